@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Fails if a file includes a layer that it must not know.
+#
+#   tests/checks/check_layers.sh [SOURCE_ROOT]
+#
+# Layers, lowest first: protos, service/core, service/storage, then
+# service/expiry and service/rpc side by side, then service/server. Beside them:
+#   - client/ and deploy/ know the service by its protos only;
+#   - the service knows neither client/ nor deploy/, and no product code knows tests/;
+#   - LevelDB's headers are for service/storage alone, and the messages it keeps on
+#     disk for it too.
+# Every build runs this (target layer_check).
+set -euo pipefail
+
+root=${1:-$(cd "$(dirname "$0")/../.." && pwd)}
+cd "$root"
+
+find service client deploy -name '*.h' -o -name '*.cc' | sort | xargs --no-run-if-empty awk '
+  BEGIN {
+    may["core"] = "core"
+    may["storage"] = "core storage"
+    may["expiry"] = "core storage expiry"
+    may["rpc"] = "core storage rpc"
+    may["server"] = "core storage expiry rpc server"
+  }
+
+  # Whether word is one of the words of list.
+  function among(word, list) { return index(" " list " ", " " word " ") > 0 }
+
+  function refuse(why) {
+    printf "%s:%d: %s: %s\n", FILENAME, FNR, why, $0
+    violations++
+  }
+
+  /^[ \t]*#[ \t]*include[ \t]*["<]/ {
+    split($0, quoted, /["<>]/)
+    split(quoted[2], to, "/")
+    split(FILENAME, from, "/")
+    in_service = from[1] == "service"
+    in_storage = in_service && from[2] == "storage"
+
+    if (quoted[2] ~ /^\.\.?\//) refuse("includes start at the root of the repository")
+    if (to[1] == "tests") refuse("no product code knows the tests")
+    if (in_service && among(to[1], "client deploy")) refuse("the service does not know its users")
+    if (!in_service && to[1] == "service") refuse("users know the service by its protos only")
+    if (in_service && !(from[2] in may)) refuse("a folder that is no layer")
+    else if (in_service && to[1] == "service" && !among(to[2], may[from[2]]))
+      refuse("service/" from[2] " must not know service/" to[2])
+    if (in_service && !in_storage && to[1] == "leveldb") refuse("LevelDB is known to service/storage only")
+    if (!in_storage && quoted[2] ~ /^ttl\/storage\//) refuse("what is on disk is known to service/storage only")
+  }
+
+  END { exit violations > 0 }
+'

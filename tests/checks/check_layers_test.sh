@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Proves that check_layers.sh lets every legal include pass and stops every other.
+set -euo pipefail
+
+check=$(cd "$(dirname "$0")" && pwd)/check_layers.sh
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+passed=0
+failed=0
+
+# expect pass|fail FILE INCLUDE: what the check says of a tree with this one file.
+expect() {
+  local expected=$1 file=$2 include=$3 actual=pass
+  rm -rf "$tree"/*
+  mkdir -p "$tree/service" "$tree/client" "$tree/deploy" "$tree/$(dirname "$file")"
+  printf '#include <string>\n\n#include %s\n' "$include" >"$tree/$file"
+  "$check" "$tree" >/dev/null || actual=fail
+  if [[ $actual == "$expected" ]]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $file with #include $include: expected $expected, got $actual"
+  fi
+}
+
+expect pass service/core/a.cc '"service/core/b.h"'
+expect pass service/core/a.cc '"ttl/v1/item.pb.h"'
+expect fail service/core/a.cc '"service/storage/b.h"'
+expect fail service/core/a.h '"service/server/b.h"'
+expect fail service/core/a.cc '"ttl/storage/v1/record.pb.h"'
+
+expect pass service/storage/a.cc '"service/core/b.h"'
+expect pass service/storage/a.cc '"leveldb/db.h"'
+expect pass service/storage/a.cc '"ttl/storage/v1/record.pb.h"'
+expect fail service/storage/a.cc '"service/expiry/b.h"'
+expect fail service/storage/a.cc '"service/rpc/b.h"'
+
+expect pass service/expiry/a.cc '"service/storage/b.h"'
+expect fail service/expiry/a.cc '"service/rpc/b.h"'
+expect fail service/expiry/a.cc '"service/server/b.h"'
+expect fail service/expiry/a.cc '<leveldb/db.h>'
+
+expect pass service/rpc/a.cc '"service/storage/b.h"'
+expect fail service/rpc/a.cc '"service/expiry/b.h"'
+expect fail service/rpc/a.cc '"leveldb/slice.h"'
+
+expect pass service/server/a.cc '"service/rpc/b.h"'
+expect pass service/server/a.cc '"service/expiry/b.h"'
+expect fail service/server/a.cc '"client/cpp/ttl_client.h"'
+expect fail service/server/a.cc '"tests/testing/fake_clock.h"'
+expect fail service/server/a.cc '"../core/b.h"'
+expect fail service/helpers/a.cc '"service/core/b.h"'
+
+expect pass client/cpp/a.cc '"ttl/v1/item_service.grpc.pb.h"'
+expect pass client/examples/a.cc '"client/cpp/ttl_client.h"'
+expect pass client/examples/a.cc '"leveldb/db.h"'
+expect fail client/cpp/a.cc '"service/core/status_macros.h"'
+expect fail client/ttlctl/a.cc '"ttl/storage/v1/record.pb.h"'
+expect fail client/cpp/a.h '"tests/testing/b.h"'
+expect pass deploy/quickstart/a.cc '"client/cpp/ttl_client.h"'
+expect fail deploy/quickstart/a.cc '"service/core/ttl_rules.h"'
+
+echo "layer check: $passed passed, $failed failed"
+((failed == 0))
