@@ -1,0 +1,91 @@
+#ifndef TTL_SERVICE_CORE_CONTAINER_H_
+#define TTL_SERVICE_CORE_CONTAINER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace ttl {
+
+inline constexpr size_t kMaxContainerIdBytes = 255;
+inline constexpr size_t kMaxPauseReasonBytes = 1024;
+// Longest DeletePolicy.delay: ten years.
+inline constexpr int64_t kMaxDelaySeconds = int64_t{10} * 366 * 86400;
+
+// How the expiry index is kept. kLazy is indexed as promptly as kConsistent.
+enum class IndexingMode { kConsistent = 1, kLazy = 2, kNone = 3 };
+
+// The part of a container's configuration that decides when items expire and
+// when they are due for deletion.
+struct Policy {
+  std::optional<int64_t> default_ttl;  // seconds; absent: TTL is off
+  int64_t delay_seconds = 0;           // between expiry and delete
+
+  friend bool operator==(const Policy&, const Policy&) = default;
+};
+
+// A policy no longer in force: until `until` nothing is deleted that it would
+// have kept (the grace of a stricter policy).
+struct ReplacedPolicy {
+  Policy policy;
+  absl::Time until;
+};
+
+// Set by an operator; deletes stop while it stands.
+struct Pause {
+  std::string reason;
+  absl::Time since;
+};
+
+// What the owner of a container can set.
+struct ContainerSettings {
+  Policy policy;
+  IndexingMode indexing_mode = IndexingMode::kConsistent;
+  std::optional<double> max_deletes_per_second;  // absent: the server's default
+
+  friend bool operator==(const ContainerSettings&, const ContainerSettings&) = default;
+};
+
+// INVALID_ARGUMENT for an id that is empty, too long, not UTF-8 or has control
+// characters.
+absl::Status ValidateContainerId(const std::string& id);
+
+// INVALID_ARGUMENT for values out of range, FAILED_PRECONDITION for
+// combinations of default_ttl and indexing mode that cannot be.
+absl::Status ValidateSettings(const ContainerSettings& settings);
+
+// Progress of the background build of an expiry index.
+struct IndexBuild {
+  int64_t items_indexed = 0;
+};
+
+// A container as it stands at one moment. Immutable: every change makes a new
+// one, so holders of a ContainerPtr see a consistent state without a lock.
+struct Container {
+  uint64_t number = 0;  // incarnation: never used twice
+  std::string id;
+  ContainerSettings settings;
+  uint64_t index_number = 0;  // 0: no expiry index
+  uint64_t revision = 0;      // counts the changes
+  absl::Time create_time;
+  absl::Time update_time;
+  std::optional<Pause> pause;
+  std::vector<ReplacedPolicy> replaced_policies;  // oldest first
+  std::optional<IndexBuild> index_build;          // absent: the index is complete
+};
+
+using ContainerPtr = std::shared_ptr<const Container>;
+
+// Version of the container's configuration, as shown to clients: differs
+// between incarnations and after every change.
+std::string ContainerEtag(const Container& container);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_CORE_CONTAINER_H_

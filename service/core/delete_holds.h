@@ -1,0 +1,54 @@
+#ifndef TTL_SERVICE_CORE_DELETE_HOLDS_H_
+#define TTL_SERVICE_CORE_DELETE_HOLDS_H_
+
+#include <optional>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "service/core/container.h"
+#include "service/core/guarded_clock.h"
+#include "service/core/sweep_board.h"
+
+namespace ttl {
+
+// What can keep deletes of a container from being sent. Values and meaning are
+// those of DeleteHold in expiry_service.proto.
+enum class DeleteHold {
+  kTtlOff = 1,
+  kContainerPaused = 2,
+  kAllPaused = 3,
+  kZeroRate = 4,
+  kRate = 5,
+  kClockSuspect = 6,
+  kStore = 7,
+  kClockSkew = 8,
+  kGrace = 9,
+  kStorage = 10,
+  kChangeUnderWay = 11,
+  kIndexBuilding = 12,
+  kNoStore = 13,
+};
+
+// All that the decision looks at.
+struct HoldInputs {
+  const Container& container;
+  const std::optional<Pause>& all_paused;
+  const JudgingTime& time;
+  const StoreView& store;
+  bool waiting_for_rate = false;
+  std::optional<double> allowed_per_second;  // of the container or of all, the lesser
+  bool storage_writable = true;
+  bool change_under_way = false;
+};
+
+// What holds deletes back now, most general first. The one place that decides
+// it: the sweeper asks before it sends, the status and ExplainItem show it.
+std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& inputs);
+
+// Whether nothing at all may be sent under `hold`. kGrace and kIndexBuilding
+// hold back some items only, and kRate ends by itself within the step.
+bool StopsDeletes(DeleteHold hold);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_CORE_DELETE_HOLDS_H_

@@ -1,0 +1,102 @@
+#ifndef TTL_SERVICE_CORE_GUARDED_CLOCK_H_
+#define TTL_SERVICE_CORE_GUARDED_CLOCK_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "service/core/clock.h"
+#include "service/core/mutex.h"
+
+namespace ttl {
+
+// What the guarded clock keeps over restarts.
+struct ClockMemory {
+  absl::Time anchor_wall;      // last sound wall time
+  absl::Duration anchor_boot;  // boot clock at that instant
+  std::string boot_id;         // the boot that anchor_boot belongs to
+  absl::Time high_water;       // latest sound wall time ever seen
+  absl::Duration max_apart;    // while suspect: the largest distance seen; else 0
+
+  friend bool operator==(const ClockMemory&, const ClockMemory&) = default;
+};
+
+// The time to judge by, at one instant.
+struct JudgingTime {
+  // For visibility: an item is hidden if it is expired at this time.
+  absl::Time now;
+  // For deletes: an item may be deleted only if it is expired at this time too.
+  // Never later than `now`.
+  absl::Time for_deletes;
+  // False: the clock is suspect or a reading is missing; nothing may be deleted.
+  bool deletes_allowed = false;
+};
+
+// State of the clock for people.
+struct ClockStatus {
+  bool suspect = false;
+  std::string reason;  // why; empty if sound
+  JudgingTime time;
+  std::optional<absl::Time> wall;    // absent: no sound reading
+  std::optional<absl::Time> steady;  // absent: no sound reading
+  std::optional<absl::Time> suspect_since;
+};
+
+// The clock that time is taken from for every judgement. It reads a wall clock
+// and a steady one (last sound wall time plus progress of the boot clock) and
+// trusts time only while both agree within kTolerance:
+//
+// - agreed: now is the wall; a delete needs both to call the item expired;
+// - apart, or the wall is behind the persisted high-water mark: suspect. Deletes
+//   stop, and now is the earlier of the two;
+// - one reading missing or nonsense (negative, before 2000, from 2200 on): the
+//   other alone judges visibility, and nothing is deleted;
+// - both missing: now stands still at the last one given.
+//
+// Suspicion ends when the two agree again; by itself after kSteadyTime in which
+// the distance stayed the same, if they were never more than kForgivable apart;
+// else by AcceptWall(). A process restarted within the same boot goes on from
+// the memory it is given, suspicion included.
+//
+// Thread-safe. Read() never blocks on anything slow. Tick() is to be called
+// about once a second by one thread.
+class GuardedClock {
+ public:
+  static constexpr absl::Duration kTolerance = absl::Seconds(5);
+  static constexpr absl::Duration kSteadyTime = absl::Minutes(5);
+  static constexpr absl::Duration kForgivable = absl::Minutes(10);
+
+  // `clock` must outlive this. `memory` is what Memory() gave last, before the
+  // restart; absent on the very first start.
+  GuardedClock(const Clock& clock, std::optional<ClockMemory> memory);
+
+  // The time to judge by, from fresh readings.
+  JudgingTime Read() const;
+
+  // Takes fresh readings into account: moves the anchor while the clock is
+  // sound, starts and ends suspicion. Returns the status before and after, so
+  // that the caller can log a change.
+  struct Transition {
+    bool was_suspect = false;
+    ClockStatus status;
+  };
+  Transition Tick();
+
+  // The operator's word that the wall clock is right. FAILED_PRECONDITION if
+  // the clock is not suspect or has no sound reading of the wall.
+  absl::Status AcceptWall();
+
+  ClockStatus Status() const;
+
+  // To be kept over restarts.
+  ClockMemory Memory() const;
+
+ private:
+  // (private part is the implementer's)
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_CORE_GUARDED_CLOCK_H_

@@ -1,0 +1,77 @@
+#ifndef TTL_SERVICE_STORAGE_CONTAINERS_H_
+#define TTL_SERVICE_STORAGE_CONTAINERS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "service/core/container.h"
+#include "service/storage/done.h"
+
+namespace ttl {
+
+class Catalog;
+class CommitQueue;
+class DeleteGate;
+class Transaction;
+
+// The containers: their lookup, and every change of policy or pause. Changes are
+// validated on the committed state, durable when answered, and seen by the very
+// next Find(). Update, Delete and the pauses close the delete gate first, wait
+// for deletes on their way (at most their deadline), commit, and open it again.
+// Thread-safe. Errors of all changes, besides those named: UNAVAILABLE if storage
+// refuses writes, RESOURCE_EXHAUSTED if too many changes are waiting.
+class Containers {
+ public:
+  Containers(Catalog& catalog, CommitQueue& queue, DeleteGate& gate);
+
+  // Null if there is no living container of that id.
+  ContainerPtr Find(absl::string_view id) const;
+
+  // At most `limit` living containers with an id greater than `after`, in the
+  // order of ids. The empty string comes before all.
+  std::vector<ContainerPtr> List(absl::string_view after, size_t limit) const;
+
+  // All living containers, in no particular order.
+  std::vector<ContainerPtr> All() const;
+
+  // ALREADY_EXISTS, or what ValidateContainerId and ValidateSettings say.
+  void Create(std::string id, ContainerSettings settings, absl::Time now, Done<ContainerPtr> done);
+
+  // Computes the new settings from the present container; may refuse.
+  using Change = absl::AnyInvocable<absl::StatusOr<ContainerSettings>(const Container&)>;
+
+  // NOT_FOUND, what `change` says, or what ValidateSettings says. A policy that
+  // is replaced holds deletes back for `grace` (see due_rules.h).
+  void Update(std::string id, Change change, absl::Time now, absl::Duration grace,
+              Done<ContainerPtr> done);
+
+  // NOT_FOUND; ABORTED if `etag` is not empty and not the current one.
+  void Delete(std::string id, std::string etag, DoneStatus done);
+
+  // Sets or, with nullopt, lifts the pause of one container. NOT_FOUND.
+  void SetPause(std::string id, std::optional<Pause> pause, Done<ContainerPtr> done);
+
+  // The pause of all containers.
+  std::optional<Pause> PauseOfAll() const;
+  void SetPauseOfAll(std::optional<Pause> pause, DoneStatus done);
+
+ private:
+  // Closes the gate of `container`, runs `change` on the commit thread when no
+  // delete is on its way, opens the gate, then calls `done`.
+  void ChangeBehindGate(uint64_t container, absl::AnyInvocable<absl::Status(Transaction&)> change,
+                        DoneStatus done);
+
+  Catalog& catalog_;
+  CommitQueue& queue_;
+  DeleteGate& gate_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_CONTAINERS_H_

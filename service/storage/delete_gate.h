@@ -1,0 +1,79 @@
+#ifndef TTL_SERVICE_STORAGE_DELETE_GATE_H_
+#define TTL_SERVICE_STORAGE_DELETE_GATE_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/any_invocable.h"
+#include "service/core/mutex.h"
+
+namespace ttl {
+
+// Keeps deletes that are on their way to the primary store apart from changes
+// of policy. The sweeper enters before it reads the policy and leaves when the
+// fate of the deletes is known, or can no longer change because their not_after
+// has passed. A change closes the gate first and goes on when the last pass is
+// back: whatever was judged inside was judged by the policy in force.
+// Thread-safe.
+class DeleteGate {
+ public:
+  // Permission to have deletes of one container on their way; given back when
+  // destroyed. Must not outlive the gate.
+  class Pass {
+   public:
+    Pass(Pass&& other) noexcept
+        : gate_(std::exchange(other.gate_, nullptr)), container_(other.container_) {}
+    Pass& operator=(Pass&& other) noexcept {
+      std::swap(gate_, other.gate_);
+      std::swap(container_, other.container_);
+      return *this;
+    }
+    ~Pass() {
+      if (gate_ != nullptr) gate_->Leave(container_);
+    }
+
+   private:
+    friend class DeleteGate;
+    Pass(DeleteGate* gate, uint64_t container) : gate_(gate), container_(container) {}
+    DeleteGate* gate_;
+    uint64_t container_;
+  };
+
+  // Means all containers in Close() and Open().
+  static constexpr uint64_t kAllContainers = 0;
+
+  // Absent while the gate of `container` (a container number), or of all, is
+  // closed.
+  std::optional<Pass> TryEnter(uint64_t container);
+
+  bool IsClosed(uint64_t container) const;
+
+  // Closes the gate, then runs `drained` once no pass is out: at once on this
+  // thread, or later on the thread that gives the last pass back. Closings
+  // add up: each needs its Open().
+  void Close(uint64_t container, absl::AnyInvocable<void()> drained);
+  void Open(uint64_t container);
+
+ private:
+  struct Waiter {
+    uint64_t container;
+    absl::AnyInvocable<void()> drained;
+  };
+
+  void Leave(uint64_t container);
+  bool IsDrained(uint64_t container) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<Waiter> TakeDrained() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  mutable Mutex mutex_;
+  absl::flat_hash_map<uint64_t, int> closings_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint64_t, int> passes_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_DELETE_GATE_H_

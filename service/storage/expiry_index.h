@@ -1,0 +1,123 @@
+#ifndef TTL_SERVICE_STORAGE_EXPIRY_INDEX_H_
+#define TTL_SERVICE_STORAGE_EXPIRY_INDEX_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "service/core/container.h"
+#include "service/core/due_rules.h"
+#include "service/core/item.h"
+#include "service/storage/done.h"
+
+namespace ttl {
+
+class CommitQueue;
+class Database;
+class ItemReader;
+class LowWaterMarks;
+
+// The ways of ordering items in an expiry index.
+enum class IndexFamily {
+  kExpireTime = 1,  // items with a ttl of their own, by ts + ttl
+  kTs = 2,          // items that inherit, by ts
+  kRetryTime = 3,   // items whose delete failed, by the time of the next try
+};
+
+// One entry of an expiry index.
+struct IndexEntry {
+  IndexFamily family = IndexFamily::kExpireTime;
+  int64_t time = 0;  // Unix seconds
+  ItemKey key;
+};
+
+// An item that may be deleted, as found.
+struct DueItem {
+  ItemKey key;
+  TrackedItem item;
+  int64_t due_time = 0;
+};
+
+// Bounds of one scan.
+struct ScanLimits {
+  size_t max_due = 0;       // due items to return
+  size_t max_examined = 0;  // index entries to look at
+  // Whether to ignore the low-water marks: the occasional net under them.
+  bool from_the_beginning = false;
+};
+
+// What one scan found.
+struct DueScan {
+  std::vector<DueItem> due;  // longest due first
+  // Entries that stand too early (their item was re-written) or for nothing;
+  // to be given to Tidy().
+  std::vector<IndexEntry> early;
+  // Whether a limit ended the scan before all that is due was seen.
+  bool more = false;
+};
+
+// What became of one delete, as far as storage is concerned.
+struct DeleteReport {
+  enum class Kind {
+    kGone,          // deleted or not found: forget the item
+    kModified,      // `current` is what the store has: adopt it, even if older
+    kStateUnknown,  // modified, but the store did not say to what
+    kRetryLater,    // leave the item, try again at `retry_time`
+  };
+  ItemKey key;
+  uint64_t generation = 0;  // of the TrackedItem that was judged
+  Kind kind = Kind::kGone;
+  ItemVersion current;             // kModified
+  int64_t retry_time = 0;          // kStateUnknown, kRetryLater: Unix seconds
+  bool counts_as_attempt = false;  // kRetryLater: one more failed try
+  std::string error;               // kRetryLater: why
+};
+
+// Due, undeleted entries of a container at one moment.
+struct Backlog {
+  int64_t count = 0;
+  bool is_lower_bound = false;  // counting stopped at its limit
+  std::optional<int64_t> oldest_due_time;
+};
+
+// The expiry indexes: finding what is due, and bringing the outcome of deletes
+// home. Thread-safe; scans of one container are to be made by one thread.
+// Errors as in Items.
+class ExpiryIndex {
+ public:
+  ExpiryIndex(const Database& database, const ItemReader& reader, LowWaterMarks& marks,
+              CommitQueue& queue);
+
+  // Earliest time, Unix seconds, at which anything of `container` may be due;
+  // absent if nothing is. Costs no look at the disk; may be too early.
+  std::optional<int64_t> NextDueTime(const Container& container, const DueRule& rule) const;
+
+  // Finds items due at `now_seconds`. Costs what is due, not what is stored.
+  absl::StatusOr<DueScan> ScanDue(const Container& container, const DueRule& rule,
+                                  int64_t now_seconds, const ScanLimits& limits);
+
+  // Counts due entries, at most `limit`. For the status, not for the sweep.
+  absl::StatusOr<Backlog> CountDue(const Container& container, const DueRule& rule,
+                                   int64_t now_seconds, size_t limit) const;
+
+  // Moves entries to where their items belong now, and drops those that stand
+  // for nothing. Upkeep: costs no delete budget. Answers how many changed.
+  void Tidy(uint64_t container, std::vector<IndexEntry> entries, Done<int64_t> done);
+
+  // Applies outcomes, each only if no report came for the item since it was
+  // judged. Goes before reports and has a reserved place. Answers how many were
+  // applied.
+  void ApplyOutcomes(uint64_t container, std::vector<DeleteReport> reports, Done<int64_t> done);
+
+ private:
+  const Database& database_;
+  const ItemReader& reader_;
+  LowWaterMarks& marks_;
+  CommitQueue& queue_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_EXPIRY_INDEX_H_

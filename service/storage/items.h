@@ -1,0 +1,74 @@
+#ifndef TTL_SERVICE_STORAGE_ITEMS_H_
+#define TTL_SERVICE_STORAGE_ITEMS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "service/core/item.h"
+#include "service/storage/done.h"
+
+namespace ttl {
+
+class CommitQueue;
+class ItemReader;
+
+// A write reported by the primary store.
+struct ItemReport {
+  ItemKey key;
+  ItemVersion version;
+};
+
+// A delete reported by the primary store.
+struct ItemRemoval {
+  ItemKey key;
+  int64_t ts = 0;
+  std::optional<uint64_t> sequence;
+};
+
+enum class TrackOutcome { kTracked, kStale };
+enum class UntrackOutcome { kUntracked, kStale, kNotTracked };
+
+// The tracked items. Containers are named by number (Container::number); a
+// container that is gone meanwhile is NOT_FOUND. Arguments are validated by the
+// caller. Thread-safe. Errors of all methods: DATA_LOSS if stored data cannot be
+// read; of changes also UNAVAILABLE if storage refuses writes, and
+// RESOURCE_EXHAUSTED if the queue or the disk is full.
+class Items {
+ public:
+  Items(CommitQueue& queue, const ItemReader& reader);
+
+  // Applies reports in order, all or none; answers one outcome each.
+  void Track(uint64_t container, std::vector<ItemReport> reports,
+             Done<std::vector<TrackOutcome>> done);
+
+  // Applies removals in order, all or none; answers one outcome each.
+  void Untrack(uint64_t container, std::vector<ItemRemoval> removals,
+               Done<std::vector<UntrackOutcome>> done);
+
+  // What visibility needs of one item; absent if it is not tracked, or if what
+  // is tracked is known to be wrong.
+  absl::StatusOr<std::optional<ItemTimes>> FindTimes(uint64_t container,
+                                                     absl::string_view partition_key,
+                                                     absl::string_view id) const;
+
+  // All that is tracked of one item; absent if it is not tracked.
+  absl::StatusOr<std::optional<TrackedItem>> Find(uint64_t container, const ItemKey& key) const;
+
+  // At most `limit` items of a container, in the order of (length of partition
+  // key, partition key, id), those after `after` only.
+  absl::StatusOr<std::vector<std::pair<ItemKey, TrackedItem>>> List(
+      uint64_t container, const std::optional<ItemKey>& after, size_t limit) const;
+
+ private:
+  CommitQueue& queue_;
+  const ItemReader& reader_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_ITEMS_H_

@@ -1,0 +1,112 @@
+#ifndef TTL_SERVICE_STORAGE_STORAGE_H_
+#define TTL_SERVICE_STORAGE_STORAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "service/storage/containers.h"
+#include "service/storage/delete_gate.h"
+#include "service/storage/expiry_index.h"
+#include "service/storage/items.h"
+#include "service/storage/sidecar_state.h"
+
+namespace leveldb {
+class Env;
+}
+
+namespace ttl {
+
+class WakeSignal;
+
+struct StorageOptions {
+  // Directory of the database; created if missing, its parent must exist.
+  std::string directory;
+
+  // Memory for tracked items kept at hand, and for LevelDB's blocks.
+  size_t record_cache_bytes = size_t{64} << 20;
+  size_t block_cache_bytes = size_t{32} << 20;
+
+  // Bounds of the commit queue; beyond them reports are RESOURCE_EXHAUSTED.
+  size_t max_queued_writes = 16384;
+  size_t max_queued_bytes = size_t{64} << 20;
+
+  // Free space of the volume below which reports, and then also outcomes of
+  // deletes and changes of policy, are refused. Checks go on.
+  int64_t report_floor_bytes = int64_t{256} << 20;
+  int64_t outcome_floor_bytes = int64_t{64} << 20;
+
+  // Notified when something may have become due earlier. May be null; must
+  // outlive the storage.
+  WakeSignal* due_signal = nullptr;
+
+  // One line per event worth knowing: errors, recovery, LevelDB's own words
+  // (level "debug"). Called from any thread. May be empty.
+  enum class LogLevel { kDebug, kInfo, kWarning, kError };
+  std::function<void(LogLevel, absl::string_view)> log;
+
+  // Null: the real file system. Otherwise owned by the caller, outlives the
+  // storage.
+  leveldb::Env* env = nullptr;
+};
+
+// Everything the sidecar keeps: the database and the parts that work on it. One
+// process has it open at a time. Thread-safe once open.
+class Storage {
+ public:
+  // Opens or creates the database. FAILED_PRECONDITION if another process has
+  // it open or if it was written by a newer format; DATA_LOSS if files are
+  // missing or damaged; UNAVAILABLE for other errors of the file system.
+  static absl::StatusOr<std::unique_ptr<Storage>> Open(const StorageOptions& options);
+
+  // Commits what is queued, refuses what comes after, closes the database.
+  ~Storage();
+
+  Containers& containers();
+  Items& items();
+  ExpiryIndex& expiry_index();
+  SidecarState& sidecar_state();
+  DeleteGate& delete_gate();
+
+  // OK, or why writes are refused: the first failed write latches it until the
+  // database could be reopened, which RunHousekeeping tries.
+  absl::Status WriteHealth() const;
+
+  // One bounded step of background work: free-space check, reopening after an
+  // error, purging what deleted containers and old indexes left, building
+  // indexes. Returns whether there is more to do now. For one thread, about
+  // once a second and at once while there is more.
+  bool RunHousekeeping();
+
+  // Walks the whole database and returns INTERNAL with the first violation of
+  // what must always hold: every index entry names an item that claims it,
+  // every claim in a living index has its entry, every item that can expire in
+  // a container with a complete index has one, and no entry is later than its
+  // item's deadline. Call it with nothing else going on.
+  absl::Status CheckInvariants() const;
+
+  // Operations made on LevelDB so far, for tests of what things cost.
+  struct OperationCounts {
+    int64_t gets;
+    int64_t puts;
+    int64_t deletes;
+    int64_t seeks;
+    int64_t steps;  // of iterators
+    int64_t syncs;
+  };
+  OperationCounts Counts() const;
+
+ private:
+  struct Parts;
+  explicit Storage(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_STORAGE_H_
