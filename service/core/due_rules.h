@@ -24,18 +24,23 @@ struct DueRule {
   friend bool operator==(const DueRule&, const DueRule&) = default;
 };
 
-// The rule in force at `now` for a container with `policy` whose policies in
-// `replaced` were replaced less than a grace ago.
+// The rule in force at `now` for a container with `policy`: an item is due once
+// it is due under `policy` and under every one of `replaced` that still stands.
+// A replaced policy stands while now < until. Under a policy whose default_ttl is
+// absent or not legal no item is ever due; a negative delay counts as none.
 DueRule ComputeDueRule(const Policy& policy, const std::vector<ReplacedPolicy>& replaced,
                        absl::Time now);
 
 // First second at which the item may be deleted; absent if it never may.
 std::optional<int64_t> DueTime(const DueRule& rule, const ItemTimes& item);
 
-// The list after `policy` was replaced by `next` at `now`: expired entries are
-// dropped, `policy` is appended if the two differ, and the length stays within
-// kMaxReplacedPolicies by letting a newer entry take the place of the one
-// before it, which only ever defers deletes.
+// The list after `policy` was replaced by `next` at `now`: entries that no longer
+// stand, or that keep nothing which `policy` does not keep for longer, are
+// dropped, and `policy` is appended if the two differ. The length stays within
+// kMaxReplacedPolicies by joining the newest entries into one policy that keeps
+// what each of them kept until the last of them ends. That only ever defers
+// deletes, and no policy is held for longer than two graces, however often
+// policies change.
 std::vector<ReplacedPolicy> ReplacePolicy(std::vector<ReplacedPolicy> replaced,
                                           const Policy& policy, const Policy& next, absl::Time now,
                                           absl::Duration grace);

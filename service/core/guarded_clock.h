@@ -36,12 +36,14 @@ struct JudgingTime {
 
 // State of the clock for people.
 struct ClockStatus {
-  bool suspect = false;
-  std::string reason;  // why; empty if sound
+  bool suspect = false;  // deletes are not allowed
+  // Why it is suspect. While it is sound: empty, or that the memory it was given
+  // was nonsense and is ignored.
+  std::string reason;
   JudgingTime time;
-  std::optional<absl::Time> wall;    // absent: no sound reading
-  std::optional<absl::Time> steady;  // absent: no sound reading
-  std::optional<absl::Time> suspect_since;
+  std::optional<absl::Time> wall;           // absent: no sound reading
+  std::optional<absl::Time> steady;         // absent: no sound reading
+  std::optional<absl::Time> suspect_since;  // in this process, by `time.now` then
 };
 
 // The clock that time is taken from for every judgement. It reads a wall clock
@@ -53,12 +55,18 @@ struct ClockStatus {
 //   stop, and now is the earlier of the two;
 // - one reading missing or nonsense (negative, before 2000, from 2200 on): the
 //   other alone judges visibility, and nothing is deleted;
-// - both missing: now stands still at the last one given.
+// - both missing: now stands still at the last one given. If none was ever given
+//   it is the latest time remembered, or else 1970, so that nothing is hidden.
+//
+// The anchor of the steady clock follows the wall clock while both agree, but by
+// no more than a slewed clock can gain: small steps add up to a disagreement.
 //
 // Suspicion ends when the two agree again; by itself after kSteadyTime in which
 // the distance stayed the same, if they were never more than kForgivable apart;
 // else by AcceptWall(). A process restarted within the same boot goes on from
-// the memory it is given, suspicion included.
+// the memory it is given, suspicion included. In another boot the steady clock
+// starts at the wall, but never behind the high-water mark, and at that mark if
+// the clock was suspect before: then only a wall near the last sound time passes.
 //
 // Thread-safe. Read() never blocks on anything slow. Tick() is to be called
 // about once a second by one thread.
@@ -69,7 +77,8 @@ class GuardedClock {
   static constexpr absl::Duration kForgivable = absl::Minutes(10);
 
   // `clock` must outlive this. `memory` is what Memory() gave last, before the
-  // restart; absent on the very first start.
+  // restart; absent on the very first start. A memory that cannot be is treated
+  // as absent, and every ClockStatus::reason says so.
   GuardedClock(const Clock& clock, std::optional<ClockMemory> memory);
 
   // The time to judge by, from fresh readings.
@@ -84,8 +93,9 @@ class GuardedClock {
   };
   Transition Tick();
 
-  // The operator's word that the wall clock is right. FAILED_PRECONDITION if
-  // the clock is not suspect or has no sound reading of the wall.
+  // The operator's word that the wall clock is right: both clocks and the
+  // high-water mark start anew from it. FAILED_PRECONDITION if the clock is not
+  // suspect or a reading is missing.
   absl::Status AcceptWall();
 
   ClockStatus Status() const;
@@ -94,7 +104,37 @@ class GuardedClock {
   ClockMemory Memory() const;
 
  private:
-  // (private part is the implementer's)
+  // What follows from one reading; defined with the implementation.
+  struct Judgement;
+  // A distance between the clocks, wall minus steady, that has lasted so far.
+  struct LastingOffset {
+    absl::Duration offset;
+    absl::Duration since_boot;
+  };
+
+  // Reads both clocks, judges, and notes the `now` that this gives.
+  Judgement Observe() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Judgement Judge(const ClockReading& reading) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::optional<absl::Time> SteadyTime(absl::Duration boot) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AnchorIfPossible(const ClockReading& reading) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FollowWall(const Judgement& judgement) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NoteSuspicion(const Judgement& judgement) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsForgiven(const Judgement& judgement) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void StartFrom(absl::Time steady, absl::Duration boot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  ClockStatus StatusOf(const Judgement& judgement) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::string ReasonOf(const Judgement& judgement) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Clock& clock_;
+  const std::string boot_id_;
+  std::string memory_fault_;  // constant after construction
+
+  mutable Mutex mutex_;
+  ClockMemory memory_ ABSL_GUARDED_BY(mutex_);
+  bool anchored_ ABSL_GUARDED_BY(mutex_) = false;  // the anchor belongs to this boot
+  std::optional<absl::Time> suspect_since_ ABSL_GUARDED_BY(mutex_);
+  std::optional<LastingOffset> lasting_offset_ ABSL_GUARDED_BY(mutex_);
+  mutable absl::Time last_now_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace ttl

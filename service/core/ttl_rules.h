@@ -17,6 +17,8 @@ namespace ttl {
 inline constexpr int64_t kNeverExpires = -1;
 // Largest ttl and default_ttl, in seconds.
 inline constexpr int64_t kMaxTtl = 2147483647;
+// Smallest `_ts`, in Unix seconds.
+inline constexpr int64_t kMinTs = 1;
 // A `_ts` may be ahead of our clock by at most this.
 inline constexpr absl::Duration kMaxTsAhead = absl::Hours(24);
 
@@ -28,7 +30,8 @@ struct ItemTimes {
   friend bool operator==(const ItemTimes&, const ItemTimes&) = default;
 };
 
-// Where an effective ttl comes from.
+// Where an effective ttl comes from; kNone if there is none, so that the item
+// never expires.
 enum class TtlSource { kNone, kItem, kContainer };
 
 // The ttl that counts for an item. `seconds` is absent if it never expires.
@@ -40,10 +43,12 @@ struct EffectiveTtl {
 };
 
 // The 3x3 table: the item's ttl against its container's default_ttl. A ttl that
-// is not legal never expires; one that is absent inherits.
+// is not legal never expires; one that is absent inherits. A default_ttl that is
+// not legal counts as absent: nothing expires by a policy that makes no sense.
 EffectiveTtl ComputeEffectiveTtl(std::optional<int64_t> default_ttl, std::optional<int64_t> ttl);
 
-// First second at which the item is expired; absent if it never is.
+// First second at which the item is expired; absent if it never is, as with a
+// `_ts` below kMinTs. A sum beyond 64 bits is the largest number instead.
 std::optional<int64_t> ExpireTime(std::optional<int64_t> default_ttl, const ItemTimes& item);
 
 // Whether an item of that expire time is expired at `now`: from the first
@@ -52,13 +57,14 @@ inline bool IsExpiredAt(std::optional<int64_t> expire_time, absl::Time now) {
   return expire_time.has_value() && absl::ToUnixSeconds(now) >= *expire_time;
 }
 
-// Whole seconds, rounded up, that remain until `expire_time`; 0 once expired.
+// Whole seconds, rounded up, that remain until `expire_time`; 0 once expired. At
+// most the effective ttl from `_ts` on; more only while `_ts` is in the future.
 int64_t RemainingSeconds(int64_t expire_time, absl::Time now);
 
 // Whether `ttl` is a legal ttl or default_ttl: -1 or 1..kMaxTtl.
 inline bool IsLegalTtl(int64_t ttl) { return ttl == kNeverExpires || (ttl >= 1 && ttl <= kMaxTtl); }
 
-// Whether `ts` can be a `_ts`: not below 1, not more than a day ahead of `now`.
+// Whether `ts` can be a `_ts`: not below kMinTs, not more than a day ahead of `now`.
 bool IsLegalTs(int64_t ts, absl::Time now);
 
 // INVALID_ARGUMENT, naming `field`, the value and what is allowed, if `ttl` is
