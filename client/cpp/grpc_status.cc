@@ -1,0 +1,25 @@
+#include "client/cpp/grpc_status.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace ttl {
+
+absl::Status ToAbslStatus(const grpc::Status& status, absl::string_view address,
+                          absl::Duration deadline) {
+  if (status.ok()) return absl::OkStatus();
+  switch (status.error_code()) {
+    case grpc::StatusCode::UNAVAILABLE:
+      return absl::UnavailableError(
+          absl::StrCat("sidecar at ", address, " is unavailable: ", status.error_message()));
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      return absl::DeadlineExceededError(absl::StrCat("no answer from the sidecar at ", address,
+                                                      " within ", absl::FormatDuration(deadline),
+                                                      ": ", status.error_message()));
+    default:
+      // Both enums take their numbers from the same list.
+      return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
+                          status.error_message());
+  }
+}
+
+}  // namespace ttl

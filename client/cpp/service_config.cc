@@ -1,0 +1,43 @@
+#include "client/cpp/service_config.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace ttl {
+namespace {
+
+constexpr absl::string_view kReads = R"(
+    {"service": "ttl.v1.ItemService", "method": "CheckVisibility"},
+    {"service": "ttl.v1.ItemService", "method": "GetItem"},
+    {"service": "ttl.v1.ItemService", "method": "ListItems"},
+    {"service": "ttl.v1.ContainerService", "method": "GetContainer"},
+    {"service": "ttl.v1.ContainerService", "method": "ListContainers"},
+    {"service": "ttl.v1.ExpiryService", "method": "GetExpiryStatus"},
+    {"service": "ttl.v1.ExpiryService", "method": "ListExpiryStatuses"},
+    {"service": "ttl.v1.ExpiryService", "method": "ExplainItem"})";
+
+constexpr absl::string_view kReports = R"(
+    {"service": "ttl.v1.ItemService", "method": "TrackItems"},
+    {"service": "ttl.v1.ItemService", "method": "UntrackItems"})";
+
+std::string MethodConfig(absl::string_view names, absl::string_view codes) {
+  return absl::StrCat(R"({"name": [)", names, R"(], "retryPolicy": {
+      "maxAttempts": 4, "initialBackoff": "0.05s", "maxBackoff": "0.5s", "backoffMultiplier": 2,
+      "retryableStatusCodes": [)",
+                      codes, "]}}");
+}
+
+}  // namespace
+
+std::string ServiceConfigJson(RepeatReports repeat_reports) {
+  const absl::string_view report_codes = repeat_reports == RepeatReports::kAlsoIfUnanswered
+                                             ? R"("RESOURCE_EXHAUSTED", "UNAVAILABLE")"
+                                             : R"("RESOURCE_EXHAUSTED")";
+  return absl::StrCat(R"({"methodConfig": [)", MethodConfig(kReads, R"("UNAVAILABLE")"), ", ",
+                      MethodConfig(kReports, report_codes),
+                      R"(], "retryThrottling": {"maxTokens": 100, "tokenRatio": 0.1}})");
+}
+
+}  // namespace ttl

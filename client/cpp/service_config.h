@@ -1,0 +1,33 @@
+#ifndef TTL_CLIENT_CPP_SERVICE_CONFIG_H_
+#define TTL_CLIENT_CPP_SERVICE_CONFIG_H_
+
+#include <string>
+
+namespace ttl {
+
+// Whether reports of writes and deletes may be sent a second time when the fate
+// of the first is not known.
+enum class RepeatReports {
+  kOnlyIfRefused,
+  kAlsoIfUnanswered,
+};
+
+// gRPC service config of the client's channels: which methods are repeated,
+// after which errors, how often and how soon.
+//
+// - Reads (checks, look-ups, lists, status): after UNAVAILABLE.
+// - TrackItems, UntrackItems: after RESOURCE_EXHAUSTED, which the sidecar
+//   answers before anything is applied. After UNAVAILABLE only with
+//   kAlsoIfUnanswered: the first may have been applied, and a repeated report
+//   without a sequence could overrule a later one of the same second.
+// - Changes of containers, pauses, the clock: never. They are rare, an operator
+//   stands behind them, and repeating one could undo somebody else's.
+//
+// At most 4 attempts inside the deadline of the call; the server's push-back
+// (grpc-retry-pushback-ms) is honoured; while most calls fail, none are
+// repeated.
+std::string ServiceConfigJson(RepeatReports repeat_reports);
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_CPP_SERVICE_CONFIG_H_

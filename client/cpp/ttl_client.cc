@@ -1,0 +1,400 @@
+#include "client/cpp/ttl_client.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "client/cpp/grpc_status.h"
+#include "client/cpp/proto_time.h"
+#include "client/cpp/service_config.h"
+#include "grpc/support/time.h"
+#include "grpcpp/client_context.h"
+#include "grpcpp/create_channel.h"
+#include "grpcpp/support/channel_arguments.h"
+
+namespace ttl {
+namespace {
+
+constexpr int kMaxPageSize = 1000;
+
+grpc::ChannelArguments ChannelArguments(RepeatReports repeat_reports) {
+  grpc::ChannelArguments arguments;
+  arguments.SetServiceConfigJSON(ServiceConfigJson(repeat_reports));
+  // Calls larger than this are never repeated; the default of 256 KiB is less
+  // than a full batch.
+  arguments.SetInt(GRPC_ARG_PER_RPC_RETRY_BUFFER_SIZE, 4 << 20);
+  // A sidecar restarts within seconds; gRPC's own pauses grow to two minutes.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
+  // Finds a peer that went away without a word, also while nothing is asked;
+  // no more often than the sidecar allows, which is every 10 s.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  return arguments;
+}
+
+std::shared_ptr<grpc::Channel> CreateChannel(const TtlClientOptions& options,
+                                             RepeatReports repeat_reports) {
+  return grpc::CreateCustomChannel(
+      options.address,
+      options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials(),
+      ChannelArguments(repeat_reports));
+}
+
+// By the monotonic clock, so that a step of the wall clock ends no call.
+gpr_timespec DeadlineIn(absl::Duration duration) {
+  const int64_t milliseconds =
+      std::clamp<int64_t>(absl::ToInt64Milliseconds(duration), 0, int64_t{365} * 24 * 3600 * 1000);
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                      gpr_time_from_millis(milliseconds, GPR_TIMESPAN));
+}
+
+absl::Status WrongLength(absl::string_view method, absl::string_view list, int got, size_t want) {
+  return absl::InternalError(absl::StrCat(method, " was answered with ", got, " ", list, " for ",
+                                          want, want == 1 ? " entry" : " entries",
+                                          "; there must be one per entry, so none is used"));
+}
+
+template <typename Entry>
+bool EachHasSequence(absl::Span<const Entry> entries) {
+  return std::all_of(entries.begin(), entries.end(),
+                     [](const Entry& entry) { return entry.has_sequence(); });
+}
+
+// Sends `entries` in order, at most kMaxEntriesPerCall at a time, and joins the
+// results.
+template <typename Entry, typename Result>
+absl::StatusOr<std::vector<Result>> SendInCalls(
+    absl::Span<const Entry> entries,
+    absl::FunctionRef<absl::StatusOr<std::vector<Result>>(absl::Span<const Entry>)> send) {
+  std::vector<Result> joined;
+  joined.reserve(entries.size());
+  for (size_t first = 0; first < entries.size(); first += TtlClient::kMaxEntriesPerCall) {
+    const absl::Span<const Entry> part = entries.subspan(first, TtlClient::kMaxEntriesPerCall);
+    absl::StatusOr<std::vector<Result>> results = send(part);
+    if (!results.ok() && part.size() < entries.size()) {
+      return absl::Status(results.status().code(),
+                          absl::StrCat("entries ", first, " to ", first + part.size() - 1, " of ",
+                                       entries.size(), ": ", results.status().message()));
+    }
+    if (!results.ok()) return results.status();
+    joined.insert(joined.end(), results->begin(), results->end());
+  }
+  return joined;
+}
+
+template <typename Result>
+absl::StatusOr<Result> OnlyOne(absl::StatusOr<std::vector<Result>> results) {
+  if (!results.ok()) return results.status();
+  return std::move(results->front());
+}
+
+template <typename Result>
+std::vector<Result> ToEnums(const google::protobuf::RepeatedField<int>& values) {
+  std::vector<Result> results;
+  results.reserve(values.size());
+  for (const int value : values) results.push_back(static_cast<Result>(value));
+  return results;
+}
+
+v1::Visibility KnownOrVisible(int value) {
+  switch (value) {
+    case v1::VISIBILITY_EXPIRED:
+      return v1::VISIBILITY_EXPIRED;
+    case v1::VISIBILITY_UNTRACKED:
+      return v1::VISIBILITY_UNTRACKED;
+    default:
+      return v1::VISIBILITY_VISIBLE;
+  }
+}
+
+// Asks for page after page with `fetch`, which returns the token of the next
+// page, until there is none.
+absl::Status ForEachPage(
+    absl::FunctionRef<absl::StatusOr<std::string>(const std::string& token)> fetch) {
+  std::string token;
+  do {
+    absl::StatusOr<std::string> next = fetch(token);
+    if (!next.ok()) return next.status();
+    if (!next->empty() && *next == token) {
+      return absl::InternalError("the server answered a page with the page's own token");
+    }
+    token = *std::move(next);
+  } while (!token.empty());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+TtlClient::TtlClient(TtlClientOptions options)
+    : options_(std::move(options)),
+      channel_(CreateChannel(options_, RepeatReports::kOnlyIfRefused)),
+      repeatable_channel_(CreateChannel(options_, RepeatReports::kAlsoIfUnanswered)),
+      items_(v1::ItemService::NewStub(channel_)),
+      repeatable_items_(v1::ItemService::NewStub(repeatable_channel_)),
+      containers_(v1::ContainerService::NewStub(channel_)),
+      expiry_(v1::ExpiryService::NewStub(channel_)) {}
+
+TtlClient::~TtlClient() = default;
+
+template <typename Stub, typename Request, typename Response>
+absl::StatusOr<Response> TtlClient::Call(Stub& stub,
+                                         grpc::Status (Stub::*method)(grpc::ClientContext*,
+                                                                      const Request&, Response*),
+                                         const Request& request, absl::Duration deadline) {
+  grpc::ClientContext context;
+  context.set_deadline(DeadlineIn(deadline));
+  Response response;
+  const grpc::Status status = (stub.*method)(&context, request, &response);
+  if (!status.ok()) return ToAbslStatus(status, options_.address, deadline);
+  return response;
+}
+
+absl::StatusOr<v1::TrackResult> TtlClient::TrackItem(absl::string_view container,
+                                                     const v1::Item& item) {
+  return OnlyOne(TrackItems(container, absl::MakeConstSpan(&item, 1)));
+}
+
+absl::StatusOr<std::vector<v1::TrackResult>> TtlClient::TrackItems(
+    absl::string_view container, absl::Span<const v1::Item> items) {
+  return SendInCalls<v1::Item, v1::TrackResult>(
+      items, [&](absl::Span<const v1::Item> part) { return TrackOnce(container, part); });
+}
+
+absl::StatusOr<std::vector<v1::TrackResult>> TtlClient::TrackOnce(
+    absl::string_view container, absl::Span<const v1::Item> items) {
+  v1::TrackItemsRequest request;
+  request.set_container(std::string(container));
+  request.mutable_items()->Assign(items.begin(), items.end());
+  v1::ItemService::Stub& stub = EachHasSequence(items) ? *repeatable_items_ : *items_;
+  const absl::StatusOr<v1::TrackItemsResponse> response =
+      Call(stub, &v1::ItemService::Stub::TrackItems, request, options_.report_deadline);
+  if (!response.ok()) return response.status();
+  if (response->results_size() != request.items_size()) {
+    return WrongLength("TrackItems", "results", response->results_size(), items.size());
+  }
+  return ToEnums<v1::TrackResult>(response->results());
+}
+
+absl::StatusOr<v1::UntrackResult> TtlClient::UntrackItem(absl::string_view container,
+                                                         const v1::ItemDeletion& deletion) {
+  return OnlyOne(UntrackItems(container, absl::MakeConstSpan(&deletion, 1)));
+}
+
+absl::StatusOr<std::vector<v1::UntrackResult>> TtlClient::UntrackItems(
+    absl::string_view container, absl::Span<const v1::ItemDeletion> deletions) {
+  return SendInCalls<v1::ItemDeletion, v1::UntrackResult>(
+      deletions,
+      [&](absl::Span<const v1::ItemDeletion> part) { return UntrackOnce(container, part); });
+}
+
+absl::StatusOr<std::vector<v1::UntrackResult>> TtlClient::UntrackOnce(
+    absl::string_view container, absl::Span<const v1::ItemDeletion> deletions) {
+  v1::UntrackItemsRequest request;
+  request.set_container(std::string(container));
+  request.mutable_items()->Assign(deletions.begin(), deletions.end());
+  v1::ItemService::Stub& stub = EachHasSequence(deletions) ? *repeatable_items_ : *items_;
+  const absl::StatusOr<v1::UntrackItemsResponse> response =
+      Call(stub, &v1::ItemService::Stub::UntrackItems, request, options_.report_deadline);
+  if (!response.ok()) return response.status();
+  if (response->results_size() != request.items_size()) {
+    return WrongLength("UntrackItems", "results", response->results_size(), deletions.size());
+  }
+  return ToEnums<v1::UntrackResult>(response->results());
+}
+
+absl::StatusOr<VisibilityAnswer> TtlClient::CheckItem(absl::string_view container,
+                                                      const v1::VisibilityCheck& check) {
+  return OnlyOne(CheckVisibility(container, absl::MakeConstSpan(&check, 1)));
+}
+
+absl::StatusOr<std::vector<VisibilityAnswer>> TtlClient::CheckVisibility(
+    absl::string_view container, absl::Span<const v1::VisibilityCheck> checks) {
+  return SendInCalls<v1::VisibilityCheck, VisibilityAnswer>(
+      checks,
+      [&](absl::Span<const v1::VisibilityCheck> part) { return CheckOnce(container, part); });
+}
+
+absl::StatusOr<std::vector<VisibilityAnswer>> TtlClient::CheckOnce(
+    absl::string_view container, absl::Span<const v1::VisibilityCheck> checks) {
+  v1::CheckVisibilityRequest request;
+  request.set_container(std::string(container));
+  request.mutable_checks()->Assign(checks.begin(), checks.end());
+  const absl::StatusOr<v1::CheckVisibilityResponse> response =
+      Call(*items_, &v1::ItemService::Stub::CheckVisibility, request, options_.check_deadline);
+  if (!response.ok()) return response.status();
+  if (response->visibilities_size() != request.checks_size()) {
+    return WrongLength("CheckVisibility", "visibilities", response->visibilities_size(),
+                       checks.size());
+  }
+  if (response->expire_times_size() != request.checks_size()) {
+    return WrongLength("CheckVisibility", "expire times", response->expire_times_size(),
+                       checks.size());
+  }
+  std::vector<VisibilityAnswer> answers(checks.size());
+  for (int i = 0; i < request.checks_size(); ++i) {
+    answers[i].visibility = KnownOrVisible(response->visibilities(i));
+    if (response->expire_times(i) != 0) answers[i].expire_time = response->expire_times(i);
+    answers[i].judged_at = ToTime(response->judged_at());
+  }
+  return answers;
+}
+
+absl::StatusOr<v1::GetItemResponse> TtlClient::GetItem(absl::string_view container,
+                                                       absl::string_view partition_key,
+                                                       absl::string_view id) {
+  v1::GetItemRequest request;
+  request.set_container(std::string(container));
+  request.set_partition_key(std::string(partition_key));
+  request.set_id(std::string(id));
+  return Call(*items_, &v1::ItemService::Stub::GetItem, request, options_.check_deadline);
+}
+
+absl::StatusOr<v1::ListItemsResponse> TtlClient::ListItems(const v1::ListItemsRequest& request) {
+  return Call(*items_, &v1::ItemService::Stub::ListItems, request, options_.admin_deadline);
+}
+
+absl::StatusOr<v1::Container> TtlClient::CreateContainer(const v1::Container& container) {
+  v1::CreateContainerRequest request;
+  *request.mutable_container() = container;
+  absl::StatusOr<v1::CreateContainerResponse> response = Call(
+      *containers_, &v1::ContainerService::Stub::CreateContainer, request, options_.admin_deadline);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_container());
+}
+
+absl::StatusOr<v1::Container> TtlClient::GetContainer(absl::string_view id) {
+  v1::GetContainerRequest request;
+  request.set_id(std::string(id));
+  absl::StatusOr<v1::GetContainerResponse> response = Call(
+      *containers_, &v1::ContainerService::Stub::GetContainer, request, options_.admin_deadline);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_container());
+}
+
+absl::StatusOr<std::vector<v1::Container>> TtlClient::ListContainers() {
+  std::vector<v1::Container> containers;
+  const absl::Status status =
+      ForEachPage([&](const std::string& token) -> absl::StatusOr<std::string> {
+        v1::ListContainersRequest request;
+        request.set_page_size(kMaxPageSize);
+        request.set_page_token(token);
+        absl::StatusOr<v1::ListContainersResponse> page =
+            Call(*containers_, &v1::ContainerService::Stub::ListContainers, request,
+                 options_.admin_deadline);
+        if (!page.ok()) return page.status();
+        std::move(page->mutable_containers()->begin(), page->mutable_containers()->end(),
+                  std::back_inserter(containers));
+        return page->next_page_token();
+      });
+  if (!status.ok()) return status;
+  return containers;
+}
+
+absl::StatusOr<v1::Container> TtlClient::UpdateContainer(
+    const v1::Container& container, absl::Span<const std::string> update_mask) {
+  v1::UpdateContainerRequest request;
+  *request.mutable_container() = container;
+  for (const std::string& path : update_mask) request.mutable_update_mask()->add_paths(path);
+  absl::StatusOr<v1::UpdateContainerResponse> response = Call(
+      *containers_, &v1::ContainerService::Stub::UpdateContainer, request, options_.admin_deadline);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_container());
+}
+
+absl::Status TtlClient::DeleteContainer(absl::string_view id, absl::string_view etag) {
+  v1::DeleteContainerRequest request;
+  request.set_id(std::string(id));
+  request.set_etag(std::string(etag));
+  return Call(*containers_, &v1::ContainerService::Stub::DeleteContainer, request,
+              options_.admin_deadline)
+      .status();
+}
+
+absl::StatusOr<v1::GetExpiryStatusResponse> TtlClient::GetExpiryStatus(
+    absl::string_view container) {
+  v1::GetExpiryStatusRequest request;
+  request.set_container(std::string(container));
+  return Call(*expiry_, &v1::ExpiryService::Stub::GetExpiryStatus, request,
+              options_.admin_deadline);
+}
+
+absl::StatusOr<v1::ListExpiryStatusesResponse> TtlClient::ListExpiryStatuses() {
+  v1::ListExpiryStatusesResponse all;
+  const absl::Status status =
+      ForEachPage([&](const std::string& token) -> absl::StatusOr<std::string> {
+        v1::ListExpiryStatusesRequest request;
+        request.set_page_size(kMaxPageSize);
+        request.set_page_token(token);
+        const absl::StatusOr<v1::ListExpiryStatusesResponse> page =
+            Call(*expiry_, &v1::ExpiryService::Stub::ListExpiryStatuses, request,
+                 options_.admin_deadline);
+        if (!page.ok()) return page.status();
+        all.mutable_containers()->MergeFrom(page->containers());
+        *all.mutable_sidecar() = page->sidecar();
+        return page->next_page_token();
+      });
+  if (!status.ok()) return status;
+  return all;
+}
+
+absl::StatusOr<v1::ExplainItemResponse> TtlClient::ExplainItem(absl::string_view container,
+                                                               absl::string_view partition_key,
+                                                               absl::string_view id) {
+  v1::ExplainItemRequest request;
+  request.set_container(std::string(container));
+  request.set_partition_key(std::string(partition_key));
+  request.set_id(std::string(id));
+  return Call(*expiry_, &v1::ExpiryService::Stub::ExplainItem, request, options_.admin_deadline);
+}
+
+absl::StatusOr<v1::PauseState> TtlClient::PauseDeletes(absl::string_view container,
+                                                       absl::string_view reason) {
+  v1::PauseDeletesRequest request;
+  request.set_container(std::string(container));
+  request.set_reason(std::string(reason));
+  absl::StatusOr<v1::PauseDeletesResponse> response =
+      Call(*expiry_, &v1::ExpiryService::Stub::PauseDeletes, request, options_.admin_deadline);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_pause());
+}
+
+absl::StatusOr<v1::PauseState> TtlClient::PauseAllDeletes(absl::string_view reason) {
+  v1::PauseDeletesRequest request;
+  request.set_all_containers(true);
+  request.set_reason(std::string(reason));
+  absl::StatusOr<v1::PauseDeletesResponse> response =
+      Call(*expiry_, &v1::ExpiryService::Stub::PauseDeletes, request, options_.admin_deadline);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_pause());
+}
+
+absl::Status TtlClient::ResumeDeletes(absl::string_view container) {
+  v1::ResumeDeletesRequest request;
+  request.set_container(std::string(container));
+  return Call(*expiry_, &v1::ExpiryService::Stub::ResumeDeletes, request, options_.admin_deadline)
+      .status();
+}
+
+absl::Status TtlClient::ResumeAllDeletes() {
+  v1::ResumeDeletesRequest request;
+  request.set_all_containers(true);
+  return Call(*expiry_, &v1::ExpiryService::Stub::ResumeDeletes, request, options_.admin_deadline)
+      .status();
+}
+
+absl::StatusOr<v1::ClockStatus> TtlClient::AcceptClock() {
+  absl::StatusOr<v1::AcceptClockResponse> response =
+      Call(*expiry_, &v1::ExpiryService::Stub::AcceptClock, v1::AcceptClockRequest(),
+           options_.admin_deadline);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_clock());
+}
+
+}  // namespace ttl

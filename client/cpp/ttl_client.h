@@ -1,0 +1,144 @@
+#ifndef TTL_CLIENT_CPP_TTL_CLIENT_H_
+#define TTL_CLIENT_CPP_TTL_CLIENT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "client/cpp/ttl_client_options.h"
+#include "client/cpp/visibility_answer.h"
+#include "ttl/v1/container_service.grpc.pb.h"
+#include "ttl/v1/expiry_service.grpc.pb.h"
+#include "ttl/v1/item_service.grpc.pb.h"
+
+namespace ttl {
+
+// Client of a ttl-sidecar: everything of ttl.v1 that a primary store, an
+// operator or a tool needs. Values are the messages of the API; their comments
+// in protos/ttl/v1 say what fields mean, which limits they have and which
+// errors there are.
+//
+// Every call blocks for at most its deadline (see TtlClientOptions) and returns
+// the server's status code with the server's message; a server that cannot be
+// reached is UNAVAILABLE, one that does not answer DEADLINE_EXCEEDED, an answer
+// that is not as the API says INTERNAL. Calls are repeated only where that is
+// safe; service_config.h says which. Reports are repeated after an unknown fate
+// only if each entry has a sequence.
+//
+// Entries of the plural data-path methods may be any number. They are sent in
+// order, kMaxEntriesPerCall at a time; each such call is checked as a whole by
+// the server and applied as a whole or not at all. The first that fails ends
+// the method, and if there was more than one call, the error says which entries
+// it was about: what came before is applied, what comes after was not sent. No
+// entries: no call.
+//
+// Thread-safe. Construction does not connect; the connection is made by the
+// first call and remade when it is lost.
+class TtlClient {
+ public:
+  static constexpr size_t kMaxEntriesPerCall = 1000;
+
+  explicit TtlClient(TtlClientOptions options = {});
+  ~TtlClient();
+
+  TtlClient(const TtlClient&) = delete;
+  TtlClient& operator=(const TtlClient&) = delete;
+
+  // The address given in the options.
+  const std::string& address() const { return options_.address; }
+
+  // Data path. Reports are durable when they are answered.
+
+  absl::StatusOr<v1::TrackResult> TrackItem(absl::string_view container, const v1::Item& item);
+  absl::StatusOr<std::vector<v1::TrackResult>> TrackItems(absl::string_view container,
+                                                          absl::Span<const v1::Item> items);
+
+  absl::StatusOr<v1::UntrackResult> UntrackItem(absl::string_view container,
+                                                const v1::ItemDeletion& deletion);
+  absl::StatusOr<std::vector<v1::UntrackResult>> UntrackItems(
+      absl::string_view container, absl::Span<const v1::ItemDeletion> deletions);
+
+  // One answer per check, in order.
+  absl::StatusOr<VisibilityAnswer> CheckItem(absl::string_view container,
+                                             const v1::VisibilityCheck& check);
+  absl::StatusOr<std::vector<VisibilityAnswer>> CheckVisibility(
+      absl::string_view container, absl::Span<const v1::VisibilityCheck> checks);
+
+  // NOT_FOUND if the item is expired or not tracked.
+  absl::StatusOr<v1::GetItemResponse> GetItem(absl::string_view container,
+                                              absl::string_view partition_key,
+                                              absl::string_view id);
+
+  // One page; the next one starts at next_page_token of the response.
+  absl::StatusOr<v1::ListItemsResponse> ListItems(const v1::ListItemsRequest& request);
+
+  // Containers.
+
+  absl::StatusOr<v1::Container> CreateContainer(const v1::Container& container);
+  absl::StatusOr<v1::Container> GetContainer(absl::string_view id);
+
+  // All containers, in the order of their ids.
+  absl::StatusOr<std::vector<v1::Container>> ListContainers();
+
+  // Sets the fields in `update_mask` to their values in `container`; a field
+  // that is absent there is removed. Returns the container after the change.
+  absl::StatusOr<v1::Container> UpdateContainer(const v1::Container& container,
+                                                absl::Span<const std::string> update_mask);
+
+  // ABORTED if `etag` is neither empty nor the current one.
+  absl::Status DeleteContainer(absl::string_view id, absl::string_view etag = "");
+
+  // Expiry, for operators.
+
+  // Without a container: the status of the sidecar alone.
+  absl::StatusOr<v1::GetExpiryStatusResponse> GetExpiryStatus(absl::string_view container = "");
+
+  // The status of the sidecar and of all containers, in the order of their ids.
+  absl::StatusOr<v1::ListExpiryStatusesResponse> ListExpiryStatuses();
+
+  absl::StatusOr<v1::ExplainItemResponse> ExplainItem(absl::string_view container,
+                                                      absl::string_view partition_key,
+                                                      absl::string_view id);
+
+  absl::StatusOr<v1::PauseState> PauseDeletes(absl::string_view container,
+                                              absl::string_view reason);
+  absl::StatusOr<v1::PauseState> PauseAllDeletes(absl::string_view reason);
+  absl::Status ResumeDeletes(absl::string_view container);
+  absl::Status ResumeAllDeletes();
+
+  absl::StatusOr<v1::ClockStatus> AcceptClock();
+
+ private:
+  // Calls `method` of `stub` with `deadline` for all attempts together.
+  template <typename Stub, typename Request, typename Response>
+  absl::StatusOr<Response> Call(Stub& stub,
+                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                             Response*),
+                                const Request& request, absl::Duration deadline);
+
+  // One call with at most kMaxEntriesPerCall entries.
+  absl::StatusOr<std::vector<v1::TrackResult>> TrackOnce(absl::string_view container,
+                                                         absl::Span<const v1::Item> items);
+  absl::StatusOr<std::vector<v1::UntrackResult>> UntrackOnce(
+      absl::string_view container, absl::Span<const v1::ItemDeletion> deletions);
+  absl::StatusOr<std::vector<VisibilityAnswer>> CheckOnce(
+      absl::string_view container, absl::Span<const v1::VisibilityCheck> checks);
+
+  const TtlClientOptions options_;
+  // They differ only in their service config, so gRPC lets them share one
+  // connection.
+  const std::shared_ptr<grpc::Channel> channel_;
+  const std::shared_ptr<grpc::Channel> repeatable_channel_;
+  const std::unique_ptr<v1::ItemService::Stub> items_;
+  const std::unique_ptr<v1::ItemService::Stub> repeatable_items_;
+  const std::unique_ptr<v1::ContainerService::Stub> containers_;
+  const std::unique_ptr<v1::ExpiryService::Stub> expiry_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_CPP_TTL_CLIENT_H_

@@ -1,0 +1,203 @@
+#include "tests/testing/fake_sidecar.h"
+
+#include <cstdlib>
+#include <iostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "grpcpp/security/server_credentials.h"
+#include "grpcpp/server_builder.h"
+#include "grpcpp/server_context.h"
+#include "ttl/v1/container_service.grpc.pb.h"
+#include "ttl/v1/expiry_service.grpc.pb.h"
+#include "ttl/v1/item_service.grpc.pb.h"
+
+namespace ttl {
+namespace {
+
+void FillDefault(const v1::TrackItemsRequest& request, v1::TrackItemsResponse* response) {
+  for (int i = 0; i < request.items_size(); ++i) {
+    response->add_results(v1::TRACK_RESULT_TRACKED);
+  }
+}
+
+void FillDefault(const v1::UntrackItemsRequest& request, v1::UntrackItemsResponse* response) {
+  for (int i = 0; i < request.items_size(); ++i) {
+    response->add_results(v1::UNTRACK_RESULT_UNTRACKED);
+  }
+}
+
+void FillDefault(const v1::CheckVisibilityRequest& request, v1::CheckVisibilityResponse* response) {
+  for (int i = 0; i < request.checks_size(); ++i) {
+    response->add_visibilities(v1::VISIBILITY_VISIBLE);
+    response->add_expire_times(0);
+  }
+}
+
+void FillDefault(const google::protobuf::Message&, google::protobuf::Message*) {}
+
+}  // namespace
+
+#define TTL_FAKE_METHOD(name)                                                       \
+  grpc::Status name(grpc::ServerContext* context, const v1::name##Request* request, \
+                    v1::name##Response* response) override {                        \
+    return Handle(fake_, #name, context, *request, response);                       \
+  }
+
+class FakeSidecar::Services {
+ public:
+  explicit Services(FakeSidecar& fake) : containers_(fake), items_(fake), expiry_(fake) {}
+
+  void Register(grpc::ServerBuilder& builder) {
+    builder.RegisterService(&containers_);
+    builder.RegisterService(&items_);
+    builder.RegisterService(&expiry_);
+  }
+
+ private:
+  template <typename Request, typename Response>
+  static grpc::Status Handle(FakeSidecar& fake, const std::string& method,
+                             grpc::ServerContext* context, const Request& request,
+                             Response* response) {
+    const std::optional<Reply> reply = fake.Receive(method, request);
+    if (!reply.has_value()) {
+      FillDefault(request, response);
+      return grpc::Status::OK;
+    }
+    if (reply->hang) fake.WaitForDestruction();
+    if (reply->pushback_milliseconds.has_value()) {
+      context->AddTrailingMetadata("grpc-retry-pushback-ms",
+                                   absl::StrCat(*reply->pushback_milliseconds));
+    }
+    if (reply->response != nullptr) response->CopyFrom(*reply->response);
+    return reply->status;
+  }
+
+  class Containers : public v1::ContainerService::Service {
+   public:
+    explicit Containers(FakeSidecar& fake) : fake_(fake) {}
+    TTL_FAKE_METHOD(CreateContainer)
+    TTL_FAKE_METHOD(GetContainer)
+    TTL_FAKE_METHOD(ListContainers)
+    TTL_FAKE_METHOD(UpdateContainer)
+    TTL_FAKE_METHOD(DeleteContainer)
+
+   private:
+    FakeSidecar& fake_;
+  };
+
+  class Items : public v1::ItemService::Service {
+   public:
+    explicit Items(FakeSidecar& fake) : fake_(fake) {}
+    TTL_FAKE_METHOD(TrackItems)
+    TTL_FAKE_METHOD(UntrackItems)
+    TTL_FAKE_METHOD(CheckVisibility)
+    TTL_FAKE_METHOD(GetItem)
+    TTL_FAKE_METHOD(ListItems)
+
+   private:
+    FakeSidecar& fake_;
+  };
+
+  class Expiry : public v1::ExpiryService::Service {
+   public:
+    explicit Expiry(FakeSidecar& fake) : fake_(fake) {}
+    TTL_FAKE_METHOD(GetExpiryStatus)
+    TTL_FAKE_METHOD(ListExpiryStatuses)
+    TTL_FAKE_METHOD(ExplainItem)
+    TTL_FAKE_METHOD(PauseDeletes)
+    TTL_FAKE_METHOD(ResumeDeletes)
+    TTL_FAKE_METHOD(AcceptClock)
+
+   private:
+    FakeSidecar& fake_;
+  };
+
+  Containers containers_;
+  Items items_;
+  Expiry expiry_;
+};
+
+#undef TTL_FAKE_METHOD
+
+FakeSidecar::FakeSidecar()
+    : address_(absl::StrCat("unix:", directory_.File("sidecar.sock"))),
+      services_(std::make_unique<Services>(*this)) {
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(address_, grpc::InsecureServerCredentials());
+  services_->Register(builder);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr) {
+    std::cerr << "FakeSidecar cannot listen on " << address_ << std::endl;
+    std::abort();
+  }
+}
+
+FakeSidecar::~FakeSidecar() {
+  {
+    MutexLock lock(mutex_);
+    destroying_ = true;
+    destroyed_.NotifyAll();
+  }
+  server_->Shutdown();
+  server_->Wait();
+}
+
+void FakeSidecar::Answer(absl::string_view method, const google::protobuf::Message& response) {
+  Reply reply;
+  std::shared_ptr<google::protobuf::Message> copy(response.New());
+  copy->CopyFrom(response);
+  reply.response = std::move(copy);
+  Tell(method, std::move(reply));
+}
+
+void FakeSidecar::Fail(absl::string_view method, const grpc::Status& status,
+                       std::optional<int> pushback_milliseconds) {
+  Reply reply;
+  reply.status = status;
+  reply.pushback_milliseconds = pushback_milliseconds;
+  Tell(method, std::move(reply));
+}
+
+void FakeSidecar::Hang(absl::string_view method) {
+  Reply reply;
+  reply.hang = true;
+  Tell(method, std::move(reply));
+}
+
+int FakeSidecar::Calls(absl::string_view method) const {
+  return static_cast<int>(RawRequests(method).size());
+}
+
+std::vector<std::shared_ptr<const google::protobuf::Message>> FakeSidecar::RawRequests(
+    absl::string_view method) const {
+  MutexLock lock(mutex_);
+  const auto it = requests_.find(std::string(method));
+  if (it == requests_.end()) return {};
+  return it->second;
+}
+
+void FakeSidecar::Tell(absl::string_view method, Reply reply) {
+  MutexLock lock(mutex_);
+  replies_[std::string(method)].push_back(std::move(reply));
+}
+
+std::optional<FakeSidecar::Reply> FakeSidecar::Receive(const std::string& method,
+                                                       const google::protobuf::Message& request) {
+  std::shared_ptr<google::protobuf::Message> copy(request.New());
+  copy->CopyFrom(request);
+  MutexLock lock(mutex_);
+  requests_[method].push_back(std::move(copy));
+  std::deque<Reply>& replies = replies_[method];
+  if (replies.empty()) return std::nullopt;
+  Reply reply = std::move(replies.front());
+  replies.pop_front();
+  return reply;
+}
+
+void FakeSidecar::WaitForDestruction() {
+  MutexLock lock(mutex_);
+  while (!destroying_) destroyed_.Wait(mutex_);
+}
+
+}  // namespace ttl

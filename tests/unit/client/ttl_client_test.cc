@@ -1,0 +1,328 @@
+#include "client/cpp/ttl_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "tests/testing/fake_sidecar.h"
+#include "tests/testing/temp_dir.h"
+
+namespace ttl {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+const grpc::Status kUnavailable(grpc::StatusCode::UNAVAILABLE, "going down");
+const grpc::Status kQueueFull(grpc::StatusCode::RESOURCE_EXHAUSTED, "queue is full");
+
+v1::Item Item(const std::string& id) {
+  v1::Item item;
+  item.set_id(id);
+  item.set_ts(1000);
+  return item;
+}
+
+v1::Item SequencedItem(const std::string& id) {
+  v1::Item item = Item(id);
+  item.set_sequence(7);
+  return item;
+}
+
+v1::ItemDeletion Deletion(const std::string& id) {
+  v1::ItemDeletion deletion;
+  deletion.set_id(id);
+  deletion.set_ts(1000);
+  return deletion;
+}
+
+v1::VisibilityCheck Check(const std::string& id) {
+  v1::VisibilityCheck check;
+  check.set_id(id);
+  return check;
+}
+
+class TtlClientTest : public testing::Test {
+ protected:
+  static TtlClientOptions Options(const std::string& address) {
+    TtlClientOptions options;
+    options.address = address;
+    return options;
+  }
+
+  FakeSidecar sidecar_;
+  TtlClient client_{Options(sidecar_.address())};
+};
+
+TEST_F(TtlClientTest, TrackSendsTheItemAsItIs) {
+  v1::Item item = SequencedItem(std::string("a\0b", 3));
+  item.set_ttl(-1);
+  EXPECT_EQ(client_.TrackItem("sales/orders", item).value(), v1::TRACK_RESULT_TRACKED);
+
+  const auto requests = sidecar_.Requests<v1::TrackItemsRequest>("TrackItems");
+  ASSERT_THAT(requests, SizeIs(1));
+  EXPECT_EQ(requests[0].container(), "sales/orders");
+  EXPECT_EQ(requests[0].items(0).SerializeAsString(), item.SerializeAsString());
+}
+
+TEST_F(TtlClientTest, AbsentTtlStaysAbsent) {
+  ASSERT_TRUE(client_.TrackItem("c", Item("a")).ok());
+  EXPECT_FALSE(sidecar_.Requests<v1::TrackItemsRequest>("TrackItems")[0].items(0).has_ttl());
+}
+
+TEST_F(TtlClientTest, ManyEntriesAreSentInCallsOfAThousandInOrder) {
+  std::vector<v1::VisibilityCheck> checks;
+  for (int i = 0; i < 2500; ++i) checks.push_back(Check(absl::StrCat(i)));
+  EXPECT_THAT(client_.CheckVisibility("c", checks).value(), SizeIs(2500));
+
+  const auto requests = sidecar_.Requests<v1::CheckVisibilityRequest>("CheckVisibility");
+  ASSERT_THAT(requests, SizeIs(3));
+  EXPECT_EQ(requests[0].checks_size(), 1000);
+  EXPECT_EQ(requests[1].checks(0).id(), "1000");
+  EXPECT_EQ(requests[2].checks_size(), 500);
+}
+
+TEST_F(TtlClientTest, FailureInALaterCallNamesItsEntriesAndSendsNoMore) {
+  v1::TrackItemsResponse tracked;
+  for (int i = 0; i < 1000; ++i) tracked.add_results(v1::TRACK_RESULT_TRACKED);
+  sidecar_.Answer("TrackItems", tracked);
+  sidecar_.Fail("TrackItems", {grpc::StatusCode::INVALID_ARGUMENT, "items[5].ttl is 0"});
+
+  const absl::Status status =
+      client_.TrackItems("c", std::vector<v1::Item>(2500, Item("a"))).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "entries 1000 to 1999 of 2500: items[5].ttl is 0");
+  EXPECT_EQ(sidecar_.Calls("TrackItems"), 2);
+}
+
+TEST_F(TtlClientTest, NoEntriesMakeNoCall) {
+  EXPECT_THAT(client_.TrackItems("c", {}).value(), SizeIs(0));
+  EXPECT_THAT(client_.CheckVisibility("c", {}).value(), SizeIs(0));
+  EXPECT_EQ(sidecar_.Calls("TrackItems") + sidecar_.Calls("CheckVisibility"), 0);
+}
+
+TEST_F(TtlClientTest, AnswersCarryExpireTimeAndInstant) {
+  v1::CheckVisibilityResponse response;
+  response.add_visibilities(v1::VISIBILITY_EXPIRED);
+  response.add_visibilities(v1::VISIBILITY_UNTRACKED);
+  response.add_expire_times(1060);
+  response.add_expire_times(0);
+  response.mutable_judged_at()->set_seconds(1060);
+  response.mutable_judged_at()->set_nanos(500);
+  sidecar_.Answer("CheckVisibility", response);
+
+  const auto answers =
+      client_.CheckVisibility("c", std::vector<v1::VisibilityCheck>{Check("a"), Check("b")});
+  ASSERT_TRUE(answers.ok());
+  EXPECT_TRUE((*answers)[0].expired());
+  EXPECT_EQ((*answers)[0].expire_time, 1060);
+  EXPECT_EQ((*answers)[0].judged_at, absl::FromUnixSeconds(1060) + absl::Nanoseconds(500));
+  EXPECT_FALSE((*answers)[1].expired());
+  EXPECT_EQ((*answers)[1].visibility, v1::VISIBILITY_UNTRACKED);
+  EXPECT_EQ((*answers)[1].expire_time, std::nullopt);
+}
+
+TEST_F(TtlClientTest, UnknownVisibilityCountsAsVisible) {
+  for (const int unknown : {0, 4, 99, -1}) {
+    v1::CheckVisibilityResponse response;
+    response.mutable_visibilities()->Add(unknown);
+    response.add_expire_times(0);
+    sidecar_.Answer("CheckVisibility", response);
+    EXPECT_EQ(client_.CheckItem("c", Check("a"))->visibility, v1::VISIBILITY_VISIBLE) << unknown;
+  }
+}
+
+TEST_F(TtlClientTest, AnswersThatDoNotMatchTheEntriesAreAnError) {
+  v1::CheckVisibilityResponse response;
+  sidecar_.Answer("CheckVisibility", response);
+  response.add_visibilities(v1::VISIBILITY_EXPIRED);
+  sidecar_.Answer("CheckVisibility", response);
+  response.add_expire_times(0);
+  response.add_visibilities(v1::VISIBILITY_EXPIRED);
+  sidecar_.Answer("CheckVisibility", response);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(client_.CheckItem("c", Check("a")).status().code(), absl::StatusCode::kInternal);
+  }
+  sidecar_.Answer("TrackItems", v1::TrackItemsResponse());
+  EXPECT_EQ(client_.TrackItem("c", Item("a")).status().code(), absl::StatusCode::kInternal);
+  sidecar_.Answer("UntrackItems", v1::UntrackItemsResponse());
+  EXPECT_EQ(client_.UntrackItem("c", Deletion("a")).status().code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(TtlClientTest, ServerErrorsKeepCodeAndMessage) {
+  sidecar_.Fail("GetItem", {grpc::StatusCode::NOT_FOUND, "item \"a\" is not tracked"});
+  EXPECT_EQ(client_.GetItem("c", "", "a").status(),
+            absl::NotFoundError("item \"a\" is not tracked"));
+}
+
+TEST_F(TtlClientTest, ReadsAreRepeatedWhileTheSidecarIsUnavailable) {
+  sidecar_.Fail("CheckVisibility", kUnavailable);
+  sidecar_.Fail("CheckVisibility", kUnavailable);
+  EXPECT_TRUE(client_.CheckItem("c", Check("a")).ok());
+  EXPECT_EQ(sidecar_.Calls("CheckVisibility"), 3);
+}
+
+TEST_F(TtlClientTest, RepeatsAreBounded) {
+  for (int i = 0; i < 10; ++i) sidecar_.Fail("GetContainer", kUnavailable);
+  EXPECT_THAT(client_.GetContainer("c").status(),
+              absl::UnavailableError(
+                  absl::StrCat("sidecar at ", sidecar_.address(), " is unavailable: going down")));
+  EXPECT_EQ(sidecar_.Calls("GetContainer"), 4);
+}
+
+TEST_F(TtlClientTest, UnansweredReportsAreNotRepeatedUnlessAllHaveASequence) {
+  sidecar_.Fail("TrackItems", kUnavailable);
+  sidecar_.Fail("UntrackItems", kUnavailable);
+  const std::vector<v1::Item> mixed = {SequencedItem("a"), Item("b")};
+  EXPECT_EQ(client_.TrackItems("c", mixed).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(client_.UntrackItem("c", Deletion("a")).status().code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(sidecar_.Calls("TrackItems"), 1);
+  EXPECT_EQ(sidecar_.Calls("UntrackItems"), 1);
+}
+
+TEST_F(TtlClientTest, UnansweredReportsWithSequencesAreRepeated) {
+  sidecar_.Fail("TrackItems", kUnavailable);
+  sidecar_.Fail("UntrackItems", kUnavailable);
+  v1::ItemDeletion deletion = Deletion("a");
+  deletion.set_sequence(8);
+  EXPECT_TRUE(client_.TrackItem("c", SequencedItem("a")).ok());
+  EXPECT_TRUE(client_.UntrackItem("c", deletion).ok());
+  EXPECT_EQ(sidecar_.Calls("TrackItems"), 2);
+  EXPECT_EQ(sidecar_.Calls("UntrackItems"), 2);
+}
+
+TEST_F(TtlClientTest, RefusedReportsAreRepeatedWhenTheServerSaysSo) {
+  sidecar_.Fail("TrackItems", kQueueFull, 1);
+  sidecar_.Fail("TrackItems", kQueueFull, 1);
+  EXPECT_TRUE(client_.TrackItem("c", Item("a")).ok());
+  EXPECT_EQ(sidecar_.Calls("TrackItems"), 3);
+}
+
+TEST_F(TtlClientTest, PushBackLongerThanTheDeadlineEndsTheCall) {
+  TtlClientOptions options = Options(sidecar_.address());
+  options.report_deadline = absl::Milliseconds(300);
+  TtlClient client(options);
+  sidecar_.Fail("TrackItems", kQueueFull, 60000);
+  EXPECT_FALSE(client.TrackItem("c", Item("a")).ok());
+  EXPECT_EQ(sidecar_.Calls("TrackItems"), 1);
+}
+
+TEST_F(TtlClientTest, NegativePushBackMeansDoNotRepeat) {
+  sidecar_.Fail("TrackItems", kQueueFull, -1);
+  EXPECT_EQ(client_.TrackItem("c", Item("a")).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(sidecar_.Calls("TrackItems"), 1);
+}
+
+TEST_F(TtlClientTest, BatchesAboveTheDefaultRetryBufferAreRepeatedToo) {
+  std::vector<v1::Item> items(1000, SequencedItem("a"));
+  for (v1::Item& item : items) item.set_partition_key(std::string(2048, 'p'));
+  sidecar_.Fail("TrackItems", kUnavailable);
+  EXPECT_TRUE(client_.TrackItems("c", items).ok());
+  EXPECT_EQ(sidecar_.Calls("TrackItems"), 2);
+}
+
+TEST_F(TtlClientTest, ChangesByOperatorsAreNeverRepeated) {
+  for (const char* method : {"CreateContainer", "UpdateContainer", "DeleteContainer",
+                             "PauseDeletes", "ResumeDeletes", "AcceptClock"}) {
+    sidecar_.Fail(method, kUnavailable);
+  }
+  EXPECT_FALSE(client_.CreateContainer(v1::Container()).ok());
+  EXPECT_FALSE(client_.UpdateContainer(v1::Container(), {}).ok());
+  EXPECT_FALSE(client_.DeleteContainer("c").ok());
+  EXPECT_FALSE(client_.PauseDeletes("c", "why").ok());
+  EXPECT_FALSE(client_.ResumeDeletes("c").ok());
+  EXPECT_FALSE(client_.AcceptClock().ok());
+}
+
+TEST_F(TtlClientTest, EveryKindOfCallEndsAtItsDeadline) {
+  TtlClientOptions options = Options(sidecar_.address());
+  options.check_deadline = absl::Milliseconds(50);
+  options.report_deadline = absl::Milliseconds(60);
+  options.admin_deadline = absl::Milliseconds(70);
+  TtlClient client(options);
+  for (const char* method : {"CheckVisibility", "TrackItems", "GetContainer"}) {
+    sidecar_.Hang(method);
+  }
+  const absl::Status check = client.CheckItem("c", Check("a")).status();
+  EXPECT_EQ(check.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(check.message()),
+              AllOf(HasSubstr(sidecar_.address()), HasSubstr("50ms")));
+  EXPECT_THAT(std::string(client.TrackItem("c", Item("a")).status().message()), HasSubstr("60ms"));
+  EXPECT_THAT(std::string(client.GetContainer("c").status().message()), HasSubstr("70ms"));
+}
+
+TEST(TtlClientWithoutServerTest, NobodyListeningIsUnavailable) {
+  const TempDir directory;
+  TtlClientOptions options;
+  options.address = absl::StrCat("unix:", directory.File("nobody.sock"));
+  TtlClient client(options);
+  const absl::Status status = client.CheckItem("c", Check("a")).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(options.address));
+}
+
+TEST_F(TtlClientTest, ListContainersJoinsThePages) {
+  v1::ListContainersResponse page;
+  page.add_containers()->set_id("a");
+  page.set_next_page_token("next");
+  sidecar_.Answer("ListContainers", page);
+  page.mutable_containers(0)->set_id("b");
+  page.clear_next_page_token();
+  sidecar_.Answer("ListContainers", page);
+
+  const auto containers = client_.ListContainers();
+  ASSERT_TRUE(containers.ok());
+  ASSERT_THAT(*containers, SizeIs(2));
+  EXPECT_EQ((*containers)[1].id(), "b");
+  EXPECT_EQ(sidecar_.Requests<v1::ListContainersRequest>("ListContainers")[1].page_token(), "next");
+}
+
+TEST_F(TtlClientTest, PageThatLeadsToItselfIsAnError) {
+  v1::ListExpiryStatusesResponse page;
+  page.set_next_page_token("same");
+  sidecar_.Answer("ListExpiryStatuses", page);
+  sidecar_.Answer("ListExpiryStatuses", page);
+  EXPECT_EQ(client_.ListExpiryStatuses().status().code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(TtlClientTest, UpdateSendsOnlyTheNamedFields) {
+  v1::Container container;
+  container.set_id("c");
+  container.set_etag("e1");
+  ASSERT_TRUE(client_.UpdateContainer(container, std::vector<std::string>{"default_ttl"}).ok());
+  const auto request = sidecar_.Requests<v1::UpdateContainerRequest>("UpdateContainer").at(0);
+  EXPECT_THAT(request.update_mask().paths(), ElementsAre("default_ttl"));
+  EXPECT_FALSE(request.container().has_default_ttl());
+  EXPECT_EQ(request.container().etag(), "e1");
+}
+
+TEST_F(TtlClientTest, PausesNameOneContainerOrAll) {
+  ASSERT_TRUE(client_.PauseDeletes("c", "restore").ok());
+  ASSERT_TRUE(client_.PauseAllDeletes("restore").ok());
+  const auto requests = sidecar_.Requests<v1::PauseDeletesRequest>("PauseDeletes");
+  EXPECT_EQ(requests[0].container(), "c");
+  EXPECT_EQ(requests[0].reason(), "restore");
+  EXPECT_TRUE(requests[1].all_containers());
+}
+
+TEST_F(TtlClientTest, OneClientServesManyThreads) {
+  std::vector<std::thread> threads;
+  std::vector<int> answered(4);
+  for (int& count : answered) {
+    threads.emplace_back([this, &count] {
+      for (int i = 0; i < 50; ++i) count += client_.CheckItem("c", Check("a")).ok();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(answered, Each(50));
+}
+
+}  // namespace
+}  // namespace ttl
