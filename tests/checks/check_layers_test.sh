@@ -11,7 +11,7 @@ failed=0
 # expect pass|fail FILE INCLUDE: what the check says of a tree with this one file.
 expect() {
   local expected=$1 file=$2 include=$3 actual=pass
-  rm -rf "$tree"/*
+  rm -rf "${tree:?}"/*
   mkdir -p "$tree/service" "$tree/client" "$tree/deploy" "$tree/$(dirname "$file")"
   printf '#include <string>\n\n#include %s\n' "$include" >"$tree/$file"
   "$check" "$tree" >/dev/null || actual=fail

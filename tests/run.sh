@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Everything that must pass before a change lands. Meant for Debian 12; installs
+# what it needs (root or sudo).
+#
+#   tests/run.sh           all of it: under 25 minutes on two cores, cold
+#   tests/run.sh --quick   while working: checks, release build, unit tests
+#   tests/run.sh --long    all of it, and the campaigns that take longer
+#
+# Prints everything it runs. The last line is "N passed, N failed", over all
+# checks and test cases; the exit code is 0 only if none failed.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+mode=${1:-}
+case "$mode" in
+  "" | --quick | --long) ;;
+  *)
+    echo "usage: $0 [--quick|--long]" >&2
+    exit 2
+    ;;
+esac
+
+jobs=$(nproc)
+results=build/results
+rm -rf "$results"
+mkdir -p "$results"
+# The same file compiled in another clone is the same file.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+export TSAN_OPTIONS=suppressions=$PWD/tests/checks/tsan.supp
+
+passed=0
+failed=0
+summary=()
+failures=()
+
+section() { printf '\n======== %s\n' "$1"; }
+
+# note NAME START PASSED FAILED: counts a step that began at START, for the summary.
+note() {
+  local verdict=ok
+  (($4 == 0)) || verdict=FAILED
+  passed=$((passed + $3))
+  failed=$((failed + $4))
+  summary+=("$(printf '%-44s %5d s %6d passed %4d failed  %s' "$1" $((SECONDS - $2)) "$3" "$4" "$verdict")")
+  echo "-------- $1: $verdict, $((SECONDS - $2)) s"
+}
+
+# run NAME COMMAND...: one step that passes or fails as a whole.
+run() {
+  local name=$1 start=$SECONDS
+  shift
+  printf '\n-------- %s\n' "$name"
+  if "$@"; then
+    note "$name" "$start" 1 0
+  else
+    failures+=("$name")
+    note "$name" "$start" 0 1
+    return 1
+  fi
+}
+
+# build PRESET TARGET...
+build() {
+  local preset=$1
+  shift
+  cmake --preset "$preset" -DTTL_BUILD_TESTS=ON &&
+    cmake --build --preset "$preset" -j "$jobs" --target "$@"
+}
+
+# run_tests PRESET LABEL JOBS: the tests of one label, counted case by case.
+run_tests() {
+  local preset=$1 label=$2 start=$SECONDS cases=$PWD/$results/$1-$2 tally
+  printf '\n-------- %s tests, %s\n' "$label" "$preset"
+  mkdir -p "$cases"
+  GTEST_OUTPUT=xml:$cases/ ctest --preset "$preset" -L "^$label\$" -j "$3" --no-tests=error \
+    --output-junit "$cases/ctest.junit"
+  if tally=$(tests/checks/tally.py "$cases/ctest.junit" "$cases"); then
+    mapfile -t -O "${#failures[@]}" failures < <(tail -n +2 <<<"$tally" | grep . | sed "s/\$/ ($preset)/")
+    read -r tests_passed tests_failed <<<"$tally"
+    note "$label tests, $preset" "$start" "$tests_passed" "$tests_failed"
+  else
+    failures+=("$label tests, $preset: no results")
+    note "$label tests, $preset" "$start" 0 1
+  fi
+}
+
+# Product and tests, optimised as shipped.
+test_release() {
+  section "Release build and tests"
+  run "release build" build release all || return
+  run "lock annotations (clang)" tests/checks/check_thread_safety.sh build/release
+  run_tests release unit "$jobs"
+  [[ $mode != --quick ]] || return
+  run_tests release integration 1
+  run_tests release fault 1
+  run "million items" tests/million_items.sh "${million_items_arguments[@]}"
+}
+
+# sanitize PRESET: what runs in threads and handles memory, without the campaigns.
+sanitize() {
+  section "Sanitizers: $1"
+  run "$1 build" build "$1" unit_tests integration_tests || return
+  run_tests "$1" unit "$jobs"
+  run_tests "$1" integration 1
+}
+
+section "Packages"
+run "packages" deploy/install_packages.sh test
+
+section "Static checks"
+run "layers" tests/checks/check_layers.sh
+run "layer check can fail" tests/checks/check_layers_test.sh
+run "format" tests/checks/check_format.sh
+run "buf lint" tests/checks/lint_protos.sh
+
+million_items_arguments=(--quick)
+[[ $mode != --long ]] || million_items_arguments=()
+test_release
+if [[ $mode != --quick ]]; then
+  sanitize asan-ubsan
+  sanitize tsan
+fi
+if [[ $mode == --long ]]; then
+  section "Campaigns"
+  run "clang-tidy" tests/checks/check_tidy.sh build/release
+  run_tests asan-ubsan fault 1
+fi
+
+section "Summary"
+printf '%s\n' "${summary[@]}"
+if ((failed > 0)); then
+  echo "Failed:"
+  printf '  %s\n' "${failures[@]}"
+fi
+echo "$((SECONDS / 60)) min $((SECONDS % 60)) s"
+echo "$passed passed, $failed failed"
+((failed == 0))
