@@ -1,0 +1,184 @@
+#include "service/expiry/store_answers.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "service/core/item.h"
+#include "service/core/ttl_rules.h"
+#include "service/expiry/proto_time.h"
+#include "service/expiry/retry_delay.h"
+#include "service/storage/expiry_index.h"
+
+namespace ttl {
+namespace {
+
+constexpr size_t kMaxReasonBytes = 256;
+// However far behind a store says its clock is, no item is put off for longer.
+constexpr absl::Duration kMaxNotExpiredWait = absl::Hours(1);
+
+// `reason` as it is kept and logged: short, and printable whatever the store says.
+std::string Printable(absl::string_view reason) {
+  std::string printable(reason.substr(0, kMaxReasonBytes));
+  for (char& c : printable) {
+    if (!absl::ascii_isprint(static_cast<unsigned char>(c))) c = '?';
+  }
+  return printable;
+}
+
+// First whole second at or after `time`.
+int64_t CeilSeconds(absl::Time time) {
+  const int64_t seconds = absl::ToUnixSeconds(time);
+  return absl::FromUnixSeconds(seconds) < time ? seconds + 1 : seconds;
+}
+
+// The version that the store sent along, if it can be one.
+std::optional<ItemVersion> UsableVersion(const v1::DeleteResult& result, absl::Time now) {
+  if (!result.has_current()) return std::nullopt;
+  const v1::Item& current = result.current();
+  const bool legal_ttl = !current.has_ttl() || IsLegalTtl(current.ttl());
+  if (!IsLegalTs(current.ts(), now) || !legal_ttl) return std::nullopt;
+  if (current.etag().size() > kMaxEtagBytes) return std::nullopt;
+
+  ItemVersion version;
+  version.times.ts = current.ts();
+  if (current.has_ttl()) version.times.ttl = current.ttl();
+  version.etag = current.etag();
+  if (current.has_sequence()) version.sequence = current.sequence();
+  version.size_bytes = std::max<int64_t>(current.size_bytes(), 0);
+  return version;
+}
+
+// Puts the answers for one batch together.
+class Reader {
+ public:
+  explicit Reader(absl::Time now) : now_(now) {}
+
+  void Read(const DueItem& item, const v1::ExpiredItem& sent, const v1::DeleteResult& result,
+            std::optional<absl::Time> store_now) {
+    switch (result.outcome()) {
+      case v1::DELETE_OUTCOME_DELETED:
+        ++answers_.tally.deleted;
+        Report(item, DeleteReport::Kind::kGone);
+        return;
+      case v1::DELETE_OUTCOME_NOT_FOUND:
+        ++answers_.tally.not_found;
+        Report(item, DeleteReport::Kind::kGone);
+        return;
+      case v1::DELETE_OUTCOME_MODIFIED:
+        ReadModified(item, sent, result);
+        return;
+      case v1::DELETE_OUTCOME_NOT_EXPIRED:
+        ++answers_.tally.not_expired;
+        ReadNotExpired(item, sent.expire_time(), store_now);
+        return;
+      case v1::DELETE_OUTCOME_THROTTLED:
+        ++answers_.tally.throttled;
+        return;
+      default:
+        ++answers_.tally.failed;
+        Fail(item, result.reason().empty() ? "the store gave no reason" : result.reason());
+        return;
+    }
+  }
+
+  // No answer that could be believed.
+  void Unanswered(const DueItem& item, absl::string_view why) {
+    ++answers_.tally.unanswered;
+    Fail(item, why);
+  }
+
+  StoreAnswers Take() { return std::move(answers_); }
+
+ private:
+  void ReadModified(const DueItem& item, const v1::ExpiredItem& sent,
+                    const v1::DeleteResult& result) {
+    std::optional<ItemVersion> current = UsableVersion(result, now_);
+    if (!current.has_value()) {
+      ++answers_.tally.unanswered;
+      DeleteReport& report = Report(item, DeleteReport::Kind::kStateUnknown);
+      report.retry_time = CeilSeconds(now_ + kStateUnknownRetry);
+      report.error = "the store answered MODIFIED without a usable state of the item";
+      NoteFailure(item, report.error);
+      return;
+    }
+    const bool same_etag = sent.etag().empty() || sent.etag() == current->etag;
+    if (current->times == item.item.version.times && same_etag) {
+      Unanswered(item, "the store answered MODIFIED with the very state that was judged");
+      return;
+    }
+    ++answers_.tally.modified;
+    Report(item, DeleteReport::Kind::kModified).current = *std::move(current);
+  }
+
+  void ReadNotExpired(const DueItem& item, int64_t expire_time,
+                      std::optional<absl::Time> store_now) {
+    if (!store_now.has_value() || IsExpiredAt(expire_time, *store_now)) {
+      Fail(item, "the store answered NOT_EXPIRED, but did not say that its clock is behind");
+      return;
+    }
+    DeleteReport& report = Report(item, DeleteReport::Kind::kRetryLater);
+    const absl::Duration wait = absl::FromUnixSeconds(expire_time) - *store_now;
+    report.retry_time = CeilSeconds(now_ + std::min(wait, kMaxNotExpiredWait));
+    report.error = "not expired yet by the store's clock";
+  }
+
+  void Fail(const DueItem& item, absl::string_view reason) {
+    DeleteReport& report = Report(item, DeleteReport::Kind::kRetryLater);
+    report.retry_time = CeilSeconds(now_ + RetryDelay(int64_t{item.item.attempts} + 1));
+    report.counts_as_attempt = true;
+    report.error = Printable(reason);
+    NoteFailure(item, report.error);
+  }
+
+  void NoteFailure(const DueItem& item, const std::string& reason) {
+    if (!answers_.first_failure.has_value()) answers_.first_failure = {item.key, reason};
+  }
+
+  DeleteReport& Report(const DueItem& item, DeleteReport::Kind kind) {
+    DeleteReport& report = answers_.reports.emplace_back();
+    report.key = item.key;
+    report.generation = item.item.generation;
+    report.kind = kind;
+    return report;
+  }
+
+  const absl::Time now_;
+  StoreAnswers answers_;
+};
+
+}  // namespace
+
+StoreAnswers ReadAnswers(const std::vector<DueItem>& items, const v1::DeleteItemsRequest& request,
+                         const v1::DeleteItemsResponse& response, absl::Time now) {
+  Reader reader(now);
+  if (static_cast<size_t>(response.results_size()) != items.size()) {
+    const std::string why = absl::StrCat("the store gave ", response.results_size(),
+                                         " results for ", items.size(), " items");
+    for (const DueItem& item : items) reader.Unanswered(item, why);
+    return reader.Take();
+  }
+  std::optional<absl::Time> store_now;
+  if (response.has_store_now()) store_now = FromProto(response.store_now());
+  for (size_t i = 0; i < items.size(); ++i) {
+    const int index = static_cast<int>(i);
+    reader.Read(items[i], request.items(index), response.results(index), store_now);
+  }
+  return reader.Take();
+}
+
+StoreAnswers BlameItem(const DueItem& item, absl::string_view reason, absl::Time now) {
+  Reader reader(now);
+  reader.Unanswered(item, reason);
+  return reader.Take();
+}
+
+}  // namespace ttl

@@ -1,0 +1,56 @@
+#ifndef TTL_SERVICE_EXPIRY_STORE_ANSWERS_H_
+#define TTL_SERVICE_EXPIRY_STORE_ANSWERS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "service/core/item.h"
+#include "service/core/sweep_board.h"
+#include "service/storage/expiry_index.h"
+#include "ttl/v1/primary_store_service.pb.h"
+
+namespace ttl {
+
+// A delete that did not work out, for the log.
+struct DeleteFailure {
+  ItemKey key;
+  std::string reason;
+};
+
+// What the answer to a batch means.
+struct StoreAnswers {
+  std::vector<DeleteReport> reports;  // for storage; at most one per item
+  DeleteTally tally;                  // without `sent`
+  std::optional<DeleteFailure> first_failure;
+};
+
+// Until an item is tried again that the store says is modified, but not to what.
+inline constexpr absl::Duration kStateUnknownRetry = absl::Hours(1);
+
+// Reads the store's answer to `request`, which is about `items`. Retry times count
+// from `now`, the time that items are judged by.
+//
+// - DELETED, NOT_FOUND: the item is gone.
+// - MODIFIED: the state that came along is adopted. Without a usable one the state is
+//   unknown; with the very state that was judged the answer contradicts itself and
+//   counts as a failed try.
+// - NOT_EXPIRED: tried again when the store's clock will have got there. If it says
+//   that it has, the answer contradicts itself and counts as a failed try.
+// - THROTTLED: left where it is, no report.
+// - FAILED and what is not known: a failed try, repeated with growing delay.
+//
+// If there are not as many results as items, nobody can tell which belongs to which:
+// none is believed, and all items count as unanswered and as failed tries. Pure.
+StoreAnswers ReadAnswers(const std::vector<DueItem>& items, const v1::DeleteItemsRequest& request,
+                         const v1::DeleteItemsResponse& response, absl::Time now);
+
+// The same for a call of one item that failed as a whole, for `reason`: the item
+// may be the cause, and must not block those behind it.
+StoreAnswers BlameItem(const DueItem& item, absl::string_view reason, absl::Time now);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_EXPIRY_STORE_ANSWERS_H_

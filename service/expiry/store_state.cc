@@ -1,0 +1,118 @@
+#include "service/expiry/store_state.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "service/expiry/proto_time.h"
+#include "service/expiry/retry_delay.h"
+
+namespace ttl {
+namespace {
+
+constexpr size_t kMaxStoreIdBytes = 256;
+// An answer that took longer says too little about the clock to replace what is known.
+constexpr absl::Duration kMostClockDelay = absl::Seconds(1);
+
+}  // namespace
+
+bool StoreState::IsInfoDue(absl::Duration steady) const {
+  return info_due_ || steady >= info_time_ + kInfoInterval;
+}
+
+absl::Status StoreState::ValidateInfo(const v1::GetStoreInfoResponse& info) {
+  if (info.store_id().empty() || info.store_id().size() > kMaxStoreIdBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("GetStoreInfo: store_id has ",
+                                                   info.store_id().size(),
+                                                   " bytes: must have 1 to ", kMaxStoreIdBytes));
+  }
+  if (!info.has_now()) {
+    return absl::InvalidArgumentError("GetStoreInfo: now is missing: must be the store's clock");
+  }
+  if (info.max_batch_items() < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("GetStoreInfo: max_batch_items is ",
+                                                   info.max_batch_items(),
+                                                   ": must be 0 (no limit) or more"));
+  }
+  return absl::OkStatus();
+}
+
+void StoreState::TakeInfo(const v1::GetStoreInfoResponse& info, const Moment& sent,
+                          const Moment& received) {
+  store_id_ = info.store_id();
+  max_batch_items_ = info.max_batch_items();
+  compares_etags_ = std::count(info.capabilities().begin(), info.capabilities().end(),
+                               v1::STORE_CAPABILITY_ETAG) > 0;
+  clock_.reset();
+  TakeClock(FromProto(info.now()), sent, received);
+  info_due_ = false;
+  info_time_ = received.steady;
+  reachable_ = true;
+  last_error_.clear();
+  last_success_time_ = received.time.now;
+}
+
+void StoreState::TakeAnswer(const v1::DeleteItemsResponse& response, bool throttled,
+                            const Moment& sent, const Moment& received) {
+  if (response.has_store_now()) TakeClock(FromProto(response.store_now()), sent, received);
+  reachable_ = true;
+  last_error_.clear();
+  last_success_time_ = received.time.now;
+  failures_ = throttled ? failures_ + 1 : 0;
+  if (response.has_retry_after()) {
+    const absl::Duration wish = FromProto(response.retry_after());
+    Hold(std::clamp(wish, absl::ZeroDuration(), kMostRetryAfter), received.steady);
+  } else if (throttled) {
+    Hold(GrowingDelay(failures_, kFirstHold, kMostHold), received.steady);
+  }
+}
+
+void StoreState::TakeError(const absl::Status& error, bool answered, bool hold, const Moment& now) {
+  info_due_ = true;
+  reachable_ = answered;
+  last_error_ = error.ToString();
+  if (!hold) return;
+  ++failures_;
+  Hold(GrowingDelay(failures_, kFirstHold, kMostHold), now.steady);
+}
+
+std::optional<absl::Time> StoreState::Now(absl::Duration steady) const {
+  if (!clock_.has_value()) return std::nullopt;
+  return clock_->store_now + (steady - clock_->steady);
+}
+
+int64_t StoreState::MaxBatchItems(int64_t most) const {
+  return max_batch_items_ == 0 ? most : std::min(max_batch_items_, most);
+}
+
+StoreView StoreState::View(bool configured, const Moment& now) const {
+  StoreView view;
+  view.configured = configured;
+  view.reachable = reachable_;
+  view.store_id = store_id_;
+  view.clock_skew = skew_;
+  view.skew_too_large = skew_.has_value() && absl::AbsDuration(*skew_) > max_clock_skew_;
+  view.last_error = last_error_;
+  view.last_success_time = last_success_time_;
+  if (IsHeld(now.steady)) view.held_until = now.time.for_deletes + (held_until_ - now.steady);
+  return view;
+}
+
+// The store read its clock at some time between the two. That it was at the end of
+// them makes its clock appear as late as it can be, which only ever defers deletes.
+void StoreState::TakeClock(absl::Time store_now, const Moment& sent, const Moment& received) {
+  const absl::Duration delay = received.steady - sent.steady;
+  if (clock_.has_value() && delay > kMostClockDelay) return;
+  clock_ = {store_now, received.steady};
+  skew_ = (sent.time.now + (received.time.now - sent.time.now) / 2) - store_now;
+}
+
+void StoreState::Hold(absl::Duration duration, absl::Duration steady) {
+  held_until_ = std::max(held_until_, steady + duration);
+}
+
+}  // namespace ttl
