@@ -1,0 +1,164 @@
+#include "service/core/container.h"
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "service/core/ttl_rules.h"
+
+namespace ttl {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ContainerSettings WithDefaultTtl(std::optional<int64_t> default_ttl) {
+  ContainerSettings settings;
+  settings.policy.default_ttl = default_ttl;
+  return settings;
+}
+
+ContainerSettings WithDelay(int64_t seconds) {
+  ContainerSettings settings;
+  settings.policy.delay_seconds = seconds;
+  return settings;
+}
+
+ContainerSettings WithRate(double rate) {
+  ContainerSettings settings;
+  settings.max_deletes_per_second = rate;
+  return settings;
+}
+
+ContainerSettings WithMode(IndexingMode mode) {
+  ContainerSettings settings;
+  settings.indexing_mode = mode;
+  return settings;
+}
+
+std::string Message(const absl::Status& status) { return std::string(status.message()); }
+
+TEST(ContainerIdTest, OrdinaryNamesAreLegal) {
+  for (const char* id :
+       {"a", "orders", "salesdb/orders", "with space", "..", "Bestellungen-Ä", "注文",
+        "\xF0\x9F\x97\x91", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF4\x8F\xBF\xBF", "\xC2\xA0"}) {
+    EXPECT_EQ(ValidateContainerId(id), absl::OkStatus()) << id;
+  }
+}
+
+TEST(ContainerIdTest, LengthIsOneTo255Bytes) {
+  EXPECT_EQ(ValidateContainerId("").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ValidateContainerId(std::string(255, 'x')), absl::OkStatus());
+  const absl::Status status = ValidateContainerId(std::string(256, 'x'));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Message(status), AllOf(HasSubstr("256 bytes"), HasSubstr("1 to 255 bytes"),
+                                     Not(HasSubstr(std::string(100, 'x')))));
+}
+
+TEST(ContainerIdTest, ControlCharactersAreRefused) {
+  for (const std::string& id :
+       {std::string("a\0b", 3), std::string("a\nb"), std::string("\x1F"), std::string("a\x7F"),
+        std::string("\xC2\x80"), std::string("\xC2\x9F")}) {
+    const absl::Status status = ValidateContainerId(id);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(Message(status), HasSubstr("control characters"));
+  }
+}
+
+TEST(ContainerIdTest, MalformedUtf8IsRefused) {
+  const std::string malformed[] = {
+      "\x80",              // continuation without a lead
+      "\xC3",              // cut short
+      "\xE2\x82",          // cut short
+      "\xF0\x9F\x97",      // cut short
+      "\xC3(",             // lead without a continuation
+      "\xC0\xAF",          // overlong
+      "\xC1\xBF",          // overlong
+      "\xE0\x9F\xBF",      // overlong
+      "\xF0\x8F\xBF\xBF",  // overlong
+      "\xED\xA0\x80",      // surrogate
+      "\xED\xBF\xBF",      // surrogate
+      "\xF4\x90\x80\x80",  // past the last code point
+      "\xF5\x80\x80\x80",  // no lead
+      "\xFF",              // no lead
+  };
+  for (const std::string& id : malformed) {
+    const absl::Status status = ValidateContainerId("ok" + id);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << testing::PrintToString(id);
+    EXPECT_THAT(Message(status), HasSubstr("UTF-8"));
+  }
+}
+
+TEST(ContainerIdTest, RefusedIdIsShownWithoutItsRawBytes) {
+  EXPECT_THAT(Message(ValidateContainerId("a\nb")), AllOf(HasSubstr("\\nb"), Not(HasSubstr("\n"))));
+}
+
+TEST(SettingsTest, LegalSettings) {
+  EXPECT_EQ(ValidateSettings({}), absl::OkStatus());
+  EXPECT_EQ(ValidateSettings(WithDefaultTtl(-1)), absl::OkStatus());
+  EXPECT_EQ(ValidateSettings(WithDefaultTtl(1)), absl::OkStatus());
+  EXPECT_EQ(ValidateSettings(WithDefaultTtl(kMaxTtl)), absl::OkStatus());
+  EXPECT_EQ(ValidateSettings(WithDelay(kMaxDelaySeconds)), absl::OkStatus());
+  EXPECT_EQ(ValidateSettings(WithRate(0)), absl::OkStatus());
+  EXPECT_EQ(ValidateSettings(WithRate(0.1)), absl::OkStatus());
+  EXPECT_EQ(ValidateSettings(WithRate(1e9)), absl::OkStatus());
+}
+
+TEST(SettingsTest, B07_DefaultTtlThatIsNotLegalIsRefused) {
+  for (const int64_t value : {int64_t{0}, int64_t{-2}, kMaxTtl + 1}) {
+    const absl::Status status = ValidateSettings(WithDefaultTtl(value));
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << value;
+    EXPECT_THAT(Message(status), AllOf(HasSubstr("default_ttl"), HasSubstr(std::to_string(value))));
+  }
+}
+
+TEST(SettingsTest, DelayOutOfRangeIsRefused) {
+  for (const int64_t value : {int64_t{-1}, kMaxDelaySeconds + 1}) {
+    const absl::Status status = ValidateSettings(WithDelay(value));
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << value;
+    EXPECT_THAT(Message(status), AllOf(HasSubstr("delay"), HasSubstr(std::to_string(value)),
+                                       HasSubstr(std::to_string(kMaxDelaySeconds))));
+  }
+}
+
+TEST(SettingsTest, B67_RateThatIsNoRateIsRefused) {
+  for (const double rate : {-1.0, -0.001, std::numeric_limits<double>::infinity(),
+                            std::numeric_limits<double>::quiet_NaN()}) {
+    const absl::Status status = ValidateSettings(WithRate(rate));
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << rate;
+    EXPECT_THAT(Message(status), HasSubstr("max_deletes_per_second"));
+  }
+}
+
+TEST(SettingsTest, IndexingModeNoneGoesOnlyWithTtlOff) {
+  ContainerSettings settings = WithMode(IndexingMode::kNone);
+  EXPECT_EQ(ValidateSettings(settings), absl::OkStatus());
+  for (const int64_t default_ttl : {-1, 60}) {
+    settings.policy.default_ttl = default_ttl;
+    const absl::Status status = ValidateSettings(settings);
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(Message(status), AllOf(HasSubstr("default_ttl"), HasSubstr("indexing_mode")));
+  }
+  settings.indexing_mode = IndexingMode::kLazy;
+  EXPECT_EQ(ValidateSettings(settings), absl::OkStatus());
+}
+
+TEST(SettingsTest, UnknownIndexingModeIsRefused) {
+  const absl::Status status = ValidateSettings(WithMode(static_cast<IndexingMode>(4)));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Message(status), HasSubstr("indexing_mode is 4"));
+}
+
+TEST(SettingsTest, B12_TheThreeStatesOfDefaultTtlAreDifferent) {
+  EXPECT_NE(WithDefaultTtl(std::nullopt), WithDefaultTtl(-1));
+  EXPECT_NE(WithDefaultTtl(-1), WithDefaultTtl(60));
+  EXPECT_NE(WithDefaultTtl(60), WithDefaultTtl(std::nullopt));
+}
+
+}  // namespace
+}  // namespace ttl

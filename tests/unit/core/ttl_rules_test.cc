@@ -1,0 +1,244 @@
+#include "service/core/ttl_rules.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace ttl {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr std::optional<int64_t> kAbsent;
+constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMinInt64 = std::numeric_limits<int64_t>::min();
+constexpr int64_t kTwentyYears = 630'720'000;
+
+absl::Time At(double unix_seconds) { return absl::UnixEpoch() + absl::Seconds(unix_seconds); }
+
+absl::Time Day(absl::CivilDay day) { return absl::FromCivil(day, absl::UTCTimeZone()); }
+
+bool IsExpired(std::optional<int64_t> default_ttl, const ItemTimes& item, absl::Time now) {
+  return IsExpiredAt(ExpireTime(default_ttl, item), now);
+}
+
+struct TableCase {
+  std::optional<int64_t> default_ttl;
+  std::optional<int64_t> ttl;
+  std::optional<int64_t> expire_time;  // of an item with _ts 1000
+  EffectiveTtl effective;
+};
+
+constexpr EffectiveTtl kNone = {std::nullopt, TtlSource::kNone};
+
+constexpr TableCase kTable[] = {
+    {kAbsent, kAbsent, kAbsent, kNone},
+    {kAbsent, -1, kAbsent, kNone},
+    {kAbsent, 30, kAbsent, kNone},
+    {-1, kAbsent, kAbsent, kNone},
+    {-1, -1, kAbsent, kNone},
+    {-1, 30, 1030, {30, TtlSource::kItem}},
+    {60, kAbsent, 1060, {60, TtlSource::kContainer}},
+    {60, -1, kAbsent, kNone},
+    {60, 30, 1030, {30, TtlSource::kItem}},
+    {60, 90, 1090, {90, TtlSource::kItem}},
+};
+
+TEST(TtlRulesTest, ThreeByThreeTable) {
+  for (const TableCase& row : kTable) {
+    SCOPED_TRACE(testing::Message() << "default_ttl " << row.default_ttl.value_or(0) << ", ttl "
+                                    << row.ttl.value_or(0) << " (0: absent)");
+    EXPECT_EQ(ComputeEffectiveTtl(row.default_ttl, row.ttl), row.effective);
+    EXPECT_EQ(ExpireTime(row.default_ttl, {1000, row.ttl}), row.expire_time);
+  }
+}
+
+TEST(TtlRulesTest, B13_ItemTtlIsKeptButHasNoEffectWhileTtlIsOff) {
+  const ItemTimes item = {.ts = 1000, .ttl = 1};
+  EXPECT_FALSE(IsExpired(kAbsent, item, At(5000)));
+  EXPECT_EQ(ExpireTime(-1, item), 1001);
+  EXPECT_TRUE(IsExpired(-1, item, At(5000)));
+}
+
+TEST(TtlRulesTest, B28_ExpiredFromTheFirstInstantOfTheSecondOn) {
+  const ItemTimes item = {.ts = 1000, .ttl = 10};
+  EXPECT_FALSE(IsExpired(-1, item, At(1009)));
+  EXPECT_FALSE(IsExpired(-1, item, At(1009.999)));
+  EXPECT_FALSE(IsExpired(-1, item, At(1010) - absl::Nanoseconds(1)));
+  EXPECT_TRUE(IsExpired(-1, item, At(1010)));
+  EXPECT_TRUE(IsExpired(-1, item, At(1010.001)));
+  EXPECT_TRUE(IsExpired(-1, item, At(1011)));
+}
+
+TEST(TtlRulesTest, B28_InheritedTtlHasTheSameBoundary) {
+  const ItemTimes item = {.ts = 1000, .ttl = kAbsent};
+  EXPECT_FALSE(IsExpired(10, item, At(1009.999)));
+  EXPECT_TRUE(IsExpired(10, item, At(1010)));
+}
+
+TEST(TtlRulesTest, NothingThatNeverExpiresIsExpiredInTheInfiniteFuture) {
+  EXPECT_FALSE(IsExpiredAt(kAbsent, absl::InfiniteFuture()));
+  EXPECT_TRUE(IsExpiredAt(1010, absl::InfiniteFuture()));
+  EXPECT_FALSE(IsExpiredAt(1010, absl::InfinitePast()));
+}
+
+TEST(TtlRulesTest, B01_LongestTtlsReachPast2038And2106) {
+  for (const absl::CivilDay day : {absl::CivilDay(2026, 11, 27), absl::CivilDay(2037, 12, 31),
+                                   absl::CivilDay(2038, 1, 20), absl::CivilDay(2106, 2, 8)}) {
+    const int64_t ts = absl::ToUnixSeconds(Day(day));
+    for (const int64_t ttl : {kTwentyYears, kMaxTtl}) {
+      const std::optional<int64_t> expire_time = ExpireTime(-1, {ts, ttl});
+      EXPECT_EQ(expire_time, ts + ttl) << day << " " << ttl;
+      EXPECT_FALSE(IsExpiredAt(expire_time, At(static_cast<double>(ts)))) << day << " " << ttl;
+      EXPECT_EQ(RemainingSeconds(*expire_time, Day(day)), ttl) << day;
+      EXPECT_FALSE(IsExpiredAt(expire_time, absl::FromUnixSeconds(ts + ttl - 1)));
+      EXPECT_TRUE(IsExpiredAt(expire_time, absl::FromUnixSeconds(ts + ttl)));
+      EXPECT_EQ(ExpireTime(ttl, {ts, kAbsent}), ts + ttl);
+    }
+  }
+}
+
+TEST(TtlRulesTest, LargestTsDoesNotWrap) {
+  EXPECT_EQ(ExpireTime(-1, {kMaxInt64, 1}), kMaxInt64);
+  EXPECT_EQ(ExpireTime(-1, {kMaxInt64, kMaxTtl}), kMaxInt64);
+  EXPECT_EQ(ExpireTime(-1, {kMaxInt64 - kMaxTtl, kMaxTtl}), kMaxInt64);
+  EXPECT_EQ(ExpireTime(kMaxTtl, {kMaxInt64 - kMaxTtl - 1, kAbsent}), kMaxInt64 - 1);
+}
+
+TEST(TtlRulesTest, B05_StoredTtlThatIsNotLegalNeverExpires) {
+  for (const int64_t ttl : {int64_t{0}, int64_t{-2}, int64_t{1} << 31, (int64_t{1} << 32) - 1,
+                            (int64_t{1} << 32) + 60, kMaxInt64, kMinInt64}) {
+    EXPECT_EQ(ExpireTime(60, {1000, ttl}), kAbsent) << ttl;
+    EXPECT_EQ(ComputeEffectiveTtl(60, ttl), kNone) << ttl;
+  }
+}
+
+TEST(TtlRulesTest, B08_NothingExpiresByADefaultTtlThatIsNotLegal) {
+  for (const int64_t default_ttl : {int64_t{0}, int64_t{-2}, kMaxTtl + 1, kMinInt64}) {
+    EXPECT_EQ(ExpireTime(default_ttl, {1000, kAbsent}), kAbsent) << default_ttl;
+    EXPECT_EQ(ExpireTime(default_ttl, {1000, 60}), kAbsent) << default_ttl;
+  }
+}
+
+TEST(TtlRulesTest, TsThatCannotBeNeverExpires) {
+  EXPECT_EQ(ExpireTime(60, {0, kAbsent}), kAbsent);
+  EXPECT_EQ(ExpireTime(60, {-1000, 30}), kAbsent);
+  EXPECT_EQ(ExpireTime(60, {kMinInt64, 30}), kAbsent);
+  EXPECT_EQ(ExpireTime(60, {1, kAbsent}), 61);
+}
+
+TEST(TtlRulesTest, B21_TsInTheFutureExpiresAtTsPlusTtl) {
+  const ItemTimes item = {.ts = 1600, .ttl = 60};
+  EXPECT_EQ(ExpireTime(-1, item), 1660);
+  EXPECT_FALSE(IsExpired(-1, item, At(1000)));
+  EXPECT_FALSE(IsExpired(-1, item, At(1659.999)));
+  EXPECT_TRUE(IsExpired(-1, item, At(1660)));
+  EXPECT_EQ(RemainingSeconds(1660, At(1000)), 660);
+}
+
+TEST(TtlRulesTest, B15_EpochSecondsAreALiteralNumberOfSeconds) {
+  EXPECT_TRUE(IsLegalTtl(1767225600));
+  EXPECT_EQ(ExpireTime(-1, {1000, 1767225600}), 1767226600);
+  EXPECT_FALSE(IsLegalTtl(1767225600000));
+}
+
+TEST(TtlRulesTest, B23_TimeZoneOfTheProcessDoesNotMatter) {
+  const ItemTimes item = {.ts = 1'800'000'000, .ttl = 3600};
+  for (const char* zone : {"UTC", "Asia/Shanghai", "America/New_York"}) {
+    setenv("TZ", zone, 1);
+    tzset();
+    EXPECT_EQ(ExpireTime(-1, item), 1'800'003'600) << zone;
+    EXPECT_FALSE(IsExpired(-1, item, absl::FromUnixSeconds(1'800'003'599))) << zone;
+    EXPECT_TRUE(IsExpired(-1, item, absl::FromUnixSeconds(1'800'003'600))) << zone;
+  }
+  unsetenv("TZ");
+  tzset();
+}
+
+TEST(TtlRulesTest, B30_RemainingSecondsAreRoundedUpAndEndAtZero) {
+  EXPECT_EQ(RemainingSeconds(1010, At(1000)), 10);
+  EXPECT_EQ(RemainingSeconds(1010, At(1000.001)), 10);
+  EXPECT_EQ(RemainingSeconds(1010, At(1009)), 1);
+  EXPECT_EQ(RemainingSeconds(1010, At(1009.6)), 1);
+  EXPECT_EQ(RemainingSeconds(1010, At(1009.999)), 1);
+  EXPECT_EQ(RemainingSeconds(1010, At(1010)), 0);
+  EXPECT_EQ(RemainingSeconds(1010, At(1010.001)), 0);
+  EXPECT_EQ(RemainingSeconds(1010, At(4610)), 0);
+}
+
+TEST(TtlRulesTest, RemainingSecondsDoNotWrap) {
+  EXPECT_EQ(RemainingSeconds(kMaxInt64, absl::InfinitePast()), kMaxInt64);
+  EXPECT_EQ(RemainingSeconds(kMaxInt64, absl::FromUnixSeconds(-1)), kMaxInt64);
+  EXPECT_EQ(RemainingSeconds(kMaxInt64, absl::UnixEpoch()), kMaxInt64);
+  EXPECT_EQ(RemainingSeconds(kMinInt64, absl::InfiniteFuture()), 0);
+}
+
+TEST(TtlRulesTest, LegalTtls) {
+  for (const int64_t ttl : {int64_t{-1}, int64_t{1}, int64_t{86'400'000}, kMaxTtl}) {
+    EXPECT_TRUE(IsLegalTtl(ttl)) << ttl;
+    EXPECT_EQ(ValidateTtl("ttl", ttl), absl::OkStatus()) << ttl;
+  }
+  EXPECT_EQ(ValidateTtl("ttl", kAbsent), absl::OkStatus());
+}
+
+TEST(TtlRulesTest, B03_B07_TtlsThatAreNotLegalAreRefused) {
+  for (const int64_t ttl :
+       {int64_t{0}, int64_t{-2}, int64_t{-5}, kMaxTtl + 1, (int64_t{1} << 32) - 1,
+        (int64_t{1} << 32) + 60, int64_t{86'400'000'000'000}, kMaxInt64, kMinInt64}) {
+    const absl::Status status = ValidateTtl("items[3].ttl", ttl);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << ttl;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("items[3].ttl"), HasSubstr(std::to_string(ttl)), HasSubstr("-1"),
+                      HasSubstr("2147483647")));
+  }
+}
+
+TEST(TtlRulesTest, TsIsAtLeastOneAndAtMostADayAhead) {
+  const absl::Time now = absl::FromUnixSeconds(1'800'000'000) + absl::Milliseconds(500);
+  EXPECT_FALSE(IsLegalTs(kMinInt64, now));
+  EXPECT_FALSE(IsLegalTs(-1, now));
+  EXPECT_FALSE(IsLegalTs(0, now));
+  EXPECT_TRUE(IsLegalTs(1, now));
+  EXPECT_TRUE(IsLegalTs(1'800'000'000, now));
+  EXPECT_TRUE(IsLegalTs(1'800'086'400, now));
+  EXPECT_FALSE(IsLegalTs(1'800'086'401, now));
+  EXPECT_FALSE(IsLegalTs(1'800'000'000'000, now));
+  EXPECT_FALSE(IsLegalTs(kMaxInt64, now));
+}
+
+TEST(TtlRulesTest, ExactlyADayAheadIsLegalAndAnInstantMoreIsNot) {
+  const absl::Time now = absl::FromUnixSeconds(1'800'000'000);
+  EXPECT_TRUE(IsLegalTs(1'800'086'400, now));
+  EXPECT_FALSE(IsLegalTs(1'800'086'400, now - absl::Nanoseconds(1)));
+}
+
+TEST(TtlRulesTest, TsPast2038And2106IsLegalWhenItsTimeHasCome) {
+  EXPECT_TRUE(IsLegalTs((int64_t{1} << 31) + 5, absl::FromUnixSeconds(int64_t{1} << 31)));
+  EXPECT_TRUE(IsLegalTs((int64_t{1} << 32) + 5, absl::FromUnixSeconds(int64_t{1} << 32)));
+}
+
+TEST(TtlRulesTest, TsThatIsNotLegalIsRefusedByName) {
+  const absl::Time now = absl::FromUnixSeconds(1'800'000'000);
+  EXPECT_EQ(ValidateTs("ts", 1'800'000'000, now), absl::OkStatus());
+
+  const absl::Status zero = ValidateTs("items[0].ts", 0, now);
+  EXPECT_EQ(zero.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(zero.message()), AllOf(HasSubstr("items[0].ts is 0"), HasSubstr("1")));
+
+  const absl::Status millis = ValidateTs("items[0].ts", 1'800'000'000'000, now);
+  EXPECT_EQ(millis.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(millis.message()),
+              AllOf(HasSubstr("items[0].ts is 1800000000000"), HasSubstr("24 hours ahead"),
+                    HasSubstr("milliseconds")));
+}
+
+}  // namespace
+}  // namespace ttl
