@@ -1,0 +1,17 @@
+#include "service/rpc/container_lookup.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "service/rpc/quoted.h"
+
+namespace ttl {
+
+absl::StatusOr<ContainerPtr> FindContainer(const Containers& containers, const std::string& id) {
+  ContainerPtr container = containers.Find(id);
+  if (container != nullptr) return container;
+  return absl::NotFoundError(
+      absl::StrCat("container ", Quoted(id, kMaxContainerIdBytes), " does not exist"));
+}
+
+}  // namespace ttl

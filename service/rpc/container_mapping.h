@@ -1,0 +1,48 @@
+#ifndef TTL_SERVICE_RPC_CONTAINER_MAPPING_H_
+#define TTL_SERVICE_RPC_CONTAINER_MAPPING_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "service/core/container.h"
+#include "ttl/v1/container.pb.h"
+#include "ttl/v1/container_service.pb.h"
+
+// Containers between the API and our own types. Pure functions.
+namespace ttl {
+
+v1::Container ToProto(const Container& container);
+
+v1::IndexProgress IndexProgressOf(const Container& container);
+
+// The settings in `container`; fields set by the server are ignored. Ranges are
+// not looked at, which is ValidateSettings' task; INVALID_ARGUMENT only for what
+// ContainerSettings cannot hold.
+absl::StatusOr<ContainerSettings> ReadSettings(const v1::Container& container);
+
+// The fields named by the mask of an UpdateContainerRequest, and their values.
+// An absent outer value: not named, so not changed.
+struct ContainerUpdate {
+  std::string etag;  // not compared if empty
+  std::optional<std::optional<int64_t>> default_ttl;
+  std::optional<IndexingMode> indexing_mode;
+  std::optional<std::optional<double>> max_deletes_per_second;
+  std::optional<int64_t> delay_seconds;
+};
+
+// INVALID_ARGUMENT if the mask is empty or names what cannot be changed, naming
+// the path. Fields that are not named may hold anything.
+absl::StatusOr<ContainerUpdate> ReadUpdate(const v1::UpdateContainerRequest& request);
+
+// The settings of `present` with `update` applied; ABORTED if the update is for
+// another version. The result may still be invalid.
+absl::StatusOr<ContainerSettings> ApplyUpdate(const ContainerUpdate& update,
+                                              const Container& present);
+
+// The settings in one line, for logs.
+std::string Describe(const ContainerSettings& settings);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_RPC_CONTAINER_MAPPING_H_

@@ -1,0 +1,116 @@
+#include "service/rpc/container_service.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "service/core/status_macros.h"
+#include "service/rpc/container_lookup.h"
+#include "service/rpc/container_mapping.h"
+#include "service/rpc/page_token.h"
+#include "service/rpc/quoted.h"
+#include "service/rpc/unary_call.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl {
+
+ContainerService::ContainerService(Containers& containers, const GuardedClock& clock,
+                                   const ContainerServiceOptions& options)
+    : containers_(containers), clock_(clock), options_(options) {}
+
+grpc::ServerUnaryReactor* ContainerService::CreateContainer(
+    grpc::CallbackServerContext* context, const v1::CreateContainerRequest* request,
+    v1::CreateContainerResponse* response) {
+  const UnaryCall call(context);
+  absl::StatusOr<ContainerSettings> settings = ReadSettings(request->container());
+  if (!settings.ok()) return call.Finish(settings.status());
+  containers_.Create(request->container().id(), *std::move(settings), clock_.Read().now,
+                     [call, response](absl::StatusOr<ContainerPtr> created) {
+                       if (created.ok()) {
+                         spdlog::info("container created: container={} new={}",
+                                      Quoted((*created)->id, kMaxContainerIdBytes),
+                                      Describe((*created)->settings));
+                         *response->mutable_container() = ToProto(**created);
+                       }
+                       call.Finish(created.status());
+                     });
+  return call.reactor();
+}
+
+grpc::ServerUnaryReactor* ContainerService::GetContainer(grpc::CallbackServerContext* context,
+                                                         const v1::GetContainerRequest* request,
+                                                         v1::GetContainerResponse* response) {
+  return UnaryCall(context).Finish(Get(*request, *response));
+}
+
+absl::Status ContainerService::Get(const v1::GetContainerRequest& request,
+                                   v1::GetContainerResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container, FindContainer(containers_, request.id()));
+  *response.mutable_container() = ToProto(*container);
+  return absl::OkStatus();
+}
+
+grpc::ServerUnaryReactor* ContainerService::ListContainers(grpc::CallbackServerContext* context,
+                                                           const v1::ListContainersRequest* request,
+                                                           v1::ListContainersResponse* response) {
+  return UnaryCall(context).Finish(List(*request, *response));
+}
+
+absl::Status ContainerService::List(const v1::ListContainersRequest& request,
+                                    v1::ListContainersResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const size_t page_size, ReadPageSize(request.page_size()));
+  TTL_ASSIGN_OR_RETURN(const std::string after, ReadContainerPageToken(request.page_token()));
+  // One more than the page holds, to see whether it is the last.
+  std::vector<ContainerPtr> found = containers_.List(after, page_size + 1);
+  if (found.size() > page_size) {
+    found.pop_back();
+    response.set_next_page_token(ContainerPageToken(found.back()->id));
+  }
+  for (const ContainerPtr& container : found) *response.add_containers() = ToProto(*container);
+  return absl::OkStatus();
+}
+
+grpc::ServerUnaryReactor* ContainerService::UpdateContainer(
+    grpc::CallbackServerContext* context, const v1::UpdateContainerRequest* request,
+    v1::UpdateContainerResponse* response) {
+  const UnaryCall call(context);
+  absl::StatusOr<ContainerUpdate> update = ReadUpdate(*request);
+  if (!update.ok()) return call.Finish(update.status());
+  auto old_settings = std::make_shared<ContainerSettings>();
+  containers_.Update(
+      request->container().id(),
+      [update = *std::move(update), old_settings](const Container& present) {
+        *old_settings = present.settings;
+        return ApplyUpdate(update, present);
+      },
+      clock_.Read().now, options_.policy_grace,
+      [call, response, old_settings](absl::StatusOr<ContainerPtr> updated) {
+        if (updated.ok()) {
+          spdlog::info("container updated: container={} old={} new={}",
+                       Quoted((*updated)->id, kMaxContainerIdBytes), Describe(*old_settings),
+                       Describe((*updated)->settings));
+          *response->mutable_container() = ToProto(**updated);
+        }
+        call.Finish(updated.status());
+      });
+  return call.reactor();
+}
+
+grpc::ServerUnaryReactor* ContainerService::DeleteContainer(
+    grpc::CallbackServerContext* context, const v1::DeleteContainerRequest* request,
+    v1::DeleteContainerResponse* /*response*/) {
+  const UnaryCall call(context);
+  const absl::StatusOr<ContainerPtr> old = FindContainer(containers_, request->id());
+  if (!old.ok()) return call.Finish(old.status());
+  containers_.Delete(request->id(), request->etag(), [call, old = *old](absl::Status status) {
+    if (status.ok()) {
+      spdlog::info("container deleted: container={} old={}", Quoted(old->id, kMaxContainerIdBytes),
+                   Describe(old->settings));
+    }
+    call.Finish(status);
+  });
+  return call.reactor();
+}
+
+}  // namespace ttl

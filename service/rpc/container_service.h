@@ -1,0 +1,53 @@
+#ifndef TTL_SERVICE_RPC_CONTAINER_SERVICE_H_
+#define TTL_SERVICE_RPC_CONTAINER_SERVICE_H_
+
+#include "absl/time/time.h"
+#include "service/core/guarded_clock.h"
+#include "service/storage/containers.h"
+#include "ttl/v1/container_service.grpc.pb.h"
+
+namespace ttl {
+
+struct ContainerServiceOptions {
+  // For how long deletes respect a policy that was replaced.
+  absl::Duration policy_grace = absl::Seconds(60);
+};
+
+// The gRPC service of the same name. Every change is logged with old and new
+// values. Thread-safe; never blocks.
+class ContainerService final : public v1::ContainerService::CallbackService {
+ public:
+  // `containers` and `clock` must outlive this.
+  ContainerService(Containers& containers, const GuardedClock& clock,
+                   const ContainerServiceOptions& options);
+
+  grpc::ServerUnaryReactor* CreateContainer(grpc::CallbackServerContext* context,
+                                            const v1::CreateContainerRequest* request,
+                                            v1::CreateContainerResponse* response) override;
+  grpc::ServerUnaryReactor* GetContainer(grpc::CallbackServerContext* context,
+                                         const v1::GetContainerRequest* request,
+                                         v1::GetContainerResponse* response) override;
+  grpc::ServerUnaryReactor* ListContainers(grpc::CallbackServerContext* context,
+                                           const v1::ListContainersRequest* request,
+                                           v1::ListContainersResponse* response) override;
+  grpc::ServerUnaryReactor* UpdateContainer(grpc::CallbackServerContext* context,
+                                            const v1::UpdateContainerRequest* request,
+                                            v1::UpdateContainerResponse* response) override;
+  grpc::ServerUnaryReactor* DeleteContainer(grpc::CallbackServerContext* context,
+                                            const v1::DeleteContainerRequest* request,
+                                            v1::DeleteContainerResponse* response) override;
+
+ private:
+  absl::Status Get(const v1::GetContainerRequest& request,
+                   v1::GetContainerResponse& response) const;
+  absl::Status List(const v1::ListContainersRequest& request,
+                    v1::ListContainersResponse& response) const;
+
+  Containers& containers_;
+  const GuardedClock& clock_;
+  const ContainerServiceOptions options_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_RPC_CONTAINER_SERVICE_H_

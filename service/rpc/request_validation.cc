@@ -1,0 +1,151 @@
+#include "service/rpc/request_validation.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "service/core/container.h"
+#include "service/core/status_macros.h"
+#include "service/core/ttl_rules.h"
+#include "service/rpc/quoted.h"
+
+namespace ttl {
+namespace {
+
+// Where a message stands in its request: an element of a list, or the request
+// itself. Costs nothing until an error needs the path.
+struct Place {
+  absl::string_view list;  // empty: the request itself
+  int index = 0;
+
+  std::string Of(absl::string_view field) const {
+    return list.empty() ? std::string(field) : absl::StrCat(list, "[", index, "].", field);
+  }
+};
+
+absl::Status ValidateLength(const Place& place, absl::string_view field, absl::string_view value,
+                            size_t max_bytes) {
+  if (value.size() <= max_bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(place.Of(field), " is ", Quoted(value), " (",
+                                                 value.size(), " bytes): must have at most ",
+                                                 max_bytes, " bytes"));
+}
+
+absl::Status ValidateKey(const Place& place, absl::string_view partition_key,
+                         absl::string_view id) {
+  TTL_RETURN_IF_ERROR(ValidateLength(place, "partition_key", partition_key, kMaxPartitionKeyBytes));
+  return ValidateLength(place, "id", id, kMaxIdBytes);
+}
+
+absl::Status ValidateCount(absl::string_view list, int count, int most) {
+  if (count >= 1 && count <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(list, " has ", count, " entries: must have 1 to ", most));
+}
+
+absl::Status ValidateTimes(const Place& place, int64_t ts, std::optional<int64_t> ttl,
+                           absl::Time now) {
+  if (!IsLegalTs(ts, now)) return ValidateTs(place.Of("ts"), ts, now);
+  if (ttl.has_value() && !IsLegalTtl(*ttl)) return ValidateTtl(place.Of("ttl"), ttl);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ItemReport> ReadReport(const Place& place, const v1::Item& item, absl::Time now) {
+  ItemReport report;
+  report.version.times.ts = item.ts();
+  if (item.has_ttl()) report.version.times.ttl = item.ttl();
+  if (item.has_sequence()) report.version.sequence = item.sequence();
+  TTL_RETURN_IF_ERROR(ValidateKey(place, item.partition_key(), item.id()));
+  TTL_RETURN_IF_ERROR(ValidateTimes(place, item.ts(), report.version.times.ttl, now));
+  TTL_RETURN_IF_ERROR(ValidateLength(place, "etag", item.etag(), kMaxEtagBytes));
+  if (item.size_bytes() < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        place.Of("size_bytes"), " is ", item.size_bytes(), ": must be 0 (not known) or more"));
+  }
+  report.key = {item.partition_key(), item.id()};
+  report.version.etag = item.etag();
+  report.version.size_bytes = item.size_bytes();
+  return report;
+}
+
+absl::StatusOr<ItemRemoval> ReadRemoval(const Place& place, const v1::ItemDeletion& deletion,
+                                        absl::Time now) {
+  TTL_RETURN_IF_ERROR(ValidateKey(place, deletion.partition_key(), deletion.id()));
+  TTL_RETURN_IF_ERROR(ValidateTimes(place, deletion.ts(), std::nullopt, now));
+  ItemRemoval removal{{deletion.partition_key(), deletion.id()}, deletion.ts(), std::nullopt};
+  if (deletion.has_sequence()) removal.sequence = deletion.sequence();
+  return removal;
+}
+
+template <typename Request>
+absl::StatusOr<PauseTarget> ReadTarget(const Request& request) {
+  switch (request.target_case()) {
+    case Request::kContainer:
+      return PauseTarget{false, request.container()};
+    case Request::kAllContainers:
+      if (request.all_containers()) return PauseTarget{true, ""};
+      return absl::InvalidArgumentError(
+          "all_containers is false: must be true, or name a container instead");
+    case Request::TARGET_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError("target is absent: must be a container or all_containers");
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ItemReport>> ReadReports(const v1::TrackItemsRequest& request,
+                                                    absl::Time now) {
+  TTL_RETURN_IF_ERROR(ValidateCount("items", request.items_size(), kMaxReportsPerCall));
+  std::vector<ItemReport> reports;
+  reports.reserve(request.items_size());
+  for (int i = 0; i < request.items_size(); ++i) {
+    TTL_ASSIGN_OR_RETURN(ItemReport report, ReadReport({"items", i}, request.items(i), now));
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+absl::StatusOr<std::vector<ItemRemoval>> ReadRemovals(const v1::UntrackItemsRequest& request,
+                                                      absl::Time now) {
+  TTL_RETURN_IF_ERROR(ValidateCount("items", request.items_size(), kMaxReportsPerCall));
+  std::vector<ItemRemoval> removals;
+  removals.reserve(request.items_size());
+  for (int i = 0; i < request.items_size(); ++i) {
+    TTL_ASSIGN_OR_RETURN(ItemRemoval removal, ReadRemoval({"items", i}, request.items(i), now));
+    removals.push_back(std::move(removal));
+  }
+  return removals;
+}
+
+absl::Status ValidateChecks(const v1::CheckVisibilityRequest& request) {
+  TTL_RETURN_IF_ERROR(ValidateCount("checks", request.checks_size(), kMaxChecksPerCall));
+  for (int i = 0; i < request.checks_size(); ++i) {
+    const v1::VisibilityCheck& check = request.checks(i);
+    TTL_RETURN_IF_ERROR(ValidateKey({"checks", i}, check.partition_key(), check.id()));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ItemKey> ReadItemKey(absl::string_view partition_key, absl::string_view id) {
+  TTL_RETURN_IF_ERROR(ValidateKey({}, partition_key, id));
+  return ItemKey{std::string(partition_key), std::string(id)};
+}
+
+absl::StatusOr<PauseTarget> ReadPauseTarget(const v1::PauseDeletesRequest& request) {
+  return ReadTarget(request);
+}
+
+absl::StatusOr<PauseTarget> ReadPauseTarget(const v1::ResumeDeletesRequest& request) {
+  return ReadTarget(request);
+}
+
+absl::Status ValidatePauseReason(absl::string_view reason) {
+  if (!reason.empty() && reason.size() <= kMaxPauseReasonBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("reason is ", Quoted(reason), " (", reason.size(),
+                                                 " bytes): must have 1 to ", kMaxPauseReasonBytes,
+                                                 " bytes"));
+}
+
+}  // namespace ttl

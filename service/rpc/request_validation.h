@@ -1,0 +1,50 @@
+#ifndef TTL_SERVICE_RPC_REQUEST_VALIDATION_H_
+#define TTL_SERVICE_RPC_REQUEST_VALIDATION_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "service/core/item.h"
+#include "service/storage/items.h"
+#include "ttl/v1/expiry_service.pb.h"
+#include "ttl/v1/item_service.pb.h"
+
+// Requests, checked against what the protos allow and turned into our own types.
+// Pure functions. All errors are INVALID_ARGUMENT and name the path of the field
+// ("items[3].ttl"), its value, and what is allowed.
+namespace ttl {
+
+inline constexpr int kMaxReportsPerCall = 1000;
+inline constexpr int kMaxChecksPerCall = 10000;
+
+// The reports or removals of a call, all valid, in their order.
+absl::StatusOr<std::vector<ItemReport>> ReadReports(const v1::TrackItemsRequest& request,
+                                                    absl::Time now);
+absl::StatusOr<std::vector<ItemRemoval>> ReadRemovals(const v1::UntrackItemsRequest& request,
+                                                      absl::Time now);
+
+// Number of checks and lengths of keys. Carried state is not looked at: a check
+// never refuses it.
+absl::Status ValidateChecks(const v1::CheckVisibilityRequest& request);
+
+// The key of a request for one item.
+absl::StatusOr<ItemKey> ReadItemKey(absl::string_view partition_key, absl::string_view id);
+
+// What a pause or its end is for: a container's id, or all containers.
+struct PauseTarget {
+  bool all = false;
+  std::string container;  // unless all
+};
+absl::StatusOr<PauseTarget> ReadPauseTarget(const v1::PauseDeletesRequest& request);
+absl::StatusOr<PauseTarget> ReadPauseTarget(const v1::ResumeDeletesRequest& request);
+
+absl::Status ValidatePauseReason(absl::string_view reason);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_RPC_REQUEST_VALIDATION_H_

@@ -1,0 +1,41 @@
+#include "service/rpc/status_mapping.h"
+
+#include <cstddef>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace ttl {
+namespace {
+
+// Metadata of a call is limited to 8 KiB by default, and a byte of the message
+// may take three when it is escaped on the wire.
+constexpr size_t kMaxMessageBytes = 2048;
+
+// A full queue has room again after a few commits.
+constexpr absl::Duration kPushback = absl::Milliseconds(100);
+
+bool IsContinuationByte(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+std::string CutMessage(absl::string_view message) {
+  if (message.size() <= kMaxMessageBytes) return std::string(message);
+  size_t end = kMaxMessageBytes;
+  while (end > 0 && IsContinuationByte(message[end])) --end;
+  return absl::StrCat(message.substr(0, end), "...");
+}
+
+}  // namespace
+
+grpc::Status ToGrpcStatus(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  return grpc::Status(static_cast<grpc::StatusCode>(status.raw_code()),
+                      CutMessage(status.message()));
+}
+
+std::optional<absl::Duration> RetryPushback(const absl::Status& status) {
+  if (!absl::IsResourceExhausted(status)) return std::nullopt;
+  return kPushback;
+}
+
+}  // namespace ttl

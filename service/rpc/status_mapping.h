@@ -1,0 +1,26 @@
+#ifndef TTL_SERVICE_RPC_STATUS_MAPPING_H_
+#define TTL_SERVICE_RPC_STATUS_MAPPING_H_
+
+#include <grpcpp/support/status.h>
+
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace ttl {
+
+// Key of the trailing metadata by which a server tells a client when to retry.
+inline constexpr char kRetryPushbackKey[] = "grpc-retry-pushback-ms";
+
+// The same status for gRPC. The one place where a status of ours becomes one of
+// gRPC's. A message too long for a client's limit on metadata is cut.
+grpc::Status ToGrpcStatus(const absl::Status& status);
+
+// How long a client should wait before it repeats a call that ended with
+// `status`; absent if that is up to the client.
+std::optional<absl::Duration> RetryPushback(const absl::Status& status);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_RPC_STATUS_MAPPING_H_
