@@ -1,0 +1,94 @@
+#ifndef TTL_CLIENT_EXAMPLES_DOCUMENT_STORE_DOCUMENT_ENGINE_H_
+#define TTL_CLIENT_EXAMPLES_DOCUMENT_STORE_DOCUMENT_ENGINE_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/examples/document_store/document_table.h"
+#include "client/examples/document_store/reporter.h"
+#include "client/examples/document_store/sidecar_client.h"
+#include "documentstore/v1/document_service.pb.h"
+
+namespace documentstore {
+
+// The store's clock, which stamps ts.
+using Clock = std::function<absl::Time()>;
+
+// What the clients of the store call: DocumentService without the transport.
+// Errors are those of document_service.proto. Thread-safe.
+class DocumentEngine {
+ public:
+  // Changes that may wait to be reported before writes are refused.
+  static constexpr int64_t kMaxUnreported = 100'000;
+
+  // All three must outlive the engine.
+  DocumentEngine(DocumentTable& table, SidecarClient& sidecar, Reporter& reporter, Clock clock)
+      : table_(table), sidecar_(sidecar), reporter_(reporter), clock_(std::move(clock)) {}
+
+  absl::StatusOr<v1::CreateDocumentResponse> Create(const v1::CreateDocumentRequest& request);
+  absl::StatusOr<v1::PutDocumentsResponse> Put(const v1::PutDocumentsRequest& request);
+  absl::StatusOr<v1::ReplaceDocumentResponse> Replace(const v1::ReplaceDocumentRequest& request);
+  absl::StatusOr<v1::TouchDocumentResponse> Touch(const v1::TouchDocumentRequest& request);
+  absl::StatusOr<v1::GetDocumentResponse> Get(const v1::GetDocumentRequest& request);
+  absl::StatusOr<v1::QueryDocumentsResponse> Query(const v1::QueryDocumentsRequest& request);
+  absl::StatusOr<v1::DeleteDocumentResponse> Delete(const v1::DeleteDocumentRequest& request);
+  absl::StatusOr<v1::CountStoredDocumentsResponse> Count(
+      const v1::CountStoredDocumentsRequest& request);
+
+ private:
+  // A document as stored, and whether the sidecar calls that version visible.
+  struct Judged {
+    std::optional<DocumentRecord> stored;
+    bool visible = false;
+    google::protobuf::Timestamp judged_at;
+
+    // What there is for a client: nothing if the document is expired.
+    const DocumentRecord* shown() const { return visible ? &*stored : nullptr; }
+  };
+
+  // What becomes of a document: its next version (body and ttl count, the rest
+  // is stamped), nullopt to delete it, or an error to leave it alone.
+  using NextVersion = absl::StatusOr<std::optional<DocumentRecord>>;
+
+  // Decides by the present version, which is null if missing or expired.
+  using Decision = std::function<NextVersion(const DocumentRecord* shown)>;
+
+  absl::StatusOr<Judged> Judge(const DocumentKey& key);
+
+  // `judged`, which the sidecar has just called visible, if it is still the
+  // stored version; otherwise that one, if it is visible.
+  absl::StatusOr<std::optional<DocumentRecord>> VisibleVersion(const DocumentKey& key,
+                                                               const DocumentRecord& judged);
+
+  // Changes one document by what it is now: judges, decides, and commits if the
+  // version that was judged is still there. Returns the change, reported.
+  absl::StatusOr<Change> ChangeOne(const DocumentKey& key, const Decision& decide);
+
+  // Writes the documents of a valid request, without reporting them.
+  absl::StatusOr<std::vector<Change>> CommitAll(const v1::PutDocumentsRequest& request);
+
+  // Whether a write may begin: the sidecar knows the container, and the outbox
+  // has room.
+  absl::Status Admit(const std::string& container);
+
+  // The change that puts `next` in the place of `stored`. The caller holds the
+  // lock of the key.
+  absl::StatusOr<Change> Stamp(const DocumentKey& key, const std::optional<DocumentRecord>& stored,
+                               std::optional<DocumentRecord> next, uint64_t sequence) const;
+
+  absl::Status Report(const std::string& container, const std::vector<Change>& changes);
+
+  DocumentTable& table_;
+  SidecarClient& sidecar_;
+  Reporter& reporter_;
+  const Clock clock_;
+};
+
+}  // namespace documentstore
+
+#endif  // TTL_CLIENT_EXAMPLES_DOCUMENT_STORE_DOCUMENT_ENGINE_H_

@@ -1,0 +1,43 @@
+#ifndef TTL_CLIENT_EXAMPLES_DOCUMENT_STORE_DOCUMENT_STORE_SERVER_H_
+#define TTL_CLIENT_EXAMPLES_DOCUMENT_STORE_DOCUMENT_STORE_SERVER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/examples/document_store/document_engine.h"
+#include "client/examples/document_store/primary_store.h"
+#include "grpcpp/server.h"
+
+namespace documentstore {
+
+// Serves an engine and a primary store over gRPC until it is destroyed, which
+// gives calls in progress a second to end. Thread-safe.
+class DocumentStoreServer {
+ public:
+  // Listens on `address`, "unix:/path" or "host:port"; port 0 lets the system
+  // choose. `engine` and `primary_store` must outlive the server.
+  static absl::StatusOr<std::unique_ptr<DocumentStoreServer>> Start(const std::string& address,
+                                                                    DocumentEngine& engine,
+                                                                    PrimaryStore& primary_store);
+  ~DocumentStoreServer();
+
+  DocumentStoreServer(const DocumentStoreServer&) = delete;
+  DocumentStoreServer& operator=(const DocumentStoreServer&) = delete;
+
+  // Where it listens, with the chosen port.
+  const std::string& address() const { return address_; }
+
+ private:
+  DocumentStoreServer() = default;
+
+  std::unique_ptr<grpc::Service> document_service_;
+  std::unique_ptr<grpc::Service> primary_store_service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+};
+
+}  // namespace documentstore
+
+#endif  // TTL_CLIENT_EXAMPLES_DOCUMENT_STORE_DOCUMENT_STORE_SERVER_H_

@@ -1,0 +1,116 @@
+// document-store: the example store as a process of its own.
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "client/examples/document_store/document_engine.h"
+#include "client/examples/document_store/document_store_server.h"
+#include "client/examples/document_store/document_table.h"
+#include "client/examples/document_store/primary_store.h"
+#include "client/examples/document_store/reporter.h"
+#include "client/examples/document_store/sidecar_client.h"
+#include "grpcpp/create_channel.h"
+#include "grpcpp/security/credentials.h"
+#include "spdlog/sinks/stdout_color_sinks.h"
+#include "spdlog/spdlog.h"
+
+namespace documentstore {
+namespace {
+
+constexpr absl::Duration kSidecarDeadline = absl::Seconds(3);
+constexpr absl::Duration kRetryInterval = absl::Seconds(1);
+
+struct Flags {
+  std::string listen;
+  std::string sidecar;
+  std::string data_dir;
+  std::string log_level = "info";
+};
+
+void AddTo(CLI::App& app, Flags& flags) {
+  app.add_option("--listen", flags.listen,
+                 "Address to serve DocumentService and PrimaryStoreService on: unix:/path or "
+                 "host:port (port 0: chosen)")
+      ->required();
+  app.add_option("--sidecar", flags.sidecar, "gRPC address of ttl-sidecar")->required();
+  app.add_option("--data-dir", flags.data_dir, "Directory of the documents, made if need be")
+      ->required();
+  app.add_option("--log-level", flags.log_level,
+                 "debug, info, warn or error; debug logs user deletes")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
+      ->capture_default_str();
+}
+
+std::shared_ptr<grpc::Channel> ConnectTo(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  // A sidecar that was restarted is found again within a second.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  // A report of an unknown fate is repeated by the reporter, by nobody else.
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
+int Fail(const absl::Status& status) {
+  spdlog::error("{}", status.ToString());
+  return EXIT_FAILURE;
+}
+
+int Run(const Flags& flags, const sigset_t& stop_signals) {
+  // The data directory first: its lock keeps a second store from taking the
+  // socket of the first.
+  const auto table = DocumentTable::Open(flags.data_dir);
+  if (!table.ok()) return Fail(table.status());
+  SidecarClient sidecar(ConnectTo(flags.sidecar), kSidecarDeadline);
+  Reporter reporter(**table, sidecar, kRetryInterval);
+  DocumentEngine engine(**table, sidecar, reporter, absl::Now);
+  PrimaryStore primary_store(**table, absl::Now);
+
+  // What the last run wrote and did not report. Without a sidecar the store
+  // starts all the same, since no call gets past a sidecar that is not there;
+  // the reporter goes on trying.
+  if (const auto status = reporter.ReportOutbox(); !status.ok()) {
+    spdlog::warn("outbox: {} changes not reported at start: {}", (*table)->CountUnreported(),
+                 status.ToString());
+  }
+  const auto server = DocumentStoreServer::Start(flags.listen, engine, primary_store);
+  if (!server.ok()) return Fail(server.status());
+  std::cout << "document-store ready on " << (*server)->address() << std::endl;
+
+  int signal = 0;
+  sigwait(&stop_signals, &signal);
+  spdlog::info("stopping on signal {}", signal);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+}  // namespace documentstore
+
+int main(int argc, char** argv) {
+  // Debian's abseil checks the lock order of every gRPC mutex and may abort on
+  // a false alarm.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  documentstore::Flags flags;
+  CLI::App app("A small document store that gets its time to live from ttl-sidecar.");
+  documentstore::AddTo(app, flags);
+  CLI11_PARSE(app, argc, argv);
+  spdlog::set_default_logger(spdlog::stderr_color_mt("document-store"));
+  spdlog::set_level(spdlog::level::from_str(flags.log_level));
+
+  // Blocked before any thread starts, so that only sigwait takes them.
+  sigset_t stop_signals;
+  sigemptyset(&stop_signals);
+  sigaddset(&stop_signals, SIGTERM);
+  sigaddset(&stop_signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
+  return documentstore::Run(flags, stop_signals);
+}
