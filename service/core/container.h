@@ -63,6 +63,8 @@ absl::Status ValidateSettings(const ContainerSettings& settings);
 // Progress of the background build of an expiry index.
 struct IndexBuild {
   int64_t items_indexed = 0;
+  int percent = 0;     // of the container's bytes walked, estimated; 0 to 100
+  std::string cursor;  // where the walk goes on; storage's own business
 };
 
 // A container as it stands at one moment. Immutable: every change makes a new

@@ -54,6 +54,8 @@ struct DueScan {
   // Entries that stand too early (their item was re-written) or for nothing;
   // to be given to Tidy().
   std::vector<IndexEntry> early;
+  // Due entries passed over because their items could not be read.
+  int64_t unreadable = 0;
   // Whether a limit ended the scan before all that is due was seen.
   bool more = false;
 };
@@ -112,6 +114,11 @@ class ExpiryIndex {
   void ApplyOutcomes(uint64_t container, std::vector<DeleteReport> reports, Done<int64_t> done);
 
  private:
+  absl::Status ScanFamily(const Container& container, const DueRule& rule, IndexFamily family,
+                          int64_t now_seconds, const ScanLimits& limits, DueScan& scan);
+  absl::Status CountFamily(const Container& container, const DueRule& rule, IndexFamily family,
+                           int64_t now_seconds, size_t limit, Backlog& backlog) const;
+
   const Database& database_;
   const ItemReader& reader_;
   LowWaterMarks& marks_;

@@ -15,6 +15,7 @@
 namespace ttl {
 
 class CommitQueue;
+class Database;
 class ItemReader;
 
 // A write reported by the primary store.
@@ -40,7 +41,7 @@ enum class UntrackOutcome { kUntracked, kStale, kNotTracked };
 // RESOURCE_EXHAUSTED if the queue or the disk is full.
 class Items {
  public:
-  Items(CommitQueue& queue, const ItemReader& reader);
+  Items(const Database& database, CommitQueue& queue, const ItemReader& reader);
 
   // Applies reports in order, all or none; answers one outcome each.
   void Track(uint64_t container, std::vector<ItemReport> reports,
@@ -65,6 +66,7 @@ class Items {
       uint64_t container, const std::optional<ItemKey>& after, size_t limit) const;
 
  private:
+  const Database& database_;
   CommitQueue& queue_;
   const ItemReader& reader_;
 };

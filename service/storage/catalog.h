@@ -1,0 +1,61 @@
+#ifndef TTL_SERVICE_STORAGE_CATALOG_H_
+#define TTL_SERVICE_STORAGE_CATALOG_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "service/core/container.h"
+#include "service/core/mutex.h"
+
+namespace ttl {
+
+class Database;
+
+// The committed containers, in memory. Written by the committer alone.
+// Thread-safe.
+class Catalog {
+ public:
+  // Reads all containers, in place of those known before. DATA_LOSS if a record
+  // is unreadable; then nothing changes.
+  absl::Status Load(const Database& database);
+
+  // Null if there is none.
+  ContainerPtr Find(absl::string_view id) const;
+  ContainerPtr Find(uint64_t number) const;
+
+  std::vector<ContainerPtr> List(absl::string_view after, size_t limit) const;
+  std::vector<ContainerPtr> All() const;
+  std::optional<Pause> PauseOfAll() const;
+
+  // What one commit changed: a container by number, null if it was deleted.
+  struct Changes {
+    std::vector<std::pair<uint64_t, ContainerPtr>> containers;
+    std::optional<std::optional<Pause>> pause_of_all;  // the inner one absent: lifted
+  };
+  void Publish(const Changes& changes);
+
+ private:
+  void Clear();
+  void PublishContainer(uint64_t number, const ContainerPtr& container)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  mutable Mutex mutex_;
+  absl::flat_hash_map<uint64_t, ContainerPtr> by_number_ ABSL_GUARDED_BY(mutex_);
+  absl::btree_map<std::string, ContainerPtr> by_id_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Pause> pause_of_all_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Name of the fact that holds the pause of all containers.
+inline constexpr absl::string_view kPauseOfAllFact = "pause";
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_CATALOG_H_

@@ -1,0 +1,193 @@
+#include "service/storage/containers.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "service/core/due_rules.h"
+#include "service/core/status_macros.h"
+#include "service/storage/catalog.h"
+#include "service/storage/commit_queue.h"
+#include "service/storage/delete_gate.h"
+#include "service/storage/key_codec.h"
+#include "service/storage/record_codec.h"
+#include "service/storage/transaction.h"
+
+namespace ttl {
+namespace {
+
+constexpr size_t kChangeBytes = 512;  // about what a change holds in memory
+
+absl::Status NoSuchContainer(absl::string_view id) {
+  return absl::NotFoundError(absl::StrCat("container: there is no container \"", id, "\""));
+}
+
+// The container that `present` still is in `transaction`.
+absl::StatusOr<Container> FindAgain(const Transaction& transaction, const Container& present) {
+  const ContainerPtr current = transaction.FindContainer(present.number);
+  if (current == nullptr) return NoSuchContainer(present.id);
+  return *current;
+}
+
+void PurgeIndex(uint64_t index, Transaction& transaction) {
+  if (index != 0) transaction.Put(PurgeKey(index), EncodePurge(/*is_container=*/false));
+}
+
+// Gives the container the index that its mode asks for.
+absl::Status FitIndex(Transaction& transaction, Container& container) {
+  const bool wants_index = container.settings.indexing_mode != IndexingMode::kNone;
+  if (wants_index && container.index_number == 0) {
+    TTL_ASSIGN_OR_RETURN(container.index_number, transaction.NewNumber());
+    container.index_build.emplace();
+  } else if (!wants_index && container.index_number != 0) {
+    PurgeIndex(container.index_number, transaction);
+    container.index_number = 0;
+    container.index_build.reset();
+  }
+  return absl::OkStatus();
+}
+
+// A callback that answers with the container that `result` points to by then.
+DoneStatus AnswerWith(std::shared_ptr<ContainerPtr> result, Done<ContainerPtr> done) {
+  return [result, done = std::move(done)](absl::Status status) mutable {
+    if (status.ok()) {
+      done(*result);
+    } else {
+      done(status);
+    }
+  };
+}
+
+}  // namespace
+
+Containers::Containers(Catalog& catalog, CommitQueue& queue, DeleteGate& gate)
+    : catalog_(catalog), queue_(queue), gate_(gate) {}
+
+ContainerPtr Containers::Find(absl::string_view id) const { return catalog_.Find(id); }
+
+std::vector<ContainerPtr> Containers::List(absl::string_view after, size_t limit) const {
+  return catalog_.List(after, limit);
+}
+
+std::vector<ContainerPtr> Containers::All() const { return catalog_.All(); }
+
+std::optional<Pause> Containers::PauseOfAll() const { return catalog_.PauseOfAll(); }
+
+void Containers::ChangeBehindGate(uint64_t container,
+                                  absl::AnyInvocable<absl::Status(Transaction&)> change,
+                                  DoneStatus done) {
+  auto open_and_answer = [this, container, done = std::move(done)](absl::Status status) mutable {
+    gate_.Open(container);
+    done(std::move(status));
+  };
+  gate_.Close(container,
+              [this, change = std::move(change), answer = std::move(open_and_answer)]() mutable {
+                queue_.Submit(CommitQueue::Place::kReserved, kChangeBytes, std::move(change),
+                              std::move(answer));
+              });
+}
+
+void Containers::Create(std::string id, ContainerSettings settings, absl::Time now,
+                        Done<ContainerPtr> done) {
+  absl::Status valid = ValidateContainerId(id);
+  if (valid.ok()) valid = ValidateSettings(settings);
+  if (!valid.ok()) return done(valid);
+  auto created = std::make_shared<ContainerPtr>();
+  auto create = [id = std::move(id), settings, now, created](Transaction& transaction) {
+    if (transaction.FindContainer(id) != nullptr) {
+      return absl::AlreadyExistsError(absl::StrCat("container \"", id, "\" exists already"));
+    }
+    Container container;
+    TTL_ASSIGN_OR_RETURN(container.number, transaction.NewNumber());
+    container.id = id;
+    container.settings = settings;
+    container.revision = 1;
+    container.create_time = container.update_time = now;
+    TTL_RETURN_IF_ERROR(FitIndex(transaction, container));
+    container.index_build.reset();  // there is nothing to index yet
+    const uint64_t number = container.number;
+    transaction.PutContainer(std::move(container));
+    *created = transaction.FindContainer(number);
+    return absl::OkStatus();
+  };
+  queue_.Submit(CommitQueue::Place::kReserved, kChangeBytes, std::move(create),
+                AnswerWith(created, std::move(done)));
+}
+
+void Containers::Update(std::string id, Change change, absl::Time now, absl::Duration grace,
+                        Done<ContainerPtr> done) {
+  const ContainerPtr present = catalog_.Find(id);
+  if (present == nullptr) return done(NoSuchContainer(id));
+  // Refused here, a bad change need not wait for deletes on their way.
+  const absl::StatusOr<ContainerSettings> preview = change(*present);
+  const absl::Status valid = preview.ok() ? ValidateSettings(*preview) : preview.status();
+  if (!valid.ok()) return done(valid);
+  auto updated = std::make_shared<ContainerPtr>();
+  auto update = [present, change = std::move(change), now, grace,
+                 updated](Transaction& transaction) mutable -> absl::Status {
+    TTL_ASSIGN_OR_RETURN(Container container, FindAgain(transaction, *present));
+    TTL_ASSIGN_OR_RETURN(const ContainerSettings settings, change(container));
+    TTL_RETURN_IF_ERROR(ValidateSettings(settings));
+    container.replaced_policies =
+        ReplacePolicy(std::move(container.replaced_policies), container.settings.policy,
+                      settings.policy, now, grace);
+    container.settings = settings;
+    container.update_time = now;
+    ++container.revision;
+    TTL_RETURN_IF_ERROR(FitIndex(transaction, container));
+    transaction.PutContainer(std::move(container));
+    *updated = transaction.FindContainer(present->number);
+    return absl::OkStatus();
+  };
+  ChangeBehindGate(present->number, std::move(update), AnswerWith(updated, std::move(done)));
+}
+
+void Containers::Delete(std::string id, std::string etag, DoneStatus done) {
+  const ContainerPtr present = catalog_.Find(id);
+  if (present == nullptr) return done(NoSuchContainer(id));
+  auto erase = [present, etag = std::move(etag)](Transaction& transaction) -> absl::Status {
+    TTL_ASSIGN_OR_RETURN(const Container container, FindAgain(transaction, *present));
+    const std::string current = ContainerEtag(container);
+    if (!etag.empty() && etag != current) {
+      return absl::AbortedError(absl::StrCat("etag: container \"", container.id, "\" has \"",
+                                             current, "\", not \"", etag, "\": read it again"));
+    }
+    transaction.EraseContainer(container);
+    transaction.Put(PurgeKey(container.number), EncodePurge(/*is_container=*/true));
+    PurgeIndex(container.index_number, transaction);
+    return absl::OkStatus();
+  };
+  ChangeBehindGate(present->number, std::move(erase), std::move(done));
+}
+
+void Containers::SetPause(std::string id, std::optional<Pause> pause, Done<ContainerPtr> done) {
+  const ContainerPtr present = catalog_.Find(id);
+  if (present == nullptr) return done(NoSuchContainer(id));
+  const bool is_pause = pause.has_value();
+  auto changed = std::make_shared<ContainerPtr>();
+  auto set = [present, pause = std::move(pause),
+              changed](Transaction& transaction) -> absl::Status {
+    TTL_ASSIGN_OR_RETURN(Container container, FindAgain(transaction, *present));
+    container.pause = pause;
+    transaction.PutContainer(std::move(container));
+    *changed = transaction.FindContainer(present->number);
+    return absl::OkStatus();
+  };
+  DoneStatus answer = AnswerWith(changed, std::move(done));
+  if (is_pause) return ChangeBehindGate(present->number, std::move(set), std::move(answer));
+  queue_.Submit(CommitQueue::Place::kReserved, kChangeBytes, std::move(set), std::move(answer));
+}
+
+void Containers::SetPauseOfAll(std::optional<Pause> pause, DoneStatus done) {
+  const bool is_pause = pause.has_value();
+  auto set = [pause = std::move(pause)](Transaction& transaction) {
+    transaction.SetPauseOfAll(pause);
+    return absl::OkStatus();
+  };
+  if (is_pause) {
+    return ChangeBehindGate(DeleteGate::kAllContainers, std::move(set), std::move(done));
+  }
+  queue_.Submit(CommitQueue::Place::kReserved, kChangeBytes, std::move(set), std::move(done));
+}
+
+}  // namespace ttl

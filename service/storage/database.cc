@@ -1,0 +1,310 @@
+#include "service/storage/database.h"
+
+#include <leveldb/cache.h>
+#include <leveldb/db.h>
+#include <leveldb/env.h>
+#include <leveldb/filter_policy.h>
+#include <leveldb/options.h>
+#include <leveldb/write_batch.h>
+#include <sys/statvfs.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "service/core/status_macros.h"
+#include "service/storage/key_codec.h"
+
+namespace ttl {
+namespace {
+
+// Raised when older binaries could not read what newer ones write.
+constexpr int64_t kFormatVersion = 1;
+constexpr absl::string_view kFormatKey = "format";
+
+// Last bytes of every LevelDB table, little-endian (table/format.h).
+constexpr uint64_t kTableMagic = 0xdb4775248b80fb57ull;
+constexpr uint64_t kTableFooterBytes = 48;
+
+leveldb::Slice ToSlice(absl::string_view bytes) { return {bytes.data(), bytes.size()}; }
+absl::string_view ToView(const leveldb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+absl::Status ToStatus(const leveldb::Status& status, absl::string_view doing) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string message = absl::StrCat(doing, ": ", status.ToString());
+  if (status.IsCorruption()) return absl::DataLossError(message);
+  return absl::UnavailableError(message);
+}
+
+// LevelDB's own log: its file would grow without bound.
+class LineLogger : public leveldb::Logger {
+ public:
+  explicit LineLogger(const StorageOptions& options) : log_(options.log) {}
+
+  void Logv(const char* format, std::va_list arguments) override {
+    if (!log_) return;
+    char line[512];
+    std::vsnprintf(line, sizeof(line), format, arguments);
+    log_(StorageOptions::LogLevel::kDebug, absl::StrCat("leveldb: ", line));
+  }
+
+ private:
+  const std::function<void(StorageOptions::LogLevel, absl::string_view)> log_;
+};
+
+}  // namespace
+
+struct Database::LevelDbParts {
+  explicit LevelDbParts(const StorageOptions& options)
+      : logger(options),
+        cache(leveldb::NewLRUCache(options.block_cache_bytes)),
+        filter(leveldb::NewBloomFilterPolicy(10)),
+        env(options.env != nullptr ? options.env : leveldb::Env::Default()) {}
+
+  leveldb::Options Options() {
+    leveldb::Options options;
+    options.create_if_missing = true;
+    options.paranoid_checks = true;
+    options.env = env;
+    options.info_log = &logger;
+    options.block_cache = cache.get();
+    options.filter_policy = filter.get();
+    options.write_buffer_size = size_t{16} << 20;
+    // Larger files keep random reads from setting off "seek compactions", which
+    // LevelDB cannot be told to leave out.
+    options.max_file_size = size_t{16} << 20;
+    return options;
+  }
+
+  LineLogger logger;
+  std::unique_ptr<leveldb::Cache> cache;
+  std::unique_ptr<const leveldb::FilterPolicy> filter;
+  leveldb::Env* env;
+};
+
+Database::Database(const StorageOptions& options)
+    : options_(options), parts_(std::make_unique<LevelDbParts>(options)) {}
+
+Database::~Database() = default;
+
+absl::StatusOr<std::unique_ptr<Database>> Database::Open(const StorageOptions& options) {
+  std::unique_ptr<Database> database(new Database(options));
+  TTL_RETURN_IF_ERROR(database->OpenLevelDb());
+  TTL_RETURN_IF_ERROR(database->CheckFormat());
+  return database;
+}
+
+absl::Status Database::OpenLevelDb() {
+  leveldb::DB* db = nullptr;
+  const leveldb::Status opened = leveldb::DB::Open(parts_->Options(), options_.directory, &db);
+  db_.reset(db);
+  const std::string doing = absl::StrCat("opening the database in ", options_.directory);
+  if (opened.IsIOError() && absl::StrContains(opened.ToString(), "lock")) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(doing, ": another process has it open (", opened.ToString(), ")"));
+  }
+  TTL_RETURN_IF_ERROR(ToStatus(opened, doing));
+  return CheckTableFiles();
+}
+
+// LevelDB notices a missing table when it opens, but a short or overwritten one
+// only when it is read. After opening, every table file present is a live one.
+absl::Status Database::CheckTableFiles() const {
+  std::vector<std::string> names;
+  TTL_RETURN_IF_ERROR(
+      ToStatus(parts_->env->GetChildren(options_.directory, &names), "listing the database"));
+  for (const std::string& name : names) {
+    if (!absl::EndsWith(name, ".ldb") && !absl::EndsWith(name, ".sst")) continue;
+    const std::string path = absl::StrCat(options_.directory, "/", name);
+    uint64_t size = 0;
+    leveldb::RandomAccessFile* opened = nullptr;
+    leveldb::Status status = parts_->env->GetFileSize(path, &size);
+    if (status.ok()) status = parts_->env->NewRandomAccessFile(path, &opened);
+    const std::unique_ptr<leveldb::RandomAccessFile> file(opened);
+    // A compaction may have removed it between the listing and here.
+    if (status.IsNotFound() || !parts_->env->FileExists(path)) continue;
+    TTL_RETURN_IF_ERROR(ToStatus(status, absl::StrCat("reading ", path)));
+    char scratch[sizeof(uint64_t)];
+    leveldb::Slice tail;
+    if (size >= kTableFooterBytes) {
+      status = file->Read(size - sizeof(scratch), sizeof(scratch), &tail, scratch);
+      TTL_RETURN_IF_ERROR(ToStatus(status, absl::StrCat("reading ", path)));
+    }
+    uint64_t magic = 0;
+    if (tail.size() == sizeof(magic)) std::memcpy(&magic, tail.data(), sizeof(magic));
+    if (magic != kTableMagic) {
+      return absl::DataLossError(absl::StrCat(path, " (", size, " bytes) is cut short or damaged"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Database::CheckFormat() {
+  TTL_ASSIGN_OR_RETURN(const std::optional<std::string> stored, Get(MetaKey(kFormatKey)));
+  if (!stored.has_value()) {
+    return Write({{MetaKey(kFormatKey), absl::StrCat(kFormatVersion)}});
+  }
+  int64_t version = 0;
+  if (!absl::SimpleAtoi(*stored, &version)) {
+    return absl::DataLossError(absl::StrCat("format version is not a number: ", *stored));
+  }
+  if (version > kFormatVersion) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the data in ", options_.directory, " has format ", version,
+                     ", this program reads up to ", kFormatVersion, ": use a newer program"));
+  }
+  return absl::OkStatus();
+}
+
+std::shared_lock<std::shared_mutex> Database::HoldOpen() const {
+  if (reopening_) const std::lock_guard<std::mutex> turn(reopen_turn_);
+  return std::shared_lock<std::shared_mutex>(open_mutex_);
+}
+
+absl::StatusOr<std::optional<std::string>> Database::Get(absl::string_view key) const {
+  const auto open = HoldOpen();
+  if (db_ == nullptr) return absl::UnavailableError("the database is closed after an error");
+  counters_.gets.fetch_add(1, std::memory_order_relaxed);
+  std::string value;
+  const leveldb::Status status = db_->Get(leveldb::ReadOptions(), ToSlice(key), &value);
+  if (status.IsNotFound()) return std::nullopt;
+  TTL_RETURN_IF_ERROR(ToStatus(status, "reading"));
+  return value;
+}
+
+absl::Status Database::Write(const WriteSet& changes) {
+  TTL_RETURN_IF_ERROR(WriteHealth());
+  leveldb::WriteBatch batch;
+  int64_t puts = 0;
+  for (const auto& [key, value] : changes) {
+    if (value.has_value()) {
+      batch.Put(key, *value);
+      ++puts;
+    } else {
+      batch.Delete(key);
+    }
+  }
+  leveldb::WriteOptions durable;
+  durable.sync = true;
+  const auto open = HoldOpen();
+  const absl::Status status = ToStatus(db_->Write(durable, &batch), "writing");
+  counters_.puts.fetch_add(puts, std::memory_order_relaxed);
+  counters_.deletes.fetch_add(static_cast<int64_t>(changes.size()) - puts,
+                              std::memory_order_relaxed);
+  counters_.syncs.fetch_add(1, std::memory_order_relaxed);
+  if (!status.ok()) {
+    MutexLock lock(health_mutex_);
+    write_health_ = absl::UnavailableError(
+        absl::StrCat("storage refuses writes until it is reopened: ", status.message()));
+    if (options_.log) options_.log(StorageOptions::LogLevel::kError, write_health_.message());
+  }
+  return status;
+}
+
+absl::Status Database::WriteHealth() const {
+  MutexLock lock(health_mutex_);
+  return write_health_;
+}
+
+absl::Status Database::Reopen(absl::FunctionRef<absl::Status()> reload) {
+  if (WriteHealth().ok()) return absl::OkStatus();
+  absl::Status status = ReplaceLevelDb();
+  if (status.ok()) status = reload();
+  MutexLock lock(health_mutex_);
+  write_health_ = status.ok() ? absl::OkStatus()
+                              : absl::UnavailableError(absl::StrCat(
+                                    "storage could not be reopened: ", status.message()));
+  return status;
+}
+
+absl::Status Database::ReplaceLevelDb() {
+  const std::lock_guard<std::mutex> turn(reopen_turn_);
+  reopening_ = true;
+  const std::unique_lock<std::shared_mutex> alone(open_mutex_);
+  reopening_ = false;
+  db_.reset();
+  absl::Status status = OpenLevelDb();
+  if (!status.ok()) db_.reset();
+  return status;
+}
+
+int64_t Database::FreeBytes() const {
+  struct statvfs volume;
+  if (options_.env != nullptr || statvfs(options_.directory.c_str(), &volume) != 0) {
+    return std::numeric_limits<int64_t>::max();
+  }
+  return static_cast<int64_t>(volume.f_bavail) * static_cast<int64_t>(volume.f_frsize);
+}
+
+uint64_t Database::ApproximateBytes(absl::string_view from, absl::string_view to) const {
+  const auto open = HoldOpen();
+  if (db_ == nullptr) return 0;
+  const leveldb::Range range(ToSlice(from), ToSlice(to));
+  uint64_t bytes = 0;
+  db_->GetApproximateSizes(&range, 1, &bytes);
+  return bytes;
+}
+
+Storage::OperationCounts Database::Counts() const {
+  Storage::OperationCounts counts;
+  counts.gets = counters_.gets;
+  counts.puts = counters_.puts;
+  counts.deletes = counters_.deletes;
+  counts.seeks = counters_.seeks;
+  counts.steps = counters_.steps;
+  counts.syncs = counters_.syncs;
+  return counts;
+}
+
+Database::Cursor Database::ReadPrefix(absl::string_view prefix, absl::string_view start) const {
+  return Cursor(*this, prefix, start, /*fill_cache=*/true);
+}
+
+Database::Cursor Database::WalkPrefix(absl::string_view prefix, absl::string_view start) const {
+  return Cursor(*this, prefix, start, /*fill_cache=*/false);
+}
+
+Database::Cursor::Cursor(const Database& database, absl::string_view prefix,
+                         absl::string_view start, bool fill_cache)
+    : database_(&database), prefix_(prefix), open_(database.HoldOpen()) {
+  leveldb::ReadOptions options;
+  options.fill_cache = fill_cache;
+  if (database.db_ != nullptr) iterator_.reset(database.db_->NewIterator(options));
+  Seek(start);
+}
+
+Database::Cursor::Cursor(Cursor&&) noexcept = default;
+
+Database::Cursor::~Cursor() = default;
+
+void Database::Cursor::Seek(absl::string_view key) {
+  if (iterator_ == nullptr) return;
+  database_->counters_.seeks.fetch_add(1, std::memory_order_relaxed);
+  iterator_->Seek(ToSlice(key));
+}
+
+void Database::Cursor::Next() {
+  database_->counters_.steps.fetch_add(1, std::memory_order_relaxed);
+  iterator_->Next();
+}
+
+bool Database::Cursor::Valid() const {
+  return iterator_ != nullptr && iterator_->Valid() &&
+         absl::StartsWith(ToView(iterator_->key()), prefix_);
+}
+
+absl::string_view Database::Cursor::key() const { return ToView(iterator_->key()); }
+absl::string_view Database::Cursor::value() const { return ToView(iterator_->value()); }
+
+absl::Status Database::Cursor::status() const {
+  if (iterator_ == nullptr) {
+    return absl::UnavailableError("the database is closed after an error");
+  }
+  return ToStatus(iterator_->status(), "reading");
+}
+
+}  // namespace ttl

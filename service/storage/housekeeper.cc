@@ -1,0 +1,149 @@
+#include "service/storage/housekeeper.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "service/core/status_macros.h"
+#include "service/storage/done.h"
+#include "service/storage/key_codec.h"
+#include "service/storage/record_codec.h"
+#include "service/storage/transaction.h"
+
+namespace ttl {
+namespace {
+
+// Keys treated in one step: short enough not to be felt by the writes between.
+constexpr size_t kKeysPerStep = 1000;
+
+absl::Status SubmitAndWait(CommitQueue& queue, size_t bytes, CommitQueue::Apply apply) {
+  return Await<absl::Status>([&](auto done) {
+    queue.Submit(CommitQueue::Place::kReserved, bytes, std::move(apply), std::move(done));
+  });
+}
+
+// Up to kKeysPerStep keys of `prefix` from `start` on.
+absl::StatusOr<std::vector<std::string>> TakeKeys(const Database& database,
+                                                  const std::string& prefix,
+                                                  const std::string& start) {
+  std::vector<std::string> keys;
+  auto cursor = database.WalkPrefix(prefix, start);
+  for (; cursor.Valid() && keys.size() < kKeysPerStep; cursor.Next()) {
+    keys.emplace_back(cursor.key());
+  }
+  TTL_RETURN_IF_ERROR(cursor.status());
+  return keys;
+}
+
+// Gives the items under `keys` their entries in the container's index.
+absl::Status IndexItems(Transaction& transaction, const Container& container,
+                        const std::vector<std::string>& keys) {
+  for (const std::string& encoded : keys) {
+    const std::optional<ItemKey> key = DecodeItemKey(encoded);
+    if (!key.has_value()) return absl::DataLossError("an item's key is cut short");
+    TTL_ASSIGN_OR_RETURN(const StoredItemPtr before, transaction.GetItem(container.number, *key));
+    if (before == nullptr || before->claim.index == container.index_number) continue;
+    StoredItem after = *before;
+    after.claim = BelongsAt(container.index_number, before->version.times).value_or(IndexClaim());
+    transaction.PutItem(container, *key, before, std::move(after));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Housekeeper::Housekeeper(Parts parts, std::function<void(absl::string_view)> warn)
+    : parts_(parts), warn_(std::move(warn)) {}
+
+bool Housekeeper::RunOnce() {
+  parts_.queue.SetFreeBytes(parts_.database.FreeBytes());
+  absl::Status status = Recover();
+  bool more = false;
+  if (status.ok()) {
+    const absl::StatusOr<bool> purged = PurgeSome();
+    const absl::StatusOr<bool> built = BuildSome();
+    status = purged.ok() ? built.status() : purged.status();
+    more = purged.value_or(false) || built.value_or(false);
+  }
+  if (!status.ok()) warn_(absl::StrCat("housekeeping: ", status.message()));
+  return more;
+}
+
+absl::Status Housekeeper::Recover() {
+  if (parts_.database.WriteHealth().ok()) return absl::OkStatus();
+  const absl::Status status = parts_.database.Reopen([this] {
+    parts_.cache.Clear();
+    parts_.marks.Clear();
+    return parts_.catalog.Load(parts_.database);
+  });
+  if (status.ok()) warn_("the database was reopened after a failed write; writes are taken again");
+  return status;
+}
+
+absl::StatusOr<bool> Housekeeper::PurgeSome() {
+  uint64_t number = 0;
+  bool is_container = false;
+  {
+    const auto cursor = parts_.database.ReadPrefix(std::string(1, kPurgeTable));
+    TTL_RETURN_IF_ERROR(cursor.status());
+    if (!cursor.Valid()) return false;
+    number = DecodeNumber(cursor.key()).value_or(0);
+    TTL_ASSIGN_OR_RETURN(is_container, DecodePurge(cursor.value()));
+  }
+  const std::string prefix = is_container ? ItemPrefix(number) : IndexPrefix(number);
+  if (std::exchange(purging_, number) != number) purge_from_ = prefix;
+  TTL_ASSIGN_OR_RETURN(const std::vector<std::string> keys,
+                       TakeKeys(parts_.database, prefix, purge_from_));
+  const bool finished = keys.size() < kKeysPerStep;
+  TTL_RETURN_IF_ERROR(SubmitAndWait(parts_.queue, keys.size() * 64, [&](Transaction& transaction) {
+    for (const std::string& key : keys) transaction.Erase(key);
+    if (finished) transaction.Erase(PurgeKey(number));
+    return absl::OkStatus();
+  }));
+  if (!keys.empty()) purge_from_ = keys.back();
+  if (finished && !is_container) parts_.marks.Forget(number);
+  return true;
+}
+
+absl::StatusOr<bool> Housekeeper::BuildSome() {
+  for (const ContainerPtr& container : parts_.catalog.All()) {
+    if (!container->index_build.has_value()) continue;
+    TTL_RETURN_IF_ERROR(BuildIndex(*container));
+    return true;
+  }
+  return false;
+}
+
+absl::Status Housekeeper::BuildIndex(const Container& container) {
+  const std::string prefix = ItemPrefix(container.number);
+  const std::string& cursor = container.index_build->cursor;
+  TTL_ASSIGN_OR_RETURN(const std::vector<std::string> keys,
+                       TakeKeys(parts_.database, prefix, cursor.empty() ? prefix : cursor + '\0'));
+  const bool finished = keys.size() < kKeysPerStep;
+  const std::string& reached = keys.empty() ? cursor : keys.back();
+  const uint64_t all = parts_.database.ApproximateBytes(prefix, PrefixEnd(prefix));
+  const uint64_t walked = finished ? all : parts_.database.ApproximateBytes(prefix, reached);
+
+  return SubmitAndWait(
+      parts_.queue, keys.size() * 64, [&](Transaction& transaction) -> absl::Status {
+        const ContainerPtr present = transaction.FindContainer(container.number);
+        // The mode may have changed again since this step was planned.
+        if (present == nullptr || present->index_number != container.index_number ||
+            !present->index_build.has_value()) {
+          return absl::OkStatus();
+        }
+        TTL_RETURN_IF_ERROR(IndexItems(transaction, *present, keys));
+        Container next = *present;
+        next.index_build->cursor = reached;
+        next.index_build->items_indexed += static_cast<int64_t>(keys.size());
+        next.index_build->percent =
+            all == 0 ? 0 : static_cast<int>(std::min<uint64_t>(100, walked * 100 / all));
+        if (finished) next.index_build.reset();
+        transaction.PutContainer(std::move(next));
+        return absl::OkStatus();
+      });
+}
+
+}  // namespace ttl

@@ -1,0 +1,54 @@
+#ifndef TTL_SERVICE_STORAGE_HOUSEKEEPER_H_
+#define TTL_SERVICE_STORAGE_HOUSEKEEPER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "service/core/container.h"
+#include "service/storage/catalog.h"
+#include "service/storage/commit_queue.h"
+#include "service/storage/database.h"
+#include "service/storage/low_water_marks.h"
+#include "service/storage/record_cache.h"
+
+namespace ttl {
+
+// Background work on the database, in bounded steps that all go through the
+// commit queue; see Storage::RunHousekeeping. For one thread.
+class Housekeeper {
+ public:
+  struct Parts {
+    Database& database;
+    RecordCache& cache;
+    Catalog& catalog;
+    LowWaterMarks& marks;
+    CommitQueue& queue;
+  };
+
+  // `parts` must outlive it.
+  explicit Housekeeper(Parts parts, std::function<void(absl::string_view)> warn);
+
+  // Returns whether there is more to do now.
+  bool RunOnce();
+
+ private:
+  absl::Status Recover();
+  absl::StatusOr<bool> PurgeSome();
+  absl::StatusOr<bool> BuildSome();
+  absl::Status BuildIndex(const Container& container);
+
+  const Parts parts_;
+  const std::function<void(absl::string_view)> warn_;
+
+  // Where the purge of a number goes on, so that it need not walk what it has
+  // deleted already.
+  uint64_t purging_ = 0;
+  std::string purge_from_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_HOUSEKEEPER_H_

@@ -1,0 +1,118 @@
+#include "service/storage/invariants.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "service/core/status_macros.h"
+#include "service/storage/key_codec.h"
+#include "service/storage/record_codec.h"
+#include "service/storage/stored_item.h"
+
+namespace ttl {
+namespace {
+
+// The numbers that keys may be under.
+struct Numbers {
+  absl::flat_hash_map<uint64_t, ContainerPtr> by_container;
+  absl::flat_hash_map<uint64_t, ContainerPtr> by_index;
+  absl::flat_hash_set<uint64_t> purged;
+};
+
+absl::Status Violation(absl::string_view what, absl::string_view key) {
+  return absl::InternalError(absl::StrCat(what, " (key ", absl::BytesToHexString(key), ")"));
+}
+
+absl::StatusOr<Numbers> ReadNumbers(const Database& database, const Catalog& catalog) {
+  Numbers numbers;
+  for (const ContainerPtr& container : catalog.All()) {
+    numbers.by_container[container->number] = container;
+    if (container->index_number != 0) numbers.by_index[container->index_number] = container;
+  }
+  auto cursor = database.ReadPrefix(std::string(1, kPurgeTable));
+  for (; cursor.Valid(); cursor.Next()) {
+    numbers.purged.insert(DecodeNumber(cursor.key()).value_or(0));
+  }
+  TTL_RETURN_IF_ERROR(cursor.status());
+  return numbers;
+}
+
+// An item in a living index has exactly the entry it claims, not later than its
+// deadline; one without an entry can never expire.
+absl::Status CheckItem(const Database& database, const Container& container,
+                       absl::string_view encoded, const StoredItem& item) {
+  const std::optional<ItemKey> key = DecodeItemKey(encoded);
+  if (!key.has_value()) return Violation("an item's key is cut short", encoded);
+  const auto wanted = BelongsAt(container.index_number, item.version.times);
+  if (item.claim.index != container.index_number || item.claim.index == 0) {
+    if (wanted.has_value() && !container.index_build.has_value()) {
+      return Violation("an item that can expire is in no index", encoded);
+    }
+    return absl::OkStatus();
+  }
+  TTL_ASSIGN_OR_RETURN(
+      const auto entry,
+      database.Get(EncodeIndexKey(item.claim.index, item.claim.family, item.claim.time, *key)));
+  if (!entry.has_value()) return Violation("an item claims an entry that is not there", encoded);
+  if (item.claim.family == IndexFamily::kRetryTime) return absl::OkStatus();
+  if (!wanted.has_value() || wanted->family != item.claim.family) {
+    return Violation("an item's entry is in the wrong family", encoded);
+  }
+  if (item.claim.time > wanted->time) {
+    return Violation("an item's entry is later than its deadline", encoded);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckItems(const Database& database, const Numbers& numbers) {
+  const std::string table(1, kItemTable);
+  auto cursor = database.WalkPrefix(table, table);
+  for (; cursor.Valid(); cursor.Next()) {
+    const uint64_t number = DecodeNumber(cursor.key()).value_or(0);
+    const auto it = numbers.by_container.find(number);
+    if (it == numbers.by_container.end()) {
+      if (numbers.purged.contains(number)) continue;
+      return Violation("an item is in a container that does not exist", cursor.key());
+    }
+    TTL_ASSIGN_OR_RETURN(const StoredItem item, DecodeStoredItem(cursor.value()));
+    TTL_RETURN_IF_ERROR(CheckItem(database, *it->second, cursor.key(), item));
+  }
+  return cursor.status();
+}
+
+absl::Status CheckEntries(const Database& database, const Numbers& numbers) {
+  const std::string table(1, kIndexTable);
+  auto cursor = database.WalkPrefix(table, table);
+  for (; cursor.Valid(); cursor.Next()) {
+    const uint64_t index = DecodeNumber(cursor.key()).value_or(0);
+    const auto it = numbers.by_index.find(index);
+    if (it == numbers.by_index.end()) {
+      if (numbers.purged.contains(index)) continue;
+      return Violation("an entry is in an index that does not exist", cursor.key());
+    }
+    const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
+    if (!entry.has_value()) return Violation("an index entry is unreadable", cursor.key());
+    TTL_ASSIGN_OR_RETURN(const auto bytes,
+                         database.Get(EncodeItemKey(it->second->number, entry->key)));
+    if (!bytes.has_value()) return Violation("an entry stands for no item", cursor.key());
+    TTL_ASSIGN_OR_RETURN(const StoredItem item, DecodeStoredItem(*bytes));
+    if (item.claim != IndexClaim{index, entry->family, entry->time}) {
+      return Violation("an entry stands for an item that claims another", cursor.key());
+    }
+  }
+  return cursor.status();
+}
+
+}  // namespace
+
+absl::Status CheckInvariants(const Database& database, const Catalog& catalog) {
+  TTL_ASSIGN_OR_RETURN(const Numbers numbers, ReadNumbers(database, catalog));
+  TTL_RETURN_IF_ERROR(CheckItems(database, numbers));
+  return CheckEntries(database, numbers);
+}
+
+}  // namespace ttl

@@ -1,0 +1,132 @@
+#include "service/storage/items.h"
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "service/core/status_macros.h"
+#include "service/storage/commit_queue.h"
+#include "service/storage/database.h"
+#include "service/storage/item_reader.h"
+#include "service/storage/key_codec.h"
+#include "service/storage/record_codec.h"
+#include "service/storage/transaction.h"
+
+namespace ttl {
+namespace {
+
+absl::StatusOr<ContainerPtr> LivingContainer(const Transaction& transaction, uint64_t number) {
+  ContainerPtr container = transaction.FindContainer(number);
+  if (container == nullptr) return absl::NotFoundError("container: it was deleted meanwhile");
+  return container;
+}
+
+absl::StatusOr<TrackOutcome> TrackOne(Transaction& transaction, const Container& container,
+                                      const ItemReport& report) {
+  TTL_ASSIGN_OR_RETURN(const StoredItemPtr before,
+                       transaction.GetItem(container.number, report.key));
+  const ItemVersion& version = report.version;
+  if (before != nullptr && !before->state_unknown &&
+      IsOlderReport(version.times.ts, version.sequence, before->version)) {
+    return TrackOutcome::kStale;
+  }
+  StoredItem after;
+  after.version = version;
+  after.generation = before == nullptr ? 1 : before->generation + 1;
+  transaction.PutReportedItem(container, report.key, before, std::move(after));
+  return TrackOutcome::kTracked;
+}
+
+absl::StatusOr<UntrackOutcome> UntrackOne(Transaction& transaction, const Container& container,
+                                          const ItemRemoval& removal) {
+  TTL_ASSIGN_OR_RETURN(const StoredItemPtr before,
+                       transaction.GetItem(container.number, removal.key));
+  if (before == nullptr) return UntrackOutcome::kNotTracked;
+  if (!before->state_unknown && IsOlderReport(removal.ts, removal.sequence, before->version)) {
+    return UntrackOutcome::kStale;
+  }
+  transaction.EraseItem(container, removal.key, before);
+  return UntrackOutcome::kUntracked;
+}
+
+// Submits one operation that treats `entries` one by one with `apply_one` and
+// answers what that returned for each.
+template <typename Entry, typename Outcome>
+void SubmitEach(CommitQueue& queue, uint64_t container, std::vector<Entry> entries,
+                absl::StatusOr<Outcome> (*apply_one)(Transaction&, const Container&, const Entry&),
+                Done<std::vector<Outcome>> done) {
+  size_t bytes = 0;
+  for (const Entry& entry : entries) {
+    bytes += sizeof(Entry) + entry.key.partition_key.size() + entry.key.id.size();
+  }
+  auto outcomes = std::make_shared<std::vector<Outcome>>();
+  auto apply = [container, entries = std::move(entries), apply_one,
+                outcomes](Transaction& transaction) -> absl::Status {
+    TTL_ASSIGN_OR_RETURN(const ContainerPtr living, LivingContainer(transaction, container));
+    outcomes->reserve(entries.size());
+    for (const Entry& entry : entries) {
+      TTL_ASSIGN_OR_RETURN(const Outcome outcome, apply_one(transaction, *living, entry));
+      outcomes->push_back(outcome);
+    }
+    return absl::OkStatus();
+  };
+  queue.Submit(CommitQueue::Place::kReport, bytes, std::move(apply),
+               [outcomes, done = std::move(done)](absl::Status status) mutable {
+                 if (status.ok()) {
+                   done(std::move(*outcomes));
+                 } else {
+                   done(std::move(status));
+                 }
+               });
+}
+
+}  // namespace
+
+Items::Items(const Database& database, CommitQueue& queue, const ItemReader& reader)
+    : database_(database), queue_(queue), reader_(reader) {}
+
+void Items::Track(uint64_t container, std::vector<ItemReport> reports,
+                  Done<std::vector<TrackOutcome>> done) {
+  SubmitEach(queue_, container, std::move(reports), &TrackOne, std::move(done));
+}
+
+void Items::Untrack(uint64_t container, std::vector<ItemRemoval> removals,
+                    Done<std::vector<UntrackOutcome>> done) {
+  SubmitEach(queue_, container, std::move(removals), &UntrackOne, std::move(done));
+}
+
+absl::StatusOr<std::optional<ItemTimes>> Items::FindTimes(uint64_t container,
+                                                          absl::string_view partition_key,
+                                                          absl::string_view id) const {
+  // Kept per thread, so that the hot path allocates nothing for the key.
+  thread_local std::string key;
+  EncodeItemKey(container, partition_key, id, key);
+  TTL_ASSIGN_OR_RETURN(const StoredItemPtr item, reader_.Read(key));
+  if (item == nullptr || item->state_unknown) return std::nullopt;
+  return item->version.times;
+}
+
+absl::StatusOr<std::optional<TrackedItem>> Items::Find(uint64_t container,
+                                                       const ItemKey& key) const {
+  TTL_ASSIGN_OR_RETURN(const StoredItemPtr item, reader_.Read(EncodeItemKey(container, key)));
+  if (item == nullptr) return std::nullopt;
+  return ToTracked(*item);
+}
+
+absl::StatusOr<std::vector<std::pair<ItemKey, TrackedItem>>> Items::List(
+    uint64_t container, const std::optional<ItemKey>& after, size_t limit) const {
+  const std::string prefix = ItemPrefix(container);
+  // The smallest key after another is that key with a zero byte appended.
+  const std::string start = after.has_value() ? EncodeItemKey(container, *after) + '\0' : prefix;
+  std::vector<std::pair<ItemKey, TrackedItem>> page;
+  auto cursor = database_.ReadPrefix(prefix, start);
+  for (; cursor.Valid() && page.size() < limit; cursor.Next()) {
+    std::optional<ItemKey> key = DecodeItemKey(cursor.key());
+    if (!key.has_value()) return absl::DataLossError("an item's key is cut short");
+    TTL_ASSIGN_OR_RETURN(const StoredItem item, DecodeStoredItem(cursor.value()));
+    page.emplace_back(*std::move(key), ToTracked(item));
+  }
+  TTL_RETURN_IF_ERROR(cursor.status());
+  return page;
+}
+
+}  // namespace ttl

@@ -1,0 +1,42 @@
+#ifndef TTL_SERVICE_STORAGE_RECORD_CODEC_H_
+#define TTL_SERVICE_STORAGE_RECORD_CODEC_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "service/core/container.h"
+#include "service/core/guarded_clock.h"
+#include "service/storage/stored_item.h"
+
+// The values of the database: messages of ttl.storage.v1 to and from the types
+// that the code works with. Decoding fails with DATA_LOSS, and never turns
+// damage into a value that could expire something.
+namespace ttl {
+
+std::string EncodeItem(const StoredItem& item);
+absl::StatusOr<StoredItem> DecodeStoredItem(absl::string_view bytes);
+
+std::string EncodeContainer(const Container& container);
+absl::StatusOr<Container> DecodeContainer(uint64_t number, absl::string_view bytes);
+
+std::string EncodePause(const Pause& pause);
+absl::StatusOr<Pause> DecodePause(absl::string_view bytes);
+
+std::string EncodeClockMemory(const ClockMemory& memory);
+absl::StatusOr<ClockMemory> DecodeClockMemory(absl::string_view bytes);
+
+// A purge record says what a dead number was.
+std::string EncodePurge(bool is_container);
+absl::StatusOr<bool> DecodePurge(absl::string_view bytes);
+
+std::string EncodeStoreId(absl::string_view store_id);
+absl::StatusOr<std::string> DecodeStoreId(absl::string_view bytes);
+
+std::string EncodeAppliedEntry(absl::string_view entry);
+absl::StatusOr<std::string> DecodeAppliedEntry(absl::string_view bytes);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_RECORD_CODEC_H_

@@ -1,0 +1,67 @@
+#include "service/storage/sidecar_state.h"
+
+#include <utility>
+
+#include "service/core/status_macros.h"
+#include "service/storage/commit_queue.h"
+#include "service/storage/database.h"
+#include "service/storage/key_codec.h"
+#include "service/storage/record_codec.h"
+#include "service/storage/transaction.h"
+
+namespace ttl {
+namespace {
+
+constexpr absl::string_view kClockFact = "clock";
+constexpr absl::string_view kStoreFact = "store";
+
+// Reads the value under `key` and decodes it; absent if there is none.
+template <typename T>
+absl::StatusOr<std::optional<T>> Load(const Database& database, const std::string& key,
+                                      absl::StatusOr<T> (*decode)(absl::string_view)) {
+  TTL_ASSIGN_OR_RETURN(const std::optional<std::string> bytes, database.Get(key));
+  if (!bytes.has_value()) return std::nullopt;
+  TTL_ASSIGN_OR_RETURN(T value, decode(*bytes));
+  return std::optional<T>(std::move(value));
+}
+
+void Save(CommitQueue& queue, std::string key, std::string value, DoneStatus done) {
+  const size_t bytes = key.size() + value.size();
+  auto put = [key = std::move(key), value = std::move(value)](Transaction& transaction) {
+    transaction.Put(key, value);
+    return absl::OkStatus();
+  };
+  queue.Submit(CommitQueue::Place::kReserved, bytes, std::move(put), std::move(done));
+}
+
+}  // namespace
+
+SidecarState::SidecarState(const Database& database, CommitQueue& queue)
+    : database_(database), queue_(queue) {}
+
+absl::StatusOr<std::optional<ClockMemory>> SidecarState::LoadClockMemory() const {
+  return Load(database_, MetaKey(kClockFact), &DecodeClockMemory);
+}
+
+void SidecarState::SaveClockMemory(const ClockMemory& memory, DoneStatus done) {
+  Save(queue_, MetaKey(kClockFact), EncodeClockMemory(memory), std::move(done));
+}
+
+absl::StatusOr<std::optional<std::string>> SidecarState::LoadStoreId() const {
+  return Load(database_, MetaKey(kStoreFact), &DecodeStoreId);
+}
+
+void SidecarState::SaveStoreId(std::string store_id, DoneStatus done) {
+  Save(queue_, MetaKey(kStoreFact), EncodeStoreId(store_id), std::move(done));
+}
+
+absl::StatusOr<std::optional<std::string>> SidecarState::LoadAppliedEntry(
+    absl::string_view container_id) const {
+  return Load(database_, AppliedEntryKey(container_id), &DecodeAppliedEntry);
+}
+
+void SidecarState::SaveAppliedEntry(std::string container_id, std::string entry, DoneStatus done) {
+  Save(queue_, AppliedEntryKey(container_id), EncodeAppliedEntry(entry), std::move(done));
+}
+
+}  // namespace ttl

@@ -1,0 +1,73 @@
+#include "service/storage/storage.h"
+
+#include <utility>
+
+#include "service/core/status_macros.h"
+#include "service/storage/catalog.h"
+#include "service/storage/commit_queue.h"
+#include "service/storage/database.h"
+#include "service/storage/housekeeper.h"
+#include "service/storage/invariants.h"
+#include "service/storage/item_reader.h"
+#include "service/storage/low_water_marks.h"
+#include "service/storage/record_cache.h"
+
+namespace ttl {
+
+// In the order of construction; destruction in reverse is the order of closing:
+// the queue commits what it holds while all that it works on is still there.
+struct Storage::Parts {
+  Parts(const StorageOptions& options, std::unique_ptr<Database> opened)
+      : database(std::move(opened)),
+        cache(options.record_cache_bytes),
+        reader(*database, cache),
+        queue(options, {*database, cache, catalog, marks, reader}),
+        containers(catalog, queue, gate),
+        items(*database, queue, reader),
+        expiry_index(*database, reader, marks, queue),
+        sidecar_state(*database, queue),
+        housekeeper({*database, cache, catalog, marks, queue},
+                    [log = options.log](absl::string_view line) {
+                      if (log) log(StorageOptions::LogLevel::kWarning, line);
+                    }) {}
+
+  std::unique_ptr<Database> database;
+  RecordCache cache;
+  ItemReader reader;
+  Catalog catalog;
+  LowWaterMarks marks;
+  DeleteGate gate;
+  CommitQueue queue;
+  Containers containers;
+  Items items;
+  ExpiryIndex expiry_index;
+  SidecarState sidecar_state;
+  Housekeeper housekeeper;
+};
+
+Storage::Storage(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Storage::~Storage() = default;
+
+absl::StatusOr<std::unique_ptr<Storage>> Storage::Open(const StorageOptions& options) {
+  TTL_ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(options));
+  auto parts = std::make_unique<Parts>(options, std::move(database));
+  TTL_RETURN_IF_ERROR(parts->catalog.Load(*parts->database));
+  return std::unique_ptr<Storage>(new Storage(std::move(parts)));
+}
+
+Containers& Storage::containers() { return parts_->containers; }
+Items& Storage::items() { return parts_->items; }
+ExpiryIndex& Storage::expiry_index() { return parts_->expiry_index; }
+SidecarState& Storage::sidecar_state() { return parts_->sidecar_state; }
+DeleteGate& Storage::delete_gate() { return parts_->gate; }
+
+absl::Status Storage::WriteHealth() const { return parts_->database->WriteHealth(); }
+bool Storage::RunHousekeeping() { return parts_->housekeeper.RunOnce(); }
+
+absl::Status Storage::CheckInvariants() const {
+  return ttl::CheckInvariants(*parts_->database, parts_->catalog);
+}
+
+Storage::OperationCounts Storage::Counts() const { return parts_->database->Counts(); }
+
+}  // namespace ttl

@@ -1,0 +1,36 @@
+#include "service/storage/stored_item.h"
+
+#include <limits>
+
+namespace ttl {
+
+TrackedItem ToTracked(const StoredItem& stored) {
+  TrackedItem item;
+  item.version = stored.version;
+  item.generation = stored.generation;
+  item.attempts = stored.attempts;
+  item.last_error = stored.last_error;
+  item.state_unknown = stored.state_unknown;
+  if (stored.claim.family == IndexFamily::kRetryTime && stored.claim.index != 0) {
+    item.retry_time = stored.claim.time;
+  }
+  return item;
+}
+
+std::optional<IndexClaim> BelongsAt(uint64_t index, const ItemTimes& times) {
+  const bool in_range = times.ts >= 0 && times.ts <= std::numeric_limits<int64_t>::max() - kMaxTtl;
+  if (index == 0 || !in_range) return std::nullopt;
+  if (!times.ttl.has_value()) return IndexClaim{index, IndexFamily::kTs, times.ts};
+  if (*times.ttl == kNeverExpires || !IsLegalTtl(*times.ttl)) return std::nullopt;
+  return IndexClaim{index, IndexFamily::kExpireTime, times.ts + *times.ttl};
+}
+
+std::optional<IndexClaim> ChooseClaim(const std::optional<IndexClaim>& present,
+                                      const std::optional<IndexClaim>& wanted) {
+  if (!present.has_value() || !wanted.has_value()) return wanted;
+  if (present->index != wanted->index || present->family != wanted->family) return wanted;
+  const int64_t earliness = wanted->time - present->time;
+  return earliness >= 0 && earliness <= kMaxEarlinessSeconds ? present : wanted;
+}
+
+}  // namespace ttl

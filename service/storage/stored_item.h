@@ -1,0 +1,57 @@
+#ifndef TTL_SERVICE_STORAGE_STORED_ITEM_H_
+#define TTL_SERVICE_STORAGE_STORED_ITEM_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "service/core/item.h"
+#include "service/storage/expiry_index.h"
+
+namespace ttl {
+
+// Where an item says that its index entry is. A claim under an index that is not
+// its container's means that it has none.
+struct IndexClaim {
+  uint64_t index = 0;
+  IndexFamily family = IndexFamily::kExpireTime;
+  int64_t time = 0;
+
+  friend bool operator==(const IndexClaim&, const IndexClaim&) = default;
+};
+
+// An item as it is stored.
+struct StoredItem {
+  ItemVersion version;
+  uint64_t generation = 0;
+  IndexClaim claim;
+  int32_t attempts = 0;
+  std::string last_error;
+  bool state_unknown = false;
+};
+
+// Shared with the record cache; null means that there is no such item.
+using StoredItemPtr = std::shared_ptr<const StoredItem>;
+
+// The item as the other layers see it.
+TrackedItem ToTracked(const StoredItem& stored);
+
+// Where in the index `claim.index` an item of these times belongs; absent if it
+// can never expire.
+std::optional<IndexClaim> BelongsAt(uint64_t index, const ItemTimes& times);
+
+// The claim of an item whose entry stands at `present` (absent: nowhere) and
+// which belongs at `wanted`: early, never late. An entry that is too early, by
+// up to kMaxEarlinessSeconds, stays where it is until the scan meets it, so that a busy
+// item costs no index write; one that would be late, or in the wrong family, or
+// in another index, is moved.
+std::optional<IndexClaim> ChooseClaim(const std::optional<IndexClaim>& present,
+                                      const std::optional<IndexClaim>& wanted);
+
+// Bounds the number of early entries where nothing scans.
+inline constexpr int64_t kMaxEarlinessSeconds = 3600;
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_STORED_ITEM_H_

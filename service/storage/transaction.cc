@@ -1,0 +1,171 @@
+#include "service/storage/transaction.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "service/core/status_macros.h"
+#include "service/storage/key_codec.h"
+#include "service/storage/record_codec.h"
+
+namespace ttl {
+namespace {
+
+constexpr absl::string_view kNextNumberFact = "next_number";
+
+}  // namespace
+
+Transaction::Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader)
+    : catalog_(catalog), database_(database), reader_(reader) {}
+
+ContainerPtr Transaction::FindContainer(uint64_t number) const {
+  const ContainerPtr* gathered = containers_.Find(number);
+  return gathered != nullptr ? *gathered : catalog_.Find(number);
+}
+
+ContainerPtr Transaction::FindContainer(absl::string_view id) const {
+  const uint64_t* number = numbers_by_id_.Find(id);
+  if (number == nullptr) return catalog_.Find(id);
+  return *number == 0 ? nullptr : FindContainer(*number);
+}
+
+void Transaction::PutContainer(Container container) {
+  Put(ContainerKey(container.number), EncodeContainer(container));
+  numbers_by_id_.Set(container.id, container.number);
+  const uint64_t number = container.number;
+  containers_.Set(number, std::make_shared<const Container>(std::move(container)));
+}
+
+void Transaction::EraseContainer(const Container& container) {
+  Erase(ContainerKey(container.number));
+  numbers_by_id_.Set(container.id, 0);
+  containers_.Set(container.number, nullptr);
+}
+
+absl::StatusOr<uint64_t> Transaction::NewNumber() {
+  const std::string key = MetaKey(kNextNumberFact);
+  TTL_ASSIGN_OR_RETURN(const Bytes stored, Get(key));
+  uint64_t number = 1;
+  if (stored.has_value() && (!absl::SimpleAtoi(*stored, &number) || number == 0)) {
+    return absl::DataLossError(absl::StrCat("the counter of numbers is unreadable: ", *stored));
+  }
+  Put(key, absl::StrCat(number + 1));
+  return number;
+}
+
+absl::StatusOr<StoredItemPtr> Transaction::GetItem(uint64_t container, const ItemKey& key) const {
+  const std::string encoded = EncodeItemKey(container, key);
+  const StoredItemPtr* gathered = items_.Find(encoded);
+  if (gathered != nullptr) return *gathered;
+  return reader_.Read(encoded);
+}
+
+std::optional<IndexClaim> Transaction::PresentClaim(const Container& container,
+                                                    const StoredItemPtr& item) {
+  if (item == nullptr || item->claim.index == 0) return std::nullopt;
+  if (item->claim.index != container.index_number) return std::nullopt;
+  return item->claim;
+}
+
+void Transaction::MoveEntry(const ItemKey& key, const std::optional<IndexClaim>& from,
+                            const std::optional<IndexClaim>& to) {
+  if (from == to) return;
+  if (from.has_value()) Erase(EncodeIndexKey(from->index, from->family, from->time, key));
+  if (!to.has_value()) return;
+  std::string encoded = EncodeIndexKey(to->index, to->family, to->time, key);
+  Put(encoded, "");
+  entries_.Set(std::move(encoded), {to->index, to->family, to->time});
+}
+
+void Transaction::PutItem(const Container& container, const ItemKey& key,
+                          const StoredItemPtr& before, StoredItem after) {
+  auto stored = std::make_shared<const StoredItem>(std::move(after));
+  MoveEntry(key, PresentClaim(container, before), PresentClaim(container, stored));
+  items_.Set(EncodeItemKey(container.number, key), std::move(stored));
+}
+
+void Transaction::PutReportedItem(const Container& container, const ItemKey& key,
+                                  const StoredItemPtr& before, StoredItem after) {
+  const std::optional<IndexClaim> claim = ChooseClaim(
+      PresentClaim(container, before), BelongsAt(container.index_number, after.version.times));
+  after.claim = claim.value_or(IndexClaim());
+  PutItem(container, key, before, std::move(after));
+}
+
+void Transaction::EraseItem(const Container& container, const ItemKey& key,
+                            const StoredItemPtr& before) {
+  MoveEntry(key, PresentClaim(container, before), std::nullopt);
+  items_.Set(EncodeItemKey(container.number, key), nullptr);
+}
+
+void Transaction::EraseEntry(uint64_t index, const IndexEntry& entry) {
+  Erase(EncodeIndexKey(index, entry.family, entry.time, entry.key));
+}
+
+absl::StatusOr<std::optional<std::string>> Transaction::Get(const std::string& key) const {
+  const Bytes* gathered = others_.Find(key);
+  if (gathered != nullptr) return *gathered;
+  return database_.Get(key);
+}
+
+void Transaction::Put(std::string key, std::string value) {
+  others_.Set(std::move(key), std::move(value));
+}
+
+void Transaction::Erase(std::string key) { others_.Set(std::move(key), std::nullopt); }
+
+void Transaction::SetPauseOfAll(std::optional<Pause> pause) {
+  if (pause.has_value()) {
+    Put(MetaKey(kPauseOfAllFact), EncodePause(*pause));
+  } else {
+    Erase(MetaKey(kPauseOfAllFact));
+  }
+  pause_of_all_top_ = std::move(pause);
+}
+
+void Transaction::Keep() {
+  items_.Keep();
+  others_.Keep();
+  containers_.Keep();
+  numbers_by_id_.Keep();
+  entries_.Keep();
+  if (pause_of_all_top_.has_value()) pause_of_all_kept_ = std::move(pause_of_all_top_);
+  pause_of_all_top_.reset();
+}
+
+void Transaction::Discard() {
+  items_.Discard();
+  others_.Discard();
+  containers_.Discard();
+  numbers_by_id_.Discard();
+  entries_.Discard();
+  pause_of_all_top_.reset();
+}
+
+WriteSet Transaction::Writes() const {
+  WriteSet writes;
+  writes.reserve(items_.kept().size() + others_.kept().size());
+  for (const auto& [key, item] : items_.kept()) {
+    writes.emplace_back(key, item == nullptr ? Bytes() : Bytes(EncodeItem(*item)));
+  }
+  for (const auto& [key, value] : others_.kept()) writes.emplace_back(key, value);
+  return writes;
+}
+
+bool Transaction::Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& marks) const {
+  for (const auto& [key, item] : items_.kept()) cache.Put(key, item);
+  Catalog::Changes changes;
+  for (const auto& [number, container] : containers_.kept()) {
+    changes.containers.emplace_back(number, container);
+  }
+  changes.pause_of_all = pause_of_all_kept_;
+  bool earlier = !changes.containers.empty() || changes.pause_of_all.has_value();
+  catalog.Publish(changes);
+  for (const auto& [key, entry] : entries_.kept()) {
+    earlier |= marks.EntryWritten(entry.index, entry.family, entry.time);
+  }
+  return earlier;
+}
+
+}  // namespace ttl

@@ -1,0 +1,104 @@
+#ifndef TTL_SERVICE_STORAGE_TRANSACTION_H_
+#define TTL_SERVICE_STORAGE_TRANSACTION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "service/core/container.h"
+#include "service/storage/catalog.h"
+#include "service/storage/database.h"
+#include "service/storage/item_reader.h"
+#include "service/storage/layered_map.h"
+#include "service/storage/low_water_marks.h"
+#include "service/storage/record_cache.h"
+#include "service/storage/stored_item.h"
+
+namespace ttl {
+
+// The changes of one commit while they are gathered: reads see what is committed
+// overlaid with what was gathered. Each operation of a commit is kept or
+// discarded as a whole. It owns the rule that an item and its index entry change
+// together: at most one entry per item, the one the item claims. For the commit
+// thread only.
+class Transaction {
+ public:
+  Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader);
+
+  // Null if there is none.
+  ContainerPtr FindContainer(uint64_t number) const;
+  ContainerPtr FindContainer(absl::string_view id) const;
+  void PutContainer(Container container);
+  void EraseContainer(const Container& container);
+
+  // A number never used before, for a container or an index.
+  absl::StatusOr<uint64_t> NewNumber();
+
+  // Null if there is none.
+  absl::StatusOr<StoredItemPtr> GetItem(uint64_t container, const ItemKey& key) const;
+
+  // Stores `after`, moving the index entry from where `before` (null: no item)
+  // has it to where `after` claims it to be. `before` is what GetItem gave.
+  void PutItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
+               StoredItem after);
+
+  // Stores `after` with the claim that ChooseClaim gives it.
+  void PutReportedItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
+                       StoredItem after);
+
+  // Removes an item and its entry.
+  void EraseItem(const Container& container, const ItemKey& key, const StoredItemPtr& before);
+
+  // Removes an entry that no item claims.
+  void EraseEntry(uint64_t index, const IndexEntry& entry);
+
+  // Facts, purge records and keys of the dead: no item or entry of the living.
+  absl::StatusOr<std::optional<std::string>> Get(const std::string& key) const;
+  void Put(std::string key, std::string value);
+  void Erase(std::string key);
+
+  void SetPauseOfAll(std::optional<Pause> pause);
+
+  // Ends an operation: its changes are kept for the commit, or forgotten.
+  void Keep();
+  void Discard();
+
+  // All that was kept, to be written; empty if nothing was.
+  WriteSet Writes() const;
+
+  // After the write: makes what was kept visible to readers. Returns whether
+  // anything may have become due earlier.
+  bool Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& marks) const;
+
+ private:
+  using Bytes = std::optional<std::string>;  // absent: deleted
+  struct NewEntry {
+    uint64_t index;
+    IndexFamily family;
+    int64_t time;
+  };
+
+  // Where the item's entry really is; absent if it has none in this index.
+  static std::optional<IndexClaim> PresentClaim(const Container& container,
+                                                const StoredItemPtr& item);
+  void MoveEntry(const ItemKey& key, const std::optional<IndexClaim>& from,
+                 const std::optional<IndexClaim>& to);
+
+  const Catalog& catalog_;
+  const Database& database_;
+  const ItemReader& reader_;
+
+  LayeredMap<std::string, StoredItemPtr> items_;     // by encoded key; null: deleted
+  LayeredMap<std::string, Bytes> others_;            // every other key
+  LayeredMap<uint64_t, ContainerPtr> containers_;    // null: deleted
+  LayeredMap<std::string, uint64_t> numbers_by_id_;  // 0: deleted
+  LayeredMap<std::string, NewEntry> entries_;        // entries written, by encoded key
+  std::optional<std::optional<Pause>> pause_of_all_kept_;
+  std::optional<std::optional<Pause>> pause_of_all_top_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_TRANSACTION_H_
