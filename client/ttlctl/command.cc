@@ -1,0 +1,56 @@
+#include "client/ttlctl/command.h"
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "client/ttlctl/key_text.h"
+
+namespace ttl {
+
+CLI::Option* AddParsedOption(CLI::App& command, const std::string& name,
+                             const std::string& description, const std::string& type,
+                             std::function<void(const std::string&)> parse) {
+  return command.add_option_function<std::string>(name, std::move(parse), description)
+      ->type_name(type);
+}
+
+CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,
+                              const std::string& description, std::function<void(int64_t)> set) {
+  return AddParsedOption(
+      command, name, description, "N", [name, set = std::move(set)](const std::string& text) {
+        int64_t value;
+        if (!absl::SimpleAtoi(text, &value)) {
+          throw CLI::ValidationError(
+              name, absl::StrCat("\"", text, "\" is not a whole number of 64 bits"));
+        }
+        set(value);
+      });
+}
+
+CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,
+                          const std::string& description, std::function<void(std::string)> set) {
+  return AddParsedOption(command, name, description, "TEXT",
+                         [name, set = std::move(set)](const std::string& text) {
+                           absl::StatusOr<std::string> key = KeyFromText(text);
+                           if (!key.ok()) {
+                             throw CLI::ValidationError(name, std::string(key.status().message()));
+                           }
+                           set(*std::move(key));
+                         });
+}
+
+void AddContainerId(CLI::App& command, const std::string& name,
+                    std::function<void(std::string)> set) {
+  AddParsedOption(command, name, "Id of the container", "TEXT",
+                  [name, set = std::move(set)](const std::string& text) {
+                    if (text.empty() || !IsUtf8(text)) {
+                      throw CLI::ValidationError(
+                          name, "the id of a container is 1 to 255 bytes of UTF-8");
+                    }
+                    set(text);
+                  })
+      ->required();
+}
+
+}  // namespace ttl

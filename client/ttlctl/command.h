@@ -1,0 +1,52 @@
+#ifndef TTL_CLIENT_TTLCTL_COMMAND_H_
+#define TTL_CLIENT_TTLCTL_COMMAND_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "client/ttlctl/session.h"
+
+namespace ttl {
+
+// What the command line asked for, ready to run.
+using Command = std::function<ExitCode(Session&)>;
+
+// Adds the subcommand `name` to `parent`. If it is the one on the command line,
+// `chosen` becomes a call of `run` with `arguments`, which the options of the
+// subcommand fill. `chosen` must outlive the parsing.
+template <typename Arguments>
+CLI::App* AddCommand(CLI::App& parent, const std::string& name, const std::string& description,
+                     std::shared_ptr<Arguments> arguments,
+                     ExitCode (*run)(Session&, const Arguments&), Command& chosen) {
+  CLI::App* command = parent.add_subcommand(name, description);
+  command->callback([arguments = std::move(arguments), run, &chosen] {
+    chosen = [arguments, run](Session& session) { return run(session, *arguments); };
+  });
+  return command;
+}
+
+// Adds an option whose text is given to `parse`, which throws
+// CLI::ValidationError if it does not like it.
+CLI::Option* AddParsedOption(CLI::App& command, const std::string& name,
+                             const std::string& description, const std::string& type,
+                             std::function<void(const std::string&)> parse);
+
+// Adds an option for a decimal whole number, given to `set`.
+CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,
+                              const std::string& description, std::function<void(int64_t)> set);
+
+// Adds an option for a key in the notation of key_text.h, given to `set`.
+CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,
+                          const std::string& description, std::function<void(std::string)> set);
+
+// Adds the required positional argument `name` for the id of a container, which
+// is plain text, given to `set`.
+void AddContainerId(CLI::App& command, const std::string& name,
+                    std::function<void(std::string)> set);
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_TTLCTL_COMMAND_H_

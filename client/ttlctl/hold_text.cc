@@ -1,0 +1,50 @@
+#include "client/ttlctl/hold_text.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "ttl/v1/expiry_service.pb.h"
+
+namespace ttl {
+namespace {
+
+std::string HoldText(int hold) {
+  switch (hold) {
+    case v1::DELETE_HOLD_TTL_OFF:
+      return "ttl is off";
+    case v1::DELETE_HOLD_CONTAINER_PAUSED:
+      return "paused";
+    case v1::DELETE_HOLD_ALL_PAUSED:
+      return "all paused";
+    case v1::DELETE_HOLD_ZERO_RATE:
+      return "rate is 0";
+    case v1::DELETE_HOLD_RATE:
+      return "rate limit";
+    case v1::DELETE_HOLD_CLOCK_SUSPECT:
+      return "clock is suspect";
+    case v1::DELETE_HOLD_STORE:
+      return "store";
+    case v1::DELETE_HOLD_CLOCK_SKEW:
+      return "clock skew to the store";
+    case v1::DELETE_HOLD_GRACE:
+      return "grace of a stricter policy";
+    case v1::DELETE_HOLD_STORAGE:
+      return "storage refuses writes";
+    case v1::DELETE_HOLD_CHANGE_UNDER_WAY:
+      return "change under way";
+    case v1::DELETE_HOLD_INDEX_BUILDING:
+      return "index is being built";
+    case v1::DELETE_HOLD_NO_STORE:
+      return "no store configured";
+    default:
+      return absl::StrCat("reason ", hold, " (newer than this ttlctl)");
+  }
+}
+
+}  // namespace
+
+std::string HoldsText(const google::protobuf::RepeatedField<int>& holds) {
+  if (holds.empty()) return "nothing";
+  return absl::StrJoin(holds, ", ", [](std::string* text, int hold) { *text += HoldText(hold); });
+}
+
+}  // namespace ttl

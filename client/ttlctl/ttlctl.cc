@@ -1,0 +1,80 @@
+#include "client/ttlctl/ttlctl.h"
+
+#include <cmath>
+#include <ostream>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "client/ttlctl/command.h"
+#include "client/ttlctl/container_commands.h"
+#include "client/ttlctl/expiry_commands.h"
+#include "client/ttlctl/import_command.h"
+#include "client/ttlctl/item_commands.h"
+#include "client/ttlctl/session.h"
+
+namespace ttl {
+namespace {
+
+void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
+  app.add_option("--server", options.server, "gRPC address of the sidecar")
+      ->envname("TTL_SIDECAR_ADDRESS")
+      ->capture_default_str();
+  AddParsedOption(
+      app, "--timeout-seconds",
+      "Longest time for each call; 1 for checks, 5 for reports, 15 for the rest if "
+      "not given",
+      "X", [&options](const std::string& text) {
+        double seconds;
+        if (!absl::SimpleAtod(text, &seconds) || !std::isfinite(seconds) || seconds <= 0) {
+          throw CLI::ValidationError("--timeout-seconds",
+                                     absl::StrCat("\"", text, "\" must be a number above 0"));
+        }
+        options.timeout_seconds = seconds;
+      });
+  app.add_flag("--json", options.json,
+               "Print protobuf JSON, one object per line, with the field names of the protos");
+}
+
+// "ttlctl items check", for the subcommand that the parsing has come to.
+std::string ParsedCommand(const CLI::App& app) {
+  std::string name = "ttlctl";
+  const CLI::App* current = &app;
+  while (!current->get_subcommands().empty()) {
+    current = current->get_subcommands().front();
+    absl::StrAppend(&name, " ", current->get_name());
+  }
+  return name;
+}
+
+}  // namespace
+
+ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& terminal) {
+  CLI::App app("Command line of ttl-sidecar", "ttlctl");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(absl::StrCat(
+      "Ids of items, partition keys and etags are bytes: write \\\\ for a backslash and \\xHH for "
+      "any\nbyte; tables show them the same way, --json as base64.\n\n",
+      ExitCodeHelp()));
+  GlobalOptions options;
+  AddGlobalOptions(app, options);
+  Command command;
+  AddContainerCommands(app, command);
+  AddItemCommands(app, command);
+  AddImportCommand(app, command);
+  AddExpiryCommands(app, command);
+  try {
+    // CLI11 takes arguments from the back.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp& help) {
+    app.exit(help, terminal.out, terminal.err);
+    return ExitCode::kOk;
+  } catch (const CLI::ParseError& error) {
+    PrintError(terminal.err, absl::StrCat(error.what(), " (see ", ParsedCommand(app), " --help)"));
+    return ExitCode::kUsage;
+  }
+  Session session(options, terminal);
+  return command(session);
+}
+
+}  // namespace ttl

@@ -1,0 +1,19 @@
+#ifndef TTL_CLIENT_TTLCTL_TTLCTL_H_
+#define TTL_CLIENT_TTLCTL_TTLCTL_H_
+
+#include <string>
+#include <vector>
+
+#include "client/ttlctl/exit_code.h"
+#include "client/ttlctl/terminal.h"
+
+namespace ttl {
+
+// Runs ttlctl, the command line of ttl-sidecar, with `arguments`, which do not
+// include the name of the program. Results go to terminal.out, each failure as
+// one line to terminal.err.
+ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& terminal);
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_TTLCTL_TTLCTL_H_
