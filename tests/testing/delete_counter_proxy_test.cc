@@ -1,0 +1,68 @@
+#include "tests/testing/delete_counter_proxy.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server_builder.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/testing/channel.h"
+#include "tests/testing/temp_dir.h"
+
+namespace ttl {
+namespace {
+
+// Deletes what has the id "old", and knows nothing else.
+class OneItemStore : public v1::PrimaryStoreService::Service {
+ public:
+  grpc::Status DeleteItems(grpc::ServerContext*, const v1::DeleteItemsRequest* request,
+                           v1::DeleteItemsResponse* response) override {
+    for (const v1::ExpiredItem& item : request->items()) {
+      response->add_results()->set_outcome(item.id() == "old" ? v1::DELETE_OUTCOME_DELETED
+                                                              : v1::DELETE_OUTCOME_NOT_FOUND);
+    }
+    return grpc::Status::OK;
+  }
+};
+
+TEST(DeleteCounterProxyTest, ForwardsAndCounts) {
+  TempDir dir;
+  OneItemStore store;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("unix:" + dir.File("store"), grpc::InsecureServerCredentials());
+  builder.RegisterService(&store);
+  const auto server = builder.BuildAndStart();
+  ASSERT_NE(server, nullptr);
+  DeleteCounterProxy proxy("unix:" + dir.File("proxy"),
+                           NewTestChannel("unix:" + dir.File("store")));
+  const auto stub = v1::PrimaryStoreService::NewStub(NewTestChannel("unix:" + dir.File("proxy")));
+
+  v1::DeleteItemsRequest request;
+  for (const char* id : {"old", "gone"}) {
+    v1::ExpiredItem& item = *request.add_items();
+    item.set_id(id);
+    item.set_expire_time(absl::ToUnixSeconds(absl::Now()) - 100);
+  }
+  grpc::ClientContext context;
+  v1::DeleteItemsResponse response;
+  ASSERT_TRUE(stub->DeleteItems(&context, request, &response).ok());
+  EXPECT_EQ(response.results_size(), 2);
+  ASSERT_EQ(proxy.batches().size(), 1u);
+  EXPECT_EQ(proxy.batches()[0].items, 2);
+  EXPECT_THAT(proxy.outcomes(),
+              testing::ElementsAre(testing::Pair(v1::DELETE_OUTCOME_DELETED, 1),
+                                   testing::Pair(v1::DELETE_OUTCOME_NOT_FOUND, 1)));
+  EXPECT_GE(proxy.Lateness(1), absl::Seconds(99));
+  EXPECT_LT(proxy.Lateness(1), absl::Seconds(110));
+
+  grpc::ClientContext unimplemented;
+  v1::GetStoreInfoResponse info;
+  EXPECT_EQ(stub->GetStoreInfo(&unimplemented, v1::GetStoreInfoRequest(), &info).error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
+  server->Shutdown(std::chrono::system_clock::now());
+}
+
+}  // namespace
+}  // namespace ttl
