@@ -1,0 +1,93 @@
+#ifndef TTL_TESTS_TESTING_FAKE_ITEM_SERVICE_H_
+#define TTL_TESTS_TESTING_FAKE_ITEM_SERVICE_H_
+
+#include <grpcpp/channel.h>
+#include <grpcpp/server.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "ttl/v1/item_service.grpc.pb.h"
+#include "ttl/v1/primary_store_service.pb.h"
+
+namespace ttl {
+
+// A tiny model of the sidecar's data path for tests of primary stores: tracks,
+// untracks and judges by the rules, in memory and by a clock of the test's,
+// served in process. Failures and interruptions are scripted. Thread-safe.
+class FakeItemService : public v1::ItemService::Service {
+ public:
+  enum class Method { kTrack, kUntrack, kCheck };
+
+  explicit FakeItemService(std::function<absl::Time()> clock);
+  ~FakeItemService() override;
+
+  // A channel to this service.
+  std::shared_ptr<grpc::Channel> channel() const;
+
+  // Makes a container, or sets its default_ttl.
+  void SetContainer(const std::string& id, std::optional<int64_t> default_ttl);
+  void RemoveContainer(const std::string& id);
+
+  // Every call is answered with `status`, without effect, until the next
+  // SetStatus. OK ends it.
+  void SetStatus(grpc::Status status);
+
+  // The next call of `method` is applied, but answered with `status`.
+  void LoseNextAnswer(Method method, grpc::Status status);
+
+  // The next call of `method` runs `hook` before it does anything else.
+  void BeforeNext(Method method, std::function<void()> hook);
+
+  // What is tracked of one item, expired or not.
+  std::optional<v1::Item> Find(const std::string& container, const std::string& partition_key,
+                               const std::string& id) const;
+
+  // What a sweep would ask the store to delete now, in the order of the keys.
+  std::vector<v1::ExpiredItem> Expired(const std::string& container) const;
+
+  // Sequences in the order in which reports of them were applied.
+  std::vector<uint64_t> reported() const;
+
+  // Calls so far, failed ones included.
+  int calls(Method method) const;
+
+  grpc::Status TrackItems(grpc::ServerContext* context, const v1::TrackItemsRequest* request,
+                          v1::TrackItemsResponse* response) override;
+  grpc::Status UntrackItems(grpc::ServerContext* context, const v1::UntrackItemsRequest* request,
+                            v1::UntrackItemsResponse* response) override;
+  grpc::Status CheckVisibility(grpc::ServerContext* context,
+                               const v1::CheckVisibilityRequest* request,
+                               v1::CheckVisibilityResponse* response) override;
+
+ private:
+  // Container, partition key, id.
+  using Key = std::tuple<std::string, std::string, std::string>;
+
+  // Runs the hook, counts the call, and fails it if the script says so.
+  grpc::Status Enter(Method method, const std::string& container);
+  grpc::Status Leave(Method method);
+  std::optional<int64_t> ExpireTime(const std::string& container, const v1::Item& item) const;
+
+  const std::function<absl::Time()> clock_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::optional<int64_t>> containers_;
+  std::map<Key, v1::Item> items_;
+  std::vector<uint64_t> reported_;
+  grpc::Status status_;
+  std::map<Method, grpc::Status> lost_answers_;
+  std::map<Method, std::function<void()>> hooks_;
+  std::map<Method, int> calls_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_TESTS_TESTING_FAKE_ITEM_SERVICE_H_

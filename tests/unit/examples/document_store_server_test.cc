@@ -1,0 +1,83 @@
+#include "client/examples/document_store/document_store_server.h"
+
+#include <grpcpp/create_channel.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "documentstore/v1/document_service.grpc.pb.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/unit/examples/document_store_for_test.h"
+#include "ttl/v1/primary_store_service.grpc.pb.h"
+
+namespace documentstore {
+namespace {
+
+class DocumentStoreServerTest : public testing::Test, public DocumentStoreForTest {
+ protected:
+  std::unique_ptr<DocumentStoreServer> Serve(const std::string& address) {
+    auto server = DocumentStoreServer::Start(address, engine(), store().primary_store);
+    EXPECT_TRUE(server.ok()) << server.status();
+    return *std::move(server);
+  }
+
+  static std::shared_ptr<grpc::Channel> ChannelTo(const DocumentStoreServer& server) {
+    return grpc::CreateChannel(server.address(), grpc::InsecureChannelCredentials());
+  }
+
+  ttl::TempDir sockets_;
+};
+
+TEST_F(DocumentStoreServerTest, ServesClientsAndSidecarOnOneSocket) {
+  const auto server = Serve("unix:" + sockets_.File("store.sock"));
+  const auto documents = v1::DocumentService::NewStub(ChannelTo(*server));
+  const auto primary_store = ttl::v1::PrimaryStoreService::NewStub(ChannelTo(*server));
+  ASSERT_TRUE(Put("a", 10).ok());
+
+  grpc::ClientContext get;
+  v1::GetDocumentResponse got;
+  ASSERT_TRUE(documents->GetDocument(&get, KeyRequest<v1::GetDocumentRequest>("a"), &got).ok());
+  EXPECT_EQ(got.document().body(), "body");
+  EXPECT_EQ(got.judged_at().seconds(), clocks.now());
+
+  grpc::ClientContext info;
+  ttl::v1::GetStoreInfoResponse store_info;
+  ASSERT_TRUE(primary_store->GetStoreInfo(&info, {}, &store_info).ok());
+  EXPECT_EQ(store_info.store_id(), store().table->store_id());
+
+  clocks.Advance(10);
+  grpc::ClientContext sweep;
+  ttl::v1::DeleteItemsResponse deleted;
+  ASSERT_TRUE(primary_store->DeleteItems(&sweep, Sweep(), &deleted).ok());
+  ASSERT_EQ(deleted.results_size(), 1);
+  EXPECT_EQ(deleted.results(0).outcome(), ttl::v1::DELETE_OUTCOME_DELETED);
+}
+
+TEST_F(DocumentStoreServerTest, ErrorsKeepTheirCodeAndMessage) {
+  const auto server = Serve("localhost:0");
+  EXPECT_NE(server->address(), "localhost:0");
+  grpc::ClientContext context;
+  v1::GetDocumentResponse response;
+  const grpc::Status status =
+      v1::DocumentService::NewStub(ChannelTo(*server))
+          ->GetDocument(&context, KeyRequest<v1::GetDocumentRequest>("a"), &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(status.error_message(), "there is no such document");
+}
+
+TEST_F(DocumentStoreServerTest, AddressThatCannotBeListenedOnIsAnError) {
+  const auto server = DocumentStoreServer::Start("unix:" + sockets_.File("none/store.sock"),
+                                                 engine(), store().primary_store);
+  EXPECT_EQ(server.status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(DocumentStoreServerTest, DataOfARunningStoreCannotBeOpenedTwice) {
+  ttl::TempDir directory;
+  const auto first = DocumentTable::Open(directory.path());
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_FALSE(DocumentTable::Open(directory.path()).ok());
+}
+
+}  // namespace
+}  // namespace documentstore

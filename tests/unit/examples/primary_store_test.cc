@@ -1,0 +1,164 @@
+#include "client/examples/document_store/primary_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/unit/examples/document_store_for_test.h"
+
+namespace documentstore {
+namespace {
+
+using absl::StatusCode;
+using testing::ElementsAre;
+
+class PrimaryStoreTest : public testing::Test, public DocumentStoreForTest {
+ protected:
+  std::vector<ttl::v1::DeleteOutcome> Delete(const ttl::v1::DeleteItemsRequest& request) {
+    const auto response = store().primary_store.DeleteItems(request);
+    EXPECT_TRUE(response.ok()) << response.status();
+    std::vector<ttl::v1::DeleteOutcome> outcomes;
+    for (const auto& result : response->results()) outcomes.push_back(result.outcome());
+    return outcomes;
+  }
+
+  // A document "a" with ttl 10 that has just expired, and the call to delete it.
+  ttl::v1::DeleteItemsRequest ExpiredDocument() {
+    EXPECT_TRUE(Put("a", 10).ok());
+    clocks.Advance(10);
+    return Sweep();
+  }
+};
+
+TEST_F(PrimaryStoreTest, InfoTellsIdentityClockAndCapabilities) {
+  const auto info = store().primary_store.GetStoreInfo();
+  EXPECT_EQ(info.store_id(), store().table->store_id());
+  EXPECT_EQ(info.now().seconds(), clocks.now());
+  EXPECT_EQ(info.max_batch_items(), 1000);
+  EXPECT_THAT(info.capabilities(), ElementsAre(ttl::v1::STORE_CAPABILITY_ETAG));
+}
+
+TEST_F(PrimaryStoreTest, ExpiredDocumentIsDeletedOnceAndCounted) {
+  const auto request = ExpiredDocument();
+  EXPECT_THAT(Delete(request), ElementsAre(ttl::v1::DELETE_OUTCOME_DELETED));
+  EXPECT_THAT(Delete(request), ElementsAre(ttl::v1::DELETE_OUTCOME_NOT_FOUND));
+  v1::CountStoredDocumentsRequest count;
+  count.set_container(kContainer);
+  const auto counts = engine().Count(count);
+  EXPECT_EQ(counts->stored(), 0);
+  EXPECT_EQ(counts->expired_deleted(), 1);
+  EXPECT_EQ(counts->last_expired_delete_time().seconds(), clocks.now());
+}
+
+TEST_F(PrimaryStoreTest, DeleteSurvivesARestart) {
+  const auto request = ExpiredDocument();
+  EXPECT_THAT(Delete(request), ElementsAre(ttl::v1::DELETE_OUTCOME_DELETED));
+  Restart();
+  EXPECT_EQ(CountStored(), 0);
+}
+
+TEST_F(PrimaryStoreTest, DeleteOfAUserIsNotCountedAsExpired) {
+  ASSERT_TRUE(Put("a").ok());
+  ASSERT_TRUE(DocumentStoreForTest::Delete("a").ok());
+  EXPECT_EQ(store().table->CountsOf(kContainer).expired_deleted, 0);
+}
+
+TEST_F(PrimaryStoreTest, AnyDifferenceFromTheJudgedVersionIsModified) {
+  const auto request = ExpiredDocument();
+  const std::vector<std::function<void(ttl::v1::ExpiredItem&)>> differences = {
+      [](auto& item) { item.set_ts(item.ts() - 1); },
+      [](auto& item) { item.set_ts(item.ts() + 1); },
+      [](auto& item) { item.set_ttl(9); },
+      [](auto& item) { item.clear_ttl(); },
+      [](auto& item) { item.set_etag("another"); },
+  };
+  for (const auto& differ : differences) {
+    auto different = request;
+    differ(*different.mutable_items(0));
+    EXPECT_THAT(Delete(different), ElementsAre(ttl::v1::DELETE_OUTCOME_MODIFIED))
+        << different.ShortDebugString();
+  }
+  EXPECT_EQ(CountStored(), 1);
+}
+
+TEST_F(PrimaryStoreTest, AbsentTtlIsNotZero) {
+  sidecar.SetContainer(kContainer, 10);
+  ASSERT_TRUE(Put("a").ok());
+  clocks.Advance(10);
+  auto request = Sweep();
+  EXPECT_FALSE(request.items(0).has_ttl());
+  request.mutable_items(0)->set_ttl(0);
+  EXPECT_THAT(Delete(request), ElementsAre(ttl::v1::DELETE_OUTCOME_MODIFIED));
+  request.mutable_items(0)->clear_ttl();
+  EXPECT_THAT(Delete(request), ElementsAre(ttl::v1::DELETE_OUTCOME_DELETED));
+}
+
+TEST_F(PrimaryStoreTest, ModifiedTellsWhatTheStoreHasNow) {
+  const auto request = ExpiredDocument();
+  const auto rewritten = Put("a", 20, "longer body");
+  const auto response = store().primary_store.DeleteItems(request);
+  ASSERT_TRUE(response.ok()) << response.status();
+  const ttl::v1::Item& current = response->results(0).current();
+  EXPECT_EQ(current.ts(), rewritten->ts());
+  EXPECT_EQ(current.ttl(), 20);
+  EXPECT_EQ(current.etag(), rewritten->etag());
+  EXPECT_EQ(current.sequence(), Tracked("a")->sequence());
+  EXPECT_EQ(current.size_bytes(), 11);
+  EXPECT_EQ(response->store_now().seconds(), clocks.now());
+}
+
+TEST_F(PrimaryStoreTest, NotExpiredUntilTheStoresOwnClockHasReachedTheExpireTime) {
+  auto request = ExpiredDocument();
+  clocks.Advance(-1);
+  EXPECT_THAT(Delete(request), ElementsAre(ttl::v1::DELETE_OUTCOME_NOT_EXPIRED));
+  clocks.Advance(1);
+  EXPECT_THAT(Delete(request), ElementsAre(ttl::v1::DELETE_OUTCOME_DELETED));
+}
+
+TEST_F(PrimaryStoreTest, ThrottledFromNotAfterOn) {
+  auto request = ExpiredDocument();
+  request.mutable_not_after()->set_seconds(clocks.now());
+  EXPECT_THAT(Delete(request), ElementsAre(ttl::v1::DELETE_OUTCOME_THROTTLED));
+  request.mutable_not_after()->set_nanos(1);
+  EXPECT_THAT(Delete(request), ElementsAre(ttl::v1::DELETE_OUTCOME_DELETED));
+}
+
+TEST_F(PrimaryStoreTest, BadRequestsDeleteNothing) {
+  auto request = ExpiredDocument();
+  auto without_limit = request;
+  without_limit.clear_not_after();
+  auto empty = request;
+  empty.clear_items();
+  for (const auto& bad : {without_limit, empty}) {
+    EXPECT_EQ(store().primary_store.DeleteItems(bad).status().code(), StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(CountStored(), 1);
+}
+
+TEST_F(PrimaryStoreTest, OneBatchHasEveryOutcomeAndOthersAreNotHurt) {
+  for (const char* id : {"deleted", "gone", "modified"}) ASSERT_TRUE(Put(id, 10).ok());
+  clocks.Advance(10);
+  auto request = Sweep();
+  *request.add_items() = request.items(0);  // twice in one batch
+  ASSERT_TRUE(Create("gone", -1).ok());
+  ASSERT_TRUE(DocumentStoreForTest::Delete("gone").ok());
+  ASSERT_TRUE(Put("modified", -1).ok());
+  EXPECT_THAT(Delete(request),
+              ElementsAre(ttl::v1::DELETE_OUTCOME_DELETED, ttl::v1::DELETE_OUTCOME_NOT_FOUND,
+                          ttl::v1::DELETE_OUTCOME_MODIFIED, ttl::v1::DELETE_OUTCOME_NOT_FOUND));
+  EXPECT_EQ(CountStored(), 1);
+}
+
+TEST_F(PrimaryStoreTest, DocumentNotYetReportedIsComparedLikeAnyOther) {
+  const auto request = ExpiredDocument();
+  sidecar.SetStatus({grpc::StatusCode::UNAVAILABLE, "down"});
+  EXPECT_FALSE(Put("a", 10).ok());
+  ASSERT_EQ(store().table->CountUnreported(), 1);
+  EXPECT_THAT(Delete(request), ElementsAre(ttl::v1::DELETE_OUTCOME_MODIFIED));
+}
+
+}  // namespace
+}  // namespace documentstore
