@@ -10,7 +10,7 @@ set -euo pipefail
 
 build_packages=(
   ca-certificates ccache cmake g++ git ninja-build pkg-config
-  libabsl-dev libcli11-dev libgrpc++-dev libleveldb-dev libspdlog-dev libyaml-cpp-dev
+  libabsl-dev libcli11-dev libgrpc++-dev libleveldb-dev libsnappy-dev libspdlog-dev libyaml-cpp-dev
   nlohmann-json3-dev protobuf-compiler protobuf-compiler-grpc
 )
 test_packages=(
