@@ -19,9 +19,12 @@
 // a variable, or returns its status from the function.
 #define TTL_ASSIGN_OR_RETURN(target, expression) \
   TTL_ASSIGN_OR_RETURN_INNER_(TTL_STATUS_CONCAT_(ttl_status_or_, __LINE__), target, expression)
+// A declaration cannot be put in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define TTL_ASSIGN_OR_RETURN_INNER_(temporary, target, expression) \
   auto temporary = (expression);                                   \
   if (!temporary.ok()) return std::move(temporary).status();       \
   target = *std::move(temporary)
+// NOLINTEND(bugprone-macro-parentheses)
 
 #endif  // TTL_SERVICE_CORE_STATUS_MACROS_H_

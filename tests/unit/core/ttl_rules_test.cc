@@ -153,13 +153,13 @@ TEST(TtlRulesTest, B15_EpochSecondsAreALiteralNumberOfSeconds) {
 TEST(TtlRulesTest, B23_TimeZoneOfTheProcessDoesNotMatter) {
   const ItemTimes item = {.ts = 1'800'000'000, .ttl = 3600};
   for (const char* zone : {"UTC", "Asia/Shanghai", "America/New_York"}) {
-    setenv("TZ", zone, 1);
+    setenv("TZ", zone, 1);  // NOLINT(concurrency-mt-unsafe): there is one thread only
     tzset();
     EXPECT_EQ(ExpireTime(-1, item), 1'800'003'600) << zone;
     EXPECT_FALSE(IsExpired(-1, item, absl::FromUnixSeconds(1'800'003'599))) << zone;
     EXPECT_TRUE(IsExpired(-1, item, absl::FromUnixSeconds(1'800'003'600))) << zone;
   }
-  unsetenv("TZ");
+  unsetenv("TZ");  // NOLINT(concurrency-mt-unsafe)
   tzset();
 }
 
