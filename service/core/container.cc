@@ -102,4 +102,8 @@ absl::Status ValidateSettings(const ContainerSettings& settings) {
   return ValidateIndexingMode(settings);
 }
 
+std::string ContainerEtag(const Container& container) {
+  return absl::StrCat(container.number, "-", container.revision);
+}
+
 }  // namespace ttl

@@ -1,0 +1,154 @@
+#include "tests/testing/storage_for_test.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "service/core/due_rules.h"
+
+namespace ttl {
+namespace {
+
+void AbortUnlessOk(const absl::Status& status, const char* doing) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "%s: %s\n", doing, status.ToString().c_str());
+  std::abort();
+}
+
+template <typename T>
+T ValueOrAbort(absl::StatusOr<T> value, const char* doing) {
+  AbortUnlessOk(value.status(), doing);
+  return *std::move(value);
+}
+
+}  // namespace
+
+ItemKey KeyOf(const std::string& id) { return {"p", id}; }
+
+StorageForTest::StorageForTest(StorageOptions options) : options_(std::move(options)) {
+  options_.directory = "/ttl";
+  options_.env = &env_;
+  Reopen();
+}
+
+StorageForTest::~StorageForTest() {
+  if (storage_ != nullptr) AbortUnlessOk(storage_->CheckInvariants(), "checking the invariants");
+}
+
+void StorageForTest::Reopen() {
+  Close();
+  storage_ = ValueOrAbort(Storage::Open(options_), "opening");
+}
+
+void StorageForTest::Close() { storage_.reset(); }
+
+ContainerPtr StorageForTest::Create(const std::string& id, std::optional<int64_t> default_ttl,
+                                    IndexingMode mode) {
+  ContainerSettings settings;
+  settings.policy.default_ttl = default_ttl;
+  settings.indexing_mode = mode;
+  return ValueOrAbort(Await<absl::StatusOr<ContainerPtr>>([&](auto done) {
+                        storage_->containers().Create(id, settings, kTestNow, std::move(done));
+                      }),
+                      "creating a container");
+}
+
+absl::StatusOr<ContainerPtr> StorageForTest::Update(const std::string& id,
+                                                    const ContainerSettings& settings,
+                                                    absl::Duration grace) {
+  return Await<absl::StatusOr<ContainerPtr>>([&](auto done) {
+    storage_->containers().Update(
+        id, [settings](const Container&) { return settings; }, kTestNow, grace, std::move(done));
+  });
+}
+
+ContainerPtr StorageForTest::SetDefaultTtl(const std::string& id,
+                                           std::optional<int64_t> default_ttl,
+                                           absl::Duration grace) {
+  ContainerSettings settings = Find(id)->settings;
+  settings.policy.default_ttl = default_ttl;
+  return ValueOrAbort(Update(id, settings, grace), "updating a container");
+}
+
+absl::Status StorageForTest::Delete(const std::string& id) {
+  return Await<absl::Status>(
+      [&](auto done) { storage_->containers().Delete(id, "", std::move(done)); });
+}
+
+void StorageForTest::Pause(const std::string& id, bool paused) {
+  std::optional<ttl::Pause> pause;
+  if (paused) pause = ttl::Pause{"test", kTestNow};
+  ValueOrAbort(Await<absl::StatusOr<ContainerPtr>>(
+                   [&](auto done) { storage_->containers().SetPause(id, pause, std::move(done)); }),
+               "pausing");
+}
+
+absl::StatusOr<std::vector<TrackOutcome>> StorageForTest::Track(const std::string& id,
+                                                                std::vector<ItemReport> reports) {
+  const uint64_t number = Find(id)->number;
+  return Await<absl::StatusOr<std::vector<TrackOutcome>>>(
+      [&](auto done) { storage_->items().Track(number, std::move(reports), std::move(done)); });
+}
+
+TrackOutcome StorageForTest::TrackOne(const std::string& id, const std::string& key, int64_t ts,
+                                      std::optional<int64_t> ttl,
+                                      std::optional<uint64_t> sequence) {
+  ItemReport report;
+  report.key = KeyOf(key);
+  report.version.times = {ts, ttl};
+  report.version.sequence = sequence;
+  return ValueOrAbort(Track(id, {report}), "tracking").at(0);
+}
+
+UntrackOutcome StorageForTest::UntrackOne(const std::string& id, const std::string& key, int64_t ts,
+                                          std::optional<uint64_t> sequence) {
+  const uint64_t number = Find(id)->number;
+  return ValueOrAbort(
+             Await<absl::StatusOr<std::vector<UntrackOutcome>>>([&](auto done) {
+               storage_->items().Untrack(number, {{KeyOf(key), ts, sequence}}, std::move(done));
+             }),
+             "untracking")
+      .at(0);
+}
+
+std::optional<TrackedItem> StorageForTest::FindItem(const std::string& id, const std::string& key) {
+  return ValueOrAbort(storage_->items().Find(Find(id)->number, KeyOf(key)), "finding an item");
+}
+
+DueScan StorageForTest::Scan(const std::string& id, int64_t now, size_t max_due,
+                             size_t max_examined) {
+  const ContainerPtr container = Find(id);
+  const DueRule rule = ComputeDueRule(container->settings.policy, container->replaced_policies,
+                                      absl::FromUnixSeconds(now));
+  return ValueOrAbort(
+      storage_->expiry_index().ScanDue(*container, rule, now, {max_due, max_examined, false}),
+      "scanning");
+}
+
+std::vector<std::string> StorageForTest::DueIds(const std::string& id, int64_t now) {
+  std::vector<std::string> ids;
+  for (const DueItem& item : Scan(id, now).due) ids.push_back(item.key.id);
+  return ids;
+}
+
+int64_t StorageForTest::Tidy(const std::string& id, std::vector<IndexEntry> entries) {
+  return ValueOrAbort(Await<absl::StatusOr<int64_t>>([&](auto done) {
+                        storage_->expiry_index().Tidy(Find(id)->number, std::move(entries),
+                                                      std::move(done));
+                      }),
+                      "tidying");
+}
+
+int64_t StorageForTest::Apply(const std::string& id, std::vector<DeleteReport> reports) {
+  return ValueOrAbort(Await<absl::StatusOr<int64_t>>([&](auto done) {
+                        storage_->expiry_index().ApplyOutcomes(Find(id)->number, std::move(reports),
+                                                               std::move(done));
+                      }),
+                      "applying outcomes");
+}
+
+void StorageForTest::FinishHousekeeping() {
+  while (storage_->RunHousekeeping()) {
+  }
+}
+
+}  // namespace ttl

@@ -1,0 +1,82 @@
+#ifndef TTL_TESTS_TESTING_STORAGE_FOR_TEST_H_
+#define TTL_TESTS_TESTING_STORAGE_FOR_TEST_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "service/storage/storage.h"
+#include "tests/testing/fault_env.h"
+
+namespace ttl {
+
+// A storage in memory with blocking calls, for tests that read like a table. On
+// destruction it aborts if an invariant does not hold. For one thread, as far as
+// its own methods go.
+class StorageForTest {
+ public:
+  explicit StorageForTest(StorageOptions options = {});
+  ~StorageForTest();
+
+  Storage& operator*() { return *storage_; }
+  Storage* operator->() { return storage_.get(); }
+  FaultEnv& env() { return env_; }
+
+  // Closes and opens it again on the same files.
+  void Reopen();
+  // Only closes it; Reopen() opens it again.
+  void Close();
+
+  // Containers. These abort if the storage refuses.
+  ContainerPtr Create(const std::string& id, std::optional<int64_t> default_ttl,
+                      IndexingMode mode = IndexingMode::kConsistent);
+  ContainerPtr SetDefaultTtl(const std::string& id, std::optional<int64_t> default_ttl,
+                             absl::Duration grace = absl::ZeroDuration());
+  absl::StatusOr<ContainerPtr> Update(const std::string& id, const ContainerSettings& settings,
+                                      absl::Duration grace = absl::ZeroDuration());
+  absl::Status Delete(const std::string& id);
+  void Pause(const std::string& id, bool paused);
+  ContainerPtr Find(const std::string& id) { return storage_->containers().Find(id); }
+
+  // Items of the container `id`.
+  absl::StatusOr<std::vector<TrackOutcome>> Track(const std::string& id,
+                                                  std::vector<ItemReport> reports);
+  // One item, key ("p", `key`). Aborts if the storage refuses.
+  TrackOutcome TrackOne(const std::string& id, const std::string& key, int64_t ts,
+                        std::optional<int64_t> ttl = std::nullopt,
+                        std::optional<uint64_t> sequence = std::nullopt);
+  UntrackOutcome UntrackOne(const std::string& id, const std::string& key, int64_t ts,
+                            std::optional<uint64_t> sequence = std::nullopt);
+  std::optional<TrackedItem> FindItem(const std::string& id, const std::string& key);
+
+  // What is due at `now`, by the container's present policy.
+  DueScan Scan(const std::string& id, int64_t now, size_t max_due = 1000,
+               size_t max_examined = 100000);
+  // The ids of what is due, longest due first.
+  std::vector<std::string> DueIds(const std::string& id, int64_t now);
+  int64_t Tidy(const std::string& id, std::vector<IndexEntry> entries);
+  int64_t Apply(const std::string& id, std::vector<DeleteReport> reports);
+
+  // Runs housekeeping until there is nothing more to do.
+  void FinishHousekeeping();
+
+ private:
+  FaultEnv env_;
+  StorageOptions options_;
+  std::unique_ptr<Storage> storage_;
+};
+
+// The key ("p", `id`).
+ItemKey KeyOf(const std::string& id);
+
+// The instant at which test containers are created and updated.
+inline const absl::Time kTestNow = absl::FromUnixSeconds(1'800'000'000);
+
+}  // namespace ttl
+
+#endif  // TTL_TESTS_TESTING_STORAGE_FOR_TEST_H_

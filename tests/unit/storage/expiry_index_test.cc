@@ -1,0 +1,278 @@
+#include "service/storage/expiry_index.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "tests/testing/storage_for_test.h"
+
+namespace ttl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr int64_t kT = 1'800'000'000;
+
+DeleteReport Gone(const std::string& id, uint64_t generation) {
+  DeleteReport report;
+  report.key = KeyOf(id);
+  report.generation = generation;
+  return report;
+}
+
+DeleteReport Retry(const std::string& id, uint64_t generation, int64_t retry_time) {
+  DeleteReport report = Gone(id, generation);
+  report.kind = DeleteReport::Kind::kRetryLater;
+  report.retry_time = retry_time;
+  report.counts_as_attempt = true;
+  report.error = "locked";
+  return report;
+}
+
+TEST(ExpiryIndexTest, FindsWhatIsDueFromItsSecondOn) {
+  StorageForTest storage;
+  storage.Create("c", 100);
+  storage.TrackOne("c", "inherits", kT);
+  storage.TrackOne("c", "own", kT, 50);
+  storage.TrackOne("c", "never", kT, -1);
+  EXPECT_THAT(storage.DueIds("c", kT + 49), IsEmpty());
+  EXPECT_THAT(storage.DueIds("c", kT + 50), ElementsAre("own"));
+  EXPECT_THAT(storage.DueIds("c", kT + 99), ElementsAre("own"));
+  EXPECT_THAT(storage.DueIds("c", kT + 100), ElementsAre("own", "inherits"));
+}
+
+TEST(ExpiryIndexTest, LongestDueComesFirstAcrossFamilies) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  storage.TrackOne("c", "third", kT + 5);       // due at 15
+  storage.TrackOne("c", "first", kT, 8);        // due at 8
+  storage.TrackOne("c", "second", kT);          // due at 10
+  storage.TrackOne("c", "fourth", kT + 10, 7);  // due at 17
+  EXPECT_THAT(storage.DueIds("c", kT + 100), ElementsAre("first", "second", "third", "fourth"));
+  EXPECT_THAT(storage.Scan("c", kT + 100, 2).due, SizeIs(2));
+  EXPECT_TRUE(storage.Scan("c", kT + 100, 2).more);
+  EXPECT_FALSE(storage.Scan("c", kT + 100, 4).more);
+}
+
+TEST(ExpiryIndexTest, MovesOfADeadline) {
+  struct Case {
+    const char* name;
+    ItemTimes first, second;
+    int64_t not_due, due;
+    int64_t index_writes;  // puts and deletes besides the item's own put
+  };
+  const Case cases[] = {
+      {"later within the hour: the entry stays", {kT, 60}, {kT + 30, 60}, kT + 89, kT + 90, 0},
+      {"later by more than an hour: it moves", {kT, 60}, {kT, 7200}, kT + 7199, kT + 7200, 2},
+      {"earlier: it moves", {kT, 600}, {kT, 60}, kT + 59, kT + 60, 2},
+      {"own to inherited: it moves", {kT, 60}, {kT + 1, {}}, kT + 100, kT + 101, 2},
+      {"inherited to own: it moves", {kT, {}}, {kT + 1, 60}, kT + 60, kT + 61, 2},
+      {"inherited, later within the hour: it stays", {kT, {}}, {kT + 9, {}}, kT + 108, kT + 109, 0},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    StorageForTest storage;
+    storage.Create("c", 100);
+    storage.TrackOne("c", "a", c.first.ts, c.first.ttl);
+    const auto before = storage->Counts();
+    storage.TrackOne("c", "a", c.second.ts, c.second.ttl);
+    const auto after = storage->Counts();
+    EXPECT_EQ(after.puts + after.deletes - before.puts - before.deletes - 1, c.index_writes);
+    EXPECT_THAT(storage.DueIds("c", c.not_due), IsEmpty());
+    EXPECT_THAT(storage.DueIds("c", c.due), ElementsAre("a"));
+    storage.TrackOne("c", "a", c.second.ts, kNeverExpires);
+    EXPECT_THAT(storage.DueIds("c", kT + 1'000'000), IsEmpty());
+  }
+}
+
+TEST(ExpiryIndexTest, AnEarlyEntryIsMovedWhenMetAndNotMetAgain) {
+  StorageForTest storage;
+  storage.Create("c", -1);
+  storage.TrackOne("c", "a", kT, 60);
+  storage.TrackOne("c", "a", kT + 50, 60);
+  DueScan scan = storage.Scan("c", kT + 60);
+  EXPECT_THAT(scan.due, IsEmpty());
+  ASSERT_THAT(scan.early, SizeIs(1));
+  EXPECT_EQ(storage.Tidy("c", scan.early), 1);
+  EXPECT_THAT(storage.Scan("c", kT + 60).early, IsEmpty());
+  EXPECT_THAT(storage.DueIds("c", kT + 110), ElementsAre("a"));
+}
+
+TEST(ExpiryIndexTest, TidyingWhatHasChangedMeanwhileDoesNoHarm) {
+  StorageForTest storage;
+  storage.Create("c", -1);
+  storage.TrackOne("c", "a", kT, 60);
+  storage.TrackOne("c", "a", kT + 50, 60);
+  const DueScan scan = storage.Scan("c", kT + 60);
+  storage.TrackOne("c", "a", kT + 55, 10);  // moved earlier: a new entry
+  storage.Tidy("c", scan.early);
+  EXPECT_THAT(storage.DueIds("c", kT + 65), ElementsAre("a"));
+  storage.UntrackOne("c", "a", kT + 55);
+  storage.Tidy("c", scan.early);
+  EXPECT_THAT(storage.DueIds("c", kT + 1000), IsEmpty());
+}
+
+TEST(ExpiryIndexTest, AChangeOfDefaultTtlActsOnAllItemsAndTouchesNone) {
+  StorageForTest storage;
+  storage.Create("c", std::nullopt);
+  for (int i = 0; i < 500; ++i) storage.TrackOne("c", absl::StrCat(i), kT);
+  storage.TrackOne("c", "own", kT, 5);
+  EXPECT_THAT(storage.DueIds("c", kT + 1000), IsEmpty());  // TTL is off
+
+  const auto before = storage->Counts();
+  storage.SetDefaultTtl("c", 60);
+  storage.SetDefaultTtl("c", -1);
+  const auto after = storage->Counts();
+  EXPECT_LE(after.puts - before.puts, 4);
+  EXPECT_EQ(after.deletes - before.deletes, 0);
+  EXPECT_THAT(storage.DueIds("c", kT + 1000), ElementsAre("own"));
+  storage.SetDefaultTtl("c", 60);
+  EXPECT_THAT(storage.DueIds("c", kT + 1000), SizeIs(501));
+}
+
+TEST(ExpiryIndexTest, OutcomesAreAppliedOnlyIfNoReportCameMeanwhile) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  storage.TrackOne("c", "a", kT);
+  storage.TrackOne("c", "b", kT);
+  const uint64_t judged = storage.FindItem("c", "a")->generation;
+  storage.TrackOne("c", "a", kT);  // the same state once more: still a newer report
+  EXPECT_EQ(storage.Apply("c", {Gone("a", judged), Gone("b", judged)}), 1);
+  EXPECT_TRUE(storage.FindItem("c", "a").has_value());
+  EXPECT_FALSE(storage.FindItem("c", "b").has_value());
+}
+
+TEST(ExpiryIndexTest, AModifiedItemIsAdoptedEvenIfOlder) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  storage.TrackOne("c", "a", kT);
+  DeleteReport report = Gone("a", storage.FindItem("c", "a")->generation);
+  report.kind = DeleteReport::Kind::kModified;
+  report.current.times = {kT - 5, 100};
+  EXPECT_EQ(storage.Apply("c", {report}), 1);
+  EXPECT_EQ(storage.FindItem("c", "a")->version.times, (ItemTimes{kT - 5, 100}));
+  EXPECT_THAT(storage.DueIds("c", kT + 94), IsEmpty());
+  EXPECT_THAT(storage.DueIds("c", kT + 95), ElementsAre("a"));
+}
+
+TEST(ExpiryIndexTest, AFailedItemIsTriedAgainAtItsTimeAlsoAfterAReopening) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  storage.TrackOne("c", "a", kT);
+  storage.TrackOne("c", "b", kT);
+  storage.Apply("c", {Retry("a", storage.FindItem("c", "a")->generation, kT + 500)});
+  storage.Reopen();
+  EXPECT_THAT(storage.DueIds("c", kT + 499), ElementsAre("b"));
+  EXPECT_THAT(storage.DueIds("c", kT + 500), ElementsAre("a", "b"));
+  EXPECT_EQ(storage.FindItem("c", "a")->attempts, 1);
+  EXPECT_EQ(storage.FindItem("c", "a")->last_error, "locked");
+  EXPECT_EQ(storage.FindItem("c", "a")->retry_time, kT + 500);
+
+  storage.TrackOne("c", "a", kT + 600);  // a new version begins anew
+  EXPECT_EQ(storage.FindItem("c", "a")->attempts, 0);
+  EXPECT_THAT(storage.DueIds("c", kT + 600), ElementsAre("b"));
+}
+
+TEST(ExpiryIndexTest, AFailedItemThatIsNoLongerDueGoesBackToItsFamily) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  storage.TrackOne("c", "a", kT);
+  storage.Apply("c", {Retry("a", 1, kT + 20)});
+  storage.SetDefaultTtl("c", 1000);
+  const DueScan scan = storage.Scan("c", kT + 20);
+  EXPECT_THAT(scan.due, IsEmpty());
+  EXPECT_EQ(storage.Tidy("c", scan.early), 1);
+  EXPECT_THAT(storage.Scan("c", kT + 999).early, IsEmpty());
+  EXPECT_THAT(storage.DueIds("c", kT + 1000), ElementsAre("a"));
+}
+
+TEST(ExpiryIndexTest, AnItemWhoseStateIsUnknownCountsAsUntrackedUntilTheNextReport) {
+  StorageForTest storage;
+  const uint64_t number = storage.Create("c", 10)->number;
+  storage.TrackOne("c", "a", kT);
+  DeleteReport report = Gone("a", 1);
+  report.kind = DeleteReport::Kind::kStateUnknown;
+  report.retry_time = kT + 3600;
+  storage.Apply("c", {report});
+  EXPECT_EQ(*storage->items().FindTimes(number, "p", "a"), std::nullopt);
+  EXPECT_TRUE(storage.FindItem("c", "a")->state_unknown);
+  EXPECT_EQ(storage.TrackOne("c", "a", kT - 100), TrackOutcome::kTracked);
+  EXPECT_EQ(*storage->items().FindTimes(number, "p", "a"), (ItemTimes{kT - 100, {}}));
+}
+
+TEST(ExpiryIndexTest, TheCostOfAScanFollowsWhatIsDueNotWhatWasDeleted) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  std::vector<ItemReport> reports;
+  for (int i = 0; i < 5000; ++i) {
+    reports.push_back({KeyOf(absl::StrCat(i)), {{kT + i, {}}, "", {}, 0}});
+  }
+  ASSERT_TRUE(storage.Track("c", reports).ok());
+  std::vector<DeleteReport> gone;
+  for (const DueItem& item : storage.Scan("c", kT + 4509, 4500).due) {
+    gone.push_back(Gone(item.key.id, item.item.generation));
+  }
+  ASSERT_THAT(gone, SizeIs(4500));
+  storage.Apply("c", gone);
+  storage.Scan("c", kT + 4509);  // finds the new front, over the graveyard
+  const auto before = storage->Counts();
+  EXPECT_THAT(storage.DueIds("c", kT + 4510), ElementsAre("4500"));
+  EXPECT_LE(storage->Counts().steps - before.steps, 3);
+}
+
+TEST(ExpiryIndexTest, NextDueTimeCostsNoLookAndIsNeverLate) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  const auto next = [&] {
+    const ContainerPtr container = storage.Find("c");
+    return storage->expiry_index().NextDueTime(*container, {10, 0});
+  };
+  storage.Scan("c", kT);
+  EXPECT_EQ(next(), std::nullopt);
+  storage.TrackOne("c", "a", kT + 100);
+  EXPECT_EQ(next(), kT + 110);
+  storage.TrackOne("c", "b", kT, 30);
+  EXPECT_EQ(next(), kT + 30);
+  storage.Reopen();
+  EXPECT_LE(*next(), kT + 30);
+}
+
+TEST(ExpiryIndexTest, TheBacklogCountsWhatIsDueAndWhatWaitsForAnotherTry) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  for (int i = 0; i < 5; ++i) storage.TrackOne("c", absl::StrCat(i), kT + i);
+  storage.Apply("c", {Retry("0", 1, kT + 9000)});
+  const auto count = [&](int64_t now, size_t limit) {
+    return *storage->expiry_index().CountDue(*storage.Find("c"), {10, 0}, now, limit);
+  };
+  EXPECT_EQ(count(kT + 9, 100).count, 1);  // the failed one counts whenever it was due
+  EXPECT_EQ(count(kT + 12, 100).count, 3);
+  EXPECT_EQ(count(kT + 12, 100).oldest_due_time, kT + 10);
+  EXPECT_EQ(count(kT + 100, 100).count, 5);
+  EXPECT_FALSE(count(kT + 100, 5).is_lower_bound);
+  EXPECT_EQ(count(kT + 100, 4).count, 4);
+  EXPECT_TRUE(count(kT + 100, 4).is_lower_bound);
+}
+
+TEST(ExpiryIndexTest, ManyItemsInOneSecondAreAllFoundWhateverThePageSize) {
+  for (const size_t page : {1, 7, 50}) {
+    StorageForTest storage;
+    storage.Create("c", 10);
+    for (int i = 0; i < 50; ++i) storage.TrackOne("c", absl::StrCat(i), kT);
+    int deleted = 0;
+    while (true) {
+      std::vector<DeleteReport> gone;
+      for (const DueItem& item : storage.Scan("c", kT + 10, page).due) {
+        gone.push_back(Gone(item.key.id, item.item.generation));
+      }
+      if (gone.empty()) break;
+      deleted += storage.Apply("c", gone);
+    }
+    EXPECT_EQ(deleted, 50) << page;
+  }
+}
+
+}  // namespace
+}  // namespace ttl

@@ -1,0 +1,69 @@
+#include "service/storage/low_water_marks.h"
+
+#include <gtest/gtest.h>
+
+namespace ttl {
+namespace {
+
+constexpr IndexFamily kFamily = IndexFamily::kTs;
+
+TEST(LowWaterMarksTest, BeginsAtTheBeginning) {
+  LowWaterMarks marks;
+  EXPECT_EQ(marks.Get(1, kFamily), 0);
+}
+
+TEST(LowWaterMarksTest, AScanRaisesIt) {
+  LowWaterMarks marks;
+  EXPECT_EQ(marks.BeginScan(1, kFamily), 0);
+  marks.EndScan(1, kFamily, 100);
+  EXPECT_EQ(marks.Get(1, kFamily), 100);
+  EXPECT_EQ(marks.Get(1, IndexFamily::kExpireTime), 0);
+  EXPECT_EQ(marks.Get(2, kFamily), 0);
+}
+
+TEST(LowWaterMarksTest, AnEarlierEntryLowersItAndALaterOneDoesNot) {
+  LowWaterMarks marks;
+  marks.BeginScan(1, kFamily);
+  marks.EndScan(1, kFamily, 100);
+  EXPECT_FALSE(marks.EntryWritten(1, kFamily, 150));
+  EXPECT_FALSE(marks.EntryWritten(1, kFamily, 100));
+  EXPECT_TRUE(marks.EntryWritten(1, kFamily, 40));
+  EXPECT_EQ(marks.Get(1, kFamily), 40);
+}
+
+TEST(LowWaterMarksTest, AnEntryWrittenDuringAScanIsNotPassedOver) {
+  LowWaterMarks marks;
+  marks.BeginScan(1, kFamily);
+  marks.EndScan(1, kFamily, 50);
+  marks.BeginScan(1, kFamily);
+  // Above the mark, below what the scan will find: it does not lower the mark,
+  // but the scan may not have seen it.
+  marks.EntryWritten(1, kFamily, 70);
+  marks.EndScan(1, kFamily, 100);
+  EXPECT_EQ(marks.Get(1, kFamily), 70);
+}
+
+TEST(LowWaterMarksTest, AnEmptyFamilyHasNoNextTimeUntilAnEntryComes) {
+  LowWaterMarks marks;
+  marks.BeginScan(1, kFamily);
+  marks.EndScan(1, kFamily, LowWaterMarks::kEmpty);
+  EXPECT_EQ(marks.Get(1, kFamily), LowWaterMarks::kEmpty);
+  EXPECT_TRUE(marks.EntryWritten(1, kFamily, 70));
+  EXPECT_EQ(marks.Get(1, kFamily), 70);
+}
+
+TEST(LowWaterMarksTest, ForgottenMarksBeginAnew) {
+  LowWaterMarks marks;
+  for (const uint64_t index : {1, 2}) {
+    marks.BeginScan(index, kFamily);
+    marks.EndScan(index, kFamily, 100);
+  }
+  marks.Forget(1);
+  EXPECT_EQ(marks.Get(1, kFamily), 0);
+  EXPECT_EQ(marks.Get(2, kFamily), 100);
+  marks.Clear();
+  EXPECT_EQ(marks.Get(2, kFamily), 0);
+}
+
+}  // namespace
+}  // namespace ttl
