@@ -10,8 +10,8 @@ set -euo pipefail
 
 build_packages=(
   ca-certificates ccache cmake g++ git ninja-build pkg-config
-  libabsl-dev libcli11-dev libgrpc++-dev libleveldb-dev libsnappy-dev libspdlog-dev libyaml-cpp-dev
-  nlohmann-json3-dev protobuf-compiler protobuf-compiler-grpc
+  libabsl-dev libcli11-dev libgrpc++-dev libleveldb-dev libprotobuf-dev libsnappy-dev libspdlog-dev
+  libyaml-cpp-dev nlohmann-json3-dev protobuf-compiler protobuf-compiler-grpc
 )
 test_packages=(
   clang clang-format libgmock-dev libgtest-dev librapidcheck-dev python3
