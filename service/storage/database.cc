@@ -40,6 +40,27 @@ absl::Status ToStatus(const leveldb::Status& status, absl::string_view doing) {
   return absl::UnavailableError(message);
 }
 
+// DATA_LOSS unless the file ends as a table does.
+absl::Status CheckTableFile(leveldb::Env& env, const std::string& path) {
+  const std::string doing = absl::StrCat("reading ", path);
+  const auto damaged = [&path](uint64_t size) {
+    return absl::DataLossError(absl::StrCat(path, " (", size, " bytes) is cut short or damaged"));
+  };
+  uint64_t size = 0;
+  TTL_RETURN_IF_ERROR(ToStatus(env.GetFileSize(path, &size), doing));
+  if (size < kTableFooterBytes) return damaged(size);
+  leveldb::RandomAccessFile* opened = nullptr;
+  TTL_RETURN_IF_ERROR(ToStatus(env.NewRandomAccessFile(path, &opened), doing));
+  const std::unique_ptr<leveldb::RandomAccessFile> file(opened);
+  char scratch[sizeof(kTableMagic)];
+  leveldb::Slice tail;
+  TTL_RETURN_IF_ERROR(
+      ToStatus(file->Read(size - sizeof(scratch), sizeof(scratch), &tail, scratch), doing));
+  uint64_t magic = 0;
+  if (tail.size() == sizeof(magic)) std::memcpy(&magic, tail.data(), sizeof(magic));
+  return magic == kTableMagic ? absl::OkStatus() : damaged(size);
+}
+
 // LevelDB's own log: its file would grow without bound.
 class LineLogger : public leveldb::Logger {
  public:
@@ -120,25 +141,9 @@ absl::Status Database::CheckTableFiles() const {
   for (const std::string& name : names) {
     if (!absl::EndsWith(name, ".ldb") && !absl::EndsWith(name, ".sst")) continue;
     const std::string path = absl::StrCat(options_.directory, "/", name);
-    uint64_t size = 0;
-    leveldb::RandomAccessFile* opened = nullptr;
-    leveldb::Status status = parts_->env->GetFileSize(path, &size);
-    if (status.ok()) status = parts_->env->NewRandomAccessFile(path, &opened);
-    const std::unique_ptr<leveldb::RandomAccessFile> file(opened);
-    // A compaction may have removed it between the listing and here.
-    if (status.IsNotFound() || !parts_->env->FileExists(path)) continue;
-    TTL_RETURN_IF_ERROR(ToStatus(status, absl::StrCat("reading ", path)));
-    char scratch[sizeof(uint64_t)];
-    leveldb::Slice tail;
-    if (size >= kTableFooterBytes) {
-      status = file->Read(size - sizeof(scratch), sizeof(scratch), &tail, scratch);
-      TTL_RETURN_IF_ERROR(ToStatus(status, absl::StrCat("reading ", path)));
-    }
-    uint64_t magic = 0;
-    if (tail.size() == sizeof(magic)) std::memcpy(&magic, tail.data(), sizeof(magic));
-    if (magic != kTableMagic) {
-      return absl::DataLossError(absl::StrCat(path, " (", size, " bytes) is cut short or damaged"));
-    }
+    const absl::Status status = CheckTableFile(*parts_->env, path);
+    // A compaction may have removed it since the listing.
+    if (!status.ok() && parts_->env->FileExists(path)) return status;
   }
   return absl::OkStatus();
 }
