@@ -1,0 +1,248 @@
+// The main job on real input: generator, store and sidecar as three processes,
+// this one between sidecar and store to count the deletes that are sent. See
+// tests/bench/README.md.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/mutex.h"
+#include "tests/testing/channel.h"
+#include "tests/testing/delete_counter_proxy.h"
+#include "tests/testing/document_store_process.h"
+#include "tests/testing/process.h"
+#include "tests/testing/rate_bound.h"
+#include "tests/testing/sidecar_process.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
+
+namespace ttl {
+namespace {
+
+struct Flags {
+  int64_t documents = 1'000'000;
+  double ttl_scale = 0.4;
+  double seconds = 60;
+  int workers = 8;
+  uint64_t seed = 1;
+  double deletes_per_second = 20'000;
+  bool kill = true;
+  double deadline_seconds = 1800;
+};
+
+void AddFlags(CLI::App& app, Flags& flags) {
+  app.option_defaults()->take_last();
+  app.add_option("--documents", flags.documents, "Documents to load")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--ttl-scale", flags.ttl_scale, "Multiplies every ttl")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--seconds", flags.seconds, "Mixed operations for so long")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--workers", flags.workers, "Calls of the generator in flight")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--seed", flags.seed, "Seed of the generator")->capture_default_str();
+  app.add_option("--deletes-per-second", flags.deletes_per_second, "Limit given to the sidecar")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--kill,!--no-kill", flags.kill,
+               "kill -9 the sidecar while loading; sidecar, store and both while operating")
+      ->capture_default_str();
+  app.add_option("--deadline-seconds", flags.deadline_seconds, "For the whole run")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+// Deletes per batch that the sidecar may send: its default, or a tenth of a
+// second's worth.
+double BatchBound(double deletes_per_second) {
+  return std::max(1.0, std::min(500.0, deletes_per_second * 0.1));
+}
+
+// How much later than sent a batch may be counted by us: the machine is shared
+// by all processes of the run. In this time a kept rate can bunch up.
+constexpr absl::Duration kArrivalJitter = absl::Milliseconds(50);
+
+class Run {
+ public:
+  explicit Run(const Flags& flags)
+      : flags_(flags),
+        sidecar_({.dir = dir_.path(),
+                  .store_address = proxy_address(),
+                  .flags = {"--max-deletes-per-second", absl::StrCat(flags.deletes_per_second)},
+                  .env = {}}),
+        store_({.dir = dir_.path(),
+                .sidecar_address = sidecar_.address(),
+                .flags = {"--log-level", "warn"},
+                .env = {}}),
+        proxy_(proxy_address(), store_.channel()) {}
+
+  absl::Status Execute();
+  void PrintReport() const;
+  void PrintLogs() const;
+
+ private:
+  std::string proxy_address() const { return absl::StrCat("unix:", dir_.File("proxy.sock")); }
+
+  absl::Status StartAll();
+  absl::Status StartGenerator();
+  // Waits until the generator has printed `text`, or has ended.
+  bool AwaitGeneratorSaid(absl::string_view text);
+  // Lets `duration` pass; false if the generator has ended before.
+  bool GeneratorRunsOn(absl::Duration duration);
+  absl::Status KillInTheMiddle();
+  absl::Status KillAndRestart(bool sidecar, bool store);
+  absl::Status CheckRate() const;
+  std::string GeneratorLog() const;
+
+  const Flags flags_;
+  const TempDir dir_;
+  SidecarProcess sidecar_;
+  DocumentStoreProcess store_;
+  DeleteCounterProxy proxy_;
+  std::unique_ptr<Subprocess> generator_;
+  int kills_ = 0;
+};
+
+absl::Status Run::Execute() {
+  if (const absl::Status status = StartAll(); !status.ok()) return status;
+  if (flags_.kill) {
+    if (const absl::Status status = KillInTheMiddle(); !status.ok()) return status;
+  }
+  const auto ended = generator_->Wait(absl::Seconds(flags_.deadline_seconds));
+  if (!ended.ok()) return ended.status();
+  if (!ended->Succeeded()) return absl::DataLossError("the generator found disagreement");
+  if (const absl::Status status = CheckRate(); !status.ok()) return status;
+  if (const absl::Status status = store_.Stop(); !status.ok()) return status;
+  return sidecar_.Stop();
+}
+
+absl::Status Run::StartAll() {
+  if (const absl::Status status = sidecar_.Start(); !status.ok()) return status;
+  if (const absl::Status status = store_.Start(); !status.ok()) return status;
+  return StartGenerator();
+}
+
+absl::Status Run::StartGenerator() {
+  auto started = Subprocess::Start(
+      {.argv = {WORKLOAD_BINARY, "--store", store_.address(), "--sidecar", sidecar_.address(),
+                "--documents", absl::StrCat(flags_.documents), "--ttl-scale",
+                absl::StrCat(flags_.ttl_scale), "--seconds", absl::StrCat(flags_.seconds),
+                "--workers", absl::StrCat(flags_.workers), "--seed", absl::StrCat(flags_.seed),
+                "--verify", "--verify-deadline-seconds", absl::StrCat(flags_.deadline_seconds)},
+       .env = {},
+       .output_path = dir_.File("generator.log")});
+  if (!started.ok()) return started.status();
+  generator_ = *std::move(started);
+  return absl::OkStatus();
+}
+
+absl::Status Run::KillInTheMiddle() {
+  const absl::Duration quarter = absl::Seconds(flags_.seconds) / 4;
+  if (GeneratorRunsOn(absl::Seconds(1))) {
+    if (const absl::Status status = KillAndRestart(true, false); !status.ok()) return status;
+  }
+  AwaitGeneratorSaid("loaded ");
+  struct Victims {
+    bool sidecar;
+    bool store;
+  };
+  for (const Victims victims : {Victims{true, false}, Victims{false, true}, Victims{true, true}}) {
+    if (!GeneratorRunsOn(quarter)) break;
+    const absl::Status status = KillAndRestart(victims.sidecar, victims.store);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run::KillAndRestart(bool sidecar, bool store) {
+  kills_ += sidecar + store;
+  if (sidecar) sidecar_.Kill();
+  if (store) store_.Kill();
+  if (sidecar) {
+    if (const absl::Status status = sidecar_.Start(); !status.ok()) return status;
+  }
+  return store ? store_.Start() : absl::OkStatus();
+}
+
+bool Run::AwaitGeneratorSaid(absl::string_view text) {
+  WaitUntil([&] { return !generator_->IsRunning() || absl::StrContains(GeneratorLog(), text); },
+            absl::Seconds(flags_.deadline_seconds), absl::Milliseconds(100));
+  return generator_->IsRunning();
+}
+
+bool Run::GeneratorRunsOn(absl::Duration duration) {
+  return !WaitUntil([&] { return !generator_->IsRunning(); }, duration, absl::Milliseconds(50));
+}
+
+absl::Status Run::CheckRate() const {
+  const double allowed = BatchBound(flags_.deletes_per_second) +
+                         flags_.deletes_per_second * absl::ToDoubleSeconds(kArrivalJitter);
+  const double excess = WorstExcess(proxy_.batches(), flags_.deletes_per_second);
+  if (excess <= allowed) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("a window held ", excess, " deletes more than rate x window; one batch and ",
+                   absl::FormatDuration(kArrivalJitter), " of jitter allow ", allowed));
+}
+
+std::string Run::GeneratorLog() const {
+  std::ostringstream text;
+  text << std::ifstream(dir_.File("generator.log")).rdbuf();
+  return text.str();
+}
+
+void Run::PrintReport() const {
+  absl::PrintF("--- generator\n%s", GeneratorLog());
+  const std::vector<DeleteBatch> batches = proxy_.batches();
+  int64_t items = 0, largest = 0;
+  for (const DeleteBatch& batch : batches) {
+    items += batch.items;
+    largest = std::max(largest, batch.items);
+  }
+  absl::PrintF("--- deletes, counted between sidecar and store\n");
+  absl::PrintF("sent       %d in %d batches, the largest of %d\n", items, batches.size(), largest);
+  for (const auto& [outcome, count] : proxy_.outcomes()) {
+    absl::PrintF("%-30s %d\n", v1::DeleteOutcome_Name(outcome), count);
+  }
+  absl::PrintF("rate       limit %.0f/s; worst window exceeded rate x window by %.0f\n",
+               flags_.deletes_per_second, WorstExcess(batches, flags_.deletes_per_second));
+  absl::PrintF("lateness   half within %s, 99 %% within %s, all within %s of the expiry\n",
+               absl::FormatDuration(proxy_.Lateness(0.5)),
+               absl::FormatDuration(proxy_.Lateness(0.99)),
+               absl::FormatDuration(proxy_.Lateness(1)));
+  absl::PrintF("kill -9    %d processes killed and restarted\n", kills_);
+}
+
+void Run::PrintLogs() const {
+  absl::PrintF("--- log of the sidecar\n%s\n--- log of the store\n%s\n", sidecar_.Log(),
+               store_.Log());
+}
+
+}  // namespace
+}  // namespace ttl
+
+int main(int argc, char** argv) {
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  ttl::Flags flags;
+  CLI::App app("A million documents with production ttls through store and sidecar");
+  ttl::AddFlags(app, flags);
+  CLI11_PARSE(app, argc, argv);
+  ttl::Run run(flags);
+  const absl::Status status = run.Execute();
+  run.PrintReport();
+  if (!status.ok()) run.PrintLogs();
+  absl::PrintF("%s\n", status.ok() ? "PASSED" : absl::StrCat("FAILED: ", status.ToString()));
+  return status.ok() ? 0 : 1;
+}
