@@ -24,7 +24,7 @@ namespace {
 // Counting stops here for one container, and a page of a list once it has
 // counted so many entries in all: a handler's thread is not its own.
 constexpr size_t kMaxBacklog = 10000;
-constexpr int64_t kMaxCountedPerPage = 100000;
+constexpr int64_t kMaxCountedPerPage = 20000;
 
 std::string Describe(const PauseTarget& target) {
   return target.all ? "all" : Quoted(target.container, kMaxContainerIdBytes);

@@ -1,0 +1,139 @@
+#include "tests/testing/rpc_sidecar.h"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server_builder.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace ttl {
+
+RpcSidecar::RpcSidecar(Options options)
+    : options_(std::move(options)), storage_(options_.storage) {
+  Start();
+}
+
+RpcSidecar::~RpcSidecar() { Stop(); }
+
+void RpcSidecar::Restart() {
+  const ClockMemory memory = guarded_clock_->Memory();
+  Stop();
+  storage_.Reopen();
+  guarded_clock_ = std::make_unique<GuardedClock>(clock_, memory);
+  Start();
+}
+
+void RpcSidecar::Start() {
+  if (guarded_clock_ == nullptr) {
+    guarded_clock_ = std::make_unique<GuardedClock>(clock_, std::nullopt);
+  }
+  ExpiryServiceOptions expiry_options;
+  expiry_options.max_deletes_per_second = options_.max_deletes_per_second;
+  expiry_options.container_max_deletes_per_second = options_.container_max_deletes_per_second;
+  expiry_options.start_time = guarded_clock_->Read().now;
+  expiry_options.on_clock_accepted = [this] { ++clocks_accepted_; };
+  container_service_ = std::make_unique<ContainerService>(storage_->containers(), *guarded_clock_,
+                                                          options_.containers);
+  item_service_ = std::make_unique<ItemService>(storage_->containers(), storage_->items(),
+                                                *guarded_clock_, counters_);
+  expiry_service_ = std::make_unique<ExpiryService>(*storage_, *guarded_clock_, board_, counters_,
+                                                    std::move(expiry_options));
+
+  const std::string address = absl::StrCat("unix:", directory_.File("ttl.sock"));
+  grpc::ServerBuilder builder;
+  builder.SetMaxReceiveMessageSize(64 << 20);
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials());
+  builder.RegisterService(container_service_.get());
+  builder.RegisterService(item_service_.get());
+  builder.RegisterService(expiry_service_.get());
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr) std::abort();
+
+  // A channel of its own: one shared with the server before would wait before it
+  // connects again.
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  const auto channel =
+      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  containers_ = v1::ContainerService::NewStub(channel);
+  items_ = v1::ItemService::NewStub(channel);
+  expiry_ = v1::ExpiryService::NewStub(channel);
+}
+
+void RpcSidecar::Stop() {
+  server_->Shutdown(std::chrono::system_clock::now());
+  server_.reset();
+}
+
+absl::StatusOr<v1::Container> RpcSidecar::Create(std::optional<int64_t> default_ttl) {
+  v1::CreateContainerRequest request;
+  request.mutable_container()->set_id("c");
+  if (default_ttl.has_value()) request.mutable_container()->set_default_ttl(*default_ttl);
+  const auto response = Call(containers(), &v1::ContainerService::Stub::CreateContainer, request);
+  if (!response.ok()) return response.status();
+  return response->container();
+}
+
+absl::StatusOr<v1::Container> RpcSidecar::SetDefaultTtl(std::optional<int64_t> default_ttl) {
+  v1::UpdateContainerRequest request;
+  request.mutable_container()->set_id("c");
+  if (default_ttl.has_value()) request.mutable_container()->set_default_ttl(*default_ttl);
+  request.mutable_update_mask()->add_paths("default_ttl");
+  const auto response = Call(containers(), &v1::ContainerService::Stub::UpdateContainer, request);
+  if (!response.ok()) return response.status();
+  return response->container();
+}
+
+absl::StatusOr<v1::TrackResult> RpcSidecar::Track(const std::string& id, int64_t ts,
+                                                  std::optional<int64_t> ttl) {
+  v1::TrackItemsRequest request;
+  request.set_container("c");
+  v1::Item& item = *request.add_items();
+  item.set_partition_key("p");
+  item.set_id(id);
+  item.set_ts(ts);
+  if (ttl.has_value()) item.set_ttl(*ttl);
+  const auto response = Call(items(), &v1::ItemService::Stub::TrackItems, request);
+  if (!response.ok()) return response.status();
+  return response->results(0);
+}
+
+v1::Visibility RpcSidecar::Check(const std::string& id) {
+  v1::CheckVisibilityRequest request;
+  request.set_container("c");
+  v1::VisibilityCheck& check = *request.add_checks();
+  check.set_partition_key("p");
+  check.set_id(id);
+  const auto response = Call(items(), &v1::ItemService::Stub::CheckVisibility, request);
+  return response.ok() ? response->visibilities(0) : v1::VISIBILITY_UNSPECIFIED;
+}
+
+absl::StatusOr<v1::ItemView> RpcSidecar::Get(const std::string& id) {
+  v1::GetItemRequest request;
+  request.set_container("c");
+  request.set_partition_key("p");
+  request.set_id(id);
+  const auto response = Call(items(), &v1::ItemService::Stub::GetItem, request);
+  if (!response.ok()) return response.status();
+  return response->item();
+}
+
+std::vector<std::string> RpcSidecar::List(bool show_expired) {
+  std::vector<std::string> ids;
+  v1::ListItemsRequest request;
+  request.set_container("c");
+  request.set_show_expired(show_expired);
+  do {
+    const auto response = Call(items(), &v1::ItemService::Stub::ListItems, request);
+    if (!response.ok()) return {response.status().ToString()};
+    for (const v1::ItemView& view : response->items()) ids.push_back(view.item().id());
+    request.set_page_token(response->next_page_token());
+  } while (!request.page_token().empty());
+  return ids;
+}
+
+}  // namespace ttl

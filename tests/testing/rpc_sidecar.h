@@ -1,0 +1,112 @@
+#ifndef TTL_TESTS_TESTING_RPC_SIDECAR_H_
+#define TTL_TESTS_TESTING_RPC_SIDECAR_H_
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/server.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "service/core/guarded_clock.h"
+#include "service/core/sweep_board.h"
+#include "service/rpc/check_counters.h"
+#include "service/rpc/container_service.h"
+#include "service/rpc/expiry_service.h"
+#include "service/rpc/item_service.h"
+#include "tests/testing/fake_clock.h"
+#include "tests/testing/storage_for_test.h"
+#include "tests/testing/temp_dir.h"
+
+namespace ttl {
+
+// The three services on a real gRPC server over a Unix socket, with a storage in
+// memory and a clock that the test moves. Nothing sweeps, so what is expired
+// stays tracked. The storage's invariants are checked on destruction.
+class RpcSidecar {
+ public:
+  struct Options {
+    StorageOptions storage;
+    ContainerServiceOptions containers;
+    std::optional<double> max_deletes_per_second;
+    std::optional<double> container_max_deletes_per_second;
+  };
+
+  explicit RpcSidecar(Options options);
+  RpcSidecar() : RpcSidecar(Options()) {}
+  ~RpcSidecar();
+
+  // Stops everything and starts it again on the same files; the clock goes on.
+  void Restart();
+
+  v1::ContainerService::Stub& containers() { return *containers_; }
+  v1::ItemService::Stub& items() { return *items_; }
+  v1::ExpiryService::Stub& expiry() { return *expiry_; }
+
+  FakeClock& clock() { return clock_; }
+  GuardedClock& guarded_clock() { return *guarded_clock_; }
+  SweepBoard& board() { return board_; }
+  StorageForTest& storage() { return storage_; }
+  int clocks_accepted() const { return clocks_accepted_; }
+
+  // Whole seconds of the fake clock.
+  int64_t Now() const { return absl::ToUnixSeconds(*clock_.Read().wall); }
+
+  // The commonest calls, in the container "c" and the partition "p".
+  absl::StatusOr<v1::Container> Create(std::optional<int64_t> default_ttl);
+  absl::StatusOr<v1::Container> SetDefaultTtl(std::optional<int64_t> default_ttl);
+  absl::StatusOr<v1::TrackResult> Track(const std::string& id, int64_t ts,
+                                        std::optional<int64_t> ttl = std::nullopt);
+  v1::Visibility Check(const std::string& id);
+  absl::StatusOr<v1::ItemView> Get(const std::string& id);
+  // The ids of all live items.
+  std::vector<std::string> List(bool show_expired = false);
+
+ private:
+  void Start();
+  void Stop();
+
+  const Options options_;
+  const TempDir directory_;
+  FakeClock clock_;
+  StorageForTest storage_;
+  SweepBoard board_;
+  CheckCounters counters_;
+  std::atomic<int> clocks_accepted_ = 0;
+  std::unique_ptr<GuardedClock> guarded_clock_;
+  std::unique_ptr<ContainerService> container_service_;
+  std::unique_ptr<ItemService> item_service_;
+  std::unique_ptr<ExpiryService> expiry_service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<v1::ContainerService::Stub> containers_;
+  std::unique_ptr<v1::ItemService::Stub> items_;
+  std::unique_ptr<v1::ExpiryService::Stub> expiry_;
+};
+
+// A call of `stub` with a deadline, as ours: Call(sidecar.items(),
+// &v1::ItemService::Stub::GetItem, request). `context`, if given, keeps what
+// came besides the response.
+template <typename Stub, typename Request, typename Response>
+absl::StatusOr<Response> Call(Stub& stub,
+                              grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                           Response*),
+                              const std::decay_t<Request>& request,
+                              grpc::ClientContext* context = nullptr) {
+  grpc::ClientContext own_context;
+  grpc::ClientContext& used = context == nullptr ? own_context : *context;
+  used.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(20)));
+  Response response;
+  const grpc::Status status = (stub.*method)(&used, request, &response);
+  if (status.ok()) return response;
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+}
+
+}  // namespace ttl
+
+#endif  // TTL_TESTS_TESTING_RPC_SIDECAR_H_

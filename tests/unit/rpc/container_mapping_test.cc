@@ -1,0 +1,207 @@
+#include "service/rpc/container_mapping.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/testing/rpc_matchers.h"
+#include "tests/testing/rpc_proto.h"
+
+namespace ttl {
+namespace {
+
+ContainerSettings Settings(std::optional<int64_t> default_ttl, int64_t delay_seconds,
+                           IndexingMode mode, std::optional<double> rate) {
+  return {{default_ttl, delay_seconds}, mode, rate};
+}
+
+Container MakeContainer(ContainerSettings settings) {
+  Container container;
+  container.number = 3;
+  container.id = "c";
+  container.settings = settings;
+  container.index_number = 4;
+  container.revision = 5;
+  container.create_time = absl::FromUnixSeconds(1'800'000'000);
+  container.update_time = absl::FromUnixSeconds(1'800'000'100);
+  return container;
+}
+
+const Container kPresent = MakeContainer(Settings(60, 5, IndexingMode::kLazy, 10.0));
+
+// The settings that a request with `fields` makes of kPresent.
+absl::StatusOr<ContainerSettings> Update(const std::string& fields) {
+  const auto update = ReadUpdate(Proto<v1::UpdateContainerRequest>(fields));
+  if (!update.ok()) return update.status();
+  return ApplyUpdate(*update, kPresent);
+}
+
+TEST(ReadSettingsTest, EveryFieldIsTaken) {
+  EXPECT_EQ(ReadSettings(Proto<v1::Container>(
+                             "id: 'c' default_ttl: 60 indexing_mode: INDEXING_MODE_LAZY "
+                             "delete_policy { max_deletes_per_second: 0.1 delay { seconds: 7 } }"))
+                .value(),
+            Settings(60, 7, IndexingMode::kLazy, 0.1));
+}
+
+TEST(ReadSettingsTest, AbsentFieldsHaveTheirDefaults) {
+  EXPECT_EQ(ReadSettings(v1::Container()).value(),
+            Settings(std::nullopt, 0, IndexingMode::kConsistent, std::nullopt));
+}
+
+TEST(ReadSettingsTest, FieldsSetByTheServerAreIgnored) {
+  EXPECT_EQ(ReadSettings(Proto<v1::Container>(
+                             "etag: 'x' create_time { seconds: 1 } update_time { seconds: 2 } "
+                             "index_progress { percent: 5 }"))
+                .value(),
+            ContainerSettings());
+}
+
+TEST(ReadSettingsTest, ARateOfZeroIsNotAnAbsentOne) {
+  EXPECT_EQ(ReadSettings(Proto<v1::Container>("delete_policy { max_deletes_per_second: 0 }"))
+                ->max_deletes_per_second,
+            0.0);
+}
+
+TEST(ReadSettingsTest, ADelayIsWholeSeconds) {
+  EXPECT_THAT(ReadSettings(Proto<v1::Container>("delete_policy { delay { nanos: 1 } }")),
+              IsInvalid("delete_policy.delay", "whole seconds"));
+}
+
+// What ContainerSettings can hold but a container may not; storage runs the same
+// check on every change.
+TEST(ReadSettingsTest, ValuesOutOfRangeAreRefusedByTheSettingsCheck) {
+  const auto validate = [](const std::string& text) {
+    return ValidateSettings(ReadSettings(Proto<v1::Container>(text)).value());
+  };
+  EXPECT_THAT(validate("default_ttl: 0"), IsInvalid("default_ttl is 0"));
+  EXPECT_THAT(validate("default_ttl: -2"), IsInvalid("default_ttl is -2"));
+  EXPECT_THAT(validate("indexing_mode: 17"), IsInvalid("indexing_mode is 17"));
+  EXPECT_THAT(validate("delete_policy { delay { seconds: -1 } }"), IsInvalid("delay is -1"));
+  EXPECT_THAT(validate("delete_policy { delay { seconds: 316224001 } }"),
+              IsInvalid("delay is 316224001"));
+  for (const char* rate : {"nan", "inf", "-inf", "-1", "-0.5"}) {
+    EXPECT_THAT(validate(absl::StrCat("delete_policy { max_deletes_per_second: ", rate, " }")),
+                IsInvalid("max_deletes_per_second"))
+        << rate;
+  }
+  EXPECT_THAT(validate("default_ttl: 1 indexing_mode: INDEXING_MODE_NONE"),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST(UpdateTest, AMaskIsRequiredAndNamesWhatCanBeChanged) {
+  EXPECT_THAT(Update("container { id: 'c' default_ttl: 5 }"), IsInvalid("update_mask is empty"));
+  for (const char* path :
+       {"id", "etag", "create_time", "index_progress", "delete_policy.delay.seconds", "defaultTtl",
+        "delete_policy.", "", " default_ttl"}) {
+    EXPECT_THAT(Update(absl::StrCat("update_mask { paths: 'default_ttl' paths: '", path, "' }")),
+                IsInvalid(absl::StrCat("update_mask names \"", path, "\""), "indexing_mode"))
+        << path;
+  }
+}
+
+TEST(UpdateTest, OnlyNamedFieldsChange) {
+  const std::string container =
+      "container { id: 'c' default_ttl: -1 indexing_mode: INDEXING_MODE_CONSISTENT "
+      "delete_policy { max_deletes_per_second: 3 delay { seconds: 9 } } }";
+  const struct {
+    const char* mask;
+    ContainerSettings result;
+  } kCases[] = {
+      {"paths: 'default_ttl'", Settings(-1, 5, IndexingMode::kLazy, 10.0)},
+      {"paths: 'indexing_mode'", Settings(60, 5, IndexingMode::kConsistent, 10.0)},
+      {"paths: 'delete_policy'", Settings(60, 9, IndexingMode::kLazy, 3.0)},
+      {"paths: 'delete_policy.max_deletes_per_second'", Settings(60, 5, IndexingMode::kLazy, 3.0)},
+      {"paths: 'delete_policy.delay'", Settings(60, 9, IndexingMode::kLazy, 10.0)},
+      {"paths: 'default_ttl' paths: 'delete_policy.delay'",
+       Settings(-1, 9, IndexingMode::kLazy, 10.0)},
+      {"paths: '*'", Settings(-1, 9, IndexingMode::kConsistent, 3.0)},
+  };
+  for (const auto& c : kCases) {
+    const auto result = Update(absl::StrCat(container, " update_mask { ", c.mask, " }"));
+    ASSERT_THAT(result, IsOk()) << c.mask;
+    EXPECT_EQ(*result, c.result) << c.mask << ": " << Describe(*result);
+  }
+}
+
+TEST(UpdateTest, ANamedFieldThatIsAbsentIsRemoved) {
+  const struct {
+    const char* mask;
+    ContainerSettings result;
+  } kCases[] = {
+      {"default_ttl", Settings(std::nullopt, 5, IndexingMode::kLazy, 10.0)},
+      {"indexing_mode", Settings(60, 5, IndexingMode::kConsistent, 10.0)},
+      {"delete_policy", Settings(60, 0, IndexingMode::kLazy, std::nullopt)},
+      {"delete_policy.delay", Settings(60, 0, IndexingMode::kLazy, 10.0)},
+      {"*", ContainerSettings()},
+  };
+  for (const auto& c : kCases) {
+    const auto result =
+        Update(absl::StrCat("container { id: 'c' } update_mask { paths: '", c.mask, "' }"));
+    ASSERT_THAT(result, IsOk()) << c.mask;
+    EXPECT_EQ(*result, c.result) << c.mask << ": " << Describe(*result);
+  }
+}
+
+TEST(UpdateTest, FieldsThatAreNotNamedMayHoldAnything) {
+  const auto result = Update(
+      "container { id: 'c' default_ttl: 0 delete_policy { delay { nanos: 5 } } } "
+      "update_mask { paths: 'indexing_mode' }");
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->policy, kPresent.settings.policy);
+}
+
+TEST(UpdateTest, AnotherEtagAborts) {
+  const std::string update = "update_mask { paths: 'default_ttl' } container { etag: '";
+  EXPECT_THAT(Update(absl::StrCat(update, "' }")), IsOk());
+  EXPECT_THAT(Update(absl::StrCat(update, ContainerEtag(kPresent), "' }")), IsOk());
+  EXPECT_THAT(Update(absl::StrCat(update, "other' }")),
+              StatusIs(absl::StatusCode::kAborted, testing::HasSubstr("container.etag")));
+}
+
+TEST(ContainerToProtoTest, SettingsComeBack) {
+  for (const auto& settings : {ContainerSettings(), Settings(-1, 0, IndexingMode::kConsistent, 0.0),
+                               Settings(2147483647, 1, IndexingMode::kLazy, 0.1),
+                               Settings(std::nullopt, 0, IndexingMode::kNone, std::nullopt)}) {
+    EXPECT_EQ(ReadSettings(ToProto(MakeContainer(settings))).value(), settings);
+  }
+}
+
+TEST(ContainerToProtoTest, ServerFieldsAreSet) {
+  const v1::Container proto = ToProto(kPresent);
+  EXPECT_EQ(proto.id(), "c");
+  EXPECT_EQ(proto.etag(), ContainerEtag(kPresent));
+  EXPECT_EQ(proto.create_time().seconds(), 1'800'000'000);
+  EXPECT_EQ(proto.update_time().seconds(), 1'800'000'100);
+}
+
+TEST(IndexProgressTest, Table) {
+  Container container = kPresent;
+  EXPECT_EQ(IndexProgressOf(container).state(), v1::INDEX_STATE_READY);
+  EXPECT_EQ(IndexProgressOf(container).percent(), 100);
+  container.index_build.emplace();
+  container.index_build->items_indexed = 12;
+  container.index_build->percent = 34;
+  EXPECT_EQ(IndexProgressOf(container).state(), v1::INDEX_STATE_BUILDING);
+  EXPECT_EQ(IndexProgressOf(container).items_indexed(), 12);
+  EXPECT_EQ(IndexProgressOf(container).percent(), 34);
+  container.index_build.reset();
+  container.index_number = 0;
+  EXPECT_EQ(IndexProgressOf(container).state(), v1::INDEX_STATE_NONE);
+  EXPECT_EQ(IndexProgressOf(container).percent(), 0);
+}
+
+TEST(DescribeTest, SaysEverySettingAndWhichAreAbsent) {
+  EXPECT_EQ(Describe(kPresent.settings),
+            "{default_ttl=60 indexing_mode=INDEXING_MODE_LAZY max_deletes_per_second=10 "
+            "delay_seconds=5}");
+  EXPECT_EQ(Describe(ContainerSettings()),
+            "{default_ttl=absent indexing_mode=INDEXING_MODE_CONSISTENT "
+            "max_deletes_per_second=absent delay_seconds=0}");
+}
+
+}  // namespace
+}  // namespace ttl

@@ -1,0 +1,180 @@
+#include "service/rpc/item_page.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "service/rpc/page_token.h"
+#include "tests/testing/rpc_matchers.h"
+
+namespace ttl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr int64_t kNow = 1'800'000'000;
+
+Container TtlOn() {
+  Container container;
+  container.settings.policy.default_ttl = -1;
+  return container;
+}
+
+// A sorted list of items, as storage would answer it.
+class ItemList {
+ public:
+  // An item that expires `ttl` seconds after kNow - 100.
+  void Add(const std::string& id, int64_t ttl, size_t partition_key_bytes = 1) {
+    TrackedItem item;
+    item.version.times = {kNow - 100, ttl};
+    items_.emplace_back(ItemKey{std::string(partition_key_bytes, 'p'), id}, item);
+  }
+  void AddStateUnknown(const std::string& id) {
+    Add(id, 1000);
+    items_.back().second.state_unknown = true;
+  }
+
+  v1::ListItemsResponse Page(const std::string& token, size_t page_size,
+                             bool show_expired = false) {
+    v1::ListItemsResponse response;
+    EXPECT_THAT(FillItemPage(
+                    TtlOn(), [this](const auto& after, size_t limit) { return From(after, limit); },
+                    ReadItemPageToken(token).value(), page_size, show_expired,
+                    absl::FromUnixSeconds(kNow), response),
+                IsOk());
+    return response;
+  }
+
+  // The ids of all pages, and how many pages it took.
+  std::vector<std::string> AllIds(size_t page_size, bool show_expired, int* pages = nullptr) {
+    std::vector<std::string> ids;
+    std::string token;
+    int count = 0;
+    do {
+      const v1::ListItemsResponse page = Page(token, page_size, show_expired);
+      for (const v1::ItemView& view : page.items()) ids.push_back(view.item().id());
+      token = page.next_page_token();
+      ++count;
+    } while (!token.empty());
+    if (pages != nullptr) *pages = count;
+    return ids;
+  }
+
+  size_t examined() const { return examined_; }
+
+ private:
+  absl::StatusOr<ItemPage> From(const std::optional<ItemKey>& after, size_t limit) {
+    const auto begin = after.has_value()
+                           ? std::upper_bound(items_.begin(), items_.end(), *after,
+                                              [](const ItemKey& key, const auto& entry) {
+                                                return key < entry.first;
+                                              })
+                           : items_.begin();
+    const size_t rest = items_.end() - begin;
+    const ItemPage page(begin, begin + std::min(limit, rest));
+    examined_ += page.size();
+    return page;
+  }
+
+  ItemPage items_;
+  size_t examined_ = 0;
+};
+
+std::string Name(int i) { return absl::StrFormat("%06d", i); }
+
+TEST(ItemPageTest, LiveItemsOnlyUnlessExpiredOnesAreAskedFor) {
+  ItemList list;
+  list.Add("a", 100);  // expires at this very second
+  list.Add("b", 101);
+  list.Add("c", -1);
+  list.Add("d", 1);
+  EXPECT_THAT(list.AllIds(10, /*show_expired=*/false), ElementsAre("b", "c"));
+  EXPECT_THAT(list.AllIds(10, /*show_expired=*/true), ElementsAre("a", "b", "c", "d"));
+}
+
+TEST(ItemPageTest, AnItemOfUnknownStateCountsAsUntracked) {
+  ItemList list;
+  list.Add("a", 1000);
+  list.AddStateUnknown("b");
+  EXPECT_THAT(list.AllIds(10, /*show_expired=*/false), ElementsAre("a"));
+  EXPECT_THAT(list.AllIds(10, /*show_expired=*/true), ElementsAre("a"));
+}
+
+TEST(ItemPageTest, EveryPageSizeListsEveryItemOnce) {
+  ItemList list;
+  std::vector<std::string> live;
+  for (int i = 0; i < 50; ++i) {
+    const bool is_live = i % 3 != 0;
+    list.Add(Name(i), is_live ? 1000 : 1);
+    if (is_live) live.push_back(Name(i));
+  }
+  for (const size_t page_size : {1, 2, 7, 33, 34, 1000}) {
+    EXPECT_EQ(list.AllIds(page_size, /*show_expired=*/false), live) << page_size;
+  }
+}
+
+TEST(ItemPageTest, TheLastFullPageHasNoToken) {
+  ItemList list;
+  for (int i = 0; i < 4; ++i) list.Add(Name(i), 1000);
+  int pages = 0;
+  EXPECT_THAT(list.AllIds(2, false, &pages), SizeIs(4));
+  EXPECT_EQ(pages, 2);
+}
+
+TEST(ItemPageTest, AnEmptyContainerIsOneEmptyPage) {
+  ItemList list;
+  const v1::ListItemsResponse page = list.Page("", 10);
+  EXPECT_THAT(page.items(), IsEmpty());
+  EXPECT_EQ(page.next_page_token(), "");
+  EXPECT_EQ(page.judged_at().seconds(), kNow);
+}
+
+// B97: an answer stays far below gRPC's 4 MiB, and the list goes on.
+TEST(ItemPageTest, B97PagesAreCutByBytes) {
+  ItemList list;
+  std::vector<std::string> all;
+  for (int i = 0; i < 1000; ++i) {
+    list.Add(Name(i), 1000, /*partition_key_bytes=*/2048);
+    all.push_back(Name(i));
+  }
+  const v1::ListItemsResponse page = list.Page("", 1000);
+  EXPECT_THAT(page.items(), SizeIs(testing::AllOf(testing::Gt(400), testing::Lt(600))));
+  EXPECT_LT(page.ByteSizeLong(), kMaxPageBytes + 8192);
+  int pages = 0;
+  EXPECT_EQ(list.AllIds(1000, false, &pages), all);
+  EXPECT_EQ(pages, 2);
+}
+
+TEST(ItemPageTest, AMountainOfExpiredItemsIsCrossedInBoundedSteps) {
+  ItemList list;
+  for (int i = 0; i < 12000; ++i) list.Add(Name(i), 1);
+  list.Add("z", 1000);
+  const v1::ListItemsResponse first = list.Page("", 10);
+  EXPECT_THAT(first.items(), IsEmpty());
+  EXPECT_NE(first.next_page_token(), "");
+  EXPECT_LE(list.examined(), kMaxPageExamined + 300);
+  const v1::ListItemsResponse second = list.Page(first.next_page_token(), 10);
+  ASSERT_THAT(second.items(), SizeIs(1));
+  EXPECT_EQ(second.items(0).item().id(), "z");
+  EXPECT_EQ(second.next_page_token(), "");
+}
+
+TEST(ItemPageTest, FailsAsTheListDoes) {
+  v1::ListItemsResponse response;
+  EXPECT_THAT(FillItemPage(
+                  TtlOn(),
+                  [](const auto&, size_t) -> absl::StatusOr<ItemPage> {
+                    return absl::DataLossError("a damaged block");
+                  },
+                  std::nullopt, 10, false, absl::FromUnixSeconds(kNow), response),
+              StatusIs(absl::StatusCode::kDataLoss));
+}
+
+}  // namespace
+}  // namespace ttl

@@ -1,0 +1,68 @@
+#include "service/rpc/page_token.h"
+
+#include <limits>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/testing/rpc_matchers.h"
+
+namespace ttl {
+namespace {
+
+TEST(ReadPageSizeTest, Table) {
+  const struct {
+    int32_t asked;
+    size_t given;
+  } kCases[] = {{0, 100},     {1, 1},       {100, 100},
+                {1000, 1000}, {1001, 1000}, {std::numeric_limits<int32_t>::max(), 1000}};
+  for (const auto& c : kCases) {
+    const auto size = ReadPageSize(c.asked);
+    ASSERT_THAT(size, IsOk()) << c.asked;
+    EXPECT_EQ(*size, c.given) << c.asked;
+  }
+  EXPECT_THAT(ReadPageSize(-1), IsInvalid("page_size is -1", "1 to 1000"));
+}
+
+TEST(PageTokenTest, EmptyIsTheFirstPage) {
+  EXPECT_EQ(ReadContainerPageToken("").value(), "");
+  EXPECT_EQ(ReadItemPageToken("").value(), std::nullopt);
+}
+
+TEST(PageTokenTest, ContainerIdsComeBack) {
+  for (const std::string& id : {std::string("a"), std::string("salesdb/orders"),
+                                std::string(255, 'x'), std::string("Bestellungen-Ä")}) {
+    EXPECT_EQ(ReadContainerPageToken(ContainerPageToken(id)).value(), id);
+  }
+}
+
+TEST(PageTokenTest, ItemKeysComeBackWhateverTheyHold) {
+  const std::string zeros("\0\0", 2);
+  for (const ItemKey& key :
+       {ItemKey{"", ""}, ItemKey{"p", "i"}, ItemKey{"", "pi"}, ItemKey{zeros, "\xff"},
+        ItemKey{"pi", ""}, ItemKey{std::string(2048, '\xff'), std::string(1023, '/')}}) {
+    EXPECT_EQ(ReadItemPageToken(ItemPageToken(key)).value(), key);
+  }
+}
+
+TEST(PageTokenTest, BrokenTokensAreRefused) {
+  const std::string whole = ItemPageToken({"partition", "id"});
+  const std::string too_long_key =
+      absl::WebSafeBase64Escape("i" + std::string("\x08\x01", 2) + std::string(2049, 'p'));
+  const std::string too_long_id =
+      absl::WebSafeBase64Escape("i" + std::string("\0\0", 2) + std::string(1024, 'i'));
+  for (const std::string& token :
+       {std::string("?"), std::string("not base64!"), std::string("AAAA"), whole.substr(0, 4),
+        too_long_key, too_long_id, ContainerPageToken("c")}) {
+    EXPECT_THAT(ReadItemPageToken(token), IsInvalid("page_token", "next_page_token")) << token;
+  }
+  const std::string with_control = ContainerPageToken("a\nb");
+  for (const std::string& token :
+       {std::string("?"), absl::WebSafeBase64Escape("c"), with_control, whole}) {
+    EXPECT_THAT(ReadContainerPageToken(token), IsInvalid("page_token")) << token;
+  }
+}
+
+}  // namespace
+}  // namespace ttl
