@@ -1,0 +1,72 @@
+#ifndef TTL_SERVICE_SERVER_CONFIG_H_
+#define TTL_SERVICE_SERVER_CONFIG_H_
+
+#include <spdlog/common.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace ttl {
+
+// Everything that can be set from outside. The defaults are those of the flags.
+struct ServerConfig {
+  // Where it listens; an empty string: not there. At least one is set.
+  std::string listen_socket = "/run/ttl-sidecar/sidecar.sock";
+  mode_t socket_mode = 0660;
+  std::string socket_group;  // name or number; empty: the group of the process
+  std::string listen_tcp;    // HOST:PORT
+
+  // gRPC address of the primary store; empty: nothing is deleted.
+  std::string store;
+
+  std::string data_dir = "/var/lib/ttl-sidecar";
+  std::string containers_file;  // empty: none
+
+  // Rates of deletes; absent: no limit, 0: no deletes.
+  std::optional<double> max_deletes_per_second;            // of all containers
+  std::optional<double> container_max_deletes_per_second;  // of each that sets none
+
+  int64_t delete_batch_items = 500;
+  absl::Duration delete_deadline = absl::Seconds(5);
+  absl::Duration policy_grace = absl::Seconds(60);
+  absl::Duration max_store_clock_skew = absl::Seconds(60);
+
+  int64_t cache_bytes = int64_t{64} << 20;
+  int64_t block_cache_bytes = int64_t{32} << 20;
+  int64_t max_queued_writes = 16384;
+  int64_t max_queued_bytes = int64_t{64} << 20;
+  int64_t report_floor_bytes = int64_t{256} << 20;
+  int64_t outcome_floor_bytes = int64_t{64} << 20;
+
+  int64_t max_message_bytes = int64_t{4} << 20;
+  int64_t max_streams_per_connection = 1024;
+  int64_t rpc_memory_bytes = int64_t{256} << 20;
+
+  absl::Duration stop_deadline = absl::Seconds(10);
+  spdlog::level::level_enum log_level = spdlog::level::info;
+
+  // Check the data directory and exit instead of serving.
+  bool check_data_dir = false;
+};
+
+// A command line, understood.
+struct CommandLine {
+  ServerConfig config;
+  // Not empty: to be printed instead of anything else (--help, --version).
+  std::string text;
+};
+
+// Reads flags, environment variables (TTL_SIDECAR_<FLAG_IN_CAPS>; an empty one
+// counts as absent), the file named by --config, and the defaults: the first
+// that has a value wins. INVALID_ARGUMENT names the option, the value and what
+// would be right; unknown flags and unknown keys in the file are refused too.
+absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_SERVER_CONFIG_H_

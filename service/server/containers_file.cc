@@ -1,0 +1,331 @@
+#include "service/server/containers_file.h"
+
+#include <spdlog/spdlog.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "service/core/status_macros.h"
+#include "service/core/ttl_rules.h"
+#include "service/rpc/quoted.h"
+#include "service/storage/done.h"
+
+namespace ttl {
+namespace {
+
+// A node and all that an error about it has to name.
+struct Place {
+  std::string file;
+  std::string container;  // empty: outside of containers, or its id is not known
+  std::string key;
+  YAML::Node node;
+
+  // The same, one key deeper.
+  Place Under(const std::string& name, const YAML::Node& child) const {
+    return {file, container, key.empty() ? name : absl::StrCat(key, ".", name), child};
+  }
+
+  absl::Status Error(absl::string_view problem) const {
+    std::string where = absl::StrCat(file, ":", node.Mark().line + 1);
+    if (!container.empty()) absl::StrAppend(&where, ": container \"", container, "\"");
+    if (!key.empty()) absl::StrAppend(&where, ": ", key);
+    return absl::InvalidArgumentError(absl::StrCat(where, ": ", problem));
+  }
+};
+
+std::string Describe(const YAML::Node& node) {
+  if (node.IsMap()) return "a mapping";
+  if (node.IsSequence()) return "a list";
+  if (node.IsNull()) return "nothing";
+  return absl::StrCat("\"", absl::Utf8SafeCEscape(node.Scalar()), "\"");
+}
+
+absl::Status Refused(const Place& place, absl::string_view right) {
+  return place.Error(absl::StrCat(Describe(place.node), " is not allowed; give ", right));
+}
+
+// yaml-cpp marks scalars in quotes with the tag "!": those are text, not numbers.
+bool IsPlain(const YAML::Node& node) { return node.IsScalar() && node.Tag() == "?"; }
+
+bool IsWholeNumber(absl::string_view text) {
+  if (!text.empty() && text[0] == '-') text.remove_prefix(1);
+  if (text.empty() || (text.size() > 1 && text[0] == '0')) return false;
+  return std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+}
+
+absl::StatusOr<int64_t> ReadWhole(const Place& place, absl::string_view right) {
+  int64_t number = 0;
+  if (!IsPlain(place.node) || !IsWholeNumber(place.node.Scalar()) ||
+      !absl::SimpleAtoi(place.node.Scalar(), &number)) {
+    return Refused(place, right);
+  }
+  return number;
+}
+
+absl::StatusOr<std::optional<int64_t>> ReadDefaultTtl(const Place& place) {
+  const std::string right =
+      absl::StrCat("whole seconds without a unit or quotes, -1 or 1 to ", kMaxTtl, ", or off");
+  if (place.node.IsNull() || (IsPlain(place.node) && place.node.Scalar() == "off")) {
+    return std::optional<int64_t>();
+  }
+  TTL_ASSIGN_OR_RETURN(const int64_t ttl, ReadWhole(place, right));
+  if (!IsLegalTtl(ttl)) return Refused(place, right);
+  return ttl;
+}
+
+absl::StatusOr<IndexingMode> ReadIndexingMode(const Place& place) {
+  const std::string name =
+      place.node.IsScalar() ? absl::AsciiStrToUpper(place.node.Scalar()) : std::string();
+  if (name == "CONSISTENT") return IndexingMode::kConsistent;
+  if (name == "LAZY") return IndexingMode::kLazy;
+  if (name == "NONE") return IndexingMode::kNone;
+  return Refused(place, "CONSISTENT, LAZY or NONE");
+}
+
+absl::StatusOr<std::optional<double>> ReadRate(const Place& place) {
+  if (place.node.IsNull()) return std::optional<double>();
+  double rate = 0;
+  if (!IsPlain(place.node) || !absl::SimpleAtod(place.node.Scalar(), &rate) ||
+      !std::isfinite(rate) || rate < 0) {
+    return Refused(place,
+                   "a number from 0 (no deletes) on, or leave it out for the server's default");
+  }
+  return rate;
+}
+
+absl::StatusOr<int64_t> ReadDelay(const Place& place) {
+  const std::string right =
+      absl::StrCat("whole seconds without a unit or quotes, 0 to ", kMaxDelaySeconds);
+  if (place.node.IsNull()) return 0;
+  TTL_ASSIGN_OR_RETURN(const int64_t delay, ReadWhole(place, right));
+  if (delay < 0 || delay > kMaxDelaySeconds) return Refused(place, right);
+  return delay;
+}
+
+// Calls `read(place of the value)` for every key of a mapping. Refuses what is
+// not a mapping, keys that are not in `known`, and keys given twice.
+template <typename Read>
+absl::Status ReadMapping(const Place& place, const std::vector<std::string>& known, Read read) {
+  const std::string right = absl::StrCat("a mapping with the keys ", absl::StrJoin(known, ", "));
+  if (!place.node.IsMap()) return Refused(place, right);
+  std::set<std::string> seen;
+  for (const auto& pair : place.node) {
+    const YAML::Node& key = pair.first;
+    const Place at_key = {place.file, place.container, place.key, key};
+    const std::string name = key.IsScalar() ? key.Scalar() : "";
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return at_key.Error(absl::StrCat("unknown key ", Describe(key), "; the keys are ",
+                                       absl::StrJoin(known, ", ")));
+    }
+    if (!seen.insert(name).second) {
+      return at_key.Error(absl::StrCat("key \"", name, "\" is given twice"));
+    }
+    TTL_RETURN_IF_ERROR(read(name, place.Under(name, pair.second)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadDeletePolicy(const Place& place, ContainerSettings& settings) {
+  if (place.node.IsNull()) return absl::OkStatus();
+  return ReadMapping(place, {"max_deletes_per_second", "delay_seconds"},
+                     [&](const std::string& name, const Place& value) -> absl::Status {
+                       if (name == "delay_seconds") {
+                         TTL_ASSIGN_OR_RETURN(settings.policy.delay_seconds, ReadDelay(value));
+                       } else {
+                         TTL_ASSIGN_OR_RETURN(settings.max_deletes_per_second, ReadRate(value));
+                       }
+                       return absl::OkStatus();
+                     });
+}
+
+absl::Status ReadSetting(const std::string& name, const Place& value, ContainerSettings& settings) {
+  if (name == "default_ttl") {
+    TTL_ASSIGN_OR_RETURN(settings.policy.default_ttl, ReadDefaultTtl(value));
+  } else if (name == "indexing_mode") {
+    TTL_ASSIGN_OR_RETURN(settings.indexing_mode, ReadIndexingMode(value));
+  } else if (name == "delete_policy") {
+    return ReadDeletePolicy(value, settings);
+  }
+  return absl::OkStatus();
+}
+
+// The id first, wherever it stands, so that errors about other keys can name it.
+absl::StatusOr<std::string> ReadId(const Place& place) {
+  if (!place.node.IsMap()) return Refused(place, "a mapping with the key id");
+  const YAML::Node id = place.node["id"];
+  if (!id.IsDefined()) return place.Error("the key id is missing");
+  const Place at_id = place.Under("id", id);
+  if (!id.IsScalar()) return Refused(at_id, "the id of a container");
+  if (const absl::Status valid = ValidateContainerId(id.Scalar()); !valid.ok()) {
+    return at_id.Error(valid.message());
+  }
+  return id.Scalar();
+}
+
+absl::StatusOr<ContainerEntry> ReadEntry(Place place) {
+  ContainerEntry entry;
+  TTL_ASSIGN_OR_RETURN(entry.id, ReadId(place));
+  place.container = absl::Utf8SafeCEscape(entry.id);
+  place.key.clear();
+  TTL_RETURN_IF_ERROR(ReadMapping(place, {"id", "default_ttl", "indexing_mode", "delete_policy"},
+                                  [&](const std::string& name, const Place& value) {
+                                    return ReadSetting(name, value, entry.settings);
+                                  }));
+  if (const absl::Status valid = ValidateSettings(entry.settings); !valid.ok()) {
+    return place.Error(valid.message());
+  }
+  return entry;
+}
+
+absl::StatusOr<std::vector<ContainerEntry>> ReadEntries(const Place& place) {
+  std::vector<ContainerEntry> entries;
+  if (place.node.IsNull()) return entries;
+  if (!place.node.IsSequence()) return Refused(place, "a list of containers");
+  std::set<std::string> seen;
+  for (const YAML::Node& node : place.node) {
+    TTL_ASSIGN_OR_RETURN(ContainerEntry entry, ReadEntry({place.file, "", place.key, node}));
+    if (!seen.insert(entry.id).second) {
+      return Place{place.file, absl::Utf8SafeCEscape(entry.id), "", node}.Error("is given twice");
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+absl::StatusOr<std::vector<ContainerEntry>> ReadDocuments(
+    const std::string& file_name, const std::vector<YAML::Node>& documents) {
+  std::vector<ContainerEntry> entries;
+  if (documents.empty() || (documents.size() == 1 && documents[0].IsNull())) return entries;
+  const Place place = {file_name, "", "", documents.back()};
+  if (documents.size() > 1) return place.Error("a second document; give one only");
+  TTL_RETURN_IF_ERROR(ReadMapping(place, {"containers"},
+                                  [&](const std::string&, const Place& value) -> absl::Status {
+                                    TTL_ASSIGN_OR_RETURN(entries, ReadEntries(value));
+                                    return absl::OkStatus();
+                                  }));
+  return entries;
+}
+
+absl::string_view Name(IndexingMode mode) {
+  switch (mode) {
+    case IndexingMode::kConsistent:
+      return "CONSISTENT";
+    case IndexingMode::kLazy:
+      return "LAZY";
+    case IndexingMode::kNone:
+      return "NONE";
+  }
+  return "CONSISTENT";
+}
+
+// What became of an entry, for the log.
+absl::StatusOr<absl::string_view> ApplyEntry(const ContainerEntry& entry, bool was_applied_before,
+                                             Containers& containers, absl::Time now,
+                                             absl::Duration grace) {
+  using Changed = absl::StatusOr<ContainerPtr>;
+  const ContainerPtr present = containers.Find(entry.id);
+  if (present == nullptr) {
+    TTL_RETURN_IF_ERROR(Await<Changed>([&](auto done) {
+                          containers.Create(entry.id, entry.settings, now, std::move(done));
+                        }).status());
+    return was_applied_before ? "created again" : "created";
+  }
+  if (present->settings == entry.settings) return "already so";
+  const auto set_all = [&](const Container&) {
+    return absl::StatusOr<ContainerSettings>(entry.settings);
+  };
+  TTL_RETURN_IF_ERROR(Await<Changed>([&](auto done) {
+                        containers.Update(entry.id, set_all, now, grace, std::move(done));
+                      }).status());
+  return "changed";
+}
+
+absl::Status ApplyIfChanged(const ContainerEntry& entry, Storage& storage, absl::Time now,
+                            absl::Duration grace) {
+  const std::string form = NormalForm(entry);
+  TTL_ASSIGN_OR_RETURN(const std::optional<std::string> applied,
+                       storage.sidecar_state().LoadAppliedEntry(entry.id));
+  if (applied == form) {
+    if (storage.containers().Find(entry.id) == nullptr) {
+      spdlog::warn("container of the file was deleted by a call and stays so: container={}",
+                   Quoted(entry.id, kMaxContainerIdBytes));
+    }
+    return absl::OkStatus();
+  }
+  TTL_ASSIGN_OR_RETURN(const absl::string_view outcome,
+                       ApplyEntry(entry, applied.has_value(), storage.containers(), now, grace));
+  TTL_RETURN_IF_ERROR(Await<absl::Status>([&](auto done) {
+    storage.sidecar_state().SaveAppliedEntry(entry.id, form, std::move(done));
+  }));
+  spdlog::info("entry of the containers file applied: container={} outcome={} settings={}",
+               Quoted(entry.id, kMaxContainerIdBytes), Quoted(outcome), Quoted(form, 256));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ContainerEntry>> ParseContainers(const std::string& file_name,
+                                                            const std::string& text) {
+  try {
+    return ReadDocuments(file_name, YAML::LoadAll(text));
+  } catch (const YAML::Exception& error) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_name, ":", error.mark.line + 1, ": not YAML: ", error.msg));
+  }
+}
+
+absl::StatusOr<std::vector<ContainerEntry>> ReadContainersFile(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    return absl::NotFoundError(absl::StrCat("--containers: cannot read \"", path, "\""));
+  }
+  return ParseContainers(path, text.str());
+}
+
+std::string NormalForm(const ContainerEntry& entry) {
+  // Defaults are left out, so that a setting added later changes no form.
+  const ContainerSettings& settings = entry.settings;
+  std::vector<std::string> parts;
+  if (settings.policy.default_ttl.has_value()) {
+    parts.push_back(absl::StrCat("default_ttl=", *settings.policy.default_ttl));
+  }
+  if (settings.indexing_mode != IndexingMode::kConsistent) {
+    parts.push_back(absl::StrCat("indexing_mode=", Name(settings.indexing_mode)));
+  }
+  if (settings.max_deletes_per_second.has_value()) {
+    parts.push_back(
+        absl::StrFormat("max_deletes_per_second=%.17g", *settings.max_deletes_per_second));
+  }
+  if (settings.policy.delay_seconds != 0) {
+    parts.push_back(absl::StrCat("delay_seconds=", settings.policy.delay_seconds));
+  }
+  return absl::StrJoin(parts, " ");
+}
+
+absl::Status ApplyContainers(const std::vector<ContainerEntry>& entries, Storage& storage,
+                             absl::Time now, absl::Duration grace) {
+  for (const ContainerEntry& entry : entries) {
+    const absl::Status applied = ApplyIfChanged(entry, storage, now, grace);
+    if (!applied.ok()) {
+      return absl::Status(applied.code(),
+                          absl::StrCat("container \"", absl::Utf8SafeCEscape(entry.id),
+                                       "\" of the containers file: ", applied.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ttl

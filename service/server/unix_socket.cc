@@ -1,0 +1,156 @@
+#include "service/server/unix_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "service/core/status_macros.h"
+
+namespace ttl {
+namespace {
+
+static_assert(sizeof(sockaddr_un::sun_path) == kMaxSocketPathBytes + 1);
+
+absl::Status CheckPath(const std::string& path) {
+  if (path.empty() || path.size() > kMaxSocketPathBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("socket \"", path, "\" has a path of ",
+                                                   path.size(), " bytes; give 1 to ",
+                                                   kMaxSocketPathBytes, " bytes"));
+  }
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (!parent.empty() && !std::filesystem::is_directory(parent, error)) {
+    return absl::NotFoundError(absl::StrCat("socket \"", path, "\": \"", parent.string(),
+                                            "\" is not a directory; make it first"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<gid_t>> ResolveGroup(const std::string& group) {
+  if (group.empty()) return std::optional<gid_t>();
+  gid_t number = 0;
+  if (absl::SimpleAtoi(group, &number)) return number;
+  std::vector<char> buffer(1 << 16);
+  struct group entry;
+  struct group* found = nullptr;
+  getgrnam_r(group.c_str(), &entry, buffer.data(), buffer.size(), &found);
+  if (found == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--socket-group: there is no group \"", group, "\"; give a name or a number"));
+  }
+  return found->gr_gid;
+}
+
+// Returns the descriptor that holds the lock.
+absl::StatusOr<int> TakeLock(const std::string& path) {
+  const std::string lock_path = absl::StrCat(path, ".lock");
+  const int fd =
+      open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  if (fd < 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot open \"", lock_path, "\""));
+  }
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  const int error = errno;
+  close(fd);
+  if (error == EWOULDBLOCK) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("socket \"", path, "\" is in use: another process holds \"", lock_path, "\""));
+  }
+  return absl::ErrnoToStatus(error, absl::StrCat("cannot lock \"", lock_path, "\""));
+}
+
+// 0 if somebody accepts connections at `path`, else the error of connecting.
+int TryConnect(const std::string& path) {
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return errno;
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  memcpy(address.sun_path, path.data(), path.size());
+  const int result = connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  const int error = result == 0 ? 0 : errno;
+  close(fd);
+  return error;
+}
+
+// Makes way at the path, or says what is in the way.
+absl::Status RemoveStale(const std::string& path) {
+  struct stat info;
+  if (lstat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT) return absl::OkStatus();
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot look at \"", path, "\""));
+  }
+  if (!S_ISSOCK(info.st_mode)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("\"", path, "\" is not a socket; it is left alone, give another path"));
+  }
+  const int error = TryConnect(path);
+  if (error == 0 || error == EAGAIN) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("socket \"", path, "\" is in use: a server answers on it"));
+  }
+  if (error != ECONNREFUSED) {
+    return absl::ErrnoToStatus(error,
+                               absl::StrCat("cannot tell whether socket \"", path, "\" is in use"));
+  }
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot remove the left-over \"", path, "\""));
+  }
+  return absl::OkStatus();
+}
+
+// Lets new files be used by the owner alone, for the time of a scope.
+class OwnerOnlyUmask {
+ public:
+  OwnerOnlyUmask() : previous_(umask(0077)) {}
+  ~OwnerOnlyUmask() { umask(previous_); }
+
+ private:
+  const mode_t previous_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<UnixSocket>> UnixSocket::Claim(const UnixSocketOptions& options) {
+  TTL_RETURN_IF_ERROR(CheckPath(options.path));
+  TTL_ASSIGN_OR_RETURN(const std::optional<gid_t> group, ResolveGroup(options.group));
+  TTL_ASSIGN_OR_RETURN(const int lock_fd, TakeLock(options.path));
+  std::unique_ptr<UnixSocket> claimed(new UnixSocket(options, group, lock_fd));
+  TTL_RETURN_IF_ERROR(RemoveStale(options.path));
+  return claimed;
+}
+
+UnixSocket::UnixSocket(UnixSocketOptions options, std::optional<gid_t> group, int lock_fd)
+    : options_(std::move(options)), group_(group), lock_fd_(lock_fd) {}
+
+UnixSocket::~UnixSocket() { close(lock_fd_); }
+
+absl::Status UnixSocket::Bind(absl::FunctionRef<absl::Status()> bind) {
+  {
+    const OwnerOnlyUmask umask;
+    TTL_RETURN_IF_ERROR(bind());
+  }
+  // Group before mode: else the old group could connect in between.
+  if (group_.has_value() && lchown(options_.path.c_str(), -1, *group_) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot give socket \"", options_.path,
+                                                   "\" to the group \"", options_.group, "\""));
+  }
+  if (chmod(options_.path.c_str(), options_.mode) != 0) {
+    return absl::ErrnoToStatus(
+        errno, absl::StrCat("cannot set the mode of socket \"", options_.path, "\""));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ttl

@@ -1,0 +1,301 @@
+#include "service/server/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tests/testing/temp_dir.h"
+
+namespace ttl {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// Sets an environment variable for the time of a scope.
+class ScopedEnv {
+ public:
+  ScopedEnv(std::string name, const std::string& value) : name_(std::move(name)) {
+    setenv(name_.c_str(), value.c_str(), 1);
+  }
+  ~ScopedEnv() { unsetenv(name_.c_str()); }
+  ScopedEnv(const ScopedEnv&) = delete;
+  ScopedEnv& operator=(const ScopedEnv&) = delete;
+
+ private:
+  const std::string name_;
+};
+
+absl::StatusOr<CommandLine> Parse(std::vector<std::string> arguments) {
+  std::vector<const char*> argv = {"ttl-sidecar"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  return ParseCommandLine(static_cast<int>(argv.size()), argv.data());
+}
+
+std::string WriteFile(const TempDir& dir, const std::string& text) {
+  const std::string path = dir.File("sidecar.toml");
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(ConfigTest, DefaultsAreThoseOfTheStruct) {
+  const absl::StatusOr<CommandLine> line = Parse({});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->text, "");
+  EXPECT_EQ(line->config.listen_socket, "/run/ttl-sidecar/sidecar.sock");
+  EXPECT_EQ(line->config.socket_mode, mode_t{0660});
+  EXPECT_EQ(line->config.delete_batch_items, 500);
+  EXPECT_EQ(line->config.delete_deadline, absl::Seconds(5));
+  EXPECT_EQ(line->config.cache_bytes, 64 << 20);
+  EXPECT_EQ(line->config.max_deletes_per_second, std::nullopt);
+  EXPECT_FALSE(line->config.check_data_dir);
+}
+
+TEST(ConfigTest, EveryFlagIsRead) {
+  const absl::StatusOr<CommandLine> line = Parse({"--listen-socket",
+                                                  "/tmp/a b,c.sock",
+                                                  "--socket-mode",
+                                                  "0600",
+                                                  "--socket-group",
+                                                  "adm",
+                                                  "--listen-tcp",
+                                                  "[::1]:0",
+                                                  "--store",
+                                                  "unix:/tmp/store.sock",
+                                                  "--data-dir",
+                                                  "/tmp/data",
+                                                  "--containers",
+                                                  "/tmp/c.yaml",
+                                                  "--max-deletes-per-second",
+                                                  "0",
+                                                  "--container-max-deletes-per-second",
+                                                  "0.5",
+                                                  "--delete-batch-items",
+                                                  "1",
+                                                  "--delete-deadline-seconds",
+                                                  "2",
+                                                  "--policy-grace-seconds",
+                                                  "3",
+                                                  "--max-store-clock-skew-seconds",
+                                                  "4",
+                                                  "--cache-mib",
+                                                  "5",
+                                                  "--block-cache-mib",
+                                                  "6",
+                                                  "--max-queued-writes",
+                                                  "7",
+                                                  "--max-queued-mib",
+                                                  "8",
+                                                  "--report-floor-mib",
+                                                  "10",
+                                                  "--outcome-floor-mib",
+                                                  "9",
+                                                  "--max-message-mib",
+                                                  "11",
+                                                  "--max-streams-per-connection",
+                                                  "12",
+                                                  "--rpc-memory-mib",
+                                                  "13",
+                                                  "--stop-deadline-seconds",
+                                                  "14",
+                                                  "--log-level",
+                                                  "warning",
+                                                  "--check-data-dir"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  const ServerConfig& config = line->config;
+  EXPECT_EQ(config.listen_socket, "/tmp/a b,c.sock");
+  EXPECT_EQ(config.socket_mode, mode_t{0600});
+  EXPECT_EQ(config.socket_group, "adm");
+  EXPECT_EQ(config.listen_tcp, "[::1]:0");
+  EXPECT_EQ(config.store, "unix:/tmp/store.sock");
+  EXPECT_EQ(config.data_dir, "/tmp/data");
+  EXPECT_EQ(config.containers_file, "/tmp/c.yaml");
+  EXPECT_EQ(config.max_deletes_per_second, 0.0);
+  EXPECT_EQ(config.container_max_deletes_per_second, 0.5);
+  EXPECT_EQ(config.delete_batch_items, 1);
+  EXPECT_EQ(config.delete_deadline, absl::Seconds(2));
+  EXPECT_EQ(config.policy_grace, absl::Seconds(3));
+  EXPECT_EQ(config.max_store_clock_skew, absl::Seconds(4));
+  EXPECT_EQ(config.cache_bytes, 5 << 20);
+  EXPECT_EQ(config.block_cache_bytes, 6 << 20);
+  EXPECT_EQ(config.max_queued_writes, 7);
+  EXPECT_EQ(config.max_queued_bytes, 8 << 20);
+  EXPECT_EQ(config.report_floor_bytes, 10 << 20);
+  EXPECT_EQ(config.outcome_floor_bytes, 9 << 20);
+  EXPECT_EQ(config.max_message_bytes, 11 << 20);
+  EXPECT_EQ(config.max_streams_per_connection, 12);
+  EXPECT_EQ(config.rpc_memory_bytes, 13 << 20);
+  EXPECT_EQ(config.stop_deadline, absl::Seconds(14));
+  EXPECT_EQ(config.log_level, spdlog::level::warn);
+  EXPECT_TRUE(config.check_data_dir);
+}
+
+struct BadValue {
+  const char* flag;
+  std::vector<std::string> values;
+  const char* right;  // part of what the message says would be right
+};
+
+// Durations and sizes carry their unit in the name of the flag, so a value with a
+// unit, or with the wrong sign, is refused rather than guessed at.
+const BadValue kBadValues[] = {
+    {"--socket-mode", {"", "660x", "888", "66", "00660", "-660", "1777", "rw"}, "octal"},
+    {"--listen-tcp",
+     {"", "7070", "localhost", ":7070", "localhost:", "localhost:65536", "localhost:-1", "::1:7070",
+      "localhost:0x10"},
+     "HOST:PORT"},
+    {"--store",
+     {"", "http://store:1", "https://store:1", "/run/store.sock", "store"},
+     "gRPC address"},
+    {"--max-deletes-per-second", {"", "-1", "nan", "inf", "ten", "10/s", " 5"}, "number from 0"},
+    {"--container-max-deletes-per-second", {"-0.5", "1e999"}, "number from 0"},
+    {"--delete-batch-items",
+     {"", "0", "-1", "1.5", "010", "0x10", " 5", "10001", "5 items"},
+     "items"},
+    {"--delete-deadline-seconds", {"", "0", "-1", "5s", "500ms", "0.5", "301"}, "without a unit"},
+    {"--policy-grace-seconds", {"0", "-60", "1m", "99999999999999999999"}, "without a unit"},
+    {"--max-store-clock-skew-seconds", {"0", "-1", "500ms"}, "without a unit"},
+    {"--cache-mib", {"0", "-1", "64M", "1048577", "9223372036854775807"}, "MiB"},
+    {"--block-cache-mib", {"0", "-1"}, "MiB"},
+    {"--max-queued-writes", {"0", "-1"}, "whole number"},
+    {"--max-queued-mib", {"0", "-1"}, "MiB"},
+    {"--report-floor-mib", {"0", "-1"}, "MiB"},
+    {"--outcome-floor-mib", {"0", "-1"}, "MiB"},
+    {"--max-message-mib", {"0", "-1", "1025"}, "MiB"},
+    {"--max-streams-per-connection", {"0", "-1"}, "whole number"},
+    {"--rpc-memory-mib", {"0", "-1"}, "MiB"},
+    {"--stop-deadline-seconds", {"0", "-1", "10s"}, "without a unit"},
+    {"--log-level", {"", "INFO", "warn", "0"}, "debug, info, warning or error"},
+};
+
+TEST(ConfigTest, BadFlagNamesItselfItsValueAndWhatIsRight) {
+  for (const BadValue& bad : kBadValues) {
+    for (const std::string& value : bad.values) {
+      SCOPED_TRACE(absl::StrCat(bad.flag, "=", value));
+      const absl::StatusOr<CommandLine> line = Parse({absl::StrCat(bad.flag, "=", value)});
+      ASSERT_EQ(line.status().code(), absl::StatusCode::kInvalidArgument);
+      EXPECT_THAT(std::string(line.status().message()),
+                  AllOf(HasSubstr(bad.flag), HasSubstr(absl::StrCat("\"", value, "\"")),
+                        HasSubstr(bad.right)));
+    }
+  }
+}
+
+TEST(ConfigTest, BadValueOfTheFileNamesItselfItsValueAndWhatIsRight) {
+  const TempDir dir;
+  for (const BadValue& bad : kBadValues) {
+    for (const std::string& value : bad.values) {
+      if (value.empty() || value[0] == ' ') continue;  // the file format trims blanks
+      const std::string key = std::string(bad.flag).substr(2);
+      SCOPED_TRACE(absl::StrCat(key, "=", value));
+      const std::string path = WriteFile(dir, absl::StrCat(key, " = \"", value, "\"\n"));
+      const absl::StatusOr<CommandLine> line = Parse({"--config", path});
+      ASSERT_EQ(line.status().code(), absl::StatusCode::kInvalidArgument);
+      EXPECT_THAT(std::string(line.status().message()),
+                  AllOf(HasSubstr(bad.flag), HasSubstr(absl::StrCat("\"", value, "\"")),
+                        HasSubstr(bad.right)));
+    }
+  }
+}
+
+TEST(ConfigTest, BadEnvironmentVariableNamesItself) {
+  const ScopedEnv env("TTL_SIDECAR_DELETE_DEADLINE_SECONDS", "500ms");
+  EXPECT_THAT(std::string(Parse({}).status().message()),
+              AllOf(HasSubstr("TTL_SIDECAR_DELETE_DEADLINE_SECONDS"), HasSubstr("\"500ms\"")));
+}
+
+TEST(ConfigTest, FlagBeatsEnvironmentBeatsFileBeatsDefault) {
+  const TempDir dir;
+  const std::string path = WriteFile(dir,
+                                     "# sizes\n"
+                                     "cache-mib = 1\n"
+                                     "block-cache-mib = 1  # a remark\n"
+                                     "max-queued-mib = \"1\"\n");
+  const ScopedEnv config("TTL_SIDECAR_CONFIG", path);
+  const ScopedEnv cache("TTL_SIDECAR_CACHE_MIB", "2");
+  const ScopedEnv block_cache("TTL_SIDECAR_BLOCK_CACHE_MIB", "2");
+  const absl::StatusOr<CommandLine> line = Parse({"--cache-mib", "3"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->config.cache_bytes, 3 << 20);
+  EXPECT_EQ(line->config.block_cache_bytes, 2 << 20);
+  EXPECT_EQ(line->config.max_queued_bytes, 1 << 20);
+  EXPECT_EQ(line->config.report_floor_bytes, 256 << 20);
+}
+
+TEST(ConfigTest, EmptyEnvironmentVariableCountsAsAbsent) {
+  const ScopedEnv env("TTL_SIDECAR_STORE", "");
+  ASSERT_TRUE(Parse({}).ok());
+}
+
+TEST(ConfigTest, PathsOfTheFileMayHaveCommasAndBlanks) {
+  const TempDir dir;
+  const std::string path =
+      WriteFile(dir, "data-dir = \"/srv/a, b\"\nlisten-socket = /run/x.sock\n");
+  const absl::StatusOr<CommandLine> line = Parse({"--config", path});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->config.data_dir, "/srv/a, b");
+  EXPECT_EQ(line->config.listen_socket, "/run/x.sock");
+}
+
+TEST(ConfigTest, UnknownThingsAreNamed) {
+  const TempDir dir;
+  EXPECT_THAT(std::string(Parse({"--cache-mb", "1"}).status().message()), HasSubstr("--cache-mb"));
+  EXPECT_THAT(std::string(Parse({"serve"}).status().message()), HasSubstr("serve"));
+  for (const char* text : {"cache-mb = 64\n", "[server]\ncache-mib = 64\n", "config = other\n",
+                           "check-data-dir = true\n", "help = true\n"}) {
+    const std::string path = WriteFile(dir, text);
+    EXPECT_THAT(std::string(Parse({"--config", path}).status().message()),
+                AllOf(HasSubstr(path), HasSubstr("unknown key")))
+        << text;
+  }
+}
+
+TEST(ConfigTest, SomethingGivenTwiceIsRefused) {
+  const TempDir dir;
+  EXPECT_THAT(std::string(Parse({"--cache-mib", "1", "--cache-mib", "2"}).status().message()),
+              HasSubstr("--cache-mib"));
+  for (const char* text :
+       {"cache-mib = 1\ncache-mib = 2\n", "cache-mib = 1\nmax-queued-mib = 3\ncache-mib = 2\n"}) {
+    EXPECT_THAT(std::string(Parse({"--config", WriteFile(dir, text)}).status().message()),
+                HasSubstr("\"cache-mib\" is given more than once"))
+        << text;
+  }
+}
+
+TEST(ConfigTest, MissingFileIsNamed) {
+  EXPECT_THAT(std::string(Parse({"--config", "/nowhere/a.toml"}).status().message()),
+              AllOf(HasSubstr("--config"), HasSubstr("/nowhere/a.toml")));
+}
+
+TEST(ConfigTest, SomethingToListenOnIsNeeded) {
+  EXPECT_THAT(std::string(Parse({"--listen-socket="}).status().message()),
+              AllOf(HasSubstr("--listen-socket"), HasSubstr("--listen-tcp")));
+  EXPECT_TRUE(Parse({"--listen-socket=", "--listen-tcp=127.0.0.1:0"}).ok());
+}
+
+TEST(ConfigTest, OutcomeFloorIsNotAboveReportFloor) {
+  EXPECT_THAT(std::string(Parse({"--outcome-floor-mib=300"}).status().message()),
+              AllOf(HasSubstr("--outcome-floor-mib"), HasSubstr("\"300\""),
+                    HasSubstr("--report-floor-mib, 256")));
+}
+
+TEST(ConfigTest, HelpTellsDefaultAndVariableOfEachFlag) {
+  const absl::StatusOr<CommandLine> line = Parse({"--help"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  for (const BadValue& flag : kBadValues) EXPECT_THAT(line->text, HasSubstr(flag.flag));
+  EXPECT_THAT(line->text, AllOf(HasSubstr("TTL_SIDECAR_STOP_DEADLINE_SECONDS"), HasSubstr("0660")));
+}
+
+TEST(ConfigTest, VersionIsPrinted) {
+  const absl::StatusOr<CommandLine> line = Parse({"--version"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_THAT(line->text, testing::MatchesRegex("ttl-sidecar [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+}  // namespace
+}  // namespace ttl
