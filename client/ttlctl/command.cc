@@ -7,12 +7,36 @@
 #include "client/ttlctl/key_text.h"
 
 namespace ttl {
+namespace {
+
+constexpr char kMark = '\x01';
+
+}  // namespace
+
+std::string ToCli11(const std::string& argument) {
+  const bool is_list = !argument.empty() && argument.front() == '[' && argument.back() == ']';
+  return is_list ? kMark + argument : argument;
+}
+
+std::string FromCli11(const std::string& value) {
+  const bool is_marked = value.size() >= 2 && value[0] == kMark && value[1] == '[';
+  return is_marked ? value.substr(1) : value;
+}
 
 CLI::Option* AddParsedOption(CLI::App& command, const std::string& name,
                              const std::string& description, const std::string& type,
                              std::function<void(const std::string&)> parse) {
-  return command.add_option_function<std::string>(name, std::move(parse), description)
+  return command
+      .add_option_function<std::string>(
+          name, [parse = std::move(parse)](const std::string& value) { parse(FromCli11(value)); },
+          description)
       ->type_name(type);
+}
+
+CLI::Option* AddTextOption(CLI::App& command, const std::string& name,
+                           const std::string& description, std::string& target) {
+  return AddParsedOption(command, name, description, "TEXT",
+                         [&target](const std::string& text) { target = text; });
 }
 
 CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,

@@ -28,11 +28,22 @@ CLI::App* AddCommand(CLI::App& parent, const std::string& name, const std::strin
   return command;
 }
 
+// CLI11 takes an argument like "[a,b]" for a list of values where several may
+// stand. ToCli11 marks such an argument, so that it is left whole; FromCli11
+// takes the mark off. The functions below do that for their options.
+std::string ToCli11(const std::string& argument);
+std::string FromCli11(const std::string& value);
+
 // Adds an option whose text is given to `parse`, which throws
 // CLI::ValidationError if it does not like it.
 CLI::Option* AddParsedOption(CLI::App& command, const std::string& name,
                              const std::string& description, const std::string& type,
                              std::function<void(const std::string&)> parse);
+
+// Adds an option whose text is assigned to `target`, which must outlive the
+// parsing.
+CLI::Option* AddTextOption(CLI::App& command, const std::string& name,
+                           const std::string& description, std::string& target);
 
 // Adds an option for a decimal whole number, given to `set`.
 CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,

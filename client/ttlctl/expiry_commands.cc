@@ -92,7 +92,7 @@ ExitCode AcceptClock(Session& session, const NoArguments&) {
 }
 
 void AddTarget(CLI::App& command, TargetArguments& arguments) {
-  command.add_option("CONTAINER", arguments.container, "Id of the container");
+  AddTextOption(command, "CONTAINER", "Id of the container", arguments.container);
   command.add_flag("--all", arguments.all, "All containers, also those created later");
 }
 
@@ -102,15 +102,15 @@ void AddExpiryCommands(CLI::App& app, Command& chosen) {
   auto status_arguments = std::make_shared<TargetArguments>();
   CLI::App* status = AddCommand(app, "status", "How far deletion has come, and what holds it back",
                                 status_arguments, Status, chosen);
-  status->add_option("CONTAINER", status_arguments->container,
-                     "Id of one container; all if absent");
+  AddTextOption(*status, "CONTAINER", "Id of one container; all if absent",
+                status_arguments->container);
 
   auto pause_arguments = std::make_shared<TargetArguments>();
   CLI::App* pause =
       AddCommand(app, "pause", "Stop deletes until they are resumed; visibility is not affected",
                  pause_arguments, Pause, chosen);
   AddTarget(*pause, *pause_arguments);
-  pause->add_option("--reason", pause_arguments->reason, "Why, for whoever finds the pause")
+  AddTextOption(*pause, "--reason", "Why, for whoever finds the pause", pause_arguments->reason)
       ->required();
 
   auto resume_arguments = std::make_shared<TargetArguments>();

@@ -203,10 +203,10 @@ void AddImportCommand(CLI::App& app, Command& chosen) {
                                  arguments, Import, chosen);
   AddContainerId(*command, "CONTAINER",
                  [arguments = arguments.get()](std::string id) { arguments->container = id; });
-  command
-      ->add_option("FILE", arguments->file,
-                   "A regular file, checked to its end before anything is sent; or -, standard "
-                   "input, sent as it is read")
+  AddTextOption(*command, "FILE",
+                "A regular file, checked to its end before anything is sent; or -, standard "
+                "input, sent as it is read",
+                arguments->file)
       ->required();
   command->footer(
       "One JSON object per line:\n"

@@ -204,7 +204,7 @@ void AddCheck(CLI::App& items, Command& chosen) {
           "ID",
           [arguments = arguments.get()](const std::vector<std::string>& texts) {
             for (const std::string& text : texts) {
-              absl::StatusOr<std::string> id = KeyFromText(text);
+              absl::StatusOr<std::string> id = KeyFromText(FromCli11(text));
               if (!id.ok()) throw CLI::ValidationError("ID", std::string(id.status().message()));
               arguments->ids.push_back(*std::move(id));
             }

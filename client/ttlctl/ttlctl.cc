@@ -1,7 +1,9 @@
 #include "client/ttlctl/ttlctl.h"
 
+#include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -16,9 +18,9 @@ namespace ttl {
 namespace {
 
 void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
-  app.add_option("--server", options.server, "gRPC address of the sidecar")
+  AddTextOption(app, "--server", "gRPC address of the sidecar", options.server)
       ->envname("TTL_SIDECAR_ADDRESS")
-      ->capture_default_str();
+      ->default_str(options.server);
   AddParsedOption(
       app, "--timeout-seconds",
       "Longest time for each call; 1 for checks, 5 for reports, 15 for the rest if "
@@ -65,7 +67,9 @@ ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& te
   AddExpiryCommands(app, command);
   try {
     // CLI11 takes arguments from the back.
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    std::transform(reversed.begin(), reversed.end(), reversed.begin(), ToCli11);
+    app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp& help) {
     app.exit(help, terminal.out, terminal.err);
     return ExitCode::kOk;

@@ -1,0 +1,465 @@
+#include "client/ttlctl/ttlctl.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "tests/testing/fake_sidecar.h"
+#include "tests/testing/temp_dir.h"
+#include "ttl/v1/container_service.pb.h"
+#include "ttl/v1/expiry_service.pb.h"
+#include "ttl/v1/item_service.pb.h"
+
+namespace ttl {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::SizeIs;
+using testing::StartsWith;
+
+// What a run left behind.
+struct Outcome {
+  ExitCode code;
+  std::string out;
+  std::string err;
+};
+
+std::string Line(const std::string& id, const std::string& more = "") {
+  return absl::StrCat(R"({"id":")", id, R"(","ts":1000)", more, "}\n");
+}
+
+std::string ManyLines(int count) {
+  std::string lines;
+  for (int i = 0; i < count; ++i) lines += Line(absl::StrCat("i", i));
+  return lines;
+}
+
+class TtlctlTest : public testing::Test {
+ protected:
+  Outcome Run(std::vector<std::string> arguments, const std::string& input = "",
+              bool err_is_terminal = false) {
+    arguments.insert(arguments.begin(), {"--server", sidecar_.address()});
+    return RunAnywhere(arguments, input, err_is_terminal);
+  }
+
+  static Outcome RunAnywhere(const std::vector<std::string>& arguments,
+                             const std::string& input = "", bool err_is_terminal = false) {
+    std::istringstream in(input);
+    std::ostringstream out;
+    std::ostringstream err;
+    const ExitCode code = RunTtlctl(arguments, {in, out, err, err_is_terminal});
+    return {code, out.str(), err.str()};
+  }
+
+  // The only request of the method so far.
+  template <typename Request>
+  Request OnlyRequest(const std::string& method) {
+    const auto requests = sidecar_.Requests<Request>(method);
+    EXPECT_THAT(requests, SizeIs(1));
+    return requests.at(0);
+  }
+
+  std::string WriteFile(const std::string& content) {
+    const std::string path = directory_.File("import.jsonl");
+    std::ofstream(path) << content;
+    return path;
+  }
+
+  FakeSidecar sidecar_;
+  TempDir directory_;
+};
+
+// Containers
+
+TEST_F(TtlctlTest, CreateKeepsTheThreeStatesOfDefaultTtlApart) {
+  EXPECT_EQ(Run({"containers", "create", "a"}).code, ExitCode::kOk);
+  EXPECT_EQ(Run({"containers", "create", "b", "--default-ttl", "off"}).code, ExitCode::kOk);
+  EXPECT_EQ(Run({"containers", "create", "c", "--default-ttl", "-1"}).code, ExitCode::kOk);
+  EXPECT_EQ(Run({"containers", "create", "d", "--default-ttl", "60"}).code, ExitCode::kOk);
+  const auto requests = sidecar_.Requests<v1::CreateContainerRequest>("CreateContainer");
+  EXPECT_FALSE(requests[0].container().has_default_ttl());
+  EXPECT_FALSE(requests[1].container().has_default_ttl());
+  EXPECT_EQ(requests[2].container().default_ttl(), -1);
+  EXPECT_EQ(requests[3].container().default_ttl(), 60);
+}
+
+TEST_F(TtlctlTest, CreateSendsThePolicy) {
+  Run({"containers", "create", "salesdb/orders", "--indexing-mode", "lazy",
+       "--max-deletes-per-second", "0.5", "--delay-seconds", "30"});
+  const auto container = OnlyRequest<v1::CreateContainerRequest>("CreateContainer").container();
+  EXPECT_EQ(container.id(), "salesdb/orders");
+  EXPECT_EQ(container.indexing_mode(), v1::INDEXING_MODE_LAZY);
+  EXPECT_EQ(container.delete_policy().max_deletes_per_second(), 0.5);
+  EXPECT_EQ(container.delete_policy().delay().seconds(), 30);
+}
+
+TEST_F(TtlctlTest, SetNamesExactlyTheGivenFields) {
+  Run({"containers", "set", "c", "--default-ttl", "off", "--max-deletes-per-second", "default",
+       "--etag", "e1"});
+  const auto request = OnlyRequest<v1::UpdateContainerRequest>("UpdateContainer");
+  EXPECT_THAT(request.update_mask().paths(),
+              ElementsAre("default_ttl", "delete_policy.max_deletes_per_second"));
+  EXPECT_FALSE(request.container().has_default_ttl());
+  EXPECT_FALSE(request.container().delete_policy().has_max_deletes_per_second());
+  EXPECT_EQ(request.container().etag(), "e1");
+}
+
+TEST_F(TtlctlTest, SetWithoutASettingIsAUsageError) {
+  const Outcome outcome = Run({"containers", "set", "c"});
+  EXPECT_EQ(outcome.code, ExitCode::kUsage);
+  EXPECT_THAT(outcome.err, HasSubstr("--default-ttl"));
+  EXPECT_EQ(sidecar_.Calls("UpdateContainer"), 0);
+}
+
+TEST_F(TtlctlTest, ListPrintsOneJsonObjectPerLine) {
+  v1::ListContainersResponse response;
+  response.add_containers()->set_id("a");
+  response.add_containers()->set_id("b");
+  response.mutable_containers(1)->set_default_ttl(60);
+  sidecar_.Answer("ListContainers", response);
+  std::istringstream lines(Run({"--json", "containers", "list"}).out);
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_FALSE(json::parse(line).contains("default_ttl"));
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(json::parse(line)["id"], "b");
+  EXPECT_EQ(json::parse(line)["default_ttl"], "60");
+}
+
+TEST_F(TtlctlTest, ContainersMayBeNamedLikeCommands) {
+  EXPECT_EQ(Run({"containers", "get", "list"}).code, ExitCode::kOk);
+  EXPECT_EQ(Run({"containers", "get", "status"}).code, ExitCode::kOk);
+  EXPECT_EQ(Run({"status", "pause"}).code, ExitCode::kOk);
+  const auto requests = sidecar_.Requests<v1::GetContainerRequest>("GetContainer");
+  EXPECT_EQ(requests[0].id(), "list");
+  EXPECT_EQ(requests[1].id(), "status");
+}
+
+TEST_F(TtlctlTest, DeleteSendsTheEtag) {
+  EXPECT_EQ(Run({"containers", "delete", "c", "--etag", "e1"}).code, ExitCode::kOk);
+  EXPECT_EQ(OnlyRequest<v1::DeleteContainerRequest>("DeleteContainer").etag(), "e1");
+}
+
+// Items
+
+TEST_F(TtlctlTest, TrackSendsEveryField) {
+  const Outcome outcome =
+      Run({"items", "track", "c", R"(a\x00b)", "--ts", "1000", "--ttl", "-1", "--partition-key",
+           R"(p\\q)", "--etag", "e", "--sequence", "18446744073709551615", "--size-bytes", "5"});
+  EXPECT_EQ(outcome.code, ExitCode::kOk);
+  EXPECT_EQ(outcome.out, "tracked\n");
+  const auto item = OnlyRequest<v1::TrackItemsRequest>("TrackItems").items(0);
+  EXPECT_EQ(item.id(), std::string("a\0b", 3));
+  EXPECT_EQ(item.partition_key(), "p\\q");
+  EXPECT_EQ(item.ts(), 1000);
+  EXPECT_EQ(item.ttl(), -1);
+  EXPECT_EQ(item.etag(), "e");
+  EXPECT_EQ(item.sequence(), 18446744073709551615u);
+  EXPECT_EQ(item.size_bytes(), 5);
+}
+
+TEST_F(TtlctlTest, NumbersAreDecimalAndWhole) {
+  Run({"items", "track", "c", "a", "--ts", "0100"});
+  EXPECT_EQ(OnlyRequest<v1::TrackItemsRequest>("TrackItems").items(0).ts(), 100);
+  for (const char* bad : {"1.5", "0x10", "1e3", "", "ten", "9223372036854775808"}) {
+    EXPECT_EQ(Run({"items", "track", "c", "a", "--ts", bad}).code, ExitCode::kUsage) << bad;
+  }
+  EXPECT_EQ(sidecar_.Calls("TrackItems"), 1);
+}
+
+TEST_F(TtlctlTest, OddIdsArriveAsGiven) {
+  EXPECT_EQ(Run({"items", "check", "[c]", "[a,b]", "{}", "", "a,b", "é", "'q'", "x=y"}).code,
+            ExitCode::kOk);
+  const auto request = OnlyRequest<v1::CheckVisibilityRequest>("CheckVisibility");
+  EXPECT_EQ(request.container(), "[c]");
+  std::vector<std::string> ids;
+  for (const auto& check : request.checks()) ids.push_back(check.id());
+  EXPECT_THAT(ids, ElementsAre("[a,b]", "{}", "", "a,b", "é", "'q'", "x=y"));
+}
+
+TEST_F(TtlctlTest, CheckExitCodeTellsVisibleExpiredAndUntrackedApart) {
+  struct Case {
+    std::vector<v1::Visibility> answers;
+    ExitCode code;
+  };
+  const Case cases[] = {
+      {{v1::VISIBILITY_VISIBLE, v1::VISIBILITY_VISIBLE}, ExitCode::kOk},
+      {{v1::VISIBILITY_VISIBLE, v1::VISIBILITY_EXPIRED}, ExitCode::kExpired},
+      {{v1::VISIBILITY_UNTRACKED, v1::VISIBILITY_EXPIRED}, ExitCode::kExpired},
+      {{v1::VISIBILITY_UNTRACKED, v1::VISIBILITY_VISIBLE}, ExitCode::kUntracked},
+  };
+  for (const Case& c : cases) {
+    v1::CheckVisibilityResponse response;
+    for (const v1::Visibility visibility : c.answers) {
+      response.add_visibilities(visibility);
+      response.add_expire_times(0);
+    }
+    sidecar_.Answer("CheckVisibility", response);
+    EXPECT_EQ(Run({"items", "check", "c", "a", "b"}).code, c.code);
+  }
+}
+
+TEST_F(TtlctlTest, CheckCarriesWhatTheStoreHasRead) {
+  Run({"items", "check", "c", "a", "--partition-key", "p", "--ts", "1000", "--ttl", "60"});
+  const auto check = OnlyRequest<v1::CheckVisibilityRequest>("CheckVisibility").checks(0);
+  EXPECT_EQ(check.partition_key(), "p");
+  EXPECT_EQ(check.ts(), 1000);
+  EXPECT_EQ(check.ttl(), 60);
+  EXPECT_EQ(Run({"items", "check", "c", "a", "--ttl", "60"}).code, ExitCode::kUsage);
+}
+
+TEST_F(TtlctlTest, CheckJsonIsTheResponse) {
+  v1::CheckVisibilityResponse response;
+  response.add_visibilities(v1::VISIBILITY_EXPIRED);
+  response.add_expire_times(1060);
+  response.mutable_judged_at()->set_seconds(1060);
+  sidecar_.Answer("CheckVisibility", response);
+  EXPECT_EQ(json::parse(Run({"items", "check", "c", "a", "--json"}).out),
+            json::parse(R"({"visibilities": ["VISIBILITY_EXPIRED"], "expire_times": ["1060"],
+                            "judged_at": "1970-01-01T00:17:40Z"})"));
+}
+
+TEST_F(TtlctlTest, ListStopsAtItsLimitAndSaysSo) {
+  v1::ListItemsResponse page;
+  for (int i = 0; i < 3; ++i) page.add_items()->mutable_item()->set_id(absl::StrCat("i", i));
+  page.set_next_page_token("more");
+  sidecar_.Answer("ListItems", page);
+  sidecar_.Answer("ListItems", page);
+  const Outcome outcome = Run({"items", "list", "c", "--limit", "6", "--show-expired"});
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 7);
+  EXPECT_THAT(outcome.err, HasSubstr("--limit 0"));
+  const auto requests = sidecar_.Requests<v1::ListItemsRequest>("ListItems");
+  ASSERT_THAT(requests, SizeIs(2));
+  EXPECT_TRUE(requests[0].show_expired());
+  EXPECT_EQ(requests[0].page_size(), 6);
+  EXPECT_EQ(requests[1].page_size(), 3);
+  EXPECT_EQ(requests[1].page_token(), "more");
+}
+
+TEST_F(TtlctlTest, ListWithoutLimitGoesOnPastAnEmptyPage) {
+  v1::ListItemsResponse page;
+  page.set_next_page_token("more");
+  sidecar_.Answer("ListItems", page);
+  page.clear_next_page_token();
+  page.add_items()->mutable_item()->set_id("last");
+  sidecar_.Answer("ListItems", page);
+  EXPECT_THAT(Run({"items", "list", "c", "--limit", "0"}).out, HasSubstr("last"));
+}
+
+TEST_F(TtlctlTest, ExplainOfAnUntrackedItemIsNotFound) {
+  sidecar_.Fail("ExplainItem", {grpc::StatusCode::NOT_FOUND, "item \"a\" is not tracked"});
+  const Outcome outcome = Run({"items", "explain", "c", "a"});
+  EXPECT_EQ(outcome.code, ExitCode::kNotFound);
+  EXPECT_EQ(outcome.err, "ttlctl: item \"a\" is not tracked\n");
+  EXPECT_THAT(outcome.out, IsEmpty());
+}
+
+TEST_F(TtlctlTest, UntrackTellsWhatBecameOfIt) {
+  v1::UntrackItemsResponse response;
+  response.add_results(v1::UNTRACK_RESULT_STALE);
+  sidecar_.Answer("UntrackItems", response);
+  EXPECT_THAT(Run({"items", "untrack", "c", "a", "--ts", "1000"}).out, StartsWith("stale"));
+}
+
+// Import
+
+TEST_F(TtlctlTest, ImportSendsAFileInBatches) {
+  const Outcome outcome = Run({"import", "c", WriteFile(ManyLines(2500))});
+  EXPECT_EQ(outcome.code, ExitCode::kOk);
+  EXPECT_EQ(outcome.out,
+            "2,500 items imported: 2,500 tracked, 0 stale (a newer report is tracked)\n");
+  EXPECT_THAT(outcome.err, IsEmpty());
+  const auto requests = sidecar_.Requests<v1::TrackItemsRequest>("TrackItems");
+  ASSERT_THAT(requests, SizeIs(3));
+  EXPECT_EQ(requests[2].items_size(), 500);
+  EXPECT_EQ(requests[2].items(499).id(), "i2499");
+}
+
+TEST_F(TtlctlTest, BadLineInAFileSendsNothing) {
+  const std::string path = WriteFile(ManyLines(1500) + Line("x", R"(,"ttl":null)") + Line("y"));
+  const Outcome outcome = Run({"import", "c", path});
+  EXPECT_EQ(outcome.code, ExitCode::kRefused);
+  EXPECT_EQ(outcome.err,
+            absl::StrCat("ttlctl: ", path,
+                         ": line 1501: \"ttl\" is null: it must be -1 or a whole number from 1 to "
+                         "2147483647, or left out; nothing was imported\n"));
+  EXPECT_EQ(sidecar_.Calls("TrackItems"), 0);
+}
+
+TEST_F(TtlctlTest, BadLineOnStandardInputSaysWhatIsImported) {
+  const Outcome outcome = Run({"import", "c", "-"}, ManyLines(1500) + "{}\n");
+  EXPECT_EQ(outcome.code, ExitCode::kRefused);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("line 1501: \"id\" is missing"),
+                                 HasSubstr("lines 1 to 1000 are imported, nothing after")));
+  EXPECT_EQ(sidecar_.Calls("TrackItems"), 1);
+}
+
+TEST_F(TtlctlTest, RefusalByTheServerNamesTheLine) {
+  sidecar_.Fail("TrackItems", {grpc::StatusCode::INVALID_ARGUMENT, "items[1].ts is too far ahead"});
+  const Outcome outcome = Run({"import", "c", "-"}, Line("a") + "\n\n" + Line("b") + Line("c"));
+  EXPECT_EQ(outcome.code, ExitCode::kRefused);
+  EXPECT_EQ(outcome.err,
+            "ttlctl: -: line 4: items[1].ts is too far ahead; nothing was imported, lines 1 to 5 "
+            "are not, nothing after\n");
+}
+
+TEST_F(TtlctlTest, UnansweredBatchIsSaidToBeOfUnknownFate) {
+  sidecar_.Fail("TrackItems", {grpc::StatusCode::UNAVAILABLE, "going down"});
+  const Outcome outcome = Run({"import", "c", "-"}, Line("a"));
+  EXPECT_EQ(outcome.code, ExitCode::kUnreachable);
+  EXPECT_THAT(outcome.err, HasSubstr("lines 1 to 1 may be, nothing after"));
+}
+
+TEST_F(TtlctlTest, ImportCountsStaleReports) {
+  v1::TrackItemsResponse response;
+  response.add_results(v1::TRACK_RESULT_STALE);
+  response.add_results(v1::TRACK_RESULT_TRACKED);
+  sidecar_.Answer("TrackItems", response);
+  EXPECT_EQ(json::parse(Run({"import", "c", "-", "--json"}, Line("a") + Line("b")).out),
+            json({{"items", 2}, {"tracked", 1}, {"stale", 1}}));
+}
+
+TEST_F(TtlctlTest, ImportReadsALastLineWithoutNewlineAndCarriageReturns) {
+  Run({"import", "c", "-"}, "{\"id\":\"a\",\"ts\":1}\r\n{\"id\":\"b\",\"ts\":2}");
+  EXPECT_EQ(OnlyRequest<v1::TrackItemsRequest>("TrackItems").items(1).id(), "b");
+}
+
+TEST_F(TtlctlTest, OverlongLineIsRefused) {
+  const Outcome outcome =
+      Run({"import", "c", "-"}, Line("a") + std::string(100000, 'x') + "\n" + Line("b"));
+  EXPECT_EQ(outcome.code, ExitCode::kRefused);
+  EXPECT_THAT(outcome.err, HasSubstr("line 2: longer than 65536 bytes"));
+}
+
+TEST_F(TtlctlTest, EmptyImportSucceedsWithoutACall) {
+  EXPECT_EQ(Run({"import", "c", "-"}, "").code, ExitCode::kOk);
+  EXPECT_EQ(sidecar_.Calls("TrackItems"), 0);
+}
+
+TEST_F(TtlctlTest, MissingFileIsAUsageErrorNotANotFound) {
+  EXPECT_EQ(Run({"import", "c", directory_.File("nowhere")}).code, ExitCode::kUsage);
+  EXPECT_EQ(Run({"import", "c", directory_.path()}).code, ExitCode::kUsage);
+}
+
+TEST_F(TtlctlTest, ProgressIsDrawnOnlyOnATerminal) {
+  const std::string path = WriteFile(ManyLines(10000));
+  EXPECT_THAT(Run({"import", "c", path}, "", true).err, HasSubstr("10,000 items imported"));
+  EXPECT_THAT(Run({"import", "c", path}, "", false).err, IsEmpty());
+}
+
+// Status and levers
+
+TEST_F(TtlctlTest, StatusWithoutAContainerShowsAll) {
+  v1::ListExpiryStatusesResponse response;
+  response.add_containers()->set_container("salesdb/orders");
+  response.mutable_sidecar()->mutable_clock()->set_state(v1::CLOCK_STATE_SOUND);
+  sidecar_.Answer("ListExpiryStatuses", response);
+  EXPECT_THAT(Run({"status"}).out, AllOf(HasSubstr("sound"), HasSubstr("salesdb/orders")));
+}
+
+TEST_F(TtlctlTest, StatusJsonIsTheResponse) {
+  v1::GetExpiryStatusResponse response;
+  response.mutable_container()->set_container("c");
+  response.mutable_container()->add_holds(v1::DELETE_HOLD_RATE);
+  sidecar_.Answer("GetExpiryStatus", response);
+  const json status = json::parse(Run({"status", "c", "--json"}).out);
+  EXPECT_EQ(status["container"]["holds"], json({"DELETE_HOLD_RATE"}));
+  EXPECT_EQ(OnlyRequest<v1::GetExpiryStatusRequest>("GetExpiryStatus").container(), "c");
+}
+
+TEST_F(TtlctlTest, PauseNeedsAReasonAndOneTarget) {
+  EXPECT_EQ(Run({"pause", "c"}).code, ExitCode::kUsage);
+  EXPECT_EQ(Run({"pause", "--reason", "x"}).code, ExitCode::kUsage);
+  EXPECT_EQ(Run({"pause", "c", "--all", "--reason", "x"}).code, ExitCode::kUsage);
+  EXPECT_EQ(sidecar_.Calls("PauseDeletes"), 0);
+  EXPECT_EQ(Run({"pause", "--all", "--reason", "restore"}).code, ExitCode::kOk);
+  EXPECT_TRUE(OnlyRequest<v1::PauseDeletesRequest>("PauseDeletes").all_containers());
+}
+
+TEST_F(TtlctlTest, ResumeNamesItsTarget) {
+  EXPECT_EQ(Run({"resume"}).code, ExitCode::kUsage);
+  EXPECT_EQ(Run({"resume", "c"}).code, ExitCode::kOk);
+  EXPECT_EQ(OnlyRequest<v1::ResumeDeletesRequest>("ResumeDeletes").container(), "c");
+}
+
+TEST_F(TtlctlTest, ClockAcceptRefusedByTheServerIsOneLine) {
+  sidecar_.Fail("AcceptClock",
+                {grpc::StatusCode::FAILED_PRECONDITION, "the clock is\nnot suspect"});
+  const Outcome outcome = Run({"clock", "accept"});
+  EXPECT_EQ(outcome.code, ExitCode::kRefused);
+  EXPECT_EQ(outcome.err, "ttlctl: the clock is not suspect\n");
+  EXPECT_EQ(Run({"clock", "show"}).code, ExitCode::kOk);
+}
+
+// The command line as a whole
+
+TEST_F(TtlctlTest, UnreachableServerHasItsOwnExitCode) {
+  const Outcome outcome =
+      RunAnywhere({"status", "--server", absl::StrCat("unix:", directory_.File("nobody.sock"))});
+  EXPECT_EQ(outcome.code, ExitCode::kUnreachable);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("nobody.sock"), HasSubstr("TTL_SIDECAR_ADDRESS")));
+}
+
+TEST_F(TtlctlTest, TimeoutSecondsBoundsACall) {
+  sidecar_.Hang("ListContainers");
+  const Outcome outcome = Run({"containers", "list", "--timeout-seconds", "0.05"});
+  EXPECT_EQ(outcome.code, ExitCode::kUnreachable);
+  EXPECT_THAT(outcome.err, HasSubstr("within 50ms"));
+}
+
+TEST_F(TtlctlTest, BadCommandLinesAreUsageErrorsOnOneLine) {
+  const std::vector<std::vector<std::string>> bad = {
+      {},
+      {"bogus"},
+      {"items"},
+      {"items", "track", "c", "a"},
+      {"items", "check", "c", R"(a\q)", "b"},
+      {"items", "list", "c", "--limit", "-1"},
+      {"containers", "create", ""},
+      {"containers", "create", "\xff"},
+      {"containers", "create", "c", "--default-ttl", "1h"},
+      {"containers", "create", "c", "--indexing-mode", "eager"},
+      {"containers", "create", "c", "--max-deletes-per-second", "fast"},
+      {"containers", "list", "--timeout-seconds", "0"},
+      {"containers", "list", "--timeout-seconds", "nan"},
+      {"containers", "list", "extra"},
+  };
+  for (const auto& arguments : bad) {
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.code, ExitCode::kUsage) << testing::PrintToString(arguments);
+    EXPECT_THAT(outcome.err, MatchesRegex("ttlctl: [^\n]+--help\\)\n"));
+    EXPECT_THAT(outcome.out, IsEmpty());
+  }
+}
+
+TEST_F(TtlctlTest, HelpListsTheExitCodes) {
+  const Outcome outcome = Run({"--help"});
+  EXPECT_EQ(outcome.code, ExitCode::kOk);
+  for (int code = 0; code <= 6; ++code) {
+    EXPECT_THAT(outcome.out, HasSubstr(absl::StrCat("\n  ", code, "  ")));
+  }
+  EXPECT_THAT(Run({"items", "track", "--help"}).out, HasSubstr("--partition-key"));
+}
+
+TEST_F(TtlctlTest, JsonHasTheFieldNamesOfTheProtos) {
+  v1::GetContainerResponse response;
+  response.mutable_container()->mutable_create_time()->set_seconds(0);
+  sidecar_.Answer("GetContainer", response);
+  EXPECT_EQ(json::parse(Run({"containers", "get", "c", "--json"}).out)["create_time"],
+            "1970-01-01T00:00:00Z");
+}
+
+}  // namespace
+}  // namespace ttl
