@@ -1,6 +1,7 @@
 #include "client/ttlctl/import_command.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
