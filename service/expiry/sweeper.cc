@@ -220,7 +220,9 @@ Sweeper::TurnEnd Sweeper::TakeTurn(const Container& listed, StepResult& step) {
                      ComputeDueRule(container->settings.policy, container->replaced_policies,
                                     now.time.for_deletes),
                      now.steady >= track.next_full_scan};
-  if (!IsAnythingDue(turn, now)) {
+  const absl::Duration until_due = TimeUntilDue(turn, now);
+  if (until_due > absl::ZeroDuration() && !turn.full_scan) {
+    WakeAt(now.steady + until_due);
     SetWaitingForRate(turn, false);
     return TurnEnd::kNothingSent;
   }
@@ -232,16 +234,13 @@ Sweeper::TurnEnd Sweeper::TakeTurn(const Container& listed, StepResult& step) {
   return TurnEnd::kNothingSent;
 }
 
-bool Sweeper::IsAnythingDue(const Turn& turn, const Moment& now) {
-  if (turn.container.index_number == 0) return false;
+absl::Duration Sweeper::TimeUntilDue(const Turn& turn, const Moment& now) const {
   const std::optional<int64_t> next =
       storage_.expiry_index().NextDueTime(turn.container, turn.rule);
+  if (!next.has_value()) return absl::InfiniteDuration();
   const absl::Time judged_at = JudgeTime(now);
-  if (next.has_value() && absl::ToUnixSeconds(judged_at) < *next) {
-    WakeAt(now.steady + (absl::FromUnixSeconds(*next) - judged_at));
-    return turn.full_scan;
-  }
-  return next.has_value() || turn.full_scan;
+  if (absl::ToUnixSeconds(judged_at) >= *next) return absl::ZeroDuration();
+  return absl::FromUnixSeconds(*next) - judged_at;
 }
 
 bool Sweeper::MaySend(const Turn& turn, bool entered, const Moment& now) {
@@ -294,11 +293,17 @@ Sweeper::TurnEnd Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepRes
   const absl::Time judged_at = JudgeTime(now);
   const absl::Time not_after =
       store_state_.Now(now.steady).value_or(judged_at) + options_.delete_deadline;
-  const DeleteBatch batch = BuildDeleteBatch(turn.container, turn.rule, std::move(scan->due),
-                                             bounds, judged_at, not_after);
+  const JudgedBatch batch =
+      JudgeBatch(turn.container, turn.rule, std::move(scan->due), bounds, judged_at, not_after);
   const int64_t count = static_cast<int64_t>(batch.items.size());
-  if (count == 0) SetWaitingForRate(turn, false);
-  if (count == 0 || !HasTokens(turn, count, now)) return TurnEnd::kNothingSent;
+  if (count == 0) {
+    SetWaitingForRate(turn, false);
+    // The scan has found out what comes next.
+    const absl::Duration until_due = TimeUntilDue(turn, now);
+    if (until_due > absl::ZeroDuration()) WakeAt(now.steady + until_due);
+    return TurnEnd::kNothingSent;
+  }
+  if (!HasTokens(turn, count, now)) return TurnEnd::kNothingSent;
 
   SetWaitingForRate(turn, false);
   turn.track.wanted = scan->more ? count : 1;
@@ -336,6 +341,11 @@ std::optional<DueScan> Sweeper::Scan(const Turn& turn, int64_t max_due, StepResu
                             ": its expiry index cannot be read: ", scan.status().ToString()));
     return std::nullopt;
   }
+  if (scan->unreadable > 0) {
+    LogTrouble(absl::StrCat(turn.container.id, "/unreadable"),
+               absl::StrCat("container ", turn.container.id, ": ", scan->unreadable,
+                            " due items are unreadable and are not deleted"));
+  }
   if (turn.full_scan) turn.track.next_full_scan = now.steady + kFullScanInterval;
   if (!scan->early.empty()) {
     const int64_t tidied = Tidy(turn.container, std::move(scan->early));
@@ -359,7 +369,7 @@ int64_t Sweeper::Tidy(const Container& container, std::vector<IndexEntry> early)
   return *tidied;
 }
 
-void Sweeper::Send(const Turn& turn, const DeleteBatch& batch, DeleteGate::Pass pass,
+void Sweeper::Send(const Turn& turn, const JudgedBatch& batch, DeleteGate::Pass pass,
                    const Moment& now) {
   board_.AddDeletes(turn.container.number, {.sent = static_cast<int64_t>(batch.items.size())});
   const auto response = store_->DeleteItems(batch.request, options_.delete_deadline);
@@ -371,7 +381,7 @@ void Sweeper::Send(const Turn& turn, const DeleteBatch& batch, DeleteGate::Pass 
   TakeCallError(turn, batch, response.status());
 }
 
-void Sweeper::TakeResponse(const Turn& turn, const DeleteBatch& batch,
+void Sweeper::TakeResponse(const Turn& turn, const JudgedBatch& batch,
                            const v1::DeleteItemsResponse& response, const Moment& sent) {
   const Moment received = ReadMoment();
   StoreAnswers answers = ReadAnswers(batch.items, batch.request, response, JudgeTime(received));
@@ -382,7 +392,7 @@ void Sweeper::TakeResponse(const Turn& turn, const DeleteBatch& batch,
   TakeAnswers(turn, std::move(answers));
 }
 
-void Sweeper::TakeCallError(const Turn& turn, const DeleteBatch& batch, const absl::Status& error) {
+void Sweeper::TakeCallError(const Turn& turn, const JudgedBatch& batch, const absl::Status& error) {
   const Moment now = ReadMoment();
   const int64_t count = static_cast<int64_t>(batch.items.size());
   const bool answered =

@@ -17,7 +17,7 @@
 #include "service/core/log_limiter.h"
 #include "service/core/sweep_board.h"
 #include "service/expiry/batch_limit.h"
-#include "service/expiry/delete_batch.h"
+#include "service/expiry/judged_batch.h"
 #include "service/expiry/moment.h"
 #include "service/expiry/primary_store_client.h"
 #include "service/expiry/store_answers.h"
@@ -128,7 +128,8 @@ class Sweeper {
   void ForgetGoneContainers();
   TurnEnd TakeTurn(const Container& listed, StepResult& step);
 
-  bool IsAnythingDue(const Turn& turn, const Moment& now);
+  // Until something may be due; infinite if nothing will be.
+  absl::Duration TimeUntilDue(const Turn& turn, const Moment& now) const;
   bool MaySend(const Turn& turn, bool entered, const Moment& now);
   bool HasTokens(const Turn& turn, int64_t count, const Moment& now);
   TurnEnd Sweep(const Turn& turn, DeleteGate::Pass pass, StepResult& step);
@@ -138,10 +139,10 @@ class Sweeper {
   std::optional<DueScan> Scan(const Turn& turn, int64_t max_due, StepResult& step);
   int64_t Tidy(const Container& container, std::vector<IndexEntry> early);
 
-  void Send(const Turn& turn, const DeleteBatch& batch, DeleteGate::Pass pass, const Moment& now);
-  void TakeResponse(const Turn& turn, const DeleteBatch& batch,
+  void Send(const Turn& turn, const JudgedBatch& batch, DeleteGate::Pass pass, const Moment& now);
+  void TakeResponse(const Turn& turn, const JudgedBatch& batch,
                     const v1::DeleteItemsResponse& response, const Moment& sent);
-  void TakeCallError(const Turn& turn, const DeleteBatch& batch, const absl::Status& error);
+  void TakeCallError(const Turn& turn, const JudgedBatch& batch, const absl::Status& error);
   void TakeAnswers(const Turn& turn, StoreAnswers answers);
 
   void Hold(Track& track, absl::Duration first, absl::Duration most);

@@ -1,4 +1,4 @@
-#include "service/expiry/delete_batch.h"
+#include "service/expiry/judged_batch.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -55,10 +55,9 @@ std::optional<v1::ExpiredItem> Judge(const Container& container, const DueRule& 
 
 }  // namespace
 
-DeleteBatch BuildDeleteBatch(const Container& container, const DueRule& rule,
-                             std::vector<DueItem> due, const BatchBounds& bounds,
-                             absl::Time judged_at, absl::Time not_after) {
-  DeleteBatch batch;
+JudgedBatch JudgeBatch(const Container& container, const DueRule& rule, std::vector<DueItem> due,
+                       const BatchBounds& bounds, absl::Time judged_at, absl::Time not_after) {
+  JudgedBatch batch;
   batch.request.set_container(container.id);
   batch.request.set_container_incarnation(container.number);
   batch.request.set_policy_revision(container.revision);

@@ -1,5 +1,5 @@
-#ifndef TTL_SERVICE_EXPIRY_DELETE_BATCH_H_
-#define TTL_SERVICE_EXPIRY_DELETE_BATCH_H_
+#ifndef TTL_SERVICE_EXPIRY_JUDGED_BATCH_H_
+#define TTL_SERVICE_EXPIRY_JUDGED_BATCH_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct BatchBounds {
 };
 
 // Deletes to send, and the items they are about, in the same order.
-struct DeleteBatch {
+struct JudgedBatch {
   std::vector<DueItem> items;
   v1::DeleteItemsRequest request;
 };
@@ -29,10 +29,9 @@ struct DeleteBatch {
 // Judges every item of `due` again, by `container` and `rule` at `judged_at`, and
 // puts those that are expired and due into a batch, in the given order, up to the
 // bounds. The first one goes in whatever its size. Pure.
-DeleteBatch BuildDeleteBatch(const Container& container, const DueRule& rule,
-                             std::vector<DueItem> due, const BatchBounds& bounds,
-                             absl::Time judged_at, absl::Time not_after);
+JudgedBatch JudgeBatch(const Container& container, const DueRule& rule, std::vector<DueItem> due,
+                       const BatchBounds& bounds, absl::Time judged_at, absl::Time not_after);
 
 }  // namespace ttl
 
-#endif  // TTL_SERVICE_EXPIRY_DELETE_BATCH_H_
+#endif  // TTL_SERVICE_EXPIRY_JUDGED_BATCH_H_

@@ -1,0 +1,255 @@
+#include "tests/testing/fake_primary_store.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "grpcpp/security/server_credentials.h"
+#include "grpcpp/server_builder.h"
+#include "grpcpp/server_context.h"
+
+namespace ttl {
+namespace {
+
+google::protobuf::Timestamp ToTimestamp(absl::Time time) {
+  google::protobuf::Timestamp timestamp;
+  timestamp.set_seconds(absl::ToUnixSeconds(time));
+  timestamp.set_nanos(static_cast<int32_t>(
+      absl::ToInt64Nanoseconds(time - absl::FromUnixSeconds(timestamp.seconds()))));
+  return timestamp;
+}
+
+absl::Time ToTime(const google::protobuf::Timestamp& timestamp) {
+  return absl::FromUnixSeconds(timestamp.seconds()) + absl::Nanoseconds(timestamp.nanos());
+}
+
+void FillItem(const ItemVersion& version, v1::Item* item) {
+  item->set_ts(version.times.ts);
+  if (version.times.ttl.has_value()) item->set_ttl(*version.times.ttl);
+  item->set_etag(version.etag);
+  if (version.sequence.has_value()) item->set_sequence(*version.sequence);
+  item->set_size_bytes(version.size_bytes);
+}
+
+}  // namespace
+
+class FakePrimaryStore::Service : public v1::PrimaryStoreService::Service {
+ public:
+  explicit Service(FakePrimaryStore& store) : store_(store) {}
+
+  grpc::Status GetStoreInfo(grpc::ServerContext*, const v1::GetStoreInfoRequest*,
+                            v1::GetStoreInfoResponse* response) override {
+    return store_.HandleInfo(response);
+  }
+  grpc::Status DeleteItems(grpc::ServerContext*, const DeleteRequest* request,
+                           DeleteResponse* response) override {
+    return store_.HandleDelete(*request, response);
+  }
+
+ private:
+  FakePrimaryStore& store_;
+};
+
+FakePrimaryStore::FakePrimaryStore(Clock clock)
+    : address_(absl::StrCat("unix:", directory_.File("store.sock"))),
+      clock_(std::move(clock)),
+      service_(std::make_unique<Service>(*this)) {
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(address_, grpc::InsecureServerCredentials());
+  builder.RegisterService(service_.get());
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr) {
+    std::cerr << "cannot listen on " << address_ << std::endl;
+    std::abort();
+  }
+}
+
+FakePrimaryStore::~FakePrimaryStore() {
+  Release();
+  server_->Shutdown(std::chrono::system_clock::now());
+  server_->Wait();
+}
+
+void FakePrimaryStore::Put(const std::string& container, const ItemKey& key,
+                           const ItemVersion& version) {
+  MutexLock lock(mutex_);
+  items_[{container, key}] = version;
+}
+
+void FakePrimaryStore::Erase(const std::string& container, const ItemKey& key) {
+  MutexLock lock(mutex_);
+  items_.erase({container, key});
+}
+
+std::optional<ItemVersion> FakePrimaryStore::Find(const std::string& container,
+                                                  const ItemKey& key) const {
+  MutexLock lock(mutex_);
+  const auto it = items_.find({container, key});
+  if (it == items_.end()) return std::nullopt;
+  return it->second;
+}
+
+int64_t FakePrimaryStore::Count(const std::string& container) const {
+  MutexLock lock(mutex_);
+  int64_t count = 0;
+  for (const auto& [key, version] : items_) count += key.first == container ? 1 : 0;
+  return count;
+}
+
+int64_t FakePrimaryStore::CountAll() const {
+  MutexLock lock(mutex_);
+  return static_cast<int64_t>(items_.size());
+}
+
+void FakePrimaryStore::SetStoreId(std::string store_id) {
+  MutexLock lock(mutex_);
+  store_id_ = std::move(store_id);
+}
+
+void FakePrimaryStore::SetMaxBatchItems(int32_t max_batch_items) {
+  MutexLock lock(mutex_);
+  max_batch_items_ = max_batch_items;
+}
+
+void FakePrimaryStore::SetComparesEtags(bool compares) {
+  MutexLock lock(mutex_);
+  compares_etags_ = compares;
+}
+
+void FakePrimaryStore::SetBeforeDelete(BeforeDelete before) {
+  MutexLock lock(mutex_);
+  before_ = std::move(before);
+}
+
+void FakePrimaryStore::SetAfterDelete(AfterDelete after) {
+  MutexLock lock(mutex_);
+  after_ = std::move(after);
+}
+
+void FakePrimaryStore::FailInfo(grpc::Status status) {
+  MutexLock lock(mutex_);
+  info_status_ = std::move(status);
+}
+
+void FakePrimaryStore::Poison(const std::string& container, const ItemKey& key,
+                              std::string reason) {
+  MutexLock lock(mutex_);
+  poisoned_[{container, key}] = std::move(reason);
+}
+
+void FakePrimaryStore::Hang() {
+  MutexLock lock(mutex_);
+  hanging_ = true;
+}
+
+void FakePrimaryStore::Release() {
+  MutexLock lock(mutex_);
+  hanging_ = false;
+  changed_.NotifyAll();
+}
+
+int FakePrimaryStore::HangingCalls() const {
+  MutexLock lock(mutex_);
+  return hanging_calls_;
+}
+
+std::vector<FakePrimaryStore::Received> FakePrimaryStore::ReceivedDeletes() const {
+  MutexLock lock(mutex_);
+  return received_;
+}
+
+int FakePrimaryStore::InfoCalls() const {
+  MutexLock lock(mutex_);
+  return info_calls_;
+}
+
+std::vector<std::pair<std::string, ItemKey>> FakePrimaryStore::Deleted() const {
+  MutexLock lock(mutex_);
+  return deleted_;
+}
+
+grpc::Status FakePrimaryStore::HandleInfo(v1::GetStoreInfoResponse* response) {
+  const absl::Time now = clock_();
+  MutexLock lock(mutex_);
+  ++info_calls_;
+  response->set_store_id(store_id_);
+  *response->mutable_now() = ToTimestamp(now);
+  response->set_max_batch_items(max_batch_items_);
+  if (compares_etags_) response->add_capabilities(v1::STORE_CAPABILITY_ETAG);
+  return info_status_;
+}
+
+grpc::Status FakePrimaryStore::HandleDelete(const DeleteRequest& request,
+                                            DeleteResponse* response) {
+  const absl::Time received_at = clock_();
+  BeforeDelete before;
+  AfterDelete after;
+  {
+    MutexLock lock(mutex_);
+    received_.push_back({received_at, request});
+    before = before_;
+    after = after_;
+  }
+  WaitWhileHanging();
+  if (before) {
+    if (const auto status = before(request, *response)) return *status;
+  }
+  Apply(request, response);
+  *response->mutable_store_now() = ToTimestamp(clock_());
+  return after ? after(request, *response) : grpc::Status::OK;
+}
+
+void FakePrimaryStore::WaitWhileHanging() {
+  MutexLock lock(mutex_);
+  ++hanging_calls_;
+  while (hanging_) changed_.Wait(mutex_);
+  --hanging_calls_;
+}
+
+// One item at a time, as stores do it: writers come in between.
+void FakePrimaryStore::Apply(const DeleteRequest& request, DeleteResponse* response) {
+  for (const v1::ExpiredItem& item : request.items()) {
+    if (clock_() > ToTime(request.not_after())) {
+      response->add_results()->set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+    } else {
+      *response->add_results() = ApplyOne(request.container(), item);
+    }
+  }
+}
+
+v1::DeleteResult FakePrimaryStore::ApplyOne(const std::string& container,
+                                            const v1::ExpiredItem& item) {
+  const FullKey key = {container, {item.partition_key(), item.id()}};
+  const absl::Time now = clock_();
+  v1::DeleteResult result;
+  MutexLock lock(mutex_);
+  if (const auto poison = poisoned_.find(key); poison != poisoned_.end()) {
+    result.set_outcome(v1::DELETE_OUTCOME_FAILED);
+    result.set_reason(poison->second);
+    return result;
+  }
+  const auto it = items_.find(key);
+  if (it == items_.end()) {
+    result.set_outcome(v1::DELETE_OUTCOME_NOT_FOUND);
+    return result;
+  }
+  const ItemVersion& current = it->second;
+  const bool same_ttl =
+      item.has_ttl() ? current.times.ttl == item.ttl() : !current.times.ttl.has_value();
+  const bool same_etag = item.etag().empty() || item.etag() == current.etag;
+  if (current.times.ts != item.ts() || !same_ttl || !same_etag) {
+    result.set_outcome(v1::DELETE_OUTCOME_MODIFIED);
+    FillItem(current, result.mutable_current());
+  } else if (absl::ToUnixSeconds(now) < item.expire_time()) {
+    result.set_outcome(v1::DELETE_OUTCOME_NOT_EXPIRED);
+  } else {
+    result.set_outcome(v1::DELETE_OUTCOME_DELETED);
+    items_.erase(it);
+    deleted_.push_back(key);
+  }
+  return result;
+}
+
+}  // namespace ttl

@@ -1,0 +1,135 @@
+#ifndef TTL_TESTS_TESTING_FAKE_PRIMARY_STORE_H_
+#define TTL_TESTS_TESTING_FAKE_PRIMARY_STORE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/time/time.h"
+#include "grpcpp/server.h"
+#include "grpcpp/support/status.h"
+#include "service/core/item.h"
+#include "service/core/mutex.h"
+#include "tests/testing/temp_dir.h"
+#include "ttl/v1/primary_store_service.grpc.pb.h"
+
+namespace ttl {
+
+// A primary store in memory that serves PrimaryStoreService on a Unix socket of its
+// own. By itself it does what the API asks of a store, by the clock it was given; it
+// can be scripted to fail, hang, throttle and lie, and tests can step in between the
+// receipt of a call and its application.
+//
+// Hooks run on a thread of the server while the caller waits, and may call the fake.
+// Thread-safe, but set up hooks and faults while no call is under way. Serves from
+// construction to destruction.
+class FakePrimaryStore {
+ public:
+  using Clock = std::function<absl::Time()>;
+  using DeleteRequest = v1::DeleteItemsRequest;
+  using DeleteResponse = v1::DeleteItemsResponse;
+
+  explicit FakePrimaryStore(Clock clock);
+  ~FakePrimaryStore();
+
+  FakePrimaryStore(const FakePrimaryStore&) = delete;
+  FakePrimaryStore& operator=(const FakePrimaryStore&) = delete;
+
+  // gRPC address to reach it at.
+  const std::string& address() const { return address_; }
+
+  // --- What it holds ---
+
+  // Writes an item as it is: `_ts` is part of `version`.
+  void Put(const std::string& container, const ItemKey& key, const ItemVersion& version);
+  void Erase(const std::string& container, const ItemKey& key);
+  std::optional<ItemVersion> Find(const std::string& container, const ItemKey& key) const;
+  int64_t Count(const std::string& container) const;
+  int64_t CountAll() const;
+
+  // --- What it is ---
+
+  void SetStoreId(std::string store_id);
+  void SetMaxBatchItems(int32_t max_batch_items);
+  void SetComparesEtags(bool compares);
+
+  // --- How it misbehaves ---
+
+  // Called with every DeleteItems after its receipt. A status ends the call with it,
+  // and with what was put into the response; otherwise the call goes on as usual.
+  using BeforeDelete =
+      std::function<std::optional<grpc::Status>(const DeleteRequest&, DeleteResponse&)>;
+  void SetBeforeDelete(BeforeDelete before);
+
+  // Called with every DeleteItems after its application; may change the answer. Its
+  // status is that of the call.
+  using AfterDelete = std::function<grpc::Status(const DeleteRequest&, DeleteResponse&)>;
+  void SetAfterDelete(AfterDelete after);
+
+  // GetStoreInfo fails with `status` until told otherwise.
+  void FailInfo(grpc::Status status);
+
+  // Deletes of this item answer FAILED.
+  void Poison(const std::string& container, const ItemKey& key, std::string reason);
+
+  // Holds every DeleteItems back before its application until Release(), however long
+  // ago its caller gave up.
+  void Hang();
+  void Release();
+  // How many calls are held back now.
+  int HangingCalls() const;
+
+  // --- What it has seen ---
+
+  struct Received {
+    absl::Time at;  // by the store's clock
+    DeleteRequest request;
+  };
+  std::vector<Received> ReceivedDeletes() const;
+  int InfoCalls() const;
+  // Keys in the order in which they were deleted.
+  std::vector<std::pair<std::string, ItemKey>> Deleted() const;
+
+ private:
+  class Service;
+  using FullKey = std::pair<std::string, ItemKey>;  // container and key
+
+  grpc::Status HandleInfo(v1::GetStoreInfoResponse* response);
+  grpc::Status HandleDelete(const DeleteRequest& request, DeleteResponse* response);
+  void WaitWhileHanging();
+  void Apply(const DeleteRequest& request, DeleteResponse* response);
+  v1::DeleteResult ApplyOne(const std::string& container, const v1::ExpiredItem& item);
+
+  const TempDir directory_;
+  const std::string address_;
+  const Clock clock_;
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::map<FullKey, ItemVersion> items_ ABSL_GUARDED_BY(mutex_);
+  std::map<FullKey, std::string> poisoned_ ABSL_GUARDED_BY(mutex_);
+  std::string store_id_ ABSL_GUARDED_BY(mutex_) = "fake-store";
+  int32_t max_batch_items_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool compares_etags_ ABSL_GUARDED_BY(mutex_) = true;
+  BeforeDelete before_ ABSL_GUARDED_BY(mutex_);
+  AfterDelete after_ ABSL_GUARDED_BY(mutex_);
+  grpc::Status info_status_ ABSL_GUARDED_BY(mutex_);
+  bool hanging_ ABSL_GUARDED_BY(mutex_) = false;
+  int hanging_calls_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<Received> received_ ABSL_GUARDED_BY(mutex_);
+  int info_calls_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<FullKey> deleted_ ABSL_GUARDED_BY(mutex_);
+
+  std::unique_ptr<Service> service_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_TESTS_TESTING_FAKE_PRIMARY_STORE_H_

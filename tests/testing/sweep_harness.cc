@@ -1,0 +1,113 @@
+#include "tests/testing/sweep_harness.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "grpcpp/security/credentials.h"
+
+namespace ttl {
+namespace {
+
+// More steps without a wait than any test needs: the sweeper spins.
+constexpr int kMostStepsAtOnce = 200'000;
+
+void CountStep(int& steps) {
+  if (++steps < kMostStepsAtOnce) return;
+  std::fprintf(stderr, "the sweeper never wants to wait\n");
+  std::abort();
+}
+
+}  // namespace
+
+SweepHarness::SweepHarness(SweeperOptions options)
+    : store([this] { return *clock.Read().wall + store_clock_offset(); }),
+      options_(std::move(options)) {
+  guarded_clock.emplace(clock, std::nullopt);
+  client_ =
+      std::make_unique<PrimaryStoreClient>(store.address(), grpc::InsecureChannelCredentials());
+  RestartSweeper(options_);
+}
+
+SweepHarness::~SweepHarness() { sweeper_.reset(); }
+
+void SweepHarness::SetStoreClockOffset(absl::Duration offset) {
+  store_clock_offset_ns_ = absl::ToInt64Nanoseconds(offset);
+}
+
+int64_t SweepHarness::Now() const { return absl::ToUnixSeconds(*clock.Read().wall); }
+
+void SweepHarness::Write(const std::string& container, const std::string& id, int64_t ts,
+                         std::optional<int64_t> ttl, const std::string& etag) {
+  ItemVersion version;
+  version.times = {ts, ttl};
+  version.etag = etag;
+  Write(container, KeyOf(id), version);
+}
+
+void SweepHarness::Write(const std::string& container, const ItemKey& key,
+                         const ItemVersion& version) {
+  store.Put(container, key, version);
+  if (!storage.Track(container, {{key, version}}).ok()) std::abort();
+}
+
+void SweepHarness::WriteMany(const std::string& container, const std::string& prefix, int64_t count,
+                             int64_t ts, std::optional<int64_t> ttl) {
+  std::vector<ItemReport> reports;
+  for (int64_t i = 0; i < count; ++i) {
+    ItemReport& report = reports.emplace_back();
+    report.key = KeyOf(absl::StrFormat("%s%05d", prefix, i));
+    report.version.times = {ts, ttl};
+    store.Put(container, report.key, report.version);
+  }
+  if (!storage.Track(container, std::move(reports)).ok()) std::abort();
+}
+
+int64_t SweepHarness::SweepNow() {
+  int64_t sent = 0;
+  int steps = 0;
+  for (;;) {
+    const Sweeper::StepResult step = Step();
+    sent += step.sent;
+    if (step.wait > absl::ZeroDuration()) return sent;
+    CountStep(steps);
+  }
+}
+
+int64_t SweepHarness::SweepFor(absl::Duration duration) {
+  const absl::Duration end = *clock.Read().boot + duration;
+  int64_t sent = 0;
+  int steps = 0;
+  for (;;) {
+    const Sweeper::StepResult step = Step();
+    sent += step.sent;
+    const absl::Duration left = end - *clock.Read().boot;
+    if (left <= absl::ZeroDuration() && step.wait > absl::ZeroDuration()) return sent;
+    clock.Advance(std::min(step.wait, left));
+    guarded_clock->Tick();
+    CountStep(steps);
+  }
+}
+
+void SweepHarness::Restart() {
+  sweeper_.reset();
+  storage.Reopen();
+  const ClockMemory memory = guarded_clock->Memory();
+  guarded_clock.emplace(clock, memory);
+  RestartSweeper(options_);
+}
+
+void SweepHarness::RestartSweeper(const SweeperOptions& options) {
+  options_ = options;
+  sweeper_ =
+      std::make_unique<Sweeper>(options_, clock, *guarded_clock, *storage, client_.get(), board);
+}
+
+DeleteTally SweepHarness::TallyOf(const std::string& container) {
+  return board.View(storage.Find(container)->number).deletes;
+}
+
+}  // namespace ttl

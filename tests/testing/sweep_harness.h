@@ -1,0 +1,76 @@
+#ifndef TTL_TESTS_TESTING_SWEEP_HARNESS_H_
+#define TTL_TESTS_TESTING_SWEEP_HARNESS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "service/core/guarded_clock.h"
+#include "service/core/sweep_board.h"
+#include "service/expiry/primary_store_client.h"
+#include "service/expiry/sweeper.h"
+#include "tests/testing/fake_clock.h"
+#include "tests/testing/fake_primary_store.h"
+#include "tests/testing/storage_for_test.h"
+
+namespace ttl {
+
+// A sweeper with a storage in memory, a scripted store and a clock that moves only
+// when told to. The clock begins at kTestNow. Calls to the store are real: their
+// deadline passes in real time.
+class SweepHarness {
+ public:
+  explicit SweepHarness(SweeperOptions options = {});
+  ~SweepHarness();
+
+  // The store's clock is ours plus this.
+  void SetStoreClockOffset(absl::Duration offset);
+  absl::Duration store_clock_offset() const {
+    return absl::Nanoseconds(store_clock_offset_ns_.load());
+  }
+
+  // Our seconds now.
+  int64_t Now() const;
+
+  // A write as a store does it: it writes, then reports. The key is ("p", `id`).
+  void Write(const std::string& container, const std::string& id, int64_t ts,
+             std::optional<int64_t> ttl = std::nullopt, const std::string& etag = "");
+  void Write(const std::string& container, const ItemKey& key, const ItemVersion& version);
+  // `count` items with ids "<prefix>00000", ... in one report.
+  void WriteMany(const std::string& container, const std::string& prefix, int64_t count, int64_t ts,
+                 std::optional<int64_t> ttl = std::nullopt);
+
+  // One step.
+  Sweeper::StepResult Step() { return sweeper_->RunOnce(); }
+  // Steps until one wants to wait. Returns how many deletes were sent.
+  int64_t SweepNow();
+  // Lets time pass, with a step whenever the one before wants it.
+  int64_t SweepFor(absl::Duration duration);
+
+  // Another process on the same data: storage, clock memory, sweeper.
+  void Restart();
+  // Only the sweeper, with other options.
+  void RestartSweeper(const SweeperOptions& options);
+
+  FakeClock clock;
+  StorageForTest storage;
+  SweepBoard board;
+  FakePrimaryStore store;
+  std::optional<GuardedClock> guarded_clock;
+
+  PrimaryStoreClient& client() { return *client_; }
+  DeleteTally TallyOf(const std::string& container);
+
+ private:
+  SweeperOptions options_;
+  std::atomic<int64_t> store_clock_offset_ns_ = 0;
+  std::unique_ptr<PrimaryStoreClient> client_;
+  std::unique_ptr<Sweeper> sweeper_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_TESTS_TESTING_SWEEP_HARNESS_H_
