@@ -28,8 +28,9 @@ grpc::ChannelArguments ChannelArguments(RepeatReports repeat_reports) {
   arguments.SetInt(GRPC_ARG_PER_RPC_RETRY_BUFFER_SIZE, 4 << 20);
   // A sidecar restarts within seconds; gRPC's own pauses grow to two minutes.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
+  // The time that an attempt to connect may take.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);
   // Finds a peer that went away without a word, also while nothing is asked;
   // no more often than the sidecar allows, which is every 10 s.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20000);

@@ -15,6 +15,8 @@
 #include <thread>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "service/storage/storage.h"
 #include "tests/bench/workload/random.h"
 #include "tests/bench/workload/workload.h"
@@ -68,9 +70,7 @@ class KillTest : public testing::Test {
                   .flags = {},
                   .env = {}}),
         store_({.dir = dir_.path(), .sidecar_address = sidecar_.address(), .flags = {}, .env = {}}),
-        workload_(KillOptions(seed_), NewTestChannel(store_.address())) {
-    RecordProperty("seed", std::to_string(seed_));
-  }
+        workload_(KillOptions(seed_), NewTestChannel(store_.address())) {}
 
   // What a failed run is looked into with.
   void TearDown() override {
@@ -145,8 +145,11 @@ TEST_F(KillTest, NothingIsLostAndNothingIsLeftOver) {
   const Tally tally = workload_.Total();
   EXPECT_EQ(tally.mismatches, 0);
   EXPECT_GT(tally.unanswered, 0) << "no kill met any load";
-  RecordProperty("documents_put", std::to_string(tally.puts));
-  RecordProperty("answers_judged", std::to_string(tally.shown + tally.hidden));
+  absl::PrintF(
+      "seed %d: %d kills, %d documents put, %d answers judged, %d calls unanswered, "
+      "%d documents resolved, %d live at the end\n",
+      seed_, rounds, tally.puts, tally.shown + tally.hidden, tally.unanswered, tally.resolved,
+      workload_.CountLive(absl::Now()));
 
   EXPECT_TRUE(store_.Stop().ok());
   const absl::Status stopped = sidecar_.Stop();
