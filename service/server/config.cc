@@ -296,10 +296,20 @@ absl::Status ValidateTogether(const ServerConfig& config) {
         "--outcome-floor-mib: \"", config.outcome_floor_bytes >> 20,
         "\" is not allowed; give at most --report-floor-mib, ", config.report_floor_bytes >> 20));
   }
+  // A change of policy may have to wait for a delete on its way.
+  constexpr absl::Duration kStopMargin = absl::Seconds(3);
+  if (config.stop_deadline < config.delete_deadline + kStopMargin) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--stop-deadline-seconds: \"", absl::ToInt64Seconds(config.stop_deadline),
+                     "\" is not allowed; give at least --delete-deadline-seconds + 3, ",
+                     absl::ToInt64Seconds(config.delete_deadline + kStopMargin)));
+  }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+std::string Version() { return TTL_SIDECAR_VERSION; }
 
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   CommandLine line;

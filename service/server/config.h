@@ -67,6 +67,9 @@ struct CommandLine {
 // would be right; unknown flags and unknown keys in the file are refused too.
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
 
+// Version of this program, as in "0.1.0".
+std::string Version();
+
 }  // namespace ttl
 
 #endif  // TTL_SERVICE_SERVER_CONFIG_H_

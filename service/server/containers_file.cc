@@ -290,7 +290,7 @@ absl::StatusOr<std::vector<ContainerEntry>> ReadContainersFile(const std::string
   std::ifstream file(path);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
-    return absl::NotFoundError(absl::StrCat("--containers: cannot read \"", path, "\""));
+    return absl::InvalidArgumentError(absl::StrCat("--containers: cannot read \"", path, "\""));
   }
   return ParseContainers(path, text.str());
 }

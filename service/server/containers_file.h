@@ -38,7 +38,7 @@ struct ContainerEntry {
 absl::StatusOr<std::vector<ContainerEntry>> ParseContainers(const std::string& file_name,
                                                             const std::string& text);
 
-// Reads the file at `path`. NOT_FOUND if it cannot be read.
+// Reads the file at `path`. INVALID_ARGUMENT also if it cannot be read.
 absl::StatusOr<std::vector<ContainerEntry>> ReadContainersFile(const std::string& path);
 
 // The entry in the form in which it is compared with what was applied last: the

@@ -1,5 +1,6 @@
 #include "service/server/log.h"
 
+#include <grpc/support/log.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -77,12 +78,23 @@ int64_t LogSink::Admit(spdlog::level::level_enum level, absl::string_view name,
   return left_out;
 }
 
+namespace {
+
+void LogGrpc(gpr_log_func_args* args) {
+  const auto level =
+      args->severity == GPR_LOG_SEVERITY_ERROR ? spdlog::level::warn : spdlog::level::debug;
+  spdlog::log(level, "grpc: detail=\"{}\"", absl::CHexEscape(args->message));
+}
+
+}  // namespace
+
 void StartLogging(spdlog::level::level_enum level) {
   const auto logger =
       std::make_shared<spdlog::logger>("ttl-sidecar", std::make_shared<LogSink>(std::cerr));
   logger->set_level(level);
   logger->flush_on(spdlog::level::trace);
   spdlog::set_default_logger(logger);
+  gpr_set_log_function(LogGrpc);
 }
 
 }  // namespace ttl

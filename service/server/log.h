@@ -53,7 +53,7 @@ class LogSink : public spdlog::sinks::base_sink<std::mutex> {
 };
 
 // Makes spdlog's default logger write lines of at least `level` to standard
-// error. To be called before there are other threads.
+// error, and gRPC's own words go there too. To be called before there are other threads.
 void StartLogging(spdlog::level::level_enum level);
 
 }  // namespace ttl

@@ -284,6 +284,13 @@ TEST(ConfigTest, OutcomeFloorIsNotAboveReportFloor) {
                     HasSubstr("--report-floor-mib, 256")));
 }
 
+TEST(ConfigTest, StopDeadlineLeavesTimeForADeleteOnItsWay) {
+  EXPECT_THAT(std::string(Parse({"--stop-deadline-seconds=7"}).status().message()),
+              AllOf(HasSubstr("--stop-deadline-seconds"), HasSubstr("\"7\""),
+                    HasSubstr("--delete-deadline-seconds + 3, 8")));
+  EXPECT_TRUE(Parse({"--stop-deadline-seconds=8"}).ok());
+}
+
 TEST(ConfigTest, HelpTellsDefaultAndVariableOfEachFlag) {
   const absl::StatusOr<CommandLine> line = Parse({"--help"});
   ASSERT_TRUE(line.ok()) << line.status();

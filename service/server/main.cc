@@ -1,0 +1,65 @@
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "service/rpc/quoted.h"
+#include "service/server/config.h"
+#include "service/server/log.h"
+#include "service/server/sidecar.h"
+#include "service/server/stop_signals.h"
+
+namespace {
+
+// Exit codes: what failed at run time, and what was wrong from the outset.
+constexpr int kFailed = 1;
+constexpr int kBadSettings = 2;
+
+int Check(const ttl::ServerConfig& config) {
+  const absl::Status status = ttl::CheckDataDir(config);
+  if (!status.ok()) {
+    std::fprintf(stderr, "ttl-sidecar: %s\n", status.ToString().c_str());
+    return kFailed;
+  }
+  std::puts("OK");
+  return 0;
+}
+
+int Serve(const ttl::ServerConfig& config) {
+  ttl::StopSignals stop(config.stop_deadline);
+  spdlog::info("starting: version={} data_dir={} store={}", ttl::Version(),
+               ttl::Quoted(config.data_dir, 4096), ttl::Quoted(config.store, 4096));
+  absl::StatusOr<std::unique_ptr<ttl::Sidecar>> sidecar = ttl::Sidecar::Start(config);
+  if (!sidecar.ok()) {
+    const absl::Status& status = sidecar.status();
+    spdlog::error("not started: reason={}", ttl::Quoted(status.message(), 4096));
+    return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kBadSettings : kFailed;
+  }
+  stop.Wait();
+  sidecar->reset();
+  spdlog::info("stopped");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Debian's abseil checks the lock order of every gRPC mutex and may abort on a
+  // false alarm.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  const absl::StatusOr<ttl::CommandLine> line = ttl::ParseCommandLine(argc, argv);
+  if (!line.ok()) {
+    std::fprintf(stderr, "ttl-sidecar: %s\n", std::string(line.status().message()).c_str());
+    return kBadSettings;
+  }
+  if (!line->text.empty()) {
+    std::fputs(line->text.c_str(), stdout);
+    return 0;
+  }
+  ttl::StartLogging(line->config.log_level);
+  return line->config.check_data_dir ? Check(line->config) : Serve(line->config);
+}

@@ -1,0 +1,35 @@
+#include "service/server/readiness.h"
+
+#include <spdlog/spdlog.h>
+
+#include "service/rpc/quoted.h"
+
+namespace ttl {
+
+Readiness::Readiness(grpc::HealthCheckServiceInterface& health) : health_(health) {
+  Publish(false);
+  health_.SetServingStatus("liveness", true);
+}
+
+Readiness::~Readiness() {
+  Publish(false);
+  spdlog::info("not ready: reason=\"stopping\"");
+}
+
+void Readiness::Set(const absl::Status& state) {
+  if (state == state_) return;
+  state_ = state;
+  Publish(state.ok());
+  if (state.ok()) {
+    spdlog::info("ready");
+  } else {
+    spdlog::error("not ready: reason={}", Quoted(state.ToString(), 1024));
+  }
+}
+
+void Readiness::Publish(bool ready) {
+  health_.SetServingStatus("", ready);
+  health_.SetServingStatus("readiness", ready);
+}
+
+}  // namespace ttl

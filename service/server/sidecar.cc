@@ -1,0 +1,227 @@
+#include "service/server/sidecar.h"
+
+#include <grpcpp/security/credentials.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "service/core/background_loop.h"
+#include "service/core/guarded_clock.h"
+#include "service/core/status_macros.h"
+#include "service/core/sweep_board.h"
+#include "service/core/system_clock.h"
+#include "service/core/wake_signal.h"
+#include "service/expiry/primary_store_client.h"
+#include "service/expiry/sweeper.h"
+#include "service/rpc/check_counters.h"
+#include "service/rpc/container_service.h"
+#include "service/rpc/expiry_service.h"
+#include "service/rpc/item_service.h"
+#include "service/rpc/quoted.h"
+#include "service/server/clock_keeper.h"
+#include "service/server/containers_file.h"
+#include "service/server/grpc_server.h"
+#include "service/server/readiness.h"
+#include "service/storage/storage.h"
+
+namespace ttl {
+namespace {
+
+constexpr absl::Duration kHousekeepingInterval = absl::Seconds(1);
+constexpr absl::Duration kReadinessInterval = absl::Seconds(1);
+
+void LogStorage(StorageOptions::LogLevel level, absl::string_view line) {
+  const auto to_spdlog = [level] {
+    switch (level) {
+      case StorageOptions::LogLevel::kDebug:
+        return spdlog::level::debug;
+      case StorageOptions::LogLevel::kInfo:
+        return spdlog::level::info;
+      case StorageOptions::LogLevel::kWarning:
+        return spdlog::level::warn;
+      case StorageOptions::LogLevel::kError:
+        return spdlog::level::err;
+    }
+    return spdlog::level::err;
+  };
+  spdlog::log(to_spdlog(), "storage: detail={}", Quoted(line, 1024));
+}
+
+StorageOptions ToStorageOptions(const ServerConfig& config, WakeSignal* due_signal) {
+  StorageOptions options;
+  options.directory = config.data_dir;
+  options.record_cache_bytes = static_cast<size_t>(config.cache_bytes);
+  options.block_cache_bytes = static_cast<size_t>(config.block_cache_bytes);
+  options.max_queued_writes = static_cast<size_t>(config.max_queued_writes);
+  options.max_queued_bytes = static_cast<size_t>(config.max_queued_bytes);
+  options.report_floor_bytes = config.report_floor_bytes;
+  options.outcome_floor_bytes = config.outcome_floor_bytes;
+  options.due_signal = due_signal;
+  options.log = LogStorage;
+  return options;
+}
+
+SweeperOptions ToSweeperOptions(const ServerConfig& config) {
+  return {.batch_items = config.delete_batch_items,
+          .delete_deadline = config.delete_deadline,
+          .max_deletes_per_second = config.max_deletes_per_second,
+          .container_max_deletes_per_second = config.container_max_deletes_per_second,
+          .max_store_clock_skew = config.max_store_clock_skew};
+}
+
+GrpcServerOptions ToGrpcServerOptions(const ServerConfig& config) {
+  return {.socket = {.path = config.listen_socket,
+                     .mode = config.socket_mode,
+                     .group = config.socket_group},
+          .listen_tcp = config.listen_tcp,
+          .max_message_bytes = config.max_message_bytes,
+          .max_streams_per_connection = config.max_streams_per_connection,
+          .memory_bytes = config.rpc_memory_bytes,
+          .drain = config.stop_deadline / 4};
+}
+
+// The sweeper in its thread. Destroyed, it gives up the call under way.
+class SweepThread {
+ public:
+  // All must outlive this; `store` may be null.
+  SweepThread(Sweeper& sweeper, PrimaryStoreClient* store, WakeSignal& signal)
+      : store_(store), loop_(signal, [&sweeper] { return sweeper.RunOnce().wait; }) {}
+  ~SweepThread() {
+    if (store_ != nullptr) store_->Cancel();
+  }
+
+ private:
+  PrimaryStoreClient* const store_;
+  BackgroundLoop loop_;
+};
+
+// The gRPC services and what they share.
+struct Services {
+  Services(const ServerConfig& config, Storage& storage, GuardedClock& clock,
+           const SweepBoard& board, std::function<void()> on_clock_accepted)
+      : container(storage.containers(), clock, {.policy_grace = config.policy_grace}),
+        item(storage.containers(), storage.items(), clock, counters),
+        expiry(storage, clock, board, counters,
+               {.max_deletes_per_second = config.max_deletes_per_second,
+                .container_max_deletes_per_second = config.container_max_deletes_per_second,
+                .start_time = clock.Read().now,
+                .on_clock_accepted = std::move(on_clock_accepted)}) {}
+
+  std::vector<grpc::Service*> All() { return {&container, &item, &expiry}; }
+
+  CheckCounters counters;
+  ContainerService container;
+  ItemService item;
+  ExpiryService expiry;
+};
+
+}  // namespace
+
+// In the order of construction. What a failed start has not reached is null.
+struct Sidecar::Parts {
+  explicit Parts(const ServerConfig& server_config) : config(server_config) {}
+
+  absl::Status OpenStorage();
+  void BuildServices();
+  void StartBackgroundWork();
+  absl::Status StartServing();
+
+  const ServerConfig config;
+  const SystemClock system_clock;
+  SweepBoard board;
+  WakeSignal due_signal;
+  WakeSignal clock_signal;
+  WakeSignal housekeeping_signal;
+  WakeSignal readiness_signal;
+  std::unique_ptr<Storage> storage;
+  std::unique_ptr<GuardedClock> clock;
+  std::unique_ptr<ClockKeeper> clock_keeper;
+  std::unique_ptr<PrimaryStoreClient> store;  // null: no store is configured
+  std::unique_ptr<Sweeper> sweeper;
+  std::unique_ptr<Services> services;
+  std::unique_ptr<BackgroundLoop> clock_loop;
+  std::unique_ptr<BackgroundLoop> housekeeping_loop;
+  std::unique_ptr<SweepThread> sweep_thread;
+  std::unique_ptr<GrpcServer> server;
+  std::unique_ptr<Readiness> readiness;
+  std::unique_ptr<BackgroundLoop> readiness_loop;
+};
+
+absl::Status Sidecar::Parts::OpenStorage() {
+  TTL_ASSIGN_OR_RETURN(storage, Storage::Open(ToStorageOptions(config, &due_signal)));
+  TTL_ASSIGN_OR_RETURN(std::optional<ClockMemory> memory,
+                       storage->sidecar_state().LoadClockMemory());
+  clock = std::make_unique<GuardedClock>(system_clock, std::move(memory));
+  clock_keeper = std::make_unique<ClockKeeper>(*clock, storage->sidecar_state());
+  clock_keeper->RunOnce();
+  return absl::OkStatus();
+}
+
+void Sidecar::Parts::BuildServices() {
+  if (!config.store.empty()) {
+    store = std::make_unique<PrimaryStoreClient>(config.store, grpc::InsecureChannelCredentials());
+  }
+  sweeper = std::make_unique<Sweeper>(ToSweeperOptions(config), system_clock, *clock, *storage,
+                                      store.get(), board);
+  services = std::make_unique<Services>(config, *storage, *clock, board, [this] {
+    clock_keeper->SaveSoon();
+    clock_signal.Notify();
+  });
+}
+
+void Sidecar::Parts::StartBackgroundWork() {
+  clock_loop =
+      std::make_unique<BackgroundLoop>(clock_signal, [this] { return clock_keeper->RunOnce(); });
+  housekeeping_loop = std::make_unique<BackgroundLoop>(housekeeping_signal, [this] {
+    return storage->RunHousekeeping() ? absl::ZeroDuration() : kHousekeepingInterval;
+  });
+  sweep_thread = std::make_unique<SweepThread>(*sweeper, store.get(), due_signal);
+}
+
+absl::Status Sidecar::Parts::StartServing() {
+  TTL_ASSIGN_OR_RETURN(server, GrpcServer::Start(ToGrpcServerOptions(config), services->All()));
+  readiness = std::make_unique<Readiness>(server->health());
+  readiness->Set(storage->WriteHealth());
+  readiness_loop = std::make_unique<BackgroundLoop>(readiness_signal, [this] {
+    readiness->Set(storage->WriteHealth());
+    return kReadinessInterval;
+  });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Start(const ServerConfig& config) {
+  std::vector<ContainerEntry> entries;
+  if (!config.containers_file.empty()) {
+    TTL_ASSIGN_OR_RETURN(entries, ReadContainersFile(config.containers_file));
+  }
+  auto parts = std::make_unique<Parts>(config);
+  TTL_RETURN_IF_ERROR(parts->OpenStorage());
+  TTL_RETURN_IF_ERROR(
+      ApplyContainers(entries, *parts->storage, parts->clock->Read().now, config.policy_grace));
+  parts->BuildServices();
+  parts->StartBackgroundWork();
+  TTL_RETURN_IF_ERROR(parts->StartServing());
+  return std::unique_ptr<Sidecar>(new Sidecar(std::move(parts)));
+}
+
+Sidecar::Sidecar(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Sidecar::~Sidecar() = default;
+
+absl::Status CheckDataDir(const ServerConfig& config) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(config.data_dir, error)) {
+    return absl::NotFoundError(
+        absl::StrCat("--data-dir: \"", config.data_dir, "\" is not a directory"));
+  }
+  TTL_ASSIGN_OR_RETURN(const std::unique_ptr<Storage> storage,
+                       Storage::Open(ToStorageOptions(config, nullptr)));
+  return storage->CheckInvariants();
+}
+
+}  // namespace ttl

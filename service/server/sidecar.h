@@ -1,0 +1,40 @@
+#ifndef TTL_SERVICE_SERVER_SIDECAR_H_
+#define TTL_SERVICE_SERVER_SIDECAR_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "service/server/config.h"
+
+namespace ttl {
+
+// Everything of one ttl-sidecar, put together: built bottom-up, and destroyed in
+// the order of a clean shutdown.
+class Sidecar {
+ public:
+  // Opens the database, brings the containers file up to date, listens, and
+  // serves until destroyed. INVALID_ARGUMENT and NOT_FOUND for bad settings;
+  // otherwise the errors of Storage and GrpcServer.
+  static absl::StatusOr<std::unique_ptr<Sidecar>> Start(const ServerConfig& config);
+
+  // Readiness off; no calls any more; no deletes; background work ended; clock
+  // remembered; database closed. Calls have a quarter of stop_deadline to end by
+  // themselves; a change that waits for deletes on their way takes as long as
+  // they do, at most delete_deadline.
+  ~Sidecar();
+  Sidecar(const Sidecar&) = delete;
+  Sidecar& operator=(const Sidecar&) = delete;
+
+ private:
+  struct Parts;
+  explicit Sidecar(std::unique_ptr<Parts> parts);
+  const std::unique_ptr<Parts> parts_;
+};
+
+// Opens the database, which nobody may be using, and checks it: OK if it is sound.
+absl::Status CheckDataDir(const ServerConfig& config);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_SERVER_SIDECAR_H_
