@@ -15,6 +15,9 @@ namespace {
 // More steps without a wait than any test needs: the sweeper spins.
 constexpr int kMostStepsAtOnce = 200'000;
 
+// What FakeClock begins with.
+constexpr absl::Duration kBootStart = absl::Hours(1);
+
 void CountStep(int& steps) {
   if (++steps < kMostStepsAtOnce) return;
   std::fprintf(stderr, "the sweeper never wants to wait\n");
@@ -24,7 +27,11 @@ void CountStep(int& steps) {
 }  // namespace
 
 SweepHarness::SweepHarness(SweeperOptions options)
-    : store([this] { return *clock.Read().wall + store_clock_offset(); }),
+    : store([this] {
+        // The machine of the store has a clock of its own, whatever happens to our wall.
+        return kTestNow + (clock.Read().boot.value_or(kBootStart) - kBootStart) +
+               store_clock_offset();
+      }),
       options_(std::move(options)) {
   guarded_clock.emplace(clock, std::nullopt);
   client_ =

@@ -26,7 +26,7 @@ class SweepHarness {
   explicit SweepHarness(SweeperOptions options = {});
   ~SweepHarness();
 
-  // The store's clock is ours plus this.
+  // The store's clock goes like our boot clock, and shows kTestNow plus this at the start.
   void SetStoreClockOffset(absl::Duration offset);
   absl::Duration store_clock_offset() const {
     return absl::Nanoseconds(store_clock_offset_ns_.load());

@@ -1,0 +1,80 @@
+#include "service/expiry/primary_store_client.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "grpcpp/security/credentials.h"
+#include "tests/testing/fake_primary_store.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
+
+namespace ttl {
+namespace {
+
+const absl::Time kStoreNow = absl::FromUnixSeconds(1'800'000'000);
+
+struct PrimaryStoreClientTest : testing::Test {
+  FakePrimaryStore store{[] { return kStoreNow; }};
+  PrimaryStoreClient client{store.address(), grpc::InsecureChannelCredentials()};
+};
+
+v1::DeleteItemsRequest MakeRequest() {
+  v1::DeleteItemsRequest request;
+  request.set_container("c");
+  request.mutable_not_after()->set_seconds(absl::ToUnixSeconds(kStoreNow) + 5);
+  request.add_items()->set_id("a");
+  return request;
+}
+
+TEST_F(PrimaryStoreClientTest, AnswersComeBack) {
+  const auto info = client.GetStoreInfo(absl::Seconds(10));
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_EQ(info->store_id(), "fake-store");
+  EXPECT_EQ(info->now().seconds(), absl::ToUnixSeconds(kStoreNow));
+  const auto deleted = client.DeleteItems(MakeRequest(), absl::Seconds(10));
+  ASSERT_TRUE(deleted.ok()) << deleted.status();
+  EXPECT_EQ(deleted->results(0).outcome(), v1::DELETE_OUTCOME_NOT_FOUND);
+}
+
+TEST_F(PrimaryStoreClientTest, AFailedCallIsMadeOnce) {
+  store.SetBeforeDelete([](auto&, auto&) -> std::optional<grpc::Status> {
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "busy");
+  });
+  const auto deleted = client.DeleteItems(MakeRequest(), absl::Seconds(10));
+  EXPECT_EQ(deleted.status(), absl::UnavailableError("busy"));
+  EXPECT_EQ(store.ReceivedDeletes().size(), 1u);
+}
+
+TEST_F(PrimaryStoreClientTest, ACallEndsAtItsDeadline) {
+  store.Hang();
+  const auto deleted = client.DeleteItems(MakeRequest(), absl::Milliseconds(50));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(deleted.status())) << deleted.status();
+}
+
+TEST_F(PrimaryStoreClientTest, CancelEndsTheCallUnderWayAndRefusesLaterOnes) {
+  store.Hang();
+  absl::Status status;
+  std::thread calling([&] { status = client.DeleteItems(MakeRequest(), absl::Hours(1)).status(); });
+  EXPECT_TRUE(WaitUntil([&] { return store.HangingCalls() == 1; }));
+  client.Cancel();
+  calling.join();
+  EXPECT_TRUE(absl::IsCancelled(status)) << status;
+  EXPECT_TRUE(absl::IsCancelled(client.GetStoreInfo(absl::Seconds(10)).status()));
+  EXPECT_EQ(store.InfoCalls(), 0);
+}
+
+TEST(PrimaryStoreClientWithoutStoreTest, CallsFailInsteadOfWaitingForAStore) {
+  const TempDir directory;
+  PrimaryStoreClient client("unix:" + directory.File("nobody.sock"),
+                            grpc::InsecureChannelCredentials());
+  const auto info = client.GetStoreInfo(absl::Hours(1));
+  EXPECT_TRUE(absl::IsUnavailable(info.status())) << info.status();
+}
+
+}  // namespace
+}  // namespace ttl

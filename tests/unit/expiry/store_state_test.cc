@@ -1,0 +1,183 @@
+#include "service/expiry/store_state.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/time/time.h"
+#include "service/expiry/moment.h"
+
+namespace ttl {
+namespace {
+
+constexpr absl::Duration kSteady = absl::Hours(1);
+const absl::Time kWall = absl::FromUnixSeconds(1'800'000'000);
+
+// The moment at which so much time has passed since the start of the test.
+Moment After(absl::Duration passed) {
+  const absl::Time now = kWall + passed;
+  return {{now, now, true}, kSteady + passed};
+}
+
+v1::GetStoreInfoResponse MakeInfo(absl::Duration store_clock_offset = absl::ZeroDuration(),
+                                  absl::Duration passed = absl::ZeroDuration()) {
+  v1::GetStoreInfoResponse info;
+  info.set_store_id("store-1");
+  info.mutable_now()->set_seconds(absl::ToUnixSeconds(kWall + passed + store_clock_offset));
+  return info;
+}
+
+StoreState MakeKnown(absl::Duration store_clock_offset = absl::ZeroDuration()) {
+  StoreState state(absl::Seconds(60));
+  state.TakeInfo(MakeInfo(store_clock_offset), After(absl::ZeroDuration()),
+                 After(absl::ZeroDuration()));
+  return state;
+}
+
+TEST(StoreStateTest, InfoIsDueAtFirstAfterErrorsAndNowAndThen) {
+  StoreState fresh(absl::Seconds(60));
+  EXPECT_TRUE(fresh.IsInfoDue(kSteady));
+  StoreState state = MakeKnown();
+  EXPECT_FALSE(state.IsInfoDue(kSteady));
+  EXPECT_FALSE(state.IsInfoDue(kSteady + absl::Seconds(29)));
+  EXPECT_TRUE(state.IsInfoDue(kSteady + absl::Seconds(30)));
+  state.TakeError(absl::InternalError("boom"), /*answered=*/true, /*hold=*/false,
+                  After(absl::Seconds(1)));
+  EXPECT_TRUE(state.IsInfoDue(kSteady + absl::Seconds(1)));
+}
+
+TEST(StoreStateTest, UnusableInfoIsNamed) {
+  struct Case {
+    void (*spoil)(v1::GetStoreInfoResponse&);
+    const char* field;
+  };
+  const Case cases[] = {
+      {[](v1::GetStoreInfoResponse& info) { info.clear_store_id(); }, "store_id"},
+      {[](v1::GetStoreInfoResponse& info) { info.set_store_id(std::string(257, 'x')); },
+       "store_id"},
+      {[](v1::GetStoreInfoResponse& info) { info.clear_now(); }, "now"},
+      {[](v1::GetStoreInfoResponse& info) { info.set_max_batch_items(-1); }, "max_batch_items"},
+  };
+  EXPECT_TRUE(StoreState::ValidateInfo(MakeInfo()).ok());
+  for (const Case& c : cases) {
+    v1::GetStoreInfoResponse info = MakeInfo();
+    c.spoil(info);
+    const absl::Status status = StoreState::ValidateInfo(info);
+    EXPECT_FALSE(status.ok());
+    EXPECT_TRUE(absl::StrContains(status.message(), c.field)) << status;
+  }
+}
+
+TEST(StoreStateTest, FailuresHoldForAGrowingTime) {
+  StoreState state = MakeKnown();
+  absl::Duration passed;
+  for (const int64_t seconds : {1, 2, 4, 8, 16, 30, 30}) {
+    const Moment now = After(passed);
+    state.TakeError(absl::UnavailableError("down"), /*answered=*/false, /*hold=*/true, now);
+    EXPECT_EQ(state.held_until() - now.steady, absl::Seconds(seconds));
+    EXPECT_TRUE(state.IsHeld(now.steady));
+    passed += absl::Seconds(seconds);
+    EXPECT_FALSE(state.IsHeld(kSteady + passed));
+  }
+  state.TakeAnswer({}, /*throttled=*/false, After(passed), After(passed));
+  state.TakeError(absl::UnavailableError("down"), false, true, After(passed));
+  EXPECT_EQ(state.held_until(), kSteady + passed + absl::Seconds(1));
+}
+
+TEST(StoreStateTest, PushBackIsHonoured) {
+  struct Case {
+    bool throttled;
+    std::optional<int64_t> retry_after_seconds;
+    absl::Duration held;
+  };
+  const Case cases[] = {
+      {false, std::nullopt, absl::ZeroDuration()},
+      {true, std::nullopt, absl::Seconds(1)},
+      {true, 7, absl::Seconds(7)},
+      {false, 7, absl::Seconds(7)},
+      {false, -7, absl::ZeroDuration()},
+      {true, 1'000'000, absl::Hours(1)},
+  };
+  for (const Case& c : cases) {
+    StoreState state = MakeKnown();
+    v1::DeleteItemsResponse response;
+    if (c.retry_after_seconds.has_value()) {
+      response.mutable_retry_after()->set_seconds(*c.retry_after_seconds);
+    }
+    const Moment now = After(absl::Seconds(3));
+    state.TakeAnswer(response, c.throttled, now, now);
+    EXPECT_EQ(std::max(state.held_until() - now.steady, absl::ZeroDuration()), c.held);
+    std::optional<absl::Time> held_until;
+    if (c.held > absl::ZeroDuration()) held_until = now.time.for_deletes + c.held;
+    EXPECT_EQ(state.View(true, now).held_until, held_until);
+  }
+}
+
+TEST(StoreStateTest, TheStoresClockIsFollowedByTheSteadyClock) {
+  StoreState fresh(absl::Seconds(60));
+  EXPECT_EQ(fresh.Now(kSteady), std::nullopt);
+  StoreState state = MakeKnown(-absl::Seconds(2));
+  EXPECT_EQ(state.Now(kSteady + absl::Seconds(10)), kWall + absl::Seconds(8));
+  EXPECT_EQ(state.View(true, After(absl::Seconds(10))).clock_skew, absl::Seconds(2));
+}
+
+TEST(StoreStateTest, ASlowAnswerCountsAsReadAtItsEnd) {
+  StoreState state(absl::Seconds(60));
+  // The store read its clock somewhere within four seconds.
+  state.TakeInfo(MakeInfo(), After(-absl::Seconds(2)), After(absl::Seconds(2)));
+  EXPECT_EQ(state.Now(kSteady + absl::Seconds(2)), kWall);
+  EXPECT_EQ(state.View(true, After(absl::Seconds(2))).clock_skew, absl::ZeroDuration());
+}
+
+TEST(StoreStateTest, AnswersToDeletesUpdateTheClockUnlessTheyTookLong) {
+  StoreState state = MakeKnown();
+  v1::DeleteItemsResponse response;
+  response.mutable_store_now()->set_seconds(absl::ToUnixSeconds(kWall) - 5);
+  state.TakeAnswer(response, false, After(-absl::Seconds(3)), After(absl::ZeroDuration()));
+  EXPECT_EQ(state.Now(kSteady), kWall);
+  state.TakeAnswer(response, false, After(absl::ZeroDuration()), After(absl::ZeroDuration()));
+  EXPECT_EQ(state.Now(kSteady), kWall - absl::Seconds(5));
+}
+
+TEST(StoreStateTest, SkewIsTooLargeBeyondTheLimitEitherWay) {
+  for (const int64_t seconds : {-61, -60, 0, 60, 61}) {
+    const StoreState state = MakeKnown(absl::Seconds(seconds));
+    EXPECT_EQ(state.View(true, After(absl::ZeroDuration())).skew_too_large,
+              seconds < -60 || seconds > 60)
+        << seconds;
+  }
+}
+
+TEST(StoreStateTest, TheViewTellsWhatHappened) {
+  EXPECT_FALSE(MakeKnown().View(false, After(absl::ZeroDuration())).configured);
+  StoreState state = MakeKnown();
+  StoreView view = state.View(true, After(absl::ZeroDuration()));
+  EXPECT_TRUE(view.configured);
+  EXPECT_TRUE(view.reachable);
+  EXPECT_EQ(view.store_id, "store-1");
+  EXPECT_EQ(view.last_error, "");
+  EXPECT_EQ(view.last_success_time, kWall);
+  state.TakeError(absl::UnavailableError("down"), false, true, After(absl::Seconds(5)));
+  view = state.View(true, After(absl::Seconds(5)));
+  EXPECT_FALSE(view.reachable);
+  EXPECT_EQ(view.last_error, "UNAVAILABLE: down");
+  EXPECT_EQ(view.last_success_time, kWall);
+}
+
+TEST(StoreStateTest, BatchesKeepToTheStoresLimit) {
+  StoreState state = MakeKnown();
+  EXPECT_EQ(state.MaxBatchItems(500), 500);
+  v1::GetStoreInfoResponse info = MakeInfo();
+  info.set_max_batch_items(20);
+  state.TakeInfo(info, After(absl::ZeroDuration()), After(absl::ZeroDuration()));
+  EXPECT_EQ(state.MaxBatchItems(500), 20);
+  EXPECT_EQ(state.MaxBatchItems(10), 10);
+}
+
+}  // namespace
+}  // namespace ttl
