@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 namespace ttl::quickstart {
@@ -11,6 +12,7 @@ void Report::Heading(absl::string_view text) {
 }
 
 void Report::Line(absl::string_view text) {
+  text = absl::StripTrailingAsciiWhitespace(text);
   if (!text.empty()) std::cout << "  " << text;
   std::cout << std::endl;
 }
