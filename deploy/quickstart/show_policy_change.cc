@@ -53,10 +53,10 @@ void WatchDeletion(DemoClient& client, Report& report, const PolicyChangeOptions
         absl::StrFormat("%d deleted %.2f s after the grace", deleted, SecondsOf(sending)));
   }
   report.Expect(deleted == options.documents, "all of them are deleted");
-  report.Line(
-      absl::StrFormat("deleted: %d, in %.1f s after %.0f s of grace; limit %.0f deletes/s   %s",
-                      deleted, SecondsOf(now - grace_end), SecondsOf(options.policy_grace),
-                      options.max_deletes_per_second, report.Verdict(right)));
+  report.Line(absl::StrFormat(
+      "deleted: %d, in %.1f s after %.0f s of grace; limit %.0f deletes/s   %s", deleted,
+      SecondsOf(now - grace_end), SecondsOf(options.policy_grace), options.max_deletes_per_second,
+      report.Verdict(report.wrong() == wrong_before)));
 }
 
 }  // namespace
