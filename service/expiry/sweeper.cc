@@ -118,10 +118,10 @@ std::optional<double> Sweeper::RateOf(const Container& container) const {
   return own.has_value() ? own : options_.container_max_deletes_per_second;
 }
 
-Sweeper::Track& Sweeper::TrackOf(const Container& container, const Moment& now) {
+Sweeper::Pacing& Sweeper::PacingOf(const Container& container, const Moment& now) {
   const auto [it, is_new] =
-      tracks_.try_emplace(container.number, TokenBucket(RateOf(container), now.steady),
-                          std::max<int64_t>(options_.batch_items, 1));
+      pacings_.try_emplace(container.number, TokenBucket(RateOf(container), now.steady),
+                           std::max<int64_t>(options_.batch_items, 1));
   if (is_new) it->second.next_full_scan = now.steady + kFullScanInterval;
   it->second.round = round_;
   return it->second;
@@ -145,7 +145,12 @@ void Sweeper::RefreshStore() {
     return;
   }
   store_state_.TakeError(error, info.ok(), /*hold=*/true, received);
-  LogTrouble("store", absl::StrCat("deletes wait for the primary store: ", error.ToString()));
+  if (absl::IsCancelled(error)) return;  // we are stopping
+  // Another store than before needs an operator.
+  const auto level =
+      absl::IsFailedPrecondition(error) && info.ok() ? spdlog::level::err : spdlog::level::warn;
+  LogTrouble(level, "store",
+             absl::StrCat("deletes wait for the primary store: ", error.ToString()));
 }
 
 absl::Status Sweeper::CheckStoreIdentity(const std::string& store_id) {
@@ -157,11 +162,9 @@ absl::Status Sweeper::CheckStoreIdentity(const std::string& store_id) {
   if (*known == store_id) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("the store's store_id is \"", absl::CHexEscape(store_id),
-                   "\", but the tracked items belong "
-                   "to \"",
-                   absl::CHexEscape(*known),
-                   "\": deletes are suspended; connect the sidecar to that "
-                   "store, or start it with an empty data directory and report the items anew"));
+                   "\", but the tracked items belong to \"", absl::CHexEscape(*known),
+                   "\": deletes are suspended; connect the sidecar to that store, or start it with "
+                   "an empty data directory and report the items anew"));
 }
 
 void Sweeper::TakeTurns(StepResult& step) {
@@ -176,6 +179,7 @@ void Sweeper::TakeTurns(StepResult& step) {
   const absl::Duration now = ReadMoment().steady;
   WakeAt(now + kMaxWait);
   if (store_state_.IsHeld(now)) WakeAt(store_state_.held_until());
+  if (!unsettled_.empty()) WakeAt(unsettled_.front().settled);
   step.wait = std::max(wake_at_ - now, absl::ZeroDuration());
   EndRound();
 }
@@ -202,7 +206,7 @@ void Sweeper::EndRound() {
 }
 
 void Sweeper::ForgetGoneContainers() {
-  absl::erase_if(tracks_, [this](const auto& entry) {
+  absl::erase_if(pacings_, [this](const auto& entry) {
     const bool gone = entry.second.round != round_;
     if (gone) board_.Forget(entry.first);
     return gone;
@@ -210,28 +214,33 @@ void Sweeper::ForgetGoneContainers() {
 }
 
 Sweeper::TurnEnd Sweeper::TakeTurn(const Container& listed, StepResult& step) {
+  const Moment now = ReadMoment();
+  const Turn first_look = MakeTurn(listed, now);
+  const absl::Duration until_due = TimeUntilDue(first_look, now);
+  if (until_due > absl::ZeroDuration() && !first_look.full_scan) {
+    WakeAt(now.steady + until_due);
+    SetWaitingForRate(first_look, false);
+    return TurnEnd::kNothingSent;
+  }
   std::optional<DeleteGate::Pass> pass = storage_.delete_gate().TryEnter(listed.number);
   // Read again after entering: only so is it the policy in force until we leave.
   const ContainerPtr container = storage_.containers().Find(listed.id);
   if (container == nullptr || container->number != listed.number) return TurnEnd::kNothingSent;
-  const Moment now = ReadMoment();
-  Track& track = TrackOf(*container, now);
-  const Turn turn = {track, *container,
-                     ComputeDueRule(container->settings.policy, container->replaced_policies,
-                                    now.time.for_deletes),
-                     now.steady >= track.next_full_scan};
-  const absl::Duration until_due = TimeUntilDue(turn, now);
-  if (until_due > absl::ZeroDuration() && !turn.full_scan) {
-    WakeAt(now.steady + until_due);
-    SetWaitingForRate(turn, false);
-    return TurnEnd::kNothingSent;
-  }
-  if (MaySend(turn, pass.has_value(), now) && HasTokens(turn, track.wanted, now)) {
+  const Turn turn = MakeTurn(*container, now);
+  if (MaySend(turn, pass.has_value(), now) && HasTokens(turn, turn.pacing.wanted, now)) {
     return Sweep(turn, *std::move(pass), step);
   }
   pass.reset();
-  if (now.steady >= track.next_upkeep) KeepUpIndex(turn, step);
+  if (now.steady >= turn.pacing.next_upkeep) KeepUpIndex(turn, step);
   return TurnEnd::kNothingSent;
+}
+
+Sweeper::Turn Sweeper::MakeTurn(const Container& container, const Moment& now) {
+  Pacing& pacing = PacingOf(container, now);
+  return {
+      pacing, container,
+      ComputeDueRule(container.settings.policy, container.replaced_policies, now.time.for_deletes),
+      now.steady >= pacing.next_full_scan};
 }
 
 absl::Duration Sweeper::TimeUntilDue(const Turn& turn, const Moment& now) const {
@@ -259,13 +268,13 @@ bool Sweeper::MaySend(const Turn& turn, bool entered, const Moment& now) {
     SetWaitingForRate(turn, false);
     return false;
   }
-  if (now.steady >= turn.track.held_until) return true;
-  WakeAt(turn.track.held_until);
+  if (now.steady >= turn.pacing.held_until) return true;
+  WakeAt(turn.pacing.held_until);
   return false;
 }
 
 bool Sweeper::HasTokens(const Turn& turn, int64_t count, const Moment& now) {
-  TokenBucket& own = turn.track.bucket;
+  TokenBucket& own = turn.pacing.bucket;
   own.SetRate(RateOf(turn.container), now.steady);
   count = std::min({count, own.BatchSize(), bucket_.BatchSize()});
   const absl::Duration own_wait = own.TimeUntil(count, now.steady);
@@ -273,7 +282,7 @@ bool Sweeper::HasTokens(const Turn& turn, int64_t count, const Moment& now) {
   // Tokens of all that come in meanwhile are for the container that kept its turn.
   if (own_wait + wait_of_all <= absl::ZeroDuration() && kept_.empty()) return true;
 
-  turn.track.wanted = count;
+  turn.pacing.wanted = count;
   SetWaitingForRate(turn, true);
   if (own_wait > absl::ZeroDuration()) {
     WakeAt(now.steady + own_wait);
@@ -306,8 +315,8 @@ Sweeper::TurnEnd Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepRes
   if (!HasTokens(turn, count, now)) return TurnEnd::kNothingSent;
 
   SetWaitingForRate(turn, false);
-  turn.track.wanted = scan->more ? count : 1;
-  turn.track.bucket.Take(count, now.steady);
+  turn.pacing.wanted = scan->more ? count : 1;
+  turn.pacing.bucket.Take(count, now.steady);
   bucket_.Take(count, now.steady);
   step.sent += count;
   Send(turn, batch, std::move(pass), now);
@@ -316,15 +325,15 @@ Sweeper::TurnEnd Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepRes
 }
 
 int64_t Sweeper::MaxItems(const Turn& turn) const {
-  return std::min({turn.track.batch_limit.Get(), store_state_.MaxBatchItems(options_.batch_items),
-                   turn.track.bucket.BatchSize(), bucket_.BatchSize()});
+  return std::min({turn.pacing.batch_limit.Get(), store_state_.MaxBatchItems(options_.batch_items),
+                   turn.pacing.bucket.BatchSize(), bucket_.BatchSize()});
 }
 
 void Sweeper::KeepUpIndex(const Turn& turn, StepResult& step) {
   const int64_t tidied_before = step.tidied;
   const std::optional<DueScan> scan = Scan(turn, kUpkeepDueItems, step);
   const bool goes_on = scan.has_value() && scan->more && step.tidied > tidied_before;
-  turn.track.next_upkeep = goes_on ? steady_ : steady_ + kUpkeepInterval;
+  turn.pacing.next_upkeep = goes_on ? steady_ : steady_ + kUpkeepInterval;
 }
 
 std::optional<DueScan> Sweeper::Scan(const Turn& turn, int64_t max_due, StepResult& step) {
@@ -334,19 +343,19 @@ std::optional<DueScan> Sweeper::Scan(const Turn& turn, int64_t max_due, StepResu
   absl::StatusOr<DueScan> scan = storage_.expiry_index().ScanDue(
       turn.container, turn.rule, absl::ToUnixSeconds(JudgeTime(now)), limits);
   if (!scan.ok()) {
-    Hold(turn.track, kFirstSlowHold, kMostSlowHold);
-    turn.track.next_upkeep = now.steady + kUpkeepInterval;
-    LogTrouble(absl::StrCat(turn.container.id, "/scan"),
+    Hold(turn.pacing, kFirstSlowHold, kMostSlowHold);
+    turn.pacing.next_upkeep = now.steady + kUpkeepInterval;
+    LogTrouble(spdlog::level::warn, absl::StrCat(turn.container.id, "/scan"),
                absl::StrCat("container ", turn.container.id,
                             ": its expiry index cannot be read: ", scan.status().ToString()));
     return std::nullopt;
   }
   if (scan->unreadable > 0) {
-    LogTrouble(absl::StrCat(turn.container.id, "/unreadable"),
+    LogTrouble(spdlog::level::warn, absl::StrCat(turn.container.id, "/unreadable"),
                absl::StrCat("container ", turn.container.id, ": ", scan->unreadable,
                             " due items are unreadable and are not deleted"));
   }
-  if (turn.full_scan) turn.track.next_full_scan = now.steady + kFullScanInterval;
+  if (turn.full_scan) turn.pacing.next_full_scan = now.steady + kFullScanInterval;
   if (!scan->early.empty()) {
     const int64_t tidied = Tidy(turn.container, std::move(scan->early));
     step.tidied += tidied;
@@ -360,7 +369,7 @@ int64_t Sweeper::Tidy(const Container& container, std::vector<IndexEntry> early)
     storage_.expiry_index().Tidy(container.number, std::move(early), std::move(done));
   });
   if (!tidied.ok()) {
-    LogTrouble("tidy",
+    LogTrouble(spdlog::level::warn, "tidy",
                absl::StrCat("container ", container.id,
                             ": early index entries stay for now: ", tidied.status().ToString()));
     return 0;
@@ -386,8 +395,8 @@ void Sweeper::TakeResponse(const Turn& turn, const JudgedBatch& batch,
   const Moment received = ReadMoment();
   StoreAnswers answers = ReadAnswers(batch.items, batch.request, response, JudgeTime(received));
   store_state_.TakeAnswer(response, answers.tally.throttled > 0, sent, received);
-  turn.track.failures = 0;
-  turn.track.batch_limit.Grow();
+  turn.pacing.failures = 0;
+  turn.pacing.batch_limit.Grow();
   LogDeletes(turn.container, batch.request, response, answers.tally);
   TakeAnswers(turn, std::move(answers));
 }
@@ -399,18 +408,21 @@ void Sweeper::TakeCallError(const Turn& turn, const JudgedBatch& batch, const ab
       !absl::IsUnavailable(error) && !absl::IsDeadlineExceeded(error) && !absl::IsCancelled(error);
   const bool is_push_back = absl::IsResourceExhausted(error);
   store_state_.TakeError(error, answered, /*hold=*/!answered || is_push_back, now);
-  turn.track.batch_limit.Shrink(count);
-  LogTrouble(absl::StrCat(turn.container.id, "/", absl::StatusCodeToString(error.code())),
-             absl::StrCat("container ", turn.container.id, ": a batch of ", count,
-                          " deletes failed: ", error.ToString()));
-  if (absl::IsDeadlineExceeded(error)) Hold(turn.track, kFirstSlowHold, kMostSlowHold);
+  turn.pacing.batch_limit.Shrink(count);
+  if (!absl::IsCancelled(error)) {
+    LogTrouble(spdlog::level::warn,
+               absl::StrCat(turn.container.id, "/", absl::StatusCodeToString(error.code())),
+               absl::StrCat("container ", turn.container.id, ": a batch of ", count,
+                            " deletes failed: ", error.ToString()));
+  }
+  if (absl::IsDeadlineExceeded(error)) Hold(turn.pacing, kFirstSlowHold, kMostSlowHold);
 
   // What a batch of one fails by may be the fault of that one item.
   if (count > 1 || is_push_back || absl::IsCancelled(error)) {
     board_.AddDeletes(turn.container.number, {.unanswered = count});
     return;
   }
-  if (answered) Hold(turn.track, kFirstRefusedHold, kMostRefusedHold);
+  if (answered) Hold(turn.pacing, kFirstRefusedHold, kMostRefusedHold);
   TakeAnswers(turn, BlameItem(batch.items.front(), error.ToString(), JudgeTime(now)));
 }
 
@@ -418,7 +430,7 @@ void Sweeper::TakeAnswers(const Turn& turn, StoreAnswers answers) {
   const Container& container = turn.container;
   board_.AddDeletes(container.number, answers.tally);
   if (const auto& failure = answers.first_failure) {
-    LogTrouble(absl::StrCat(container.id, "/", failure->reason),
+    LogTrouble(spdlog::level::warn, absl::StrCat(container.id, "/", failure->reason),
                absl::StrCat("container ", container.id, ": item ", Show(failure->key),
                             " could not be deleted and is tried again later: ", failure->reason));
   }
@@ -428,33 +440,35 @@ void Sweeper::TakeAnswers(const Turn& turn, StoreAnswers answers) {
                                           std::move(done));
   });
   if (applied.ok()) return;
-  Hold(turn.track, kFirstSlowHold, kMostSlowHold);
-  LogTrouble("outcomes", absl::StrCat("container ", container.id,
-                                      ": outcomes of deletes are lost, "
-                                      "they are asked for again: ",
-                                      applied.status().ToString()));
+  Hold(turn.pacing, kFirstSlowHold, kMostSlowHold);
+  LogTrouble(spdlog::level::warn, "outcomes",
+             absl::StrCat("container ", container.id,
+                          ": outcomes of deletes are lost, "
+                          "they are asked for again: ",
+                          applied.status().ToString()));
 }
 
-void Sweeper::Hold(Track& track, absl::Duration first, absl::Duration most) {
-  ++track.failures;
-  track.held_until =
-      std::max(track.held_until, steady_ + GrowingDelay(track.failures, first, most));
+void Sweeper::Hold(Pacing& pacing, absl::Duration first, absl::Duration most) {
+  ++pacing.failures;
+  pacing.held_until =
+      std::max(pacing.held_until, steady_ + GrowingDelay(pacing.failures, first, most));
 }
 
 void Sweeper::SetWaitingForRate(const Turn& turn, bool waiting) {
-  if (std::exchange(turn.track.waiting_for_rate, waiting) == waiting) return;
+  if (std::exchange(turn.pacing.waiting_for_rate, waiting) == waiting) return;
   board_.SetWaitingForRate(turn.container.number, waiting);
 }
 
 void Sweeper::WakeAt(absl::Duration steady) { wake_at_ = std::min(wake_at_, steady); }
 
-void Sweeper::LogTrouble(const std::string& kind, const std::string& line) {
+void Sweeper::LogTrouble(spdlog::level::level_enum level, const std::string& kind,
+                         const std::string& line) {
   const std::optional<int64_t> left_out = log_limiter_.Admit(kind, steady_);
   if (!left_out.has_value()) return;
   if (*left_out == 0) {
-    spdlog::warn("{}", line);
+    spdlog::log(level, "{}", line);
   } else {
-    spdlog::warn("{} ({} similar lines left out)", line, *left_out);
+    spdlog::log(level, "{} ({} similar lines left out)", line, *left_out);
   }
 }
 

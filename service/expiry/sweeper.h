@@ -24,6 +24,7 @@
 #include "service/expiry/store_state.h"
 #include "service/expiry/token_bucket.h"
 #include "service/storage/storage.h"
+#include "spdlog/common.h"
 
 namespace ttl {
 
@@ -81,9 +82,10 @@ class Sweeper {
   StepResult RunOnce();
 
  private:
-  // One container as the sweeper knows it, in memory only. Times are steady.
-  struct Track {
-    Track(TokenBucket tokens, int64_t batch_items) : bucket(tokens), batch_limit(batch_items) {}
+  // How fast one container may go, and what its calls came to. In memory only; times
+  // are steady.
+  struct Pacing {
+    Pacing(TokenBucket tokens, int64_t batch_items) : bucket(tokens), batch_limit(batch_items) {}
 
     TokenBucket bucket;
     BatchLimit batch_limit;
@@ -104,7 +106,7 @@ class Sweeper {
 
   // A container in its turn.
   struct Turn {
-    Track& track;
+    Pacing& pacing;
     const Container& container;
     DueRule rule;
     bool full_scan;
@@ -116,7 +118,8 @@ class Sweeper {
   // The time to judge deletes by: none of our clocks, nor the store's, is behind it.
   absl::Time JudgeTime(const Moment& now) const;
   std::optional<double> RateOf(const Container& container) const;
-  Track& TrackOf(const Container& container, const Moment& now);
+  Pacing& PacingOf(const Container& container, const Moment& now);
+  Turn MakeTurn(const Container& container, const Moment& now);
 
   void ReleaseSettledPasses();
   void RefreshStore();
@@ -145,11 +148,13 @@ class Sweeper {
   void TakeCallError(const Turn& turn, const JudgedBatch& batch, const absl::Status& error);
   void TakeAnswers(const Turn& turn, StoreAnswers answers);
 
-  void Hold(Track& track, absl::Duration first, absl::Duration most);
+  void Hold(Pacing& pacing, absl::Duration first, absl::Duration most);
   void SetWaitingForRate(const Turn& turn, bool waiting);
   // The next step comes at this steady time at the latest.
   void WakeAt(absl::Duration steady);
-  void LogTrouble(const std::string& kind, const std::string& line);
+  // Logs at most one line per kind and interval.
+  void LogTrouble(spdlog::level::level_enum level, const std::string& kind,
+                  const std::string& line);
 
   const SweeperOptions options_;
   const Clock& system_clock_;
@@ -160,9 +165,9 @@ class Sweeper {
 
   absl::Duration steady_;  // the last sound reading
   StoreState store_state_;
-  TokenBucket bucket_;  // of all containers
-  absl::flat_hash_map<uint64_t, Track> tracks_;
-  std::deque<Unsettled> unsettled_;  // by `settled`
+  TokenBucket bucket_;                             // of all containers
+  absl::flat_hash_map<uint64_t, Pacing> pacings_;  // by container number
+  std::deque<Unsettled> unsettled_;                // by `settled`
   LogLimiter log_limiter_;
 
   // The round under way: containers have their turn once, in the order of their ids.

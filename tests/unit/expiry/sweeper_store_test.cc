@@ -309,6 +309,7 @@ TEST(SweeperStoreTest, B27WithClocksTooFarApartDeletesStop) {
 }
 
 TEST(SweeperStoreTest, AnotherStoreIsLeftAlone) {
+  LogCapture log;
   SweepHarness h;
   h.storage.Create("c", -1);
   h.Write("c", "a", kStart - 1000, 10);
@@ -325,6 +326,7 @@ TEST(SweeperStoreTest, AnotherStoreIsLeftAlone) {
   EXPECT_TRUE(view.held_until.has_value());
   EXPECT_TRUE(absl::StrContains(view.last_error, "restored-elsewhere")) << view.last_error;
   EXPECT_TRUE(absl::StrContains(view.last_error, "fake-store"));
+  EXPECT_TRUE(absl::StrContains(log.Text(), "[error]"));
   EXPECT_TRUE(h.storage.FindItem("c", "b").has_value());
   h.store.SetStoreId("fake-store");
   h.SweepFor(absl::Minutes(1));
