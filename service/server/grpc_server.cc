@@ -45,16 +45,17 @@ void SetKeepalive(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(kPingTimeout));
 }
 
-// Builds a server that listens on what `options` name.
+// Builds a server that listens on what `options` name. The port may be one chosen
+// by the system.
 absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const GrpcServerOptions& options,
-                                                     const std::vector<grpc::Service*>& services) {
+                                                     const std::vector<grpc::Service*>& services,
+                                                     int& tcp_port) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   SetLimits(builder, options);
   SetKeepalive(builder);
   for (grpc::Service* service : services) builder.RegisterService(service);
   int socket_result = 0;
-  int tcp_port = 0;
   const std::string& path = options.socket.path;
   if (!path.empty()) {
     builder.AddListeningPort(absl::StrCat("unix:", path), grpc::InsecureServerCredentials(),
@@ -69,14 +70,18 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> Listen(const GrpcServerOptions& op
     return absl::UnavailableError(
         absl::StrCat("cannot listen on ", is_socket ? path : options.listen_tcp));
   }
-  if (!path.empty()) {
-    spdlog::info("listening: socket={} mode={:04o}", Quoted(path, kMaxSocketPathBytes),
+  return server;
+}
+
+void LogListening(const GrpcServerOptions& options, int tcp_port) {
+  if (!options.socket.path.empty()) {
+    spdlog::info("listening: socket={} mode={:04o}",
+                 Quoted(options.socket.path, kMaxSocketPathBytes),
                  static_cast<unsigned>(options.socket.mode));
   }
-  if (tcp_port > 0) {
+  if (!options.listen_tcp.empty()) {
     spdlog::info("listening: tcp={} port={}", Quoted(options.listen_tcp, 256), tcp_port);
   }
-  return server;
 }
 
 }  // namespace
@@ -88,11 +93,13 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
     TTL_ASSIGN_OR_RETURN(socket, UnixSocket::Claim(options.socket));
   }
   std::unique_ptr<grpc::Server> server;
+  int tcp_port = 0;
   const auto listen = [&]() -> absl::Status {
-    TTL_ASSIGN_OR_RETURN(server, Listen(options, services));
+    TTL_ASSIGN_OR_RETURN(server, Listen(options, services, tcp_port));
     return absl::OkStatus();
   };
   TTL_RETURN_IF_ERROR(socket == nullptr ? listen() : socket->Bind(listen));
+  LogListening(options, tcp_port);
   return std::unique_ptr<GrpcServer>(
       new GrpcServer(std::move(socket), std::move(server), options.drain));
 }

@@ -1,0 +1,73 @@
+#include "tests/integration/raw_http2.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "absl/time/clock.h"
+
+namespace ttl {
+namespace {
+
+constexpr size_t kFrameHeaderBytes = 9;
+constexpr int kGoaway = 7;
+
+const std::string kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const std::string kEmptySettings("\0\0\0\4\0\0\0\0\0", 9);
+const std::string kPing("\0\0\x8\6\0\0\0\0\0pingping", 17);
+
+}  // namespace
+
+RawHttp2::RawHttp2(const std::string& socket_path)
+    : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  memcpy(address.sun_path, socket_path.data(), socket_path.size());
+  is_connected_ = connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+                  Send(kPreface) && Send(kEmptySettings);
+}
+
+RawHttp2::~RawHttp2() { close(fd_); }
+
+bool RawHttp2::Send(absl::string_view bytes) {
+  return send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+}
+
+bool RawHttp2::SendPing() { return Send(kPing); }
+
+std::string RawHttp2::ReadGoaway(absl::Duration duration) {
+  const absl::Time deadline = absl::Now() + duration;
+  while (true) {
+    int type = 0;
+    std::string payload;
+    while (TakeFrame(type, payload)) {
+      if (type == kGoaway) return payload.size() > 8 ? payload.substr(8) : "no reason";
+    }
+    const absl::Duration left = std::max(deadline - absl::Now(), absl::ZeroDuration());
+    pollfd readable = {.fd = fd_, .events = POLLIN, .revents = 0};
+    if (poll(&readable, 1, static_cast<int>(absl::ToInt64Milliseconds(left))) <= 0) return "";
+    char buffer[4096];
+    const ssize_t n = read(fd_, buffer, sizeof(buffer));
+    if (n <= 0) return "connection closed";
+    read_.append(buffer, static_cast<size_t>(n));
+  }
+}
+
+bool RawHttp2::TakeFrame(int& type, std::string& payload) {
+  if (read_.size() < kFrameHeaderBytes) return false;
+  const auto byte = [&](size_t i) {
+    return static_cast<size_t>(static_cast<unsigned char>(read_[i]));
+  };
+  const size_t length = byte(0) << 16 | byte(1) << 8 | byte(2);
+  if (read_.size() < kFrameHeaderBytes + length) return false;
+  type = static_cast<int>(byte(3));
+  payload = read_.substr(kFrameHeaderBytes, length);
+  read_.erase(0, kFrameHeaderBytes + length);
+  return true;
+}
+
+}  // namespace ttl

@@ -1,0 +1,43 @@
+#ifndef TTL_TESTS_INTEGRATION_RAW_HTTP2_H_
+#define TTL_TESTS_INTEGRATION_RAW_HTTP2_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace ttl {
+
+// An HTTP/2 client on a Unix socket that sends what it is told and nothing else,
+// for what no gRPC client does by itself. Has no calls. Not thread-safe.
+class RawHttp2 {
+ public:
+  // Connects, and opens the connection with an empty SETTINGS frame.
+  explicit RawHttp2(const std::string& socket_path);
+  ~RawHttp2();
+  RawHttp2(const RawHttp2&) = delete;
+  RawHttp2& operator=(const RawHttp2&) = delete;
+
+  bool is_connected() const { return is_connected_; }
+
+  // Sends bytes as they are. False if the connection is gone.
+  bool Send(absl::string_view bytes);
+  bool SendPing();
+
+  // Reads frames for `duration`. Returns the reason of a GOAWAY as soon as there is
+  // one, "connection closed" if the server hung up without one, and nothing if
+  // all was quiet.
+  std::string ReadGoaway(absl::Duration duration);
+
+ private:
+  // Removes the first whole frame from what was read. False if there is none.
+  bool TakeFrame(int& type, std::string& payload);
+
+  const int fd_;
+  bool is_connected_ = false;
+  std::string read_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_TESTS_INTEGRATION_RAW_HTTP2_H_

@@ -1,0 +1,228 @@
+// How a sidecar starts, or refuses to, as a real process.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "tests/integration/sidecar_calls.h"
+#include "tests/testing/channel.h"
+#include "tests/testing/sidecar_process.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
+
+namespace ttl {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// Runs a sidecar that is expected to end by itself, and returns its exit code.
+int ExitCodeOf(SidecarProcess& sidecar) {
+  if (!sidecar.Launch().ok()) return -1;
+  const absl::StatusOr<ExitStatus> status = sidecar.process()->Wait(absl::Seconds(30));
+  return status.ok() ? status->code.value_or(-2) : -3;
+}
+
+class SidecarStartTest : public testing::Test {
+ protected:
+  SidecarProcessOptions Options(std::vector<std::string> flags = {}) const {
+    SidecarProcessOptions options;
+    options.dir = dir_.path();
+    options.flags = std::move(flags);
+    return options;
+  }
+
+  const TempDir dir_;
+};
+
+TEST_F(SidecarStartTest, BecomesReadyAndLive) {
+  SidecarProcess sidecar(Options());
+  const absl::Status started = sidecar.Start();
+  ASSERT_TRUE(started.ok()) << started;
+  for (const char* service : {"", "readiness", "liveness"}) {
+    const absl::Status health = CheckHealth(sidecar.channel(), service, absl::Seconds(5));
+    EXPECT_TRUE(health.ok()) << service << ": " << health;
+  }
+}
+
+TEST_F(SidecarStartTest, ClockIsSoundInTheStatusAcrossRestarts) {
+  SidecarProcess sidecar(Options());
+  SidecarCalls calls(sidecar.channel());
+  for (int i = 0; i < 3; ++i) {
+    const absl::Status started = sidecar.Start();
+    ASSERT_TRUE(started.ok()) << started;
+    const auto status = calls.GetStatus();
+    ASSERT_TRUE(status.ok()) << status.status();
+    EXPECT_EQ(status->sidecar().clock().state(), v1::CLOCK_STATE_SOUND)
+        << status->sidecar().clock().reason();
+    EXPECT_TRUE(status->sidecar().storage_writable());
+    if (i == 0) {
+      ASSERT_TRUE(sidecar.Stop().ok());
+    } else {
+      sidecar.Kill();
+    }
+  }
+}
+
+TEST_F(SidecarStartTest, TcpPortIsChosenAndLogged) {
+  SidecarProcess sidecar(Options({"--listen-tcp", "127.0.0.1:0"}));
+  const absl::Status started = sidecar.Start();
+  ASSERT_TRUE(started.ok()) << started;
+  const std::string log = sidecar.Log();
+  const size_t at = log.find("port=");
+  ASSERT_NE(at, std::string::npos) << log;
+  const std::string port = log.substr(at + 5, log.find('\n', at) - at - 5);
+  const auto channel = NewTestChannel(absl::StrCat("127.0.0.1:", port));
+  EXPECT_TRUE(WaitUntil([&] { return CheckHealth(channel, "readiness").ok(); }));
+}
+
+TEST_F(SidecarStartTest, SocketHasItsModeUnderAnyUmask) {
+  for (const mode_t mask : {0022, 0077}) {
+    const mode_t previous = umask(mask);
+    SidecarProcess sidecar(Options({"--socket-mode", "0666"}));
+    const absl::Status started = sidecar.Start();
+    umask(previous);
+    ASSERT_TRUE(started.ok()) << started;
+    struct stat info = {};
+    ASSERT_EQ(stat(sidecar.socket_path().c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, mode_t{0666});
+  }
+}
+
+TEST_F(SidecarStartTest, BadValueEndsItWithCode2AndIsNamed) {
+  const struct {
+    std::vector<std::string> flags;
+    const char* named;
+  } kCases[] = {
+      {{"--delete-deadline-seconds", "500ms"}, "\"500ms\""},
+      {{"--max-deletes-per-second=-1"}, "\"-1\""},
+      {{"--cache-mib=0"}, "--cache-mib"},
+      {{"--no-such-flag"}, "--no-such-flag"},
+      {{"--config", "/nowhere.toml"}, "/nowhere.toml"},
+      {{"--containers", "/nowhere.yaml"}, "/nowhere.yaml"},
+      {{"--socket-group", "no-such-group"}, "no-such-group"},
+      {{"--listen-socket", "/nowhere/s.sock"}, "--listen-socket"},
+  };
+  for (const auto& c : kCases) {
+    const TempDir dir;
+    SidecarProcessOptions options;
+    options.dir = dir.path();
+    options.flags = c.flags;
+    SidecarProcess sidecar(options);
+    EXPECT_EQ(ExitCodeOf(sidecar), 2) << c.named;
+    EXPECT_THAT(sidecar.Log(), HasSubstr(c.named));
+  }
+}
+
+TEST_F(SidecarStartTest, StartsAfterKill) {
+  SidecarProcess sidecar(Options());
+  ASSERT_TRUE(sidecar.Start().ok());
+  sidecar.Kill();
+  ASSERT_TRUE(std::filesystem::exists(sidecar.socket_path())) << "nothing is left over to replace";
+  const absl::Status started = sidecar.Start();
+  EXPECT_TRUE(started.ok()) << started;
+}
+
+TEST_F(SidecarStartTest, SecondCopyOnTheSameDataRefuses) {
+  SidecarProcess first(Options());
+  ASSERT_TRUE(first.Start().ok());
+  SidecarProcessOptions options = Options();
+  options.name = "second";
+  std::filesystem::create_directory_symlink(first.data_dir(), dir_.File("second.data"));
+  SidecarProcess second(options);
+  EXPECT_EQ(ExitCodeOf(second), 1);
+  EXPECT_THAT(second.Log(), HasSubstr("not started"));
+  EXPECT_TRUE(CheckHealth(first.channel(), "readiness", absl::Seconds(5)).ok());
+}
+
+TEST_F(SidecarStartTest, SecondCopyOnTheSameSocketRefuses) {
+  SidecarProcess first(Options());
+  ASSERT_TRUE(first.Start().ok());
+  // By another name, so that it is not the lock but the answer that is in the way.
+  SidecarProcessOptions options = Options();
+  options.name = "second";
+  std::filesystem::create_hard_link(first.socket_path(), dir_.File("second.sock"));
+  SidecarProcess second(options);
+  EXPECT_EQ(ExitCodeOf(second), 1);
+  EXPECT_THAT(second.Log(), HasSubstr("a server answers on it"));
+  EXPECT_TRUE(CheckHealth(first.channel(), "readiness", absl::Seconds(5)).ok());
+}
+
+TEST_F(SidecarStartTest, PlainFileAtTheSocketIsLeftAlone) {
+  std::ofstream(dir_.File("sidecar.sock")) << "precious";
+  SidecarProcess sidecar(Options());
+  EXPECT_EQ(ExitCodeOf(sidecar), 1);
+  EXPECT_THAT(sidecar.Log(), HasSubstr("is not a socket"));
+  EXPECT_EQ(std::filesystem::file_size(dir_.File("sidecar.sock")), 8u);
+}
+
+TEST_F(SidecarStartTest, DataDirIsChecked) {
+  SidecarProcess sidecar(Options());
+  ASSERT_TRUE(sidecar.Start().ok());
+  SidecarCalls calls(sidecar.channel());
+  ASSERT_TRUE(calls.CreateContainer("c", 60).ok());
+  ASSERT_TRUE(calls.Track("c", "a", absl::ToUnixSeconds(absl::Now()), 5).ok());
+
+  SidecarProcess checker(Options({"--check-data-dir"}));
+  EXPECT_EQ(ExitCodeOf(checker), 1) << "it is in use";
+  sidecar.Kill();
+  EXPECT_EQ(ExitCodeOf(checker), 0);
+  EXPECT_THAT(checker.Log(), HasSubstr("OK\n"));
+
+  std::filesystem::remove(absl::StrCat(sidecar.data_dir(), "/CURRENT"));
+  EXPECT_EQ(ExitCodeOf(checker), 1) << checker.Log();
+}
+
+TEST_F(SidecarStartTest, MissingDataDirIsNotSound) {
+  SidecarProcess checker(Options({"--check-data-dir"}));
+  EXPECT_EQ(ExitCodeOf(checker), 1);
+  EXPECT_THAT(checker.Log(), HasSubstr("is not a directory"));
+  EXPECT_FALSE(std::filesystem::exists(checker.data_dir()));
+}
+
+TEST_F(SidecarStartTest, TimeZoneChangesNothing) {
+  const int64_t now = absl::ToUnixSeconds(absl::Now());
+  const auto start = [&](const char* zone) {
+    SidecarProcessOptions options = Options();
+    options.env = {{"TZ", zone}};
+    auto sidecar = std::make_unique<SidecarProcess>(options);
+    EXPECT_TRUE(sidecar->Start().ok());
+    return sidecar;
+  };
+  {
+    const auto sidecar = start("UTC");
+    SidecarCalls calls(sidecar->channel());
+    ASSERT_TRUE(calls.CreateContainer("c", 4 * 3600).ok());
+    // Hours around the deadline: an offset of any zone would change an answer.
+    for (int hours = -15; hours <= 15; ++hours) {
+      ASSERT_TRUE(calls.Track("c", absl::StrCat(hours), now + hours * 3600 - 1800).ok());
+    }
+    ASSERT_TRUE(sidecar->Stop().ok());
+  }
+  for (const char* zone : {"UTC", "Asia/Shanghai", "America/New_York", "XYZ-14"}) {
+    const auto sidecar = start(zone);
+    SidecarCalls calls(sidecar->channel());
+    for (int hours = -15; hours <= 15; ++hours) {
+      const bool expired = hours * 3600 - 1800 + 4 * 3600 <= 0;
+      EXPECT_EQ(calls.Check("c", absl::StrCat(hours)).value(),
+                expired ? v1::VISIBILITY_EXPIRED : v1::VISIBILITY_VISIBLE)
+          << zone << " " << hours;
+    }
+    const auto status = calls.GetStatus("c");
+    ASSERT_TRUE(status.ok()) << status.status();
+    EXPECT_EQ(status->container().backlog(), 12) << zone;
+    ASSERT_TRUE(sidecar->Stop().ok());
+  }
+}
+
+}  // namespace
+}  // namespace ttl

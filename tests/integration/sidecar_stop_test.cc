@@ -1,0 +1,216 @@
+// How a sidecar stops as a real process, whatever its clients and its store do.
+
+#include <gmock/gmock.h>
+#include <google/protobuf/wrappers.pb.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/impl/codegen/proto_utils.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <atomic>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "tests/integration/raw_http2.h"
+#include "tests/integration/sidecar_calls.h"
+#include "tests/testing/channel.h"
+#include "tests/testing/fake_primary_store.h"
+#include "tests/testing/sidecar_process.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
+
+namespace ttl {
+namespace {
+
+using testing::HasSubstr;
+
+// The stop deadline of these tests, and the time after which the process must be
+// gone: the deadline and what a busy machine adds.
+constexpr int kDeadlineSeconds = 8;
+constexpr absl::Duration kGone = absl::Seconds(kDeadlineSeconds + 4);
+
+// An open stream of the health service; its messages have the wire form of these.
+class OpenWatch {
+ public:
+  explicit OpenWatch(const std::shared_ptr<grpc::Channel>& channel) : stub_(channel) {
+    google::protobuf::StringValue request;
+    request.set_value("readiness");
+    bool own_buffer = false;
+    grpc::SerializationTraits<google::protobuf::StringValue>::Serialize(request, &buffer_,
+                                                                        &own_buffer);
+    call_ = stub_.PrepareCall(&context_, "/grpc.health.v1.Health/Watch", &queue_);
+    call_->StartCall(nullptr);
+    Next();
+    call_->WriteLast(buffer_, grpc::WriteOptions(), nullptr);
+    Next();
+    call_->Read(&buffer_, nullptr);
+    is_open_ = Next();
+  }
+  ~OpenWatch() {
+    context_.TryCancel();
+    grpc::Status status;
+    call_->Finish(&status, nullptr);
+    queue_.Shutdown();
+    void* tag = nullptr;
+    bool ok = false;
+    while (queue_.Next(&tag, &ok)) {
+    }
+  }
+
+  bool is_open() const { return is_open_; }
+
+ private:
+  bool Next() {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue_.Next(&tag, &ok) && ok;
+  }
+
+  grpc::GenericStub stub_;
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  grpc::ByteBuffer buffer_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
+  bool is_open_ = false;
+};
+
+class SidecarStopTest : public testing::Test {
+ protected:
+  void Start(std::vector<std::string> flags = {}, const std::string& store = "") {
+    SidecarProcessOptions options;
+    options.dir = dir_.path();
+    options.store_address = store;
+    options.flags = std::move(flags);
+    options.flags.push_back(absl::StrCat("--stop-deadline-seconds=", kDeadlineSeconds));
+    sidecar_ = std::make_unique<SidecarProcess>(options);
+    const absl::Status started = sidecar_->Start();
+    ASSERT_TRUE(started.ok()) << started;
+  }
+
+  void ExpectCleanStop() {
+    const absl::Status stopped = sidecar_->Stop(kGone);
+    EXPECT_TRUE(stopped.ok()) << stopped;
+    EXPECT_THAT(sidecar_->Log(), HasSubstr("msg=\"stopped\""));
+  }
+
+  const TempDir dir_;
+  std::unique_ptr<SidecarProcess> sidecar_;
+};
+
+TEST_F(SidecarStopTest, StopsWhenIdleAndLeavesNoSocket) {
+  Start();
+  ExpectCleanStop();
+  EXPECT_NE(access(sidecar_->socket_path().c_str(), F_OK), 0);
+}
+
+TEST_F(SidecarStopTest, StopsWithAnOpenStream) {
+  Start();
+  const OpenWatch watch(NewTestChannel(sidecar_->address()));
+  ASSERT_TRUE(watch.is_open());
+  ExpectCleanStop();
+}
+
+TEST_F(SidecarStopTest, StopsWithClientsThatNeverFinishTheirRequest) {
+  Start();
+  std::vector<std::unique_ptr<RawHttp2>> clients;
+  for (int i = 0; i < 10; ++i) {
+    clients.push_back(std::make_unique<RawHttp2>(sidecar_->socket_path()));
+    ASSERT_TRUE(clients.back()->is_connected());
+    // The first half of a frame.
+    clients.back()->Send(std::string("\x00\x40\x00\x00\x01", 5));
+  }
+  ExpectCleanStop();
+}
+
+TEST_F(SidecarStopTest, SecondSignalEndsItAtOnce) {
+  Start();
+  const OpenWatch watch(NewTestChannel(sidecar_->address()));
+  ASSERT_TRUE(watch.is_open());
+  ASSERT_TRUE(sidecar_->process()->Signal(SIGTERM).ok());
+  ASSERT_TRUE(WaitUntil([&] { return absl::StrContains(sidecar_->Log(), "msg=\"stopping\""); }));
+  ASSERT_TRUE(sidecar_->process()->Signal(SIGINT).ok());
+  const auto ended = sidecar_->process()->Wait(absl::Seconds(10));
+  ASSERT_TRUE(ended.ok()) << ended.status();
+  EXPECT_EQ(ended->code, 1);
+  EXPECT_THAT(sidecar_->Log(), HasSubstr("second signal"));
+}
+
+TEST_F(SidecarStopTest, ReadinessGoesOffAndCallsUnderWayMayEnd) {
+  Start();
+  const OpenWatch watch(NewTestChannel(sidecar_->address()));
+  ASSERT_TRUE(watch.is_open());
+  ASSERT_TRUE(sidecar_->process()->Signal(SIGTERM).ok());
+  EXPECT_TRUE(WaitUntil([&] { return absl::StrContains(sidecar_->Log(), "msg=\"not ready\""); }));
+  const auto ended = sidecar_->process()->Wait(kGone);
+  ASSERT_TRUE(ended.ok()) << ended.status();
+  EXPECT_TRUE(ended->Succeeded());
+}
+
+TEST_F(SidecarStopTest, WhatWasAcknowledgedUnderLoadIsThereAfterwards) {
+  Start();
+  SidecarCalls calls(sidecar_->channel());
+  ASSERT_TRUE(calls.CreateContainer("c", -1).ok());
+  constexpr int kThreads = 4;
+  const int64_t now = absl::ToUnixSeconds(absl::Now());
+  std::atomic<bool> stopping = false;
+  std::atomic<int> total = 0;
+  std::vector<int> acknowledged(kThreads, 0);
+  std::vector<std::thread> writers;
+  for (int t = 0; t < kThreads; ++t) {
+    writers.emplace_back([&, t] {
+      while (!stopping) {
+        const std::string id = absl::StrCat(t, "-", acknowledged[t]);
+        if (!calls.Track("c", id, now).ok()) return;
+        ++acknowledged[t];
+        ++total;
+      }
+    });
+  }
+  EXPECT_TRUE(WaitUntil([&] { return total > 200; }, absl::Seconds(60)));
+  ExpectCleanStop();
+  stopping = true;
+  for (std::thread& writer : writers) writer.join();
+
+  const absl::Status started = sidecar_->Start();
+  ASSERT_TRUE(started.ok()) << started;
+  SidecarCalls again(sidecar_->channel());
+  for (int t = 0; t < kThreads; ++t) {
+    for (int i = 0; i < acknowledged[t]; ++i) {
+      const auto visibility = again.Check("c", absl::StrCat(t, "-", i));
+      ASSERT_TRUE(visibility.ok()) << visibility.status();
+      ASSERT_EQ(*visibility, v1::VISIBILITY_VISIBLE) << t << "-" << i;
+    }
+  }
+}
+
+TEST_F(SidecarStopTest, StopsWhileTheStoreHangsAndAChangeWaitsForIt) {
+  FakePrimaryStore store([] { return absl::Now(); });
+  const int64_t now = absl::ToUnixSeconds(absl::Now());
+  ItemVersion version;
+  version.times = {.ts = now - 100, .ttl = 1};
+  store.Put("c", {"a", "a"}, version);
+  store.Hang();
+  Start({"--delete-deadline-seconds=3"}, store.address());
+  SidecarCalls calls(sidecar_->channel());
+  ASSERT_TRUE(calls.CreateContainer("c", -1).ok());
+  ASSERT_TRUE(calls.Track("c", "a", now - 100, 1).ok());
+  ASSERT_TRUE(WaitUntil([&] { return store.HangingCalls() > 0; }, absl::Seconds(30)));
+  std::thread change([&] { (void)calls.SetDefaultTtl("c", std::nullopt); });
+  ExpectCleanStop();
+  change.join();
+  store.Release();
+
+  const absl::Status started = sidecar_->Start();
+  EXPECT_TRUE(started.ok()) << started;
+}
+
+}  // namespace
+}  // namespace ttl
