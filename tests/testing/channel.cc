@@ -38,6 +38,8 @@ absl::Status CheckHealth(const std::shared_ptr<grpc::Channel>& channel, const st
   grpc::TemplatedGenericStub<HealthRequest, HealthResponse> stub(channel);
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + deadline));
+  // Only a waiting call drives the connection on.
+  context.set_wait_for_ready(true);
   HealthRequest request;
   request.set_value(service);
   grpc::CompletionQueue queue;

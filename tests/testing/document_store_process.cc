@@ -30,6 +30,7 @@ SubprocessOptions CommandLine(const DocumentStoreProcessOptions& options) {
 absl::Status Ready(const std::shared_ptr<grpc::Channel>& channel) {
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(1)));
+  context.set_wait_for_ready(true);
   v1::GetStoreInfoResponse response;
   const grpc::Status status = v1::PrimaryStoreService::NewStub(channel)->GetStoreInfo(
       &context, v1::GetStoreInfoRequest(), &response);

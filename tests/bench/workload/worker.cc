@@ -35,6 +35,7 @@ constexpr absl::Duration kProbeLead = absl::Milliseconds(2);
 constexpr absl::Duration kProbeStale = absl::Milliseconds(50);
 constexpr absl::Duration kBoundary = absl::Milliseconds(10);
 constexpr absl::Duration kRetryPause = absl::Milliseconds(20);
+constexpr absl::Duration kReconnectWait = absl::Seconds(1);
 // After a deadline the server may still be at work on the call.
 constexpr absl::Duration kLingerPause = absl::Seconds(2);
 
@@ -90,6 +91,7 @@ Worker::Worker(const WorkloadOptions& options, const std::vector<ContainerPlan>&
                const std::shared_ptr<grpc::Channel>& channel)
     : options_(options),
       number_(number),
+      channel_(channel),
       stub_(DocumentService::NewStub(channel)),
       random_(Mix(options.seed) ^ static_cast<uint64_t>(number)) {
   double rate = 0;
@@ -430,6 +432,8 @@ void Worker::NoteUnanswered(const Answer& answer) {
   ++tally_.unanswered;
   const bool lingers = answer.status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
   std::this_thread::sleep_for(absl::ToChronoMilliseconds(lingers ? kLingerPause : kRetryPause));
+  // A connection is made only while somebody waits for it.
+  channel_->WaitForConnected(absl::ToChronoTime(WallNow() + kReconnectWait));
 }
 
 void Worker::Resolve(Target target) {

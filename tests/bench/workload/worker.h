@@ -109,7 +109,7 @@ class Worker {
   void JudgeHidden(const char* what, Target target, const Answer& answer);
   void PlanProbes(Target target);
 
-  // Counts an unanswered call; pauses, so as not to hammer a store that is away.
+  // Counts an unanswered call; pauses, and waits a while for a store that is away.
   void NoteUnanswered(const Answer& answer);
   // Reads the document until its fate is known.
   void Resolve(Target target);
@@ -122,6 +122,7 @@ class Worker {
 
   const WorkloadOptions& options_;
   const int number_;
+  const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<documentstore::v1::DocumentService::Stub> stub_;
   std::vector<Shard> shards_;
   std::vector<double> cumulative_rates_;
