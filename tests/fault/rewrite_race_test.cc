@@ -34,6 +34,8 @@ struct Variant {
   // The store's clock falls back by 2 s without the sidecar knowing, and catches up
   // again, from one round to the next.
   bool clock_behind;
+
+  friend void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
 };
 
 uint64_t Seed() {
