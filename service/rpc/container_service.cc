@@ -103,13 +103,14 @@ grpc::ServerUnaryReactor* ContainerService::DeleteContainer(
   const UnaryCall call(context);
   const absl::StatusOr<ContainerPtr> old = FindContainer(containers_, request->id());
   if (!old.ok()) return call.Finish(old.status());
-  containers_.Delete(request->id(), request->etag(), [call, old = *old](absl::Status status) {
-    if (status.ok()) {
-      spdlog::info("container deleted: container={} old={}", Quoted(old->id, kMaxContainerIdBytes),
-                   Describe(old->settings));
-    }
-    call.Finish(status);
-  });
+  containers_.Delete(
+      request->id(), request->etag(), [call, old = *old](const absl::Status& status) {
+        if (status.ok()) {
+          spdlog::info("container deleted: container={} old={}",
+                       Quoted(old->id, kMaxContainerIdBytes), Describe(old->settings));
+        }
+        call.Finish(status);
+      });
   return call.reactor();
 }
 

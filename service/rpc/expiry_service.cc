@@ -60,7 +60,7 @@ void ChangePause(Containers& containers, const PauseTarget& target, std::optiona
   }
   containers.SetPause(
       target.container, std::move(pause),
-      [finish = std::move(log_and_finish)](absl::StatusOr<ContainerPtr> changed) mutable {
+      [finish = std::move(log_and_finish)](const absl::StatusOr<ContainerPtr>& changed) mutable {
         finish(changed.status());
       });
 }

@@ -97,7 +97,7 @@ absl::Status ItemService::Check(const v1::CheckVisibilityRequest& request,
     return items_.FindTimes(container->number, partition_key, id);
   };
   int64_t impossible = 0;
-  const absl::Status status =
+  absl::Status status =
       JudgeChecks(*container, find, clock_.Read().now, request, response, impossible);
   if (impossible > 0) counters_.impossible += impossible;
   return status;

@@ -21,7 +21,7 @@ bool IsPossible(const ItemTimes& times, absl::Time now) {
 absl::StatusOr<std::optional<ItemTimes>> NewestTimes(FindItemTimes find,
                                                      const v1::VisibilityCheck& check,
                                                      const std::optional<ItemTimes>& carried) {
-  const auto tracked = find(check.partition_key(), check.id());
+  auto tracked = find(check.partition_key(), check.id());
   if (!carried.has_value()) return tracked;
   const bool tracked_is_newer =
       tracked.ok() && tracked->has_value() && (*tracked)->ts > carried->ts;

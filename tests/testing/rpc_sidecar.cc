@@ -1,5 +1,6 @@
 #include "tests/testing/rpc_sidecar.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/security/server_credentials.h>
@@ -11,9 +12,22 @@
 #include "absl/strings/str_cat.h"
 
 namespace ttl {
+namespace {
 
-RpcSidecar::RpcSidecar(Options options)
-    : options_(std::move(options)), storage_(options_.storage) {
+// Whenever the last user of gRPC goes, the library shuts down, and now and then it
+// waits ten seconds for one of its own pollers. One user that stays avoids that.
+void KeepGrpc() {
+  static const bool kept = [] {
+    grpc_init();
+    return true;
+  }();
+  static_cast<void>(kept);
+}
+
+}  // namespace
+
+RpcSidecar::RpcSidecar(Options options) : options_(std::move(options)), storage_(options_.storage) {
+  KeepGrpc();
   Start();
 }
 

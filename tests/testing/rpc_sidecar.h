@@ -93,11 +93,9 @@ class RpcSidecar {
 // &v1::ItemService::Stub::GetItem, request). `context`, if given, keeps what
 // came besides the response.
 template <typename Stub, typename Request, typename Response>
-absl::StatusOr<Response> Call(Stub& stub,
-                              grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
-                                                           Response*),
-                              const std::decay_t<Request>& request,
-                              grpc::ClientContext* context = nullptr) {
+absl::StatusOr<Response> Call(
+    Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+    const std::decay_t<Request>& request, grpc::ClientContext* context = nullptr) {
   grpc::ClientContext own_context;
   grpc::ClientContext& used = context == nullptr ? own_context : *context;
   used.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(20)));

@@ -317,6 +317,35 @@ TEST_F(ExpiryServiceTest, ListsTheStatusOfAllContainersPageByPage) {
               IsInvalid("page_size is -1"));
 }
 
+TEST_F(ExpiryServiceTest, CountingABacklogIsBoundedPerContainerAndPerPage) {
+  for (const char* id : {"d", "e"}) {
+    ASSERT_THAT(Call(sidecar_.containers(), &v1::ContainerService::Stub::CreateContainer,
+                     Proto<v1::CreateContainerRequest>(
+                         absl::StrCat("container { id: '", id, "' default_ttl: 60 }"))),
+                IsOk());
+  }
+  std::vector<ItemReport> reports;
+  for (int i = 0; i < 10001; ++i) reports.push_back({KeyOf(absl::StrCat(i)), {}});
+  for (ItemReport& report : reports) report.version.times.ts = sidecar_.Now();
+  for (const char* id : {"c", "d", "e"}) {
+    ASSERT_THAT(sidecar_.storage().Track(id, reports), IsOk());
+  }
+  Advance(absl::Seconds(60));
+  EXPECT_EQ(StatusOfC().backlog(), 10000);
+  EXPECT_TRUE(StatusOfC().backlog_is_lower_bound());
+  const auto first =
+      Call(sidecar_.expiry(), &Stub::ListExpiryStatuses, v1::ListExpiryStatusesRequest());
+  ASSERT_THAT(first, IsOk());
+  EXPECT_THAT(first->containers(), SizeIs(2));
+  v1::ListExpiryStatusesRequest next;
+  next.set_page_token(first->next_page_token());
+  const auto second = Call(sidecar_.expiry(), &Stub::ListExpiryStatuses, next);
+  ASSERT_THAT(second, IsOk());
+  ASSERT_THAT(second->containers(), SizeIs(1));
+  EXPECT_EQ(second->containers(0).container(), "e");
+  EXPECT_EQ(second->next_page_token(), "");
+}
+
 TEST_F(ExpiryServiceTest, TalliesComeFromTheSweepBoard) {
   const uint64_t number = sidecar_.storage().Find("c")->number;
   DeleteTally tally;
