@@ -218,10 +218,10 @@ void Run::PrintReport() const {
   }
   absl::PrintF("rate       limit %.0f/s; worst window exceeded rate x window by %.0f\n",
                flags_.deletes_per_second, WorstExcess(batches, flags_.deletes_per_second));
-  absl::PrintF("lateness   half within %s, 99 %% within %s, all within %s of the expiry\n",
-               absl::FormatDuration(proxy_.Lateness(0.5)),
-               absl::FormatDuration(proxy_.Lateness(0.99)),
-               absl::FormatDuration(proxy_.Lateness(1)));
+  absl::PrintF("lateness   half within %.1f s, 99 %% within %.1f s, all within %.1f s of expiry\n",
+               absl::ToDoubleSeconds(proxy_.Lateness(0.5)),
+               absl::ToDoubleSeconds(proxy_.Lateness(0.99)),
+               absl::ToDoubleSeconds(proxy_.Lateness(1)));
   absl::PrintF("kill -9    %d processes killed and restarted\n", kills_);
 }
 

@@ -1,9 +1,6 @@
 // Generates the load of production clusters against a document store and its
 // sidecar, and compares every answer with an oracle of its own. See README.md.
 
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
-
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -14,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "tests/bench/workload/workload.h"
+#include "tests/testing/channel.h"
 
 namespace {
 
@@ -147,12 +145,11 @@ absl::Status Verify(Workload& workload, absl::Duration deadline) {
 }
 
 absl::Status RunAll(const Flags& flags, const WorkloadOptions& options) {
-  const auto credentials = grpc::InsecureChannelCredentials();
-  Workload workload(options, grpc::CreateChannel(flags.store, credentials));
+  Workload workload(options, ttl::NewTestChannel(flags.store));
   absl::PrintF("workload   seed=%d ttl_scale=%g workers=%d containers=%d documents=%d\n",
                options.seed, options.ttl_scale, options.workers, workload.plans().size(),
                workload.planned_documents());
-  absl::Status status = workload.CreateContainers(grpc::CreateChannel(flags.sidecar, credentials));
+  absl::Status status = workload.CreateContainers(ttl::NewTestChannel(flags.sidecar));
   if (!status.ok()) return status;
   const std::atomic<bool> never_stop = false;
   const Stopwatch loaded;
