@@ -119,7 +119,25 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const StorageOptions& o
   return database;
 }
 
+// Without its CURRENT file LevelDB takes a database for one to be made, and removes
+// what was in it. One that was never finished has no such files yet.
+absl::Status Database::CheckNotHeadless() const {
+  std::vector<std::string> names;
+  if (parts_->env->FileExists(absl::StrCat(options_.directory, "/CURRENT")) ||
+      !parts_->env->GetChildren(options_.directory, &names).ok()) {
+    return absl::OkStatus();
+  }
+  for (const std::string& name : names) {
+    if (absl::EndsWith(name, ".log") || absl::EndsWith(name, ".ldb")) {
+      return absl::DataLossError(absl::StrCat("the database in ", options_.directory, " has ", name,
+                                              " but no file CURRENT: it is not whole"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Database::OpenLevelDb() {
+  TTL_RETURN_IF_ERROR(CheckNotHeadless());
   leveldb::DB* db = nullptr;
   const leveldb::Status opened = leveldb::DB::Open(parts_->Options(), options_.directory, &db);
   db_.reset(db);

@@ -103,6 +103,7 @@ class Database {
   absl::Status OpenLevelDb();
   absl::Status ReplaceLevelDb();
   absl::Status CheckFormat();
+  absl::Status CheckNotHeadless() const;
   absl::Status CheckTableFiles() const;
   std::shared_lock<std::shared_mutex> HoldOpen() const;
 

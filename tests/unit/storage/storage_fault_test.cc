@@ -148,6 +148,7 @@ TEST_F(StorageOnDiskTest, B87_DamagedFilesAreNoticedWhenOpening) {
        [&](const auto& copy) { std::filesystem::remove(copy / table.filename()); }},
       {"CURRENT to 0 bytes",
        [&](const auto& copy) { std::filesystem::resize_file(copy / "CURRENT", 0); }},
+      {"CURRENT deleted", [&](const auto& copy) { std::filesystem::remove(copy / "CURRENT"); }},
   };
   for (const Damage& damage : damages) {
     SCOPED_TRACE(damage.name);
