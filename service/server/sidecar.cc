@@ -3,6 +3,7 @@
 #include <grpcpp/security/credentials.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "service/core/sweep_board.h"
 #include "service/core/system_clock.h"
 #include "service/core/wake_signal.h"
+#include "service/expiry/previous_run.h"
 #include "service/expiry/primary_store_client.h"
 #include "service/expiry/sweeper.h"
 #include "service/rpc/check_counters.h"
@@ -90,8 +92,12 @@ GrpcServerOptions ToGrpcServerOptions(const ServerConfig& config) {
 class SweepThread {
  public:
   // All must outlive this; `store` may be null.
-  SweepThread(Sweeper& sweeper, PrimaryStoreClient* store, WakeSignal& signal)
-      : store_(store), loop_(signal, [&sweeper] { return sweeper.RunOnce().wait; }) {}
+  SweepThread(Sweeper& sweeper, PreviousRun& previous_run, PrimaryStoreClient* store,
+              WakeSignal& signal)
+      : store_(store), loop_(signal, [&sweeper, &previous_run] {
+          const absl::Duration until_settled = previous_run.Settle();
+          return std::min(sweeper.RunOnce().wait, until_settled);
+        }) {}
   ~SweepThread() {
     if (store_ != nullptr) store_->Cancel();
   }
@@ -143,6 +149,7 @@ struct Sidecar::Parts {
   std::unique_ptr<GuardedClock> clock;
   std::unique_ptr<ClockKeeper> clock_keeper;
   std::unique_ptr<PrimaryStoreClient> store;  // null: no store is configured
+  std::unique_ptr<PreviousRun> previous_run;
   std::unique_ptr<Sweeper> sweeper;
   std::unique_ptr<Services> services;
   std::unique_ptr<BackgroundLoop> clock_loop;
@@ -167,6 +174,7 @@ void Sidecar::Parts::BuildServices() {
   if (!config.store.empty()) {
     store = std::make_unique<PrimaryStoreClient>(config.store, grpc::InsecureChannelCredentials());
   }
+  previous_run = std::make_unique<PreviousRun>(*storage, system_clock, config.delete_deadline);
   sweeper = std::make_unique<Sweeper>(ToSweeperOptions(config), system_clock, *clock, *storage,
                                       store.get(), board);
   services = std::make_unique<Services>(config, *storage, *clock, board, [this] {
@@ -181,7 +189,7 @@ void Sidecar::Parts::StartBackgroundWork() {
   housekeeping_loop = std::make_unique<BackgroundLoop>(housekeeping_signal, [this] {
     return storage->RunHousekeeping() ? absl::ZeroDuration() : kHousekeepingInterval;
   });
-  sweep_thread = std::make_unique<SweepThread>(*sweeper, store.get(), due_signal);
+  sweep_thread = std::make_unique<SweepThread>(*sweeper, *previous_run, store.get(), due_signal);
 }
 
 absl::Status Sidecar::Parts::StartServing() {
@@ -202,10 +210,16 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Start(const ServerConfig& conf
   }
   auto parts = std::make_unique<Parts>(config);
   TTL_RETURN_IF_ERROR(parts->OpenStorage());
+  parts->BuildServices();
+  // Nothing is deleted by a policy that the file is about to replace. The loops run
+  // already, because a change may have to wait for what the previous run has sent.
+  DeleteGate& gate = parts->storage->delete_gate();
+  gate.Close(DeleteGate::kAllContainers, [] {});
+  parts->StartBackgroundWork();
   TTL_RETURN_IF_ERROR(
       ApplyContainers(entries, *parts->storage, parts->clock->Read().now, config.policy_grace));
-  parts->BuildServices();
-  parts->StartBackgroundWork();
+  gate.Open(DeleteGate::kAllContainers);
+  parts->due_signal.Notify();
   TTL_RETURN_IF_ERROR(parts->StartServing());
   return std::unique_ptr<Sidecar>(new Sidecar(std::move(parts)));
 }
