@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/testing/temp_dir.h"
 
@@ -241,6 +242,39 @@ TEST(ConfigTest, PathsOfTheFileMayHaveCommasAndBlanks) {
   ASSERT_TRUE(line.ok()) << line.status();
   EXPECT_EQ(line->config.data_dir, "/srv/a, b");
   EXPECT_EQ(line->config.listen_socket, "/run/x.sock");
+}
+
+TEST(ConfigTest, ExampleIsReadAndShowsTheDefaults) {
+  std::ifstream example(EXAMPLE_DIR "/sidecar.example.toml");
+  ASSERT_TRUE(example.is_open());
+  std::string all;
+  for (std::string line; std::getline(example, line);) {
+    // Each setting counts, also those that are commented out.
+    all += absl::StartsWith(line, "# ") && absl::StrContains(line, " = ") ? line.substr(2) : line;
+    all += "\n";
+  }
+  const TempDir dir;
+  const absl::StatusOr<CommandLine> line = Parse({"--config", WriteFile(dir, all)});
+  ASSERT_TRUE(line.ok()) << line.status();
+  const ServerConfig defaults;
+  EXPECT_EQ(line->config.listen_socket, defaults.listen_socket);
+  EXPECT_EQ(line->config.socket_mode, defaults.socket_mode);
+  EXPECT_EQ(line->config.data_dir, defaults.data_dir);
+  EXPECT_EQ(line->config.delete_batch_items, defaults.delete_batch_items);
+  EXPECT_EQ(line->config.delete_deadline, defaults.delete_deadline);
+  EXPECT_EQ(line->config.policy_grace, defaults.policy_grace);
+  EXPECT_EQ(line->config.max_store_clock_skew, defaults.max_store_clock_skew);
+  EXPECT_EQ(line->config.cache_bytes, defaults.cache_bytes);
+  EXPECT_EQ(line->config.block_cache_bytes, defaults.block_cache_bytes);
+  EXPECT_EQ(line->config.max_queued_writes, defaults.max_queued_writes);
+  EXPECT_EQ(line->config.max_queued_bytes, defaults.max_queued_bytes);
+  EXPECT_EQ(line->config.report_floor_bytes, defaults.report_floor_bytes);
+  EXPECT_EQ(line->config.outcome_floor_bytes, defaults.outcome_floor_bytes);
+  EXPECT_EQ(line->config.max_message_bytes, defaults.max_message_bytes);
+  EXPECT_EQ(line->config.max_streams_per_connection, defaults.max_streams_per_connection);
+  EXPECT_EQ(line->config.rpc_memory_bytes, defaults.rpc_memory_bytes);
+  EXPECT_EQ(line->config.stop_deadline, defaults.stop_deadline);
+  EXPECT_EQ(line->config.log_level, defaults.log_level);
 }
 
 TEST(ConfigTest, UnknownThingsAreNamed) {

@@ -199,6 +199,12 @@ TEST(ContainersFileTest, FileIsRead) {
   EXPECT_EQ(entries->size(), 1u);
 }
 
+TEST(ContainersFileTest, ExampleIsRead) {
+  const auto entries = ReadContainersFile(EXAMPLE_DIR "/containers.example.yaml");
+  ASSERT_TRUE(entries.ok()) << entries.status();
+  EXPECT_EQ(entries->size(), 3u);
+}
+
 TEST(ContainersFileTest, NormalFormLooksThroughSpelling) {
   EXPECT_EQ(NormalForm(ParseOne("")),
             NormalForm(ParseOne("    default_ttl: off\n"

@@ -1,0 +1,63 @@
+#include "service/server/readiness.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace ttl {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+class FakeHealthService : public grpc::HealthCheckServiceInterface {
+ public:
+  void SetServingStatus(const std::string& service, bool serving) override {
+    serving_[service] = serving;
+  }
+  void SetServingStatus(bool serving) override {
+    for (auto& [service, value] : serving_) value = serving;
+  }
+
+  const std::map<std::string, bool>& serving() const { return serving_; }
+
+ private:
+  std::map<std::string, bool> serving_;
+};
+
+class ReadinessTest : public testing::Test {
+ protected:
+  void ExpectReady(bool ready) const {
+    EXPECT_THAT(health_.serving(),
+                ElementsAre(Pair("", ready), Pair("liveness", true), Pair("readiness", ready)));
+  }
+
+  FakeHealthService health_;
+  std::optional<Readiness> readiness_{std::in_place, health_};
+};
+
+TEST_F(ReadinessTest, IsLiveBeforeItIsReady) {
+  ExpectReady(false);
+  readiness_->Set(absl::OkStatus());
+  ExpectReady(true);
+}
+
+TEST_F(ReadinessTest, IsNotReadyButLiveWhileStorageRefusesWrites) {
+  readiness_->Set(absl::OkStatus());
+  readiness_->Set(absl::UnavailableError("disk full"));
+  ExpectReady(false);
+  readiness_->Set(absl::OkStatus());
+  ExpectReady(true);
+}
+
+TEST_F(ReadinessTest, IsNotReadyButLiveWhileStopping) {
+  readiness_->Set(absl::OkStatus());
+  readiness_.reset();
+  ExpectReady(false);
+}
+
+}  // namespace
+}  // namespace ttl
