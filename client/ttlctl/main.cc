@@ -1,3 +1,4 @@
+#include <grpc/grpc.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -11,6 +12,9 @@ int main(int argc, char** argv) {
   // Debian's abseil checks the lock order of every gRPC mutex and may abort on
   // a false alarm.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
+  // ten seconds for a poller.
+  grpc_init();
   const ttl::Terminal terminal{std::cin, std::cout, std::cerr, isatty(STDERR_FILENO) == 1};
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   return static_cast<int>(ttl::RunTtlctl(arguments, terminal));

@@ -1,6 +1,7 @@
 // The quick start's show, run by deploy/quickstart.sh against a document store
 // and a sidecar that have just been started with empty data directories.
 
+#include <grpc/grpc.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -15,6 +16,9 @@
 
 int main(int argc, char** argv) {
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
+  // ten seconds for a poller.
+  grpc_init();
   std::string store;
   std::string sidecar;
   std::string ttlctl;

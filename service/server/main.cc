@@ -1,3 +1,4 @@
+#include <grpc/grpc.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
@@ -51,6 +52,9 @@ int main(int argc, char** argv) {
   // Debian's abseil checks the lock order of every gRPC mutex and may abort on a
   // false alarm.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
+  // ten seconds for a poller.
+  grpc_init();
   const absl::StatusOr<ttl::CommandLine> line = ttl::ParseCommandLine(argc, argv);
   if (!line.ok()) {
     std::fprintf(stderr, "ttl-sidecar: %s\n", std::string(line.status().message()).c_str());

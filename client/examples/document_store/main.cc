@@ -1,5 +1,6 @@
 // document-store: the example store as a process of its own.
 
+#include <grpc/grpc.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -100,6 +101,9 @@ int main(int argc, char** argv) {
   // Debian's abseil checks the lock order of every gRPC mutex and may abort on
   // a false alarm.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
+  // ten seconds for a poller.
+  grpc_init();
   documentstore::Flags flags;
   CLI::App app("A small document store that gets its time to live from ttl-sidecar.");
   documentstore::AddTo(app, flags);
