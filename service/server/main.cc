@@ -32,6 +32,9 @@ int Check(const ttl::ServerConfig& config) {
 
 int Serve(const ttl::ServerConfig& config) {
   ttl::StopSignals stop(config.stop_deadline);
+  // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
+  // ten seconds for a poller. It starts threads, so not before the signals are taken.
+  grpc_init();
   spdlog::info("starting: version={} data_dir={} store={}", ttl::Version(),
                ttl::Quoted(config.data_dir, 4096), ttl::Quoted(config.store, 4096));
   absl::StatusOr<std::unique_ptr<ttl::Sidecar>> sidecar = ttl::Sidecar::Start(config);
@@ -52,9 +55,6 @@ int main(int argc, char** argv) {
   // Debian's abseil checks the lock order of every gRPC mutex and may abort on a
   // false alarm.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
-  // ten seconds for a poller.
-  grpc_init();
   const absl::StatusOr<ttl::CommandLine> line = ttl::ParseCommandLine(argc, argv);
   if (!line.ok()) {
     std::fprintf(stderr, "ttl-sidecar: %s\n", std::string(line.status().message()).c_str());

@@ -38,6 +38,10 @@ namespace {
 constexpr absl::Duration kHousekeepingInterval = absl::Seconds(1);
 constexpr absl::Duration kReadinessInterval = absl::Seconds(1);
 
+// Calls take milliseconds, except for changes that wait for deletes on their way.
+// Connections that nobody polls, and open streams, last until the end of this.
+constexpr absl::Duration kMaxDrain = absl::Seconds(1);
+
 void LogStorage(StorageOptions::LogLevel level, absl::string_view line) {
   const auto to_spdlog = [level] {
     switch (level) {
@@ -85,7 +89,7 @@ GrpcServerOptions ToGrpcServerOptions(const ServerConfig& config) {
           .max_message_bytes = config.max_message_bytes,
           .max_streams_per_connection = config.max_streams_per_connection,
           .memory_bytes = config.rpc_memory_bytes,
-          .drain = config.stop_deadline / 4};
+          .drain = std::min(config.stop_deadline / 4, kMaxDrain)};
 }
 
 // The sweeper in its thread. Destroyed, it gives up the call under way.

@@ -19,9 +19,9 @@ class Sidecar {
   static absl::StatusOr<std::unique_ptr<Sidecar>> Start(const ServerConfig& config);
 
   // Readiness off; no calls any more; no deletes; background work ended; clock
-  // remembered; database closed. Calls have a quarter of stop_deadline to end by
-  // themselves; a change that waits for deletes on their way takes as long as
-  // they do, at most delete_deadline.
+  // remembered; database closed. Calls have a second to end by themselves; a
+  // change that waits for deletes on their way takes as long as they do, at most
+  // delete_deadline.
   ~Sidecar();
   Sidecar(const Sidecar&) = delete;
   Sidecar& operator=(const Sidecar&) = delete;
