@@ -3,6 +3,7 @@
 #
 #   deploy/install_packages.sh          what building and running need
 #   deploy/install_packages.sh test     what tests/run.sh needs as well
+#   deploy/install_packages.sh long     what tests/run.sh --long needs as well
 #
 # If everything is there it says so without touching the network. Needs root, or
 # sudo. On another distribution install the packages' counterparts by hand.
@@ -20,13 +21,14 @@ test_packages=(
 packages=("${build_packages[@]}")
 case "${1:-build}" in
   build) ;;
-  test)
+  test | long)
     packages+=("${test_packages[@]}")
     # Node.js may come from elsewhere than Debian, which then brings npm with it.
     command -v npm >/dev/null || packages+=(nodejs npm)
+    [[ $1 == test ]] || packages+=(clang-tidy)
     ;;
   *)
-    echo "usage: $0 [build|test]" >&2
+    echo "usage: $0 [build|test|long]" >&2
     exit 2
     ;;
 esac

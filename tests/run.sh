@@ -68,13 +68,16 @@ build() {
     cmake --build --preset "$preset" -j "$jobs" --target "$@"
 }
 
-# run_tests PRESET LABEL JOBS: the tests of one label, counted case by case.
+# run_tests PRESET LABEL JOBS [CTEST_ARGUMENT...]: the tests of one label, counted
+# case by case.
 run_tests() {
-  local preset=$1 label=$2 start=$SECONDS cases=$PWD/$results/$1-$2 tally
+  local preset=$1 label=$2 parallel=$3 start=$SECONDS cases=$PWD/$results/$1-$2 tally
+  local tests_passed tests_failed
+  shift 3
   printf '\n-------- %s tests, %s\n' "$label" "$preset"
   mkdir -p "$cases"
-  GTEST_OUTPUT=xml:$cases/ ctest --preset "$preset" -L "^$label\$" -j "$3" --no-tests=error \
-    --output-junit "$cases/ctest.junit"
+  GTEST_OUTPUT=xml:$cases/ ctest --preset "$preset" -L "^$label\$" -j "$parallel" "$@" \
+    --no-tests=error --output-junit "$cases/ctest.junit"
   if tally=$(tests/checks/tally.py "$cases/ctest.junit" "$cases"); then
     mapfile -t -O "${#failures[@]}" failures < <(tail -n +2 <<<"$tally" | grep . | sed "s/\$/ ($preset)/")
     read -r tests_passed tests_failed <<<"$tally"
@@ -97,16 +100,29 @@ test_release() {
   run "million items" tests/million_items.sh "${million_items_arguments[@]}"
 }
 
-# sanitize PRESET: what runs in threads and handles memory, without the campaigns.
-sanitize() {
-  section "Sanitizers: $1"
-  run "$1 build" build "$1" unit_tests integration_tests || return
-  run_tests "$1" unit "$jobs"
-  run_tests "$1" integration 1
+# All unit tests, and the processes, with every access and every overflow checked.
+test_memory() {
+  section "AddressSanitizer and UndefinedBehaviorSanitizer"
+  run "asan-ubsan build" build asan-ubsan unit_tests integration_tests || return
+  run_tests asan-ubsan unit "$jobs"
+  run_tests asan-ubsan integration 1
+}
+
+# The unit tests of what runs in threads.
+test_threads() {
+  section "ThreadSanitizer"
+  local tests=(
+    document_store_test primary_store_client_test rpc_services_test server_test storage_test
+    sweeper_test ttl_client_test
+  )
+  run "tsan build" build tsan "${tests[@]}" || return
+  run_tests tsan unit "$jobs" -R "^($(IFS='|'; echo "${tests[*]}"))\$"
 }
 
 section "Packages"
-run "packages" deploy/install_packages.sh test
+package_set="test"
+[[ $mode != --long ]] || package_set="long"
+run "packages" deploy/install_packages.sh "$package_set"
 
 section "Static checks"
 run "layers" tests/checks/check_layers.sh
@@ -118,8 +134,8 @@ million_items_arguments=(--quick)
 [[ $mode != --long ]] || million_items_arguments=()
 test_release
 if [[ $mode != --quick ]]; then
-  sanitize asan-ubsan
-  sanitize tsan
+  test_memory
+  test_threads
 fi
 if [[ $mode == --long ]]; then
   section "Campaigns"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Lets clang check the lock annotations of service/ and client/ (-Wthread-safety),
+# Lets clang check the lock annotations of the service and the client
+# (-Wthread-safety) in the files that have a Mutex in themselves or in their header,
 # without generating code. Needs a build folder, for the generated headers.
 #
 #   tests/checks/check_thread_safety.sh BUILD_FOLDER
@@ -11,5 +12,8 @@ flags=(
   -std=c++20 -fsyntax-only -Wall -Wextra -Wthread-safety -Werror -I.
   -isystem "$build/protos/generated" -isystem "$build/client/examples/generated"
 )
-find service client -name '*.cc' -print0 |
-  xargs -0 -n 1 -P "$(nproc)" clang++ "${flags[@]}"
+mapfile -t holders < <(grep -lrE 'Mutex' service client --include='*.h' --include='*.cc')
+for file in "${holders[@]}"; do
+  source=${file%.*}.cc
+  [[ ! -f $source ]] || echo "$source"
+done | sort -u | xargs --verbose -n 1 -P "$(nproc)" clang++ "${flags[@]}"
