@@ -101,9 +101,6 @@ int main(int argc, char** argv) {
   // Debian's abseil checks the lock order of every gRPC mutex and may abort on
   // a false alarm.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
-  // ten seconds for a poller.
-  grpc_init();
   documentstore::Flags flags;
   CLI::App app("A small document store that gets its time to live from ttl-sidecar.");
   documentstore::AddTo(app, flags);
@@ -117,5 +114,8 @@ int main(int argc, char** argv) {
   sigaddset(&stop_signals, SIGTERM);
   sigaddset(&stop_signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
+  // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
+  // ten seconds for a poller.
+  grpc_init();
   return documentstore::Run(flags, stop_signals);
 }
