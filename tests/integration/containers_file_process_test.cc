@@ -25,7 +25,8 @@ class ContainersFileProcessTest : public testing::Test {
   ContainersFileProcessTest() {
     SidecarProcessOptions options;
     options.dir = dir_.path();
-    options.flags = {"--containers", file_};
+    // A change right after a start waits this long for deletes of the run before.
+    options.flags = {"--containers", file_, "--delete-deadline-seconds", "1"};
     sidecar_ = std::make_unique<SidecarProcess>(options);
     calls_.emplace(sidecar_->channel());
   }
