@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
+#include "service/core/status_macros.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/delete_counter_proxy.h"
 #include "tests/testing/document_store_process.h"
@@ -119,21 +120,21 @@ class Run {
 };
 
 absl::Status Run::Execute() {
-  if (const absl::Status status = StartAll(); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(StartAll());
   if (flags_.kill) {
-    if (const absl::Status status = KillInTheMiddle(); !status.ok()) return status;
+    TTL_RETURN_IF_ERROR(KillInTheMiddle());
   }
   const auto ended = generator_->Wait(absl::Seconds(flags_.deadline_seconds));
   if (!ended.ok()) return ended.status();
   if (!ended->Succeeded()) return absl::DataLossError("the generator found disagreement");
-  if (const absl::Status status = CheckRate(); !status.ok()) return status;
-  if (const absl::Status status = store_.Stop(); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(CheckRate());
+  TTL_RETURN_IF_ERROR(store_.Stop());
   return sidecar_.Stop();
 }
 
 absl::Status Run::StartAll() {
-  if (const absl::Status status = sidecar_.Start(); !status.ok()) return status;
-  if (const absl::Status status = store_.Start(); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(sidecar_.Start());
+  TTL_RETURN_IF_ERROR(store_.Start());
   return StartGenerator();
 }
 
@@ -154,7 +155,7 @@ absl::Status Run::StartGenerator() {
 absl::Status Run::KillInTheMiddle() {
   const absl::Duration quarter = absl::Seconds(flags_.seconds) / 4;
   if (GeneratorRunsOn(absl::Seconds(1))) {
-    if (const absl::Status status = KillAndRestart(true, false); !status.ok()) return status;
+    TTL_RETURN_IF_ERROR(KillAndRestart(true, false));
   }
   AwaitGeneratorSaid("loaded ");
   struct Victims {
@@ -163,8 +164,7 @@ absl::Status Run::KillInTheMiddle() {
   };
   for (const Victims victims : {Victims{true, false}, Victims{false, true}, Victims{true, true}}) {
     if (!GeneratorRunsOn(quarter)) break;
-    const absl::Status status = KillAndRestart(victims.sidecar, victims.store);
-    if (!status.ok()) return status;
+    TTL_RETURN_IF_ERROR(KillAndRestart(victims.sidecar, victims.store));
   }
   return absl::OkStatus();
 }
@@ -174,7 +174,7 @@ absl::Status Run::KillAndRestart(bool sidecar, bool store) {
   if (sidecar) sidecar_.Kill();
   if (store) store_.Kill();
   if (sidecar) {
-    if (const absl::Status status = sidecar_.Start(); !status.ok()) return status;
+    TTL_RETURN_IF_ERROR(sidecar_.Start());
   }
   return store ? store_.Start() : absl::OkStatus();
 }

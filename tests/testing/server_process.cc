@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "service/core/status_macros.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/wait.h"
 
@@ -33,8 +34,8 @@ ServerProcess::ServerProcess(std::string address, SubprocessOptions options, Rea
       channel_(NewTestChannel(address_)) {}
 
 absl::Status ServerProcess::Start(absl::Duration deadline) {
-  const absl::Status launched = Launch();
-  return launched.ok() ? WaitReady(deadline) : launched;
+  TTL_RETURN_IF_ERROR(Launch());
+  return WaitReady(deadline);
 }
 
 absl::Status ServerProcess::Launch() {
@@ -66,7 +67,7 @@ absl::Status ServerProcess::WaitReady(absl::Duration deadline) {
 
 absl::Status ServerProcess::Stop(absl::Duration deadline) {
   if (process_ == nullptr) return absl::FailedPreconditionError("the process was never started");
-  if (const absl::Status sent = process_->Signal(SIGTERM); !sent.ok()) return sent;
+  TTL_RETURN_IF_ERROR(process_->Signal(SIGTERM));
   const absl::StatusOr<ExitStatus> ended = process_->Wait(deadline);
   if (!ended.ok()) return ended.status();
   if (ended->Succeeded()) return absl::OkStatus();

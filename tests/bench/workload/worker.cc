@@ -116,12 +116,12 @@ void Worker::RunOperation() {
   const Target target = Draw();
   const OperationShares& shares = target.shard->plan.cluster().operations;
   const double total = shares.get + shares.set + shares.add + shares.remove;
-  double draw = random_.Fraction() * total;
-  if ((draw -= shares.get) < 0) {
+  const double draw = random_.Fraction() * total;
+  if (draw < shares.get) {
     random_.Chance(options_.query_share) ? Query(target) : Get(target);
-  } else if ((draw -= shares.set) < 0) {
+  } else if (draw < shares.get + shares.set) {
     Write(target);
-  } else if ((draw -= shares.add) < 0) {
+  } else if (draw < shares.get + shares.set + shares.add) {
     Create(target);
   } else {
     Delete(target);

@@ -116,7 +116,7 @@ absl::Status Workload::AwaitExactStore(absl::Duration deadline) const {
 
 absl::Status Workload::CompareContents() {
   for (size_t container = 0; container < plans_.size(); ++container) {
-    if (const absl::Status status = CompareContainer(container); !status.ok()) return status;
+    if (absl::Status status = CompareContainer(container); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
