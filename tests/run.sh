@@ -97,6 +97,7 @@ test_release() {
   [[ $mode != --quick ]] || return
   run_tests release integration 1
   run_tests release fault 1
+  run_tests release scale 1
   run "million items" tests/million_items.sh "${million_items_arguments[@]}"
 }
 
