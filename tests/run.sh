@@ -101,24 +101,22 @@ test_release() {
   run "million items" tests/million_items.sh "${million_items_arguments[@]}"
 }
 
-# All unit tests, and the processes, with every access and every overflow checked.
-test_memory() {
-  section "AddressSanitizer and UndefinedBehaviorSanitizer"
-  run "asan-ubsan build" build asan-ubsan unit_tests integration_tests || return
-  run_tests asan-ubsan unit "$jobs"
-  run_tests asan-ubsan integration 1
+# sanitize PRESET TEST...: builds unit tests with a sanitizer and runs them.
+sanitize() {
+  local preset=$1
+  shift
+  section "Sanitizers: $preset"
+  run "$preset build" build "$preset" "$@" || return
+  run_tests "$preset" unit "$jobs" -R "^($(IFS='|'; echo "$*"))\$"
 }
 
-# The unit tests of what runs in threads.
-test_threads() {
-  section "ThreadSanitizer"
-  local tests=(
-    document_store_test primary_store_client_test rpc_services_test server_test storage_test
-    sweeper_test ttl_client_test
-  )
-  run "tsan build" build tsan "${tests[@]}" || return
-  run_tests tsan unit "$jobs" -R "^($(IFS='|'; echo "${tests[*]}"))\$"
-}
+# What runs in threads, and what else parses or stores bytes from outside. The
+# tools and the tests' own helpers are left out: compiling takes most of the time.
+threaded_tests=(
+  document_store_test primary_store_client_test rpc_services_test server_test storage_test
+  sweeper_test ttl_client_test
+)
+other_tests=(core_test expiry_rules_test rpc_functions_test)
 
 section "Packages"
 package_set="test"
@@ -135,13 +133,14 @@ million_items_arguments=(--quick)
 [[ $mode != --long ]] || million_items_arguments=()
 test_release
 if [[ $mode != --quick ]]; then
-  test_memory
-  test_threads
+  sanitize asan-ubsan "${threaded_tests[@]}" "${other_tests[@]}"
+  sanitize tsan "${threaded_tests[@]}"
 fi
 if [[ $mode == --long ]]; then
   section "Campaigns"
   run "clang-tidy" tests/checks/check_tidy.sh build/release
-  run_tests asan-ubsan fault 1
+  run "asan-ubsan build, processes" build asan-ubsan integration_tests fault_tests &&
+    run_tests asan-ubsan integration 1 && run_tests asan-ubsan fault 1
 fi
 
 section "Summary"
