@@ -55,8 +55,8 @@ TEST_F(DocumentStoreServerTest, ServesClientsAndSidecarOnOneSocket) {
 }
 
 TEST_F(DocumentStoreServerTest, ErrorsKeepTheirCodeAndMessage) {
-  const auto server = Serve("localhost:0");
-  EXPECT_NE(server->address(), "localhost:0");
+  const auto server = Serve("127.0.0.1:0");
+  EXPECT_NE(server->address(), "127.0.0.1:0");
   grpc::ClientContext context;
   v1::GetDocumentResponse response;
   const grpc::Status status =
