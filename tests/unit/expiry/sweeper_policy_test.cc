@@ -56,7 +56,7 @@ TEST(SweeperPolicyTest, ADeleteThatHangsDeletesNothingOnceALooseningIsAcknowledg
   for (const Loosening loosening : kLoosenings) {
     SCOPED_TRACE(static_cast<int>(loosening));
     SweeperOptions options;
-    options.delete_deadline = absl::Milliseconds(50);
+    options.delete_deadline = absl::Milliseconds(500);
     SweepHarness h(options);
     h.storage.Create("c", 60);
     h.WriteMany("c", "due", 10, kStart - 100);
