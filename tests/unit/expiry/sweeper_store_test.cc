@@ -82,7 +82,7 @@ TEST(SweeperStoreTest, FailingCallsAreRepeatedLaterAndAfterALookAtTheStore) {
 
 TEST(SweeperStoreTest, AStoreThatHangsCostsOneDeadlineAndRecovers) {
   SweeperOptions options;
-  options.delete_deadline = absl::Milliseconds(50);
+  options.delete_deadline = absl::Milliseconds(500);
   SweepHarness h(options);
   h.storage.Create("c", 60);
   h.WriteMany("c", "due", 10, kStart - 100);
