@@ -89,7 +89,7 @@ Sweeper::Sweeper(const SweeperOptions& options, const Clock& system_clock,
       board_(board),
       steady_(system_clock.Read().boot.value_or(absl::ZeroDuration())),
       store_state_(options.max_store_clock_skew),
-      bucket_(options.max_deletes_per_second, steady_),
+      bucket_(options.max_deletes_per_second, steady_, std::max<int64_t>(options.batch_items, 1)),
       log_limiter_(kLogInterval) {}
 
 Sweeper::StepResult Sweeper::RunOnce() {
@@ -119,8 +119,9 @@ std::optional<double> Sweeper::RateOf(const Container& container) const {
 }
 
 Sweeper::Pacing& Sweeper::PacingOf(const Container& container, const Moment& now) {
+  const int64_t max_batch = std::max<int64_t>(options_.batch_items, 1);
   const auto [it, is_new] =
-      pacings_.try_emplace(container.number, TokenBucket(RateOf(container), now.steady),
+      pacings_.try_emplace(container.number, TokenBucket(RateOf(container), now.steady, max_batch),
                            std::max<int64_t>(options_.batch_items, 1));
   if (is_new) it->second.next_full_scan = now.steady + kFullScanInterval;
   it->second.round = round_;

@@ -22,8 +22,8 @@ std::optional<double> Sane(std::optional<double> rate) {
 
 }  // namespace
 
-TokenBucket::TokenBucket(std::optional<double> rate, absl::Duration now)
-    : rate_(Sane(rate)), last_(now) {
+TokenBucket::TokenBucket(std::optional<double> rate, absl::Duration now, int64_t max_batch)
+    : max_batch_(max_batch), rate_(Sane(rate)), last_(now) {
   tokens_ = Capacity();
 }
 
@@ -31,7 +31,7 @@ double TokenBucket::Capacity() const {
   if (!rate_.has_value()) return kMostTokens;
   if (*rate_ == 0) return 0;
   const double batch = *rate_ * absl::ToDoubleSeconds(kBatchInterval);
-  return std::clamp(batch, 1.0, kMostTokens);
+  return std::clamp(std::min(batch, static_cast<double>(max_batch_)), 1.0, kMostTokens);
 }
 
 void TokenBucket::Refill(absl::Duration now) {

@@ -2,6 +2,7 @@
 #define TTL_SERVICE_EXPIRY_TOKEN_BUCKET_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "absl/time/time.h"
@@ -10,7 +11,8 @@ namespace ttl {
 
 // Limits a rate exactly: over every window, from the very first on, at most
 // rate x window + one batch is taken, a batch being what the rate gives in
-// kBatchInterval, at least 1. Rates below 1/s and far above 1M/s work alike.
+// kBatchInterval, at least 1 and at most what is ever taken at once. Rates below 1/s and far above
+// 1M/s work alike.
 //
 // Pure: time is an argument, the reading of a steady clock. A reading earlier
 // than one given before counts as that one, so that no stretch of time is earned
@@ -20,8 +22,10 @@ class TokenBucket {
   static constexpr absl::Duration kBatchInterval = absl::Milliseconds(100);
 
   // Starts with one batch. `rate` in tokens per second: absent is no limit; 0,
-  // and whatever is below or not a number, is none at all.
-  TokenBucket(std::optional<double> rate, absl::Duration now);
+  // and whatever is below or not a number, is none at all. `max_batch`, at least
+  // 1, is the most that is ever taken at once: no more than that is saved up.
+  TokenBucket(std::optional<double> rate, absl::Duration now,
+              int64_t max_batch = std::numeric_limits<int64_t>::max());
 
   // Changes the rate: what was saved up beyond a batch of the new rate is gone,
   // and nothing is given away, however often the rate changes.
@@ -44,6 +48,7 @@ class TokenBucket {
   double Capacity() const;
   void Refill(absl::Duration now);
 
+  int64_t max_batch_;
   std::optional<double> rate_;  // not negative
   double tokens_ = 0;           // at most Capacity(); of no meaning without limit
   absl::Duration last_;         // up to when tokens_ has been filled

@@ -188,5 +188,18 @@ RC_GTEST_PROP(TokenBucketProperty, AllOfTheRateIsGivenToWhoTakesIt, ()) {
   RC_ASSERT(taken >= rate * absl::ToDoubleSeconds(now - kStart) * (1 - 1e-6) - 1);
 }
 
+// Idle time must not save up more than one batch, or the next second would see
+// several of them at once.
+TEST(TokenBucketTest, NoMoreIsSavedUpThanIsEverTakenAtOnce) {
+  TokenBucket bucket(20'000, absl::ZeroDuration(), 500);
+  EXPECT_EQ(bucket.BatchSize(), 500);
+  EXPECT_EQ(bucket.Available(absl::Seconds(60)), 500);
+  bucket.Take(500, absl::Seconds(60));
+  EXPECT_EQ(bucket.Available(absl::Seconds(60)), 0);
+  EXPECT_EQ(bucket.TimeUntil(500, absl::Seconds(60)),
+            absl::Milliseconds(25) + absl::Nanoseconds(1));
+  EXPECT_EQ(TokenBucket(0.5, absl::ZeroDuration(), 500).BatchSize(), 1);
+}
+
 }  // namespace
 }  // namespace ttl
