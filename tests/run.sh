@@ -2,7 +2,7 @@
 # Everything that must pass before a change lands. Meant for Debian 12; installs
 # what it needs (root or sudo).
 #
-#   tests/run.sh           all of it: under 25 minutes on two cores, cold
+#   tests/run.sh           all of it
 #   tests/run.sh --quick   while working: checks, release build, unit tests
 #   tests/run.sh --long    all of it, and the campaigns that take longer
 #
@@ -111,11 +111,10 @@ sanitize() {
 
 # What runs in threads, and what else parses or stores bytes from outside. The
 # tools and the tests' own helpers are left out: compiling takes most of the time.
-threaded_tests=(
-  document_store_test primary_store_client_test rpc_services_test server_test storage_test
-  sweeper_test ttl_client_test
+sanitized_tests=(
+  core_test document_store_test expiry_rules_test primary_store_client_test rpc_functions_test
+  rpc_services_test server_test storage_test sweeper_test ttl_client_test
 )
-other_tests=(core_test expiry_rules_test rpc_functions_test)
 
 section "Packages"
 package_set="test"
@@ -132,7 +131,7 @@ million_items_arguments=(--quick)
 [[ $mode != --long ]] || million_items_arguments=()
 test_release
 if [[ $mode != --quick ]]; then
-  sanitize asan-ubsan "${threaded_tests[@]}" "${other_tests[@]}"
+  sanitize asan-ubsan "${sanitized_tests[@]}"
   # Committer, cache and gate: the threads that share state of ours. What goes
   # through gRPC is left out: its library is not instrumented, so every message
   # that crosses it looks like a race.
