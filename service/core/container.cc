@@ -71,6 +71,56 @@ absl::Status ValidateIndexingMode(const ContainerSettings& settings) {
                                                  ": must be CONSISTENT (1), LAZY (2) or NONE (3)"));
 }
 
+absl::Status ValidateUnits(absl::string_view field, std::optional<double> units) {
+  if (!units.has_value() || (std::isfinite(*units) && *units > 0)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("delete_policy.", field, " is ", *units,
+                                                 ": must be a finite number greater than 0"));
+}
+
+absl::Status ValidateBudget(const ContainerSettings& settings) {
+  TTL_RETURN_IF_ERROR(ValidateUnits("request_units_per_second", settings.request_units_per_second));
+  TTL_RETURN_IF_ERROR(ValidateUnits("request_units_per_delete", settings.request_units_per_delete));
+  const double floor = settings.min_deletes_per_second;
+  if (!std::isfinite(floor) || floor < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("delete_policy.min_deletes_per_second is ",
+                                                   floor, ": must be a finite number, 0 or more"));
+  }
+  const double floor_cost = floor * settings.request_units_per_delete.value_or(1);
+  if (settings.request_units_per_second.has_value() &&
+      floor_cost > *settings.request_units_per_second) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "delete_policy.min_deletes_per_second is ", floor, " and costs ", floor_cost,
+        " request units per second: must not cost more than request_units_per_second, which is ",
+        *settings.request_units_per_second));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateBrake(const PolicyBrake& brake) {
+  if (!brake.max_newly_due_items.has_value() && !brake.max_newly_due_percent.has_value()) {
+    return absl::InvalidArgumentError(
+        "delete_policy.brake has no limit: set max_newly_due_items or max_newly_due_percent, or "
+        "leave out the brake");
+  }
+  if (brake.max_newly_due_items.value_or(0) < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("delete_policy.brake.max_newly_due_items is ",
+                                                   *brake.max_newly_due_items,
+                                                   ": must be 0 or more"));
+  }
+  const double percent = brake.max_newly_due_percent.value_or(0);
+  if (!(percent >= 0 && percent <= 100)) {
+    return absl::InvalidArgumentError(absl::StrCat("delete_policy.brake.max_newly_due_percent is ",
+                                                   percent, ": must be 0 to 100"));
+  }
+  if (brake.release_after_seconds < PolicyBrake::kMinReleaseSeconds ||
+      brake.release_after_seconds > PolicyBrake::kMaxReleaseSeconds) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "delete_policy.brake.release_after is ", brake.release_after_seconds, " s: must be ",
+        PolicyBrake::kMinReleaseSeconds, " to ", PolicyBrake::kMaxReleaseSeconds, " s"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ValidateContainerId(const std::string& id) {
@@ -99,6 +149,8 @@ absl::Status ValidateSettings(const ContainerSettings& settings) {
         absl::StrCat("delete_policy.max_deletes_per_second is ", *rate,
                      ": must be a finite number, 0 (no deletes) or more"));
   }
+  TTL_RETURN_IF_ERROR(ValidateBudget(settings));
+  if (settings.brake.has_value()) TTL_RETURN_IF_ERROR(ValidateBrake(*settings.brake));
   return ValidateIndexingMode(settings);
 }
 

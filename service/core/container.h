@@ -31,10 +31,26 @@ struct Policy {
 };
 
 // A policy no longer in force: until `until` nothing is deleted that it would
-// have kept (the grace of a stricter policy).
+// have kept (the grace of a stricter policy, or its brake).
 struct ReplacedPolicy {
   Policy policy;
   absl::Time until;
+  // If replacing it pulled the brake: how many items that made due.
+  std::optional<int64_t> braked_items;
+};
+
+// When one change of policy has to be confirmed before it deletes anything. At
+// least one of the limits is set.
+struct PolicyBrake {
+  static constexpr int64_t kDefaultReleaseSeconds = 86400;
+  static constexpr int64_t kMinReleaseSeconds = 60;
+  static constexpr int64_t kMaxReleaseSeconds = int64_t{30} * 86400;
+
+  std::optional<int64_t> max_newly_due_items;
+  std::optional<double> max_newly_due_percent;  // of the tracked items
+  int64_t release_after_seconds = kDefaultReleaseSeconds;
+
+  friend bool operator==(const PolicyBrake&, const PolicyBrake&) = default;
 };
 
 // Set by an operator; deletes stop while it stands.
@@ -47,7 +63,11 @@ struct Pause {
 struct ContainerSettings {
   Policy policy;
   IndexingMode indexing_mode = IndexingMode::kConsistent;
-  std::optional<double> max_deletes_per_second;  // absent: the server's default
+  std::optional<double> max_deletes_per_second;    // absent: the server's default
+  std::optional<double> request_units_per_second;  // absent: usage does not matter
+  std::optional<double> request_units_per_delete;  // absent: 1, or as learned
+  double min_deletes_per_second = 0;               // whatever requests use
+  std::optional<PolicyBrake> brake;
 
   friend bool operator==(const ContainerSettings&, const ContainerSettings&) = default;
 };

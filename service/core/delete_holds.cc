@@ -1,36 +1,56 @@
 #include "service/core/delete_holds.h"
 
+#include <algorithm>
+
 namespace ttl {
+
+namespace {
+
+// Whether a replaced policy keeps something back at `now` that the policy in force
+// would not; `braked` tells those apart that pulled the brake.
+bool IsHeldBack(const Container& container, bool braked, absl::Time now) {
+  const std::vector<ReplacedPolicy>& replaced = container.replaced_policies;
+  return std::any_of(replaced.begin(), replaced.end(), [&](const ReplacedPolicy& entry) {
+    return entry.until > now && entry.braked_items.has_value() == braked;
+  });
+}
+
+}  // namespace
 
 std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
   std::vector<DeleteHold> holds;
   const auto add_if = [&holds](bool condition, DeleteHold hold) {
     if (condition) holds.push_back(hold);
   };
-  const ContainerSettings& settings = in.container.settings;
-  const bool in_grace = !in.container.replaced_policies.empty() &&
-                        in.container.replaced_policies.back().until > in.time.for_deletes;
-  const bool store_held =
-      in.store.held_until.has_value() && *in.store.held_until > in.time.for_deletes;
+  const absl::Time now = in.time.for_deletes;
+  const auto is_ahead = [now](std::optional<absl::Time> until) {
+    return until.has_value() && *until > now;
+  };
 
-  add_if(!settings.policy.default_ttl.has_value(), DeleteHold::kTtlOff);
+  add_if(!in.container.settings.policy.default_ttl.has_value(), DeleteHold::kTtlOff);
   add_if(!in.store.configured, DeleteHold::kNoStore);
   add_if(in.all_paused.has_value(), DeleteHold::kAllPaused);
   add_if(in.container.pause.has_value(), DeleteHold::kContainerPaused);
   add_if(!in.time.deletes_allowed, DeleteHold::kClockSuspect);
+  add_if(!in.store.unconfirmed.empty(), DeleteHold::kStoreUnconfirmed);
   add_if(in.store.skew_too_large, DeleteHold::kClockSkew);
-  add_if(store_held, DeleteHold::kStore);
+  add_if(is_ahead(in.store.held_until), DeleteHold::kStore);
   add_if(!in.storage_writable, DeleteHold::kStorage);
-  add_if(in.allowed_per_second.has_value() && *in.allowed_per_second <= 0, DeleteHold::kZeroRate);
+  add_if(in.limit_per_second.has_value() && *in.limit_per_second <= 0, DeleteHold::kZeroRate);
+  add_if(in.budget.has_value() && in.budget->deletes_per_second <= 0, DeleteHold::kBudget);
+  add_if(is_ahead(in.pace.held_until), DeleteHold::kBackoff);
   add_if(in.change_under_way, DeleteHold::kChangeUnderWay);
-  add_if(in_grace, DeleteHold::kGrace);
+  add_if(IsHeldBack(in.container, /*braked=*/true, now), DeleteHold::kBrake);
+  add_if(IsHeldBack(in.container, /*braked=*/false, now), DeleteHold::kGrace);
   add_if(in.container.index_build.has_value(), DeleteHold::kIndexBuilding);
-  add_if(in.waiting_for_rate, DeleteHold::kRate);
+  add_if(in.pace.bearable_per_second.has_value(), DeleteHold::kPushBack);
+  add_if(in.pace.waiting_for_rate, DeleteHold::kRate);
   return holds;
 }
 
 bool StopsDeletes(DeleteHold hold) {
-  return hold != DeleteHold::kGrace && hold != DeleteHold::kIndexBuilding &&
+  return hold != DeleteHold::kGrace && hold != DeleteHold::kBrake &&
+         hold != DeleteHold::kIndexBuilding && hold != DeleteHold::kPushBack &&
          hold != DeleteHold::kRate;
 }
 

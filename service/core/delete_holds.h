@@ -6,6 +6,7 @@
 
 #include "absl/time/time.h"
 #include "service/core/container.h"
+#include "service/core/delete_budget.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/sweep_board.h"
 
@@ -27,6 +28,11 @@ enum class DeleteHold {
   kChangeUnderWay = 11,
   kIndexBuilding = 12,
   kNoStore = 13,
+  kBudget = 14,
+  kBrake = 15,
+  kStoreUnconfirmed = 16,
+  kPushBack = 17,
+  kBackoff = 18,
 };
 
 // All that the decision looks at.
@@ -35,8 +41,9 @@ struct HoldInputs {
   const std::optional<Pause>& all_paused;
   const JudgingTime& time;
   const StoreView& store;
-  bool waiting_for_rate = false;
-  std::optional<double> allowed_per_second;  // of the container or of all, the lesser
+  const PaceView& pace;
+  std::optional<double> limit_per_second;  // of the container or of all, the lesser
+  std::optional<DeleteBudget> budget;      // absent: usage does not matter
   bool storage_writable = true;
   bool change_under_way = false;
 };
@@ -45,8 +52,9 @@ struct HoldInputs {
 // it: the sweeper asks before it sends, the status and ExplainItem show it.
 std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& inputs);
 
-// Whether nothing at all may be sent under `hold`. kGrace and kIndexBuilding
-// hold back some items only, and kRate ends by itself within the step.
+// Whether nothing at all may be sent under `hold`. kGrace, kBrake and kIndexBuilding
+// hold back some items only; kRate, kPushBack and a budget that leaves something
+// over only slow deletes down.
 bool StopsDeletes(DeleteHold hold);
 
 }  // namespace ttl

@@ -26,9 +26,26 @@ StoreView SweepBoard::Store() const {
   return store_;
 }
 
-void SweepBoard::AddDeletes(uint64_t container, const DeleteTally& delta) {
+void SweepBoard::PostSweeper(SweeperView sweeper) {
   MutexLock lock(mutex_);
-  containers_[container].deletes += delta;
+  sweeper_ = sweeper;
+}
+
+SweeperView SweepBoard::Sweeper() const {
+  MutexLock lock(mutex_);
+  return sweeper_;
+}
+
+void SweepBoard::AddDeletes(uint64_t container, const DeleteRecord& delta) {
+  MutexLock lock(mutex_);
+  DeleteRecord& record = containers_[container].deletes;
+  record.tally += delta.tally;
+  record.lateness += delta.lateness;
+  for (const auto& [reason, count] : delta.failures) {
+    const bool is_kept =
+        record.failures.contains(reason) || record.failures.size() < kMaxFailureReasons;
+    record.failures[is_kept ? reason : std::string()] += count;
+  }
 }
 
 void SweepBoard::AddEarlyEntries(uint64_t container, int64_t count) {
@@ -36,9 +53,14 @@ void SweepBoard::AddEarlyEntries(uint64_t container, int64_t count) {
   containers_[container].early_entries += count;
 }
 
-void SweepBoard::SetWaitingForRate(uint64_t container, bool waiting) {
+void SweepBoard::PostPace(uint64_t container, const PaceView& pace) {
   MutexLock lock(mutex_);
-  containers_[container].waiting_for_rate = waiting;
+  containers_[container].pace = pace;
+}
+
+void SweepBoard::PostCompletePass(uint64_t container, absl::Time time) {
+  MutexLock lock(mutex_);
+  containers_[container].last_complete_pass_time = time;
 }
 
 ContainerSweepView SweepBoard::View(uint64_t container) const {

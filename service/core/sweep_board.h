@@ -8,6 +8,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "service/core/lateness_histogram.h"
 #include "service/core/mutex.h"
 
 namespace ttl {
@@ -22,6 +23,7 @@ struct StoreView {
   std::string last_error;                    // empty if the last call was answered
   std::optional<absl::Time> last_success_time;
   std::optional<absl::Time> held_until;  // no call before
+  std::string unconfirmed;               // why it has to be confirmed; empty if it has not
 };
 
 // Deletes by what became of them; see DeleteTally in expiry_service.proto.
@@ -38,11 +40,35 @@ struct DeleteTally {
   DeleteTally& operator+=(const DeleteTally& other);
 };
 
+// What became of one batch, or of all batches of a container.
+struct DeleteRecord {
+  DeleteTally tally;
+  LatenessHistogram lateness;                          // of those deleted
+  absl::flat_hash_map<std::string, int64_t> failures;  // failed ones by reason
+};
+
+// How fast deletes of one container may go.
+struct PaceView {
+  bool waiting_for_rate = false;              // due items were left for want of tokens
+  std::optional<absl::Time> held_until;       // no deletes before
+  std::optional<double> bearable_per_second;  // after the store pushed back; absent: any rate
+  std::optional<double> learned_cost;         // request units per delete, as charged
+
+  friend bool operator==(const PaceView&, const PaceView&) = default;
+};
+
 // One container as the sweeper last saw it.
 struct ContainerSweepView {
-  DeleteTally deletes;
-  int64_t early_entries = 0;      // index entries moved or dropped as met
-  bool waiting_for_rate = false;  // its last step had to leave due items for want of tokens
+  DeleteRecord deletes;
+  PaceView pace;
+  int64_t early_entries = 0;  // index entries moved or dropped as met
+  std::optional<absl::Time> last_complete_pass_time;
+};
+
+// The sweeper itself.
+struct SweeperView {
+  std::optional<absl::Duration> last_step;  // steady; absent before the first
+  int64_t calls_under_way = 0;
 };
 
 // Where the sweeper posts what it does and the handlers read it, so that the two
@@ -53,10 +79,18 @@ class SweepBoard {
   void PostStore(StoreView store);
   StoreView Store() const;
 
+  void PostSweeper(SweeperView sweeper);
+  SweeperView Sweeper() const;
+
+  // Most reasons of failures kept apart per container; the rest is counted under the
+  // empty one.
+  static constexpr size_t kMaxFailureReasons = 16;
+
   // Containers are named by their number.
-  void AddDeletes(uint64_t container, const DeleteTally& delta);
+  void AddDeletes(uint64_t container, const DeleteRecord& delta);
   void AddEarlyEntries(uint64_t container, int64_t count);
-  void SetWaitingForRate(uint64_t container, bool waiting);
+  void PostPace(uint64_t container, const PaceView& pace);
+  void PostCompletePass(uint64_t container, absl::Time time);
   ContainerSweepView View(uint64_t container) const;
 
   // Drops what is known of a container that is gone.
@@ -65,6 +99,7 @@ class SweepBoard {
  private:
   mutable Mutex mutex_;
   StoreView store_ ABSL_GUARDED_BY(mutex_);
+  SweeperView sweeper_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<uint64_t, ContainerSweepView> containers_ ABSL_GUARDED_BY(mutex_);
 };
 
