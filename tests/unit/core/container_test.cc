@@ -4,8 +4,11 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "service/core/ttl_rules.h"
@@ -159,6 +162,113 @@ TEST(SettingsTest, B12_TheThreeStatesOfDefaultTtlAreDifferent) {
   EXPECT_NE(WithDefaultTtl(-1), WithDefaultTtl(60));
   EXPECT_NE(WithDefaultTtl(60), WithDefaultTtl(std::nullopt));
 }
+
+struct BudgetCase {
+  const char* name;
+  std::optional<double> units_per_second;
+  std::optional<double> units_per_delete;
+  double min_deletes_per_second;
+  std::vector<std::string> message;  // what the refusal says; empty: legal
+};
+
+class BudgetSettingsTest : public testing::TestWithParam<BudgetCase> {};
+
+TEST_P(BudgetSettingsTest, IsLegalOrRefusedWithFieldValueAndRule) {
+  const BudgetCase& c = GetParam();
+  ContainerSettings settings;
+  settings.request_units_per_second = c.units_per_second;
+  settings.request_units_per_delete = c.units_per_delete;
+  settings.min_deletes_per_second = c.min_deletes_per_second;
+  const absl::Status status = ValidateSettings(settings);
+  EXPECT_EQ(status.code(),
+            c.message.empty() ? absl::StatusCode::kOk : absl::StatusCode::kInvalidArgument);
+  for (const std::string& part : c.message) EXPECT_THAT(Message(status), HasSubstr(part));
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
+constexpr absl::string_view kPerSecond = "delete_policy.request_units_per_second is ";
+constexpr absl::string_view kPerDelete = "delete_policy.request_units_per_delete is ";
+constexpr absl::string_view kFloor = "delete_policy.min_deletes_per_second is ";
+
+std::vector<std::string> Says(absl::string_view field, absl::string_view value,
+                              absl::string_view rule) {
+  return {absl::StrCat(field, value), std::string(rule)};
+}
+
+constexpr absl::string_view kAboveZero = ": must be a finite number greater than 0";
+constexpr absl::string_view kZeroOrMore = ": must be a finite number, 0 or more";
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BudgetSettingsTest,
+    testing::Values(
+        // name, request units per second and per delete, floor, message
+        BudgetCase{"AllAbsent", {}, {}, 0, {}}, BudgetCase{"Throughput", 400, {}, 0, {}},
+        BudgetCase{"SmallFractions", 1e-6, 1e-9, 1e-6, {}},
+        BudgetCase{"FloorThatCostsAll", 100, 5, 20, {}},
+        BudgetCase{"FloorWithoutThroughput", {}, 5, 1e9, {}},
+        BudgetCase{"ThroughputZero", 0, {}, 0, Says(kPerSecond, "0", kAboveZero)},
+        BudgetCase{"ThroughputNegative", -1, {}, 0, Says(kPerSecond, "-1", kAboveZero)},
+        BudgetCase{"ThroughputInfinite", kInfinity, {}, 0, Says(kPerSecond, "inf", kAboveZero)},
+        BudgetCase{"ThroughputNaN", kNotANumber, {}, 0, Says(kPerSecond, "nan", kAboveZero)},
+        BudgetCase{"CostZero", 100, 0, 0, Says(kPerDelete, "0", kAboveZero)},
+        BudgetCase{"CostNegative", 100, -0.5, 0, Says(kPerDelete, "-0.5", kAboveZero)},
+        BudgetCase{"CostInfinite", {}, kInfinity, 0, Says(kPerDelete, "inf", kAboveZero)},
+        BudgetCase{"CostNaN", {}, kNotANumber, 0, Says(kPerDelete, "nan", kAboveZero)},
+        BudgetCase{"FloorNegative", 100, {}, -1, Says(kFloor, "-1", kZeroOrMore)},
+        BudgetCase{"FloorInfinite", {}, {}, kInfinity, Says(kFloor, "inf", kZeroOrMore)},
+        BudgetCase{"FloorNaN", {}, {}, kNotANumber, Says(kFloor, "nan", kZeroOrMore)},
+        BudgetCase{"FloorCostsTooMuch", 100, 5, 21,
+                   Says(kFloor, "21 and costs 105",
+                        "must not cost more than request_units_per_second, which is 100")},
+        BudgetCase{"FloorAtTheDefaultCostTooMuch",
+                   100,
+                   {},
+                   101,
+                   Says(kFloor, "101 and costs 101", "which is 100")}),
+    [](const auto& info) { return info.param.name; });
+
+struct BrakeCase {
+  const char* name;
+  PolicyBrake brake;
+  std::vector<std::string> message;  // empty: legal
+};
+
+class BrakeSettingsTest : public testing::TestWithParam<BrakeCase> {};
+
+TEST_P(BrakeSettingsTest, IsLegalOrRefusedWithFieldValueAndRule) {
+  ContainerSettings settings;
+  settings.brake = GetParam().brake;
+  const absl::Status status = ValidateSettings(settings);
+  EXPECT_EQ(status.code(), GetParam().message.empty() ? absl::StatusCode::kOk
+                                                      : absl::StatusCode::kInvalidArgument);
+  for (const std::string& part : GetParam().message) {
+    EXPECT_THAT(Message(status), HasSubstr(part));
+  }
+}
+
+constexpr absl::string_view kItems = "delete_policy.brake.max_newly_due_items is ";
+constexpr absl::string_view kPercent = "delete_policy.brake.max_newly_due_percent is ";
+constexpr absl::string_view kRelease = "delete_policy.brake.release_after is ";
+constexpr absl::string_view kPercentRule = ": must be 0 to 100";
+constexpr absl::string_view kReleaseRule = ": must be 60 to 2592000 s";
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BrakeSettingsTest,
+    testing::Values(
+        // name, {items, percent, seconds until it lets go}, message
+        BrakeCase{"Items", {1000, {}}, {}}, BrakeCase{"Percent", {{}, 2.5}, {}},
+        BrakeCase{"NothingMayBecomeDue", {0, 0}, {}},
+        BrakeCase{"LimitsOfRange", {INT64_MAX, 100, PolicyBrake::kMinReleaseSeconds}, {}},
+        BrakeCase{"LongestRelease", {1, {}, PolicyBrake::kMaxReleaseSeconds}, {}},
+        BrakeCase{"NoLimit", {}, {"delete_policy.brake has no limit", "max_newly_due_percent"}},
+        BrakeCase{"ItemsNegative", {-1, {}}, Says(kItems, "-1", ": must be 0 or more")},
+        BrakeCase{"PercentNegative", {{}, -0.1}, Says(kPercent, "-0.1", kPercentRule)},
+        BrakeCase{"PercentTooLarge", {{}, 100.5}, Says(kPercent, "100.5", kPercentRule)},
+        BrakeCase{"PercentNaN", {5, kNotANumber}, Says(kPercent, "nan", kPercentRule)},
+        BrakeCase{"ReleaseTooShort", {5, {}, 59}, Says(kRelease, "59 s", kReleaseRule)},
+        BrakeCase{"ReleaseTooLong", {5, {}, 2592001}, Says(kRelease, "2592001 s", kReleaseRule)}),
+    [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace ttl

@@ -1,0 +1,163 @@
+#include "service/core/delete_holds.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace ttl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
+
+// All that the decision looks at, at rest: nothing holds deletes back.
+struct Situation {
+  Situation() {
+    container.settings.policy.default_ttl = 60;
+    store.configured = true;
+    store.reachable = true;
+  }
+
+  std::vector<DeleteHold> Holds() const {
+    return ComputeDeleteHolds({.container = container,
+                               .all_paused = all_paused,
+                               .time = time,
+                               .store = store,
+                               .pace = pace,
+                               .limit_per_second = limit_per_second,
+                               .budget = budget,
+                               .storage_writable = storage_writable,
+                               .change_under_way = change_under_way});
+  }
+
+  void Replace(std::optional<int64_t> braked_items, absl::Time until) {
+    container.replaced_policies.push_back({.until = until, .braked_items = braked_items});
+  }
+
+  Container container;
+  std::optional<Pause> all_paused;
+  JudgingTime time = {.now = kNow, .for_deletes = kNow, .deletes_allowed = true};
+  StoreView store;
+  PaceView pace;
+  std::optional<double> limit_per_second;
+  std::optional<DeleteBudget> budget;
+  bool storage_writable = true;
+  bool change_under_way = false;
+};
+
+TEST(DeleteHoldsTest, NothingHoldsDeletesBackAtRest) {
+  EXPECT_THAT(Situation().Holds(), IsEmpty());
+}
+
+struct Case {
+  std::string name;
+  std::function<void(Situation&)> change;
+  DeleteHold want;
+  bool stops;
+};
+
+class DeleteHoldTest : public testing::TestWithParam<Case> {};
+
+TEST_P(DeleteHoldTest, IsTheOnlyOne) {
+  Situation situation;
+  GetParam().change(situation);
+  EXPECT_THAT(situation.Holds(), ElementsAre(GetParam().want));
+  EXPECT_EQ(StopsDeletes(GetParam().want), GetParam().stops);
+}
+
+constexpr absl::Duration kAhead = absl::Seconds(1);
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, DeleteHoldTest,
+    testing::Values(
+        Case{"TtlOff", [](Situation& s) { s.container.settings.policy.default_ttl.reset(); },
+             DeleteHold::kTtlOff, true},
+        Case{"NoStore", [](Situation& s) { s.store.configured = false; }, DeleteHold::kNoStore,
+             true},
+        Case{"AllPaused",
+             [](Situation& s) {
+               s.all_paused = Pause{"why", kNow};
+             },
+             DeleteHold::kAllPaused, true},
+        Case{"ContainerPaused",
+             [](Situation& s) {
+               s.container.pause = Pause{"why", kNow};
+             },
+             DeleteHold::kContainerPaused, true},
+        Case{"ClockSuspect", [](Situation& s) { s.time.deletes_allowed = false; },
+             DeleteHold::kClockSuspect, true},
+        Case{"StoreUnconfirmed", [](Situation& s) { s.store.unconfirmed = "another id"; },
+             DeleteHold::kStoreUnconfirmed, true},
+        Case{"ClockSkew", [](Situation& s) { s.store.skew_too_large = true; },
+             DeleteHold::kClockSkew, true},
+        Case{"Store", [](Situation& s) { s.store.held_until = kNow + kAhead; }, DeleteHold::kStore,
+             true},
+        Case{"Storage", [](Situation& s) { s.storage_writable = false; }, DeleteHold::kStorage,
+             true},
+        Case{"ZeroRate", [](Situation& s) { s.limit_per_second = 0; }, DeleteHold::kZeroRate, true},
+        Case{"Budget", [](Situation& s) { s.budget.emplace(); }, DeleteHold::kBudget, true},
+        Case{"Backoff", [](Situation& s) { s.pace.held_until = kNow + kAhead; },
+             DeleteHold::kBackoff, true},
+        Case{"ChangeUnderWay", [](Situation& s) { s.change_under_way = true; },
+             DeleteHold::kChangeUnderWay, true},
+        Case{"Brake", [](Situation& s) { s.Replace(5, kNow + kAhead); }, DeleteHold::kBrake, false},
+        Case{"Grace", [](Situation& s) { s.Replace(std::nullopt, kNow + kAhead); },
+             DeleteHold::kGrace, false},
+        Case{"IndexBuilding", [](Situation& s) { s.container.index_build.emplace(); },
+             DeleteHold::kIndexBuilding, false},
+        Case{"PushBack", [](Situation& s) { s.pace.bearable_per_second = 3; },
+             DeleteHold::kPushBack, false},
+        Case{"Rate", [](Situation& s) { s.pace.waiting_for_rate = true; }, DeleteHold::kRate,
+             false}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(DeleteHoldsTest, WhatIsOverHoldsNothingBack) {
+  Situation situation;
+  situation.store.held_until = kNow;
+  situation.pace.held_until = kNow;
+  situation.Replace(5, kNow);
+  situation.Replace(std::nullopt, kNow);
+  EXPECT_THAT(situation.Holds(), IsEmpty());
+}
+
+TEST(DeleteHoldsTest, BudgetAndLimitThatAllowSomethingHoldNothingBack) {
+  Situation situation;
+  situation.limit_per_second = 0.1;
+  situation.budget.emplace();
+  situation.budget->deletes_per_second = 0.1;
+  EXPECT_THAT(situation.Holds(), IsEmpty());
+}
+
+TEST(DeleteHoldsTest, ThereCanBeAGraceBesideABrake) {
+  Situation situation;
+  situation.Replace(5, kNow + kAhead);
+  situation.Replace(std::nullopt, kNow + kAhead);
+  EXPECT_THAT(situation.Holds(), ElementsAre(DeleteHold::kBrake, DeleteHold::kGrace));
+}
+
+TEST(DeleteHoldsTest, MostGeneralFirst) {
+  Situation situation;
+  situation.pace.waiting_for_rate = true;
+  situation.container.pause = Pause{"why", kNow};
+  situation.all_paused = Pause{"why", kNow};
+  situation.storage_writable = false;
+  EXPECT_THAT(situation.Holds(), ElementsAre(DeleteHold::kAllPaused, DeleteHold::kContainerPaused,
+                                             DeleteHold::kStorage, DeleteHold::kRate));
+}
+
+// Deletes are judged by the earlier of two clocks, and so are the times that hold them.
+TEST(DeleteHoldsTest, TimesAreComparedWithTheTimeForDeletes) {
+  Situation situation;
+  situation.time.for_deletes = kNow - absl::Seconds(3);
+  situation.Replace(std::nullopt, kNow - absl::Seconds(1));
+  EXPECT_THAT(situation.Holds(), ElementsAre(DeleteHold::kGrace));
+}
+
+}  // namespace
+}  // namespace ttl

@@ -1,0 +1,92 @@
+#include "service/core/sweep_board.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace ttl {
+namespace {
+
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+DeleteRecord Failed(const std::string& reason, int64_t count) {
+  DeleteRecord record;
+  record.tally.failed = count;
+  record.failures[reason] = count;
+  return record;
+}
+
+TEST(SweepBoardTest, UnknownContainerHasAnEmptyView) {
+  const SweepBoard board;
+  const ContainerSweepView view = board.View(1);
+  EXPECT_EQ(view.deletes.tally.sent, 0);
+  EXPECT_FALSE(view.last_complete_pass_time.has_value());
+  EXPECT_FALSE(board.Sweeper().last_step.has_value());
+}
+
+TEST(SweepBoardTest, DeletesAddUpPerContainer) {
+  SweepBoard board;
+  DeleteRecord record;
+  record.tally = {.sent = 5, .deleted = 2, .not_found = 1, .modified = 1, .unanswered = 1};
+  record.lateness.Add(absl::Seconds(3));
+  board.AddDeletes(1, record);
+  board.AddDeletes(1, record);
+  board.AddDeletes(2, record);
+  const DeleteRecord sum = board.View(1).deletes;
+  EXPECT_EQ(sum.tally.sent, 10);
+  EXPECT_EQ(sum.tally.deleted, 4);
+  EXPECT_EQ(sum.tally.unanswered, 2);
+  EXPECT_EQ(sum.lateness.sum, absl::Seconds(6));
+  EXPECT_EQ(board.View(2).deletes.tally.sent, 5);
+}
+
+TEST(SweepBoardTest, FailuresAddUpByReason) {
+  SweepBoard board;
+  board.AddDeletes(1, Failed("locked", 2));
+  board.AddDeletes(1, Failed("disk", 1));
+  board.AddDeletes(1, Failed("locked", 3));
+  EXPECT_THAT(board.View(1).deletes.failures,
+              UnorderedElementsAre(Pair("locked", 5), Pair("disk", 1)));
+}
+
+TEST(SweepBoardTest, ReasonsBeyondTheMostAreCountedUnderTheEmptyOne) {
+  SweepBoard board;
+  constexpr int kReasons = 40;
+  for (int i = 0; i < kReasons; ++i) board.AddDeletes(1, Failed(absl::StrCat("reason ", i), 1));
+  // One that is kept goes on being counted by itself.
+  board.AddDeletes(1, Failed("reason 0", 9));
+  const DeleteRecord record = board.View(1).deletes;
+  EXPECT_EQ(record.failures.size(), SweepBoard::kMaxFailureReasons + 1);
+  EXPECT_EQ(record.failures.at("reason 0"), 10);
+  EXPECT_EQ(record.failures.at(""), kReasons - int64_t{SweepBoard::kMaxFailureReasons});
+  EXPECT_EQ(record.tally.failed, kReasons + 9);
+}
+
+TEST(SweepBoardTest, LastPostOfPaceAndPassCounts) {
+  SweepBoard board;
+  board.PostPace(1, {.waiting_for_rate = true, .bearable_per_second = 3});
+  board.PostPace(1, {.held_until = absl::FromUnixSeconds(9)});
+  board.PostCompletePass(1, absl::FromUnixSeconds(5));
+  board.PostCompletePass(1, absl::FromUnixSeconds(7));
+  board.AddEarlyEntries(1, 3);
+  board.AddEarlyEntries(1, 4);
+  const ContainerSweepView view = board.View(1);
+  EXPECT_EQ(view.pace, PaceView{.held_until = absl::FromUnixSeconds(9)});
+  EXPECT_EQ(view.last_complete_pass_time, absl::FromUnixSeconds(7));
+  EXPECT_EQ(view.early_entries, 7);
+}
+
+TEST(SweepBoardTest, ForgottenContainerIsEmptyAgain) {
+  SweepBoard board;
+  board.AddDeletes(1, Failed("locked", 2));
+  board.AddEarlyEntries(1, 3);
+  board.Forget(1);
+  EXPECT_TRUE(board.View(1).deletes.failures.empty());
+  EXPECT_EQ(board.View(1).early_entries, 0);
+}
+
+}  // namespace
+}  // namespace ttl
