@@ -37,7 +37,7 @@ struct Situation {
   }
 
   void Replace(std::optional<int64_t> braked_items, absl::Time until) {
-    container.replaced_policies.push_back({.until = until, .braked_items = braked_items});
+    container.replaced_policies.push_back({Policy(), until, braked_items});
   }
 
   Container container;

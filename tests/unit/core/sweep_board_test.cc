@@ -30,7 +30,9 @@ TEST(SweepBoardTest, UnknownContainerHasAnEmptyView) {
 TEST(SweepBoardTest, DeletesAddUpPerContainer) {
   SweepBoard board;
   DeleteRecord record;
-  record.tally = {.sent = 5, .deleted = 2, .not_found = 1, .modified = 1, .unanswered = 1};
+  record.tally.sent = 5;
+  record.tally.deleted = 2;
+  record.tally.unanswered = 1;
   record.lateness.Add(absl::Seconds(3));
   board.AddDeletes(1, record);
   board.AddDeletes(1, record);
@@ -67,14 +69,19 @@ TEST(SweepBoardTest, ReasonsBeyondTheMostAreCountedUnderTheEmptyOne) {
 
 TEST(SweepBoardTest, LastPostOfPaceAndPassCounts) {
   SweepBoard board;
-  board.PostPace(1, {.waiting_for_rate = true, .bearable_per_second = 3});
-  board.PostPace(1, {.held_until = absl::FromUnixSeconds(9)});
+  PaceView slow;
+  slow.waiting_for_rate = true;
+  slow.bearable_per_second = 3;
+  PaceView held;
+  held.held_until = absl::FromUnixSeconds(9);
+  board.PostPace(1, slow);
+  board.PostPace(1, held);
   board.PostCompletePass(1, absl::FromUnixSeconds(5));
   board.PostCompletePass(1, absl::FromUnixSeconds(7));
   board.AddEarlyEntries(1, 3);
   board.AddEarlyEntries(1, 4);
   const ContainerSweepView view = board.View(1);
-  EXPECT_EQ(view.pace, PaceView{.held_until = absl::FromUnixSeconds(9)});
+  EXPECT_EQ(view.pace, held);
   EXPECT_EQ(view.last_complete_pass_time, absl::FromUnixSeconds(7));
   EXPECT_EQ(view.early_entries, 7);
 }
