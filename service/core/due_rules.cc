@@ -26,10 +26,6 @@ std::optional<int64_t> LongerWait(std::optional<int64_t> a, std::optional<int64_
   return std::max(*a, *b);
 }
 
-DueRule StricterOf(const DueRule& a, const DueRule& b) {
-  return {LongerWait(a.inherited_wait, b.inherited_wait), LongerWait(a.own_extra, b.own_extra)};
-}
-
 // The policy with this very rule. The longest inherited wait is at least one
 // second more than any of the delays that are part of such waits, so that the
 // difference is a legal default_ttl.
@@ -41,12 +37,38 @@ Policy PolicyOf(const DueRule& rule) {
 
 Policy Join(const Policy& a, const Policy& b) { return PolicyOf(StricterOf(RuleOf(a), RuleOf(b))); }
 
-// Whether `a` keeps all that `b` keeps.
-bool Covers(const Policy& a, const Policy& b) {
-  return StricterOf(RuleOf(a), RuleOf(b)) == RuleOf(a);
+// Joins `newer` into `older`, of the same kind.
+void JoinInto(ReplacedPolicy& older, const ReplacedPolicy& newer) {
+  older.policy = Join(older.policy, newer.policy);
+  older.until = std::max(older.until, newer.until);
+  if (newer.braked_items.has_value()) {
+    older.braked_items = SaturatedAdd(older.braked_items.value_or(0), *newer.braked_items);
+  }
+}
+
+// The newest are joined, not the oldest: joining the oldest again and again would hold
+// the first policy for as long as changes keep coming. And the kinds are kept apart:
+// what waits for its grace must not wait for a brake.
+void JoinNewest(std::vector<ReplacedPolicy>& replaced, bool braked) {
+  const auto is_kind = [braked](const ReplacedPolicy& entry) {
+    return entry.braked_items.has_value() == braked;
+  };
+  while (std::count_if(replaced.begin(), replaced.end(), is_kind) > kMaxReplacedPolicies) {
+    const auto newest = std::find_if(replaced.rbegin(), replaced.rend(), is_kind);
+    JoinInto(*std::find_if(newest + 1, replaced.rend(), is_kind), *newest);
+    replaced.erase(newest.base() - 1);
+  }
 }
 
 }  // namespace
+
+DueRule StricterOf(const DueRule& a, const DueRule& b) {
+  return {LongerWait(a.inherited_wait, b.inherited_wait), LongerWait(a.own_extra, b.own_extra)};
+}
+
+bool KeepsAllThat(const Policy& a, const Policy& b) {
+  return StricterOf(RuleOf(a), RuleOf(b)) == RuleOf(a);
+}
 
 DueRule ComputeDueRule(const Policy& policy, const std::vector<ReplacedPolicy>& replaced,
                        absl::Time now) {
@@ -70,23 +92,21 @@ std::optional<int64_t> DueTime(const DueRule& rule, const ItemTimes& item) {
 
 std::vector<ReplacedPolicy> ReplacePolicy(std::vector<ReplacedPolicy> replaced,
                                           const Policy& policy, const Policy& next, absl::Time now,
-                                          absl::Duration grace) {
-  std::erase_if(replaced, [now](const ReplacedPolicy& entry) { return entry.until <= now; });
-  const ReplacedPolicy added = {policy, now + grace};
-  if (policy != next && added.until > now) {
+                                          absl::Duration hold,
+                                          std::optional<int64_t> braked_items) {
+  std::erase_if(replaced, [&](const ReplacedPolicy& entry) {
+    return entry.until <= now || KeepsAllThat(next, entry.policy);
+  });
+  const ReplacedPolicy added = {policy, now + hold, braked_items};
+  if (added.until > now && !KeepsAllThat(next, policy)) {
     std::erase_if(replaced, [&added](const ReplacedPolicy& entry) {
-      return entry.until <= added.until && Covers(added.policy, entry.policy);
+      const bool same_kind = added.braked_items.has_value() || !entry.braked_items.has_value();
+      return same_kind && entry.until <= added.until && KeepsAllThat(added.policy, entry.policy);
     });
     replaced.push_back(added);
   }
-  // The newest are joined, not the oldest: joining the oldest again and again
-  // would hold the first policy for as long as changes keep coming.
-  while (replaced.size() > static_cast<size_t>(kMaxReplacedPolicies)) {
-    const ReplacedPolicy last = replaced.back();
-    replaced.pop_back();
-    replaced.back() = {Join(replaced.back().policy, last.policy),
-                       std::max(replaced.back().until, last.until)};
-  }
+  JoinNewest(replaced, /*braked=*/false);
+  JoinNewest(replaced, /*braked=*/true);
   return replaced;
 }
 

@@ -18,6 +18,7 @@ namespace ttl {
 class Catalog;
 class CommitQueue;
 class DeleteGate;
+class Tallies;
 class Transaction;
 
 // The containers: their lookup, and every change of policy or pause. Changes are
@@ -28,7 +29,7 @@ class Transaction;
 // refuses writes, RESOURCE_EXHAUSTED if too many changes are waiting.
 class Containers {
  public:
-  Containers(Catalog& catalog, CommitQueue& queue, DeleteGate& gate);
+  Containers(Catalog& catalog, CommitQueue& queue, DeleteGate& gate, const Tallies& tallies);
 
   // Null if there is no living container of that id.
   ContainerPtr Find(absl::string_view id) const;
@@ -47,9 +48,15 @@ class Containers {
   using Change = absl::AnyInvocable<absl::StatusOr<ContainerSettings>(const Container&)>;
 
   // NOT_FOUND, what `change` says, or what ValidateSettings says. A policy that
-  // is replaced holds deletes back for `grace` (see due_rules.h).
+  // is replaced holds deletes back for `grace` (see due_rules.h); longer if the change
+  // pulls the brake that the new settings have, by the items committed until then.
   void Update(std::string id, Change change, absl::Time now, absl::Duration grace,
               Done<ContainerPtr> done);
+
+  // Confirms the change that pulled the brake: what it made due is due from now on.
+  // Other holds stay, and so does the etag. NOT_FOUND; ABORTED if `etag` is not empty
+  // and not the current one; FAILED_PRECONDITION if no brake is pulled at `now`.
+  void ConfirmPolicy(std::string id, std::string etag, absl::Time now, Done<ContainerPtr> done);
 
   // NOT_FOUND; ABORTED if `etag` is not empty and not the current one.
   void Delete(std::string id, std::string etag, DoneStatus done);
@@ -70,6 +77,7 @@ class Containers {
   Catalog& catalog_;
   CommitQueue& queue_;
   DeleteGate& gate_;
+  const Tallies& tallies_;
 };
 
 }  // namespace ttl

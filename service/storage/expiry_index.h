@@ -84,6 +84,25 @@ struct Backlog {
   std::optional<int64_t> oldest_due_time;
 };
 
+// An item whose delete has failed.
+struct StuckItem {
+  ItemKey key;
+  int32_t attempts = 0;
+  std::string last_error;
+  int64_t next_try_time = 0;  // Unix seconds
+};
+
+// Some stuck items, in the order of (next try, key).
+struct StuckPage {
+  // Where a page ends: the last entry looked at.
+  struct Position {
+    int64_t next_try_time = 0;
+    ItemKey key;
+  };
+  std::vector<StuckItem> items;
+  std::optional<Position> next;  // where to go on; absent at the end
+};
+
 // The expiry indexes: finding what is due, and bringing the outcome of deletes
 // home. Thread-safe; scans of one container are to be made by one thread.
 // Errors as in Items.
@@ -103,6 +122,12 @@ class ExpiryIndex {
   // Counts due entries, at most `limit`. For the status, not for the sweep.
   absl::StatusOr<Backlog> CountDue(const Container& container, const DueRule& rule,
                                    int64_t now_seconds, size_t limit) const;
+
+  // At most `limit` items with failed tries, those after `after` only. The work is
+  // bounded, so a page may be short, or empty, and still have a next one.
+  absl::StatusOr<StuckPage> ListStuck(const Container& container,
+                                      const std::optional<StuckPage::Position>& after,
+                                      size_t limit) const;
 
   // Moves entries to where their items belong now, and drops those that stand
   // for nothing. Upkeep: costs no delete budget. Answers how many changed.

@@ -15,6 +15,7 @@
 #include "service/storage/expiry_index.h"
 #include "service/storage/items.h"
 #include "service/storage/sidecar_state.h"
+#include "service/storage/tallies.h"
 
 namespace leveldb {
 class Env;
@@ -72,6 +73,7 @@ class Storage {
   ExpiryIndex& expiry_index();
   SidecarState& sidecar_state();
   DeleteGate& delete_gate();
+  const Tallies& tallies() const;
 
   // OK, or why writes are refused: the first failed write latches it until the
   // database could be reopened, which RunHousekeeping tries.
@@ -79,15 +81,16 @@ class Storage {
 
   // One bounded step of background work: free-space check, reopening after an
   // error, purging what deleted containers and old indexes left, building
-  // indexes. Returns whether there is more to do now. For one thread, about
+  // indexes, counting items after a start, giving back the disk space of deleted
+  // items. Returns whether there is more to do now. For one thread, about
   // once a second and at once while there is more.
   bool RunHousekeeping();
 
   // Walks the whole database and returns INTERNAL with the first violation of
   // what must always hold: every index entry names an item that claims it,
   // every claim in a living index has its entry, every item that can expire in
-  // a container with a complete index has one, and no entry is later than its
-  // item's deadline. Call it with nothing else going on.
+  // a container with a complete index has one, no entry is later than its item's
+  // deadline, and the tallies agree with the items. Call it with nothing else going on.
   absl::Status CheckInvariants() const;
 
   // Operations made on LevelDB so far, for tests of what things cost.

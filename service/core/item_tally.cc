@@ -1,0 +1,183 @@
+#include "service/core/item_tally.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "service/core/saturated_add.h"
+
+namespace ttl {
+namespace {
+
+// Items counted up to the cut `now - wait` of one histogram; none without a wait.
+ItemEstimate CountUpToCut(const TimeHistogram& histogram, std::optional<int64_t> wait,
+                          int64_t now_seconds) {
+  if (!wait.has_value()) return {};
+  return histogram.CountUpTo(SaturatedAdd(now_seconds, -*wait));
+}
+
+// What `wide` counts and `narrow`, a part of it, does not.
+ItemEstimate Difference(ItemEstimate wide, const ItemEstimate& narrow) {
+  wide.sum -= narrow.sum;
+  wide.error_bound_items += narrow.error_bound_items;
+  return wide;
+}
+
+ItemEstimate Sum(ItemEstimate a, const ItemEstimate& b) {
+  a.sum += b.sum;
+  a.error_bound_items += b.error_bound_items;
+  return a;
+}
+
+// Items of one histogram that are due after `wait` but not yet after `longer`.
+ItemEstimate CountBetween(const TimeHistogram& histogram, std::optional<int64_t> wait,
+                          std::optional<int64_t> longer, int64_t now_seconds) {
+  if (wait == longer) return {};
+  return Difference(CountUpToCut(histogram, wait, now_seconds),
+                    CountUpToCut(histogram, longer, now_seconds));
+}
+
+int64_t TimeInHistogram(const ItemTimes& times) {
+  return SaturatedAdd(times.ts, times.ttl.value_or(0));
+}
+
+}  // namespace
+
+ItemSum& ItemSum::operator+=(const ItemSum& other) {
+  items += other.items;
+  bytes += other.bytes;
+  return *this;
+}
+
+ItemSum& ItemSum::operator-=(const ItemSum& other) {
+  items -= other.items;
+  bytes -= other.bytes;
+  return *this;
+}
+
+int64_t TimeHistogram::StartOf(int64_t seconds) const {
+  return std::max<int64_t>(seconds, 0) & ~(width_ - 1);
+}
+
+std::vector<TimeHistogram::Bucket>::iterator TimeHistogram::FindAtOrAfter(int64_t start) {
+  // Most items are reported as they are written: in the newest bucket, or in a new one.
+  if (buckets_.empty() || buckets_.back().start < start) return buckets_.end();
+  if (buckets_.back().start == start) return buckets_.end() - 1;
+  return std::lower_bound(
+      buckets_.begin(), buckets_.end(), start,
+      [](const Bucket& bucket, int64_t wanted) { return bucket.start < wanted; });
+}
+
+void TimeHistogram::Add(int64_t seconds, int64_t bytes) { AddSum(seconds, {1, bytes}); }
+
+void TimeHistogram::AddSum(int64_t seconds, const ItemSum& sum) {
+  const int64_t start = StartOf(seconds);
+  const auto it = FindAtOrAfter(start);
+  if (it != buckets_.end() && it->start == start) {
+    it->sum += sum;
+    return;
+  }
+  buckets_.insert(it, {start, sum});
+  while (buckets_.size() > kMaxBuckets) Widen();
+}
+
+void TimeHistogram::Add(const TimeHistogram& other) {
+  while (width_ < other.width_) Widen();
+  for (const Bucket& bucket : other.buckets_) AddSum(bucket.start, bucket.sum);
+}
+
+bool TimeHistogram::Remove(int64_t seconds, int64_t bytes) {
+  const int64_t start = StartOf(seconds);
+  const auto it = FindAtOrAfter(start);
+  if (it == buckets_.end() || it->start != start) return false;
+  it->sum -= {1, bytes};
+  if (it->sum.items == 0) buckets_.erase(it);
+  if (buckets_.empty()) width_ = 1;
+  return true;
+}
+
+// There are at most 2^63 / width_ buckets, so the width never passes 2^54.
+void TimeHistogram::Widen() {
+  width_ *= 2;
+  size_t kept = 0;
+  for (const Bucket& bucket : buckets_) {
+    const int64_t start = StartOf(bucket.start);
+    if (kept > 0 && buckets_[kept - 1].start == start) {
+      buckets_[kept - 1].sum += bucket.sum;
+    } else {
+      buckets_[kept++] = {start, bucket.sum};
+    }
+  }
+  buckets_.resize(kept);
+}
+
+ItemEstimate TimeHistogram::CountUpTo(int64_t seconds) const {
+  ItemEstimate estimate;
+  for (const Bucket& bucket : buckets_) {
+    if (bucket.start > seconds) break;
+    const int64_t last = bucket.start + (width_ - 1);
+    if (last <= seconds) {
+      estimate.sum += bucket.sum;
+      continue;
+    }
+    // The cut is inside this bucket; its items are taken to be spread evenly.
+    const double share =
+        static_cast<double>(seconds - bucket.start + 1) / static_cast<double>(width_);
+    const ItemSum part = {std::llround(static_cast<double>(bucket.sum.items) * share),
+                          std::llround(static_cast<double>(bucket.sum.bytes) * share)};
+    estimate.sum += part;
+    estimate.error_bound_items = std::max(part.items, bucket.sum.items - part.items);
+    break;
+  }
+  return estimate;
+}
+
+bool TimeHistogram::Agrees(const TimeHistogram& other) const {
+  TimeHistogram a = *this;
+  TimeHistogram b = other;
+  while (a.width_ < b.width_) a.Widen();
+  while (b.width_ < a.width_) b.Widen();
+  return a.buckets_ == b.buckets_;
+}
+
+TimeHistogram* ItemTally::HistogramOf(const ItemTimes& times) {
+  if (times.ts < kMinTs) return nullptr;
+  if (!times.ttl.has_value()) return &by_ts_;
+  if (*times.ttl == kNeverExpires || !IsLegalTtl(*times.ttl)) return nullptr;
+  return &by_expire_time_;
+}
+
+void ItemTally::Add(const ItemTimes& times, int64_t bytes) {
+  total_ += {1, bytes};
+  if (TimeHistogram* histogram = HistogramOf(times)) histogram->Add(TimeInHistogram(times), bytes);
+}
+
+void ItemTally::Remove(const ItemTimes& times, int64_t bytes) {
+  TimeHistogram* histogram = HistogramOf(times);
+  const bool found =
+      histogram == nullptr ? total_.items > 0 : histogram->Remove(TimeInHistogram(times), bytes);
+  if (found) total_ -= {1, bytes};
+}
+
+void ItemTally::Add(const ItemTally& other) {
+  total_ += other.total_;
+  by_ts_.Add(other.by_ts_);
+  by_expire_time_.Add(other.by_expire_time_);
+}
+
+ItemEstimate ItemTally::CountDue(const DueRule& rule, int64_t now_seconds) const {
+  return CountDueOnlyBy(rule, DueRule(), now_seconds);
+}
+
+ItemEstimate ItemTally::CountDueOnlyBy(const DueRule& rule, const DueRule& other,
+                                       int64_t now_seconds) const {
+  const DueRule both = StricterOf(rule, other);
+  return Sum(CountBetween(by_ts_, rule.inherited_wait, both.inherited_wait, now_seconds),
+             CountBetween(by_expire_time_, rule.own_extra, both.own_extra, now_seconds));
+}
+
+bool ItemTally::Agrees(const ItemTally& other) const {
+  return total_ == other.total_ && by_ts_.Agrees(other.by_ts_) &&
+         by_expire_time_.Agrees(other.by_expire_time_);
+}
+
+}  // namespace ttl

@@ -1,0 +1,51 @@
+#ifndef TTL_SERVICE_CORE_POLICY_EFFECT_H_
+#define TTL_SERVICE_CORE_POLICY_EFFECT_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "service/core/container.h"
+#include "service/core/item_tally.h"
+#include "service/core/tally_view.h"
+
+// What policies make of a container's items, by its tallies: without a look at any
+// item. Pure.
+namespace ttl {
+
+// Items that expire within each of the hours that follow, the first one first.
+inline constexpr size_t kForecastHours = 24;
+using HourlyItems = std::array<int64_t, kForecastHours>;
+
+// What a change of policy does to the items of a container. Each figure but the last
+// is off by `error_bound_items` at most, and covers only what the tallies have counted.
+struct PolicyEffect {
+  int64_t newly_expired_items = 0;  // visible now, hidden at once
+  int64_t newly_visible_items = 0;  // hidden now, shown again
+  int64_t newly_due_items = 0;      // due at once, by the new policy alone
+  HourlyItems expiring_per_hour{};  // under the new policy
+  int64_t error_bound_items = 0;
+
+  // Most items that may be newly due, which is what a brake goes by: all that are
+  // tracked while not all are counted. 0 for a change that only loosens.
+  int64_t newly_due_at_most = 0;
+};
+
+// The effect of replacing `present` by `next` at `now`.
+PolicyEffect ComputePolicyEffect(const TallyView& tally, const Policy& present, const Policy& next,
+                                 absl::Time now);
+
+// Whether `brake` stops a change that makes up to `newly_due_at_most` of `tracked_items`
+// items due.
+bool PullsBrake(const PolicyBrake& brake, int64_t newly_due_at_most, int64_t tracked_items);
+
+// Items that are expired at `now` under `policy`; the others are live.
+ItemEstimate CountExpired(const ItemTally& tally, const Policy& policy, absl::Time now);
+
+// Items that expire within the hours after `now` under `policy`.
+HourlyItems ForecastPerHour(const ItemTally& tally, const Policy& policy, absl::Time now);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_CORE_POLICY_EFFECT_H_
