@@ -36,7 +36,7 @@ struct ReplacedPolicy {
   Policy policy;
   absl::Time until;
   // If replacing it pulled the brake: how many items that made due.
-  std::optional<int64_t> braked_items;
+  std::optional<int64_t> braked_items = std::nullopt;
 };
 
 // When one change of policy has to be confirmed before it deletes anything. At

@@ -1,8 +1,12 @@
 #include "service/rpc/container_mapping.h"
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "service/core/status_macros.h"
 #include "service/rpc/proto_time.h"
@@ -16,61 +20,156 @@ IndexingMode ReadIndexingMode(const v1::Container& container) {
   return static_cast<IndexingMode>(container.indexing_mode());
 }
 
-std::optional<int64_t> ReadDefaultTtl(const v1::Container& container) {
-  if (!container.has_default_ttl()) return std::nullopt;
-  return container.default_ttl();
+absl::StatusOr<int64_t> ReadWholeSeconds(absl::string_view field,
+                                         const google::protobuf::Duration& duration, int64_t min,
+                                         int64_t max) {
+  if (duration.nanos() == 0) return duration.seconds();
+  return absl::InvalidArgumentError(absl::StrCat(field, " is ", duration.seconds(), " s and ",
+                                                 duration.nanos(), " ns: must be whole seconds, ",
+                                                 min, " to ", max, " s"));
 }
 
-std::optional<double> ReadMaxDeletesPerSecond(const v1::DeletePolicy& policy) {
-  if (!policy.has_max_deletes_per_second()) return std::nullopt;
-  return policy.max_deletes_per_second();
+absl::StatusOr<PolicyBrake> ReadBrake(const v1::PolicyBrake& proto) {
+  PolicyBrake brake;
+  if (proto.has_max_newly_due_items()) brake.max_newly_due_items = proto.max_newly_due_items();
+  if (proto.has_max_newly_due_percent()) {
+    brake.max_newly_due_percent = proto.max_newly_due_percent();
+  }
+  if (proto.has_release_after()) {
+    TTL_ASSIGN_OR_RETURN(
+        brake.release_after_seconds,
+        ReadWholeSeconds("delete_policy.brake.release_after", proto.release_after(),
+                         PolicyBrake::kMinReleaseSeconds, PolicyBrake::kMaxReleaseSeconds));
+  }
+  return brake;
 }
 
-absl::StatusOr<int64_t> ReadDelaySeconds(const v1::DeletePolicy& policy) {
-  if (policy.delay().nanos() == 0) return policy.delay().seconds();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "delete_policy.delay is ", policy.delay().seconds(), " s and ", policy.delay().nanos(),
-      " ns: must be whole seconds, 0 to ", kMaxDelaySeconds, " s"));
-}
-
-// Which fields a mask names.
-struct NamedFields {
-  bool default_ttl = false;
-  bool indexing_mode = false;
-  bool max_deletes_per_second = false;
-  bool delay = false;
+// One field that can be set. `read` takes it over from a container, absence included.
+struct Field {
+  absl::string_view path;
+  absl::Status (*read)(const v1::Container& from, ContainerSettings& to);
 };
 
-constexpr absl::string_view kAllowedPaths =
-    "default_ttl, indexing_mode, delete_policy, delete_policy.max_deletes_per_second, "
-    "delete_policy.delay, or \"*\" for all of them";
+const Field kFields[] = {
+    {"default_ttl",
+     [](const v1::Container& from, ContainerSettings& to) {
+       to.policy.default_ttl.reset();
+       if (from.has_default_ttl()) to.policy.default_ttl = from.default_ttl();
+       return absl::OkStatus();
+     }},
+    {"indexing_mode",
+     [](const v1::Container& from, ContainerSettings& to) {
+       to.indexing_mode = ReadIndexingMode(from);
+       return absl::OkStatus();
+     }},
+    {"delete_policy.max_deletes_per_second",
+     [](const v1::Container& from, ContainerSettings& to) {
+       const v1::DeletePolicy& policy = from.delete_policy();
+       to.max_deletes_per_second.reset();
+       if (policy.has_max_deletes_per_second()) {
+         to.max_deletes_per_second = policy.max_deletes_per_second();
+       }
+       return absl::OkStatus();
+     }},
+    {"delete_policy.delay",
+     [](const v1::Container& from, ContainerSettings& to) -> absl::Status {
+       TTL_ASSIGN_OR_RETURN(to.policy.delay_seconds,
+                            ReadWholeSeconds("delete_policy.delay", from.delete_policy().delay(), 0,
+                                             kMaxDelaySeconds));
+       return absl::OkStatus();
+     }},
+    {"delete_policy.request_units_per_second",
+     [](const v1::Container& from, ContainerSettings& to) {
+       const v1::DeletePolicy& policy = from.delete_policy();
+       to.request_units_per_second.reset();
+       if (policy.has_request_units_per_second()) {
+         to.request_units_per_second = policy.request_units_per_second();
+       }
+       return absl::OkStatus();
+     }},
+    {"delete_policy.request_units_per_delete",
+     [](const v1::Container& from, ContainerSettings& to) {
+       const v1::DeletePolicy& policy = from.delete_policy();
+       to.request_units_per_delete.reset();
+       if (policy.has_request_units_per_delete()) {
+         to.request_units_per_delete = policy.request_units_per_delete();
+       }
+       return absl::OkStatus();
+     }},
+    {"delete_policy.min_deletes_per_second",
+     [](const v1::Container& from, ContainerSettings& to) {
+       to.min_deletes_per_second = from.delete_policy().min_deletes_per_second();
+       return absl::OkStatus();
+     }},
+    {"delete_policy.brake",
+     [](const v1::Container& from, ContainerSettings& to) -> absl::Status {
+       to.brake.reset();
+       if (!from.delete_policy().has_brake()) return absl::OkStatus();
+       TTL_ASSIGN_OR_RETURN(to.brake, ReadBrake(from.delete_policy().brake()));
+       return absl::OkStatus();
+     }},
+};
 
-absl::Status AddPath(absl::string_view path, NamedFields& named) {
-  const bool all = path == "*";
-  const bool policy = all || path == "delete_policy";
-  const bool default_ttl = all || path == "default_ttl";
-  const bool indexing_mode = all || path == "indexing_mode";
-  const bool max_deletes = policy || path == "delete_policy.max_deletes_per_second";
-  const bool delay = policy || path == "delete_policy.delay";
-  if (!default_ttl && !indexing_mode && !max_deletes && !delay) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("update_mask names ", Quoted(path), ": allowed are ", kAllowedPaths));
-  }
-  named.default_ttl |= default_ttl;
-  named.indexing_mode |= indexing_mode;
-  named.max_deletes_per_second |= max_deletes;
-  named.delay |= delay;
-  return absl::OkStatus();
+// Whether a path of a mask names `field`, by itself or with others.
+bool Names(absl::string_view path, absl::string_view field) {
+  if (path == "*" || path == field) return true;
+  return absl::StartsWith(field, path) && field[path.size()] == '.';
 }
 
-absl::StatusOr<NamedFields> ReadMask(const google::protobuf::FieldMask& mask) {
-  if (mask.paths().empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("update_mask is empty: name what to change: ", kAllowedPaths));
+std::string AllowedPaths() {
+  return absl::StrCat(
+      absl::StrJoin(kFields, ", ",
+                    [](std::string* out, const Field& field) { absl::StrAppend(out, field.path); }),
+      ", delete_policy for all of its fields, or \"*\" for everything");
+}
+
+absl::Status ReadPath(absl::string_view path, const v1::Container& from, ContainerSettings& to) {
+  bool is_known = false;
+  for (const Field& field : kFields) {
+    if (!Names(path, field.path)) continue;
+    is_known = true;
+    TTL_RETURN_IF_ERROR(field.read(from, to));
   }
-  NamedFields named;
-  for (const std::string& path : mask.paths()) TTL_RETURN_IF_ERROR(AddPath(path, named));
-  return named;
+  if (is_known) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("update_mask names ", Quoted(path), ": allowed are ", AllowedPaths()));
+}
+
+// The delete policy as the API says it; fields at their default are left out.
+void WriteDeletePolicy(const ContainerSettings& settings, v1::DeletePolicy& policy) {
+  if (settings.max_deletes_per_second.has_value()) {
+    policy.set_max_deletes_per_second(*settings.max_deletes_per_second);
+  }
+  if (settings.policy.delay_seconds != 0) {
+    *policy.mutable_delay() = ToProto(absl::Seconds(settings.policy.delay_seconds));
+  }
+  if (settings.request_units_per_second.has_value()) {
+    policy.set_request_units_per_second(*settings.request_units_per_second);
+  }
+  if (settings.request_units_per_delete.has_value()) {
+    policy.set_request_units_per_delete(*settings.request_units_per_delete);
+  }
+  if (settings.min_deletes_per_second != 0) {
+    policy.set_min_deletes_per_second(settings.min_deletes_per_second);
+  }
+  if (!settings.brake.has_value()) return;
+  const PolicyBrake& brake = *settings.brake;
+  v1::PolicyBrake& proto = *policy.mutable_brake();
+  if (brake.max_newly_due_items) proto.set_max_newly_due_items(*brake.max_newly_due_items);
+  if (brake.max_newly_due_percent) proto.set_max_newly_due_percent(*brake.max_newly_due_percent);
+  *proto.mutable_release_after() = ToProto(absl::Seconds(brake.release_after_seconds));
+}
+
+template <typename Value>
+std::string OrAbsent(const std::optional<Value>& value) {
+  return value.has_value() ? absl::StrCat(*value) : "absent";
+}
+
+std::string Describe(const std::optional<PolicyBrake>& brake) {
+  if (!brake.has_value()) return "absent";
+  return absl::StrCat("{max_newly_due_items=", OrAbsent(brake->max_newly_due_items),
+                      " max_newly_due_percent=", OrAbsent(brake->max_newly_due_percent),
+                      " release_after_seconds=", brake->release_after_seconds, "}");
 }
 
 }  // namespace
@@ -98,13 +197,9 @@ v1::Container ToProto(const Container& container) {
     proto.set_default_ttl(*settings.policy.default_ttl);
   }
   proto.set_indexing_mode(static_cast<v1::IndexingMode>(settings.indexing_mode));
-  if (settings.max_deletes_per_second.has_value()) {
-    proto.mutable_delete_policy()->set_max_deletes_per_second(*settings.max_deletes_per_second);
-  }
-  if (settings.policy.delay_seconds != 0) {
-    *proto.mutable_delete_policy()->mutable_delay() =
-        ToProto(absl::Seconds(settings.policy.delay_seconds));
-  }
+  v1::DeletePolicy policy;
+  WriteDeletePolicy(settings, policy);
+  if (policy.ByteSizeLong() > 0) *proto.mutable_delete_policy() = std::move(policy);
   proto.set_etag(ContainerEtag(container));
   *proto.mutable_create_time() = ToProto(container.create_time);
   *proto.mutable_update_time() = ToProto(container.update_time);
@@ -114,25 +209,21 @@ v1::Container ToProto(const Container& container) {
 
 absl::StatusOr<ContainerSettings> ReadSettings(const v1::Container& container) {
   ContainerSettings settings;
-  settings.policy.default_ttl = ReadDefaultTtl(container);
-  TTL_ASSIGN_OR_RETURN(settings.policy.delay_seconds, ReadDelaySeconds(container.delete_policy()));
-  settings.indexing_mode = ReadIndexingMode(container);
-  settings.max_deletes_per_second = ReadMaxDeletesPerSecond(container.delete_policy());
+  TTL_RETURN_IF_ERROR(ReadPath("*", container, settings));
   return settings;
 }
 
 absl::StatusOr<ContainerUpdate> ReadUpdate(const v1::UpdateContainerRequest& request) {
-  TTL_ASSIGN_OR_RETURN(const NamedFields named, ReadMask(request.update_mask()));
-  const v1::Container& container = request.container();
-  ContainerUpdate update;
-  update.etag = container.etag();
-  if (named.default_ttl) update.default_ttl = ReadDefaultTtl(container);
-  if (named.indexing_mode) update.indexing_mode = ReadIndexingMode(container);
-  if (named.max_deletes_per_second) {
-    update.max_deletes_per_second = ReadMaxDeletesPerSecond(container.delete_policy());
+  ContainerUpdate update = {
+      request.container(),
+      {request.update_mask().paths().begin(), request.update_mask().paths().end()}};
+  if (update.paths.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("update_mask is empty: name what to change: ", AllowedPaths()));
   }
-  if (named.delay) {
-    TTL_ASSIGN_OR_RETURN(update.delay_seconds, ReadDelaySeconds(container.delete_policy()));
+  ContainerSettings settings;
+  for (const std::string& path : update.paths) {
+    TTL_RETURN_IF_ERROR(ReadPath(path, update.values, settings));
   }
   return update;
 }
@@ -140,30 +231,27 @@ absl::StatusOr<ContainerUpdate> ReadUpdate(const v1::UpdateContainerRequest& req
 absl::StatusOr<ContainerSettings> ApplyUpdate(const ContainerUpdate& update,
                                               const Container& present) {
   const std::string etag = ContainerEtag(present);
-  if (!update.etag.empty() && update.etag != etag) {
-    return absl::AbortedError(absl::StrCat("container.etag is ", Quoted(update.etag),
+  if (!update.values.etag().empty() && update.values.etag() != etag) {
+    return absl::AbortedError(absl::StrCat("container.etag is ", Quoted(update.values.etag()),
                                            " and the current one is ", Quoted(etag),
                                            ": read the container again"));
   }
   ContainerSettings settings = present.settings;
-  if (update.default_ttl.has_value()) settings.policy.default_ttl = *update.default_ttl;
-  if (update.indexing_mode.has_value()) settings.indexing_mode = *update.indexing_mode;
-  if (update.max_deletes_per_second.has_value()) {
-    settings.max_deletes_per_second = *update.max_deletes_per_second;
+  for (const std::string& path : update.paths) {
+    TTL_RETURN_IF_ERROR(ReadPath(path, update.values, settings));
   }
-  if (update.delay_seconds.has_value()) settings.policy.delay_seconds = *update.delay_seconds;
   return settings;
 }
 
 std::string Describe(const ContainerSettings& settings) {
-  const auto& default_ttl = settings.policy.default_ttl;
-  const auto& rate = settings.max_deletes_per_second;
-  return absl::StrCat(
-      "{default_ttl=", default_ttl.has_value() ? absl::StrCat(*default_ttl) : "absent",
-      " indexing_mode=",
-      v1::IndexingMode_Name(static_cast<v1::IndexingMode>(settings.indexing_mode)),
-      " max_deletes_per_second=", rate.has_value() ? absl::StrCat(*rate) : "absent",
-      " delay_seconds=", settings.policy.delay_seconds, "}");
+  return absl::StrCat("{default_ttl=", OrAbsent(settings.policy.default_ttl), " indexing_mode=",
+                      v1::IndexingMode_Name(static_cast<v1::IndexingMode>(settings.indexing_mode)),
+                      " max_deletes_per_second=", OrAbsent(settings.max_deletes_per_second),
+                      " delay_seconds=", settings.policy.delay_seconds,
+                      " request_units_per_second=", OrAbsent(settings.request_units_per_second),
+                      " request_units_per_delete=", OrAbsent(settings.request_units_per_delete),
+                      " min_deletes_per_second=", settings.min_deletes_per_second,
+                      " brake=", Describe(settings.brake), "}");
 }
 
 }  // namespace ttl

@@ -1,8 +1,8 @@
 #ifndef TTL_SERVICE_RPC_CONTAINER_MAPPING_H_
 #define TTL_SERVICE_RPC_CONTAINER_MAPPING_H_
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "service/core/container.h"
@@ -21,14 +21,10 @@ v1::IndexProgress IndexProgressOf(const Container& container);
 // ContainerSettings cannot hold.
 absl::StatusOr<ContainerSettings> ReadSettings(const v1::Container& container);
 
-// The fields named by the mask of an UpdateContainerRequest, and their values.
-// An absent outer value: not named, so not changed.
+// What an UpdateContainerRequest wants changed.
 struct ContainerUpdate {
-  std::string etag;  // not compared if empty
-  std::optional<std::optional<int64_t>> default_ttl;
-  std::optional<IndexingMode> indexing_mode;
-  std::optional<std::optional<double>> max_deletes_per_second;
-  std::optional<int64_t> delay_seconds;
+  v1::Container values;  // its etag is not compared if empty
+  std::vector<std::string> paths;
 };
 
 // INVALID_ARGUMENT if the mask is empty or names what cannot be changed, naming

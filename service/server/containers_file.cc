@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -94,24 +95,51 @@ absl::StatusOr<IndexingMode> ReadIndexingMode(const Place& place) {
   return Refused(place, "CONSISTENT, LAZY or NONE");
 }
 
-absl::StatusOr<std::optional<double>> ReadRate(const Place& place) {
+// Finite, and not less than `least`; absent if there is nothing.
+absl::StatusOr<std::optional<double>> ReadNumber(const Place& place, double least,
+                                                 absl::string_view right) {
   if (place.node.IsNull()) return std::optional<double>();
-  double rate = 0;
-  if (!IsPlain(place.node) || !absl::SimpleAtod(place.node.Scalar(), &rate) ||
-      !std::isfinite(rate) || rate < 0) {
-    return Refused(place,
-                   "a number from 0 (no deletes) on, or leave it out for the server's default");
+  double number = 0;
+  if (!IsPlain(place.node) || !absl::SimpleAtod(place.node.Scalar(), &number) ||
+      !std::isfinite(number) || number < least) {
+    return Refused(place, right);
   }
-  return rate;
+  return number;
 }
 
-absl::StatusOr<int64_t> ReadDelay(const Place& place) {
+absl::StatusOr<std::optional<double>> ReadRate(const Place& place) {
+  return ReadNumber(place, 0,
+                    "a number from 0 (no deletes) on, or leave it out for the server's default");
+}
+
+absl::StatusOr<std::optional<double>> ReadRequestUnits(const Place& place) {
+  return ReadNumber(place, std::numeric_limits<double>::denorm_min(),
+                    "a number greater than 0, or leave it out");
+}
+
+absl::StatusOr<int64_t> ReadSeconds(const Place& place, int64_t min, int64_t max,
+                                    int64_t if_absent) {
   const std::string right =
-      absl::StrCat("whole seconds without a unit or quotes, 0 to ", kMaxDelaySeconds);
-  if (place.node.IsNull()) return 0;
-  TTL_ASSIGN_OR_RETURN(const int64_t delay, ReadWhole(place, right));
-  if (delay < 0 || delay > kMaxDelaySeconds) return Refused(place, right);
-  return delay;
+      absl::StrCat("whole seconds without a unit or quotes, ", min, " to ", max);
+  if (place.node.IsNull()) return if_absent;
+  TTL_ASSIGN_OR_RETURN(const int64_t seconds, ReadWhole(place, right));
+  if (seconds < min || seconds > max) return Refused(place, right);
+  return seconds;
+}
+
+absl::StatusOr<std::optional<int64_t>> ReadItemLimit(const Place& place) {
+  constexpr absl::string_view kRight = "a whole number of items, 0 or more, or leave it out";
+  if (place.node.IsNull()) return std::optional<int64_t>();
+  TTL_ASSIGN_OR_RETURN(const int64_t items, ReadWhole(place, kRight));
+  if (items < 0) return Refused(place, kRight);
+  return items;
+}
+
+absl::StatusOr<std::optional<double>> ReadPercent(const Place& place) {
+  constexpr absl::string_view kRight = "a number from 0 to 100, or leave it out";
+  TTL_ASSIGN_OR_RETURN(const std::optional<double> percent, ReadNumber(place, 0, kRight));
+  if (percent.value_or(0) > 100) return Refused(place, kRight);
+  return percent;
 }
 
 // Calls `read(place of the value)` for every key of a mapping. Refuses what is
@@ -137,16 +165,57 @@ absl::Status ReadMapping(const Place& place, const std::vector<std::string>& kno
   return absl::OkStatus();
 }
 
+absl::Status ReadBrakeSetting(const std::string& name, const Place& value, PolicyBrake& brake) {
+  if (name == "max_newly_due_items") {
+    TTL_ASSIGN_OR_RETURN(brake.max_newly_due_items, ReadItemLimit(value));
+  } else if (name == "max_newly_due_percent") {
+    TTL_ASSIGN_OR_RETURN(brake.max_newly_due_percent, ReadPercent(value));
+  } else {
+    TTL_ASSIGN_OR_RETURN(
+        brake.release_after_seconds,
+        ReadSeconds(value, PolicyBrake::kMinReleaseSeconds, PolicyBrake::kMaxReleaseSeconds,
+                    PolicyBrake::kDefaultReleaseSeconds));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadBrake(const Place& place, std::optional<PolicyBrake>& brake) {
+  if (place.node.IsNull()) return absl::OkStatus();
+  brake.emplace();
+  return ReadMapping(place,
+                     {"max_newly_due_items", "max_newly_due_percent", "release_after_seconds"},
+                     [&](const std::string& name, const Place& value) {
+                       return ReadBrakeSetting(name, value, *brake);
+                     });
+}
+
+absl::Status ReadDeleteSetting(const std::string& name, const Place& value,
+                               ContainerSettings& settings) {
+  if (name == "max_deletes_per_second") {
+    TTL_ASSIGN_OR_RETURN(settings.max_deletes_per_second, ReadRate(value));
+  } else if (name == "delay_seconds") {
+    TTL_ASSIGN_OR_RETURN(settings.policy.delay_seconds, ReadSeconds(value, 0, kMaxDelaySeconds, 0));
+  } else if (name == "request_units_per_second") {
+    TTL_ASSIGN_OR_RETURN(settings.request_units_per_second, ReadRequestUnits(value));
+  } else if (name == "request_units_per_delete") {
+    TTL_ASSIGN_OR_RETURN(settings.request_units_per_delete, ReadRequestUnits(value));
+  } else if (name == "min_deletes_per_second") {
+    TTL_ASSIGN_OR_RETURN(const std::optional<double> floor,
+                         ReadNumber(value, 0, "a number from 0 on, or leave it out"));
+    settings.min_deletes_per_second = floor.value_or(0);
+  } else {
+    return ReadBrake(value, settings.brake);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadDeletePolicy(const Place& place, ContainerSettings& settings) {
   if (place.node.IsNull()) return absl::OkStatus();
-  return ReadMapping(place, {"max_deletes_per_second", "delay_seconds"},
-                     [&](const std::string& name, const Place& value) -> absl::Status {
-                       if (name == "delay_seconds") {
-                         TTL_ASSIGN_OR_RETURN(settings.policy.delay_seconds, ReadDelay(value));
-                       } else {
-                         TTL_ASSIGN_OR_RETURN(settings.max_deletes_per_second, ReadRate(value));
-                       }
-                       return absl::OkStatus();
+  return ReadMapping(place,
+                     {"max_deletes_per_second", "delay_seconds", "request_units_per_second",
+                      "request_units_per_delete", "min_deletes_per_second", "brake"},
+                     [&](const std::string& name, const Place& value) {
+                       return ReadDeleteSetting(name, value, settings);
                      });
 }
 
@@ -299,18 +368,32 @@ std::string NormalForm(const ContainerEntry& entry) {
   // Defaults are left out, so that a setting added later changes no form.
   const ContainerSettings& settings = entry.settings;
   std::vector<std::string> parts;
+  const auto add_number = [&parts](absl::string_view name, std::optional<double> number) {
+    if (number.has_value()) parts.push_back(absl::StrFormat("%s=%.17g", name, *number));
+  };
   if (settings.policy.default_ttl.has_value()) {
     parts.push_back(absl::StrCat("default_ttl=", *settings.policy.default_ttl));
   }
   if (settings.indexing_mode != IndexingMode::kConsistent) {
     parts.push_back(absl::StrCat("indexing_mode=", Name(settings.indexing_mode)));
   }
-  if (settings.max_deletes_per_second.has_value()) {
-    parts.push_back(
-        absl::StrFormat("max_deletes_per_second=%.17g", *settings.max_deletes_per_second));
-  }
+  add_number("max_deletes_per_second", settings.max_deletes_per_second);
   if (settings.policy.delay_seconds != 0) {
     parts.push_back(absl::StrCat("delay_seconds=", settings.policy.delay_seconds));
+  }
+  add_number("request_units_per_second", settings.request_units_per_second);
+  add_number("request_units_per_delete", settings.request_units_per_delete);
+  if (settings.min_deletes_per_second != 0) {
+    add_number("min_deletes_per_second", settings.min_deletes_per_second);
+  }
+  if (const std::optional<PolicyBrake>& brake = settings.brake; brake.has_value()) {
+    if (brake->max_newly_due_items.has_value()) {
+      parts.push_back(absl::StrCat("brake.max_newly_due_items=", *brake->max_newly_due_items));
+    }
+    add_number("brake.max_newly_due_percent", brake->max_newly_due_percent);
+    if (brake->release_after_seconds != PolicyBrake::kDefaultReleaseSeconds) {
+      parts.push_back(absl::StrCat("brake.release_after_seconds=", brake->release_after_seconds));
+    }
   }
   return absl::StrJoin(parts, " ");
 }

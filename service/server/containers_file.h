@@ -31,6 +31,13 @@ struct ContainerEntry {
 //       delete_policy:
 //         max_deletes_per_second: 50
 //         delay_seconds: 0
+//         request_units_per_second: 400
+//         request_units_per_delete: 5
+//         min_deletes_per_second: 1
+//         brake:
+//           max_newly_due_items: 10000
+//           max_newly_due_percent: 10
+//           release_after_seconds: 86400
 //
 // INVALID_ARGUMENT names file, line, container, key, value and what would be
 // right; nothing is guessed, so "60s", "60" in quotes, 60.0 and unknown keys are

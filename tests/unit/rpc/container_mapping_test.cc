@@ -15,8 +15,33 @@ namespace {
 
 ContainerSettings Settings(std::optional<int64_t> default_ttl, int64_t delay_seconds,
                            IndexingMode mode, std::optional<double> rate) {
-  return {{default_ttl, delay_seconds}, mode, rate};
+  ContainerSettings settings;
+  settings.policy = {default_ttl, delay_seconds};
+  settings.indexing_mode = mode;
+  settings.max_deletes_per_second = rate;
+  return settings;
 }
+
+// Every field away from its default.
+ContainerSettings FullSettings() {
+  ContainerSettings settings = Settings(60, 5, IndexingMode::kLazy, 10.0);
+  settings.request_units_per_second = 400;
+  settings.request_units_per_delete = 2.5;
+  settings.min_deletes_per_second = 0.5;
+  settings.brake.emplace();
+  settings.brake->max_newly_due_items = 1000;
+  settings.brake->max_newly_due_percent = 5;
+  settings.brake->release_after_seconds = 7200;
+  return settings;
+}
+
+// The same as a text proto, without the etag.
+constexpr char kFullContainer[] =
+    "id: 'c' default_ttl: 60 indexing_mode: INDEXING_MODE_LAZY "
+    "delete_policy { max_deletes_per_second: 10 delay { seconds: 5 } "
+    "request_units_per_second: 400 request_units_per_delete: 2.5 min_deletes_per_second: 0.5 "
+    "brake { max_newly_due_items: 1000 max_newly_due_percent: 5 release_after { seconds: 7200 } } "
+    "}";
 
 Container MakeContainer(ContainerSettings settings) {
   Container container;
@@ -40,11 +65,7 @@ absl::StatusOr<ContainerSettings> Update(const std::string& fields) {
 }
 
 TEST(ReadSettingsTest, EveryFieldIsTaken) {
-  EXPECT_EQ(ReadSettings(Proto<v1::Container>(
-                             "id: 'c' default_ttl: 60 indexing_mode: INDEXING_MODE_LAZY "
-                             "delete_policy { max_deletes_per_second: 0.1 delay { seconds: 7 } }"))
-                .value(),
-            Settings(60, 7, IndexingMode::kLazy, 0.1));
+  EXPECT_EQ(ReadSettings(Proto<v1::Container>(kFullContainer)).value(), FullSettings());
 }
 
 TEST(ReadSettingsTest, AbsentFieldsHaveTheirDefaults) {
@@ -71,6 +92,21 @@ TEST(ReadSettingsTest, ADelayIsWholeSeconds) {
               IsInvalid("delete_policy.delay", "whole seconds"));
 }
 
+TEST(ReadSettingsTest, ABrakeLetsGoAfterADayUnlessItSaysOtherwise) {
+  const auto settings =
+      ReadSettings(Proto<v1::Container>("delete_policy { brake { max_newly_due_items: 0 } }"));
+  ASSERT_THAT(settings, IsOk());
+  EXPECT_EQ(settings->brake->release_after_seconds, 86400);
+  EXPECT_EQ(settings->brake->max_newly_due_items, 0);
+  EXPECT_FALSE(settings->brake->max_newly_due_percent.has_value());
+}
+
+TEST(ReadSettingsTest, ABrakeLetsGoAfterWholeSeconds) {
+  EXPECT_THAT(ReadSettings(Proto<v1::Container>(
+                  "delete_policy { brake { release_after { seconds: 61 nanos: 1 } } }")),
+              IsInvalid("delete_policy.brake.release_after is 61 s and 1 ns", "60 to 2592000 s"));
+}
+
 // What ContainerSettings can hold but a container may not; storage runs the same
 // check on every change.
 TEST(ReadSettingsTest, ValuesOutOfRangeAreRefusedByTheSettingsCheck) {
@@ -88,15 +124,24 @@ TEST(ReadSettingsTest, ValuesOutOfRangeAreRefusedByTheSettingsCheck) {
                 IsInvalid("max_deletes_per_second"))
         << rate;
   }
+  EXPECT_THAT(validate("delete_policy { request_units_per_second: 0 }"),
+              IsInvalid("request_units_per_second is 0"));
+  EXPECT_THAT(validate("delete_policy { request_units_per_delete: nan }"),
+              IsInvalid("request_units_per_delete is nan"));
+  EXPECT_THAT(validate("delete_policy { min_deletes_per_second: -1 }"),
+              IsInvalid("min_deletes_per_second is -1"));
+  EXPECT_THAT(validate("delete_policy { brake {} }"), IsInvalid("delete_policy.brake"));
+  EXPECT_THAT(validate("delete_policy { brake { max_newly_due_items: 1 release_after {} } }"),
+              IsInvalid("release_after is 0 s"));
   EXPECT_THAT(validate("default_ttl: 1 indexing_mode: INDEXING_MODE_NONE"),
               StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 TEST(UpdateTest, AMaskIsRequiredAndNamesWhatCanBeChanged) {
   EXPECT_THAT(Update("container { id: 'c' default_ttl: 5 }"), IsInvalid("update_mask is empty"));
-  for (const char* path :
-       {"id", "etag", "create_time", "index_progress", "delete_policy.delay.seconds", "defaultTtl",
-        "delete_policy.", "", " default_ttl"}) {
+  for (const char* path : {"id", "etag", "create_time", "index_progress",
+                           "delete_policy.delay.seconds", "defaultTtl", "delete_policy.", "",
+                           " default_ttl", "delete_policy.brake.release_after", "*.", "delete"}) {
     EXPECT_THAT(Update(absl::StrCat("update_mask { paths: 'default_ttl' paths: '", path, "' }")),
                 IsInvalid(absl::StrCat("update_mask names \"", path, "\""), "indexing_mode"))
         << path;
@@ -146,6 +191,67 @@ TEST(UpdateTest, ANamedFieldThatIsAbsentIsRemoved) {
   }
 }
 
+// The settings of a bare container of which only `path` is set as in FullSettings().
+absl::StatusOr<ContainerSettings> SetOnly(const std::string& path) {
+  const auto update = ReadUpdate(Proto<v1::UpdateContainerRequest>(
+      absl::StrCat("container { ", kFullContainer, " } update_mask { paths: '", path, "' }")));
+  if (!update.ok()) return update.status();
+  return ApplyUpdate(*update, MakeContainer(ContainerSettings()));
+}
+
+TEST(UpdateTest, EveryFieldOfTheDeletePolicyHasAPath) {
+  const ContainerSettings full = FullSettings();
+  const struct {
+    const char* path;
+    void (*change)(const ContainerSettings& full, ContainerSettings& settings);
+  } kCases[] = {
+      {"delete_policy.request_units_per_second",
+       [](const auto& full, auto& to) {
+         to.request_units_per_second = full.request_units_per_second;
+       }},
+      {"delete_policy.request_units_per_delete",
+       [](const auto& full, auto& to) {
+         to.request_units_per_delete = full.request_units_per_delete;
+       }},
+      {"delete_policy.min_deletes_per_second",
+       [](const auto& full, auto& to) { to.min_deletes_per_second = full.min_deletes_per_second; }},
+      {"delete_policy.brake", [](const auto& full, auto& to) { to.brake = full.brake; }},
+      {"delete_policy",
+       [](const auto& full, auto& to) {
+         const auto default_ttl = to.policy.default_ttl;
+         const auto mode = to.indexing_mode;
+         to = full;
+         to.policy.default_ttl = default_ttl;
+         to.indexing_mode = mode;
+       }},
+      {"*", [](const auto& full, auto& to) { to = full; }},
+  };
+  for (const auto& c : kCases) {
+    ContainerSettings want;
+    c.change(full, want);
+    const auto result = SetOnly(c.path);
+    ASSERT_THAT(result, IsOk()) << c.path;
+    EXPECT_EQ(*result, want) << c.path << ": " << Describe(*result);
+  }
+}
+
+TEST(UpdateTest, ANamedFieldOfTheDeletePolicyThatIsAbsentIsRemoved) {
+  for (const char* path :
+       {"delete_policy.request_units_per_second", "delete_policy.request_units_per_delete",
+        "delete_policy.min_deletes_per_second", "delete_policy.brake"}) {
+    const auto update = ReadUpdate(Proto<v1::UpdateContainerRequest>(
+        absl::StrCat("container { id: 'c' } update_mask { paths: '", path, "' }")));
+    ASSERT_THAT(update, IsOk()) << path;
+    const auto removed = ApplyUpdate(*update, MakeContainer(FullSettings()));
+    ASSERT_THAT(removed, IsOk()) << path;
+    EXPECT_NE(*removed, FullSettings()) << path;
+    // Set again, all is as it was.
+    const auto again = ReadUpdate(Proto<v1::UpdateContainerRequest>(
+        absl::StrCat("container { ", kFullContainer, " } update_mask { paths: '", path, "' }")));
+    EXPECT_EQ(ApplyUpdate(*again, MakeContainer(*removed)).value(), FullSettings()) << path;
+  }
+}
+
 TEST(UpdateTest, FieldsThatAreNotNamedMayHoldAnything) {
   const auto result = Update(
       "container { id: 'c' default_ttl: 0 delete_policy { delay { nanos: 5 } } } "
@@ -163,9 +269,10 @@ TEST(UpdateTest, AnotherEtagAborts) {
 }
 
 TEST(ContainerToProtoTest, SettingsComeBack) {
-  for (const auto& settings : {ContainerSettings(), Settings(-1, 0, IndexingMode::kConsistent, 0.0),
-                               Settings(2147483647, 1, IndexingMode::kLazy, 0.1),
-                               Settings(std::nullopt, 0, IndexingMode::kNone, std::nullopt)}) {
+  for (const auto& settings :
+       {ContainerSettings(), FullSettings(), Settings(-1, 0, IndexingMode::kConsistent, 0.0),
+        Settings(2147483647, 1, IndexingMode::kLazy, 0.1),
+        Settings(std::nullopt, 0, IndexingMode::kNone, std::nullopt)}) {
     EXPECT_EQ(ReadSettings(ToProto(MakeContainer(settings))).value(), settings);
   }
 }
@@ -195,12 +302,15 @@ TEST(IndexProgressTest, Table) {
 }
 
 TEST(DescribeTest, SaysEverySettingAndWhichAreAbsent) {
-  EXPECT_EQ(Describe(kPresent.settings),
+  EXPECT_EQ(Describe(FullSettings()),
             "{default_ttl=60 indexing_mode=INDEXING_MODE_LAZY max_deletes_per_second=10 "
-            "delay_seconds=5}");
+            "delay_seconds=5 request_units_per_second=400 request_units_per_delete=2.5 "
+            "min_deletes_per_second=0.5 brake={max_newly_due_items=1000 max_newly_due_percent=5 "
+            "release_after_seconds=7200}}");
   EXPECT_EQ(Describe(ContainerSettings()),
             "{default_ttl=absent indexing_mode=INDEXING_MODE_CONSISTENT "
-            "max_deletes_per_second=absent delay_seconds=0}");
+            "max_deletes_per_second=absent delay_seconds=0 request_units_per_second=absent "
+            "request_units_per_delete=absent min_deletes_per_second=0 brake=absent}");
 }
 
 }  // namespace

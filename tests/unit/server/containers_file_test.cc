@@ -38,17 +38,38 @@ containers:
     delete_policy:
       max_deletes_per_second: 0.5
       delay_seconds: 60
+      request_units_per_second: 400
+      request_units_per_delete: 2.5
+      min_deletes_per_second: 0.25
+      brake:
+        max_newly_due_items: 1000
+        max_newly_due_percent: 5
+        release_after_seconds: 7200
   - default_ttl: -1
     id: "sessions"
 )");
   ASSERT_TRUE(entries.ok()) << entries.status();
-  const ContainerEntry orders = {.id = "salesdb/orders",
-                                 .settings = {.policy = {.default_ttl = 3600, .delay_seconds = 60},
-                                              .indexing_mode = IndexingMode::kLazy,
-                                              .max_deletes_per_second = 0.5}};
+  ContainerEntry orders = {.id = "salesdb/orders", .settings = {}};
+  orders.settings.policy = {.default_ttl = 3600, .delay_seconds = 60};
+  orders.settings.indexing_mode = IndexingMode::kLazy;
+  orders.settings.max_deletes_per_second = 0.5;
+  orders.settings.request_units_per_second = 400;
+  orders.settings.request_units_per_delete = 2.5;
+  orders.settings.min_deletes_per_second = 0.25;
+  orders.settings.brake = PolicyBrake{
+      .max_newly_due_items = 1000, .max_newly_due_percent = 5, .release_after_seconds = 7200};
   ContainerEntry sessions = {.id = "sessions", .settings = {}};
   sessions.settings.policy.default_ttl = -1;
   EXPECT_THAT(*entries, testing::ElementsAre(orders, sessions));
+}
+
+TEST(ContainersFileTest, BrakeLetsGoAfterADayUnlessItSaysOtherwise) {
+  const std::string brake = "    delete_policy: {brake: {max_newly_due_items: 0";
+  EXPECT_EQ(ParseOne(brake + "}}\n").settings.brake->release_after_seconds, 86400);
+  EXPECT_EQ(
+      ParseOne(brake + ", release_after_seconds: 60}}\n").settings.brake->release_after_seconds,
+      60);
+  EXPECT_EQ(ParseOne("    delete_policy: {brake: null}\n").settings.brake, std::nullopt);
 }
 
 TEST(ContainersFileTest, FileWithoutContainersIsEmpty) {
@@ -128,6 +149,29 @@ TEST(ContainersFileTest, BadValueNamesFileLineContainerKeyAndValue) {
       {"delete_policy: {delay_seconds: 1m}", "delete_policy.delay_seconds", "\"1m\""},
       {"delete_policy: {delay_seconds: 0.5}", "delete_policy.delay_seconds", "\"0.5\""},
       {"delete_policy: {delay_seconds: 316224001}", "delete_policy.delay_seconds", "\"316224001\""},
+      {"delete_policy: {request_units_per_second: 0}", "delete_policy.request_units_per_second",
+       "\"0\""},
+      {"delete_policy: {request_units_per_second: .inf}", "delete_policy.request_units_per_second",
+       "\".inf\""},
+      {"delete_policy: {request_units_per_delete: -1}", "delete_policy.request_units_per_delete",
+       "\"-1\""},
+      {"delete_policy: {request_units_per_delete: '5'}", "delete_policy.request_units_per_delete",
+       "\"5\""},
+      {"delete_policy: {min_deletes_per_second: -0.1}", "delete_policy.min_deletes_per_second",
+       "\"-0.1\""},
+      {"delete_policy: {brake: 5}", "delete_policy.brake", "\"5\""},
+      {"delete_policy: {brake: {max_newly_due_items: -1}}",
+       "delete_policy.brake.max_newly_due_items", "\"-1\""},
+      {"delete_policy: {brake: {max_newly_due_items: 1.5}}",
+       "delete_policy.brake.max_newly_due_items", "\"1.5\""},
+      {"delete_policy: {brake: {max_newly_due_percent: 101}}",
+       "delete_policy.brake.max_newly_due_percent", "\"101\""},
+      {"delete_policy: {brake: {max_newly_due_percent: 5%}}",
+       "delete_policy.brake.max_newly_due_percent", "\"5%\""},
+      {"delete_policy: {brake: {release_after_seconds: 59}}",
+       "delete_policy.brake.release_after_seconds", "\"59\""},
+      {"delete_policy: {brake: {release_after: 60}}", "delete_policy.brake",
+       "unknown key \"release_after\""},
       {"delete_policy: {delay: 5}", "delete_policy", "unknown key \"delay\""},
       {"ttl: 60", "", "unknown key \"ttl\""},
       {"Default_TTL: 60", "", "unknown key \"Default_TTL\""},
@@ -181,6 +225,26 @@ TEST(ContainersFileTest, TtlWithoutAnIndexIsRefused) {
   EXPECT_TRUE(Parse("containers:\n  - {id: a, indexing_mode: NONE}\n").ok());
 }
 
+TEST(ContainersFileTest, SettingsThatDoNotGoTogetherAreRefused) {
+  const struct {
+    const char* policy;
+    const char* expected;
+  } kCases[] = {
+      {"{brake: {}}", "delete_policy.brake has no limit"},
+      {"{brake: {release_after_seconds: 60}}", "delete_policy.brake has no limit"},
+      {"{request_units_per_second: 10, min_deletes_per_second: 11}",
+       "min_deletes_per_second is 11"},
+  };
+  for (const auto& c : kCases) {
+    const absl::Status status =
+        Parse(absl::StrCat("containers:\n  - {id: a, delete_policy: ", c.policy, "}\n")).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << c.policy;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("c.yaml:2: container \"a\""), HasSubstr(c.expected)))
+        << c.policy;
+  }
+}
+
 TEST(ContainersFileTest, UnreadableFileIsNamed) {
   const TempDir dir;
   const std::string directory_of_files = dir.path();
@@ -209,9 +273,17 @@ TEST(ContainersFileTest, NormalFormLooksThroughSpelling) {
   EXPECT_EQ(NormalForm(ParseOne("")),
             NormalForm(ParseOne("    default_ttl: off\n"
                                 "    indexing_mode: consistent\n"
-                                "    delete_policy: {delay_seconds: 0}\n")));
+                                "    delete_policy: {delay_seconds: 0, "
+                                "min_deletes_per_second: 0, brake: null}\n")));
   EXPECT_EQ(NormalForm(ParseOne("    delete_policy: {max_deletes_per_second: 10}\n")),
             NormalForm(ParseOne("    delete_policy: {max_deletes_per_second: 1e1}\n")));
+}
+
+// A database written before a setting existed must not see its entries as changed.
+TEST(ContainersFileTest, NormalFormOfWhatEarlierVersionsKnewStaysAsItWas) {
+  EXPECT_EQ(NormalForm(ParseOne("    default_ttl: 60\n    indexing_mode: LAZY\n    delete_policy: "
+                                "{max_deletes_per_second: 0.5, delay_seconds: 7}\n")),
+            "default_ttl=60 indexing_mode=LAZY max_deletes_per_second=0.5 delay_seconds=7");
 }
 
 TEST(ContainersFileTest, NormalFormTellsSettingsApart) {
@@ -224,6 +296,12 @@ TEST(ContainersFileTest, NormalFormTellsSettingsApart) {
       "    delete_policy: {max_deletes_per_second: 0}\n",
       "    delete_policy: {max_deletes_per_second: 0.1}\n",
       "    delete_policy: {delay_seconds: 60}\n",
+      "    delete_policy: {request_units_per_second: 60}\n",
+      "    delete_policy: {request_units_per_delete: 60}\n",
+      "    delete_policy: {min_deletes_per_second: 60}\n",
+      "    delete_policy: {brake: {max_newly_due_items: 60}}\n",
+      "    delete_policy: {brake: {max_newly_due_percent: 60}}\n",
+      "    delete_policy: {brake: {max_newly_due_percent: 60, release_after_seconds: 60}}\n",
   };
   std::set<std::string> forms;
   for (const char* lines : kDifferent) {
