@@ -110,9 +110,13 @@ void CommitQueue::Commit(std::vector<Operation>& batch) {
       operation.status = operation.apply(transaction);
       operation.status.ok() ? transaction.Keep() : transaction.Discard();
     }
-    const WriteSet writes = transaction.Writes();
+    const Tallies::Changes tally_changes = transaction.TallyChanges();
+    const WriteSet writes = transaction.Writes(parts_.tallies, tally_changes);
     if (!writes.empty()) written = parts_.database.Write(writes);
-    if (written.ok()) earlier = transaction.Publish(parts_.cache, parts_.catalog, parts_.marks);
+    if (written.ok()) {
+      parts_.tallies.Publish(tally_changes);
+      earlier = transaction.Publish(parts_.cache, parts_.catalog, parts_.marks);
+    }
   }
   for (Operation& operation : batch) {
     operation.done(operation.status.ok() ? written : operation.status);

@@ -38,6 +38,7 @@ class CommitQueue {
     RecordCache& cache;
     Catalog& catalog;
     LowWaterMarks& marks;
+    Tallies& tallies;
     const ItemReader& reader;
   };
 

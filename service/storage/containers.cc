@@ -1,16 +1,19 @@
 #include "service/storage/containers.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "service/core/due_rules.h"
+#include "service/core/policy_effect.h"
 #include "service/core/status_macros.h"
 #include "service/storage/catalog.h"
 #include "service/storage/commit_queue.h"
 #include "service/storage/delete_gate.h"
 #include "service/storage/key_codec.h"
 #include "service/storage/record_codec.h"
+#include "service/storage/tallies.h"
 #include "service/storage/transaction.h"
 
 namespace ttl {
@@ -47,6 +50,33 @@ absl::Status FitIndex(Transaction& transaction, Container& container) {
   return absl::OkStatus();
 }
 
+absl::Status CheckEtag(const Container& container, const std::string& etag) {
+  const std::string current = ContainerEtag(container);
+  if (etag.empty() || etag == current) return absl::OkStatus();
+  return absl::AbortedError(absl::StrCat("etag: container \"", container.id, "\" has \"", current,
+                                         "\", not \"", etag, "\": read it again"));
+}
+
+// What still holds deletes back after `container` took on `settings`.
+std::vector<ReplacedPolicy> HoldsAfter(const Container& container,
+                                       const ContainerSettings& settings, const Tallies& tallies,
+                                       absl::Time now, absl::Duration grace) {
+  const Policy& present = container.settings.policy;
+  absl::Duration hold = grace;
+  std::optional<int64_t> braked_items;
+  if (settings.brake.has_value()) {
+    const TallyView tally = tallies.View(container.number);
+    const int64_t newly_due =
+        ComputePolicyEffect(tally, present, settings.policy, now).newly_due_at_most;
+    if (PullsBrake(*settings.brake, newly_due, tally.tracked.items)) {
+      hold = std::max(grace, absl::Seconds(settings.brake->release_after_seconds));
+      braked_items = newly_due;
+    }
+  }
+  return ReplacePolicy(container.replaced_policies, present, settings.policy, now, hold,
+                       braked_items);
+}
+
 // A callback that answers with the container that `result` points to by then.
 DoneStatus AnswerWith(std::shared_ptr<ContainerPtr> result, Done<ContainerPtr> done) {
   return [result, done = std::move(done)](absl::Status status) mutable {
@@ -60,8 +90,9 @@ DoneStatus AnswerWith(std::shared_ptr<ContainerPtr> result, Done<ContainerPtr> d
 
 }  // namespace
 
-Containers::Containers(Catalog& catalog, CommitQueue& queue, DeleteGate& gate)
-    : catalog_(catalog), queue_(queue), gate_(gate) {}
+Containers::Containers(Catalog& catalog, CommitQueue& queue, DeleteGate& gate,
+                       const Tallies& tallies)
+    : catalog_(catalog), queue_(queue), gate_(gate), tallies_(tallies) {}
 
 ContainerPtr Containers::Find(absl::string_view id) const { return catalog_.Find(id); }
 
@@ -123,14 +154,12 @@ void Containers::Update(std::string id, Change change, absl::Time now, absl::Dur
   const absl::Status valid = preview.ok() ? ValidateSettings(*preview) : preview.status();
   if (!valid.ok()) return done(valid);
   auto updated = std::make_shared<ContainerPtr>();
-  auto update = [present, change = std::move(change), now, grace,
+  auto update = [this, present, change = std::move(change), now, grace,
                  updated](Transaction& transaction) mutable -> absl::Status {
     TTL_ASSIGN_OR_RETURN(Container container, FindAgain(transaction, *present));
     TTL_ASSIGN_OR_RETURN(const ContainerSettings settings, change(container));
     TTL_RETURN_IF_ERROR(ValidateSettings(settings));
-    container.replaced_policies =
-        ReplacePolicy(std::move(container.replaced_policies), container.settings.policy,
-                      settings.policy, now, grace);
+    container.replaced_policies = HoldsAfter(container, settings, tallies_, now, grace);
     container.settings = settings;
     container.update_time = now;
     ++container.revision;
@@ -142,16 +171,36 @@ void Containers::Update(std::string id, Change change, absl::Time now, absl::Dur
   ChangeBehindGate(present->number, std::move(update), AnswerWith(updated, std::move(done)));
 }
 
+void Containers::ConfirmPolicy(std::string id, std::string etag, absl::Time now,
+                               Done<ContainerPtr> done) {
+  const ContainerPtr present = catalog_.Find(id);
+  if (present == nullptr) return done(NoSuchContainer(id));
+  auto confirmed = std::make_shared<ContainerPtr>();
+  auto confirm = [present, etag = std::move(etag), now,
+                  confirmed](Transaction& transaction) -> absl::Status {
+    TTL_ASSIGN_OR_RETURN(Container container, FindAgain(transaction, *present));
+    TTL_RETURN_IF_ERROR(CheckEtag(container, etag));
+    const auto ended = std::erase_if(container.replaced_policies, [now](const auto& entry) {
+      return entry.braked_items.has_value() && now < entry.until;
+    });
+    if (ended == 0) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("container \"", container.id, "\": its brake is not pulled"));
+    }
+    transaction.PutContainer(std::move(container));
+    *confirmed = transaction.FindContainer(present->number);
+    return absl::OkStatus();
+  };
+  queue_.Submit(CommitQueue::Place::kReserved, kChangeBytes, std::move(confirm),
+                AnswerWith(confirmed, std::move(done)));
+}
+
 void Containers::Delete(std::string id, std::string etag, DoneStatus done) {
   const ContainerPtr present = catalog_.Find(id);
   if (present == nullptr) return done(NoSuchContainer(id));
   auto erase = [present, etag = std::move(etag)](Transaction& transaction) -> absl::Status {
     TTL_ASSIGN_OR_RETURN(const Container container, FindAgain(transaction, *present));
-    const std::string current = ContainerEtag(container);
-    if (!etag.empty() && etag != current) {
-      return absl::AbortedError(absl::StrCat("etag: container \"", container.id, "\" has \"",
-                                             current, "\", not \"", etag, "\": read it again"));
-    }
+    TTL_RETURN_IF_ERROR(CheckEtag(container, etag));
     transaction.EraseContainer(container);
     transaction.Put(PurgeKey(container.number), EncodePurge(/*is_container=*/true));
     PurgeIndex(container.index_number, transaction);

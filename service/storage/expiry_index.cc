@@ -19,6 +19,9 @@ namespace {
 constexpr IndexFamily kFamilies[] = {IndexFamily::kExpireTime, IndexFamily::kTs,
                                      IndexFamily::kRetryTime};
 
+// Entries looked at for one page of stuck items.
+constexpr size_t kMaxStuckExamined = 5000;
+
 // How long after the time of its entry an item of the family is due; absent if
 // it never is.
 std::optional<int64_t> WaitOf(const DueRule& rule, IndexFamily family) {
@@ -226,6 +229,38 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
     backlog.oldest_due_time = std::min(backlog.oldest_due_time.value_or(*due_time), *due_time);
   }
   return cursor.status();
+}
+
+absl::StatusOr<StuckPage> ExpiryIndex::ListStuck(const Container& container,
+                                                 const std::optional<StuckPage::Position>& after,
+                                                 size_t limit) const {
+  StuckPage page;
+  if (container.index_number == 0) return page;
+  constexpr IndexFamily kFamily = IndexFamily::kRetryTime;
+  const uint64_t index = container.index_number;
+  // The smallest key after another is that key with a zero byte appended.
+  const std::string start =
+      after.has_value() ? EncodeIndexKey(index, kFamily, after->next_try_time, after->key) + '\0'
+                        : IndexSeekKey(index, kFamily, marks_.Get(index, kFamily));
+  std::optional<StuckPage::Position> last;
+  size_t examined = 0;
+  auto cursor = database_.ReadPrefix(IndexFamilyPrefix(index, kFamily), start);
+  for (; cursor.Valid(); cursor.Next()) {
+    if (page.items.size() == limit || examined++ == kMaxStuckExamined) {
+      page.next = std::move(last);
+      return page;
+    }
+    std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
+    if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
+    last = {entry->time, entry->key};
+    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, *entry);
+    if (!item.ok() || *item == nullptr) continue;
+    if ((*item)->attempts == 0 && (*item)->last_error.empty()) continue;
+    page.items.push_back(
+        {std::move(entry->key), (*item)->attempts, (*item)->last_error, entry->time});
+  }
+  TTL_RETURN_IF_ERROR(cursor.status());
+  return page;
 }
 
 void ExpiryIndex::Tidy(uint64_t container, std::vector<IndexEntry> entries, Done<int64_t> done) {

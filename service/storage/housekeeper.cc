@@ -18,6 +18,9 @@ namespace {
 // Keys treated in one step: short enough not to be felt by the writes between.
 constexpr size_t kKeysPerStep = 1000;
 
+// Items counted in one step, all of it on the commit thread.
+constexpr size_t kItemsCountedPerStep = 500;
+
 absl::Status SubmitAndWait(CommitQueue& queue, size_t bytes, CommitQueue::Apply apply) {
   return Await<absl::Status>([&](auto done) {
     queue.Submit(CommitQueue::Place::kReserved, bytes, std::move(apply), std::move(done));
@@ -35,6 +38,24 @@ absl::StatusOr<std::vector<std::string>> TakeKeys(const Database& database,
   }
   TTL_RETURN_IF_ERROR(cursor.status());
   return keys;
+}
+
+// Counts the items of a container after `position`, one step of them, as they are committed.
+absl::StatusOr<Tallies::WalkStep> CountItems(const Database& database, uint64_t container,
+                                             const std::string& position) {
+  const std::string prefix = ItemPrefix(container);
+  Tallies::WalkStep step;
+  step.reached = position;
+  auto cursor = database.WalkPrefix(prefix, position.empty() ? prefix : position + '\0');
+  for (size_t i = 0; cursor.Valid() && i < kItemsCountedPerStep; ++i, cursor.Next()) {
+    step.reached.assign(cursor.key().data(), cursor.key().size());
+    // One that cannot be read can be neither changed nor deleted, so it never counts.
+    const absl::StatusOr<StoredItem> item = DecodeStoredItem(cursor.value());
+    if (item.ok()) Tallies::AddTo(step.items, *item);
+  }
+  TTL_RETURN_IF_ERROR(cursor.status());
+  step.finished = !cursor.Valid();
+  return step;
 }
 
 // Gives the items under `keys` their entries in the container's index.
@@ -64,8 +85,11 @@ bool Housekeeper::RunOnce() {
   if (status.ok()) {
     const absl::StatusOr<bool> purged = PurgeSome();
     const absl::StatusOr<bool> built = BuildSome();
-    status = purged.ok() ? built.status() : purged.status();
-    more = purged.value_or(false) || built.value_or(false);
+    const absl::StatusOr<bool> counted = CountSome();
+    for (const absl::StatusOr<bool>* step : {&purged, &built, &counted}) {
+      status.Update(step->status());
+      more = more || step->value_or(false);
+    }
   }
   if (!status.ok()) warn_(absl::StrCat("housekeeping: ", status.message()));
   return more;
@@ -73,10 +97,11 @@ bool Housekeeper::RunOnce() {
 
 absl::Status Housekeeper::Recover() {
   if (parts_.database.WriteHealth().ok()) return absl::OkStatus();
-  const absl::Status status = parts_.database.Reopen([this] {
+  const absl::Status status = parts_.database.Reopen([this]() -> absl::Status {
     parts_.cache.Clear();
     parts_.marks.Clear();
-    return parts_.catalog.Load(parts_.database);
+    TTL_RETURN_IF_ERROR(parts_.catalog.Load(parts_.database));
+    return parts_.tallies.Load(parts_.database, parts_.catalog);
   });
   if (status.ok()) warn_("the database was reopened after a failed write; writes are taken again");
   return status;
@@ -144,6 +169,25 @@ absl::Status Housekeeper::BuildIndex(const Container& container) {
         transaction.PutContainer(std::move(next));
         return absl::OkStatus();
       });
+}
+
+absl::StatusOr<bool> Housekeeper::CountSome() {
+  std::optional<uint64_t> container = parts_.tallies.FindIncomplete(counting_);
+  if (!container.has_value()) container = parts_.tallies.FindIncomplete(0);
+  if (!container.has_value()) return false;
+  counting_ = *container + 1;
+  // Read on the commit thread: what is counted is what this very commit begins from.
+  TTL_RETURN_IF_ERROR(SubmitAndWait(
+      parts_.queue, kItemsCountedPerStep * 64, [&](Transaction& transaction) -> absl::Status {
+        const std::optional<std::string> position = parts_.tallies.WalkPosition(*container);
+        if (!position.has_value()) return absl::OkStatus();  // deleted meanwhile
+        TTL_ASSIGN_OR_RETURN(Tallies::WalkStep step,
+                             CountItems(parts_.database, *container, *position));
+        transaction.PutWalkStep(*container, std::move(step));
+        return absl::OkStatus();
+      }));
+  counting_ = *container;
+  return true;
 }
 
 }  // namespace ttl

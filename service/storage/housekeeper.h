@@ -13,6 +13,7 @@
 #include "service/storage/database.h"
 #include "service/storage/low_water_marks.h"
 #include "service/storage/record_cache.h"
+#include "service/storage/tallies.h"
 
 namespace ttl {
 
@@ -25,6 +26,7 @@ class Housekeeper {
     RecordCache& cache;
     Catalog& catalog;
     LowWaterMarks& marks;
+    Tallies& tallies;
     CommitQueue& queue;
   };
 
@@ -38,6 +40,7 @@ class Housekeeper {
   absl::Status Recover();
   absl::StatusOr<bool> PurgeSome();
   absl::StatusOr<bool> BuildSome();
+  absl::StatusOr<bool> CountSome();
   absl::Status BuildIndex(const Container& container);
 
   const Parts parts_;
@@ -47,6 +50,10 @@ class Housekeeper {
   // deleted already.
   uint64_t purging_ = 0;
   std::string purge_from_;
+
+  // The container whose items are being counted. If that fails, the next one's turn
+  // comes first.
+  uint64_t counting_ = 0;
 };
 
 }  // namespace ttl

@@ -68,7 +68,43 @@ absl::Status CheckItem(const Database& database, const Container& container,
   return absl::OkStatus();
 }
 
-absl::Status CheckItems(const Database& database, const Numbers& numbers) {
+// What the tallies should say of a container.
+struct Expected {
+  ItemTally all;
+  ItemTally walked;  // the items that they have come to
+};
+using ExpectedTallies = absl::flat_hash_map<uint64_t, Expected>;
+
+// The spread, the totals and the record of the totals agree with the items.
+absl::Status CheckTallies(const Database& database, const Numbers& numbers, const Tallies& tallies,
+                          const ExpectedTallies& expected) {
+  for (const auto& [number, container] : numbers.by_container) {
+    const auto it = expected.find(number);
+    const Expected items = it == expected.end() ? Expected() : it->second;
+    const std::string key = TotalsKey(number);
+    const TallyView view = tallies.View(number);
+    if (!view.spread.Agrees(items.walked)) return Violation("a tally is not of its items", key);
+    TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(key));
+    if (!bytes.has_value() && !view.complete) continue;  // to be found out
+    if (!bytes.has_value()) return Violation("totals that are known are not stored", key);
+    TTL_ASSIGN_OR_RETURN(const ItemSum totals, DecodeTotals(*bytes));
+    if (totals != items.all.total() || view.tracked != totals) {
+      return Violation("totals are not those of the items", key);
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Expect(const Tallies& tallies, uint64_t number, absl::string_view key, const StoredItem& item,
+            ExpectedTallies& expected) {
+  Tallies::AddTo(expected[number].all, item);
+  const std::optional<std::string> position = tallies.WalkPosition(number);
+  if (position.has_value() && key > *position) return;
+  Tallies::AddTo(expected[number].walked, item);
+}
+
+absl::Status CheckItems(const Database& database, const Numbers& numbers, const Tallies& tallies) {
+  ExpectedTallies expected;
   const std::string table(1, kItemTable);
   auto cursor = database.WalkPrefix(table, table);
   for (; cursor.Valid(); cursor.Next()) {
@@ -80,8 +116,10 @@ absl::Status CheckItems(const Database& database, const Numbers& numbers) {
     }
     TTL_ASSIGN_OR_RETURN(const StoredItem item, DecodeStoredItem(cursor.value()));
     TTL_RETURN_IF_ERROR(CheckItem(database, *it->second, cursor.key(), item));
+    Expect(tallies, number, cursor.key(), item, expected);
   }
-  return cursor.status();
+  TTL_RETURN_IF_ERROR(cursor.status());
+  return CheckTallies(database, numbers, tallies, expected);
 }
 
 absl::Status CheckEntries(const Database& database, const Numbers& numbers) {
@@ -109,9 +147,10 @@ absl::Status CheckEntries(const Database& database, const Numbers& numbers) {
 
 }  // namespace
 
-absl::Status CheckInvariants(const Database& database, const Catalog& catalog) {
+absl::Status CheckInvariants(const Database& database, const Catalog& catalog,
+                             const Tallies& tallies) {
   TTL_ASSIGN_OR_RETURN(const Numbers numbers, ReadNumbers(database, catalog));
-  TTL_RETURN_IF_ERROR(CheckItems(database, numbers));
+  TTL_RETURN_IF_ERROR(CheckItems(database, numbers, tallies));
   return CheckEntries(database, numbers);
 }
 

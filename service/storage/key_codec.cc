@@ -55,6 +55,7 @@ std::string AppliedEntryKey(absl::string_view container_id) {
 }
 
 std::string ContainerKey(uint64_t number) { return NumberedKey(kContainerTable, number); }
+std::string TotalsKey(uint64_t number) { return NumberedKey(kTotalsTable, number); }
 std::string PurgeKey(uint64_t number) { return NumberedKey(kPurgeTable, number); }
 std::string ItemPrefix(uint64_t container) { return NumberedKey(kItemTable, container); }
 std::string IndexPrefix(uint64_t index) { return NumberedKey(kIndexTable, index); }

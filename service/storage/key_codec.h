@@ -16,6 +16,7 @@
 //   'a' container id                              applied entry of the containers file
 //   'c' number:8                                  containers
 //   'i' number:8 item                             items of a container
+//   't' number:8                                  totals of a container's items
 //   'x' index:8 family:1 time:8 item              expiry index
 //   'p' number:8                                  what is being purged
 //   'e'                                           reserved for events
@@ -27,12 +28,14 @@ inline constexpr char kMetaTable = 'm';
 inline constexpr char kAppliedEntryTable = 'a';
 inline constexpr char kContainerTable = 'c';
 inline constexpr char kItemTable = 'i';
+inline constexpr char kTotalsTable = 't';
 inline constexpr char kIndexTable = 'x';
 inline constexpr char kPurgeTable = 'p';
 
 std::string MetaKey(absl::string_view name);
 std::string AppliedEntryKey(absl::string_view container_id);
 std::string ContainerKey(uint64_t number);
+std::string TotalsKey(uint64_t number);
 std::string PurgeKey(uint64_t number);
 
 // Prefix of all items of a container, and of all entries of an index.
@@ -50,7 +53,7 @@ std::string EncodeItemKey(uint64_t container, const ItemKey& key);
 std::string IndexSeekKey(uint64_t index, IndexFamily family, int64_t time);
 std::string EncodeIndexKey(uint64_t index, IndexFamily family, int64_t time, const ItemKey& key);
 
-// The number in a key of the tables 'c', 'i', 'x' and 'p'; absent if too short.
+// The number in a key of the tables 'c', 'i', 't', 'x' and 'p'; absent if too short.
 std::optional<uint64_t> DecodeNumber(absl::string_view encoded);
 
 // Absent if `encoded` is not such a key.

@@ -1,5 +1,7 @@
 #include "service/storage/record_codec.h"
 
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -37,6 +39,101 @@ absl::StatusOr<Policy> FromRecord(const storage::v1::PolicyRecord& record) {
         absl::StrCat("stored policy is impossible: ", record.ShortDebugString()));
   }
   return policy;
+}
+
+storage::v1::BrakeRecord ToRecord(const PolicyBrake& brake) {
+  storage::v1::BrakeRecord record;
+  if (brake.max_newly_due_items.has_value()) {
+    record.set_max_newly_due_items(*brake.max_newly_due_items);
+  }
+  if (brake.max_newly_due_percent.has_value()) {
+    record.set_max_newly_due_percent(*brake.max_newly_due_percent);
+  }
+  record.set_release_after_seconds(brake.release_after_seconds);
+  return record;
+}
+
+PolicyBrake FromRecord(const storage::v1::BrakeRecord& record) {
+  PolicyBrake brake;
+  if (record.has_max_newly_due_items()) brake.max_newly_due_items = record.max_newly_due_items();
+  if (record.has_max_newly_due_percent()) {
+    brake.max_newly_due_percent = record.max_newly_due_percent();
+  }
+  brake.release_after_seconds = record.release_after_seconds();
+  return brake;
+}
+
+storage::v1::ReplacedPolicyRecord ToRecord(const ReplacedPolicy& replaced) {
+  storage::v1::ReplacedPolicyRecord record;
+  *record.mutable_policy() = ToRecord(replaced.policy);
+  record.set_until_us(absl::ToUnixMicros(replaced.until));
+  if (replaced.braked_items.has_value()) record.set_braked_items(*replaced.braked_items);
+  return record;
+}
+
+absl::StatusOr<ReplacedPolicy> FromRecord(const storage::v1::ReplacedPolicyRecord& record) {
+  ReplacedPolicy replaced;
+  TTL_ASSIGN_OR_RETURN(replaced.policy, FromRecord(record.policy()));
+  replaced.until = absl::FromUnixMicros(record.until_us());
+  if (record.has_braked_items()) replaced.braked_items = record.braked_items();
+  if (replaced.braked_items.value_or(0) < 0) {
+    return absl::DataLossError(
+        absl::StrCat("stored brake is impossible: ", record.ShortDebugString()));
+  }
+  return replaced;
+}
+
+storage::v1::IndexBuildRecord ToRecord(const IndexBuild& build) {
+  storage::v1::IndexBuildRecord record;
+  record.set_cursor(build.cursor);
+  record.set_items_indexed(build.items_indexed);
+  return record;
+}
+
+IndexBuild FromRecord(const storage::v1::IndexBuildRecord& record) {
+  IndexBuild build;
+  build.cursor = record.cursor();
+  build.items_indexed = record.items_indexed();
+  return build;
+}
+
+void FillRecord(const ContainerSettings& settings, storage::v1::ContainerRecord& record) {
+  *record.mutable_policy() = ToRecord(settings.policy);
+  record.set_indexing_mode(static_cast<uint32_t>(settings.indexing_mode));
+  if (const auto rate = settings.max_deletes_per_second) record.set_max_deletes_per_second(*rate);
+  if (const auto units = settings.request_units_per_second) {
+    record.set_request_units_per_second(*units);
+  }
+  if (const auto cost = settings.request_units_per_delete) {
+    record.set_request_units_per_delete(*cost);
+  }
+  if (settings.min_deletes_per_second != 0) {
+    record.set_min_deletes_per_second(settings.min_deletes_per_second);
+  }
+  if (settings.brake.has_value()) *record.mutable_brake() = ToRecord(*settings.brake);
+}
+
+absl::StatusOr<ContainerSettings> SettingsFromRecord(const storage::v1::ContainerRecord& record) {
+  ContainerSettings settings;
+  TTL_ASSIGN_OR_RETURN(settings.policy, FromRecord(record.policy()));
+  settings.indexing_mode = static_cast<IndexingMode>(record.indexing_mode());
+  if (record.has_max_deletes_per_second()) {
+    settings.max_deletes_per_second = record.max_deletes_per_second();
+  }
+  if (record.has_request_units_per_second()) {
+    settings.request_units_per_second = record.request_units_per_second();
+  }
+  if (record.has_request_units_per_delete()) {
+    settings.request_units_per_delete = record.request_units_per_delete();
+  }
+  settings.min_deletes_per_second = record.min_deletes_per_second();
+  if (record.has_brake()) settings.brake = FromRecord(record.brake());
+  // Settings are validated before they are stored; what does not pass is damage.
+  const absl::Status valid = ValidateSettings(settings);
+  if (!valid.ok()) {
+    return absl::DataLossError(absl::StrCat("stored settings are impossible: ", valid.message()));
+  }
+  return settings;
 }
 
 storage::v1::PauseRecord ToRecord(const Pause& pause) {
@@ -99,24 +196,17 @@ absl::StatusOr<StoredItem> DecodeStoredItem(absl::string_view bytes) {
 std::string EncodeContainer(const Container& container) {
   storage::v1::ContainerRecord record;
   record.set_id(container.id);
-  *record.mutable_policy() = ToRecord(container.settings.policy);
-  record.set_indexing_mode(static_cast<uint32_t>(container.settings.indexing_mode));
+  FillRecord(container.settings, record);
   record.set_index_number(container.index_number);
-  if (container.settings.max_deletes_per_second.has_value()) {
-    record.set_max_deletes_per_second(*container.settings.max_deletes_per_second);
-  }
   record.set_revision(container.revision);
   record.set_create_time_us(absl::ToUnixMicros(container.create_time));
   record.set_update_time_us(absl::ToUnixMicros(container.update_time));
   if (container.pause.has_value()) *record.mutable_pause() = ToRecord(*container.pause);
   for (const ReplacedPolicy& replaced : container.replaced_policies) {
-    auto* entry = record.add_replaced_policies();
-    *entry->mutable_policy() = ToRecord(replaced.policy);
-    entry->set_until_us(absl::ToUnixMicros(replaced.until));
+    *record.add_replaced_policies() = ToRecord(replaced);
   }
   if (container.index_build.has_value()) {
-    record.mutable_index_build()->set_cursor(container.index_build->cursor);
-    record.mutable_index_build()->set_items_indexed(container.index_build->items_indexed);
+    *record.mutable_index_build() = ToRecord(*container.index_build);
   }
   return record.SerializeAsString();
 }
@@ -130,25 +220,17 @@ absl::StatusOr<Container> DecodeContainer(uint64_t number, absl::string_view byt
   Container container;
   container.number = number;
   container.id = record.id();
-  TTL_ASSIGN_OR_RETURN(container.settings.policy, FromRecord(record.policy()));
-  container.settings.indexing_mode = static_cast<IndexingMode>(record.indexing_mode());
+  TTL_ASSIGN_OR_RETURN(container.settings, SettingsFromRecord(record));
   container.index_number = record.index_number();
-  if (record.has_max_deletes_per_second()) {
-    container.settings.max_deletes_per_second = record.max_deletes_per_second();
-  }
   container.revision = record.revision();
   container.create_time = absl::FromUnixMicros(record.create_time_us());
   container.update_time = absl::FromUnixMicros(record.update_time_us());
   if (record.has_pause()) container.pause = FromRecord(record.pause());
   for (const auto& entry : record.replaced_policies()) {
-    TTL_ASSIGN_OR_RETURN(Policy policy, FromRecord(entry.policy()));
-    container.replaced_policies.push_back({policy, absl::FromUnixMicros(entry.until_us())});
+    TTL_ASSIGN_OR_RETURN(ReplacedPolicy replaced, FromRecord(entry));
+    container.replaced_policies.push_back(std::move(replaced));
   }
-  if (record.has_index_build()) {
-    container.index_build.emplace();
-    container.index_build->cursor = record.index_build().cursor();
-    container.index_build->items_indexed = record.index_build().items_indexed();
-  }
+  if (record.has_index_build()) container.index_build = FromRecord(record.index_build());
   return container;
 }
 
@@ -200,6 +282,53 @@ std::string EncodeStoreId(absl::string_view store_id) {
 absl::StatusOr<std::string> DecodeStoreId(absl::string_view bytes) {
   TTL_ASSIGN_OR_RETURN(const auto record, Parse<storage::v1::StoreRecord>("store", bytes));
   return record.store_id();
+}
+
+std::string EncodeStoreDoubt(absl::string_view reason) {
+  storage::v1::StoreDoubtRecord record;
+  record.set_reason(std::string(reason));
+  return record.SerializeAsString();
+}
+
+absl::StatusOr<std::string> DecodeStoreDoubt(absl::string_view bytes) {
+  TTL_ASSIGN_OR_RETURN(const auto record, Parse<storage::v1::StoreDoubtRecord>("doubt", bytes));
+  if (record.reason().empty()) return absl::DataLossError("stored doubt has no reason");
+  return record.reason();
+}
+
+std::string EncodeDeleteLimit(const StoredDeleteLimit& limit) {
+  storage::v1::DeleteLimitRecord record;
+  if (const auto rate = limit.max_deletes_per_second) record.set_max_deletes_per_second(*rate);
+  return record.SerializeAsString();
+}
+
+absl::StatusOr<StoredDeleteLimit> DecodeDeleteLimit(absl::string_view bytes) {
+  TTL_ASSIGN_OR_RETURN(const auto record, Parse<storage::v1::DeleteLimitRecord>("limit", bytes));
+  StoredDeleteLimit limit;
+  if (record.has_max_deletes_per_second()) {
+    limit.max_deletes_per_second = record.max_deletes_per_second();
+  }
+  const double rate = limit.max_deletes_per_second.value_or(0);
+  if (!std::isfinite(rate) || rate < 0) {
+    return absl::DataLossError(absl::StrCat("stored limit on deletes is impossible: ", rate));
+  }
+  return limit;
+}
+
+std::string EncodeTotals(const ItemSum& totals) {
+  storage::v1::TotalsRecord record;
+  record.set_items(totals.items);
+  record.set_bytes(totals.bytes);
+  return record.SerializeAsString();
+}
+
+absl::StatusOr<ItemSum> DecodeTotals(absl::string_view bytes) {
+  TTL_ASSIGN_OR_RETURN(const auto record, Parse<storage::v1::TotalsRecord>("totals", bytes));
+  if (record.items() < 0 || record.bytes() < 0) {
+    return absl::DataLossError(
+        absl::StrCat("stored totals are impossible: ", record.ShortDebugString()));
+  }
+  return ItemSum{record.items(), record.bytes()};
 }
 
 std::string EncodeAppliedEntry(absl::string_view entry) {

@@ -8,6 +8,8 @@
 #include "absl/strings/string_view.h"
 #include "service/core/container.h"
 #include "service/core/guarded_clock.h"
+#include "service/core/item_tally.h"
+#include "service/storage/sidecar_state.h"
 #include "service/storage/stored_item.h"
 
 // The values of the database: messages of ttl.storage.v1 to and from the types
@@ -33,6 +35,16 @@ absl::StatusOr<bool> DecodePurge(absl::string_view bytes);
 
 std::string EncodeStoreId(absl::string_view store_id);
 absl::StatusOr<std::string> DecodeStoreId(absl::string_view bytes);
+
+// Why the store is in doubt: never empty.
+std::string EncodeStoreDoubt(absl::string_view reason);
+absl::StatusOr<std::string> DecodeStoreDoubt(absl::string_view bytes);
+
+std::string EncodeDeleteLimit(const StoredDeleteLimit& limit);
+absl::StatusOr<StoredDeleteLimit> DecodeDeleteLimit(absl::string_view bytes);
+
+std::string EncodeTotals(const ItemSum& totals);
+absl::StatusOr<ItemSum> DecodeTotals(absl::string_view bytes);
 
 std::string EncodeAppliedEntry(absl::string_view entry);
 absl::StatusOr<std::string> DecodeAppliedEntry(absl::string_view bytes);

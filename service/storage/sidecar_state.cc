@@ -14,6 +14,8 @@ namespace {
 
 constexpr absl::string_view kClockFact = "clock";
 constexpr absl::string_view kStoreFact = "store";
+constexpr absl::string_view kStoreDoubtFact = "store_doubt";
+constexpr absl::string_view kDeleteLimitFact = "delete_limit";
 
 // Reads the value under `key` and decodes it; absent if there is none.
 template <typename T>
@@ -53,6 +55,40 @@ absl::StatusOr<std::optional<std::string>> SidecarState::LoadStoreId() const {
 
 void SidecarState::SaveStoreId(std::string store_id, DoneStatus done) {
   Save(queue_, MetaKey(kStoreFact), EncodeStoreId(store_id), std::move(done));
+}
+
+absl::StatusOr<std::optional<std::string>> SidecarState::LoadStoreDoubt() const {
+  return Load(database_, MetaKey(kStoreDoubtFact), &DecodeStoreDoubt);
+}
+
+void SidecarState::SaveStoreDoubt(std::string reason, DoneStatus done) {
+  Save(queue_, MetaKey(kStoreDoubtFact), EncodeStoreDoubt(reason), std::move(done));
+}
+
+void SidecarState::ConfirmStore(std::string store_id, DoneStatus done) {
+  const size_t bytes = store_id.size();
+  auto confirm = [store_id = std::move(store_id)](Transaction& transaction) {
+    transaction.Put(MetaKey(kStoreFact), EncodeStoreId(store_id));
+    transaction.Erase(MetaKey(kStoreDoubtFact));
+    return absl::OkStatus();
+  };
+  queue_.Submit(CommitQueue::Place::kReserved, bytes, std::move(confirm), std::move(done));
+}
+
+absl::StatusOr<std::optional<StoredDeleteLimit>> SidecarState::LoadDeleteLimit() const {
+  return Load(database_, MetaKey(kDeleteLimitFact), &DecodeDeleteLimit);
+}
+
+void SidecarState::SaveDeleteLimit(const StoredDeleteLimit& limit, DoneStatus done) {
+  Save(queue_, MetaKey(kDeleteLimitFact), EncodeDeleteLimit(limit), std::move(done));
+}
+
+void SidecarState::ClearDeleteLimit(DoneStatus done) {
+  auto clear = [](Transaction& transaction) {
+    transaction.Erase(MetaKey(kDeleteLimitFact));
+    return absl::OkStatus();
+  };
+  queue_.Submit(CommitQueue::Place::kReserved, 0, std::move(clear), std::move(done));
 }
 
 absl::StatusOr<std::optional<std::string>> SidecarState::LoadAppliedEntry(

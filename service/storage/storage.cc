@@ -21,12 +21,12 @@ struct Storage::Parts {
       : database(std::move(opened)),
         cache(options.record_cache_bytes),
         reader(*database, cache),
-        queue(options, {*database, cache, catalog, marks, reader}),
-        containers(catalog, queue, gate),
+        queue(options, {*database, cache, catalog, marks, tallies, reader}),
+        containers(catalog, queue, gate, tallies),
         items(*database, queue, reader),
         expiry_index(*database, reader, marks, queue),
         sidecar_state(*database, queue),
-        housekeeper({*database, cache, catalog, marks, queue},
+        housekeeper({*database, cache, catalog, marks, tallies, queue},
                     [log = options.log](absl::string_view line) {
                       if (log) log(StorageOptions::LogLevel::kWarning, line);
                     }) {}
@@ -36,6 +36,7 @@ struct Storage::Parts {
   ItemReader reader;
   Catalog catalog;
   LowWaterMarks marks;
+  Tallies tallies;
   DeleteGate gate;
   CommitQueue queue;
   Containers containers;
@@ -52,6 +53,7 @@ absl::StatusOr<std::unique_ptr<Storage>> Storage::Open(const StorageOptions& opt
   TTL_ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(options));
   auto parts = std::make_unique<Parts>(options, std::move(database));
   TTL_RETURN_IF_ERROR(parts->catalog.Load(*parts->database));
+  TTL_RETURN_IF_ERROR(parts->tallies.Load(*parts->database, parts->catalog));
   return std::unique_ptr<Storage>(new Storage(std::move(parts)));
 }
 
@@ -61,11 +63,13 @@ ExpiryIndex& Storage::expiry_index() { return parts_->expiry_index; }
 SidecarState& Storage::sidecar_state() { return parts_->sidecar_state; }
 DeleteGate& Storage::delete_gate() { return parts_->gate; }
 
+const Tallies& Storage::tallies() const { return parts_->tallies; }
+
 absl::Status Storage::WriteHealth() const { return parts_->database->WriteHealth(); }
 bool Storage::RunHousekeeping() { return parts_->housekeeper.RunOnce(); }
 
 absl::Status Storage::CheckInvariants() const {
-  return ttl::CheckInvariants(*parts_->database, parts_->catalog);
+  return ttl::CheckInvariants(*parts_->database, parts_->catalog, parts_->tallies);
 }
 
 Storage::OperationCounts Storage::Counts() const { return parts_->database->Counts(); }

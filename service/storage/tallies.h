@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -41,8 +42,9 @@ class Tallies {
   // be empty, are counted. Absent if all are, or if there is no such container.
   std::optional<std::string> WalkPosition(uint64_t container) const;
 
-  // A container whose walk is not at its end; absent if there is none.
-  std::optional<uint64_t> FindIncomplete() const;
+  // The container with the least number, not below `from`, whose walk is not at its end;
+  // absent if there is none.
+  std::optional<uint64_t> FindIncomplete(uint64_t from) const;
 
   // One step of the walk: the items after WalkPosition() up to and including `reached`,
   // as they were before this commit.
@@ -87,6 +89,7 @@ class Tallies {
 
   mutable Mutex mutex_;
   absl::flat_hash_map<uint64_t, Entry> entries_ ABSL_GUARDED_BY(mutex_);
+  absl::btree_set<uint64_t> incomplete_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace ttl

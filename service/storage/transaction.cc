@@ -56,8 +56,8 @@ absl::StatusOr<uint64_t> Transaction::NewNumber() {
 
 absl::StatusOr<StoredItemPtr> Transaction::GetItem(uint64_t container, const ItemKey& key) const {
   const std::string encoded = EncodeItemKey(container, key);
-  const StoredItemPtr* gathered = items_.Find(encoded);
-  if (gathered != nullptr) return *gathered;
+  const ItemChange* gathered = items_.Find(encoded);
+  if (gathered != nullptr) return gathered->after;
   return reader_.Read(encoded);
 }
 
@@ -66,6 +66,14 @@ std::optional<IndexClaim> Transaction::PresentClaim(const Container& container,
   if (item == nullptr || item->claim.index == 0) return std::nullopt;
   if (item->claim.index != container.index_number) return std::nullopt;
   return item->claim;
+}
+
+void Transaction::SetItem(uint64_t container, const ItemKey& key, const StoredItemPtr& before,
+                          StoredItemPtr after) {
+  std::string encoded = EncodeItemKey(container, key);
+  const ItemChange* gathered = items_.Find(encoded);
+  ItemChange change{gathered == nullptr ? before : gathered->committed, std::move(after)};
+  items_.Set(std::move(encoded), std::move(change));
 }
 
 void Transaction::MoveEntry(const ItemKey& key, const std::optional<IndexClaim>& from,
@@ -82,7 +90,7 @@ void Transaction::PutItem(const Container& container, const ItemKey& key,
                           const StoredItemPtr& before, StoredItem after) {
   auto stored = std::make_shared<const StoredItem>(std::move(after));
   MoveEntry(key, PresentClaim(container, before), PresentClaim(container, stored));
-  items_.Set(EncodeItemKey(container.number, key), std::move(stored));
+  SetItem(container.number, key, before, std::move(stored));
 }
 
 void Transaction::PutReportedItem(const Container& container, const ItemKey& key,
@@ -96,7 +104,7 @@ void Transaction::PutReportedItem(const Container& container, const ItemKey& key
 void Transaction::EraseItem(const Container& container, const ItemKey& key,
                             const StoredItemPtr& before) {
   MoveEntry(key, PresentClaim(container, before), std::nullopt);
-  items_.Set(EncodeItemKey(container.number, key), nullptr);
+  SetItem(container.number, key, before, nullptr);
 }
 
 void Transaction::EraseEntry(uint64_t index, const IndexEntry& entry) {
@@ -124,12 +132,17 @@ void Transaction::SetPauseOfAll(std::optional<Pause> pause) {
   pause_of_all_top_ = std::move(pause);
 }
 
+void Transaction::PutWalkStep(uint64_t container, Tallies::WalkStep step) {
+  walk_steps_.Set(container, std::move(step));
+}
+
 void Transaction::Keep() {
   items_.Keep();
   others_.Keep();
   containers_.Keep();
   numbers_by_id_.Keep();
   entries_.Keep();
+  walk_steps_.Keep();
   if (pause_of_all_top_.has_value()) pause_of_all_kept_ = std::move(pause_of_all_top_);
   pause_of_all_top_.reset();
 }
@@ -140,21 +153,42 @@ void Transaction::Discard() {
   containers_.Discard();
   numbers_by_id_.Discard();
   entries_.Discard();
+  walk_steps_.Discard();
   pause_of_all_top_.reset();
 }
 
-WriteSet Transaction::Writes() const {
-  WriteSet writes;
-  writes.reserve(items_.kept().size() + others_.kept().size());
+Tallies::Changes Transaction::TallyChanges() const {
+  Tallies::Changes changes;
+  for (const auto& [number, container] : containers_.kept()) {
+    changes[number].erased = container == nullptr;
+  }
+  for (const auto& [number, step] : walk_steps_.kept()) changes[number].step = &step;
   for (const auto& [key, item] : items_.kept()) {
-    writes.emplace_back(key, item == nullptr ? Bytes() : Bytes(EncodeItem(*item)));
+    changes[DecodeNumber(key).value_or(0)].items.push_back(
+        {key, item.committed.get(), item.after.get()});
+  }
+  return changes;
+}
+
+WriteSet Transaction::Writes(const Tallies& tallies, const Tallies::Changes& tally_changes) const {
+  WriteSet writes;
+  writes.reserve(items_.kept().size() + others_.kept().size() + tally_changes.size());
+  for (const auto& [key, item] : items_.kept()) {
+    writes.emplace_back(key, item.after == nullptr ? Bytes() : Bytes(EncodeItem(*item.after)));
   }
   for (const auto& [key, value] : others_.kept()) writes.emplace_back(key, value);
+  for (const auto& [number, change] : tally_changes) {
+    if (change.erased) {
+      writes.emplace_back(TotalsKey(number), Bytes());
+    } else if (const auto totals = tallies.TotalsAfter(number, change)) {
+      writes.emplace_back(TotalsKey(number), EncodeTotals(*totals));
+    }
+  }
   return writes;
 }
 
 bool Transaction::Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& marks) const {
-  for (const auto& [key, item] : items_.kept()) cache.Put(key, item);
+  for (const auto& [key, item] : items_.kept()) cache.Put(key, item.after);
   Catalog::Changes changes;
   for (const auto& [number, container] : containers_.kept()) {
     changes.containers.emplace_back(number, container);

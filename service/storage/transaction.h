@@ -15,6 +15,7 @@
 #include "service/storage/low_water_marks.h"
 #include "service/storage/record_cache.h"
 #include "service/storage/stored_item.h"
+#include "service/storage/tallies.h"
 
 namespace ttl {
 
@@ -61,12 +62,19 @@ class Transaction {
 
   void SetPauseOfAll(std::optional<Pause> pause);
 
+  // A step of the walk that counts the items of a container, made in this operation.
+  void PutWalkStep(uint64_t container, Tallies::WalkStep step);
+
   // Ends an operation: its changes are kept for the commit, or forgotten.
   void Keep();
   void Discard();
 
-  // All that was kept, to be written; empty if nothing was.
-  WriteSet Writes() const;
+  // What was kept, as the tallies see it. Points into the transaction.
+  Tallies::Changes TallyChanges() const;
+
+  // All that was kept, to be written, with the totals as `tally_changes` leave them;
+  // empty if nothing was.
+  WriteSet Writes(const Tallies& tallies, const Tallies::Changes& tally_changes) const;
 
   // After the write: makes what was kept visible to readers. Returns whether
   // anything may have become due earlier.
@@ -74,6 +82,10 @@ class Transaction {
 
  private:
   using Bytes = std::optional<std::string>;  // absent: deleted
+  struct ItemChange {
+    StoredItemPtr committed;  // before the transaction; null: no item
+    StoredItemPtr after;      // null: deleted
+  };
   struct NewEntry {
     uint64_t index;
     IndexFamily family;
@@ -83,6 +95,8 @@ class Transaction {
   // Where the item's entry really is; absent if it has none in this index.
   static std::optional<IndexClaim> PresentClaim(const Container& container,
                                                 const StoredItemPtr& item);
+  void SetItem(uint64_t container, const ItemKey& key, const StoredItemPtr& before,
+               StoredItemPtr after);
   void MoveEntry(const ItemKey& key, const std::optional<IndexClaim>& from,
                  const std::optional<IndexClaim>& to);
 
@@ -90,11 +104,12 @@ class Transaction {
   const Database& database_;
   const ItemReader& reader_;
 
-  LayeredMap<std::string, StoredItemPtr> items_;     // by encoded key; null: deleted
+  LayeredMap<std::string, ItemChange> items_;        // by encoded key
   LayeredMap<std::string, Bytes> others_;            // every other key
   LayeredMap<uint64_t, ContainerPtr> containers_;    // null: deleted
   LayeredMap<std::string, uint64_t> numbers_by_id_;  // 0: deleted
   LayeredMap<std::string, NewEntry> entries_;        // entries written, by encoded key
+  LayeredMap<uint64_t, Tallies::WalkStep> walk_steps_;
   std::optional<std::optional<Pause>> pause_of_all_kept_;
   std::optional<std::optional<Pause>> pause_of_all_top_;
 };

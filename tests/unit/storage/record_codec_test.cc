@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "ttl/storage/v1/record.pb.h"
 
 namespace ttl {
@@ -39,14 +41,20 @@ Container FullContainer() {
   Container container;
   container.number = 9;
   container.id = "salesdb/orders";
-  container.settings = {{3600, 60}, IndexingMode::kLazy, 0.5};
+  container.settings.policy = {3600, 60};
+  container.settings.indexing_mode = IndexingMode::kLazy;
+  container.settings.max_deletes_per_second = 0.5;
+  container.settings.request_units_per_second = 400;
+  container.settings.request_units_per_delete = 5.5;
+  container.settings.min_deletes_per_second = 0.1;
+  container.settings.brake = PolicyBrake{1000, 12.5, 3600};
   container.index_number = 10;
   container.revision = 4;
   container.create_time = absl::FromUnixMicros(1'800'000'000'000'001);
   container.update_time = absl::FromUnixMicros(1'800'000'000'000'002);
   container.pause = Pause{"maintenance", absl::FromUnixMicros(1'800'000'000'000'003)};
-  container.replaced_policies = {{{std::nullopt, 0}, absl::FromUnixMicros(5)},
-                                 {{-1, 7}, absl::FromUnixMicros(6)}};
+  container.replaced_policies = {{{std::nullopt, 0}, absl::FromUnixMicros(5), 123},
+                                 {{-1, 7}, absl::FromUnixMicros(6), std::nullopt}};
   container.index_build = IndexBuild{12, 0, "cursor"};
   return container;
 }
@@ -67,8 +75,74 @@ TEST(RecordCodecTest, AContainerComesBackWithEveryField) {
   ASSERT_EQ(decoded->replaced_policies.size(), 2u);
   EXPECT_EQ(decoded->replaced_policies[1].policy, container.replaced_policies[1].policy);
   EXPECT_EQ(decoded->replaced_policies[0].until, container.replaced_policies[0].until);
+  EXPECT_EQ(decoded->replaced_policies[0].braked_items, 123);
+  EXPECT_EQ(decoded->replaced_policies[1].braked_items, std::nullopt);
   EXPECT_EQ(decoded->index_build->cursor, "cursor");
   EXPECT_EQ(decoded->index_build->items_indexed, 12);
+}
+
+TEST(RecordCodecTest, SettingsThatAreAbsentStayAbsent) {
+  Container container;
+  container.id = "c";
+  const auto decoded = DecodeContainer(1, EncodeContainer(container));
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ(decoded->settings, ContainerSettings());
+}
+
+TEST(RecordCodecTest, ABrakeWithOneLimitComesBackWithOne) {
+  for (const PolicyBrake& brake :
+       {PolicyBrake{0, std::nullopt, 60}, PolicyBrake{std::nullopt, 0.0, 60}}) {
+    Container container;
+    container.id = "c";
+    container.settings.brake = brake;
+    EXPECT_EQ(DecodeContainer(1, EncodeContainer(container))->settings.brake, brake);
+  }
+}
+
+// What is impossible must not come to mean "no limit" or "no brake".
+TEST(RecordCodecTest, ImpossibleSettingsAreDataLoss) {
+  const auto decode = [](auto change) {
+    storage::v1::ContainerRecord record;
+    record.set_id("c");
+    record.set_indexing_mode(1);
+    change(record);
+    return DecodeContainer(1, record.SerializeAsString()).status().code();
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(decode([](auto&) {}), absl::StatusCode::kOk);
+  EXPECT_EQ(decode([&](auto& r) { r.set_max_deletes_per_second(nan); }),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(decode([&](auto& r) { r.set_request_units_per_second(nan); }),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(decode([](auto& r) { r.set_request_units_per_delete(0); }),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(decode([](auto& r) { r.set_min_deletes_per_second(-1); }), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(decode([](auto& r) { r.mutable_brake()->set_release_after_seconds(3600); }),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(decode([](auto& r) { r.mutable_brake()->set_max_newly_due_items(-1); }),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(decode([](auto& r) { r.add_replaced_policies()->set_braked_items(-1); }),
+            absl::StatusCode::kDataLoss);
+}
+
+TEST(RecordCodecTest, FactsOfTheSidecarComeBackAndImpossibleOnesAreDataLoss) {
+  const StoredDeleteLimit unlimited;
+  const StoredDeleteLimit none{0};
+  EXPECT_EQ(*DecodeDeleteLimit(EncodeDeleteLimit(unlimited)), unlimited);
+  EXPECT_EQ(*DecodeDeleteLimit(EncodeDeleteLimit(none)), none);
+  EXPECT_EQ(DecodeDeleteLimit(EncodeDeleteLimit({-1})).status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(DecodeDeleteLimit(EncodeDeleteLimit({std::numeric_limits<double>::infinity()}))
+                .status()
+                .code(),
+            absl::StatusCode::kDataLoss);
+
+  EXPECT_EQ(*DecodeStoreDoubt(EncodeStoreDoubt("another store_id")), "another store_id");
+  EXPECT_EQ(DecodeStoreDoubt("").status().code(), absl::StatusCode::kDataLoss);
+
+  EXPECT_EQ(*DecodeTotals(EncodeTotals({7, 700})), (ItemSum{7, 700}));
+  EXPECT_EQ(DecodeTotals(EncodeTotals({-1, 0})).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(DecodeTotals("\xFF\xFF").status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(RecordCodecTest, TheClockMemoryComesBack) {

@@ -1,0 +1,133 @@
+#include "service/storage/tallies.h"
+
+#include <algorithm>
+
+#include "service/core/status_macros.h"
+#include "service/storage/catalog.h"
+#include "service/storage/database.h"
+#include "service/storage/key_codec.h"
+#include "service/storage/record_codec.h"
+
+namespace ttl {
+namespace {
+
+// The item's times for a tally: nothing expires that is known to be wrong.
+ItemTimes TimesOf(const StoredItem& item) {
+  if (item.state_unknown) return {item.version.times.ts, kNeverExpires};
+  return item.version.times;
+}
+
+int64_t BytesOf(const StoredItem& item) { return std::max<int64_t>(item.version.size_bytes, 0); }
+
+ItemSum SumOf(const StoredItem* item) {
+  return item == nullptr ? ItemSum() : ItemSum{1, BytesOf(*item)};
+}
+
+ItemSum DifferenceOf(const Tallies::Change& change) {
+  ItemSum difference;
+  for (const Tallies::ItemChange& item : change.items) {
+    difference += SumOf(item.after);
+    difference -= SumOf(item.before);
+  }
+  return difference;
+}
+
+}  // namespace
+
+void Tallies::AddTo(ItemTally& tally, const StoredItem& item) {
+  tally.Add(TimesOf(item), BytesOf(item));
+}
+
+absl::Status Tallies::Load(const Database& database, const Catalog& catalog) {
+  absl::flat_hash_map<uint64_t, Entry> entries;
+  absl::btree_set<uint64_t> incomplete;
+  for (const ContainerPtr& container : catalog.All()) {
+    Entry entry;
+    entry.walked = "";
+    TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(TotalsKey(container->number)));
+    if (bytes.has_value()) {
+      if (const auto totals = DecodeTotals(*bytes); totals.ok()) entry.totals = *totals;
+    }
+    entries[container->number] = std::move(entry);
+    incomplete.insert(container->number);
+  }
+  MutexLock lock(mutex_);
+  entries_ = std::move(entries);
+  incomplete_ = std::move(incomplete);
+  return absl::OkStatus();
+}
+
+TallyView Tallies::View(uint64_t container) const {
+  TallyView view;
+  MutexLock lock(mutex_);
+  const auto it = entries_.find(container);
+  if (it == entries_.end()) return view;
+  view.spread = it->second.spread;
+  view.tracked = it->second.totals.value_or(view.spread.total());
+  view.complete = !it->second.walked.has_value();
+  return view;
+}
+
+std::optional<std::string> Tallies::WalkPosition(uint64_t container) const {
+  MutexLock lock(mutex_);
+  const auto it = entries_.find(container);
+  return it == entries_.end() ? std::nullopt : it->second.walked;
+}
+
+std::optional<uint64_t> Tallies::FindIncomplete(uint64_t from) const {
+  MutexLock lock(mutex_);
+  const auto it = incomplete_.lower_bound(from);
+  return it == incomplete_.end() ? std::nullopt : std::optional<uint64_t>(*it);
+}
+
+std::optional<ItemSum> Tallies::TotalsAfter(uint64_t container, const Change& change) const {
+  MutexLock lock(mutex_);
+  const auto it = entries_.find(container);
+  const bool is_new = it == entries_.end();
+  const std::optional<ItemSum> present = is_new ? ItemSum() : it->second.totals;
+  std::optional<ItemSum> totals = present;
+  if (!is_new && change.step != nullptr && change.step->finished) {
+    totals = it->second.spread.total();
+    *totals += change.step->items.total();
+  }
+  if (!totals.has_value()) return std::nullopt;
+  *totals += DifferenceOf(change);
+  if (totals == present && !is_new) return std::nullopt;
+  return totals;
+}
+
+void Tallies::Publish(const Changes& changes) {
+  MutexLock lock(mutex_);
+  for (const auto& [container, change] : changes) {
+    if (change.erased) {
+      entries_.erase(container);
+      incomplete_.erase(container);
+      continue;
+    }
+    const auto [it, is_new] = entries_.try_emplace(container);
+    if (is_new) it->second.totals.emplace();
+    Apply(change, it->second);
+    if (!it->second.walked.has_value()) incomplete_.erase(container);
+  }
+}
+
+void Tallies::Apply(const Change& change, Entry& entry) {
+  if (change.step != nullptr) {
+    entry.spread.Add(change.step->items);
+    entry.walked = change.step->reached;
+    if (change.step->finished) {
+      entry.totals = entry.spread.total();
+      entry.walked.reset();
+    }
+  }
+  if (entry.totals.has_value()) *entry.totals += DifferenceOf(change);
+  for (const ItemChange& item : change.items) {
+    if (entry.walked.has_value() && item.key > *entry.walked) continue;
+    if (item.before != nullptr) {
+      entry.spread.Remove(TimesOf(*item.before), BytesOf(*item.before));
+    }
+    if (item.after != nullptr) AddTo(entry.spread, *item.after);
+  }
+}
+
+}  // namespace ttl
