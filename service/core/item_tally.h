@@ -43,6 +43,9 @@ class TimeHistogram {
   // Items at or before `seconds`.
   ItemEstimate CountUpTo(int64_t seconds) const;
 
+  // Groups that there are now, at most kMaxBuckets.
+  size_t bucket_count() const { return buckets_.size(); }
+
   // Whether both may hold the same items: they are equal once both are grouped by
   // the wider of their groups.
   bool Agrees(const TimeHistogram& other) const;

@@ -120,5 +120,51 @@ RC_GTEST_PROP(DueRuleProperty, ChangesOfPolicyDeferDeletesForOneToTwoGraces, ())
   }
 }
 
+// A policy, and until when it holds deletes back by itself.
+struct Hold {
+  Policy policy;
+  int64_t until;
+};
+
+// With brakes among the changes: nothing is due that a policy would keep which was
+// replaced within its hold and not restored since, and what all of them allow is due in the
+// end.
+RC_GTEST_PROP(DueRuleProperty, ChangesHoldForAsLongAsTheirBrakesUnlessTakenBack, ()) {
+  int64_t second = 10'000;
+  Policy policy = NearPolicy();
+  std::vector<Hold> holds;
+  std::vector<ReplacedPolicy> replaced;
+  const int changes = *rc::gen::inRange(1, 40);
+  for (int i = 0; i < changes; ++i) {
+    second += *rc::gen::inRange<int64_t>(0, 50);
+    const Policy next = NearPolicy();
+    const bool braked = *rc::gen::inRange(0, 4) == 0;
+    const int64_t hold = braked ? 500 : kGraceSeconds;
+    replaced =
+        ReplacePolicy(std::move(replaced), policy, next, absl::FromUnixSeconds(second),
+                      absl::Seconds(hold), braked ? std::optional<int64_t>(1) : std::nullopt);
+    holds.push_back({policy, second + hold});
+    policy = next;
+    std::erase_if(holds, [&](const Hold& h) { return KeepsAllThat(policy, h.policy); });
+
+    second += *rc::gen::inRange<int64_t>(0, 3);
+    ItemTimes item = {second - *rc::gen::inRange<int64_t>(0, 300), std::nullopt};
+    if (*rc::gen::arbitrary<bool>()) item.ttl = *rc::gen::inRange<int64_t>(1, 200);
+    const auto due_in = [&](int64_t at) {
+      const DueRule rule = ComputeDueRule(policy, replaced, absl::FromUnixSeconds(at));
+      return IsDue(DueTime(rule, item), at);
+    };
+    const auto allowed_at = [&](int64_t at) {
+      return IsDue(DueUnder(policy, item), at) &&
+             std::all_of(holds.begin(), holds.end(), [&](const Hold& h) {
+               return h.until <= at || IsDue(DueUnder(h.policy, item), at);
+             });
+    };
+    RC_ASSERT(!due_in(second) || allowed_at(second));
+    const int64_t end = second + 500;
+    RC_ASSERT(due_in(end) == IsDue(DueUnder(policy, item), end));
+  }
+}
+
 }  // namespace
 }  // namespace ttl

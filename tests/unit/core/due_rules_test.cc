@@ -217,6 +217,73 @@ TEST(ReplacePolicyTest, EntriesPastTheirTimeAreDropped) {
   EXPECT_EQ(history.replaced().front().until, At(1120));
 }
 
+constexpr absl::Duration kRelease = absl::Hours(24);
+
+// The policies of the entries, for tables.
+std::vector<Policy> PoliciesOf(const std::vector<ReplacedPolicy>& replaced) {
+  std::vector<Policy> policies;
+  for (const ReplacedPolicy& entry : replaced) policies.push_back(entry.policy);
+  return policies;
+}
+
+TEST(ReplacePolicyTest, B44_MistakeTakenBackLeavesNeitherGraceNorBrakeBehind) {
+  for (const std::optional<int64_t> braked :
+       {std::optional<int64_t>(), std::optional<int64_t>(9)}) {
+    std::vector<ReplacedPolicy> replaced =
+        ReplacePolicy({}, DefaultTtl(100), DefaultTtl(1), At(1000), kRelease, braked);
+    ASSERT_EQ(replaced.size(), size_t{1});
+    replaced = ReplacePolicy(replaced, DefaultTtl(1), DefaultTtl(100), At(1010), kGrace);
+    EXPECT_TRUE(replaced.empty());
+  }
+}
+
+TEST(ReplacePolicyTest, TakingBackHalfOfAMistakeKeepsTheBrake) {
+  std::vector<ReplacedPolicy> replaced =
+      ReplacePolicy({}, DefaultTtl(100), DefaultTtl(1), At(1000), kRelease, 9);
+  replaced = ReplacePolicy(replaced, DefaultTtl(1), DefaultTtl(50), At(1010), kGrace);
+  ASSERT_EQ(PoliciesOf(replaced), (std::vector<Policy>{DefaultTtl(100)}));
+  EXPECT_EQ(replaced[0].braked_items, 9);
+  EXPECT_EQ(replaced[0].until, At(1000) + kRelease);
+}
+
+TEST(ReplacePolicyTest, ABrakeStandsWhileOtherChangesComeAndGo) {
+  std::vector<ReplacedPolicy> replaced =
+      ReplacePolicy({}, DefaultTtl(100), DefaultTtl(50), At(1000), kRelease, 9);
+  Policy policy = DefaultTtl(50);
+  for (int64_t i = 1; i <= 40; ++i) {
+    const Policy next = DefaultTtl(50 - i);
+    replaced = ReplacePolicy(std::move(replaced), policy, next, At(1000 + i), kGrace);
+    policy = next;
+  }
+  EXPECT_EQ(replaced.size(), static_cast<size_t>(kMaxReplacedPolicies) + 1);
+  EXPECT_EQ(replaced.front().policy, DefaultTtl(100));
+  EXPECT_EQ(replaced.front().braked_items, 9);
+  EXPECT_EQ(ComputeDueRule(policy, replaced, At(2000)), (DueRule{100, 0}));
+  EXPECT_EQ(ComputeDueRule(policy, replaced, At(1000) + kRelease), (DueRule{10, 0}));
+}
+
+// A grace that outlasts a brake keeps what the brake keeps, but not that it is one.
+TEST(ReplacePolicyTest, ABrakeIsNotForgottenForALongerGrace) {
+  std::vector<ReplacedPolicy> replaced =
+      ReplacePolicy({}, DefaultTtl(100), DefaultTtl(50), At(1000), kGrace, 9);
+  replaced = ReplacePolicy(replaced, {100, 7}, DefaultTtl(40), At(1030), kGrace);
+  EXPECT_EQ(PoliciesOf(replaced), (std::vector<Policy>{DefaultTtl(100), {100, 7}}));
+  replaced = ReplacePolicy(replaced, {100, 9}, DefaultTtl(30), At(1031), kGrace, 5);
+  EXPECT_EQ(PoliciesOf(replaced), (std::vector<Policy>{{100, 9}}));
+  EXPECT_EQ(replaced[0].braked_items, 5);
+}
+
+TEST(ReplacePolicyTest, TooManyBrakesAreJoinedAndCountAllItems) {
+  std::vector<ReplacedPolicy> replaced;
+  for (int64_t i = 0; i < 20; ++i) {
+    replaced = ReplacePolicy(std::move(replaced), DefaultTtl(100 - i), DefaultTtl(99 - i),
+                             At(1000 + i), kRelease, 10);
+  }
+  EXPECT_EQ(replaced.size(), static_cast<size_t>(kMaxReplacedPolicies));
+  EXPECT_EQ(replaced.back().braked_items, 130);
+  EXPECT_EQ(ComputeDueRule(DefaultTtl(80), replaced, At(2000)), (DueRule{100, 0}));
+}
+
 TEST(ReplacePolicyTest, NoGraceKeepsNothing) {
   EXPECT_TRUE(
       ReplacePolicy({}, DefaultTtl(100), DefaultTtl(1), At(0), absl::ZeroDuration()).empty());
