@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "absl/strings/str_cat.h"
+#include "service/core/wake_signal.h"
 #include "tests/testing/storage_for_test.h"
 
 namespace ttl {
@@ -218,6 +221,166 @@ TEST(ContainersTest, ARefusedChangeDoesNotWaitForDeletesOnTheirWay) {
   StorageForTest storage;
   const auto pass = storage->delete_gate().TryEnter(storage.Create("c", 60)->number);
   EXPECT_EQ(storage.Update("c", Settings(0)).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// A container of 100 items aged 1 to 100 seconds, with a brake.
+class BrakeTest : public testing::Test {
+ protected:
+  BrakeTest() { Set(std::nullopt, PolicyBrake{10, std::nullopt, 3600}, /*create=*/true); }
+
+  ContainerPtr Set(std::optional<int64_t> default_ttl, std::optional<PolicyBrake> brake,
+                   bool create = false) {
+    if (create) {
+      storage_.Create("c", default_ttl);
+      std::vector<ItemReport> reports;
+      for (int age = 1; age <= 100; ++age) {
+        reports.push_back({KeyOf(absl::StrCat(age)), {{kT - age, {}}, "", {}, 0}});
+      }
+      EXPECT_TRUE(storage_.Track("c", std::move(reports)).ok());
+    }
+    ContainerSettings settings = Settings(default_ttl);
+    settings.brake = brake;
+    const auto updated = storage_.Update("c", settings, absl::Seconds(60));
+    EXPECT_TRUE(updated.ok()) << updated.status();
+    return *updated;
+  }
+  ContainerPtr SetTtl(std::optional<int64_t> default_ttl) {
+    return Set(default_ttl, storage_.Find("c")->settings.brake);
+  }
+
+  absl::StatusOr<ContainerPtr> Confirm(const std::string& etag = "", int64_t now = kT) {
+    return Await<absl::StatusOr<ContainerPtr>>([&](auto done) {
+      storage_->containers().ConfirmPolicy("c", etag, absl::FromUnixSeconds(now), std::move(done));
+    });
+  }
+
+  // How many items are due at `now`.
+  size_t DueAt(int64_t now) { return storage_.DueIds("c", now).size(); }
+
+  WakeSignal signal_;
+  StorageForTest storage_{[this] {
+    StorageOptions options;
+    options.due_signal = &signal_;
+    return options;
+  }()};
+};
+
+TEST_F(BrakeTest, HoldsWhatOneChangeMakesDueUntilItLetsGoByItself) {
+  const ContainerPtr changed = SetTtl(50);
+  ASSERT_THAT(changed->replaced_policies, SizeIs(1));
+  EXPECT_EQ(changed->replaced_policies[0].braked_items, 51);
+  EXPECT_EQ(changed->replaced_policies[0].until, kTestNow + absl::Hours(1));
+  EXPECT_EQ(DueAt(kT + 3599), 0u);
+  storage_.Reopen();
+  EXPECT_EQ(DueAt(kT + 3599), 0u);
+  EXPECT_EQ(DueAt(kT + 3600), 100u);
+}
+
+TEST_F(BrakeTest, IsNotPulledByAChangeWithinItsLimit) {
+  const ContainerPtr changed = SetTtl(91);  // 10 items
+  ASSERT_THAT(changed->replaced_policies, SizeIs(1));
+  EXPECT_EQ(changed->replaced_policies[0].braked_items, std::nullopt);
+  EXPECT_EQ(changed->replaced_policies[0].until, kTestNow + absl::Seconds(60));
+}
+
+TEST_F(BrakeTest, AShareOfTheTrackedItemsIsALimitToo) {
+  const PolicyBrake brake{std::nullopt, 20.0, 60};
+  Set(std::nullopt, brake);
+  EXPECT_EQ(SetTtl(81)->replaced_policies[0].braked_items, std::nullopt);  // 20 of 100
+  EXPECT_THAT(SetTtl(std::nullopt)->replaced_policies, IsEmpty());
+  EXPECT_EQ(SetTtl(80)->replaced_policies[0].braked_items, 21);
+}
+
+TEST_F(BrakeTest, GoesByTheNewSettings) {
+  Set(std::nullopt, std::nullopt);
+  const PolicyBrake brake{10, std::nullopt, 60};
+  EXPECT_EQ(Set(50, brake)->replaced_policies[0].braked_items, 51);
+  SetTtl(std::nullopt);
+  EXPECT_EQ(Set(50, std::nullopt)->replaced_policies[0].braked_items, std::nullopt);
+}
+
+TEST_F(BrakeTest, AGraceThatIsLongerThanItsReleaseCounts) {
+  const PolicyBrake brake{10, std::nullopt, 60};
+  ContainerSettings settings = Settings(50);
+  settings.brake = brake;
+  const auto changed = storage_.Update("c", settings, absl::Hours(2));
+  EXPECT_EQ((*changed)->replaced_policies[0].until, kTestNow + absl::Hours(2));
+}
+
+TEST_F(BrakeTest, ALooseningAndAChangeOfOtherSettingsNeverPullIt) {
+  Set(50, std::nullopt);
+  EXPECT_EQ(Set(50, PolicyBrake{0, std::nullopt, 60})->replaced_policies.size(), 1u);  // grace
+  EXPECT_THAT(SetTtl(70)->replaced_policies,
+              testing::Each(testing::Field(&ReplacedPolicy::braked_items, std::nullopt)));
+  EXPECT_THAT(SetTtl(std::nullopt)->replaced_policies, IsEmpty());
+}
+
+TEST_F(BrakeTest, TakingTheMistakeBackLeavesNothingBehind) {
+  ASSERT_THAT(SetTtl(1)->replaced_policies, SizeIs(1));
+  EXPECT_THAT(SetTtl(std::nullopt)->replaced_policies, IsEmpty());
+  EXPECT_EQ(Confirm().status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(BrakeTest, AnEarlierOneStandsWhenALaterChangeIsWithinTheLimit) {
+  SetTtl(50);
+  const ContainerPtr changed = SetTtl(45);  // five more
+  ASSERT_THAT(changed->replaced_policies, SizeIs(2));
+  EXPECT_EQ(changed->replaced_policies[0].braked_items, 51);
+  EXPECT_EQ(changed->replaced_policies[1].braked_items, std::nullopt);
+  EXPECT_EQ(DueAt(kT + 3599), 0u);
+}
+
+TEST_F(BrakeTest, WhatWasDueUnderTheOldPolicyTooIsNotHeld) {
+  Set(91, PolicyBrake{10, std::nullopt, 3600});
+  SetTtl(20);
+  EXPECT_EQ(DueAt(kT + 60), 70u);  // those that are 91 s old by then
+}
+
+TEST_F(BrakeTest, ConfirmingEndsItAtOnceAndLeavesTheGraceOfOtherChanges) {
+  SetTtl(50);
+  SetTtl(45);
+  const std::string etag = ContainerEtag(*storage_.Find("c"));
+  EXPECT_EQ(Confirm("other").status().code(), absl::StatusCode::kAborted);
+  const auto confirmed = Confirm(etag);
+  ASSERT_TRUE(confirmed.ok()) << confirmed.status();
+  ASSERT_THAT((*confirmed)->replaced_policies, SizeIs(1));
+  EXPECT_EQ((*confirmed)->replaced_policies[0].policy.default_ttl, 50);
+  EXPECT_EQ(DueAt(kT), 51u);
+  storage_.Reopen();
+  EXPECT_EQ(DueAt(kT), 51u);
+  EXPECT_EQ(Confirm().status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(BrakeTest, ConfirmingWakesTheSweeper) {
+  SetTtl(50);
+  // Once this is answered, the commits before it have given their signals.
+  ASSERT_TRUE(Await<absl::Status>([&](auto done) {
+                storage_->sidecar_state().SaveStoreId("s", std::move(done));
+              }).ok());
+  signal_.WaitFor(absl::ZeroDuration());
+  ASSERT_TRUE(Confirm().ok());
+  const auto start = std::chrono::steady_clock::now();
+  signal_.WaitFor(absl::Seconds(30));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST_F(BrakeTest, OneThatLetGoByItselfCannotBeConfirmed) {
+  SetTtl(50);
+  EXPECT_EQ(Confirm("", kT + 3600).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(Confirm("", kT + 3599).ok());
+}
+
+TEST_F(BrakeTest, ConfirmingAContainerThatIsNotThereIsNotFound) {
+  ASSERT_TRUE(storage_.Delete("c").ok());
+  EXPECT_EQ(Confirm().status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(BrakeTest, WhileItemsAreStillBeingCountedAllOfThemCountAsNewlyDue) {
+  storage_.Reopen();
+  EXPECT_EQ(SetTtl(91)->replaced_policies[0].braked_items, 100);
+  SetTtl(std::nullopt);
+  storage_.FinishHousekeeping();
+  EXPECT_EQ(SetTtl(91)->replaced_policies[0].braked_items, std::nullopt);
 }
 
 TEST(ContainersTest, ListsInTheOrderOfIds) {

@@ -176,6 +176,69 @@ TEST(ExpiryIndexTest, AFailedItemIsTriedAgainAtItsTimeAlsoAfterAReopening) {
   EXPECT_THAT(storage.DueIds("c", kT + 600), ElementsAre("b"));
 }
 
+// All stuck items, by pages of `limit`, and how many pages it took.
+std::pair<std::vector<std::string>, int> ListAllStuck(StorageForTest& storage, size_t limit) {
+  std::vector<std::string> ids;
+  std::optional<StuckPage::Position> position;
+  for (int pages = 1;; ++pages) {
+    const auto page = storage->expiry_index().ListStuck(*storage.Find("c"), position, limit);
+    EXPECT_TRUE(page.ok()) << page.status();
+    for (const StuckItem& item : page->items) ids.push_back(item.key.id);
+    if (!page->next.has_value()) return {ids, pages};
+    position = page->next;
+  }
+}
+
+TEST(ExpiryIndexTest, StuckItemsAreListedInTheOrderOfTheirNextTry) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  for (const char* id : {"a", "b", "c", "d", "well"}) storage.TrackOne("c", id, kT);
+  storage.Apply("c", {Retry("a", 1, kT + 300), Retry("b", 1, kT + 100), Retry("d", 1, kT + 200),
+                      Retry("c", 1, kT + 200)});
+  storage.Apply("c", {Retry("b", 1, kT + 400)});
+  const auto page = storage->expiry_index().ListStuck(*storage.Find("c"), std::nullopt, 10);
+  ASSERT_TRUE(page.ok());
+  EXPECT_FALSE(page->next.has_value());
+  ASSERT_THAT(page->items, SizeIs(4));
+  EXPECT_EQ(page->items[3].key, KeyOf("b"));
+  EXPECT_EQ(page->items[3].attempts, 2);
+  EXPECT_EQ(page->items[3].last_error, "locked");
+  EXPECT_EQ(page->items[3].next_try_time, kT + 400);
+  for (const size_t limit : {1, 2, 3, 4, 10}) {
+    EXPECT_THAT(ListAllStuck(storage, limit).first, ElementsAre("c", "d", "a", "b")) << limit;
+  }
+  storage.TrackOne("c", "a", kT + 1);  // a new version has not failed
+  EXPECT_THAT(ListAllStuck(storage, 10).first, ElementsAre("c", "d", "b"));
+}
+
+TEST(ExpiryIndexTest, ItemsThatOnlyWaitAreNotStuckAndLookingPastThemIsBoundedWork) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  std::vector<ItemReport> reports;
+  std::vector<DeleteReport> waiting;
+  for (int i = 0; i < 12'000; ++i) {
+    reports.push_back({KeyOf(absl::StrCat(i)), {{kT, {}}, "", {}, 0}});
+    waiting.push_back(Retry(absl::StrCat(i), 1, kT + 100));
+    waiting.back().counts_as_attempt = false;
+    waiting.back().error.clear();
+  }
+  ASSERT_TRUE(storage.Track("c", std::move(reports)).ok());
+  storage.Apply("c", waiting);
+  storage.Apply("c", {Retry("77", 1, kT + 200)});
+  const auto before = storage->Counts();
+  ASSERT_TRUE(storage->expiry_index().ListStuck(*storage.Find("c"), std::nullopt, 10).ok());
+  EXPECT_LE(storage->Counts().steps - before.steps, 5000);
+  const auto [ids, pages] = ListAllStuck(storage, 10);
+  EXPECT_THAT(ids, ElementsAre("77"));
+  EXPECT_EQ(pages, 3);
+}
+
+TEST(ExpiryIndexTest, AContainerWithoutAnIndexHasNoStuckItems) {
+  StorageForTest storage;
+  storage.Create("c", std::nullopt, IndexingMode::kNone);
+  EXPECT_THAT(ListAllStuck(storage, 10).first, IsEmpty());
+}
+
 TEST(ExpiryIndexTest, AFailedItemThatIsNoLongerDueGoesBackToItsFamily) {
   StorageForTest storage;
   storage.Create("c", 10);
