@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "service/core/policy_effect.h"
 #include "service/core/status_macros.h"
 #include "service/rpc/proto_time.h"
 #include "service/rpc/quoted.h"
@@ -243,6 +244,23 @@ absl::StatusOr<ContainerSettings> ApplyUpdate(const ContainerUpdate& update,
   return settings;
 }
 
+v1::PolicyPreview MakePreview(const TallyView& tally, const Policy& present,
+                              const ContainerSettings& next, absl::Time now) {
+  const PolicyEffect effect = ComputePolicyEffect(tally, present, next.policy, now);
+  v1::PolicyPreview preview;
+  preview.set_tracked_items(tally.tracked.items);
+  preview.set_newly_expired_items(effect.newly_expired_items);
+  preview.set_newly_visible_items(effect.newly_visible_items);
+  preview.set_newly_due_items(effect.newly_due_items);
+  for (const int64_t items : effect.expiring_per_hour) preview.add_expiring_per_hour(items);
+  preview.set_error_bound_items(effect.error_bound_items);
+  preview.set_complete(tally.complete);
+  preview.set_brake_would_pull(
+      next.brake.has_value() &&
+      PullsBrake(*next.brake, effect.newly_due_at_most, tally.tracked.items));
+  return preview;
+}
+
 std::string Describe(const ContainerSettings& settings) {
   return absl::StrCat("{default_ttl=", OrAbsent(settings.policy.default_ttl), " indexing_mode=",
                       v1::IndexingMode_Name(static_cast<v1::IndexingMode>(settings.indexing_mode)),
@@ -252,6 +270,16 @@ std::string Describe(const ContainerSettings& settings) {
                       " request_units_per_delete=", OrAbsent(settings.request_units_per_delete),
                       " min_deletes_per_second=", settings.min_deletes_per_second,
                       " brake=", Describe(settings.brake), "}");
+}
+
+std::string DescribePulledBrakes(const Container& container, absl::Time now) {
+  std::string text;
+  for (const ReplacedPolicy& replaced : container.replaced_policies) {
+    if (!replaced.braked_items.has_value() || replaced.until <= now) continue;
+    absl::StrAppend(&text, text.empty() ? "" : " ", "{newly_due_items=", *replaced.braked_items,
+                    " until=", absl::FormatTime(replaced.until, absl::UTCTimeZone()), "}");
+  }
+  return text.empty() ? "none" : text;
 }
 
 }  // namespace ttl

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "service/core/container.h"
+#include "service/core/tally_view.h"
 #include "ttl/v1/container.pb.h"
 #include "ttl/v1/container_service.pb.h"
 
@@ -36,8 +38,15 @@ absl::StatusOr<ContainerUpdate> ReadUpdate(const v1::UpdateContainerRequest& req
 absl::StatusOr<ContainerSettings> ApplyUpdate(const ContainerUpdate& update,
                                               const Container& present);
 
+// What replacing `present` by the policy of `next` would do at `now`.
+v1::PolicyPreview MakePreview(const TallyView& tally, const Policy& present,
+                              const ContainerSettings& next, absl::Time now);
+
 // The settings in one line, for logs.
 std::string Describe(const ContainerSettings& settings);
+
+// The brakes that are pulled at `now` and how many items each holds back, for logs.
+std::string DescribePulledBrakes(const Container& container, absl::Time now);
 
 }  // namespace ttl
 

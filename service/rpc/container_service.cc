@@ -15,9 +15,10 @@
 
 namespace ttl {
 
-ContainerService::ContainerService(Containers& containers, const GuardedClock& clock,
+ContainerService::ContainerService(Containers& containers, const Tallies& tallies,
+                                   const GuardedClock& clock,
                                    const ContainerServiceOptions& options)
-    : containers_(containers), clock_(clock), options_(options) {}
+    : containers_(containers), tallies_(tallies), clock_(clock), options_(options) {}
 
 grpc::ServerUnaryReactor* ContainerService::CreateContainer(
     grpc::CallbackServerContext* context, const v1::CreateContainerRequest* request,
@@ -75,26 +76,45 @@ grpc::ServerUnaryReactor* ContainerService::UpdateContainer(
     grpc::CallbackServerContext* context, const v1::UpdateContainerRequest* request,
     v1::UpdateContainerResponse* response) {
   const UnaryCall call(context);
+  if (request->validate_only()) return call.Finish(Preview(*request, *response));
   absl::StatusOr<ContainerUpdate> update = ReadUpdate(*request);
   if (!update.ok()) return call.Finish(update.status());
   auto old_settings = std::make_shared<ContainerSettings>();
+  const absl::Time now = clock_.Read().now;
   containers_.Update(
       request->container().id(),
       [update = *std::move(update), old_settings](const Container& present) {
         *old_settings = present.settings;
         return ApplyUpdate(update, present);
       },
-      clock_.Read().now, options_.policy_grace,
-      [call, response, old_settings](absl::StatusOr<ContainerPtr> updated) {
+      now, options_.policy_grace,
+      [call, response, old_settings, now](absl::StatusOr<ContainerPtr> updated) {
         if (updated.ok()) {
-          spdlog::info("container updated: container={} old={} new={}",
+          spdlog::info("container updated: container={} old={} new={} brakes_pulled={}",
                        Quoted((*updated)->id, kMaxContainerIdBytes), Describe(*old_settings),
-                       Describe((*updated)->settings));
+                       Describe((*updated)->settings), DescribePulledBrakes(**updated, now));
           *response->mutable_container() = ToProto(**updated);
         }
         call.Finish(updated.status());
       });
   return call.reactor();
+}
+
+absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request,
+                                       v1::UpdateContainerResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const ContainerUpdate update, ReadUpdate(request));
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr present,
+                       FindContainer(containers_, request.container().id()));
+  TTL_ASSIGN_OR_RETURN(ContainerSettings settings, ApplyUpdate(update, *present));
+  TTL_RETURN_IF_ERROR(ValidateSettings(settings));
+  *response.mutable_preview() = MakePreview(tallies_.View(present->number),
+                                            present->settings.policy, settings, clock_.Read().now);
+  // The etag stays that of the version looked at, so that the caller can make the change
+  // only if nobody else did meanwhile.
+  Container changed = *present;
+  changed.settings = std::move(settings);
+  *response.mutable_container() = ToProto(changed);
+  return absl::OkStatus();
 }
 
 grpc::ServerUnaryReactor* ContainerService::DeleteContainer(

@@ -4,6 +4,7 @@
 #include "absl/time/time.h"
 #include "service/core/guarded_clock.h"
 #include "service/storage/containers.h"
+#include "service/storage/tallies.h"
 #include "ttl/v1/container_service.grpc.pb.h"
 
 namespace ttl {
@@ -17,8 +18,8 @@ struct ContainerServiceOptions {
 // values. Thread-safe; never blocks.
 class ContainerService final : public v1::ContainerService::CallbackService {
  public:
-  // `containers` and `clock` must outlive this.
-  ContainerService(Containers& containers, const GuardedClock& clock,
+  // All must outlive this.
+  ContainerService(Containers& containers, const Tallies& tallies, const GuardedClock& clock,
                    const ContainerServiceOptions& options);
 
   grpc::ServerUnaryReactor* CreateContainer(grpc::CallbackServerContext* context,
@@ -43,7 +44,12 @@ class ContainerService final : public v1::ContainerService::CallbackService {
   absl::Status List(const v1::ListContainersRequest& request,
                     v1::ListContainersResponse& response) const;
 
+  // What the update would do; changes nothing and closes no gate.
+  absl::Status Preview(const v1::UpdateContainerRequest& request,
+                       v1::UpdateContainerResponse& response) const;
+
   Containers& containers_;
+  const Tallies& tallies_;
   const GuardedClock& clock_;
   const ContainerServiceOptions options_;
 };

@@ -26,16 +26,32 @@ std::optional<int64_t> DueTimeUnder(const Policy& policy, const TrackedItem& ite
   return DueTime(ComputeDueRule(policy, {}, now), item.version.times);
 }
 
-// When no replaced policy keeps the item any longer: once it is due under that
-// policy too, or once the policy's grace has ended.
-int64_t GraceEnd(const Container& container, const TrackedItem& item, absl::Time now) {
-  int64_t end = 0;
+// When `replaced` does not keep the item any longer: once it is due under that policy
+// too, or once the policy no longer stands. 0 if it does not stand at `now`.
+int64_t EndOfHold(const ReplacedPolicy& replaced, const TrackedItem& item, absl::Time now) {
+  if (replaced.until <= now) return 0;
+  const int64_t until = CeilUnixSeconds(replaced.until);
+  return std::min(until, DueTimeUnder(replaced.policy, item, now).value_or(until));
+}
+
+// The replaced policy that keeps the item for longest; null if none does.
+const ReplacedPolicy* LastToKeep(const Container& container, const TrackedItem& item,
+                                 absl::Time now) {
+  const ReplacedPolicy* last = nullptr;
+  int64_t last_end = 0;
   for (const ReplacedPolicy& replaced : container.replaced_policies) {
-    if (replaced.until <= now) continue;
-    const int64_t until = CeilUnixSeconds(replaced.until);
-    end = std::max(end, std::min(until, DueTimeUnder(replaced.policy, item, now).value_or(until)));
+    const int64_t end = EndOfHold(replaced, item, now);
+    if (end > last_end) {
+      last = &replaced;
+      last_end = end;
+    }
   }
-  return end;
+  return last;
+}
+
+int64_t GraceEnd(const Container& container, const TrackedItem& item, absl::Time now) {
+  const ReplacedPolicy* last = LastToKeep(container, item, now);
+  return last == nullptr ? 0 : EndOfHold(*last, item, now);
 }
 
 absl::string_view Describe(DeleteHold hold) {
@@ -66,6 +82,16 @@ absl::string_view Describe(DeleteHold hold) {
       return "the expiry index is still being built";
     case DeleteHold::kNoStore:
       return "no primary store is configured";
+    case DeleteHold::kBudget:
+      return "requests leave none of the container's throughput over";
+    case DeleteHold::kBrake:
+      return "a change of policy pulled the container's brake and waits to be confirmed";
+    case DeleteHold::kStoreUnconfirmed:
+      return "the primary store has to be confirmed by an operator";
+    case DeleteHold::kPushBack:
+      return "the store pushed back and deletes go more slowly";
+    case DeleteHold::kBackoff:
+      return "calls for the container failed, or the store asked for time";
   }
   return "of an unknown hold";
 }
@@ -112,7 +138,13 @@ std::string WaitReason(const Container& container, const TrackedItem& item, int6
   if (item.retry_time == due_time) {
     return absl::StrCat("is the time of the next try after ", item.attempts, " failed ones");
   }
-  if (GraceEnd(container, item, now) == due_time) return "ends the grace of a stricter policy";
+  const ReplacedPolicy* replaced = LastToKeep(container, item, now);
+  if (replaced != nullptr && EndOfHold(*replaced, item, now) == due_time) {
+    return replaced->braked_items.has_value()
+               ? "ends the hold of the container's brake, unless the change of policy that pulled "
+                 "it is confirmed or taken back before"
+               : "ends the grace of a stricter policy";
+  }
   return absl::StrCat("ends the container's delay of ", container.settings.policy.delay_seconds,
                       " s");
 }
@@ -160,8 +192,9 @@ DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& i
   explanation.due_time = ExpectedDueTime(container, item, now);
   if (explanation.due_time.has_value() && *explanation.due_time <= absl::ToUnixSeconds(now)) {
     explanation.holds = container_holds;
-    // The grace is over for an item that is due in spite of it.
+    // Grace and brake are over for an item that is due in spite of them.
     std::erase(explanation.holds, DeleteHold::kGrace);
+    std::erase(explanation.holds, DeleteHold::kBrake);
   }
   explanation.sentence = Sentence(container, item, explanation, now);
   return explanation;

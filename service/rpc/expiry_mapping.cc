@@ -1,28 +1,8 @@
 #include "service/rpc/expiry_mapping.h"
 
-#include <algorithm>
-
-#include "service/rpc/container_mapping.h"
 #include "service/rpc/proto_time.h"
 
 namespace ttl {
-namespace {
-
-// The latest end of a grace that still lasts.
-std::optional<absl::Time> GraceUntil(const Container& container, absl::Time now) {
-  std::optional<absl::Time> latest;
-  for (const ReplacedPolicy& replaced : container.replaced_policies) {
-    if (replaced.until > std::max(now, latest.value_or(now))) latest = replaced.until;
-  }
-  return latest;
-}
-
-absl::Duration AgeOf(int64_t due_time, absl::Time now) {
-  return std::max(absl::ZeroDuration(), now - absl::FromUnixSeconds(due_time));
-}
-
-}  // namespace
-
 v1::ClockStatus ToProto(const ClockStatus& status) {
   v1::ClockStatus proto;
   proto.set_state(status.suspect ? v1::CLOCK_STATE_SUSPECT : v1::CLOCK_STATE_SOUND);
@@ -46,6 +26,7 @@ v1::StoreStatus ToProto(const StoreView& store) {
     *proto.mutable_last_success_time() = ToProto(*store.last_success_time);
   }
   if (store.held_until.has_value()) *proto.mutable_held_until() = ToProto(*store.held_until);
+  proto.set_unconfirmed(store.unconfirmed);
   return proto;
 }
 
@@ -71,39 +52,6 @@ v1::DeleteTally ToProto(const DeleteTally& tally) {
 
 void AddHolds(const std::vector<DeleteHold>& holds, google::protobuf::RepeatedField<int>& out) {
   for (const DeleteHold hold : holds) out.Add(static_cast<int>(hold));
-}
-
-std::optional<double> AllowedDeletesPerSecond(std::optional<double> own,
-                                              std::optional<double> container_default,
-                                              std::optional<double> overall) {
-  const std::optional<double> container = own.has_value() ? own : container_default;
-  if (!container.has_value()) return overall;
-  if (!overall.has_value()) return container;
-  return std::min(*container, *overall);
-}
-
-v1::ContainerExpiryStatus MakeContainerStatus(const Container& container, const Backlog& backlog,
-                                              const ContainerSweepView& sweep,
-                                              const std::vector<DeleteHold>& holds,
-                                              std::optional<double> allowed_per_second,
-                                              absl::Time now) {
-  v1::ContainerExpiryStatus status;
-  status.set_container(container.id);
-  status.set_backlog(backlog.count);
-  status.set_backlog_is_lower_bound(backlog.is_lower_bound);
-  if (backlog.oldest_due_time.has_value()) {
-    *status.mutable_oldest_due_age() = ToProto(AgeOf(*backlog.oldest_due_time, now));
-  }
-  AddHolds(holds, *status.mutable_holds());
-  if (container.pause.has_value()) *status.mutable_pause() = ToProto(*container.pause);
-  if (const auto until = GraceUntil(container, now); until.has_value()) {
-    *status.mutable_grace_until() = ToProto(*until);
-  }
-  if (allowed_per_second.has_value()) status.set_allowed_deletes_per_second(*allowed_per_second);
-  *status.mutable_deletes() = ToProto(sweep.deletes);
-  *status.mutable_index_progress() = IndexProgressOf(container);
-  status.set_early_entries(sweep.early_entries);
-  return status;
 }
 
 }  // namespace ttl

@@ -8,8 +8,11 @@
 #include "service/core/due_rules.h"
 #include "service/core/status_macros.h"
 #include "service/rpc/container_lookup.h"
+#include "service/rpc/container_mapping.h"
+#include "service/rpc/container_status.h"
 #include "service/rpc/delete_explanation.h"
 #include "service/rpc/expiry_mapping.h"
+#include "service/rpc/health.h"
 #include "service/rpc/item_mapping.h"
 #include "service/rpc/page_token.h"
 #include "service/rpc/proto_time.h"
@@ -26,6 +29,9 @@ namespace {
 constexpr size_t kMaxBacklog = 10000;
 constexpr int64_t kMaxCountedPerPage = 20000;
 
+// Of what others wrote, in a line of the log.
+constexpr size_t kMaxLoggedBytes = 512;
+
 std::string Describe(const PauseTarget& target) {
   return target.all ? "all" : Quoted(target.container, kMaxContainerIdBytes);
 }
@@ -34,6 +40,28 @@ std::string Describe(const std::optional<Pause>& pause) {
   if (!pause.has_value()) return "none";
   return absl::StrCat("{reason=", Quoted(pause->reason, kMaxPauseReasonBytes),
                       " since=", absl::FormatTime(pause->since, absl::UTCTimeZone()), "}");
+}
+
+std::string DescribeLimit(std::optional<double> per_second) {
+  return per_second.has_value() ? absl::StrCat(*per_second, "/s") : "none";
+}
+
+v1::SidecarHealth MakeHealth(std::vector<std::string> reasons) {
+  v1::SidecarHealth health;
+  health.set_state(reasons.empty() ? v1::HEALTH_STATE_HEALTHY : v1::HEALTH_STATE_DEGRADED);
+  for (std::string& reason : reasons) health.add_reasons(std::move(reason));
+  return health;
+}
+
+v1::SweepStatus MakeSweepStatus(const SweeperView& sweeper, bool stalled, absl::Time now,
+                                std::optional<absl::Duration> steady) {
+  v1::SweepStatus status;
+  if (sweeper.last_step.has_value() && steady.has_value()) {
+    *status.mutable_last_step_time() = ToProto(now - (*steady - *sweeper.last_step));
+  }
+  status.set_stalled(stalled);
+  status.set_calls_under_way(static_cast<int32_t>(sweeper.calls_under_way));
+  return status;
 }
 
 std::optional<Pause> PauseOf(const Containers& containers, const PauseTarget& target) {
@@ -67,13 +95,8 @@ void ChangePause(Containers& containers, const PauseTarget& target, std::optiona
 
 }  // namespace
 
-ExpiryService::ExpiryService(Storage& storage, GuardedClock& clock, const SweepBoard& board,
-                             const CheckCounters& counters, ExpiryServiceOptions options)
-    : storage_(storage),
-      clock_(clock),
-      board_(board),
-      counters_(counters),
-      options_(std::move(options)) {}
+ExpiryService::ExpiryService(const Parts& parts, ExpiryServiceOptions options)
+    : parts_(parts), options_(std::move(options)) {}
 
 grpc::ServerUnaryReactor* ExpiryService::GetExpiryStatus(grpc::CallbackServerContext* context,
                                                          const v1::GetExpiryStatusRequest* request,
@@ -87,7 +110,7 @@ absl::Status ExpiryService::Get(const v1::GetExpiryStatusRequest& request,
   *response.mutable_sidecar() = SidecarStatusAt(moment);
   if (request.container().empty()) return absl::OkStatus();
   TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
-                       FindContainer(storage_.containers(), request.container()));
+                       FindContainer(parts_.storage.containers(), request.container()));
   TTL_ASSIGN_OR_RETURN(*response.mutable_container(), ContainerStatusAt(moment, *container));
   return absl::OkStatus();
 }
@@ -106,7 +129,7 @@ absl::Status ExpiryService::List(const v1::ListExpiryStatusesRequest& request,
   *response.mutable_sidecar() = SidecarStatusAt(moment);
   int64_t counted = 0;
   // One more than the page holds, to see whether it is the last.
-  for (const ContainerPtr& container : storage_.containers().List(last, page_size + 1)) {
+  for (const ContainerPtr& container : parts_.storage.containers().List(last, page_size + 1)) {
     const size_t size = response.containers_size();
     if (size == page_size || counted >= kMaxCountedPerPage) {
       response.set_next_page_token(ContainerPageToken(last));
@@ -129,14 +152,14 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
                                     v1::ExplainItemResponse& response) const {
   TTL_ASSIGN_OR_RETURN(const ItemKey key, ReadItemKey(request.partition_key(), request.id()));
   TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
-                       FindContainer(storage_.containers(), request.container()));
+                       FindContainer(parts_.storage.containers(), request.container()));
   TTL_ASSIGN_OR_RETURN(const std::optional<TrackedItem> item,
-                       storage_.items().Find(container->number, key));
+                       parts_.storage.items().Find(container->number, key));
   if (!item.has_value()) return ItemNotFound(key);
   const Moment moment = TakeMoment();
   const absl::Time now = moment.clock.time.now;
   const DeleteExplanation explanation =
-      ExplainDelete(*container, *item, HoldsAt(moment, *container), now);
+      ExplainDelete(*container, *item, FreedomAt(moment, *container).holds, now);
   *response.mutable_item() = MakeItemView(*container, key, item->version, now);
   *response.mutable_judged_at() = ToProto(now);
   if (explanation.due_time.has_value()) response.set_due_time(*explanation.due_time);
@@ -156,8 +179,8 @@ grpc::ServerUnaryReactor* ExpiryService::PauseDeletes(grpc::CallbackServerContex
   if (const absl::Status valid = ValidatePauseReason(request->reason()); !valid.ok()) {
     return call.Finish(valid);
   }
-  const Pause pause{request->reason(), clock_.Read().now};
-  ChangePause(storage_.containers(), *target, pause,
+  const Pause pause{request->reason(), parts_.clock.Read().now};
+  ChangePause(parts_.storage.containers(), *target, pause,
               [call, response, pause](const absl::Status& status) {
                 *response->mutable_pause() = ToProto(pause);
                 call.Finish(status);
@@ -171,7 +194,7 @@ grpc::ServerUnaryReactor* ExpiryService::ResumeDeletes(grpc::CallbackServerConte
   const UnaryCall call(context);
   const absl::StatusOr<PauseTarget> target = ReadPauseTarget(*request);
   if (!target.ok()) return call.Finish(target.status());
-  ChangePause(storage_.containers(), *target, std::nullopt,
+  ChangePause(parts_.storage.containers(), *target, std::nullopt,
               [call](const absl::Status& status) { call.Finish(status); });
   return call.reactor();
 }
@@ -183,20 +206,162 @@ grpc::ServerUnaryReactor* ExpiryService::AcceptClock(grpc::CallbackServerContext
 }
 
 absl::Status ExpiryService::Accept(v1::AcceptClockResponse& response) {
-  const ClockStatus old = clock_.Status();
-  TTL_RETURN_IF_ERROR(clock_.AcceptWall());
-  const ClockStatus accepted = clock_.Status();
+  const ClockStatus old = parts_.clock.Status();
+  TTL_RETURN_IF_ERROR(parts_.clock.AcceptWall());
+  const ClockStatus accepted = parts_.clock.Status();
   spdlog::warn("wall clock accepted: old_now={} new_now={} old_reason={}",
                absl::FormatTime(old.time.now, absl::UTCTimeZone()),
-               absl::FormatTime(accepted.time.now, absl::UTCTimeZone()), Quoted(old.reason, 512));
+               absl::FormatTime(accepted.time.now, absl::UTCTimeZone()),
+               Quoted(old.reason, kMaxLoggedBytes));
   if (options_.on_clock_accepted) options_.on_clock_accepted();
   *response.mutable_clock() = ToProto(accepted);
   return absl::OkStatus();
 }
 
+grpc::ServerUnaryReactor* ExpiryService::ListStuckItems(grpc::CallbackServerContext* context,
+                                                        const v1::ListStuckItemsRequest* request,
+                                                        v1::ListStuckItemsResponse* response) {
+  return UnaryCall(context).Finish(ListStuck(*request, *response));
+}
+
+absl::Status ExpiryService::ListStuck(const v1::ListStuckItemsRequest& request,
+                                      v1::ListStuckItemsResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const size_t page_size, ReadPageSize(request.page_size()));
+  TTL_ASSIGN_OR_RETURN(const auto after, ReadStuckPageToken(request.page_token()));
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
+                       FindContainer(parts_.storage.containers(), request.container()));
+  TTL_ASSIGN_OR_RETURN(const StuckPage page,
+                       parts_.storage.expiry_index().ListStuck(*container, after, page_size));
+  for (const StuckItem& item : page.items) {
+    v1::StuckItem& proto = *response.add_items();
+    proto.set_partition_key(item.key.partition_key);
+    proto.set_id(item.key.id);
+    proto.set_attempts(item.attempts);
+    proto.set_last_error(item.last_error);
+    proto.set_next_try_time(item.next_try_time);
+  }
+  if (page.next.has_value()) response.set_next_page_token(StuckPageToken(*page.next));
+  return absl::OkStatus();
+}
+
+grpc::ServerUnaryReactor* ExpiryService::ReportUsage(grpc::CallbackServerContext* context,
+                                                     const v1::ReportUsageRequest* request,
+                                                     v1::ReportUsageResponse* /*response*/) {
+  return UnaryCall(context).Finish(Report(*request));
+}
+
+absl::Status ExpiryService::Report(const v1::ReportUsageRequest& request) {
+  TTL_ASSIGN_OR_RETURN(const UsageReport report, ReadUsage(request));
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
+                       FindContainer(parts_.storage.containers(), request.container()));
+  const std::optional<absl::Duration> now = parts_.system_clock.Read().boot;
+  if (!now.has_value()) {
+    return absl::UnavailableError("the steady clock cannot be read, so usage cannot be dated");
+  }
+  parts_.usage.Report(container->number, request.reporter(), report.request_units, report.period,
+                      *now);
+  return absl::OkStatus();
+}
+
+grpc::ServerUnaryReactor* ExpiryService::ConfirmPolicy(grpc::CallbackServerContext* context,
+                                                       const v1::ConfirmPolicyRequest* request,
+                                                       v1::ConfirmPolicyResponse* response) {
+  const UnaryCall call(context);
+  const absl::StatusOr<ContainerPtr> old =
+      FindContainer(parts_.storage.containers(), request->container());
+  if (!old.ok()) return call.Finish(old.status());
+  const absl::Time now = parts_.clock.Read().now;
+  parts_.storage.containers().ConfirmPolicy(
+      request->container(), request->etag(), now,
+      [this, call, response, old = *old, now](const absl::StatusOr<ContainerPtr>& confirmed) {
+        if (confirmed.ok()) {
+          spdlog::info("policy confirmed: container={} old={} new={}",
+                       Quoted((*confirmed)->id, kMaxContainerIdBytes),
+                       DescribePulledBrakes(*old, now), DescribePulledBrakes(**confirmed, now));
+          *response->mutable_container() = ToProto(**confirmed);
+          NotifyChange();
+        }
+        call.Finish(confirmed.status());
+      });
+  return call.reactor();
+}
+
+grpc::ServerUnaryReactor* ExpiryService::ConfirmStore(grpc::CallbackServerContext* context,
+                                                      const v1::ConfirmStoreRequest* request,
+                                                      v1::ConfirmStoreResponse* /*response*/) {
+  const UnaryCall call(context);
+  const std::string& store_id = request->store_id();
+  if (const absl::Status may = MayConfirmStore(store_id); !may.ok()) return call.Finish(may);
+  parts_.storage.sidecar_state().ConfirmStore(
+      store_id, [this, call, store_id](const absl::Status& status) {
+        if (status.ok()) {
+          spdlog::warn("primary store confirmed: old={} new={} doubt={}",
+                       Quoted(parts_.trust.store_id().value_or(""), kMaxLoggedBytes),
+                       Quoted(store_id, kMaxLoggedBytes),
+                       Quoted(parts_.trust.doubt(), kMaxLoggedBytes));
+          parts_.trust.Confirm(store_id);
+          NotifyChange();
+        }
+        call.Finish(status);
+      });
+  return call.reactor();
+}
+
+absl::Status ExpiryService::MayConfirmStore(const std::string& store_id) const {
+  TTL_RETURN_IF_ERROR(ValidateStoreId(store_id));
+  if (parts_.trust.doubt().empty()) {
+    return absl::FailedPreconditionError("the primary store is not in doubt: nothing to confirm");
+  }
+  const std::string connected = parts_.board.Store().store_id;
+  if (store_id == connected) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("store_id is ", Quoted(store_id), " and the store connected now is ",
+                   connected.empty() ? "not known yet" : Quoted(connected),
+                   ": look at the status and confirm that one"));
+}
+
+grpc::ServerUnaryReactor* ExpiryService::SetMaxDeletesPerSecond(
+    grpc::CallbackServerContext* context, const v1::SetMaxDeletesPerSecondRequest* request,
+    v1::SetMaxDeletesPerSecondResponse* response) {
+  const UnaryCall call(context);
+  const absl::StatusOr<LimitChange> change = ReadLimitChange(*request);
+  if (!change.ok()) return call.Finish(change.status());
+  const std::optional<double> limit =
+      change->server_default ? options_.max_deletes_per_second : change->max_deletes_per_second;
+  auto set = [this, call, response, limit](const absl::Status& status) {
+    if (status.ok()) {
+      spdlog::info("limit on all deletes set: old={} new={}", DescribeLimit(parts_.limit.Get()),
+                   DescribeLimit(limit));
+      parts_.limit.Set(limit);
+      if (limit.has_value()) response->set_max_deletes_per_second(*limit);
+      NotifyChange();
+    }
+    call.Finish(status);
+  };
+  SidecarState& state = parts_.storage.sidecar_state();
+  if (change->server_default) {
+    state.ClearDeleteLimit(std::move(set));
+  } else {
+    state.SaveDeleteLimit({change->max_deletes_per_second}, std::move(set));
+  }
+  return call.reactor();
+}
+
+void ExpiryService::NotifyChange() const {
+  if (options_.on_change) options_.on_change();
+}
+
 ExpiryService::Moment ExpiryService::TakeMoment() const {
-  return {clock_.Status(), board_.Store(), storage_.containers().PauseOfAll(),
-          storage_.WriteHealth()};
+  Moment moment = {.clock = parts_.clock.Status(),
+                   .steady = parts_.system_clock.Read().boot,
+                   .store = parts_.board.Store(),
+                   .sweeper = parts_.board.Sweeper(),
+                   .all_paused = parts_.storage.containers().PauseOfAll(),
+                   .limit_per_second = parts_.limit.Get(),
+                   .write_health = parts_.storage.WriteHealth()};
+  // Fresher than what the sweeper last posted: an operator may just have confirmed.
+  moment.store.unconfirmed = parts_.trust.doubt();
+  return moment;
 }
 
 v1::SidecarStatus ExpiryService::SidecarStatusAt(const Moment& moment) const {
@@ -204,45 +369,77 @@ v1::SidecarStatus ExpiryService::SidecarStatusAt(const Moment& moment) const {
   *status.mutable_clock() = ToProto(moment.clock);
   *status.mutable_store() = ToProto(moment.store);
   if (moment.all_paused.has_value()) *status.mutable_pause() = ToProto(*moment.all_paused);
-  if (options_.max_deletes_per_second.has_value()) {
-    status.set_max_deletes_per_second(*options_.max_deletes_per_second);
+  if (moment.limit_per_second.has_value()) {
+    status.set_max_deletes_per_second(*moment.limit_per_second);
   }
   status.set_storage_writable(moment.write_health.ok());
   status.set_storage_problem(std::string(moment.write_health.message()));
-  status.set_impossible_checks(counters_.impossible);
+  status.set_impossible_checks(parts_.counters.impossible);
   *status.mutable_start_time() = ToProto(options_.start_time);
+  std::optional<absl::Duration> stall;
+  if (moment.steady.has_value()) {
+    stall = SweepStall(moment.sweeper, options_.start_steady, *moment.steady);
+  }
+  *status.mutable_health() = MakeHealth(DegradedReasons({.sweep_stall = stall,
+                                                         .write_health = moment.write_health,
+                                                         .clock = moment.clock,
+                                                         .store = moment.store}));
+  *status.mutable_sweep() =
+      MakeSweepStatus(moment.sweeper, stall.has_value(), moment.clock.time.now, moment.steady);
   return status;
 }
 
 absl::StatusOr<v1::ContainerExpiryStatus> ExpiryService::ContainerStatusAt(
     const Moment& moment, const Container& container) const {
+  const TallyView tally = parts_.storage.tallies().View(container.number);
+  TTL_ASSIGN_OR_RETURN(const Backlog backlog, BacklogAt(moment, container, tally));
+  const Freedom freedom = FreedomAt(moment, container);
+  return MakeContainerStatus({.container = container,
+                              .tally = tally,
+                              .backlog = backlog,
+                              .sweep = freedom.sweep,
+                              .holds = freedom.holds,
+                              .limit_per_second = freedom.limit_per_second,
+                              .budget = freedom.budget,
+                              .now = moment.clock.time.now});
+}
+
+absl::StatusOr<Backlog> ExpiryService::BacklogAt(const Moment& moment, const Container& container,
+                                                 const TallyView& tally) const {
   const absl::Time now = moment.clock.time.now;
+  const int64_t now_seconds = absl::ToUnixSeconds(now);
   const DueRule rule = ComputeDueRule(container.settings.policy, container.replaced_policies, now);
-  TTL_ASSIGN_OR_RETURN(
-      const Backlog backlog,
-      storage_.expiry_index().CountDue(container, rule, absl::ToUnixSeconds(now), kMaxBacklog));
-  return MakeContainerStatus(container, backlog, board_.View(container.number),
-                             HoldsAt(moment, container), AllowedRate(container), now);
+  // Most containers have nothing due, and then the index need not be read.
+  const ItemEstimate due = tally.spread.CountDue(rule, now_seconds);
+  if (tally.complete && due.sum.items == 0 && due.error_bound_items == 0) return Backlog();
+  return parts_.storage.expiry_index().CountDue(container, rule, now_seconds, kMaxBacklog);
 }
 
-std::optional<double> ExpiryService::AllowedRate(const Container& container) const {
-  return AllowedDeletesPerSecond(container.settings.max_deletes_per_second,
-                                 options_.container_max_deletes_per_second,
-                                 options_.max_deletes_per_second);
-}
-
-std::vector<DeleteHold> ExpiryService::HoldsAt(const Moment& moment,
-                                               const Container& container) const {
-  return ComputeDeleteHolds({
+ExpiryService::Freedom ExpiryService::FreedomAt(const Moment& moment,
+                                                const Container& container) const {
+  const ContainerSettings& settings = container.settings;
+  Freedom freedom;
+  freedom.sweep = parts_.board.View(container.number);
+  freedom.limit_per_second =
+      DeleteLimitOf(settings.max_deletes_per_second, options_.container_max_deletes_per_second,
+                    moment.limit_per_second);
+  std::optional<double> used;
+  if (moment.steady.has_value()) {
+    used = parts_.usage.RequestRate(container.number, *moment.steady);
+  }
+  freedom.budget = ComputeDeleteBudget(settings, used, freedom.sweep.pace.learned_cost);
+  freedom.holds = ComputeDeleteHolds({
       .container = container,
       .all_paused = moment.all_paused,
       .time = moment.clock.time,
       .store = moment.store,
-      .waiting_for_rate = board_.View(container.number).waiting_for_rate,
-      .allowed_per_second = AllowedRate(container),
+      .pace = freedom.sweep.pace,
+      .limit_per_second = freedom.limit_per_second,
+      .budget = freedom.budget,
       .storage_writable = moment.write_health.ok(),
-      .change_under_way = storage_.delete_gate().IsClosed(container.number),
+      .change_under_way = parts_.storage.delete_gate().IsClosed(container.number),
   });
+  return freedom;
 }
 
 }  // namespace ttl

@@ -3,14 +3,21 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "service/core/clock.h"
+#include "service/core/delete_budget.h"
 #include "service/core/delete_holds.h"
+#include "service/core/delete_limit.h"
 #include "service/core/guarded_clock.h"
+#include "service/core/store_trust.h"
 #include "service/core/sweep_board.h"
+#include "service/core/tally_view.h"
+#include "service/core/usage_ledger.h"
 #include "service/rpc/check_counters.h"
 #include "service/storage/storage.h"
 #include "ttl/v1/expiry_service.grpc.pb.h"
@@ -18,13 +25,18 @@
 namespace ttl {
 
 struct ExpiryServiceOptions {
-  // Rates the sweeper keeps to, to be shown; absent: no limit.
+  // What the options of the server say; absent: no limit.
   std::optional<double> max_deletes_per_second;            // over all containers
   std::optional<double> container_max_deletes_per_second;  // where a container sets none
-  absl::Time start_time;                                   // of this process
+  // The start of this process.
+  absl::Time start_time;
+  absl::Duration start_steady;
   // Called when an operator has accepted the wall clock, so that it is kept over
   // restarts soon. Must not block. May be empty.
   std::function<void()> on_clock_accepted;
+  // Called when an operator has changed something that may let deletes go on. Must not
+  // block. May be empty.
+  std::function<void()> on_change;
 };
 
 // The gRPC service of the same name. Every lever pulled is logged with old and
@@ -32,9 +44,19 @@ struct ExpiryServiceOptions {
 // storage on the calling thread.
 class ExpiryService final : public v1::ExpiryService::CallbackService {
  public:
-  // All must outlive this.
-  ExpiryService(Storage& storage, GuardedClock& clock, const SweepBoard& board,
-                const CheckCounters& counters, ExpiryServiceOptions options);
+  // What it works on; all must outlive it.
+  struct Parts {
+    Storage& storage;
+    GuardedClock& clock;
+    const Clock& system_clock;  // gives the steady time
+    const SweepBoard& board;
+    const CheckCounters& counters;
+    UsageLedger& usage;
+    DeleteLimit& limit;
+    StoreTrust& trust;
+  };
+
+  ExpiryService(const Parts& parts, ExpiryServiceOptions options);
 
   grpc::ServerUnaryReactor* GetExpiryStatus(grpc::CallbackServerContext* context,
                                             const v1::GetExpiryStatusRequest* request,
@@ -55,13 +77,40 @@ class ExpiryService final : public v1::ExpiryService::CallbackService {
                                         const v1::AcceptClockRequest* request,
                                         v1::AcceptClockResponse* response) override;
 
+  grpc::ServerUnaryReactor* ListStuckItems(grpc::CallbackServerContext* context,
+                                           const v1::ListStuckItemsRequest* request,
+                                           v1::ListStuckItemsResponse* response) override;
+  grpc::ServerUnaryReactor* ReportUsage(grpc::CallbackServerContext* context,
+                                        const v1::ReportUsageRequest* request,
+                                        v1::ReportUsageResponse* response) override;
+  grpc::ServerUnaryReactor* ConfirmPolicy(grpc::CallbackServerContext* context,
+                                          const v1::ConfirmPolicyRequest* request,
+                                          v1::ConfirmPolicyResponse* response) override;
+  grpc::ServerUnaryReactor* ConfirmStore(grpc::CallbackServerContext* context,
+                                         const v1::ConfirmStoreRequest* request,
+                                         v1::ConfirmStoreResponse* response) override;
+  grpc::ServerUnaryReactor* SetMaxDeletesPerSecond(
+      grpc::CallbackServerContext* context, const v1::SetMaxDeletesPerSecondRequest* request,
+      v1::SetMaxDeletesPerSecondResponse* response) override;
+
  private:
   // What concerns all containers, at one moment.
   struct Moment {
     ClockStatus clock;
+    std::optional<absl::Duration> steady;  // absent: no sound reading
     StoreView store;
+    SweeperView sweeper;
     std::optional<Pause> all_paused;
+    std::optional<double> limit_per_second;
     absl::Status write_health;
+  };
+
+  // What lets deletes of one container go, or not.
+  struct Freedom {
+    ContainerSweepView sweep;
+    std::optional<double> limit_per_second;
+    std::optional<DeleteBudget> budget;
+    std::vector<DeleteHold> holds;
   };
 
   absl::Status Get(const v1::GetExpiryStatusRequest& request,
@@ -70,19 +119,24 @@ class ExpiryService final : public v1::ExpiryService::CallbackService {
                     v1::ListExpiryStatusesResponse& response) const;
   absl::Status Explain(const v1::ExplainItemRequest& request,
                        v1::ExplainItemResponse& response) const;
+  absl::Status ListStuck(const v1::ListStuckItemsRequest& request,
+                         v1::ListStuckItemsResponse& response) const;
+  absl::Status Report(const v1::ReportUsageRequest& request);
   absl::Status Accept(v1::AcceptClockResponse& response);
+  // OK if `store_id` is that of the store connected now, and there is something to
+  // confirm.
+  absl::Status MayConfirmStore(const std::string& store_id) const;
+  void NotifyChange() const;
 
   Moment TakeMoment() const;
   v1::SidecarStatus SidecarStatusAt(const Moment& moment) const;
   absl::StatusOr<v1::ContainerExpiryStatus> ContainerStatusAt(const Moment& moment,
                                                               const Container& container) const;
-  std::optional<double> AllowedRate(const Container& container) const;
-  std::vector<DeleteHold> HoldsAt(const Moment& moment, const Container& container) const;
+  absl::StatusOr<Backlog> BacklogAt(const Moment& moment, const Container& container,
+                                    const TallyView& tally) const;
+  Freedom FreedomAt(const Moment& moment, const Container& container) const;
 
-  Storage& storage_;
-  GuardedClock& clock_;
-  const SweepBoard& board_;
-  const CheckCounters& counters_;
+  const Parts parts_;
   const ExpiryServiceOptions options_;
 };
 

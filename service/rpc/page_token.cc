@@ -1,6 +1,7 @@
 #include "service/rpc/page_token.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -13,8 +14,11 @@ namespace {
 
 constexpr char kContainerKind = 'c';
 constexpr char kItemKind = 'i';
+constexpr char kStuckKind = 's';
 // A partition key's length in front of an item key, big-endian.
 constexpr size_t kLengthBytes = 2;
+// A time in front of it, big-endian.
+constexpr size_t kTimeBytes = 8;
 
 std::string Encode(char kind, absl::string_view key) {
   return absl::WebSafeBase64Escape(absl::StrCat(absl::string_view(&kind, 1), key));
@@ -32,6 +36,25 @@ absl::StatusOr<std::string> Decode(char kind, absl::string_view token) {
     return BrokenToken(token);
   }
   return decoded.substr(1);
+}
+
+std::string EncodeKey(const ItemKey& key) {
+  const size_t length = key.partition_key.size();
+  const char prefix[kLengthBytes] = {static_cast<char>(length >> 8), static_cast<char>(length)};
+  return absl::StrCat(absl::string_view(prefix, kLengthBytes), key.partition_key, key.id);
+}
+
+// Absent if it is no key.
+std::optional<ItemKey> DecodeKey(absl::string_view encoded) {
+  if (encoded.size() < kLengthBytes) return std::nullopt;
+  const size_t length =
+      static_cast<unsigned char>(encoded[0]) << 8 | static_cast<unsigned char>(encoded[1]);
+  encoded.remove_prefix(kLengthBytes);
+  if (length > kMaxPartitionKeyBytes || encoded.size() < length ||
+      encoded.size() - length > kMaxIdBytes) {
+    return std::nullopt;
+  }
+  return ItemKey{std::string(encoded.substr(0, length)), std::string(encoded.substr(length))};
 }
 
 }  // namespace
@@ -56,24 +79,34 @@ absl::StatusOr<std::string> ReadContainerPageToken(absl::string_view token) {
   return id;
 }
 
-std::string ItemPageToken(const ItemKey& last) {
-  const size_t length = last.partition_key.size();
-  const char prefix[kLengthBytes] = {static_cast<char>(length >> 8), static_cast<char>(length)};
-  return Encode(kItemKind,
-                absl::StrCat(absl::string_view(prefix, kLengthBytes), last.partition_key, last.id));
-}
+std::string ItemPageToken(const ItemKey& last) { return Encode(kItemKind, EncodeKey(last)); }
 
 absl::StatusOr<std::optional<ItemKey>> ReadItemPageToken(absl::string_view token) {
   if (token.empty()) return std::nullopt;
-  TTL_ASSIGN_OR_RETURN(const std::string key, Decode(kItemKind, token));
-  if (key.size() < kLengthBytes) return BrokenToken(token);
-  const size_t length =
-      static_cast<unsigned char>(key[0]) << 8 | static_cast<unsigned char>(key[1]);
-  if (length > kMaxPartitionKeyBytes || key.size() < kLengthBytes + length ||
-      key.size() - kLengthBytes - length > kMaxIdBytes) {
-    return BrokenToken(token);
+  TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kItemKind, token));
+  const std::optional<ItemKey> key = DecodeKey(encoded);
+  if (!key.has_value()) return BrokenToken(token);
+  return key;
+}
+
+std::string StuckPageToken(const StuckPage::Position& last) {
+  std::string encoded;
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    encoded.push_back(static_cast<char>(static_cast<uint64_t>(last.next_try_time) >> shift));
   }
-  return ItemKey{key.substr(kLengthBytes, length), key.substr(kLengthBytes + length)};
+  return Encode(kStuckKind, encoded + EncodeKey(last.key));
+}
+
+absl::StatusOr<std::optional<StuckPage::Position>> ReadStuckPageToken(absl::string_view token) {
+  if (token.empty()) return std::nullopt;
+  TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kStuckKind, token));
+  if (encoded.size() < kTimeBytes) return BrokenToken(token);
+  uint64_t time = 0;
+  for (size_t i = 0; i < kTimeBytes; ++i) time = time << 8 | static_cast<unsigned char>(encoded[i]);
+  std::optional<ItemKey> key = DecodeKey(absl::string_view(encoded).substr(kTimeBytes));
+  // No time that a try is put off to is before 1970, so the sign bit is not used.
+  if (!key.has_value() || static_cast<int64_t>(time) < 0) return BrokenToken(token);
+  return StuckPage::Position{static_cast<int64_t>(time), *std::move(key)};
 }
 
 }  // namespace ttl

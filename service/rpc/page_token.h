@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "service/core/item.h"
+#include "service/storage/expiry_index.h"
 
 // Pages of lists. A token names the last element looked at and is opaque to
 // clients: web-safe base64 of a letter for the kind of list and the key. One that
@@ -30,6 +31,11 @@ absl::StatusOr<std::string> ReadContainerPageToken(absl::string_view token);
 // For lists in the order of item keys. An empty token reads as absent.
 std::string ItemPageToken(const ItemKey& last);
 absl::StatusOr<std::optional<ItemKey>> ReadItemPageToken(absl::string_view token);
+
+// For lists of stuck items, in the order of (next try, key). An empty token reads as
+// absent.
+std::string StuckPageToken(const StuckPage::Position& last);
+absl::StatusOr<std::optional<StuckPage::Position>> ReadStuckPageToken(absl::string_view token);
 
 }  // namespace ttl
 

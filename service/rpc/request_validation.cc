@@ -1,5 +1,6 @@
 #include "service/rpc/request_validation.h"
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -12,6 +13,9 @@
 
 namespace ttl {
 namespace {
+
+// Most bytes of the store_id of a GetStoreInfoResponse.
+constexpr size_t kMaxStoreIdBytes = 256;
 
 // Where a message stands in its request: an element of a list, or the request
 // itself. Costs nothing until an error needs the path.
@@ -146,6 +150,57 @@ absl::Status ValidatePauseReason(absl::string_view reason) {
   return absl::InvalidArgumentError(absl::StrCat("reason is ", Quoted(reason), " (", reason.size(),
                                                  " bytes): must have 1 to ", kMaxPauseReasonBytes,
                                                  " bytes"));
+}
+
+absl::StatusOr<UsageReport> ReadUsage(const v1::ReportUsageRequest& request) {
+  UsageReport report;
+  report.request_units = request.request_units();
+  if (!std::isfinite(report.request_units) || report.request_units < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("request_units is ", report.request_units,
+                                                   ": must be a finite number, 0 or more"));
+  }
+  if (request.has_period()) {
+    report.period =
+        absl::Seconds(request.period().seconds()) + absl::Nanoseconds(request.period().nanos());
+  }
+  if (report.period <= absl::ZeroDuration() || report.period > kMaxUsagePeriod) {
+    return absl::InvalidArgumentError(absl::StrCat("period is ",
+                                                   absl::FormatDuration(report.period),
+                                                   ": must be more than 0 and at most 1 minute"));
+  }
+  TTL_RETURN_IF_ERROR(ValidateLength({}, "reporter", request.reporter(), kMaxReporterBytes));
+  return report;
+}
+
+absl::StatusOr<LimitChange> ReadLimitChange(const v1::SetMaxDeletesPerSecondRequest& request) {
+  using Request = v1::SetMaxDeletesPerSecondRequest;
+  const double limit = request.max_deletes_per_second();
+  switch (request.limit_case()) {
+    case Request::kMaxDeletesPerSecond:
+      if (std::isfinite(limit) && limit >= 0) return LimitChange{false, limit};
+      return absl::InvalidArgumentError(absl::StrCat(
+          "max_deletes_per_second is ", limit,
+          ": must be a finite number, 0 (no deletes) or more; set unlimited for no limit"));
+    case Request::kUnlimited:
+      if (request.unlimited()) return LimitChange{false, std::nullopt};
+      return absl::InvalidArgumentError(
+          "unlimited is false: must be true, or give a limit instead");
+    case Request::kServerDefault:
+      if (request.server_default()) return LimitChange{true, std::nullopt};
+      return absl::InvalidArgumentError(
+          "server_default is false: must be true, or give a limit instead");
+    case Request::LIMIT_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError(
+      "limit is absent: must be max_deletes_per_second, unlimited or server_default");
+}
+
+absl::Status ValidateStoreId(absl::string_view store_id) {
+  if (!store_id.empty() && store_id.size() <= kMaxStoreIdBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("store_id is ", Quoted(store_id), " (",
+                                                 store_id.size(), " bytes): must have 1 to ",
+                                                 kMaxStoreIdBytes, " bytes"));
 }
 
 }  // namespace ttl

@@ -2,6 +2,7 @@
 #define TTL_SERVICE_RPC_REQUEST_VALIDATION_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,26 @@ absl::StatusOr<PauseTarget> ReadPauseTarget(const v1::PauseDeletesRequest& reque
 absl::StatusOr<PauseTarget> ReadPauseTarget(const v1::ResumeDeletesRequest& request);
 
 absl::Status ValidatePauseReason(absl::string_view reason);
+
+inline constexpr absl::Duration kMaxUsagePeriod = absl::Minutes(1);
+inline constexpr size_t kMaxReporterBytes = 128;
+
+// What a reporter says was used, and in which time.
+struct UsageReport {
+  double request_units = 0;
+  absl::Duration period = absl::Seconds(1);
+};
+absl::StatusOr<UsageReport> ReadUsage(const v1::ReportUsageRequest& request);
+
+// The limit on all deletes that is asked for: the server's own, or one in its place.
+struct LimitChange {
+  bool server_default = false;
+  std::optional<double> max_deletes_per_second;  // unless server_default; absent: no limit
+};
+absl::StatusOr<LimitChange> ReadLimitChange(const v1::SetMaxDeletesPerSecondRequest& request);
+
+// Not empty, and of a length that a store may give.
+absl::Status ValidateStoreId(absl::string_view store_id);
 
 }  // namespace ttl
 

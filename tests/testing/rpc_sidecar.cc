@@ -45,17 +45,27 @@ void RpcSidecar::Start() {
   if (guarded_clock_ == nullptr) {
     guarded_clock_ = std::make_unique<GuardedClock>(clock_, std::nullopt);
   }
+  SidecarState& state = storage_->sidecar_state();
+  const std::optional<StoredDeleteLimit> stored = state.LoadDeleteLimit().value();
+  limit_ = std::make_unique<DeleteLimit>(stored.has_value() ? stored->max_deletes_per_second
+                                                            : options_.max_deletes_per_second);
+  trust_ = std::make_unique<StoreTrust>(state.LoadStoreId().value(),
+                                        state.LoadStoreDoubt().value().value_or(""));
   ExpiryServiceOptions expiry_options;
   expiry_options.max_deletes_per_second = options_.max_deletes_per_second;
   expiry_options.container_max_deletes_per_second = options_.container_max_deletes_per_second;
   expiry_options.start_time = guarded_clock_->Read().now;
+  expiry_options.start_steady = clock_.Read().boot.value_or(absl::ZeroDuration());
   expiry_options.on_clock_accepted = [this] { ++clocks_accepted_; };
-  container_service_ = std::make_unique<ContainerService>(storage_->containers(), *guarded_clock_,
-                                                          options_.containers);
+  expiry_options.on_change = [this] { ++changes_; };
+  container_service_ = std::make_unique<ContainerService>(
+      storage_->containers(), storage_->tallies(), *guarded_clock_, options_.containers);
   item_service_ = std::make_unique<ItemService>(storage_->containers(), storage_->items(),
                                                 *guarded_clock_, counters_);
-  expiry_service_ = std::make_unique<ExpiryService>(*storage_, *guarded_clock_, board_, counters_,
-                                                    std::move(expiry_options));
+  expiry_service_ = std::make_unique<ExpiryService>(
+      ExpiryService::Parts{*storage_, *guarded_clock_, clock_, board_, counters_, usage_, *limit_,
+                           *trust_},
+      std::move(expiry_options));
 
   const std::string address = absl::StrCat("unix:", directory_.File("ttl.sock"));
   grpc::ServerBuilder builder;

@@ -14,8 +14,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "service/core/delete_limit.h"
 #include "service/core/guarded_clock.h"
+#include "service/core/store_trust.h"
 #include "service/core/sweep_board.h"
+#include "service/core/usage_ledger.h"
 #include "service/rpc/check_counters.h"
 #include "service/rpc/container_service.h"
 #include "service/rpc/expiry_service.h"
@@ -52,8 +55,13 @@ class RpcSidecar {
   FakeClock& clock() { return clock_; }
   GuardedClock& guarded_clock() { return *guarded_clock_; }
   SweepBoard& board() { return board_; }
+  UsageLedger& usage() { return usage_; }
+  DeleteLimit& limit() { return *limit_; }
+  StoreTrust& trust() { return *trust_; }
   StorageForTest& storage() { return storage_; }
   int clocks_accepted() const { return clocks_accepted_; }
+  // How often the sweeper would have been woken by an operator's change.
+  int changes() const { return changes_; }
 
   // Whole seconds of the fake clock.
   int64_t Now() const { return absl::ToUnixSeconds(*clock_.Read().wall); }
@@ -77,8 +85,12 @@ class RpcSidecar {
   FakeClock clock_;
   StorageForTest storage_;
   SweepBoard board_;
+  UsageLedger usage_;
   CheckCounters counters_;
   std::atomic<int> clocks_accepted_ = 0;
+  std::atomic<int> changes_ = 0;
+  std::unique_ptr<DeleteLimit> limit_;
+  std::unique_ptr<StoreTrust> trust_;
   std::unique_ptr<GuardedClock> guarded_clock_;
   std::unique_ptr<ContainerService> container_service_;
   std::unique_ptr<ItemService> item_service_;

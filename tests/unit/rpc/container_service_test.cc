@@ -254,13 +254,16 @@ TEST_F(ContainerServiceTest, EveryChangeIsOneLogLineWithOldAndNewValues) {
   ASSERT_THAT(Update("container { id: 'a b' } update_mask { paths: 'nonsense' }"), IsInvalid(""));
   ASSERT_THAT(Delete("id: 'a b'"), IsOk());
   const std::string rest =
-      " indexing_mode=INDEXING_MODE_CONSISTENT max_deletes_per_second=absent delay_seconds=0}";
-  EXPECT_EQ(
-      log.text(),
-      absl::StrCat("info container created: container=\"a b\" new={default_ttl=absent", rest,
-                   "\ninfo container updated: container=\"a b\" old={default_ttl=absent", rest,
-                   " new={default_ttl=5", rest,
-                   "\ninfo container deleted: container=\"a b\" old={default_ttl=5", rest, "\n"));
+      " indexing_mode=INDEXING_MODE_CONSISTENT max_deletes_per_second=absent delay_seconds=0 "
+      "request_units_per_second=absent request_units_per_delete=absent min_deletes_per_second=0 "
+      "brake=absent}";
+  EXPECT_EQ(log.text(),
+            absl::StrCat(
+                "info container created: container=\"a b\" new={default_ttl=absent", rest,
+                "\ninfo container updated: container=\"a b\" old={default_ttl=absent", rest,
+                " new={default_ttl=5", rest,
+                " brakes_pulled=none\ninfo container deleted: container=\"a b\" old={default_ttl=5",
+                rest, "\n"));
 }
 
 }  // namespace

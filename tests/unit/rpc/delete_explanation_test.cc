@@ -9,6 +9,7 @@
 namespace ttl {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -129,12 +130,30 @@ TEST(ExplainDeleteTest, DueAndHeld) {
 
 TEST(ExplainDeleteTest, EveryHoldHasWords) {
   for (int hold = static_cast<int>(DeleteHold::kTtlOff);
-       hold <= static_cast<int>(DeleteHold::kNoStore); ++hold) {
-    if (static_cast<DeleteHold>(hold) == DeleteHold::kGrace) continue;
+       hold <= static_cast<int>(DeleteHold::kBackoff); ++hold) {
+    // These two are over for an item that is due in spite of them.
+    if (hold == static_cast<int>(DeleteHold::kGrace)) continue;
+    if (hold == static_cast<int>(DeleteHold::kBrake)) continue;
     EXPECT_THAT(SentenceOf(WithPolicy(60), Item(kNow - 60), {static_cast<DeleteHold>(hold)}),
-                testing::Not(HasSubstr("unknown")))
+                AllOf(HasSubstr("not deleted yet because "), testing::Not(HasSubstr("unknown"))))
         << hold;
   }
+}
+
+TEST(ExplainDeleteTest, HeldByTheBrake) {
+  Container braked = WithPolicy(60);
+  braked.replaced_policies = {{{std::nullopt, 0}, kTime + absl::Seconds(45)},
+                              {{3600, 0}, kTime + absl::Minutes(30), 5}};
+  EXPECT_THAT(SentenceOf(braked, Item(kNow - 60)),
+              HasSubstr("from 2027-01-15T08:30:00+00:00 on, which ends the hold of the container's "
+                        "brake, unless the change of policy that pulled it is confirmed or taken "
+                        "back before."));
+}
+
+TEST(ExplainDeleteTest, ABrakeThatDoesNotTouchTheItemIsNotItsHold) {
+  const DeleteExplanation next =
+      ExplainDelete(WithPolicy(60), Item(kNow - 60), {DeleteHold::kBrake}, kTime);
+  EXPECT_THAT(next.holds, IsEmpty());
 }
 
 TEST(ExplainDeleteTest, AGraceThatDoesNotTouchTheItemIsNotItsHold) {

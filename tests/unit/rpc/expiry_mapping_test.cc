@@ -1,28 +1,11 @@
 #include "service/rpc/expiry_mapping.h"
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace ttl {
 namespace {
 
-using ::testing::ElementsAre;
-
 const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
-
-TEST(AllowedDeletesPerSecondTest, Table) {
-  using Rate = std::optional<double>;
-  const struct {
-    Rate own, container_default, overall, allowed;
-  } kCases[] = {
-      {{}, {}, {}, {}},     {5.0, {}, {}, 5.0},   {{}, 7.0, {}, 7.0},    {{}, {}, 9.0, 9.0},
-      {5.0, 7.0, 9.0, 5.0}, {8.0, 7.0, 9.0, 8.0}, {50.0, 7.0, 9.0, 9.0}, {{}, 70.0, 9.0, 9.0},
-      {0.0, 7.0, 9.0, 0.0}, {5.0, 7.0, 0.0, 0.0},
-  };
-  for (const auto& c : kCases) {
-    EXPECT_EQ(AllowedDeletesPerSecond(c.own, c.container_default, c.overall), c.allowed);
-  }
-}
 
 TEST(ClockStatusTest, FailedReadingsAreAbsent) {
   ClockStatus status;
@@ -54,55 +37,11 @@ TEST(StoreStatusTest, NothingIsKnownBeforeTheFirstAnswer) {
   view.reachable = true;
   view.store_id = "store-1";
   view.clock_skew = absl::Seconds(-2);
+  view.unconfirmed = "another id";
   view.last_success_time = kNow;
   EXPECT_EQ(ToProto(view).store_id(), "store-1");
   EXPECT_EQ(ToProto(view).clock_skew().seconds(), -2);
-}
-
-TEST(ContainerStatusTest, EveryFigureHasItsPlace) {
-  Container container;
-  container.id = "c";
-  container.index_number = 1;
-  container.pause = Pause{"restore", kNow};
-  container.replaced_policies = {{{}, kNow - absl::Seconds(1)},
-                                 {{}, kNow + absl::Seconds(30)},
-                                 {{}, kNow + absl::Seconds(20)}};
-  ContainerSweepView sweep;
-  sweep.deletes = {1, 2, 3, 4, 5, 6, 7, 8};
-  sweep.early_entries = 9;
-  const Backlog backlog{10000, true, absl::ToUnixSeconds(kNow) - 40};
-  const v1::ContainerExpiryStatus status = MakeContainerStatus(
-      container, backlog, sweep, {DeleteHold::kContainerPaused, DeleteHold::kNoStore}, 2.5,
-      kNow + absl::Milliseconds(500));
-  EXPECT_EQ(status.container(), "c");
-  EXPECT_EQ(status.backlog(), 10000);
-  EXPECT_TRUE(status.backlog_is_lower_bound());
-  EXPECT_EQ(status.oldest_due_age().seconds(), 40);
-  EXPECT_EQ(status.oldest_due_age().nanos(), 500'000'000);
-  EXPECT_THAT(status.holds(),
-              ElementsAre(v1::DELETE_HOLD_CONTAINER_PAUSED, v1::DELETE_HOLD_NO_STORE));
-  EXPECT_EQ(status.pause().reason(), "restore");
-  EXPECT_EQ(status.grace_until().seconds(), 1'800'000'030);
-  EXPECT_EQ(status.allowed_deletes_per_second(), 2.5);
-  EXPECT_EQ(status.deletes().sent(), 1);
-  EXPECT_EQ(status.deletes().deleted(), 2);
-  EXPECT_EQ(status.deletes().not_found(), 3);
-  EXPECT_EQ(status.deletes().modified(), 4);
-  EXPECT_EQ(status.deletes().not_expired(), 5);
-  EXPECT_EQ(status.deletes().throttled(), 6);
-  EXPECT_EQ(status.deletes().failed(), 7);
-  EXPECT_EQ(status.deletes().unanswered(), 8);
-  EXPECT_EQ(status.index_progress().state(), v1::INDEX_STATE_READY);
-  EXPECT_EQ(status.early_entries(), 9);
-}
-
-TEST(ContainerStatusTest, WhatIsNotThereIsAbsent) {
-  const v1::ContainerExpiryStatus status =
-      MakeContainerStatus(Container(), Backlog(), ContainerSweepView(), {}, std::nullopt, kNow);
-  EXPECT_FALSE(status.has_oldest_due_age());
-  EXPECT_FALSE(status.has_pause());
-  EXPECT_FALSE(status.has_grace_until());
-  EXPECT_FALSE(status.has_allowed_deletes_per_second());
+  EXPECT_EQ(ToProto(view).unconfirmed(), "another id");
 }
 
 TEST(DeleteHoldTest, TheNumbersAreThoseOfTheApi) {
@@ -119,6 +58,11 @@ TEST(DeleteHoldTest, TheNumbersAreThoseOfTheApi) {
   EXPECT_EQ(static_cast<int>(DeleteHold::kChangeUnderWay), v1::DELETE_HOLD_CHANGE_UNDER_WAY);
   EXPECT_EQ(static_cast<int>(DeleteHold::kIndexBuilding), v1::DELETE_HOLD_INDEX_BUILDING);
   EXPECT_EQ(static_cast<int>(DeleteHold::kNoStore), v1::DELETE_HOLD_NO_STORE);
+  EXPECT_EQ(static_cast<int>(DeleteHold::kBudget), v1::DELETE_HOLD_BUDGET);
+  EXPECT_EQ(static_cast<int>(DeleteHold::kBrake), v1::DELETE_HOLD_BRAKE);
+  EXPECT_EQ(static_cast<int>(DeleteHold::kStoreUnconfirmed), v1::DELETE_HOLD_STORE_UNCONFIRMED);
+  EXPECT_EQ(static_cast<int>(DeleteHold::kPushBack), v1::DELETE_HOLD_PUSH_BACK);
+  EXPECT_EQ(static_cast<int>(DeleteHold::kBackoff), v1::DELETE_HOLD_BACKOFF);
 }
 
 }  // namespace

@@ -348,12 +348,14 @@ TEST_F(ExpiryServiceTest, CountingABacklogIsBoundedPerContainerAndPerPage) {
 
 TEST_F(ExpiryServiceTest, TalliesComeFromTheSweepBoard) {
   const uint64_t number = sidecar_.storage().Find("c")->number;
-  DeleteTally tally;
-  tally.sent = 5;
-  tally.deleted = 3;
-  sidecar_.board().AddDeletes(number, tally);
+  DeleteRecord record;
+  record.tally.sent = 5;
+  record.tally.deleted = 3;
+  sidecar_.board().AddDeletes(number, record);
   sidecar_.board().AddEarlyEntries(number, 7);
-  sidecar_.board().SetWaitingForRate(number, true);
+  PaceView pace;
+  pace.waiting_for_rate = true;
+  sidecar_.board().PostPace(number, pace);
   PostReachableStore();
   EXPECT_EQ(StatusOfC().deletes().sent(), 5);
   EXPECT_EQ(StatusOfC().deletes().deleted(), 3);
@@ -396,6 +398,100 @@ TEST_F(ExpiryServiceTest, StorageThatRefusesWritesIsInTheStatus) {
   EXPECT_NE(status->sidecar().storage_problem(), "");
   EXPECT_THAT(status->container().holds(), Contains(v1::DELETE_HOLD_STORAGE));
   sidecar_.storage().env().FailWrites(false);
+}
+
+TEST_F(ExpiryServiceTest, ItemsAreCountedByTheirStateAtTheTimeOfTheCall) {
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_THAT(sidecar_.Track(absl::StrCat("short", i), sidecar_.Now(), 10), IsOk());
+  }
+  ASSERT_THAT(sidecar_.Track("inherits", sidecar_.Now()), IsOk());
+  ASSERT_THAT(sidecar_.Track("long", sidecar_.Now(), 7200), IsOk());
+  ASSERT_THAT(sidecar_.Track("never", sidecar_.Now(), -1), IsOk());
+  Advance(absl::Seconds(10));
+  const v1::ItemCounts items = StatusOfC().items();
+  EXPECT_EQ(items.tracked_items(), 8);
+  EXPECT_EQ(items.live_items(), 3);
+  EXPECT_EQ(items.expired_items(), 5);
+  EXPECT_EQ(items.error_bound_items(), 0);
+  EXPECT_TRUE(items.complete());
+  ASSERT_THAT(items.expiring_per_hour(), SizeIs(24));
+  EXPECT_EQ(items.expiring_per_hour(0), 1);  // the one that inherits
+  EXPECT_EQ(items.expiring_per_hour(1), 1);  // the long one
+  EXPECT_EQ(items.expiring_per_hour(2), 0);
+}
+
+TEST_F(ExpiryServiceTest, NothingExpiresWhileTtlIsOff) {
+  ASSERT_THAT(sidecar_.Track("a", sidecar_.Now(), 10), IsOk());
+  Advance(absl::Hours(1));
+  ASSERT_THAT(sidecar_.SetDefaultTtl(std::nullopt), IsOk());
+  EXPECT_EQ(StatusOfC().items().live_items(), 1);
+  EXPECT_EQ(StatusOfC().items().expired_items(), 0);
+}
+
+// The sweep loop may be dead, or may never have lived: the handler must see it.
+TEST_F(ExpiryServiceTest, ASweeperThatTakesNoStepsMakesHealthDegraded) {
+  PostReachableStore();
+  EXPECT_EQ(GetStatus("")->sidecar().health().state(), v1::HEALTH_STATE_HEALTHY);
+  EXPECT_FALSE(GetStatus("")->sidecar().sweep().has_last_step_time());
+
+  SweeperView sweeper;
+  sweeper.last_step = *sidecar_.clock().Read().boot;
+  sweeper.calls_under_way = 3;
+  sidecar_.board().PostSweeper(sweeper);
+  const int64_t stepped = sidecar_.Now();
+  Advance(absl::Seconds(30));
+  v1::SidecarStatus status = GetStatus("")->sidecar();
+  EXPECT_EQ(status.sweep().last_step_time().seconds(), stepped);
+  EXPECT_FALSE(status.sweep().stalled());
+  EXPECT_EQ(status.sweep().calls_under_way(), 3);
+  EXPECT_EQ(status.health().state(), v1::HEALTH_STATE_HEALTHY);
+
+  Advance(absl::Seconds(1));
+  status = GetStatus("")->sidecar();
+  EXPECT_TRUE(status.sweep().stalled());
+  EXPECT_EQ(status.health().state(), v1::HEALTH_STATE_DEGRADED);
+  EXPECT_THAT(status.health().reasons(), ElementsAre(HasSubstr("no step for 31 s")));
+}
+
+TEST_F(ExpiryServiceTest, ASweeperThatNeverTookAStepIsSeenToo) {
+  PostReachableStore();
+  Advance(absl::Seconds(31));
+  EXPECT_TRUE(GetStatus("")->sidecar().sweep().stalled());
+}
+
+TEST_F(ExpiryServiceTest, BudgetAndPushBackLowerWhatIsAllowed) {
+  PostReachableStore();
+  Update(
+      "container { id: 'c' delete_policy { request_units_per_second: 100 "
+      "request_units_per_delete: 2 } } update_mask { paths: 'delete_policy' }");
+  EXPECT_FALSE(StatusOfC().budget().has_used_by_requests());
+  EXPECT_EQ(StatusOfC().budget().deletes_per_second(), 0);
+  EXPECT_THAT(StatusOfC().holds(), ElementsAre(v1::DELETE_HOLD_BUDGET));
+
+  const uint64_t number = sidecar_.storage().Find("c")->number;
+  sidecar_.usage().Report(number, "r", 70, absl::Seconds(1), *sidecar_.clock().Read().boot);
+  v1::ContainerExpiryStatus status = StatusOfC();
+  EXPECT_EQ(status.budget().used_by_requests(), 70);
+  EXPECT_EQ(status.budget().request_units_per_delete(), 2);
+  EXPECT_EQ(status.allowed_deletes_per_second(), 15);
+  EXPECT_THAT(status.holds(), IsEmpty());
+
+  PaceView pace;
+  pace.bearable_per_second = 4;
+  pace.learned_cost = 3;
+  pace.held_until = absl::FromUnixSeconds(sidecar_.Now() + 5);
+  sidecar_.board().PostPace(number, pace);
+  status = StatusOfC();
+  EXPECT_EQ(status.budget().deletes_per_second(), 10);
+  EXPECT_EQ(status.allowed_deletes_per_second(), 4);
+  EXPECT_EQ(status.push_back_deletes_per_second(), 4);
+  EXPECT_EQ(status.held_until().seconds(), sidecar_.Now() + 5);
+  EXPECT_THAT(status.holds(), ElementsAre(v1::DELETE_HOLD_BACKOFF, v1::DELETE_HOLD_PUSH_BACK));
+
+  // Silence of the reporters counts as full use.
+  Advance(absl::Seconds(11));
+  EXPECT_THAT(StatusOfC().holds(), Contains(v1::DELETE_HOLD_BUDGET));
+  EXPECT_FALSE(StatusOfC().has_held_until());
 }
 
 }  // namespace

@@ -46,6 +46,27 @@ TEST(PageTokenTest, ItemKeysComeBackWhateverTheyHold) {
   }
 }
 
+TEST(PageTokenTest, PlacesInTheListOfStuckItemsComeBack) {
+  EXPECT_FALSE(ReadStuckPageToken("").value().has_value());
+  for (const int64_t time : {int64_t{0}, int64_t{1'800'000'000}, INT64_MAX}) {
+    const StuckPage::Position position{time, {std::string("p\0", 2), "i"}};
+    const auto read = ReadStuckPageToken(StuckPageToken(position));
+    ASSERT_THAT(read, IsOk()) << time;
+    ASSERT_TRUE(read->has_value());
+    EXPECT_EQ((*read)->next_try_time, time);
+    EXPECT_EQ((*read)->key, position.key);
+  }
+}
+
+TEST(PageTokenTest, BrokenTokensOfStuckItemsAreRefused) {
+  for (const std::string& token :
+       {std::string("?"), absl::WebSafeBase64Escape("s"), absl::WebSafeBase64Escape("s1234567"),
+        absl::WebSafeBase64Escape("s12345678"), StuckPageToken({-1, {"p", "i"}}),
+        ItemPageToken({"p", "i"}), ContainerPageToken("c")}) {
+    EXPECT_THAT(ReadStuckPageToken(token), IsInvalid("page_token", "next_page_token")) << token;
+  }
+}
+
 TEST(PageTokenTest, BrokenTokensAreRefused) {
   const std::string whole = ItemPageToken({"partition", "id"});
   const std::string too_long_key =

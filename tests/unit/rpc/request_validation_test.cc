@@ -215,5 +215,40 @@ TEST(ValidatePauseReasonTest, OneToAThousandAnd24Bytes) {
   EXPECT_THAT(ValidatePauseReason(std::string(1025, 'r')), IsInvalid("reason", "1025 bytes"));
 }
 
+TEST(ReadUsageTest, APeriodIsASecondUnlessItSaysOtherwise) {
+  const auto usage = ReadUsage(Proto<v1::ReportUsageRequest>("request_units: 2.5"));
+  ASSERT_THAT(usage, IsOk());
+  EXPECT_EQ(usage->request_units, 2.5);
+  EXPECT_EQ(usage->period, absl::Seconds(1));
+  EXPECT_EQ(ReadUsage(Proto<v1::ReportUsageRequest>("period { seconds: 60 }"))->period,
+            absl::Minutes(1));
+  EXPECT_EQ(ReadUsage(Proto<v1::ReportUsageRequest>("period { nanos: 1 }"))->period,
+            absl::Nanoseconds(1));
+}
+
+TEST(ReadUsageTest, Limits) {
+  const struct {
+    const char* text;
+    const char* says;
+  } kCases[] = {
+      {"request_units: -0.5", "request_units is -0.5"},
+      {"request_units: inf", "request_units is inf"},
+      {"request_units: nan", "request_units is nan"},
+      {"period {}", "period is 0: must be more than 0 and at most 1 minute"},
+      {"period { seconds: -1 }", "period is -1s"},
+      {"period { nanos: -1 }", "period is -1ns"},
+      {"period { seconds: 60 nanos: 1 }", "period is 1m0.000000001s"},
+      {"period { seconds: 9223372036854775807 }", "period is "},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_THAT(ReadUsage(Proto<v1::ReportUsageRequest>(c.text)), IsInvalid(c.says)) << c.text;
+  }
+  v1::ReportUsageRequest request;
+  request.set_reporter(std::string(128, 'r'));
+  EXPECT_THAT(ReadUsage(request), IsOk());
+  request.set_reporter(std::string(129, 'r'));
+  EXPECT_THAT(ReadUsage(request), IsInvalid("reporter", "129 bytes"));
+}
+
 }  // namespace
 }  // namespace ttl
