@@ -114,6 +114,7 @@ void CommitQueue::Commit(std::vector<Operation>& batch) {
     const WriteSet writes = transaction.Writes(parts_.tallies, tally_changes);
     if (!writes.empty()) written = parts_.database.Write(writes);
     if (written.ok()) {
+      parts_.graveyard.Bury(writes);
       parts_.tallies.Publish(tally_changes);
       earlier = transaction.Publish(parts_.cache, parts_.catalog, parts_.marks);
     }

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "service/core/mutex.h"
 #include "service/storage/done.h"
+#include "service/storage/graveyard.h"
 #include "service/storage/transaction.h"
 
 namespace ttl {
@@ -39,6 +40,7 @@ class CommitQueue {
     Catalog& catalog;
     LowWaterMarks& marks;
     Tallies& tallies;
+    Graveyard& graveyard;
     const ItemReader& reader;
   };
 

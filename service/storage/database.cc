@@ -272,6 +272,14 @@ uint64_t Database::ApproximateBytes(absl::string_view from, absl::string_view to
   return bytes;
 }
 
+void Database::CompactRange(absl::string_view from, absl::string_view to) {
+  const auto open = HoldOpen();
+  if (db_ == nullptr) return;
+  const leveldb::Slice begin = ToSlice(from);
+  const leveldb::Slice end = ToSlice(to);
+  db_->CompactRange(&begin, &end);
+}
+
 Storage::OperationCounts Database::Counts() const {
   Storage::OperationCounts counts;
   counts.gets = counters_.gets;

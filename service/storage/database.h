@@ -82,6 +82,10 @@ class Database {
   // Bytes on disk between two keys, roughly; recent writes are not counted.
   uint64_t ApproximateBytes(absl::string_view from, absl::string_view to) const;
 
+  // Rewrites what is stored from `from` up to `to`, without what was erased or
+  // overwritten. Blocks the caller until that is done, and nobody else.
+  void CompactRange(absl::string_view from, absl::string_view to);
+
   // OK, or why writes are refused.
   absl::Status WriteHealth() const;
 

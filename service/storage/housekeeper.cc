@@ -76,7 +76,9 @@ absl::Status IndexItems(Transaction& transaction, const Container& container,
 }  // namespace
 
 Housekeeper::Housekeeper(Parts parts, std::function<void(absl::string_view)> warn)
-    : parts_(parts), warn_(std::move(warn)) {}
+    : parts_(parts),
+      warn_(std::move(warn)),
+      compactor_({parts.database, parts.catalog, parts.marks, parts.tallies, parts.graveyard}) {}
 
 bool Housekeeper::RunOnce() {
   parts_.queue.SetFreeBytes(parts_.database.FreeBytes());
@@ -91,6 +93,7 @@ bool Housekeeper::RunOnce() {
       more = more || step->value_or(false);
     }
   }
+  if (status.ok() && !more) more = compactor_.RunOnce();
   if (!status.ok()) warn_(absl::StrCat("housekeeping: ", status.message()));
   return more;
 }
@@ -129,6 +132,7 @@ absl::StatusOr<bool> Housekeeper::PurgeSome() {
   }));
   if (!keys.empty()) purge_from_ = keys.back();
   if (finished && !is_container) parts_.marks.Forget(number);
+  if (finished) parts_.graveyard.ForgetFew(prefix, Compactor::kMinErased);
   return true;
 }
 

@@ -10,7 +10,9 @@
 #include "service/core/container.h"
 #include "service/storage/catalog.h"
 #include "service/storage/commit_queue.h"
+#include "service/storage/compactor.h"
 #include "service/storage/database.h"
+#include "service/storage/graveyard.h"
 #include "service/storage/low_water_marks.h"
 #include "service/storage/record_cache.h"
 #include "service/storage/tallies.h"
@@ -27,6 +29,7 @@ class Housekeeper {
     Catalog& catalog;
     LowWaterMarks& marks;
     Tallies& tallies;
+    Graveyard& graveyard;
     CommitQueue& queue;
   };
 
@@ -45,6 +48,8 @@ class Housekeeper {
 
   const Parts parts_;
   const std::function<void(absl::string_view)> warn_;
+
+  Compactor compactor_;
 
   // Where the purge of a number goes on, so that it need not walk what it has
   // deleted already.

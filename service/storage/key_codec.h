@@ -32,6 +32,9 @@ inline constexpr char kTotalsTable = 't';
 inline constexpr char kIndexTable = 'x';
 inline constexpr char kPurgeTable = 'p';
 
+// Longest key of an index entry, and so of any key.
+inline constexpr size_t kMaxKeyBytes = 1 + 8 + 1 + 8 + 2 + kMaxPartitionKeyBytes + kMaxIdBytes;
+
 std::string MetaKey(absl::string_view name);
 std::string AppliedEntryKey(absl::string_view container_id);
 std::string ContainerKey(uint64_t number);

@@ -21,12 +21,12 @@ struct Storage::Parts {
       : database(std::move(opened)),
         cache(options.record_cache_bytes),
         reader(*database, cache),
-        queue(options, {*database, cache, catalog, marks, tallies, reader}),
+        queue(options, {*database, cache, catalog, marks, tallies, graveyard, reader}),
         containers(catalog, queue, gate, tallies),
         items(*database, queue, reader),
         expiry_index(*database, reader, marks, queue),
         sidecar_state(*database, queue),
-        housekeeper({*database, cache, catalog, marks, tallies, queue},
+        housekeeper({*database, cache, catalog, marks, tallies, graveyard, queue},
                     [log = options.log](absl::string_view line) {
                       if (log) log(StorageOptions::LogLevel::kWarning, line);
                     }) {}
@@ -37,6 +37,7 @@ struct Storage::Parts {
   Catalog catalog;
   LowWaterMarks marks;
   Tallies tallies;
+  Graveyard graveyard;
   DeleteGate gate;
   CommitQueue queue;
   Containers containers;

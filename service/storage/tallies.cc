@@ -68,6 +68,13 @@ TallyView Tallies::View(uint64_t container) const {
   return view;
 }
 
+ItemSum Tallies::Tracked(uint64_t container) const {
+  MutexLock lock(mutex_);
+  const auto it = entries_.find(container);
+  if (it == entries_.end()) return {};
+  return it->second.totals.value_or(it->second.spread.total());
+}
+
 std::optional<std::string> Tallies::WalkPosition(uint64_t container) const {
   MutexLock lock(mutex_);
   const auto it = entries_.find(container);

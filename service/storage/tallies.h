@@ -38,6 +38,9 @@ class Tallies {
   // Of a container that does not exist: nothing, and not complete.
   TallyView View(uint64_t container) const;
 
+  // View().tracked alone.
+  ItemSum Tracked(uint64_t container) const;
+
   // Where the walk of a container stands: items at or before this encoded key, which may
   // be empty, are counted. Absent if all are, or if there is no such container.
   std::optional<std::string> WalkPosition(uint64_t container) const;
