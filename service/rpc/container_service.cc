@@ -16,9 +16,9 @@
 namespace ttl {
 
 ContainerService::ContainerService(Containers& containers, const Tallies& tallies,
-                                   const GuardedClock& clock,
+                                   const GuardedClock& clock, UsageLedger& usage,
                                    const ContainerServiceOptions& options)
-    : containers_(containers), tallies_(tallies), clock_(clock), options_(options) {}
+    : containers_(containers), tallies_(tallies), clock_(clock), usage_(usage), options_(options) {}
 
 grpc::ServerUnaryReactor* ContainerService::CreateContainer(
     grpc::CallbackServerContext* context, const v1::CreateContainerRequest* request,
@@ -124,10 +124,11 @@ grpc::ServerUnaryReactor* ContainerService::DeleteContainer(
   const absl::StatusOr<ContainerPtr> old = FindContainer(containers_, request->id());
   if (!old.ok()) return call.Finish(old.status());
   containers_.Delete(
-      request->id(), request->etag(), [call, old = *old](const absl::Status& status) {
+      request->id(), request->etag(), [this, call, old = *old](const absl::Status& status) {
         if (status.ok()) {
           spdlog::info("container deleted: container={} old={}",
                        Quoted(old->id, kMaxContainerIdBytes), Describe(old->settings));
+          usage_.Forget(old->number);
         }
         call.Finish(status);
       });

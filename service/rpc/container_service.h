@@ -3,6 +3,7 @@
 
 #include "absl/time/time.h"
 #include "service/core/guarded_clock.h"
+#include "service/core/usage_ledger.h"
 #include "service/storage/containers.h"
 #include "service/storage/tallies.h"
 #include "ttl/v1/container_service.grpc.pb.h"
@@ -18,9 +19,9 @@ struct ContainerServiceOptions {
 // values. Thread-safe; never blocks.
 class ContainerService final : public v1::ContainerService::CallbackService {
  public:
-  // All must outlive this.
+  // All must outlive this. `usage` forgets containers that are deleted.
   ContainerService(Containers& containers, const Tallies& tallies, const GuardedClock& clock,
-                   const ContainerServiceOptions& options);
+                   UsageLedger& usage, const ContainerServiceOptions& options);
 
   grpc::ServerUnaryReactor* CreateContainer(grpc::CallbackServerContext* context,
                                             const v1::CreateContainerRequest* request,
@@ -51,6 +52,7 @@ class ContainerService final : public v1::ContainerService::CallbackService {
   Containers& containers_;
   const Tallies& tallies_;
   const GuardedClock& clock_;
+  UsageLedger& usage_;
   const ContainerServiceOptions options_;
 };
 

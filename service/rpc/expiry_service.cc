@@ -298,7 +298,7 @@ grpc::ServerUnaryReactor* ExpiryService::ConfirmStore(grpc::CallbackServerContex
           spdlog::warn("primary store confirmed: old={} new={} doubt={}",
                        Quoted(parts_.trust.store_id().value_or(""), kMaxLoggedBytes),
                        Quoted(store_id, kMaxLoggedBytes),
-                       Quoted(parts_.trust.doubt(), kMaxLoggedBytes));
+                       Quoted(Unconfirmed(parts_.board.Store()), kMaxLoggedBytes));
           parts_.trust.Confirm(store_id);
           NotifyChange();
         }
@@ -309,15 +309,22 @@ grpc::ServerUnaryReactor* ExpiryService::ConfirmStore(grpc::CallbackServerContex
 
 absl::Status ExpiryService::MayConfirmStore(const std::string& store_id) const {
   TTL_RETURN_IF_ERROR(ValidateStoreId(store_id));
-  if (parts_.trust.doubt().empty()) {
+  const StoreView store = parts_.board.Store();
+  if (Unconfirmed(store).empty()) {
     return absl::FailedPreconditionError("the primary store is not in doubt: nothing to confirm");
   }
-  const std::string connected = parts_.board.Store().store_id;
-  if (store_id == connected) return absl::OkStatus();
+  if (store_id == store.store_id) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("store_id is ", Quoted(store_id), " and the store connected now is ",
-                   connected.empty() ? "not known yet" : Quoted(connected),
+                   store.store_id.empty() ? "not known yet" : Quoted(store.store_id),
                    ": look at the status and confirm that one"));
+}
+
+std::string ExpiryService::Unconfirmed(const StoreView& store) const {
+  const std::string doubt = parts_.trust.doubt();
+  // Fresher than what the sweeper last posted: an operator may just have confirmed.
+  if (doubt.empty() && parts_.trust.store_id() == store.store_id) return "";
+  return store.unconfirmed.empty() ? doubt : store.unconfirmed;
 }
 
 grpc::ServerUnaryReactor* ExpiryService::SetMaxDeletesPerSecond(
@@ -359,8 +366,7 @@ ExpiryService::Moment ExpiryService::TakeMoment() const {
                    .all_paused = parts_.storage.containers().PauseOfAll(),
                    .limit_per_second = parts_.limit.Get(),
                    .write_health = parts_.storage.WriteHealth()};
-  // Fresher than what the sweeper last posted: an operator may just have confirmed.
-  moment.store.unconfirmed = parts_.trust.doubt();
+  moment.store.unconfirmed = Unconfirmed(moment.store);
   return moment;
 }
 

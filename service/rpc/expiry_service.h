@@ -126,6 +126,8 @@ class ExpiryService final : public v1::ExpiryService::CallbackService {
   // OK if `store_id` is that of the store connected now, and there is something to
   // confirm.
   absl::Status MayConfirmStore(const std::string& store_id) const;
+  // Why `store` has to be confirmed; empty if it has not.
+  std::string Unconfirmed(const StoreView& store) const;
   void NotifyChange() const;
 
   Moment TakeMoment() const;

@@ -108,6 +108,18 @@ class Flags {
     Add(flag, "N", read, absl::StrCat(absl::ToInt64Seconds(target)), help);
   }
 
+  // A flag that is given or not; with a value, true or false.
+  void Switch(const std::string& flag, bool& target, const std::string& help) {
+    app_.add_flag(flag, target, help)
+        ->envname(EnvironmentName(flag))
+        ->check(CLI::Validator(
+            [flag](const std::string& value) {
+              if (value != "true" && value != "false") Refuse(flag, value, "true or false");
+              return std::string();
+            },
+            ""));
+  }
+
   // A rate per second; 0 is legal and means none at all.
   void Rate(const std::string& flag, std::optional<double>& target, const std::string& help) {
     const auto read = [=, &target](const std::string& value) {
@@ -200,12 +212,14 @@ void DeclareDeleting(Flags& flags, ServerConfig& config) {
       "", "gRPC address of the primary store. Without it nothing is deleted");
   flags.Rate("--max-deletes-per-second", config.max_deletes_per_second,
              "Most deletes sent per second, all containers together. 0: no deletes. Without it: no "
-             "limit");
+             "limit. What ttlctl limits set has set since counts instead");
   flags.Rate("--container-max-deletes-per-second", config.container_max_deletes_per_second,
              "Most deletes sent per second for each container that does not set its own limit. 0: "
              "no deletes. Without it: no limit");
   flags.Count("--delete-batch-items", "items", config.delete_batch_items, 10000,
               "Most items in one DeleteItems call");
+  flags.Count("--max-calls-under-way", "calls", config.max_calls_under_way, 64,
+              "Most DeleteItems calls under way at the same time; a container has one at most");
   flags.Seconds(
       "--delete-deadline-seconds", config.delete_deadline, 300,
       "Deadline of one DeleteItems call, in seconds. Changes that loosen a policy, pauses "
@@ -217,6 +231,12 @@ void DeclareDeleting(Flags& flags, ServerConfig& config) {
   flags.Seconds("--max-store-clock-skew-seconds", config.max_store_clock_skew, kMaxSeconds,
                 "Deletes wait while our clock and the store's are farther apart than this, in "
                 "seconds");
+  flags.Whole("--not-found-burst-items", "items", config.not_found_burst_items, 0, 1000000000, 1,
+              "So many answers of NOT_FOUND in a row, over all containers, put the store in doubt: "
+              "deletes wait until ttlctl store confirm. 0: never");
+  flags.Switch("--start-paused", config.start_paused,
+               "Pause all deletes at the start, unless they are paused already; after a restore, "
+               "for example. They go on after ttlctl resume --all");
 }
 
 void DeclareStorage(Flags& flags, ServerConfig& config) {

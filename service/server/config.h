@@ -35,6 +35,13 @@ struct ServerConfig {
   absl::Duration delete_deadline = absl::Seconds(5);
   absl::Duration policy_grace = absl::Seconds(60);
   absl::Duration max_store_clock_skew = absl::Seconds(60);
+  int64_t max_calls_under_way = 4;  // of DeleteItems
+
+  // So many answers of NOT_FOUND in a row put the store in doubt; 0: never.
+  int64_t not_found_burst_items = 1000;
+
+  // Pause all deletes, durably, before anything can be deleted.
+  bool start_paused = false;
 
   int64_t cache_bytes = int64_t{64} << 20;
   int64_t block_cache_bytes = int64_t{32} << 20;

@@ -13,10 +13,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "service/core/background_loop.h"
+#include "service/core/delete_limit.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/status_macros.h"
+#include "service/core/store_trust.h"
 #include "service/core/sweep_board.h"
 #include "service/core/system_clock.h"
+#include "service/core/usage_ledger.h"
 #include "service/core/wake_signal.h"
 #include "service/expiry/previous_run.h"
 #include "service/expiry/primary_store_client.h"
@@ -24,12 +27,15 @@
 #include "service/rpc/check_counters.h"
 #include "service/rpc/container_service.h"
 #include "service/rpc/expiry_service.h"
+#include "service/rpc/health.h"
 #include "service/rpc/item_service.h"
 #include "service/rpc/quoted.h"
 #include "service/server/clock_keeper.h"
 #include "service/server/containers_file.h"
 #include "service/server/grpc_server.h"
 #include "service/server/readiness.h"
+#include "service/server/sweep_health.h"
+#include "service/storage/done.h"
 #include "service/storage/storage.h"
 
 namespace ttl {
@@ -75,10 +81,11 @@ StorageOptions ToStorageOptions(const ServerConfig& config, WakeSignal* due_sign
 
 SweeperOptions ToSweeperOptions(const ServerConfig& config) {
   return {.batch_items = config.delete_batch_items,
+          .max_calls_under_way = config.max_calls_under_way,
           .delete_deadline = config.delete_deadline,
-          .max_deletes_per_second = config.max_deletes_per_second,
           .container_max_deletes_per_second = config.container_max_deletes_per_second,
-          .max_store_clock_skew = config.max_store_clock_skew};
+          .max_store_clock_skew = config.max_store_clock_skew,
+          .not_found_burst_items = config.not_found_burst_items};
 }
 
 GrpcServerOptions ToGrpcServerOptions(const ServerConfig& config) {
@@ -111,21 +118,17 @@ class SweepThread {
   BackgroundLoop loop_;
 };
 
-// The gRPC services and what they share.
+// The gRPC services.
 struct Services {
-  Services(const ServerConfig& config, Storage& storage, GuardedClock& clock,
-           const SweepBoard& board, std::function<void()> on_clock_accepted)
-      : container(storage.containers(), clock, {.policy_grace = config.policy_grace}),
-        item(storage.containers(), storage.items(), clock, counters),
-        expiry(storage, clock, board, counters,
-               {.max_deletes_per_second = config.max_deletes_per_second,
-                .container_max_deletes_per_second = config.container_max_deletes_per_second,
-                .start_time = clock.Read().now,
-                .on_clock_accepted = std::move(on_clock_accepted)}) {}
+  Services(const ContainerServiceOptions& container_options, CheckCounters& counters,
+           const ExpiryService::Parts& parts, ExpiryServiceOptions expiry_options)
+      : container(parts.storage.containers(), parts.storage.tallies(), parts.clock, parts.usage,
+                  container_options),
+        item(parts.storage.containers(), parts.storage.items(), parts.clock, counters),
+        expiry(parts, std::move(expiry_options)) {}
 
   std::vector<grpc::Service*> All() { return {&container, &item, &expiry}; }
 
-  CheckCounters counters;
   ContainerService container;
   ItemService item;
   ExpiryService expiry;
@@ -138,13 +141,21 @@ struct Sidecar::Parts {
   explicit Parts(const ServerConfig& server_config) : config(server_config) {}
 
   absl::Status OpenStorage();
+  absl::Status LoadLevers();
+  void BuildSweeper();
   void BuildServices();
+  absl::Status PauseIfAsked();
   void StartBackgroundWork();
   absl::Status StartServing();
 
   const ServerConfig config;
   const SystemClock system_clock;
+  // Absent if it cannot be read: then nothing is said about a stall.
+  std::optional<absl::Duration> SweepStallNow() const;
+
   SweepBoard board;
+  UsageLedger usage;
+  CheckCounters counters;
   WakeSignal due_signal;
   WakeSignal clock_signal;
   WakeSignal housekeeping_signal;
@@ -152,6 +163,9 @@ struct Sidecar::Parts {
   std::unique_ptr<Storage> storage;
   std::unique_ptr<GuardedClock> clock;
   std::unique_ptr<ClockKeeper> clock_keeper;
+  absl::Duration start_steady;
+  std::unique_ptr<DeleteLimit> limit;
+  std::unique_ptr<StoreTrust> trust;
   std::unique_ptr<PrimaryStoreClient> store;  // null: no store is configured
   std::unique_ptr<PreviousRun> previous_run;
   std::unique_ptr<Sweeper> sweeper;
@@ -161,6 +175,7 @@ struct Sidecar::Parts {
   std::unique_ptr<SweepThread> sweep_thread;
   std::unique_ptr<GrpcServer> server;
   std::unique_ptr<Readiness> readiness;
+  std::unique_ptr<SweepHealth> sweep_health;
   std::unique_ptr<BackgroundLoop> readiness_loop;
 };
 
@@ -174,17 +189,68 @@ absl::Status Sidecar::Parts::OpenStorage() {
   return absl::OkStatus();
 }
 
-void Sidecar::Parts::BuildServices() {
+absl::Status Sidecar::Parts::LoadLevers() {
+  SidecarState& state = storage->sidecar_state();
+  TTL_ASSIGN_OR_RETURN(const std::optional<StoredDeleteLimit> stored, state.LoadDeleteLimit());
+  limit = std::make_unique<DeleteLimit>(stored.has_value() ? stored->max_deletes_per_second
+                                                           : config.max_deletes_per_second);
+  TTL_ASSIGN_OR_RETURN(std::optional<std::string> store_id, state.LoadStoreId());
+  TTL_ASSIGN_OR_RETURN(const std::optional<std::string> doubt, state.LoadStoreDoubt());
+  trust = std::make_unique<StoreTrust>(std::move(store_id), doubt.value_or(""));
+  return absl::OkStatus();
+}
+
+void Sidecar::Parts::BuildSweeper() {
   if (!config.store.empty()) {
     store = std::make_unique<PrimaryStoreClient>(config.store, grpc::InsecureChannelCredentials());
   }
   previous_run = std::make_unique<PreviousRun>(*storage, system_clock, config.delete_deadline);
-  sweeper = std::make_unique<Sweeper>(ToSweeperOptions(config), system_clock, *clock, *storage,
-                                      store.get(), board);
-  services = std::make_unique<Services>(config, *storage, *clock, board, [this] {
-    clock_keeper->SaveSoon();
-    clock_signal.Notify();
-  });
+  sweeper = std::make_unique<Sweeper>(ToSweeperOptions(config),
+                                      Sweeper::Parts{.system_clock = system_clock,
+                                                     .clock = *clock,
+                                                     .storage = *storage,
+                                                     .store = store.get(),
+                                                     .board = board,
+                                                     .usage = usage,
+                                                     .limit = *limit,
+                                                     .trust = *trust,
+                                                     .wake = due_signal});
+}
+
+void Sidecar::Parts::BuildServices() {
+  start_steady = system_clock.Read().boot.value_or(absl::ZeroDuration());
+  const ExpiryService::Parts parts = {.storage = *storage,
+                                      .clock = *clock,
+                                      .system_clock = system_clock,
+                                      .board = board,
+                                      .counters = counters,
+                                      .usage = usage,
+                                      .limit = *limit,
+                                      .trust = *trust};
+  ExpiryServiceOptions options = {
+      .max_deletes_per_second = config.max_deletes_per_second,
+      .container_max_deletes_per_second = config.container_max_deletes_per_second,
+      .start_time = clock->Read().now,
+      .start_steady = start_steady,
+      .on_clock_accepted =
+          [this] {
+            clock_keeper->SaveSoon();
+            clock_signal.Notify();
+          },
+      .on_change = [this] { due_signal.Notify(); }};
+  services =
+      std::make_unique<Services>(ContainerServiceOptions{.policy_grace = config.policy_grace},
+                                 counters, parts, std::move(options));
+}
+
+absl::Status Sidecar::Parts::PauseIfAsked() {
+  Containers& containers = storage->containers();
+  if (!config.start_paused || containers.PauseOfAll().has_value()) return absl::OkStatus();
+  const Pause pause = {"started with --start-paused", clock->Read().now};
+  TTL_RETURN_IF_ERROR(
+      Await<absl::Status>([&](auto done) { containers.SetPauseOfAll(pause, std::move(done)); }));
+  spdlog::warn("deletes paused: container=all reason={}", Quoted(pause.reason));
+  return absl::OkStatus();
 }
 
 void Sidecar::Parts::StartBackgroundWork() {
@@ -200,11 +266,19 @@ absl::Status Sidecar::Parts::StartServing() {
   TTL_ASSIGN_OR_RETURN(server, GrpcServer::Start(ToGrpcServerOptions(config), services->All()));
   readiness = std::make_unique<Readiness>(server->health());
   readiness->Set(storage->WriteHealth());
+  sweep_health = std::make_unique<SweepHealth>(server->health());
   readiness_loop = std::make_unique<BackgroundLoop>(readiness_signal, [this] {
     readiness->Set(storage->WriteHealth());
+    sweep_health->Set(SweepStallNow());
     return kReadinessInterval;
   });
   return absl::OkStatus();
+}
+
+std::optional<absl::Duration> Sidecar::Parts::SweepStallNow() const {
+  const std::optional<absl::Duration> now = system_clock.Read().boot;
+  if (!now.has_value()) return std::nullopt;
+  return SweepStall(board.Sweeper(), start_steady, *now);
 }
 
 absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Start(const ServerConfig& config) {
@@ -214,12 +288,16 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Start(const ServerConfig& conf
   }
   auto parts = std::make_unique<Parts>(config);
   TTL_RETURN_IF_ERROR(parts->OpenStorage());
+  TTL_RETURN_IF_ERROR(parts->LoadLevers());
+  parts->BuildSweeper();
   parts->BuildServices();
-  // Nothing is deleted by a policy that the file is about to replace. The loops run
+  // Nothing is deleted by a policy that the file is about to replace, nor before a pause
+  // that was asked for. The loops run
   // already, because a change may have to wait for what the previous run has sent.
   DeleteGate& gate = parts->storage->delete_gate();
   gate.Close(DeleteGate::kAllContainers, [] {});
   parts->StartBackgroundWork();
+  TTL_RETURN_IF_ERROR(parts->PauseIfAsked());
   TTL_RETURN_IF_ERROR(
       ApplyContainers(entries, *parts->storage, parts->clock->Read().now, config.policy_grace));
   gate.Open(DeleteGate::kAllContainers);

@@ -59,7 +59,7 @@ void RpcSidecar::Start() {
   expiry_options.on_clock_accepted = [this] { ++clocks_accepted_; };
   expiry_options.on_change = [this] { ++changes_; };
   container_service_ = std::make_unique<ContainerService>(
-      storage_->containers(), storage_->tallies(), *guarded_clock_, options_.containers);
+      storage_->containers(), storage_->tallies(), *guarded_clock_, usage_, options_.containers);
   item_service_ = std::make_unique<ItemService>(storage_->containers(), storage_->items(),
                                                 *guarded_clock_, counters_);
   expiry_service_ = std::make_unique<ExpiryService>(

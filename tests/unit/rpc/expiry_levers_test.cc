@@ -212,7 +212,25 @@ TEST_F(ExpiryLeversTest, AStoreInDoubtIsShownAndConfirmedForGood) {
   EXPECT_EQ(sidecar_.trust().store_id(), "store-2");
 }
 
+// The sweeper finds out that the store is another one, and posts why deletes wait.
+TEST_F(ExpiryLeversTest, AnotherStoreIsConfirmedBeforeTheSweeperLooksAgain) {
+  sidecar_.trust().Confirm("store-1");
+  StoreView store;
+  store.configured = true;
+  store.reachable = true;
+  store.store_id = "store-2";
+  store.unconfirmed = "the store's store_id is \"store-2\"";
+  sidecar_.board().PostStore(store);
+  EXPECT_EQ(Status().sidecar().store().unconfirmed(), store.unconfirmed);
+  EXPECT_THAT(Status().container().holds(), Contains(v1::DELETE_HOLD_STORE_UNCONFIRMED));
+  EXPECT_THAT(ConfirmStore("store-1"), StatusIs(absl::StatusCode::kFailedPrecondition));
+  ASSERT_THAT(ConfirmStore("store-2"), IsOk());
+  EXPECT_EQ(Status().sidecar().store().unconfirmed(), "");
+  EXPECT_THAT(ConfirmStore("store-2"), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
 TEST_F(ExpiryLeversTest, AStoreThatIsNotInDoubtNeedsNoWord) {
+  sidecar_.trust().Confirm("store-1");
   Connect("store-1");
   EXPECT_THAT(ConfirmStore("store-1"),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("nothing to confirm")));

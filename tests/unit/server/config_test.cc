@@ -84,6 +84,11 @@ TEST(ConfigTest, EveryFlagIsRead) {
                                                   "3",
                                                   "--max-store-clock-skew-seconds",
                                                   "4",
+                                                  "--max-calls-under-way",
+                                                  "64",
+                                                  "--not-found-burst-items",
+                                                  "0",
+                                                  "--start-paused",
                                                   "--cache-mib",
                                                   "5",
                                                   "--block-cache-mib",
@@ -118,6 +123,9 @@ TEST(ConfigTest, EveryFlagIsRead) {
   EXPECT_EQ(config.containers_file, "/tmp/c.yaml");
   EXPECT_EQ(config.max_deletes_per_second, 0.0);
   EXPECT_EQ(config.container_max_deletes_per_second, 0.5);
+  EXPECT_EQ(config.max_calls_under_way, 64);
+  EXPECT_EQ(config.not_found_burst_items, 0);
+  EXPECT_TRUE(config.start_paused);
   EXPECT_EQ(config.delete_batch_items, 1);
   EXPECT_EQ(config.delete_deadline, absl::Seconds(2));
   EXPECT_EQ(config.policy_grace, absl::Seconds(3));
@@ -264,6 +272,9 @@ TEST(ConfigTest, ExampleIsReadAndShowsTheDefaults) {
   EXPECT_EQ(line->config.delete_deadline, defaults.delete_deadline);
   EXPECT_EQ(line->config.policy_grace, defaults.policy_grace);
   EXPECT_EQ(line->config.max_store_clock_skew, defaults.max_store_clock_skew);
+  EXPECT_EQ(line->config.max_calls_under_way, defaults.max_calls_under_way);
+  EXPECT_EQ(line->config.not_found_burst_items, defaults.not_found_burst_items);
+  EXPECT_EQ(line->config.start_paused, defaults.start_paused);
   EXPECT_EQ(line->config.cache_bytes, defaults.cache_bytes);
   EXPECT_EQ(line->config.block_cache_bytes, defaults.block_cache_bytes);
   EXPECT_EQ(line->config.max_queued_writes, defaults.max_queued_writes);
@@ -275,6 +286,33 @@ TEST(ConfigTest, ExampleIsReadAndShowsTheDefaults) {
   EXPECT_EQ(line->config.rpc_memory_bytes, defaults.rpc_memory_bytes);
   EXPECT_EQ(line->config.stop_deadline, defaults.stop_deadline);
   EXPECT_EQ(line->config.log_level, defaults.log_level);
+}
+
+TEST(ConfigTest, ASwitchIsGivenOrHasTheValueTrueOrFalse) {
+  const TempDir dir;
+  EXPECT_FALSE(Parse({})->config.start_paused);
+  EXPECT_TRUE(Parse({"--start-paused"})->config.start_paused);
+  EXPECT_FALSE(Parse({"--start-paused=false"})->config.start_paused);
+  EXPECT_TRUE(Parse({"--config", WriteFile(dir, "start-paused = true\n")})->config.start_paused);
+  {
+    const ScopedEnv environment("TTL_SIDECAR_START_PAUSED", "true");
+    EXPECT_TRUE(Parse({})->config.start_paused);
+    EXPECT_FALSE(Parse({"--start-paused=false"})->config.start_paused);
+  }
+  {
+    const ScopedEnv environment("TTL_SIDECAR_START_PAUSED", "false");
+    const std::string file = WriteFile(dir, "start-paused = true\n");
+    EXPECT_FALSE(Parse({"--config", file})->config.start_paused);
+  }
+  for (const char* value : {"yes", "1", "maybe", "TRUE"}) {
+    const ScopedEnv environment("TTL_SIDECAR_START_PAUSED", value);
+    EXPECT_THAT(std::string(Parse({}).status().message()),
+                AllOf(HasSubstr("--start-paused"), HasSubstr("true or false")))
+        << value;
+    EXPECT_FALSE(
+        Parse({"--config", WriteFile(dir, absl::StrCat("start-paused = ", value, "\n"))}).ok())
+        << value;
+  }
 }
 
 TEST(ConfigTest, UnknownThingsAreNamed) {

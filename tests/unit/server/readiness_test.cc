@@ -3,30 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <optional>
 #include <string>
+
+#include "tests/testing/fake_health_service.h"
 
 namespace ttl {
 namespace {
 
 using testing::ElementsAre;
 using testing::Pair;
-
-class FakeHealthService : public grpc::HealthCheckServiceInterface {
- public:
-  void SetServingStatus(const std::string& service, bool serving) override {
-    serving_[service] = serving;
-  }
-  void SetServingStatus(bool serving) override {
-    for (auto& [service, value] : serving_) value = serving;
-  }
-
-  const std::map<std::string, bool>& serving() const { return serving_; }
-
- private:
-  std::map<std::string, bool> serving_;
-};
 
 class ReadinessTest : public testing::Test {
  protected:

@@ -1,0 +1,149 @@
+#include "service/server/sidecar.h"
+
+#include <gmock/gmock.h>
+#include <grpc/grpc.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/cpp/ttl_client.h"
+#include "tests/testing/channel.h"
+#include "tests/testing/fake_primary_store.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
+
+namespace ttl {
+namespace {
+
+using testing::IsEmpty;
+
+// A whole sidecar in this process, by the real clock, with a scripted store.
+class SidecarTest : public testing::Test {
+ protected:
+  // Else the library shuts down with each sidecar, which now and then takes long.
+  static void SetUpTestSuite() { grpc_init(); }
+
+  ServerConfig Config() const {
+    ServerConfig config;
+    config.listen_socket = directory_.File("sidecar.sock");
+    config.data_dir = directory_.File("data");
+    config.store = store_.address();
+    config.delete_deadline = absl::Seconds(1);
+    return config;
+  }
+
+  void Start(const ServerConfig& config) {
+    client_.reset();
+    sidecar_.reset();
+    absl::StatusOr<std::unique_ptr<Sidecar>> sidecar = Sidecar::Start(config);
+    ASSERT_TRUE(sidecar.ok()) << sidecar.status();
+    sidecar_ = *std::move(sidecar);
+    TtlClientOptions options;
+    options.address = absl::StrCat("unix:", config.listen_socket);
+    client_ = std::make_unique<TtlClient>(std::move(options));
+  }
+
+  // An item of the container "c" that expired a while ago, in sidecar and store.
+  void WriteExpired(const std::string& id) {
+    v1::Container container;
+    container.set_id("c");
+    container.set_default_ttl(-1);
+    ASSERT_TRUE(client_->CreateContainer(container).ok());
+    v1::Item item;
+    item.set_id(id);
+    item.set_ts(absl::ToUnixSeconds(absl::Now()) - 100);
+    item.set_ttl(10);
+    ASSERT_TRUE(client_->TrackItem("c", item).ok());
+    ItemVersion version;
+    version.times = {item.ts(), item.ttl()};
+    store_.Put("c", {"", id}, version);
+  }
+
+  v1::SidecarStatus Status() { return client_->GetExpiryStatus().value().sidecar(); }
+
+  const TempDir directory_;
+  FakePrimaryStore store_{[] { return absl::Now(); }};
+  std::unique_ptr<Sidecar> sidecar_;
+  std::unique_ptr<TtlClient> client_;
+};
+
+TEST_F(SidecarTest, StartedPausedItDeletesNothingUntilItIsResumed) {
+  ServerConfig config = Config();
+  config.store = "";
+  Start(config);
+  WriteExpired("a");
+
+  config = Config();
+  config.start_paused = true;
+  Start(config);
+  EXPECT_EQ(Status().pause().reason(), "started with --start-paused");
+  // It sweeps, and says how much would go.
+  ASSERT_TRUE(WaitUntil([&] { return Status().sweep().has_last_step_time(); }));
+  EXPECT_EQ(client_->GetExpiryStatus("c")->container().backlog(), 1);
+  EXPECT_THAT(store_.ReceivedDeletes(), IsEmpty());
+
+  ASSERT_TRUE(client_->ResumeAllDeletes().ok());
+  EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }));
+}
+
+TEST_F(SidecarTest, APauseThatStandsKeepsItsReason) {
+  Start(Config());
+  ASSERT_TRUE(client_->PauseAllDeletes("night").ok());
+  ServerConfig config = Config();
+  config.start_paused = true;
+  Start(config);
+  EXPECT_EQ(Status().pause().reason(), "night");
+}
+
+TEST_F(SidecarTest, ThePauseOfAStartLastsOverTheNext) {
+  ServerConfig config = Config();
+  config.start_paused = true;
+  Start(config);
+  Start(Config());
+  EXPECT_EQ(Status().pause().reason(), "started with --start-paused");
+}
+
+TEST_F(SidecarTest, ALimitSetAtRunTimeWinsOverTheOptionUntilItIsTakenBack) {
+  ServerConfig config = Config();
+  config.max_deletes_per_second = 50;
+  Start(config);
+  EXPECT_EQ(Status().max_deletes_per_second(), 50);
+  ASSERT_TRUE(client_->SetMaxDeletesPerSecond(7).ok());
+  Start(config);
+  EXPECT_EQ(Status().max_deletes_per_second(), 7);
+  ASSERT_TRUE(client_->SetUnlimitedDeletes().ok());
+  Start(config);
+  EXPECT_FALSE(Status().has_max_deletes_per_second());
+  ASSERT_TRUE(client_->ResetMaxDeletesPerSecond().ok());
+  Start(config);
+  EXPECT_EQ(Status().max_deletes_per_second(), 50);
+}
+
+TEST_F(SidecarTest, HealthOfTheSweepHasANameOfItsOwn) {
+  Start(Config());
+  const auto channel = NewTestChannel(absl::StrCat("unix:", Config().listen_socket));
+  EXPECT_EQ(CheckHealth(channel, "sweep", absl::Seconds(10)), absl::OkStatus());
+  EXPECT_EQ(CheckHealth(channel, "readiness"), absl::OkStatus());
+  EXPECT_TRUE(WaitUntil([&] { return Status().health().state() == v1::HEALTH_STATE_HEALTHY; }));
+}
+
+TEST_F(SidecarTest, AnotherStoreThanBeforeIsInDoubtUntilItIsConfirmed) {
+  Start(Config());
+  ASSERT_TRUE(WaitUntil([&] { return Status().store().reachable(); }));
+  WriteExpired("a");
+  ASSERT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }));
+
+  store_.SetStoreId("restored-store");
+  Start(Config());
+  ASSERT_TRUE(WaitUntil([&] { return !Status().store().unconfirmed().empty(); }));
+  EXPECT_EQ(Status().health().state(), v1::HEALTH_STATE_DEGRADED);
+  EXPECT_FALSE(client_->ConfirmStore("fake-store").ok());
+  ASSERT_TRUE(client_->ConfirmStore("restored-store").ok());
+  EXPECT_EQ(Status().store().unconfirmed(), "");
+}
+
+}  // namespace
+}  // namespace ttl
