@@ -154,6 +154,8 @@ absl::Status ExpiryIndex::ScanFamily(const Container& container, const DueRule& 
   if (!wait.has_value()) return absl::OkStatus();
   const uint64_t index = container.index_number;
   const int64_t mark = marks_.BeginScan(index, family);
+  // A seek to the end of a family would walk what is erased at the front of the next.
+  if (mark == LowWaterMarks::kEmpty && !limits.from_the_beginning) return absl::OkStatus();
   auto cursor =
       database_.ReadPrefix(IndexFamilyPrefix(index, family),
                            IndexSeekKey(index, family, limits.from_the_beginning ? 0 : mark));
@@ -208,9 +210,11 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
   // Items that wait for another try are due all the same, so all of them count,
   // and each must be looked at: they do not stand in the order of their due time.
   const bool in_due_order = family != IndexFamily::kRetryTime;
+  const int64_t mark = marks_.Get(index, family);
+  if (mark == LowWaterMarks::kEmpty) return absl::OkStatus();
   bool oldest_found = false;
-  auto cursor = database_.ReadPrefix(IndexFamilyPrefix(index, family),
-                                     IndexSeekKey(index, family, marks_.Get(index, family)));
+  auto cursor =
+      database_.ReadPrefix(IndexFamilyPrefix(index, family), IndexSeekKey(index, family, mark));
   for (; cursor.Valid(); cursor.Next()) {
     const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
     if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
@@ -238,10 +242,12 @@ absl::StatusOr<StuckPage> ExpiryIndex::ListStuck(const Container& container,
   if (container.index_number == 0) return page;
   constexpr IndexFamily kFamily = IndexFamily::kRetryTime;
   const uint64_t index = container.index_number;
+  const int64_t mark = marks_.Get(index, kFamily);
+  if (mark == LowWaterMarks::kEmpty) return page;
   // The smallest key after another is that key with a zero byte appended.
   const std::string start =
       after.has_value() ? EncodeIndexKey(index, kFamily, after->next_try_time, after->key) + '\0'
-                        : IndexSeekKey(index, kFamily, marks_.Get(index, kFamily));
+                        : IndexSeekKey(index, kFamily, mark);
   std::optional<StuckPage::Position> last;
   size_t examined = 0;
   auto cursor = database_.ReadPrefix(IndexFamilyPrefix(index, kFamily), start);

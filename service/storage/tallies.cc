@@ -42,15 +42,16 @@ absl::Status Tallies::Load(const Database& database, const Catalog& catalog) {
   absl::flat_hash_map<uint64_t, Entry> entries;
   absl::btree_set<uint64_t> incomplete;
   for (const ContainerPtr& container : catalog.All()) {
-    Entry entry;
-    entry.walked = "";
-    TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(TotalsKey(container->number)));
-    if (bytes.has_value()) {
-      if (const auto totals = DecodeTotals(*bytes); totals.ok()) entry.totals = *totals;
-    }
-    entries[container->number] = std::move(entry);
+    entries[container->number].walked = "";
     incomplete.insert(container->number);
   }
+  auto cursor = database.ReadPrefix(std::string(1, kTotalsTable));
+  for (; cursor.Valid(); cursor.Next()) {
+    const auto it = entries.find(DecodeNumber(cursor.key()).value_or(0));
+    const absl::StatusOr<ItemSum> totals = DecodeTotals(cursor.value());
+    if (it != entries.end() && totals.ok()) it->second.totals = *totals;
+  }
+  TTL_RETURN_IF_ERROR(cursor.status());
   MutexLock lock(mutex_);
   entries_ = std::move(entries);
   incomplete_ = std::move(incomplete);

@@ -286,6 +286,29 @@ TEST(ExpiryIndexTest, TheCostOfAScanFollowsWhatIsDueNotWhatWasDeleted) {
   EXPECT_LE(storage->Counts().steps - before.steps, 3);
 }
 
+// A seek to its end would walk what was erased from the front of its neighbour.
+TEST(ExpiryIndexTest, B83_AFamilyKnownToBeEmptyIsNotLookedAt) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  storage.TrackOne("c", "a", kT);
+  storage.Scan("c", kT);
+  const auto seeks = [&](auto look) {
+    const int64_t before = storage->Counts().seeks;
+    look();
+    return storage->Counts().seeks - before;
+  };
+  const ContainerPtr c = storage.Find("c");
+  const auto& index = storage->expiry_index();
+  EXPECT_EQ(seeks([&] { EXPECT_THAT(storage.DueIds("c", kT + 10), ElementsAre("a")); }), 1);
+  EXPECT_EQ(seeks([&] { EXPECT_EQ(index.CountDue(*c, {10, 0}, kT + 10, 5)->count, 1); }), 1);
+  EXPECT_EQ(seeks([&] { EXPECT_TRUE(index.ListStuck(*c, std::nullopt, 5).ok()); }), 0);
+
+  storage.TrackOne("c", "b", kT, 5);
+  storage.Apply("c", {Retry("a", 1, kT + 7)});
+  EXPECT_THAT(storage.DueIds("c", kT + 10), ElementsAre("b", "a"));
+  EXPECT_EQ(index.ListStuck(*c, std::nullopt, 5)->items.size(), 1u);
+}
+
 TEST(ExpiryIndexTest, NextDueTimeCostsNoLookAndIsNeverLate) {
   StorageForTest storage;
   storage.Create("c", 10);

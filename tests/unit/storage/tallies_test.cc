@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "absl/strings/str_cat.h"
 #include "service/core/due_rules.h"
 #include "service/core/policy_effect.h"
@@ -166,6 +169,27 @@ TEST(TalliesTest, ChangesDuringTheCountCountOnce) {
   EXPECT_TRUE(View(storage, "c").complete);
   EXPECT_EQ(View(storage, "c").tracked, View(storage, "c").spread.total());
   EXPECT_EQ(View(storage, "c").tracked.items, 1200);
+}
+
+TEST(TalliesTest, ReportsAtTheSameTimeAsTheCountCountOnce) {
+  StorageForTest storage;
+  storage.Create("c", 100);
+  Load(storage, "c", 5000);
+  storage.Reopen();
+  const uint64_t number = storage.Find("c")->number;
+  std::atomic<bool> counted = false;
+  std::thread reporter([&] {
+    for (int i = 0; !counted || i < 100; ++i) {
+      const std::string id = absl::StrCat(i * 37 % 6000);
+      ASSERT_TRUE(storage.Track("c", {Report(id, {kT + 6000 + i, std::nullopt}, 2)}).ok());
+      storage.UntrackOne("c", absl::StrCat(i * 41 % 6000), kT + 99'999);
+    }
+  });
+  while (!storage->tallies().View(number).complete) storage->RunHousekeeping();
+  counted = true;
+  reporter.join();
+  EXPECT_EQ(storage->CheckInvariants(), absl::OkStatus());
+  EXPECT_EQ(View(storage, "c").tracked, View(storage, "c").spread.total());
 }
 
 TEST(TalliesTest, AContainerDeletedDuringTheCountDisturbsNoOther) {
