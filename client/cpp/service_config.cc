@@ -16,7 +16,8 @@ constexpr absl::string_view kReads = R"(
     {"service": "ttl.v1.ContainerService", "method": "ListContainers"},
     {"service": "ttl.v1.ExpiryService", "method": "GetExpiryStatus"},
     {"service": "ttl.v1.ExpiryService", "method": "ListExpiryStatuses"},
-    {"service": "ttl.v1.ExpiryService", "method": "ExplainItem"})";
+    {"service": "ttl.v1.ExpiryService", "method": "ExplainItem"},
+    {"service": "ttl.v1.ExpiryService", "method": "ListStuckItems"})";
 
 constexpr absl::string_view kReports = R"(
     {"service": "ttl.v1.ItemService", "method": "TrackItems"},

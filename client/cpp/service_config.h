@@ -20,8 +20,10 @@ enum class RepeatReports {
 //   answers before anything is applied. After UNAVAILABLE only with
 //   kAlsoIfUnanswered: the first may have been applied, and a repeated report
 //   without a sequence could overrule a later one of the same second.
-// - Changes of containers, pauses, the clock: never. They are rare, an operator
-//   stands behind them, and repeating one could undo somebody else's.
+// - Changes of containers, pauses, limits, confirmations, the clock: never. They
+//   are rare, an operator stands behind them, and repeating one could undo
+//   somebody else's.
+// - Reports of usage: never. The next one, a second later, says what is left.
 //
 // At most 4 attempts inside the deadline of the call; the server's push-back
 // (grpc-retry-pushback-ms) is honoured; while most calls fail, none are

@@ -1,6 +1,7 @@
 #include "client/cpp/ttl_client.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -19,6 +20,8 @@ namespace ttl {
 namespace {
 
 constexpr int kMaxPageSize = 1000;
+
+constexpr std::chrono::seconds kUsageInterval(1);
 
 grpc::ChannelArguments ChannelArguments(RepeatReports repeat_reports) {
   grpc::ChannelArguments arguments;
@@ -140,7 +143,9 @@ TtlClient::TtlClient(TtlClientOptions options)
       items_(v1::ItemService::NewStub(channel_)),
       repeatable_items_(v1::ItemService::NewStub(repeatable_channel_)),
       containers_(v1::ContainerService::NewStub(channel_)),
-      expiry_(v1::ExpiryService::NewStub(channel_)) {}
+      expiry_(v1::ExpiryService::NewStub(channel_)),
+      usage_(kUsageInterval,
+             [this](const v1::ReportUsageRequest& request) { return ReportUsage(request); }) {}
 
 TtlClient::~TtlClient() = default;
 
@@ -300,13 +305,25 @@ absl::StatusOr<std::vector<v1::Container>> TtlClient::ListContainers() {
 
 absl::StatusOr<v1::Container> TtlClient::UpdateContainer(
     const v1::Container& container, absl::Span<const std::string> update_mask) {
+  absl::StatusOr<v1::UpdateContainerResponse> response =
+      Update(container, update_mask, /*validate_only=*/false);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_container());
+}
+
+absl::StatusOr<v1::UpdateContainerResponse> TtlClient::PreviewUpdate(
+    const v1::Container& container, absl::Span<const std::string> update_mask) {
+  return Update(container, update_mask, /*validate_only=*/true);
+}
+
+absl::StatusOr<v1::UpdateContainerResponse> TtlClient::Update(
+    const v1::Container& container, absl::Span<const std::string> update_mask, bool validate_only) {
   v1::UpdateContainerRequest request;
   *request.mutable_container() = container;
   for (const std::string& path : update_mask) request.mutable_update_mask()->add_paths(path);
-  absl::StatusOr<v1::UpdateContainerResponse> response = Call(
-      *containers_, &v1::ContainerService::Stub::UpdateContainer, request, options_.admin_deadline);
-  if (!response.ok()) return response.status();
-  return std::move(*response->mutable_container());
+  request.set_validate_only(validate_only);
+  return Call(*containers_, &v1::ContainerService::Stub::UpdateContainer, request,
+              options_.admin_deadline);
 }
 
 absl::Status TtlClient::DeleteContainer(absl::string_view id, absl::string_view etag) {
@@ -396,6 +413,66 @@ absl::StatusOr<v1::ClockStatus> TtlClient::AcceptClock() {
            options_.admin_deadline);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_clock());
+}
+
+absl::StatusOr<v1::ListStuckItemsResponse> TtlClient::ListStuckItems(
+    const v1::ListStuckItemsRequest& request) {
+  return Call(*expiry_, &v1::ExpiryService::Stub::ListStuckItems, request, options_.admin_deadline);
+}
+
+absl::StatusOr<v1::Container> TtlClient::ConfirmPolicy(absl::string_view container,
+                                                       absl::string_view etag) {
+  v1::ConfirmPolicyRequest request;
+  request.set_container(std::string(container));
+  request.set_etag(std::string(etag));
+  absl::StatusOr<v1::ConfirmPolicyResponse> response =
+      Call(*expiry_, &v1::ExpiryService::Stub::ConfirmPolicy, request, options_.admin_deadline);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_container());
+}
+
+absl::Status TtlClient::ConfirmStore(absl::string_view store_id) {
+  v1::ConfirmStoreRequest request;
+  request.set_store_id(std::string(store_id));
+  return Call(*expiry_, &v1::ExpiryService::Stub::ConfirmStore, request, options_.admin_deadline)
+      .status();
+}
+
+absl::StatusOr<std::optional<double>> TtlClient::SetMaxDeletesPerSecond(
+    double max_deletes_per_second) {
+  v1::SetMaxDeletesPerSecondRequest request;
+  request.set_max_deletes_per_second(max_deletes_per_second);
+  return SetLimit(request);
+}
+
+absl::StatusOr<std::optional<double>> TtlClient::SetUnlimitedDeletes() {
+  v1::SetMaxDeletesPerSecondRequest request;
+  request.set_unlimited(true);
+  return SetLimit(request);
+}
+
+absl::StatusOr<std::optional<double>> TtlClient::ResetMaxDeletesPerSecond() {
+  v1::SetMaxDeletesPerSecondRequest request;
+  request.set_server_default(true);
+  return SetLimit(request);
+}
+
+absl::StatusOr<std::optional<double>> TtlClient::SetLimit(
+    const v1::SetMaxDeletesPerSecondRequest& request) {
+  const absl::StatusOr<v1::SetMaxDeletesPerSecondResponse> response = Call(
+      *expiry_, &v1::ExpiryService::Stub::SetMaxDeletesPerSecond, request, options_.admin_deadline);
+  if (!response.ok()) return response.status();
+  if (!response->has_max_deletes_per_second()) return std::optional<double>();
+  return std::optional<double>(response->max_deletes_per_second());
+}
+
+void TtlClient::AddUsage(absl::string_view container, double request_units) {
+  if (options_.report_usage) usage_.Add(container, request_units);
+}
+
+absl::Status TtlClient::ReportUsage(const v1::ReportUsageRequest& request) {
+  return Call(*expiry_, &v1::ExpiryService::Stub::ReportUsage, request, options_.check_deadline)
+      .status();
 }
 
 }  // namespace ttl

@@ -2,6 +2,7 @@
 #define TTL_CLIENT_CPP_TTL_CLIENT_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "client/cpp/ttl_client_options.h"
+#include "client/cpp/usage_reporter.h"
 #include "client/cpp/visibility_answer.h"
 #include "ttl/v1/container_service.grpc.pb.h"
 #include "ttl/v1/expiry_service.grpc.pb.h"
@@ -76,6 +78,14 @@ class TtlClient {
   // One page; the next one starts at next_page_token of the response.
   absl::StatusOr<v1::ListItemsResponse> ListItems(const v1::ListItemsRequest& request);
 
+  // Adds to what requests have used of the container's throughput, in request units;
+  // to be called for every request that the store serves. Cheap: the client adds up and
+  // reports once a second, by a thread of its own, from the first use on also when
+  // nothing was used. Failures are nobody's business here: the sidecar takes silence for
+  // full use, and what could not be told is told later. Does nothing if
+  // TtlClientOptions::report_usage is off.
+  void AddUsage(absl::string_view container, double request_units);
+
   // Containers.
 
   absl::StatusOr<v1::Container> CreateContainer(const v1::Container& container);
@@ -88,6 +98,10 @@ class TtlClient {
   // that is absent there is removed. Returns the container after the change.
   absl::StatusOr<v1::Container> UpdateContainer(const v1::Container& container,
                                                 absl::Span<const std::string> update_mask);
+
+  // What that change would do; nothing is changed.
+  absl::StatusOr<v1::UpdateContainerResponse> PreviewUpdate(
+      const v1::Container& container, absl::Span<const std::string> update_mask);
 
   // ABORTED if `etag` is neither empty nor the current one.
   absl::Status DeleteContainer(absl::string_view id, absl::string_view etag = "");
@@ -112,6 +126,22 @@ class TtlClient {
 
   absl::StatusOr<v1::ClockStatus> AcceptClock();
 
+  // One page; the next one starts at next_page_token of the response.
+  absl::StatusOr<v1::ListStuckItemsResponse> ListStuckItems(
+      const v1::ListStuckItemsRequest& request);
+
+  // ABORTED if `etag` is neither empty nor the current one.
+  absl::StatusOr<v1::Container> ConfirmPolicy(absl::string_view container,
+                                              absl::string_view etag = "");
+  absl::Status ConfirmStore(absl::string_view store_id);
+
+  // The limit on deletes of all containers; answers the one in force, absent if there is
+  // none. 0: no deletes.
+  absl::StatusOr<std::optional<double>> SetMaxDeletesPerSecond(double max_deletes_per_second);
+  absl::StatusOr<std::optional<double>> SetUnlimitedDeletes();
+  // Back to what the server's option says.
+  absl::StatusOr<std::optional<double>> ResetMaxDeletesPerSecond();
+
  private:
   // Calls `method` of `stub` with `deadline` for all attempts together.
   template <typename Stub, typename Request, typename Response>
@@ -119,6 +149,12 @@ class TtlClient {
                                 grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                                              Response*),
                                 const Request& request, absl::Duration deadline);
+
+  absl::StatusOr<v1::UpdateContainerResponse> Update(const v1::Container& container,
+                                                     absl::Span<const std::string> update_mask,
+                                                     bool validate_only);
+  absl::StatusOr<std::optional<double>> SetLimit(const v1::SetMaxDeletesPerSecondRequest& request);
+  absl::Status ReportUsage(const v1::ReportUsageRequest& request);
 
   // One call with at most kMaxEntriesPerCall entries.
   absl::StatusOr<std::vector<v1::TrackResult>> TrackOnce(absl::string_view container,
@@ -137,6 +173,7 @@ class TtlClient {
   const std::unique_ptr<v1::ItemService::Stub> repeatable_items_;
   const std::unique_ptr<v1::ContainerService::Stub> containers_;
   const std::unique_ptr<v1::ExpiryService::Stub> expiry_;
+  UsageReporter usage_;  // last: its thread uses all the others
 };
 
 }  // namespace ttl

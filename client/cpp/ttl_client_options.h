@@ -17,7 +17,7 @@ struct TtlClientOptions {
 
   // How the channel is secured; null means not at all, which on a Unix socket
   // leaves the protection to the mode of the socket.
-  std::shared_ptr<grpc::ChannelCredentials> credentials;
+  std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
 
   // Longest time for a visibility check or a look-up of one item, retries
   // included. Checks lie in the path of the store's own reads, so this is short.
@@ -31,6 +31,9 @@ struct TtlClientOptions {
   // of these wait for deletes on their way to the primary store, so this must
   // be longer than the sidecar's own deadline for a delete (5 s by default).
   absl::Duration admin_deadline = absl::Seconds(15);
+
+  // Whether what is given to AddUsage() is reported.
+  bool report_usage = true;
 };
 
 }  // namespace ttl

@@ -147,12 +147,11 @@ struct Sidecar::Parts {
   absl::Status PauseIfAsked();
   void StartBackgroundWork();
   absl::Status StartServing();
+  // Also absent if the steady clock cannot be read: then nothing is said of a stall.
+  std::optional<absl::Duration> SweepStallNow() const;
 
   const ServerConfig config;
   const SystemClock system_clock;
-  // Absent if it cannot be read: then nothing is said about a stall.
-  std::optional<absl::Duration> SweepStallNow() const;
-
   SweepBoard board;
   UsageLedger usage;
   CheckCounters counters;

@@ -108,6 +108,11 @@ class FakeSidecar::Services {
     TTL_FAKE_METHOD(PauseDeletes)
     TTL_FAKE_METHOD(ResumeDeletes)
     TTL_FAKE_METHOD(AcceptClock)
+    TTL_FAKE_METHOD(ListStuckItems)
+    TTL_FAKE_METHOD(ReportUsage)
+    TTL_FAKE_METHOD(ConfirmPolicy)
+    TTL_FAKE_METHOD(ConfirmStore)
+    TTL_FAKE_METHOD(SetMaxDeletesPerSecond)
 
    private:
     FakeSidecar& fake_;

@@ -29,34 +29,42 @@ grpc::Status Answer(absl::StatusOr<Response> result, Response* response) {
 
 class DocumentServiceImpl final : public v1::DocumentService::Service {
  public:
-  explicit DocumentServiceImpl(DocumentEngine& engine) : engine_(engine) {}
+  DocumentServiceImpl(DocumentEngine& engine, UsageSink usage)
+      : engine_(engine), usage_(std::move(usage)) {}
 
   grpc::Status CreateDocument(grpc::ServerContext*, const v1::CreateDocumentRequest* request,
                               v1::CreateDocumentResponse* response) override {
+    usage_(request->container(), kWriteUnits);
     return Answer(engine_.Create(*request), response);
   }
   grpc::Status PutDocuments(grpc::ServerContext*, const v1::PutDocumentsRequest* request,
                             v1::PutDocumentsResponse* response) override {
+    usage_(request->container(), kWriteUnits * request->documents_size());
     return Answer(engine_.Put(*request), response);
   }
   grpc::Status ReplaceDocument(grpc::ServerContext*, const v1::ReplaceDocumentRequest* request,
                                v1::ReplaceDocumentResponse* response) override {
+    usage_(request->container(), kWriteUnits);
     return Answer(engine_.Replace(*request), response);
   }
   grpc::Status TouchDocument(grpc::ServerContext*, const v1::TouchDocumentRequest* request,
                              v1::TouchDocumentResponse* response) override {
+    usage_(request->container(), kWriteUnits);
     return Answer(engine_.Touch(*request), response);
   }
   grpc::Status GetDocument(grpc::ServerContext*, const v1::GetDocumentRequest* request,
                            v1::GetDocumentResponse* response) override {
+    usage_(request->container(), kReadUnits);
     return Answer(engine_.Get(*request), response);
   }
   grpc::Status QueryDocuments(grpc::ServerContext*, const v1::QueryDocumentsRequest* request,
                               v1::QueryDocumentsResponse* response) override {
+    usage_(request->container(), kReadUnits);
     return Answer(engine_.Query(*request), response);
   }
   grpc::Status DeleteDocument(grpc::ServerContext*, const v1::DeleteDocumentRequest* request,
                               v1::DeleteDocumentResponse* response) override {
+    usage_(request->container(), kWriteUnits);
     return Answer(engine_.Delete(*request), response);
   }
   grpc::Status CountStoredDocuments(grpc::ServerContext*,
@@ -67,6 +75,7 @@ class DocumentServiceImpl final : public v1::DocumentService::Service {
 
  private:
   DocumentEngine& engine_;
+  const UsageSink usage_;
 };
 
 class PrimaryStoreServiceImpl final : public ttl::v1::PrimaryStoreService::Service {
@@ -95,9 +104,10 @@ std::string WithPort(const std::string& address, int port) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DocumentStoreServer>> DocumentStoreServer::Start(
-    const std::string& address, DocumentEngine& engine, PrimaryStore& primary_store) {
+    const std::string& address, DocumentEngine& engine, PrimaryStore& primary_store,
+    UsageSink usage) {
   std::unique_ptr<DocumentStoreServer> server(new DocumentStoreServer());
-  server->document_service_ = std::make_unique<DocumentServiceImpl>(engine);
+  server->document_service_ = std::make_unique<DocumentServiceImpl>(engine, std::move(usage));
   server->primary_store_service_ = std::make_unique<PrimaryStoreServiceImpl>(primary_store);
   grpc::ServerBuilder builder;
   int port = 0;

@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "client/examples/document_store/document_engine.h"
 #include "client/examples/document_store/primary_store.h"
+#include "client/examples/document_store/request_prices.h"
 #include "grpcpp/server.h"
 
 namespace documentstore {
@@ -17,10 +18,12 @@ namespace documentstore {
 class DocumentStoreServer {
  public:
   // Listens on `address`, "unix:/path" or "host:port"; port 0 lets the system
-  // choose. `engine` and `primary_store` must outlive the server.
+  // choose. `engine` and `primary_store` must outlive the server. `usage` is told of every
+  // call of DocumentService but CountStoredDocuments.
   static absl::StatusOr<std::unique_ptr<DocumentStoreServer>> Start(const std::string& address,
                                                                     DocumentEngine& engine,
-                                                                    PrimaryStore& primary_store);
+                                                                    PrimaryStore& primary_store,
+                                                                    UsageSink usage);
   ~DocumentStoreServer();
 
   DocumentStoreServer(const DocumentStoreServer&) = delete;

@@ -9,9 +9,11 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "client/cpp/ttl_client.h"
 #include "client/examples/document_store/document_engine.h"
 #include "client/examples/document_store/document_store_server.h"
 #include "client/examples/document_store/document_table.h"
@@ -84,7 +86,16 @@ int Run(const Flags& flags, const sigset_t& stop_signals) {
     spdlog::warn("outbox: {} changes not reported at start: {}", (*table)->CountUnreported(),
                  status.ToString());
   }
-  const auto server = DocumentStoreServer::Start(flags.listen, engine, primary_store);
+  // Deletes use only what requests leave over of a container's throughput, so that the
+  // sidecar has to know what they use.
+  ttl::TtlClientOptions client_options;
+  client_options.address = flags.sidecar;
+  ttl::TtlClient client(std::move(client_options));
+  const auto server =
+      DocumentStoreServer::Start(flags.listen, engine, primary_store,
+                                 [&client](const std::string& container, double request_units) {
+                                   client.AddUsage(container, request_units);
+                                 });
   if (!server.ok()) return Fail(server.status());
   std::cout << "document-store ready on " << (*server)->address() << std::endl;
 

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/examples/document_store/proto_time.h"
+#include "client/examples/document_store/request_prices.h"
 #include "spdlog/spdlog.h"
 
 namespace documentstore {
@@ -89,6 +90,9 @@ absl::StatusOr<ttl::v1::DeleteItemsResponse> PrimaryStore::DeleteItems(
   spdlog::info("expired-delete container={} deleted={} of={} policy_revision={}",
                request.container(), doomed.size(), request.items_size(), request.policy_revision());
   *response.mutable_store_now() = ToProto(clock_());
+  const auto deleted = static_cast<double>(doomed.size());
+  response.set_request_charge(kWriteUnits * deleted +
+                              kReadUnits * (request.items_size() - deleted));
   return response;
 }
 

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "tests/testing/fake_sidecar.h"
 #include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
 
 namespace ttl {
 namespace {
@@ -322,6 +324,70 @@ TEST_F(TtlClientTest, OneClientServesManyThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(answered, Each(50));
+}
+
+TEST_F(TtlClientTest, UsageIsReportedOnceASecond) {
+  client_.AddUsage("sales/orders", 2);
+  client_.AddUsage("sales/orders", 3);
+  ASSERT_TRUE(WaitUntil([&] { return sidecar_.Calls("ReportUsage") >= 2; }));
+  const auto reports = sidecar_.Requests<v1::ReportUsageRequest>("ReportUsage");
+  EXPECT_EQ(reports[0].container(), "sales/orders");
+  EXPECT_EQ(reports[0].request_units(), 5);
+  EXPECT_GE(reports[0].period().seconds(), 1);
+  EXPECT_NE(reports[0].reporter(), "");
+  EXPECT_EQ(reports[1].request_units(), 0);
+  EXPECT_EQ(reports[1].reporter(), reports[0].reporter());
+}
+
+TEST_F(TtlClientTest, UsageIsNotReportedIfThatIsSwitchedOff) {
+  TtlClientOptions options = Options(sidecar_.address());
+  options.report_usage = false;
+  TtlClient silent(options);
+  silent.AddUsage("silent", 2);
+  client_.AddUsage("loud", 2);
+  ASSERT_TRUE(WaitUntil([&] { return sidecar_.Calls("ReportUsage") >= 2; }));
+  for (const auto& report : sidecar_.Requests<v1::ReportUsageRequest>("ReportUsage")) {
+    EXPECT_EQ(report.container(), "loud");
+  }
+}
+
+TEST_F(TtlClientTest, AClientThatIsDestroyedWaitsForNoMoreThanOneReport) {
+  TtlClientOptions options = Options(sidecar_.address());
+  options.check_deadline = absl::Milliseconds(100);
+  std::optional<TtlClient> client(std::in_place, options);
+  sidecar_.Hang("ReportUsage");
+  client->AddUsage("c", 2);
+  ASSERT_TRUE(WaitUntil([&] { return sidecar_.Calls("ReportUsage") >= 1; }));
+  client.reset();
+}
+
+TEST_F(TtlClientTest, PreviewAsksForValidationOnly) {
+  v1::UpdateContainerResponse response;
+  response.mutable_preview()->set_newly_due_items(7);
+  sidecar_.Answer("UpdateContainer", response);
+  v1::Container container;
+  container.set_id("c");
+  const std::vector<std::string> mask = {"default_ttl"};
+  EXPECT_EQ(client_.PreviewUpdate(container, mask)->preview().newly_due_items(), 7);
+  ASSERT_TRUE(client_.UpdateContainer(container, mask).ok());
+  const auto requests = sidecar_.Requests<v1::UpdateContainerRequest>("UpdateContainer");
+  EXPECT_TRUE(requests[0].validate_only());
+  EXPECT_FALSE(requests[1].validate_only());
+}
+
+TEST_F(TtlClientTest, TheLimitThatIsInForceIsAnswered) {
+  v1::SetMaxDeletesPerSecondResponse five;
+  five.set_max_deletes_per_second(5);
+  sidecar_.Answer("SetMaxDeletesPerSecond", five);
+  EXPECT_EQ(client_.SetMaxDeletesPerSecond(5).value(), 5);
+  EXPECT_EQ(client_.SetUnlimitedDeletes().value(), std::nullopt);
+  sidecar_.Answer("SetMaxDeletesPerSecond", five);
+  EXPECT_EQ(client_.ResetMaxDeletesPerSecond().value(), 5);
+  const auto requests =
+      sidecar_.Requests<v1::SetMaxDeletesPerSecondRequest>("SetMaxDeletesPerSecond");
+  EXPECT_EQ(requests[0].max_deletes_per_second(), 5);
+  EXPECT_TRUE(requests[1].unlimited());
+  EXPECT_TRUE(requests[2].server_default());
 }
 
 }  // namespace

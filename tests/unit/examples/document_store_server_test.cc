@@ -3,10 +3,13 @@
 #include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "documentstore/v1/document_service.grpc.pb.h"
+#include "service/core/mutex.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/unit/examples/document_store_for_test.h"
 #include "ttl/v1/primary_store_service.grpc.pb.h"
@@ -17,7 +20,12 @@ namespace {
 class DocumentStoreServerTest : public testing::Test, public DocumentStoreForTest {
  protected:
   std::unique_ptr<DocumentStoreServer> Serve(const std::string& address) {
-    auto server = DocumentStoreServer::Start(address, engine(), store().primary_store);
+    auto server =
+        DocumentStoreServer::Start(address, engine(), store().primary_store,
+                                   [this](const std::string& container, double request_units) {
+                                     const ttl::MutexLock lock(mutex_);
+                                     used_[container] += request_units;
+                                   });
     EXPECT_TRUE(server.ok()) << server.status();
     return *std::move(server);
   }
@@ -26,7 +34,14 @@ class DocumentStoreServerTest : public testing::Test, public DocumentStoreForTes
     return grpc::CreateChannel(server.address(), grpc::InsecureChannelCredentials());
   }
 
+  double Used(const std::string& container) {
+    const ttl::MutexLock lock(mutex_);
+    return used_[container];
+  }
+
   ttl::TempDir sockets_;
+  ttl::Mutex mutex_;
+  std::map<std::string, double> used_ ABSL_GUARDED_BY(mutex_);
 };
 
 TEST_F(DocumentStoreServerTest, ServesClientsAndSidecarOnOneSocket) {
@@ -66,9 +81,36 @@ TEST_F(DocumentStoreServerTest, ErrorsKeepTheirCodeAndMessage) {
   EXPECT_EQ(status.error_message(), "there is no such document");
 }
 
+TEST_F(DocumentStoreServerTest, EveryRequestHasItsPriceWhetherItSucceedsOrNot) {
+  const auto server = Serve("unix:" + sockets_.File("store.sock"));
+  const auto documents = v1::DocumentService::NewStub(ChannelTo(*server));
+  const std::string container = KeyRequest<v1::GetDocumentRequest>("a").container();
+
+  grpc::ClientContext get;
+  v1::GetDocumentResponse got;
+  EXPECT_FALSE(documents->GetDocument(&get, KeyRequest<v1::GetDocumentRequest>("a"), &got).ok());
+  EXPECT_EQ(Used(container), 1);
+
+  grpc::ClientContext put;
+  v1::PutDocumentsRequest request;
+  request.set_container(container);
+  for (const char* id : {"a", "b", "c"}) request.add_documents()->set_id(id);
+  v1::PutDocumentsResponse written;
+  ASSERT_TRUE(documents->PutDocuments(&put, request, &written).ok());
+  EXPECT_EQ(Used(container), 1 + 3 * 5);
+
+  grpc::ClientContext remove;
+  v1::DeleteDocumentResponse removed;
+  EXPECT_FALSE(
+      documents->DeleteDocument(&remove, KeyRequest<v1::DeleteDocumentRequest>("z"), &removed)
+          .ok());
+  EXPECT_EQ(Used(container), 1 + 4 * 5);
+  EXPECT_EQ(Used("another"), 0);
+}
+
 TEST_F(DocumentStoreServerTest, AddressThatCannotBeListenedOnIsAnError) {
   const auto server = DocumentStoreServer::Start("unix:" + sockets_.File("none/store.sock"),
-                                                 engine(), store().primary_store);
+                                                 engine(), store().primary_store, nullptr);
   EXPECT_EQ(server.status().code(), absl::StatusCode::kUnavailable);
 }
 

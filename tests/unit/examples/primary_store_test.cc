@@ -53,6 +53,12 @@ TEST_F(PrimaryStoreTest, ExpiredDocumentIsDeletedOnceAndCounted) {
   EXPECT_EQ(counts->last_expired_delete_time().seconds(), clocks.now());
 }
 
+TEST_F(PrimaryStoreTest, ADeleteCostsFiveUnitsAndAComparisonOne) {
+  const auto request = ExpiredDocument();
+  EXPECT_EQ(store().primary_store.DeleteItems(request)->request_charge(), 5);
+  EXPECT_EQ(store().primary_store.DeleteItems(request)->request_charge(), 1);
+}
+
 TEST_F(PrimaryStoreTest, DeleteSurvivesARestart) {
   const auto request = ExpiredDocument();
   EXPECT_THAT(Delete(request), ElementsAre(ttl::v1::DELETE_OUTCOME_DELETED));
