@@ -5,24 +5,33 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "client/ttlctl/container_status_text.h"
 #include "client/ttlctl/container_text.h"
+#include "client/ttlctl/format.h"
+#include "client/ttlctl/policy_options.h"
+#include "client/ttlctl/preview_text.h"
 
 namespace ttl {
 namespace {
 
-// A container as far as the command line describes it, and the fields that it
-// names.
-struct ContainerArguments {
-  v1::Container container;
-  std::vector<std::string> named_fields;
+struct SetArguments : ContainerArguments {
+  bool dry_run = false;
+};
+
+struct ConfirmArguments {
+  std::string container;
+  std::string etag;
 };
 
 struct NoArguments {};
 
 ExitCode Create(Session& session, const ContainerArguments& arguments) {
-  const auto created = session.client().CreateContainer(arguments.container);
+  v1::Container container = arguments.container;
+  if (const auto brake = arguments.brake.Apply({}); brake.has_value()) {
+    *container.mutable_delete_policy()->mutable_brake() = *brake;
+  }
+  const auto created = session.client().CreateContainer(container);
   if (!created.ok()) return session.Fail(created.status());
   session.Print(*created, ContainerText(*created));
   return ExitCode::kOk;
@@ -46,16 +55,55 @@ ExitCode List(Session& session, const NoArguments&) {
   return ExitCode::kOk;
 }
 
-ExitCode Set(Session& session, const ContainerArguments& arguments) {
-  if (arguments.named_fields.empty()) {
-    return session.Fail(ExitCode::kUsage,
-                        "nothing to set: give at least one of --default-ttl, --indexing-mode, "
-                        "--max-deletes-per-second, --delay-seconds");
+// Puts the brake as it is to be into `container`. The API changes it as a whole, so the
+// present one is read first; what is set is refused if somebody else changes it meanwhile.
+absl::Status EditBrake(Session& session, const BrakeEdit& edit, v1::Container& container) {
+  const auto present = session.client().GetContainer(container.id());
+  if (!present.ok()) return present.status();
+  if (container.etag().empty()) container.set_etag(present->etag());
+  const auto brake = edit.Apply(present->delete_policy().brake());
+  if (brake.has_value()) *container.mutable_delete_policy()->mutable_brake() = *brake;
+  return absl::OkStatus();
+}
+
+// A line about the brake if the change just made has pulled it.
+std::string BrakeNotice(Session& session, const v1::Container& container) {
+  if (session.json() || !container.delete_policy().has_brake()) return "";
+  const auto status = session.client().GetExpiryStatus(container.id());
+  if (!status.ok() || !status->container().has_brake()) return "";
+  return FormatFields({{"brake", BrakePulledText(container.id(), status->container().brake())}});
+}
+
+ExitCode Set(Session& session, const SetArguments& arguments) {
+  v1::Container container = arguments.container;
+  std::vector<std::string> fields = arguments.named_fields;
+  if (!arguments.brake.changes.empty()) {
+    const absl::Status edited = EditBrake(session, arguments.brake, container);
+    if (!edited.ok()) return session.Fail(edited);
+    fields.push_back("delete_policy.brake");
   }
-  const auto updated =
-      session.client().UpdateContainer(arguments.container, arguments.named_fields);
+  if (fields.empty()) {
+    return session.Fail(ExitCode::kUsage,
+                        absl::StrCat("nothing to set: give at least one of ", PolicyOptionNames()));
+  }
+  if (arguments.dry_run) {
+    const auto preview = session.client().PreviewUpdate(container, fields);
+    if (!preview.ok()) return session.Fail(preview.status());
+    session.Print(*preview, PreviewText(*preview));
+    return ExitCode::kOk;
+  }
+  const auto updated = session.client().UpdateContainer(container, fields);
   if (!updated.ok()) return session.Fail(updated.status());
-  session.Print(*updated, ContainerText(*updated));
+  session.Print(*updated, absl::StrCat(ContainerText(*updated), BrakeNotice(session, *updated)));
+  return ExitCode::kOk;
+}
+
+ExitCode Confirm(Session& session, const ConfirmArguments& arguments) {
+  const auto confirmed = session.client().ConfirmPolicy(arguments.container, arguments.etag);
+  if (!confirmed.ok()) return session.Fail(confirmed.status());
+  session.Print(*confirmed, absl::StrCat("the policy of ", arguments.container,
+                                         " is confirmed: what it made due is deleted from now "
+                                         "on\n"));
   return ExitCode::kOk;
 }
 
@@ -69,81 +117,28 @@ ExitCode Delete(Session& session, const ContainerArguments& arguments) {
   return ExitCode::kOk;
 }
 
-void ParseDefaultTtl(const std::string& text, v1::Container& container) {
-  int64_t seconds;
-  if (text == "off") {
-    container.clear_default_ttl();
-  } else if (absl::SimpleAtoi(text, &seconds)) {
-    container.set_default_ttl(seconds);
-  } else {
-    throw CLI::ValidationError(
-        "--default-ttl",
-        absl::StrCat("\"", text, "\" must be off, -1 or a whole number of seconds"));
-  }
-}
-
-void ParseIndexingMode(const std::string& text, v1::Container& container) {
-  if (text == "consistent") {
-    container.set_indexing_mode(v1::INDEXING_MODE_CONSISTENT);
-  } else if (text == "lazy") {
-    container.set_indexing_mode(v1::INDEXING_MODE_LAZY);
-  } else if (text == "none") {
-    container.set_indexing_mode(v1::INDEXING_MODE_NONE);
-  } else {
-    throw CLI::ValidationError("--indexing-mode",
-                               absl::StrCat("\"", text, "\" must be consistent, lazy or none"));
-  }
-}
-
-void ParseDeleteRate(const std::string& text, v1::Container& container) {
-  double rate;
-  if (text == "default") {
-    container.mutable_delete_policy()->clear_max_deletes_per_second();
-  } else if (absl::SimpleAtod(text, &rate)) {
-    container.mutable_delete_policy()->set_max_deletes_per_second(rate);
-  } else {
-    throw CLI::ValidationError("--max-deletes-per-second",
-                               absl::StrCat("\"", text, "\" must be default or a number"));
-  }
-}
-
-void AddPolicyOptions(CLI::App& command, const std::shared_ptr<ContainerArguments>& arguments) {
-  AddParsedOption(command, "--default-ttl",
-                  "Time to live in seconds of items that have none of their own; -1: items "
-                  "expire only by their own ttl; off: nothing expires",
-                  "N|-1|off", [arguments](const std::string& text) {
-                    arguments->named_fields.push_back("default_ttl");
-                    ParseDefaultTtl(text, arguments->container);
-                  });
-  AddParsedOption(command, "--indexing-mode", "How the expiry index is kept",
-                  "consistent|lazy|none", [arguments](const std::string& text) {
-                    arguments->named_fields.push_back("indexing_mode");
-                    ParseIndexingMode(text, arguments->container);
-                  });
-  AddParsedOption(command, "--max-deletes-per-second",
-                  "Most deletes sent to the store per second; 0: none; default: what the server "
-                  "gives to containers that say nothing",
-                  "X|default", [arguments](const std::string& text) {
-                    arguments->named_fields.push_back("delete_policy.max_deletes_per_second");
-                    ParseDeleteRate(text, arguments->container);
-                  });
-  AddIntegerOption(
-      command, "--delay-seconds",
-      "How long an expired item is kept, invisible, before it may be deleted",
-      [arguments](int64_t seconds) {
-        arguments->named_fields.push_back("delete_policy.delay");
-        arguments->container.mutable_delete_policy()->mutable_delay()->set_seconds(seconds);
-      });
-}
-
-void AddId(CLI::App& command, const std::shared_ptr<ContainerArguments>& arguments) {
+void AddId(CLI::App& command, ContainerArguments& arguments) {
   AddContainerId(command, "ID",
-                 [arguments](std::string id) { arguments->container.set_id(std::move(id)); });
+                 [&arguments](std::string id) { arguments.container.set_id(std::move(id)); });
 }
 
-void AddEtag(CLI::App& command, const std::shared_ptr<ContainerArguments>& arguments) {
-  AddParsedOption(command, "--etag", "Only if this is the container's current etag", "TEXT",
-                  [arguments](const std::string& etag) { arguments->container.set_etag(etag); });
+constexpr char kEtagHelp[] = "Only if this is the container's current etag";
+
+void AddEtag(CLI::App& command, ContainerArguments& arguments) {
+  AddParsedOption(command, "--etag", kEtagHelp, "TEXT",
+                  [&arguments](const std::string& etag) { arguments.container.set_etag(etag); });
+}
+
+void AddConfirm(CLI::App& containers, Command& chosen) {
+  auto arguments = std::make_shared<ConfirmArguments>();
+  CLI::App* confirm =
+      AddCommand(containers, "confirm",
+                 "Confirm a change of policy that pulled the brake: what it made due is deleted",
+                 arguments, Confirm, chosen);
+  AddContainerId(*confirm, "ID", [arguments = arguments.get()](std::string id) {
+    arguments->container = std::move(id);
+  });
+  AddTextOption(*confirm, "--etag", kEtagHelp, arguments->etag);
 }
 
 }  // namespace
@@ -155,30 +150,34 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
   auto create_arguments = std::make_shared<ContainerArguments>();
   CLI::App* create =
       AddCommand(*containers, "create", "Create a container", create_arguments, Create, chosen);
-  AddId(*create, create_arguments);
-  AddPolicyOptions(*create, create_arguments);
+  AddId(*create, *create_arguments);
+  AddPolicyOptions(*create, *create_arguments);
 
   auto get_arguments = std::make_shared<ContainerArguments>();
   AddId(*AddCommand(*containers, "get", "Show one container", get_arguments, Get, chosen),
-        get_arguments);
+        *get_arguments);
 
   AddCommand(*containers, "list", "Show all containers", std::make_shared<NoArguments>(), List,
              chosen);
 
-  auto set_arguments = std::make_shared<ContainerArguments>();
+  auto set_arguments = std::make_shared<SetArguments>();
   CLI::App* set = AddCommand(*containers, "set", "Change the given settings and no others",
                              set_arguments, Set, chosen);
-  AddId(*set, set_arguments);
-  AddPolicyOptions(*set, set_arguments);
-  AddEtag(*set, set_arguments);
+  AddId(*set, *set_arguments);
+  AddPolicyOptions(*set, *set_arguments);
+  AddEtag(*set, *set_arguments);
+  set->add_flag("--dry-run", set_arguments->dry_run,
+                "Change nothing; say what the change would do to the tracked items");
+
+  AddConfirm(*containers, chosen);
 
   auto delete_arguments = std::make_shared<ContainerArguments>();
   CLI::App* remove = AddCommand(*containers, "delete",
                                 "Forget a container and all that is tracked in it; deletes nothing "
                                 "in the store",
                                 delete_arguments, Delete, chosen);
-  AddId(*remove, delete_arguments);
-  AddEtag(*remove, delete_arguments);
+  AddId(*remove, *delete_arguments);
+  AddEtag(*remove, *delete_arguments);
 }
 
 }  // namespace ttl

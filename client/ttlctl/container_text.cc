@@ -1,6 +1,9 @@
 #include "client/ttlctl/container_text.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/cpp/proto_time.h"
 #include "client/ttlctl/format.h"
 #include "client/ttlctl/table.h"
@@ -12,6 +15,30 @@ std::string DeleteRateText(const v1::DeletePolicy& policy) {
   if (!policy.has_max_deletes_per_second()) return "server default";
   if (policy.max_deletes_per_second() == 0) return "0 (no deletes)";
   return absl::StrCat(FormatRate(policy.max_deletes_per_second()), "/s");
+}
+
+// "more than 1,000 items or 5 % due by one change; lets go after 1d".
+std::string BrakeText(const v1::PolicyBrake& brake) {
+  std::vector<std::string> limits;
+  if (brake.has_max_newly_due_items()) {
+    limits.push_back(absl::StrCat(FormatCount(brake.max_newly_due_items()), " items"));
+  }
+  if (brake.has_max_newly_due_percent()) {
+    limits.push_back(absl::StrCat(FormatRate(brake.max_newly_due_percent()), " %"));
+  }
+  return absl::StrCat("more than ", absl::StrJoin(limits, " or "),
+                      " due by one change; lets go after ",
+                      FormatSpan(ToDuration(brake.release_after())));
+}
+
+std::string ThroughputText(const v1::DeletePolicy& policy) {
+  std::string text =
+      absl::StrCat(FormatRate(policy.request_units_per_second()), " request units/s");
+  if (policy.min_deletes_per_second() > 0) {
+    absl::StrAppend(&text, ", ", FormatRate(policy.min_deletes_per_second()),
+                    " deletes/s even if requests leave nothing over");
+  }
+  return text;
 }
 
 std::string DelayText(const v1::DeletePolicy& policy) {
@@ -55,17 +82,28 @@ std::string IndexProgressText(const v1::IndexProgress& progress) {
 }
 
 std::string ContainerText(const v1::Container& container) {
-  return FormatFields({
+  const v1::DeletePolicy& policy = container.delete_policy();
+  std::vector<std::pair<std::string, std::string>> fields = {
       {"container", container.id()},
       {"default ttl", DefaultTtlText(container)},
       {"indexing", absl::StrCat(IndexingModeText(container.indexing_mode()), ", index ",
                                 IndexProgressText(container.index_progress()))},
-      {"deletes", DeleteRateText(container.delete_policy())},
-      {"delay", DelayText(container.delete_policy())},
-      {"etag", container.etag()},
-      {"created", FormatInstant(ToTime(container.create_time()))},
-      {"updated", FormatInstant(ToTime(container.update_time()))},
-  });
+      {"deletes", DeleteRateText(policy)},
+      {"delay", DelayText(policy)},
+  };
+  if (policy.has_request_units_per_second()) {
+    fields.emplace_back("throughput", ThroughputText(policy));
+  }
+  if (policy.has_request_units_per_delete()) {
+    fields.emplace_back(
+        "a delete costs",
+        absl::StrCat(FormatRate(policy.request_units_per_delete()), " until the store says it"));
+  }
+  if (policy.has_brake()) fields.emplace_back("brake", BrakeText(policy.brake()));
+  fields.emplace_back("etag", container.etag());
+  fields.emplace_back("created", FormatInstant(ToTime(container.create_time())));
+  fields.emplace_back("updated", FormatInstant(ToTime(container.update_time())));
+  return FormatFields(fields);
 }
 
 std::string ContainersText(const std::vector<v1::Container>& containers) {

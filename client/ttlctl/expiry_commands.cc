@@ -1,13 +1,18 @@
 #include "client/ttlctl/expiry_commands.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/ttlctl/container_status_text.h"
 #include "client/ttlctl/format.h"
 #include "client/ttlctl/status_text.h"
+#include "client/ttlctl/table.h"
 
 namespace ttl {
 namespace {
@@ -18,6 +23,13 @@ struct TargetArguments {
   std::string container;
   bool all = false;
   std::string reason;
+};
+
+constexpr int64_t kMaxPageSize = 1000;
+
+struct StuckArguments {
+  std::string container;
+  int64_t limit = 100;
 };
 
 ExitCode StatusOfAll(Session& session) {
@@ -91,6 +103,51 @@ ExitCode AcceptClock(Session& session, const NoArguments&) {
   return ExitCode::kOk;
 }
 
+void PrintPage(Session& session, const v1::ListStuckItemsResponse& page, Table& table) {
+  for (const v1::StuckItem& item : page.items()) {
+    if (session.json()) session.Print(item, "");
+    AddStuckRow(item, table);
+  }
+  const std::string text = table.Render();
+  if (!session.json()) session.terminal().out << text;
+}
+
+ExitCode ListStuck(Session& session, const StuckArguments& arguments) {
+  v1::ListStuckItemsRequest request;
+  request.set_container(arguments.container);
+  Table table = StuckTable();
+  int64_t listed = 0;
+  do {
+    request.set_page_size(static_cast<int32_t>(
+        arguments.limit == 0 ? kMaxPageSize : std::min(kMaxPageSize, arguments.limit - listed)));
+    const auto page = session.client().ListStuckItems(request);
+    if (!page.ok()) return session.Fail(page.status());
+    PrintPage(session, *page, table);
+    listed += page->items_size();
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty() && (arguments.limit == 0 || listed < arguments.limit));
+  if (!request.page_token().empty()) {
+    session.terminal().err << "more may follow: --limit 0 lists all\n";
+  }
+  return ExitCode::kOk;
+}
+
+void AddStuck(CLI::App& app, Command& chosen) {
+  auto arguments = std::make_shared<StuckArguments>();
+  CLI::App* stuck = AddCommand(app, "stuck",
+                               "List the items whose delete has failed, by the time of their next "
+                               "try",
+                               arguments, ListStuck, chosen);
+  AddContainerId(*stuck, "CONTAINER", [arguments = arguments.get()](std::string id) {
+    arguments->container = std::move(id);
+  });
+  AddIntegerOption(*stuck, "--limit", "Most items to list; 0: all; 100 if not given",
+                   [arguments = arguments.get()](int64_t limit) {
+                     if (limit < 0) throw CLI::ValidationError("--limit", "must not be negative");
+                     arguments->limit = limit;
+                   });
+}
+
 void AddTarget(CLI::App& command, TargetArguments& arguments) {
   AddTextOption(command, "CONTAINER", "Id of the container", arguments.container);
   command.add_flag("--all", arguments.all, "All containers, also those created later");
@@ -116,6 +173,8 @@ void AddExpiryCommands(CLI::App& app, Command& chosen) {
   auto resume_arguments = std::make_shared<TargetArguments>();
   AddTarget(*AddCommand(app, "resume", "Lift a pause", resume_arguments, Resume, chosen),
             *resume_arguments);
+
+  AddStuck(app, chosen);
 
   CLI::App* clock = app.add_subcommand("clock", "The sidecar's clock");
   clock->require_subcommand(1);

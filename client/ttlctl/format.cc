@@ -19,7 +19,10 @@ std::string FormatUnixSeconds(int64_t seconds) {
 }
 
 std::string FormatSpan(absl::Duration duration) {
-  if (duration < absl::ZeroDuration()) return absl::StrCat("-", FormatSpan(-duration));
+  if (duration < absl::ZeroDuration()) {
+    const std::string span = FormatSpan(-duration);
+    return span == "0s" ? span : absl::StrCat("-", span);
+  }
   const int64_t tenths = absl::ToInt64Milliseconds(duration) / 100;
   if (tenths < 600 && tenths % 10 != 0) return absl::StrFormat("%d.%ds", tenths / 10, tenths % 10);
 

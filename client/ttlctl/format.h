@@ -18,7 +18,7 @@ std::string FormatInstant(absl::Time time);
 std::string FormatUnixSeconds(int64_t seconds);
 
 // The two largest units, rounded down: "3d 4h", "59s", "0s"; below a minute
-// with a tenth if it is not whole: "2.5s". Negative with a sign.
+// with a tenth if it is not whole: "2.5s". Negative with a sign, unless it is "0s".
 std::string FormatSpan(absl::Duration duration);
 
 // 1234567 as "1,234,567".

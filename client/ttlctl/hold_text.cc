@@ -35,6 +35,16 @@ std::string HoldText(int hold) {
       return "index is being built";
     case v1::DELETE_HOLD_NO_STORE:
       return "no store configured";
+    case v1::DELETE_HOLD_BUDGET:
+      return "requests leave no throughput over";
+    case v1::DELETE_HOLD_BRAKE:
+      return "brake: a change of policy is to be confirmed";
+    case v1::DELETE_HOLD_STORE_UNCONFIRMED:
+      return "the store is to be confirmed";
+    case v1::DELETE_HOLD_PUSH_BACK:
+      return "the store pushes back";
+    case v1::DELETE_HOLD_BACKOFF:
+      return "wait after failed calls";
     default:
       return absl::StrCat("reason ", hold, " (newer than this ttlctl)");
   }

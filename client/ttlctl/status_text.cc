@@ -1,14 +1,13 @@
 #include "client/ttlctl/status_text.h"
 
-#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/cpp/proto_time.h"
-#include "client/ttlctl/container_text.h"
+#include "client/ttlctl/count_text.h"
 #include "client/ttlctl/format.h"
-#include "client/ttlctl/hold_text.h"
-#include "client/ttlctl/table.h"
 
 namespace ttl {
 namespace {
@@ -16,7 +15,32 @@ namespace {
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 std::string SignedSpan(absl::Duration duration) {
-  return absl::StrCat(duration < absl::ZeroDuration() ? "" : "+", FormatSpan(duration));
+  const std::string span = FormatSpan(duration);
+  if (span == "0s" || duration < absl::ZeroDuration()) return span;
+  return absl::StrCat("+", span);
+}
+
+std::string HealthText(const v1::SidecarHealth& health) {
+  switch (health.state()) {
+    case v1::HEALTH_STATE_HEALTHY:
+      return "healthy";
+    case v1::HEALTH_STATE_DEGRADED:
+      return absl::StrCat("DEGRADED\n", absl::StrJoin(health.reasons(), "\n"));
+    default:
+      return "state unknown";
+  }
+}
+
+std::string SweepText(const v1::SweepStatus& sweep, absl::Time now) {
+  std::string text = sweep.stalled() ? "STALLED, " : "";
+  if (sweep.has_last_step_time()) {
+    absl::StrAppend(&text, "last step ", FormatSpan(now - ToTime(sweep.last_step_time())), " ago");
+  } else {
+    absl::StrAppend(&text, "no step yet");
+  }
+  absl::StrAppend(&text, ", ", sweep.calls_under_way(),
+                  sweep.calls_under_way() == 1 ? " call" : " calls", " to the store under way");
+  return text;
 }
 
 std::string StoreText(const v1::StoreStatus& store, absl::Time now) {
@@ -34,46 +58,11 @@ std::string StoreText(const v1::StoreStatus& store, absl::Time now) {
     absl::StrAppend(&text, "\nno calls until ", FormatInstant(ToTime(store.held_until())));
   }
   if (!store.last_error().empty()) absl::StrAppend(&text, "\nlast error: ", store.last_error());
-  return text;
-}
-
-std::string RateText(bool limited, double rate) {
-  return limited ? absl::StrCat(FormatRate(rate), "/s") : "no limit";
-}
-
-std::string OldestDueText(const v1::ContainerExpiryStatus& status) {
-  return status.has_oldest_due_age() ? FormatSpan(ToDuration(status.oldest_due_age())) : "-";
-}
-
-std::string BacklogText(const v1::ContainerExpiryStatus& status) {
-  return absl::StrCat(status.backlog_is_lower_bound() ? "at least " : "",
-                      FormatCount(status.backlog()));
-}
-
-// Deletes that were sent and did not end in the item being gone or newer.
-int64_t Unsuccessful(const v1::DeleteTally& tally) {
-  return tally.not_expired() + tally.throttled() + tally.failed() + tally.unanswered();
-}
-
-std::string TallyText(const v1::DeleteTally& tally) {
-  std::string text =
-      absl::StrCat(FormatCount(tally.sent()), " sent, ", FormatCount(tally.deleted()), " deleted");
-  const std::pair<int64_t, const char*> others[] = {
-      {tally.not_found(), "not found"},
-      {tally.modified(), "modified (kept)"},
-      {tally.not_expired(), "not expired by the store's clock"},
-      {tally.throttled(), "throttled"},
-      {tally.failed(), "failed"},
-      {tally.unanswered(), "unanswered"},
-  };
-  for (const auto& [count, name] : others) {
-    if (count != 0) absl::StrAppend(&text, ", ", FormatCount(count), " ", name);
+  if (!store.unconfirmed().empty()) {
+    absl::StrAppend(&text, "\nNO DELETES UNTIL CONFIRMED: ", store.unconfirmed(),
+                    "\nif it is the right store: ttlctl store confirm ", store.store_id());
   }
   return text;
-}
-
-bool IsOlder(const v1::ContainerExpiryStatus& a, const v1::ContainerExpiryStatus& b) {
-  return ToDuration(a.oldest_due_age()) > ToDuration(b.oldest_due_age());
 }
 
 }  // namespace
@@ -104,14 +93,16 @@ std::string SidecarText(const v1::SidecarStatus& sidecar, absl::string_view addr
   const absl::Time now = ToTime(sidecar.clock().now());
   Fields fields = {
       {"sidecar", absl::StrCat(address, ", up ", FormatSpan(now - ToTime(sidecar.start_time())))},
+      {"health", HealthText(sidecar.health())},
       {"clock", ClockText(sidecar.clock())},
       {"store", StoreText(sidecar.store(), now)},
       {"storage", sidecar.storage_writable()
                       ? "takes writes"
                       : absl::StrCat("REFUSES WRITES: ", sidecar.storage_problem())},
-      {"deletes", absl::StrCat(RateText(sidecar.has_max_deletes_per_second(),
-                                        sidecar.max_deletes_per_second()),
+      {"deletes", absl::StrCat(LimitText(sidecar.has_max_deletes_per_second(),
+                                         sidecar.max_deletes_per_second()),
                                " over all containers")},
+      {"sweep", SweepText(sidecar.sweep(), now)},
   };
   if (sidecar.has_pause()) {
     fields.emplace_back("", absl::StrCat("ALL PAUSED: ", PauseText(sidecar.pause())));
@@ -120,42 +111,6 @@ std::string SidecarText(const v1::SidecarStatus& sidecar, absl::string_view addr
     fields.emplace_back("checks", absl::StrCat(FormatCount(sidecar.impossible_checks()),
                                                " carried an impossible ts or ttl"));
   }
-  return FormatFields(fields);
-}
-
-std::string ContainerStatusesText(std::vector<v1::ContainerExpiryStatus> containers) {
-  if (containers.empty()) return "no containers\n";
-  std::stable_sort(containers.begin(), containers.end(), IsOlder);
-  Table table(
-      {"CONTAINER", "OLDEST DUE", "BACKLOG", "ALLOWED", "DELETED", "FAILED", "HELD BACK BY"});
-  for (const v1::ContainerExpiryStatus& status : containers) {
-    table.AddRow(
-        {status.container(), OldestDueText(status), BacklogText(status),
-         RateText(status.has_allowed_deletes_per_second(), status.allowed_deletes_per_second()),
-         FormatCount(status.deletes().deleted()), FormatCount(Unsuccessful(status.deletes())),
-         HoldsText(status.holds())});
-  }
-  return table.Render();
-}
-
-std::string ContainerStatusText(const v1::ContainerExpiryStatus& status) {
-  Fields fields = {
-      {"container", status.container()},
-      {"oldest due", status.has_oldest_due_age() ? absl::StrCat(OldestDueText(status), " ago")
-                                                 : "nothing is due"},
-      {"backlog", absl::StrCat(BacklogText(status), " due and not yet deleted")},
-      {"held back by", HoldsText(status.holds())},
-  };
-  if (status.has_pause()) fields.emplace_back("paused", PauseText(status.pause()));
-  if (status.has_grace_until()) {
-    fields.emplace_back("grace until", FormatInstant(ToTime(status.grace_until())));
-  }
-  fields.emplace_back("allowed", RateText(status.has_allowed_deletes_per_second(),
-                                          status.allowed_deletes_per_second()));
-  fields.emplace_back("deletes", TallyText(status.deletes()));
-  fields.emplace_back("index",
-                      absl::StrCat(IndexProgressText(status.index_progress()), ", ",
-                                   FormatCount(status.early_entries()), " early entries moved"));
   return FormatFields(fields);
 }
 

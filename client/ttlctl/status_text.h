@@ -2,7 +2,6 @@
 #define TTL_CLIENT_TTLCTL_STATUS_TEXT_H_
 
 #include <string>
-#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "ttl/v1/expiry_service.pb.h"
@@ -17,14 +16,9 @@ std::string ClockText(const v1::ClockStatus& clock);
 // "reason" (since ...)
 std::string PauseText(const v1::PauseState& pause);
 
-// The sidecar as a whole, a line per part: clock, store, storage, limit, pause.
+// The sidecar as a whole, a line per part: health, clock, store, storage, limit,
+// pause, sweep.
 std::string SidecarText(const v1::SidecarStatus& sidecar, absl::string_view address);
-
-// A table of containers, the one with the oldest due item first.
-std::string ContainerStatusesText(std::vector<v1::ContainerExpiryStatus> containers);
-
-// One container, a line per field.
-std::string ContainerStatusText(const v1::ContainerExpiryStatus& status);
 
 }  // namespace ttl
 

@@ -12,6 +12,7 @@
 #include "client/ttlctl/expiry_commands.h"
 #include "client/ttlctl/import_command.h"
 #include "client/ttlctl/item_commands.h"
+#include "client/ttlctl/limit_commands.h"
 #include "client/ttlctl/session.h"
 
 namespace ttl {
@@ -65,6 +66,7 @@ ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& te
   AddItemCommands(app, command);
   AddImportCommand(app, command);
   AddExpiryCommands(app, command);
+  AddLimitCommands(app, command);
   try {
     // CLI11 takes arguments from the back.
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

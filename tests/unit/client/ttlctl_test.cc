@@ -123,6 +123,126 @@ TEST_F(TtlctlTest, SetWithoutASettingIsAUsageError) {
   EXPECT_EQ(sidecar_.Calls("UpdateContainer"), 0);
 }
 
+TEST_F(TtlctlTest, CreateSendsThroughputAndBrake) {
+  Run({"containers", "create", "c", "--request-units-per-second", "400",
+       "--request-units-per-delete", "2.5", "--min-deletes-per-second", "1", "--brake-items",
+       "1000", "--brake-percent", "5", "--brake-release-seconds", "7200"});
+  const auto policy =
+      OnlyRequest<v1::CreateContainerRequest>("CreateContainer").container().delete_policy();
+  EXPECT_EQ(policy.request_units_per_second(), 400);
+  EXPECT_EQ(policy.request_units_per_delete(), 2.5);
+  EXPECT_EQ(policy.min_deletes_per_second(), 1);
+  EXPECT_EQ(policy.brake().max_newly_due_items(), 1000);
+  EXPECT_EQ(policy.brake().max_newly_due_percent(), 5);
+  EXPECT_EQ(policy.brake().release_after().seconds(), 7200);
+}
+
+TEST_F(TtlctlTest, CreateWithoutABrakeSendsNone) {
+  Run({"containers", "create", "c", "--default-ttl", "5"});
+  EXPECT_FALSE(
+      OnlyRequest<v1::CreateContainerRequest>("CreateContainer").container().has_delete_policy());
+}
+
+TEST_F(TtlctlTest, NoneTakesASettingOut) {
+  Run({"containers", "set", "c", "--request-units-per-second", "none", "--request-units-per-delete",
+       "none", "--min-deletes-per-second", "none"});
+  const auto request = OnlyRequest<v1::UpdateContainerRequest>("UpdateContainer");
+  EXPECT_THAT(request.update_mask().paths(), ElementsAre("delete_policy.request_units_per_second",
+                                                         "delete_policy.request_units_per_delete",
+                                                         "delete_policy.min_deletes_per_second"));
+  const v1::DeletePolicy& policy = request.container().delete_policy();
+  EXPECT_FALSE(policy.has_request_units_per_second());
+  EXPECT_FALSE(policy.has_request_units_per_delete());
+  EXPECT_FALSE(policy.has_min_deletes_per_second());
+}
+
+TEST_F(TtlctlTest, NumbersThatAreNoneAreUsageErrors) {
+  for (const char* option :
+       {"--request-units-per-second", "--request-units-per-delete", "--min-deletes-per-second",
+        "--brake-items", "--brake-percent", "--brake-release-seconds"}) {
+    const Outcome outcome = Run({"containers", "set", "c", option, "many"});
+    EXPECT_EQ(outcome.code, ExitCode::kUsage) << option;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr(option), HasSubstr("many"))) << option;
+  }
+  EXPECT_EQ(sidecar_.Calls("UpdateContainer"), 0);
+}
+
+// A container whose brake has both limits.
+v1::GetContainerResponse Braked() {
+  v1::GetContainerResponse response;
+  response.mutable_container()->set_etag("e7");
+  v1::PolicyBrake& brake = *response.mutable_container()->mutable_delete_policy()->mutable_brake();
+  brake.set_max_newly_due_items(1000);
+  brake.set_max_newly_due_percent(5);
+  brake.mutable_release_after()->set_seconds(7200);
+  return response;
+}
+
+TEST_F(TtlctlTest, PartsOfABrakeAreSetOneByOne) {
+  sidecar_.Answer("GetContainer", Braked());
+  Run({"containers", "set", "c", "--brake-items", "7", "--brake-percent", "none"});
+  const auto request = OnlyRequest<v1::UpdateContainerRequest>("UpdateContainer");
+  EXPECT_THAT(request.update_mask().paths(), ElementsAre("delete_policy.brake"));
+  const v1::PolicyBrake& brake = request.container().delete_policy().brake();
+  EXPECT_EQ(brake.max_newly_due_items(), 7);
+  EXPECT_FALSE(brake.has_max_newly_due_percent());
+  EXPECT_EQ(brake.release_after().seconds(), 7200);
+  EXPECT_EQ(request.container().etag(), "e7") << "so that nobody else's change is overwritten";
+}
+
+TEST_F(TtlctlTest, ABrakeWithoutLimitsIsTakenOut) {
+  sidecar_.Answer("GetContainer", Braked());
+  Run({"containers", "set", "c", "--brake-items", "none", "--brake-percent", "none"});
+  const auto request = OnlyRequest<v1::UpdateContainerRequest>("UpdateContainer");
+  EXPECT_THAT(request.update_mask().paths(), ElementsAre("delete_policy.brake"));
+  EXPECT_FALSE(request.container().delete_policy().has_brake());
+}
+
+TEST_F(TtlctlTest, ABrakeThatNeverHadALimitIsLeftToTheServerToRefuse) {
+  Run({"containers", "set", "c", "--brake-release-seconds", "60"});
+  const auto request = OnlyRequest<v1::UpdateContainerRequest>("UpdateContainer");
+  EXPECT_TRUE(request.container().delete_policy().brake().has_release_after());
+}
+
+TEST_F(TtlctlTest, SetSaysThatTheBrakeIsPulledAndHowToLetItGo) {
+  v1::UpdateContainerResponse updated;
+  updated.mutable_container()->set_id("c");
+  updated.mutable_container()->mutable_delete_policy()->mutable_brake()->set_max_newly_due_items(5);
+  sidecar_.Answer("UpdateContainer", updated);
+  v1::GetExpiryStatusResponse status;
+  status.mutable_container()->mutable_brake()->set_newly_due_items(1234);
+  sidecar_.Answer("GetExpiryStatus", status);
+  EXPECT_THAT(Run({"containers", "set", "c", "--default-ttl", "5"}).out,
+              AllOf(HasSubstr("PULLED"), HasSubstr("1,234 items due"),
+                    HasSubstr("ttlctl containers confirm c")));
+}
+
+TEST_F(TtlctlTest, DryRunChangesNothingAndSaysWhatWouldHappen) {
+  v1::UpdateContainerResponse response;
+  response.mutable_container()->set_id("c");
+  response.mutable_preview()->set_newly_expired_items(500);
+  sidecar_.Answer("UpdateContainer", response);
+  EXPECT_THAT(Run({"containers", "set", "c", "--default-ttl", "5", "--dry-run"}).out,
+              AllOf(HasSubstr("nothing was changed"), HasSubstr("500 would be hidden")));
+  const auto request = OnlyRequest<v1::UpdateContainerRequest>("UpdateContainer");
+  EXPECT_TRUE(request.validate_only());
+  EXPECT_EQ(request.container().default_ttl(), 5);
+
+  sidecar_.Answer("UpdateContainer", response);
+  const Outcome outcome =
+      Run({"containers", "set", "c", "--default-ttl", "5", "--dry-run", "--json"});
+  EXPECT_EQ(json::parse(outcome.out)["preview"]["newly_expired_items"], "500");
+}
+
+TEST_F(TtlctlTest, ConfirmNamesContainerAndEtag) {
+  EXPECT_THAT(Run({"containers", "confirm", "c", "--etag", "e1"}).out, HasSubstr("is confirmed"));
+  const auto request = OnlyRequest<v1::ConfirmPolicyRequest>("ConfirmPolicy");
+  EXPECT_EQ(request.container(), "c");
+  EXPECT_EQ(request.etag(), "e1");
+  sidecar_.Fail("ConfirmPolicy", {grpc::StatusCode::FAILED_PRECONDITION, "no brake is pulled"});
+  EXPECT_EQ(Run({"containers", "confirm", "c"}).code, ExitCode::kRefused);
+}
+
 TEST_F(TtlctlTest, ListPrintsOneJsonObjectPerLine) {
   v1::ListContainersResponse response;
   response.add_containers()->set_id("a");
@@ -401,6 +521,64 @@ TEST_F(TtlctlTest, ClockAcceptRefusedByTheServerIsOneLine) {
   EXPECT_EQ(outcome.code, ExitCode::kRefused);
   EXPECT_EQ(outcome.err, "ttlctl: the clock is not suspect\n");
   EXPECT_EQ(Run({"clock", "show"}).code, ExitCode::kOk);
+}
+
+v1::ListStuckItemsResponse Stuck(int count, const std::string& token) {
+  v1::ListStuckItemsResponse page;
+  for (int i = 0; i < count; ++i) {
+    v1::StuckItem& item = *page.add_items();
+    item.set_partition_key("p");
+    item.set_id(absl::StrCat("i", i));
+    item.set_attempts(3);
+    item.set_last_error("row is\nlocked");
+    item.set_next_try_time(1000);
+  }
+  page.set_next_page_token(token);
+  return page;
+}
+
+TEST_F(TtlctlTest, StuckItemsAreATable) {
+  sidecar_.Answer("ListStuckItems", Stuck(1, ""));
+  EXPECT_EQ(Run({"stuck", "c"}).out,
+            "ITEM    ATTEMPTS  NEXT TRY              LAST ERROR\n"
+            "p / i0  3         1970-01-01T00:16:40Z  row is\\x0alocked\n");
+  EXPECT_EQ(OnlyRequest<v1::ListStuckItemsRequest>("ListStuckItems").container(), "c");
+}
+
+TEST_F(TtlctlTest, StuckItemsAreListedUpToTheLimit) {
+  sidecar_.Answer("ListStuckItems", Stuck(1000, "more"));
+  sidecar_.Answer("ListStuckItems", Stuck(500, "and more"));
+  const Outcome outcome = Run({"stuck", "c", "--limit", "1500", "--json"});
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1500);
+  EXPECT_THAT(outcome.err, HasSubstr("--limit 0"));
+  const auto requests = sidecar_.Requests<v1::ListStuckItemsRequest>("ListStuckItems");
+  EXPECT_EQ(requests[1].page_token(), "more");
+  EXPECT_EQ(requests[1].page_size(), 500);
+  EXPECT_EQ(Run({"stuck", "c", "--limit", "-1"}).code, ExitCode::kUsage);
+}
+
+TEST_F(TtlctlTest, LimitsAreANumberNoneOrTheServersOwn) {
+  v1::SetMaxDeletesPerSecondResponse five;
+  five.set_max_deletes_per_second(5);
+  sidecar_.Answer("SetMaxDeletesPerSecond", five);
+  EXPECT_EQ(Run({"limits", "set", "--max-deletes-per-second", "5"}).out,
+            "deletes over all containers: 5/s\n");
+  EXPECT_EQ(Run({"limits", "set", "--max-deletes-per-second", "none"}).out,
+            "deletes over all containers: no limit\n");
+  EXPECT_EQ(Run({"limits", "set", "--max-deletes-per-second", "default"}).code, ExitCode::kOk);
+  const auto requests =
+      sidecar_.Requests<v1::SetMaxDeletesPerSecondRequest>("SetMaxDeletesPerSecond");
+  EXPECT_EQ(requests[0].max_deletes_per_second(), 5);
+  EXPECT_TRUE(requests[1].unlimited());
+  EXPECT_TRUE(requests[2].server_default());
+  EXPECT_EQ(Run({"limits", "set", "--max-deletes-per-second", "few"}).code, ExitCode::kUsage);
+  EXPECT_EQ(Run({"limits", "set"}).code, ExitCode::kUsage);
+}
+
+TEST_F(TtlctlTest, AStoreIsConfirmedByItsId) {
+  EXPECT_EQ(Run({"store", "confirm"}).code, ExitCode::kUsage);
+  EXPECT_THAT(Run({"store", "confirm", "store-2"}).out, HasSubstr("store-2 is confirmed"));
+  EXPECT_EQ(OnlyRequest<v1::ConfirmStoreRequest>("ConfirmStore").store_id(), "store-2");
 }
 
 // The command line as a whole

@@ -7,12 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "client/ttlctl/container_status_text.h"
 #include "client/ttlctl/container_text.h"
+#include "client/ttlctl/count_text.h"
 #include "client/ttlctl/format.h"
 #include "client/ttlctl/hold_text.h"
 #include "client/ttlctl/import_line.h"
 #include "client/ttlctl/item_text.h"
 #include "client/ttlctl/key_text.h"
+#include "client/ttlctl/preview_text.h"
 #include "client/ttlctl/status_text.h"
 #include "client/ttlctl/table.h"
 
@@ -20,6 +23,7 @@ namespace ttl {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -64,6 +68,7 @@ TEST(FormatTest, SpansShowTheirTwoLargestUnits) {
   EXPECT_EQ(FormatSpan(absl::Seconds(3 * 86400 + 59)), "3d");
   EXPECT_EQ(FormatSpan(absl::Seconds(2147483647)), "24855d 3h");
   EXPECT_EQ(FormatSpan(absl::Milliseconds(-1500)), "-1.5s");
+  EXPECT_EQ(FormatSpan(absl::Milliseconds(-50)), "0s");
 }
 
 TEST(FormatTest, CountsHaveThousandsSeparators) {
@@ -125,6 +130,23 @@ TEST(ContainerTextTest, RateOfZeroIsNotTheDefault) {
   EXPECT_THAT(ContainerText(container), HasSubstr("server default"));
   container.mutable_delete_policy()->set_max_deletes_per_second(0);
   EXPECT_THAT(ContainerText(container), HasSubstr("0 (no deletes)"));
+}
+
+TEST(ContainerTextTest, ThroughputAndBrakeAreShownIfSet) {
+  v1::Container container;
+  EXPECT_THAT(ContainerText(container), Not(AnyOf(HasSubstr("throughput"), HasSubstr("brake"))));
+  v1::DeletePolicy& policy = *container.mutable_delete_policy();
+  policy.set_request_units_per_second(400);
+  policy.set_request_units_per_delete(2.5);
+  policy.set_min_deletes_per_second(1);
+  policy.mutable_brake()->set_max_newly_due_items(1000);
+  policy.mutable_brake()->set_max_newly_due_percent(5);
+  policy.mutable_brake()->mutable_release_after()->set_seconds(86400);
+  EXPECT_THAT(
+      ContainerText(container),
+      AllOf(HasSubstr("400 request units/s, 1 deletes/s even if requests leave nothing over"),
+            HasSubstr("2.5 until the store says it"),
+            HasSubstr("more than 1,000 items or 5 % due by one change; lets go after 1d")));
 }
 
 TEST(ItemTextTest, ItemWithoutExpiryNeverExpires) {
@@ -206,12 +228,17 @@ TEST(StatusTextTest, SidecarTellsAgesByItsOwnClock) {
   sidecar.mutable_store()->mutable_last_success_time()->set_seconds(99998);
   sidecar.mutable_store()->mutable_clock_skew()->set_nanos(-300000000);
   sidecar.set_storage_writable(true);
+  sidecar.mutable_health()->set_state(v1::HEALTH_STATE_HEALTHY);
+  sidecar.mutable_sweep()->mutable_last_step_time()->set_seconds(99999);
+  sidecar.mutable_sweep()->set_calls_under_way(2);
   EXPECT_EQ(SidecarText(sidecar, "unix:/s"),
             "sidecar  unix:/s, up 1h 1m\n"
+            "health   healthy\n"
             "clock    sound, now 1970-01-02T03:46:40Z\n"
             "store    reachable, id s1, last answer 2s ago, our clock minus its clock -0.3s\n"
             "storage  takes writes\n"
-            "deletes  no limit over all containers\n");
+            "deletes  no limit over all containers\n"
+            "sweep    last step 1s ago, 2 calls to the store under way\n");
 }
 
 TEST(StatusTextTest, TroubleIsInCapitals) {
@@ -221,11 +248,146 @@ TEST(StatusTextTest, TroubleIsInCapitals) {
   sidecar.mutable_store()->set_last_error("refused");
   sidecar.set_storage_problem("disk full");
   sidecar.mutable_pause()->set_reason("restore");
+  sidecar.mutable_store()->set_store_id("s2");
+  sidecar.mutable_store()->set_unconfirmed("its id changed");
+  sidecar.mutable_sweep()->set_stalled(true);
+  sidecar.mutable_health()->set_state(v1::HEALTH_STATE_DEGRADED);
+  sidecar.mutable_health()->add_reasons("The sweeper stands still.");
   EXPECT_THAT(
       SidecarText(sidecar, "a"),
       AllOf(HasSubstr("SUSPECT"), HasSubstr("wall clock jumped"), HasSubstr("no sound reading"),
             HasSubstr("NOT REACHABLE"), HasSubstr("last error: refused"),
-            HasSubstr("REFUSES WRITES: disk full"), HasSubstr("ALL PAUSED: \"restore\"")));
+            HasSubstr("DEGRADED\n         The sweeper stands still."),
+            HasSubstr("STALLED, no step"), HasSubstr("NO DELETES UNTIL CONFIRMED: its id changed"),
+            HasSubstr("ttlctl store confirm s2"), HasSubstr("REFUSES WRITES: disk full"),
+            HasSubstr("ALL PAUSED: \"restore\"")));
+}
+
+TEST(StatusTextTest, SkewThatRoundsToNothingHasNoSign) {
+  v1::SidecarStatus sidecar;
+  for (const int nanos : {-50'000'000, 50'000'000, 0}) {
+    sidecar.mutable_store()->mutable_clock_skew()->set_nanos(nanos);
+    EXPECT_THAT(SidecarText(sidecar, "a"), HasSubstr("minus its clock 0s\n")) << nanos;
+  }
+  sidecar.mutable_store()->mutable_clock_skew()->set_nanos(200'000'000);
+  EXPECT_THAT(SidecarText(sidecar, "a"), HasSubstr("minus its clock +0.2s\n"));
+}
+
+TEST(StatusTextTest, AContainerInWords) {
+  v1::ContainerExpiryStatus status = StatusOf("c", 60);
+  status.set_backlog(20);
+  v1::ItemCounts& items = *status.mutable_items();
+  items.set_live_items(1500);
+  items.set_expired_items(20);
+  items.set_complete(true);
+  for (int i = 0; i < 24; ++i) items.add_expiring_per_hour(i == 0 ? 5 : 10);
+  status.add_holds(v1::DELETE_HOLD_BACKOFF);
+  status.mutable_held_until()->set_seconds(1000);
+  status.mutable_brake()->set_newly_due_items(300);
+  status.mutable_brake()->mutable_until()->set_seconds(2000);
+  status.set_allowed_deletes_per_second(4);
+  v1::BudgetStatus& budget = *status.mutable_budget();
+  budget.set_request_units_per_second(400);
+  budget.set_used_by_requests(280);
+  budget.set_request_units_per_delete(5);
+  budget.set_deletes_per_second(24);
+  status.set_push_back_deletes_per_second(4);
+  v1::FailureCount& failure = *status.add_failures();
+  failure.set_reason("row is locked");
+  failure.set_count(12);
+  status.add_failures()->set_count(3);
+  status.mutable_last_complete_pass_time()->set_seconds(900);
+  status.mutable_index_progress()->set_state(v1::INDEX_STATE_READY);
+  EXPECT_EQ(ContainerStatusText(status),
+            "container     c\n"
+            "oldest due    1m ago\n"
+            "backlog       20 due and not yet deleted\n"
+            "items         1,500 live, 20 expired\n"
+            "will expire   5 within the hour, 235 within 24 hours\n"
+            "held back by  wait after failed calls\n"
+            "until         1970-01-01T00:16:40Z\n"
+            "brake         PULLED: one change of policy made 300 items due; they wait until "
+            "1970-01-01T00:33:20Z\n"
+            "              if it was meant: ttlctl containers confirm c\n"
+            "allowed       4/s\n"
+            "budget        400 request units/s, requests use 280\n"
+            "              leaves 24 deletes/s at 5 request units each\n"
+            "push-back     the store bears 4/s now\n"
+            "deletes       0 sent, 0 deleted\n"
+            "failures      12 row is locked\n"
+            "              3 for other reasons\n"
+            "lateness      -\n"
+            "caught up     1970-01-01T00:15:00Z\n"
+            "index         ready, 0 early entries moved\n");
+}
+
+TEST(StatusTextTest, UsageThatIsNotReportedIsInCapitals) {
+  v1::ContainerExpiryStatus status = StatusOf("c", 0);
+  status.mutable_budget()->set_request_units_per_second(400);
+  EXPECT_THAT(ContainerStatusText(status), HasSubstr("NO REPORT OF USAGE"));
+}
+
+// Numbers of items
+
+TEST(CountTextTest, WhatIsNotExactSaysSo) {
+  v1::ItemCounts items;
+  items.set_live_items(1000);
+  items.set_expired_items(5);
+  items.set_complete(true);
+  EXPECT_EQ(ItemsText(items), "1,000 live, 5 expired");
+  items.set_error_bound_items(12);
+  EXPECT_EQ(ItemsText(items), "about 1,000 live, about 5 expired (off by 12 at most)");
+  items.set_complete(false);
+  items.set_tracked_items(7000);
+  EXPECT_THAT(ItemsText(items), HasSubstr("STILL COUNTING after the start: 7,000 tracked"));
+}
+
+TEST(CountTextTest, LatenessNamesTheBoundsThatHalfAndAlmostAllKeptTo) {
+  v1::LatenessHistogram histogram;
+  const auto add = [&histogram](int64_t seconds, int64_t count) {
+    v1::LatenessBucket& bucket = *histogram.add_buckets();
+    if (seconds > 0) bucket.mutable_at_most()->set_seconds(seconds);
+    bucket.set_count(count);
+  };
+  add(1, 0);
+  add(2, 0);
+  EXPECT_EQ(LatenessText(histogram), "-");
+  histogram.clear_buckets();
+  add(1, 50);
+  add(2, 48);
+  add(30, 2);
+  add(0, 0);
+  histogram.mutable_sum()->set_seconds(250);
+  EXPECT_EQ(LatenessText(histogram),
+            "100 deletes: half within 1s, 99 % within 30s, 2.5s on average");
+  histogram.mutable_buckets(3)->set_count(2);
+  EXPECT_THAT(LatenessText(histogram), HasSubstr("99 % later than 30s"));
+}
+
+TEST(PreviewTextTest, SaysWhatWouldHappenInWords) {
+  v1::UpdateContainerResponse response;
+  response.mutable_container()->set_id("c");
+  response.mutable_container()->set_default_ttl(60);
+  v1::PolicyPreview& preview = *response.mutable_preview();
+  preview.set_tracked_items(5000);
+  preview.set_newly_expired_items(400);
+  preview.set_newly_due_items(400);
+  preview.set_complete(true);
+  for (int i = 0; i < 24; ++i) preview.add_expiring_per_hour(1);
+  EXPECT_EQ(PreviewText(response),
+            "container    c (nothing was changed)\n"
+            "default ttl  60 s (1m)\n"
+            "tracked      5,000 items\n"
+            "at once      400 would be hidden\n"
+            "             0 would be shown again\n"
+            "             400 would be due for deletion, after the server's grace\n"
+            "then         1 within the hour, 24 within 24 hours would expire\n");
+  preview.set_brake_would_pull(true);
+  preview.set_error_bound_items(7);
+  preview.set_complete(false);
+  EXPECT_THAT(PreviewText(response),
+              AllOf(HasSubstr("about 400 would be hidden"), HasSubstr("WOULD STOP"),
+                    HasSubstr("off by 7 items"), HasSubstr("NOT ALL ITEMS ARE COUNTED YET")));
 }
 
 // Lines of an import
