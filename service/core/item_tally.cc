@@ -76,8 +76,11 @@ void TimeHistogram::AddSum(int64_t seconds, const ItemSum& sum) {
     it->sum += sum;
     return;
   }
+  if (buckets_.size() == kMaxBuckets) {
+    Widen();
+    return AddSum(seconds, sum);
+  }
   buckets_.insert(it, {start, sum});
-  while (buckets_.size() > kMaxBuckets) Widen();
 }
 
 void TimeHistogram::Add(const TimeHistogram& other) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "service/core/status_macros.h"
 #include "service/storage/done.h"
 #include "service/storage/key_codec.h"
@@ -82,20 +83,27 @@ Housekeeper::Housekeeper(Parts parts, std::function<void(absl::string_view)> war
 
 bool Housekeeper::RunOnce() {
   parts_.queue.SetFreeBytes(parts_.database.FreeBytes());
-  absl::Status status = Recover();
-  bool more = false;
-  if (status.ok()) {
-    const absl::StatusOr<bool> purged = PurgeSome();
-    const absl::StatusOr<bool> built = BuildSome();
-    const absl::StatusOr<bool> counted = CountSome();
-    for (const absl::StatusOr<bool>* step : {&purged, &built, &counted}) {
-      status.Update(step->status());
-      more = more || step->value_or(false);
-    }
+  const absl::Status recovered = Recover();
+  if (!recovered.ok()) {
+    Warn({std::string(recovered.message())});
+    return false;
   }
-  if (status.ok() && !more) more = compactor_.RunOnce();
-  if (!status.ok()) warn_(absl::StrCat("housekeeping: ", status.message()));
-  return more;
+  bool more = false;
+  std::vector<std::string> troubles;
+  // One that fails, at damaged data for instance, does not keep back the others.
+  for (const absl::StatusOr<bool>& step : {PurgeSome(), BuildSome(), CountSome()}) {
+    if (!step.ok()) troubles.emplace_back(step.status().message());
+    more = more || step.value_or(false);
+  }
+  Warn(std::move(troubles));
+  return more || compactor_.RunOnce();
+}
+
+void Housekeeper::Warn(std::vector<std::string> troubles) {
+  if (!troubles.empty() && troubles != troubles_) {
+    warn_(absl::StrCat("housekeeping: ", absl::StrJoin(troubles, "; ")));
+  }
+  troubles_ = std::move(troubles);
 }
 
 absl::Status Housekeeper::Recover() {

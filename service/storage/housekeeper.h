@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -44,12 +45,15 @@ class Housekeeper {
   absl::StatusOr<bool> PurgeSome();
   absl::StatusOr<bool> BuildSome();
   absl::StatusOr<bool> CountSome();
+  // Says what went wrong in this step, unless that is what went wrong in the last one too.
+  void Warn(std::vector<std::string> troubles);
   absl::Status BuildIndex(const Container& container);
 
   const Parts parts_;
   const std::function<void(absl::string_view)> warn_;
 
   Compactor compactor_;
+  std::vector<std::string> troubles_;  // of the last step
 
   // Where the purge of a number goes on, so that it need not walk what it has
   // deleted already.

@@ -1,11 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "service/storage/database.h"
+#include "service/storage/key_codec.h"
 #include "service/storage/storage.h"
 #include "tests/testing/storage_for_test.h"
 #include "tests/testing/temp_dir.h"
@@ -56,6 +60,26 @@ TEST(StorageFaultTest, WhileTheDiskIsIllReopeningIsTriedAgainAndAgain) {
   storage->RunHousekeeping();
   EXPECT_TRUE(storage->WriteHealth().ok());
   EXPECT_TRUE(TrackStatus(storage, "a").ok());
+}
+
+TEST(StorageFaultTest, TroubleThatGoesOnIsSaidOnce) {
+  std::atomic<int> said = 0;
+  StorageOptions options;
+  options.log = [&](StorageOptions::LogLevel, absl::string_view line) {
+    if (absl::StrContains(line, "housekeeping")) ++said;
+  };
+  StorageForTest storage(options);
+  storage.Create("c", 60);
+  // Without a purge record that can be read, nothing can be purged.
+  ASSERT_TRUE(storage.Delete("c").ok());
+  storage.Close();
+  StorageOptions raw;
+  raw.directory = "/ttl";
+  raw.env = &storage.env();
+  ASSERT_TRUE((*Database::Open(raw))->Write({{PurgeKey(1), "\xFF\xFF"}}).ok());
+  storage.Reopen();
+  for (int i = 0; i < 5; ++i) storage->RunHousekeeping();
+  EXPECT_EQ(said, 1);
 }
 
 class StorageOnDiskTest : public testing::Test {
