@@ -1,6 +1,5 @@
 #include "service/rpc/container_status.h"
 
-#include <numeric>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -114,7 +113,8 @@ TEST(ContainerStatusTest, FailuresMostFrequentFirst) {
   situation.sweep.deletes.failures = {{"locked", 5}, {"disk", 70}, {"", 5}};
   std::vector<std::string> reasons;
   std::vector<int64_t> counts;
-  for (const v1::FailureCount& failure : situation.Status().failures()) {
+  const v1::ContainerExpiryStatus status = situation.Status();
+  for (const v1::FailureCount& failure : status.failures()) {
     reasons.push_back(failure.reason());
     counts.push_back(failure.count());
   }

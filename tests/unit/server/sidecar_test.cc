@@ -130,6 +130,22 @@ TEST_F(SidecarTest, HealthOfTheSweepHasANameOfItsOwn) {
   EXPECT_TRUE(WaitUntil([&] { return Status().health().state() == v1::HEALTH_STATE_HEALTHY; }));
 }
 
+TEST_F(SidecarTest, DeletesHaveWhatTheClientSaysIsLeftOver) {
+  Start(Config());
+  v1::Container container;
+  container.set_id("c");
+  container.mutable_delete_policy()->set_request_units_per_second(100);
+  ASSERT_TRUE(client_->CreateContainer(container).ok());
+  const auto budget = [&] { return client_->GetExpiryStatus("c")->container().budget(); };
+  EXPECT_FALSE(budget().has_used_by_requests());
+  EXPECT_EQ(budget().deletes_per_second(), 0);
+  client_->AddUsage("c", 30);
+  ASSERT_TRUE(WaitUntil([&] { return budget().used_by_requests() > 0; }));
+  EXPECT_LT(budget().used_by_requests(), 31);
+  // Nothing more is used, and the client says so.
+  EXPECT_TRUE(WaitUntil([&] { return budget().deletes_per_second() == 100; }));
+}
+
 TEST_F(SidecarTest, AnotherStoreThanBeforeIsInDoubtUntilItIsConfirmed) {
   Start(Config());
   ASSERT_TRUE(WaitUntil([&] { return Status().store().reachable(); }));
