@@ -34,7 +34,8 @@ std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
   add_if(!in.time.deletes_allowed, DeleteHold::kClockSuspect);
   add_if(!in.store.unconfirmed.empty(), DeleteHold::kStoreUnconfirmed);
   add_if(in.store.skew_too_large, DeleteHold::kClockSkew);
-  add_if(is_ahead(in.store.held_until), DeleteHold::kStore);
+  add_if(in.store.configured && (!in.store.reachable || is_ahead(in.store.held_until)),
+         DeleteHold::kStore);
   add_if(!in.storage_writable, DeleteHold::kStorage);
   add_if(in.limit_per_second.has_value() && *in.limit_per_second <= 0, DeleteHold::kZeroRate);
   add_if(in.budget.has_value() && in.budget->deletes_per_second <= 0, DeleteHold::kBudget);

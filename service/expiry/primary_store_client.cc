@@ -1,7 +1,9 @@
 #include "service/expiry/primary_store_client.h"
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -10,6 +12,7 @@
 #include "grpcpp/create_channel.h"
 #include "grpcpp/support/channel_arguments.h"
 #include "service/core/mutex.h"
+#include "service/expiry/retry_info.h"
 
 namespace ttl {
 namespace {
@@ -51,45 +54,85 @@ PrimaryStoreClient::PrimaryStoreClient(const std::string& address,
                                        const std::shared_ptr<grpc::ChannelCredentials>& credentials)
     : stub_(NewStub(address, credentials)) {}
 
-template <typename Response, typename Call>
-absl::StatusOr<Response> PrimaryStoreClient::Run(absl::Duration deadline, Call call) {
+PrimaryStoreClient::~PrimaryStoreClient() {
+  Cancel();
+  MutexLock lock(mutex_);
+  while (running_ > 0) left_.Wait(mutex_);
+}
+
+// What a call needs until it is answered.
+template <typename Response>
+struct PrimaryStoreClient::Call {
   grpc::ClientContext context;
-  context.set_deadline(After(deadline));
-  context.set_wait_for_ready(false);
-  {
-    MutexLock lock(mutex_);
-    if (cancelled_) return absl::CancelledError("the sidecar is stopping");
-    under_way_ = &context;
-  }
   Response response;
-  const grpc::Status status = call(&context, &response);
-  {
-    MutexLock lock(mutex_);
-    under_way_ = nullptr;
-  }
-  if (status.ok()) return response;
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+  Answer<Response> answer;
+};
+
+template <typename Request, typename Response, typename Method>
+void PrimaryStoreClient::Start(Method method, const Request& request, absl::Duration deadline,
+                               Answer<Response> answer) {
+  auto call = std::make_shared<Call<Response>>();
+  call->context.set_deadline(After(deadline));
+  call->context.set_wait_for_ready(false);
+  call->answer = std::move(answer);
+  if (!Enter(&call->context)) return call->answer(absl::CancelledError("the sidecar is stopping"));
+  Call<Response>& started = *call;
+  (stub_->async()->*method)(&started.context, &request, &started.response,
+                            [this, call = std::move(call)](const grpc::Status& status) mutable {
+                              Answer<Response> to = std::move(call->answer);
+                              absl::StatusOr<Response> result = std::move(call->response);
+                              if (!status.ok()) result = FromGrpc(status);
+                              Forget(&call->context);
+                              // The context holds the channel, whose end waits for this very
+                              // thread: the last reference to it must not be dropped here, after
+                              // Leave().
+                              call.reset();
+                              to(std::move(result));
+                              Leave();
+                            });
 }
 
-absl::StatusOr<v1::GetStoreInfoResponse> PrimaryStoreClient::GetStoreInfo(absl::Duration deadline) {
-  return Run<v1::GetStoreInfoResponse>(
-      deadline, [this](grpc::ClientContext* context, v1::GetStoreInfoResponse* response) {
-        return stub_->GetStoreInfo(context, v1::GetStoreInfoRequest(), response);
-      });
+void PrimaryStoreClient::GetStoreInfo(absl::Duration deadline,
+                                      Answer<v1::GetStoreInfoResponse> answer) {
+  using Method = void (v1::PrimaryStoreService::Stub::async::*)(
+      grpc::ClientContext*, const v1::GetStoreInfoRequest*, v1::GetStoreInfoResponse*,
+      std::function<void(grpc::Status)>);
+  Start(static_cast<Method>(&v1::PrimaryStoreService::Stub::async::GetStoreInfo),
+        v1::GetStoreInfoRequest::default_instance(), deadline, std::move(answer));
 }
 
-absl::StatusOr<v1::DeleteItemsResponse> PrimaryStoreClient::DeleteItems(
-    const v1::DeleteItemsRequest& request, absl::Duration deadline) {
-  return Run<v1::DeleteItemsResponse>(
-      deadline, [this, &request](grpc::ClientContext* context, v1::DeleteItemsResponse* response) {
-        return stub_->DeleteItems(context, request, response);
-      });
+void PrimaryStoreClient::DeleteItems(const v1::DeleteItemsRequest& request, absl::Duration deadline,
+                                     Answer<v1::DeleteItemsResponse> answer) {
+  using Method = void (v1::PrimaryStoreService::Stub::async::*)(
+      grpc::ClientContext*, const v1::DeleteItemsRequest*, v1::DeleteItemsResponse*,
+      std::function<void(grpc::Status)>);
+  Start(static_cast<Method>(&v1::PrimaryStoreService::Stub::async::DeleteItems), request, deadline,
+        std::move(answer));
+}
+
+bool PrimaryStoreClient::Enter(grpc::ClientContext* context) {
+  MutexLock lock(mutex_);
+  if (cancelled_) return false;
+  under_way_.insert(context);
+  ++running_;
+  return true;
+}
+
+void PrimaryStoreClient::Forget(grpc::ClientContext* context) {
+  MutexLock lock(mutex_);
+  under_way_.erase(context);
+}
+
+void PrimaryStoreClient::Leave() {
+  MutexLock lock(mutex_);
+  --running_;
+  left_.NotifyAll();
 }
 
 void PrimaryStoreClient::Cancel() {
   MutexLock lock(mutex_);
   cancelled_ = true;
-  if (under_way_ != nullptr) under_way_->TryCancel();
+  for (grpc::ClientContext* context : under_way_) context->TryCancel();
 }
 
 }  // namespace ttl

@@ -60,31 +60,33 @@ std::optional<ItemVersion> UsableVersion(const v1::DeleteResult& result, absl::T
 // Puts the answers for one batch together.
 class Reader {
  public:
-  explicit Reader(absl::Time now) : now_(now) {}
+  Reader(bool believe_not_found, absl::Time now)
+      : believe_not_found_(believe_not_found), now_(now) {}
 
   void Read(const DueItem& item, const v1::ExpiredItem& sent, const v1::DeleteResult& result,
             std::optional<absl::Time> store_now) {
     switch (result.outcome()) {
       case v1::DELETE_OUTCOME_DELETED:
-        ++answers_.tally.deleted;
+        ++answers_.record.tally.deleted;
+        answers_.record.lateness.Add(now_ - absl::FromUnixSeconds(item.due_time));
         Report(item, DeleteReport::Kind::kGone);
         return;
       case v1::DELETE_OUTCOME_NOT_FOUND:
-        ++answers_.tally.not_found;
-        Report(item, DeleteReport::Kind::kGone);
+        ++answers_.record.tally.not_found;
+        if (believe_not_found_) Report(item, DeleteReport::Kind::kGone);
         return;
       case v1::DELETE_OUTCOME_MODIFIED:
         ReadModified(item, sent, result);
         return;
       case v1::DELETE_OUTCOME_NOT_EXPIRED:
-        ++answers_.tally.not_expired;
+        ++answers_.record.tally.not_expired;
         ReadNotExpired(item, sent.expire_time(), store_now);
         return;
       case v1::DELETE_OUTCOME_THROTTLED:
-        ++answers_.tally.throttled;
+        ++answers_.record.tally.throttled;
         return;
       default:
-        ++answers_.tally.failed;
+        ++answers_.record.tally.failed;
         Fail(item, result.reason().empty() ? "the store gave no reason" : result.reason());
         return;
     }
@@ -92,7 +94,7 @@ class Reader {
 
   // No answer that could be believed.
   void Unanswered(const DueItem& item, absl::string_view why) {
-    ++answers_.tally.unanswered;
+    ++answers_.record.tally.unanswered;
     Fail(item, why);
   }
 
@@ -103,7 +105,7 @@ class Reader {
                     const v1::DeleteResult& result) {
     std::optional<ItemVersion> current = UsableVersion(result, now_);
     if (!current.has_value()) {
-      ++answers_.tally.unanswered;
+      ++answers_.record.tally.unanswered;
       DeleteReport& report = Report(item, DeleteReport::Kind::kStateUnknown);
       report.retry_time = CeilSeconds(now_ + kStateUnknownRetry);
       report.error = "the store answered MODIFIED without a usable state of the item";
@@ -115,7 +117,7 @@ class Reader {
       Unanswered(item, "the store answered MODIFIED with the very state that was judged");
       return;
     }
-    ++answers_.tally.modified;
+    ++answers_.record.tally.modified;
     Report(item, DeleteReport::Kind::kModified).current = *std::move(current);
   }
 
@@ -140,6 +142,7 @@ class Reader {
   }
 
   void NoteFailure(const DueItem& item, const std::string& reason) {
+    ++answers_.record.failures[reason];
     if (!answers_.first_failure.has_value()) answers_.first_failure = {item.key, reason};
   }
 
@@ -151,6 +154,7 @@ class Reader {
     return report;
   }
 
+  const bool believe_not_found_;
   const absl::Time now_;
   StoreAnswers answers_;
 };
@@ -158,8 +162,9 @@ class Reader {
 }  // namespace
 
 StoreAnswers ReadAnswers(const std::vector<DueItem>& items, const v1::DeleteItemsRequest& request,
-                         const v1::DeleteItemsResponse& response, absl::Time now) {
-  Reader reader(now);
+                         const v1::DeleteItemsResponse& response, bool believe_not_found,
+                         absl::Time now) {
+  Reader reader(believe_not_found, now);
   if (static_cast<size_t>(response.results_size()) != items.size()) {
     const std::string why = absl::StrCat("the store gave ", response.results_size(),
                                          " results for ", items.size(), " items");
@@ -176,7 +181,7 @@ StoreAnswers ReadAnswers(const std::vector<DueItem>& items, const v1::DeleteItem
 }
 
 StoreAnswers BlameItem(const DueItem& item, absl::string_view reason, absl::Time now) {
-  Reader reader(now);
+  Reader reader(/*believe_not_found=*/true, now);
   reader.Unanswered(item, reason);
   return reader.Take();
 }

@@ -23,7 +23,7 @@ struct DeleteFailure {
 // What the answer to a batch means.
 struct StoreAnswers {
   std::vector<DeleteReport> reports;  // for storage; at most one per item
-  DeleteTally tally;                  // without `sent`
+  DeleteRecord record;                // without `tally.sent`
   std::optional<DeleteFailure> first_failure;
 };
 
@@ -33,7 +33,8 @@ inline constexpr absl::Duration kStateUnknownRetry = absl::Hours(1);
 // Reads the store's answer to `request`, which is about `items`. Retry times count
 // from `now`, the time that items are judged by.
 //
-// - DELETED, NOT_FOUND: the item is gone.
+// - DELETED, NOT_FOUND: the item is gone. Without `believe_not_found` (the store may be
+//   the wrong one) NOT_FOUND is left where it is, no report.
 // - MODIFIED: the state that came along is adopted. Without a usable one the state is
 //   unknown; with the very state that was judged the answer contradicts itself and
 //   counts as a failed try.
@@ -42,10 +43,13 @@ inline constexpr absl::Duration kStateUnknownRetry = absl::Hours(1);
 // - THROTTLED: left where it is, no report.
 // - FAILED and what is not known: a failed try, repeated with growing delay.
 //
+// Lateness counts from when an item became due to `now`.
+//
 // If there are not as many results as items, nobody can tell which belongs to which:
 // none is believed, and all items count as unanswered and as failed tries. Pure.
 StoreAnswers ReadAnswers(const std::vector<DueItem>& items, const v1::DeleteItemsRequest& request,
-                         const v1::DeleteItemsResponse& response, absl::Time now);
+                         const v1::DeleteItemsResponse& response, bool believe_not_found,
+                         absl::Time now);
 
 // The same for a call of one item that failed as a whole, for `reason`: the item
 // may be the cause, and must not block those behind it.

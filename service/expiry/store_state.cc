@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "service/expiry/proto_time.h"
-#include "service/expiry/retry_delay.h"
 
 namespace ttl {
 namespace {
@@ -20,9 +19,7 @@ constexpr absl::Duration kMostClockDelay = absl::Seconds(1);
 
 }  // namespace
 
-bool StoreState::IsInfoDue(absl::Duration steady) const {
-  return info_due_ || steady >= info_time_ + kInfoInterval;
-}
+bool StoreState::IsInfoDue(absl::Duration steady) const { return steady >= next_probe_; }
 
 absl::Status StoreState::ValidateInfo(const v1::GetStoreInfoResponse& info) {
   if (info.store_id().empty() || info.store_id().size() > kMaxStoreIdBytes) {
@@ -49,35 +46,33 @@ void StoreState::TakeInfo(const v1::GetStoreInfoResponse& info, const Moment& se
                                v1::STORE_CAPABILITY_ETAG) > 0;
   clock_.reset();
   TakeClock(FromProto(info.now()), sent, received);
-  info_due_ = false;
-  info_time_ = received.steady;
+  next_probe_ = received.steady + kInfoInterval;
+  has_info_ = true;
   reachable_ = true;
   last_error_.clear();
   last_success_time_ = received.time.now;
 }
 
-void StoreState::TakeAnswer(const v1::DeleteItemsResponse& response, bool throttled,
-                            const Moment& sent, const Moment& received) {
-  if (response.has_store_now()) TakeClock(FromProto(response.store_now()), sent, received);
-  reachable_ = true;
-  last_error_.clear();
-  last_success_time_ = received.time.now;
-  failures_ = throttled ? failures_ + 1 : 0;
-  if (response.has_retry_after()) {
-    const absl::Duration wish = FromProto(response.retry_after());
-    Hold(std::clamp(wish, absl::ZeroDuration(), kMostRetryAfter), received.steady);
-  } else if (throttled) {
-    Hold(GrowingDelay(failures_, kFirstHold, kMostHold), received.steady);
-  }
-}
-
-void StoreState::TakeError(const absl::Status& error, bool answered, bool hold, const Moment& now) {
-  info_due_ = true;
-  reachable_ = answered;
+void StoreState::TakeInfoError(const absl::Status& error, const Moment& now) {
+  next_probe_ = now.steady + kProbeInterval;
+  has_info_ = false;
+  reachable_ =
+      !absl::IsUnavailable(error) && !absl::IsDeadlineExceeded(error) && !absl::IsCancelled(error);
   last_error_ = error.ToString();
-  if (!hold) return;
-  ++failures_;
-  Hold(GrowingDelay(failures_, kFirstHold, kMostHold), now.steady);
+}
+
+void StoreState::TakeAnswer(const v1::DeleteItemsResponse& response, const Moment& sent,
+                            const Moment& received) {
+  if (response.has_store_now()) TakeClock(FromProto(response.store_now()), sent, received);
+  last_success_time_ = received.time.now;
+  if (reachable_) last_error_.clear();
+}
+
+void StoreState::TakeCallError(const absl::Status& error, bool answered) {
+  last_error_ = error.ToString();
+  if (answered) return;
+  reachable_ = false;
+  next_probe_ = -absl::InfiniteDuration();
 }
 
 std::optional<absl::Time> StoreState::Now(absl::Duration steady) const {
@@ -98,7 +93,9 @@ StoreView StoreState::View(bool configured, const Moment& now) const {
   view.skew_too_large = skew_.has_value() && absl::AbsDuration(*skew_) > max_clock_skew_;
   view.last_error = last_error_;
   view.last_success_time = last_success_time_;
-  if (IsHeld(now.steady)) view.held_until = now.time.for_deletes + (held_until_ - now.steady);
+  if (!IsReady() && next_probe_ > now.steady) {
+    view.held_until = now.time.for_deletes + (next_probe_ - now.steady);
+  }
   return view;
 }
 
@@ -109,10 +106,6 @@ void StoreState::TakeClock(absl::Time store_now, const Moment& sent, const Momen
   if (clock_.has_value() && delay > kMostClockDelay) return;
   clock_ = {store_now, received.steady};
   skew_ = (sent.time.now + (received.time.now - sent.time.now) / 2) - store_now;
-}
-
-void StoreState::Hold(absl::Duration duration, absl::Duration steady) {
-  held_until_ = std::max(held_until_, steady + duration);
 }
 
 }  // namespace ttl

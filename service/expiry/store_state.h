@@ -14,23 +14,25 @@
 namespace ttl {
 
 // What the sweeper knows of the primary store: who it is and what it can do, how its
-// clock runs, and whether it wants to be left alone. Pure: time is an argument.
-// Not thread-safe.
+// clock runs, and whether it can be reached. Pure: time is an argument. Not
+// thread-safe.
 class StoreState {
  public:
   static constexpr absl::Duration kInfoInterval = absl::Seconds(30);
-  // Hold after a failure, doubled by each further one in a row, up to the most.
-  static constexpr absl::Duration kFirstHold = absl::Seconds(1);
-  static constexpr absl::Duration kMostHold = absl::Seconds(30);
-  // The longest retry_after that is honoured.
-  static constexpr absl::Duration kMostRetryAfter = absl::Hours(1);
+  // Between two looks at a store that does not answer; so it is found again within
+  // this time.
+  static constexpr absl::Duration kProbeInterval = absl::Seconds(1);
 
   // `max_clock_skew`: with more, either way, deletes wait.
   explicit StoreState(absl::Duration max_clock_skew) : max_clock_skew_(max_clock_skew) {}
 
-  // Whether GetStoreInfo should be called: before the first delete, after errors,
-  // and every kInfoInterval.
+  // Whether GetStoreInfo should be called: before the first delete, after errors that
+  // make it doubtful whether and which store is there, and every kInfoInterval.
   bool IsInfoDue(absl::Duration steady) const;
+
+  // Whether deletes may be sent: the store has said who it is, and has been reached
+  // since.
+  bool IsReady() const { return has_info_ && reachable_; }
 
   // OK, or why the answer to GetStoreInfo cannot be worked with.
   static absl::Status ValidateInfo(const v1::GetStoreInfoResponse& info);
@@ -38,18 +40,19 @@ class StoreState {
   // Takes over a valid answer to a GetStoreInfo that was sent at `sent`.
   void TakeInfo(const v1::GetStoreInfoResponse& info, const Moment& sent, const Moment& received);
 
-  // Takes note of the answer to a DeleteItems. `throttled`: some deletes were put off
-  // by the store.
-  void TakeAnswer(const v1::DeleteItemsResponse& response, bool throttled, const Moment& sent,
+  // GetStoreInfo failed, or its answer is not valid: nothing is sent until one is.
+  void TakeInfoError(const absl::Status& error, const Moment& now);
+
+  // Takes note of the answer to a DeleteItems.
+  void TakeAnswer(const v1::DeleteItemsResponse& response, const Moment& sent,
                   const Moment& received);
 
-  // A call failed, or its answer was of no use. The store is held for a growing time if
-  // `hold`. `answered`: there was an answer, so the store can be reached.
-  void TakeError(const absl::Status& error, bool answered, bool hold, const Moment& now);
+  // A DeleteItems failed. Unless it was `answered`, nothing more is sent until
+  // GetStoreInfo is.
+  void TakeCallError(const absl::Status& error, bool answered);
 
-  // Whether no call is to be made now.
-  bool IsHeld(absl::Duration steady) const { return steady < held_until_; }
-  absl::Duration held_until() const { return held_until_; }
+  // Until when no GetStoreInfo is to be tried again, steady.
+  absl::Duration next_probe() const { return next_probe_; }
 
   // The least that the store's clock can show now; absent before the first answer.
   std::optional<absl::Time> Now(absl::Duration steady) const;
@@ -58,18 +61,20 @@ class StoreState {
   int64_t MaxBatchItems(int64_t most) const;
 
   bool compares_etags() const { return compares_etags_; }
+  // Empty before the first answer.
+  const std::string& store_id() const { return store_id_; }
 
   // For people. `configured`: there is a store at all.
   StoreView View(bool configured, const Moment& now) const;
 
  private:
   void TakeClock(absl::Time store_now, const Moment& sent, const Moment& received);
-  void Hold(absl::Duration duration, absl::Duration steady);
 
   const absl::Duration max_clock_skew_;
 
-  bool info_due_ = true;
-  absl::Duration info_time_;  // steady, of the last answer
+  bool has_info_ = false;
+  bool reachable_ = false;
+  absl::Duration next_probe_ = -absl::InfiniteDuration();
   std::string store_id_;
   int64_t max_batch_items_ = 0;  // 0: no limit
   bool compares_etags_ = false;
@@ -82,9 +87,6 @@ class StoreState {
   std::optional<ClockSample> clock_;
   std::optional<absl::Duration> skew_;  // ours minus the store's
 
-  int64_t failures_ = 0;  // in a row, push-back included
-  absl::Duration held_until_ = -absl::InfiniteDuration();
-  bool reachable_ = false;
   std::string last_error_;
   std::optional<absl::Time> last_success_time_;
 };

@@ -14,8 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "service/core/delete_holds.h"
-#include "service/core/status_macros.h"
-#include "service/expiry/retry_delay.h"
+#include "service/expiry/proto_time.h"
+#include "service/expiry/retry_info.h"
 #include "service/storage/done.h"
 #include "spdlog/spdlog.h"
 
@@ -25,24 +25,17 @@ namespace {
 constexpr size_t kMaxRequestBytes = size_t{1} << 20;
 // Nothing can become due unnoticed for longer than this, even if a wake-up is missed.
 constexpr absl::Duration kMaxWait = absl::Seconds(1);
-// Added to a not_after for the little that the store's clock may be slow by.
-constexpr absl::Duration kSettleMargin = absl::Milliseconds(250);
 // Bounds of a step.
 constexpr size_t kContainersPerStep = 1000;
 constexpr int64_t kScansPerStep = 16;
 constexpr size_t kEntriesPerScan = 4096;
-// Upkeep of a container whose deletes are held.
+// Upkeep of a container whose deletes are held: less and less often while it finds
+// nothing to do.
 constexpr absl::Duration kUpkeepInterval = absl::Seconds(10);
+constexpr absl::Duration kMostUpkeepInterval = absl::Minutes(5);
 constexpr int64_t kUpkeepDueItems = 256;
 // The net under the low-water marks.
 constexpr absl::Duration kFullScanInterval = absl::Minutes(10);
-// Holds of one container after a call failed as a whole: short ones if the store just
-// refused it, long ones if it cost the store's time.
-constexpr absl::Duration kFirstRefusedHold = absl::Milliseconds(100);
-constexpr absl::Duration kMostRefusedHold = absl::Seconds(1);
-constexpr absl::Duration kFirstSlowHold = absl::Seconds(1);
-constexpr absl::Duration kMostSlowHold = absl::Seconds(30);
-constexpr absl::Duration kLogInterval = absl::Seconds(10);
 
 std::optional<double> LesserRate(std::optional<double> a, std::optional<double> b) {
   if (!a.has_value() || !b.has_value()) return a.has_value() ? a : b;
@@ -53,6 +46,18 @@ std::string Show(const ItemKey& key) {
   constexpr size_t kMaxShownBytes = 64;
   return absl::StrCat("\"", absl::CHexEscape(key.partition_key.substr(0, kMaxShownBytes)), "\"/\"",
                       absl::CHexEscape(key.id.substr(0, kMaxShownBytes)), "\"");
+}
+
+// Whether the store itself answered, so that it can be reached.
+bool IsAnswered(const absl::Status& error) {
+  return !absl::IsUnavailable(error) && !absl::IsDeadlineExceeded(error) &&
+         !absl::IsCancelled(error);
+}
+
+ContainerPace::Failure FailureOf(const absl::Status& error) {
+  if (absl::IsDeadlineExceeded(error)) return ContainerPace::Failure::kSlow;
+  const bool is_push_back = absl::IsResourceExhausted(error) || absl::IsUnavailable(error);
+  return is_push_back ? ContainerPace::Failure::kPushBack : ContainerPace::Failure::kRefused;
 }
 
 // Deletes of ours can be told from those of users by these lines, and each one with
@@ -78,120 +83,105 @@ void LogDeletes(const Container& container, const v1::DeleteItemsRequest& reques
 
 }  // namespace
 
-Sweeper::Sweeper(const SweeperOptions& options, const Clock& system_clock,
-                 const GuardedClock& clock, Storage& storage, PrimaryStoreClient* store,
-                 SweepBoard& board)
+Sweeper::Sweeper(const SweeperOptions& options, const Parts& parts)
     : options_(options),
-      system_clock_(system_clock),
-      clock_(clock),
-      storage_(storage),
-      store_(store),
-      board_(board),
-      steady_(system_clock.Read().boot.value_or(absl::ZeroDuration())),
-      store_state_(options.max_store_clock_skew),
-      bucket_(options.max_deletes_per_second, steady_, std::max<int64_t>(options.batch_items, 1)),
-      log_limiter_(kLogInterval) {}
+      parts_(parts),
+      steady_(parts.system_clock.Read().boot.value_or(absl::ZeroDuration())),
+      store_({.deadline = options.delete_deadline,
+              .max_clock_skew = options.max_store_clock_skew,
+              .not_found_burst_items = options.not_found_burst_items},
+             parts.store, parts.storage.sidecar_state(), parts.trust, parts.wake),
+      calls_(parts.store, options.max_calls_under_way, options.delete_deadline, parts.wake),
+      bucket_(parts.limit.Get(), steady_, std::max<int64_t>(options.batch_items, 1)) {}
 
 Sweeper::StepResult Sweeper::RunOnce() {
   StepResult step;
-  ReleaseSettledPasses();
-  if (store_ != nullptr) RefreshStore();
+  TakeIn(step);
+  calls_.ReleaseSettled(ReadMoment().steady);
+  store_.AskIfDue(ReadMoment());
   TakeTurns(step);
-  board_.PostStore(store_state_.View(store_ != nullptr, ReadMoment()));
+  Post();
   return step;
+}
+
+void Sweeper::TakeIn(StepResult& step) {
+  for (const auto& call : calls_.TakeEnded()) {
+    TakeEnded(*call);
+    ++step.answered;
+  }
+  if (store_.TakeInAnswer(ReadMoment())) ++step.answered;
+  if (step.answered > 0) Post();
+}
+
+void Sweeper::Post() {
+  const Moment now = ReadMoment();
+  parts_.board.PostStore(store_.View(now));
+  parts_.board.PostSweeper({now.steady, calls_.count()});
+}
+
+bool Sweeper::AwaitCall() {
+  if (calls_.count() > 0) {
+    calls_.AwaitOne();
+    return true;
+  }
+  const bool is_asking = store_.is_asking();
+  store_.AwaitAnswer();
+  return is_asking;
 }
 
 Moment Sweeper::ReadMoment() {
   // While the reading fails time stands still here; the guarded clock allows no
   // deletes then.
-  steady_ = system_clock_.Read().boot.value_or(steady_);
-  return {clock_.Read(), steady_};
+  steady_ = parts_.system_clock.Read().boot.value_or(steady_);
+  return {parts_.clock.Read(), steady_};
 }
 
 absl::Time Sweeper::JudgeTime(const Moment& now) const {
   const absl::Time ours = now.time.for_deletes;
-  return std::min(ours, store_state_.Now(now.steady).value_or(ours));
-}
-
-std::optional<double> Sweeper::RateOf(const Container& container) const {
-  const std::optional<double> own = container.settings.max_deletes_per_second;
-  return own.has_value() ? own : options_.container_max_deletes_per_second;
+  return std::min(ours, store_.state().Now(now.steady).value_or(ours));
 }
 
 Sweeper::Pacing& Sweeper::PacingOf(const Container& container, const Moment& now) {
-  const int64_t max_batch = std::max<int64_t>(options_.batch_items, 1);
-  const auto [it, is_new] =
-      pacings_.try_emplace(container.number, TokenBucket(RateOf(container), now.steady, max_batch),
-                           std::max<int64_t>(options_.batch_items, 1));
-  if (is_new) it->second.next_full_scan = now.steady + kFullScanInterval;
-  it->second.round = round_;
-  return it->second;
-}
-
-void Sweeper::ReleaseSettledPasses() {
-  const absl::Duration steady = ReadMoment().steady;
-  while (!unsettled_.empty() && unsettled_.front().settled <= steady) unsettled_.pop_front();
-}
-
-void Sweeper::RefreshStore() {
-  const Moment sent = ReadMoment();
-  if (store_state_.IsHeld(sent.steady) || !store_state_.IsInfoDue(sent.steady)) return;
-  const auto info = store_->GetStoreInfo(options_.delete_deadline);
-  const Moment received = ReadMoment();
-  absl::Status error = info.status();
-  if (error.ok()) error = StoreState::ValidateInfo(*info);
-  if (error.ok()) error = CheckStoreIdentity(info->store_id());
-  if (error.ok()) {
-    store_state_.TakeInfo(*info, sent, received);
-    return;
+  const auto [it, is_new] = pacings_.try_emplace(
+      container.number, std::max<int64_t>(options_.batch_items, 1), now.steady);
+  Pacing& pacing = it->second;
+  if (is_new) {
+    pacing.next_full_scan = now.steady + kFullScanInterval;
+    pacing.upkeep_interval = kUpkeepInterval;
   }
-  store_state_.TakeError(error, info.ok(), /*hold=*/true, received);
-  if (absl::IsCancelled(error)) return;  // we are stopping
-  // Another store than before needs an operator.
-  const auto level =
-      absl::IsFailedPrecondition(error) && info.ok() ? spdlog::level::err : spdlog::level::warn;
-  LogTrouble(level, "store",
-             absl::StrCat("deletes wait for the primary store: ", error.ToString()));
-}
-
-absl::Status Sweeper::CheckStoreIdentity(const std::string& store_id) {
-  SidecarState& state = storage_.sidecar_state();
-  TTL_ASSIGN_OR_RETURN(const std::optional<std::string> known, state.LoadStoreId());
-  if (!known.has_value()) {
-    return Await<absl::Status>([&](auto done) { state.SaveStoreId(store_id, std::move(done)); });
-  }
-  if (*known == store_id) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("the store's store_id is \"", absl::CHexEscape(store_id),
-                   "\", but the tracked items belong to \"", absl::CHexEscape(*known),
-                   "\": deletes are suspended; connect the sidecar to that store, or start it with "
-                   "an empty data directory and report the items anew"));
+  pacing.round = round_;
+  return pacing;
 }
 
 void Sweeper::TakeTurns(StepResult& step) {
+  const absl::Duration start = ReadMoment().steady;
+  // The end of a call wakes the loop.
+  step.wait = kMaxWait;
+  if (!calls_.HasRoom()) return;
+  step.wait = absl::ZeroDuration();
   scans_left_ = kScansPerStep;
   const std::vector<ContainerPtr> containers = NextContainers();
   for (const ContainerPtr& container : containers) {
     if (scans_left_ <= 0) return;
     cursor_ = container->id;
-    if (TakeTurn(*container, step) == TurnEnd::kSent) return;
+    if (TakeTurn(container, step) == TurnEnd::kSent) return;
   }
   if (containers.size() >= kContainersPerStep) return;
-  const absl::Duration now = ReadMoment().steady;
-  WakeAt(now + kMaxWait);
-  if (store_state_.IsHeld(now)) WakeAt(store_state_.held_until());
-  if (!unsettled_.empty()) WakeAt(unsettled_.front().settled);
-  step.wait = std::max(wake_at_ - now, absl::ZeroDuration());
+  WakeAt(start + kMaxWait);
+  if (!store_.IsReady() && parts_.store != nullptr) WakeAt(store_.state().next_probe());
+  WakeAt(calls_.NextSettled());
+  step.wait = std::max(wake_at_ - ReadMoment().steady, absl::ZeroDuration());
   EndRound();
 }
 
 std::vector<ContainerPtr> Sweeper::NextContainers() {
   std::vector<ContainerPtr> next;
+  const Containers& containers = parts_.storage.containers();
   if (!first_.empty()) {
     cursor_ = std::exchange(first_, std::string());
-    if (ContainerPtr first = storage_.containers().Find(cursor_)) next.push_back(std::move(first));
+    if (ContainerPtr first = containers.Find(cursor_)) next.push_back(std::move(first));
   }
-  for (ContainerPtr& container : storage_.containers().List(cursor_, kContainersPerStep)) {
+  for (ContainerPtr& container : containers.List(cursor_, kContainersPerStep)) {
     next.push_back(std::move(container));
   }
   return next;
@@ -208,45 +198,49 @@ void Sweeper::EndRound() {
 
 void Sweeper::ForgetGoneContainers() {
   absl::erase_if(pacings_, [this](const auto& entry) {
-    const bool gone = entry.second.round != round_;
-    if (gone) board_.Forget(entry.first);
+    const bool gone = entry.second.round != round_ && !calls_.IsUnderWay(entry.first);
+    if (gone) parts_.board.Forget(entry.first);
     return gone;
   });
 }
 
-Sweeper::TurnEnd Sweeper::TakeTurn(const Container& listed, StepResult& step) {
+Sweeper::TurnEnd Sweeper::TakeTurn(const ContainerPtr& listed, StepResult& step) {
   const Moment now = ReadMoment();
   const Turn first_look = MakeTurn(listed, now);
+  if (calls_.IsUnderWay(listed->number)) return TurnEnd::kNothingSent;
   const absl::Duration until_due = TimeUntilDue(first_look, now);
   if (until_due > absl::ZeroDuration() && !first_look.full_scan) {
     WakeAt(now.steady + until_due);
-    SetWaitingForRate(first_look, false);
+    first_look.pacing.pace.set_waiting_for_rate(false);
+    PostPace(*listed, first_look.pacing, now);
     return TurnEnd::kNothingSent;
   }
-  std::optional<DeleteGate::Pass> pass = storage_.delete_gate().TryEnter(listed.number);
+  std::optional<DeleteGate::Pass> pass = parts_.storage.delete_gate().TryEnter(listed->number);
   // Read again after entering: only so is it the policy in force until we leave.
-  const ContainerPtr container = storage_.containers().Find(listed.id);
-  if (container == nullptr || container->number != listed.number) return TurnEnd::kNothingSent;
-  const Turn turn = MakeTurn(*container, now);
+  ContainerPtr container = parts_.storage.containers().Find(listed->id);
+  if (container == nullptr || container->number != listed->number) return TurnEnd::kNothingSent;
+  const Turn turn = MakeTurn(std::move(container), now);
+  TurnEnd end = TurnEnd::kNothingSent;
   if (MaySend(turn, pass.has_value(), now) && HasTokens(turn, turn.pacing.wanted, now)) {
-    return Sweep(turn, *std::move(pass), step);
+    end = Sweep(turn, *std::move(pass), step);
+  } else {
+    pass.reset();
+    if (now.steady >= turn.pacing.next_upkeep) KeepUpIndex(turn, step);
   }
-  pass.reset();
-  if (now.steady >= turn.pacing.next_upkeep) KeepUpIndex(turn, step);
-  return TurnEnd::kNothingSent;
+  PostPace(*turn.container, turn.pacing, now);
+  return end;
 }
 
-Sweeper::Turn Sweeper::MakeTurn(const Container& container, const Moment& now) {
-  Pacing& pacing = PacingOf(container, now);
-  return {
-      pacing, container,
-      ComputeDueRule(container.settings.policy, container.replaced_policies, now.time.for_deletes),
-      now.steady >= pacing.next_full_scan};
+Sweeper::Turn Sweeper::MakeTurn(ContainerPtr container, const Moment& now) {
+  Pacing& pacing = PacingOf(*container, now);
+  const DueRule rule = ComputeDueRule(container->settings.policy, container->replaced_policies,
+                                      now.time.for_deletes);
+  return {pacing, std::move(container), rule, now.steady >= pacing.next_full_scan};
 }
 
 absl::Duration Sweeper::TimeUntilDue(const Turn& turn, const Moment& now) const {
   const std::optional<int64_t> next =
-      storage_.expiry_index().NextDueTime(turn.container, turn.rule);
+      parts_.storage.expiry_index().NextDueTime(*turn.container, turn.rule);
   if (!next.has_value()) return absl::InfiniteDuration();
   const absl::Time judged_at = JudgeTime(now);
   if (absl::ToUnixSeconds(judged_at) >= *next) return absl::ZeroDuration();
@@ -254,41 +248,50 @@ absl::Duration Sweeper::TimeUntilDue(const Turn& turn, const Moment& now) const 
 }
 
 bool Sweeper::MaySend(const Turn& turn, bool entered, const Moment& now) {
-  const std::optional<Pause> all_paused = storage_.containers().PauseOfAll();
-  const StoreView store = store_state_.View(store_ != nullptr, now);
+  const Container& container = *turn.container;
+  ContainerPace& pace = turn.pacing.pace;
+  const std::optional<double> own = container.settings.max_deletes_per_second;
+  const std::optional<double> limit =
+      own.has_value() ? own : options_.container_max_deletes_per_second;
+  const std::optional<double> limit_of_all = parts_.limit.Get();
+  const std::optional<DeleteBudget> budget = ComputeDeleteBudget(
+      container.settings, parts_.usage.RequestRate(container.number, now.steady),
+      pace.learned_cost());
+  pace.Update(limit, budget, now.steady);
+  bucket_.SetRate(limit_of_all, now.steady);
   const std::vector<DeleteHold> holds = ComputeDeleteHolds({
-      .container = turn.container,
-      .all_paused = all_paused,
+      .container = container,
+      .all_paused = parts_.storage.containers().PauseOfAll(),
       .time = now.time,
-      .store = store,
-      .allowed_per_second = LesserRate(RateOf(turn.container), options_.max_deletes_per_second),
-      .storage_writable = storage_.WriteHealth().ok(),
+      .store = store_.View(now),
+      .pace = pace.View(now),
+      .limit_per_second = LesserRate(limit, limit_of_all),
+      .budget = budget,
+      .storage_writable = parts_.storage.WriteHealth().ok(),
       .change_under_way = !entered,
   });
+  if (pace.held_until() > now.steady) WakeAt(pace.held_until());
   if (std::any_of(holds.begin(), holds.end(), StopsDeletes)) {
-    SetWaitingForRate(turn, false);
+    pace.set_waiting_for_rate(false);
     return false;
   }
-  if (now.steady >= turn.pacing.held_until) return true;
-  WakeAt(turn.pacing.held_until);
-  return false;
+  return store_.IsReady() && calls_.HasRoomFor(pace.in_trouble());
 }
 
 bool Sweeper::HasTokens(const Turn& turn, int64_t count, const Moment& now) {
-  TokenBucket& own = turn.pacing.bucket;
-  own.SetRate(RateOf(turn.container), now.steady);
-  count = std::min({count, own.BatchSize(), bucket_.BatchSize()});
-  const absl::Duration own_wait = own.TimeUntil(count, now.steady);
+  ContainerPace& pace = turn.pacing.pace;
+  count = std::min({count, MaxItems(turn), bucket_.BatchSize()});
+  const absl::Duration own_wait = pace.TimeUntil(count, now.steady);
   const absl::Duration wait_of_all = bucket_.TimeUntil(count, now.steady);
   // Tokens of all that come in meanwhile are for the container that kept its turn.
-  if (own_wait + wait_of_all <= absl::ZeroDuration() && kept_.empty()) return true;
-
+  const bool has_tokens = own_wait + wait_of_all <= absl::ZeroDuration() && kept_.empty();
+  pace.set_waiting_for_rate(!has_tokens);
+  if (has_tokens) return true;
   turn.pacing.wanted = count;
-  SetWaitingForRate(turn, true);
   if (own_wait > absl::ZeroDuration()) {
     WakeAt(now.steady + own_wait);
   } else if (kept_.empty()) {
-    kept_ = turn.container.id;
+    kept_ = turn.container->id;
     WakeAt(now.steady + wait_of_all);
   }
   return false;
@@ -299,15 +302,16 @@ Sweeper::TurnEnd Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepRes
   if (!scan.has_value()) return TurnEnd::kNothingSent;
   const Moment now = ReadMoment();
   if (!now.time.deletes_allowed) return TurnEnd::kNothingSent;
-  const BatchBounds bounds = {MaxItems(turn), kMaxRequestBytes, store_state_.compares_etags()};
+  const StoreState& store = store_.state();
+  const BatchBounds bounds = {MaxItems(turn), kMaxRequestBytes, store.compares_etags()};
   const absl::Time judged_at = JudgeTime(now);
-  const absl::Time not_after =
-      store_state_.Now(now.steady).value_or(judged_at) + options_.delete_deadline;
-  const JudgedBatch batch =
-      JudgeBatch(turn.container, turn.rule, std::move(scan->due), bounds, judged_at, not_after);
+  const absl::Time not_after = store.Now(now.steady).value_or(judged_at) + options_.delete_deadline;
+  JudgedBatch batch =
+      JudgeBatch(*turn.container, turn.rule, std::move(scan->due), bounds, judged_at, not_after);
   const int64_t count = static_cast<int64_t>(batch.items.size());
   if (count == 0) {
-    SetWaitingForRate(turn, false);
+    turn.pacing.pace.set_waiting_for_rate(false);
+    if (!scan->more) parts_.board.PostCompletePass(turn.container->number, now.time.now);
     // The scan has found out what comes next.
     const absl::Duration until_due = TimeUntilDue(turn, now);
     if (until_due > absl::ZeroDuration()) WakeAt(now.steady + until_due);
@@ -315,50 +319,59 @@ Sweeper::TurnEnd Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepRes
   }
   if (!HasTokens(turn, count, now)) return TurnEnd::kNothingSent;
 
-  SetWaitingForRate(turn, false);
   turn.pacing.wanted = scan->more ? count : 1;
-  turn.pacing.bucket.Take(count, now.steady);
+  turn.pacing.pace.Take(count, now.steady);
   bucket_.Take(count, now.steady);
   step.sent += count;
-  Send(turn, batch, std::move(pass), now);
+  Send(turn, std::move(batch), std::move(pass), now);
   WakeAt(now.steady);
   return TurnEnd::kSent;
 }
 
 int64_t Sweeper::MaxItems(const Turn& turn) const {
-  return std::min({turn.pacing.batch_limit.Get(), store_state_.MaxBatchItems(options_.batch_items),
-                   turn.pacing.bucket.BatchSize(), bucket_.BatchSize()});
+  return std::min({turn.pacing.pace.MaxItems(), store_.state().MaxBatchItems(options_.batch_items),
+                   bucket_.BatchSize()});
 }
 
 void Sweeper::KeepUpIndex(const Turn& turn, StepResult& step) {
+  Pacing& pacing = turn.pacing;
   const int64_t tidied_before = step.tidied;
   const std::optional<DueScan> scan = Scan(turn, kUpkeepDueItems, step);
-  const bool goes_on = scan.has_value() && scan->more && step.tidied > tidied_before;
-  turn.pacing.next_upkeep = goes_on ? steady_ : steady_ + kUpkeepInterval;
+  const bool tidied = step.tidied > tidied_before;
+  if (scan.has_value() && scan->more && tidied) {
+    pacing.next_upkeep = steady_;
+    return;
+  }
+  pacing.upkeep_interval =
+      tidied ? kUpkeepInterval : std::min(2 * pacing.upkeep_interval, kMostUpkeepInterval);
+  pacing.next_upkeep = steady_ + pacing.upkeep_interval;
 }
 
 std::optional<DueScan> Sweeper::Scan(const Turn& turn, int64_t max_due, StepResult& step) {
   --scans_left_;
+  const Container& container = *turn.container;
   const Moment now = ReadMoment();
   const ScanLimits limits = {static_cast<size_t>(max_due), kEntriesPerScan, turn.full_scan};
-  absl::StatusOr<DueScan> scan = storage_.expiry_index().ScanDue(
-      turn.container, turn.rule, absl::ToUnixSeconds(JudgeTime(now)), limits);
+  absl::StatusOr<DueScan> scan = parts_.storage.expiry_index().ScanDue(
+      container, turn.rule, absl::ToUnixSeconds(JudgeTime(now)), limits);
   if (!scan.ok()) {
-    Hold(turn.pacing, kFirstSlowHold, kMostSlowHold);
+    turn.pacing.pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMostSlowHold, now);
     turn.pacing.next_upkeep = now.steady + kUpkeepInterval;
-    LogTrouble(spdlog::level::warn, absl::StrCat(turn.container.id, "/scan"),
-               absl::StrCat("container ", turn.container.id,
-                            ": its expiry index cannot be read: ", scan.status().ToString()));
+    log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/scan"),
+             absl::StrCat("container ", container.id,
+                          ": its expiry index cannot be read: ", scan.status().ToString()),
+             steady_);
     return std::nullopt;
   }
   if (scan->unreadable > 0) {
-    LogTrouble(spdlog::level::warn, absl::StrCat(turn.container.id, "/unreadable"),
-               absl::StrCat("container ", turn.container.id, ": ", scan->unreadable,
-                            " due items are unreadable and are not deleted"));
+    log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/unreadable"),
+             absl::StrCat("container ", container.id, ": ", scan->unreadable,
+                          " due items are unreadable and are not deleted"),
+             steady_);
   }
   if (turn.full_scan) turn.pacing.next_full_scan = now.steady + kFullScanInterval;
   if (!scan->early.empty()) {
-    const int64_t tidied = Tidy(turn.container, std::move(scan->early));
+    const int64_t tidied = Tidy(container, std::move(scan->early));
     step.tidied += tidied;
     if (tidied > 0) WakeAt(now.steady);
   }
@@ -367,110 +380,114 @@ std::optional<DueScan> Sweeper::Scan(const Turn& turn, int64_t max_due, StepResu
 
 int64_t Sweeper::Tidy(const Container& container, std::vector<IndexEntry> early) {
   const auto tidied = Await<absl::StatusOr<int64_t>>([&](auto done) {
-    storage_.expiry_index().Tidy(container.number, std::move(early), std::move(done));
+    parts_.storage.expiry_index().Tidy(container.number, std::move(early), std::move(done));
   });
   if (!tidied.ok()) {
-    LogTrouble(spdlog::level::warn, "tidy",
-               absl::StrCat("container ", container.id,
-                            ": early index entries stay for now: ", tidied.status().ToString()));
+    log_.Log(spdlog::level::warn, "tidy",
+             absl::StrCat("container ", container.id,
+                          ": early index entries stay for now: ", tidied.status().ToString()),
+             steady_);
     return 0;
   }
-  board_.AddEarlyEntries(container.number, *tidied);
+  parts_.board.AddEarlyEntries(container.number, *tidied);
   return *tidied;
 }
 
-void Sweeper::Send(const Turn& turn, const JudgedBatch& batch, DeleteGate::Pass pass,
-                   const Moment& now) {
-  board_.AddDeletes(turn.container.number, {.sent = static_cast<int64_t>(batch.items.size())});
-  const auto response = store_->DeleteItems(batch.request, options_.delete_deadline);
-  if (response.ok()) {
-    TakeResponse(turn, batch, *response, now);
-    return;
-  }
-  unsettled_.push_back({std::move(pass), now.steady + options_.delete_deadline + kSettleMargin});
-  TakeCallError(turn, batch, response.status());
-}
-
-void Sweeper::TakeResponse(const Turn& turn, const JudgedBatch& batch,
-                           const v1::DeleteItemsResponse& response, const Moment& sent) {
-  const Moment received = ReadMoment();
-  StoreAnswers answers = ReadAnswers(batch.items, batch.request, response, JudgeTime(received));
-  store_state_.TakeAnswer(response, answers.tally.throttled > 0, sent, received);
-  turn.pacing.failures = 0;
-  turn.pacing.batch_limit.Grow();
-  LogDeletes(turn.container, batch.request, response, answers.tally);
-  TakeAnswers(turn, std::move(answers));
-}
-
-void Sweeper::TakeCallError(const Turn& turn, const JudgedBatch& batch, const absl::Status& error) {
-  const Moment now = ReadMoment();
+void Sweeper::Send(const Turn& turn, JudgedBatch batch, DeleteGate::Pass pass, const Moment& now) {
   const int64_t count = static_cast<int64_t>(batch.items.size());
-  const bool answered =
-      !absl::IsUnavailable(error) && !absl::IsDeadlineExceeded(error) && !absl::IsCancelled(error);
-  const bool is_push_back = absl::IsResourceExhausted(error);
-  store_state_.TakeError(error, answered, /*hold=*/!answered || is_push_back, now);
-  turn.pacing.batch_limit.Shrink(count);
-  if (!absl::IsCancelled(error)) {
-    LogTrouble(spdlog::level::warn,
-               absl::StrCat(turn.container.id, "/", absl::StatusCodeToString(error.code())),
-               absl::StrCat("container ", turn.container.id, ": a batch of ", count,
-                            " deletes failed: ", error.ToString()));
-  }
-  if (absl::IsDeadlineExceeded(error)) Hold(turn.pacing, kFirstSlowHold, kMostSlowHold);
-
-  // What a batch of one fails by may be the fault of that one item.
-  if (count > 1 || is_push_back || absl::IsCancelled(error)) {
-    board_.AddDeletes(turn.container.number, {.unanswered = count});
-    return;
-  }
-  if (answered) Hold(turn.pacing, kFirstRefusedHold, kMostRefusedHold);
-  TakeAnswers(turn, BlameItem(batch.items.front(), error.ToString(), JudgeTime(now)));
+  DeleteRecord record;
+  record.tally.sent = count;
+  parts_.board.AddDeletes(turn.container->number, record);
+  calls_.Send({.container = turn.container,
+               .batch = std::move(batch),
+               .pass = std::move(pass),
+               .sent = now,
+               .in_trouble = turn.pacing.pace.in_trouble()});
 }
 
-void Sweeper::TakeAnswers(const Turn& turn, StoreAnswers answers) {
-  const Container& container = turn.container;
-  board_.AddDeletes(container.number, answers.tally);
+void Sweeper::TakeEnded(DeleteCall& call) {
+  const Moment now = ReadMoment();
+  Pacing& pacing = PacingOf(*call.container, now);
+  if (call.response.ok()) {
+    TakeResponse(pacing, call, now);
+  } else {
+    calls_.KeepUntilSettled(call);
+    TakeCallError(pacing, call, now);
+  }
+  PostPace(*call.container, pacing, now);
+}
+
+void Sweeper::TakeResponse(Pacing& pacing, const DeleteCall& call, const Moment& now) {
+  const v1::DeleteItemsResponse& response = *call.response;
+  const bool in_doubt = store_.TakeOutcomes(response, now);
+  StoreAnswers answers =
+      ReadAnswers(call.batch.items, call.batch.request, response, !in_doubt, JudgeTime(now));
+  store_.state().TakeAnswer(response, call.sent, now);
+  std::optional<double> charge;
+  if (response.has_request_charge()) charge = response.request_charge();
+  std::optional<absl::Duration> retry_after;
+  if (response.has_retry_after()) retry_after = FromProto(response.retry_after());
+  pacing.pace.NoteAnswer(static_cast<int64_t>(call.batch.items.size()),
+                         now.steady - call.sent.steady, charge, answers.record.tally.throttled > 0,
+                         retry_after, now);
+  LogDeletes(*call.container, call.batch.request, response, answers.record.tally);
+  TakeAnswers(pacing, *call.container, std::move(answers), now);
+}
+
+void Sweeper::TakeCallError(Pacing& pacing, const DeleteCall& call, const Moment& now) {
+  const absl::Status& error = call.response.status();
+  const std::string& id = call.container->id;
+  const int64_t count = static_cast<int64_t>(call.batch.items.size());
+  store_.state().TakeCallError(error, IsAnswered(error));
+  pacing.pace.NoteFailure(count, FailureOf(error), RetryAfterOf(error), now);
+  if (!absl::IsCancelled(error)) {
+    log_.Log(spdlog::level::warn, absl::StrCat(id, "/", absl::StatusCodeToString(error.code())),
+             absl::StrCat("container ", id, ": a batch of ", count,
+                          " deletes failed: ", error.ToString()),
+             steady_);
+  }
+  // What a batch of one fails by may be the fault of that one item.
+  if (count > 1 || absl::IsResourceExhausted(error) || absl::IsCancelled(error)) {
+    DeleteRecord record;
+    record.tally.unanswered = count;
+    parts_.board.AddDeletes(call.container->number, record);
+    return;
+  }
+  TakeAnswers(pacing, *call.container,
+              BlameItem(call.batch.items.front(), error.ToString(), JudgeTime(now)), now);
+}
+
+void Sweeper::TakeAnswers(Pacing& pacing, const Container& container, StoreAnswers answers,
+                          const Moment& now) {
+  parts_.board.AddDeletes(container.number, answers.record);
   if (const auto& failure = answers.first_failure) {
-    LogTrouble(spdlog::level::warn, absl::StrCat(container.id, "/", failure->reason),
-               absl::StrCat("container ", container.id, ": item ", Show(failure->key),
-                            " could not be deleted and is tried again later: ", failure->reason));
+    log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/", failure->reason),
+             absl::StrCat("container ", container.id, ": item ", Show(failure->key),
+                          " could not be deleted and is tried again later: ", failure->reason),
+             steady_);
   }
   if (answers.reports.empty()) return;
   const auto applied = Await<absl::StatusOr<int64_t>>([&](auto done) {
-    storage_.expiry_index().ApplyOutcomes(container.number, std::move(answers.reports),
-                                          std::move(done));
+    parts_.storage.expiry_index().ApplyOutcomes(container.number, std::move(answers.reports),
+                                                std::move(done));
   });
   if (applied.ok()) return;
-  Hold(turn.pacing, kFirstSlowHold, kMostSlowHold);
-  LogTrouble(spdlog::level::warn, "outcomes",
-             absl::StrCat("container ", container.id,
-                          ": outcomes of deletes are lost, "
-                          "they are asked for again: ",
-                          applied.status().ToString()));
+  pacing.pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMostSlowHold, now);
+  log_.Log(spdlog::level::warn, "outcomes",
+           absl::StrCat("container ", container.id,
+                        ": outcomes of deletes are lost, "
+                        "they are asked for again: ",
+                        applied.status().ToString()),
+           steady_);
 }
 
-void Sweeper::Hold(Pacing& pacing, absl::Duration first, absl::Duration most) {
-  ++pacing.failures;
-  pacing.held_until =
-      std::max(pacing.held_until, steady_ + GrowingDelay(pacing.failures, first, most));
-}
-
-void Sweeper::SetWaitingForRate(const Turn& turn, bool waiting) {
-  if (std::exchange(turn.pacing.waiting_for_rate, waiting) == waiting) return;
-  board_.SetWaitingForRate(turn.container.number, waiting);
+void Sweeper::PostPace(const Container& container, Pacing& pacing, const Moment& now) {
+  PaceView view = pacing.pace.View(now);
+  if (view == pacing.posted) return;
+  pacing.posted = view;
+  parts_.board.PostPace(container.number, view);
 }
 
 void Sweeper::WakeAt(absl::Duration steady) { wake_at_ = std::min(wake_at_, steady); }
-
-void Sweeper::LogTrouble(spdlog::level::level_enum level, const std::string& kind,
-                         const std::string& line) {
-  const std::optional<int64_t> left_out = log_limiter_.Admit(kind, steady_);
-  if (!left_out.has_value()) return;
-  if (*left_out == 0) {
-    spdlog::log(level, "{}", line);
-  } else {
-    spdlog::log(level, "{} ({} similar lines left out)", line, *left_out);
-  }
-}
 
 }  // namespace ttl

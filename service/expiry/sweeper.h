@@ -2,7 +2,6 @@
 #define TTL_SERVICE_EXPIRY_SWEEPER_H_
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,19 +11,23 @@
 #include "absl/time/time.h"
 #include "service/core/clock.h"
 #include "service/core/container.h"
+#include "service/core/delete_limit.h"
 #include "service/core/due_rules.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/log_limiter.h"
+#include "service/core/store_trust.h"
 #include "service/core/sweep_board.h"
-#include "service/expiry/batch_limit.h"
+#include "service/core/usage_ledger.h"
+#include "service/core/wake_signal.h"
+#include "service/expiry/container_pace.h"
+#include "service/expiry/delete_calls.h"
 #include "service/expiry/judged_batch.h"
 #include "service/expiry/moment.h"
 #include "service/expiry/primary_store_client.h"
 #include "service/expiry/store_answers.h"
-#include "service/expiry/store_state.h"
+#include "service/expiry/store_watch.h"
 #include "service/expiry/token_bucket.h"
+#include "service/expiry/trouble_log.h"
 #include "service/storage/storage.h"
-#include "spdlog/common.h"
 
 namespace ttl {
 
@@ -32,24 +35,31 @@ struct SweeperOptions {
   // Most items of one DeleteItems. At least 1.
   int64_t batch_items = 500;
 
+  // Most calls of DeleteItems under way at a time; at least 1. One container has one.
+  int64_t max_calls_under_way = 4;
+
   // Time that a call to the store may take. Also how long a change of policy may have
   // to wait for deletes that are on their way.
   absl::Duration delete_deadline = absl::Seconds(5);
 
-  // Most deletes per second over all containers, and of a container that sets no limit
-  // of its own. Absent: no limit. 0: none.
-  std::optional<double> max_deletes_per_second;
+  // Most deletes per second of a container that sets no limit of its own. Absent: no
+  // limit. 0: none.
   std::optional<double> container_max_deletes_per_second;
 
   // With the store's clock further away from ours, deletes wait.
   absl::Duration max_store_clock_skew = absl::Seconds(60);
+
+  // So many answers of NOT_FOUND in a row, over all containers, put the store in doubt.
+  // 0: never.
+  int64_t not_found_burst_items = 1000;
 };
 
-// Deletes expired items from the primary store, step by step. A step makes at most one
-// call of DeleteItems, for the container whose turn it is, and returns what it did; the
-// loop around it (BackgroundLoop) only waits. Containers come in turn, in the order of
-// their ids; one that has to wait for the rate of all keeps its turn, one that has to
-// wait for anything of its own is passed over.
+// Deletes expired items from the primary store, step by step. A step takes in what the
+// store has answered, sends at most one call of DeleteItems, for the container whose
+// turn it is, and returns what it did; the loop around it (BackgroundLoop) only waits.
+// Containers come in turn, in the order of their ids; one that has to wait for the
+// limit on all keeps its turn, one that has to wait for anything of its own is passed
+// over.
 //
 // What keeps the promises:
 // - Every item is judged again right before it is sent, by the policy read after the
@@ -58,78 +68,85 @@ struct SweeperOptions {
 //   is no queue. A pass through the gate whose deletes had no answer is kept until their
 //   not_after has surely passed.
 // - Tokens are taken when a batch is sent, whatever becomes of it.
-// - Outcomes are committed before the next step.
+// - Outcomes are committed before the container has its next turn.
 //
-// RunOnce() is for one thread. Destroy the sweeper when no change of policy can be
-// acknowledged any more: the passes it keeps are given back then.
+// For one thread. Destroy the sweeper when no change of policy can be acknowledged any
+// more: it waits for the calls under way and gives their passes back.
 class Sweeper {
  public:
   // What one step did.
   struct StepResult {
-    int64_t sent = 0;    // deletes
-    int64_t tidied = 0;  // index entries moved or dropped as met
-    // How long the next step may wait, if nothing becomes due earlier.
+    int64_t sent = 0;      // deletes
+    int64_t answered = 0;  // calls whose end was taken in, of whatever kind
+    int64_t tidied = 0;    // index entries moved or dropped as met
+    // How long the next step may wait, if nothing is answered and nothing becomes due
+    // earlier.
     absl::Duration wait;
   };
 
-  // All references must outlive the sweeper. `system_clock` gives the steady time;
-  // `store` may be null: then nothing is deleted, but the indexes are kept up.
-  Sweeper(const SweeperOptions& options, const Clock& system_clock, const GuardedClock& clock,
-          Storage& storage, PrimaryStoreClient* store, SweepBoard& board);
-
-  // One bounded step: takes at most two calls to the store and some reading of the
-  // indexes.
-  StepResult RunOnce();
-
- private:
-  // How fast one container may go, and what its calls came to. In memory only; times
-  // are steady.
-  struct Pacing {
-    Pacing(TokenBucket tokens, int64_t batch_items) : bucket(tokens), batch_limit(batch_items) {}
-
-    TokenBucket bucket;
-    BatchLimit batch_limit;
-    int64_t wanted = 1;  // deletes to have tokens for before the index is read
-    bool waiting_for_rate = false;
-    int64_t failures = 0;  // that led to a hold, in a row
-    absl::Duration held_until = -absl::InfiniteDuration();
-    absl::Duration next_upkeep = -absl::InfiniteDuration();
-    absl::Duration next_full_scan;
-    uint64_t round = 0;  // the last one that met it
+  // What it works on; all must outlive it. `system_clock` gives the steady time. `store`
+  // may be null: then nothing is deleted, but the indexes are kept up. `wake` is
+  // notified when an answer has come in.
+  struct Parts {
+    const Clock& system_clock;
+    const GuardedClock& clock;
+    Storage& storage;
+    PrimaryStoreClient* store;
+    SweepBoard& board;
+    const UsageLedger& usage;
+    const DeleteLimit& limit;
+    StoreTrust& trust;
+    WakeSignal& wake;
   };
 
-  // Deletes whose fate is not known: they may be carried out until `settled`.
-  struct Unsettled {
-    DeleteGate::Pass pass;
-    absl::Duration settled;  // steady
+  Sweeper(const SweeperOptions& options, const Parts& parts);
+
+  // One bounded step: never waits for the store, and reads some of the indexes.
+  StepResult RunOnce();
+
+  // The first part of a step alone: takes in what has been answered.
+  void TakeIn(StepResult& step);
+
+  // Waits until a call under way has ended, for the next step to take in. Returns
+  // whether there was one.
+  bool AwaitCall();
+
+ private:
+  // What is kept of a container between its turns. In memory only; times are steady.
+  struct Pacing {
+    Pacing(int64_t batch_items, absl::Duration now) : pace(batch_items, now) {}
+
+    ContainerPace pace;
+    PaceView posted;     // what the board shows
+    int64_t wanted = 1;  // deletes to have tokens for before the index is read
+    absl::Duration next_upkeep = -absl::InfiniteDuration();
+    absl::Duration upkeep_interval;
+    absl::Duration next_full_scan;
+    uint64_t round = 0;  // the last one that met it
   };
 
   // A container in its turn.
   struct Turn {
     Pacing& pacing;
-    const Container& container;
+    ContainerPtr container;
     DueRule rule;
     bool full_scan;
   };
 
   enum class TurnEnd { kNothingSent, kSent };
 
+  void Post();
   Moment ReadMoment();
   // The time to judge deletes by: none of our clocks, nor the store's, is behind it.
   absl::Time JudgeTime(const Moment& now) const;
-  std::optional<double> RateOf(const Container& container) const;
   Pacing& PacingOf(const Container& container, const Moment& now);
-  Turn MakeTurn(const Container& container, const Moment& now);
-
-  void ReleaseSettledPasses();
-  void RefreshStore();
-  absl::Status CheckStoreIdentity(const std::string& store_id);
+  Turn MakeTurn(ContainerPtr container, const Moment& now);
 
   void TakeTurns(StepResult& step);
   std::vector<ContainerPtr> NextContainers();
   void EndRound();
   void ForgetGoneContainers();
-  TurnEnd TakeTurn(const Container& listed, StepResult& step);
+  TurnEnd TakeTurn(const ContainerPtr& listed, StepResult& step);
 
   // Until something may be due; infinite if nothing will be.
   absl::Duration TimeUntilDue(const Turn& turn, const Moment& now) const;
@@ -141,34 +158,28 @@ class Sweeper {
   // Reads what is due, and tidies early entries as met. Absent if it cannot be read.
   std::optional<DueScan> Scan(const Turn& turn, int64_t max_due, StepResult& step);
   int64_t Tidy(const Container& container, std::vector<IndexEntry> early);
+  void Send(const Turn& turn, JudgedBatch batch, DeleteGate::Pass pass, const Moment& now);
 
-  void Send(const Turn& turn, const JudgedBatch& batch, DeleteGate::Pass pass, const Moment& now);
-  void TakeResponse(const Turn& turn, const JudgedBatch& batch,
-                    const v1::DeleteItemsResponse& response, const Moment& sent);
-  void TakeCallError(const Turn& turn, const JudgedBatch& batch, const absl::Status& error);
-  void TakeAnswers(const Turn& turn, StoreAnswers answers);
+  // The end of a call.
+  void TakeEnded(DeleteCall& call);
+  void TakeResponse(Pacing& pacing, const DeleteCall& call, const Moment& now);
+  void TakeCallError(Pacing& pacing, const DeleteCall& call, const Moment& now);
+  void TakeAnswers(Pacing& pacing, const Container& container, StoreAnswers answers,
+                   const Moment& now);
 
-  void Hold(Pacing& pacing, absl::Duration first, absl::Duration most);
-  void SetWaitingForRate(const Turn& turn, bool waiting);
+  void PostPace(const Container& container, Pacing& pacing, const Moment& now);
   // The next step comes at this steady time at the latest.
   void WakeAt(absl::Duration steady);
-  // Logs at most one line per kind and interval.
-  void LogTrouble(spdlog::level::level_enum level, const std::string& kind,
-                  const std::string& line);
 
   const SweeperOptions options_;
-  const Clock& system_clock_;
-  const GuardedClock& clock_;
-  Storage& storage_;
-  PrimaryStoreClient* const store_;
-  SweepBoard& board_;
+  const Parts parts_;
 
   absl::Duration steady_;  // the last sound reading
-  StoreState store_state_;
+  StoreWatch store_;
+  DeleteCalls calls_;
   TokenBucket bucket_;                             // of all containers
   absl::flat_hash_map<uint64_t, Pacing> pacings_;  // by container number
-  std::deque<Unsettled> unsettled_;                // by `settled`
-  LogLimiter log_limiter_;
+  TroubleLog log_;
 
   // The round under way: containers have their turn once, in the order of their ids.
   // It begins where one had to keep its turn in the round before.

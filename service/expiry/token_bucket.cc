@@ -67,6 +67,13 @@ absl::Duration TokenBucket::TimeUntil(int64_t count, absl::Duration now) {
   return last_ - now + absl::Seconds(missing / *rate_) + absl::Nanoseconds(1);
 }
 
+void TokenBucket::Charge(double tokens, absl::Duration now) {
+  if (!rate_.has_value() || !(tokens > 0)) return;
+  Refill(now);
+  const double most_debt = *rate_ * absl::ToDoubleSeconds(kMostDebt);
+  tokens_ = std::max(tokens_ - tokens, std::min(tokens_, -most_debt));
+}
+
 void TokenBucket::Take(int64_t count, absl::Duration now) {
   if (!rate_.has_value()) return;
   Refill(now);

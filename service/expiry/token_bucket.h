@@ -44,6 +44,12 @@ class TokenBucket {
   // Takes tokens. REQUIRES: count <= Available(now).
   void Take(int64_t count, absl::Duration now);
 
+  // Takes what turned out to have been used beyond what was taken, and leaves a debt
+  // if it is not there: at most what the rate gives in kMostDebt, so that one wrong
+  // figure cannot stop everything. Never gives anything back.
+  static constexpr absl::Duration kMostDebt = absl::Seconds(10);
+  void Charge(double tokens, absl::Duration now);
+
  private:
   double Capacity() const;
   void Refill(absl::Duration now);

@@ -2,7 +2,10 @@
 
 #include <grpcpp/client_context.h>
 
+#include <algorithm>
 #include <chrono>
+
+#include "absl/strings/str_cat.h"
 
 namespace ttl {
 namespace {
@@ -35,6 +38,16 @@ absl::Status SidecarCalls::CreateContainer(const std::string& id,
   if (default_ttl.has_value()) request.mutable_container()->set_default_ttl(*default_ttl);
   return Call<v1::CreateContainerResponse>(*containers_,
                                            &v1::ContainerService::Stub::CreateContainer, request)
+      .status();
+}
+
+absl::Status SidecarCalls::SetDeletePolicy(const std::string& id, const v1::DeletePolicy& policy) {
+  v1::UpdateContainerRequest request;
+  request.mutable_container()->set_id(id);
+  *request.mutable_container()->mutable_delete_policy() = policy;
+  request.mutable_update_mask()->add_paths("delete_policy");
+  return Call<v1::UpdateContainerResponse>(*containers_,
+                                           &v1::ContainerService::Stub::UpdateContainer, request)
       .status();
 }
 
@@ -71,6 +84,25 @@ absl::Status SidecarCalls::Track(const std::string& container, const std::string
       .status();
 }
 
+absl::Status SidecarCalls::TrackMany(const std::string& container, const std::string& prefix,
+                                     int64_t count, int64_t ts, std::optional<int64_t> ttl) {
+  constexpr int64_t kItemsPerCall = 1000;
+  for (int64_t first = 0; first < count; first += kItemsPerCall) {
+    v1::TrackItemsRequest request;
+    request.set_container(container);
+    for (int64_t i = first; i < std::min(first + kItemsPerCall, count); ++i) {
+      v1::Item& item = *request.add_items();
+      item.set_id(absl::StrCat(prefix, i));
+      item.set_ts(ts);
+      if (ttl.has_value()) item.set_ttl(*ttl);
+    }
+    const absl::Status status =
+        Call<v1::TrackItemsResponse>(*items_, &v1::ItemService::Stub::TrackItems, request).status();
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<v1::Visibility> SidecarCalls::Check(const std::string& container,
                                                    const std::string& id) {
   v1::CheckVisibilityRequest request;
@@ -89,6 +121,14 @@ absl::Status SidecarCalls::Pause(const std::string& container, const std::string
   request.set_container(container);
   request.set_reason(reason);
   return Call<v1::PauseDeletesResponse>(*expiry_, &v1::ExpiryService::Stub::PauseDeletes, request)
+      .status();
+}
+
+absl::Status SidecarCalls::SetMaxDeletesPerSecond(double per_second) {
+  v1::SetMaxDeletesPerSecondRequest request;
+  request.set_max_deletes_per_second(per_second);
+  return Call<v1::SetMaxDeletesPerSecondResponse>(
+             *expiry_, &v1::ExpiryService::Stub::SetMaxDeletesPerSecond, request)
       .status();
 }
 

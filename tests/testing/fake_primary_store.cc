@@ -139,9 +139,10 @@ void FakePrimaryStore::Poison(const std::string& container, const ItemKey& key,
   poisoned_[{container, key}] = std::move(reason);
 }
 
-void FakePrimaryStore::Hang() {
+void FakePrimaryStore::Hang(std::string container) {
   MutexLock lock(mutex_);
   hanging_ = true;
+  hanging_container_ = std::move(container);
 }
 
 void FakePrimaryStore::Release() {
@@ -192,7 +193,7 @@ grpc::Status FakePrimaryStore::HandleDelete(const DeleteRequest& request,
     before = before_;
     after = after_;
   }
-  WaitWhileHanging();
+  WaitWhileHanging(request.container());
   if (before) {
     if (const auto status = before(request, *response)) return *status;
   }
@@ -201,8 +202,9 @@ grpc::Status FakePrimaryStore::HandleDelete(const DeleteRequest& request,
   return after ? after(request, *response) : grpc::Status::OK;
 }
 
-void FakePrimaryStore::WaitWhileHanging() {
+void FakePrimaryStore::WaitWhileHanging(const std::string& container) {
   MutexLock lock(mutex_);
+  if (!hanging_container_.empty() && hanging_container_ != container) return;
   ++hanging_calls_;
   while (hanging_) changed_.Wait(mutex_);
   --hanging_calls_;

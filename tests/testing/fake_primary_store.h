@@ -78,9 +78,9 @@ class FakePrimaryStore {
   // Deletes of this item answer FAILED.
   void Poison(const std::string& container, const ItemKey& key, std::string reason);
 
-  // Holds every DeleteItems back before its application until Release(), however long
-  // ago its caller gave up.
-  void Hang();
+  // Holds every DeleteItems, or only those of one container, back before its
+  // application until Release(), however long ago its caller gave up.
+  void Hang(std::string container = "");
   void Release();
   // How many calls are held back now.
   int HangingCalls() const;
@@ -102,7 +102,7 @@ class FakePrimaryStore {
 
   grpc::Status HandleInfo(v1::GetStoreInfoResponse* response);
   grpc::Status HandleDelete(const DeleteRequest& request, DeleteResponse* response);
-  void WaitWhileHanging();
+  void WaitWhileHanging(const std::string& container);
   void Apply(const DeleteRequest& request, DeleteResponse* response);
   v1::DeleteResult ApplyOne(const std::string& container, const v1::ExpiredItem& item);
 
@@ -121,6 +121,7 @@ class FakePrimaryStore {
   AfterDelete after_ ABSL_GUARDED_BY(mutex_);
   grpc::Status info_status_ ABSL_GUARDED_BY(mutex_);
   bool hanging_ ABSL_GUARDED_BY(mutex_) = false;
+  std::string hanging_container_ ABSL_GUARDED_BY(mutex_);  // empty: all
   int hanging_calls_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<Received> received_ ABSL_GUARDED_BY(mutex_);
   int info_calls_ ABSL_GUARDED_BY(mutex_) = 0;

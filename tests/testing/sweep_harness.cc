@@ -73,6 +73,19 @@ void SweepHarness::WriteMany(const std::string& container, const std::string& pr
   if (!storage.Track(container, std::move(reports)).ok()) std::abort();
 }
 
+Sweeper::StepResult SweepHarness::Step() {
+  for (;;) {
+    Sweeper::StepResult step = sweeper_->RunOnce();
+    bool awaited = false;
+    while (sweeper_->AwaitCall()) {
+      awaited = true;
+      sweeper_->TakeIn(step);
+    }
+    if (awaited) step.wait = absl::ZeroDuration();
+    if (!awaited || step.sent > 0) return step;
+  }
+}
+
 int64_t SweepHarness::SweepNow() {
   int64_t sent = 0;
   int steps = 0;
@@ -102,6 +115,8 @@ int64_t SweepHarness::SweepFor(absl::Duration duration) {
 void SweepHarness::Restart() {
   sweeper_.reset();
   storage.Reopen();
+  client_ =
+      std::make_unique<PrimaryStoreClient>(store.address(), grpc::InsecureChannelCredentials());
   const ClockMemory memory = guarded_clock->Memory();
   guarded_clock.emplace(clock, memory);
   RestartSweeper(options_);
@@ -109,12 +124,16 @@ void SweepHarness::Restart() {
 
 void SweepHarness::RestartSweeper(const SweeperOptions& options) {
   options_ = options;
-  sweeper_ =
-      std::make_unique<Sweeper>(options_, clock, *guarded_clock, *storage, client_.get(), board);
+  sweeper_.reset();
+  trust.emplace(storage->sidecar_state().LoadStoreId().value(),
+                storage->sidecar_state().LoadStoreDoubt().value().value_or(""));
+  sweeper_ = std::make_unique<Sweeper>(
+      options_, Sweeper::Parts{clock, *guarded_clock, *storage, client_.get(), board, usage, limit,
+                               *trust, wake_});
 }
 
 DeleteTally SweepHarness::TallyOf(const std::string& container) {
-  return board.View(storage.Find(container)->number).deletes;
+  return board.View(storage.Find(container)->number).deletes.tally;
 }
 
 }  // namespace ttl

@@ -8,8 +8,12 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "service/core/delete_limit.h"
 #include "service/core/guarded_clock.h"
+#include "service/core/store_trust.h"
 #include "service/core/sweep_board.h"
+#include "service/core/usage_ledger.h"
+#include "service/core/wake_signal.h"
 #include "service/expiry/primary_store_client.h"
 #include "service/expiry/sweeper.h"
 #include "tests/testing/fake_clock.h"
@@ -43,8 +47,9 @@ class SweepHarness {
   void WriteMany(const std::string& container, const std::string& prefix, int64_t count, int64_t ts,
                  std::optional<int64_t> ttl = std::nullopt);
 
-  // One step.
-  Sweeper::StepResult Step() { return sweeper_->RunOnce(); }
+  // One step, and the answers to what it sent are in. A step that only asked the store
+  // who it is goes on with the next.
+  Sweeper::StepResult Step();
   // Steps until one wants to wait. Returns how many deletes were sent.
   int64_t SweepNow();
   // Lets time pass, with a step whenever the one before wants it.
@@ -58,15 +63,21 @@ class SweepHarness {
   FakeClock clock;
   StorageForTest storage;
   SweepBoard board;
+  UsageLedger usage;
+  DeleteLimit limit{std::nullopt};
+  std::optional<StoreTrust> trust;
   FakePrimaryStore store;
   std::optional<GuardedClock> guarded_clock;
 
   PrimaryStoreClient& client() { return *client_; }
+  // For tests that let calls go on while the sweeper does: steps of their own.
+  Sweeper& sweeper() { return *sweeper_; }
   DeleteTally TallyOf(const std::string& container);
 
  private:
   SweeperOptions options_;
   std::atomic<int64_t> store_clock_offset_ns_ = 0;
+  WakeSignal wake_;
   std::unique_ptr<PrimaryStoreClient> client_;
   std::unique_ptr<Sweeper> sweeper_;
 };

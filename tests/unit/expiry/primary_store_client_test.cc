@@ -2,14 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "grpcpp/security/credentials.h"
+#include "service/expiry/retry_info.h"
+#include "service/storage/done.h"
 #include "tests/testing/fake_primary_store.h"
+#include "tests/testing/retry_info_status.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
 
@@ -31,12 +36,25 @@ v1::DeleteItemsRequest MakeRequest() {
   return request;
 }
 
+absl::StatusOr<v1::GetStoreInfoResponse> GetInfo(PrimaryStoreClient& client,
+                                                 absl::Duration deadline) {
+  return Await<absl::StatusOr<v1::GetStoreInfoResponse>>(
+      [&](auto done) { client.GetStoreInfo(deadline, std::move(done)); });
+}
+
+absl::StatusOr<v1::DeleteItemsResponse> Delete(PrimaryStoreClient& client,
+                                               absl::Duration deadline) {
+  const v1::DeleteItemsRequest request = MakeRequest();
+  return Await<absl::StatusOr<v1::DeleteItemsResponse>>(
+      [&](auto done) { client.DeleteItems(request, deadline, std::move(done)); });
+}
+
 TEST_F(PrimaryStoreClientTest, AnswersComeBack) {
-  const auto info = client.GetStoreInfo(absl::Seconds(10));
+  const auto info = GetInfo(client, absl::Seconds(10));
   ASSERT_TRUE(info.ok()) << info.status();
   EXPECT_EQ(info->store_id(), "fake-store");
   EXPECT_EQ(info->now().seconds(), absl::ToUnixSeconds(kStoreNow));
-  const auto deleted = client.DeleteItems(MakeRequest(), absl::Seconds(10));
+  const auto deleted = Delete(client, absl::Seconds(10));
   ASSERT_TRUE(deleted.ok()) << deleted.status();
   EXPECT_EQ(deleted->results(0).outcome(), v1::DELETE_OUTCOME_NOT_FOUND);
 }
@@ -45,34 +63,57 @@ TEST_F(PrimaryStoreClientTest, AFailedCallIsMadeOnce) {
   store.SetBeforeDelete([](auto&, auto&) -> std::optional<grpc::Status> {
     return grpc::Status(grpc::StatusCode::UNAVAILABLE, "busy");
   });
-  const auto deleted = client.DeleteItems(MakeRequest(), absl::Seconds(10));
+  const auto deleted = Delete(client, absl::Seconds(10));
   EXPECT_EQ(deleted.status(), absl::UnavailableError("busy"));
   EXPECT_EQ(store.ReceivedDeletes().size(), 1u);
 }
 
 TEST_F(PrimaryStoreClientTest, ACallEndsAtItsDeadline) {
   store.Hang();
-  const auto deleted = client.DeleteItems(MakeRequest(), absl::Milliseconds(50));
+  const auto deleted = Delete(client, absl::Milliseconds(50));
   EXPECT_TRUE(absl::IsDeadlineExceeded(deleted.status())) << deleted.status();
 }
 
 TEST_F(PrimaryStoreClientTest, CancelEndsTheCallUnderWayAndRefusesLaterOnes) {
   store.Hang();
   absl::Status status;
-  std::thread calling([&] { status = client.DeleteItems(MakeRequest(), absl::Hours(1)).status(); });
+  std::thread calling([&] { status = Delete(client, absl::Hours(1)).status(); });
   EXPECT_TRUE(WaitUntil([&] { return store.HangingCalls() == 1; }));
   client.Cancel();
   calling.join();
   EXPECT_TRUE(absl::IsCancelled(status)) << status;
-  EXPECT_TRUE(absl::IsCancelled(client.GetStoreInfo(absl::Seconds(10)).status()));
+  EXPECT_TRUE(absl::IsCancelled(GetInfo(client, absl::Seconds(10)).status()));
   EXPECT_EQ(store.InfoCalls(), 0);
+}
+
+TEST_F(PrimaryStoreClientTest, CallsDoNotWaitForEachOther) {
+  store.Hang("c");
+  const v1::DeleteItemsRequest hanging = MakeRequest();
+  std::promise<void> ended;
+  client.DeleteItems(hanging, absl::Hours(1), [&](const auto& response) {
+    EXPECT_TRUE(absl::IsCancelled(response.status()));
+    ended.set_value();
+  });
+  EXPECT_TRUE(WaitUntil([&] { return store.HangingCalls() == 1; }));
+  EXPECT_TRUE(GetInfo(client, absl::Seconds(10)).ok());
+  client.Cancel();
+  ended.get_future().wait();
+}
+
+TEST_F(PrimaryStoreClientTest, TheWishToWaitComesWithTheError) {
+  store.SetBeforeDelete([](auto&, auto&) -> std::optional<grpc::Status> {
+    return WithRetryInfo(grpc::StatusCode::RESOURCE_EXHAUSTED, absl::Seconds(7));
+  });
+  const absl::Status status = Delete(client, absl::Seconds(10)).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_EQ(RetryAfterOf(status), absl::Seconds(7));
 }
 
 TEST(PrimaryStoreClientWithoutStoreTest, CallsFailInsteadOfWaitingForAStore) {
   const TempDir directory;
   PrimaryStoreClient client("unix:" + directory.File("nobody.sock"),
                             grpc::InsecureChannelCredentials());
-  const auto info = client.GetStoreInfo(absl::Hours(1));
+  const auto info = GetInfo(client, absl::Hours(1));
   EXPECT_TRUE(absl::IsUnavailable(info.status())) << info.status();
 }
 

@@ -45,7 +45,8 @@ Sent MakeSent(int count = 1, int32_t attempts = 0) {
 }
 
 StoreAnswers Read(const Sent& sent, const v1::DeleteItemsResponse& response) {
-  return ReadAnswers(sent.items, sent.request, response, absl::FromUnixSeconds(kNow));
+  return ReadAnswers(sent.items, sent.request, response, /*believe_not_found=*/true,
+                     absl::FromUnixSeconds(kNow));
 }
 
 using SetUp = std::function<void(v1::DeleteItemsResponse&, v1::DeleteResult&)>;
@@ -134,7 +135,7 @@ TEST(StoreAnswersTest, EveryOutcomeHasItsMeaning) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    const DeleteTally& tally = c.answers.tally;
+    const DeleteTally& tally = c.answers.record.tally;
     EXPECT_EQ(tally.*c.counted, 1);
     EXPECT_EQ(tally.deleted + tally.not_found + tally.modified + tally.not_expired +
                   tally.throttled + tally.failed + tally.unanswered,
@@ -174,8 +175,8 @@ TEST(StoreAnswersTest, WrongNumberOfResultsIsNotBelieved) {
       response.add_results()->set_outcome(v1::DELETE_OUTCOME_DELETED);
     }
     const StoreAnswers answers = Read(MakeSent(3), response);
-    EXPECT_EQ(answers.tally.unanswered, 3);
-    EXPECT_EQ(answers.tally.deleted, 0);
+    EXPECT_EQ(answers.record.tally.unanswered, 3);
+    EXPECT_EQ(answers.record.tally.deleted, 0);
     ASSERT_EQ(answers.reports.size(), 3);
     for (const DeleteReport& report : answers.reports) {
       EXPECT_EQ(report.kind, Kind::kRetryLater);
@@ -200,7 +201,7 @@ TEST(StoreAnswersTest, ReasonsAreShortAndPrintable) {
 TEST(StoreAnswersTest, ABlamedItemIsTriedAgainLater) {
   const StoreAnswers answers =
       BlameItem(MakeSent(1, 1).items[0], "INTERNAL: boom", absl::FromUnixSeconds(kNow));
-  EXPECT_EQ(answers.tally.unanswered, 1);
+  EXPECT_EQ(answers.record.tally.unanswered, 1);
   ASSERT_EQ(answers.reports.size(), 1);
   EXPECT_EQ(answers.reports[0].kind, Kind::kRetryLater);
   EXPECT_EQ(answers.reports[0].retry_time, kNow + 2);

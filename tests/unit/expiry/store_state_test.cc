@@ -46,8 +46,9 @@ TEST(StoreStateTest, InfoIsDueAtFirstAfterErrorsAndNowAndThen) {
   EXPECT_FALSE(state.IsInfoDue(kSteady));
   EXPECT_FALSE(state.IsInfoDue(kSteady + absl::Seconds(29)));
   EXPECT_TRUE(state.IsInfoDue(kSteady + absl::Seconds(30)));
-  state.TakeError(absl::InternalError("boom"), /*answered=*/true, /*hold=*/false,
-                  After(absl::Seconds(1)));
+  state.TakeCallError(absl::InternalError("boom"), /*answered=*/true);
+  EXPECT_FALSE(state.IsInfoDue(kSteady + absl::Seconds(1)));
+  state.TakeCallError(absl::UnavailableError("down"), /*answered=*/false);
   EXPECT_TRUE(state.IsInfoDue(kSteady + absl::Seconds(1)));
 }
 
@@ -73,48 +74,29 @@ TEST(StoreStateTest, UnusableInfoIsNamed) {
   }
 }
 
-TEST(StoreStateTest, FailuresHoldForAGrowingTime) {
-  StoreState state = MakeKnown();
-  absl::Duration passed;
-  for (const int64_t seconds : {1, 2, 4, 8, 16, 30, 30}) {
-    const Moment now = After(passed);
-    state.TakeError(absl::UnavailableError("down"), /*answered=*/false, /*hold=*/true, now);
-    EXPECT_EQ(state.held_until() - now.steady, absl::Seconds(seconds));
-    EXPECT_TRUE(state.IsHeld(now.steady));
-    passed += absl::Seconds(seconds);
-    EXPECT_FALSE(state.IsHeld(kSteady + passed));
-  }
-  state.TakeAnswer({}, /*throttled=*/false, After(passed), After(passed));
-  state.TakeError(absl::UnavailableError("down"), false, true, After(passed));
-  EXPECT_EQ(state.held_until(), kSteady + passed + absl::Seconds(1));
+TEST(StoreStateTest, IsReadyOnceTheStoreHasSaidWhoItIsAndUntilItDoesNotAnswer) {
+  StoreState state(absl::Seconds(60));
+  EXPECT_FALSE(state.IsReady());
+  state.TakeInfo(MakeInfo(), After(absl::ZeroDuration()), After(absl::ZeroDuration()));
+  EXPECT_TRUE(state.IsReady());
+  state.TakeCallError(absl::InternalError("boom"), /*answered=*/true);
+  EXPECT_TRUE(state.IsReady());
+  state.TakeCallError(absl::DeadlineExceededError("late"), /*answered=*/false);
+  EXPECT_FALSE(state.IsReady());
+  state.TakeInfo(MakeInfo(), After(absl::Seconds(1)), After(absl::Seconds(1)));
+  EXPECT_TRUE(state.IsReady());
+  state.TakeInfoError(absl::UnimplementedError("what?"), After(absl::Seconds(2)));
+  EXPECT_FALSE(state.IsReady());
 }
 
-TEST(StoreStateTest, PushBackIsHonoured) {
-  struct Case {
-    bool throttled;
-    std::optional<int64_t> retry_after_seconds;
-    absl::Duration held;
-  };
-  const Case cases[] = {
-      {false, std::nullopt, absl::ZeroDuration()},
-      {true, std::nullopt, absl::Seconds(1)},
-      {true, 7, absl::Seconds(7)},
-      {false, 7, absl::Seconds(7)},
-      {false, -7, absl::ZeroDuration()},
-      {true, 1'000'000, absl::Hours(1)},
-  };
-  for (const Case& c : cases) {
-    StoreState state = MakeKnown();
-    v1::DeleteItemsResponse response;
-    if (c.retry_after_seconds.has_value()) {
-      response.mutable_retry_after()->set_seconds(*c.retry_after_seconds);
-    }
-    const Moment now = After(absl::Seconds(3));
-    state.TakeAnswer(response, c.throttled, now, now);
-    EXPECT_EQ(std::max(state.held_until() - now.steady, absl::ZeroDuration()), c.held);
-    std::optional<absl::Time> held_until;
-    if (c.held > absl::ZeroDuration()) held_until = now.time.for_deletes + c.held;
-    EXPECT_EQ(state.View(true, now).held_until, held_until);
+TEST(StoreStateTest, AStoreThatDoesNotAnswerIsLookedForEverySecond) {
+  StoreState state = MakeKnown();
+  for (int64_t second = 1; second < 100; ++second) {
+    const Moment now = After(absl::Seconds(second));
+    state.TakeInfoError(absl::UnavailableError("down"), now);
+    EXPECT_FALSE(state.IsInfoDue(now.steady + absl::Milliseconds(999)));
+    EXPECT_TRUE(state.IsInfoDue(now.steady + absl::Seconds(1)));
+    EXPECT_EQ(state.View(true, now).held_until, now.time.for_deletes + absl::Seconds(1));
   }
 }
 
@@ -138,9 +120,9 @@ TEST(StoreStateTest, AnswersToDeletesUpdateTheClockUnlessTheyTookLong) {
   StoreState state = MakeKnown();
   v1::DeleteItemsResponse response;
   response.mutable_store_now()->set_seconds(absl::ToUnixSeconds(kWall) - 5);
-  state.TakeAnswer(response, false, After(-absl::Seconds(3)), After(absl::ZeroDuration()));
+  state.TakeAnswer(response, After(-absl::Seconds(3)), After(absl::ZeroDuration()));
   EXPECT_EQ(state.Now(kSteady), kWall);
-  state.TakeAnswer(response, false, After(absl::ZeroDuration()), After(absl::ZeroDuration()));
+  state.TakeAnswer(response, After(absl::ZeroDuration()), After(absl::ZeroDuration()));
   EXPECT_EQ(state.Now(kSteady), kWall - absl::Seconds(5));
 }
 
@@ -162,7 +144,7 @@ TEST(StoreStateTest, TheViewTellsWhatHappened) {
   EXPECT_EQ(view.store_id, "store-1");
   EXPECT_EQ(view.last_error, "");
   EXPECT_EQ(view.last_success_time, kWall);
-  state.TakeError(absl::UnavailableError("down"), false, true, After(absl::Seconds(5)));
+  state.TakeInfoError(absl::UnavailableError("down"), After(absl::Seconds(5)));
   view = state.View(true, After(absl::Seconds(5)));
   EXPECT_FALSE(view.reachable);
   EXPECT_EQ(view.last_error, "UNAVAILABLE: down");

@@ -38,9 +38,8 @@ void SetRate(SweepHarness& h, const std::string& container, std::optional<double
 // B57: a backlog from a long stop, and the limit from the first second.
 TEST(SweeperRateTest, B57NoWindowGetsMoreThanRateTimesWindowPlusOneBatch) {
   for (const double rate : {0.5, 3.0, 50.0, 1000.0}) {
-    SweeperOptions options;
-    options.max_deletes_per_second = rate;
-    SweepHarness h(options);
+    SweepHarness h;
+    h.limit.Set(rate);
     h.storage.Create("c", -1);
     h.WriteMany("c", "due", 4000, kStart - 21'600, 10);
     const int64_t sent = h.SweepFor(absl::Seconds(3));
@@ -52,9 +51,8 @@ TEST(SweeperRateTest, B57NoWindowGetsMoreThanRateTimesWindowPlusOneBatch) {
 }
 
 TEST(SweeperRateTest, ARestartGivesNoMoreThanOneBatchAway) {
-  SweeperOptions options;
-  options.max_deletes_per_second = 100;
-  SweepHarness h(options);
+  SweepHarness h;
+  h.limit.Set(100);
   h.storage.Create("c", -1);
   h.WriteMany("c", "due", 500, kStart - 100, 10);
   h.SweepFor(absl::Seconds(1));
@@ -109,9 +107,7 @@ TEST(SweeperRateTest, B67ZeroIsNone) {
   SetRate(h, "c", std::nullopt);
   EXPECT_EQ(h.SweepNow(), 10);
 
-  SweeperOptions none;
-  none.max_deletes_per_second = 0;
-  h.RestartSweeper(none);
+  h.limit.Set(0);
   h.WriteMany("c", "due", 10, kStart - 100, 10);
   EXPECT_EQ(h.SweepFor(absl::Seconds(30)), 0);
 }
@@ -122,16 +118,15 @@ TEST(SweeperRateTest, WaitingForTheRateIsShown) {
   SetRate(h, "c", 1);
   h.WriteMany("c", "due", 2, kStart - 100, 10);
   h.SweepNow();
-  EXPECT_TRUE(h.board.View(number).waiting_for_rate);
+  EXPECT_TRUE(h.board.View(number).pace.waiting_for_rate);
   h.SweepFor(absl::Seconds(2));
-  EXPECT_FALSE(h.board.View(number).waiting_for_rate);
+  EXPECT_FALSE(h.board.View(number).pace.waiting_for_rate);
 }
 
 // B65, small: the large one does not starve the others.
 TEST(SweeperRateTest, B65SmallBacklogsGoWithinTwoTurns) {
-  SweeperOptions options;
-  options.max_deletes_per_second = 1000;
-  SweepHarness h(options);
+  SweepHarness h;
+  h.limit.Set(1000);
   for (const std::string container : {"a-large", "b-ten", "c-trickle"}) {
     h.storage.Create(container, -1);
   }
@@ -150,9 +145,8 @@ TEST(SweeperRateTest, B65SmallBacklogsGoWithinTwoTurns) {
 }
 
 TEST(SweeperRateTest, ContainersThatWaitForTheRateOfAllKeepTheirTurn) {
-  SweeperOptions options;
-  options.max_deletes_per_second = 2;
-  SweepHarness h(options);
+  SweepHarness h;
+  h.limit.Set(2);
   for (const std::string container : {"a", "b", "c", "d", "e"}) {
     h.storage.Create(container, -1);
     h.WriteMany(container, "due", 100, kStart - 100, 10);

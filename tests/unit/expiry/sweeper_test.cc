@@ -102,7 +102,9 @@ TEST(SweeperTest, TheStepSaysWhenTheNextItemIsDue) {
 
 TEST(SweeperTest, WithoutAStoreIndexesAreKeptUpAndNothingIsDeleted) {
   SweepHarness h;
-  Sweeper sweeper({}, h.clock, *h.guarded_clock, *h.storage, nullptr, h.board);
+  WakeSignal wake;
+  Sweeper sweeper({}, {h.clock, *h.guarded_clock, *h.storage, nullptr, h.board, h.usage, h.limit,
+                       *h.trust, wake});
   h.storage.Create("c", -1);
   h.Write("c", "a", kStart - 100, 10);
   h.Write("c", "rewritten", kStart - 100, 10);
@@ -290,10 +292,10 @@ TEST(SweeperTest, AContainerThatIsGoneIsForgotten) {
   const uint64_t number = h.storage.Create("c", -1)->number;
   h.Write("c", "a", kStart - 100, 10);
   h.SweepNow();
-  EXPECT_EQ(h.board.View(number).deletes.deleted, 1);
+  EXPECT_EQ(h.board.View(number).deletes.tally.deleted, 1);
   ASSERT_TRUE(h.storage.Delete("c").ok());
   h.SweepFor(absl::Seconds(2));
-  EXPECT_EQ(h.board.View(number).deletes.deleted, 0);
+  EXPECT_EQ(h.board.View(number).deletes.tally.deleted, 0);
 }
 
 TEST(SweeperTest, ARecreatedContainerDeletesNothingOfItsDeadNamesake) {

@@ -46,6 +46,25 @@ TEST(TokenBucketTest, StartsWithOneBatchAndEarnsAtTheRate) {
   }
 }
 
+TEST(TokenBucketTest, WhatIsChargedAfterwardsIsEarnedFirst) {
+  TokenBucket bucket(10, absl::ZeroDuration());
+  bucket.Take(1, absl::ZeroDuration());
+  bucket.Charge(4, absl::ZeroDuration());
+  EXPECT_NEAR(absl::ToDoubleSeconds(bucket.TimeUntil(1, absl::ZeroDuration())), 0.5, 1e-6);
+  EXPECT_EQ(bucket.Available(absl::Milliseconds(501)), 1);
+}
+
+TEST(TokenBucketTest, ADebtHasABoundAndNonsenseMakesNone) {
+  TokenBucket bucket(10, absl::ZeroDuration());
+  for (const double nonsense : {-5.0, 0.0, std::numeric_limits<double>::quiet_NaN()}) {
+    bucket.Charge(nonsense, absl::ZeroDuration());
+    EXPECT_EQ(bucket.Available(absl::ZeroDuration()), 1);
+  }
+  bucket.Charge(std::numeric_limits<double>::infinity(), absl::ZeroDuration());
+  EXPECT_EQ(bucket.Available(TokenBucket::kMostDebt), 0);
+  EXPECT_EQ(bucket.Available(TokenBucket::kMostDebt + absl::Milliseconds(101)), 1);
+}
+
 TEST(TokenBucketTest, ZeroAndNonsenseMeanNone) {
   for (const double rate : {0.0, -1.0, std::nan(""), -std::numeric_limits<double>::infinity()}) {
     TokenBucket bucket(rate, kStart);

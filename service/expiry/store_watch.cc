@@ -1,0 +1,112 @@
+#include "service/expiry/store_watch.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "service/core/status_macros.h"
+#include "service/storage/done.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl {
+
+StoreWatch::StoreWatch(const Options& options, PrimaryStoreClient* store,
+                       SidecarState& sidecar_state, StoreTrust& trust, WakeSignal& wake)
+    : options_(options),
+      store_(store),
+      sidecar_state_(sidecar_state),
+      trust_(trust),
+      state_(options.max_clock_skew),
+      answers_(wake) {}
+
+StoreWatch::~StoreWatch() { AwaitAnswer(); }
+
+void StoreWatch::AskIfDue(const Moment& now) {
+  if (store_ == nullptr || is_asking() || !state_.IsInfoDue(now.steady)) return;
+  sent_ = now;
+  store_->GetStoreInfo(options_.deadline, [this](auto info) { answers_.Put(std::move(info)); });
+}
+
+bool StoreWatch::TakeInAnswer(const Moment& now) {
+  bool taken = false;
+  for (const auto& info : answers_.TakeAll()) {
+    const absl::Status status = TakeInfo(info, now);
+    if (!status.ok()) state_.TakeInfoError(status, now);
+    if (!status.ok() && !absl::IsCancelled(status)) {
+      log_.Log(spdlog::level::warn, "info",
+               absl::StrCat("deletes wait for the primary store: ", status.ToString()), now.steady);
+    }
+    sent_.reset();
+    taken = true;
+  }
+  return taken;
+}
+
+void StoreWatch::AwaitAnswer() {
+  if (is_asking()) answers_.Await();
+}
+
+absl::Status StoreWatch::TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>& info,
+                                  const Moment& now) {
+  TTL_RETURN_IF_ERROR(info.status());
+  TTL_RETURN_IF_ERROR(StoreState::ValidateInfo(*info));
+  if (!trust_.store_id().has_value()) {
+    TTL_RETURN_IF_ERROR(Await<absl::Status>(
+        [&](auto done) { sidecar_state_.SaveStoreId(info->store_id(), std::move(done)); }));
+    trust_.Confirm(info->store_id());
+  }
+  state_.TakeInfo(*info, *sent_, now);
+  if (const std::string doubt = DoubtOf(); !doubt.empty()) {
+    log_.Log(spdlog::level::err, "doubt", absl::StrCat("deletes are suspended: ", doubt),
+             now.steady);
+  }
+  return absl::OkStatus();
+}
+
+std::string StoreWatch::DoubtOf() const {
+  const std::optional<std::string> known = trust_.store_id();
+  const std::string& present = state_.store_id();
+  if (known.has_value() && !present.empty() && *known != present) {
+    return absl::StrCat("the store's store_id is \"", absl::CHexEscape(present),
+                        "\", but the tracked items belong to \"", absl::CHexEscape(*known),
+                        "\": connect the sidecar to that store, or confirm this one");
+  }
+  return trust_.doubt();
+}
+
+bool StoreWatch::TakeOutcomes(const v1::DeleteItemsResponse& response, const Moment& now) {
+  if (!DoubtOf().empty()) {
+    not_found_in_a_row_ = 0;
+    return true;
+  }
+  if (options_.not_found_burst_items == 0) return false;
+  int64_t longest = 0;
+  for (const v1::DeleteResult& result : response.results()) {
+    const bool not_found = result.outcome() == v1::DELETE_OUTCOME_NOT_FOUND;
+    not_found_in_a_row_ = not_found ? not_found_in_a_row_ + 1 : 0;
+    longest = std::max(longest, not_found_in_a_row_);
+  }
+  if (longest < options_.not_found_burst_items) return false;
+  const std::string doubt =
+      absl::StrCat("the store answered NOT_FOUND ", longest,
+                   " times in a row: it may be an empty replica; confirm the store if it is right");
+  not_found_in_a_row_ = 0;
+  trust_.Doubt(doubt);
+  const absl::Status saved = Await<absl::Status>(
+      [&](auto done) { sidecar_state_.SaveStoreDoubt(doubt, std::move(done)); });
+  log_.Log(spdlog::level::err, "doubt",
+           absl::StrCat("deletes are suspended: ", doubt,
+                        saved.ok() ? "" : "; not kept: ", saved.message()),
+           now.steady);
+  return true;
+}
+
+StoreView StoreWatch::View(const Moment& now) const {
+  StoreView view = state_.View(store_ != nullptr, now);
+  view.unconfirmed = DoubtOf();
+  return view;
+}
+
+}  // namespace ttl

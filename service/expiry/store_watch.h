@@ -1,0 +1,78 @@
+#ifndef TTL_SERVICE_EXPIRY_STORE_WATCH_H_
+#define TTL_SERVICE_EXPIRY_STORE_WATCH_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "service/core/store_trust.h"
+#include "service/core/sweep_board.h"
+#include "service/core/wake_signal.h"
+#include "service/expiry/mailbox.h"
+#include "service/expiry/moment.h"
+#include "service/expiry/primary_store_client.h"
+#include "service/expiry/store_state.h"
+#include "service/expiry/trouble_log.h"
+#include "service/storage/sidecar_state.h"
+#include "ttl/v1/primary_store_service.pb.h"
+
+namespace ttl {
+
+// Keeps asking the primary store who it is, one GetStoreInfo at a time, and decides
+// whether it may be sent deletes: it answers, and it is the store that the tracked
+// items belong to. For one thread.
+class StoreWatch {
+ public:
+  struct Options {
+    absl::Duration deadline;  // of one GetStoreInfo
+    absl::Duration max_clock_skew;
+    // So many answers of NOT_FOUND in a row put the store in doubt: it may be an empty
+    // replica. 0: never.
+    int64_t not_found_burst_items = 0;
+  };
+
+  // All must outlive this; `store` may be null: then there is none to ask.
+  StoreWatch(const Options& options, PrimaryStoreClient* store, SidecarState& sidecar_state,
+             StoreTrust& trust, WakeSignal& wake);
+
+  // Waits for the call under way.
+  ~StoreWatch();
+
+  // Asks the store, if it is time.
+  void AskIfDue(const Moment& now);
+  // Takes in its answer, if it is there. Returns whether it was.
+  bool TakeInAnswer(const Moment& now);
+  bool is_asking() const { return sent_.has_value(); }
+  // Waits until nothing is asked any more.
+  void AwaitAnswer();
+
+  // Counts what became of deletes, in the order of the batch. Returns whether the
+  // store is in doubt, so that its NOT_FOUND must not be believed.
+  bool TakeOutcomes(const v1::DeleteItemsResponse& response, const Moment& now);
+
+  StoreState& state() { return state_; }
+  const StoreState& state() const { return state_; }
+  // Whether deletes may be sent.
+  bool IsReady() const { return state_.IsReady() && DoubtOf().empty(); }
+  StoreView View(const Moment& now) const;
+
+ private:
+  absl::Status TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>& info, const Moment& now);
+  // Why the store connected now is not to be trusted; empty if it is.
+  std::string DoubtOf() const;
+
+  const Options options_;
+  PrimaryStoreClient* const store_;
+  SidecarState& sidecar_state_;
+  StoreTrust& trust_;
+  StoreState state_;
+  Mailbox<absl::StatusOr<v1::GetStoreInfoResponse>> answers_;
+  std::optional<Moment> sent_;  // of the call under way
+  int64_t not_found_in_a_row_ = 0;
+  TroubleLog log_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_EXPIRY_STORE_WATCH_H_

@@ -1,0 +1,104 @@
+// A store that may be the wrong one.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "service/storage/done.h"
+#include "tests/testing/sweep_harness.h"
+
+namespace ttl {
+namespace {
+
+constexpr int64_t kStart = 1'800'000'000;  // kTestNow
+
+// An operator's word, as the handler does it.
+void Confirm(SweepHarness& h, const std::string& store_id) {
+  const auto kept = Await<absl::Status>(
+      [&](auto done) { h.storage->sidecar_state().ConfirmStore(store_id, std::move(done)); });
+  ASSERT_TRUE(kept.ok()) << kept;
+  h.trust->Confirm(store_id);
+}
+
+// Items that are tracked, and that the store does not have.
+void TrackMissing(SweepHarness& h, int64_t count) {
+  h.WriteMany("c", "missing", count, kStart - 1000, 10);
+  for (int64_t i = 0; i < count; ++i) h.store.Erase("c", KeyOf(absl::StrFormat("missing%05d", i)));
+}
+
+TEST(SweeperDoubtTest, AnEmptyReplicaDoesNotEmptyTheIndex) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  TrackMissing(h, 5000);
+  h.SweepFor(absl::Minutes(5));
+  EXPECT_LE(h.TallyOf("c").not_found, 1000);
+  EXPECT_GE(h.storage.DueIds("c", kStart + 300).size(), 1000u);  // the most it lists
+  EXPECT_TRUE(absl::StrContains(h.board.Store().unconfirmed, "NOT_FOUND"));
+  EXPECT_TRUE(h.storage.FindItem("c", "missing04999").has_value());
+}
+
+TEST(SweeperDoubtTest, TheDoubtSurvivesARestartAndEndsWithAnOperatorsWord) {
+  SweeperOptions options;
+  options.not_found_burst_items = 100;
+  SweepHarness h(options);
+  h.storage.Create("c", -1);
+  TrackMissing(h, 400);
+  h.SweepFor(absl::Seconds(10));
+  const int64_t sent = h.TallyOf("c").sent;
+  h.Restart();
+  h.SweepFor(absl::Minutes(10));
+  EXPECT_EQ(h.TallyOf("c").sent, sent);
+  options.not_found_burst_items = 0;
+  Confirm(h, "fake-store");
+  h.RestartSweeper(options);
+  h.SweepFor(absl::Seconds(10));
+  EXPECT_EQ(h.board.Store().unconfirmed, "");
+  EXPECT_TRUE(h.storage.DueIds("c", kStart + 1000).empty());
+}
+
+TEST(SweeperDoubtTest, ADeleteNowAndThenShowsThatTheStoreIsRight) {
+  SweeperOptions options;
+  options.not_found_burst_items = 20;
+  options.batch_items = 10;
+  SweepHarness h(options);
+  h.storage.Create("c", -1);
+  for (int i = 0; i < 300; ++i) {
+    const std::string id = absl::StrFormat("i%05d", i);
+    h.Write("c", id, kStart - 1000 + i, 10);
+    if (i % 15 != 0) h.store.Erase("c", KeyOf(id));
+  }
+  h.SweepFor(absl::Seconds(10));
+  EXPECT_EQ(h.board.Store().unconfirmed, "");
+  EXPECT_EQ(h.TallyOf("c").not_found, 280);
+  EXPECT_TRUE(h.storage.DueIds("c", kStart).empty());
+}
+
+TEST(SweeperDoubtTest, AnotherStoreIsSentNothingUntilItIsConfirmed) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.Write("c", "a", kStart - 1000, 10);
+  h.SweepNow();
+  h.store.SetStoreId("restored-elsewhere");
+  h.Restart();
+  h.Write("c", "b", kStart - 1000, 10);
+  h.SweepFor(absl::Minutes(10));
+  EXPECT_EQ(h.store.Count("c"), 1);
+  EXPECT_TRUE(absl::StrContains(h.board.Store().unconfirmed, "restored-elsewhere"));
+  EXPECT_EQ(h.board.Store().store_id, "restored-elsewhere");
+  Confirm(h, "restored-elsewhere");
+  h.SweepFor(absl::Seconds(2));
+  EXPECT_EQ(h.store.Count("c"), 0);
+  EXPECT_EQ(h.board.Store().unconfirmed, "");
+  h.Restart();
+  h.Write("c", "d", kStart - 1000, 10);
+  h.SweepFor(absl::Seconds(2));
+  EXPECT_EQ(h.store.Count("c"), 0);
+}
+
+}  // namespace
+}  // namespace ttl

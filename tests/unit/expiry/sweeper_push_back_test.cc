@@ -1,0 +1,132 @@
+// A store that pushes back: throttling, wishes to wait, slowness, absence.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "tests/testing/retry_info_status.h"
+#include "tests/testing/sweep_harness.h"
+
+namespace ttl {
+namespace {
+
+constexpr int64_t kStart = 1'800'000'000;  // kTestNow
+
+FakePrimaryStore::BeforeDelete ThrottleAll(std::optional<int64_t> retry_after_seconds) {
+  return [=](const auto& request, auto& response) -> std::optional<grpc::Status> {
+    for (int i = 0; i < request.items_size(); ++i) {
+      response.add_results()->set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+    }
+    if (retry_after_seconds.has_value()) {
+      response.mutable_retry_after()->set_seconds(*retry_after_seconds);
+    }
+    return grpc::Status::OK;
+  };
+}
+
+struct PushBackTest : testing::Test {
+  PushBackTest() {
+    number = h.storage.Create("c", -1)->number;
+    h.limit.Set(1000);
+    h.WriteMany("c", "due", 20'000, kStart - 100, 10);
+  }
+
+  int64_t SentWithin(absl::Duration duration) {
+    const int64_t before = h.TallyOf("c").sent;
+    h.SweepFor(duration);
+    return h.TallyOf("c").sent - before;
+  }
+  std::optional<double> Bearable() { return h.board.View(number).pace.bearable_per_second; }
+
+  SweepHarness h;
+  uint64_t number;
+};
+
+TEST_F(PushBackTest, ThrottlingCutsTheRateAtOnceAndItGrowsBackSlowly) {
+  SentWithin(absl::Seconds(2));
+  h.store.SetBeforeDelete(ThrottleAll(std::nullopt));
+  SentWithin(absl::Milliseconds(100));
+  h.store.SetBeforeDelete(nullptr);
+  ASSERT_TRUE(Bearable().has_value());
+  const int64_t first_second = SentWithin(absl::Seconds(1));
+  EXPECT_LE(first_second, 660);
+  EXPECT_GE(first_second, 200);
+  SentWithin(absl::Seconds(15));
+  EXPECT_EQ(Bearable(), std::nullopt);
+  EXPECT_NEAR(SentWithin(absl::Seconds(1)), 1000, 101);
+}
+
+// B58: a store that throttles all the time is asked now and then, and not forgotten.
+TEST_F(PushBackTest, B58UnderLastingThrottlingTheSweepBacksOffToItsFloor) {
+  SentWithin(absl::Seconds(1));
+  h.store.SetBeforeDelete(ThrottleAll(std::nullopt));
+  SentWithin(absl::Seconds(30));
+  const int64_t within_a_minute = SentWithin(absl::Minutes(1));
+  EXPECT_LE(within_a_minute, 200);
+  EXPECT_GE(within_a_minute, 30);
+  EXPECT_EQ(h.TallyOf("c").failed, 0);
+  EXPECT_EQ(h.storage.FindItem("c", "due19999")->attempts, 0);
+}
+
+TEST_F(PushBackTest, RetryAfterInAnAnswerIsHonoured) {
+  h.store.SetBeforeDelete(ThrottleAll(20));
+  SentWithin(absl::Milliseconds(1));
+  h.store.SetBeforeDelete(nullptr);
+  EXPECT_EQ(SentWithin(absl::Milliseconds(19'900)), 0);
+  EXPECT_GT(SentWithin(absl::Milliseconds(200)), 0);
+}
+
+TEST_F(PushBackTest, RetryInfoInAnErrorIsHonoured) {
+  for (const auto code : {grpc::StatusCode::RESOURCE_EXHAUSTED, grpc::StatusCode::UNAVAILABLE}) {
+    h.store.SetBeforeDelete(
+        [code](auto&, auto&) { return WithRetryInfo(code, absl::Seconds(20)); });
+    SentWithin(absl::Milliseconds(200));
+    h.store.SetBeforeDelete(nullptr);
+    EXPECT_EQ(SentWithin(absl::Milliseconds(19'700)), 0);
+    EXPECT_GT(SentWithin(absl::Seconds(2)), 0);
+  }
+}
+
+TEST_F(PushBackTest, TheWishOfOneContainerHoldsNoOther) {
+  h.storage.Create("other", -1);
+  h.WriteMany("other", "due", 10, kStart - 50, 10);
+  h.store.SetBeforeDelete([](auto& request, auto&) -> std::optional<grpc::Status> {
+    if (request.container() != "c") return std::nullopt;
+    return WithRetryInfo(grpc::StatusCode::RESOURCE_EXHAUSTED, absl::Seconds(20));
+  });
+  h.SweepFor(absl::Milliseconds(500));
+  EXPECT_EQ(h.store.Count("other"), 0);
+  EXPECT_EQ(h.store.Count("c"), 20'000);
+}
+
+TEST_F(PushBackTest, ASlowBatchIsPushBack) {
+  absl::Duration takes = absl::Milliseconds(30);
+  h.store.SetBeforeDelete([&](auto&, auto&) -> std::optional<grpc::Status> {
+    h.clock.Advance(takes);
+    return std::nullopt;
+  });
+  SentWithin(absl::Seconds(3));
+  EXPECT_EQ(Bearable(), std::nullopt);
+  takes = absl::Milliseconds(90);
+  SentWithin(absl::Milliseconds(200));
+  EXPECT_TRUE(Bearable().has_value());
+}
+
+TEST_F(PushBackTest, AStoreThatWasAwayIsFoundAgainWithinASecondOrTwo) {
+  for (const auto code : {grpc::StatusCode::UNAVAILABLE, grpc::StatusCode::DEADLINE_EXCEEDED}) {
+    h.store.FailInfo(grpc::Status(code, "away"));
+    h.store.SetBeforeDelete([code](auto&, auto&) { return grpc::Status(code, "away"); });
+    h.SweepFor(absl::Hours(3));
+    h.store.FailInfo(grpc::Status::OK);
+    h.store.SetBeforeDelete(nullptr);
+    const int64_t before = h.store.Count("c");
+    h.SweepFor(absl::Milliseconds(2100));
+    EXPECT_LT(h.store.Count("c"), before) << code;
+  }
+}
+
+}  // namespace
+}  // namespace ttl
