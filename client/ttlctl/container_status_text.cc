@@ -60,7 +60,7 @@ std::string BudgetText(const v1::BudgetStatus& budget) {
           ? absl::StrCat("requests use ", FormatRate(budget.used_by_requests()))
           : "NO REPORT OF USAGE for 10 s, which counts as full use";
   return absl::StrCat(FormatRate(budget.request_units_per_second()), " request units/s, ", used,
-                      "\nleaves ", FormatRate(budget.deletes_per_second()), " deletes/s at ",
+                      "\nleaves ", FormatRate(budget.deletes_per_second()), "/s for deletes, at ",
                       FormatRate(budget.request_units_per_delete()), " request units each");
 }
 

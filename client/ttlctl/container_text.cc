@@ -35,8 +35,8 @@ std::string ThroughputText(const v1::DeletePolicy& policy) {
   std::string text =
       absl::StrCat(FormatRate(policy.request_units_per_second()), " request units/s");
   if (policy.min_deletes_per_second() > 0) {
-    absl::StrAppend(&text, ", ", FormatRate(policy.min_deletes_per_second()),
-                    " deletes/s even if requests leave nothing over");
+    absl::StrAppend(&text, ", deletes ", FormatRate(policy.min_deletes_per_second()),
+                    "/s even if requests leave nothing over");
   }
   return text;
 }

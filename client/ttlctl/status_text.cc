@@ -102,11 +102,11 @@ std::string SidecarText(const v1::SidecarStatus& sidecar, absl::string_view addr
       {"deletes", absl::StrCat(LimitText(sidecar.has_max_deletes_per_second(),
                                          sidecar.max_deletes_per_second()),
                                " over all containers")},
-      {"sweep", SweepText(sidecar.sweep(), now)},
   };
   if (sidecar.has_pause()) {
     fields.emplace_back("", absl::StrCat("ALL PAUSED: ", PauseText(sidecar.pause())));
   }
+  fields.emplace_back("sweep", SweepText(sidecar.sweep(), now));
   if (sidecar.impossible_checks() != 0) {
     fields.emplace_back("checks", absl::StrCat(FormatCount(sidecar.impossible_checks()),
                                                " carried an impossible ts or ttl"));

@@ -144,7 +144,7 @@ TEST(ContainerTextTest, ThroughputAndBrakeAreShownIfSet) {
   policy.mutable_brake()->mutable_release_after()->set_seconds(86400);
   EXPECT_THAT(
       ContainerText(container),
-      AllOf(HasSubstr("400 request units/s, 1 deletes/s even if requests leave nothing over"),
+      AllOf(HasSubstr("400 request units/s, deletes 1/s even if requests leave nothing over"),
             HasSubstr("2.5 until the store says it"),
             HasSubstr("more than 1,000 items or 5 % due by one change; lets go after 1d")));
 }
@@ -311,7 +311,7 @@ TEST(StatusTextTest, AContainerInWords) {
             "              if it was meant: ttlctl containers confirm c\n"
             "allowed       4/s\n"
             "budget        400 request units/s, requests use 280\n"
-            "              leaves 24 deletes/s at 5 request units each\n"
+            "              leaves 24/s for deletes, at 5 request units each\n"
             "push-back     the store bears 4/s now\n"
             "deletes       0 sent, 0 deleted\n"
             "failures      12 row is locked\n"

@@ -98,6 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
              DeleteHold::kClockSkew, true},
         Case{"Store", [](Situation& s) { s.store.held_until = kNow + kAhead; }, DeleteHold::kStore,
              true},
+        Case{"StoreUnreachable", [](Situation& s) { s.store.reachable = false; },
+             DeleteHold::kStore, true},
         Case{"Storage", [](Situation& s) { s.storage_writable = false; }, DeleteHold::kStorage,
              true},
         Case{"ZeroRate", [](Situation& s) { s.limit_per_second = 0; }, DeleteHold::kZeroRate, true},
