@@ -116,7 +116,7 @@ void CommitQueue::Commit(std::vector<Operation>& batch) {
     if (written.ok()) {
       parts_.graveyard.Bury(writes);
       parts_.tallies.Publish(tally_changes);
-      earlier = transaction.Publish(parts_.cache, parts_.catalog, parts_.marks);
+      earlier = transaction.Publish(parts_.cache, parts_.catalog, parts_.marks, parts_.due_changes);
     }
   }
   for (Operation& operation : batch) {

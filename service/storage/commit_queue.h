@@ -39,6 +39,7 @@ class CommitQueue {
     RecordCache& cache;
     Catalog& catalog;
     LowWaterMarks& marks;
+    DueChanges& due_changes;
     Tallies& tallies;
     Graveyard& graveyard;
     const ItemReader& reader;

@@ -96,6 +96,8 @@ Containers::Containers(Catalog& catalog, CommitQueue& queue, DeleteGate& gate,
 
 ContainerPtr Containers::Find(absl::string_view id) const { return catalog_.Find(id); }
 
+ContainerPtr Containers::Find(uint64_t number) const { return catalog_.Find(number); }
+
 std::vector<ContainerPtr> Containers::List(absl::string_view after, size_t limit) const {
   return catalog_.List(after, limit);
 }

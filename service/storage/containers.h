@@ -33,6 +33,7 @@ class Containers {
 
   // Null if there is no living container of that id.
   ContainerPtr Find(absl::string_view id) const;
+  ContainerPtr Find(uint64_t number) const;
 
   // At most `limit` living containers with an id greater than `after`, in the
   // order of ids. The empty string comes before all.

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "service/core/status_macros.h"
 #include "service/storage/done.h"
+#include "service/storage/due_changes.h"
 #include "service/storage/key_codec.h"
 #include "service/storage/record_codec.h"
 #include "service/storage/transaction.h"
@@ -111,6 +112,7 @@ absl::Status Housekeeper::Recover() {
   const absl::Status status = parts_.database.Reopen([this]() -> absl::Status {
     parts_.cache.Clear();
     parts_.marks.Clear();
+    parts_.due_changes.AddAll();
     TTL_RETURN_IF_ERROR(parts_.catalog.Load(parts_.database));
     return parts_.tallies.Load(parts_.database, parts_.catalog);
   });

@@ -29,6 +29,7 @@ class Housekeeper {
     RecordCache& cache;
     Catalog& catalog;
     LowWaterMarks& marks;
+    DueChanges& due_changes;
     Tallies& tallies;
     Graveyard& graveyard;
     CommitQueue& queue;

@@ -21,12 +21,12 @@ struct Storage::Parts {
       : database(std::move(opened)),
         cache(options.record_cache_bytes),
         reader(*database, cache),
-        queue(options, {*database, cache, catalog, marks, tallies, graveyard, reader}),
+        queue(options, {*database, cache, catalog, marks, due_changes, tallies, graveyard, reader}),
         containers(catalog, queue, gate, tallies),
         items(*database, queue, reader),
         expiry_index(*database, reader, marks, queue),
         sidecar_state(*database, queue),
-        housekeeper({*database, cache, catalog, marks, tallies, graveyard, queue},
+        housekeeper({*database, cache, catalog, marks, due_changes, tallies, graveyard, queue},
                     [log = options.log](absl::string_view line) {
                       if (log) log(StorageOptions::LogLevel::kWarning, line);
                     }) {}
@@ -36,6 +36,7 @@ struct Storage::Parts {
   ItemReader reader;
   Catalog catalog;
   LowWaterMarks marks;
+  DueChanges due_changes;
   Tallies tallies;
   Graveyard graveyard;
   DeleteGate gate;
@@ -63,6 +64,7 @@ Items& Storage::items() { return parts_->items; }
 ExpiryIndex& Storage::expiry_index() { return parts_->expiry_index; }
 SidecarState& Storage::sidecar_state() { return parts_->sidecar_state; }
 DeleteGate& Storage::delete_gate() { return parts_->gate; }
+DueChanges& Storage::due_changes() { return parts_->due_changes; }
 
 const Tallies& Storage::tallies() const { return parts_->tallies; }
 

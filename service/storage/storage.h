@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "service/storage/containers.h"
 #include "service/storage/delete_gate.h"
+#include "service/storage/due_changes.h"
 #include "service/storage/expiry_index.h"
 #include "service/storage/items.h"
 #include "service/storage/sidecar_state.h"
@@ -42,8 +43,8 @@ struct StorageOptions {
   int64_t report_floor_bytes = int64_t{256} << 20;
   int64_t outcome_floor_bytes = int64_t{64} << 20;
 
-  // Notified when something may have become due earlier. May be null; must
-  // outlive the storage.
+  // Notified when something may have become due earlier (due_changes() says
+  // where). May be null; must outlive the storage.
   WakeSignal* due_signal = nullptr;
 
   // One line per event worth knowing: errors, recovery, LevelDB's own words
@@ -73,6 +74,7 @@ class Storage {
   ExpiryIndex& expiry_index();
   SidecarState& sidecar_state();
   DeleteGate& delete_gate();
+  DueChanges& due_changes();
   const Tallies& tallies() const;
 
   // OK, or why writes are refused: the first failed write latches it until the

@@ -17,7 +17,9 @@ ItemTimes TimesOf(const StoredItem& item) {
   return item.version.times;
 }
 
-int64_t BytesOf(const StoredItem& item) { return std::max<int64_t>(item.version.size_bytes, 0); }
+int64_t BytesOf(const StoredItem& item) {
+  return std::clamp<int64_t>(item.version.size_bytes, 0, Tallies::kMaxItemBytes);
+}
 
 ItemSum SumOf(const StoredItem* item) {
   return item == nullptr ? ItemSum() : ItemSum{1, BytesOf(*item)};

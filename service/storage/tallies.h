@@ -30,6 +30,9 @@ class Database;
 // must run while nothing is committed. Thread-safe.
 class Tallies {
  public:
+  // An item counts with at most this size, whatever was reported: sums must not overflow.
+  static constexpr int64_t kMaxItemBytes = int64_t{1} << 40;
+
   // Reads the totals of all containers in the catalog; spreads begin anew. In place of
   // all that was known. Totals that are missing, because older versions kept none, or
   // unreadable are found out by the walk.

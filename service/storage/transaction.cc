@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "service/core/status_macros.h"
+#include "service/storage/due_changes.h"
 #include "service/storage/key_codec.h"
 #include "service/storage/record_codec.h"
 
@@ -76,20 +77,22 @@ void Transaction::SetItem(uint64_t container, const ItemKey& key, const StoredIt
   items_.Set(std::move(encoded), std::move(change));
 }
 
-void Transaction::MoveEntry(const ItemKey& key, const std::optional<IndexClaim>& from,
+void Transaction::MoveEntry(uint64_t container, const ItemKey& key,
+                            const std::optional<IndexClaim>& from,
                             const std::optional<IndexClaim>& to) {
   if (from == to) return;
   if (from.has_value()) Erase(EncodeIndexKey(from->index, from->family, from->time, key));
   if (!to.has_value()) return;
   std::string encoded = EncodeIndexKey(to->index, to->family, to->time, key);
   Put(encoded, "");
-  entries_.Set(std::move(encoded), {to->index, to->family, to->time});
+  entries_.Set(std::move(encoded), {container, to->index, to->family, to->time});
 }
 
 void Transaction::PutItem(const Container& container, const ItemKey& key,
                           const StoredItemPtr& before, StoredItem after) {
   auto stored = std::make_shared<const StoredItem>(std::move(after));
-  MoveEntry(key, PresentClaim(container, before), PresentClaim(container, stored));
+  MoveEntry(container.number, key, PresentClaim(container, before),
+            PresentClaim(container, stored));
   SetItem(container.number, key, before, std::move(stored));
 }
 
@@ -103,7 +106,7 @@ void Transaction::PutReportedItem(const Container& container, const ItemKey& key
 
 void Transaction::EraseItem(const Container& container, const ItemKey& key,
                             const StoredItemPtr& before) {
-  MoveEntry(key, PresentClaim(container, before), std::nullopt);
+  MoveEntry(container.number, key, PresentClaim(container, before), std::nullopt);
   SetItem(container.number, key, before, nullptr);
 }
 
@@ -187,17 +190,22 @@ WriteSet Transaction::Writes(const Tallies& tallies, const Tallies::Changes& tal
   return writes;
 }
 
-bool Transaction::Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& marks) const {
+bool Transaction::Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& marks,
+                          DueChanges& due_changes) const {
   for (const auto& [key, item] : items_.kept()) cache.Put(key, item.after);
   Catalog::Changes changes;
   for (const auto& [number, container] : containers_.kept()) {
     changes.containers.emplace_back(number, container);
+    due_changes.Add(number);
   }
   changes.pause_of_all = pause_of_all_kept_;
   bool earlier = !changes.containers.empty() || changes.pause_of_all.has_value();
   catalog.Publish(changes);
+  if (changes.pause_of_all.has_value()) due_changes.AddAll();
   for (const auto& [key, entry] : entries_.kept()) {
-    earlier |= marks.EntryWritten(entry.index, entry.family, entry.time);
+    if (!marks.EntryWritten(entry.index, entry.family, entry.time)) continue;
+    due_changes.Add(entry.container);
+    earlier = true;
   }
   return earlier;
 }

@@ -77,8 +77,9 @@ class Transaction {
   WriteSet Writes(const Tallies& tallies, const Tallies::Changes& tally_changes) const;
 
   // After the write: makes what was kept visible to readers. Returns whether
-  // anything may have become due earlier.
-  bool Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& marks) const;
+  // anything may have become due earlier; `due_changes` gets where.
+  bool Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& marks,
+               DueChanges& due_changes) const;
 
  private:
   using Bytes = std::optional<std::string>;  // absent: deleted
@@ -87,6 +88,7 @@ class Transaction {
     StoredItemPtr after;      // null: deleted
   };
   struct NewEntry {
+    uint64_t container;
     uint64_t index;
     IndexFamily family;
     int64_t time;
@@ -97,7 +99,7 @@ class Transaction {
                                                 const StoredItemPtr& item);
   void SetItem(uint64_t container, const ItemKey& key, const StoredItemPtr& before,
                StoredItemPtr after);
-  void MoveEntry(const ItemKey& key, const std::optional<IndexClaim>& from,
+  void MoveEntry(uint64_t container, const ItemKey& key, const std::optional<IndexClaim>& from,
                  const std::optional<IndexClaim>& to);
 
   const Catalog& catalog_;

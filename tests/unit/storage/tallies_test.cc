@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -108,6 +109,20 @@ TEST(TalliesTest, TotalsAreStoredOnlyWhenTheyChange) {
   EXPECT_EQ(puts(Report("a", {kT, std::nullopt}, 10)), 3);      // item, entry, totals
   EXPECT_EQ(puts(Report("a", {kT + 1, std::nullopt}, 10)), 1);  // item
   EXPECT_EQ(puts(Report("a", {kT + 2, std::nullopt}, 11)), 2);  // item, totals
+}
+
+TEST(TalliesTest, SizesThatCannotBeDoNotOverflowTheSum) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
+  ASSERT_TRUE(storage
+                  .Track("c", {Report("a", {kT, std::nullopt}, kHuge),
+                               Report("b", {kT, std::nullopt}, kHuge)})
+                  .ok());
+  EXPECT_EQ(View(storage, "c").tracked, (ItemSum{2, 2 * Tallies::kMaxItemBytes}));
+  storage.UntrackOne("c", "a", kT);
+  storage.UntrackOne("c", "b", kT);
+  EXPECT_EQ(View(storage, "c").tracked, ItemSum());
 }
 
 TEST(TalliesTest, AnItemWhoseStateIsUnknownIsTrackedAndNeverExpires) {
