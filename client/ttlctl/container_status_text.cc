@@ -54,14 +54,20 @@ bool IsOlder(const v1::ContainerExpiryStatus& a, const v1::ContainerExpiryStatus
   return ToDuration(a.oldest_due_age()) > ToDuration(b.oldest_due_age());
 }
 
+std::string AllowedText(const v1::ContainerExpiryStatus& status) {
+  if (!status.has_allowed_deletes_per_second()) return "no limit";
+  return absl::StrCat(FormatMeasured(status.allowed_deletes_per_second()), "/s");
+}
+
 std::string BudgetText(const v1::BudgetStatus& budget) {
   const std::string used =
       budget.has_used_by_requests()
-          ? absl::StrCat("requests use ", FormatRate(budget.used_by_requests()))
+          ? absl::StrCat("requests use ", FormatMeasured(budget.used_by_requests()))
           : "NO REPORT OF USAGE for 10 s, which counts as full use";
   return absl::StrCat(FormatRate(budget.request_units_per_second()), " request units/s, ", used,
-                      "\nleaves ", FormatRate(budget.deletes_per_second()), "/s for deletes, at ",
-                      FormatRate(budget.request_units_per_delete()), " request units each");
+                      "\nleaves ", FormatMeasured(budget.deletes_per_second()),
+                      "/s for deletes, at ", FormatMeasured(budget.request_units_per_delete()),
+                      " request units each");
 }
 
 std::string FailuresText(const v1::ContainerExpiryStatus& status) {
@@ -88,13 +94,12 @@ void AddHolds(const v1::ContainerExpiryStatus& status, Fields& fields) {
 }
 
 void AddRates(const v1::ContainerExpiryStatus& status, Fields& fields) {
-  fields.emplace_back("allowed", LimitText(status.has_allowed_deletes_per_second(),
-                                           status.allowed_deletes_per_second()));
+  fields.emplace_back("allowed", AllowedText(status));
   if (status.has_budget()) fields.emplace_back("budget", BudgetText(status.budget()));
   if (status.has_push_back_deletes_per_second()) {
-    fields.emplace_back("push-back",
-                        absl::StrCat("the store bears ",
-                                     FormatRate(status.push_back_deletes_per_second()), "/s now"));
+    fields.emplace_back(
+        "push-back", absl::StrCat("the store bears ",
+                                  FormatMeasured(status.push_back_deletes_per_second()), "/s now"));
   }
 }
 
@@ -116,13 +121,11 @@ std::string ContainerStatusesText(std::vector<v1::ContainerExpiryStatus> contain
                "FAILED", "HELD BACK BY"});
   for (const v1::ContainerExpiryStatus& status : containers) {
     const v1::ItemCounts& items = status.items();
-    table.AddRow(
-        {status.container(), OldestDueText(status), BacklogText(status),
-         AboutText(items.live_items(), items.error_bound_items()),
-         AboutText(items.expired_items(), items.error_bound_items()),
-         LimitText(status.has_allowed_deletes_per_second(), status.allowed_deletes_per_second()),
-         FormatCount(status.deletes().deleted()), FormatCount(Unsuccessful(status.deletes())),
-         HoldsText(status.holds())});
+    table.AddRow({status.container(), OldestDueText(status), BacklogText(status),
+                  AboutText(items.live_items(), items.error_bound_items()),
+                  AboutText(items.expired_items(), items.error_bound_items()), AllowedText(status),
+                  FormatCount(status.deletes().deleted()),
+                  FormatCount(Unsuccessful(status.deletes())), HoldsText(status.holds())});
   }
   return table.Render();
 }

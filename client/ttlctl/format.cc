@@ -1,6 +1,7 @@
 #include "client/ttlctl/format.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "absl/strings/numbers.h"
@@ -60,6 +61,12 @@ std::string FormatRate(double per_second) {
     if (absl::SimpleAtod(text, &parsed) && parsed == per_second) return text;
   }
   return absl::StrCat(per_second);
+}
+
+std::string FormatMeasured(double number) {
+  constexpr double kMaxWhole = 1e15;
+  if (number >= 99.95 && number < kMaxWhole) return FormatCount(std::llround(number));
+  return absl::StrFormat("%.3g", number);
 }
 
 std::string FormatFields(const std::vector<std::pair<std::string, std::string>>& fields) {

@@ -27,6 +27,9 @@ std::string FormatCount(int64_t count);
 // The shortest decimal that reads back as the same number: "0.1", "500".
 std::string FormatRate(double per_second);
 
+// A measured number to three places, whole from 100 on: "0.125", "29.9", "1,234".
+std::string FormatMeasured(double number);
+
 // Lines of "label  value", the values aligned; a value of several lines is
 // continued under its beginning.
 std::string FormatFields(const std::vector<std::pair<std::string, std::string>>& fields);

@@ -84,6 +84,15 @@ TEST(FormatTest, RatesAreShortAndExact) {
   EXPECT_EQ(FormatRate(1234567.5), "1234567.5");
 }
 
+TEST(FormatTest, MeasuredNumbersHaveThreePlaces) {
+  EXPECT_EQ(FormatMeasured(0), "0");
+  EXPECT_EQ(FormatMeasured(0.12345), "0.123");
+  EXPECT_EQ(FormatMeasured(29.94), "29.9");
+  EXPECT_EQ(FormatMeasured(99.96), "100");
+  EXPECT_EQ(FormatMeasured(299.43594054136463), "299");
+  EXPECT_EQ(FormatMeasured(1234567.5), "1,234,568");
+}
+
 TEST(FormatTest, InstantsPast2038And2106AreWhole) {
   EXPECT_EQ(FormatUnixSeconds(2147483648), "2038-01-19T03:14:08Z");
   EXPECT_EQ(FormatUnixSeconds(4294967296), "2106-02-07T06:28:16Z");
@@ -288,7 +297,7 @@ TEST(StatusTextTest, AContainerInWords) {
   status.set_allowed_deletes_per_second(4);
   v1::BudgetStatus& budget = *status.mutable_budget();
   budget.set_request_units_per_second(400);
-  budget.set_used_by_requests(280);
+  budget.set_used_by_requests(280.4359);
   budget.set_request_units_per_delete(5);
   budget.set_deletes_per_second(24);
   status.set_push_back_deletes_per_second(4);
