@@ -236,7 +236,11 @@ void Sidecar::Parts::BuildServices() {
             clock_keeper->SaveSoon();
             clock_signal.Notify();
           },
-      .on_change = [this] { due_signal.Notify(); }};
+      .on_change =
+          [this] {
+            storage->due_changes().AddAll();
+            due_signal.Notify();
+          }};
   services =
       std::make_unique<Services>(ContainerServiceOptions{.policy_grace = config.policy_grace},
                                  counters, parts, std::move(options));
