@@ -56,10 +56,10 @@ class SidecarTest : public testing::Test {
     item.set_id(id);
     item.set_ts(absl::ToUnixSeconds(absl::Now()) - 100);
     item.set_ttl(10);
-    ASSERT_TRUE(client_->TrackItem("c", item).ok());
     ItemVersion version;
     version.times = {item.ts(), item.ttl()};
     store_.Put("c", {"", id}, version);
+    ASSERT_TRUE(client_->TrackItem("c", item).ok());
   }
 
   v1::SidecarStatus Status() { return client_->GetExpiryStatus().value().sidecar(); }
@@ -120,6 +120,18 @@ TEST_F(SidecarTest, ALimitSetAtRunTimeWinsOverTheOptionUntilItIsTakenBack) {
   ASSERT_TRUE(client_->ResetMaxDeletesPerSecond().ok());
   Start(config);
   EXPECT_EQ(Status().max_deletes_per_second(), 50);
+}
+
+TEST_F(SidecarTest, DeletesGoOnWhenTheLimitIsRaised) {
+  ServerConfig config = Config();
+  config.max_deletes_per_second = 0;
+  Start(config);
+  WriteExpired("a");
+  EXPECT_THAT(client_->GetExpiryStatus("c")->container().holds(),
+              testing::Contains(v1::DELETE_HOLD_ZERO_RATE));
+  EXPECT_THAT(store_.ReceivedDeletes(), IsEmpty());
+  ASSERT_TRUE(client_->SetMaxDeletesPerSecond(100).ok());
+  EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }));
 }
 
 TEST_F(SidecarTest, HealthOfTheSweepHasANameOfItsOwn) {
