@@ -25,8 +25,10 @@ namespace {
 constexpr size_t kMaxRequestBytes = size_t{1} << 20;
 // Nothing can become due unnoticed for longer than this, even if a wake-up is missed.
 constexpr absl::Duration kMaxWait = absl::Seconds(1);
+// A container is looked at anew after this time at the latest, whatever the clocks do.
+constexpr absl::Duration kMostSleep = absl::Seconds(5);
 // Bounds of a step.
-constexpr size_t kContainersPerStep = 1000;
+constexpr int kTurnsPerStep = 1000;
 constexpr int64_t kScansPerStep = 16;
 constexpr size_t kEntriesPerScan = 4096;
 // Upkeep of a container whose deletes are held: less and less often while it finds
@@ -109,7 +111,11 @@ void Sweeper::TakeIn(StepResult& step) {
     TakeEnded(*call);
     ++step.answered;
   }
-  if (store_.TakeInAnswer(ReadMoment())) ++step.answered;
+  if (store_.TakeInAnswer(ReadMoment())) {
+    ++step.answered;
+    // Whoever waited for the store has waited long enough.
+    parts_.storage.due_changes().AddAll();
+  }
   if (step.answered > 0) Post();
 }
 
@@ -141,110 +147,130 @@ absl::Time Sweeper::JudgeTime(const Moment& now) const {
   return std::min(ours, store_.state().Now(now.steady).value_or(ours));
 }
 
-Sweeper::Pacing& Sweeper::PacingOf(const Container& container, const Moment& now) {
-  const auto [it, is_new] = pacings_.try_emplace(
-      container.number, std::max<int64_t>(options_.batch_items, 1), now.steady);
+Sweeper::Pacing& Sweeper::PacingOf(uint64_t container, const Moment& now) {
+  const auto [it, is_new] =
+      pacings_.try_emplace(container, std::max<int64_t>(options_.batch_items, 1), now.steady);
   Pacing& pacing = it->second;
   if (is_new) {
     pacing.next_full_scan = now.steady + kFullScanInterval;
     pacing.upkeep_interval = kUpkeepInterval;
   }
-  pacing.round = round_;
   return pacing;
 }
 
+void Sweeper::Forget(uint64_t container) {
+  agenda_.Forget(container);
+  pacings_.erase(container);
+  parts_.board.Forget(container);
+}
+
+void Sweeper::WakeChanged() {
+  const auto changed = parts_.storage.due_changes().Take();
+  if (changed.has_value()) {
+    for (const uint64_t container : *changed) agenda_.Wake(container);
+    return;
+  }
+  for (const ContainerPtr& container : parts_.storage.containers().All()) {
+    agenda_.Wake(container->number);
+  }
+}
+
 void Sweeper::TakeTurns(StepResult& step) {
+  WakeChanged();
   const absl::Duration start = ReadMoment().steady;
+  agenda_.WakeDue(start);
+  EndKeptTurn(start);
   // The end of a call wakes the loop.
   step.wait = kMaxWait;
   if (!calls_.HasRoom()) return;
   step.wait = absl::ZeroDuration();
   scans_left_ = kScansPerStep;
-  const std::vector<ContainerPtr> containers = NextContainers();
-  for (const ContainerPtr& container : containers) {
-    if (scans_left_ <= 0) return;
-    cursor_ = container->id;
-    if (TakeTurn(container, step) == TurnEnd::kSent) return;
+  for (int turns = 0; turns < kTurnsPerStep && scans_left_ > 0; ++turns) {
+    const std::optional<uint64_t> next = agenda_.Next(cursor_);
+    if (!next.has_value()) {
+      step.wait = TimeToWait();
+      return;
+    }
+    cursor_ = *next;
+    if (TakeTurn(*next, step)) return;
   }
-  if (containers.size() >= kContainersPerStep) return;
-  WakeAt(start + kMaxWait);
-  if (!store_.IsReady() && parts_.store != nullptr) WakeAt(store_.state().next_probe());
-  WakeAt(calls_.NextSettled());
-  step.wait = std::max(wake_at_ - ReadMoment().steady, absl::ZeroDuration());
-  EndRound();
 }
 
-std::vector<ContainerPtr> Sweeper::NextContainers() {
-  std::vector<ContainerPtr> next;
-  const Containers& containers = parts_.storage.containers();
-  if (!first_.empty()) {
-    cursor_ = std::exchange(first_, std::string());
-    if (ContainerPtr first = containers.Find(cursor_)) next.push_back(std::move(first));
+void Sweeper::EndKeptTurn(absl::Duration now) {
+  if (kept_ == 0 || now < kept_until_) return;
+  cursor_ = std::exchange(kept_, 0) - 1;
+}
+
+absl::Duration Sweeper::TimeToWait() {
+  const absl::Duration now = ReadMoment().steady;
+  absl::Duration until = std::min({now + kMaxWait, agenda_.NextWake(), calls_.NextSettled()});
+  if (!store_.IsReady() && parts_.store != nullptr) {
+    until = std::min(until, store_.state().next_probe());
   }
-  for (ContainerPtr& container : containers.List(cursor_, kContainersPerStep)) {
-    next.push_back(std::move(container));
+  return std::max(until - now, absl::ZeroDuration());
+}
+
+bool Sweeper::TakeTurn(uint64_t number, StepResult& step) {
+  const ContainerPtr container = parts_.storage.containers().Find(number);
+  // One with a call under way is forgotten when that has ended.
+  if (calls_.IsUnderWay(number)) {
+    agenda_.Sleep(number, absl::InfiniteDuration());
+    return false;
   }
-  return next;
-}
-
-void Sweeper::EndRound() {
-  if (round_is_whole_) ForgetGoneContainers();
-  ++round_;
-  first_ = std::exchange(kept_, std::string());
-  round_is_whole_ = first_.empty();
-  cursor_.clear();
-  wake_at_ = absl::InfiniteDuration();
-}
-
-void Sweeper::ForgetGoneContainers() {
-  absl::erase_if(pacings_, [this](const auto& entry) {
-    const bool gone = entry.second.round != round_ && !calls_.IsUnderWay(entry.first);
-    if (gone) parts_.board.Forget(entry.first);
-    return gone;
-  });
-}
-
-Sweeper::TurnEnd Sweeper::TakeTurn(const ContainerPtr& listed, StepResult& step) {
+  if (container == nullptr) {
+    Forget(number);
+    return false;
+  }
   const Moment now = ReadMoment();
-  const Turn first_look = MakeTurn(listed, now);
-  if (calls_.IsUnderWay(listed->number)) return TurnEnd::kNothingSent;
-  const absl::Duration until_due = TimeUntilDue(first_look, now);
-  if (until_due > absl::ZeroDuration() && !first_look.full_scan) {
-    WakeAt(now.steady + until_due);
-    first_look.pacing.pace.set_waiting_for_rate(false);
-    PostPace(*listed, first_look.pacing, now);
-    return TurnEnd::kNothingSent;
+  Pacing& pacing = PacingOf(number, now);
+  const NextTurn next = TakeTurnOf(container, pacing, now, step);
+  PostPace(*container, pacing, now);
+  if (next.sent) {
+    agenda_.Sleep(number, absl::InfiniteDuration());
+  } else if (next.at > now.steady) {
+    agenda_.Sleep(number, next.at);
+  }
+  return next.sent;
+}
+
+Sweeper::NextTurn Sweeper::TakeTurnOf(const ContainerPtr& listed, Pacing& pacing, const Moment& now,
+                                      StepResult& step) {
+  const Turn first_look = MakeTurn(listed, pacing, now);
+  const absl::Duration next_due = NextDue(first_look, now);
+  if (next_due > now.steady && !first_look.full_scan) {
+    pacing.pace.set_waiting_for_rate(false);
+    return {std::min(next_due, pacing.next_full_scan)};
   }
   std::optional<DeleteGate::Pass> pass = parts_.storage.delete_gate().TryEnter(listed->number);
   // Read again after entering: only so is it the policy in force until we leave.
-  ContainerPtr container = parts_.storage.containers().Find(listed->id);
-  if (container == nullptr || container->number != listed->number) return TurnEnd::kNothingSent;
-  const Turn turn = MakeTurn(std::move(container), now);
-  TurnEnd end = TurnEnd::kNothingSent;
-  if (MaySend(turn, pass.has_value(), now) && HasTokens(turn, turn.pacing.wanted, now)) {
-    end = Sweep(turn, *std::move(pass), step);
-  } else {
+  ContainerPtr container = parts_.storage.containers().Find(listed->number);
+  if (container == nullptr) return {now.steady};
+  const Turn turn = MakeTurn(std::move(container), pacing, now);
+  if (!MaySend(turn, pass.has_value(), now)) {
     pass.reset();
-    if (now.steady >= turn.pacing.next_upkeep) KeepUpIndex(turn, step);
+    return KeepUpIndex(turn, now, step);
   }
-  PostPace(*turn.container, turn.pacing, now);
-  return end;
+  const absl::Duration tokens_at = TokensAt(turn, pacing.wanted, now);
+  if (tokens_at > now.steady) return {tokens_at};
+  return Sweep(turn, *std::move(pass), step);
 }
 
-Sweeper::Turn Sweeper::MakeTurn(ContainerPtr container, const Moment& now) {
-  Pacing& pacing = PacingOf(*container, now);
+Sweeper::Turn Sweeper::MakeTurn(ContainerPtr container, Pacing& pacing, const Moment& now) const {
   const DueRule rule = ComputeDueRule(container->settings.policy, container->replaced_policies,
                                       now.time.for_deletes);
   return {pacing, std::move(container), rule, now.steady >= pacing.next_full_scan};
 }
 
-absl::Duration Sweeper::TimeUntilDue(const Turn& turn, const Moment& now) const {
+absl::Duration Sweeper::NextDue(const Turn& turn, const Moment& now) const {
+  // The end of a grace brings things forward without anybody changing anything.
+  const bool in_grace = !turn.container->replaced_policies.empty();
+  const absl::Duration latest = now.steady + (in_grace ? kMaxWait : kMostSleep);
   const std::optional<int64_t> next =
       parts_.storage.expiry_index().NextDueTime(*turn.container, turn.rule);
-  if (!next.has_value()) return absl::InfiniteDuration();
+  if (!next.has_value()) return latest;
   const absl::Time judged_at = JudgeTime(now);
-  if (absl::ToUnixSeconds(judged_at) >= *next) return absl::ZeroDuration();
-  return absl::FromUnixSeconds(*next) - judged_at;
+  if (absl::ToUnixSeconds(judged_at) >= *next) return now.steady;
+  return std::min(now.steady + (absl::FromUnixSeconds(*next) - judged_at), latest);
 }
 
 bool Sweeper::MaySend(const Turn& turn, bool entered, const Moment& now) {
@@ -270,7 +296,6 @@ bool Sweeper::MaySend(const Turn& turn, bool entered, const Moment& now) {
       .storage_writable = parts_.storage.WriteHealth().ok(),
       .change_under_way = !entered,
   });
-  if (pace.held_until() > now.steady) WakeAt(pace.held_until());
   if (std::any_of(holds.begin(), holds.end(), StopsDeletes)) {
     pace.set_waiting_for_rate(false);
     return false;
@@ -278,30 +303,30 @@ bool Sweeper::MaySend(const Turn& turn, bool entered, const Moment& now) {
   return store_.IsReady() && calls_.HasRoomFor(pace.in_trouble());
 }
 
-bool Sweeper::HasTokens(const Turn& turn, int64_t count, const Moment& now) {
+absl::Duration Sweeper::TokensAt(const Turn& turn, int64_t count, const Moment& now) {
   ContainerPace& pace = turn.pacing.pace;
   count = std::min({count, MaxItems(turn), bucket_.BatchSize()});
   const absl::Duration own_wait = pace.TimeUntil(count, now.steady);
   const absl::Duration wait_of_all = bucket_.TimeUntil(count, now.steady);
   // Tokens of all that come in meanwhile are for the container that kept its turn.
-  const bool has_tokens = own_wait + wait_of_all <= absl::ZeroDuration() && kept_.empty();
+  const bool has_tokens = own_wait + wait_of_all <= absl::ZeroDuration() && kept_ == 0;
   pace.set_waiting_for_rate(!has_tokens);
-  if (has_tokens) return true;
+  if (has_tokens) return now.steady;
   turn.pacing.wanted = count;
-  if (own_wait > absl::ZeroDuration()) {
-    WakeAt(now.steady + own_wait);
-  } else if (kept_.empty()) {
-    kept_ = turn.container->id;
-    WakeAt(now.steady + wait_of_all);
+  if (own_wait > absl::ZeroDuration()) return now.steady + own_wait;
+  if (kept_ == 0) {
+    kept_ = turn.container->number;
+    kept_until_ = now.steady + wait_of_all;
   }
-  return false;
+  return kept_until_;
 }
 
-Sweeper::TurnEnd Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepResult& step) {
+Sweeper::NextTurn Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepResult& step) {
+  const int64_t tidied_before = step.tidied;
   std::optional<DueScan> scan = Scan(turn, MaxItems(turn), step);
-  if (!scan.has_value()) return TurnEnd::kNothingSent;
+  if (!scan.has_value()) return {turn.pacing.pace.held_until()};
   const Moment now = ReadMoment();
-  if (!now.time.deletes_allowed) return TurnEnd::kNothingSent;
+  if (!now.time.deletes_allowed) return {now.steady + kMaxWait};
   const StoreState& store = store_.state();
   const BatchBounds bounds = {MaxItems(turn), kMaxRequestBytes, store.compares_etags()};
   const absl::Time judged_at = JudgeTime(now);
@@ -311,21 +336,21 @@ Sweeper::TurnEnd Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepRes
   const int64_t count = static_cast<int64_t>(batch.items.size());
   if (count == 0) {
     turn.pacing.pace.set_waiting_for_rate(false);
-    if (!scan->more) parts_.board.PostCompletePass(turn.container->number, now.time.now);
-    // The scan has found out what comes next.
-    const absl::Duration until_due = TimeUntilDue(turn, now);
-    if (until_due > absl::ZeroDuration()) WakeAt(now.steady + until_due);
-    return TurnEnd::kNothingSent;
+    if (scan->more || step.tidied > tidied_before) return {now.steady};
+    parts_.board.PostCompletePass(turn.container->number, now.time.now);
+    // The scan has found out what comes next. What it could not read is left for later.
+    const absl::Duration next_due = NextDue(turn, now);
+    return {next_due > now.steady ? next_due : now.steady + kMaxWait};
   }
-  if (!HasTokens(turn, count, now)) return TurnEnd::kNothingSent;
+  const absl::Duration tokens_at = TokensAt(turn, count, now);
+  if (tokens_at > now.steady) return {tokens_at};
 
   turn.pacing.wanted = scan->more ? count : 1;
   turn.pacing.pace.Take(count, now.steady);
   bucket_.Take(count, now.steady);
   step.sent += count;
   Send(turn, std::move(batch), std::move(pass), now);
-  WakeAt(now.steady);
-  return TurnEnd::kSent;
+  return {.at = now.steady, .sent = true};
 }
 
 int64_t Sweeper::MaxItems(const Turn& turn) const {
@@ -333,18 +358,24 @@ int64_t Sweeper::MaxItems(const Turn& turn) const {
                    bucket_.BatchSize()});
 }
 
-void Sweeper::KeepUpIndex(const Turn& turn, StepResult& step) {
+Sweeper::NextTurn Sweeper::KeepUpIndex(const Turn& turn, const Moment& now, StepResult& step) {
   Pacing& pacing = turn.pacing;
+  // What requests leave over may change at any time without anybody saying so.
+  const bool has_budget = turn.container->settings.request_units_per_second.has_value();
+  absl::Duration again = now.steady + (has_budget ? TokenBucket::kBatchInterval : kMaxWait);
+  if (const absl::Duration held = pacing.pace.held_until(); held > now.steady) {
+    again = std::min(again, held);
+  }
+  if (now.steady < pacing.next_upkeep) return {again};
   const int64_t tidied_before = step.tidied;
   const std::optional<DueScan> scan = Scan(turn, kUpkeepDueItems, step);
+  if (!scan.has_value()) return {again};
   const bool tidied = step.tidied > tidied_before;
-  if (scan.has_value() && scan->more && tidied) {
-    pacing.next_upkeep = steady_;
-    return;
-  }
+  if (scan->more && tidied) return {now.steady};
   pacing.upkeep_interval =
       tidied ? kUpkeepInterval : std::min(2 * pacing.upkeep_interval, kMostUpkeepInterval);
-  pacing.next_upkeep = steady_ + pacing.upkeep_interval;
+  pacing.next_upkeep = now.steady + pacing.upkeep_interval;
+  return {again};
 }
 
 std::optional<DueScan> Sweeper::Scan(const Turn& turn, int64_t max_due, StepResult& step) {
@@ -373,7 +404,6 @@ std::optional<DueScan> Sweeper::Scan(const Turn& turn, int64_t max_due, StepResu
   if (!scan->early.empty()) {
     const int64_t tidied = Tidy(container, std::move(scan->early));
     step.tidied += tidied;
-    if (tidied > 0) WakeAt(now.steady);
   }
   return *std::move(scan);
 }
@@ -407,7 +437,8 @@ void Sweeper::Send(const Turn& turn, JudgedBatch batch, DeleteGate::Pass pass, c
 
 void Sweeper::TakeEnded(DeleteCall& call) {
   const Moment now = ReadMoment();
-  Pacing& pacing = PacingOf(*call.container, now);
+  Pacing& pacing = PacingOf(call.container->number, now);
+  agenda_.Wake(call.container->number);
   if (call.response.ok()) {
     TakeResponse(pacing, call, now);
   } else {
@@ -487,7 +518,5 @@ void Sweeper::PostPace(const Container& container, Pacing& pacing, const Moment&
   pacing.posted = view;
   parts_.board.PostPace(container.number, view);
 }
-
-void Sweeper::WakeAt(absl::Duration steady) { wake_at_ = std::min(wake_at_, steady); }
 
 }  // namespace ttl

@@ -18,6 +18,7 @@
 #include "service/core/sweep_board.h"
 #include "service/core/usage_ledger.h"
 #include "service/core/wake_signal.h"
+#include "service/expiry/agenda.h"
 #include "service/expiry/container_pace.h"
 #include "service/expiry/delete_calls.h"
 #include "service/expiry/judged_batch.h"
@@ -57,9 +58,10 @@ struct SweeperOptions {
 // Deletes expired items from the primary store, step by step. A step takes in what the
 // store has answered, sends at most one call of DeleteItems, for the container whose
 // turn it is, and returns what it did; the loop around it (BackgroundLoop) only waits.
-// Containers come in turn, in the order of their ids; one that has to wait for the
-// limit on all keeps its turn, one that has to wait for anything of its own is passed
-// over.
+// Containers that have something due come in turn, in the order of their numbers; one
+// that has to wait for the limit on all keeps its turn, one that has to wait for
+// anything of its own is passed over. The others cost nothing: they are looked at when
+// something becomes due in them.
 //
 // What keeps the promises:
 // - Every item is judged again right before it is sent, by the policy read after the
@@ -122,7 +124,6 @@ class Sweeper {
     absl::Duration next_upkeep = -absl::InfiniteDuration();
     absl::Duration upkeep_interval;
     absl::Duration next_full_scan;
-    uint64_t round = 0;  // the last one that met it
   };
 
   // A container in its turn.
@@ -133,28 +134,41 @@ class Sweeper {
     bool full_scan;
   };
 
-  enum class TurnEnd { kNothingSent, kSent };
+  // When a container wants its next turn, steady; now: as soon as it is its turn.
+  struct NextTurn {
+    absl::Duration at;
+    bool sent = false;
+  };
 
   void Post();
   Moment ReadMoment();
   // The time to judge deletes by: none of our clocks, nor the store's, is behind it.
   absl::Time JudgeTime(const Moment& now) const;
-  Pacing& PacingOf(const Container& container, const Moment& now);
-  Turn MakeTurn(ContainerPtr container, const Moment& now);
+  Pacing& PacingOf(uint64_t container, const Moment& now);
+  Turn MakeTurn(ContainerPtr container, Pacing& pacing, const Moment& now) const;
 
+  void WakeChanged();
   void TakeTurns(StepResult& step);
-  std::vector<ContainerPtr> NextContainers();
-  void EndRound();
-  void ForgetGoneContainers();
-  TurnEnd TakeTurn(const ContainerPtr& listed, StepResult& step);
+  // The container that kept its turn comes next, if there are tokens for it by now.
+  void EndKeptTurn(absl::Duration now);
+  // Until the next step, with nobody left who wants a turn now.
+  absl::Duration TimeToWait();
+  void Forget(uint64_t container);
+  // Gives the container its turn, and puts it on the agenda. Returns whether it sent
+  // something.
+  bool TakeTurn(uint64_t number, StepResult& step);
+  NextTurn TakeTurnOf(const ContainerPtr& listed, Pacing& pacing, const Moment& now,
+                      StepResult& step);
 
-  // Until something may be due; infinite if nothing will be.
-  absl::Duration TimeUntilDue(const Turn& turn, const Moment& now) const;
+  // When something may be due, steady; now if something is, and at most kMostSleep away.
+  absl::Duration NextDue(const Turn& turn, const Moment& now) const;
   bool MaySend(const Turn& turn, bool entered, const Moment& now);
-  bool HasTokens(const Turn& turn, int64_t count, const Moment& now);
-  TurnEnd Sweep(const Turn& turn, DeleteGate::Pass pass, StepResult& step);
+  // When there are tokens for `count` deletes; now if there are.
+  absl::Duration TokensAt(const Turn& turn, int64_t count, const Moment& now);
+  NextTurn Sweep(const Turn& turn, DeleteGate::Pass pass, StepResult& step);
   int64_t MaxItems(const Turn& turn) const;
-  void KeepUpIndex(const Turn& turn, StepResult& step);
+  // The turn of a container whose deletes are held.
+  NextTurn KeepUpIndex(const Turn& turn, const Moment& now, StepResult& step);
   // Reads what is due, and tidies early entries as met. Absent if it cannot be read.
   std::optional<DueScan> Scan(const Turn& turn, int64_t max_due, StepResult& step);
   int64_t Tidy(const Container& container, std::vector<IndexEntry> early);
@@ -168,8 +182,6 @@ class Sweeper {
                    const Moment& now);
 
   void PostPace(const Container& container, Pacing& pacing, const Moment& now);
-  // The next step comes at this steady time at the latest.
-  void WakeAt(absl::Duration steady);
 
   const SweeperOptions options_;
   const Parts parts_;
@@ -181,15 +193,11 @@ class Sweeper {
   absl::flat_hash_map<uint64_t, Pacing> pacings_;  // by container number
   TroubleLog log_;
 
-  // The round under way: containers have their turn once, in the order of their ids.
-  // It begins where one had to keep its turn in the round before.
-  uint64_t round_ = 1;
-  bool round_is_whole_ = true;
-  std::string first_;   // the container to go on with; empty: the one after cursor_
-  std::string cursor_;  // the last container that had its turn
-  std::string kept_;    // the first one that waits for tokens of all; empty: none
-  absl::Duration wake_at_ = absl::InfiniteDuration();
-  int64_t scans_left_ = 0;  // in this step
+  Agenda agenda_;
+  uint64_t cursor_ = 0;        // the container that had the last turn
+  uint64_t kept_ = 0;          // the one that waits for tokens of all; 0: none
+  absl::Duration kept_until_;  // when they are there, steady
+  int64_t scans_left_ = 0;     // in this step
 };
 
 }  // namespace ttl

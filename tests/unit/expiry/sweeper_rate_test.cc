@@ -119,7 +119,7 @@ TEST(SweeperRateTest, WaitingForTheRateIsShown) {
   h.WriteMany("c", "due", 2, kStart - 100, 10);
   h.SweepNow();
   EXPECT_TRUE(h.board.View(number).pace.waiting_for_rate);
-  h.SweepFor(absl::Seconds(2));
+  h.SweepFor(absl::Seconds(3));
   EXPECT_FALSE(h.board.View(number).pace.waiting_for_rate);
 }
 
