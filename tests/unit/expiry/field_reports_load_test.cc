@@ -1,0 +1,350 @@
+// Field reports of load, of the worker's life and of the growth of the index; see
+// field_reports_test.cc.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "tests/testing/sweep_harness.h"
+
+namespace ttl {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr int64_t kStart = 1'800'000'000;  // kTestNow
+
+std::string IdOf(int64_t i) { return absl::StrFormat("i%05d", i); }
+
+// The store reports that the items "i00000", ... are deleted.
+void UntrackMany(SweepHarness& h, int64_t count, int64_t ts) {
+  std::vector<ItemRemoval> removals;
+  for (int64_t i = 0; i < count; ++i) removals.push_back({KeyOf(IdOf(i)), ts, std::nullopt});
+  const auto removed = Await<absl::StatusOr<std::vector<UntrackOutcome>>>([&](auto done) {
+    h.storage->items().Untrack(h.storage.Find("c")->number, std::move(removals), std::move(done));
+  });
+  EXPECT_TRUE(removed.ok()) << removed.status();
+}
+
+// Entries that the expiry index of "c" has, due or not, of living items or not.
+size_t CountEntries(SweepHarness& h) {
+  const DueScan scan = h.storage.Scan("c", kStart + 1'000'000'000, 1'000'000, 10'000'000);
+  EXPECT_FALSE(scan.more);
+  return scan.due.size() + scan.early.size();
+}
+
+// Reads of the database so far.
+int64_t CountReads(SweepHarness& h) {
+  const Storage::OperationCounts counts = h.storage->Counts();
+  return counts.gets + counts.seeks + counts.steps;
+}
+
+int64_t CountEntriesOf(const std::string& directory) {
+  const std::filesystem::directory_iterator all(directory);
+  return std::distance(begin(all), end(all));
+}
+
+// Threads and open files of this process.
+struct ProcessUse {
+  int64_t threads = CountEntriesOf("/proc/self/task");
+  int64_t files = CountEntriesOf("/proc/self/fd");
+};
+
+// gRPC's pools, which we share with the fake store, keep a thread more or less.
+constexpr int64_t kPoolThreads = 5;
+
+void ExpectNoMoreThan(const ProcessUse& before) {
+  const ProcessUse after;
+  EXPECT_LE(after.threads, before.threads + kPoolThreads);
+  EXPECT_LE(after.files, before.files);
+}
+
+// 10,000 touches while the deletes of the same items are carried out: by the time a
+// touch is answered, the item is there and stays, or it is gone.
+TEST(FieldReportsLoadTest, B41ATouchIsAnsweredOkOnlyIfTheItemLives) {
+  constexpr int64_t kItems = 10'000;
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.WriteMany("c", "i", kItems, kStart - 100, 10);
+  const uint64_t number = h.storage.Find("c")->number;
+  std::vector<char> answered_ok(kItems, 0);
+  // A store touches what it has, and reports that.
+  const auto touch = [&](const std::vector<int64_t>& items) {
+    std::vector<ItemReport> reports;
+    for (const int64_t i : items) {
+      ItemReport report;
+      report.key = KeyOf(IdOf(i));
+      report.version.times = {kStart, 10};
+      if (!h.store.Find("c", report.key).has_value()) continue;
+      h.store.Put("c", report.key, report.version);
+      answered_ok[i] = 1;
+      reports.push_back(std::move(report));
+    }
+    if (reports.empty()) return;
+    const auto tracked = Await<absl::StatusOr<std::vector<TrackOutcome>>>(
+        [&](auto done) { h.storage->items().Track(number, std::move(reports), std::move(done)); });
+    EXPECT_TRUE(tracked.ok()) << tracked.status();
+  };
+  // Of each batch: one item is touched before, one after its delete, and all others at
+  // the same time.
+  std::vector<std::thread> touching;
+  h.store.SetBeforeDelete([&](auto& request, auto&) {
+    std::vector<int64_t> items;
+    for (const auto& item : request.items()) items.push_back(std::stoll(item.id().substr(1)));
+    touch({items.front()});
+    touching.emplace_back(touch, std::vector<int64_t>(items.rbegin() + 1, items.rend() - 1));
+    return std::optional<grpc::Status>();
+  });
+  h.store.SetAfterDelete([&](auto& request, auto&) {
+    touch({std::stoll(request.items(request.items_size() - 1).id().substr(1))});
+    return grpc::Status::OK;
+  });
+  h.SweepNow();
+  for (std::thread& thread : touching) thread.join();
+  h.SweepNow();
+  h.store.SetBeforeDelete(nullptr);
+  h.store.SetAfterDelete(nullptr);
+
+  const int64_t ok = std::count(answered_ok.begin(), answered_ok.end(), 1);
+  EXPECT_GE(ok, static_cast<int64_t>(touching.size()));
+  EXPECT_LE(ok, kItems - static_cast<int64_t>(touching.size()));
+  for (int64_t i = 0; i < kItems; ++i) {
+    const bool lives = h.store.Find("c", KeyOf(IdOf(i))).has_value();
+    ASSERT_EQ(lives, answered_ok[i] == 1) << IdOf(i);
+    const std::optional<TrackedItem> tracked = h.storage.FindItem("c", IdOf(i));
+    ASSERT_EQ(lives, tracked.has_value()) << IdOf(i);
+    ASSERT_TRUE(!lives || tracked->version.times.ts == kStart) << IdOf(i);
+  }
+  h.SweepFor(absl::Seconds(9));
+  EXPECT_EQ(h.store.Count("c"), ok);
+  h.SweepFor(absl::Seconds(1));
+  EXPECT_EQ(h.store.Count("c"), 0);
+}
+
+// The number of calls at a time is changed in the middle of calls and of a tight rate.
+TEST(FieldReportsLoadTest, B75AnotherNumberOfCallsLosesNothingAndFailsNothing) {
+  SweeperOptions options;
+  options.batch_items = 100;
+  SweepHarness h(options);
+  h.limit.Set(2000);
+  for (int c = 0; c < 8; ++c) {
+    const std::string container = absl::StrCat("c", c);
+    h.storage.Create(container, -1);
+    h.WriteMany(container, "i", 1000, kStart - 100, 10);
+  }
+  for (const int64_t calls : {4, 1, 8, 2}) {
+    options.max_calls_under_way = calls;
+    h.RestartSweeper(options);
+    const int64_t before = h.store.CountAll();
+    h.SweepFor(absl::Milliseconds(500));
+    EXPECT_LT(h.store.CountAll(), before) << calls;
+    h.clock.Advance(absl::Milliseconds(100));
+    h.sweeper().RunOnce();
+  }
+  h.SweepFor(absl::Seconds(5));
+  EXPECT_EQ(h.store.CountAll(), 0);
+  EXPECT_THAT(h.store.Deleted(), SizeIs(8000));
+  for (int c = 0; c < 8; ++c) {
+    const DeleteTally tally = h.TallyOf(absl::StrCat("c", c));
+    EXPECT_EQ(tally.failed + tally.throttled + tally.unanswered + tally.modified, 0) << c;
+    EXPECT_THAT(h.storage.DueIds(absl::StrCat("c", c), kStart), IsEmpty());
+  }
+}
+
+TEST(FieldReportsLoadTest, B77AThousandSweepersLeaveNothingBehind) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  int64_t written = 0;
+  const auto start_and_stop = [&](bool in_mid_call) {
+    h.Write("c", IdOf(written++), kStart - 100, 10);
+    if (in_mid_call) {
+      // The first answer says who the store is, the next step sends the delete.
+      h.sweeper().RunOnce();
+      h.sweeper().AwaitCall();
+      EXPECT_GT(h.sweeper().RunOnce().sent, 0);
+    } else {
+      h.SweepNow();
+    }
+    h.RestartSweeper({});
+  };
+  for (int i = 0; i < 20; ++i) start_and_stop(i % 2 == 0);
+  const ProcessUse before;
+  for (int i = 0; i < 1000; ++i) start_and_stop(i % 2 == 0);
+  h.SweepNow();
+  EXPECT_EQ(h.store.Count("c"), 0);
+  ExpectNoMoreThan(before);
+}
+
+TEST(FieldReportsLoadTest, B77AThousandContainersLeaveNothingBehind) {
+  SweepHarness h;
+  const auto live_and_die = [&](const std::string& container) {
+    h.storage.Create(container, std::nullopt);
+    h.storage.SetDefaultTtl(container, 60);
+    h.Write(container, "a", kStart - 100);
+    h.Step();
+    h.Write(container, "b", kStart);
+    h.storage.SetDefaultTtl(container, std::nullopt);
+    ASSERT_TRUE(h.storage.Delete(container).ok());
+  };
+  live_and_die("first");
+  const ProcessUse before;
+  for (int i = 0; i < 1000; ++i) live_and_die(absl::StrCat("c", i));
+  h.SweepNow();
+  h.storage.FinishHousekeeping();
+  EXPECT_THAT(h.store.Deleted(), SizeIs(1001));
+  EXPECT_THAT(h.storage->containers().All(), IsEmpty());
+  ExpectNoMoreThan(before);
+  // Nothing is left to look at.
+  const int64_t reads = CountReads(h);
+  h.SweepFor(absl::Seconds(10));
+  EXPECT_EQ(CountReads(h), reads);
+}
+
+// After a start all items are counted anew for the status. Deletes do not wait for it.
+TEST(FieldReportsLoadTest, B78CountingHoldsUpNoDelete) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.WriteMany("c", "due", 10'000, kStart - 100, 10);
+  h.WriteMany("c", "live", 1'000, kStart, 3600);
+  h.Restart();
+  const uint64_t number = h.storage.Find("c")->number;
+  EXPECT_FALSE(h.storage->tallies().View(number).complete);
+  h.SweepNow();
+  EXPECT_EQ(h.store.Count("c"), 1000);
+  EXPECT_FALSE(h.storage->tallies().View(number).complete) << "and the status says so";
+  EXPECT_EQ(h.storage->tallies().View(number).tracked.items, 1000);
+  h.storage.FinishHousekeeping();
+  EXPECT_TRUE(h.storage->tallies().View(number).complete);
+}
+
+// An item of one second every 100 ms, and a store that takes 500 ms for every call.
+TEST(FieldReportsLoadTest, B80DeletesGoOnDuringASteadyStreamOneCallAtATime) {
+  SweepHarness h;
+  h.storage.Create("c", 1);
+  int64_t written = 0;
+  const auto pass_time = [&](int tenths) {
+    for (int i = 0; i < tenths; ++i) {
+      h.clock.Advance(absl::Milliseconds(100));
+      h.guarded_clock->Tick();
+      h.Write("c", IdOf(written++), h.Now());
+    }
+  };
+  std::atomic<int> calls = 0;
+  h.store.SetBeforeDelete([&](auto&, auto&) {
+    EXPECT_EQ(++calls, 1);
+    pass_time(5);
+    --calls;
+    return std::optional<grpc::Status>();
+  });
+  const absl::Time end = kTestNow + absl::Minutes(2);
+  while (*h.clock.Read().wall < end) {
+    if (h.Step().sent == 0) pass_time(1);
+  }
+  const auto received = h.store.ReceivedDeletes();
+  EXPECT_GE(received.size(), 100u);
+  for (size_t i = 0; i < received.size(); ++i) {
+    for (const auto& item : received[i].request.items()) {
+      const absl::Duration lag = received[i].at - absl::FromUnixSeconds(item.expire_time());
+      ASSERT_LE(lag, absl::Seconds(1)) << "in call " << i << " of " << received.size();
+    }
+  }
+  // What two seconds bring in, and a call under way.
+  EXPECT_LE(h.store.Count("c"), 30);
+}
+
+TEST(FieldReportsLoadTest, B81ItemsRemovedEarlyLeaveNoEntries) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.WriteMany("c", "live", 11, kStart, 7200);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<ItemReport> created(5000);
+    for (size_t i = 0; i < created.size(); ++i) {
+      created[i].key = KeyOf(IdOf(static_cast<int64_t>(i)));
+      created[i].version.times = {kStart, 3600};
+    }
+    ASSERT_TRUE(h.storage.Track("c", std::move(created)).ok());
+    UntrackMany(h, 5000, kStart);
+  }
+  EXPECT_EQ(CountEntries(h), 11u);
+  h.Restart();
+  EXPECT_EQ(CountEntries(h), 11u);
+  h.SweepFor(absl::Seconds(3601));
+  EXPECT_THAT(h.store.ReceivedDeletes(), IsEmpty());
+  EXPECT_EQ(h.store.Count("c"), 11);
+}
+
+// However often an item is touched, it has one entry, which is met once.
+TEST(FieldReportsLoadTest, B81AnItemTouchedAHundredThousandTimesHasOneEntry) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  for (int64_t second = 0; second < 100; ++second) {
+    std::vector<ItemReport> touches(1000);
+    for (ItemReport& touch : touches) {
+      touch.key = KeyOf("a");
+      touch.version.times = {kStart + second, 3600};
+    }
+    h.store.Put("c", KeyOf("a"), touches.back().version);
+    ASSERT_TRUE(h.storage.Track("c", std::move(touches)).ok());
+  }
+  EXPECT_LE(CountEntries(h), 1u);
+  const uint64_t number = h.storage.Find("c")->number;
+  h.SweepFor(absl::Seconds(3600 + 98));
+  EXPECT_LE(h.board.View(number).early_entries, 1);
+  EXPECT_THAT(h.store.ReceivedDeletes(), IsEmpty());
+  h.SweepFor(absl::Seconds(1));
+  EXPECT_EQ(h.store.Count("c"), 0);
+  EXPECT_EQ(CountEntries(h), 0u);
+}
+
+// One that may not delete, while somebody else does: it keeps what the store has, and
+// no more.
+TEST(FieldReportsLoadTest, B82AStandbyDoesNotGrowAndTakesOverAtOnce) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.storage.Pause("c", true);
+  for (int second = 0; second < 30; ++second) {
+    const int64_t ts = h.Now();
+    h.WriteMany("c", "i", 1000, ts, 1);
+    EXPECT_EQ(CountEntries(h), 1000u);
+    h.SweepFor(absl::Seconds(2));
+    if (second == 29) break;
+    for (int64_t i = 0; i < 1000; ++i) h.store.Erase("c", KeyOf(IdOf(i)));
+    UntrackMany(h, 1000, ts);
+  }
+  EXPECT_THAT(h.store.ReceivedDeletes(), IsEmpty());
+  EXPECT_EQ(CountEntries(h), 1000u);
+  h.storage.Pause("c", false);
+  h.SweepNow();
+  EXPECT_EQ(h.store.Count("c"), 0);
+  EXPECT_EQ(CountEntries(h), 0u);
+}
+
+// What a pass costs follows what is due; at scale in tests/unit/storage.
+TEST(FieldReportsLoadTest, B89APassDoesNotReadWhatLives) {
+  const auto cost_of_a_pass = [](int64_t live) {
+    SweepHarness h;
+    h.storage.Create("c", 3600);
+    h.WriteMany("c", "due", 10, kStart - 3600);
+    h.WriteMany("c", "live", live, kStart);
+    const int64_t before = CountReads(h);
+    EXPECT_EQ(h.SweepNow(), 10);
+    return CountReads(h) - before;
+  };
+  EXPECT_EQ(cost_of_a_pass(20'000), cost_of_a_pass(10));
+}
+
+}  // namespace
+}  // namespace ttl
