@@ -1,0 +1,50 @@
+// Failures that other systems have met in the field, by their number in the list of
+// field reports: documents and values as people write them, in an import.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "client/ttlctl/import_line.h"
+
+namespace ttl {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string RefusalOf(const std::string& fields) {
+  const auto item = ParseImportLine(absl::StrCat(R"({"id":"a","ts":1000,)", fields, "}"));
+  EXPECT_TRUE(absl::IsInvalidArgument(item.status())) << fields << ": " << item.status();
+  return std::string(item.status().message());
+}
+
+TEST(FieldReportsTest, B06NullIsNotAbsent) {
+  EXPECT_THAT(RefusalOf(R"("ttl":null)"), HasSubstr("\"ttl\" is null: it must be -1 or"));
+  EXPECT_FALSE(ParseImportLine(R"({"id":"a","ts":1000})")->has_ttl());
+}
+
+TEST(FieldReportsTest, B09ATtlThatIsNoNumberIsRefusedAndNotIgnored) {
+  for (const std::string ttl : {R"("3600")", "true", "{}", "[60]", "60.0", R"("")"}) {
+    EXPECT_THAT(RefusalOf(absl::StrCat("\"ttl\":", ttl)),
+                AllOf(HasSubstr("\"ttl\" is"), HasSubstr("it must be -1 or")))
+        << ttl;
+  }
+}
+
+// In an import only the fields we know may stand, so one that only looks like ttl is
+// refused before anything is sent; so is a ttl that is given twice.
+TEST(FieldReportsTest, B14LookAlikesOfTtlAreRefused) {
+  for (const std::string name : {"TTL", "Ttl", "TimeToLive", "meta"}) {
+    const std::string value = name == "meta" ? R"({"ttl":1})" : "1";
+    EXPECT_THAT(RefusalOf(absl::StrCat("\"", name, "\":", value)),
+                HasSubstr(absl::StrCat("unknown field \"", name, "\"")));
+  }
+  EXPECT_THAT(RefusalOf(R"("ttl":1,"ttl":-1)"), HasSubstr("\"ttl\" is given twice"));
+  EXPECT_THAT(RefusalOf(R"("ttl":-1,"ttl":1)"), HasSubstr("\"ttl\" is given twice"));
+}
+
+}  // namespace
+}  // namespace ttl
