@@ -134,6 +134,32 @@ TEST(FieldReportsLoadTest, B41ATouchIsAnsweredOkOnlyIfTheItemLives) {
   EXPECT_EQ(h.store.Count("c"), 0);
 }
 
+// Twice as many items become due as may be deleted: the age of the oldest rises and can
+// be seen, and falls once the inflow ends.
+TEST(FieldReportsLoadTest, B61TheAgeOfTheOldestShowsThatDeletesFallBehind) {
+  SweepHarness h;
+  h.limit.Set(100);
+  const ContainerPtr container = h.storage.Create("c", -1);
+  const auto backlog = [&] {
+    const DueRule rule = ComputeDueRule(container->settings.policy, {}, kTestNow);
+    return h.storage->expiry_index().CountDue(*container, rule, h.Now(), 100'000).value();
+  };
+  const auto oldest_age = [&] { return h.Now() - backlog().oldest_due_time.value_or(h.Now()); };
+  int64_t age_before = 0;
+  for (int second = 0; second < 40; ++second) {
+    h.WriteMany("c", absl::StrFormat("s%02d-", second), 200, h.Now() - 1, 1);
+    h.SweepFor(absl::Seconds(1));
+    if (second % 10 != 9) continue;
+    EXPECT_GT(oldest_age(), age_before);
+    age_before = oldest_age();
+  }
+  EXPECT_NEAR(static_cast<double>(backlog().count), 4000, 120);
+  EXPECT_NEAR(static_cast<double>(age_before), 20, 2);
+  h.SweepFor(absl::Seconds(42));
+  EXPECT_EQ(backlog().count, 0);
+  EXPECT_EQ(backlog().oldest_due_time, std::nullopt);
+}
+
 // The number of calls at a time is changed in the middle of calls and of a tight rate.
 TEST(FieldReportsLoadTest, B75AnotherNumberOfCallsLosesNothingAndFailsNothing) {
   SweeperOptions options;

@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/civil_time.h"
 #include "absl/time/time.h"
 #include "grpcpp/security/credentials.h"
 #include "tests/testing/sweep_harness.h"
@@ -24,8 +25,10 @@
 namespace ttl {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr int64_t kStart = 1'800'000'000;  // kTestNow
@@ -79,6 +82,28 @@ class SecondSidecar {
   Sweeper sweeper_;
 };
 
+// The longest ttls, written this side and that side of what 32 bits of seconds can hold.
+TEST(FieldReportsTest, B01TheLongestTtlsAreNoCandidates) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  const absl::Time eves[] = {absl::FromCivil(absl::CivilDay(2037, 12, 31), absl::UTCTimeZone()),
+                             absl::FromCivil(absl::CivilDay(2038, 1, 20), absl::UTCTimeZone())};
+  for (const absl::Time eve : eves) {
+    h.SweepNow();
+    h.clock.Advance(eve - *h.clock.Read().wall);
+    h.guarded_clock->Tick();
+    const int64_t ts = h.Now();
+    h.Write("c", absl::StrCat("longest-", ts), ts, 2147483647);
+    h.Write("c", absl::StrCat("cassandra-", ts), ts, 630720000);
+    h.Restart();
+    h.SweepFor(absl::Hours(1));
+    EXPECT_THAT(h.store.ReceivedDeletes(), IsEmpty());
+    EXPECT_THAT(h.storage.DueIds("c", ts + 2147483646),
+                Not(Contains(absl::StrCat("longest-", ts))));
+    EXPECT_THAT(h.storage.DueIds("c", ts + 2147483647), Contains(absl::StrCat("longest-", ts)));
+  }
+}
+
 // A ttl that passed no validation: put into the store by another tool, and tracked by
 // an older version of us.
 TEST(FieldReportsTest, B05AStoredTtlThatIsNotLegalIsSkippedAndItsPageIsHandled) {
@@ -97,6 +122,27 @@ TEST(FieldReportsTest, B05AStoredTtlThatIsNotLegalIsSkippedAndItsPageIsHandled) 
   EXPECT_TRUE(h.store.Find("c", KeyOf("bad-unknown")).has_value());
   EXPECT_EQ(h.store.Count("c"), 2);
   EXPECT_LE(h.store.ReceivedDeletes().size(), 10u) << "what cannot be deleted is asked for rarely";
+}
+
+TEST(FieldReportsTest, B13AnItemsOwnTtlDeletesNothingWhileTtlIsOff) {
+  SweepHarness h;
+  h.storage.Create("c", std::nullopt);
+  h.Write("c", "a", kStart - 4000, 1);
+  h.SweepFor(absl::Hours(1));
+  EXPECT_THAT(h.store.ReceivedDeletes(), IsEmpty());
+  h.storage.SetDefaultTtl("c", -1);
+  h.SweepNow();
+  EXPECT_EQ(h.store.Count("c"), 0);
+}
+
+TEST(FieldReportsTest, B21AnItemFromTheFutureIsNotDeletedEarly) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.Write("c", "a", kStart + 600, 60);
+  h.SweepFor(absl::Seconds(659));
+  EXPECT_THAT(h.store.ReceivedDeletes(), IsEmpty());
+  h.SweepFor(absl::Seconds(1));
+  EXPECT_EQ(h.store.Count("c"), 0);
 }
 
 // The next sweep leaves alone what was created under the key of an expired item.
@@ -308,6 +354,34 @@ TEST(FieldReportsTest, B69APassThatIsBrokenOffGoesOnWhereItWas) {
   EXPECT_EQ(h.store.Count("c"), 0);
   h.SweepNow();
   EXPECT_THAT(h.store.ReceivedDeletes(), SizeIs(30)) << "no item is sent twice";
+}
+
+// A pass that an error, an operator or a stop has ended is not the last good one.
+TEST(FieldReportsTest, B90TheLastGoodPassMovesOnlyForCompletion) {
+  SweeperOptions options;
+  options.batch_items = 10;
+  SweepHarness h(options);
+  h.storage.Create("c", -1);
+  h.WriteMany("c", "i", 100, kStart - 100, 10);
+  const uint64_t number = h.storage.Find("c")->number;
+  const auto last_pass = [&] { return h.board.View(number).last_complete_pass_time; };
+  h.store.SetBeforeDelete(
+      [](auto&, auto&) { return grpc::Status(grpc::StatusCode::UNAVAILABLE, "away"); });
+  h.SweepFor(absl::Minutes(1));
+  EXPECT_EQ(last_pass(), std::nullopt) << "after an error";
+  h.store.SetBeforeDelete(nullptr);
+  h.limit.Set(0);
+  h.SweepFor(absl::Minutes(1));
+  EXPECT_EQ(last_pass(), std::nullopt) << "none allowed";
+  h.limit.Set(std::nullopt);
+  h.RestartSweeper(options);
+  EXPECT_EQ(h.Step().sent, 10);
+  EXPECT_EQ(last_pass(), std::nullopt) << "stopped in the middle";
+  h.RestartSweeper(options);
+  h.SweepFor(absl::Minutes(10));
+  EXPECT_EQ(h.store.Count("c"), 0);
+  ASSERT_TRUE(last_pass().has_value());
+  EXPECT_GT(*last_pass(), kTestNow + absl::Minutes(2));
 }
 
 // Both meet the same expired item before either has deleted it.

@@ -19,6 +19,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 constexpr int64_t kDay = 86400;
 
@@ -61,6 +62,20 @@ TEST(FieldReportsTest, B05AStoredTtlThatIsNotLegalHidesNothingAndIsCounted) {
                            v1::GetExpiryStatusRequest());
   ASSERT_THAT(status, IsOk());
   EXPECT_EQ(status->sidecar().impossible_checks(), 1);
+}
+
+TEST(FieldReportsTest, B31EveryCountLeavesExpiredItemsOut) {
+  RpcSidecar sidecar;
+  ASSERT_THAT(sidecar.Create(-1), IsOk());
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_THAT(sidecar.Track(absl::StrCat("i", i), sidecar.Now(), i < 4 ? 10 : 100), IsOk());
+  }
+  Advance(sidecar, absl::Seconds(10));
+  const v1::ItemCounts counts = StatusOf(sidecar).items();
+  EXPECT_EQ(counts.live_items(), 6);
+  EXPECT_EQ(counts.expired_items(), 4);
+  EXPECT_EQ(counts.error_bound_items(), 0);
+  EXPECT_THAT(sidecar.List(), SizeIs(6));
 }
 
 // Absent in all reads while it is still there, and created anew as if it were not.
