@@ -140,6 +140,7 @@ fi
 if [[ $mode == --long ]]; then
   section "Campaigns"
   run "clang-tidy" tests/checks/check_tidy.sh build/release
+  TTL_SCALE_ITEMS=10000000 run_tests release scale 1
   run "asan-ubsan build, processes" build asan-ubsan integration_tests fault_tests &&
     run_tests asan-ubsan integration 1 && run_tests asan-ubsan fault 1
 fi

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "service/core/rate_limit.h"
 #include "service/expiry/retry_delay.h"
 
 namespace ttl {
@@ -11,11 +12,6 @@ namespace {
 // Share of the newest batch in what a delete is known to cost.
 constexpr double kCostShare = 0.2;
 
-std::optional<double> Lesser(std::optional<double> a, std::optional<double> b) {
-  if (!a.has_value() || !b.has_value()) return a.has_value() ? a : b;
-  return std::min(*a, *b);
-}
-
 }  // namespace
 
 ContainerPace::ContainerPace(int64_t most_items, absl::Duration now)
@@ -23,7 +19,7 @@ ContainerPace::ContainerPace(int64_t most_items, absl::Duration now)
 
 void ContainerPace::Update(std::optional<double> limit, const std::optional<DeleteBudget>& budget,
                            absl::Duration now) {
-  std::optional<double> rate = Lesser(limit, bearable_.Get(now));
+  std::optional<double> rate = StricterLimit(limit, bearable_.Get(now));
   budget_binds_ = budget.has_value() && !(rate.has_value() && *rate < budget->deletes_per_second);
   if (budget_binds_) {
     rate = budget->deletes_per_second;

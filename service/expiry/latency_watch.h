@@ -16,7 +16,7 @@ class LatencyWatch {
   // Batches of a size before the average says anything.
   static constexpr int64_t kFirstBatches = 8;
   // What takes no longer than this is never slow: it may be the scheduler.
-  static constexpr absl::Duration kNeverSlow = absl::Milliseconds(20);
+  static constexpr absl::Duration kNeverSlow = absl::Milliseconds(50);
 
   // Takes note of a batch of `items` (at least 1) that took `took`. Returns whether
   // it was slow.

@@ -1,5 +1,6 @@
 #include "service/expiry/store_watch.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,12 @@
 #include "spdlog/spdlog.h"
 
 namespace ttl {
+namespace {
+
+// However many deletes had no answer: an empty replica must not empty the index.
+constexpr int64_t kMostExcused = 10'000;
+
+}  // namespace
 
 StoreWatch::StoreWatch(const Options& options, PrimaryStoreClient* store,
                        SidecarState& sidecar_state, StoreTrust& trust, WakeSignal& wake)
@@ -19,7 +26,8 @@ StoreWatch::StoreWatch(const Options& options, PrimaryStoreClient* store,
       sidecar_state_(sidecar_state),
       trust_(trust),
       state_(options.max_clock_skew),
-      answers_(wake) {}
+      answers_(wake),
+      excused_(options.excused_items) {}
 
 StoreWatch::~StoreWatch() { AwaitAnswer(); }
 
@@ -76,6 +84,10 @@ std::string StoreWatch::DoubtOf() const {
   return trust_.doubt();
 }
 
+void StoreWatch::NoteUnanswered(int64_t items) {
+  excused_ = std::min(excused_ + items, kMostExcused);
+}
+
 bool StoreWatch::TakeOutcomes(const v1::DeleteItemsResponse& response, const Moment& now) {
   if (!DoubtOf().empty()) {
     not_found_in_a_row_ = 0;
@@ -84,8 +96,13 @@ bool StoreWatch::TakeOutcomes(const v1::DeleteItemsResponse& response, const Mom
   if (options_.not_found_burst_items == 0) return false;
   int64_t longest = 0;
   for (const v1::DeleteResult& result : response.results()) {
-    const bool not_found = result.outcome() == v1::DELETE_OUTCOME_NOT_FOUND;
-    not_found_in_a_row_ = not_found ? not_found_in_a_row_ + 1 : 0;
+    if (result.outcome() != v1::DELETE_OUTCOME_NOT_FOUND) {
+      not_found_in_a_row_ = 0;
+    } else if (excused_ > 0) {
+      --excused_;
+    } else {
+      ++not_found_in_a_row_;
+    }
     longest = std::max(longest, not_found_in_a_row_);
   }
   if (longest < options_.not_found_burst_items) return false;

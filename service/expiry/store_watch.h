@@ -30,6 +30,9 @@ class StoreWatch {
     // So many answers of NOT_FOUND in a row put the store in doubt: it may be an empty
     // replica. 0: never.
     int64_t not_found_burst_items = 0;
+    // So many NOT_FOUND are excused: deletes that an earlier run of this process may have
+    // had under way when it was killed.
+    int64_t excused_items = 0;
   };
 
   // All must outlive this; `store` may be null: then there is none to ask.
@@ -46,6 +49,10 @@ class StoreWatch {
   bool is_asking() const { return sent_.has_value(); }
   // Waits until nothing is asked any more.
   void AwaitAnswer();
+
+  // So many deletes had no answer. The store may have carried them out, so that as many
+  // NOT_FOUND are excused.
+  void NoteUnanswered(int64_t items);
 
   // Counts what became of deletes, in the order of the batch. Returns whether the
   // store is in doubt, so that its NOT_FOUND must not be believed.
@@ -68,8 +75,9 @@ class StoreWatch {
   StoreTrust& trust_;
   StoreState state_;
   Mailbox<absl::StatusOr<v1::GetStoreInfoResponse>> answers_;
-  std::optional<Moment> sent_;  // of the call under way
-  int64_t not_found_in_a_row_ = 0;
+  std::optional<Moment> sent_;      // of the call under way
+  int64_t not_found_in_a_row_ = 0;  // without the excused ones
+  int64_t excused_;                 // that are still to come, at most
   TroubleLog log_;
 };
 

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "service/core/delete_holds.h"
+#include "service/core/rate_limit.h"
 #include "service/expiry/proto_time.h"
 #include "service/expiry/retry_info.h"
 #include "service/storage/done.h"
@@ -39,15 +40,17 @@ constexpr int64_t kUpkeepDueItems = 256;
 // The net under the low-water marks.
 constexpr absl::Duration kFullScanInterval = absl::Minutes(10);
 
-std::optional<double> LesserRate(std::optional<double> a, std::optional<double> b) {
-  if (!a.has_value() || !b.has_value()) return a.has_value() ? a : b;
-  return std::min(*a, *b);
-}
-
 std::string Show(const ItemKey& key) {
   constexpr size_t kMaxShownBytes = 64;
   return absl::StrCat("\"", absl::CHexEscape(key.partition_key.substr(0, kMaxShownBytes)), "\"/\"",
                       absl::CHexEscape(key.id.substr(0, kMaxShownBytes)), "\"");
+}
+
+// The longest that deletes of a container may wait for something to change that nobody
+// announces, such as what requests leave over.
+absl::Duration LongestWait(const Container& container) {
+  const bool has_budget = container.settings.request_units_per_second.has_value();
+  return has_budget ? TokenBucket::kBatchInterval : kMaxWait;
 }
 
 // Whether the store itself answered, so that it can be reached.
@@ -91,7 +94,8 @@ Sweeper::Sweeper(const SweeperOptions& options, const Parts& parts)
       steady_(parts.system_clock.Read().boot.value_or(absl::ZeroDuration())),
       store_({.deadline = options.delete_deadline,
               .max_clock_skew = options.max_store_clock_skew,
-              .not_found_burst_items = options.not_found_burst_items},
+              .not_found_burst_items = options.not_found_burst_items,
+              .excused_items = options.batch_items * options.max_calls_under_way},
              parts.store, parts.storage.sidecar_state(), parts.trust, parts.wake),
       calls_(parts.store, options.max_calls_under_way, options.delete_deadline, parts.wake),
       bucket_(parts.limit.Get(), steady_, std::max<int64_t>(options.batch_items, 1)) {}
@@ -111,11 +115,10 @@ void Sweeper::TakeIn(StepResult& step) {
     TakeEnded(*call);
     ++step.answered;
   }
-  if (store_.TakeInAnswer(ReadMoment())) {
-    ++step.answered;
-    // Whoever waited for the store has waited long enough.
-    parts_.storage.due_changes().AddAll();
-  }
+  const bool was_ready = store_.IsReady();
+  if (store_.TakeInAnswer(ReadMoment())) ++step.answered;
+  // Whoever waited for the store has waited long enough.
+  if (!was_ready && store_.IsReady()) parts_.storage.due_changes().AddAll();
   if (step.answered > 0) Post();
 }
 
@@ -173,6 +176,7 @@ void Sweeper::WakeChanged() {
   for (const ContainerPtr& container : parts_.storage.containers().All()) {
     agenda_.Wake(container->number);
   }
+  kept_ = 0;  // the limit may be another one
 }
 
 void Sweeper::TakeTurns(StepResult& step) {
@@ -291,7 +295,7 @@ bool Sweeper::MaySend(const Turn& turn, bool entered, const Moment& now) {
       .time = now.time,
       .store = store_.View(now),
       .pace = pace.View(now),
-      .limit_per_second = LesserRate(limit, limit_of_all),
+      .limit_per_second = StricterLimit(limit, limit_of_all),
       .budget = budget,
       .storage_writable = parts_.storage.WriteHealth().ok(),
       .change_under_way = !entered,
@@ -313,10 +317,13 @@ absl::Duration Sweeper::TokensAt(const Turn& turn, int64_t count, const Moment& 
   pace.set_waiting_for_rate(!has_tokens);
   if (has_tokens) return now.steady;
   turn.pacing.wanted = count;
-  if (own_wait > absl::ZeroDuration()) return now.steady + own_wait;
+  // Looked at again before that: rates change while somebody waits.
+  if (own_wait > absl::ZeroDuration()) {
+    return now.steady + std::min(own_wait, LongestWait(*turn.container));
+  }
   if (kept_ == 0) {
     kept_ = turn.container->number;
-    kept_until_ = now.steady + wait_of_all;
+    kept_until_ = now.steady + std::min(wait_of_all, kMaxWait);
   }
   return kept_until_;
 }
@@ -360,9 +367,7 @@ int64_t Sweeper::MaxItems(const Turn& turn) const {
 
 Sweeper::NextTurn Sweeper::KeepUpIndex(const Turn& turn, const Moment& now, StepResult& step) {
   Pacing& pacing = turn.pacing;
-  // What requests leave over may change at any time without anybody saying so.
-  const bool has_budget = turn.container->settings.request_units_per_second.has_value();
-  absl::Duration again = now.steady + (has_budget ? TokenBucket::kBatchInterval : kMaxWait);
+  absl::Duration again = now.steady + LongestWait(*turn.container);
   if (const absl::Duration held = pacing.pace.held_until(); held > now.steady) {
     again = std::min(again, held);
   }
@@ -470,6 +475,7 @@ void Sweeper::TakeCallError(Pacing& pacing, const DeleteCall& call, const Moment
   const std::string& id = call.container->id;
   const int64_t count = static_cast<int64_t>(call.batch.items.size());
   store_.state().TakeCallError(error, IsAnswered(error));
+  store_.NoteUnanswered(count);
   pacing.pace.NoteFailure(count, FailureOf(error), RetryAfterOf(error), now);
   if (!absl::IsCancelled(error)) {
     log_.Log(spdlog::level::warn, absl::StrCat(id, "/", absl::StatusCodeToString(error.code())),

@@ -50,8 +50,8 @@ struct SweeperOptions {
   // With the store's clock further away from ours, deletes wait.
   absl::Duration max_store_clock_skew = absl::Seconds(60);
 
-  // So many answers of NOT_FOUND in a row, over all containers, put the store in doubt.
-  // 0: never.
+  // So many answers of NOT_FOUND in a row, over all containers, put the store in doubt,
+  // not counting those that may come from deletes of ours whose answer was lost. 0: never.
   int64_t not_found_burst_items = 1000;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "service/core/policy_effect.h"
+#include "service/core/rate_limit.h"
 #include "service/rpc/container_mapping.h"
 #include "service/rpc/expiry_mapping.h"
 #include "service/rpc/proto_time.h"
@@ -26,11 +27,6 @@ const ReplacedPolicy* LastToEnd(const Container& container, bool braked, absl::T
 
 absl::Duration AgeOf(int64_t due_time, absl::Time now) {
   return std::max(absl::ZeroDuration(), now - absl::FromUnixSeconds(due_time));
-}
-
-std::optional<double> Lesser(std::optional<double> a, std::optional<double> b) {
-  if (!a.has_value()) return b;
-  return b.has_value() ? std::min(*a, *b) : a;
 }
 
 void SetFailures(const DeleteRecord& record, v1::ContainerExpiryStatus& status) {
@@ -69,9 +65,9 @@ void SetHoldsOfPolicy(const ContainerMoment& moment, v1::ContainerExpiryStatus& 
 
 void SetPace(const ContainerMoment& moment, v1::ContainerExpiryStatus& status) {
   const PaceView& pace = moment.sweep.pace;
-  std::optional<double> allowed = Lesser(moment.limit_per_second, pace.bearable_per_second);
+  std::optional<double> allowed = StricterLimit(moment.limit_per_second, pace.bearable_per_second);
   if (moment.budget.has_value()) {
-    allowed = Lesser(allowed, moment.budget->deletes_per_second);
+    allowed = StricterLimit(allowed, moment.budget->deletes_per_second);
     *status.mutable_budget() = MakeBudgetStatus(*moment.budget);
   }
   if (allowed.has_value()) status.set_allowed_deletes_per_second(*allowed);
@@ -98,7 +94,7 @@ void SetDeletes(const ContainerSweepView& sweep, v1::ContainerExpiryStatus& stat
 std::optional<double> DeleteLimitOf(std::optional<double> own,
                                     std::optional<double> container_default,
                                     std::optional<double> overall) {
-  return Lesser(own.has_value() ? own : container_default, overall);
+  return StricterLimit(own.has_value() ? own : container_default, overall);
 }
 
 v1::ItemCounts MakeItemCounts(const TallyView& tally, const Policy& policy, absl::Time now) {

@@ -130,19 +130,21 @@ TEST_F(SweepProcessTest, DeletesTakeWhatRequestsLeaveOver) {
   options.address = sidecar_->address();
   auto client = std::make_unique<TtlClient>(options);
   // What requests use, by the real clock and reported by the library.
-  const auto use = [&client, last = absl::Now()](double units_per_second) mutable {
-    const absl::Time now = absl::Now();
-    client->AddUsage("c", units_per_second * absl::ToDoubleSeconds(now - last));
-    last = now;
+  absl::Time last = absl::Now();
+  const auto use = [&](double units_per_second) {
+    return [&, units_per_second] {
+      const absl::Time now = absl::Now();
+      client->AddUsage("c", units_per_second * absl::ToDoubleSeconds(now - last));
+      last = now;
+    };
   };
-  const auto use_700 = [use]() mutable { use(700); };
-  RateWithin(absl::Seconds(3), use_700);
-  const double at_70_percent = RateWithin(absl::Seconds(4), use_700);
+  RateWithin(absl::Seconds(3), use(700));
+  const double at_70_percent = RateWithin(absl::Seconds(4), use(700));
   EXPECT_LE(at_70_percent, 360);
   EXPECT_GE(at_70_percent, 200);
 
-  RateWithin(absl::Milliseconds(2500), [use]() mutable { use(1200); });
-  EXPECT_LE(RateWithin(absl::Seconds(2), [use]() mutable { use(1200); }), 15);
+  RateWithin(absl::Milliseconds(2500), use(1200));
+  EXPECT_LE(RateWithin(absl::Seconds(2), use(1200)), 15);
 
   RateWithin(absl::Milliseconds(2500));
   EXPECT_GE(RateWithin(absl::Seconds(3)), 700) << "the client reports that nothing is used";
@@ -175,7 +177,7 @@ TEST_F(SweepProcessTest, PushBackIsHonouredAndForgotten) {
 }
 
 TEST_F(SweepProcessTest, AStoreThatHangsForOneContainerStopsNoOther) {
-  Start({"--delete-deadline-seconds=30"});
+  Start({"--delete-deadline-seconds=30", "--stop-deadline-seconds=40"});
   store_.Hang("a-hangs");
   CreateWithDue("a-hangs", 10);
   EXPECT_TRUE(WaitUntil([&] { return store_.HangingCalls() == 1; }));

@@ -96,6 +96,26 @@ TEST(SweeperRateTest, AChangedRateActsWithinOneBatch) {
   EXPECT_GE(h.TallyOf("c").sent - before, 900);
 }
 
+TEST(SweeperRateTest, ALimitThatIsRaisedIsNotWaitedFor) {
+  SweepHarness h;
+  h.limit.Set(0.001);
+  for (const std::string container : {"a", "b"}) {
+    h.storage.Create(container, -1);
+    h.WriteMany(container, "due", 100, kStart - 100, 10);
+  }
+  h.SweepFor(absl::Seconds(10));
+  EXPECT_LE(h.TallyOf("a").sent + h.TallyOf("b").sent, 2);
+  h.limit.Set(1000);
+  h.SweepFor(absl::Milliseconds(1500));
+  EXPECT_EQ(h.store.CountAll(), 0);
+  SetRate(h, "a", 0.001);
+  h.WriteMany("a", "more", 100, kStart - 100, 10);
+  h.SweepFor(absl::Seconds(10));
+  SetRate(h, "a", std::nullopt);
+  h.SweepFor(absl::Milliseconds(500));
+  EXPECT_EQ(h.store.CountAll(), 0);
+}
+
 // B67: zero means none, and says so; nothing spins.
 TEST(SweeperRateTest, B67ZeroIsNone) {
   SweepHarness h;
