@@ -6,10 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
 #include "grpcpp/security/credentials.h"
@@ -34,13 +34,30 @@ using ::testing::SizeIs;
 constexpr int64_t kStart = 1'800'000'000;  // kTestNow
 constexpr int64_t kDay = 86400;
 
-// Runs `change` once, when the next delete has been received.
-void OnNextDelete(SweepHarness& h, std::function<void()> change) {
-  const auto done = std::make_shared<bool>(false);
-  h.store.SetBeforeDelete([change = std::move(change), done](auto&, auto&) {
-    if (!std::exchange(*done, true)) change();
-    return std::optional<grpc::Status>();
-  });
+// Holds the first delete that arrives at a store back until it is released.
+class FirstDeleteHeld {
+ public:
+  explicit FirstDeleteHeld(FakePrimaryStore& store) {
+    store.SetBeforeDelete([this](auto&, auto&) {
+      if (first_.exchange(false)) {
+        arrived_.Notify();
+        released_.WaitForNotification();
+      }
+      return std::optional<grpc::Status>();
+    });
+  }
+  void AwaitArrival() { arrived_.WaitForNotification(); }
+  void Release() { released_.Notify(); }
+
+ private:
+  std::atomic<bool> first_ = true;
+  absl::Notification arrived_;
+  absl::Notification released_;
+};
+
+// Sends a delete and does not wait for the answer.
+void SendOne(SweepHarness& h) {
+  while (h.sweeper().RunOnce().sent == 0) ASSERT_TRUE(h.sweeper().AwaitCall());
 }
 
 // Another sidecar beside that of a harness: the same store and the same clock, but data
@@ -173,18 +190,19 @@ TEST(FieldReportsTest, B43ASidecarThatWakesUpDeletesNothingThatWasRefreshed) {
     for (int i = 0; i < 10; ++i) {
       b.storage.TrackOne("c", absl::StrCat("i0000", i), kStart - 100, 10);
     }
-    OnNextDelete(a, [&] {
-      a.clock.Advance(stopped);
-      for (int i = 0; i < 5; ++i) {
-        const std::string id = absl::StrCat("i0000", i);
-        ItemVersion version;
-        version.times = {a.Now(), 3600};
-        a.store.Put("c", KeyOf(id), version);
-        b.storage.TrackOne("c", id, a.Now(), 3600);
-      }
-      b.SweepNow();
-    });
-    a.Step();
+    FirstDeleteHeld held(a.store);
+    SendOne(a);
+    held.AwaitArrival();
+    a.clock.Advance(stopped);
+    for (int i = 0; i < 5; ++i) {
+      const std::string id = absl::StrCat("i0000", i);
+      ItemVersion version;
+      version.times = {a.Now(), 3600};
+      a.store.Put("c", KeyOf(id), version);
+      b.storage.TrackOne("c", id, a.Now(), 3600);
+    }
+    b.SweepNow();
+    held.Release();
     a.SweepFor(absl::Minutes(2));
     EXPECT_EQ(a.store.Count("c"), 5);
     EXPECT_EQ(b.TallyOf("c").deleted, 5);
@@ -392,7 +410,11 @@ TEST(FieldReportsTest, B93TwoSidecarsDeleteAnItemOnce) {
   b.storage.Create("c", -1);
   a.Write("c", "a", kStart - 100, 10, "E1");
   b.storage.TrackOne("c", "a", kStart - 100, 10);
-  OnNextDelete(a, [&] { b.SweepNow(); });
+  FirstDeleteHeld held(a.store);
+  SendOne(a);
+  held.AwaitArrival();
+  b.SweepNow();
+  held.Release();
   a.SweepFor(absl::Minutes(1));
   b.SweepNow();
   EXPECT_THAT(a.store.Deleted(), SizeIs(1));
