@@ -27,7 +27,7 @@ constexpr size_t kMaxRequestBytes = size_t{1} << 20;
 // Nothing can become due unnoticed for longer than this, even if a wake-up is missed.
 constexpr absl::Duration kMaxWait = absl::Seconds(1);
 // A container is looked at anew after this time at the latest, whatever the clocks do.
-constexpr absl::Duration kMostSleep = absl::Seconds(5);
+constexpr absl::Duration kMostSleep = absl::Seconds(30);
 // Bounds of a step.
 constexpr int kTurnsPerStep = 1000;
 constexpr int64_t kScansPerStep = 16;
