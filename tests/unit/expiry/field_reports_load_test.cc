@@ -303,7 +303,7 @@ TEST(FieldReportsLoadTest, B81ItemsRemovedEarlyLeaveNoEntries) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.WriteMany("c", "live", 11, kStart, 7200);
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 10; ++round) {
     std::vector<ItemReport> created(5000);
     for (size_t i = 0; i < created.size(); ++i) {
       created[i].key = KeyOf(IdOf(static_cast<int64_t>(i)));
