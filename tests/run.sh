@@ -141,6 +141,7 @@ if [[ $mode == --long ]]; then
   section "Campaigns"
   run "clang-tidy" tests/checks/check_tidy.sh build/release
   TTL_SCALE_ITEMS=10000000 run_tests release scale 1
+  TTL_SCALE_ITEMS=10000000 run_tests release integration 1 -R sweep_process_test
   run "asan-ubsan build, processes" build asan-ubsan integration_tests fault_tests &&
     run_tests asan-ubsan integration 1 && run_tests asan-ubsan fault 1
 fi
