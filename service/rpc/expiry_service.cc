@@ -386,10 +386,12 @@ v1::SidecarStatus ExpiryService::SidecarStatusAt(const Moment& moment) const {
   if (moment.steady.has_value()) {
     stall = SweepStall(moment.sweeper, options_.start_steady, *moment.steady);
   }
-  *status.mutable_health() = MakeHealth(DegradedReasons({.sweep_stall = stall,
-                                                         .write_health = moment.write_health,
-                                                         .clock = moment.clock,
-                                                         .store = moment.store}));
+  *status.mutable_health() =
+      MakeHealth(DegradedReasons({.sweep_stall = stall,
+                                  .write_health = moment.write_health,
+                                  .storage_problems = parts_.storage.Problems(),
+                                  .clock = moment.clock,
+                                  .store = moment.store}));
   *status.mutable_sweep() =
       MakeSweepStatus(moment.sweeper, stall.has_value(), moment.clock.time.now, moment.steady);
   return status;

@@ -32,6 +32,9 @@ std::vector<std::string> DegradedReasons(const HealthInputs& in) {
   if (!in.write_health.ok()) {
     reasons.push_back(absl::StrCat("Storage refuses writes: ", in.write_health.message(), "."));
   }
+  for (const std::string& problem : in.storage_problems) {
+    reasons.push_back(absl::StrCat("Stored data is damaged: ", problem, "."));
+  }
   if (in.clock.suspect) {
     reasons.push_back(absl::StrCat("The clock is suspect: ", in.clock.reason, "."));
   }

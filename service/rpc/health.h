@@ -26,6 +26,7 @@ std::optional<absl::Duration> SweepStall(const SweeperView& sweeper, absl::Durat
 struct HealthInputs {
   std::optional<absl::Duration> sweep_stall;
   absl::Status write_health;
+  std::vector<std::string> storage_problems = {};  // see Storage::Problems()
   const ClockStatus& clock;
   const StoreView& store;
 };

@@ -1,7 +1,9 @@
 #include "service/storage/catalog.h"
 
 #include <memory>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "service/core/status_macros.h"
 #include "service/storage/database.h"
 #include "service/storage/key_codec.h"
@@ -11,25 +13,37 @@ namespace ttl {
 
 absl::Status Catalog::Load(const Database& database) {
   Changes all;
+  std::vector<std::string> problems;
   auto cursor = database.ReadPrefix(std::string(1, kContainerTable));
   for (; cursor.Valid(); cursor.Next()) {
     const std::optional<uint64_t> number = DecodeNumber(cursor.key());
     if (!number.has_value()) return absl::DataLossError("a container's key is cut short");
-    TTL_ASSIGN_OR_RETURN(Container container, DecodeContainer(*number, cursor.value()));
-    all.containers.emplace_back(*number, std::make_shared<const Container>(std::move(container)));
+    absl::StatusOr<Container> container = DecodeContainer(*number, cursor.value());
+    if (!container.ok()) {
+      problems.push_back(absl::StrCat("container number ", *number,
+                                      " is left out: ", container.status().message()));
+      continue;
+    }
+    all.containers.emplace_back(*number, std::make_shared<const Container>(*std::move(container)));
   }
   TTL_RETURN_IF_ERROR(cursor.status());
   TTL_ASSIGN_OR_RETURN(const auto pause, database.Get(MetaKey(kPauseOfAllFact)));
   if (pause.has_value()) {
     TTL_ASSIGN_OR_RETURN(all.pause_of_all, DecodePause(*pause));
   }
-  Clear();
+  Reset(std::move(problems));
   Publish(all);
   return absl::OkStatus();
 }
 
-void Catalog::Clear() {
+std::vector<std::string> Catalog::Problems() const {
   MutexLock lock(mutex_);
+  return problems_;
+}
+
+void Catalog::Reset(std::vector<std::string> problems) {
+  MutexLock lock(mutex_);
+  problems_ = std::move(problems);
   by_number_.clear();
   by_id_.clear();
   pause_of_all_.reset();

@@ -23,9 +23,13 @@ class Database;
 // Thread-safe.
 class Catalog {
  public:
-  // Reads all containers, in place of those known before. DATA_LOSS if a record
-  // is unreadable; then nothing changes.
+  // Reads all containers, in place of those known before. One whose record is
+  // unreadable is left out (Problems() tells): nothing of it is hidden, deleted or
+  // purged, and the others run. After an error nothing has changed.
   absl::Status Load(const Database& database);
+
+  // The containers that Load() left out, in one line each.
+  std::vector<std::string> Problems() const;
 
   // Null if there is none.
   ContainerPtr Find(absl::string_view id) const;
@@ -43,7 +47,7 @@ class Catalog {
   void Publish(const Changes& changes);
 
  private:
-  void Clear();
+  void Reset(std::vector<std::string> problems);
   void PublishContainer(uint64_t number, const ContainerPtr& container)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -51,6 +55,7 @@ class Catalog {
   absl::flat_hash_map<uint64_t, ContainerPtr> by_number_ ABSL_GUARDED_BY(mutex_);
   absl::btree_map<std::string, ContainerPtr> by_id_ ABSL_GUARDED_BY(mutex_);
   std::optional<Pause> pause_of_all_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> problems_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Name of the fact that holds the pause of all containers.

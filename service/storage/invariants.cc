@@ -149,6 +149,10 @@ absl::Status CheckEntries(const Database& database, const Numbers& numbers) {
 
 absl::Status CheckInvariants(const Database& database, const Catalog& catalog,
                              const Tallies& tallies) {
+  // What belongs to a container that could not be read cannot be told from violations.
+  if (const auto problems = catalog.Problems(); !problems.empty()) {
+    return absl::DataLossError(problems.front());
+  }
   TTL_ASSIGN_OR_RETURN(const Numbers numbers, ReadNumbers(database, catalog));
   TTL_RETURN_IF_ERROR(CheckItems(database, numbers, tallies));
   return CheckEntries(database, numbers);

@@ -56,6 +56,9 @@ absl::StatusOr<std::unique_ptr<Storage>> Storage::Open(const StorageOptions& opt
   auto parts = std::make_unique<Parts>(options, std::move(database));
   TTL_RETURN_IF_ERROR(parts->catalog.Load(*parts->database));
   TTL_RETURN_IF_ERROR(parts->tallies.Load(*parts->database, parts->catalog));
+  for (const std::string& problem : parts->catalog.Problems()) {
+    if (options.log) options.log(StorageOptions::LogLevel::kError, problem);
+  }
   return std::unique_ptr<Storage>(new Storage(std::move(parts)));
 }
 
@@ -69,6 +72,7 @@ DueChanges& Storage::due_changes() { return parts_->due_changes; }
 const Tallies& Storage::tallies() const { return parts_->tallies; }
 
 absl::Status Storage::WriteHealth() const { return parts_->database->WriteHealth(); }
+std::vector<std::string> Storage::Problems() const { return parts_->catalog.Problems(); }
 bool Storage::RunHousekeeping() { return parts_->housekeeper.RunOnce(); }
 
 absl::Status Storage::CheckInvariants() const {

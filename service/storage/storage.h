@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -80,6 +81,11 @@ class Storage {
   // OK, or why writes are refused: the first failed write latches it until the
   // database could be reopened, which RunHousekeeping tries.
   absl::Status WriteHealth() const;
+
+  // What was found damaged when the database was opened, and is left alone: one line
+  // for each container whose record is unreadable. Nothing of it is hidden or deleted;
+  // the others run.
+  std::vector<std::string> Problems() const;
 
   // One bounded step of background work: free-space check, reopening after an
   // error, purging what deleted containers and old indexes left, building

@@ -32,12 +32,16 @@ struct Situation {
   }
 
   std::vector<std::string> Reasons() const {
-    return DegradedReasons(
-        {.sweep_stall = sweep_stall, .write_health = write_health, .clock = clock, .store = store});
+    return DegradedReasons({.sweep_stall = sweep_stall,
+                            .write_health = write_health,
+                            .storage_problems = storage_problems,
+                            .clock = clock,
+                            .store = store});
   }
 
   std::optional<absl::Duration> sweep_stall;
   absl::Status write_health;
+  std::vector<std::string> storage_problems;
   ClockStatus clock;
   StoreView store;
 };
@@ -66,6 +70,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"StorageRefusesWrites",
              [](Situation& s) { s.write_health = absl::UnavailableError("no space left"); },
              "Storage refuses writes: no space left."},
+        Case{"StoredDataDamaged",
+             [](Situation& s) { s.storage_problems = {"container number 7 is left out"}; },
+             "Stored data is damaged: container number 7 is left out."},
         Case{"ClockSuspect",
              [](Situation& s) {
                s.clock.suspect = true;
