@@ -107,8 +107,10 @@ TEST_F(SweepProcessTest, TheLimitOnAllIsExactAndChangedWhileItRuns) {
 
   ASSERT_TRUE(calls_->SetMaxDeletesPerSecond(0).ok());
   EXPECT_TRUE(WaitUntil([&] { return Holds("a", v1::DELETE_HOLD_ZERO_RATE); }));
-  // What was on its way has arrived by the time the status is asked again and again.
-  RateWithin(absl::Milliseconds(200));
+  EXPECT_TRUE(WaitUntil([&] {
+    const auto status = calls_->GetStatus();
+    return status.ok() && status->sidecar().sweep().calls_under_way() == 0;
+  }));
   EXPECT_EQ(RateWithin(absl::Seconds(1)), 0);
 
   // Durable: the flag still says 200.
@@ -142,13 +144,13 @@ TEST_F(SweepProcessTest, DeletesTakeWhatRequestsLeaveOver) {
   RateWithin(absl::Seconds(3), use(700));
   const double at_70_percent = RateWithin(absl::Seconds(4), use(700));
   EXPECT_LE(at_70_percent, 360);
-  EXPECT_GE(at_70_percent, 200);
+  EXPECT_GE(at_70_percent, 100) << "300 are left, less what a busy machine makes of it";
 
   RateWithin(absl::Milliseconds(2500), use(1200));
   EXPECT_LE(RateWithin(absl::Seconds(2), use(1200)), 15);
 
-  RateWithin(absl::Milliseconds(2500));
-  EXPECT_GE(RateWithin(absl::Seconds(3)), 700) << "the client reports that nothing is used";
+  EXPECT_TRUE(WaitUntil([&] { return RateWithin(absl::Seconds(1)) >= 700; }, absl::Seconds(20)))
+      << "the client reports that nothing is used";
 
   client.reset();
   EXPECT_TRUE(WaitUntil([&] { return Holds("c", v1::DELETE_HOLD_RATE) || Arrived() >= 30'000; },
