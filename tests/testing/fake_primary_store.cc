@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "grpc/grpc.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
 #include "grpcpp/server_context.h"
@@ -52,10 +53,25 @@ class FakePrimaryStore::Service : public v1::PrimaryStoreService::Service {
   FakePrimaryStore& store_;
 };
 
+namespace {
+
+// gRPC 1.51 now and then waits ten seconds when the last of its objects goes. With this
+// there is no last one.
+void KeepGrpc() {
+  static const bool kept = [] {
+    grpc_init();
+    return true;
+  }();
+  static_cast<void>(kept);
+}
+
+}  // namespace
+
 FakePrimaryStore::FakePrimaryStore(Clock clock)
     : address_(absl::StrCat("unix:", directory_.File("store.sock"))),
       clock_(std::move(clock)),
       service_(std::make_unique<Service>(*this)) {
+  KeepGrpc();
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address_, grpc::InsecureServerCredentials());
   builder.RegisterService(service_.get());

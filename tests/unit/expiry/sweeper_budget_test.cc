@@ -20,7 +20,7 @@ struct BudgetTest : testing::Test {
     settings.policy.default_ttl = -1;
     settings.request_units_per_second = 1000;
     Configure();
-    h.WriteMany("c", "due", 20'000, kStart - 100, 10);
+    h.WriteMany("c", "due", 8'000, kStart - 100, 10);
   }
 
   void Configure() { ASSERT_TRUE(h.storage.Update("c", settings).ok()); }
@@ -111,7 +111,7 @@ TEST_F(BudgetTest, OtherContainersDoNotShareIt) {
   h.WriteMany("free", "due", 1000, kStart - 100, 10);
   SweepFor(2, 1000);
   EXPECT_EQ(h.store.Count("free"), 0);
-  EXPECT_EQ(h.store.Count("c"), 20'000);
+  EXPECT_EQ(h.store.Count("c"), 8'000);
 }
 
 }  // namespace

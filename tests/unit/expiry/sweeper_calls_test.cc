@@ -74,7 +74,7 @@ TEST(SweeperCallsTest, OneCallPerContainerAndSoManyInAll) {
     SweeperOptions options;
     options.max_calls_under_way = most;
     SweepHarness h(options);
-    for (int i = 0; i < 6; ++i) CreateWithDue(h, absl::StrCat("c", i), 2000);
+    for (int i = 0; i < 6; ++i) CreateWithDue(h, absl::StrCat("c", i), 600);
     h.store.Hang();
     EXPECT_TRUE(StepUntil(h, [&] { return h.store.HangingCalls() == most; }));
     for (int i = 0; i < 20; ++i) h.sweeper().RunOnce();
