@@ -44,6 +44,8 @@ std::string SweepText(const v1::SweepStatus& sweep, absl::Time now) {
 }
 
 std::string StoreText(const v1::StoreStatus& store, absl::Time now) {
+  const bool nothing_is_known = store.ByteSizeLong() == 0;
+  if (nothing_is_known) return "not called yet, or none is configured";
   std::string text = store.reachable() ? "reachable" : "NOT REACHABLE";
   if (!store.store_id().empty()) absl::StrAppend(&text, ", id ", store.store_id());
   if (store.has_last_success_time()) {

@@ -272,6 +272,11 @@ TEST(StatusTextTest, TroubleIsInCapitals) {
             HasSubstr("ALL PAUSED: \"restore\"")));
 }
 
+TEST(StatusTextTest, AStoreThatWasNeverCalledIsNoTrouble) {
+  v1::SidecarStatus sidecar;
+  EXPECT_THAT(SidecarText(sidecar, "a"), HasSubstr("store    not called yet"));
+}
+
 TEST(StatusTextTest, SkewThatRoundsToNothingHasNoSign) {
   v1::SidecarStatus sidecar;
   for (const int nanos : {-50'000'000, 50'000'000, 0}) {
