@@ -13,16 +13,15 @@ void UsageLedger::Report(uint64_t container, absl::string_view reporter, double 
                          absl::Duration period, absl::Duration now) {
   const double rate = request_units / absl::ToDoubleSeconds(period);
   MutexLock lock(mutex_);
-  Container& entry = containers_[container];
-  entry.total_units += request_units;
-  absl::erase_if(entry.reporters,
+  Reporters& reporters = containers_[container];
+  absl::erase_if(reporters,
                  [now](const auto& known) { return now - known.second.reported > kSilence; });
-  const bool is_known = entry.reporters.contains(reporter);
-  if (is_known || entry.reporters.size() < kMaxReporters) {
-    entry.reporters[reporter] = {rate, now};
+  const bool is_known = reporters.contains(reporter);
+  if (is_known || reporters.size() < kMaxReporters) {
+    reporters[reporter] = {rate, now};
     return;
   }
-  Usage& further = entry.reporters[kFurtherReporters];
+  Usage& further = reporters[kFurtherReporters];
   further = {further.units_per_second + rate, now};
 }
 
@@ -31,16 +30,10 @@ std::optional<double> UsageLedger::RequestRate(uint64_t container, absl::Duratio
   const auto it = containers_.find(container);
   if (it == containers_.end()) return std::nullopt;
   std::optional<double> rate;
-  for (const auto& [reporter, usage] : it->second.reporters) {
+  for (const auto& [reporter, usage] : it->second) {
     if (now - usage.reported <= kSilence) rate = rate.value_or(0) + usage.units_per_second;
   }
   return rate;
-}
-
-double UsageLedger::TotalUnits(uint64_t container) const {
-  MutexLock lock(mutex_);
-  const auto it = containers_.find(container);
-  return it == containers_.end() ? 0 : it->second.total_units;
 }
 
 void UsageLedger::Forget(uint64_t container) {

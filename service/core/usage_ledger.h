@@ -33,9 +33,6 @@ class UsageLedger {
   // reported within kSilence, which is to count as full use.
   std::optional<double> RequestRate(uint64_t container, absl::Duration now) const;
 
-  // Request units reported for `container` since the process started. Ever growing.
-  double TotalUnits(uint64_t container) const;
-
   // Drops what is known of a container that is gone.
   void Forget(uint64_t container);
 
@@ -44,13 +41,10 @@ class UsageLedger {
     double units_per_second = 0;
     absl::Duration reported;
   };
-  struct Container {
-    absl::flat_hash_map<std::string, Usage> reporters;
-    double total_units = 0;
-  };
+  using Reporters = absl::flat_hash_map<std::string, Usage>;
 
   mutable Mutex mutex_;
-  absl::flat_hash_map<uint64_t, Container> containers_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint64_t, Reporters> containers_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace ttl

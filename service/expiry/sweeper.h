@@ -3,11 +3,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "service/core/clock.h"
 #include "service/core/container.h"
