@@ -5,11 +5,21 @@
 
 #include "absl/strings/str_cat.h"
 #include "service/core/status_macros.h"
+#include "service/core/wake_signal.h"
 #include "service/storage/database.h"
 #include "service/storage/key_codec.h"
 #include "service/storage/record_codec.h"
 
 namespace ttl {
+namespace {
+
+// Whether readers of the log are to hear of it.
+bool IsChange(const Container& before, const Container& after) {
+  return before.revision != after.revision ||
+         before.index_build.has_value() != after.index_build.has_value();
+}
+
+}  // namespace
 
 absl::Status Catalog::Load(const Database& database) {
   Changes all;
@@ -31,8 +41,7 @@ absl::Status Catalog::Load(const Database& database) {
   if (pause.has_value()) {
     TTL_ASSIGN_OR_RETURN(all.pause_of_all, DecodePause(*pause));
   }
-  Reset(std::move(problems));
-  Publish(all);
+  Replace(all, std::move(problems));
   return absl::OkStatus();
 }
 
@@ -41,12 +50,16 @@ std::vector<std::string> Catalog::Problems() const {
   return problems_;
 }
 
-void Catalog::Reset(std::vector<std::string> problems) {
+void Catalog::Replace(const Changes& all, std::vector<std::string> problems) {
   MutexLock lock(mutex_);
+  const uint64_t before = log_.revision();
   problems_ = std::move(problems);
   by_number_.clear();
   by_id_.clear();
   pause_of_all_.reset();
+  PublishAll(all);
+  log_.Forget();
+  NotifyIfAfter(before);
 }
 
 ContainerPtr Catalog::Find(absl::string_view id) const {
@@ -83,24 +96,74 @@ std::optional<Pause> Catalog::PauseOfAll() const {
   return pause_of_all_;
 }
 
+uint64_t Catalog::Revision() const {
+  MutexLock lock(mutex_);
+  return log_.revision();
+}
+
+std::optional<ContainerChanges> Catalog::ChangesAfter(uint64_t revision, size_t limit) const {
+  MutexLock lock(mutex_);
+  std::optional<ContainerLog::Window> window = log_.After(revision, limit);
+  if (!window.has_value()) return std::nullopt;
+  ContainerChanges changes{window->revision, {}, {}};
+  for (ContainerLog::Entry& entry : window->entries) {
+    const auto living = by_id_.find(entry.id);
+    const bool lives = living != by_id_.end();
+    if (lives) changes.containers.push_back(living->second);
+    if (entry.deleted || !lives) changes.deleted.push_back(std::move(entry.id));
+  }
+  return changes;
+}
+
+void Catalog::AddListener(WakeSignal& signal) {
+  MutexLock lock(mutex_);
+  listeners_.push_back(&signal);
+}
+
+void Catalog::RemoveListener(WakeSignal& signal) {
+  MutexLock lock(mutex_);
+  std::erase(listeners_, &signal);
+}
+
 void Catalog::Publish(const Changes& changes) {
   MutexLock lock(mutex_);
-  for (const auto& [number, container] : changes.containers) PublishContainer(number, container);
+  const uint64_t before = log_.revision();
+  PublishAll(changes);
+  NotifyIfAfter(before);
+}
+
+void Catalog::PublishAll(const Changes& changes) {
+  for (const auto& [number, container] : changes.containers) {
+    if (container != nullptr) {
+      PublishContainer(number, container);
+    } else {
+      EraseContainer(number);
+    }
+  }
   if (changes.pause_of_all.has_value()) pause_of_all_ = *changes.pause_of_all;
 }
 
 void Catalog::PublishContainer(uint64_t number, const ContainerPtr& container) {
-  if (container != nullptr) {
-    by_number_[number] = container;
-    by_id_[container->id] = container;
-    return;
-  }
+  ContainerPtr& known = by_number_[number];
+  const bool is_change = known == nullptr || IsChange(*known, *container);
+  known = container;
+  by_id_[container->id] = container;
+  if (is_change) log_.Add(container->id, /*deleted=*/false);
+}
+
+void Catalog::EraseContainer(uint64_t number) {
   const auto it = by_number_.find(number);
   if (it == by_number_.end()) return;
+  log_.Add(it->second->id, /*deleted=*/true);
   // A successor of the same id may have been published in the same commit.
   const auto named = by_id_.find(it->second->id);
   if (named != by_id_.end() && named->second->number == number) by_id_.erase(named);
   by_number_.erase(it);
+}
+
+void Catalog::NotifyIfAfter(uint64_t revision) {
+  if (log_.revision() == revision) return;
+  for (WakeSignal* listener : listeners_) listener->Notify();
 }
 
 }  // namespace ttl

@@ -14,10 +14,13 @@
 #include "absl/strings/string_view.h"
 #include "service/core/container.h"
 #include "service/core/mutex.h"
+#include "service/storage/container_changes.h"
+#include "service/storage/container_log.h"
 
 namespace ttl {
 
 class Database;
+class WakeSignal;
 
 // The committed containers, in memory. Written by the committer alone.
 // Thread-safe.
@@ -39,6 +42,19 @@ class Catalog {
   std::vector<ContainerPtr> All() const;
   std::optional<Pause> PauseOfAll() const;
 
+  // Version of the set of containers. It counts what their owners change: no pauses, no
+  // confirmations, and of the build of an index only its start and its end.
+  uint64_t Revision() const;
+
+  // What came after `revision`, at most `limit` changes of it. Absent if that is too
+  // long ago to be told: then List() tells what there is now.
+  std::optional<ContainerChanges> ChangesAfter(uint64_t revision, size_t limit) const;
+
+  // Notifies `signal` from now on whenever Revision() has grown.
+  void AddListener(WakeSignal& signal);
+  // After this it is not notified any more.
+  void RemoveListener(WakeSignal& signal);
+
   // What one commit changed: a container by number, null if it was deleted.
   struct Changes {
     std::vector<std::pair<uint64_t, ContainerPtr>> containers;
@@ -47,15 +63,20 @@ class Catalog {
   void Publish(const Changes& changes);
 
  private:
-  void Reset(std::vector<std::string> problems);
+  void Replace(const Changes& all, std::vector<std::string> problems);
+  void PublishAll(const Changes& changes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PublishContainer(uint64_t number, const ContainerPtr& container)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EraseContainer(uint64_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NotifyIfAfter(uint64_t revision) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
   absl::flat_hash_map<uint64_t, ContainerPtr> by_number_ ABSL_GUARDED_BY(mutex_);
   absl::btree_map<std::string, ContainerPtr> by_id_ ABSL_GUARDED_BY(mutex_);
   std::optional<Pause> pause_of_all_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> problems_ ABSL_GUARDED_BY(mutex_);
+  ContainerLog log_ ABSL_GUARDED_BY(mutex_);
+  std::vector<WakeSignal*> listeners_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Name of the fact that holds the pause of all containers.

@@ -39,7 +39,7 @@ std::optional<Compactor::Range> Compactor::Choose() {
     parts_.graveyard.ClearFront(prefix);
     const uint64_t index = DecodeNumber(prefix).value_or(0);
     const auto family = static_cast<IndexFamily>(prefix.back());
-    return Range{prefix, IndexSeekKey(index, family, parts_.marks.Get(index, family))};
+    return Range{prefix, IndexSeekKey(index, family, parts_.marks.Get(index, family).time)};
   }
   return std::nullopt;
 }

@@ -104,6 +104,15 @@ std::vector<ContainerPtr> Containers::List(absl::string_view after, size_t limit
 
 std::vector<ContainerPtr> Containers::All() const { return catalog_.All(); }
 
+uint64_t Containers::Revision() const { return catalog_.Revision(); }
+
+std::optional<ContainerChanges> Containers::ChangesAfter(uint64_t revision, size_t limit) const {
+  return catalog_.ChangesAfter(revision, limit);
+}
+
+void Containers::AddListener(WakeSignal& signal) { catalog_.AddListener(signal); }
+void Containers::RemoveListener(WakeSignal& signal) { catalog_.RemoveListener(signal); }
+
 std::optional<Pause> Containers::PauseOfAll() const { return catalog_.PauseOfAll(); }
 
 void Containers::ChangeBehindGate(uint64_t container,

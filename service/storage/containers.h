@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "service/core/container.h"
+#include "service/storage/container_changes.h"
 #include "service/storage/done.h"
 
 namespace ttl {
@@ -20,6 +21,7 @@ class CommitQueue;
 class DeleteGate;
 class Tallies;
 class Transaction;
+class WakeSignal;
 
 // The containers: their lookup, and every change of policy or pause. Changes are
 // validated on the committed state, durable when answered, and seen by the very
@@ -41,6 +43,17 @@ class Containers {
 
   // All living containers, in no particular order.
   std::vector<ContainerPtr> All() const;
+
+  // Version of the set of living containers: grows with every change that their owners
+  // make, and begins anew with every start. What came after a revision, at most `limit`
+  // changes of it; absent if that is too long ago to be told: then List() tells what
+  // there is now.
+  uint64_t Revision() const;
+  std::optional<ContainerChanges> ChangesAfter(uint64_t revision, size_t limit) const;
+
+  // Notifies `signal` whenever Revision() has grown, until it is removed.
+  void AddListener(WakeSignal& signal);
+  void RemoveListener(WakeSignal& signal);
 
   // ALREADY_EXISTS, or what ValidateContainerId and ValidateSettings say.
   void Create(std::string id, ContainerSettings settings, absl::Time now, Done<ContainerPtr> done);
@@ -70,7 +83,7 @@ class Containers {
   void SetPauseOfAll(std::optional<Pause> pause, DoneStatus done);
 
  private:
-  // Closes the gate of `container`, runs `change` on the commit thread when no
+  // Closes the gate of `container`, runs `change` on a commit thread when no
   // delete is on its way, opens the gate, then calls `done`.
   void ChangeBehindGate(uint64_t container, absl::AnyInvocable<absl::Status(Transaction&)> change,
                         DoneStatus done);

@@ -16,8 +16,14 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "service/core/status_macros.h"
+#include "service/core/stopwatch.h"
+#include "service/storage/file_list.h"
+#include "service/storage/held_work_env.h"
 #include "service/storage/key_codec.h"
+#include "service/storage/log_env.h"
+#include "service/storage/timed_env.h"
 
 namespace ttl {
 namespace {
@@ -40,6 +46,13 @@ absl::Status ToStatus(const leveldb::Status& status, absl::string_view doing) {
   return absl::UnavailableError(message);
 }
 
+// A flipped bit in a block would go unnoticed without.
+leveldb::ReadOptions Checked() {
+  leveldb::ReadOptions options;
+  options.verify_checksums = true;
+  return options;
+}
+
 // DATA_LOSS unless the file ends as a table does.
 absl::Status CheckTableFile(leveldb::Env& env, const std::string& path) {
   const std::string doing = absl::StrCat("reading ", path);
@@ -59,6 +72,25 @@ absl::Status CheckTableFile(leveldb::Env& env, const std::string& path) {
   uint64_t magic = 0;
   if (tail.size() == sizeof(magic)) std::memcpy(&magic, tail.data(), sizeof(magic));
   return magic == kTableMagic ? absl::OkStatus() : damaged(size);
+}
+
+// The lines of LevelDB's property "leveldb.stats" that are of a level:
+//   level files size(MB) time(sec) read(MB) write(MB)
+std::vector<LevelFigures> ReadLevels(absl::string_view stats) {
+  constexpr int64_t kMib = int64_t{1} << 20;
+  std::vector<LevelFigures> levels;
+  for (const absl::string_view line : absl::StrSplit(stats, '\n')) {
+    const std::vector<absl::string_view> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    std::vector<int64_t> numbers(words.size());
+    bool is_level = words.size() == 6;
+    for (size_t i = 0; is_level && i < words.size(); ++i) {
+      is_level = absl::SimpleAtoi(words[i], &numbers[i]);
+    }
+    if (!is_level) continue;
+    levels.push_back({numbers[0], numbers[1], numbers[2] * kMib, numbers[3], numbers[4] * kMib,
+                      numbers[5] * kMib});
+  }
+  return levels;
 }
 
 // LevelDB's own log: its file would grow without bound.
@@ -84,7 +116,9 @@ struct Database::LevelDbParts {
       : logger(options),
         cache(leveldb::NewLRUCache(options.block_cache_bytes)),
         filter(leveldb::NewBloomFilterPolicy(10)),
-        env(options.env != nullptr ? options.env : leveldb::Env::Default()) {}
+        work_env(options.env != nullptr ? options.env : &log_env),
+        timed_env(&work_env),
+        env(&timed_env) {}
 
   leveldb::Options Options() {
     leveldb::Options options;
@@ -104,13 +138,20 @@ struct Database::LevelDbParts {
   LineLogger logger;
   std::unique_ptr<leveldb::Cache> cache;
   std::unique_ptr<const leveldb::FilterPolicy> filter;
-  leveldb::Env* env;
+  LogEnv log_env;
+  HeldWorkEnv work_env;
+  TimedEnv timed_env;
+  leveldb::Env* const env;
 };
 
 Database::Database(const StorageOptions& options)
     : options_(options), parts_(std::make_unique<LevelDbParts>(options)) {}
 
-Database::~Database() = default;
+Database::~Database() {
+  if (db_ == nullptr) return;
+  db_.reset();
+  WriteFileList(*parts_->env, options_.directory);
+}
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const StorageOptions& options) {
   std::unique_ptr<Database> database(new Database(options));
@@ -138,6 +179,8 @@ absl::Status Database::CheckNotHeadless() const {
 
 absl::Status Database::OpenLevelDb() {
   TTL_RETURN_IF_ERROR(CheckNotHeadless());
+  TTL_RETURN_IF_ERROR(CheckFileList(*parts_->env, options_.directory));
+  const HeldWorkEnv::Hold no_compaction_yet(parts_->work_env);
   leveldb::DB* db = nullptr;
   const leveldb::Status opened = leveldb::DB::Open(parts_->Options(), options_.directory, &db);
   db_.reset(db);
@@ -147,21 +190,20 @@ absl::Status Database::OpenLevelDb() {
         absl::StrCat(doing, ": another process has it open (", opened.ToString(), ")"));
   }
   TTL_RETURN_IF_ERROR(ToStatus(opened, doing));
+  RemoveFileList(*parts_->env, options_.directory);
   return CheckTableFiles();
 }
 
 // LevelDB notices a missing table when it opens, but a short or overwritten one
-// only when it is read. After opening, every table file present is a live one.
+// only when it is read. After opening, and before the first compaction, the table files
+// present are the live ones and whole.
 absl::Status Database::CheckTableFiles() const {
   std::vector<std::string> names;
   TTL_RETURN_IF_ERROR(
       ToStatus(parts_->env->GetChildren(options_.directory, &names), "listing the database"));
   for (const std::string& name : names) {
     if (!absl::EndsWith(name, ".ldb") && !absl::EndsWith(name, ".sst")) continue;
-    const std::string path = absl::StrCat(options_.directory, "/", name);
-    const absl::Status status = CheckTableFile(*parts_->env, path);
-    // A compaction may have removed it since the listing.
-    if (!status.ok() && parts_->env->FileExists(path)) return status;
+    TTL_RETURN_IF_ERROR(CheckTableFile(*parts_->env, absl::StrCat(options_.directory, "/", name)));
   }
   return absl::OkStatus();
 }
@@ -193,7 +235,7 @@ absl::StatusOr<std::optional<std::string>> Database::Get(absl::string_view key) 
   if (db_ == nullptr) return absl::UnavailableError("the database is closed after an error");
   counters_.gets.fetch_add(1, std::memory_order_relaxed);
   std::string value;
-  const leveldb::Status status = db_->Get(leveldb::ReadOptions(), ToSlice(key), &value);
+  const leveldb::Status status = db_->Get(Checked(), ToSlice(key), &value);
   if (status.IsNotFound()) return std::nullopt;
   TTL_RETURN_IF_ERROR(ToStatus(status, "reading"));
   return value;
@@ -214,7 +256,9 @@ absl::Status Database::Write(const WriteSet& changes) {
   leveldb::WriteOptions durable;
   durable.sync = true;
   const auto open = HoldOpen();
+  const Stopwatch stopwatch;
   const absl::Status status = ToStatus(db_->Write(durable, &batch), "writing");
+  writes_.Add(stopwatch.Nanoseconds());
   counters_.puts.fetch_add(puts, std::memory_order_relaxed);
   counters_.deletes.fetch_add(static_cast<int64_t>(changes.size()) - puts,
                               std::memory_order_relaxed);
@@ -291,6 +335,29 @@ Storage::OperationCounts Database::Counts() const {
   return counts;
 }
 
+DatabaseFigures Database::Figures() const {
+  DatabaseFigures figures;
+  figures.gets = counters_.gets;
+  figures.puts = counters_.puts;
+  figures.deletes = counters_.deletes;
+  figures.seeks = counters_.seeks;
+  figures.steps = counters_.steps;
+  figures.write = writes_.Get();
+  figures.sync = parts_->timed_env.Syncs();
+  const std::shared_lock<std::shared_mutex> open(open_mutex_, std::try_to_lock);
+  if (!open.owns_lock() || db_ == nullptr) return figures;
+  std::string value;
+  if (db_->GetProperty("leveldb.stats", &value)) figures.levels = ReadLevels(value);
+  if (db_->GetProperty("leveldb.approximate-memory-usage", &value)) {
+    if (!absl::SimpleAtoi(value, &figures.memory_bytes)) figures.memory_bytes = 0;
+  }
+  const leveldb::Range everything("", "\xff");
+  uint64_t table_bytes = 0;
+  db_->GetApproximateSizes(&everything, 1, &table_bytes);
+  figures.table_bytes = static_cast<int64_t>(table_bytes);
+  return figures;
+}
+
 Database::Cursor Database::ReadPrefix(absl::string_view prefix, absl::string_view start) const {
   return Cursor(*this, prefix, start, /*fill_cache=*/true);
 }
@@ -302,7 +369,7 @@ Database::Cursor Database::WalkPrefix(absl::string_view prefix, absl::string_vie
 Database::Cursor::Cursor(const Database& database, absl::string_view prefix,
                          absl::string_view start, bool fill_cache)
     : database_(&database), prefix_(prefix), open_(database.HoldOpen()) {
-  leveldb::ReadOptions options;
+  leveldb::ReadOptions options = Checked();
   options.fill_cache = fill_cache;
   if (database.db_ != nullptr) iterator_.reset(database.db_->NewIterator(options));
   Seek(start);

@@ -15,8 +15,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "service/core/distribution.h"
 #include "service/core/mutex.h"
 #include "service/storage/storage.h"
+#include "service/storage/storage_figures.h"
 
 namespace leveldb {
 class DB;
@@ -100,6 +102,9 @@ class Database {
 
   Storage::OperationCounts Counts() const;
 
+  // For figures; never waits for a reopening.
+  DatabaseFigures Figures() const;
+
  private:
   struct LevelDbParts;  // what the options of LevelDB point to
 
@@ -128,6 +133,7 @@ class Database {
     std::atomic<int64_t> gets = 0, puts = 0, deletes = 0, seeks = 0, steps = 0, syncs = 0;
   };
   mutable Counters counters_;
+  OwnedDurationDistribution writes_;  // one thread writes
 };
 
 }  // namespace ttl

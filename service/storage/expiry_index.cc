@@ -16,8 +16,14 @@
 namespace ttl {
 namespace {
 
+// Entries whose items are read together.
+constexpr size_t kScannedTogether = 512;
+
 constexpr IndexFamily kFamilies[] = {IndexFamily::kExpireTime, IndexFamily::kTs,
                                      IndexFamily::kRetryTime};
+
+// Entries of a family looked at for the oldest due item.
+constexpr int kMaxOldestExamined = 64;
 
 // Entries looked at for one page of stuck items.
 constexpr size_t kMaxStuckExamined = 5000;
@@ -46,6 +52,51 @@ absl::StatusOr<StoredItemPtr> ReadClaimant(const ItemReader& reader, const Conta
   return StoredItemPtr();
 }
 
+// The same for many entries, one result for each.
+std::vector<absl::StatusOr<StoredItemPtr>> ReadClaimants(const ItemReader& reader,
+                                                         const Container& container,
+                                                         const std::vector<IndexEntry>& entries) {
+  std::vector<std::string> keys;
+  keys.reserve(entries.size());
+  for (const IndexEntry& entry : entries) {
+    keys.push_back(EncodeItemKey(container.number, entry.key));
+  }
+  auto items = reader.ReadMany(ItemPrefix(container.number), keys);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const IndexClaim claim{container.index_number, entries[i].family, entries[i].time};
+    if (items[i].ok() && *items[i] != nullptr && (*items[i])->claim != claim) {
+      items[i] = StoredItemPtr();
+    }
+  }
+  return items;
+}
+
+std::string SeekKey(uint64_t index, IndexFamily family, const IndexPlace& place) {
+  return place.key.empty() ? IndexSeekKey(index, family, place.time) : place.key;
+}
+
+// The time of the entry that the cursor is at; absent at the end.
+absl::StatusOr<std::optional<int64_t>> TimeAt(const Database::Cursor& cursor) {
+  TTL_RETURN_IF_ERROR(cursor.status());
+  if (!cursor.Valid()) return std::nullopt;
+  const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
+  if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
+  return entry->time;
+}
+
+// At most `most` entries up to and including `last_time`, which the cursor passes.
+absl::StatusOr<std::vector<IndexEntry>> TakeEntries(Database::Cursor& cursor, int64_t last_time,
+                                                    size_t most) {
+  std::vector<IndexEntry> entries;
+  for (; cursor.Valid() && entries.size() < most; cursor.Next()) {
+    std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
+    if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
+    if (entry->time > last_time) break;
+    entries.push_back(*std::move(entry));
+  }
+  return entries;
+}
+
 void TidyOne(Transaction& transaction, const Container& container, const IndexEntry& entry,
              const StoredItemPtr& before, int64_t& changed) {
   const IndexClaim claim{container.index_number, entry.family, entry.time};
@@ -69,10 +120,7 @@ void ApplyReport(Transaction& transaction, const Container& container, const Del
   }
   StoredItem after = *before;
   if (report.kind == DeleteReport::Kind::kModified) {
-    after = StoredItem();
-    after.version = report.current;
-    after.generation = before->generation + 1;
-    transaction.PutReportedItem(container, report.key, before, std::move(after));
+    transaction.PutReportedItem(container, report.key, before, NextVersion(before, report.current));
     return;
   }
   if (report.kind == DeleteReport::Kind::kStateUnknown) after.state_unknown = true;
@@ -124,7 +172,7 @@ std::optional<int64_t> ExpiryIndex::NextDueTime(const Container& container,
   if (container.index_number == 0) return next;
   for (const IndexFamily family : kFamilies) {
     const std::optional<int64_t> wait = WaitOf(rule, family);
-    const int64_t mark = marks_.Get(container.index_number, family);
+    const int64_t mark = marks_.Get(container.index_number, family).time;
     if (!wait.has_value() || mark > LowWaterMarks::kEmpty - *wait - 1) continue;
     next = std::min(next.value_or(LowWaterMarks::kEmpty), mark + *wait);
   }
@@ -153,42 +201,100 @@ absl::Status ExpiryIndex::ScanFamily(const Container& container, const DueRule& 
   const std::optional<int64_t> wait = WaitOf(rule, family);
   if (!wait.has_value()) return absl::OkStatus();
   const uint64_t index = container.index_number;
-  const int64_t mark = marks_.BeginScan(index, family);
+  const IndexPlace mark = marks_.BeginScan(index, family);
   // A seek to the end of a family would walk what is erased at the front of the next.
-  if (mark == LowWaterMarks::kEmpty && !limits.from_the_beginning) return absl::OkStatus();
+  if (mark.time == LowWaterMarks::kEmpty && !limits.from_the_beginning) return absl::OkStatus();
   auto cursor =
       database_.ReadPrefix(IndexFamilyPrefix(index, family),
-                           IndexSeekKey(index, family, limits.from_the_beginning ? 0 : mark));
-  bool first = true;
+                           SeekKey(index, family, limits.from_the_beginning ? IndexPlace() : mark));
+  TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> first, TimeAt(cursor));
+  marks_.EndScan(index, family,
+                 first.has_value() ? IndexPlace{*first, std::string(cursor.key())}
+                                   : IndexPlace{LowWaterMarks::kEmpty});
   size_t examined = 0;
   size_t due = 0;
-  for (; cursor.Valid(); cursor.Next()) {
-    std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
-    if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
-    if (std::exchange(first, false)) marks_.EndScan(index, family, entry->time);
-    if (entry->time > now_seconds - *wait) return absl::OkStatus();
-    if (due == limits.max_due || examined == limits.max_examined) {
-      scan.more = true;
-      return absl::OkStatus();
+  while (true) {
+    const size_t most =
+        std::min({kScannedTogether, limits.max_due - due, limits.max_examined - examined});
+    TTL_ASSIGN_OR_RETURN(std::vector<IndexEntry> entries,
+                         TakeEntries(cursor, now_seconds - *wait, most));
+    if (entries.empty()) {
+      TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> next, TimeAt(cursor));
+      scan.more = scan.more || (next.has_value() && *next <= now_seconds - *wait);
+      return cursor.status();
     }
-    ++examined;
-    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, *entry);
-    if (!item.ok()) {
+    examined += entries.size();
+    due += JudgeEntries(container, rule, now_seconds, std::move(entries), scan);
+  }
+}
+
+// Sorts entries into those whose items are due, whose number it returns, and the rest.
+size_t ExpiryIndex::JudgeEntries(const Container& container, const DueRule& rule,
+                                 int64_t now_seconds, std::vector<IndexEntry> entries,
+                                 DueScan& scan) const {
+  const auto items = ReadClaimants(reader_, container, entries);
+  size_t due = 0;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (!items[i].ok()) {
       ++scan.unreadable;
       continue;
     }
+    const StoredItemPtr& item = *items[i];
     const std::optional<int64_t> due_time =
-        *item == nullptr ? std::nullopt : DueTime(rule, (*item)->version.times);
+        item == nullptr ? std::nullopt : DueTime(rule, item->version.times);
     if (!due_time.has_value() || *due_time > now_seconds) {
-      scan.early.push_back(*std::move(entry));
+      scan.early.push_back(std::move(entries[i]));
       continue;
     }
     ++due;
-    scan.due.push_back({std::move(entry->key), ToTracked(**item), *due_time});
+    scan.due.push_back({std::move(entries[i].key), ToTracked(*item), *due_time});
+  }
+  return due;
+}
+
+absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestDueTime(const Container& container,
+                                                                  const DueRule& rule,
+                                                                  int64_t now_seconds) const {
+  std::optional<int64_t> oldest;
+  if (container.index_number == 0) return oldest;
+  for (const IndexFamily family : kFamilies) {
+    TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> found,
+                         OldestOfFamily(container, rule, family, now_seconds));
+    if (found.has_value()) oldest = std::min(oldest.value_or(*found), *found);
+  }
+  return oldest;
+}
+
+absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestOfFamily(const Container& container,
+                                                                   const DueRule& rule,
+                                                                   IndexFamily family,
+                                                                   int64_t now_seconds) const {
+  const std::optional<int64_t> wait = WaitOf(rule, family);
+  const uint64_t index = container.index_number;
+  const IndexPlace mark = marks_.Get(index, family);
+  std::optional<int64_t> oldest;
+  if (!wait.has_value() || mark.time == LowWaterMarks::kEmpty) return oldest;
+  const bool in_due_order = family != IndexFamily::kRetryTime;
+  int examined = 0;
+  auto cursor =
+      database_.ReadPrefix(IndexFamilyPrefix(index, family), SeekKey(index, family, mark));
+  for (; cursor.Valid(); cursor.Next()) {
+    const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
+    if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
+    if (in_due_order && entry->time > now_seconds - *wait) break;
+    if (++examined > kMaxOldestExamined) {
+      if (in_due_order) oldest = entry->time + *wait;
+      break;
+    }
+    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, *entry);
+    if (!item.ok() || *item == nullptr) continue;
+    const std::optional<int64_t> due_time = DueTime(rule, (*item)->version.times);
+    if (!due_time.has_value() || *due_time > now_seconds) continue;
+    oldest = std::min(oldest.value_or(*due_time), *due_time);
+    if (in_due_order) break;
   }
   TTL_RETURN_IF_ERROR(cursor.status());
-  if (first) marks_.EndScan(index, family, LowWaterMarks::kEmpty);
-  return absl::OkStatus();
+  return oldest;
 }
 
 absl::StatusOr<Backlog> ExpiryIndex::CountDue(const Container& container, const DueRule& rule,
@@ -210,11 +316,11 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
   // Items that wait for another try are due all the same, so all of them count,
   // and each must be looked at: they do not stand in the order of their due time.
   const bool in_due_order = family != IndexFamily::kRetryTime;
-  const int64_t mark = marks_.Get(index, family);
-  if (mark == LowWaterMarks::kEmpty) return absl::OkStatus();
+  const IndexPlace mark = marks_.Get(index, family);
+  if (mark.time == LowWaterMarks::kEmpty) return absl::OkStatus();
   bool oldest_found = false;
   auto cursor =
-      database_.ReadPrefix(IndexFamilyPrefix(index, family), IndexSeekKey(index, family, mark));
+      database_.ReadPrefix(IndexFamilyPrefix(index, family), SeekKey(index, family, mark));
   for (; cursor.Valid(); cursor.Next()) {
     const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
     if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
@@ -242,12 +348,12 @@ absl::StatusOr<StuckPage> ExpiryIndex::ListStuck(const Container& container,
   if (container.index_number == 0) return page;
   constexpr IndexFamily kFamily = IndexFamily::kRetryTime;
   const uint64_t index = container.index_number;
-  const int64_t mark = marks_.Get(index, kFamily);
-  if (mark == LowWaterMarks::kEmpty) return page;
+  const IndexPlace mark = marks_.Get(index, kFamily);
+  if (mark.time == LowWaterMarks::kEmpty) return page;
   // The smallest key after another is that key with a zero byte appended.
   const std::string start =
       after.has_value() ? EncodeIndexKey(index, kFamily, after->next_try_time, after->key) + '\0'
-                        : IndexSeekKey(index, kFamily, mark);
+                        : SeekKey(index, kFamily, mark);
   std::optional<StuckPage::Position> last;
   size_t examined = 0;
   auto cursor = database_.ReadPrefix(IndexFamilyPrefix(index, kFamily), start);

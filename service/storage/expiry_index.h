@@ -119,6 +119,15 @@ class ExpiryIndex {
   absl::StatusOr<DueScan> ScanDue(const Container& container, const DueRule& rule,
                                   int64_t now_seconds, const ScanLimits& limits);
 
+  // The time at which the longest due item of `container` became due, Unix seconds;
+  // absent if nothing is due. Looks at a bounded number of entries of each family: where
+  // so many from the front stand too early, what is behind them may be due since the
+  // last one's time at the earliest, and that is the answer; of items that wait for
+  // another try only as many count.
+  absl::StatusOr<std::optional<int64_t>> OldestDueTime(const Container& container,
+                                                       const DueRule& rule,
+                                                       int64_t now_seconds) const;
+
   // Counts due entries, at most `limit`. For the status, not for the sweep.
   absl::StatusOr<Backlog> CountDue(const Container& container, const DueRule& rule,
                                    int64_t now_seconds, size_t limit) const;
@@ -141,6 +150,11 @@ class ExpiryIndex {
  private:
   absl::Status ScanFamily(const Container& container, const DueRule& rule, IndexFamily family,
                           int64_t now_seconds, const ScanLimits& limits, DueScan& scan);
+  size_t JudgeEntries(const Container& container, const DueRule& rule, int64_t now_seconds,
+                      std::vector<IndexEntry> entries, DueScan& scan) const;
+  absl::StatusOr<std::optional<int64_t>> OldestOfFamily(const Container& container,
+                                                        const DueRule& rule, IndexFamily family,
+                                                        int64_t now_seconds) const;
   absl::Status CountFamily(const Container& container, const DueRule& rule, IndexFamily family,
                            int64_t now_seconds, size_t limit, Backlog& backlog) const;
 

@@ -20,7 +20,7 @@ namespace {
 // Keys treated in one step: short enough not to be felt by the writes between.
 constexpr size_t kKeysPerStep = 1000;
 
-// Items counted in one step, all of it on the commit thread.
+// Items counted in one step, all of it on a commit thread.
 constexpr size_t kItemsCountedPerStep = 500;
 
 absl::Status SubmitAndWait(CommitQueue& queue, size_t bytes, CommitQueue::Apply apply) {
@@ -53,7 +53,9 @@ absl::StatusOr<Tallies::WalkStep> CountItems(const Database& database, uint64_t 
     step.reached.assign(cursor.key().data(), cursor.key().size());
     // One that cannot be read can be neither changed nor deleted, so it never counts.
     const absl::StatusOr<StoredItem> item = DecodeStoredItem(cursor.value());
-    if (item.ok()) Tallies::AddTo(step.items, *item);
+    if (!item.ok()) continue;
+    Tallies::AddTo(step.items, *item);
+    if (Tallies::IsFailing(*item)) ++step.failing;
   }
   TTL_RETURN_IF_ERROR(cursor.status());
   step.finished = !cursor.Valid();
@@ -190,7 +192,7 @@ absl::StatusOr<bool> Housekeeper::CountSome() {
   if (!container.has_value()) container = parts_.tallies.FindIncomplete(0);
   if (!container.has_value()) return false;
   counting_ = *container + 1;
-  // Read on the commit thread: what is counted is what this very commit begins from.
+  // Read while the commit is gathered: what is counted is what this commit begins from.
   TTL_RETURN_IF_ERROR(SubmitAndWait(
       parts_.queue, kItemsCountedPerStep * 64, [&](Transaction& transaction) -> absl::Status {
         const std::optional<std::string> position = parts_.tallies.WalkPosition(*container);

@@ -41,37 +41,11 @@ absl::StatusOr<Numbers> ReadNumbers(const Database& database, const Catalog& cat
   return numbers;
 }
 
-// An item in a living index has exactly the entry it claims, not later than its
-// deadline; one without an entry can never expire.
-absl::Status CheckItem(const Database& database, const Container& container,
-                       absl::string_view encoded, const StoredItem& item) {
-  const std::optional<ItemKey> key = DecodeItemKey(encoded);
-  if (!key.has_value()) return Violation("an item's key is cut short", encoded);
-  const auto wanted = BelongsAt(container.index_number, item.version.times);
-  if (item.claim.index != container.index_number || item.claim.index == 0) {
-    if (wanted.has_value() && !container.index_build.has_value()) {
-      return Violation("an item that can expire is in no index", encoded);
-    }
-    return absl::OkStatus();
-  }
-  TTL_ASSIGN_OR_RETURN(
-      const auto entry,
-      database.Get(EncodeIndexKey(item.claim.index, item.claim.family, item.claim.time, *key)));
-  if (!entry.has_value()) return Violation("an item claims an entry that is not there", encoded);
-  if (item.claim.family == IndexFamily::kRetryTime) return absl::OkStatus();
-  if (!wanted.has_value() || wanted->family != item.claim.family) {
-    return Violation("an item's entry is in the wrong family", encoded);
-  }
-  if (item.claim.time > wanted->time) {
-    return Violation("an item's entry is later than its deadline", encoded);
-  }
-  return absl::OkStatus();
-}
-
 // What the tallies should say of a container.
 struct Expected {
   ItemTally all;
-  ItemTally walked;  // the items that they have come to
+  ItemTally walked;     // the items that they have come to
+  int64_t failing = 0;  // of those
 };
 using ExpectedTallies = absl::flat_hash_map<uint64_t, Expected>;
 
@@ -83,6 +57,9 @@ absl::Status CheckTallies(const Database& database, const Numbers& numbers, cons
     const Expected items = it == expected.end() ? Expected() : it->second;
     const std::string key = TotalsKey(number);
     const TallyView view = tallies.View(number);
+    if (tallies.FiguresOf(number, {}, 0).failing != items.failing) {
+      return Violation("failing items are miscounted", key);
+    }
     if (!view.spread.Agrees(items.walked)) return Violation("a tally is not of its items", key);
     TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(key));
     if (!bytes.has_value() && !view.complete) continue;  // to be found out
@@ -101,6 +78,7 @@ void Expect(const Tallies& tallies, uint64_t number, absl::string_view key, cons
   const std::optional<std::string> position = tallies.WalkPosition(number);
   if (position.has_value() && key > *position) return;
   Tallies::AddTo(expected[number].walked, item);
+  if (Tallies::IsFailing(item)) ++expected[number].failing;
 }
 
 absl::Status CheckItems(const Database& database, const Numbers& numbers, const Tallies& tallies) {
@@ -132,20 +110,52 @@ absl::Status CheckEntries(const Database& database, const Numbers& numbers) {
       if (numbers.purged.contains(index)) continue;
       return Violation("an entry is in an index that does not exist", cursor.key());
     }
-    const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
-    if (!entry.has_value()) return Violation("an index entry is unreadable", cursor.key());
-    TTL_ASSIGN_OR_RETURN(const auto bytes,
-                         database.Get(EncodeItemKey(it->second->number, entry->key)));
-    if (!bytes.has_value()) return Violation("an entry stands for no item", cursor.key());
-    TTL_ASSIGN_OR_RETURN(const StoredItem item, DecodeStoredItem(*bytes));
-    if (item.claim != IndexClaim{index, entry->family, entry->time}) {
-      return Violation("an entry stands for an item that claims another", cursor.key());
-    }
+    TTL_RETURN_IF_ERROR(CheckEntry(database, *it->second, cursor.key()));
   }
   return cursor.status();
 }
 
 }  // namespace
+
+// An item in a living index has exactly the entry it claims, not later than its
+// deadline; one without an entry can never expire.
+absl::Status CheckItem(const Database& database, const Container& container,
+                       absl::string_view encoded, const StoredItem& item) {
+  const std::optional<ItemKey> key = DecodeItemKey(encoded);
+  if (!key.has_value()) return Violation("an item's key is cut short", encoded);
+  const auto wanted = BelongsAt(container.index_number, item.version.times);
+  if (item.claim.index != container.index_number || item.claim.index == 0) {
+    if (wanted.has_value() && !container.index_build.has_value()) {
+      return Violation("an item that can expire is in no index", encoded);
+    }
+    return absl::OkStatus();
+  }
+  TTL_ASSIGN_OR_RETURN(
+      const auto entry,
+      database.Get(EncodeIndexKey(item.claim.index, item.claim.family, item.claim.time, *key)));
+  if (!entry.has_value()) return Violation("an item claims an entry that is not there", encoded);
+  if (item.claim.family == IndexFamily::kRetryTime) return absl::OkStatus();
+  if (!wanted.has_value() || wanted->family != item.claim.family) {
+    return Violation("an item's entry is in the wrong family", encoded);
+  }
+  if (item.claim.time > wanted->time) {
+    return Violation("an item's entry is later than its deadline", encoded);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckEntry(const Database& database, const Container& container,
+                        absl::string_view encoded) {
+  const std::optional<IndexEntry> entry = DecodeIndexKey(encoded);
+  if (!entry.has_value()) return Violation("an index entry is unreadable", encoded);
+  TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(EncodeItemKey(container.number, entry->key)));
+  if (!bytes.has_value()) return Violation("an entry stands for no item", encoded);
+  TTL_ASSIGN_OR_RETURN(const StoredItem item, DecodeStoredItem(*bytes));
+  if (item.claim != IndexClaim{container.index_number, entry->family, entry->time}) {
+    return Violation("an entry stands for an item that claims another", encoded);
+  }
+  return absl::OkStatus();
+}
 
 absl::Status CheckInvariants(const Database& database, const Catalog& catalog,
                              const Tallies& tallies) {

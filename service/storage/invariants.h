@@ -8,6 +8,14 @@
 
 namespace ttl {
 
+// INTERNAL unless an item has the entry in its container's index that it should have.
+absl::Status CheckItem(const Database& database, const Container& container,
+                       absl::string_view encoded, const StoredItem& item);
+
+// INTERNAL unless an index entry of a container stands for an item that claims it.
+absl::Status CheckEntry(const Database& database, const Container& container,
+                        absl::string_view encoded);
+
 // See Storage::CheckInvariants.
 absl::Status CheckInvariants(const Database& database, const Catalog& catalog,
                              const Tallies& tallies);

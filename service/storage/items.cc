@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "service/core/data_trust.h"
 #include "service/core/status_macros.h"
 #include "service/storage/commit_queue.h"
 #include "service/storage/database.h"
@@ -29,10 +30,7 @@ absl::StatusOr<TrackOutcome> TrackOne(Transaction& transaction, const Container&
       IsOlderReport(version.times.ts, version.sequence, before->version)) {
     return TrackOutcome::kStale;
   }
-  StoredItem after;
-  after.version = version;
-  after.generation = before == nullptr ? 1 : before->generation + 1;
-  transaction.PutReportedItem(container, report.key, before, std::move(after));
+  transaction.PutReportedItem(container, report.key, before, NextVersion(before, version));
   return TrackOutcome::kTracked;
 }
 
@@ -40,12 +38,14 @@ absl::StatusOr<UntrackOutcome> UntrackOne(Transaction& transaction, const Contai
                                           const ItemRemoval& removal) {
   TTL_ASSIGN_OR_RETURN(const StoredItemPtr before,
                        transaction.GetItem(container.number, removal.key));
-  if (before == nullptr) return UntrackOutcome::kNotTracked;
-  if (!before->state_unknown && IsOlderReport(removal.ts, removal.sequence, before->version)) {
+  if (before != nullptr && !before->state_unknown &&
+      IsOlderReport(removal.ts, removal.sequence, before->version)) {
     return UntrackOutcome::kStale;
   }
-  transaction.EraseItem(container, removal.key, before);
-  return UntrackOutcome::kUntracked;
+  if (before != nullptr) transaction.EraseItem(container, removal.key, before);
+  // Last: a removal may be newer than what is tracked.
+  transaction.NoteRemoval(container, removal.key, removal.ts, removal.sequence);
+  return before == nullptr ? UntrackOutcome::kNotTracked : UntrackOutcome::kUntracked;
 }
 
 // Submits one operation that treats `entries` one by one with `apply_one` and
@@ -81,8 +81,9 @@ void SubmitEach(CommitQueue& queue, uint64_t container, std::vector<Entry> entri
 
 }  // namespace
 
-Items::Items(const Database& database, CommitQueue& queue, const ItemReader& reader)
-    : database_(database), queue_(queue), reader_(reader) {}
+Items::Items(const Database& database, CommitQueue& queue, const ItemReader& reader,
+             const DataTrust& trust)
+    : database_(database), queue_(queue), reader_(reader), trust_(trust) {}
 
 void Items::Track(uint64_t container, std::vector<ItemReport> reports,
                   Done<std::vector<TrackOutcome>> done) {
@@ -94,15 +95,26 @@ void Items::Untrack(uint64_t container, std::vector<ItemRemoval> removals,
   SubmitEach(queue_, container, std::move(removals), &UntrackOne, std::move(done));
 }
 
-absl::StatusOr<std::optional<ItemTimes>> Items::FindTimes(uint64_t container,
-                                                          absl::string_view partition_key,
-                                                          absl::string_view id) const {
-  // Kept per thread, so that the hot path allocates nothing for the key.
-  thread_local std::string key;
-  EncodeItemKey(container, partition_key, id, key);
-  TTL_ASSIGN_OR_RETURN(const StoredItemPtr item, reader_.Read(key));
-  if (item == nullptr || item->state_unknown) return std::nullopt;
-  return item->version.times;
+void Items::FindTimes(uint64_t container, absl::Span<const KeyView> keys,
+                      std::vector<FoundTimes>& times) const {
+  if (trust_.in_doubt()) {
+    times.assign(keys.size(), FoundTimes(std::nullopt));
+    return;
+  }
+  // Kept per thread, so that the hot path allocates nothing for the keys.
+  thread_local std::string encoded;
+  thread_local std::vector<RecordCache::Lookup> lookups;
+  size_t bytes = 0;
+  for (const KeyView& key : keys) bytes += ItemKeySize(key.partition_key, key.id);
+  encoded.clear();
+  encoded.reserve(bytes);  // so that the views into it stay
+  lookups.clear();
+  for (const KeyView& key : keys) {
+    const size_t begin = encoded.size();
+    AppendItemKey(container, key.partition_key, key.id, encoded);
+    lookups.push_back({absl::string_view(encoded).substr(begin)});
+  }
+  reader_.ReadTimes(absl::MakeSpan(lookups), times);
 }
 
 absl::StatusOr<std::optional<TrackedItem>> Items::Find(uint64_t container,

@@ -2,6 +2,7 @@
 #define TTL_SERVICE_STORAGE_ITEMS_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,12 +10,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "service/core/item.h"
 #include "service/storage/done.h"
 
 namespace ttl {
 
 class CommitQueue;
+class DataTrust;
 class Database;
 class ItemReader;
 
@@ -26,10 +29,21 @@ struct ItemReport {
 
 // A delete reported by the primary store.
 struct ItemRemoval {
+  // For a delete of which only the sequence is known.
+  static constexpr int64_t kNewerThanAnyTs = std::numeric_limits<int64_t>::max();
+
   ItemKey key;
   int64_t ts = 0;
   std::optional<uint64_t> sequence;
 };
+
+// A key by reference.
+struct KeyView {
+  absl::string_view partition_key;
+  absl::string_view id;
+};
+
+using FoundTimes = absl::StatusOr<std::optional<ItemTimes>>;
 
 enum class TrackOutcome { kTracked, kStale };
 enum class UntrackOutcome { kUntracked, kStale, kNotTracked };
@@ -41,7 +55,8 @@ enum class UntrackOutcome { kUntracked, kStale, kNotTracked };
 // RESOURCE_EXHAUSTED if the queue or the disk is full.
 class Items {
  public:
-  Items(const Database& database, CommitQueue& queue, const ItemReader& reader);
+  Items(const Database& database, CommitQueue& queue, const ItemReader& reader,
+        const DataTrust& trust);
 
   // Applies reports in order, all or none; answers one outcome each.
   void Track(uint64_t container, std::vector<ItemReport> reports,
@@ -51,11 +66,14 @@ class Items {
   void Untrack(uint64_t container, std::vector<ItemRemoval> removals,
                Done<std::vector<UntrackOutcome>> done);
 
-  // What visibility needs of one item; absent if it is not tracked, or if what
-  // is tracked is known to be wrong.
-  absl::StatusOr<std::optional<ItemTimes>> FindTimes(uint64_t container,
-                                                     absl::string_view partition_key,
-                                                     absl::string_view id) const;
+  // What visibility needs of many items: replaces `times` by one result for each key, in
+  // order; absent if it is not tracked, or if what is tracked is known to be wrong, or may
+  // be (see DataTrust).
+  void FindTimes(uint64_t container, absl::Span<const KeyView> keys,
+                 std::vector<FoundTimes>& times) const;
+
+  // Whether what Find() and List() give is whole.
+  const DataTrust& trust() const { return trust_; }
 
   // All that is tracked of one item; absent if it is not tracked.
   absl::StatusOr<std::optional<TrackedItem>> Find(uint64_t container, const ItemKey& key) const;
@@ -69,6 +87,7 @@ class Items {
   const Database& database_;
   CommitQueue& queue_;
   const ItemReader& reader_;
+  const DataTrust& trust_;
 };
 
 }  // namespace ttl

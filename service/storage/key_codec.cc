@@ -66,17 +66,21 @@ std::string IndexFamilyPrefix(uint64_t index, IndexFamily family) {
   return prefix;
 }
 
-void EncodeItemKey(uint64_t container, absl::string_view partition_key, absl::string_view id,
+void AppendItemKey(uint64_t container, absl::string_view partition_key, absl::string_view id,
                    std::string& out) {
-  out.assign(1, kItemTable);
+  out.push_back(kItemTable);
   AppendBigEndian(container, out);
   AppendItem(partition_key, id, out);
 }
 
 std::string EncodeItemKey(uint64_t container, const ItemKey& key) {
   std::string out;
-  EncodeItemKey(container, key.partition_key, key.id, out);
+  AppendItemKey(container, key.partition_key, key.id, out);
   return out;
+}
+
+size_t ItemKeySize(absl::string_view partition_key, absl::string_view id) {
+  return 1 + 8 + 2 + partition_key.size() + id.size();
 }
 
 std::string IndexSeekKey(uint64_t index, IndexFamily family, int64_t time) {
@@ -102,16 +106,25 @@ std::optional<ItemKey> DecodeItemKey(absl::string_view encoded) {
 }
 
 std::optional<IndexEntry> DecodeIndexKey(absl::string_view encoded) {
-  if (encoded.size() < kIndexHeader || encoded[0] != kIndexTable) return std::nullopt;
-  const int family = encoded[kTableAndNumber];
+  const std::optional<IndexClaim> place = DecodeIndexPlace(encoded);
+  if (!place.has_value()) return std::nullopt;
   std::optional<ItemKey> key = DecodeItem(encoded.substr(kIndexHeader));
-  if (family < 1 || family > 3 || !key.has_value()) return std::nullopt;
+  if (!key.has_value()) return std::nullopt;
   IndexEntry entry;
-  entry.family = static_cast<IndexFamily>(family);
-  entry.time =
-      static_cast<int64_t>(ReadBigEndian(encoded.substr(kTableAndNumber + 1, kNumberBytes)));
+  entry.family = place->family;
+  entry.time = place->time;
   entry.key = *std::move(key);
   return entry;
+}
+
+std::optional<IndexClaim> DecodeIndexPlace(absl::string_view encoded) {
+  if (encoded.size() < kIndexHeader || encoded[0] != kIndexTable) return std::nullopt;
+  const int family = encoded[kTableAndNumber];
+  const auto time =
+      static_cast<int64_t>(ReadBigEndian(encoded.substr(kTableAndNumber + 1, kNumberBytes)));
+  if (family < 1 || family > 3 || time < 0) return std::nullopt;
+  return IndexClaim{ReadBigEndian(encoded.substr(1, kNumberBytes)),
+                    static_cast<IndexFamily>(family), time};
 }
 
 std::string PrefixEnd(std::string prefix) {

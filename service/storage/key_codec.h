@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "service/core/item.h"
 #include "service/storage/expiry_index.h"
+#include "service/storage/stored_item.h"
 
 // The keys of the database. One prefix byte per table, numbers big-endian so
 // that bytewise order is numeric order, strings unambiguous:
@@ -46,10 +47,11 @@ std::string ItemPrefix(uint64_t container);
 std::string IndexPrefix(uint64_t index);
 std::string IndexFamilyPrefix(uint64_t index, IndexFamily family);
 
-// Replaces `out` by the key of an item. `partition_key` is at most
+// Appends the key of an item, and how long it is. `partition_key` is at most
 // kMaxPartitionKeyBytes long.
-void EncodeItemKey(uint64_t container, absl::string_view partition_key, absl::string_view id,
+void AppendItemKey(uint64_t container, absl::string_view partition_key, absl::string_view id,
                    std::string& out);
+size_t ItemKeySize(absl::string_view partition_key, absl::string_view id);
 std::string EncodeItemKey(uint64_t container, const ItemKey& key);
 
 // First key of an index family at or after `time`. Negative times count as 0.
@@ -62,6 +64,9 @@ std::optional<uint64_t> DecodeNumber(absl::string_view encoded);
 // Absent if `encoded` is not such a key.
 std::optional<ItemKey> DecodeItemKey(absl::string_view encoded);
 std::optional<IndexEntry> DecodeIndexKey(absl::string_view encoded);
+
+// Where such a key of an entry stands, without its item, which is not looked at.
+std::optional<IndexClaim> DecodeIndexPlace(absl::string_view encoded);
 
 // First key after all that begin with `prefix`, which has a byte below 0xFF.
 std::string PrefixEnd(std::string prefix);

@@ -1,45 +1,54 @@
 #ifndef TTL_SERVICE_STORAGE_LAYERED_MAP_H_
 #define TTL_SERVICE_STORAGE_LAYERED_MAP_H_
 
+#include <optional>
 #include <utility>
+#include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 
 namespace ttl {
 
-// A map with a layer on top that is kept or discarded as a whole. Not
-// thread-safe.
+// A map whose latest changes are kept or discarded as a whole. Keeping, which is the
+// rule, costs nothing; discarding undoes them one by one. Not thread-safe.
 template <typename Key, typename Value>
 class LayeredMap {
  public:
   // Null if the key was never set.
   template <typename Lookup>
   const Value* Find(const Lookup& key) const {
-    for (const auto* layer : {&top_, &kept_}) {
-      const auto it = layer->find(key);
-      if (it != layer->end()) return &it->second;
-    }
-    return nullptr;
+    const auto it = map_.find(key);
+    return it == map_.end() ? nullptr : &it->second;
   }
 
-  void Set(Key key, Value value) { top_.insert_or_assign(std::move(key), std::move(value)); }
-
-  void Keep() {
-    if (kept_.empty()) {
-      kept_.swap(top_);
-      return;
-    }
-    for (auto& [key, value] : top_) kept_.insert_or_assign(key, std::move(value));
-    top_.clear();
+  void Set(Key key, Value value) {
+    const auto [it, is_new] = map_.try_emplace(std::move(key));
+    auto& [changed, before] = undo_.emplace_back(&it->first, std::nullopt);
+    if (!is_new) before.emplace(std::move(it->second));
+    it->second = std::move(value);
   }
-  void Discard() { top_.clear(); }
 
-  const absl::flat_hash_map<Key, Value>& kept() const { return kept_; }
-  const absl::flat_hash_map<Key, Value>& top() const { return top_; }
+  void Keep() { undo_.clear(); }
+
+  void Discard() {
+    for (; !undo_.empty(); undo_.pop_back()) {
+      auto& [changed, before] = undo_.back();
+      const auto it = map_.find(*changed);
+      if (before.has_value()) {
+        it->second = *std::move(before);
+      } else {
+        map_.erase(it);
+      }
+    }
+  }
+
+  // REQUIRES: no change since Keep() or Discard().
+  const absl::node_hash_map<Key, Value>& kept() const { return map_; }
 
  private:
-  absl::flat_hash_map<Key, Value> kept_;
-  absl::flat_hash_map<Key, Value> top_;
+  absl::node_hash_map<Key, Value> map_;  // its keys stay where they are
+  // What was there before each change since the last decision; absent: nothing.
+  std::vector<std::pair<const Key*, std::optional<Value>>> undo_;
 };
 
 }  // namespace ttl

@@ -296,6 +296,20 @@ absl::StatusOr<std::string> DecodeStoreDoubt(absl::string_view bytes) {
   return record.reason();
 }
 
+std::string EncodeDataDoubt(const DataDoubt& doubt) {
+  storage::v1::DataDoubtRecord record;
+  record.set_reason(doubt.reason);
+  record.set_container(doubt.container);
+  record.set_page_token(doubt.page_token);
+  return record.SerializeAsString();
+}
+
+absl::StatusOr<DataDoubt> DecodeDataDoubt(absl::string_view bytes) {
+  TTL_ASSIGN_OR_RETURN(const auto record, Parse<storage::v1::DataDoubtRecord>("doubt", bytes));
+  if (record.reason().empty()) return absl::DataLossError("stored doubt of the data has no reason");
+  return DataDoubt{record.reason(), record.container(), record.page_token()};
+}
+
 std::string EncodeDeleteLimit(const StoredDeleteLimit& limit) {
   storage::v1::DeleteLimitRecord record;
   if (const auto rate = limit.max_deletes_per_second) record.set_max_deletes_per_second(*rate);

@@ -40,6 +40,9 @@ absl::StatusOr<std::string> DecodeStoreId(absl::string_view bytes);
 std::string EncodeStoreDoubt(absl::string_view reason);
 absl::StatusOr<std::string> DecodeStoreDoubt(absl::string_view bytes);
 
+std::string EncodeDataDoubt(const DataDoubt& doubt);
+absl::StatusOr<DataDoubt> DecodeDataDoubt(absl::string_view bytes);
+
 std::string EncodeDeleteLimit(const StoredDeleteLimit& limit);
 absl::StatusOr<StoredDeleteLimit> DecodeDeleteLimit(absl::string_view bytes);
 

@@ -36,6 +36,14 @@ void Save(CommitQueue& queue, std::string key, std::string value, DoneStatus don
   queue.Submit(CommitQueue::Place::kReserved, bytes, std::move(put), std::move(done));
 }
 
+void Clear(CommitQueue& queue, std::string key, DoneStatus done) {
+  auto erase = [key = std::move(key)](Transaction& transaction) {
+    transaction.Erase(key);
+    return absl::OkStatus();
+  };
+  queue.Submit(CommitQueue::Place::kReserved, 0, std::move(erase), std::move(done));
+}
+
 }  // namespace
 
 SidecarState::SidecarState(const Database& database, CommitQueue& queue)
@@ -84,11 +92,34 @@ void SidecarState::SaveDeleteLimit(const StoredDeleteLimit& limit, DoneStatus do
 }
 
 void SidecarState::ClearDeleteLimit(DoneStatus done) {
-  auto clear = [](Transaction& transaction) {
-    transaction.Erase(MetaKey(kDeleteLimitFact));
+  Clear(queue_, MetaKey(kDeleteLimitFact), std::move(done));
+}
+
+absl::StatusOr<std::optional<DataDoubt>> SidecarState::LoadDataDoubt() const {
+  return Load(database_, MetaKey(kDataDoubtFact), &DecodeDataDoubt);
+}
+
+void SidecarState::SaveDataDoubt(const DataDoubt& doubt, DoneStatus done) {
+  Save(queue_, MetaKey(kDataDoubtFact), EncodeDataDoubt(doubt), std::move(done));
+}
+
+void SidecarState::UpdateDataDoubt(const DataDoubt& doubt, DoneStatus done) {
+  auto update = [value = EncodeDataDoubt(doubt)](Transaction& transaction) -> absl::Status {
+    const std::string key = MetaKey(kDataDoubtFact);
+    TTL_ASSIGN_OR_RETURN(const auto saved, transaction.Get(key));
+    if (saved.has_value()) transaction.Put(key, value);
     return absl::OkStatus();
   };
-  queue_.Submit(CommitQueue::Place::kReserved, 0, std::move(clear), std::move(done));
+  queue_.Submit(CommitQueue::Place::kReserved, 0, std::move(update), std::move(done));
+}
+
+void SidecarState::ClearDataDoubt(DoneStatus done) {
+  Clear(queue_, MetaKey(kDataDoubtFact), std::move(done));
+}
+
+absl::StatusOr<bool> SidecarState::IsNew() const {
+  TTL_ASSIGN_OR_RETURN(const auto next_number, database_.Get(MetaKey(kNextNumberFact)));
+  return !next_number.has_value();
 }
 
 absl::StatusOr<std::optional<std::string>> SidecarState::LoadAppliedEntry(

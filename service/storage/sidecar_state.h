@@ -14,11 +14,23 @@ namespace ttl {
 class CommitQueue;
 class Database;
 
+// The fact that says why what is tracked may not be whole.
+inline constexpr absl::string_view kDataDoubtFact = "data_doubt";
+
 // A limit on all deletes that was set at run time.
 struct StoredDeleteLimit {
   std::optional<double> max_deletes_per_second;  // absent: no limit
 
   friend bool operator==(const StoredDeleteLimit&, const StoredDeleteLimit&) = default;
+};
+
+// Why what is tracked may not be whole, and how far its rebuild has come.
+struct DataDoubt {
+  std::string reason;      // never empty
+  std::string container;   // come to; those with a lesser id are through
+  std::string page_token;  // where the scan of that container goes on
+
+  friend bool operator==(const DataDoubt&, const DataDoubt&) = default;
 };
 
 // Small durable facts about the sidecar itself. Thread-safe. A fact that was
@@ -44,6 +56,16 @@ class SidecarState {
   absl::StatusOr<std::optional<StoredDeleteLimit>> LoadDeleteLimit() const;
   void SaveDeleteLimit(const StoredDeleteLimit& limit, DoneStatus done);
   void ClearDeleteLimit(DoneStatus done);
+
+  // Why what is tracked may not be whole; absent if it is.
+  absl::StatusOr<std::optional<DataDoubt>> LoadDataDoubt() const;
+  void SaveDataDoubt(const DataDoubt& doubt, DoneStatus done);
+  // Replaces what was saved, unless it has been cleared meanwhile.
+  void UpdateDataDoubt(const DataDoubt& doubt, DoneStatus done);
+  void ClearDataDoubt(DoneStatus done);
+
+  // Whether no container was ever made here.
+  absl::StatusOr<bool> IsNew() const;
 
   // Normal form of a container's entry in the containers file, as last applied.
   absl::StatusOr<std::optional<std::string>> LoadAppliedEntry(absl::string_view container_id) const;

@@ -1,9 +1,12 @@
 #include "service/storage/storage.h"
 
+#include <optional>
 #include <utility>
 
 #include "service/core/status_macros.h"
+#include "service/storage/backup.h"
 #include "service/storage/catalog.h"
+#include "service/storage/change_tap.h"
 #include "service/storage/commit_queue.h"
 #include "service/storage/database.h"
 #include "service/storage/housekeeper.h"
@@ -11,6 +14,9 @@
 #include "service/storage/item_reader.h"
 #include "service/storage/low_water_marks.h"
 #include "service/storage/record_cache.h"
+#include "service/storage/recovery.h"
+#include "service/storage/scan_marks.h"
+#include "service/storage/verifier.h"
 
 namespace ttl {
 
@@ -21,9 +27,11 @@ struct Storage::Parts {
       : database(std::move(opened)),
         cache(options.record_cache_bytes),
         reader(*database, cache),
-        queue(options, {*database, cache, catalog, marks, due_changes, tallies, graveyard, reader}),
+        queue(options, {*database, cache, catalog, marks, due_changes, tallies, graveyard, reader,
+                        scan_marks, tap}),
         containers(catalog, queue, gate, tallies),
-        items(*database, queue, reader),
+        items(*database, queue, reader, data_trust),
+        scanned_items(*database, queue, tallies, scan_marks),
         expiry_index(*database, reader, marks, queue),
         sidecar_state(*database, queue),
         housekeeper({*database, cache, catalog, marks, due_changes, tallies, graveyard, queue},
@@ -39,10 +47,14 @@ struct Storage::Parts {
   DueChanges due_changes;
   Tallies tallies;
   Graveyard graveyard;
+  ScanMarks scan_marks;
+  ChangeTap tap;
+  DataTrust data_trust;
   DeleteGate gate;
   CommitQueue queue;
   Containers containers;
   Items items;
+  ScannedItems scanned_items;
   ExpiryIndex expiry_index;
   SidecarState sidecar_state;
   Housekeeper housekeeper;
@@ -52,10 +64,13 @@ Storage::Storage(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Storage::~Storage() = default;
 
 absl::StatusOr<std::unique_ptr<Storage>> Storage::Open(const StorageOptions& options) {
+  TTL_RETURN_IF_ERROR(CheckFinished(options.directory));
   TTL_ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(options));
   auto parts = std::make_unique<Parts>(options, std::move(database));
   TTL_RETURN_IF_ERROR(parts->catalog.Load(*parts->database));
   TTL_RETURN_IF_ERROR(parts->tallies.Load(*parts->database, parts->catalog));
+  TTL_ASSIGN_OR_RETURN(const std::optional<DataDoubt> doubt, parts->sidecar_state.LoadDataDoubt());
+  if (doubt.has_value()) parts->data_trust.Doubt(doubt->reason);
   for (const std::string& problem : parts->catalog.Problems()) {
     if (options.log) options.log(StorageOptions::LogLevel::kError, problem);
   }
@@ -64,8 +79,10 @@ absl::StatusOr<std::unique_ptr<Storage>> Storage::Open(const StorageOptions& opt
 
 Containers& Storage::containers() { return parts_->containers; }
 Items& Storage::items() { return parts_->items; }
+ScannedItems& Storage::scanned_items() { return parts_->scanned_items; }
 ExpiryIndex& Storage::expiry_index() { return parts_->expiry_index; }
 SidecarState& Storage::sidecar_state() { return parts_->sidecar_state; }
+DataTrust& Storage::data_trust() { return parts_->data_trust; }
 DeleteGate& Storage::delete_gate() { return parts_->gate; }
 DueChanges& Storage::due_changes() { return parts_->due_changes; }
 
@@ -79,6 +96,18 @@ absl::Status Storage::CheckInvariants() const {
   return ttl::CheckInvariants(*parts_->database, parts_->catalog, parts_->tallies);
 }
 
+absl::StatusOr<std::unique_ptr<Backup>> Storage::StartBackup(absl::Time now) {
+  return Backup::Start(*parts_->database, parts_->tap, now);
+}
+
+std::unique_ptr<Verifier> Storage::StartVerification() const {
+  return std::make_unique<Verifier>(*parts_->database, parts_->catalog);
+}
+
 Storage::OperationCounts Storage::Counts() const { return parts_->database->Counts(); }
+
+StorageFigures Storage::Figures() const {
+  return {parts_->queue.Figures(), parts_->cache.Figures(), parts_->database->Figures()};
+}
 
 }  // namespace ttl

@@ -11,12 +11,15 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "service/core/data_trust.h"
 #include "service/storage/containers.h"
 #include "service/storage/delete_gate.h"
 #include "service/storage/due_changes.h"
 #include "service/storage/expiry_index.h"
 #include "service/storage/items.h"
+#include "service/storage/scanned_items.h"
 #include "service/storage/sidecar_state.h"
+#include "service/storage/storage_figures.h"
 #include "service/storage/tallies.h"
 
 namespace leveldb {
@@ -25,6 +28,8 @@ class Env;
 
 namespace ttl {
 
+class Backup;
+class Verifier;
 class WakeSignal;
 
 struct StorageOptions {
@@ -72,8 +77,11 @@ class Storage {
 
   Containers& containers();
   Items& items();
+  ScannedItems& scanned_items();
   ExpiryIndex& expiry_index();
   SidecarState& sidecar_state();
+  // Whether what is tracked is whole, as SidecarState has it.
+  DataTrust& data_trust();
   DeleteGate& delete_gate();
   DueChanges& due_changes();
   const Tallies& tallies() const;
@@ -101,6 +109,11 @@ class Storage {
   // deadline, and the tallies agree with the items. Call it with nothing else going on.
   absl::Status CheckInvariants() const;
 
+  // A backup, and a check of everything stored, while it is in use; see there. Must not
+  // outlive the storage.
+  absl::StatusOr<std::unique_ptr<Backup>> StartBackup(absl::Time now);
+  std::unique_ptr<Verifier> StartVerification() const;
+
   // Operations made on LevelDB so far, for tests of what things cost.
   struct OperationCounts {
     int64_t gets;
@@ -111,6 +124,10 @@ class Storage {
     int64_t syncs;
   };
   OperationCounts Counts() const;
+
+  // What it counts and measures. Costs no look at the disk, and does not grow with what is
+  // stored.
+  StorageFigures Figures() const;
 
  private:
   struct Parts;

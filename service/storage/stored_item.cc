@@ -1,8 +1,16 @@
 #include "service/storage/stored_item.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace ttl {
+
+StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version) {
+  StoredItem next;
+  next.version = version;
+  next.generation = before == nullptr ? 1 : before->generation + 1;
+  return next;
+}
 
 TrackedItem ToTracked(const StoredItem& stored) {
   TrackedItem item;
@@ -17,6 +25,11 @@ TrackedItem ToTracked(const StoredItem& stored) {
   return item;
 }
 
+std::optional<ItemTimes> TimesOf(const StoredItem* item) {
+  if (item == nullptr || item->state_unknown) return std::nullopt;
+  return item->version.times;
+}
+
 std::optional<IndexClaim> BelongsAt(uint64_t index, const ItemTimes& times) {
   const bool in_range = times.ts >= 0 && times.ts <= std::numeric_limits<int64_t>::max() - kMaxTtl;
   if (index == 0 || !in_range) return std::nullopt;
@@ -26,11 +39,17 @@ std::optional<IndexClaim> BelongsAt(uint64_t index, const ItemTimes& times) {
 }
 
 std::optional<IndexClaim> ChooseClaim(const std::optional<IndexClaim>& present,
-                                      const std::optional<IndexClaim>& wanted) {
+                                      const std::optional<IndexClaim>& wanted,
+                                      int64_t max_earliness) {
   if (!present.has_value() || !wanted.has_value()) return wanted;
   if (present->index != wanted->index || present->family != wanted->family) return wanted;
   const int64_t earliness = wanted->time - present->time;
-  return earliness >= 0 && earliness <= kMaxEarlinessSeconds ? present : wanted;
+  return earliness >= 0 && earliness <= max_earliness ? present : wanted;
+}
+
+int64_t MaxEarliness(const std::optional<int64_t>& default_ttl, const ItemTimes& times) {
+  constexpr int64_t kHour = 3600;
+  return std::max(kHour, ComputeEffectiveTtl(default_ttl, times.ttl).seconds.value_or(0) / 2);
 }
 
 }  // namespace ttl

@@ -34,8 +34,15 @@ struct StoredItem {
 // Shared with the record cache; null means that there is no such item.
 using StoredItemPtr = std::shared_ptr<const StoredItem>;
 
+// The item as the next report leaves it, without its claim; `before` may be null.
+StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version);
+
 // The item as the other layers see it.
 TrackedItem ToTracked(const StoredItem& stored);
+
+// What visibility needs of an item; absent if there is none (null), or if what is
+// stored is known to be wrong.
+std::optional<ItemTimes> TimesOf(const StoredItem* item);
 
 // Where in the index `claim.index` an item of these times belongs; absent if it
 // can never expire.
@@ -43,14 +50,18 @@ std::optional<IndexClaim> BelongsAt(uint64_t index, const ItemTimes& times);
 
 // The claim of an item whose entry stands at `present` (absent: nowhere) and
 // which belongs at `wanted`: early, never late. An entry that is too early, by
-// up to kMaxEarlinessSeconds, stays where it is until the scan meets it, so that a busy
-// item costs no index write; one that would be late, or in the wrong family, or
+// up to `max_earliness` seconds, stays where it is until the scan meets it, so that a
+// busy item costs no index write; one that would be late, or in the wrong family, or
 // in another index, is moved.
 std::optional<IndexClaim> ChooseClaim(const std::optional<IndexClaim>& present,
-                                      const std::optional<IndexClaim>& wanted);
+                                      const std::optional<IndexClaim>& wanted,
+                                      int64_t max_earliness);
 
-// Bounds the number of early entries where nothing scans.
-inline constexpr int64_t kMaxEarlinessSeconds = 3600;
+// How many seconds an entry may be early where a write could move it: half of the
+// item's time to live, or an hour if that is more. So an item written thirty times in
+// its time to live costs an index write for one write in fifteen at most, and where
+// nothing scans, none comes due before it has rested for half of its time to live.
+int64_t MaxEarliness(const std::optional<int64_t>& default_ttl, const ItemTimes& times);
 
 }  // namespace ttl
 

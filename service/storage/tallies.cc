@@ -71,6 +71,20 @@ TallyView Tallies::View(uint64_t container) const {
   return view;
 }
 
+Tallies::Figures Tallies::FiguresOf(uint64_t container, const DueRule& rule,
+                                    int64_t now_seconds) const {
+  Figures figures;
+  MutexLock lock(mutex_);
+  const auto it = entries_.find(container);
+  if (it == entries_.end()) return figures;
+  const Entry& entry = it->second;
+  figures.tracked = entry.totals.value_or(entry.spread.total());
+  figures.due = entry.spread.CountDue(rule, now_seconds);
+  figures.failing = entry.failing;
+  figures.complete = !entry.walked.has_value();
+  return figures;
+}
+
 ItemSum Tallies::Tracked(uint64_t container) const {
   MutexLock lock(mutex_);
   const auto it = entries_.find(container);
@@ -124,6 +138,7 @@ void Tallies::Publish(const Changes& changes) {
 void Tallies::Apply(const Change& change, Entry& entry) {
   if (change.step != nullptr) {
     entry.spread.Add(change.step->items);
+    entry.failing += change.step->failing;
     entry.walked = change.step->reached;
     if (change.step->finished) {
       entry.totals = entry.spread.total();
@@ -135,8 +150,11 @@ void Tallies::Apply(const Change& change, Entry& entry) {
     if (entry.walked.has_value() && item.key > *entry.walked) continue;
     if (item.before != nullptr) {
       entry.spread.Remove(TimesOf(*item.before), BytesOf(*item.before));
+      if (IsFailing(*item.before)) --entry.failing;
     }
-    if (item.after != nullptr) AddTo(entry.spread, *item.after);
+    if (item.after == nullptr) continue;
+    AddTo(entry.spread, *item.after);
+    if (IsFailing(*item.after)) ++entry.failing;
   }
 }
 

@@ -41,6 +41,15 @@ class Tallies {
   // Of a container that does not exist: nothing, and not complete.
   TallyView View(uint64_t container) const;
 
+  // What figures show of a container: of a bounded cost, and without a copy of the spread.
+  struct Figures {
+    ItemSum tracked;
+    ItemEstimate due;     // by the rule that was given, of the items counted so far
+    int64_t failing = 0;  // items whose delete has failed and is tried again, of those
+    bool complete = false;
+  };
+  Figures FiguresOf(uint64_t container, const DueRule& rule, int64_t now_seconds) const;
+
   // View().tracked alone.
   ItemSum Tracked(uint64_t container) const;
 
@@ -56,6 +65,7 @@ class Tallies {
   // as they were before this commit.
   struct WalkStep {
     ItemTally items;
+    int64_t failing = 0;  // see Figures
     std::string reached;
     bool finished = false;  // there are no more
   };
@@ -84,11 +94,13 @@ class Tallies {
 
   // What an item adds to its container's tally.
   static void AddTo(ItemTally& tally, const StoredItem& item);
+  static bool IsFailing(const StoredItem& item) { return item.attempts > 0; }
 
  private:
   struct Entry {
     std::optional<ItemSum> totals;  // absent until counted
     ItemTally spread;
+    int64_t failing = 0;
     std::optional<std::string> walked;  // absent: all
   };
   static void Apply(const Change& change, Entry& entry);

@@ -11,18 +11,22 @@
 #include "service/storage/record_codec.h"
 
 namespace ttl {
-namespace {
 
-constexpr absl::string_view kNextNumberFact = "next_number";
-
-}  // namespace
-
-Transaction::Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader)
-    : catalog_(catalog), database_(database), reader_(reader) {}
+Transaction::Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader,
+                         ScanMarks& scan_marks, std::shared_ptr<const Transaction> before)
+    : catalog_(catalog),
+      database_(database),
+      reader_(reader),
+      scan_marks_(scan_marks),
+      before_(std::move(before)) {}
 
 ContainerPtr Transaction::FindContainer(uint64_t number) const {
-  const ContainerPtr* gathered = containers_.Find(number);
-  return gathered != nullptr ? *gathered : catalog_.Find(number);
+  for (const Transaction* transaction : {static_cast<const Transaction*>(this), before_.get()}) {
+    if (transaction == nullptr) continue;
+    const ContainerPtr* gathered = transaction->containers_.Find(number);
+    if (gathered != nullptr) return *gathered;
+  }
+  return catalog_.Find(number);
 }
 
 ContainerPtr Transaction::FindContainer(absl::string_view id) const {
@@ -32,9 +36,12 @@ ContainerPtr Transaction::FindContainer(absl::string_view id) const {
 }
 
 void Transaction::PutContainer(Container container) {
-  Put(ContainerKey(container.number), EncodeContainer(container));
-  numbers_by_id_.Set(container.id, container.number);
   const uint64_t number = container.number;
+  std::string record = EncodeContainer(container);
+  // What is known from now on is what is read at the next start: times are shorter there.
+  if (auto stored = DecodeContainer(number, record); stored.ok()) container = *std::move(stored);
+  Put(ContainerKey(number), std::move(record));
+  numbers_by_id_.Set(container.id, number);
   containers_.Set(number, std::make_shared<const Container>(std::move(container)));
 }
 
@@ -56,10 +63,14 @@ absl::StatusOr<uint64_t> Transaction::NewNumber() {
 }
 
 absl::StatusOr<StoredItemPtr> Transaction::GetItem(uint64_t container, const ItemKey& key) const {
-  const std::string encoded = EncodeItemKey(container, key);
-  const ItemChange* gathered = items_.Find(encoded);
-  if (gathered != nullptr) return gathered->after;
-  return reader_.Read(encoded);
+  encoded_.clear();
+  AppendItemKey(container, key.partition_key, key.id, encoded_);
+  for (const Transaction* transaction : {static_cast<const Transaction*>(this), before_.get()}) {
+    if (transaction == nullptr) continue;
+    const ItemChange* gathered = transaction->items_.Find(encoded_);
+    if (gathered != nullptr) return gathered->after;
+  }
+  return reader_.Read(encoded_);
 }
 
 std::optional<IndexClaim> Transaction::PresentClaim(const Container& container,
@@ -83,9 +94,8 @@ void Transaction::MoveEntry(uint64_t container, const ItemKey& key,
   if (from == to) return;
   if (from.has_value()) Erase(EncodeIndexKey(from->index, from->family, from->time, key));
   if (!to.has_value()) return;
-  std::string encoded = EncodeIndexKey(to->index, to->family, to->time, key);
-  Put(encoded, "");
-  entries_.Set(std::move(encoded), {container, to->index, to->family, to->time});
+  Put(EncodeIndexKey(to->index, to->family, to->time, key), "");
+  owners_[to->index] = container;
 }
 
 void Transaction::PutItem(const Container& container, const ItemKey& key,
@@ -98,9 +108,14 @@ void Transaction::PutItem(const Container& container, const ItemKey& key,
 
 void Transaction::PutReportedItem(const Container& container, const ItemKey& key,
                                   const StoredItemPtr& before, StoredItem after) {
-  const std::optional<IndexClaim> claim = ChooseClaim(
-      PresentClaim(container, before), BelongsAt(container.index_number, after.version.times));
+  const ItemTimes& times = after.version.times;
+  const std::optional<IndexClaim> claim =
+      ChooseClaim(PresentClaim(container, before), BelongsAt(container.index_number, times),
+                  MaxEarliness(container.settings.policy.default_ttl, times));
   after.claim = claim.value_or(IndexClaim());
+  if (scan_marks_.IsReading(container.number)) {
+    scan_marks_.NoteReport(container.number, EncodeItemKey(container.number, key));
+  }
   PutItem(container, key, before, std::move(after));
 }
 
@@ -108,6 +123,13 @@ void Transaction::EraseItem(const Container& container, const ItemKey& key,
                             const StoredItemPtr& before) {
   MoveEntry(container.number, key, PresentClaim(container, before), std::nullopt);
   SetItem(container.number, key, before, nullptr);
+  NoteRemoval(container, key, before->version.times.ts, before->version.sequence);
+}
+
+void Transaction::NoteRemoval(const Container& container, const ItemKey& key, int64_t ts,
+                              std::optional<uint64_t> sequence) {
+  if (!scan_marks_.IsReading(container.number)) return;
+  scan_marks_.NoteRemoval(container.number, EncodeItemKey(container.number, key), ts, sequence);
 }
 
 void Transaction::EraseEntry(uint64_t index, const IndexEntry& entry) {
@@ -144,7 +166,6 @@ void Transaction::Keep() {
   others_.Keep();
   containers_.Keep();
   numbers_by_id_.Keep();
-  entries_.Keep();
   walk_steps_.Keep();
   if (pause_of_all_top_.has_value()) pause_of_all_kept_ = std::move(pause_of_all_top_);
   pause_of_all_top_.reset();
@@ -155,7 +176,6 @@ void Transaction::Discard() {
   others_.Discard();
   containers_.Discard();
   numbers_by_id_.Discard();
-  entries_.Discard();
   walk_steps_.Discard();
   pause_of_all_top_.reset();
 }
@@ -202,9 +222,12 @@ bool Transaction::Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& m
   bool earlier = !changes.containers.empty() || changes.pause_of_all.has_value();
   catalog.Publish(changes);
   if (changes.pause_of_all.has_value()) due_changes.AddAll();
-  for (const auto& [key, entry] : entries_.kept()) {
-    if (!marks.EntryWritten(entry.index, entry.family, entry.time)) continue;
-    due_changes.Add(entry.container);
+  for (const auto& [key, value] : others_.kept()) {
+    if (!value.has_value()) continue;
+    const std::optional<IndexClaim> entry = DecodeIndexPlace(key);
+    if (!entry.has_value()) continue;
+    if (!marks.EntryWritten(entry->index, entry->family, entry->time, key)) continue;
+    due_changes.Add(owners_.at(entry->index));
     earlier = true;
   }
   return earlier;

@@ -2,9 +2,11 @@
 #define TTL_SERVICE_STORAGE_TRANSACTION_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "service/core/container.h"
@@ -14,19 +16,30 @@
 #include "service/storage/layered_map.h"
 #include "service/storage/low_water_marks.h"
 #include "service/storage/record_cache.h"
+#include "service/storage/scan_marks.h"
 #include "service/storage/stored_item.h"
 #include "service/storage/tallies.h"
 
 namespace ttl {
 
+// The fact that counts the numbers given out; absent before the first.
+inline constexpr absl::string_view kNextNumberFact = "next_number";
+
 // The changes of one commit while they are gathered: reads see what is committed
 // overlaid with what was gathered. Each operation of a commit is kept or
 // discarded as a whole. It owns the rule that an item and its index entry change
-// together: at most one entry per item, the one the item claims. For the commit
-// thread only.
+// together: at most one entry per item, the one the item claims. For one thread at a
+// time.
 class Transaction {
  public:
-  Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader);
+  // `before` is the transaction that is being written meanwhile, all of whose changes
+  // are seen by FindContainer(number) and GetItem(); null if there is none. Only these
+  // may be used on top of one: all else reads what is committed.
+  Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader,
+              ScanMarks& scan_marks, std::shared_ptr<const Transaction> before = nullptr);
+
+  // Lets go of `before`, which is committed now.
+  void ForgetBefore() { before_.reset(); }
 
   // Null if there is none.
   ContainerPtr FindContainer(uint64_t number) const;
@@ -51,6 +64,10 @@ class Transaction {
 
   // Removes an item and its entry.
   void EraseItem(const Container& container, const ItemKey& key, const StoredItemPtr& before);
+
+  // Notes for a scan under way that the store has deleted an item, tracked or not.
+  void NoteRemoval(const Container& container, const ItemKey& key, int64_t ts,
+                   std::optional<uint64_t> sequence);
 
   // Removes an entry that no item claims.
   void EraseEntry(uint64_t index, const IndexEntry& entry);
@@ -87,12 +104,6 @@ class Transaction {
     StoredItemPtr committed;  // before the transaction; null: no item
     StoredItemPtr after;      // null: deleted
   };
-  struct NewEntry {
-    uint64_t container;
-    uint64_t index;
-    IndexFamily family;
-    int64_t time;
-  };
 
   // Where the item's entry really is; absent if it has none in this index.
   static std::optional<IndexClaim> PresentClaim(const Container& container,
@@ -105,13 +116,17 @@ class Transaction {
   const Catalog& catalog_;
   const Database& database_;
   const ItemReader& reader_;
+  ScanMarks& scan_marks_;
+  std::shared_ptr<const Transaction> before_;
 
   LayeredMap<std::string, ItemChange> items_;        // by encoded key
   LayeredMap<std::string, Bytes> others_;            // every other key
   LayeredMap<uint64_t, ContainerPtr> containers_;    // null: deleted
   LayeredMap<std::string, uint64_t> numbers_by_id_;  // 0: deleted
-  LayeredMap<std::string, NewEntry> entries_;        // entries written, by encoded key
   LayeredMap<uint64_t, Tallies::WalkStep> walk_steps_;
+  // Containers of the indexes that were written to.
+  absl::flat_hash_map<uint64_t, uint64_t> owners_;
+  mutable std::string encoded_;  // reused by GetItem()
   std::optional<std::optional<Pause>> pause_of_all_kept_;
   std::optional<std::optional<Pause>> pause_of_all_top_;
 };

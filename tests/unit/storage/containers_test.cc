@@ -41,6 +41,20 @@ TEST(ContainersTest, B12_EachStateOfDefaultTtlReadsBackAlsoAfterReopening) {
   }
 }
 
+// Clients tell a container from its namesake by it.
+TEST(ContainersTest, TimesAreTheSameAfterReopening) {
+  StorageForTest storage;
+  const absl::Time now = kTestNow + absl::Nanoseconds(123'456'789);
+  ASSERT_TRUE(Await<absl::StatusOr<ContainerPtr>>([&](auto done) {
+                storage->containers().Create("c", Settings(60), now, std::move(done));
+              }).ok());
+  const ContainerPtr before = storage.Find("c");
+  EXPECT_LT(now - before->create_time, absl::Microseconds(1));
+  storage.Reopen();
+  EXPECT_EQ(storage.Find("c")->create_time, before->create_time);
+  EXPECT_EQ(storage.Find("c")->update_time, before->update_time);
+}
+
 TEST(ContainersTest, RefusalsChangeNothing) {
   StorageForTest storage;
   storage.Create("c", 60);

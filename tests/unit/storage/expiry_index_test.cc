@@ -67,6 +67,18 @@ TEST(ExpiryIndexTest, MovesOfADeadline) {
   const Case cases[] = {
       {"later within the hour: the entry stays", {kT, 60}, {kT + 30, 60}, kT + 89, kT + 90, 0},
       {"later by more than an hour: it moves", {kT, 60}, {kT, 7200}, kT + 7199, kT + 7200, 2},
+      {"later by half of a long ttl: it stays",
+       {kT, 86400},
+       {kT + 43200, 86400},
+       kT + 129599,
+       kT + 129600,
+       0},
+      {"later by more than half of it: it moves",
+       {kT, 86400},
+       {kT + 43201, 86400},
+       kT + 129600,
+       kT + 129601,
+       2},
       {"earlier: it moves", {kT, 600}, {kT, 60}, kT + 59, kT + 60, 2},
       {"own to inherited: it moves", {kT, 60}, {kT + 1, {}}, kT + 100, kT + 101, 2},
       {"inherited to own: it moves", {kT, {}}, {kT + 1, 60}, kT + 60, kT + 61, 2},
@@ -85,6 +97,32 @@ TEST(ExpiryIndexTest, MovesOfADeadline) {
     EXPECT_THAT(storage.DueIds("c", c.due), ElementsAre("a"));
     storage.TrackOne("c", "a", c.second.ts, kNeverExpires);
     EXPECT_THAT(storage.DueIds("c", kT + 1'000'000), IsEmpty());
+  }
+}
+
+// An item written thirty times in its time to live, with a scan after every write.
+TEST(ExpiryIndexTest, ABusyItemCostsHardlyMoreThanOnePutPerWrite) {
+  for (const bool own_ttl : {false, true}) {
+    for (const int64_t ttl : {60, 3600, 7200, 10800, 86400, 30 * 86400}) {
+      SCOPED_TRACE(absl::StrCat("ttl ", ttl, own_ttl ? " of its own" : " of its container"));
+      StorageForTest storage;
+      storage.Create("c", own_ttl ? -1 : ttl);
+      const auto track = [&](int64_t ts) {
+        storage.TrackOne("c", "a", ts, own_ttl ? std::optional(ttl) : std::nullopt);
+        const DueScan scan = storage.Scan("c", ts);
+        EXPECT_THAT(scan.due, IsEmpty());
+        if (!scan.early.empty()) storage.Tidy("c", scan.early);
+      };
+      track(kT);
+      const auto before = storage->Counts();
+      constexpr int kWrites = 300;
+      for (int64_t i = 1; i <= kWrites; ++i) track(kT + i * ttl / 30);
+      const auto after = storage->Counts();
+      EXPECT_LE(after.puts - before.puts, kWrites * 11 / 10);
+      EXPECT_LE(after.deletes - before.deletes, kWrites / 15);
+      EXPECT_THAT(storage.DueIds("c", kT + 11 * ttl - 1), IsEmpty());
+      EXPECT_THAT(storage.DueIds("c", kT + 11 * ttl), ElementsAre("a"));
+    }
   }
 }
 
@@ -254,16 +292,16 @@ TEST(ExpiryIndexTest, AFailedItemThatIsNoLongerDueGoesBackToItsFamily) {
 
 TEST(ExpiryIndexTest, AnItemWhoseStateIsUnknownCountsAsUntrackedUntilTheNextReport) {
   StorageForTest storage;
-  const uint64_t number = storage.Create("c", 10)->number;
+  storage.Create("c", 10);
   storage.TrackOne("c", "a", kT);
   DeleteReport report = Gone("a", 1);
   report.kind = DeleteReport::Kind::kStateUnknown;
   report.retry_time = kT + 3600;
   storage.Apply("c", {report});
-  EXPECT_EQ(*storage->items().FindTimes(number, "p", "a"), std::nullopt);
+  EXPECT_EQ(*storage.FindTimes("c", "a"), std::nullopt);
   EXPECT_TRUE(storage.FindItem("c", "a")->state_unknown);
   EXPECT_EQ(storage.TrackOne("c", "a", kT - 100), TrackOutcome::kTracked);
-  EXPECT_EQ(*storage->items().FindTimes(number, "p", "a"), (ItemTimes{kT - 100, {}}));
+  EXPECT_EQ(*storage.FindTimes("c", "a"), (ItemTimes{kT - 100, {}}));
 }
 
 TEST(ExpiryIndexTest, TheCostOfAScanFollowsWhatIsDueNotWhatWasDeleted) {
@@ -341,6 +379,43 @@ TEST(ExpiryIndexTest, TheBacklogCountsWhatIsDueAndWhatWaitsForAnotherTry) {
   EXPECT_FALSE(count(kT + 100, 5).is_lower_bound);
   EXPECT_EQ(count(kT + 100, 4).count, 4);
   EXPECT_TRUE(count(kT + 100, 4).is_lower_bound);
+}
+
+TEST(ExpiryIndexTest, TheOldestDueItemIsFoundWhereverItStands) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  const auto oldest = [&](int64_t now) {
+    return *storage->expiry_index().OldestDueTime(*storage.Find("c"), {10, 0}, now);
+  };
+  EXPECT_EQ(oldest(kT + 1000), std::nullopt);
+  storage.TrackOne("c", "inherits", kT + 5);
+  EXPECT_EQ(oldest(kT + 14), std::nullopt);
+  EXPECT_EQ(oldest(kT + 15), kT + 15);
+  storage.TrackOne("c", "own", kT, 12);
+  EXPECT_EQ(oldest(kT + 15), kT + 12);
+  storage.TrackOne("c", "failed", kT);
+  storage.Apply("c", {Retry("failed", 3, kT + 9000)});
+  EXPECT_EQ(oldest(kT + 15), kT + 10);
+  storage.TrackOne("c", "never", kT, -1);
+  EXPECT_EQ(oldest(kT + 15), kT + 10);
+}
+
+TEST(ExpiryIndexTest, EntriesThatStandTooEarlyAreNotTakenForTheOldest) {
+  StorageForTest storage;
+  storage.Create("c", 100);
+  const auto oldest = [&](int64_t now) {
+    return *storage->expiry_index().OldestDueTime(*storage.Find("c"), {100, 0}, now);
+  };
+  storage.TrackOne("c", "due", kT + 40);
+  for (int i = 0; i < 20; ++i) storage.TrackOne("c", absl::StrCat(i), kT);
+  for (int i = 0; i < 20; ++i) storage.TrackOne("c", absl::StrCat(i), kT + 90);
+  EXPECT_EQ(oldest(kT + 150), kT + 140);
+  // So many that not all are looked at: what is behind cannot be older than the last.
+  for (int i = 20; i < 200; ++i) storage.TrackOne("c", absl::StrCat(i), kT + 30);
+  for (int i = 20; i < 200; ++i) storage.TrackOne("c", absl::StrCat(i), kT + 90);
+  const auto before = storage->Counts();
+  EXPECT_EQ(oldest(kT + 150), kT + 130);
+  EXPECT_LT(storage->Counts().steps - before.steps, 100);
 }
 
 TEST(ExpiryIndexTest, ManyItemsInOneSecondAreAllFoundWhateverThePageSize) {

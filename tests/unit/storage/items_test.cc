@@ -7,6 +7,7 @@
 #include <future>
 
 #include "absl/strings/str_cat.h"
+#include "service/storage/commit_queue.h"
 #include "tests/testing/storage_for_test.h"
 
 namespace ttl {
@@ -63,6 +64,17 @@ TEST(ItemsTest, RemovalsOlderThanWhatIsTrackedAreStale) {
   EXPECT_EQ(storage.UntrackOne("c", "a", 10), UntrackOutcome::kUntracked);
   EXPECT_FALSE(storage.FindItem("c", "a").has_value());
   EXPECT_EQ(storage.UntrackOne("c", "a", 10), UntrackOutcome::kNotTracked);
+}
+
+TEST(ItemsTest, ARemovalOfUnknownTsIsOrderedByItsSequence) {
+  StorageForTest storage;
+  storage.Create("c", 60);
+  constexpr int64_t kAnyTs = ItemRemoval::kNewerThanAnyTs;
+  storage.TrackOne("c", "with", 10, {}, 5);
+  EXPECT_EQ(storage.UntrackOne("c", "with", kAnyTs, 4), UntrackOutcome::kStale);
+  EXPECT_EQ(storage.UntrackOne("c", "with", kAnyTs, 5), UntrackOutcome::kUntracked);
+  storage.TrackOne("c", "without", 10);
+  EXPECT_EQ(storage.UntrackOne("c", "without", kAnyTs, 4), UntrackOutcome::kUntracked);
 }
 
 TEST(ItemsTest, EntriesOfOneCallAreAppliedInOrder) {
@@ -162,13 +174,14 @@ TEST(ItemsTest, AFullQueueRefusesReportsAndLosesNone) {
   options.max_queued_writes = 10;
   StorageForTest storage(options);
   const uint64_t number = storage.Create("c", 60)->number;
-  // The first operation holds the commit thread until all others are submitted.
+  // The first operation holds the writing thread until all others are submitted. The
+  // other thread takes what fits into one commit.
   std::promise<void> submitted;
   std::atomic<int> accepted = 0;
   std::atomic<int> refused = 0;
   std::shared_future<void> go = submitted.get_future().share();
   storage->sidecar_state().SaveStoreId("hold", [go](absl::Status) { go.wait(); });
-  constexpr int kWrites = 100;
+  constexpr int kWrites = 3000;
   for (int i = 0; i < kWrites; ++i) {
     storage->items().Track(number, {{KeyOf(absl::StrCat(i)), {{10, {}}, "", {}, 0}}},
                            [&](absl::StatusOr<std::vector<TrackOutcome>> outcome) {
@@ -189,8 +202,8 @@ TEST(ItemsTest, AFullQueueRefusesReportsAndLosesNone) {
   EXPECT_TRUE(paused.get_future().get().ok());
   storage.Reopen();  // drains the queue
   EXPECT_EQ(accepted + refused, kWrites);
-  EXPECT_GE(refused, kWrites - 2 * 10);
-  const auto items = storage->items().List(number, std::nullopt, 1000);
+  EXPECT_GE(refused, kWrites - static_cast<int>(CommitQueue::kMaxOperationsPerCommit) - 2 * 10);
+  const auto items = storage->items().List(number, std::nullopt, kWrites);
   EXPECT_EQ(static_cast<int>(items->size()), accepted);
 }
 

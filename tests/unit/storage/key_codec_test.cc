@@ -68,6 +68,14 @@ TEST(KeyCodecTest, KeysCutShortAreNotKeys) {
   EXPECT_EQ(DecodeNumber("c123"), std::nullopt);
 }
 
+// Such a time is never written, and would be written again as another key.
+TEST(KeyCodecTest, AnIndexKeyWithATimeBefore1970IsNoKey) {
+  std::string key = EncodeIndexKey(1, IndexFamily::kTs, 5, {"p", "a"});
+  ASSERT_TRUE(DecodeIndexKey(key).has_value());
+  key[IndexFamilyPrefix(1, IndexFamily::kTs).size()] = '\xFF';
+  EXPECT_FALSE(DecodeIndexKey(key).has_value());
+}
+
 TEST(KeyCodecTest, ThePrefixEndIsBehindAllItsKeys) {
   EXPECT_GT(PrefixEnd(ItemPrefix(1)), EncodeItemKey(1, {"\xFF", "\xFF"}));
   EXPECT_LE(PrefixEnd(ItemPrefix(1)), ItemPrefix(2));

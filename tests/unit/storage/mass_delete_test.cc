@@ -218,15 +218,19 @@ TEST(MassDeleteTest, B83_AMillionDeletesFromTheFrontLeaveNeitherAGraveyardNorFul
   EXPECT_EQ(disk.storage().CheckInvariants(), absl::OkStatus());
 }
 
-// LevelDB operations of a pass that finds ten items due among `live` others.
+constexpr int64_t kFewDue = 10;
+// To read an item that the cache does not hold: a get, or a seek and some steps.
+constexpr int64_t kMostOperationsPerItem = 10;
+
+// LevelDB operations of a pass that finds kFewDue items due among `live` others.
 int64_t OperationsOfAPass(int64_t live) {
   Disk disk;
   disk.Load(0, live, kT + 10'000);
-  disk.Load(live, 10, kT);
+  disk.Load(live, kFewDue, kT);
   disk.FinishHousekeeping();
   disk.Scan(kT + kTtl);  // finds the mark
   const auto before = disk.storage().Counts();
-  EXPECT_EQ(disk.Scan(kT + kTtl).due.size(), 10u);
+  EXPECT_EQ(disk.Scan(kT + kTtl).due.size(), static_cast<size_t>(kFewDue));
   return Operations(disk.storage().Counts()) - Operations(before);
 }
 
@@ -237,9 +241,9 @@ TEST(MassDeleteTest, APassCostsWhatIsDueHoweverManyItemsLive) {
     ASSERT_TRUE(absl::SimpleAtoi(items, &live)) << items;
   }
   const int64_t operations = OperationsOfAPass(live);
-  EXPECT_EQ(operations, OperationsOfAPass(10));
-  std::printf("a pass with 10 due among %lld: %lld operations\n", static_cast<long long>(live),
-              static_cast<long long>(operations));
+  EXPECT_LE(operations, OperationsOfAPass(kFewDue) + kFewDue * kMostOperationsPerItem);
+  std::printf("a pass with %lld due among %lld: %lld operations\n", static_cast<long long>(kFewDue),
+              static_cast<long long>(live), static_cast<long long>(operations));
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -16,6 +18,12 @@ StoredItemPtr ItemWithTs(int64_t ts) {
   return std::make_shared<const StoredItem>(item);
 }
 
+RecordCache::Lookup FindTimes(RecordCache& cache, absl::string_view key) {
+  RecordCache::Lookup lookup{key};
+  cache.FindTimes(absl::MakeSpan(&lookup, 1));
+  return lookup;
+}
+
 TEST(RecordCacheTest, RemembersItemsAndTheirAbsence) {
   RecordCache cache(1 << 20);
   RecordCache::Ticket ticket;
@@ -24,6 +32,72 @@ TEST(RecordCacheTest, RemembersItemsAndTheirAbsence) {
   cache.Put("b", nullptr);
   EXPECT_EQ((*cache.Find("a", ticket))->version.times.ts, 5);
   EXPECT_EQ(*cache.Find("b", ticket), nullptr);
+}
+
+TEST(RecordCacheTest, TimesAreThoseOfTheItemAndNothingKnownIsNotAbsence) {
+  RecordCache cache(1 << 20);
+  const RecordCache::Lookup nothing = FindTimes(cache, "a");
+  EXPECT_FALSE(nothing.known);
+  cache.Offer("a", ItemWithTs(5), nothing.ticket);
+  ASSERT_TRUE(FindTimes(cache, "a").known);
+  EXPECT_EQ(FindTimes(cache, "a").times, (ItemTimes{5, std::nullopt}));
+
+  StoredItem with_ttl;
+  with_ttl.version.times = {6, -1};
+  cache.Put("a", std::make_shared<const StoredItem>(with_ttl));
+  EXPECT_EQ(FindTimes(cache, "a").times, (ItemTimes{6, -1}));
+
+  cache.Put("a", nullptr);
+  ASSERT_TRUE(FindTimes(cache, "a").known);
+  EXPECT_EQ(FindTimes(cache, "a").times, std::nullopt);
+
+  StoredItem unknown;
+  unknown.state_unknown = true;
+  cache.Put("a", std::make_shared<const StoredItem>(unknown));
+  ASSERT_TRUE(FindTimes(cache, "a").known);
+  EXPECT_EQ(FindTimes(cache, "a").times, std::nullopt);
+}
+
+// More than are looked up together, in every shard, some of them twice and some unknown.
+TEST(RecordCacheTest, ManyAreFoundTogetherEachItsOwn) {
+  RecordCache cache(1 << 20);
+  for (int i = 0; i < 1000; i += 2) cache.Put(absl::StrCat("key", i), ItemWithTs(i + 1));
+  std::vector<std::string> keys;
+  for (int i = 0; i < 1500; ++i) keys.push_back(absl::StrCat("key", i % 1000));
+  std::vector<RecordCache::Lookup> lookups;
+  for (const std::string& key : keys) lookups.push_back({key});
+  cache.FindTimes(absl::MakeSpan(lookups));
+  for (int i = 0; i < 1500; ++i) {
+    ASSERT_EQ(lookups[i].known, i % 2 == 0) << i;
+    if (lookups[i].known) {
+      ASSERT_EQ(lookups[i].times->ts, i % 1000 + 1);
+    } else {
+      cache.Offer(keys[i], ItemWithTs(i % 1000 + 1), lookups[i].ticket);
+    }
+  }
+  cache.FindTimes(absl::MakeSpan(lookups));
+  for (int i = 0; i < 1500; ++i) ASSERT_EQ(lookups[i].times->ts, i % 1000 + 1);
+}
+
+TEST(RecordCacheTest, AMissIsNotedOnceItHappened) {
+  RecordCache cache(1 << 20);
+  const RecordCache::Lookup first = FindTimes(cache, "a");
+  EXPECT_FALSE(cache.MissedAgain(first.ticket));
+  EXPECT_FALSE(cache.MissedAgain(FindTimes(cache, "b").ticket));
+  EXPECT_TRUE(cache.MissedAgain(FindTimes(cache, "a").ticket));
+}
+
+// What was asked for since the hand passed stays, what was not goes.
+TEST(RecordCacheTest, WhatIsAskedForStays) {
+  RecordCache cache(256 << 10);
+  RecordCache::Ticket ticket;
+  cache.Put("asked", ItemWithTs(1));
+  cache.Put("forgotten", ItemWithTs(1));
+  for (int i = 0; i < 10000; ++i) {
+    ASSERT_TRUE(cache.Find("asked", ticket).has_value()) << i;
+    cache.Put(absl::StrCat("key", i), ItemWithTs(i));
+  }
+  EXPECT_FALSE(cache.Find("forgotten", ticket).has_value());
 }
 
 TEST(RecordCacheTest, AReaderMayPutBackWhatNobodyChanged) {

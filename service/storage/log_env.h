@@ -1,0 +1,27 @@
+#ifndef TTL_SERVICE_STORAGE_LOG_ENV_H_
+#define TTL_SERVICE_STORAGE_LOG_ENV_H_
+
+#include <leveldb/env.h>
+
+#include <string>
+
+namespace ttl {
+
+// LevelDB's POSIX environment with write-ahead logs that are made for frequent
+// syncs: zeros are written ahead of what is appended, a piece at a time, so that
+// most syncs need not record a new file size, which about doubles what they take.
+// A log that is closed is cut to its contents; one left behind by a killed
+// process ends in zeros, which LevelDB takes for the end. The entry of a new log in its
+// directory is durable before the log is used.
+//
+// Thread-safe; so is each file as far as LevelDB's are.
+class LogEnv : public leveldb::EnvWrapper {
+ public:
+  LogEnv() : EnvWrapper(leveldb::Env::Default()) {}
+
+  leveldb::Status NewWritableFile(const std::string& path, leveldb::WritableFile** file) override;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_LOG_ENV_H_

@@ -1,0 +1,362 @@
+#include "service/storage/recovery.h"
+
+#include <leveldb/db.h>
+#include <leveldb/env.h>
+#include <leveldb/filter_policy.h>
+#include <leveldb/options.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "service/core/status_macros.h"
+#include "service/storage/backup_file.h"
+#include "service/storage/catalog.h"
+#include "service/storage/key_codec.h"
+#include "service/storage/record_codec.h"
+#include "service/storage/sidecar_state.h"
+#include "service/storage/transaction.h"
+
+namespace ttl {
+namespace {
+
+namespace fs = std::filesystem;
+
+// There while a database is being made.
+constexpr char kUnfinishedFile[] = "unfinished";
+constexpr char kDamagedFolder[] = "damaged";
+constexpr size_t kKeysPerWrite = 2000;
+constexpr size_t kMaxLosses = 100;
+
+absl::Status FileError(absl::string_view doing, const std::error_code& error) {
+  return absl::UnavailableError(absl::StrCat(doing, ": ", error.message()));
+}
+
+// Makes the directory, which is to be missing or empty, and marks it as unfinished.
+absl::Status BeginDirectory(const std::string& directory) {
+  std::error_code error;
+  fs::create_directory(directory, error);
+  if (error) return FileError(absl::StrCat("creating ", directory), error);
+  std::ofstream mark(fs::path(directory) / kUnfinishedFile);
+  mark << "A restore or repair that has not finished.\n";
+  mark.close();
+  if (mark) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write to ", directory));
+}
+
+absl::Status CheckEmpty(const std::string& directory) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().filename() == "lost+found") continue;  // of a volume's root
+    return absl::FailedPreconditionError(
+        absl::StrCat("the directory ", directory, " is not empty: it has ",
+                     entry.path().filename().string(), "; give a new one"));
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return FileError(absl::StrCat("listing ", directory), error);
+  }
+  return absl::OkStatus();
+}
+
+// Lets the database be used, with deletes paused and the data in doubt, whatever it says
+// of these itself.
+absl::Status Finish(Database& database, const std::string& directory, const std::string& reason,
+                    absl::Time now) {
+  const std::string pause = absl::StrCat(reason, "; resume after a look at the status");
+  TTL_RETURN_IF_ERROR(
+      database.Write({{MetaKey(kPauseOfAllFact), EncodePause({pause, now})},
+                      {MetaKey(kDataDoubtFact), EncodeDataDoubt({reason, "", ""})}}));
+  std::error_code error;
+  fs::remove(fs::path(directory) / kUnfinishedFile, error);
+  return error ? FileError("ending", error) : absl::OkStatus();
+}
+
+absl::Status Replay(std::istream& file, const std::string& name, Database& database) {
+  return ReadBackup(file, name, [&](WriteSet changes) { return database.Write(changes); }).status();
+}
+
+// --- Repair ---
+
+// Holds the lock of a database that nobody may use meanwhile.
+class SourceLock {
+ public:
+  static absl::StatusOr<SourceLock> Take(const std::string& directory) {
+    leveldb::FileLock* lock = nullptr;
+    const auto locked = leveldb::Env::Default()->LockFile(directory + "/LOCK", &lock);
+    if (locked.ok()) return SourceLock(lock);
+    return absl::FailedPreconditionError(absl::StrCat("another process has the database in ",
+                                                      directory, " open (", locked.ToString(),
+                                                      "): stop it first"));
+  }
+  ~SourceLock() {
+    if (lock_ != nullptr) leveldb::Env::Default()->UnlockFile(lock_);
+  }
+  SourceLock(SourceLock&& other) noexcept : lock_(std::exchange(other.lock_, nullptr)) {}
+
+ private:
+  explicit SourceLock(leveldb::FileLock* lock) : lock_(lock) {}
+  leveldb::FileLock* lock_;
+};
+
+absl::Status CopyFiles(const std::string& source, const std::string& target) {
+  TTL_ASSIGN_OR_RETURN(const SourceLock lock, SourceLock::Take(source));
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(source, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_regular_file() || name == "LOCK" || name == "closed-files" ||
+        name == kUnfinishedFile)
+      continue;
+    fs::copy_file(entry.path(), fs::path(target) / entry.path().filename(), error);
+    if (error) return FileError(absl::StrCat("copying ", entry.path().string()), error);
+  }
+  if (error) return FileError(absl::StrCat("listing ", source), error);
+  return absl::OkStatus();
+}
+
+absl::Status RunLevelDbRepair(const std::string& directory) {
+  const std::unique_ptr<const leveldb::FilterPolicy> filter(leveldb::NewBloomFilterPolicy(10));
+  leveldb::Options options;
+  options.filter_policy = filter.get();
+  const leveldb::Status repaired = leveldb::RepairDB(directory, options);
+  // Its log is of no use in a data directory.
+  std::error_code error;
+  fs::remove(fs::path(directory) / "LOG", error);
+  fs::remove_all(fs::path(directory) / "lost", error);
+  if (repaired.ok()) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat("nothing could be repaired in ", directory, ": ", repaired.ToString()));
+}
+
+// Puts in order what LevelDB's repair gives.
+class RecordRepair {
+ public:
+  explicit RecordRepair(Database& database) : database_(database) {}
+
+  absl::StatusOr<RepairReport> Run() {
+    TTL_RETURN_IF_ERROR(ReadNextNumber());
+    TTL_RETURN_IF_ERROR(ReadContainers());
+    TTL_RETURN_IF_ERROR(DropTheDead());
+    TTL_RETURN_IF_ERROR(NotePurged());
+    TTL_RETURN_IF_ERROR(PurgeUnknown(kItemTable, /*is_container=*/true));
+    TTL_RETURN_IF_ERROR(PurgeUnknown(kIndexTable, /*is_container=*/false));
+    TTL_RETURN_IF_ERROR(CheckItems());
+    TTL_RETURN_IF_ERROR(EraseTable(kTotalsTable));
+    GiveNewIndexes();
+    Change(MetaKey(kNextNumberFact), absl::StrCat(next_number_));
+    TTL_RETURN_IF_ERROR(Flush());
+    return std::move(report_);
+  }
+
+ private:
+  void Change(std::string key, std::optional<std::string> value) {
+    changes_.emplace_back(std::move(key), std::move(value));
+  }
+  // Writes what was changed, after the cursors that found it.
+  absl::Status Flush() {
+    for (size_t i = 0; i < changes_.size(); i += kKeysPerWrite) {
+      const auto begin = changes_.begin() + static_cast<std::ptrdiff_t>(i);
+      const size_t count = std::min(kKeysPerWrite, changes_.size() - i);
+      TTL_RETURN_IF_ERROR(
+          database_.Write(WriteSet(begin, begin + static_cast<std::ptrdiff_t>(count))));
+    }
+    changes_.clear();
+    return absl::OkStatus();
+  }
+
+  void Lose(std::string what) {
+    if (report_.losses.size() < kMaxLosses) report_.losses.push_back(std::move(what));
+  }
+  void NoteNumber(uint64_t number) { next_number_ = std::max(next_number_, number + 1); }
+
+  absl::Status ReadNextNumber() {
+    TTL_ASSIGN_OR_RETURN(const auto stored, database_.Get(MetaKey(kNextNumberFact)));
+    uint64_t number = 0;
+    if (stored.has_value() && absl::SimpleAtoi(*stored, &number)) NoteNumber(number);
+    return absl::OkStatus();
+  }
+
+  // A container that was deleted may be back: its items are being purged, or another has
+  // its id since.
+  absl::Status DropTheDead() {
+    std::map<std::string, uint64_t> newest;
+    for (const Container& container : containers_) {
+      uint64_t& number = newest[container.id];
+      number = std::max(number, container.number);
+    }
+    std::vector<Container> living;
+    for (Container& container : containers_) {
+      TTL_ASSIGN_OR_RETURN(const auto purged, database_.Get(PurgeKey(container.number)));
+      if (!purged.has_value() && newest[container.id] == container.number) {
+        living.push_back(std::move(container));
+      } else {
+        Change(ContainerKey(container.number), std::nullopt);
+      }
+    }
+    containers_ = std::move(living);
+    report_.containers = static_cast<int64_t>(containers_.size());
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadContainers() {
+    auto cursor = database_.WalkPrefix(std::string(1, kContainerTable), {&kContainerTable, 1});
+    for (; cursor.Valid(); cursor.Next()) {
+      const uint64_t number = DecodeNumber(cursor.key()).value_or(0);
+      NoteNumber(number);
+      absl::StatusOr<Container> container = DecodeContainer(number, cursor.value());
+      if (container.ok()) {
+        NoteNumber(container->index_number);
+        containers_.push_back(*std::move(container));
+        continue;
+      }
+      Lose(absl::StrCat("container number ", number,
+                        " with all its items: ", container.status().message()));
+      Change(std::string(cursor.key()), std::nullopt);
+    }
+    return cursor.status();
+  }
+
+  absl::Status NotePurged() {
+    auto cursor = database_.WalkPrefix(std::string(1, kPurgeTable), {&kPurgeTable, 1});
+    for (; cursor.Valid(); cursor.Next()) NoteNumber(DecodeNumber(cursor.key()).value_or(0));
+    return cursor.status();
+  }
+
+  bool IsContainer(uint64_t number) const {
+    return std::any_of(containers_.begin(), containers_.end(),
+                       [number](const Container& container) { return container.number == number; });
+  }
+
+  // Marks for the housekeeper what lies under numbers that no living thing has: items of
+  // containers that are gone, and every index, because all are built anew.
+  absl::Status PurgeUnknown(char table, bool is_container) {
+    const std::string prefix(1, table);
+    auto cursor = database_.WalkPrefix(prefix, prefix);
+    while (cursor.Valid()) {
+      const std::optional<uint64_t> number = DecodeNumber(cursor.key());
+      if (!number.has_value()) {
+        Change(std::string(cursor.key()), std::nullopt);
+        cursor.Next();
+        continue;
+      }
+      NoteNumber(*number);
+      if (!is_container || !IsContainer(*number)) {
+        Change(PurgeKey(*number), EncodePurge(is_container));
+      }
+      cursor.Seek(PrefixEnd(is_container ? ItemPrefix(*number) : IndexPrefix(*number)));
+    }
+    return cursor.status();
+  }
+
+  absl::Status CheckItems() {
+    for (const Container& container : containers_) {
+      int64_t lost = 0;
+      const std::string prefix = ItemPrefix(container.number);
+      auto cursor = database_.WalkPrefix(prefix, prefix);
+      for (; cursor.Valid(); cursor.Next()) {
+        if (DecodeItemKey(cursor.key()).has_value() && DecodeStoredItem(cursor.value()).ok()) {
+          ++report_.items;
+          continue;
+        }
+        ++lost;
+        Change(std::string(cursor.key()), std::nullopt);
+      }
+      TTL_RETURN_IF_ERROR(cursor.status());
+      if (lost > 0) Lose(absl::StrCat(lost, " unreadable items of container ", container.id));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status EraseTable(char table) {
+    const std::string prefix(1, table);
+    auto cursor = database_.WalkPrefix(prefix, prefix);
+    for (; cursor.Valid(); cursor.Next()) Change(std::string(cursor.key()), std::nullopt);
+    return cursor.status();
+  }
+
+  // An index under a new number is built in the background; claims under the old one count
+  // as none.
+  void GiveNewIndexes() {
+    for (Container& container : containers_) {
+      if (container.index_number == 0) continue;
+      container.index_number = next_number_++;
+      container.index_build.emplace();
+      Change(ContainerKey(container.number), EncodeContainer(container));
+    }
+  }
+
+  Database& database_;
+  WriteSet changes_;
+  std::vector<Container> containers_;
+  uint64_t next_number_ = 1;
+  RepairReport report_;
+};
+
+}  // namespace
+
+absl::StatusOr<RestoreReport> RestoreBackup(const std::string& file, const StorageOptions& options,
+                                            absl::Time now) {
+  TTL_RETURN_IF_ERROR(CheckEmpty(options.directory));
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return absl::NotFoundError(absl::StrCat("the backup file ", file, " cannot be opened"));
+  TTL_ASSIGN_OR_RETURN(const BackupSummary summary,
+                       ReadBackup(in, file, [](const WriteSet&) { return absl::OkStatus(); }));
+  in.clear();
+  in.seekg(0);
+  TTL_RETURN_IF_ERROR(BeginDirectory(options.directory));
+  TTL_ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, Database::Open(options));
+  TTL_RETURN_IF_ERROR(Replay(in, file, *database));
+  TTL_RETURN_IF_ERROR(Finish(
+      *database, options.directory,
+      absl::StrCat("restored from a backup of ",
+                   absl::FormatTime(absl::RFC3339_sec, summary.start_time, absl::UTCTimeZone())),
+      now));
+  return RestoreReport{summary.start_time, summary.records};
+}
+
+absl::StatusOr<RepairReport> RepairCopy(const std::string& source, const StorageOptions& options,
+                                        absl::Time now) {
+  TTL_RETURN_IF_ERROR(CheckEmpty(options.directory));
+  std::error_code error;
+  if (!fs::is_directory(source, error)) {
+    return absl::NotFoundError(absl::StrCat("\"", source, "\" is not a directory"));
+  }
+  TTL_RETURN_IF_ERROR(BeginDirectory(options.directory));
+  TTL_RETURN_IF_ERROR(CopyFiles(source, options.directory));
+  TTL_RETURN_IF_ERROR(RunLevelDbRepair(options.directory));
+  TTL_ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, Database::Open(options));
+  TTL_ASSIGN_OR_RETURN(RepairReport report, RecordRepair(*database).Run());
+  TTL_RETURN_IF_ERROR(Finish(*database, options.directory, "repaired after damage", now));
+  return report;
+}
+
+absl::Status SetAsideDamaged(const std::string& directory) {
+  const fs::path aside = fs::path(directory) / kDamagedFolder;
+  std::error_code error;
+  fs::remove_all(aside, error);
+  if (!error) fs::create_directory(aside, error);
+  if (error) return FileError(absl::StrCat("creating ", aside.string()), error);
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  for (const fs::path& file : files) {
+    if (!error) fs::rename(file, aside / file.filename(), error);
+  }
+  if (error) return FileError(absl::StrCat("moving the files of ", directory), error);
+  return absl::OkStatus();
+}
+
+absl::Status CheckFinished(const std::string& directory) {
+  std::error_code error;
+  if (!fs::exists(fs::path(directory) / kUnfinishedFile, error)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("a restore or repair into ", directory,
+                                                    " did not finish: empty it and begin again"));
+}
+
+}  // namespace ttl

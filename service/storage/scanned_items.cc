@@ -1,0 +1,125 @@
+#include "service/storage/scanned_items.h"
+
+#include <memory>
+#include <string>
+
+#include "service/core/status_macros.h"
+#include "service/storage/commit_queue.h"
+#include "service/storage/database.h"
+#include "service/storage/key_codec.h"
+#include "service/storage/record_codec.h"
+#include "service/storage/scan_marks.h"
+#include "service/storage/tallies.h"
+#include "service/storage/transaction.h"
+
+namespace ttl {
+namespace {
+
+// Keys that may turn up which are not tracked yet, in a small container.
+constexpr int64_t kSpareKeys = int64_t{1} << 20;
+
+// Whether they are the same as far as the store said.
+bool IsSame(const ItemVersion& stored, const ItemVersion& tracked) {
+  return stored.times == tracked.times && stored.etag == tracked.etag &&
+         stored.sequence == tracked.sequence &&
+         (stored.size_bytes == 0 || stored.size_bytes == tracked.size_bytes);
+}
+
+ScanOutcome CompareUntracked(const ItemVersion& stored,
+                             const std::optional<ScanMarks::Mark>& mark) {
+  if (!mark.has_value() || !mark->removed) return ScanOutcome::kMissing;
+  const bool is_newer = IsOlderReport(mark->ts, mark->sequence, stored);
+  return is_newer ? ScanOutcome::kMissing : ScanOutcome::kNewer;
+}
+
+ScanOutcome CompareTracked(const ItemVersion& stored, const StoredItem& tracked, bool is_marked) {
+  if (tracked.state_unknown) return is_marked ? ScanOutcome::kNewer : ScanOutcome::kDiffering;
+  if (IsSame(stored, tracked.version)) return ScanOutcome::kSame;
+  if (IsOlderReport(stored.times.ts, stored.sequence, tracked.version)) return ScanOutcome::kNewer;
+  const bool is_newer = IsOlderReport(tracked.version.times.ts, tracked.version.sequence, stored);
+  return is_newer || !is_marked ? ScanOutcome::kDiffering : ScanOutcome::kNewer;
+}
+
+absl::StatusOr<ScanComparison> ApplyOne(Transaction& transaction, const Container& container,
+                                        ScanMarks& marks, const ItemReport& item, bool dry_run) {
+  const std::string encoded = EncodeItemKey(container.number, item.key);
+  TTL_ASSIGN_OR_RETURN(const StoredItemPtr before, transaction.GetItem(container.number, item.key));
+  const std::optional<ScanMarks::Mark> mark = marks.Find(encoded);
+  marks.NoteSeen(encoded);
+  ScanComparison comparison;
+  if (before == nullptr) {
+    comparison.outcome = CompareUntracked(item.version, mark);
+  } else {
+    comparison.outcome = CompareTracked(item.version, *before, mark.has_value());
+    comparison.tracked = before->version;
+  }
+  const bool is_change =
+      comparison.outcome == ScanOutcome::kMissing || comparison.outcome == ScanOutcome::kDiffering;
+  if (is_change && !dry_run) {
+    transaction.PutReportedItem(container, item.key, before, NextVersion(before, item.version));
+  }
+  return comparison;
+}
+
+}  // namespace
+
+ScannedItems::ScannedItems(const Database& database, CommitQueue& queue, const Tallies& tallies,
+                           ScanMarks& marks)
+    : database_(database), queue_(queue), tallies_(tallies), marks_(marks) {}
+
+void ScannedItems::Begin(uint64_t container) {
+  marks_.BeginScan(container, 2 * tallies_.Tracked(container).items + kSpareKeys);
+}
+
+void ScannedItems::BeginPage() { marks_.BeginPage(); }
+void ScannedItems::End() { marks_.EndScan(); }
+
+void ScannedItems::Apply(uint64_t container, std::vector<ItemReport> items, bool dry_run,
+                         Done<std::vector<ScanComparison>> done) {
+  size_t bytes = 0;
+  for (const ItemReport& item : items) {
+    bytes += sizeof(item) + item.key.partition_key.size() + item.key.id.size();
+  }
+  auto comparisons = std::make_shared<std::vector<ScanComparison>>();
+  auto apply = [this, container, items = std::move(items), dry_run,
+                comparisons](Transaction& transaction) -> absl::Status {
+    const ContainerPtr living = transaction.FindContainer(container);
+    if (living == nullptr) return absl::NotFoundError("container: it was deleted meanwhile");
+    if (!marks_.IsComplete(container)) {
+      return absl::AbortedError("too much was reported while a page of items was read");
+    }
+    comparisons->reserve(items.size());
+    for (const ItemReport& item : items) {
+      TTL_ASSIGN_OR_RETURN(ScanComparison comparison,
+                           ApplyOne(transaction, *living, marks_, item, dry_run));
+      comparisons->push_back(std::move(comparison));
+    }
+    return absl::OkStatus();
+  };
+  queue_.Submit(CommitQueue::Place::kReport, bytes, std::move(apply),
+                [comparisons, done = std::move(done)](absl::Status status) mutable {
+                  if (!status.ok()) return done(std::move(status));
+                  done(std::move(*comparisons));
+                });
+}
+
+absl::StatusOr<ScannedItems::UnseenPage> ScannedItems::FindUnseen(
+    uint64_t container, const std::optional<ItemKey>& after, size_t limit) const {
+  const std::string prefix = ItemPrefix(container);
+  const std::string start = after.has_value() ? EncodeItemKey(container, *after) + '\0' : prefix;
+  UnseenPage page;
+  auto cursor = database_.WalkPrefix(prefix, start);
+  for (size_t looked = 0; cursor.Valid() && looked < limit; ++looked, cursor.Next()) {
+    std::optional<ItemKey> key = DecodeItemKey(cursor.key());
+    if (!key.has_value()) return absl::DataLossError("an item's key is cut short");
+    page.reached = *key;
+    if (marks_.WasSeen(cursor.key())) continue;
+    TTL_ASSIGN_OR_RETURN(StoredItem item, DecodeStoredItem(cursor.value()));
+    page.items.emplace_back(*std::move(key), std::move(item.version));
+  }
+  TTL_RETURN_IF_ERROR(cursor.status());
+  if (!cursor.Valid()) page.reached.reset();
+  return page;
+}
+
+}  // namespace ttl

@@ -1,0 +1,73 @@
+#ifndef TTL_SERVICE_STORAGE_SCANNED_ITEMS_H_
+#define TTL_SERVICE_STORAGE_SCANNED_ITEMS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "service/core/item.h"
+#include "service/storage/done.h"
+#include "service/storage/items.h"
+
+namespace ttl {
+
+class CommitQueue;
+class Database;
+class ScanMarks;
+class Tallies;
+
+// How an item read from the primary store compares with what is tracked.
+enum class ScanOutcome {
+  kSame,       // tracked in this very version
+  kMissing,    // not tracked
+  kDiffering,  // tracked in an older version, or in another of the same order
+  kNewer,      // tracked in a newer version, or reported while it was read
+};
+
+struct ScanComparison {
+  ScanOutcome outcome = ScanOutcome::kSame;
+  std::optional<ItemVersion> tracked;  // before; absent if it was not
+};
+
+// Compares what is tracked with what the primary store has, and makes it agree. One
+// container at a time, page by page, while reports go on; see ScanMarks for why what was
+// reported meanwhile wins. Errors are those of Items.
+class ScannedItems {
+ public:
+  ScannedItems(const Database& database, CommitQueue& queue, const Tallies& tallies,
+               ScanMarks& marks);
+
+  // From now on until End() the container is being read.
+  void Begin(uint64_t container);
+  // Before the store is asked for items that follow.
+  void BeginPage();
+  void End();
+
+  // Compares items that were read since BeginPage() and, unless it is a dry run, tracks
+  // those that are missing or differing, all or none. ABORTED if too much was reported
+  // since BeginPage(): the page must be read again.
+  void Apply(uint64_t container, std::vector<ItemReport> items, bool dry_run,
+             Done<std::vector<ScanComparison>> done);
+
+  // Tracked items that were neither given by the store nor reported since Begin().
+  struct UnseenPage {
+    std::vector<std::pair<ItemKey, ItemVersion>> items;
+    std::optional<ItemKey> reached;  // absent: nothing is left
+  };
+  // Of those after `after`, looks at `limit` items at most.
+  absl::StatusOr<UnseenPage> FindUnseen(uint64_t container, const std::optional<ItemKey>& after,
+                                        size_t limit) const;
+
+ private:
+  const Database& database_;
+  CommitQueue& queue_;
+  const Tallies& tallies_;
+  ScanMarks& marks_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_SCANNED_ITEMS_H_

@@ -1,0 +1,30 @@
+#ifndef TTL_SERVICE_STORAGE_TIMED_ENV_H_
+#define TTL_SERVICE_STORAGE_TIMED_ENV_H_
+
+#include <leveldb/env.h>
+
+#include <string>
+
+#include "service/core/distribution.h"
+
+namespace ttl {
+
+// Another Env that measures how long the fsync of LevelDB's log takes: LevelDB itself
+// says only how long a whole write does. One log at a time is written.
+class TimedEnv final : public leveldb::EnvWrapper {
+ public:
+  // `target` must outlive this.
+  explicit TimedEnv(leveldb::Env* target) : EnvWrapper(target) {}
+
+  leveldb::Status NewWritableFile(const std::string& name, leveldb::WritableFile** file) override;
+  leveldb::Status NewAppendableFile(const std::string& name, leveldb::WritableFile** file) override;
+
+  DurationDistribution Syncs() const { return syncs_.Get(); }
+
+ private:
+  OwnedDurationDistribution syncs_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_TIMED_ENV_H_

@@ -1,0 +1,143 @@
+#include "service/storage/log_env.h"
+
+#include <gtest/gtest.h>
+#include <leveldb/db.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tests/testing/temp_dir.h"
+
+namespace ttl {
+namespace {
+
+std::string Contents(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+class LogEnvTest : public testing::Test {
+ protected:
+  std::unique_ptr<leveldb::WritableFile> NewFile(const std::string& name) {
+    leveldb::WritableFile* file = nullptr;
+    const leveldb::Status status = env_.NewWritableFile(dir_.File(name), &file);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    return std::unique_ptr<leveldb::WritableFile>(file);
+  }
+
+  std::unique_ptr<leveldb::DB> OpenDatabase(const std::string& name) {
+    leveldb::Options options;
+    options.create_if_missing = true;
+    options.paranoid_checks = true;
+    options.env = &env_;
+    leveldb::DB* database = nullptr;
+    const leveldb::Status status = leveldb::DB::Open(options, dir_.File(name), &database);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    return std::unique_ptr<leveldb::DB>(database);
+  }
+
+  TempDir dir_;
+  LogEnv env_;
+};
+
+TEST_F(LogEnvTest, ASyncedLogHoldsItsContentsAndThenZeros) {
+  const auto file = NewFile("000001.log");
+  std::string written;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string piece(100 + i % 50, static_cast<char>('a' + i % 26));
+    ASSERT_TRUE(file->Append(piece).ok());
+    written += piece;
+    if (i % 500 == 0) {
+      ASSERT_TRUE(file->Sync().ok());
+    }
+  }
+  ASSERT_TRUE(file->Sync().ok());
+  const std::string contents = Contents(dir_.File("000001.log"));
+  ASSERT_GT(contents.size(), written.size());
+  EXPECT_EQ(contents.substr(0, written.size()), written);
+  EXPECT_EQ(contents.find_first_not_of('\0', written.size()), std::string::npos);
+}
+
+TEST_F(LogEnvTest, AClosedLogIsCutToItsContents) {
+  const auto file = NewFile("000001.log");
+  ASSERT_TRUE(file->Append("some").ok());
+  ASSERT_TRUE(file->Sync().ok());
+  ASSERT_TRUE(file->Append(" more").ok());
+  ASSERT_TRUE(file->Close().ok());
+  EXPECT_EQ(Contents(dir_.File("000001.log")), "some more");
+}
+
+TEST_F(LogEnvTest, OtherFilesAreLeftAsTheyAre) {
+  const auto file = NewFile("000001.ldb");
+  ASSERT_TRUE(file->Append("table").ok());
+  ASSERT_TRUE(file->Sync().ok());
+  EXPECT_EQ(Contents(dir_.File("000001.ldb")), "table");
+}
+
+TEST_F(LogEnvTest, AMissingDirectoryIsNamed) {
+  leveldb::WritableFile* file = nullptr;
+  const leveldb::Status status = env_.NewWritableFile(dir_.File("none/000001.log"), &file);
+  EXPECT_TRUE(status.IsNotFound()) << status.ToString();
+  EXPECT_NE(status.ToString().find("none/000001.log"), std::string::npos);
+  EXPECT_EQ(file, nullptr);
+}
+
+// What a killed process leaves behind is what lies there while it runs.
+TEST_F(LogEnvTest, ADatabaseLeftBehindWithZerosAtTheEndOfItsLogOpensWhole) {
+  const auto running = OpenDatabase("running");
+  leveldb::WriteOptions synced;
+  synced.sync = true;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(running->Put(synced, absl::StrCat("key", i), std::string(1000 * i, 'v')).ok());
+    const std::string copy = absl::StrCat("copy", i);
+    std::filesystem::copy(dir_.File("running"), dir_.File(copy));
+    const auto left_behind = OpenDatabase(copy);
+    for (int j = 0; j <= i; ++j) {
+      std::string value;
+      ASSERT_TRUE(left_behind->Get({}, absl::StrCat("key", j), &value).ok()) << i << " " << j;
+      EXPECT_EQ(value.size(), 1000u * j);
+    }
+  }
+}
+
+// Zeros written late must not fall on what was appended without any before it.
+TEST_F(LogEnvTest, WhereNoSpaceWasLeftForZerosNothingAppendedLaterIsLost) {
+  struct rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit small = {300 << 10, before.rlim_max};
+  const auto file = NewFile("000001.log");
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string first(280 << 10, '1');
+  const bool first_fits = file->Append(first).ok() && file->Sync().ok();
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  ASSERT_TRUE(first_fits);
+  const std::string second(600 << 10, '2');
+  ASSERT_TRUE(file->Append(second).ok());
+  ASSERT_TRUE(file->Close().ok());
+  EXPECT_EQ(Contents(dir_.File("000001.log")), first + second);
+}
+
+TEST_F(LogEnvTest, AWriteThatDoesNotFitIsAnError) {
+  struct rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit small = {100 << 10, before.rlim_max};
+  const auto file = NewFile("000001.log");
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const leveldb::Status status = file->Append(std::string(200 << 10, 'x'));
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_TRUE(status.IsIOError()) << status.ToString();
+}
+
+}  // namespace
+}  // namespace ttl
