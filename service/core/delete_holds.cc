@@ -31,6 +31,7 @@ std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
   add_if(!in.store.configured, DeleteHold::kNoStore);
   add_if(in.all_paused.has_value(), DeleteHold::kAllPaused);
   add_if(in.container.pause.has_value(), DeleteHold::kContainerPaused);
+  add_if(in.data_in_doubt, DeleteHold::kDataInDoubt);
   add_if(!in.time.deletes_allowed, DeleteHold::kClockSuspect);
   add_if(!in.store.unconfirmed.empty(), DeleteHold::kStoreUnconfirmed);
   add_if(in.store.skew_too_large, DeleteHold::kClockSkew);

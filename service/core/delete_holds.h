@@ -33,6 +33,7 @@ enum class DeleteHold {
   kStoreUnconfirmed = 16,
   kPushBack = 17,
   kBackoff = 18,
+  kDataInDoubt = 19,
 };
 
 // All that the decision looks at.
@@ -46,6 +47,7 @@ struct HoldInputs {
   std::optional<DeleteBudget> budget;      // absent: usage does not matter
   bool storage_writable = true;
   bool change_under_way = false;
+  bool data_in_doubt = false;
 };
 
 // What holds deletes back now, most general first. The one place that decides

@@ -41,6 +41,10 @@ void SweepBoard::AddDeletes(uint64_t container, const DeleteRecord& delta) {
   DeleteRecord& record = containers_[container].deletes;
   record.tally += delta.tally;
   record.lateness += delta.lateness;
+  if (!TakeName(container)) {
+    others_.tally += delta.tally;
+    others_.lateness += delta.lateness;
+  }
   for (const auto& [reason, count] : delta.failures) {
     const bool is_kept =
         record.failures.contains(reason) || record.failures.size() < kMaxFailureReasons;
@@ -69,9 +73,41 @@ ContainerSweepView SweepBoard::View(uint64_t container) const {
   return it == containers_.end() ? ContainerSweepView() : it->second;
 }
 
+void SweepBoard::AddCall(absl::StatusCode code, absl::Duration took) {
+  MutexLock lock(mutex_);
+  ++calls_[code];
+  call_durations_.Add(absl::ToInt64Nanoseconds(took));
+}
+
+void SweepBoard::AddPushBack(PushBack kind) {
+  MutexLock lock(mutex_);
+  ++push_backs_[static_cast<size_t>(kind)];
+}
+
+StoreCallCounts SweepBoard::Calls() const {
+  MutexLock lock(mutex_);
+  return {calls_, call_durations_.Get(), push_backs_};
+}
+
+SweepBreakdown SweepBoard::Breakdown(absl::Span<const uint64_t> present) {
+  const absl::flat_hash_set<uint64_t> living(present.begin(), present.end());
+  MutexLock lock(mutex_);
+  absl::erase_if(named_, [&living](uint64_t container) { return !living.contains(container); });
+  for (const uint64_t container : present) TakeName(container);
+  return {named_, others_};
+}
+
+bool SweepBoard::TakeName(uint64_t container) {
+  if (named_.contains(container)) return true;
+  if (named_.size() >= max_named_) return false;
+  named_.insert(container);
+  return true;
+}
+
 void SweepBoard::Forget(uint64_t container) {
   MutexLock lock(mutex_);
   containers_.erase(container);
+  named_.erase(container);
 }
 
 }  // namespace ttl

@@ -1,13 +1,19 @@
 #ifndef TTL_SERVICE_CORE_SWEEP_BOARD_H_
 #define TTL_SERVICE_CORE_SWEEP_BOARD_H_
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "service/core/distribution.h"
 #include "service/core/lateness_histogram.h"
 #include "service/core/mutex.h"
 
@@ -71,11 +77,41 @@ struct SweeperView {
   int64_t calls_under_way = 0;
 };
 
+// Ways in which the store asked for fewer deletes, or seemed to.
+enum class PushBack {
+  kThrottled,    // items answered THROTTLED
+  kRetryAfter,   // a time to wait
+  kExhausted,    // the call failed with RESOURCE_EXHAUSTED
+  kUnavailable,  // the call failed with UNAVAILABLE
+  kNoAnswer,     // none within the deadline
+  kSlow,         // a batch took twice as long as they mostly do
+};
+inline constexpr size_t kPushBacks = 6;
+
+// Calls of DeleteItems that have ended.
+struct StoreCallCounts {
+  std::map<absl::StatusCode, int64_t> by_code;
+  DurationDistribution duration;
+  std::array<int64_t, kPushBacks> push_backs = {};  // by PushBack
+};
+
+// What is shown where only so many containers may be told apart.
+struct SweepBreakdown {
+  absl::flat_hash_set<uint64_t> named;
+  // Deletes of all others, those of containers that are gone included.
+  DeleteRecord others;
+};
+
 // Where the sweeper posts what it does and the handlers read it, so that the two
 // need not know each other. In memory only; counts start with the process.
 // Thread-safe.
 class SweepBoard {
  public:
+  static constexpr size_t kDefaultNamed = 50;
+
+  // At most so many containers are told apart in Breakdown().
+  explicit SweepBoard(size_t max_named = kDefaultNamed) : max_named_(max_named) {}
+
   void PostStore(StoreView store);
   StoreView Store() const;
 
@@ -93,14 +129,32 @@ class SweepBoard {
   void PostCompletePass(uint64_t container, absl::Time time);
   ContainerSweepView View(uint64_t container) const;
 
+  // A call has ended so, and took so long.
+  void AddCall(absl::StatusCode code, absl::Duration took);
+  void AddPushBack(PushBack kind);
+  StoreCallCounts Calls() const;
+
+  // Of the containers that there are now. The first ones that anything was deleted in, or
+  // that were asked about, have a name as long as they exist; so counts under a name, and
+  // those of the others, never decrease.
+  SweepBreakdown Breakdown(absl::Span<const uint64_t> present);
+
   // Drops what is known of a container that is gone.
   void Forget(uint64_t container);
 
  private:
+  bool TakeName(uint64_t container) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const size_t max_named_;
   mutable Mutex mutex_;
   StoreView store_ ABSL_GUARDED_BY(mutex_);
   SweeperView sweeper_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<uint64_t, ContainerSweepView> containers_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_set<uint64_t> named_ ABSL_GUARDED_BY(mutex_);
+  DeleteRecord others_ ABSL_GUARDED_BY(mutex_);  // of those without a name
+  std::map<absl::StatusCode, int64_t> calls_ ABSL_GUARDED_BY(mutex_);
+  OwnedDurationDistribution call_durations_ ABSL_GUARDED_BY(mutex_);
+  std::array<int64_t, kPushBacks> push_backs_ ABSL_GUARDED_BY(mutex_) = {};
 };
 
 }  // namespace ttl

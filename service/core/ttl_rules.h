@@ -67,6 +67,11 @@ inline bool IsLegalTtl(int64_t ttl) { return ttl == kNeverExpires || (ttl >= 1 &
 // Whether `ts` can be a `_ts`: not below kMinTs, not more than a day ahead of `now`.
 bool IsLegalTs(int64_t ts, absl::Time now);
 
+// Whether an item can be like that at `now`; one that cannot is shown.
+inline bool IsPossible(const ItemTimes& item, absl::Time now) {
+  return IsLegalTs(item.ts, now) && (!item.ttl.has_value() || IsLegalTtl(*item.ttl));
+}
+
 // INVALID_ARGUMENT, naming `field`, the value and what is allowed, if `ttl` is
 // present and not legal.
 absl::Status ValidateTtl(absl::string_view field, std::optional<int64_t> ttl);

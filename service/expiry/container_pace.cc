@@ -41,7 +41,7 @@ void ContainerPace::Take(int64_t count, absl::Duration now) {
   bearable_.NoteSent(count, now);
 }
 
-void ContainerPace::NoteAnswer(int64_t count, absl::Duration took, std::optional<double> cost,
+bool ContainerPace::NoteAnswer(int64_t count, absl::Duration took, std::optional<double> cost,
                                bool throttled, std::optional<absl::Duration> retry_after,
                                const Moment& now) {
   if (cost.has_value() && std::isfinite(*cost) && *cost >= 0) LearnCost(count, *cost, now.steady);
@@ -50,10 +50,11 @@ void ContainerPace::NoteAnswer(int64_t count, absl::Duration took, std::optional
   if (retry_after.has_value()) HoldFor(*retry_after, now);
   if (throttled) {
     if (!retry_after.has_value()) Hold(kFirstRefusedHold, kMostRefusedHold, now);
-    return;
+    return slow;
   }
   failures_ = 0;
   batch_limit_.Grow();
+  return slow;
 }
 
 void ContainerPace::NoteFailure(int64_t count, Failure failure,

@@ -46,8 +46,8 @@ class ContainerPace {
 
   // A batch of `count` was answered and took `took`. `cost`: request units, absent if
   // the store did not say. Pushes back if it was slow or `throttled`; `retry_after`
-  // is the store's wish.
-  void NoteAnswer(int64_t count, absl::Duration took, std::optional<double> cost, bool throttled,
+  // is the store's wish. Returns whether it was slow.
+  bool NoteAnswer(int64_t count, absl::Duration took, std::optional<double> cost, bool throttled,
                   std::optional<absl::Duration> retry_after, const Moment& now);
 
   // A batch of `count` failed as a whole.

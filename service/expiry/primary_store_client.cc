@@ -1,6 +1,5 @@
 #include "service/expiry/primary_store_client.h"
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,8 +24,10 @@ constexpr int kKeepaliveMilliseconds = 30'000;
 constexpr int kMaxMessageBytes = 16 << 20;
 
 std::unique_ptr<v1::PrimaryStoreService::Stub> NewStub(
-    const std::string& address, const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
+    const std::string& address, const std::shared_ptr<grpc::ChannelCredentials>& credentials,
+    const std::string& server_name) {
   grpc::ChannelArguments arguments;
+  if (!server_name.empty()) arguments.SetSslTargetNameOverride(server_name);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kMinReconnectMilliseconds);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectMilliseconds);
@@ -50,89 +51,121 @@ gpr_timespec After(absl::Duration deadline) {
 
 }  // namespace
 
+template <typename Response>
+struct PrimaryStoreClient::Call final : AnyCall {
+  void End() override {
+    if (status.ok()) return answer(std::move(response));
+    answer(FromGrpc(status));
+  }
+
+  Response response;
+  grpc::Status status;
+  std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> reader;
+  Answer<Response> answer;
+};
+
 PrimaryStoreClient::PrimaryStoreClient(const std::string& address,
-                                       const std::shared_ptr<grpc::ChannelCredentials>& credentials)
-    : stub_(NewStub(address, credentials)) {}
+                                       const std::shared_ptr<grpc::ChannelCredentials>& credentials,
+                                       const std::string& server_name)
+    : stub_(NewStub(address, credentials, server_name)), thread_([this] { EndCalls(); }) {}
 
 PrimaryStoreClient::~PrimaryStoreClient() {
   Cancel();
-  MutexLock lock(mutex_);
-  while (running_ > 0) left_.Wait(mutex_);
+  thread_.join();
+  queue_.Shutdown();
+  void* tag = nullptr;
+  bool ok = false;
+  while (queue_.Next(&tag, &ok)) continue;
 }
-
-// What a call needs until it is answered.
-template <typename Response>
-struct PrimaryStoreClient::Call {
-  grpc::ClientContext context;
-  Response response;
-  Answer<Response> answer;
-};
 
 template <typename Request, typename Response, typename Method>
 void PrimaryStoreClient::Start(Method method, const Request& request, absl::Duration deadline,
                                Answer<Response> answer) {
-  auto call = std::make_shared<Call<Response>>();
+  auto call = std::make_unique<Call<Response>>();
   call->context.set_deadline(After(deadline));
   call->context.set_wait_for_ready(false);
   call->answer = std::move(answer);
-  if (!Enter(&call->context)) return call->answer(absl::CancelledError("the sidecar is stopping"));
-  Call<Response>& started = *call;
-  (stub_->async()->*method)(&started.context, &request, &started.response,
-                            [this, call = std::move(call)](const grpc::Status& status) mutable {
-                              Answer<Response> to = std::move(call->answer);
-                              absl::StatusOr<Response> result = std::move(call->response);
-                              if (!status.ok()) result = FromGrpc(status);
-                              Forget(&call->context);
-                              // The context holds the channel, whose end waits for this very
-                              // thread: the last reference to it must not be dropped here, after
-                              // Leave().
-                              call.reset();
-                              to(std::move(result));
-                              Leave();
-                            });
+  if (!Enter(*call)) return call->answer(absl::CancelledError("the sidecar is stopping"));
+  Call<Response>& started = *call.release();  // EndCalls() deletes it
+  started.reader = (stub_.get()->*method)(&started.context, request, &queue_);
+  started.reader->Finish(&started.response, &started.status, static_cast<AnyCall*>(&started));
 }
 
 void PrimaryStoreClient::GetStoreInfo(absl::Duration deadline,
                                       Answer<v1::GetStoreInfoResponse> answer) {
-  using Method = void (v1::PrimaryStoreService::Stub::async::*)(
-      grpc::ClientContext*, const v1::GetStoreInfoRequest*, v1::GetStoreInfoResponse*,
-      std::function<void(grpc::Status)>);
-  Start(static_cast<Method>(&v1::PrimaryStoreService::Stub::async::GetStoreInfo),
+  Start(&v1::PrimaryStoreService::Stub::AsyncGetStoreInfo,
         v1::GetStoreInfoRequest::default_instance(), deadline, std::move(answer));
 }
 
 void PrimaryStoreClient::DeleteItems(const v1::DeleteItemsRequest& request, absl::Duration deadline,
                                      Answer<v1::DeleteItemsResponse> answer) {
-  using Method = void (v1::PrimaryStoreService::Stub::async::*)(
-      grpc::ClientContext*, const v1::DeleteItemsRequest*, v1::DeleteItemsResponse*,
-      std::function<void(grpc::Status)>);
-  Start(static_cast<Method>(&v1::PrimaryStoreService::Stub::async::DeleteItems), request, deadline,
-        std::move(answer));
+  Start(&v1::PrimaryStoreService::Stub::AsyncDeleteItems, request, deadline, std::move(answer));
 }
 
-bool PrimaryStoreClient::Enter(grpc::ClientContext* context) {
+absl::Status PrimaryStoreClient::ScanItems(
+    const v1::ScanItemsRequest& request, absl::Duration deadline,
+    absl::FunctionRef<bool(const v1::ScanItemsResponse&)> take) {
+  grpc::ClientContext context;
+  context.set_deadline(After(deadline));
+  context.set_wait_for_ready(false);
+  if (!EnterScan(context)) return absl::CancelledError("the sidecar is stopping");
+  const auto reader = stub_->ScanItems(&context, request);
+  v1::ScanItemsResponse response;
+  bool ended = false;
+  while (!ended && reader->Read(&response)) ended = !take(response);
+  if (ended) context.TryCancel();
+  const grpc::Status status = reader->Finish();
+  LeaveScan(context);
+  return ended || status.ok() ? absl::OkStatus() : FromGrpc(status);
+}
+
+bool PrimaryStoreClient::EnterScan(grpc::ClientContext& context) {
+  MutexLock lock(mutex_);
+  if (!cancelled_) scans_.insert(&context);
+  return !cancelled_;
+}
+
+void PrimaryStoreClient::LeaveScan(grpc::ClientContext& context) {
+  MutexLock lock(mutex_);
+  scans_.erase(&context);
+}
+
+bool PrimaryStoreClient::Enter(AnyCall& call) {
   MutexLock lock(mutex_);
   if (cancelled_) return false;
-  under_way_.insert(context);
-  ++running_;
+  under_way_.insert(&call);
+  changed_.NotifyAll();
   return true;
 }
 
-void PrimaryStoreClient::Forget(grpc::ClientContext* context) {
+void PrimaryStoreClient::Leave(AnyCall& call) {
   MutexLock lock(mutex_);
-  under_way_.erase(context);
+  under_way_.erase(&call);
 }
 
-void PrimaryStoreClient::Leave() {
+bool PrimaryStoreClient::AwaitCalls() {
   MutexLock lock(mutex_);
-  --running_;
-  left_.NotifyAll();
+  while (under_way_.empty() && !cancelled_) changed_.Wait(mutex_);
+  return !under_way_.empty();
+}
+
+void PrimaryStoreClient::EndCalls() {
+  void* tag = nullptr;
+  bool ok = false;
+  while (AwaitCalls()) {
+    if (!queue_.Next(&tag, &ok)) return;
+    const std::unique_ptr<AnyCall> call(static_cast<AnyCall*>(tag));
+    Leave(*call);
+    call->End();
+  }
 }
 
 void PrimaryStoreClient::Cancel() {
   MutexLock lock(mutex_);
   cancelled_ = true;
-  for (grpc::ClientContext* context : under_way_) context->TryCancel();
+  for (AnyCall* call : under_way_) call->context.TryCancel();
+  for (grpc::ClientContext* scan : scans_) scan->TryCancel();
+  changed_.NotifyAll();
 }
 
 }  // namespace ttl

@@ -4,13 +4,16 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "grpcpp/client_context.h"
+#include "grpcpp/completion_queue.h"
 #include "grpcpp/security/credentials.h"
 #include "service/core/mutex.h"
 #include "ttl/v1/primary_store_service.grpc.pb.h"
@@ -25,20 +28,25 @@ namespace ttl {
 // There is no interface in between: tests run this very client against a scripted
 // server on a Unix socket, so that deadlines, errors and cancellation are real.
 //
+// Calls are ended by a thread that polls gRPC only while some are under way: threads that
+// poll all the time slow down the server's calls of the same process.
+//
 // Thread-safe.
 class PrimaryStoreClient {
  public:
-  // Called exactly once: on a thread of gRPC, which it must not block, or on the
-  // calling thread if the call is refused at once. An error carries the code of the
+  // Called exactly once: on the thread that ends calls, which it must not block, or on
+  // the calling thread if the call is refused at once. An error carries the code of the
   // call and, if the store said so, how long to wait (RetryAfterOf); after one the
   // fate of the request is unknown. CANCELLED after Cancel().
   template <typename Response>
   using Answer = absl::AnyInvocable<void(absl::StatusOr<Response>)>;
 
   // `address` is any gRPC address, such as "unix:/run/store.sock" or
-  // "dns:///store:50051". Does not connect yet.
+  // "dns:///store:50051". `server_name`, if not empty, is the name that the store's
+  // certificate must have, in place of the host of `address`. Does not connect yet.
   PrimaryStoreClient(const std::string& address,
-                     const std::shared_ptr<grpc::ChannelCredentials>& credentials);
+                     const std::shared_ptr<grpc::ChannelCredentials>& credentials,
+                     const std::string& server_name = "");
 
   // Cancels what is under way and waits for it.
   ~PrimaryStoreClient();
@@ -49,10 +57,22 @@ class PrimaryStoreClient {
   void DeleteItems(const v1::DeleteItemsRequest& request, absl::Duration deadline,
                    Answer<v1::DeleteItemsResponse> answer);
 
+  // Reads a stream of items, on the calling thread, which waits: `take` gets each message
+  // and says whether to go on. Not OK if the stream ended so or took longer than
+  // `deadline`; OK if `take` ended it.
+  absl::Status ScanItems(const v1::ScanItemsRequest& request, absl::Duration deadline,
+                         absl::FunctionRef<bool(const v1::ScanItemsResponse&)> take);
+
   // For shutdown: ends all calls under way and refuses all later ones.
   void Cancel();
 
  private:
+  // A call under way, and the tag of its end.
+  struct AnyCall {
+    virtual ~AnyCall() = default;
+    virtual void End() = 0;  // answers it
+    grpc::ClientContext context;
+  };
   template <typename Response>
   struct Call;
 
@@ -60,19 +80,26 @@ class PrimaryStoreClient {
   template <typename Request, typename Response, typename Method>
   void Start(Method method, const Request& request, absl::Duration deadline,
              Answer<Response> answer);
-  // A call begins, unless all are cancelled; its context can be cancelled until it is
-  // forgotten; and the call ends, which the destructor waits for.
-  bool Enter(grpc::ClientContext* context);
-  void Forget(grpc::ClientContext* context);
-  void Leave();
+  // A call begins, unless all are cancelled, and can be cancelled until it leaves.
+  bool Enter(AnyCall& call);
+  void Leave(AnyCall& call);
+  bool EnterScan(grpc::ClientContext& context);
+  void LeaveScan(grpc::ClientContext& context);
+
+  // Ends calls until all are cancelled and have ended.
+  void EndCalls();
+  bool AwaitCalls();
 
   const std::unique_ptr<v1::PrimaryStoreService::Stub> stub_;
+  grpc::CompletionQueue queue_;
 
   Mutex mutex_;
-  CondVar left_;
+  CondVar changed_;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::flat_hash_set<grpc::ClientContext*> under_way_ ABSL_GUARDED_BY(mutex_);
-  int64_t running_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::flat_hash_set<AnyCall*> under_way_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_set<grpc::ClientContext*> scans_ ABSL_GUARDED_BY(mutex_);
+
+  std::thread thread_;  // last: uses all the others
 };
 
 }  // namespace ttl

@@ -65,6 +65,20 @@ ContainerPace::Failure FailureOf(const absl::Status& error) {
   return is_push_back ? ContainerPace::Failure::kPushBack : ContainerPace::Failure::kRefused;
 }
 
+// Absent if the failure says nothing about how busy the store is.
+std::optional<PushBack> PushBackOf(const absl::Status& error) {
+  switch (error.code()) {
+    case absl::StatusCode::kResourceExhausted:
+      return PushBack::kExhausted;
+    case absl::StatusCode::kUnavailable:
+      return PushBack::kUnavailable;
+    case absl::StatusCode::kDeadlineExceeded:
+      return PushBack::kNoAnswer;
+    default:
+      return std::nullopt;
+  }
+}
+
 // Deletes of ours can be told from those of users by these lines, and each one with
 // all that it was decided by.
 void LogDeletes(const Container& container, const v1::DeleteItemsRequest& request,
@@ -299,6 +313,7 @@ bool Sweeper::MaySend(const Turn& turn, bool entered, const Moment& now) {
       .budget = budget,
       .storage_writable = parts_.storage.WriteHealth().ok(),
       .change_under_way = !entered,
+      .data_in_doubt = parts_.storage.data_trust().in_doubt(),
   });
   if (std::any_of(holds.begin(), holds.end(), StopsDeletes)) {
     pace.set_waiting_for_rate(false);
@@ -444,6 +459,7 @@ void Sweeper::TakeEnded(DeleteCall& call) {
   const Moment now = ReadMoment();
   Pacing& pacing = PacingOf(call.container->number, now);
   agenda_.Wake(call.container->number);
+  parts_.board.AddCall(call.response.status().code(), now.steady - call.sent.steady);
   if (call.response.ok()) {
     TakeResponse(pacing, call, now);
   } else {
@@ -463,9 +479,13 @@ void Sweeper::TakeResponse(Pacing& pacing, const DeleteCall& call, const Moment&
   if (response.has_request_charge()) charge = response.request_charge();
   std::optional<absl::Duration> retry_after;
   if (response.has_retry_after()) retry_after = FromProto(response.retry_after());
-  pacing.pace.NoteAnswer(static_cast<int64_t>(call.batch.items.size()),
-                         now.steady - call.sent.steady, charge, answers.record.tally.throttled > 0,
-                         retry_after, now);
+  const bool throttled = answers.record.tally.throttled > 0;
+  const bool slow =
+      pacing.pace.NoteAnswer(static_cast<int64_t>(call.batch.items.size()),
+                             now.steady - call.sent.steady, charge, throttled, retry_after, now);
+  if (throttled) parts_.board.AddPushBack(PushBack::kThrottled);
+  if (retry_after.has_value()) parts_.board.AddPushBack(PushBack::kRetryAfter);
+  if (slow) parts_.board.AddPushBack(PushBack::kSlow);
   LogDeletes(*call.container, call.batch.request, response, answers.record.tally);
   TakeAnswers(pacing, *call.container, std::move(answers), now);
 }
@@ -476,6 +496,7 @@ void Sweeper::TakeCallError(Pacing& pacing, const DeleteCall& call, const Moment
   const int64_t count = static_cast<int64_t>(call.batch.items.size());
   store_.state().TakeCallError(error, IsAnswered(error));
   store_.NoteUnanswered(count);
+  if (const auto kind = PushBackOf(error)) parts_.board.AddPushBack(*kind);
   pacing.pace.NoteFailure(count, FailureOf(error), RetryAfterOf(error), now);
   if (!absl::IsCancelled(error)) {
     log_.Log(spdlog::level::warn, absl::StrCat(id, "/", absl::StatusCodeToString(error.code())),

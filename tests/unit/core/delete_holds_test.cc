@@ -33,7 +33,8 @@ struct Situation {
                                .limit_per_second = limit_per_second,
                                .budget = budget,
                                .storage_writable = storage_writable,
-                               .change_under_way = change_under_way});
+                               .change_under_way = change_under_way,
+                               .data_in_doubt = data_in_doubt});
   }
 
   void Replace(std::optional<int64_t> braked_items, absl::Time until) {
@@ -49,6 +50,7 @@ struct Situation {
   std::optional<DeleteBudget> budget;
   bool storage_writable = true;
   bool change_under_way = false;
+  bool data_in_doubt = false;
 };
 
 TEST(DeleteHoldsTest, NothingHoldsDeletesBackAtRest) {
@@ -106,6 +108,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Budget", [](Situation& s) { s.budget.emplace(); }, DeleteHold::kBudget, true},
         Case{"Backoff", [](Situation& s) { s.pace.held_until = kNow + kAhead; },
              DeleteHold::kBackoff, true},
+        Case{"DataInDoubt", [](Situation& s) { s.data_in_doubt = true; }, DeleteHold::kDataInDoubt,
+             true},
         Case{"ChangeUnderWay", [](Situation& s) { s.change_under_way = true; },
              DeleteHold::kChangeUnderWay, true},
         Case{"Brake", [](Situation& s) { s.Replace(5, kNow + kAhead); }, DeleteHold::kBrake, false},

@@ -95,5 +95,58 @@ TEST(SweepBoardTest, ForgottenContainerIsEmptyAgain) {
   EXPECT_EQ(board.View(1).early_entries, 0);
 }
 
+DeleteRecord Sent(int64_t count) {
+  DeleteRecord record;
+  record.tally.sent = count;
+  return record;
+}
+
+TEST(SweepBoardTest, TheFirstContainersHaveNames) {
+  SweepBoard board(2);
+  board.AddDeletes(7, Sent(1));
+  EXPECT_THAT(board.Breakdown({3, 5, 7, 9}).named, UnorderedElementsAre(3, 7));
+  EXPECT_THAT(board.Breakdown({9, 7, 5, 3}).named, UnorderedElementsAre(3, 7));
+}
+
+TEST(SweepBoardTest, DeletesWithoutANameAreAddedUp) {
+  SweepBoard board(1);
+  for (const uint64_t container : {1, 2, 3}) board.AddDeletes(container, Sent(10));
+  EXPECT_EQ(board.Breakdown({1, 2, 3}).others.tally.sent, 20);
+  EXPECT_EQ(board.View(2).deletes.tally.sent, 10);
+}
+
+TEST(SweepBoardTest, ANameIsFreeWhenItsContainerIsGone) {
+  SweepBoard board(1);
+  EXPECT_THAT(board.Breakdown({1, 2}).named, UnorderedElementsAre(1));
+  EXPECT_THAT(board.Breakdown({2}).named, UnorderedElementsAre(2));
+  board.Forget(2);
+  EXPECT_THAT(board.Breakdown({3}).named, UnorderedElementsAre(3));
+}
+
+TEST(SweepBoardTest, WhatIsAddedUpNeverDecreases) {
+  SweepBoard board(1);
+  board.AddDeletes(1, Sent(10));
+  board.AddDeletes(2, Sent(10));
+  board.Forget(2);
+  EXPECT_EQ(board.Breakdown({1}).others.tally.sent, 10);
+  board.Forget(1);
+  EXPECT_EQ(board.Breakdown({3}).others.tally.sent, 10);
+}
+
+TEST(SweepBoardTest, CallsCountByCodeAndPushBackByKind) {
+  SweepBoard board;
+  board.AddCall(absl::StatusCode::kOk, absl::Milliseconds(3));
+  board.AddCall(absl::StatusCode::kOk, absl::Milliseconds(30));
+  board.AddCall(absl::StatusCode::kUnavailable, absl::Seconds(1));
+  board.AddPushBack(PushBack::kSlow);
+  const StoreCallCounts calls = board.Calls();
+  EXPECT_THAT(calls.by_code, UnorderedElementsAre(Pair(absl::StatusCode::kOk, 2),
+                                                  Pair(absl::StatusCode::kUnavailable, 1)));
+  EXPECT_EQ(calls.duration.Count(), 3);
+  EXPECT_EQ(calls.duration.sum, absl::ToInt64Nanoseconds(absl::Milliseconds(1033)));
+  EXPECT_EQ(calls.push_backs[static_cast<size_t>(PushBack::kSlow)], 1);
+  EXPECT_EQ(calls.push_backs[static_cast<size_t>(PushBack::kThrottled)], 0);
+}
+
 }  // namespace
 }  // namespace ttl

@@ -214,6 +214,17 @@ TEST(TtlRulesTest, TsIsAtLeastOneAndAtMostADayAhead) {
   EXPECT_FALSE(IsLegalTs(kMaxInt64, now));
 }
 
+TEST(TtlRulesTest, AnItemIsPossibleIfBothItsTimesAreLegal) {
+  const absl::Time now = absl::FromUnixSeconds(1'800'000'000);
+  EXPECT_TRUE(IsPossible({1'800'000'000, std::nullopt}, now));
+  EXPECT_TRUE(IsPossible({1'800'086'400, 60}, now));
+  EXPECT_TRUE(IsPossible({1, -1}, now));
+  EXPECT_FALSE(IsPossible({1'800'086'401, 60}, now));
+  EXPECT_FALSE(IsPossible({0, std::nullopt}, now));
+  EXPECT_FALSE(IsPossible({1'800'000'000, 0}, now));
+  EXPECT_FALSE(IsPossible({1'800'000'000, kMaxTtl + 1}, now));
+}
+
 TEST(TtlRulesTest, ExactlyADayAheadIsLegalAndAnInstantMoreIsNot) {
   const absl::Time now = absl::FromUnixSeconds(1'800'000'000);
   EXPECT_TRUE(IsLegalTs(1'800'086'400, now));

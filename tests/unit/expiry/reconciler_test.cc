@@ -1,0 +1,383 @@
+#include "service/expiry/reconciler.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/testing/sweep_harness.h"
+
+namespace ttl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+ItemVersion Version(int64_t ts, std::optional<int64_t> ttl = std::nullopt,
+                    std::optional<uint64_t> sequence = std::nullopt) {
+  ItemVersion version;
+  version.times = {ts, ttl};
+  version.sequence = sequence;
+  return version;
+}
+
+class ReconcilerTest : public testing::Test {
+ protected:
+  ReconcilerTest() {
+    options.page_items = 5;
+    options.commit_items = 2;
+    harness.store.SetScanMessageItems(3);
+    harness.storage.Create("orders", 3600);
+    harness.Step();  // the store is known to be reachable
+  }
+
+  // Saves a doubt as a start with an empty directory does, and lets a new process begin.
+  void DoubtData() {
+    ASSERT_TRUE(Await<absl::Status>([&](auto done) {
+                  harness.storage->sidecar_state().SaveDataDoubt({"test", "", ""}, std::move(done));
+                }).ok());
+    harness.storage->data_trust().Doubt("test");
+    options.rebuild = true;
+  }
+
+  Reconciler& Start() {
+    reconciler = std::make_unique<Reconciler>(
+        options, Reconciler::Parts{.system_clock = harness.clock,
+                                   .clock = *harness.guarded_clock,
+                                   .storage = *harness.storage,
+                                   .store = &harness.client(),
+                                   .sweep_board = harness.board,
+                                   .board = board,
+                                   .on_whole = [this] { ++times_whole; }});
+    return *reconciler;
+  }
+
+  // Runs until nothing is under way, and returns how it ended.
+  Reconciliation Finish() {
+    for (int step = 0; step < 1000 && board.View()->is_under_way(); ++step) {
+      harness.clock.Advance(std::min(reconciler->RunOnce(), absl::Seconds(10)));
+    }
+    return *board.View();
+  }
+
+  Reconciliation Reconcile(const ReconciliationRequest& request) {
+    EXPECT_TRUE(board.Request(request, kTestNow).ok());
+    return Finish();
+  }
+
+  void PutInStore(const std::string& id, const ItemVersion& version) {
+    harness.store.Put("orders", KeyOf(id), version);
+  }
+
+  std::optional<ItemVersion> Tracked(const std::string& id) {
+    const std::optional<TrackedItem> item = harness.storage.FindItem("orders", id);
+    if (!item.has_value()) return std::nullopt;
+    return item->version;
+  }
+
+  SweepHarness harness;
+  WakeSignal wake;
+  ReconciliationBoard board{wake};
+  ReconcilerOptions options;
+  std::unique_ptr<Reconciler> reconciler;
+  int times_whole = 0;
+};
+
+TEST_F(ReconcilerTest, TracksWhatTheStoreHasAndLeavesWhatIsNewer) {
+  const int64_t now = harness.Now();
+  PutInStore("same", Version(now - 10, 60));
+  harness.storage.TrackOne("orders", "same", now - 10, 60);
+  PutInStore("missing", Version(now - 10, 60));
+  PutInStore("newer in the store", Version(now - 5));
+  harness.storage.TrackOne("orders", "newer in the store", now - 10);
+  PutInStore("another ttl", Version(now - 10, 60));
+  harness.storage.TrackOne("orders", "another ttl", now - 10, 30);
+  PutInStore("older in the store", Version(now - 20));
+  harness.storage.TrackOne("orders", "older in the store", now - 10);
+  PutInStore("impossible", Version(now - 10, 0));
+  harness.storage.TrackOne("orders", "extra", now - 10);
+
+  const ReconciliationCounts expected = {
+      .scanned = 6, .same = 1, .missing = 1, .differing = 2, .newer = 1, .invalid = 1, .extra = 1};
+  Start();
+  const Reconciliation dry = Reconcile({"orders", /*dry_run=*/true});
+  EXPECT_EQ(dry.state, ReconciliationState::kDone) << dry.problem;
+  EXPECT_EQ(dry.counts, expected);
+  EXPECT_EQ(dry.samples.size(), 6u);
+  EXPECT_EQ(Tracked("missing"), std::nullopt) << "a dry run changes nothing";
+
+  EXPECT_EQ(Reconcile({"orders", false}).counts, expected);
+  EXPECT_EQ(Tracked("missing"), Version(now - 10, 60));
+  EXPECT_EQ(Tracked("newer in the store"), Version(now - 5));
+  EXPECT_EQ(Tracked("another ttl"), Version(now - 10, 60));
+  EXPECT_EQ(Tracked("older in the store"), Version(now - 10));
+  EXPECT_EQ(Tracked("impossible"), std::nullopt);
+  EXPECT_EQ(Tracked("extra"), Version(now - 10)) << "never dropped on the word of a scan";
+
+  const Reconciliation again = Reconcile({"orders", false});
+  EXPECT_EQ(again.counts.same, 4);
+  EXPECT_EQ(again.counts.missing + again.counts.differing, 0);
+}
+
+TEST_F(ReconcilerTest, AnExtraItemGoesWithItsDelete) {
+  const int64_t now = harness.Now();
+  harness.storage.TrackOne("orders", "extra", now - 10, 5);
+  Start();
+  EXPECT_EQ(Reconcile({"orders", false}).counts.extra, 1);
+  harness.SweepNow();
+  EXPECT_EQ(harness.TallyOf("orders").not_found, 1);
+  EXPECT_EQ(Tracked("extra"), std::nullopt);
+}
+
+// What is reported between the store's read of a page and the page's application wins.
+struct Race {
+  std::string name;
+  // What the page gives; what is tracked before; what is reported meanwhile.
+  ItemVersion given;
+  std::optional<ItemVersion> before;
+  std::optional<ItemVersion> removed;
+  std::optional<ItemVersion> written;
+  std::optional<ItemVersion> expected;
+};
+
+class ReconcilerRaceTest : public ReconcilerTest, public testing::WithParamInterface<Race> {};
+
+TEST_P(ReconcilerRaceTest, WhatIsReportedMeanwhileWins) {
+  const Race& race = GetParam();
+  PutInStore("a", race.given);
+  if (race.before.has_value()) {
+    ASSERT_TRUE(harness.storage.Track("orders", {{KeyOf("a"), *race.before}}).ok());
+  }
+  harness.store.SetBeforeScanMessage([&](const auto&, auto&) {
+    if (race.removed.has_value()) {
+      harness.storage.UntrackOne("orders", "a", race.removed->times.ts, race.removed->sequence);
+    }
+    if (race.written.has_value()) {
+      EXPECT_TRUE(harness.storage.Track("orders", {{KeyOf("a"), *race.written}}).ok());
+    }
+    return grpc::Status::OK;
+  });
+  Start();
+  const Reconciliation ended = Reconcile({"orders", false});
+  EXPECT_EQ(ended.state, ReconciliationState::kDone) << ended.problem;
+  EXPECT_EQ(Tracked("a"), race.expected);
+  EXPECT_EQ(ended.counts.extra, 0) << "what is reported meanwhile is not extra";
+}
+
+const int64_t kTs = absl::ToUnixSeconds(kTestNow) - 100;
+
+INSTANTIATE_TEST_SUITE_P(
+    Races, ReconcilerRaceTest,
+    testing::Values(
+        Race{"RemovedAndNeverTracked", Version(kTs, 60), {}, Version(kTs), {}, {}},
+        Race{"RemovedAndTrackedBefore", Version(kTs, 60), Version(kTs, 60), Version(kTs), {}, {}},
+        Race{"RemovedAtALaterSecond", Version(kTs, 60), {}, Version(kTs + 5), {}, {}},
+        Race{"RemovedByALaterSequence", Version(kTs, 60, 7), {}, Version(kTs, {}, 8), {}, {}},
+        Race{"AnOlderVersionRemoved",
+             Version(kTs + 5, 60),
+             {},
+             Version(kTs),
+             {},
+             Version(kTs + 5, 60)},
+        Race{"AnOlderSequenceRemoved",
+             Version(kTs, 60, 8),
+             {},
+             Version(kTs, {}, 7),
+             {},
+             Version(kTs, 60, 8)},
+        Race{"WrittenInTheSameSecond",
+             Version(kTs, 5),
+             Version(kTs, 5),
+             {},
+             Version(kTs, 600),
+             Version(kTs, 600)},
+        Race{"WrittenInTheSameSecondAndNeverTracked",
+             Version(kTs, 5),
+             {},
+             {},
+             Version(kTs, 600),
+             Version(kTs, 600)},
+        Race{"WrittenLater", Version(kTs, 5), {}, {}, Version(kTs + 1, 600), Version(kTs + 1, 600)},
+        Race{"RemovedAndWrittenAgain",
+             Version(kTs, 5),
+             {},
+             Version(kTs),
+             Version(kTs + 1, 600),
+             Version(kTs + 1, 600)}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_F(ReconcilerTest, MarksEndWithTheirPage) {
+  const int64_t now = harness.Now();
+  for (int i = 0; i < 20; ++i) PutInStore(absl::StrCat("item", 10 + i), Version(now - 10));
+  // Removed during the first page, written again in the same second with its report lost,
+  // and read by the last page.
+  bool removed = false;
+  harness.store.SetBeforeScanMessage([&](const auto&, auto&) {
+    if (!std::exchange(removed, true)) harness.storage.UntrackOne("orders", "item29", now - 10);
+    return grpc::Status::OK;
+  });
+  Start();
+  EXPECT_EQ(Reconcile({"orders", false}).counts.missing, 20);
+  EXPECT_EQ(Tracked("item29"), Version(now - 10));
+}
+
+TEST_F(ReconcilerTest, RebuildsAllContainersAndThenEndsTheDoubt) {
+  const int64_t now = harness.Now();
+  harness.storage.Create("sessions", 60);
+  PutInStore("a", Version(now - 4000));
+  harness.store.Put("sessions", KeyOf("b"), Version(now - 1));
+  DoubtData();
+  harness.storage.TrackOne("orders", "stale", now - 4000);
+  EXPECT_EQ(*harness.storage.FindTimes("orders", "stale"), std::nullopt)
+      << "in doubt, only what checks carry is judged";
+  Start();
+  EXPECT_FALSE(board.Request({"orders", false}, kTestNow).ok()) << "the rebuild is under way";
+  EXPECT_FALSE(board.Cancel().ok()) << "nor can it be cancelled";
+  EXPECT_EQ(harness.SweepNow(), 0) << "nothing is deleted";
+
+  const Reconciliation rebuilt = Finish();
+  EXPECT_EQ(rebuilt.state, ReconciliationState::kDone);
+  EXPECT_EQ(rebuilt.containers_done, 2);
+  EXPECT_EQ(rebuilt.counts.missing, 2);
+  EXPECT_EQ(times_whole, 1);
+  EXPECT_FALSE(harness.storage->data_trust().in_doubt());
+  EXPECT_EQ(harness.storage->sidecar_state().LoadDataDoubt().value(), std::nullopt);
+  EXPECT_NE(*harness.storage.FindTimes("orders", "stale"), std::nullopt);
+  harness.storage->due_changes().AddAll();
+  EXPECT_GT(harness.SweepNow(), 0) << "deletes go on";
+}
+
+TEST_F(ReconcilerTest, AKilledRebuildGoesOnWhereItWas) {
+  const int64_t now = harness.Now();
+  for (int i = 0; i < 20; ++i) PutInStore(absl::StrCat("item", 10 + i), Version(now - 10));
+  DoubtData();
+  Start();
+  reconciler->RunOnce();  // enters the container
+  reconciler->RunOnce();  // the first page
+  const int64_t first_page = board.View()->counts.missing;
+  ASSERT_GE(first_page, 5);
+  reconciler.reset();
+  harness.Restart();
+  harness.Step();
+  ASSERT_TRUE(harness.storage->data_trust().in_doubt());
+  Start();
+  const Reconciliation rebuilt = Finish();
+  EXPECT_EQ(rebuilt.state, ReconciliationState::kDone) << rebuilt.problem;
+  EXPECT_EQ(rebuilt.counts.missing, 20 - first_page) << "pages before are not read again";
+  EXPECT_EQ(rebuilt.counts.extra, 0);
+  EXPECT_EQ(harness.storage->tallies().Tracked(harness.storage.Find("orders")->number).items, 20);
+}
+
+TEST_F(ReconcilerTest, ARebuildOutlastsAStoreThatFails) {
+  const int64_t now = harness.Now();
+  for (int i = 0; i < 20; ++i) PutInStore(absl::StrCat("item", 10 + i), Version(now - 10));
+  int messages = 0;
+  harness.store.SetBeforeScanMessage([&](const auto&, auto&) {
+    return ++messages % 2 == 0 ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "busy")
+                               : grpc::Status::OK;
+  });
+  DoubtData();
+  Start();
+  const Reconciliation rebuilt = Finish();
+  EXPECT_EQ(rebuilt.state, ReconciliationState::kDone);
+  EXPECT_EQ(rebuilt.counts.scanned, 20) << "what is read twice counts once";
+  EXPECT_EQ(rebuilt.counts.missing, 20);
+}
+
+TEST_F(ReconcilerTest, AnOperatorsWordEndsARebuild) {
+  harness.store.SetBeforeScanMessage(
+      [](const auto&, auto&) { return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "no scan"); });
+  DoubtData();
+  Start();
+  for (int i = 0; i < 30; ++i) reconciler->RunOnce();
+  EXPECT_EQ(board.View()->state, ReconciliationState::kWaiting) << "a rebuild never gives up";
+  EXPECT_THAT(board.View()->problem, HasSubstr("no scan"));
+  ASSERT_TRUE(Await<absl::Status>([&](auto done) {
+                harness.storage->sidecar_state().ClearDataDoubt(std::move(done));
+              }).ok());
+  harness.storage->data_trust().Confirm();
+  EXPECT_EQ(Finish().state, ReconciliationState::kCancelled);
+  EXPECT_EQ(harness.storage->sidecar_state().LoadDataDoubt().value(), std::nullopt)
+      << "its progress does not bring the doubt back";
+}
+
+TEST_F(ReconcilerTest, AnOperatorsReconciliationGivesUpAndSaysWhy) {
+  harness.store.SetBeforeScanMessage(
+      [](const auto&, auto&) { return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "no scan"); });
+  Start();
+  const Reconciliation failed = Reconcile({"orders", false});
+  EXPECT_EQ(failed.state, ReconciliationState::kFailed);
+  EXPECT_THAT(failed.problem, HasSubstr("no scan"));
+}
+
+TEST_F(ReconcilerTest, NothingIsTakenFromAStoreThatIsPerhapsAnother) {
+  PutInStore("a", Version(harness.Now()));
+  harness.store.SetStoreId("another store");
+  harness.clock.Advance(absl::Minutes(1));
+  harness.Step();
+  DoubtData();
+  Start();
+  for (int i = 0; i < 5; ++i) reconciler->RunOnce();
+  EXPECT_THAT(board.View()->problem, HasSubstr("confirmed"));
+  EXPECT_THAT(harness.store.ReceivedScans(), IsEmpty());
+}
+
+TEST_F(ReconcilerTest, AContainerThatTheStoreDoesNotHaveIsAnEmptyOne) {
+  harness.store.SetBeforeScanMessage([](const auto&, auto&) {
+    return grpc::Status(grpc::StatusCode::NOT_FOUND, "no such container");
+  });
+  harness.storage.TrackOne("orders", "a", harness.Now());
+  Start();
+  const Reconciliation ended = Reconcile({"orders", false});
+  EXPECT_EQ(ended.state, ReconciliationState::kDone);
+  EXPECT_EQ(ended.counts.extra, 1);
+}
+
+TEST_F(ReconcilerTest, AScanThatWouldNeverEndIsRefused) {
+  for (int i = 0; i < 20; ++i) PutInStore(absl::StrCat("item", 10 + i), Version(harness.Now()));
+  harness.store.SetBeforeScanMessage([](const auto&, v1::ScanItemsResponse& response) {
+    response.set_next_page_token("again");
+    return grpc::Status::OK;
+  });
+  Start();
+  const Reconciliation failed = Reconcile({"orders", false});
+  EXPECT_EQ(failed.state, ReconciliationState::kFailed);
+  EXPECT_THAT(failed.problem, HasSubstr("never end"));
+}
+
+TEST_F(ReconcilerTest, ADeletedContainerIsLeftOut) {
+  for (int i = 0; i < 20; ++i) PutInStore(absl::StrCat("item", 10 + i), Version(harness.Now()));
+  harness.store.SetBeforeScanMessage([&](const auto&, auto&) {
+    harness.storage.Delete("orders").IgnoreError();
+    return grpc::Status::OK;
+  });
+  Start();
+  EXPECT_EQ(Reconcile({"", false}).state, ReconciliationState::kDone);
+}
+
+TEST_F(ReconcilerTest, ACancelledOneEnds) {
+  for (int i = 0; i < 20; ++i) PutInStore(absl::StrCat("item", 10 + i), Version(harness.Now()));
+  Start();
+  ASSERT_TRUE(board.Request({"orders", false}, kTestNow).ok());
+  reconciler->RunOnce();
+  ASSERT_TRUE(board.Cancel().ok());
+  EXPECT_EQ(Finish().state, ReconciliationState::kCancelled);
+  EXPECT_EQ(Reconcile({"orders", false}).state, ReconciliationState::kDone) << "another may begin";
+}
+
+TEST_F(ReconcilerTest, ReadsNoFasterThanItsRate) {
+  const int64_t now = harness.Now();
+  for (int i = 0; i < 90; ++i) PutInStore(absl::StrCat("item", 10 + i), Version(now - 10));
+  options.max_items_per_second = 9;
+  Start();
+  const absl::Duration began = *harness.clock.Read().boot;
+  Reconcile({"orders", false});
+  EXPECT_GE(*harness.clock.Read().boot - began, absl::Seconds(9));
+}
+
+}  // namespace
+}  // namespace ttl
