@@ -7,7 +7,7 @@
 
 namespace ttl {
 
-absl::StatusOr<ContainerPtr> FindContainer(const Containers& containers, const std::string& id) {
+absl::StatusOr<ContainerPtr> FindContainer(const Containers& containers, absl::string_view id) {
   ContainerPtr container = containers.Find(id);
   if (container != nullptr) return container;
   return absl::NotFoundError(

@@ -1,16 +1,15 @@
 #ifndef TTL_SERVICE_RPC_CONTAINER_LOOKUP_H_
 #define TTL_SERVICE_RPC_CONTAINER_LOOKUP_H_
 
-#include <string>
-
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "service/core/container.h"
 #include "service/storage/containers.h"
 
 namespace ttl {
 
 // The living container of that id, or NOT_FOUND.
-absl::StatusOr<ContainerPtr> FindContainer(const Containers& containers, const std::string& id);
+absl::StatusOr<ContainerPtr> FindContainer(const Containers& containers, absl::string_view id);
 
 }  // namespace ttl
 

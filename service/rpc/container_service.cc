@@ -8,9 +8,9 @@
 #include "service/core/status_macros.h"
 #include "service/rpc/container_lookup.h"
 #include "service/rpc/container_mapping.h"
+#include "service/rpc/method_table.h"
 #include "service/rpc/page_token.h"
 #include "service/rpc/quoted.h"
-#include "service/rpc/unary_call.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl {
@@ -18,31 +18,39 @@ namespace ttl {
 ContainerService::ContainerService(Containers& containers, const Tallies& tallies,
                                    const GuardedClock& clock, UsageLedger& usage,
                                    const ContainerServiceOptions& options)
-    : containers_(containers), tallies_(tallies), clock_(clock), usage_(usage), options_(options) {}
+    : containers_(containers),
+      tallies_(tallies),
+      clock_(clock),
+      usage_(usage),
+      options_(options),
+      watches_(containers, clock) {}
 
-grpc::ServerUnaryReactor* ContainerService::CreateContainer(
-    grpc::CallbackServerContext* context, const v1::CreateContainerRequest* request,
-    v1::CreateContainerResponse* response) {
-  const UnaryCall call(context);
-  absl::StatusOr<ContainerSettings> settings = ReadSettings(request->container());
-  if (!settings.ok()) return call.Finish(settings.status());
-  containers_.Create(request->container().id(), *std::move(settings), clock_.Read().now,
-                     [call, response](absl::StatusOr<ContainerPtr> created) {
-                       if (created.ok()) {
-                         spdlog::info("container created: container={} new={}",
-                                      Quoted((*created)->id, kMaxContainerIdBytes),
-                                      Describe((*created)->settings));
-                         *response->mutable_container() = ToProto(**created);
-                       }
-                       call.Finish(created.status());
-                     });
-  return call.reactor();
+void ContainerService::AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker) {
+  QueuedMethods& methods = *queues_.emplace_back(std::make_unique<QueuedMethods>(queue));
+  MethodTable table(endpoint, *this, worker, methods);
+  table.Add(&Endpoint::RequestCreateContainer, &ContainerService::Create);
+  table.Add(&Endpoint::RequestGetContainer, &ContainerService::Get);
+  table.Add(&Endpoint::RequestListContainers, &ContainerService::List);
+  table.Add(&Endpoint::RequestUpdateContainer, &ContainerService::Update);
+  table.Add(&Endpoint::RequestDeleteContainer, &ContainerService::Delete);
+  methods.Add(watches_.AcceptCalls(endpoint, queue));
 }
 
-grpc::ServerUnaryReactor* ContainerService::GetContainer(grpc::CallbackServerContext* context,
-                                                         const v1::GetContainerRequest* request,
-                                                         v1::GetContainerResponse* response) {
-  return UnaryCall(context).Finish(Get(*request, *response));
+void ContainerService::Create(const v1::CreateContainerRequest& request,
+                              v1::CreateContainerResponse& response, DoneStatus done) {
+  absl::StatusOr<ContainerSettings> settings = ReadSettings(request.container());
+  if (!settings.ok()) return done(settings.status());
+  containers_.Create(
+      request.container().id(), *std::move(settings), clock_.Read().now,
+      [&response, done = std::move(done)](absl::StatusOr<ContainerPtr> created) mutable {
+        if (created.ok()) {
+          spdlog::info("container created: container={} new={}",
+                       Quoted((*created)->id, kMaxContainerIdBytes),
+                       Describe((*created)->settings));
+          *response.mutable_container() = ToProto(**created);
+        }
+        done(created.status());
+      });
 }
 
 absl::Status ContainerService::Get(const v1::GetContainerRequest& request,
@@ -50,12 +58,6 @@ absl::Status ContainerService::Get(const v1::GetContainerRequest& request,
   TTL_ASSIGN_OR_RETURN(const ContainerPtr container, FindContainer(containers_, request.id()));
   *response.mutable_container() = ToProto(*container);
   return absl::OkStatus();
-}
-
-grpc::ServerUnaryReactor* ContainerService::ListContainers(grpc::CallbackServerContext* context,
-                                                           const v1::ListContainersRequest* request,
-                                                           v1::ListContainersResponse* response) {
-  return UnaryCall(context).Finish(List(*request, *response));
 }
 
 absl::Status ContainerService::List(const v1::ListContainersRequest& request,
@@ -72,32 +74,30 @@ absl::Status ContainerService::List(const v1::ListContainersRequest& request,
   return absl::OkStatus();
 }
 
-grpc::ServerUnaryReactor* ContainerService::UpdateContainer(
-    grpc::CallbackServerContext* context, const v1::UpdateContainerRequest* request,
-    v1::UpdateContainerResponse* response) {
-  const UnaryCall call(context);
-  if (request->validate_only()) return call.Finish(Preview(*request, *response));
-  absl::StatusOr<ContainerUpdate> update = ReadUpdate(*request);
-  if (!update.ok()) return call.Finish(update.status());
+void ContainerService::Update(const v1::UpdateContainerRequest& request,
+                              v1::UpdateContainerResponse& response, DoneStatus done) {
+  if (request.validate_only()) return done(Preview(request, response));
+  absl::StatusOr<ContainerUpdate> update = ReadUpdate(request);
+  if (!update.ok()) return done(update.status());
   auto old_settings = std::make_shared<ContainerSettings>();
   const absl::Time now = clock_.Read().now;
   containers_.Update(
-      request->container().id(),
+      request.container().id(),
       [update = *std::move(update), old_settings](const Container& present) {
         *old_settings = present.settings;
         return ApplyUpdate(update, present);
       },
       now, options_.policy_grace,
-      [call, response, old_settings, now](absl::StatusOr<ContainerPtr> updated) {
+      [&response, old_settings, now,
+       done = std::move(done)](absl::StatusOr<ContainerPtr> updated) mutable {
         if (updated.ok()) {
           spdlog::info("container updated: container={} old={} new={} brakes_pulled={}",
                        Quoted((*updated)->id, kMaxContainerIdBytes), Describe(*old_settings),
                        Describe((*updated)->settings), DescribePulledBrakes(**updated, now));
-          *response->mutable_container() = ToProto(**updated);
+          *response.mutable_container() = ToProto(**updated);
         }
-        call.Finish(updated.status());
+        done(updated.status());
       });
-  return call.reactor();
 }
 
 absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request,
@@ -117,22 +117,20 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
   return absl::OkStatus();
 }
 
-grpc::ServerUnaryReactor* ContainerService::DeleteContainer(
-    grpc::CallbackServerContext* context, const v1::DeleteContainerRequest* request,
-    v1::DeleteContainerResponse* /*response*/) {
-  const UnaryCall call(context);
-  const absl::StatusOr<ContainerPtr> old = FindContainer(containers_, request->id());
-  if (!old.ok()) return call.Finish(old.status());
+void ContainerService::Delete(const v1::DeleteContainerRequest& request,
+                              v1::DeleteContainerResponse& /*response*/, DoneStatus done) {
+  const absl::StatusOr<ContainerPtr> old = FindContainer(containers_, request.id());
+  if (!old.ok()) return done(old.status());
   containers_.Delete(
-      request->id(), request->etag(), [this, call, old = *old](const absl::Status& status) {
+      request.id(), request.etag(),
+      [this, old = *old, done = std::move(done)](const absl::Status& status) mutable {
         if (status.ok()) {
           spdlog::info("container deleted: container={} old={}",
                        Quoted(old->id, kMaxContainerIdBytes), Describe(old->settings));
           usage_.Forget(old->number);
         }
-        call.Finish(status);
+        done(status);
       });
-  return call.reactor();
 }
 
 }  // namespace ttl

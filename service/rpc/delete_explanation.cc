@@ -92,6 +92,8 @@ absl::string_view Describe(DeleteHold hold) {
       return "the store pushed back and deletes go more slowly";
     case DeleteHold::kBackoff:
       return "calls for the container failed, or the store asked for time";
+    case DeleteHold::kDataInDoubt:
+      return "what is tracked may not be whole until it has been compared with the store";
   }
   return "of an unknown hold";
 }

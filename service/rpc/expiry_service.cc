@@ -14,11 +14,11 @@
 #include "service/rpc/expiry_mapping.h"
 #include "service/rpc/health.h"
 #include "service/rpc/item_mapping.h"
+#include "service/rpc/method_table.h"
 #include "service/rpc/page_token.h"
 #include "service/rpc/proto_time.h"
 #include "service/rpc/quoted.h"
 #include "service/rpc/request_validation.h"
-#include "service/rpc/unary_call.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl {
@@ -96,17 +96,36 @@ void ChangePause(Containers& containers, const PauseTarget& target, std::optiona
 }  // namespace
 
 ExpiryService::ExpiryService(const Parts& parts, ExpiryServiceOptions options)
-    : parts_(parts), options_(std::move(options)) {}
+    : parts_(parts),
+      options_(std::move(options)),
+      view_({.storage = parts.storage,
+             .clock = parts.clock,
+             .system_clock = parts.system_clock,
+             .board = parts.board,
+             .usage = parts.usage,
+             .limit = parts.limit,
+             .trust = parts.trust,
+             .container_max_deletes_per_second = options_.container_max_deletes_per_second}) {}
 
-grpc::ServerUnaryReactor* ExpiryService::GetExpiryStatus(grpc::CallbackServerContext* context,
-                                                         const v1::GetExpiryStatusRequest* request,
-                                                         v1::GetExpiryStatusResponse* response) {
-  return UnaryCall(context).Finish(Get(*request, *response));
+void ExpiryService::AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker) {
+  QueuedMethods& methods = *queues_.emplace_back(std::make_unique<QueuedMethods>(queue));
+  MethodTable table(endpoint, *this, worker, methods);
+  table.Add(&Endpoint::RequestGetExpiryStatus, &ExpiryService::Get);
+  table.Add(&Endpoint::RequestListExpiryStatuses, &ExpiryService::List);
+  table.Add(&Endpoint::RequestExplainItem, &ExpiryService::Explain);
+  table.Add(&Endpoint::RequestPauseDeletes, &ExpiryService::HandlePause);
+  table.Add(&Endpoint::RequestResumeDeletes, &ExpiryService::HandleResume);
+  table.Add(&Endpoint::RequestAcceptClock, &ExpiryService::Accept);
+  table.Add(&Endpoint::RequestListStuckItems, &ExpiryService::ListStuck);
+  table.Add(&Endpoint::RequestReportUsage, &ExpiryService::Report);
+  table.Add(&Endpoint::RequestConfirmPolicy, &ExpiryService::HandleConfirmPolicy);
+  table.Add(&Endpoint::RequestConfirmStore, &ExpiryService::HandleConfirmStore);
+  table.Add(&Endpoint::RequestSetMaxDeletesPerSecond, &ExpiryService::SetLimit);
 }
 
 absl::Status ExpiryService::Get(const v1::GetExpiryStatusRequest& request,
                                 v1::GetExpiryStatusResponse& response) const {
-  const Moment moment = TakeMoment();
+  const Moment moment = view_.TakeMoment();
   *response.mutable_sidecar() = SidecarStatusAt(moment);
   if (request.container().empty()) return absl::OkStatus();
   TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
@@ -115,17 +134,11 @@ absl::Status ExpiryService::Get(const v1::GetExpiryStatusRequest& request,
   return absl::OkStatus();
 }
 
-grpc::ServerUnaryReactor* ExpiryService::ListExpiryStatuses(
-    grpc::CallbackServerContext* context, const v1::ListExpiryStatusesRequest* request,
-    v1::ListExpiryStatusesResponse* response) {
-  return UnaryCall(context).Finish(List(*request, *response));
-}
-
 absl::Status ExpiryService::List(const v1::ListExpiryStatusesRequest& request,
                                  v1::ListExpiryStatusesResponse& response) const {
   TTL_ASSIGN_OR_RETURN(const size_t page_size, ReadPageSize(request.page_size()));
   TTL_ASSIGN_OR_RETURN(std::string last, ReadContainerPageToken(request.page_token()));
-  const Moment moment = TakeMoment();
+  const Moment moment = view_.TakeMoment();
   *response.mutable_sidecar() = SidecarStatusAt(moment);
   int64_t counted = 0;
   // One more than the page holds, to see whether it is the last.
@@ -142,12 +155,6 @@ absl::Status ExpiryService::List(const v1::ListExpiryStatusesRequest& request,
   return absl::OkStatus();
 }
 
-grpc::ServerUnaryReactor* ExpiryService::ExplainItem(grpc::CallbackServerContext* context,
-                                                     const v1::ExplainItemRequest* request,
-                                                     v1::ExplainItemResponse* response) {
-  return UnaryCall(context).Finish(Explain(*request, *response));
-}
-
 absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
                                     v1::ExplainItemResponse& response) const {
   TTL_ASSIGN_OR_RETURN(const ItemKey key, ReadItemKey(request.partition_key(), request.id()));
@@ -155,11 +162,11 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
                        FindContainer(parts_.storage.containers(), request.container()));
   TTL_ASSIGN_OR_RETURN(const std::optional<TrackedItem> item,
                        parts_.storage.items().Find(container->number, key));
-  if (!item.has_value()) return ItemNotFound(key);
-  const Moment moment = TakeMoment();
+  if (!item.has_value()) return ItemNotFound(key, parts_.storage.data_trust().doubt());
+  const Moment moment = view_.TakeMoment();
   const absl::Time now = moment.clock.time.now;
   const DeleteExplanation explanation =
-      ExplainDelete(*container, *item, FreedomAt(moment, *container).holds, now);
+      ExplainDelete(*container, *item, view_.FreedomAt(moment, *container).holds, now);
   *response.mutable_item() = MakeItemView(*container, key, item->version, now);
   *response.mutable_judged_at() = ToProto(now);
   if (explanation.due_time.has_value()) response.set_due_time(*explanation.due_time);
@@ -170,42 +177,30 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
   return absl::OkStatus();
 }
 
-grpc::ServerUnaryReactor* ExpiryService::PauseDeletes(grpc::CallbackServerContext* context,
-                                                      const v1::PauseDeletesRequest* request,
-                                                      v1::PauseDeletesResponse* response) {
-  const UnaryCall call(context);
-  const absl::StatusOr<PauseTarget> target = ReadPauseTarget(*request);
-  if (!target.ok()) return call.Finish(target.status());
-  if (const absl::Status valid = ValidatePauseReason(request->reason()); !valid.ok()) {
-    return call.Finish(valid);
+void ExpiryService::HandlePause(const v1::PauseDeletesRequest& request,
+                                v1::PauseDeletesResponse& response, DoneStatus done) {
+  const absl::StatusOr<PauseTarget> target = ReadPauseTarget(request);
+  if (!target.ok()) return done(target.status());
+  if (const absl::Status valid = ValidatePauseReason(request.reason()); !valid.ok()) {
+    return done(valid);
   }
-  const Pause pause{request->reason(), parts_.clock.Read().now};
+  const Pause pause{request.reason(), parts_.clock.Read().now};
   ChangePause(parts_.storage.containers(), *target, pause,
-              [call, response, pause](const absl::Status& status) {
-                *response->mutable_pause() = ToProto(pause);
-                call.Finish(status);
+              [&response, pause, done = std::move(done)](const absl::Status& status) mutable {
+                *response.mutable_pause() = ToProto(pause);
+                done(status);
               });
-  return call.reactor();
 }
 
-grpc::ServerUnaryReactor* ExpiryService::ResumeDeletes(grpc::CallbackServerContext* context,
-                                                       const v1::ResumeDeletesRequest* request,
-                                                       v1::ResumeDeletesResponse* /*response*/) {
-  const UnaryCall call(context);
-  const absl::StatusOr<PauseTarget> target = ReadPauseTarget(*request);
-  if (!target.ok()) return call.Finish(target.status());
-  ChangePause(parts_.storage.containers(), *target, std::nullopt,
-              [call](const absl::Status& status) { call.Finish(status); });
-  return call.reactor();
+void ExpiryService::HandleResume(const v1::ResumeDeletesRequest& request,
+                                 v1::ResumeDeletesResponse& /*response*/, DoneStatus done) {
+  const absl::StatusOr<PauseTarget> target = ReadPauseTarget(request);
+  if (!target.ok()) return done(target.status());
+  ChangePause(parts_.storage.containers(), *target, std::nullopt, std::move(done));
 }
 
-grpc::ServerUnaryReactor* ExpiryService::AcceptClock(grpc::CallbackServerContext* context,
-                                                     const v1::AcceptClockRequest* /*request*/,
-                                                     v1::AcceptClockResponse* response) {
-  return UnaryCall(context).Finish(Accept(*response));
-}
-
-absl::Status ExpiryService::Accept(v1::AcceptClockResponse& response) {
+absl::Status ExpiryService::Accept(const v1::AcceptClockRequest& /*request*/,
+                                   v1::AcceptClockResponse& response) {
   const ClockStatus old = parts_.clock.Status();
   TTL_RETURN_IF_ERROR(parts_.clock.AcceptWall());
   const ClockStatus accepted = parts_.clock.Status();
@@ -216,12 +211,6 @@ absl::Status ExpiryService::Accept(v1::AcceptClockResponse& response) {
   if (options_.on_clock_accepted) options_.on_clock_accepted();
   *response.mutable_clock() = ToProto(accepted);
   return absl::OkStatus();
-}
-
-grpc::ServerUnaryReactor* ExpiryService::ListStuckItems(grpc::CallbackServerContext* context,
-                                                        const v1::ListStuckItemsRequest* request,
-                                                        v1::ListStuckItemsResponse* response) {
-  return UnaryCall(context).Finish(ListStuck(*request, *response));
 }
 
 absl::Status ExpiryService::ListStuck(const v1::ListStuckItemsRequest& request,
@@ -244,13 +233,8 @@ absl::Status ExpiryService::ListStuck(const v1::ListStuckItemsRequest& request,
   return absl::OkStatus();
 }
 
-grpc::ServerUnaryReactor* ExpiryService::ReportUsage(grpc::CallbackServerContext* context,
-                                                     const v1::ReportUsageRequest* request,
-                                                     v1::ReportUsageResponse* /*response*/) {
-  return UnaryCall(context).Finish(Report(*request));
-}
-
-absl::Status ExpiryService::Report(const v1::ReportUsageRequest& request) {
+absl::Status ExpiryService::Report(const v1::ReportUsageRequest& request,
+                                   v1::ReportUsageResponse& /*response*/) {
   TTL_ASSIGN_OR_RETURN(const UsageReport report, ReadUsage(request));
   TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
                        FindContainer(parts_.storage.containers(), request.container()));
@@ -263,54 +247,49 @@ absl::Status ExpiryService::Report(const v1::ReportUsageRequest& request) {
   return absl::OkStatus();
 }
 
-grpc::ServerUnaryReactor* ExpiryService::ConfirmPolicy(grpc::CallbackServerContext* context,
-                                                       const v1::ConfirmPolicyRequest* request,
-                                                       v1::ConfirmPolicyResponse* response) {
-  const UnaryCall call(context);
+void ExpiryService::HandleConfirmPolicy(const v1::ConfirmPolicyRequest& request,
+                                        v1::ConfirmPolicyResponse& response, DoneStatus done) {
   const absl::StatusOr<ContainerPtr> old =
-      FindContainer(parts_.storage.containers(), request->container());
-  if (!old.ok()) return call.Finish(old.status());
+      FindContainer(parts_.storage.containers(), request.container());
+  if (!old.ok()) return done(old.status());
   const absl::Time now = parts_.clock.Read().now;
   parts_.storage.containers().ConfirmPolicy(
-      request->container(), request->etag(), now,
-      [this, call, response, old = *old, now](const absl::StatusOr<ContainerPtr>& confirmed) {
+      request.container(), request.etag(), now,
+      [this, &response, old = *old, now,
+       done = std::move(done)](const absl::StatusOr<ContainerPtr>& confirmed) mutable {
         if (confirmed.ok()) {
           spdlog::info("policy confirmed: container={} old={} new={}",
                        Quoted((*confirmed)->id, kMaxContainerIdBytes),
                        DescribePulledBrakes(*old, now), DescribePulledBrakes(**confirmed, now));
-          *response->mutable_container() = ToProto(**confirmed);
+          *response.mutable_container() = ToProto(**confirmed);
           NotifyChange();
         }
-        call.Finish(confirmed.status());
+        done(confirmed.status());
       });
-  return call.reactor();
 }
 
-grpc::ServerUnaryReactor* ExpiryService::ConfirmStore(grpc::CallbackServerContext* context,
-                                                      const v1::ConfirmStoreRequest* request,
-                                                      v1::ConfirmStoreResponse* /*response*/) {
-  const UnaryCall call(context);
-  const std::string& store_id = request->store_id();
-  if (const absl::Status may = MayConfirmStore(store_id); !may.ok()) return call.Finish(may);
+void ExpiryService::HandleConfirmStore(const v1::ConfirmStoreRequest& request,
+                                       v1::ConfirmStoreResponse& /*response*/, DoneStatus done) {
+  const std::string& store_id = request.store_id();
+  if (const absl::Status may = MayConfirmStore(store_id); !may.ok()) return done(may);
   parts_.storage.sidecar_state().ConfirmStore(
-      store_id, [this, call, store_id](const absl::Status& status) {
+      store_id, [this, store_id, done = std::move(done)](const absl::Status& status) mutable {
         if (status.ok()) {
           spdlog::warn("primary store confirmed: old={} new={} doubt={}",
                        Quoted(parts_.trust.store_id().value_or(""), kMaxLoggedBytes),
                        Quoted(store_id, kMaxLoggedBytes),
-                       Quoted(Unconfirmed(parts_.board.Store()), kMaxLoggedBytes));
+                       Quoted(view_.Unconfirmed(parts_.board.Store()), kMaxLoggedBytes));
           parts_.trust.Confirm(store_id);
           NotifyChange();
         }
-        call.Finish(status);
+        done(status);
       });
-  return call.reactor();
 }
 
 absl::Status ExpiryService::MayConfirmStore(const std::string& store_id) const {
   TTL_RETURN_IF_ERROR(ValidateStoreId(store_id));
   const StoreView store = parts_.board.Store();
-  if (Unconfirmed(store).empty()) {
+  if (view_.Unconfirmed(store).empty()) {
     return absl::FailedPreconditionError("the primary store is not in doubt: nothing to confirm");
   }
   if (store_id == store.store_id) return absl::OkStatus();
@@ -320,30 +299,21 @@ absl::Status ExpiryService::MayConfirmStore(const std::string& store_id) const {
                    ": look at the status and confirm that one"));
 }
 
-std::string ExpiryService::Unconfirmed(const StoreView& store) const {
-  const std::string doubt = parts_.trust.doubt();
-  // Fresher than what the sweeper last posted: an operator may just have confirmed.
-  if (doubt.empty() && parts_.trust.store_id() == store.store_id) return "";
-  return store.unconfirmed.empty() ? doubt : store.unconfirmed;
-}
-
-grpc::ServerUnaryReactor* ExpiryService::SetMaxDeletesPerSecond(
-    grpc::CallbackServerContext* context, const v1::SetMaxDeletesPerSecondRequest* request,
-    v1::SetMaxDeletesPerSecondResponse* response) {
-  const UnaryCall call(context);
-  const absl::StatusOr<LimitChange> change = ReadLimitChange(*request);
-  if (!change.ok()) return call.Finish(change.status());
+void ExpiryService::SetLimit(const v1::SetMaxDeletesPerSecondRequest& request,
+                             v1::SetMaxDeletesPerSecondResponse& response, DoneStatus done) {
+  const absl::StatusOr<LimitChange> change = ReadLimitChange(request);
+  if (!change.ok()) return done(change.status());
   const std::optional<double> limit =
       change->server_default ? options_.max_deletes_per_second : change->max_deletes_per_second;
-  auto set = [this, call, response, limit](const absl::Status& status) {
+  auto set = [this, &response, limit, done = std::move(done)](const absl::Status& status) mutable {
     if (status.ok()) {
       spdlog::info("limit on all deletes set: old={} new={}", DescribeLimit(parts_.limit.Get()),
                    DescribeLimit(limit));
       parts_.limit.Set(limit);
-      if (limit.has_value()) response->set_max_deletes_per_second(*limit);
+      if (limit.has_value()) response.set_max_deletes_per_second(*limit);
       NotifyChange();
     }
-    call.Finish(status);
+    done(status);
   };
   SidecarState& state = parts_.storage.sidecar_state();
   if (change->server_default) {
@@ -351,23 +321,10 @@ grpc::ServerUnaryReactor* ExpiryService::SetMaxDeletesPerSecond(
   } else {
     state.SaveDeleteLimit({change->max_deletes_per_second}, std::move(set));
   }
-  return call.reactor();
 }
 
 void ExpiryService::NotifyChange() const {
   if (options_.on_change) options_.on_change();
-}
-
-ExpiryService::Moment ExpiryService::TakeMoment() const {
-  Moment moment = {.clock = parts_.clock.Status(),
-                   .steady = parts_.system_clock.Read().boot,
-                   .store = parts_.board.Store(),
-                   .sweeper = parts_.board.Sweeper(),
-                   .all_paused = parts_.storage.containers().PauseOfAll(),
-                   .limit_per_second = parts_.limit.Get(),
-                   .write_health = parts_.storage.WriteHealth()};
-  moment.store.unconfirmed = Unconfirmed(moment.store);
-  return moment;
 }
 
 v1::SidecarStatus ExpiryService::SidecarStatusAt(const Moment& moment) const {
@@ -380,6 +337,8 @@ v1::SidecarStatus ExpiryService::SidecarStatusAt(const Moment& moment) const {
   }
   status.set_storage_writable(moment.write_health.ok());
   status.set_storage_problem(std::string(moment.write_health.message()));
+  status.mutable_data()->set_reason(parts_.storage.data_trust().doubt());
+  status.mutable_data()->set_in_doubt(!status.data().reason().empty());
   status.set_impossible_checks(parts_.counters.impossible);
   *status.mutable_start_time() = ToProto(options_.start_time);
   std::optional<absl::Duration> stall;
@@ -390,6 +349,7 @@ v1::SidecarStatus ExpiryService::SidecarStatusAt(const Moment& moment) const {
       MakeHealth(DegradedReasons({.sweep_stall = stall,
                                   .write_health = moment.write_health,
                                   .storage_problems = parts_.storage.Problems(),
+                                  .data_doubt = parts_.storage.data_trust().doubt(),
                                   .clock = moment.clock,
                                   .store = moment.store}));
   *status.mutable_sweep() =
@@ -401,7 +361,7 @@ absl::StatusOr<v1::ContainerExpiryStatus> ExpiryService::ContainerStatusAt(
     const Moment& moment, const Container& container) const {
   const TallyView tally = parts_.storage.tallies().View(container.number);
   TTL_ASSIGN_OR_RETURN(const Backlog backlog, BacklogAt(moment, container, tally));
-  const Freedom freedom = FreedomAt(moment, container);
+  const ExpiryView::Freedom freedom = view_.FreedomAt(moment, container);
   return MakeContainerStatus({.container = container,
                               .tally = tally,
                               .backlog = backlog,
@@ -421,33 +381,6 @@ absl::StatusOr<Backlog> ExpiryService::BacklogAt(const Moment& moment, const Con
   const ItemEstimate due = tally.spread.CountDue(rule, now_seconds);
   if (tally.complete && due.sum.items == 0 && due.error_bound_items == 0) return Backlog();
   return parts_.storage.expiry_index().CountDue(container, rule, now_seconds, kMaxBacklog);
-}
-
-ExpiryService::Freedom ExpiryService::FreedomAt(const Moment& moment,
-                                                const Container& container) const {
-  const ContainerSettings& settings = container.settings;
-  Freedom freedom;
-  freedom.sweep = parts_.board.View(container.number);
-  freedom.limit_per_second =
-      DeleteLimitOf(settings.max_deletes_per_second, options_.container_max_deletes_per_second,
-                    moment.limit_per_second);
-  std::optional<double> used;
-  if (moment.steady.has_value()) {
-    used = parts_.usage.RequestRate(container.number, *moment.steady);
-  }
-  freedom.budget = ComputeDeleteBudget(settings, used, freedom.sweep.pace.learned_cost);
-  freedom.holds = ComputeDeleteHolds({
-      .container = container,
-      .all_paused = moment.all_paused,
-      .time = moment.clock.time,
-      .store = moment.store,
-      .pace = freedom.sweep.pace,
-      .limit_per_second = freedom.limit_per_second,
-      .budget = freedom.budget,
-      .storage_writable = moment.write_health.ok(),
-      .change_under_way = parts_.storage.delete_gate().IsClosed(container.number),
-  });
-  return freedom;
 }
 
 }  // namespace ttl

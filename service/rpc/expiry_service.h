@@ -2,6 +2,7 @@
 #define TTL_SERVICE_RPC_EXPIRY_SERVICE_H_
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,15 +11,18 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "service/core/clock.h"
-#include "service/core/delete_budget.h"
-#include "service/core/delete_holds.h"
 #include "service/core/delete_limit.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/store_trust.h"
 #include "service/core/sweep_board.h"
 #include "service/core/tally_view.h"
 #include "service/core/usage_ledger.h"
+#include "service/rpc/call_queue.h"
+#include "service/rpc/call_worker.h"
 #include "service/rpc/check_counters.h"
+#include "service/rpc/expiry_view.h"
+#include "service/rpc/queued_method.h"
+#include "service/storage/done.h"
 #include "service/storage/storage.h"
 #include "ttl/v1/expiry_service.grpc.pb.h"
 
@@ -41,9 +45,12 @@ struct ExpiryServiceOptions {
 
 // The gRPC service of the same name. Every lever pulled is logged with old and
 // new state. Thread-safe; never waits for a change to become durable, and reads
-// storage on the calling thread.
-class ExpiryService final : public v1::ExpiryService::CallbackService {
+// storage on the thread of the worker.
+class ExpiryService final {
  public:
+  // What a server registers of it; each server has its own.
+  using Endpoint = v1::ExpiryService::AsyncService;
+
   // What it works on; all must outlive it.
   struct Parts {
     Storage& storage;
@@ -58,60 +65,13 @@ class ExpiryService final : public v1::ExpiryService::CallbackService {
 
   ExpiryService(const Parts& parts, ExpiryServiceOptions options);
 
-  grpc::ServerUnaryReactor* GetExpiryStatus(grpc::CallbackServerContext* context,
-                                            const v1::GetExpiryStatusRequest* request,
-                                            v1::GetExpiryStatusResponse* response) override;
-  grpc::ServerUnaryReactor* ListExpiryStatuses(grpc::CallbackServerContext* context,
-                                               const v1::ListExpiryStatusesRequest* request,
-                                               v1::ListExpiryStatusesResponse* response) override;
-  grpc::ServerUnaryReactor* ExplainItem(grpc::CallbackServerContext* context,
-                                        const v1::ExplainItemRequest* request,
-                                        v1::ExplainItemResponse* response) override;
-  grpc::ServerUnaryReactor* PauseDeletes(grpc::CallbackServerContext* context,
-                                         const v1::PauseDeletesRequest* request,
-                                         v1::PauseDeletesResponse* response) override;
-  grpc::ServerUnaryReactor* ResumeDeletes(grpc::CallbackServerContext* context,
-                                          const v1::ResumeDeletesRequest* request,
-                                          v1::ResumeDeletesResponse* response) override;
-  grpc::ServerUnaryReactor* AcceptClock(grpc::CallbackServerContext* context,
-                                        const v1::AcceptClockRequest* request,
-                                        v1::AcceptClockResponse* response) override;
-
-  grpc::ServerUnaryReactor* ListStuckItems(grpc::CallbackServerContext* context,
-                                           const v1::ListStuckItemsRequest* request,
-                                           v1::ListStuckItemsResponse* response) override;
-  grpc::ServerUnaryReactor* ReportUsage(grpc::CallbackServerContext* context,
-                                        const v1::ReportUsageRequest* request,
-                                        v1::ReportUsageResponse* response) override;
-  grpc::ServerUnaryReactor* ConfirmPolicy(grpc::CallbackServerContext* context,
-                                          const v1::ConfirmPolicyRequest* request,
-                                          v1::ConfirmPolicyResponse* response) override;
-  grpc::ServerUnaryReactor* ConfirmStore(grpc::CallbackServerContext* context,
-                                         const v1::ConfirmStoreRequest* request,
-                                         v1::ConfirmStoreResponse* response) override;
-  grpc::ServerUnaryReactor* SetMaxDeletesPerSecond(
-      grpc::CallbackServerContext* context, const v1::SetMaxDeletesPerSecondRequest* request,
-      v1::SetMaxDeletesPerSecondResponse* response) override;
+  // Accepts calls of `endpoint` on a queue of its server, whose thread does not run yet;
+  // see CallQueue. This, `endpoint` and `worker` must outlive the queue. Once per queue,
+  // by one thread at a time.
+  void AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker);
 
  private:
-  // What concerns all containers, at one moment.
-  struct Moment {
-    ClockStatus clock;
-    std::optional<absl::Duration> steady;  // absent: no sound reading
-    StoreView store;
-    SweeperView sweeper;
-    std::optional<Pause> all_paused;
-    std::optional<double> limit_per_second;
-    absl::Status write_health;
-  };
-
-  // What lets deletes of one container go, or not.
-  struct Freedom {
-    ContainerSweepView sweep;
-    std::optional<double> limit_per_second;
-    std::optional<DeleteBudget> budget;
-    std::vector<DeleteHold> holds;
-  };
+  using Moment = ExpiryView::Moment;
 
   absl::Status Get(const v1::GetExpiryStatusRequest& request,
                    v1::GetExpiryStatusResponse& response) const;
@@ -121,25 +81,34 @@ class ExpiryService final : public v1::ExpiryService::CallbackService {
                        v1::ExplainItemResponse& response) const;
   absl::Status ListStuck(const v1::ListStuckItemsRequest& request,
                          v1::ListStuckItemsResponse& response) const;
-  absl::Status Report(const v1::ReportUsageRequest& request);
-  absl::Status Accept(v1::AcceptClockResponse& response);
+  absl::Status Report(const v1::ReportUsageRequest& request, v1::ReportUsageResponse& response);
+  absl::Status Accept(const v1::AcceptClockRequest& request, v1::AcceptClockResponse& response);
+  void HandlePause(const v1::PauseDeletesRequest& request, v1::PauseDeletesResponse& response,
+                   DoneStatus done);
+  void HandleResume(const v1::ResumeDeletesRequest& request, v1::ResumeDeletesResponse& response,
+                    DoneStatus done);
+  void HandleConfirmPolicy(const v1::ConfirmPolicyRequest& request,
+                           v1::ConfirmPolicyResponse& response, DoneStatus done);
+  void HandleConfirmStore(const v1::ConfirmStoreRequest& request,
+                          v1::ConfirmStoreResponse& response, DoneStatus done);
+  void SetLimit(const v1::SetMaxDeletesPerSecondRequest& request,
+                v1::SetMaxDeletesPerSecondResponse& response, DoneStatus done);
+
   // OK if `store_id` is that of the store connected now, and there is something to
   // confirm.
   absl::Status MayConfirmStore(const std::string& store_id) const;
-  // Why `store` has to be confirmed; empty if it has not.
-  std::string Unconfirmed(const StoreView& store) const;
   void NotifyChange() const;
 
-  Moment TakeMoment() const;
   v1::SidecarStatus SidecarStatusAt(const Moment& moment) const;
   absl::StatusOr<v1::ContainerExpiryStatus> ContainerStatusAt(const Moment& moment,
                                                               const Container& container) const;
   absl::StatusOr<Backlog> BacklogAt(const Moment& moment, const Container& container,
                                     const TallyView& tally) const;
-  Freedom FreedomAt(const Moment& moment, const Container& container) const;
 
   const Parts parts_;
   const ExpiryServiceOptions options_;
+  const ExpiryView view_;
+  std::vector<std::unique_ptr<QueuedMethods>> queues_;
 };
 
 }  // namespace ttl

@@ -35,6 +35,9 @@ std::vector<std::string> DegradedReasons(const HealthInputs& in) {
   for (const std::string& problem : in.storage_problems) {
     reasons.push_back(absl::StrCat("Stored data is damaged: ", problem, "."));
   }
+  if (!in.data_doubt.empty()) {
+    reasons.push_back(absl::StrCat("What is tracked may not be whole: ", in.data_doubt, "."));
+  }
   if (in.clock.suspect) {
     reasons.push_back(absl::StrCat("The clock is suspect: ", in.clock.reason, "."));
   }

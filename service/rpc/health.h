@@ -27,6 +27,7 @@ struct HealthInputs {
   std::optional<absl::Duration> sweep_stall;
   absl::Status write_health;
   std::vector<std::string> storage_problems = {};  // see Storage::Problems()
+  std::string data_doubt = {};                     // see DataTrust
   const ClockStatus& clock;
   const StoreView& store;
 };

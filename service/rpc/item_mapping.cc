@@ -58,9 +58,12 @@ bool IsLive(const Container& container, const TrackedItem& item, absl::Time now)
   return !item.state_unknown && !IsExpiredAt(expire_time, now);
 }
 
-absl::Status ItemNotFound(const ItemKey& key) {
-  return absl::NotFoundError(absl::StrCat("item ", Quoted(key.id), " of partition ",
-                                          Quoted(key.partition_key), " does not exist"));
+absl::Status ItemNotFound(const ItemKey& key, absl::string_view doubt) {
+  return absl::NotFoundError(absl::StrCat(
+      "item ", Quoted(key.id), " of partition ", Quoted(key.partition_key), " does not exist",
+      doubt.empty()
+          ? ""
+          : absl::StrCat(", as far as is known: what is tracked may not be whole: ", doubt)));
 }
 
 }  // namespace ttl

@@ -2,6 +2,7 @@
 #define TTL_SERVICE_RPC_ITEM_MAPPING_H_
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "service/core/container.h"
 #include "service/core/item.h"
@@ -19,8 +20,8 @@ v1::ItemView MakeItemView(const Container& container, const ItemKey& key,
 bool IsLive(const Container& container, const TrackedItem& item, absl::Time now);
 
 // The answer for an item that is not there, and for an expired one: a caller
-// cannot tell them apart.
-absl::Status ItemNotFound(const ItemKey& key);
+// cannot tell them apart. `doubt`: why what is tracked may not be whole; empty if it is.
+absl::Status ItemNotFound(const ItemKey& key, absl::string_view doubt = "");
 
 }  // namespace ttl
 

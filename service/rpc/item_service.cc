@@ -1,144 +1,170 @@
 #include "service/rpc/item_service.h"
 
-#include <optional>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/slice.h>
+
 #include <utility>
-#include <vector>
 
 #include "service/core/status_macros.h"
-#include "service/rpc/container_lookup.h"
-#include "service/rpc/item_mapping.h"
-#include "service/rpc/item_page.h"
-#include "service/rpc/page_token.h"
-#include "service/rpc/proto_time.h"
-#include "service/rpc/request_validation.h"
-#include "service/rpc/unary_call.h"
-#include "service/rpc/visibility.h"
+#include "service/rpc/async_stream_method.h"
+#include "service/rpc/async_unary_method.h"
+#include "service/rpc/check_answers.h"
+#include "service/rpc/check_request.h"
+#include "service/rpc/method_table.h"
+#include "service/rpc/status_mapping.h"
 
 namespace ttl {
 namespace {
 
-v1::TrackResult ToProto(TrackOutcome outcome) {
-  switch (outcome) {
-    case TrackOutcome::kTracked:
-      return v1::TRACK_RESULT_TRACKED;
-    case TrackOutcome::kStale:
-      return v1::TRACK_RESULT_STALE;
-  }
-  return v1::TRACK_RESULT_UNSPECIFIED;
-}
+// Calls accepted in advance of the methods that are called most.
+constexpr int kWaitingCalls = 16;
 
-v1::UntrackResult ToProto(UntrackOutcome outcome) {
-  switch (outcome) {
-    case UntrackOutcome::kUntracked:
-      return v1::UNTRACK_RESULT_UNTRACKED;
-    case UntrackOutcome::kStale:
-      return v1::UNTRACK_RESULT_STALE;
-    case UntrackOutcome::kNotTracked:
-      return v1::UNTRACK_RESULT_NOT_TRACKED;
-  }
-  return v1::UNTRACK_RESULT_UNSPECIFIED;
-}
+size_t CountBytes(const grpc::ByteBuffer& message) { return message.Length(); }
+size_t CountBytes(const google::protobuf::MessageLite& message) { return message.ByteSizeLong(); }
 
-// A callback for storage that answers `call` with the outcomes.
-template <typename Outcome, typename Response>
-Done<std::vector<Outcome>> AnswerWith(UnaryCall call, Response* response) {
-  return [call, response](absl::StatusOr<std::vector<Outcome>> outcomes) {
-    if (outcomes.ok()) {
-      response->mutable_results()->Reserve(static_cast<int>(outcomes->size()));
-      for (const Outcome outcome : *outcomes) response->add_results(ToProto(outcome));
-    }
-    call.Finish(outcomes.status());
+// RequestX of a streaming method, for what asks for calls.
+template <typename Method>
+auto StreamRequester(ItemEndpoint& service, Method request_call) {
+  return [&service, request_call](auto* context, auto* stream, auto* queue, void* tag) {
+    (service.*request_call)(context, stream, queue, queue, tag);
   };
+}
+
+// The bytes of a message in one piece; `slice` keeps them.
+absl::string_view Contiguous(const grpc::ByteBuffer& message, grpc::Slice& slice) {
+  grpc::ByteBuffer copy = message;  // of references
+  if (!copy.TrySingleSlice(&slice).ok() && !copy.DumpToSingleSlice(&slice).ok()) return {};
+  return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
+}
+
+// A message of `size` bytes that `write` fills.
+template <typename Write>
+grpc::ByteBuffer MakeMessage(size_t size, Write write) {
+  const grpc::Slice slice(size);
+  // Nobody else has seen the slice yet.
+  write(const_cast<uint8_t*>(slice.begin()));
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+// Answers the checks of one queue, whose memory it reuses.
+class CheckHandler {
+ public:
+  explicit CheckHandler(ItemCalls& calls)
+      : calls_(calls), verdicts_(calls.counters().AddThread()) {}
+
+  absl::Status Handle(const grpc::ByteBuffer& request, grpc::ByteBuffer& response) {
+    grpc::Slice slice;
+    TTL_RETURN_IF_ERROR(request_.Parse(Contiguous(request, slice)));
+    TTL_RETURN_IF_ERROR(Check());
+    response = MakeMessage(answers_.WireSize(), [this](uint8_t* out) { answers_.Write(out); });
+    return absl::OkStatus();
+  }
+
+  absl::Status HandleStreamed(const grpc::ByteBuffer& request, grpc::ByteBuffer& response) {
+    grpc::Slice slice;
+    absl::Status status = request_.ParseStreamed(Contiguous(request, slice));
+    if (status.ok()) status = Check();
+    if (status.ok()) {
+      response = MakeMessage(answers_.StreamedWireSize(),
+                             [this](uint8_t* out) { answers_.WriteStreamed(out); });
+      return status;
+    }
+    v1::StreamCheckVisibilityResponse refusal;
+    FillMessageError(status, *refusal.mutable_error());
+    response = MakeMessage(refusal.ByteSizeLong(), [&refusal](uint8_t* out) {
+      refusal.SerializeWithCachedSizesToArray(out);
+    });
+    return status;
+  }
+
+ private:
+  absl::Status Check() {
+    TTL_RETURN_IF_ERROR(calls_.Check(request_, answers_));
+    verdicts_.Add(answers_.Verdicts());
+    return absl::OkStatus();
+  }
+
+  const ItemCalls& calls_;
+  VerdictCounter& verdicts_;
+  CheckRequest request_;
+  CheckAnswers answers_;
+};
+
+// Calls `done` after a refusal has been written into the response.
+DoneStatus TellRefusal(v1::StreamTrackItemsResponse& response, DoneStatus done) {
+  return [&response, done = std::move(done)](const absl::Status& status) mutable {
+    if (!status.ok()) FillMessageError(status, *response.mutable_error());
+    done(status);
+  };
+}
+
+void TrackStreamed(ItemCalls& calls, const v1::StreamTrackItemsRequest& request,
+                   v1::StreamTrackItemsResponse& response, DoneStatus done) {
+  done = TellRefusal(response, std::move(done));
+  if (!request.has_untrack()) {
+    return calls.Track(request.request(), *response.mutable_response(), std::move(done));
+  }
+  if (request.has_request()) {
+    return done(absl::InvalidArgumentError("request and untrack are both set: must be one"));
+  }
+  calls.Untrack(request.untrack(), *response.mutable_untracked(), std::move(done));
+}
+
+void AddCheckMethods(ItemEndpoint& service, ItemCalls& calls, QueuedMethods& methods) {
+  using Bytes = grpc::ByteBuffer;
+  auto handler = std::make_shared<CheckHandler>(calls);
+  methods.Add(std::make_unique<AsyncUnaryMethod<Bytes, Bytes>>(
+      methods.queue(), "ItemService/CheckVisibility", kWaitingCalls,
+      AsyncUnaryMethod<Bytes, Bytes>::Functions{
+          CallRequester(service, &ItemEndpoint::RequestCheckVisibility),
+          [handler](const Bytes& request, Bytes& response, DoneStatus done) {
+            done(handler->Handle(request, response));
+          },
+          [](const Bytes& request) { return CountBytes(request); }}));
+  methods.Add(std::make_unique<AsyncStreamMethod<Bytes, Bytes>>(
+      methods.queue(), "ItemService/StreamCheckVisibility",
+      AsyncStreamMethod<Bytes, Bytes>::Functions{
+          StreamRequester(service, &ItemEndpoint::RequestStreamCheckVisibility),
+          [handler](const Bytes& request, Bytes& response, DoneStatus done) {
+            done(handler->HandleStreamed(request, response));
+          },
+          [](const Bytes& request) { return CountBytes(request); }}));
+}
+
+void AddTrackMethods(ItemEndpoint& service, ItemCalls& calls, QueuedMethods& methods) {
+  using Unary = AsyncUnaryMethod<v1::TrackItemsRequest, v1::TrackItemsResponse>;
+  methods.Add(std::make_unique<Unary>(
+      methods.queue(), MethodName<v1::TrackItemsRequest>(), kWaitingCalls,
+      Unary::Functions{
+          CallRequester(service, &ItemEndpoint::RequestTrackItems),
+          [&calls](const v1::TrackItemsRequest& request, v1::TrackItemsResponse& response,
+                   DoneStatus done) { calls.Track(request, response, std::move(done)); },
+          [](const v1::TrackItemsRequest& request) { return CountBytes(request); }}));
+  using Streamed = AsyncStreamMethod<v1::StreamTrackItemsRequest, v1::StreamTrackItemsResponse>;
+  methods.Add(std::make_unique<Streamed>(
+      methods.queue(), MethodName<v1::StreamTrackItemsRequest>(),
+      Streamed::Functions{
+          StreamRequester(service, &ItemEndpoint::RequestStreamTrackItems),
+          [&calls](const v1::StreamTrackItemsRequest& request,
+                   v1::StreamTrackItemsResponse& response,
+                   DoneStatus done) { TrackStreamed(calls, request, response, std::move(done)); },
+          [](const v1::StreamTrackItemsRequest& request) { return CountBytes(request); }}));
 }
 
 }  // namespace
 
-ItemService::ItemService(const Containers& containers, Items& items, const GuardedClock& clock,
-                         CheckCounters& counters)
-    : containers_(containers), items_(items), clock_(clock), counters_(counters) {}
-
-grpc::ServerUnaryReactor* ItemService::TrackItems(grpc::CallbackServerContext* context,
-                                                  const v1::TrackItemsRequest* request,
-                                                  v1::TrackItemsResponse* response) {
-  const UnaryCall call(context);
-  absl::StatusOr<std::vector<ItemReport>> reports = ReadReports(*request, clock_.Read().now);
-  if (!reports.ok()) return call.Finish(reports.status());
-  const absl::StatusOr<ContainerPtr> container = FindContainer(containers_, request->container());
-  if (!container.ok()) return call.Finish(container.status());
-  items_.Track((*container)->number, *std::move(reports), AnswerWith<TrackOutcome>(call, response));
-  return call.reactor();
+void ItemService::AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker) {
+  QueuedMethods& methods = *queues_.emplace_back(std::make_unique<QueuedMethods>(queue));
+  AddCheckMethods(endpoint, calls_, methods);
+  AddTrackMethods(endpoint, calls_, methods);
+  MethodTable table(endpoint, calls_, worker, methods);
+  table.AddQuick(&ItemEndpoint::RequestUntrackItems, &ItemCalls::Untrack);
+  table.AddQuick(&ItemEndpoint::RequestGetItem, &ItemCalls::Get);
+  table.Add(&ItemEndpoint::RequestListItems, &ItemCalls::List);
 }
 
-grpc::ServerUnaryReactor* ItemService::UntrackItems(grpc::CallbackServerContext* context,
-                                                    const v1::UntrackItemsRequest* request,
-                                                    v1::UntrackItemsResponse* response) {
-  const UnaryCall call(context);
-  absl::StatusOr<std::vector<ItemRemoval>> removals = ReadRemovals(*request, clock_.Read().now);
-  if (!removals.ok()) return call.Finish(removals.status());
-  const absl::StatusOr<ContainerPtr> container = FindContainer(containers_, request->container());
-  if (!container.ok()) return call.Finish(container.status());
-  items_.Untrack((*container)->number, *std::move(removals),
-                 AnswerWith<UntrackOutcome>(call, response));
-  return call.reactor();
-}
-
-grpc::ServerUnaryReactor* ItemService::CheckVisibility(grpc::CallbackServerContext* context,
-                                                       const v1::CheckVisibilityRequest* request,
-                                                       v1::CheckVisibilityResponse* response) {
-  return UnaryCall(context).Finish(Check(*request, *response));
-}
-
-absl::Status ItemService::Check(const v1::CheckVisibilityRequest& request,
-                                v1::CheckVisibilityResponse& response) {
-  TTL_RETURN_IF_ERROR(ValidateChecks(request));
-  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
-                       FindContainer(containers_, request.container()));
-  const auto find = [&](absl::string_view partition_key, absl::string_view id) {
-    return items_.FindTimes(container->number, partition_key, id);
-  };
-  int64_t impossible = 0;
-  absl::Status status =
-      JudgeChecks(*container, find, clock_.Read().now, request, response, impossible);
-  if (impossible > 0) counters_.impossible += impossible;
-  return status;
-}
-
-grpc::ServerUnaryReactor* ItemService::GetItem(grpc::CallbackServerContext* context,
-                                               const v1::GetItemRequest* request,
-                                               v1::GetItemResponse* response) {
-  return UnaryCall(context).Finish(Get(*request, *response));
-}
-
-absl::Status ItemService::Get(const v1::GetItemRequest& request,
-                              v1::GetItemResponse& response) const {
-  TTL_ASSIGN_OR_RETURN(const ItemKey key, ReadItemKey(request.partition_key(), request.id()));
-  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
-                       FindContainer(containers_, request.container()));
-  TTL_ASSIGN_OR_RETURN(const std::optional<TrackedItem> item, items_.Find(container->number, key));
-  const absl::Time now = clock_.Read().now;
-  if (!item.has_value() || !IsLive(*container, *item, now)) return ItemNotFound(key);
-  *response.mutable_item() = MakeItemView(*container, key, item->version, now);
-  *response.mutable_judged_at() = ttl::ToProto(now);
-  return absl::OkStatus();
-}
-
-grpc::ServerUnaryReactor* ItemService::ListItems(grpc::CallbackServerContext* context,
-                                                 const v1::ListItemsRequest* request,
-                                                 v1::ListItemsResponse* response) {
-  return UnaryCall(context).Finish(List(*request, *response));
-}
-
-absl::Status ItemService::List(const v1::ListItemsRequest& request,
-                               v1::ListItemsResponse& response) const {
-  TTL_ASSIGN_OR_RETURN(const size_t page_size, ReadPageSize(request.page_size()));
-  TTL_ASSIGN_OR_RETURN(const std::optional<ItemKey> after, ReadItemPageToken(request.page_token()));
-  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
-                       FindContainer(containers_, request.container()));
-  const auto list = [&](const std::optional<ItemKey>& from, size_t limit) {
-    return items_.List(container->number, from, limit);
-  };
-  return FillItemPage(*container, list, after, page_size, request.show_expired(), clock_.Read().now,
-                      response);
+void ItemService::EndStreams() {
+  for (const auto& methods : queues_) methods->EndStreams();
 }
 
 }  // namespace ttl

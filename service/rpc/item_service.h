@@ -1,49 +1,48 @@
 #ifndef TTL_SERVICE_RPC_ITEM_SERVICE_H_
 #define TTL_SERVICE_RPC_ITEM_SERVICE_H_
 
-#include "absl/status/status.h"
-#include "service/core/guarded_clock.h"
-#include "service/rpc/check_counters.h"
-#include "service/storage/containers.h"
-#include "service/storage/items.h"
+#include <memory>
+#include <vector>
+
+#include "service/rpc/call_queue.h"
+#include "service/rpc/call_worker.h"
+#include "service/rpc/item_calls.h"
+#include "service/rpc/queued_method.h"
 #include "ttl/v1/item_service.grpc.pb.h"
 
 namespace ttl {
 
-// The gRPC service of the same name: the data path. Thread-safe; never waits for
-// a change to become durable, and reads storage on the calling thread.
-class ItemService final : public v1::ItemService::CallbackService {
- public:
-  // All must outlive this.
-  ItemService(const Containers& containers, Items& items, const GuardedClock& clock,
-              CheckCounters& counters);
+// Checks come and go as bytes (see CheckRequest), all else as the generated messages.
+using ItemEndpoint = v1::ItemService::WithRawMethod_CheckVisibility<
+    v1::ItemService::WithRawMethod_StreamCheckVisibility<
+        v1::ItemService::WithAsyncMethod_TrackItems<
+            v1::ItemService::WithAsyncMethod_StreamTrackItems<
+                v1::ItemService::WithAsyncMethod_UntrackItems<
+                    v1::ItemService::WithAsyncMethod_GetItem<
+                        v1::ItemService::WithAsyncMethod_ListItems<v1::ItemService::Service>>>>>>>;
 
-  grpc::ServerUnaryReactor* TrackItems(grpc::CallbackServerContext* context,
-                                       const v1::TrackItemsRequest* request,
-                                       v1::TrackItemsResponse* response) override;
-  grpc::ServerUnaryReactor* UntrackItems(grpc::CallbackServerContext* context,
-                                         const v1::UntrackItemsRequest* request,
-                                         v1::UntrackItemsResponse* response) override;
-  grpc::ServerUnaryReactor* CheckVisibility(grpc::CallbackServerContext* context,
-                                            const v1::CheckVisibilityRequest* request,
-                                            v1::CheckVisibilityResponse* response) override;
-  grpc::ServerUnaryReactor* GetItem(grpc::CallbackServerContext* context,
-                                    const v1::GetItemRequest* request,
-                                    v1::GetItemResponse* response) override;
-  grpc::ServerUnaryReactor* ListItems(grpc::CallbackServerContext* context,
-                                      const v1::ListItemsRequest* request,
-                                      v1::ListItemsResponse* response) override;
+// The gRPC service of the same name: ItemCalls, by gRPC. Never waits for a change to
+// become durable. Thread-safe once it accepts calls.
+class ItemService final {
+ public:
+  // What a server registers of it; each server has its own.
+  using Endpoint = ItemEndpoint;
+
+  // `calls` must outlive this.
+  explicit ItemService(ItemCalls& calls) : calls_(calls) {}
+
+  // Accepts calls of `endpoint` on a queue of its server, whose thread does not run yet;
+  // see CallQueue. This, `endpoint` and `worker` must outlive the queue. Once per queue,
+  // by one thread at a time.
+  void AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker);
+
+  // Before the server stops: ends the open streams, and later ones at once, with
+  // UNAVAILABLE, when what they have read is answered.
+  void EndStreams();
 
  private:
-  absl::Status Check(const v1::CheckVisibilityRequest& request,
-                     v1::CheckVisibilityResponse& response);
-  absl::Status Get(const v1::GetItemRequest& request, v1::GetItemResponse& response) const;
-  absl::Status List(const v1::ListItemsRequest& request, v1::ListItemsResponse& response) const;
-
-  const Containers& containers_;
-  Items& items_;
-  const GuardedClock& clock_;
-  CheckCounters& counters_;
+  ItemCalls& calls_;
+  std::vector<std::unique_ptr<QueuedMethods>> queues_;
 };
 
 }  // namespace ttl

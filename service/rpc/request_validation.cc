@@ -42,6 +42,10 @@ absl::Status ValidateKey(const Place& place, absl::string_view partition_key,
   return ValidateLength(place, "id", id, kMaxIdBytes);
 }
 
+bool HasFittingKey(const Check& check) {
+  return check.partition_key.size() <= kMaxPartitionKeyBytes && check.id.size() <= kMaxIdBytes;
+}
+
 absl::Status ValidateCount(absl::string_view list, int count, int most) {
   if (count >= 1 && count <= most) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -76,9 +80,13 @@ absl::StatusOr<ItemReport> ReadReport(const Place& place, const v1::Item& item, 
 absl::StatusOr<ItemRemoval> ReadRemoval(const Place& place, const v1::ItemDeletion& deletion,
                                         absl::Time now) {
   TTL_RETURN_IF_ERROR(ValidateKey(place, deletion.partition_key(), deletion.id()));
-  TTL_RETURN_IF_ERROR(ValidateTimes(place, deletion.ts(), std::nullopt, now));
   ItemRemoval removal{{deletion.partition_key(), deletion.id()}, deletion.ts(), std::nullopt};
   if (deletion.has_sequence()) removal.sequence = deletion.sequence();
+  if (deletion.ts() == 0 && deletion.has_sequence()) {
+    removal.ts = ItemRemoval::kNewerThanAnyTs;
+    return removal;
+  }
+  TTL_RETURN_IF_ERROR(ValidateTimes(place, deletion.ts(), std::nullopt, now));
   return removal;
 }
 
@@ -123,11 +131,13 @@ absl::StatusOr<std::vector<ItemRemoval>> ReadRemovals(const v1::UntrackItemsRequ
   return removals;
 }
 
-absl::Status ValidateChecks(const v1::CheckVisibilityRequest& request) {
-  TTL_RETURN_IF_ERROR(ValidateCount("checks", request.checks_size(), kMaxChecksPerCall));
-  for (int i = 0; i < request.checks_size(); ++i) {
-    const v1::VisibilityCheck& check = request.checks(i);
-    TTL_RETURN_IF_ERROR(ValidateKey({"checks", i}, check.partition_key(), check.id()));
+absl::Status ValidateChecks(const CheckRequest& request) {
+  TTL_RETURN_IF_ERROR(
+      ValidateCount("checks", static_cast<int>(request.count()), kMaxChecksPerCall));
+  const absl::Span<const Check> checks = request.checks();
+  for (size_t i = 0; i < checks.size(); ++i) {
+    if (HasFittingKey(checks[i])) continue;
+    return ValidateKey({"checks", static_cast<int>(i)}, checks[i].partition_key, checks[i].id);
   }
   return absl::OkStatus();
 }

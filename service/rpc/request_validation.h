@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "service/core/item.h"
+#include "service/rpc/check_request.h"
 #include "service/storage/items.h"
 #include "ttl/v1/expiry_service.pb.h"
 #include "ttl/v1/item_service.pb.h"
@@ -21,7 +22,6 @@
 namespace ttl {
 
 inline constexpr int kMaxReportsPerCall = 1000;
-inline constexpr int kMaxChecksPerCall = 10000;
 
 // The reports or removals of a call, all valid, in their order.
 absl::StatusOr<std::vector<ItemReport>> ReadReports(const v1::TrackItemsRequest& request,
@@ -31,7 +31,7 @@ absl::StatusOr<std::vector<ItemRemoval>> ReadRemovals(const v1::UntrackItemsRequ
 
 // Number of checks and lengths of keys. Carried state is not looked at: a check
 // never refuses it.
-absl::Status ValidateChecks(const v1::CheckVisibilityRequest& request);
+absl::Status ValidateChecks(const CheckRequest& request);
 
 // The key of a request for one item.
 absl::StatusOr<ItemKey> ReadItemKey(absl::string_view partition_key, absl::string_view id);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "service/rpc/proto_time.h"
 
 namespace ttl {
 namespace {
@@ -36,6 +37,21 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
 std::optional<absl::Duration> RetryPushback(const absl::Status& status) {
   if (!absl::IsResourceExhausted(status)) return std::nullopt;
   return kPushback;
+}
+
+void AddRetryPushback(const absl::Status& status, grpc::ServerContextBase& context) {
+  const auto pushback = RetryPushback(status);
+  if (!pushback.has_value()) return;
+  context.AddTrailingMetadata(kRetryPushbackKey,
+                              absl::StrCat(absl::ToInt64Milliseconds(*pushback)));
+}
+
+void FillMessageError(const absl::Status& status, v1::MessageError& error) {
+  error.set_code(status.raw_code());
+  error.set_message(CutMessage(status.message()));
+  if (const auto pushback = RetryPushback(status)) {
+    *error.mutable_retry_after() = ToProto(*pushback);
+  }
 }
 
 }  // namespace ttl

@@ -1,12 +1,14 @@
 #ifndef TTL_SERVICE_RPC_STATUS_MAPPING_H_
 #define TTL_SERVICE_RPC_STATUS_MAPPING_H_
 
+#include <grpcpp/server_context.h>
 #include <grpcpp/support/status.h>
 
 #include <optional>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "ttl/v1/item_service.pb.h"
 
 namespace ttl {
 
@@ -20,6 +22,12 @@ grpc::Status ToGrpcStatus(const absl::Status& status);
 // How long a client should wait before it repeats a call that ended with
 // `status`; absent if that is up to the client.
 std::optional<absl::Duration> RetryPushback(const absl::Status& status);
+
+// Tells the client of a call that ends with `status` how long to wait, if it should.
+void AddRetryPushback(const absl::Status& status, grpc::ServerContextBase& context);
+
+// The same for one message of a stream: code, message and how long to wait.
+void FillMessageError(const absl::Status& status, v1::MessageError& error);
 
 }  // namespace ttl
 

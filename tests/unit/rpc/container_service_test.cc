@@ -1,10 +1,7 @@
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <future>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/testing/captured_log.h"
 #include "tests/testing/rpc_matchers.h"
 #include "tests/testing/rpc_proto.h"
 #include "tests/testing/rpc_sidecar.h"
@@ -227,23 +225,6 @@ TEST_F(ContainerServiceTest, StorageThatRefusesWritesIsUnavailable) {
   EXPECT_EQ(Get("c")->container().default_ttl(), 60);
   sidecar_.storage().env().FailWrites(false);
 }
-
-// Replaces the default logger for as long as it lives.
-class CapturedLog {
- public:
-  CapturedLog() {
-    auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text_);
-    auto logger = std::make_shared<spdlog::logger>("captured", std::move(sink));
-    logger->set_pattern("%l %v");
-    spdlog::set_default_logger(std::move(logger));
-  }
-  ~CapturedLog() { spdlog::set_default_logger(before_); }
-  std::string text() const { return text_.str(); }
-
- private:
-  const std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
-  std::ostringstream text_;
-};
 
 TEST_F(ContainerServiceTest, EveryChangeIsOneLogLineWithOldAndNewValues) {
   const CapturedLog log;

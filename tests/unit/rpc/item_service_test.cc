@@ -15,6 +15,7 @@ namespace ttl {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -231,6 +232,33 @@ TEST_F(ItemServiceTest, B97ALongListComesInPagesThatFitAMessage) {
   } while (!request.page_token().empty());
   EXPECT_THAT(seen, SizeIs(1500));
   EXPECT_THAT(seen, testing::Each(testing::Pair(testing::_, 1)));
+}
+
+TEST_F(ItemServiceTest, WhatIsTrackedIsShownInDoubtTooAndSaidToBe) {
+  ASSERT_THAT(Track("container: 'c'" + Item("a", 0, "ttl: 60") + Item("old", 90, "ttl: 60")),
+              IsOk());
+  const auto get = [this](const std::string& id) {
+    return Call(sidecar_.items(), &Stub::GetItem,
+                Proto<v1::GetItemRequest>(
+                    absl::StrCat("container: 'c' partition_key: 'p' id: '", id, "'")));
+  };
+  for (const std::string doubt : {"", "restored from a backup", ""}) {
+    sidecar_.storage()->data_trust().Doubt(doubt);
+    const auto found = get("a");
+    ASSERT_THAT(found, IsOk());
+    EXPECT_EQ(found->item().item().id(), "a");
+    EXPECT_EQ(found->data_in_doubt(), !doubt.empty());
+    const auto listed = List("container: 'c'");
+    ASSERT_THAT(listed, IsOk());
+    EXPECT_THAT(listed->items(), SizeIs(1));
+    EXPECT_EQ(listed->data_in_doubt(), !doubt.empty());
+    // One that is not tracked, and one that expired as far as is known.
+    for (const std::string id : {"b", "old"}) {
+      EXPECT_THAT(get(id), StatusIs(absl::StatusCode::kNotFound,
+                                    doubt.empty() ? EndsWith("does not exist")
+                                                  : EndsWith("may not be whole: " + doubt)));
+    }
+  }
 }
 
 TEST_F(ItemServiceTest, ChecksGoOnWhileStorageRefusesWrites) {

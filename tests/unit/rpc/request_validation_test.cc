@@ -164,6 +164,15 @@ TEST(ReadRemovalsTest, EveryFieldIsTaken) {
   EXPECT_EQ(removals->front().sequence, 9);
 }
 
+TEST(ReadRemovalsTest, WithASequenceNoTsIsNeeded) {
+  const auto removals =
+      ReadRemovals(Proto<v1::UntrackItemsRequest>("items { id: 'i' sequence: 9 }"), kNow);
+  ASSERT_THAT(removals, IsOk());
+  EXPECT_EQ(removals->front().ts, ItemRemoval::kNewerThanAnyTs);
+  EXPECT_THAT(ReadRemovals(Proto<v1::UntrackItemsRequest>("items { ts: -1 sequence: 9 }"), kNow),
+              IsInvalid("items[0].ts is -1"));
+}
+
 TEST(ReadRemovalsTest, LimitsAreThoseOfReports) {
   EXPECT_THAT(ReadRemovals(v1::UntrackItemsRequest(), kNow), IsInvalid("items has 0 entries"));
   EXPECT_THAT(ReadRemovals(Proto<v1::UntrackItemsRequest>("items { ts: 5 } items { }"), kNow),
@@ -171,6 +180,13 @@ TEST(ReadRemovalsTest, LimitsAreThoseOfReports) {
   v1::UntrackItemsRequest long_id = Proto<v1::UntrackItemsRequest>("items { ts: 5 }");
   long_id.mutable_items(0)->set_id(std::string(1024, 'i'));
   EXPECT_THAT(ReadRemovals(long_id, kNow), IsInvalid("items[0].id"));
+}
+
+absl::Status ValidateChecks(const v1::CheckVisibilityRequest& request) {
+  const std::string bytes = request.SerializeAsString();
+  CheckRequest parsed;
+  EXPECT_THAT(parsed.Parse(bytes), IsOk());
+  return ValidateChecks(parsed);
 }
 
 TEST(ValidateChecksTest, OneToTenThousandChecks) {

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/rpc_matchers.h"
+#include "ttl/v1/item_service.pb.h"
 
 namespace ttl {
 namespace {
@@ -68,17 +69,27 @@ Outcome Judge(std::optional<int64_t> default_ttl, const Tracked& tracked,
               absl::Time now = absl::FromUnixSeconds(kNow)) {
   v1::CheckVisibilityRequest request;
   for (const auto& check : checks) *request.add_checks() = check;
-  const auto find = [&](absl::string_view,
-                        absl::string_view id) -> absl::StatusOr<std::optional<ItemTimes>> {
+  const auto find_one = [&](absl::string_view id) -> FoundTimes {
     if (id == tracked.unreadable) return absl::DataLossError("a damaged block");
     const auto it = tracked.items.find(std::string(id));
     if (it == tracked.items.end()) return std::nullopt;
     return it->second;
   };
+  const auto find = [&](absl::Span<const KeyView> keys, std::vector<FoundTimes>& times) {
+    times.clear();
+    for (const KeyView& key : keys) times.push_back(find_one(key.id));
+  };
   Outcome outcome;
-  outcome.status = JudgeChecks(WithDefaultTtl(default_ttl), find, now, request, outcome.response,
+  const std::string bytes = request.SerializeAsString();
+  CheckRequest parsed;
+  EXPECT_THAT(parsed.Parse(bytes), IsOk());
+  CheckAnswers answers;
+  outcome.status = JudgeChecks(WithDefaultTtl(default_ttl), find, now, parsed.checks(), answers,
                                outcome.impossible);
   if (!outcome.status.ok()) return outcome;
+  std::string wire(answers.WireSize(), '\0');
+  answers.Write(reinterpret_cast<uint8_t*>(wire.data()));
+  EXPECT_TRUE(outcome.response.ParseFromString(wire));
   EXPECT_EQ(outcome.response.visibilities_size(), outcome.response.expire_times_size());
   for (int i = 0; i < outcome.response.visibilities_size(); ++i) {
     outcome.answers.push_back({outcome.response.visibilities(i), outcome.response.expire_times(i)});

@@ -1,0 +1,180 @@
+#include "service/rpc/container_watches.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "service/rpc/async_write_stream.h"
+#include "service/rpc/method_gate.h"
+#include "service/rpc/watch_position.h"
+
+namespace ttl {
+namespace {
+
+// For waiting only; what is judged by comes from the guarded clock.
+using WaitClock = std::chrono::steady_clock;
+
+constexpr absl::Duration kDefaultHeartbeat = absl::Seconds(1);
+constexpr absl::Duration kMinHeartbeat = absl::Milliseconds(100);
+constexpr absl::Duration kMaxHeartbeat = absl::Minutes(1);
+
+constexpr char kMethodName[] = "ContainerService/WatchContainers";
+
+// While nobody watches.
+constexpr absl::Duration kIdle = absl::Minutes(1);
+
+absl::StatusOr<absl::Duration> ReadHeartbeat(const v1::WatchContainersRequest& request) {
+  if (!request.has_heartbeat_interval()) return kDefaultHeartbeat;
+  const absl::Duration heartbeat = absl::Seconds(request.heartbeat_interval().seconds()) +
+                                   absl::Nanoseconds(request.heartbeat_interval().nanos());
+  if (heartbeat >= kMinHeartbeat && heartbeat <= kMaxHeartbeat) return heartbeat;
+  return absl::InvalidArgumentError(
+      absl::StrCat("heartbeat_interval is ", absl::FormatDuration(heartbeat), ": must be ",
+                   absl::FormatDuration(kMinHeartbeat), " to ", absl::FormatDuration(kMaxHeartbeat),
+                   ", or be left out"));
+}
+
+}  // namespace
+
+// One stream. Its messages are sent by the thread of ContainerWatches or by that of the
+// queue.
+class ContainerWatches::Stream final
+    : public AsyncWriteStream<v1::WatchContainersRequest, v1::WatchContainersResponse> {
+ public:
+  explicit Stream(Method& method);
+
+  // Sends the next message if one is due. Returns how long until this should be called
+  // again, whatever happens meanwhile.
+  absl::Duration SendDue() {
+    SendNext();
+    const absl::Duration left = UntilHeartbeat();
+    // Not left only if the watcher reads too slowly: it is looked after now and then.
+    return left > absl::ZeroDuration() ? left : heartbeat_ / 8;
+  }
+
+ private:
+  void OnOpen(const v1::WatchContainersRequest& request) override;
+  void OnEnded() override { owner_.Remove(*this); }
+
+  bool MakeNext(v1::WatchContainersResponse& message) override {
+    if (!position_.NextNews(message)) {
+      if (UntilHeartbeat() > absl::ZeroDuration()) return false;
+      position_.Heartbeat(message);
+    }
+    last_sent_ = WaitClock::now();
+    return true;
+  }
+
+  absl::Duration UntilHeartbeat() const {
+    return heartbeat_ - absl::FromChrono(WaitClock::now() - last_sent_.load());
+  }
+
+  Method& method_;
+  ContainerWatches& owner_;
+  absl::Duration heartbeat_ = kDefaultHeartbeat;  // constant once it is open
+  std::atomic<WaitClock::time_point> last_sent_ = WaitClock::now();
+  WatchPosition position_;  // for MakeNext() alone
+};
+
+// Accepts streams on one queue, one at a time.
+class ContainerWatches::Method final : public QueuedMethod {
+ public:
+  Method(ContainerWatches& owner, v1::ContainerService::AsyncService& service, CallQueue& queue)
+      : owner_(owner),
+        service_(service),
+        queue_(queue),
+        counter_(queue.counters().AddStream(kMethodName)),
+        gate_(kMethodName, queue.access()) {
+    Accept();
+  }
+
+  ContainerWatches& owner() { return owner_; }
+  const MethodGate& gate() const { return gate_; }
+
+  void Accept() {
+    std::make_shared<Stream>(*this)->Accept(queue_, counter_, [this](auto... arguments) {
+      service_.RequestWatchContainers(arguments...);
+    });
+  }
+
+  void EndStreams(const absl::Status& status) override { owner_.EndStreams(status); }
+
+ private:
+  ContainerWatches& owner_;
+  v1::ContainerService::AsyncService& service_;
+  CallQueue& queue_;
+  MethodCounter& counter_;
+  const MethodGate gate_;
+};
+
+ContainerWatches::Stream::Stream(Method& method)
+    : method_(method),
+      owner_(method.owner()),
+      position_(method.owner().containers_, method.owner().clock_) {}
+
+void ContainerWatches::Stream::OnOpen(const v1::WatchContainersRequest& request) {
+  method_.Accept();
+  if (const absl::Status admitted = method_.gate().Admit(context()); !admitted.ok()) {
+    return End(admitted);
+  }
+  const absl::StatusOr<absl::Duration> heartbeat = ReadHeartbeat(request);
+  if (!heartbeat.ok()) return End(heartbeat.status());
+  heartbeat_ = *heartbeat;
+  const absl::Status added = owner_.Add(std::static_pointer_cast<Stream>(shared_from_this()));
+  if (!added.ok()) return End(added);
+  SendDue();
+  owner_.signal_.Notify();  // there is a new heartbeat to wait for
+}
+
+ContainerWatches::ContainerWatches(Containers& containers, const GuardedClock& clock)
+    : containers_(containers), clock_(clock), loop_(signal_, [this] { return SendAllDue(); }) {
+  containers_.AddListener(signal_);
+}
+
+ContainerWatches::~ContainerWatches() { containers_.RemoveListener(signal_); }
+
+std::unique_ptr<QueuedMethod> ContainerWatches::AcceptCalls(
+    v1::ContainerService::AsyncService& service, CallQueue& queue) {
+  return std::make_unique<Method>(*this, service, queue);
+}
+
+void ContainerWatches::EndStreams(const absl::Status& status) {
+  {
+    const MutexLock lock(mutex_);
+    end_status_ = status;
+  }
+  for (const auto& stream : OpenStreams()) stream->End(status);
+}
+
+absl::Status ContainerWatches::Add(const std::shared_ptr<Stream>& stream) {
+  MutexLock lock(mutex_);
+  if (!end_status_.ok()) return end_status_;
+  if (streams_.size() >= kMaxWatches) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("there are ", streams_.size(),
+                     " watchers already, which is the most there can be: share one per process"));
+  }
+  streams_.push_back(stream);
+  return absl::OkStatus();
+}
+
+void ContainerWatches::Remove(const Stream& stream) {
+  MutexLock lock(mutex_);
+  std::erase_if(streams_, [&stream](const auto& open) { return open.get() == &stream; });
+}
+
+ContainerWatches::Streams ContainerWatches::OpenStreams() const {
+  MutexLock lock(mutex_);
+  return streams_;
+}
+
+absl::Duration ContainerWatches::SendAllDue() {
+  absl::Duration wait = kIdle;
+  for (const auto& stream : OpenStreams()) wait = std::min(wait, stream->SendDue());
+  return wait;
+}
+
+}  // namespace ttl

@@ -1,0 +1,60 @@
+#include "service/rpc/expiry_view.h"
+
+#include "service/core/rate_limit.h"
+#include "service/rpc/container_status.h"
+
+namespace ttl {
+
+std::string ExpiryView::Unconfirmed(const StoreView& store) const {
+  const std::string doubt = parts_.trust.doubt();
+  // Fresher than what the sweeper last posted: an operator may just have confirmed.
+  if (doubt.empty() && parts_.trust.store_id() == store.store_id) return "";
+  return store.unconfirmed.empty() ? doubt : store.unconfirmed;
+}
+
+ExpiryView::Moment ExpiryView::TakeMoment() const {
+  Moment moment = {.clock = parts_.clock.Status(),
+                   .steady = parts_.system_clock.Read().boot,
+                   .store = parts_.board.Store(),
+                   .sweeper = parts_.board.Sweeper(),
+                   .all_paused = parts_.storage.containers().PauseOfAll(),
+                   .limit_per_second = parts_.limit.Get(),
+                   .write_health = parts_.storage.WriteHealth()};
+  moment.store.unconfirmed = Unconfirmed(moment.store);
+  return moment;
+}
+
+ExpiryView::Freedom ExpiryView::FreedomAt(const Moment& moment, const Container& container) const {
+  const ContainerSettings& settings = container.settings;
+  Freedom freedom;
+  freedom.sweep = parts_.board.View(container.number);
+  freedom.limit_per_second =
+      DeleteLimitOf(settings.max_deletes_per_second, parts_.container_max_deletes_per_second,
+                    moment.limit_per_second);
+  std::optional<double> used;
+  if (moment.steady.has_value()) {
+    used = parts_.usage.RequestRate(container.number, *moment.steady);
+  }
+  freedom.budget = ComputeDeleteBudget(settings, used, freedom.sweep.pace.learned_cost);
+  freedom.allowed_per_second =
+      StricterLimit(freedom.limit_per_second, freedom.sweep.pace.bearable_per_second);
+  if (freedom.budget.has_value()) {
+    freedom.allowed_per_second =
+        StricterLimit(freedom.allowed_per_second, freedom.budget->deletes_per_second);
+  }
+  freedom.holds = ComputeDeleteHolds({
+      .container = container,
+      .all_paused = moment.all_paused,
+      .time = moment.clock.time,
+      .store = moment.store,
+      .pace = freedom.sweep.pace,
+      .limit_per_second = freedom.limit_per_second,
+      .budget = freedom.budget,
+      .storage_writable = moment.write_health.ok(),
+      .change_under_way = parts_.storage.delete_gate().IsClosed(container.number),
+      .data_in_doubt = parts_.storage.data_trust().in_doubt(),
+  });
+  return freedom;
+}
+
+}  // namespace ttl

@@ -1,0 +1,158 @@
+#include "service/rpc/health_service.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "service/rpc/async_unary_method.h"
+#include "service/rpc/async_write_stream.h"
+#include "service/rpc/quoted.h"
+
+namespace ttl {
+namespace {
+
+using grpc::health::v1::HealthCheckRequest;
+using grpc::health::v1::HealthCheckResponse;
+
+}  // namespace
+
+// One open Watch.
+class HealthService::Watch final
+    : public AsyncWriteStream<HealthCheckRequest, HealthCheckResponse> {
+ public:
+  Watch(HealthService& owner, WatchMethod& method) : owner_(owner), method_(method) {}
+
+ private:
+  void OnOpen(const HealthCheckRequest& request) override;
+  void OnEnded() override { owner_.Remove(*this); }
+
+  bool MakeNext(HealthCheckResponse& message) override {
+    const Status status = owner_.StatusOf(service_);
+    if (told_ == status) return false;
+    told_ = status;
+    message.set_status(status);
+    return true;
+  }
+
+  HealthService& owner_;
+  WatchMethod& method_;
+  std::string service_;         // constant once it is open
+  std::optional<Status> told_;  // for MakeNext() alone
+};
+
+// Accepts watches on one queue, one at a time.
+class HealthService::WatchMethod final : public QueuedMethod {
+ public:
+  WatchMethod(HealthService& owner, Endpoint& endpoint, CallQueue& queue)
+      : owner_(owner),
+        endpoint_(endpoint),
+        queue_(queue),
+        counter_(queue.counters().AddStream("Health/Watch")) {
+    Accept();
+  }
+
+  void Accept() {
+    std::make_shared<Watch>(owner_, *this)->Accept(queue_, counter_, [this](auto... arguments) {
+      endpoint_.RequestWatch(arguments...);
+    });
+  }
+
+  void EndStreams(const absl::Status& status) override { owner_.EndWatches(status); }
+
+ private:
+  HealthService& owner_;
+  Endpoint& endpoint_;
+  CallQueue& queue_;
+  MethodCounter& counter_;
+};
+
+void HealthService::Watch::OnOpen(const HealthCheckRequest& request) {
+  method_.Accept();
+  service_ = request.service();
+  const absl::Status added = owner_.Add(std::static_pointer_cast<Watch>(shared_from_this()));
+  added.ok() ? SendNext() : End(added);
+}
+
+HealthService::HealthService() = default;
+HealthService::~HealthService() = default;
+
+void HealthService::AcceptCalls(Endpoint& endpoint, CallQueue& queue) {
+  using Check = AsyncUnaryMethod<HealthCheckRequest, HealthCheckResponse>;
+  QueuedMethods& methods = *queues_.emplace_back(std::make_unique<QueuedMethods>(queue));
+  methods.Add(std::make_unique<Check>(
+      queue, "Health/Check", /*waiting_calls=*/1,
+      Check::Functions{CallRequester(endpoint, &Endpoint::RequestCheck),
+                       [this](const HealthCheckRequest& request, HealthCheckResponse& response,
+                              DoneStatus done) { done(HandleCheck(request, response)); },
+                       [](const HealthCheckRequest& request) { return request.ByteSizeLong(); }}));
+  methods.Add(std::make_unique<WatchMethod>(*this, endpoint, queue));
+}
+
+void HealthService::EndStreams() {
+  for (const auto& methods : queues_) methods->EndStreams();
+}
+
+void HealthService::SetServingStatus(const std::string& service, bool serving) {
+  {
+    const MutexLock lock(mutex_);
+    serving_[service] = serving;
+  }
+  for (const auto& watch : OpenWatches()) watch->SendNext();
+}
+
+void HealthService::SetServingStatus(bool serving) {
+  {
+    const MutexLock lock(mutex_);
+    for (auto& [service, value] : serving_) value = serving;
+  }
+  for (const auto& watch : OpenWatches()) watch->SendNext();
+}
+
+absl::Status HealthService::HandleCheck(const HealthCheckRequest& request,
+                                        HealthCheckResponse& response) const {
+  const Status status = StatusOf(request.service());
+  if (status == HealthCheckResponse::SERVICE_UNKNOWN) {
+    return absl::NotFoundError(
+        absl::StrCat("service is ", Quoted(request.service()), ": no such name is known"));
+  }
+  response.set_status(status);
+  return absl::OkStatus();
+}
+
+HealthService::Status HealthService::StatusOf(const std::string& service) const {
+  const MutexLock lock(mutex_);
+  const auto it = serving_.find(service);
+  if (it == serving_.end()) return HealthCheckResponse::SERVICE_UNKNOWN;
+  return it->second ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING;
+}
+
+absl::Status HealthService::Add(const std::shared_ptr<Watch>& watch) {
+  const MutexLock lock(mutex_);
+  if (!end_status_.ok()) return end_status_;
+  if (watches_.size() >= kMaxWatches) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("there are ", watches_.size(), " watches already, which is the most"));
+  }
+  watches_.push_back(watch);
+  return absl::OkStatus();
+}
+
+void HealthService::Remove(const Watch& watch) {
+  const MutexLock lock(mutex_);
+  std::erase_if(watches_, [&watch](const auto& open) { return open.get() == &watch; });
+}
+
+HealthService::Watches HealthService::OpenWatches() const {
+  const MutexLock lock(mutex_);
+  return watches_;
+}
+
+void HealthService::EndWatches(const absl::Status& status) {
+  {
+    const MutexLock lock(mutex_);
+    end_status_ = status;
+  }
+  for (const auto& watch : OpenWatches()) watch->End(status);
+}
+
+}  // namespace ttl

@@ -1,0 +1,125 @@
+#include "service/rpc/item_calls.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "service/core/data_trust.h"
+#include "service/core/status_macros.h"
+#include "service/rpc/container_lookup.h"
+#include "service/rpc/item_mapping.h"
+#include "service/rpc/item_page.h"
+#include "service/rpc/page_token.h"
+#include "service/rpc/proto_time.h"
+#include "service/rpc/request_validation.h"
+#include "service/rpc/visibility.h"
+
+namespace ttl {
+namespace {
+
+v1::TrackResult ToProto(TrackOutcome outcome) {
+  switch (outcome) {
+    case TrackOutcome::kTracked:
+      return v1::TRACK_RESULT_TRACKED;
+    case TrackOutcome::kStale:
+      return v1::TRACK_RESULT_STALE;
+  }
+  return v1::TRACK_RESULT_UNSPECIFIED;
+}
+
+v1::UntrackResult ToProto(UntrackOutcome outcome) {
+  switch (outcome) {
+    case UntrackOutcome::kUntracked:
+      return v1::UNTRACK_RESULT_UNTRACKED;
+    case UntrackOutcome::kStale:
+      return v1::UNTRACK_RESULT_STALE;
+    case UntrackOutcome::kNotTracked:
+      return v1::UNTRACK_RESULT_NOT_TRACKED;
+  }
+  return v1::UNTRACK_RESULT_UNSPECIFIED;
+}
+
+// A callback for storage that fills `response` with the outcomes.
+template <typename Outcome, typename Response>
+Done<std::vector<Outcome>> FillResults(Response& response, DoneStatus done) {
+  return
+      [&response, done = std::move(done)](absl::StatusOr<std::vector<Outcome>> outcomes) mutable {
+        if (outcomes.ok()) {
+          response.mutable_results()->Reserve(static_cast<int>(outcomes->size()));
+          for (const Outcome outcome : *outcomes) response.add_results(ToProto(outcome));
+        }
+        done(outcomes.status());
+      };
+}
+
+}  // namespace
+
+ItemCalls::ItemCalls(const Containers& containers, Items& items, const GuardedClock& clock,
+                     CheckCounters& counters)
+    : containers_(containers), items_(items), clock_(clock), counters_(counters) {}
+
+absl::Status ItemCalls::Check(const CheckRequest& request, CheckAnswers& answers) const {
+  TTL_RETURN_IF_ERROR(ValidateChecks(request));
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
+                       FindContainer(containers_, request.container()));
+  const auto find = [&](absl::Span<const KeyView> keys, std::vector<FoundTimes>& times) {
+    items_.FindTimes(container->number, keys, times);
+  };
+  int64_t impossible = 0;
+  absl::Status status =
+      JudgeChecks(*container, find, clock_.Read().now, request.checks(), answers, impossible);
+  if (impossible > 0) counters_.impossible += impossible;
+  return status;
+}
+
+absl::Status ItemCalls::Get(const v1::GetItemRequest& request,
+                            v1::GetItemResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const ItemKey key, ReadItemKey(request.partition_key(), request.id()));
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
+                       FindContainer(containers_, request.container()));
+  TTL_ASSIGN_OR_RETURN(const std::optional<TrackedItem> item, items_.Find(container->number, key));
+  const absl::Time now = clock_.Read().now;
+  if (!item.has_value() || !IsLive(*container, *item, now)) {
+    return ItemNotFound(key, items_.trust().doubt());
+  }
+  response.set_data_in_doubt(items_.trust().in_doubt());
+  *response.mutable_item() = MakeItemView(*container, key, item->version, now);
+  *response.mutable_judged_at() = ttl::ToProto(now);
+  return absl::OkStatus();
+}
+
+absl::Status ItemCalls::List(const v1::ListItemsRequest& request,
+                             v1::ListItemsResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const size_t page_size, ReadPageSize(request.page_size()));
+  TTL_ASSIGN_OR_RETURN(const std::optional<ItemKey> after, ReadItemPageToken(request.page_token()));
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
+                       FindContainer(containers_, request.container()));
+  const auto list = [&](const std::optional<ItemKey>& from, size_t limit) {
+    return items_.List(container->number, from, limit);
+  };
+  response.set_data_in_doubt(items_.trust().in_doubt());
+  return FillItemPage(*container, list, after, page_size, request.show_expired(), clock_.Read().now,
+                      response);
+}
+
+void ItemCalls::Track(const v1::TrackItemsRequest& request, v1::TrackItemsResponse& response,
+                      DoneStatus done) {
+  absl::StatusOr<std::vector<ItemReport>> reports = ReadReports(request, clock_.Read().now);
+  if (!reports.ok()) return done(reports.status());
+  const absl::StatusOr<ContainerPtr> container = FindContainer(containers_, request.container());
+  if (!container.ok()) return done(container.status());
+  items_.Track((*container)->number, *std::move(reports),
+               FillResults<TrackOutcome>(response, std::move(done)));
+}
+
+void ItemCalls::Untrack(const v1::UntrackItemsRequest& request, v1::UntrackItemsResponse& response,
+                        DoneStatus done) {
+  absl::StatusOr<std::vector<ItemRemoval>> removals = ReadRemovals(request, clock_.Read().now);
+  if (!removals.ok()) return done(removals.status());
+  const absl::StatusOr<ContainerPtr> container = FindContainer(containers_, request.container());
+  if (!container.ok()) return done(container.status());
+  items_.Untrack((*container)->number, *std::move(removals),
+                 FillResults<UntrackOutcome>(response, std::move(done)));
+}
+
+}  // namespace ttl

@@ -1,0 +1,48 @@
+#ifndef TTL_SERVICE_RPC_ITEM_CALLS_H_
+#define TTL_SERVICE_RPC_ITEM_CALLS_H_
+
+#include "absl/status/status.h"
+#include "service/core/guarded_clock.h"
+#include "service/rpc/check_answers.h"
+#include "service/rpc/check_counters.h"
+#include "service/rpc/check_request.h"
+#include "service/storage/containers.h"
+#include "service/storage/done.h"
+#include "service/storage/items.h"
+#include "ttl/v1/item_service.pb.h"
+
+namespace ttl {
+
+// The calls of the data path, apart from any transport: each validates, makes one
+// call of storage, and maps. Thread-safe. A response is filled only where it is empty
+// before, and is of no use if the status is not OK.
+class ItemCalls {
+ public:
+  // All must outlive this.
+  ItemCalls(const Containers& containers, Items& items, const GuardedClock& clock,
+            CheckCounters& counters);
+
+  CheckCounters& counters() { return counters_; }
+
+  // Reads storage on the calling thread.
+  absl::Status Check(const CheckRequest& request, CheckAnswers& answers) const;
+  absl::Status Get(const v1::GetItemRequest& request, v1::GetItemResponse& response) const;
+  absl::Status List(const v1::ListItemsRequest& request, v1::ListItemsResponse& response) const;
+
+  // `done` is called once, when the changes are durable or refused; see Done.
+  // `response` must live until then.
+  void Track(const v1::TrackItemsRequest& request, v1::TrackItemsResponse& response,
+             DoneStatus done);
+  void Untrack(const v1::UntrackItemsRequest& request, v1::UntrackItemsResponse& response,
+               DoneStatus done);
+
+ private:
+  const Containers& containers_;
+  Items& items_;
+  const GuardedClock& clock_;
+  CheckCounters& counters_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_RPC_ITEM_CALLS_H_

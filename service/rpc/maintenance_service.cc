@@ -1,0 +1,185 @@
+#include "service/rpc/maintenance_service.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "service/core/container.h"
+#include "service/core/status_macros.h"
+#include "service/rpc/container_lookup.h"
+#include "service/rpc/maintenance_mapping.h"
+#include "service/rpc/method_table.h"
+#include "service/rpc/quoted.h"
+#include "service/storage/backup.h"
+#include "service/storage/verifier.h"
+
+namespace ttl {
+namespace {
+
+// For the pace of messages only.
+using PaceClock = std::chrono::steady_clock;
+
+constexpr auto kVerificationInterval = std::chrono::seconds(1);
+constexpr int kMaintenanceNiceness = 10;
+
+// The thread gets what others leave over; without the right to that it is as the others.
+void LowerPriority() {
+  static thread_local const int result =
+      setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kMaintenanceNiceness);
+  static_cast<void>(result);
+}
+
+// Puts a stream on a queue.
+template <typename Request, typename Response, typename RequestCall, typename Open>
+std::unique_ptr<QueuedMethod> MakeSourceMethod(MaintenanceService::Endpoint& endpoint,
+                                               RequestCall request_call, CallQueue& queue,
+                                               CallWorker& worker, Open open) {
+  return std::make_unique<SourceMethod<Request, Response>>(
+      queue, worker, MethodName<Request>(),
+      typename SourceMethod<Request, Response>::Functions{
+          [&endpoint, request_call](auto... arguments) { (endpoint.*request_call)(arguments...); },
+          [open = std::move(open)](const Request&) {
+            LowerPriority();
+            return open();
+          }});
+}
+
+}  // namespace
+
+class MaintenanceService::Place {
+ public:
+  explicit Place(std::atomic<int>& taken) : taken_(taken) {}
+  ~Place() { --taken_; }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+ private:
+  std::atomic<int>& taken_;
+};
+
+void MaintenanceService::AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker) {
+  QueuedMethods& methods = *queues_.emplace_back(std::make_unique<QueuedMethods>(queue));
+  MethodTable table(endpoint, *this, worker, methods);
+  table.Add(&Endpoint::RequestStartReconciliation, &MaintenanceService::Start);
+  table.Add(&Endpoint::RequestGetReconciliation, &MaintenanceService::Get);
+  table.Add(&Endpoint::RequestCancelReconciliation, &MaintenanceService::Cancel);
+  table.Add(&Endpoint::RequestTrustData, &MaintenanceService::Trust);
+  methods.Add(MakeSourceMethod<v1::VerifyDataRequest, v1::VerifyDataResponse>(
+      endpoint, &Endpoint::RequestVerifyData, queue, maintenance_,
+      [this] { return OpenVerification(); }));
+  methods.Add(MakeSourceMethod<v1::BackUpDataRequest, v1::BackUpDataResponse>(
+      endpoint, &Endpoint::RequestBackUpData, queue, maintenance_,
+      [this] { return OpenBackup(); }));
+}
+
+absl::Status MaintenanceService::Start(const v1::StartReconciliationRequest& request,
+                                       v1::StartReconciliationResponse& response) {
+  if (!parts_.has_store) {
+    return absl::FailedPreconditionError("no primary store is configured: give --store");
+  }
+  if (!request.container().empty()) {
+    TTL_RETURN_IF_ERROR(FindContainer(parts_.storage.containers(), request.container()).status());
+  }
+  TTL_RETURN_IF_ERROR(parts_.reconciliations.Request({request.container(), request.dry_run()},
+                                                     parts_.clock.Read().now));
+  spdlog::info("reconciliation asked for: container={} dry_run={}",
+               Quoted(request.container(), kMaxContainerIdBytes), request.dry_run());
+  if (const auto view = parts_.reconciliations.View()) {
+    *response.mutable_reconciliation() = ToProto(*view);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MaintenanceService::Get(const v1::GetReconciliationRequest& /*request*/,
+                                     v1::GetReconciliationResponse& response) const {
+  const std::optional<Reconciliation> view = parts_.reconciliations.View();
+  if (!view.has_value()) {
+    return absl::NotFoundError("there was no reconciliation since the start of this process");
+  }
+  *response.mutable_reconciliation() = ToProto(*view);
+  return absl::OkStatus();
+}
+
+absl::Status MaintenanceService::Cancel(const v1::CancelReconciliationRequest& /*request*/,
+                                        v1::CancelReconciliationResponse& response) {
+  TTL_RETURN_IF_ERROR(parts_.reconciliations.Cancel());
+  spdlog::info("reconciliation cancelled");
+  if (const auto view = parts_.reconciliations.View()) {
+    *response.mutable_reconciliation() = ToProto(*view);
+  }
+  return absl::OkStatus();
+}
+
+void MaintenanceService::Trust(const v1::TrustDataRequest& /*request*/,
+                               v1::TrustDataResponse& /*response*/, DoneStatus done) {
+  DataTrust& trust = parts_.storage.data_trust();
+  if (!trust.in_doubt()) {
+    return done(absl::FailedPreconditionError("what is tracked is not in doubt"));
+  }
+  parts_.storage.sidecar_state().ClearDataDoubt(
+      [this, &trust, done = std::move(done)](absl::Status status) mutable {
+        if (status.ok()) {
+          spdlog::warn("data declared whole: old=in_doubt reason={}", Quoted(trust.doubt(), 1024));
+          trust.Confirm();
+          if (parts_.on_whole) parts_.on_whole();
+        }
+        done(std::move(status));
+      });
+}
+
+absl::StatusOr<std::shared_ptr<MaintenanceService::Place>> MaintenanceService::TakePlace() {
+  if (streams_.fetch_add(1) < kMaxStreams) return std::make_shared<Place>(streams_);
+  --streams_;
+  return absl::ResourceExhaustedError(
+      absl::StrCat("there are ", kMaxStreams,
+                   " verifications and backups under way, which is the most there can be"));
+}
+
+absl::StatusOr<MessageSource<v1::VerifyDataResponse>> MaintenanceService::OpenVerification() {
+  TTL_ASSIGN_OR_RETURN(std::shared_ptr<Place> place, TakePlace());
+  return [place = std::move(place), verifier = parts_.storage.StartVerification(),
+          sent = PaceClock::now(),
+          finished = false](v1::VerifyDataResponse& message) mutable -> absl::StatusOr<SourceStep> {
+    if (finished) return SourceStep::kEnd;
+    finished = !verifier->Step();
+    if (!finished && PaceClock::now() - sent < kVerificationInterval) return SourceStep::kAgain;
+    sent = PaceClock::now();
+    message.set_records(verifier->records());
+    message.set_problems(verifier->problems());
+    for (std::string& problem : verifier->TakeProblems()) message.add_new_problems(problem);
+    message.set_finished(finished);
+    return SourceStep::kMessage;
+  };
+}
+
+absl::StatusOr<MessageSource<v1::BackUpDataResponse>> MaintenanceService::OpenBackup() {
+  TTL_ASSIGN_OR_RETURN(std::shared_ptr<Place> place, TakePlace());
+  TTL_ASSIGN_OR_RETURN(std::unique_ptr<Backup> backup,
+                       parts_.storage.StartBackup(parts_.clock.Read().now));
+  spdlog::info("backup begins");
+  // A message may be up to 4 MiB large for most clients, and a step may give more.
+  return [place = std::move(place), backup = std::move(backup), bytes = std::string(),
+          position =
+              size_t{0}](v1::BackUpDataResponse& message) mutable -> absl::StatusOr<SourceStep> {
+    constexpr size_t kMessageBytes = size_t{512} << 10;
+    if (position == bytes.size()) {
+      TTL_ASSIGN_OR_RETURN(bytes, backup->Next());
+      position = 0;
+      if (bytes.empty()) {
+        spdlog::info("backup ends: records={}", backup->records());
+        return SourceStep::kEnd;
+      }
+    }
+    message.set_data(bytes.substr(position, kMessageBytes));
+    message.set_records(backup->records());
+    position += message.data().size();
+    return SourceStep::kMessage;
+  };
+}
+
+}  // namespace ttl

@@ -1,0 +1,78 @@
+#ifndef TTL_SERVICE_RPC_MAINTENANCE_SERVICE_H_
+#define TTL_SERVICE_RPC_MAINTENANCE_SERVICE_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "service/core/guarded_clock.h"
+#include "service/core/reconciliation_board.h"
+#include "service/rpc/call_queue.h"
+#include "service/rpc/call_worker.h"
+#include "service/rpc/queued_method.h"
+#include "service/rpc/source_stream.h"
+#include "service/storage/done.h"
+#include "service/storage/storage.h"
+#include "ttl/v1/maintenance_service.grpc.pb.h"
+
+namespace ttl {
+
+// The gRPC service of the same name. Verification and backups are made by a thread of its
+// own, of low priority. Thread-safe.
+class MaintenanceService final {
+ public:
+  // What a server registers of it; each server has its own.
+  using Endpoint = v1::MaintenanceService::AsyncService;
+
+  static constexpr int kMaxStreams = 8;
+
+  // What it works on; all must outlive it.
+  struct Parts {
+    Storage& storage;
+    const GuardedClock& clock;
+    ReconciliationBoard& reconciliations;
+    bool has_store = false;  // whether one is configured
+    // Called when the data is no longer in doubt. Must not block. May be empty.
+    std::function<void()> on_whole;
+  };
+
+  explicit MaintenanceService(Parts parts) : parts_(std::move(parts)) {}
+
+  // Accepts calls of `endpoint` on a queue of its server, whose thread does not run yet;
+  // see CallQueue. This, `endpoint` and `worker` must outlive the queue. Once per queue,
+  // by one thread at a time.
+  void AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker);
+
+  // Before the server stops: ends the open streams, and later ones at once, with
+  // UNAVAILABLE. Thread-safe.
+  void EndStreams() {
+    for (const auto& methods : queues_) methods->EndStreams();
+  }
+
+ private:
+  class Place;  // one of kMaxStreams
+
+  absl::Status Start(const v1::StartReconciliationRequest& request,
+                     v1::StartReconciliationResponse& response);
+  absl::Status Get(const v1::GetReconciliationRequest& request,
+                   v1::GetReconciliationResponse& response) const;
+  absl::Status Cancel(const v1::CancelReconciliationRequest& request,
+                      v1::CancelReconciliationResponse& response);
+  void Trust(const v1::TrustDataRequest& request, v1::TrustDataResponse& response, DoneStatus done);
+
+  absl::StatusOr<std::shared_ptr<Place>> TakePlace();
+  absl::StatusOr<MessageSource<v1::VerifyDataResponse>> OpenVerification();
+  absl::StatusOr<MessageSource<v1::BackUpDataResponse>> OpenBackup();
+
+  const Parts parts_;
+  std::vector<std::unique_ptr<QueuedMethods>> queues_;
+  std::atomic<int> streams_ = 0;
+  CallWorker maintenance_;  // last: its tasks use the others
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_RPC_MAINTENANCE_SERVICE_H_

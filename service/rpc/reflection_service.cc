@@ -1,0 +1,137 @@
+#include "service/rpc/reflection_service.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
+
+#include <set>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "service/rpc/async_stream_method.h"
+#include "service/rpc/quoted.h"
+
+namespace ttl {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::DescriptorPool;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::FileDescriptor;
+using google::protobuf::FileDescriptorProto;
+
+constexpr size_t kMaxNameBytes = 256;
+
+const DescriptorPool& Pool() { return *DescriptorPool::generated_pool(); }
+
+// Adds a file, after what it imports, unless it is there already.
+template <typename Files>
+void AddFile(const FileDescriptor& file, std::set<const FileDescriptor*>& added, Files& files) {
+  if (!added.insert(&file).second) return;
+  for (int i = 0; i < file.dependency_count(); ++i) AddFile(*file.dependency(i), added, files);
+  FileDescriptorProto proto;
+  file.CopyTo(&proto);
+  files.add_file_descriptor_proto(proto.SerializeAsString());
+}
+
+template <typename Response>
+void AnswerNothing(const std::string& what, Response& response) {
+  auto& error = *response.mutable_error_response();
+  error.set_error_code(static_cast<int>(absl::StatusCode::kNotFound));
+  error.set_error_message(absl::StrCat("there is no ", what));
+}
+
+template <typename Response>
+void AnswerFile(const FileDescriptor* file, const std::string& what, Response& response) {
+  if (file == nullptr) return AnswerNothing(what, response);
+  std::set<const FileDescriptor*> added;
+  AddFile(*file, added, *response.mutable_file_descriptor_response());
+}
+
+template <typename Request, typename Response>
+void AnswerExtension(const Request& request, Response& response) {
+  const auto& asked = request.file_containing_extension();
+  const Descriptor* const type = Pool().FindMessageTypeByName(asked.containing_type());
+  const FieldDescriptor* const extension =
+      type == nullptr ? nullptr : Pool().FindExtensionByNumber(type, asked.extension_number());
+  AnswerFile(extension == nullptr ? nullptr : extension->file(),
+             absl::StrCat("extension ", asked.extension_number(), " of ",
+                          Quoted(asked.containing_type(), kMaxNameBytes)),
+             response);
+}
+
+template <typename Response>
+void AnswerExtensionNumbers(const std::string& name, Response& response) {
+  const Descriptor* const type = Pool().FindMessageTypeByName(name);
+  if (type == nullptr) {
+    return AnswerNothing(absl::StrCat("message ", Quoted(name, kMaxNameBytes)), response);
+  }
+  auto& numbers = *response.mutable_all_extension_numbers_response();
+  numbers.set_base_type_name(name);
+  std::vector<const FieldDescriptor*> extensions;
+  Pool().FindAllExtensions(type, &extensions);
+  for (const FieldDescriptor* extension : extensions) {
+    numbers.add_extension_number(extension->number());
+  }
+}
+
+template <typename Request, typename Response>
+void Answer(const Request& request, const std::vector<std::string>& services, Response& response) {
+  response.set_valid_host(request.host());
+  *response.mutable_original_request() = request;
+  switch (request.message_request_case()) {
+    case Request::kFileByFilename:
+      return AnswerFile(Pool().FindFileByName(request.file_by_filename()),
+                        absl::StrCat("file ", Quoted(request.file_by_filename(), kMaxNameBytes)),
+                        response);
+    case Request::kFileContainingSymbol:
+      return AnswerFile(
+          Pool().FindFileContainingSymbol(request.file_containing_symbol()),
+          absl::StrCat("symbol ", Quoted(request.file_containing_symbol(), kMaxNameBytes)),
+          response);
+    case Request::kFileContainingExtension:
+      return AnswerExtension(request, response);
+    case Request::kAllExtensionNumbersOfType:
+      return AnswerExtensionNumbers(request.all_extension_numbers_of_type(), response);
+    case Request::kListServices:
+      for (const std::string& name : services) {
+        response.mutable_list_services_response()->add_service()->set_name(name);
+      }
+      return;
+    case Request::MESSAGE_REQUEST_NOT_SET:
+      return AnswerNothing("question in the request", response);
+  }
+}
+
+// The one method, under one of its names.
+template <typename Request, typename Response, typename Endpoint>
+std::unique_ptr<QueuedMethod> NewMethod(Endpoint& endpoint,
+                                        const std::vector<std::string>& services,
+                                        CallQueue& queue) {
+  using Method = AsyncStreamMethod<Request, Response>;
+  return std::make_unique<Method>(
+      queue, "ServerReflection/ServerReflectionInfo",
+      typename Method::Functions{
+          [&endpoint](auto* context, auto* stream, auto* calls, void* tag) {
+            endpoint.RequestServerReflectionInfo(context, stream, calls, calls, tag);
+          },
+          [&services](const Request& request, Response& response, DoneStatus done) {
+            Answer(request, services, response);
+            done(absl::OkStatus());
+          },
+          [](const Request& request) { return request.ByteSizeLong(); }});
+}
+
+}  // namespace
+
+void ReflectionService::AcceptCalls(Endpoint& endpoint, CallQueue& queue) {
+  namespace v1 = grpc::reflection::v1;
+  namespace v1alpha = grpc::reflection::v1alpha;
+  QueuedMethods& methods = *queues_.emplace_back(std::make_unique<QueuedMethods>(queue));
+  methods.Add(NewMethod<v1::ServerReflectionRequest, v1::ServerReflectionResponse>(
+      endpoint.v1, services_, queue));
+  methods.Add(NewMethod<v1alpha::ServerReflectionRequest, v1alpha::ServerReflectionResponse>(
+      endpoint.v1alpha, services_, queue));
+}
+
+}  // namespace ttl
