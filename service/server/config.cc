@@ -22,6 +22,7 @@ namespace {
 
 constexpr int64_t kMaxMib = int64_t{1} << 20;  // one TiB
 constexpr int64_t kMaxSeconds = 86400;
+constexpr int kMaxRepetitions = 64;
 
 std::string EnvironmentName(absl::string_view flag) {
   std::string name = absl::StrReplaceAll(flag.substr(2), {{"-", "_"}});
@@ -45,6 +46,15 @@ bool ParseWhole(absl::string_view text, int64_t& value) {
     if (!absl::ascii_isdigit(c)) return false;
   }
   return absl::SimpleAtoi(text, &value);
+}
+
+// What `parse` makes of the value of a flag, which it may refuse.
+template <typename T>
+T ReadValue(const std::string& flag, const std::string& value,
+            absl::StatusOr<T> (*parse)(absl::string_view)) {
+  absl::StatusOr<T> read = parse(value);
+  if (!read.ok()) Refuse(flag, value, read.status().message());
+  return *std::move(read);
 }
 
 // Declares flags of the kinds we have. Each reads its own text, since CLI11's
@@ -71,6 +81,23 @@ class Flags {
                     const std::string& help) {
     return Add(
         flag, type, [&target](const std::string& value) { target = value; }, target, help);
+  }
+
+  // A flag that may be given several times. It takes the place of what is in `target`.
+  template <typename T>
+  void Repeated(const std::string& flag, const std::string& type, std::vector<T>& target,
+                absl::StatusOr<T> (*parse)(absl::string_view), const std::string& shown_default,
+                const std::string& help) {
+    CLI::Option* option = app_.add_option(
+        flag,
+        [=, &target](const CLI::results_t& values) {
+          target.clear();
+          for (const std::string& value : values) target.push_back(ReadValue(flag, value, parse));
+          return true;
+        },
+        help);
+    option->type_name(type)->default_str(shown_default)->envname(EnvironmentName(flag));
+    option->expected(1, kMaxRepetitions)->allow_extra_args(false);
   }
 
   // A whole number of `unit` from `min` to `max`, kept in steps of `scale`.
@@ -139,32 +166,6 @@ class Flags {
   CLI::App& app_;
 };
 
-mode_t ParseMode(const std::string& flag, const std::string& value) {
-  mode_t mode = 0;
-  bool ok = value.size() == 3 || (value.size() == 4 && value[0] == '0');
-  for (const char c : value) {
-    ok = ok && c >= '0' && c <= '7';
-    mode = mode * 8 + static_cast<mode_t>(c - '0');
-  }
-  if (!ok) Refuse(flag, value, "an octal file mode of three digits, such as 0660 or 600");
-  return mode;
-}
-
-std::string CheckHostPort(const std::string& flag, const std::string& value) {
-  const size_t colon = value.rfind(':');
-  const std::string host = value.substr(0, colon);
-  int64_t port = -1;
-  const bool is_bracketed = absl::StartsWith(host, "[") && absl::EndsWith(host, "]");
-  if (colon == std::string::npos || host.empty() ||
-      (absl::StrContains(host, ":") && !is_bracketed) ||
-      !ParseWhole(value.substr(colon + 1), port) || port < 0 || port > 65535) {
-    Refuse(
-        flag, value,
-        "HOST:PORT, such as 127.0.0.1:7070, 0.0.0.0:7070 or [::1]:7070; port 0 takes a free one");
-  }
-  return value;
-}
-
 std::string CheckStoreAddress(const std::string& flag, const std::string& value) {
   if (absl::StartsWith(value, "http:") || absl::StartsWith(value, "https:") ||
       absl::StartsWith(value, "/") || !absl::StrContains(value, ":")) {
@@ -173,6 +174,13 @@ std::string CheckStoreAddress(const std::string& flag, const std::string& value)
            "dns:///store.example:7071");
   }
   return value;
+}
+
+std::string ParseMetricsListen(const std::string& flag, const std::string& value) {
+  if (absl::StartsWith(value, "unix:") && value != "unix:") return value;
+  const absl::StatusOr<std::string> address = ParseHostPort(value);
+  if (!address.ok()) Refuse(flag, value, "HOST:PORT, such as 127.0.0.1:9464, or unix:PATH");
+  return *address;
 }
 
 spdlog::level::level_enum ParseLogLevel(const std::string& flag, const std::string& value) {
@@ -185,24 +193,65 @@ spdlog::level::level_enum ParseLogLevel(const std::string& flag, const std::stri
 }
 
 void DeclareListening(Flags& flags, ServerConfig& config) {
-  flags.Text("--listen-socket", "PATH", config.listen_socket,
-             "Unix socket to listen on; its directory must exist. Empty: none");
+  flags.Repeated("--listen-socket", "PATH[,OPTIONS]", config.listen_sockets, ParseListenSocket,
+                 config.listen_sockets[0].path,
+                 "Unix socket to listen on; its directory must exist. Empty: none. Options: "
+                 "mode=OCTAL and group=GROUP in place of --socket-mode and --socket-group, and "
+                 "roles=ROLE+ROLE for what everyone who connects may do (store, reader, admin; "
+                 "without it: all). May be given several times");
   flags.Add(
       "--socket-mode", "OCTAL",
       [&config](const std::string& value) {
-        config.socket_mode = ParseMode("--socket-mode", value);
+        config.socket_mode = ReadValue("--socket-mode", value, ParseMode);
       },
-      "0660", "File mode of the socket; whoever may write to it may use every method");
+      "0660", "File mode of the sockets: who may connect");
   flags.Text("--socket-group", "GROUP", config.socket_group,
-             "Group of the socket, by name or number. Without it: the group of the process");
+             "Group of the sockets, by name or number. Without it: the group of the process");
+  flags.Repeated("--listen-tcp", "HOST:PORT[,roles=ROLE+ROLE]", config.listen_tcp, ParseListenTcp,
+                 "",
+                 "TCP address to listen on as well. Port 0 takes a free one and logs it. Roles are "
+                 "those of everyone who connects; without them a caller has those that "
+                 "--access-file gives to its certificate. May be given several times. Without it: "
+                 "none");
   flags.Add(
-      "--listen-tcp", "HOST:PORT",
+      "--health-tcp", "HOST:PORT",
       [&config](const std::string& value) {
-        config.listen_tcp = CheckHostPort("--listen-tcp", value);
+        config.health_tcp = ReadValue("--health-tcp", value, ParseHostPort);
       },
       "",
-      "TCP address to listen on as well, without encryption or authentication. Port 0 takes a free "
-      "one and logs it. Without it: none");
+      "TCP address that serves grpc.health.v1 in plain text, and nothing else: for probes that "
+      "have no certificate. Without it: none");
+}
+
+void DeclareSecurity(Flags& flags, ServerConfig& config) {
+  flags.Text("--tls-cert-file", "FILE", config.tls.cert_file,
+             "PEM file of our certificate, and of those that lead to its CA, for TCP. Certificates "
+             "and keys are read again when the files change");
+  flags.Text("--tls-key-file", "FILE", config.tls.key_file, "PEM file of the certificate's key");
+  flags.Text("--tls-client-ca-file", "FILE", config.tls.ca_file,
+             "PEM file of the CAs of clients. With it a client must show a certificate of theirs");
+  flags.Switch(
+      "--insecure-tcp", config.insecure_tcp,
+      "Serve TCP in plain text, to whoever connects; each address must then say its roles");
+  flags.Text("--access-file", "FILE", config.access_file,
+             "YAML file of the roles that client certificates have, by their URI, DNS name or "
+             "common name. Without it: none");
+  flags.Switch("--reflection", config.reflection,
+               "Serve gRPC's reflection, by which tools such as grpcurl and buf curl find out what "
+               "services and messages look like, to callers of any role");
+  flags.Switch("--channelz", config.channelz,
+               "Serve gRPC's channelz, which shows its connections and what it counts of them, to "
+               "admins");
+  flags.Text("--store-tls-ca-file", "FILE", config.store_tls.ca_file,
+             "PEM file of the CAs of the store. With it the connection to the store is TLS");
+  flags.Text("--store-tls-cert-file", "FILE", config.store_tls.cert_file,
+             "PEM file of the certificate to show to the store. Without it: none");
+  flags.Text("--store-tls-key-file", "FILE", config.store_tls.key_file,
+             "PEM file of that certificate's key");
+  flags.Text("--store-tls-server-name", "NAME", config.store_tls_server_name,
+             "Name that the store's certificate must have. Without it: the host of --store");
+  flags.Switch("--insecure-store", config.insecure_store,
+               "Let the connection to a store at a TCP address be plain text");
 }
 
 void DeclareDeleting(Flags& flags, ServerConfig& config) {
@@ -239,11 +288,29 @@ void DeclareDeleting(Flags& flags, ServerConfig& config) {
                "for example. They go on after ttlctl resume --all");
 }
 
+RebuildMode ParseRebuildMode(const std::string& flag, const std::string& value) {
+  if (value == "never") return RebuildMode::kNever;
+  if (value == "if-needed") return RebuildMode::kIfNeeded;
+  if (value == "always") return RebuildMode::kAlways;
+  Refuse(flag, value, "never, if-needed or always");
+}
+
 void DeclareStorage(Flags& flags, ServerConfig& config) {
   flags.Text("--data-dir", "DIR", config.data_dir,
              "Directory of the database; created if missing, its parent must exist");
   flags.Text("--containers", "FILE", config.containers_file,
              "YAML file of containers to create or change at start. Without it: none");
+  flags.Add(
+      "--rebuild-from-store", "MODE",
+      [&config](const std::string& value) {
+        config.rebuild_from_store = ParseRebuildMode("--rebuild-from-store", value);
+      },
+      "never",
+      "Rebuild what is tracked from the items of the store, which must implement ScanItems; not "
+      "ready until that is done. never, if-needed (the data directory is empty, damaged, restored "
+      "or repaired, or an earlier rebuild has not finished) or always (at every start)");
+  flags.Count("--scan-items-per-second", "items", config.scan_items_per_second, 10000000,
+              "Most items per second read from the store by a rebuild or reconciliation");
   flags.Mib("--cache-mib", config.cache_bytes, kMaxMib,
             "Memory for tracked items kept at hand, in MiB");
   flags.Mib("--block-cache-mib", config.block_cache_bytes, kMaxMib,
@@ -260,13 +327,32 @@ void DeclareStorage(Flags& flags, ServerConfig& config) {
             "MiB; not above --report-floor-mib");
 }
 
+void DeclareMetrics(Flags& flags, ServerConfig& config) {
+  flags.Add(
+      "--metrics-listen", "HOST:PORT",
+      [&config](const std::string& value) {
+        config.metrics_listen = ParseMetricsListen("--metrics-listen", value);
+      },
+      "",
+      "Where Prometheus's metrics are: http://HOST:PORT/metrics, or unix:PATH for a socket. "
+      "Without "
+      "encryption or authentication: who can reach it reads the names of containers. Port 0 takes "
+      "a free one and logs it. Without it: nowhere");
+  flags.Whole("--metrics-containers", "containers", config.metrics_containers, 0, 1000, 1,
+              "Most containers with metrics of their own; the others are shown as one, \"other\"");
+}
+
 void DeclareProcess(Flags& flags, ServerConfig& config) {
   flags.Mib("--max-message-mib", config.max_message_bytes, 1024,
             "Largest gRPC message accepted, in MiB");
+  flags.Count("--max-connections", "connections", config.max_connections, 1000000,
+              "Most connections to all addresses together; those beyond it are closed at once");
   flags.Count("--max-streams-per-connection", "calls", config.max_streams_per_connection, 100000,
               "Most calls under way on one connection");
   flags.Mib("--rpc-memory-mib", config.rpc_memory_bytes, kMaxMib,
             "Memory that gRPC may use for calls under way, in MiB");
+  flags.Whole("--call-threads", "threads", config.call_threads, 0, 64, 1,
+              "Threads that answer the calls of the data path. 0: half of the cores, 1 to 8");
   flags.Seconds("--stop-deadline-seconds", config.stop_deadline, 3600,
                 "Longest time from SIGTERM to the end of the process, in seconds");
   flags.Add(
@@ -277,6 +363,25 @@ void DeclareProcess(Flags& flags, ServerConfig& config) {
       "info", "Least important lines to log: trace, debug, info, warning or error");
 }
 
+bool MayBeRepeated(const CLI::Option& option) { return option.get_expected_max() > 1; }
+
+// What is done instead of serving; not for the file or the environment.
+void DeclareRecovery(CLI::App& app, ServerConfig& config) {
+  CLI::Option* restore =
+      app.add_option("--restore", config.restore_file,
+                     "Make the database of --data-dir, which must be empty or missing, of a backup "
+                     "(ttlctl backup), and exit. Its deletes are paused until ttlctl resume --all")
+          ->type_name("FILE")
+          ->configurable(false);
+  app.add_option("--repair", config.repair_source,
+                 "Make the database of --data-dir, which must be empty or missing, of what can "
+                 "still be read of a damaged one, which stays as it is, and exit. Its deletes are "
+                 "paused until ttlctl resume --all")
+      ->type_name("DIR")
+      ->configurable(false)
+      ->excludes(restore);
+}
+
 // Gives the options that have no value yet those of the file. CLI11 would let the
 // file win over the environment, and so does not get to read it.
 void ApplyFile(CLI::App& app, const std::string& path) {
@@ -284,7 +389,7 @@ void ApplyFile(CLI::App& app, const std::string& path) {
   if (!file) throw CLI::ValidationError("--config", absl::StrCat("cannot read \"", path, "\""));
   CLI::ConfigTOML format;
   format.arrayBounds('\x01', '\x01');  // no lists: a comma is a comma
-  std::set<std::string> seen;
+  std::set<CLI::Option*> from_file;
   for (const CLI::ConfigItem& item : format.from_config(file)) {
     const std::string key = item.fullname();
     CLI::Option* option = app.get_option_no_throw("--" + key);
@@ -293,23 +398,106 @@ void ApplyFile(CLI::App& app, const std::string& path) {
           path,
           absl::StrCat("unknown key \"", key, "\"; keys are flags without the dashes in front"));
     }
-    if (!seen.insert(key).second || item.inputs.size() != 1) {
+    const bool is_repeated = from_file.contains(option) || item.inputs.size() != 1;
+    if (is_repeated && !MayBeRepeated(*option)) {
       throw CLI::ValidationError(path, absl::StrCat("key \"", key, "\" is given more than once"));
     }
-    if (option->count() > 0) continue;
-    option->add_result(item.inputs[0]);
+    if (option->count() > 0 && !from_file.contains(option)) continue;
+    from_file.insert(option);
+    for (const std::string& input : item.inputs) option->add_result(input);
     option->run_callback();
   }
 }
 
-// What no single value can tell.
-absl::Status ValidateTogether(const ServerConfig& config) {
-  if (config.listen_socket.empty() && config.listen_tcp.empty()) {
+// That certificate and key come together.
+absl::Status ValidatePair(const TlsFiles& files, absl::string_view prefix) {
+  if (files.cert_file.empty() == files.key_file.empty()) return absl::OkStatus();
+  const absl::string_view missing = files.key_file.empty() ? "key" : "cert";
+  return absl::InvalidArgumentError(absl::StrCat(
+      prefix, missing, "-file is not given; certificate and key go together, give both or none"));
+}
+
+absl::Status ValidateTcp(const ServerConfig& config, const ListenTcp& tcp) {
+  if (config.tls.cert_file.empty() && !config.insecure_tcp) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--listen-tcp: \"", tcp.host_port,
+                     "\" has no TLS; give --tls-cert-file and --tls-key-file, or --insecure-tcp to "
+                     "serve it in plain text"));
+  }
+  if (config.insecure_tcp && tcp.roles.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--listen-tcp: \"", tcp.host_port,
+                     "\" is in plain text, where callers have no certificates; say what all of "
+                     "them may do, as in ",
+                     tcp.host_port, ",roles=reader"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateListening(const ServerConfig& config) {
+  if (config.listen_sockets.empty() && config.listen_tcp.empty()) {
     return absl::InvalidArgumentError(
         "--listen-socket is empty and --listen-tcp is not given; give one of them");
   }
+  std::set<std::string> paths;
+  for (const ListenSocket& socket : config.listen_sockets) {
+    if (paths.insert(socket.path).second) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--listen-socket: \"", socket.path, "\" is given twice; give it once"));
+  }
+  for (const ListenTcp& tcp : config.listen_tcp) TTL_RETURN_IF_ERROR(ValidateTcp(config, tcp));
+  return absl::OkStatus();
+}
+
+absl::Status ValidateTls(const ServerConfig& config) {
+  TTL_RETURN_IF_ERROR(ValidatePair(config.tls, "--tls-"));
+  if (config.insecure_tcp && !config.tls.cert_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--insecure-tcp and --tls-cert-file contradict each other; give one of them");
+  }
+  if (!config.tls.ca_file.empty() && config.tls.cert_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--tls-client-ca-file is of no use without TLS; give --tls-cert-file and --tls-key-file");
+  }
+  if (!config.access_file.empty() && config.tls.ca_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--access-file is of no use without client certificates; give --tls-client-ca-file");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateStore(const ServerConfig& config) {
+  TTL_RETURN_IF_ERROR(ValidatePair(config.store_tls, "--store-tls-"));
+  const bool has_tls = !config.store_tls.ca_file.empty();
+  if (has_tls && config.insecure_store) {
+    return absl::InvalidArgumentError(
+        "--insecure-store and --store-tls-ca-file contradict each other; give one of them");
+  }
+  if (!has_tls && !(config.store_tls.cert_file.empty() && config.store_tls_server_name.empty())) {
+    return absl::InvalidArgumentError(
+        "--store-tls-ca-file is not given, without which the store is not called by TLS; give the "
+        "file of its CAs");
+  }
+  const bool is_local = config.store.empty() || absl::StartsWith(config.store, "unix:") ||
+                        absl::StartsWith(config.store, "unix-abstract:");
+  if (is_local || has_tls || config.insecure_store) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--store: \"", config.store,
+                   "\" has no TLS; give --store-tls-ca-file, or --insecure-store to call it in "
+                   "plain text"));
+}
+
+// What no single value can tell.
+absl::Status ValidateTogether(const ServerConfig& config) {
+  TTL_RETURN_IF_ERROR(ValidateTls(config));
+  TTL_RETURN_IF_ERROR(ValidateListening(config));
+  TTL_RETURN_IF_ERROR(ValidateStore(config));
   if (config.data_dir.empty()) {
     return absl::InvalidArgumentError("--data-dir: \"\" is not allowed; give a directory");
+  }
+  if (config.rebuild_from_store != RebuildMode::kNever && config.store.empty()) {
+    return absl::InvalidArgumentError(
+        "--rebuild-from-store: there is no store to rebuild from; give --store");
   }
   if (config.outcome_floor_bytes > config.report_floor_bytes) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -344,13 +532,16 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
             "File with lines of the form flag-without-dashes = value. Without it: none")
       ->configurable(false);
   DeclareListening(flags, line.config);
+  DeclareSecurity(flags, line.config);
   DeclareDeleting(flags, line.config);
   DeclareStorage(flags, line.config);
+  DeclareMetrics(flags, line.config);
   DeclareProcess(flags, line.config);
   app.add_flag("--check-data-dir", line.config.check_data_dir,
                "Check the database of --data-dir, which nothing may be using, and exit: 0 if it is "
                "sound, 1 if not")
       ->configurable(false);
+  DeclareRecovery(app, line.config);
   try {
     app.parse(argc, argv);
     if (!config_file.empty()) ApplyFile(app, config_file);
@@ -363,6 +554,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(error.what());
   }
+  std::erase_if(line.config.listen_sockets, [](const auto& socket) { return socket.path.empty(); });
   TTL_RETURN_IF_ERROR(ValidateTogether(line.config));
   return line;
 }

@@ -7,25 +7,48 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "service/server/listen_options.h"
+#include "service/server/tls_files.h"
 
 namespace ttl {
 
+// When what is tracked is rebuilt from the store's own items.
+enum class RebuildMode {
+  kNever,
+  kIfNeeded,  // the data directory is new, damaged, restored or repaired
+  kAlways,
+};
+
 // Everything that can be set from outside. The defaults are those of the flags.
 struct ServerConfig {
-  // Where it listens; an empty string: not there. At least one is set.
-  std::string listen_socket = "/run/ttl-sidecar/sidecar.sock";
-  mode_t socket_mode = 0660;
-  std::string socket_group;  // name or number; empty: the group of the process
-  std::string listen_tcp;    // HOST:PORT
+  // Where it listens: somewhere.
+  std::vector<ListenSocket> listen_sockets = {{.path = "/run/ttl-sidecar/sidecar.sock"}};
+  mode_t socket_mode = 0660;  // of sockets that have none of their own; so the group
+  std::string socket_group;   // name or number; empty: the group of the process
+  std::vector<ListenTcp> listen_tcp;
+  std::string health_tcp;  // HOST:PORT, for the health service alone; empty: none
+
+  // How TCP is secured: by TLS, with client certificates if there is a CA file, or not.
+  TlsFiles tls;
+  bool insecure_tcp = false;
+  bool reflection = false;  // say what the services and messages look like
+  bool channelz = false;    // say what gRPC counts of its connections
+  std::string access_file;  // roles of client certificates; empty: they have none
 
   // gRPC address of the primary store; empty: nothing is deleted.
   std::string store;
+  TlsFiles store_tls;                 // without a CA file: no TLS
+  std::string store_tls_server_name;  // in the store's certificate; empty: that of the address
+  bool insecure_store = false;
 
   std::string data_dir = "/var/lib/ttl-sidecar";
   std::string containers_file;  // empty: none
+  RebuildMode rebuild_from_store = RebuildMode::kNever;
+  int64_t scan_items_per_second = 50000;  // most read of the store's items
 
   // Rates of deletes; absent: no limit, 0: no deletes.
   std::optional<double> max_deletes_per_second;            // of all containers
@@ -51,14 +74,21 @@ struct ServerConfig {
   int64_t outcome_floor_bytes = int64_t{64} << 20;
 
   int64_t max_message_bytes = int64_t{4} << 20;
+  int64_t max_connections = 4096;
   int64_t max_streams_per_connection = 1024;
   int64_t rpc_memory_bytes = int64_t{256} << 20;
+  int64_t call_threads = 0;  // of the data path; 0: half of the cores, 1 to 8
+
+  std::string metrics_listen;  // HOST:PORT or unix:PATH; empty: no metrics
+  int64_t metrics_containers = 50;
 
   absl::Duration stop_deadline = absl::Seconds(10);
   spdlog::level::level_enum log_level = spdlog::level::info;
 
-  // Check the data directory and exit instead of serving.
+  // Work on the data directory and exit instead of serving; one of them at most.
   bool check_data_dir = false;
+  std::string restore_file;   // make the data directory of this backup
+  std::string repair_source;  // make it of what can be read of this one
 };
 
 // A command line, understood.

@@ -6,44 +6,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "service/core/container.h"
+#include "service/core/container_entries.h"
 #include "service/storage/storage.h"
 
 namespace ttl {
-
-// One entry of the containers file: everything its owner can set, with what the
-// file leaves out at its default.
-struct ContainerEntry {
-  std::string id;
-  ContainerSettings settings;
-
-  friend bool operator==(const ContainerEntry&, const ContainerEntry&) = default;
-};
-
-// Reads the text of a containers file:
-//
-//   containers:
-//     - id: salesdb/orders
-//       default_ttl: 3600          # or -1; absent, null or off: TTL is off
-//       indexing_mode: CONSISTENT  # or LAZY, NONE
-//       delete_policy:
-//         max_deletes_per_second: 50
-//         delay_seconds: 0
-//         request_units_per_second: 400
-//         request_units_per_delete: 5
-//         min_deletes_per_second: 1
-//         brake:
-//           max_newly_due_items: 10000
-//           max_newly_due_percent: 10
-//           release_after_seconds: 86400
-//
-// INVALID_ARGUMENT names file, line, container, key, value and what would be
-// right; nothing is guessed, so "60s", "60" in quotes, 60.0 and unknown keys are
-// refused. `file_name` is for messages only.
-absl::StatusOr<std::vector<ContainerEntry>> ParseContainers(const std::string& file_name,
-                                                            const std::string& text);
 
 // Reads the file at `path`. INVALID_ARGUMENT also if it cannot be read.
 absl::StatusOr<std::vector<ContainerEntry>> ReadContainersFile(const std::string& path);

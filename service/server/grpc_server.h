@@ -1,59 +1,61 @@
 #ifndef TTL_SERVICE_SERVER_GRPC_SERVER_H_
 #define TTL_SERVICE_SERVER_GRPC_SERVER_H_
 
-#include <grpcpp/health_check_service_interface.h>
-#include <grpcpp/impl/codegen/service_type.h>
-#include <grpcpp/server.h>
-
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "service/server/unix_socket.h"
+#include "service/rpc/call_worker.h"
+#include "service/server/address_server.h"
 
 namespace ttl {
 
 struct GrpcServerOptions {
-  UnixSocketOptions socket;  // an empty path: none
-  std::string listen_tcp;    // HOST:PORT; empty: none
+  std::vector<ServerAddress> addresses;
   int64_t max_message_bytes = 0;
   int64_t max_streams_per_connection = 0;
   int64_t memory_bytes = 0;  // for calls under way
-  // Time that calls under way have to end by themselves when the server stops;
-  // then they are cancelled.
+  int64_t call_threads = 1;  // of each address, for the calls of the data path
+  // Time that connections have to take their last answers and close when the server
+  // stops; then they are cut off.
   absl::Duration drain = absl::ZeroDuration();
 };
 
-// The gRPC server with our limits, on a Unix socket, a TCP port or both.
+// All addresses that the sidecar listens on, with our limits. The first is the one that
+// matters most: the threads of the others rest while they are idle (see CallQueue).
 class GrpcServer {
  public:
-  // Least time between pings of a client without data on their connection. The
-  // common 10 s are well above it; clients below it are cut off after a few.
-  static constexpr absl::Duration kMinPingInterval = absl::Seconds(5);
+  using Services = RpcServices;
 
-  // Listens and serves. `services` must outlive the server. Errors are those of
-  // UnixSocket, and UNAVAILABLE if an address cannot be listened on.
-  static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(
-      const GrpcServerOptions& options, const std::vector<grpc::Service*>& services);
+  // Listens and serves. Errors are those of AddressServer.
+  static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(const GrpcServerOptions& options,
+                                                           const Services& services);
 
-  // Stops listening, waits for calls under way, and cancels those that take
-  // longer than `drain`. Returns when all handlers have finished.
+  // Ends the open streams, refuses new calls, and waits until those under way are answered,
+  // however long they are worked on; health is told all the while. Then stops listening,
+  // and cuts off what is still there after `drain`; the health-only addresses go last.
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
 
-  grpc::HealthCheckServiceInterface& health() { return *server_->GetHealthCheckService(); }
-
  private:
-  GrpcServer(std::unique_ptr<UnixSocket> socket, std::unique_ptr<grpc::Server> server,
-             absl::Duration drain);
+  GrpcServer(const Services& services, absl::Duration drain) : services_(services), drain_(drain) {}
 
-  const std::unique_ptr<UnixSocket> socket_;  // null: none
-  const std::unique_ptr<grpc::Server> server_;
+  absl::Status Listen(const GrpcServerOptions& options);
+  void EndStreams();
+  void Settle();
+  void Shutdown(absl::Time deadline, bool health_only);
+  // A thread each; returns when all are done.
+  void ForEachServer(absl::FunctionRef<void(AddressServer&)> step);
+
+  const Services services_;
   const absl::Duration drain_;
+  CallWorker worker_;
+  std::vector<std::unique_ptr<AddressServer>> servers_;
 };
 
 }  // namespace ttl

@@ -10,6 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "service/rpc/quoted.h"
 #include "service/server/config.h"
+#include "service/server/connection_limit.h"
 #include "service/server/log.h"
 #include "service/server/sidecar.h"
 #include "service/server/stop_signals.h"
@@ -20,8 +21,9 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kBadSettings = 2;
 
-int Check(const ttl::ServerConfig& config) {
-  const absl::Status status = ttl::CheckDataDir(config);
+// Works on the data directory instead of serving.
+int Work(const ttl::ServerConfig& config, absl::Status (*work)(const ttl::ServerConfig&)) {
+  const absl::Status status = work(config);
   if (!status.ok()) {
     std::fprintf(stderr, "ttl-sidecar: %s\n", status.ToString().c_str());
     return kFailed;
@@ -37,6 +39,7 @@ int Serve(const ttl::ServerConfig& config) {
   grpc_init();
   spdlog::info("starting: version={} data_dir={} store={}", ttl::Version(),
                ttl::Quoted(config.data_dir, 4096), ttl::Quoted(config.store, 4096));
+  ttl::LimitConnections(config.max_connections);
   absl::StatusOr<std::unique_ptr<ttl::Sidecar>> sidecar = ttl::Sidecar::Start(config);
   if (!sidecar.ok()) {
     const absl::Status& status = sidecar.status();
@@ -65,5 +68,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   ttl::StartLogging(line->config.log_level);
-  return line->config.check_data_dir ? Check(line->config) : Serve(line->config);
+  const ttl::ServerConfig& config = line->config;
+  if (config.check_data_dir) return Work(config, ttl::CheckDataDir);
+  if (!config.restore_file.empty()) return Work(config, ttl::RestoreDataDir);
+  if (!config.repair_source.empty()) return Work(config, ttl::RepairDataDir);
+  return Serve(config);
 }

@@ -8,6 +8,7 @@ namespace ttl {
 
 Readiness::Readiness(grpc::HealthCheckServiceInterface& health) : health_(health) {
   Publish(false);
+  health_.SetServingStatus("startup", true);
   health_.SetServingStatus("liveness", true);
 }
 
@@ -28,6 +29,7 @@ void Readiness::Set(const absl::Status& state) {
 }
 
 void Readiness::Publish(bool ready) {
+  ready_ = ready;
   health_.SetServingStatus("", ready);
   health_.SetServingStatus("readiness", ready);
 }

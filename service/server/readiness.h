@@ -3,6 +3,7 @@
 
 #include <grpcpp/health_check_service_interface.h>
 
+#include <atomic>
 #include <optional>
 #include <string>
 
@@ -10,9 +11,10 @@
 
 namespace ttl {
 
-// What the health service says. "liveness" is SERVING from construction on: the
-// process need not be restarted. "" and "readiness" are SERVING while calls are
-// welcome; why they are not is logged whenever it changes. For one thread.
+// What the health service says. "startup" and "liveness" are SERVING from construction
+// on: a store that waits for us may start, and the process need not be restarted. ""
+// and "readiness" are SERVING while calls are welcome; why they are not is logged
+// whenever it changes. For one thread, but for is_ready().
 class Readiness {
  public:
   // Not ready at first. `health` must outlive this.
@@ -26,11 +28,15 @@ class Readiness {
   // Ready if `state` is OK; else it says why not.
   void Set(const absl::Status& state);
 
+  // What is said now.
+  bool is_ready() const { return ready_; }
+
  private:
   void Publish(bool ready);
 
   grpc::HealthCheckServiceInterface& health_;
   std::optional<absl::Status> state_;  // absent: never set
+  std::atomic<bool> ready_ = false;
 };
 
 }  // namespace ttl

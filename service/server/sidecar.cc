@@ -1,12 +1,12 @@
 #include "service/server/sidecar.h"
 
-#include <grpcpp/security/credentials.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -15,6 +15,7 @@
 #include "service/core/background_loop.h"
 #include "service/core/delete_limit.h"
 #include "service/core/guarded_clock.h"
+#include "service/core/reconciliation_board.h"
 #include "service/core/status_macros.h"
 #include "service/core/store_trust.h"
 #include "service/core/sweep_board.h"
@@ -23,19 +24,36 @@
 #include "service/core/wake_signal.h"
 #include "service/expiry/previous_run.h"
 #include "service/expiry/primary_store_client.h"
+#include "service/expiry/reconciler.h"
 #include "service/expiry/sweeper.h"
+#include "service/rpc/access_counters.h"
+#include "service/rpc/call_counters.h"
+#include "service/rpc/channelz_service.h"
 #include "service/rpc/check_counters.h"
 #include "service/rpc/container_service.h"
 #include "service/rpc/expiry_service.h"
+#include "service/rpc/expiry_view.h"
 #include "service/rpc/health.h"
+#include "service/rpc/health_service.h"
+#include "service/rpc/item_calls.h"
 #include "service/rpc/item_service.h"
+#include "service/rpc/maintenance_service.h"
 #include "service/rpc/quoted.h"
+#include "service/rpc/reflection_service.h"
+#include "service/server/access_file.h"
 #include "service/server/clock_keeper.h"
 #include "service/server/containers_file.h"
+#include "service/server/expiry_metrics.h"
 #include "service/server/grpc_server.h"
+#include "service/server/metrics_server.h"
 #include "service/server/readiness.h"
+#include "service/server/rebuild.h"
+#include "service/server/sidecar_metrics.h"
+#include "service/server/store_credentials.h"
 #include "service/server/sweep_health.h"
+#include "service/server/tls_server_credentials.h"
 #include "service/storage/done.h"
+#include "service/storage/recovery.h"
 #include "service/storage/storage.h"
 
 namespace ttl {
@@ -44,8 +62,7 @@ namespace {
 constexpr absl::Duration kHousekeepingInterval = absl::Seconds(1);
 constexpr absl::Duration kReadinessInterval = absl::Seconds(1);
 
-// Calls take milliseconds, except for changes that wait for deletes on their way.
-// Connections that nobody polls, and open streams, last until the end of this.
+// Connections that nobody polls, and streams that nobody reads, last until the end of this.
 constexpr absl::Duration kMaxDrain = absl::Seconds(1);
 
 void LogStorage(StorageOptions::LogLevel level, absl::string_view line) {
@@ -88,15 +105,53 @@ SweeperOptions ToSweeperOptions(const ServerConfig& config) {
           .not_found_burst_items = config.not_found_burst_items};
 }
 
-GrpcServerOptions ToGrpcServerOptions(const ServerConfig& config) {
-  return {.socket = {.path = config.listen_socket,
-                     .mode = config.socket_mode,
-                     .group = config.socket_group},
-          .listen_tcp = config.listen_tcp,
-          .max_message_bytes = config.max_message_bytes,
-          .max_streams_per_connection = config.max_streams_per_connection,
-          .memory_bytes = config.rpc_memory_bytes,
-          .drain = std::min(config.stop_deadline / 4, kMaxDrain)};
+absl::StatusOr<std::vector<ServerAddress>> ToServerAddresses(const ServerConfig& config) {
+  std::vector<ServerAddress> addresses;
+  for (const ListenSocket& socket : config.listen_sockets) {
+    addresses.push_back({.socket = {.path = socket.path,
+                                    .mode = socket.mode.value_or(config.socket_mode),
+                                    .group = socket.group.value_or(config.socket_group)},
+                         .roles = socket.roles});
+  }
+  for (const ListenTcp& tcp : config.listen_tcp) {
+    ServerAddress address = {.tcp = tcp.host_port, .roles = tcp.roles};
+    if (!config.insecure_tcp) {
+      TTL_ASSIGN_OR_RETURN(address.credentials, TlsServerCredentials::Make(config.tls));
+      address.has_client_certificates = !config.tls.ca_file.empty();
+    }
+    addresses.push_back(std::move(address));
+  }
+  if (!config.health_tcp.empty()) {
+    addresses.push_back({.tcp = config.health_tcp, .health_only = true});
+  }
+  return addresses;
+}
+
+ReconcilerOptions ToReconcilerOptions(const ServerConfig& config) {
+  return {.rebuild = config.rebuild_from_store != RebuildMode::kNever,
+          .max_items_per_second = static_cast<double>(config.scan_items_per_second)};
+}
+
+// For what people read.
+absl::Time WallNow(const SystemClock& clock) {
+  return clock.Read().wall.value_or(absl::UnixEpoch());
+}
+
+// The store needs the other half, as a rule. More than a few threads only wait for
+// each other in gRPC.
+int64_t CallThreads(const ServerConfig& config) {
+  if (config.call_threads > 0) return config.call_threads;
+  return std::clamp<int64_t>(std::thread::hardware_concurrency() / 2, 1, 8);
+}
+
+absl::StatusOr<GrpcServerOptions> ToGrpcServerOptions(const ServerConfig& config) {
+  TTL_ASSIGN_OR_RETURN(std::vector<ServerAddress> addresses, ToServerAddresses(config));
+  return GrpcServerOptions{.addresses = std::move(addresses),
+                           .max_message_bytes = config.max_message_bytes,
+                           .max_streams_per_connection = config.max_streams_per_connection,
+                           .memory_bytes = config.rpc_memory_bytes,
+                           .call_threads = CallThreads(config),
+                           .drain = std::min(config.stop_deadline / 4, kMaxDrain)};
 }
 
 // The sweeper in its thread. Destroyed, it gives up the call under way.
@@ -121,17 +176,63 @@ class SweepThread {
 // The gRPC services.
 struct Services {
   Services(const ContainerServiceOptions& container_options, CheckCounters& counters,
-           const ExpiryService::Parts& parts, ExpiryServiceOptions expiry_options)
+           const ExpiryService::Parts& parts, ExpiryServiceOptions expiry_options,
+           MaintenanceService::Parts maintenance_parts)
       : container(parts.storage.containers(), parts.storage.tallies(), parts.clock, parts.usage,
                   container_options),
-        item(parts.storage.containers(), parts.storage.items(), parts.clock, counters),
-        expiry(parts, std::move(expiry_options)) {}
-
-  std::vector<grpc::Service*> All() { return {&container, &item, &expiry}; }
+        item_calls(parts.storage.containers(), parts.storage.items(), parts.clock, counters),
+        item(item_calls),
+        expiry(parts, std::move(expiry_options)),
+        maintenance(std::move(maintenance_parts)) {}
 
   ContainerService container;
+  ItemCalls item_calls;
   ItemService item;
   ExpiryService expiry;
+  MaintenanceService maintenance;
+  HealthService health;
+};
+
+// By their full names, as reflection tells them.
+std::vector<std::string> ServedServices(const ServerConfig& config) {
+  std::vector<std::string> services = {
+      v1::ContainerService::service_full_name(),
+      v1::ItemService::service_full_name(),
+      v1::ExpiryService::service_full_name(),
+      v1::MaintenanceService::service_full_name(),
+      grpc::health::v1::Health::service_full_name(),
+      grpc::reflection::v1::ServerReflection::service_full_name(),
+      grpc::reflection::v1alpha::ServerReflection::service_full_name()};
+  if (config.channelz) services.push_back(grpc::channelz::v1::Channelz::service_full_name());
+  return services;
+}
+
+// What the metrics look at while the sidecar serves.
+class ShownSources {
+ public:
+  // All must outlive this.
+  ShownSources(SidecarMetrics& metrics, const ExpiryView::Parts& view, SweepBoard& board,
+               absl::Duration start_steady, const CallCounters& calls, const CheckCounters& checks,
+               const AccessCounters& access, const ReconciliationBoard& reconciliations,
+               const Readiness& readiness)
+      : metrics_(metrics), view_(view), expiry_({view.storage, board, view_, start_steady}) {
+    metrics_.Attach({.storage = view.storage,
+                     .expiry = expiry_,
+                     .calls = calls,
+                     .checks = checks,
+                     .access = access,
+                     .data_trust = view.storage.data_trust(),
+                     .reconciliations = reconciliations,
+                     .is_ready = [&readiness] { return readiness.is_ready(); }});
+  }
+  ~ShownSources() { metrics_.Detach(); }
+  ShownSources(const ShownSources&) = delete;
+  ShownSources& operator=(const ShownSources&) = delete;
+
+ private:
+  SidecarMetrics& metrics_;
+  const ExpiryView view_;
+  const ExpiryMetrics expiry_;
 };
 
 }  // namespace
@@ -142,23 +243,34 @@ struct Sidecar::Parts {
 
   absl::Status OpenStorage();
   absl::Status LoadLevers();
-  void BuildSweeper();
+  absl::Status BuildSweeper();
   void BuildServices();
   absl::Status PauseIfAsked();
+  void StartReconciler();
+  void OnWhole();
   void StartBackgroundWork();
-  absl::Status StartServing();
+  absl::Status StartServing(const GrpcServerOptions& server_options);
+  absl::Status StartMetrics();
+  void ShowSources();
   // Also absent if the steady clock cannot be read: then nothing is said of a stall.
   std::optional<absl::Duration> SweepStallNow() const;
 
   const ServerConfig config;
   const SystemClock system_clock;
-  SweepBoard board;
+  SweepBoard board{static_cast<size_t>(config.metrics_containers)};
   UsageLedger usage;
   CheckCounters counters;
+  CallCounters call_counters;
+  IdentityRoles identities;
+  AccessCounters access_counters;
+  SidecarMetrics metrics{Version()};
+  std::unique_ptr<MetricsServer> metrics_server;  // null: none is wanted
   WakeSignal due_signal;
   WakeSignal clock_signal;
   WakeSignal housekeeping_signal;
   WakeSignal readiness_signal;
+  WakeSignal reconcile_signal;
+  ReconciliationBoard reconciliations{reconcile_signal};
   std::unique_ptr<Storage> storage;
   std::unique_ptr<GuardedClock> clock;
   std::unique_ptr<ClockKeeper> clock_keeper;
@@ -168,18 +280,24 @@ struct Sidecar::Parts {
   std::unique_ptr<PrimaryStoreClient> store;  // null: no store is configured
   std::unique_ptr<PreviousRun> previous_run;
   std::unique_ptr<Sweeper> sweeper;
+  std::unique_ptr<Reconciler> reconciler;
   std::unique_ptr<Services> services;
+  std::unique_ptr<ReflectionService> reflection;  // null: not served
+  std::unique_ptr<ChannelzService> channelz;      // null: not served
   std::unique_ptr<BackgroundLoop> clock_loop;
   std::unique_ptr<BackgroundLoop> housekeeping_loop;
-  std::unique_ptr<SweepThread> sweep_thread;
+  std::unique_ptr<BackgroundLoop> reconcile_loop;
+  std::unique_ptr<SweepThread> sweep_thread;  // ends before the loop above, and its calls
   std::unique_ptr<GrpcServer> server;
   std::unique_ptr<Readiness> readiness;
   std::unique_ptr<SweepHealth> sweep_health;
   std::unique_ptr<BackgroundLoop> readiness_loop;
+  std::unique_ptr<ShownSources> shown_sources;
 };
 
 absl::Status Sidecar::Parts::OpenStorage() {
-  TTL_ASSIGN_OR_RETURN(storage, Storage::Open(ToStorageOptions(config, &due_signal)));
+  TTL_ASSIGN_OR_RETURN(storage, OpenForRebuild(config, ToStorageOptions(config, &due_signal),
+                                               WallNow(system_clock)));
   TTL_ASSIGN_OR_RETURN(std::optional<ClockMemory> memory,
                        storage->sidecar_state().LoadClockMemory());
   clock = std::make_unique<GuardedClock>(system_clock, std::move(memory));
@@ -199,9 +317,11 @@ absl::Status Sidecar::Parts::LoadLevers() {
   return absl::OkStatus();
 }
 
-void Sidecar::Parts::BuildSweeper() {
+absl::Status Sidecar::Parts::BuildSweeper() {
   if (!config.store.empty()) {
-    store = std::make_unique<PrimaryStoreClient>(config.store, grpc::InsecureChannelCredentials());
+    TTL_ASSIGN_OR_RETURN(const auto credentials, MakeStoreCredentials(config.store_tls));
+    store = std::make_unique<PrimaryStoreClient>(config.store, credentials,
+                                                 config.store_tls_server_name);
   }
   previous_run = std::make_unique<PreviousRun>(*storage, system_clock, config.delete_deadline);
   sweeper = std::make_unique<Sweeper>(ToSweeperOptions(config),
@@ -214,6 +334,7 @@ void Sidecar::Parts::BuildSweeper() {
                                                      .limit = *limit,
                                                      .trust = *trust,
                                                      .wake = due_signal});
+  return absl::OkStatus();
 }
 
 void Sidecar::Parts::BuildServices() {
@@ -243,7 +364,14 @@ void Sidecar::Parts::BuildServices() {
           }};
   services =
       std::make_unique<Services>(ContainerServiceOptions{.policy_grace = config.policy_grace},
-                                 counters, parts, std::move(options));
+                                 counters, parts, std::move(options),
+                                 MaintenanceService::Parts{.storage = *storage,
+                                                           .clock = *clock,
+                                                           .reconciliations = reconciliations,
+                                                           .has_store = store != nullptr,
+                                                           .on_whole = [this] { OnWhole(); }});
+  if (config.channelz) channelz = std::make_unique<ChannelzService>();
+  if (config.reflection) reflection = std::make_unique<ReflectionService>(ServedServices(config));
 }
 
 absl::Status Sidecar::Parts::PauseIfAsked() {
@@ -265,17 +393,74 @@ void Sidecar::Parts::StartBackgroundWork() {
   sweep_thread = std::make_unique<SweepThread>(*sweeper, *previous_run, store.get(), due_signal);
 }
 
-absl::Status Sidecar::Parts::StartServing() {
-  TTL_ASSIGN_OR_RETURN(server, GrpcServer::Start(ToGrpcServerOptions(config), services->All()));
-  readiness = std::make_unique<Readiness>(server->health());
-  readiness->Set(storage->WriteHealth());
-  sweep_health = std::make_unique<SweepHealth>(server->health());
+// When all containers are known, for a rebuild goes through them.
+void Sidecar::Parts::StartReconciler() {
+  reconciler = std::make_unique<Reconciler>(ToReconcilerOptions(config),
+                                            Reconciler::Parts{.system_clock = system_clock,
+                                                              .clock = *clock,
+                                                              .storage = *storage,
+                                                              .store = store.get(),
+                                                              .sweep_board = board,
+                                                              .board = reconciliations,
+                                                              .on_whole = [this] { OnWhole(); }});
+  reconcile_loop =
+      std::make_unique<BackgroundLoop>(reconcile_signal, [this] { return reconciler->RunOnce(); });
+}
+
+// Deletes may go on, and the sidecar is ready.
+void Sidecar::Parts::OnWhole() {
+  storage->due_changes().AddAll();
+  due_signal.Notify();
+  readiness_signal.Notify();
+}
+
+absl::Status Sidecar::Parts::StartServing(const GrpcServerOptions& server_options) {
+  // Not ready before it listens.
+  readiness = std::make_unique<Readiness>(services->health);
+  sweep_health = std::make_unique<SweepHealth>(services->health);
+  TTL_ASSIGN_OR_RETURN(server,
+                       GrpcServer::Start(server_options, {.container = services->container,
+                                                          .item = services->item,
+                                                          .expiry = services->expiry,
+                                                          .maintenance = services->maintenance,
+                                                          .health = services->health,
+                                                          .reflection = reflection.get(),
+                                                          .channelz = channelz.get(),
+                                                          .counters = call_counters,
+                                                          .identities = identities,
+                                                          .access_counters = access_counters}));
+  readiness->Set(ReadinessOf(config, *storage));
   readiness_loop = std::make_unique<BackgroundLoop>(readiness_signal, [this] {
-    readiness->Set(storage->WriteHealth());
+    readiness->Set(ReadinessOf(config, *storage));
     sweep_health->Set(SweepStallNow());
     return kReadinessInterval;
   });
   return absl::OkStatus();
+}
+
+// Before anything that may take long, so that the start can be watched.
+absl::Status Sidecar::Parts::StartMetrics() {
+  if (config.metrics_listen.empty()) return absl::OkStatus();
+  TTL_ASSIGN_OR_RETURN(metrics_server, MetricsServer::Start(config.metrics_listen,
+                                                            [this] { return metrics.Text(); }));
+  spdlog::info("metrics: address={} port={}", Quoted(config.metrics_listen, 256),
+               metrics_server->port());
+  return absl::OkStatus();
+}
+
+void Sidecar::Parts::ShowSources() {
+  const ExpiryView::Parts view = {
+      .storage = *storage,
+      .clock = *clock,
+      .system_clock = system_clock,
+      .board = board,
+      .usage = usage,
+      .limit = *limit,
+      .trust = *trust,
+      .container_max_deletes_per_second = config.container_max_deletes_per_second};
+  shown_sources =
+      std::make_unique<ShownSources>(metrics, view, board, start_steady, call_counters, counters,
+                                     access_counters, reconciliations, *readiness);
 }
 
 std::optional<absl::Duration> Sidecar::Parts::SweepStallNow() const {
@@ -289,10 +474,15 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Start(const ServerConfig& conf
   if (!config.containers_file.empty()) {
     TTL_ASSIGN_OR_RETURN(entries, ReadContainersFile(config.containers_file));
   }
+  TTL_ASSIGN_OR_RETURN(GrpcServerOptions server_options, ToGrpcServerOptions(config));
   auto parts = std::make_unique<Parts>(config);
+  if (!config.access_file.empty()) {
+    TTL_ASSIGN_OR_RETURN(parts->identities, ReadAccessFile(config.access_file));
+  }
   TTL_RETURN_IF_ERROR(parts->OpenStorage());
+  TTL_RETURN_IF_ERROR(parts->StartMetrics());
   TTL_RETURN_IF_ERROR(parts->LoadLevers());
-  parts->BuildSweeper();
+  TTL_RETURN_IF_ERROR(parts->BuildSweeper());
   parts->BuildServices();
   // Nothing is deleted by a policy that the file is about to replace, nor before a pause
   // that was asked for. The loops run
@@ -305,7 +495,9 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Start(const ServerConfig& conf
       ApplyContainers(entries, *parts->storage, parts->clock->Read().now, config.policy_grace));
   gate.Open(DeleteGate::kAllContainers);
   parts->due_signal.Notify();
-  TTL_RETURN_IF_ERROR(parts->StartServing());
+  parts->StartReconciler();
+  TTL_RETURN_IF_ERROR(parts->StartServing(server_options));
+  parts->ShowSources();
   return std::unique_ptr<Sidecar>(new Sidecar(std::move(parts)));
 }
 
@@ -321,6 +513,29 @@ absl::Status CheckDataDir(const ServerConfig& config) {
   TTL_ASSIGN_OR_RETURN(const std::unique_ptr<Storage> storage,
                        Storage::Open(ToStorageOptions(config, nullptr)));
   return storage->CheckInvariants();
+}
+
+absl::Status RestoreDataDir(const ServerConfig& config) {
+  const SystemClock clock;
+  TTL_ASSIGN_OR_RETURN(
+      const RestoreReport report,
+      RestoreBackup(config.restore_file, ToStorageOptions(config, nullptr), WallNow(clock)));
+  spdlog::info("restored: records={} backup_time={}; deletes are paused", report.records,
+               absl::FormatTime(absl::RFC3339_sec, report.backup_time, absl::UTCTimeZone()));
+  return absl::OkStatus();
+}
+
+absl::Status RepairDataDir(const ServerConfig& config) {
+  const SystemClock clock;
+  TTL_ASSIGN_OR_RETURN(
+      const RepairReport report,
+      RepairCopy(config.repair_source, ToStorageOptions(config, nullptr), WallNow(clock)));
+  for (const std::string& loss : report.losses) {
+    spdlog::warn("lost: detail={}", Quoted(loss, 1024));
+  }
+  spdlog::info("repaired: containers={} items={}; deletes are paused", report.containers,
+               report.items);
+  return absl::OkStatus();
 }
 
 }  // namespace ttl

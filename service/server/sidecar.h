@@ -19,9 +19,9 @@ class Sidecar {
   static absl::StatusOr<std::unique_ptr<Sidecar>> Start(const ServerConfig& config);
 
   // Readiness off; no calls any more; no deletes; background work ended; clock
-  // remembered; database closed. Calls have a second to end by themselves; a
-  // change that waits for deletes on their way takes as long as they do, at most
-  // delete_deadline.
+  // remembered; database closed. Calls under way are answered first; a change that
+  // waits for deletes on their way takes as long as they do, at most delete_deadline,
+  // and liveness is told until then. Connections then have a second to close.
   ~Sidecar();
   Sidecar(const Sidecar&) = delete;
   Sidecar& operator=(const Sidecar&) = delete;
@@ -34,6 +34,11 @@ class Sidecar {
 
 // Opens the database, which nobody may be using, and checks it: OK if it is sound.
 absl::Status CheckDataDir(const ServerConfig& config);
+
+// Make the data directory, which must be empty or missing, of the backup or the damaged
+// directory that `config` names, and log what came of it.
+absl::Status RestoreDataDir(const ServerConfig& config);
+absl::Status RepairDataDir(const ServerConfig& config);
 
 }  // namespace ttl
 

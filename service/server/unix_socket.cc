@@ -47,8 +47,8 @@ absl::StatusOr<std::optional<gid_t>> ResolveGroup(const std::string& group) {
   struct group* found = nullptr;
   getgrnam_r(group.c_str(), &entry, buffer.data(), buffer.size(), &found);
   if (found == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--socket-group: there is no group \"", group, "\"; give a name or a number"));
+    return absl::InvalidArgumentError(absl::StrCat("--socket-group or group=: there is no group \"",
+                                                   group, "\"; give a name or a number"));
   }
   return found->gr_gid;
 }

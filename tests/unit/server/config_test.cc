@@ -16,7 +16,9 @@ namespace ttl {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 // Sets an environment variable for the time of a scope.
 class ScopedEnv {
@@ -48,7 +50,9 @@ TEST(ConfigTest, DefaultsAreThoseOfTheStruct) {
   const absl::StatusOr<CommandLine> line = Parse({});
   ASSERT_TRUE(line.ok()) << line.status();
   EXPECT_EQ(line->text, "");
-  EXPECT_EQ(line->config.listen_socket, "/run/ttl-sidecar/sidecar.sock");
+  EXPECT_THAT(line->config.listen_sockets,
+              ElementsAre(ListenSocket{.path = "/run/ttl-sidecar/sidecar.sock"}));
+  EXPECT_THAT(line->config.listen_tcp, IsEmpty());
   EXPECT_EQ(line->config.socket_mode, mode_t{0660});
   EXPECT_EQ(line->config.delete_batch_items, 500);
   EXPECT_EQ(line->config.delete_deadline, absl::Seconds(5));
@@ -65,7 +69,25 @@ TEST(ConfigTest, EveryFlagIsRead) {
                                                   "--socket-group",
                                                   "adm",
                                                   "--listen-tcp",
-                                                  "[::1]:0",
+                                                  "[::1]:0,roles=reader",
+                                                  "--health-tcp",
+                                                  "127.0.0.1:0",
+                                                  "--tls-cert-file",
+                                                  "/tmp/cert",
+                                                  "--tls-key-file",
+                                                  "/tmp/key",
+                                                  "--tls-client-ca-file",
+                                                  "/tmp/ca",
+                                                  "--access-file",
+                                                  "/tmp/access",
+                                                  "--store-tls-ca-file",
+                                                  "/tmp/store-ca",
+                                                  "--store-tls-cert-file",
+                                                  "/tmp/store-cert",
+                                                  "--store-tls-key-file",
+                                                  "/tmp/store-key",
+                                                  "--store-tls-server-name",
+                                                  "store.example",
                                                   "--store",
                                                   "unix:/tmp/store.sock",
                                                   "--data-dir",
@@ -103,10 +125,18 @@ TEST(ConfigTest, EveryFlagIsRead) {
                                                   "9",
                                                   "--max-message-mib",
                                                   "11",
+                                                  "--max-connections",
+                                                  "15",
                                                   "--max-streams-per-connection",
                                                   "12",
                                                   "--rpc-memory-mib",
                                                   "13",
+                                                  "--call-threads",
+                                                  "3",
+                                                  "--metrics-listen",
+                                                  "127.0.0.1:9464",
+                                                  "--metrics-containers",
+                                                  "7",
                                                   "--stop-deadline-seconds",
                                                   "14",
                                                   "--log-level",
@@ -114,10 +144,22 @@ TEST(ConfigTest, EveryFlagIsRead) {
                                                   "--check-data-dir"});
   ASSERT_TRUE(line.ok()) << line.status();
   const ServerConfig& config = line->config;
-  EXPECT_EQ(config.listen_socket, "/tmp/a b,c.sock");
+  EXPECT_THAT(config.listen_sockets, ElementsAre(ListenSocket{.path = "/tmp/a b,c.sock"}));
   EXPECT_EQ(config.socket_mode, mode_t{0600});
   EXPECT_EQ(config.socket_group, "adm");
-  EXPECT_EQ(config.listen_tcp, "[::1]:0");
+  EXPECT_THAT(config.listen_tcp,
+              ElementsAre(ListenTcp{.host_port = "[::1]:0", .roles = {Role::kReader}}));
+  EXPECT_EQ(config.health_tcp, "127.0.0.1:0");
+  EXPECT_EQ(config.metrics_listen, "127.0.0.1:9464");
+  EXPECT_EQ(config.metrics_containers, 7);
+  EXPECT_EQ(config.tls.cert_file, "/tmp/cert");
+  EXPECT_EQ(config.tls.key_file, "/tmp/key");
+  EXPECT_EQ(config.tls.ca_file, "/tmp/ca");
+  EXPECT_EQ(config.access_file, "/tmp/access");
+  EXPECT_EQ(config.store_tls.ca_file, "/tmp/store-ca");
+  EXPECT_EQ(config.store_tls.cert_file, "/tmp/store-cert");
+  EXPECT_EQ(config.store_tls.key_file, "/tmp/store-key");
+  EXPECT_EQ(config.store_tls_server_name, "store.example");
   EXPECT_EQ(config.store, "unix:/tmp/store.sock");
   EXPECT_EQ(config.data_dir, "/tmp/data");
   EXPECT_EQ(config.containers_file, "/tmp/c.yaml");
@@ -137,8 +179,10 @@ TEST(ConfigTest, EveryFlagIsRead) {
   EXPECT_EQ(config.report_floor_bytes, 10 << 20);
   EXPECT_EQ(config.outcome_floor_bytes, 9 << 20);
   EXPECT_EQ(config.max_message_bytes, 11 << 20);
+  EXPECT_EQ(config.max_connections, 15);
   EXPECT_EQ(config.max_streams_per_connection, 12);
   EXPECT_EQ(config.rpc_memory_bytes, 13 << 20);
+  EXPECT_EQ(config.call_threads, 3);
   EXPECT_EQ(config.stop_deadline, absl::Seconds(14));
   EXPECT_EQ(config.log_level, spdlog::level::warn);
   EXPECT_TRUE(config.check_data_dir);
@@ -154,6 +198,12 @@ struct BadValue {
 // unit, or with the wrong sign, is refused rather than guessed at.
 const BadValue kBadValues[] = {
     {"--socket-mode", {"", "660x", "888", "66", "00660", "-660", "1777", "rw"}, "octal"},
+    {"--listen-socket", {"/s,mode=7", "/s,mode=0888"}, "octal"},
+    {"--listen-socket", {"/s,roles=", "/s,roles=all", "/s,roles=store,roles=x"}, "store+reader"},
+    {"--listen-socket", {"/s,owner=me", "/s,group="}, "mode=OCTAL"},
+    {"--listen-tcp", {"127.0.0.1:0,mode=0600"}, "roles=ROLE+ROLE"},
+    {"--listen-tcp", {"127.0.0.1:0,roles=store+"}, "store+reader"},
+    {"--health-tcp", {"", "7070", "127.0.0.1:7070,roles=reader"}, "HOST:PORT"},
     {"--listen-tcp",
      {"", "7070", "localhost", ":7070", "localhost:", "localhost:65536", "localhost:-1", "::1:7070",
       "localhost:0x10"},
@@ -176,8 +226,12 @@ const BadValue kBadValues[] = {
     {"--report-floor-mib", {"0", "-1"}, "MiB"},
     {"--outcome-floor-mib", {"0", "-1"}, "MiB"},
     {"--max-message-mib", {"0", "-1", "1025"}, "MiB"},
+    {"--max-connections", {"0", "-1"}, "whole number"},
     {"--max-streams-per-connection", {"0", "-1"}, "whole number"},
     {"--rpc-memory-mib", {"0", "-1"}, "MiB"},
+    {"--call-threads", {"-1", "65", "all"}, "threads"},
+    {"--metrics-listen", {"", "9464", ":9464", "unix:", "http://localhost:1/metrics"}, "HOST:PORT"},
+    {"--metrics-containers", {"-1", "1001", "all"}, "containers"},
     {"--stop-deadline-seconds", {"0", "-1", "10s"}, "without a unit"},
     {"--log-level", {"", "INFO", "warn", "0"}, "debug, info, warning or error"},
 };
@@ -249,7 +303,7 @@ TEST(ConfigTest, PathsOfTheFileMayHaveCommasAndBlanks) {
   const absl::StatusOr<CommandLine> line = Parse({"--config", path});
   ASSERT_TRUE(line.ok()) << line.status();
   EXPECT_EQ(line->config.data_dir, "/srv/a, b");
-  EXPECT_EQ(line->config.listen_socket, "/run/x.sock");
+  EXPECT_THAT(line->config.listen_sockets, ElementsAre(ListenSocket{.path = "/run/x.sock"}));
 }
 
 TEST(ConfigTest, ExampleIsReadAndShowsTheDefaults) {
@@ -265,7 +319,7 @@ TEST(ConfigTest, ExampleIsReadAndShowsTheDefaults) {
   const absl::StatusOr<CommandLine> line = Parse({"--config", WriteFile(dir, all)});
   ASSERT_TRUE(line.ok()) << line.status();
   const ServerConfig defaults;
-  EXPECT_EQ(line->config.listen_socket, defaults.listen_socket);
+  EXPECT_EQ(line->config.listen_sockets, defaults.listen_sockets);
   EXPECT_EQ(line->config.socket_mode, defaults.socket_mode);
   EXPECT_EQ(line->config.data_dir, defaults.data_dir);
   EXPECT_EQ(line->config.delete_batch_items, defaults.delete_batch_items);
@@ -282,8 +336,11 @@ TEST(ConfigTest, ExampleIsReadAndShowsTheDefaults) {
   EXPECT_EQ(line->config.report_floor_bytes, defaults.report_floor_bytes);
   EXPECT_EQ(line->config.outcome_floor_bytes, defaults.outcome_floor_bytes);
   EXPECT_EQ(line->config.max_message_bytes, defaults.max_message_bytes);
+  EXPECT_EQ(line->config.max_connections, defaults.max_connections);
   EXPECT_EQ(line->config.max_streams_per_connection, defaults.max_streams_per_connection);
   EXPECT_EQ(line->config.rpc_memory_bytes, defaults.rpc_memory_bytes);
+  EXPECT_EQ(line->config.call_threads, defaults.call_threads);
+  EXPECT_EQ(line->config.metrics_containers, defaults.metrics_containers);
   EXPECT_EQ(line->config.stop_deadline, defaults.stop_deadline);
   EXPECT_EQ(line->config.log_level, defaults.log_level);
 }
@@ -348,7 +405,77 @@ TEST(ConfigTest, MissingFileIsNamed) {
 TEST(ConfigTest, SomethingToListenOnIsNeeded) {
   EXPECT_THAT(std::string(Parse({"--listen-socket", ""}).status().message()),
               AllOf(HasSubstr("--listen-socket"), HasSubstr("--listen-tcp")));
-  EXPECT_TRUE(Parse({"--listen-socket", "", "--listen-tcp", "127.0.0.1:0"}).ok());
+  EXPECT_TRUE(
+      Parse({"--listen-socket", "", "--insecure-tcp", "--listen-tcp", "127.0.0.1:0,roles=store"})
+          .ok());
+}
+
+TEST(ConfigTest, SeveralSocketsEachHaveTheirOwn) {
+  const std::vector<ListenSocket> expected = {
+      {.path = "/a.sock"},
+      {.path = "/b,c.sock", .mode = 0600, .group = "ops", .roles = {Role::kAdmin, Role::kReader}}};
+  const absl::StatusOr<CommandLine> flags =
+      Parse({"--listen-socket", "/a.sock", "--listen-socket",
+             "/b,c.sock,mode=0600,group=ops,roles=admin+reader"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(flags->config.listen_sockets, expected);
+
+  const TempDir dir;
+  const std::string text =
+      "listen-socket = \"/a.sock\"\nlog-level = error\n"
+      "listen-socket = \"/b,c.sock,mode=0600,group=ops,roles=admin+reader\"\n";
+  const absl::StatusOr<CommandLine> file = Parse({"--config", WriteFile(dir, text)});
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->config.listen_sockets, expected);
+  // Given as a flag, it takes the place of all that the file lists.
+  const absl::StatusOr<CommandLine> both =
+      Parse({"--config", WriteFile(dir, text), "--listen-socket", "/d.sock"});
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_THAT(both->config.listen_sockets, ElementsAre(ListenSocket{.path = "/d.sock"}));
+}
+
+TEST(ConfigTest, SettingsThatDoNotGoTogetherAreNamed) {
+  const std::vector<std::string> tls = {"--tls-cert-file", "/c", "--tls-key-file", "/k"};
+  const struct {
+    std::vector<std::string> arguments;
+    bool with_tls;
+    std::vector<const char*> named;
+  } kCases[] = {
+      {{"--listen-tcp", "127.0.0.1:7"},
+       false,
+       {"127.0.0.1:7", "--tls-cert-file", "--insecure-tcp"}},
+      {{"--listen-tcp", "127.0.0.1:7", "--insecure-tcp"}, false, {"127.0.0.1:7,roles="}},
+      {{"--listen-tcp", "127.0.0.1:7", "--insecure-tcp"}, true, {"--insecure-tcp", "contradict"}},
+      {{"--tls-cert-file", "/c"}, false, {"--tls-key-file"}},
+      {{"--tls-key-file", "/k"}, false, {"--tls-cert-file"}},
+      {{"--tls-client-ca-file", "/a"}, false, {"--tls-client-ca-file", "--tls-cert-file"}},
+      {{"--access-file", "/a"}, true, {"--access-file", "--tls-client-ca-file"}},
+      {{"--listen-socket", "/s", "--listen-socket", "/s,mode=0600"}, false, {"\"/s\"", "twice"}},
+      {{"--store", "store:7071"}, false, {"store:7071", "--store-tls-ca-file", "--insecure-store"}},
+      {{"--store", "dns:///store:7071"}, false, {"dns:///store:7071"}},
+      {{"--store-tls-ca-file", "/a", "--insecure-store"}, false, {"contradict"}},
+      {{"--store-tls-ca-file", "/a", "--store-tls-cert-file", "/c"},
+       false,
+       {"--store-tls-key-file"}},
+      {{"--store-tls-cert-file", "/c", "--store-tls-key-file", "/k"},
+       false,
+       {"--store-tls-ca-file"}},
+      {{"--store-tls-server-name", "s"}, false, {"--store-tls-ca-file"}},
+  };
+  for (const auto& c : kCases) {
+    std::vector<std::string> arguments = c.arguments;
+    if (c.with_tls) arguments.insert(arguments.end(), tls.begin(), tls.end());
+    const absl::Status status = Parse(arguments).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << arguments[0];
+    for (const char* named : c.named) EXPECT_THAT(std::string(status.message()), HasSubstr(named));
+  }
+}
+
+TEST(ConfigTest, TcpAndStoreGoWithoutTlsIfAskedTo) {
+  EXPECT_TRUE(Parse({"--store", "store:7071", "--insecure-store"}).ok());
+  EXPECT_TRUE(Parse({"--store", "unix:/s.sock"}).ok());
+  EXPECT_TRUE(Parse({"--listen-tcp", "127.0.0.1:7,roles=reader", "--insecure-tcp"}).ok());
+  EXPECT_TRUE(Parse({"--health-tcp", "0.0.0.0:7"}).ok());
 }
 
 TEST(ConfigTest, OutcomeFloorIsNotAboveReportFloor) {
@@ -362,6 +489,12 @@ TEST(ConfigTest, StopDeadlineLeavesTimeForADeleteOnItsWay) {
               AllOf(HasSubstr("--stop-deadline-seconds"), HasSubstr("\"7\""),
                     HasSubstr("--delete-deadline-seconds + 3, 8")));
   EXPECT_TRUE(Parse({"--stop-deadline-seconds=8"}).ok());
+}
+
+TEST(ConfigTest, MetricsAreNowhereUnlessAskedFor) {
+  EXPECT_EQ(Parse({})->config.metrics_listen, "");
+  EXPECT_EQ(Parse({"--metrics-listen", "unix:/tmp/m.sock"})->config.metrics_listen,
+            "unix:/tmp/m.sock");
 }
 
 TEST(ConfigTest, HelpTellsDefaultAndVariableOfEachFlag) {

@@ -17,15 +17,15 @@ using testing::Pair;
 class ReadinessTest : public testing::Test {
  protected:
   void ExpectReady(bool ready) const {
-    EXPECT_THAT(health_.serving(),
-                ElementsAre(Pair("", ready), Pair("liveness", true), Pair("readiness", ready)));
+    EXPECT_THAT(health_.serving(), ElementsAre(Pair("", ready), Pair("liveness", true),
+                                               Pair("readiness", ready), Pair("startup", true)));
   }
 
   FakeHealthService health_;
   std::optional<Readiness> readiness_{std::in_place, health_};
 };
 
-TEST_F(ReadinessTest, IsLiveBeforeItIsReady) {
+TEST_F(ReadinessTest, B103_IsLiveBeforeItIsReady) {
   ExpectReady(false);
   readiness_->Set(absl::OkStatus());
   ExpectReady(true);

@@ -28,7 +28,7 @@ class SidecarTest : public testing::Test {
 
   ServerConfig Config() const {
     ServerConfig config;
-    config.listen_socket = directory_.File("sidecar.sock");
+    config.listen_sockets = {{.path = directory_.File("sidecar.sock")}};
     config.data_dir = directory_.File("data");
     config.store = store_.address();
     config.delete_deadline = absl::Seconds(1);
@@ -42,7 +42,7 @@ class SidecarTest : public testing::Test {
     ASSERT_TRUE(sidecar.ok()) << sidecar.status();
     sidecar_ = *std::move(sidecar);
     TtlClientOptions options;
-    options.address = absl::StrCat("unix:", config.listen_socket);
+    options.address = absl::StrCat("unix:", config.listen_sockets[0].path);
     client_ = std::make_unique<TtlClient>(std::move(options));
   }
 
@@ -136,7 +136,7 @@ TEST_F(SidecarTest, DeletesGoOnWhenTheLimitIsRaised) {
 
 TEST_F(SidecarTest, HealthOfTheSweepHasANameOfItsOwn) {
   Start(Config());
-  const auto channel = NewTestChannel(absl::StrCat("unix:", Config().listen_socket));
+  const auto channel = NewTestChannel(absl::StrCat("unix:", Config().listen_sockets[0].path));
   EXPECT_EQ(CheckHealth(channel, "sweep", absl::Seconds(10)), absl::OkStatus());
   EXPECT_EQ(CheckHealth(channel, "readiness"), absl::OkStatus());
   EXPECT_TRUE(WaitUntil([&] { return Status().health().state() == v1::HEALTH_STATE_HEALTHY; }));

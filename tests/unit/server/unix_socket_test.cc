@@ -65,7 +65,7 @@ mode_t ModeOf(const std::string& path) {
   return info.st_mode & 07777;
 }
 
-TEST(UnixSocketTest, ModeIsAsSetUnderAnyUmask) {
+TEST(UnixSocketTest, B100_ModeIsAsSetUnderAnyUmask) {
   for (const mode_t mask : {0000, 0022, 0077, 0177}) {
     for (const mode_t mode : {0600, 0660, 0666, 0777}) {
       const TempDir dir;
@@ -88,7 +88,7 @@ TEST(UnixSocketTest, ModeIsAsSetUnderAnyUmask) {
   }
 }
 
-TEST(UnixSocketTest, GroupIsSet) {
+TEST(UnixSocketTest, B100_GroupIsSet) {
   const TempDir dir;
   const std::string path = dir.File("s.sock");
   const std::string group = absl::StrCat(getegid());
@@ -110,7 +110,7 @@ TEST(UnixSocketTest, UnknownGroupIsNamed) {
               AllOf(HasSubstr("--socket-group"), HasSubstr("no-such-group")));
 }
 
-TEST(UnixSocketTest, SocketOfADeadServerIsRemoved) {
+TEST(UnixSocketTest, B101_SocketOfADeadServerIsRemoved) {
   const TempDir dir;
   const std::string path = dir.File("s.sock");
   { const Listener dead(path); }
@@ -120,7 +120,7 @@ TEST(UnixSocketTest, SocketOfADeadServerIsRemoved) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(UnixSocketTest, SocketOfALiveServerIsLeftAlone) {
+TEST(UnixSocketTest, B101_SocketOfALiveServerIsLeftAlone) {
   for (const int type : {SOCK_STREAM, SOCK_DGRAM}) {
     const TempDir dir;
     const std::string path = dir.File("s.sock");
@@ -144,7 +144,7 @@ TEST(UnixSocketTest, LiveServerWithAFullQueueIsLeftAlone) {
   EXPECT_TRUE(std::filesystem::is_socket(path));
 }
 
-TEST(UnixSocketTest, WhatIsNoSocketIsLeftAlone) {
+TEST(UnixSocketTest, B101_WhatIsNoSocketIsLeftAlone) {
   const TempDir dir;
   const std::string file = dir.File("file");
   std::ofstream(file) << "precious";

@@ -1,0 +1,167 @@
+#include "service/server/address_server.h"
+
+#include <grpc/grpc.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "service/core/status_macros.h"
+#include "service/rpc/quoted.h"
+
+namespace ttl {
+namespace {
+
+constexpr int kMaxMetadataBytes = 16 << 10;
+constexpr size_t kMaxHostPortBytes = 256;
+
+// Our own pings find peers that are gone without a word, as over TCP they may be.
+constexpr absl::Duration kPingInterval = absl::Minutes(1);
+constexpr absl::Duration kPingTimeout = absl::Seconds(20);
+
+int Milliseconds(absl::Duration duration) {
+  return static_cast<int>(absl::ToInt64Milliseconds(duration));
+}
+
+void SetLimits(grpc::ServerBuilder& builder, const ServerLimits& limits) {
+  builder.SetMaxReceiveMessageSize(static_cast<int>(limits.max_message_bytes));
+  builder.SetResourceQuota(limits.memory);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
+                             static_cast<int>(limits.max_streams_per_connection));
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+}
+
+void SetKeepalive(grpc::ServerBuilder& builder) {
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             Milliseconds(AddressServer::kMinPingInterval));
+  // Else the interval is two hours while no call is under way.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(kPingInterval));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(kPingTimeout));
+}
+
+// What a queue needs before it may be destroyed.
+void Drain(grpc::ServerCompletionQueue& queue) {
+  queue.Shutdown();
+  void* tag = nullptr;
+  bool ok = false;
+  while (queue.Next(&tag, &ok)) continue;
+}
+
+bool IsSocket(const ServerAddress& address) { return !address.socket.path.empty(); }
+
+// As it was configured.
+std::string NameOf(const ServerAddress& address) {
+  return IsSocket(address) ? address.socket.path : address.tcp;
+}
+
+}  // namespace
+
+AddressServer::AddressServer(const ServerAddress& address, const RpcServices& services)
+    : address_(address),
+      services_(services),
+      access_({.address = NameOf(address),
+               .roles = address.roles,
+               .has_client_certificates = address.has_client_certificates},
+              services.identities, services.access_counters) {}
+
+absl::StatusOr<std::unique_ptr<AddressServer>> AddressServer::Start(const ServerAddress& address,
+                                                                    const ServerLimits& limits,
+                                                                    const RpcServices& services,
+                                                                    CallWorker& worker) {
+  std::unique_ptr<AddressServer> server(new AddressServer(address, services));
+  TTL_RETURN_IF_ERROR(server->Listen(limits));
+  server->LogListening();
+  server->Serve(worker);
+  return server;
+}
+
+absl::Status AddressServer::Listen(const ServerLimits& limits) {
+  if (!IsSocket(address_)) return Build(limits);
+  TTL_ASSIGN_OR_RETURN(socket_, UnixSocket::Claim(address_.socket));
+  return socket_->Bind([&] { return Build(limits); });
+}
+
+absl::Status AddressServer::Build(const ServerLimits& limits) {
+  // Ours is in its place; see HealthService.
+  grpc::EnableDefaultHealthCheckService(false);
+  grpc::ServerBuilder builder;
+  SetLimits(builder, limits);
+  SetKeepalive(builder);
+  Register(builder);
+  const int64_t threads = address_.health_only ? 1 : limits.call_threads;
+  for (int64_t i = 0; i < threads; ++i) unused_.push_back(builder.AddCompletionQueue());
+  builder.AddListeningPort(
+      IsSocket(address_) ? absl::StrCat("unix:", address_.socket.path) : address_.tcp,
+      address_.credentials != nullptr ? address_.credentials : grpc::InsecureServerCredentials(),
+      &tcp_port_);
+  server_ = builder.BuildAndStart();
+  if (server_ != nullptr) return absl::OkStatus();
+  for (const auto& queue : unused_) Drain(*queue);
+  return absl::UnavailableError(absl::StrCat("cannot listen on ", NameOf(address_)));
+}
+
+void AddressServer::Register(grpc::ServerBuilder& builder) {
+  builder.RegisterService(&endpoints_.health);
+  if (address_.health_only) return;
+  builder.RegisterService(&endpoints_.container);
+  builder.RegisterService(&endpoints_.item);
+  builder.RegisterService(&endpoints_.expiry);
+  builder.RegisterService(&endpoints_.maintenance);
+  if (services_.reflection != nullptr) {
+    builder.RegisterService(&endpoints_.reflection.v1);
+    builder.RegisterService(&endpoints_.reflection.v1alpha);
+  }
+  if (services_.channelz != nullptr) builder.RegisterService(&endpoints_.channelz);
+}
+
+void AddressServer::Serve(CallWorker& worker) {
+  for (auto& queue : unused_) {
+    queues_.push_back(std::make_unique<CallQueue>(
+        std::move(queue), services_.counters, access_, address_.when_idle,
+        [this, &worker](CallQueue& accepting) { AcceptCalls(accepting, worker); }));
+  }
+  unused_.clear();
+}
+
+void AddressServer::AcceptCalls(CallQueue& queue, CallWorker& worker) {
+  services_.health.AcceptCalls(endpoints_.health, queue);
+  if (address_.health_only) return;
+  services_.container.AcceptCalls(endpoints_.container, queue, worker);
+  services_.item.AcceptCalls(endpoints_.item, queue, worker);
+  services_.expiry.AcceptCalls(endpoints_.expiry, queue, worker);
+  services_.maintenance.AcceptCalls(endpoints_.maintenance, queue, worker);
+  if (services_.reflection != nullptr) {
+    services_.reflection->AcceptCalls(endpoints_.reflection, queue);
+  }
+  if (services_.channelz != nullptr) {
+    services_.channelz->AcceptCalls(endpoints_.channelz, queue, worker);
+  }
+}
+
+void AddressServer::LogListening() const {
+  const std::string serves = address_.health_only ? "health" : "all";
+  if (IsSocket(address_)) {
+    spdlog::info("listening: socket={} mode={:04o} roles={}",
+                 Quoted(address_.socket.path, kMaxSocketPathBytes),
+                 static_cast<unsigned>(address_.socket.mode), Describe(address_.roles));
+  } else {
+    spdlog::info("listening: tcp={} port={} tls={} client_certificates={} serves={} roles={}",
+                 Quoted(address_.tcp, kMaxHostPortBytes), tcp_port_,
+                 address_.credentials != nullptr, address_.has_client_certificates, serves,
+                 Describe(address_.roles));
+  }
+}
+
+void AddressServer::Settle() {
+  access_.Close();
+  for (const auto& queue : queues_) queue->AwaitWork();
+}
+
+void AddressServer::Shutdown(absl::Time deadline) {
+  server_->Shutdown(absl::ToChronoTime(deadline));
+}
+
+}  // namespace ttl

@@ -1,0 +1,274 @@
+#include "service/server/metrics_server.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <list>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "service/core/status_macros.h"
+#include "service/rpc/quoted.h"
+#include "service/server/scrape_request.h"
+
+namespace ttl {
+namespace {
+
+// For waiting only; what is judged by comes from the guarded clock.
+using WaitClock = std::chrono::steady_clock;
+
+constexpr int kBacklog = 128;
+constexpr std::chrono::seconds kDeaf{1};
+
+// A file descriptor that closes itself.
+class Fd {
+ public:
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Fd() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+absl::Status CannotListen(const std::string& address) {
+  return absl::UnavailableError(
+      absl::ErrnoToStatus(errno, absl::StrCat("cannot listen on ", address)).message());
+}
+
+absl::StatusOr<Fd> ListenAt(const std::string& address, const sockaddr* name, socklen_t size) {
+  Fd fd(socket(name->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (fd.get() < 0) return CannotListen(address);
+  const int on = 1;
+  if (name->sa_family != AF_UNIX) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  if (bind(fd.get(), name, size) != 0 || listen(fd.get(), kBacklog) != 0) {
+    return CannotListen(address);
+  }
+  return fd;
+}
+
+absl::StatusOr<Fd> ListenOnTcp(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  absl::string_view host = absl::string_view(address).substr(0, colon);
+  if (absl::ConsumePrefix(&host, "[")) host = absl::StripSuffix(host, "]");
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  const int error =
+      getaddrinfo(std::string(host).c_str(), address.c_str() + colon + 1, &hints, &found);
+  if (error != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("--metrics-listen: ", Quoted(address, 256),
+                                                   " cannot be resolved: ", gai_strerror(error)));
+  }
+  absl::StatusOr<Fd> fd = ListenAt(address, found->ai_addr, found->ai_addrlen);
+  freeaddrinfo(found);
+  return fd;
+}
+
+absl::StatusOr<Fd> ListenOnPath(const std::string& path) {
+  sockaddr_un name = {};
+  name.sun_family = AF_UNIX;
+  path.copy(name.sun_path, sizeof(name.sun_path) - 1);  // UnixSocket has seen that it fits
+  return ListenAt(path, reinterpret_cast<const sockaddr*>(&name), sizeof(name));
+}
+
+int PortOf(int fd) {
+  sockaddr_storage name = {};
+  socklen_t size = sizeof(name);
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size) != 0) return 0;
+  if (name.ss_family == AF_INET) return ntohs(reinterpret_cast<sockaddr_in*>(&name)->sin_port);
+  if (name.ss_family == AF_INET6) return ntohs(reinterpret_cast<sockaddr_in6*>(&name)->sin6_port);
+  return 0;
+}
+
+using PollEvents = decltype(pollfd::events);
+
+// One client, from its connection to the end of its answer.
+class Connection {
+ public:
+  Connection(Fd fd, WaitClock::time_point until) : fd_(std::move(fd)), until_(until) {}
+
+  int fd() const { return fd_.get(); }
+  WaitClock::time_point until() const { return until_; }
+  PollEvents events() const { return is_answering() ? POLLOUT : POLLIN; }
+  bool is_answering() const { return answer_.has_value(); }
+
+  // Reads what has come. Returns false if the client is gone.
+  bool Read() {
+    char buffer[4096];
+    const ssize_t size = recv(fd(), buffer, sizeof(buffer), 0);
+    if (size > 0) received_.append(buffer, static_cast<size_t>(size));
+    return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
+  }
+
+  const std::string& received() const { return received_; }
+  void Answer(std::string answer) { answer_ = std::move(answer); }
+
+  // Sends what can be sent. Returns false at the end, or if the client is gone.
+  bool Write() {
+    const ssize_t size = send(fd(), answer_->data() + sent_, answer_->size() - sent_, MSG_NOSIGNAL);
+    if (size < 0) return errno == EAGAIN || errno == EINTR;
+    sent_ += static_cast<size_t>(size);
+    if (sent_ < answer_->size()) return true;
+    shutdown(fd(), SHUT_WR);
+    return false;
+  }
+
+ private:
+  Fd fd_;
+  const WaitClock::time_point until_;
+  std::string received_;
+  std::optional<std::string> answer_;
+  size_t sent_ = 0;
+};
+
+}  // namespace
+
+// What the thread does, and all that it needs.
+class MetricsServer::Loop {
+ public:
+  Loop(Fd listener, MakeText make_text)
+      : listener_(std::move(listener)), make_text_(std::move(make_text)) {}
+
+  void Run() {
+    while (Wait()) {
+      DropLate();
+      for (auto it = connections_.begin(); it != connections_.end();) {
+        it = Proceed(*it) ? std::next(it) : connections_.erase(it);
+      }
+      Accept();
+    }
+  }
+
+  // On another thread.
+  void Stop() { eventfd_write(stop_.get(), 1); }
+
+ private:
+  // Until something can be done. Returns false at the end.
+  bool Wait() {
+    const PollEvents listening = WaitClock::now() < deaf_until_ ? 0 : POLLIN;
+    std::vector<pollfd> polled = {{stop_.get(), POLLIN, 0}, {listener_.get(), listening, 0}};
+    for (const Connection& connection : connections_) {
+      polled.push_back({connection.fd(), connection.events(), 0});
+    }
+    while (poll(polled.data(), polled.size(), Timeout()) < 0 && errno == EINTR) continue;
+    return polled[0].revents == 0;
+  }
+
+  // Milliseconds; none while there is nothing to wait for.
+  int Timeout() const {
+    auto until = WaitClock::time_point::max();
+    if (!connections_.empty()) until = connections_.front().until();
+    if (deaf_until_ > WaitClock::now()) until = std::min(until, deaf_until_);
+    if (until == WaitClock::time_point::max()) return -1;
+    const auto left = until - WaitClock::now();
+    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+    return static_cast<int>(std::max<int64_t>(milliseconds, 0));
+  }
+
+  // The first one came first, and so is the first to be late.
+  void DropLate() {
+    const auto now = WaitClock::now();
+    while (!connections_.empty() && connections_.front().until() <= now) connections_.pop_front();
+  }
+
+  bool Proceed(Connection& connection) {
+    if (connection.is_answering()) return connection.Write();
+    if (!connection.Read()) return false;
+    const ScrapeRequest request = ReadScrapeRequest(connection.received());
+    if (request == ScrapeRequest::kIncomplete) return true;
+    const bool has_text = request == ScrapeRequest::kText || request == ScrapeRequest::kHead;
+    connection.Answer(MakeScrapeAnswer(request, has_text ? Text() : std::string()));
+    return connection.Write();
+  }
+
+  void Accept() {
+    while (true) {
+      Fd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      if (fd.get() < 0) {
+        // Without descriptors left it would be told of the same client at once again.
+        if (errno != EAGAIN && errno != EINTR) deaf_until_ = WaitClock::now() + kDeaf;
+        return;
+      }
+      if (connections_.size() >= kMaxConnections) connections_.pop_front();
+      connections_.emplace_back(std::move(fd),
+                                WaitClock::now() + absl::ToChronoNanoseconds(kPatience));
+    }
+  }
+
+  const std::string& Text() {
+    const auto now = WaitClock::now();
+    if (!made_.has_value() || now - *made_ > absl::ToChronoNanoseconds(kMaxAge)) {
+      text_ = make_text_();
+      made_ = now;
+    }
+    return text_;
+  }
+
+  const Fd listener_;
+  const Fd stop_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  const MakeText make_text_;
+  WaitClock::time_point deaf_until_;   // accepts nobody before
+  std::list<Connection> connections_;  // in the order in which they came
+  std::string text_;
+  std::optional<WaitClock::time_point> made_;
+};
+
+absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(const std::string& address,
+                                                                    MakeText make_text) {
+  std::unique_ptr<UnixSocket> socket;
+  absl::StatusOr<Fd> listener = Fd(-1);
+  absl::string_view path = address;
+  if (absl::ConsumePrefix(&path, "unix:")) {
+    TTL_ASSIGN_OR_RETURN(socket, UnixSocket::Claim({.path = std::string(path)}));
+    TTL_RETURN_IF_ERROR(socket->Bind([&] {
+      listener = ListenOnPath(std::string(path));
+      return listener.status();
+    }));
+  } else {
+    path = "";
+    listener = ListenOnTcp(address);
+  }
+  TTL_RETURN_IF_ERROR(listener.status());
+  const int port = PortOf(listener->get());
+  auto loop = std::make_unique<Loop>(*std::move(listener), std::move(make_text));
+  return std::unique_ptr<MetricsServer>(
+      new MetricsServer(std::move(socket), std::string(path), port, std::move(loop)));
+}
+
+MetricsServer::MetricsServer(std::unique_ptr<UnixSocket> socket, std::string socket_path, int port,
+                             std::unique_ptr<Loop> loop)
+    : socket_(std::move(socket)),
+      socket_path_(std::move(socket_path)),
+      port_(port),
+      loop_(std::move(loop)),
+      thread_([this] { loop_->Run(); }) {}
+
+MetricsServer::~MetricsServer() {
+  loop_->Stop();
+  thread_.join();
+  if (!socket_path_.empty()) unlink(socket_path_.c_str());
+}
+
+}  // namespace ttl
