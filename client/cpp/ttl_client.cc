@@ -8,13 +8,12 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "client/cpp/client_channel.h"
 #include "client/cpp/grpc_status.h"
-#include "client/cpp/proto_time.h"
-#include "client/cpp/service_config.h"
+#include "client/cpp/visibility_answers.h"
+#include "client/cpp/wrong_length.h"
 #include "grpc/support/time.h"
 #include "grpcpp/client_context.h"
-#include "grpcpp/create_channel.h"
-#include "grpcpp/support/channel_arguments.h"
 
 namespace ttl {
 namespace {
@@ -23,32 +22,10 @@ constexpr int kMaxPageSize = 1000;
 
 constexpr std::chrono::seconds kUsageInterval(1);
 
-grpc::ChannelArguments ChannelArguments(RepeatReports repeat_reports) {
-  grpc::ChannelArguments arguments;
-  arguments.SetServiceConfigJSON(ServiceConfigJson(repeat_reports));
-  // Calls larger than this are never repeated; the default of 256 KiB is less
-  // than a full batch.
-  arguments.SetInt(GRPC_ARG_PER_RPC_RETRY_BUFFER_SIZE, 4 << 20);
-  // A sidecar restarts within seconds; gRPC's own pauses grow to two minutes.
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
-  // The time that an attempt to connect may take.
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);
-  // Finds a peer that went away without a word, also while nothing is asked;
-  // no more often than the sidecar allows, which is every 10 s.
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20000);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10000);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  return arguments;
-}
-
-std::shared_ptr<grpc::Channel> CreateChannel(const TtlClientOptions& options,
-                                             RepeatReports repeat_reports) {
-  return grpc::CreateCustomChannel(
-      options.address,
-      options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials(),
-      ChannelArguments(repeat_reports));
+SharedChecks::Options SharedChecksOptions(const std::string& address) {
+  SharedChecks::Options options;
+  options.address = address;
+  return options;
 }
 
 // By the monotonic clock, so that a step of the wall clock ends no call.
@@ -57,12 +34,6 @@ gpr_timespec DeadlineIn(absl::Duration duration) {
       std::clamp<int64_t>(absl::ToInt64Milliseconds(duration), 0, int64_t{365} * 24 * 3600 * 1000);
   return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
                       gpr_time_from_millis(milliseconds, GPR_TIMESPAN));
-}
-
-absl::Status WrongLength(absl::string_view method, absl::string_view list, int got, size_t want) {
-  return absl::InternalError(absl::StrCat(method, " was answered with ", got, " ", list, " for ",
-                                          want, want == 1 ? " entry" : " entries",
-                                          "; there must be one per entry, so none is used"));
 }
 
 template <typename Entry>
@@ -107,17 +78,6 @@ std::vector<Result> ToEnums(const google::protobuf::RepeatedField<int>& values) 
   return results;
 }
 
-v1::Visibility KnownOrVisible(int value) {
-  switch (value) {
-    case v1::VISIBILITY_EXPIRED:
-      return v1::VISIBILITY_EXPIRED;
-    case v1::VISIBILITY_UNTRACKED:
-      return v1::VISIBILITY_UNTRACKED;
-    default:
-      return v1::VISIBILITY_VISIBLE;
-  }
-}
-
 // Asks for page after page with `fetch`, which returns the token of the next
 // page, until there is none.
 absl::Status ForEachPage(
@@ -138,12 +98,18 @@ absl::Status ForEachPage(
 
 TtlClient::TtlClient(TtlClientOptions options)
     : options_(std::move(options)),
-      channel_(CreateChannel(options_, RepeatReports::kOnlyIfRefused)),
-      repeatable_channel_(CreateChannel(options_, RepeatReports::kAlsoIfUnanswered)),
+      channel_(NewClientChannel(options_, RepeatReports::kOnlyIfRefused)),
+      repeatable_channel_(NewClientChannel(options_, RepeatReports::kAlsoIfUnanswered)),
       items_(v1::ItemService::NewStub(channel_)),
       repeatable_items_(v1::ItemService::NewStub(repeatable_channel_)),
       containers_(v1::ContainerService::NewStub(channel_)),
       expiry_(v1::ExpiryService::NewStub(channel_)),
+      maintenance_(v1::MaintenanceService::NewStub(channel_)),
+      health_(grpc::health::v1::Health::NewStub(channel_)),
+      shared_checks_(
+          *items_, SharedChecksOptions(options_.address),
+          [this](absl::string_view container, const v1::VisibilityCheck& check,
+                 absl::Duration deadline) { return CheckAlone(container, check, deadline); }),
       usage_(kUsageInterval,
              [this](const v1::ReportUsageRequest& request) { return ReportUsage(request); }) {}
 
@@ -217,39 +183,34 @@ absl::StatusOr<std::vector<v1::UntrackResult>> TtlClient::UntrackOnce(
 
 absl::StatusOr<VisibilityAnswer> TtlClient::CheckItem(absl::string_view container,
                                                       const v1::VisibilityCheck& check) {
-  return OnlyOne(CheckVisibility(container, absl::MakeConstSpan(&check, 1)));
+  if (!options_.share_checks) return CheckAlone(container, check, options_.check_deadline);
+  return shared_checks_.Check(container, check, options_.check_deadline);
+}
+
+absl::StatusOr<VisibilityAnswer> TtlClient::CheckAlone(absl::string_view container,
+                                                       const v1::VisibilityCheck& check,
+                                                       absl::Duration deadline) {
+  return OnlyOne(CheckOnce(container, absl::MakeConstSpan(&check, 1), deadline));
 }
 
 absl::StatusOr<std::vector<VisibilityAnswer>> TtlClient::CheckVisibility(
     absl::string_view container, absl::Span<const v1::VisibilityCheck> checks) {
   return SendInCalls<v1::VisibilityCheck, VisibilityAnswer>(
-      checks,
-      [&](absl::Span<const v1::VisibilityCheck> part) { return CheckOnce(container, part); });
+      checks, [&](absl::Span<const v1::VisibilityCheck> part) {
+        return CheckOnce(container, part, options_.check_deadline);
+      });
 }
 
 absl::StatusOr<std::vector<VisibilityAnswer>> TtlClient::CheckOnce(
-    absl::string_view container, absl::Span<const v1::VisibilityCheck> checks) {
+    absl::string_view container, absl::Span<const v1::VisibilityCheck> checks,
+    absl::Duration deadline) {
   v1::CheckVisibilityRequest request;
   request.set_container(std::string(container));
   request.mutable_checks()->Assign(checks.begin(), checks.end());
   const absl::StatusOr<v1::CheckVisibilityResponse> response =
-      Call(*items_, &v1::ItemService::Stub::CheckVisibility, request, options_.check_deadline);
+      Call(*items_, &v1::ItemService::Stub::CheckVisibility, request, deadline);
   if (!response.ok()) return response.status();
-  if (response->visibilities_size() != request.checks_size()) {
-    return WrongLength("CheckVisibility", "visibilities", response->visibilities_size(),
-                       checks.size());
-  }
-  if (response->expire_times_size() != request.checks_size()) {
-    return WrongLength("CheckVisibility", "expire times", response->expire_times_size(),
-                       checks.size());
-  }
-  std::vector<VisibilityAnswer> answers(checks.size());
-  for (int i = 0; i < request.checks_size(); ++i) {
-    answers[i].visibility = KnownOrVisible(response->visibilities(i));
-    if (response->expire_times(i) != 0) answers[i].expire_time = response->expire_times(i);
-    answers[i].judged_at = ToTime(response->judged_at());
-  }
-  return answers;
+  return ToVisibilityAnswers("CheckVisibility", *response, checks.size());
 }
 
 absl::StatusOr<v1::GetItemResponse> TtlClient::GetItem(absl::string_view container,
@@ -438,6 +399,60 @@ absl::Status TtlClient::ConfirmStore(absl::string_view store_id) {
       .status();
 }
 
+absl::StatusOr<v1::Reconciliation> TtlClient::StartReconciliation(absl::string_view container,
+                                                                  bool dry_run) {
+  v1::StartReconciliationRequest request;
+  request.set_container(std::string(container));
+  request.set_dry_run(dry_run);
+  auto response = Call(*maintenance_, &v1::MaintenanceService::Stub::StartReconciliation, request,
+                       options_.admin_deadline);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_reconciliation());
+}
+
+absl::StatusOr<v1::Reconciliation> TtlClient::GetReconciliation() {
+  auto response = Call(*maintenance_, &v1::MaintenanceService::Stub::GetReconciliation,
+                       v1::GetReconciliationRequest(), options_.admin_deadline);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_reconciliation());
+}
+
+absl::StatusOr<v1::Reconciliation> TtlClient::CancelReconciliation() {
+  auto response = Call(*maintenance_, &v1::MaintenanceService::Stub::CancelReconciliation,
+                       v1::CancelReconciliationRequest(), options_.admin_deadline);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_reconciliation());
+}
+
+absl::Status TtlClient::TrustData() {
+  return Call(*maintenance_, &v1::MaintenanceService::Stub::TrustData, v1::TrustDataRequest(),
+              options_.admin_deadline)
+      .status();
+}
+
+absl::Status TtlClient::VerifyData(absl::FunctionRef<void(const v1::VerifyDataResponse&)> take) {
+  grpc::ClientContext context;
+  const auto reader = maintenance_->VerifyData(&context, v1::VerifyDataRequest());
+  v1::VerifyDataResponse message;
+  while (reader->Read(&message)) take(message);
+  const grpc::Status status = reader->Finish();
+  if (!status.ok()) return ToAbslStatus(status, options_.address, absl::InfiniteDuration());
+  if (message.finished()) return absl::OkStatus();
+  return absl::InternalError("the server ended the verification before it was finished");
+}
+
+absl::Status TtlClient::BackUpData(absl::FunctionRef<bool(const v1::BackUpDataResponse&)> take) {
+  grpc::ClientContext context;
+  const auto reader = maintenance_->BackUpData(&context, v1::BackUpDataRequest());
+  v1::BackUpDataResponse message;
+  bool ended = false;
+  while (!ended && reader->Read(&message)) ended = !take(message);
+  if (ended) context.TryCancel();
+  const grpc::Status status = reader->Finish();
+  if (ended || status.ok()) return absl::OkStatus();
+  return ToAbslStatus(status, options_.address, absl::InfiniteDuration());
+}
+
 absl::StatusOr<std::optional<double>> TtlClient::SetMaxDeletesPerSecond(
     double max_deletes_per_second) {
   v1::SetMaxDeletesPerSecondRequest request;
@@ -473,6 +488,16 @@ void TtlClient::AddUsage(absl::string_view container, double request_units) {
 absl::Status TtlClient::ReportUsage(const v1::ReportUsageRequest& request) {
   return Call(*expiry_, &v1::ExpiryService::Stub::ReportUsage, request, options_.check_deadline)
       .status();
+}
+
+absl::StatusOr<bool> TtlClient::IsServing(absl::string_view health_service) {
+  using grpc::health::v1::Health;
+  using grpc::health::v1::HealthCheckResponse;
+  grpc::health::v1::HealthCheckRequest request;
+  request.set_service(std::string(health_service));
+  const auto response = Call(*health_, &Health::Stub::Check, request, options_.admin_deadline);
+  if (!response.ok()) return response.status();
+  return response->status() == HealthCheckResponse::SERVING;
 }
 
 }  // namespace ttl

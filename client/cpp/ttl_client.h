@@ -6,16 +6,20 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "client/cpp/shared_checks.h"
 #include "client/cpp/ttl_client_options.h"
 #include "client/cpp/usage_reporter.h"
 #include "client/cpp/visibility_answer.h"
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "ttl/v1/container_service.grpc.pb.h"
 #include "ttl/v1/expiry_service.grpc.pb.h"
 #include "ttl/v1/item_service.grpc.pb.h"
+#include "ttl/v1/maintenance_service.grpc.pb.h"
 
 namespace ttl {
 
@@ -64,7 +68,9 @@ class TtlClient {
   absl::StatusOr<std::vector<v1::UntrackResult>> UntrackItems(
       absl::string_view container, absl::Span<const v1::ItemDeletion> deletions);
 
-  // One answer per check, in order.
+  // One answer per check, in order. What threads ask by CheckItem() at the same time
+  // shares messages to the sidecar (shared_checks.h), unless
+  // TtlClientOptions::share_checks is off.
   absl::StatusOr<VisibilityAnswer> CheckItem(absl::string_view container,
                                              const v1::VisibilityCheck& check);
   absl::StatusOr<std::vector<VisibilityAnswer>> CheckVisibility(
@@ -142,6 +148,22 @@ class TtlClient {
   // Back to what the server's option says.
   absl::StatusOr<std::optional<double>> ResetMaxDeletesPerSecond();
 
+  // Maintenance. Streams have no deadline: they last as long as there is data to read.
+
+  // Begins a reconciliation of a container, or of all if it is empty.
+  absl::StatusOr<v1::Reconciliation> StartReconciliation(absl::string_view container, bool dry_run);
+  absl::StatusOr<v1::Reconciliation> GetReconciliation();
+  absl::StatusOr<v1::Reconciliation> CancelReconciliation();
+  absl::Status TrustData();
+  // Gives each message to `take`, the last one is finished.
+  absl::Status VerifyData(absl::FunctionRef<void(const v1::VerifyDataResponse&)> take);
+  // The same; `take` says whether to go on. OK also if it ended the stream.
+  absl::Status BackUpData(absl::FunctionRef<bool(const v1::BackUpDataResponse&)> take);
+
+  // Whether a service of the server's health service is SERVING: "startup", "readiness",
+  // "liveness", or "" for the server as a whole. NOT_FOUND for a name it does not know.
+  absl::StatusOr<bool> IsServing(absl::string_view health_service);
+
  private:
   // Calls `method` of `stub` with `deadline` for all attempts together.
   template <typename Stub, typename Request, typename Response>
@@ -162,7 +184,11 @@ class TtlClient {
   absl::StatusOr<std::vector<v1::UntrackResult>> UntrackOnce(
       absl::string_view container, absl::Span<const v1::ItemDeletion> deletions);
   absl::StatusOr<std::vector<VisibilityAnswer>> CheckOnce(
-      absl::string_view container, absl::Span<const v1::VisibilityCheck> checks);
+      absl::string_view container, absl::Span<const v1::VisibilityCheck> checks,
+      absl::Duration deadline);
+  absl::StatusOr<VisibilityAnswer> CheckAlone(absl::string_view container,
+                                              const v1::VisibilityCheck& check,
+                                              absl::Duration deadline);
 
   const TtlClientOptions options_;
   // They differ only in their service config, so gRPC lets them share one
@@ -173,6 +199,9 @@ class TtlClient {
   const std::unique_ptr<v1::ItemService::Stub> repeatable_items_;
   const std::unique_ptr<v1::ContainerService::Stub> containers_;
   const std::unique_ptr<v1::ExpiryService::Stub> expiry_;
+  const std::unique_ptr<v1::MaintenanceService::Stub> maintenance_;
+  const std::unique_ptr<grpc::health::v1::Health::Stub> health_;
+  SharedChecks shared_checks_;
   UsageReporter usage_;  // last: its thread uses all the others
 };
 

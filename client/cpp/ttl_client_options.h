@@ -15,9 +15,13 @@ struct TtlClientOptions {
   // gRPC address of the sidecar: unix:/path/to/socket or host:port.
   std::string address = "unix:/run/ttl-sidecar/sidecar.sock";
 
-  // How the channel is secured; null means not at all, which on a Unix socket
-  // leaves the protection to the mode of the socket.
+  // How the channel is secured (see tls_credentials.h); null means not at all, which on a
+  // Unix socket leaves the protection to the mode of the socket.
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
+
+  // With TLS, the name that the sidecar's certificate must have; empty means the host
+  // of `address`.
+  std::string tls_server_name = "";
 
   // Longest time for a visibility check or a look-up of one item, retries
   // included. Checks lie in the path of the store's own reads, so this is short.
@@ -31,6 +35,12 @@ struct TtlClientOptions {
   // of these wait for deletes on their way to the primary store, so this must
   // be longer than the sidecar's own deadline for a delete (5 s by default).
   absl::Duration admin_deadline = absl::Seconds(15);
+
+  // Whether checks of single items, which threads ask at the same time, share the
+  // messages of one stream. With many threads that is several times the rate of a call
+  // for each (tests/bench/client_checks.h), and otherwise the same. A sidecar that has no
+  // streams gets a call for each.
+  bool share_checks = true;
 
   // Whether what is given to AddUsage() is reported.
   bool report_usage = true;

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "client/examples/document_store/local_checks.h"
 #include "client/examples/document_store/proto_time.h"
 #include "spdlog/spdlog.h"
 
@@ -148,7 +149,18 @@ absl::Status ValidateQuery(const v1::QueryDocumentsRequest& request) {
 
 }  // namespace
 
-absl::StatusOr<DocumentEngine::Judged> DocumentEngine::Judge(const DocumentKey& key) {
+absl::StatusOr<ttl::v1::CheckVisibilityResponse> DocumentEngine::Check(
+    const ttl::v1::CheckVisibilityRequest& request, Purpose purpose) {
+  if (evaluator_ != nullptr && purpose == Purpose::kRead) {
+    if (auto answer = CheckLocally(*evaluator_, request); answer.has_value()) return *answer;
+  }
+  auto answer = sidecar_.Check(request);
+  if (!answer.ok()) return ForClient(answer.status(), request.container());
+  return answer;
+}
+
+absl::StatusOr<DocumentEngine::Judged> DocumentEngine::Judge(const DocumentKey& key,
+                                                             Purpose purpose) {
   for (int i = 0; i < kMaxTries; ++i) {
     auto stored = table_.Get(key);
     if (!stored.ok()) return stored.status();
@@ -156,8 +168,8 @@ absl::StatusOr<DocumentEngine::Judged> DocumentEngine::Judge(const DocumentKey& 
     ttl::v1::CheckVisibilityRequest request;
     request.set_container(key.container);
     AddCheck(request, key, **stored);
-    const auto answer = sidecar_.Check(request);
-    if (!answer.ok()) return ForClient(answer.status(), key.container);
+    const auto answer = Check(request, purpose);
+    if (!answer.ok()) return answer.status();
     // The sidecar judges the newest version it knows, which may have been
     // written after we read ours.
     auto again = table_.Get(key);
@@ -207,7 +219,7 @@ absl::StatusOr<Change> DocumentEngine::ChangeOne(const DocumentKey& key, const D
   for (int i = 0; i < kMaxTries; ++i) {
     // The sidecar is asked without the lock: however long it takes, its deletes
     // and other writers go on.
-    const auto judged = Judge(key);
+    const auto judged = Judge(key, Purpose::kWrite);
     if (!judged.ok()) return judged.status();
     auto next = decide(judged->shown());
     if (!next.ok()) return next.status();
@@ -341,7 +353,7 @@ absl::StatusOr<std::vector<Change>> DocumentEngine::CommitAll(
 absl::StatusOr<v1::GetDocumentResponse> DocumentEngine::Get(const v1::GetDocumentRequest& request) {
   const DocumentKey key = KeyOf(request);
   if (auto status = ValidateKey(key, ""); !status.ok()) return status;
-  const auto judged = Judge(key);
+  const auto judged = Judge(key, Purpose::kRead);
   if (!judged.ok()) return judged.status();
   if (judged->shown() == nullptr) return MissingDocument();
   v1::GetDocumentResponse response;
@@ -361,8 +373,8 @@ absl::StatusOr<v1::QueryDocumentsResponse> DocumentEngine::Query(
   checks.set_container(request.container());
   for (const auto& [key, record] : page->documents) AddCheck(checks, key, record);
   if (page->documents.empty()) checks.add_checks();  // still asks for container and time
-  const auto answer = sidecar_.Check(checks);
-  if (!answer.ok()) return ForClient(answer.status(), request.container());
+  const auto answer = Check(checks, Purpose::kRead);
+  if (!answer.ok()) return answer.status();
 
   v1::QueryDocumentsResponse response;
   response.set_next_page_token(page->next);
@@ -384,7 +396,7 @@ absl::StatusOr<std::optional<DocumentRecord>> DocumentEngine::VisibleVersion(
   auto stored = table_.Get(key);
   if (!stored.ok()) return stored.status();
   if (SameVersion(*stored, judged)) return stored;
-  auto again = Judge(key);
+  auto again = Judge(key, Purpose::kRead);
   if (!again.ok()) return again.status();
   return again->visible ? std::move(again->stored) : std::nullopt;
 }

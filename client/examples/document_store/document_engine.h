@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/cpp/local_evaluator.h"
 #include "client/examples/document_store/document_table.h"
 #include "client/examples/document_store/reporter.h"
 #include "client/examples/document_store/sidecar_client.h"
@@ -26,9 +27,15 @@ class DocumentEngine {
   // Changes that may wait to be reported before writes are refused.
   static constexpr int64_t kMaxUnreported = 100'000;
 
-  // All three must outlive the engine.
-  DocumentEngine(DocumentTable& table, SidecarClient& sidecar, Reporter& reporter, Clock clock)
-      : table_(table), sidecar_(sidecar), reporter_(reporter), clock_(std::move(clock)) {}
+  // All must outlive the engine. Reads are judged by `evaluator` as far as it knows, if
+  // there is one; writes always ask the sidecar.
+  DocumentEngine(DocumentTable& table, SidecarClient& sidecar, Reporter& reporter, Clock clock,
+                 ttl::LocalEvaluator* evaluator = nullptr)
+      : table_(table),
+        sidecar_(sidecar),
+        reporter_(reporter),
+        clock_(std::move(clock)),
+        evaluator_(evaluator) {}
 
   absl::StatusOr<v1::CreateDocumentResponse> Create(const v1::CreateDocumentRequest& request);
   absl::StatusOr<v1::PutDocumentsResponse> Put(const v1::PutDocumentsRequest& request);
@@ -41,7 +48,7 @@ class DocumentEngine {
       const v1::CountStoredDocumentsRequest& request);
 
  private:
-  // A document as stored, and whether the sidecar calls that version visible.
+  // A document as stored, and whether that version is visible.
   struct Judged {
     std::optional<DocumentRecord> stored;
     bool visible = false;
@@ -58,9 +65,15 @@ class DocumentEngine {
   // Decides by the present version, which is null if missing or expired.
   using Decision = std::function<NextVersion(const DocumentRecord* shown)>;
 
-  absl::StatusOr<Judged> Judge(const DocumentKey& key);
+  // For what a document is judged.
+  enum class Purpose { kRead, kWrite };
+  absl::StatusOr<Judged> Judge(const DocumentKey& key, Purpose purpose);
 
-  // `judged`, which the sidecar has just called visible, if it is still the
+  // The answer to the checks of a read or a write.
+  absl::StatusOr<ttl::v1::CheckVisibilityResponse> Check(
+      const ttl::v1::CheckVisibilityRequest& request, Purpose purpose);
+
+  // `judged`, which has just been called visible, if it is still the
   // stored version; otherwise that one, if it is visible.
   absl::StatusOr<std::optional<DocumentRecord>> VisibleVersion(const DocumentKey& key,
                                                                const DocumentRecord& judged);
@@ -87,6 +100,7 @@ class DocumentEngine {
   SidecarClient& sidecar_;
   Reporter& reporter_;
   const Clock clock_;
+  ttl::LocalEvaluator* const evaluator_;  // null: there is none
 };
 
 }  // namespace documentstore

@@ -91,6 +91,21 @@ class PrimaryStoreServiceImpl final : public ttl::v1::PrimaryStoreService::Servi
                            ttl::v1::DeleteItemsResponse* response) override {
     return Answer(primary_store_.DeleteItems(*request), response);
   }
+  grpc::Status ScanItems(grpc::ServerContext*, const ttl::v1::ScanItemsRequest* request,
+                         grpc::ServerWriter<ttl::v1::ScanItemsResponse>* writer) override {
+    std::string page_token = request->page_token();
+    int left = request->max_items();
+    do {
+      ttl::v1::ScanItemsResponse response;
+      const grpc::Status status =
+          Answer(primary_store_.ScanItems(request->container(), page_token, left), &response);
+      if (!status.ok()) return status;
+      if (!writer->Write(response)) return grpc::Status::CANCELLED;
+      page_token = response.next_page_token();
+      left -= response.items_size();
+    } while (!page_token.empty() && left > 0);
+    return grpc::Status::OK;
+  }
 
  private:
   PrimaryStore& primary_store_;

@@ -13,6 +13,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "client/cpp/local_evaluator.h"
 #include "client/cpp/ttl_client.h"
 #include "client/examples/document_store/document_engine.h"
 #include "client/examples/document_store/document_store_server.h"
@@ -36,6 +37,7 @@ struct Flags {
   std::string sidecar;
   std::string data_dir;
   std::string log_level = "info";
+  bool judge_locally = false;
 };
 
 void AddTo(CLI::App& app, Flags& flags) {
@@ -50,6 +52,16 @@ void AddTo(CLI::App& app, Flags& flags) {
                  "debug, info, warn or error; debug logs user deletes")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
       ->capture_default_str();
+  app.add_flag("--judge-locally", flags.judge_locally,
+               "Judge reads by the policies and the clock that the sidecar announces, and ask it "
+               "only in doubt: faster, but a change of policy reaches them a moment later");
+}
+
+std::unique_ptr<ttl::LocalEvaluator> NewEvaluator(const Flags& flags) {
+  if (!flags.judge_locally) return nullptr;
+  ttl::LocalEvaluatorOptions options;
+  options.client.address = flags.sidecar;
+  return std::make_unique<ttl::LocalEvaluator>(std::move(options));
 }
 
 std::shared_ptr<grpc::Channel> ConnectTo(const std::string& address) {
@@ -76,7 +88,8 @@ int Run(const Flags& flags, const sigset_t& stop_signals) {
   if (!table.ok()) return Fail(table.status());
   SidecarClient sidecar(ConnectTo(flags.sidecar), kSidecarDeadline);
   Reporter reporter(**table, sidecar, kRetryInterval);
-  DocumentEngine engine(**table, sidecar, reporter, absl::Now);
+  const auto evaluator = NewEvaluator(flags);
+  DocumentEngine engine(**table, sidecar, reporter, absl::Now, evaluator.get());
   PrimaryStore primary_store(**table, absl::Now);
 
   // What the last run wrote and did not report. Without a sidecar the store

@@ -1,10 +1,12 @@
 #include "client/examples/document_store/primary_store.h"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/examples/document_store/proto_time.h"
 #include "client/examples/document_store/request_prices.h"
@@ -53,6 +55,7 @@ ttl::v1::GetStoreInfoResponse PrimaryStore::GetStoreInfo() const {
   *response.mutable_now() = ToProto(clock_());
   response.set_max_batch_items(kMaxBatchItems);
   response.add_capabilities(ttl::v1::STORE_CAPABILITY_ETAG);
+  response.add_capabilities(ttl::v1::STORE_CAPABILITY_SCAN);
   return response;
 }
 
@@ -93,6 +96,28 @@ absl::StatusOr<ttl::v1::DeleteItemsResponse> PrimaryStore::DeleteItems(
   const auto deleted = static_cast<double>(doomed.size());
   response.set_request_charge(kWriteUnits * deleted +
                               kReadUnits * (request.items_size() - deleted));
+  return response;
+}
+
+absl::StatusOr<ttl::v1::ScanItemsResponse> PrimaryStore::ScanItems(const std::string& container,
+                                                                   const std::string& page_token,
+                                                                   int limit) const {
+  const std::string prefix = ContainerPrefix(container);
+  if (!page_token.empty() && !absl::StartsWith(page_token, prefix)) {
+    return absl::InvalidArgumentError("page_token is not of this container");
+  }
+  if (limit < 1) return absl::InvalidArgumentError("max_items must be 1 or more");
+  const auto page = table_.Scan(prefix, page_token, std::min(limit, kMaxScanItems));
+  if (!page.ok()) return page.status();
+  ttl::v1::ScanItemsResponse response;
+  for (const auto& [key, record] : page->documents) {
+    ttl::v1::Item& item = *response.add_items();
+    item = ToItem(record);
+    item.set_partition_key(key.partition_key);
+    item.set_id(key.id);
+  }
+  response.set_next_page_token(page->next);
+  response.set_estimated_items(table_.CountsOf(container).stored);
   return response;
 }
 

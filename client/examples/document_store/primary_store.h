@@ -16,6 +16,7 @@ namespace documentstore {
 class PrimaryStore {
  public:
   static constexpr int kMaxBatchItems = 1000;
+  static constexpr int kMaxScanItems = 1000;  // in one message
 
   // `table` must outlive this; `clock` is the one that stamps ts.
   PrimaryStore(DocumentTable& table, Clock clock) : table_(table), clock_(std::move(clock)) {}
@@ -27,6 +28,13 @@ class PrimaryStore {
   // batch open.
   absl::StatusOr<ttl::v1::DeleteItemsResponse> DeleteItems(
       const ttl::v1::DeleteItemsRequest& request);
+
+  // One message of ScanItems: the documents at and after `page_token`, at most `limit`
+  // and kMaxScanItems. The token is the key of the next document, so that it stays good
+  // whatever is written or deleted meanwhile.
+  absl::StatusOr<ttl::v1::ScanItemsResponse> ScanItems(const std::string& container,
+                                                       const std::string& page_token,
+                                                       int limit) const;
 
  private:
   // DELETED means that the document may be deleted. The caller holds its lock.

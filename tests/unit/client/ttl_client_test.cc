@@ -49,11 +49,19 @@ v1::VisibilityCheck Check(const std::string& id) {
   return check;
 }
 
+TtlClientOptions DefaultOptions(const std::string& address) {
+  TtlClientOptions options;
+  options.address = address;
+  return options;
+}
+
 class TtlClientTest : public testing::Test {
  protected:
+  // Without sharing, each check is a call, which can be told what to answer. What is
+  // shared is the matter of shared_checks_test.cc.
   static TtlClientOptions Options(const std::string& address) {
-    TtlClientOptions options;
-    options.address = address;
+    TtlClientOptions options = DefaultOptions(address);
+    options.share_checks = false;
     return options;
   }
 
@@ -258,6 +266,51 @@ TEST_F(TtlClientTest, EveryKindOfCallEndsAtItsDeadline) {
               AllOf(HasSubstr(sidecar_.address()), HasSubstr("50ms")));
   EXPECT_THAT(std::string(client.TrackItem("c", Item("a")).status().message()), HasSubstr("60ms"));
   EXPECT_THAT(std::string(client.GetContainer("c").status().message()), HasSubstr("70ms"));
+}
+
+TEST_F(TtlClientTest, SingleChecksShareAStream) {
+  TtlClient client{DefaultOptions(sidecar_.address())};
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(client.CheckItem("c", Check("a")).ok());
+  EXPECT_EQ(sidecar_.Calls("StreamCheckVisibility"), 3);
+  EXPECT_EQ(sidecar_.Calls("CheckVisibility"), 0);
+}
+
+TEST_F(TtlClientTest, SharedChecksAreRepeatedLikeAnyRead) {
+  TtlClient client{DefaultOptions(sidecar_.address())};
+  sidecar_.Fail("StreamCheckVisibility", kUnavailable);
+  sidecar_.Fail("CheckVisibility", kUnavailable);
+  sidecar_.Fail("CheckVisibility", kUnavailable);
+  EXPECT_TRUE(client.CheckItem("c", Check("a")).ok());
+  EXPECT_EQ(sidecar_.Calls("CheckVisibility"), 3);
+}
+
+TEST_F(TtlClientTest, SharedChecksEndAtTheirDeadlineWhicheverWayTheyGo) {
+  TtlClientOptions options = DefaultOptions(sidecar_.address());
+  options.check_deadline = absl::Milliseconds(50);
+  TtlClient client(options);
+  sidecar_.Hang("StreamCheckVisibility");
+  EXPECT_THAT(std::string(client.CheckItem("c", Check("a")).status().message()),
+              AllOf(HasSubstr(sidecar_.address()), HasSubstr("within 50ms")));
+  sidecar_.Fail("StreamCheckVisibility", kUnavailable);
+  sidecar_.Hang("CheckVisibility");
+  EXPECT_THAT(std::string(client.CheckItem("c", Check("a")).status().message()),
+              AllOf(HasSubstr(sidecar_.address()), HasSubstr("within 50ms")));
+}
+
+TEST(TtlClientWithoutServerTest, SharedChecksAreAnsweredOnceTheSidecarIsBack) {
+  const TempDir directory;
+  const std::string socket = directory.File("sidecar.sock");
+  std::optional<FakeSidecar> sidecar(std::in_place, socket);
+  TtlClient client{DefaultOptions(sidecar->address())};
+  ASSERT_TRUE(client.CheckItem("c", Check("a")).ok());
+  sidecar.reset();
+  const absl::Status down = client.CheckItem("c", Check("a")).status();
+  EXPECT_EQ(down.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(down.message()), HasSubstr(socket));
+  sidecar.emplace(socket);
+  EXPECT_TRUE(WaitUntil([&] { return client.CheckItem("c", Check("a")).ok(); }));
+  EXPECT_TRUE(WaitUntil(
+      [&] { return client.CheckItem("c", Check("a")).ok() && sidecar->CheckStreams() > 0; }));
 }
 
 TEST(TtlClientWithoutServerTest, NobodyListeningIsUnavailable) {

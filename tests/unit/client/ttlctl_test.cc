@@ -368,6 +368,21 @@ TEST_F(TtlctlTest, ListStopsAtItsLimitAndSaysSo) {
   EXPECT_EQ(requests[1].page_token(), "more");
 }
 
+TEST_F(TtlctlTest, ListSaysOnceThatTheDataAreInDoubt) {
+  v1::ListItemsResponse page;
+  page.add_items()->mutable_item()->set_id("a");
+  page.set_next_page_token("more");
+  page.set_data_in_doubt(true);
+  sidecar_.Answer("ListItems", page);
+  page.clear_next_page_token();
+  sidecar_.Answer("ListItems", page);
+  EXPECT_EQ(Run({"items", "list", "c", "--limit", "0"}).err,
+            "what is tracked may not be whole: ttlctl status says why\n");
+  page.set_data_in_doubt(false);
+  sidecar_.Answer("ListItems", page);
+  EXPECT_EQ(Run({"items", "list", "c"}).err, "");
+}
+
 TEST_F(TtlctlTest, ListWithoutLimitGoesOnPastAnEmptyPage) {
   v1::ListItemsResponse page;
   page.set_next_page_token("more");

@@ -38,7 +38,42 @@ TEST_F(PrimaryStoreTest, InfoTellsIdentityClockAndCapabilities) {
   EXPECT_EQ(info.store_id(), store().table->store_id());
   EXPECT_EQ(info.now().seconds(), clocks.now());
   EXPECT_EQ(info.max_batch_items(), 1000);
-  EXPECT_THAT(info.capabilities(), ElementsAre(ttl::v1::STORE_CAPABILITY_ETAG));
+  EXPECT_THAT(info.capabilities(),
+              ElementsAre(ttl::v1::STORE_CAPABILITY_ETAG, ttl::v1::STORE_CAPABILITY_SCAN));
+}
+
+TEST_F(PrimaryStoreTest, AScanGivesEveryDocumentOnceExpiredOnesToo) {
+  std::vector<std::string> written;
+  for (int i = 10; i < 35; ++i) {
+    written.push_back(std::to_string(i));
+    ASSERT_TRUE(Put(written.back(), 10).ok());
+  }
+  clocks.Advance(100);
+  std::vector<std::string> scanned;
+  std::string page_token;
+  do {
+    const auto page = store().primary_store.ScanItems(kContainer, page_token, 10);
+    ASSERT_TRUE(page.ok()) << page.status();
+    EXPECT_EQ(page->estimated_items(), 25);
+    for (const auto& item : page->items()) {
+      scanned.push_back(item.id());
+      EXPECT_EQ(item.ttl(), 10);
+      EXPECT_GT(item.sequence(), 0u);
+    }
+    page_token = page->next_page_token();
+  } while (!page_token.empty());
+  EXPECT_EQ(scanned, written);
+}
+
+TEST_F(PrimaryStoreTest, AScanOfNothingIsEmptyAndBadRequestsAreRefused) {
+  const auto empty = store().primary_store.ScanItems("nothing", "", 10);
+  ASSERT_TRUE(empty.ok());
+  EXPECT_EQ(empty->items_size(), 0);
+  EXPECT_EQ(empty->next_page_token(), "");
+  EXPECT_EQ(store().primary_store.ScanItems(kContainer, "", 0).status().code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(store().primary_store.ScanItems(kContainer, "of another", 10).status().code(),
+            StatusCode::kInvalidArgument);
 }
 
 TEST_F(PrimaryStoreTest, ExpiredDocumentIsDeletedOnceAndCounted) {

@@ -1,0 +1,43 @@
+#include "client/cpp/client_channel.h"
+
+#include "grpcpp/create_channel.h"
+#include "grpcpp/support/channel_arguments.h"
+
+namespace ttl {
+namespace {
+
+grpc::ChannelArguments ChannelArguments(const TtlClientOptions& options,
+                                        RepeatReports repeat_reports) {
+  grpc::ChannelArguments arguments;
+  if (!options.tls_server_name.empty()) {
+    arguments.SetSslTargetNameOverride(options.tls_server_name);
+  }
+  arguments.SetServiceConfigJSON(ServiceConfigJson(repeat_reports));
+  // Calls larger than this are never repeated; the default of 256 KiB is less
+  // than a full batch.
+  arguments.SetInt(GRPC_ARG_PER_RPC_RETRY_BUFFER_SIZE, 4 << 20);
+  // A sidecar restarts within seconds; gRPC's own pauses grow to two minutes.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
+  // The time that an attempt to connect may take.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);
+  // Finds a peer that went away without a word, also while nothing is asked;
+  // no more often than the sidecar allows, which is every 10 s.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  return arguments;
+}
+
+}  // namespace
+
+std::shared_ptr<grpc::Channel> NewClientChannel(const TtlClientOptions& options,
+                                                RepeatReports repeat_reports) {
+  return grpc::CreateCustomChannel(
+      options.address,
+      options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials(),
+      ChannelArguments(options, repeat_reports));
+}
+
+}  // namespace ttl

@@ -1,0 +1,15 @@
+#ifndef TTL_CLIENT_CPP_LOCAL_VERDICT_H_
+#define TTL_CLIENT_CPP_LOCAL_VERDICT_H_
+
+namespace ttl {
+
+// What a LocalEvaluator says of an item.
+enum class LocalVerdict {
+  kVisible,
+  kExpired,
+  kUnknown,  // ask the sidecar: TtlClient::CheckItem, with ts and ttl of the item
+};
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_CPP_LOCAL_VERDICT_H_
