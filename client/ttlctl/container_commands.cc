@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/ttlctl/container_status_text.h"
+#include "client/ttlctl/brake_notice.h"
 #include "client/ttlctl/container_text.h"
-#include "client/ttlctl/format.h"
 #include "client/ttlctl/policy_options.h"
 #include "client/ttlctl/preview_text.h"
 
@@ -64,14 +63,6 @@ absl::Status EditBrake(Session& session, const BrakeEdit& edit, v1::Container& c
   const auto brake = edit.Apply(present->delete_policy().brake());
   if (brake.has_value()) *container.mutable_delete_policy()->mutable_brake() = *brake;
   return absl::OkStatus();
-}
-
-// A line about the brake if the change just made has pulled it.
-std::string BrakeNotice(Session& session, const v1::Container& container) {
-  if (session.json() || !container.delete_policy().has_brake()) return "";
-  const auto status = session.client().GetExpiryStatus(container.id());
-  if (!status.ok() || !status->container().has_brake()) return "";
-  return FormatFields({{"brake", BrakePulledText(container.id(), status->container().brake())}});
 }
 
 ExitCode Set(Session& session, const SetArguments& arguments) {

@@ -9,7 +9,7 @@ namespace ttl {
 // How a run of ttlctl ended. Scripts rely on the numbers: never change one.
 enum class ExitCode : int {
   kOk = 0,
-  // The server, or the import before it, refused the request.
+  // The server, or the import or file before it, refused the request.
   kRefused = 1,
   // The command line is wrong; nothing was sent.
   kUsage = 2,
@@ -21,6 +21,8 @@ enum class ExitCode : int {
   kExpired = 5,
   // items check: none is expired, but at least one is not tracked.
   kUntracked = 6,
+  // health: the server answers, and is not serving.
+  kNotServing = 7,
 };
 
 // The exit code for the outcome of a call.

@@ -45,6 +45,8 @@ std::string HoldText(int hold) {
       return "the store pushes back";
     case v1::DELETE_HOLD_BACKOFF:
       return "wait after failed calls";
+    case v1::DELETE_HOLD_DATA_IN_DOUBT:
+      return "what is tracked may not be whole";
     default:
       return absl::StrCat("reason ", hold, " (newer than this ttlctl)");
   }

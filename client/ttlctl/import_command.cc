@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/ttlctl/format.h"
 #include "client/ttlctl/import_reader.h"
+#include "client/ttlctl/refusal.h"
 #include "nlohmann/json.hpp"
 
 namespace ttl {
@@ -37,22 +38,6 @@ struct ImportTally {
 std::string DoneText(const ImportTally& tally) {
   if (tally.last_line == 0) return "nothing was imported";
   return absl::StrCat("lines 1 to ", tally.last_line, " are imported");
-}
-
-// Whether the server has certainly not applied a call that ended so.
-bool IsRefusal(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kNotFound:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kResourceExhausted:
-    case absl::StatusCode::kPermissionDenied:
-    case absl::StatusCode::kUnauthenticated:
-    case absl::StatusCode::kUnimplemented:
-      return true;
-    default:
-      return false;
-  }
 }
 
 // "line 7: " if the message names the entry of the batch that it is about, as in

@@ -131,6 +131,7 @@ ExitCode List(Session& session, const ListArguments& arguments) {
   v1::ListItemsRequest request = arguments.request;
   Table table = ItemTable();
   int64_t listed = 0;
+  bool is_in_doubt = false;
   do {
     // One more page follows only while some of the limit is left.
     request.set_page_size(arguments.limit == 0 ? kMaxPageSize
@@ -139,10 +140,14 @@ ExitCode List(Session& session, const ListArguments& arguments) {
     if (!page.ok()) return session.Fail(page.status());
     PrintPage(session, *page, table);
     listed += page->items_size();
+    is_in_doubt = is_in_doubt || page->data_in_doubt();
     request.set_page_token(page->next_page_token());
   } while (!request.page_token().empty() && (arguments.limit == 0 || listed < arguments.limit));
   if (!request.page_token().empty()) {
     session.terminal().err << "more may follow: --limit 0 lists all\n";
+  }
+  if (is_in_doubt) {
+    session.terminal().err << "what is tracked may not be whole: ttlctl status says why\n";
   }
   return ExitCode::kOk;
 }

@@ -12,6 +12,8 @@ namespace {
 TtlClientOptions ClientOptions(const GlobalOptions& options) {
   TtlClientOptions client_options;
   client_options.address = options.server;
+  client_options.credentials = options.credentials;
+  client_options.tls_server_name = options.tls_server_name;
   if (options.timeout_seconds.has_value()) {
     const absl::Duration timeout = absl::Seconds(*options.timeout_seconds);
     client_options.check_deadline = timeout;

@@ -1,6 +1,7 @@
 #ifndef TTL_CLIENT_TTLCTL_SESSION_H_
 #define TTL_CLIENT_TTLCTL_SESSION_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -10,12 +11,15 @@
 #include "client/ttlctl/exit_code.h"
 #include "client/ttlctl/terminal.h"
 #include "google/protobuf/message.h"
+#include "grpcpp/security/credentials.h"
 
 namespace ttl {
 
 // Options that hold for every command.
 struct GlobalOptions {
   std::string server = TtlClientOptions().address;
+  std::shared_ptr<grpc::ChannelCredentials> credentials;  // null: plain text
+  std::string tls_server_name;                            // empty: the host of `server`
   // For each call; the defaults of TtlClientOptions if absent.
   std::optional<double> timeout_seconds;
   bool json = false;

@@ -7,13 +7,17 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "client/ttlctl/apply_command.h"
 #include "client/ttlctl/command.h"
 #include "client/ttlctl/container_commands.h"
 #include "client/ttlctl/expiry_commands.h"
+#include "client/ttlctl/health_command.h"
 #include "client/ttlctl/import_command.h"
 #include "client/ttlctl/item_commands.h"
 #include "client/ttlctl/limit_commands.h"
+#include "client/ttlctl/maintenance_commands.h"
 #include "client/ttlctl/session.h"
+#include "client/ttlctl/tls_options.h"
 
 namespace ttl {
 namespace {
@@ -61,12 +65,17 @@ ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& te
       ExitCodeHelp()));
   GlobalOptions options;
   AddGlobalOptions(app, options);
+  TlsOptions tls;
+  AddTlsOptions(app, tls);
   Command command;
   AddContainerCommands(app, command);
+  AddApplyCommand(app, command);
   AddItemCommands(app, command);
   AddImportCommand(app, command);
   AddExpiryCommands(app, command);
   AddLimitCommands(app, command);
+  AddMaintenanceCommands(app, command);
+  AddHealthCommand(app, command);
   try {
     // CLI11 takes arguments from the back.
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
@@ -77,6 +86,10 @@ ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& te
     return ExitCode::kOk;
   } catch (const CLI::ParseError& error) {
     PrintError(terminal.err, absl::StrCat(error.what(), " (see ", ParsedCommand(app), " --help)"));
+    return ExitCode::kUsage;
+  }
+  if (const absl::Status secured = Secure(tls, options); !secured.ok()) {
+    PrintError(terminal.err, secured.message());
     return ExitCode::kUsage;
   }
   Session session(options, terminal);
