@@ -1,0 +1,267 @@
+import grpc from '@grpc/grpc-js';
+import { channelOptions } from './channel.js';
+import { SidecarError, fromCall, fromMessage, requireLength } from './errors.js';
+import { serviceDefinition } from './messages.js';
+import { exchange, follow } from './streams.js';
+
+const DEFAULT_ADDRESS = 'unix:/run/ttl-sidecar/sidecar.sock';
+const MAX_ENTRIES_PER_CALL = 1000;
+
+const SERVICES = ['ItemService', 'ContainerService', 'ExpiryService', 'MaintenanceService'];
+const METHODS = Object.assign({}, ...SERVICES.map(serviceDefinition));
+
+// In doubt, keep: an answer that a later version invents hides nothing.
+const VISIBILITIES = { VISIBILITY_EXPIRED: 'expired', VISIBILITY_UNTRACKED: 'untracked' };
+const TRACK_RESULTS = { TRACK_RESULT_TRACKED: 'tracked', TRACK_RESULT_STALE: 'stale' };
+const UNTRACK_RESULTS = {
+  UNTRACK_RESULT_UNTRACKED: 'untracked',
+  UNTRACK_RESULT_STALE: 'stale',
+  UNTRACK_RESULT_NOT_TRACKED: 'notTracked',
+};
+
+function readAnswers({ visibilities, expireTimes, judgedAt }, count) {
+  requireLength(visibilities, count);
+  requireLength(expireTimes, count);
+  return visibilities.map((name, i) => {
+    const visibility = VISIBILITIES[name] ?? 'visible';
+    const expireTime = expireTimes[i] === 0 ? undefined : expireTimes[i];
+    return { visibility, expired: visibility === 'expired', expireTime, judgedAt };
+  });
+}
+
+function readResults(names, { results }, count) {
+  requireLength(results, count);
+  return results.map((name) => names[name] ?? 'unknown');
+}
+
+const readTrackResults = (response, count) => readResults(TRACK_RESULTS, response, count);
+
+// Sends `entries` a part at a time. The error of one part of several says which.
+async function inParts(entries, send) {
+  const all = [...entries];
+  const results = [];
+  for (let first = 0; first < all.length; first += MAX_ENTRIES_PER_CALL) {
+    const part = all.slice(first, first + MAX_ENTRIES_PER_CALL);
+    try {
+      results.push(...(await send(part)));
+    } catch (error) {
+      if (!(error instanceof SidecarError) || part.length === all.length) throw error;
+      const which = `entries ${first} to ${first + part.length - 1}`;
+      throw new SidecarError(error.code, `${which}: ${error.message}`, error.retryAfterMs);
+    }
+  }
+  return results;
+}
+
+function target(container) {
+  return container === undefined ? { allContainers: true } : { container };
+}
+
+export class Client {
+  #channel;
+  #repeatingChannel;
+  #timeouts;
+
+  constructor({
+    address = DEFAULT_ADDRESS,
+    credentials = grpc.credentials.createInsecure(),
+    checkTimeoutMs = 1000,
+    reportTimeoutMs = 5000,
+    adminTimeoutMs = 15000,
+  } = {}) {
+    this.address = address;
+    this.#timeouts = { check: checkTimeoutMs, report: reportTimeoutMs, admin: adminTimeoutMs };
+    this.#channel = new grpc.Client(address, credentials, channelOptions(false));
+    this.#repeatingChannel = new grpc.Client(address, credentials, channelOptions(true));
+  }
+
+  close() {
+    this.#channel.close();
+    this.#repeatingChannel.close();
+  }
+
+  // Data path.
+
+  track(container, items) {
+    return inParts(items, async (part) => {
+      const response = await this.#report('TrackItems', { container, items: part });
+      return readTrackResults(response, part.length);
+    });
+  }
+
+  untrack(container, deletions) {
+    return inParts(deletions, async (part) => {
+      const response = await this.#report('UntrackItems', { container, items: part });
+      return readResults(UNTRACK_RESULTS, response, part.length);
+    });
+  }
+
+  check(container, checks) {
+    return inParts(checks, async (part) => {
+      const response = await this.#call('CheckVisibility', { container, checks: part }, 'check');
+      return readAnswers(response, part.length);
+    });
+  }
+
+  trackStream(container, batches) {
+    return this.#exchange(
+      'StreamTrackItems',
+      (items) => ({ container, items }),
+      readTrackResults,
+      batches,
+      'report',
+    );
+  }
+
+  checkStream(container, batches) {
+    return this.#exchange(
+      'StreamCheckVisibility',
+      (checks) => ({ container, checks }),
+      readAnswers,
+      batches,
+      'check',
+    );
+  }
+
+  async getItem(container, id, partitionKey = '') {
+    return (await this.#call('GetItem', { container, partitionKey, id }, 'check')).item;
+  }
+
+  listItems(container, { showExpired = false } = {}) {
+    return this.#pages('ListItems', { container, showExpired }, 'items');
+  }
+
+  // Containers.
+
+  async createContainer(id, fields = {}) {
+    return (await this.#call('CreateContainer', { container: { ...fields, id } })).container;
+  }
+
+  async getContainer(id) {
+    return (await this.#call('GetContainer', { id })).container;
+  }
+
+  listContainers() {
+    return this.#pages('ListContainers', {}, 'containers');
+  }
+
+  async updateContainer(container, paths) {
+    return (await this.#call('UpdateContainer', { container, updateMask: { paths } })).container;
+  }
+
+  setDefaultTtl(id, defaultTtl) {
+    return this.updateContainer({ id, defaultTtl }, ['default_ttl']);
+  }
+
+  async deleteContainer(id, etag = '') {
+    await this.#call('DeleteContainer', { id, etag });
+  }
+
+  async *watchContainers({ heartbeatMs = 1000 } = {}) {
+    const { path, requestSerialize, responseDeserialize } = METHODS.WatchContainers;
+    const call = this.#channel.makeServerStreamRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      { heartbeatInterval: heartbeatMs },
+      new grpc.Metadata(),
+      {},
+    );
+    yield* follow(call, 5 * heartbeatMs, this.address);
+  }
+
+  // Expiry.
+
+  status(container = '') {
+    return this.#call('GetExpiryStatus', { container });
+  }
+
+  listStatuses() {
+    return this.#pages('ListExpiryStatuses', {}, 'containers');
+  }
+
+  explainItem(container, id, partitionKey = '') {
+    return this.#call('ExplainItem', { container, partitionKey, id });
+  }
+
+  async pauseDeletes(reason, container = undefined) {
+    return (await this.#call('PauseDeletes', { ...target(container), reason })).pause;
+  }
+
+  async resumeDeletes(container = undefined) {
+    await this.#call('ResumeDeletes', target(container));
+  }
+
+  async reportUsage(container, requestUnits, { periodMs = 1000, reporter = '' } = {}) {
+    const request = { container, requestUnits, period: periodMs, reporter };
+    await this.#call('ReportUsage', request, 'report');
+  }
+
+  async call(method, request = {}) {
+    if (METHODS[method] === undefined) throw new TypeError(`there is no method ${method}`);
+    if (METHODS[method].responseStream) throw new TypeError(`${method} is a stream`);
+    return this.#call(method, request);
+  }
+
+  // Repeated after an unknown fate only where that is safe.
+  #report(method, request) {
+    const ordered = request.items.every(
+      ({ sequence }) => sequence !== undefined && sequence !== null,
+    );
+    const channel = ordered ? this.#repeatingChannel : this.#channel;
+    return this.#call(method, request, 'report', channel);
+  }
+
+  #call(method, request, timeout = 'admin', channel = this.#channel) {
+    const { path, requestSerialize, responseDeserialize } = METHODS[method];
+    const bytes = requestSerialize(request); // what cannot be said is the caller's error
+    return new Promise((resolve, reject) => {
+      const deadline = Date.now() + this.#timeouts[timeout];
+      channel.makeUnaryRequest(
+        path,
+        (value) => value,
+        responseDeserialize,
+        bytes,
+        new grpc.Metadata(),
+        { deadline },
+        (error, response) => {
+          if (error) reject(fromCall(error, this.address));
+          else resolve(response);
+        },
+      );
+    });
+  }
+
+  async *#pages(method, request, field) {
+    let pageToken = '';
+    do {
+      const response = await this.#call(method, { ...request, pageToken });
+      yield* response[field];
+      pageToken = response.nextPageToken;
+    } while (pageToken !== '');
+  }
+
+  async *#exchange(method, makeRequest, readResponse, batches, timeout) {
+    const { path, requestSerialize, responseDeserialize } = METHODS[method];
+    const call = this.#channel.makeBidiStreamRequest(
+      path,
+      (value) => value,
+      responseDeserialize,
+      new grpc.Metadata(),
+      {},
+    );
+    const sizes = []; // of the batches not replied to yet, oldest first
+    async function* requests() {
+      for await (const batch of batches) {
+        const bytes = requestSerialize({ request: makeRequest(batch) });
+        sizes.push(batch.length);
+        yield bytes;
+      }
+    }
+    for await (const reply of exchange(call, requests(), this.#timeouts[timeout], this.address)) {
+      const size = sizes.shift();
+      if (reply.error !== undefined) yield { error: fromMessage(reply.error) };
+      else yield { results: readResponse(reply.response, size) };
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { status } from '@grpc/grpc-js';
+
+// Trailing metadata by which a server says when to try again.
+const PUSHBACK = 'grpc-retry-pushback-ms';
+
+// A call, or one message of a stream, that was refused or not answered.
+export class SidecarError extends Error {
+  constructor(code, message, retryAfterMs = undefined) {
+    super(message);
+    this.name = 'SidecarError';
+    this.code = code;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  // The name of the code, such as "NOT_FOUND".
+  get codeName() {
+    return status[this.code] ?? 'UNKNOWN';
+  }
+}
+
+// The error of a finished call. Where gRPC made it up itself, it names the address.
+export function fromCall(error, address) {
+  const madeUp = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED].includes(error.code);
+  const message = madeUp ? `sidecar at ${address}: ${error.details}` : error.details;
+  const [pushback] = error.metadata?.get(PUSHBACK) ?? [];
+  const retryAfterMs = /^\d+$/.test(pushback) ? Number(pushback) : undefined;
+  return new SidecarError(error.code, message, retryAfterMs);
+}
+
+// The error of one message of a stream.
+export function fromMessage({ code, message, retryAfter }) {
+  return new SidecarError(code, message, retryAfter);
+}
+
+// An answer that cannot be matched with what was asked.
+export function requireLength(list, want) {
+  if (list.length === want) return;
+  throw new SidecarError(
+    status.INTERNAL,
+    `${list.length} results for ${want} entries; none of them is used`,
+  );
+}

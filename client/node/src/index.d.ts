@@ -1,0 +1,233 @@
+// Client of ttl-sidecar, and what a store written in JavaScript needs to serve it.
+import type { ChannelCredentials, ServerCredentials, status } from '@grpc/grpc-js';
+
+/** Whole seconds: of a duration, or since 1970. Out of a 64-bit range: RangeError. */
+export type Seconds = number | bigint;
+
+/** Keys and etags are bytes of any kind; text stands for its UTF-8. */
+export type Bytes = string | Uint8Array;
+
+/** An item as the store has it. */
+export interface Item {
+  partitionKey?: Bytes;
+  id: Bytes;
+  /** Time of its last write. */
+  ts: Seconds;
+  /** Its own time to live, or -1; absent: the container's default counts. */
+  ttl?: Seconds | null;
+  /** Opaque version, up to 128 bytes. */
+  etag?: Bytes;
+  /** The store's own order of writes; with it, a report may be repeated. */
+  sequence?: number | bigint | null;
+  /** For accounting. */
+  sizeBytes?: number | bigint;
+}
+
+/** A delete that the store made by itself; `ts` is that of the version deleted, 0 if only
+ * its sequence is known. */
+export interface Deletion {
+  partitionKey?: Bytes;
+  id: Bytes;
+  ts: Seconds;
+  sequence?: number | bigint | null;
+}
+
+/** An item to judge: by its key alone, or with `ts` and `ttl` as just read. */
+export interface Check {
+  partitionKey?: Bytes;
+  id: Bytes;
+  ts?: Seconds | null;
+  ttl?: Seconds | null;
+}
+
+/** The answer to one check. */
+export interface Answer {
+  /** A value that this client does not know arrives as 'visible'. */
+  visibility: 'visible' | 'expired' | 'untracked';
+  /** Whether the store must answer as if the item did not exist. */
+  expired: boolean;
+  /** First second at which the item is expired; absent if never, or if nothing is known of it. */
+  expireTime: number | undefined;
+  /** The sidecar's clock when it judged. */
+  judgedAt: Date;
+}
+
+/** 'stale': a newer report is tracked, and this one changed nothing. */
+export type TrackResult = 'tracked' | 'stale' | 'unknown';
+export type UntrackResult = 'untracked' | 'stale' | 'notTracked' | 'unknown';
+
+/** The answer to one message of a stream. A refused message does not end the stream. */
+export type Reply<T> =
+  { results: T[]; error?: undefined } | { error: SidecarError; results?: undefined };
+
+/** An item as the sidecar has it, and what follows from it. */
+export interface ItemView {
+  item: {
+    partitionKey: Buffer;
+    id: Buffer;
+    ts: number;
+    ttl?: number;
+    etag: Buffer;
+    sequence?: bigint;
+    sizeBytes: number;
+  };
+  effectiveTtl?: number;
+  ttlSource: string;
+  expireTime?: number;
+  remainingSeconds?: number;
+  expired: boolean;
+}
+
+/**
+ * A message of ttl.v1 as a plain object, with the field names of protos/ttl/v1 in camelCase. int64: a
+ * number, or a bigint where it is beyond 2^53; uint64: bigint; bytes: Buffer; enums: their names;
+ * Timestamp: Date; Duration: milliseconds; absent: undefined.
+ */
+export type Message = { [field: string]: any };
+
+/** A container: ttl.v1.Container. */
+export interface Container extends Message {
+  id: string;
+  /** Absent: TTL is off. -1: items expire only by a ttl of their own. */
+  defaultTtl?: number;
+  indexingMode: string;
+  etag: string;
+}
+
+export interface ClientOptions {
+  /** gRPC address: unix:/path or host:port. */
+  address?: string;
+  credentials?: ChannelCredentials;
+  /** Longest time for checks and look-ups of one item, 1000 by default. */
+  checkTimeoutMs?: number;
+  /** Longest time for reports, 5000 by default. */
+  reportTimeoutMs?: number;
+  /** Longest time for the rest, 15000 by default. */
+  adminTimeoutMs?: number;
+}
+
+/**
+ * Client of one ttl-sidecar. Every failure of a call is a SidecarError.
+ *
+ * Every call has a deadline, repeats included; on streams it is the time until a message is answered.
+ * Repeated, at most 4 attempts, are reads while the sidecar is unavailable, reports that its full queue
+ * refused, and reports of unknown fate if every entry has a sequence; nothing else.
+ *
+ * track, untrack and check take any number of entries, which are sent in order, 1000 at a time. The
+ * first call that fails ends the method: what came before is applied.
+ */
+export class Client {
+  constructor(options?: ClientOptions);
+  readonly address: string;
+  close(): void;
+
+  /** Reports writes; durable when it resolves. One result per item. */
+  track(container: string, items: Iterable<Item>): Promise<TrackResult[]>;
+  /** Reports deletes that the store made by itself; durable when it resolves. */
+  untrack(container: string, deletions: Iterable<Deletion>): Promise<UntrackResult[]>;
+  /** Which items are visible now? One answer per check. */
+  check(container: string, checks: Iterable<Check>): Promise<Answer[]>;
+  /** Batches of up to 1000; a reply for each, in order. One that was not replied to when the stream
+   * broke may have been applied or not. */
+  trackStream(
+    container: string,
+    batches: Iterable<Item[]> | AsyncIterable<Item[]>,
+  ): AsyncGenerator<Reply<TrackResult>>;
+  /** Batches of up to 10000; a reply for each, in order. */
+  checkStream(
+    container: string,
+    batches: Iterable<Check[]> | AsyncIterable<Check[]>,
+  ): AsyncGenerator<Reply<Answer>>;
+  /** NOT_FOUND if the item is expired or not tracked. */
+  getItem(container: string, id: Bytes, partitionKey?: Bytes): Promise<ItemView>;
+  listItems(container: string, options?: { showExpired?: boolean }): AsyncGenerator<ItemView>;
+
+  createContainer(id: string, fields?: Message): Promise<Container>;
+  getContainer(id: string): Promise<Container>;
+  listContainers(): AsyncGenerator<Container>;
+  /** Sets the fields named in `paths`, in snake_case; one that is absent in `container` is removed. */
+  updateContainer(container: Message & { id: string }, paths: string[]): Promise<Container>;
+  /** Acts on all items of the container at once. Absent: switches TTL off. */
+  setDefaultTtl(id: string, defaultTtl: Seconds | null | undefined): Promise<Container>;
+  deleteContainer(id: string, etag?: string): Promise<void>;
+  /** A snapshot of all containers, then every change. DEADLINE_EXCEEDED after a silence of five
+   * heartbeats. */
+  watchContainers(options?: { heartbeatMs?: number }): AsyncGenerator<Message>;
+
+  /** The status of the sidecar and, if one is named, of a container: GetExpiryStatusResponse. */
+  status(container?: string): Promise<Message>;
+  listStatuses(): AsyncGenerator<Message>;
+  /** All that is known of an item, expired or not, and why it is not yet deleted. */
+  explainItem(container: string, id: Bytes, partitionKey?: Bytes): Promise<Message>;
+  /** Of one container, or of all. */
+  pauseDeletes(reason: string, container?: string): Promise<Message>;
+  /** Lifts a pause of the same target. */
+  resumeDeletes(container?: string): Promise<void>;
+  /** What requests have used in the last `periodMs`; to be told once a second. */
+  reportUsage(
+    container: string,
+    requestUnits: number,
+    options?: { periodMs?: number; reporter?: string },
+  ): Promise<void>;
+
+  /** Any other method that is no stream, by its name in protos/ttl/v1, such as "ListStuckItems". */
+  call(method: string, request?: Message): Promise<Message>;
+}
+
+/** A call, or one message of a stream, that was refused or not answered. `message` names the field,
+ * the value and what would be right. */
+export class SidecarError extends Error {
+  constructor(code: status, message: string, retryAfterMs?: number);
+  readonly code: status;
+  /** Such as "NOT_FOUND". */
+  readonly codeName: string;
+  /** How long to wait at least before trying again, if the sidecar says so. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/** Runs actions one after the other, in the order in which they came. */
+export class Mutex {
+  run<T>(action: () => T | Promise<T>): Promise<T>;
+}
+
+export interface Key {
+  partitionKey: Buffer;
+  id: Buffer;
+}
+
+/** Thrown by a store that has no capacity for deletes now: all of the batch is answered THROTTLED, and
+ * none is sent for this container for so long, at most an hour. */
+export class StoreBusy extends Error {
+  constructor(retryAfterMs: number);
+  readonly retryAfterMs: number;
+}
+
+/** What a store implements so that the sidecar can delete what has expired. The comparison that makes
+ * a delete conditional is done here. */
+export abstract class PrimaryStore {
+  /** Most items that the sidecar sends at once. */
+  maxBatchItems: number;
+  /** Identity of the data: the same after restarts, different after a restore elsewhere. */
+  abstract readonly storeId: string;
+  /** Runs `action`; until it has settled, nobody else changes the items under `keys`. */
+  abstract exclusive<T>(container: string, keys: Key[], action: () => Promise<T>): Promise<T>;
+  /** The item as stored, expired or not; undefined if there is none. Called within exclusive(). An
+   * etag, if items have one, must change with every write. */
+  abstract read(container: string, key: Key): Item | undefined | Promise<Item | undefined>;
+  /** Deletes them, durably and all or none. Called within exclusive(), after read(). Not to be reported
+   * to the sidecar. Whatever it throws leaves the fate of the batch open. */
+  abstract delete(container: string, keys: Key[]): void | Promise<void>;
+  /** The next `limit` items of the container, or all that are left, behind `after` in an order of keys
+   * that never changes; undefined: from the first on. Expired ones are included, and nothing is locked.
+   * Optional: with it, the sidecar can reconcile and rebuild what it knows. */
+  scan?(container: string, after: Key | undefined, limit: number): Item[] | Promise<Item[]>;
+  /** The clock that stamps ts, in milliseconds since 1970. */
+  nowMs(): number;
+}
+
+/** Serves `store` on a gRPC address, such as unix:/run/store/store.sock, until it is closed. */
+export function serveStore(
+  store: PrimaryStore,
+  address: string,
+  options?: { credentials?: ServerCredentials },
+): Promise<{ close(): Promise<void> }>;

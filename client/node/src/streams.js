@@ -1,0 +1,136 @@
+// Streams as async iterators, with a deadline for every answer.
+import { EventEmitter, once } from 'node:events';
+import { status } from '@grpc/grpc-js';
+import { SidecarError, fromCall } from './errors.js';
+
+// Messages that may be under way: as many as the sidecar reads ahead of its answers.
+const MAX_UNANSWERED = 64;
+
+// Calls `onTimeout` once if somebody waits for an answer longer than `timeoutMs`: counted from when
+// the message was sent, or from when its reader came to wait, whichever is later. Emits "answered".
+class Watchdog extends EventEmitter {
+  #sent = [];
+  #waitingSince;
+  #timer;
+
+  constructor(timeoutMs, onTimeout) {
+    super();
+    this.timeoutMs = timeoutMs;
+    this.onTimeout = onTimeout;
+    this.timedOut = false;
+  }
+
+  get unanswered() {
+    return this.#sent.length;
+  }
+
+  sent() {
+    this.#sent.push(performance.now());
+    this.#arm();
+  }
+
+  answered() {
+    this.#sent.shift();
+    this.emit('answered');
+  }
+
+  async waitFor(promise) {
+    this.#waitingSince = performance.now();
+    this.#arm();
+    try {
+      return await promise;
+    } finally {
+      this.#waitingSince = undefined;
+      this.close();
+    }
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+  }
+
+  #arm() {
+    clearTimeout(this.#timer);
+    if (this.#waitingSince === undefined || this.#sent.length === 0) return;
+    const end = Math.max(this.#sent[0], this.#waitingSince) + this.timeoutMs;
+    this.#timer = setTimeout(() => {
+      this.timedOut = true;
+      this.onTimeout();
+    }, end - performance.now());
+  }
+}
+
+function translate(error, watchdog, address) {
+  if (error instanceof SidecarError || error.code === undefined) return error;
+  if (!watchdog.timedOut) return fromCall(error, address);
+  return new SidecarError(
+    status.DEADLINE_EXCEEDED,
+    `sidecar at ${address}: no answer within ${watchdog.timeoutMs} ms`,
+  );
+}
+
+// Writes what `requests` yields, as fast as the other side takes it, then closes its half.
+async function feed(call, requests, watchdog, closed) {
+  for await (const request of requests) {
+    if (closed.aborted) return;
+    watchdog.sent();
+    if (!call.write(request)) await once(call, 'drain', { signal: closed });
+    if (watchdog.unanswered >= MAX_UNANSWERED) await once(watchdog, 'answered', { signal: closed });
+  }
+  call.end();
+}
+
+// Sends `requests` over one bidirectional stream and yields an answer for each, in order. What
+// `requests` throws is thrown to the reader.
+export async function* exchange(call, requests, timeoutMs, address) {
+  const watchdog = new Watchdog(timeoutMs, () => call.cancel());
+  const closed = new AbortController();
+  let thrown;
+  call.on('error', () => {}); // the reader is told
+  feed(call, requests, watchdog, closed.signal).catch((error) => {
+    if (closed.signal.aborted) return;
+    thrown = error;
+    call.cancel();
+  });
+  try {
+    const answers = call[Symbol.asyncIterator]();
+    for (;;) {
+      const { done, value } = await watchdog.waitFor(answers.next());
+      if (done) break;
+      watchdog.answered();
+      yield value;
+    }
+    if (watchdog.unanswered > 0) {
+      throw new SidecarError(
+        status.INTERNAL,
+        `the stream ended with ${watchdog.unanswered} messages unanswered`,
+      );
+    }
+  } catch (error) {
+    throw thrown ?? translate(error, watchdog, address);
+  } finally {
+    closed.abort();
+    call.cancel();
+  }
+}
+
+// Yields what the server sends until it ends the stream, which is an error.
+export async function* follow(call, longestSilenceMs, address) {
+  const watchdog = new Watchdog(longestSilenceMs, () => call.cancel());
+  call.on('error', () => {}); // the reader is told
+  try {
+    const messages = call[Symbol.asyncIterator]();
+    for (;;) {
+      watchdog.sent();
+      const { done, value } = await watchdog.waitFor(messages.next());
+      if (done)
+        throw new SidecarError(status.UNAVAILABLE, `sidecar at ${address}: the stream has ended`);
+      watchdog.answered();
+      yield value;
+    }
+  } catch (error) {
+    throw translate(error, watchdog, address);
+  } finally {
+    call.cancel();
+  }
+}

@@ -1,0 +1,19 @@
+"""Client of ttl-sidecar, and what a store written in Python needs to serve it.
+
+    with Client("unix:/run/ttl-sidecar/sidecar.sock") as client:
+        client.track("salesdb/carts", [Item(id=b"cart-17", ts=1767225600, ttl=3600, sequence=42)])
+        [answer] = client.check("salesdb/carts", [Check(id=b"cart-17")])
+        if answer.expired: ...
+"""
+
+from ttl_sidecar.client import Client
+from ttl_sidecar.errors import SidecarError
+from ttl_sidecar.store import PrimaryStore, StoreBusy, serve_store
+from ttl_sidecar.streams import Reply
+from ttl_sidecar.values import (
+    Answer, Check, Deletion, Item, Key, TrackResult, UntrackResult, Visibility)
+
+__all__ = [
+    "Answer", "Check", "Client", "Deletion", "Item", "Key", "PrimaryStore", "Reply",
+    "SidecarError", "StoreBusy", "TrackResult", "UntrackResult", "Visibility", "serve_store",
+]

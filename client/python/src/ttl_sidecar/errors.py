@@ -1,0 +1,59 @@
+"""The one exception of this package."""
+
+from __future__ import annotations
+
+import grpc
+
+from ttl.v1 import item_service_pb2
+
+_CODES = {code.value[0]: code for code in grpc.StatusCode}
+# Trailing metadata by which a server says when to try again.
+_PUSHBACK = "grpc-retry-pushback-ms"
+
+
+class SidecarError(Exception):
+    """A call, or one message of a stream, that was refused or not answered.
+
+    code         what kind of error; see the comments of the method in protos/ttl/v1
+    message      names the field, the value and what would be right
+    retry_after  seconds to wait at least before trying again, if the sidecar says so
+    """
+
+    def __init__(self, code: grpc.StatusCode, message: str, retry_after: float | None = None):
+        super().__init__(f"{code.name}: {message}")
+        self.code = code
+        self.message = message
+        self.retry_after = retry_after
+
+    def about(self, entries: str) -> SidecarError:
+        """The same error of a part of what was sent."""
+        return SidecarError(self.code, f"{entries}: {self.message}", self.retry_after)
+
+
+def from_call(error: grpc.RpcError, address: str) -> SidecarError:
+    """The error of a finished call. Where gRPC made it up itself, names the address."""
+    code, message = error.code(), error.details() or ""
+    if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+        message = f"sidecar at {address}: {message}"
+    return SidecarError(code, message, _pushback(error.trailing_metadata()))
+
+
+def from_message(error: item_service_pb2.MessageError) -> SidecarError:
+    """The error of one message of a stream."""
+    retry_after = None
+    if error.HasField("retry_after"):
+        retry_after = error.retry_after.ToMilliseconds() / 1000
+    return SidecarError(_CODES.get(error.code, grpc.StatusCode.UNKNOWN), error.message, retry_after)
+
+
+def wrong_length(got: int, want: int) -> SidecarError:
+    """An answer that cannot be matched with what was asked."""
+    return SidecarError(grpc.StatusCode.INTERNAL,
+                        f"{got} results for {want} entries; none of them is used")
+
+
+def _pushback(metadata) -> float | None:
+    for key, value in metadata or ():
+        if key == _PUSHBACK and value.isdigit():
+            return int(value) / 1000
+    return None

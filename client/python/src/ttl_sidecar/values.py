@@ -1,0 +1,157 @@
+"""Items, checks and answers as plain values. Keys and etags are bytes of any kind."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import enum
+from typing import NamedTuple
+
+from ttl.v1 import item_pb2, item_service_pb2
+from ttl_sidecar import errors
+
+
+class Key(NamedTuple):
+    """Names an item inside its container."""
+
+    partition_key: bytes
+    id: bytes
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Item:
+    """An item as the store has it.
+
+    ts            time of its last write, in whole Unix seconds
+    ttl           its own time to live in seconds, or -1; None: the container's default counts
+    etag          opaque version, up to 128 bytes; empty: none
+    sequence      the store's own order of writes; with it, a report may be repeated
+    size_bytes    for accounting; 0 if not known
+    """
+
+    id: bytes
+    ts: int
+    partition_key: bytes = b""
+    ttl: int | None = None
+    etag: bytes = b""
+    sequence: int | None = None
+    size_bytes: int = 0
+
+    @property
+    def key(self) -> Key:
+        return Key(self.partition_key, self.id)
+
+    def to_proto(self) -> item_pb2.Item:
+        return item_pb2.Item(**dataclasses.asdict(self))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Deletion:
+    """A delete that the store made by itself: `ts` is that of the version deleted.
+
+    0 if only its sequence is known.
+    """
+
+    id: bytes
+    ts: int
+    partition_key: bytes = b""
+    sequence: int | None = None
+
+    def to_proto(self) -> item_service_pb2.ItemDeletion:
+        return item_service_pb2.ItemDeletion(**dataclasses.asdict(self))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Check:
+    """An item to judge: by its key alone, or with `ts` and `ttl` as just read."""
+
+    id: bytes
+    partition_key: bytes = b""
+    ts: int | None = None
+    ttl: int | None = None
+
+    def to_proto(self) -> item_service_pb2.VisibilityCheck:
+        return item_service_pb2.VisibilityCheck(**dataclasses.asdict(self))
+
+
+class Visibility(enum.Enum):
+    """What a check answers."""
+
+    VISIBLE = item_pb2.VISIBILITY_VISIBLE
+    EXPIRED = item_pb2.VISIBILITY_EXPIRED
+    # Nothing is tracked under the key, and the check carried no ts.
+    UNTRACKED = item_pb2.VISIBILITY_UNTRACKED
+
+    @classmethod
+    def _missing_(cls, value):
+        # In doubt, keep: an answer that a later version invents hides nothing.
+        return cls.VISIBLE
+
+
+class TrackResult(enum.Enum):
+    """What became of a reported write."""
+
+    UNKNOWN = 0
+    TRACKED = item_service_pb2.TRACK_RESULT_TRACKED
+    # A newer report is tracked; this one changed nothing.
+    STALE = item_service_pb2.TRACK_RESULT_STALE
+
+    @classmethod
+    def _missing_(cls, value):
+        return cls.UNKNOWN
+
+
+class UntrackResult(enum.Enum):
+    """What became of a reported delete."""
+
+    UNKNOWN = 0
+    UNTRACKED = item_service_pb2.UNTRACK_RESULT_UNTRACKED
+    # A newer version is tracked; it stays.
+    STALE = item_service_pb2.UNTRACK_RESULT_STALE
+    NOT_TRACKED = item_service_pb2.UNTRACK_RESULT_NOT_TRACKED
+
+    @classmethod
+    def _missing_(cls, value):
+        return cls.UNKNOWN
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to one check.
+
+    expire_time  first instant at which the item is expired, in whole Unix seconds; None if it
+                 never expires or nothing is known of it
+    judged_at    the sidecar's clock when it judged
+    """
+
+    visibility: Visibility
+    expire_time: int | None
+    judged_at: datetime.datetime
+
+    @property
+    def expired(self) -> bool:
+        """Whether the store must answer as if the item did not exist."""
+        return self.visibility is Visibility.EXPIRED
+
+
+def answers(response: item_service_pb2.CheckVisibilityResponse, count: int) -> list[Answer]:
+    """One answer per check, of which there were `count`."""
+    for got in (len(response.visibilities), len(response.expire_times)):
+        if got != count:
+            raise errors.wrong_length(got, count)
+    judged_at = response.judged_at.ToDatetime(tzinfo=datetime.timezone.utc)
+    return [Answer(Visibility(visibility), expire_time or None, judged_at)
+            for visibility, expire_time in zip(response.visibilities, response.expire_times)]
+
+
+def track_results(response: item_service_pb2.TrackItemsResponse, count: int) -> list[TrackResult]:
+    if len(response.results) != count:
+        raise errors.wrong_length(len(response.results), count)
+    return [TrackResult(result) for result in response.results]
+
+
+def untrack_results(response: item_service_pb2.UntrackItemsResponse,
+                    count: int) -> list[UntrackResult]:
+    if len(response.results) != count:
+        raise errors.wrong_length(len(response.results), count)
+    return [UntrackResult(result) for result in response.results]

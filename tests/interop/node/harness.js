@@ -1,0 +1,134 @@
+// What the tests share: a sidecar process per test, a store in memory, waiting.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client, Mutex, PrimaryStore, SidecarError } from 'ttl-sidecar';
+
+// Answers the first truthy value of `condition`; fails after `deadlineMs`.
+export async function waitUntil(condition, what, deadlineMs = 20000) {
+  const end = performance.now() + deadlineMs;
+  while (performance.now() < end) {
+    const value = await condition();
+    if (value) return value;
+    await pause(10);
+  }
+  return assert.fail(`not within ${deadlineMs} ms: ${what}`);
+}
+
+export async function toArray(iterable) {
+  const all = [];
+  for await (const element of iterable) all.push(element);
+  return all;
+}
+
+export function tempFolder(test) {
+  const folder = mkdtempSync(`${tmpdir()}/ttl-`);
+  test.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+// Fails unless `promise` rejects with a SidecarError of that code that has all the words.
+export async function assertRefused(promise, codeName, ...words) {
+  const error = await promise.then(
+    () => assert.fail(`not refused; ${codeName} was expected`),
+    (e) => e,
+  );
+  assert.ok(error instanceof SidecarError, String(error?.stack ?? error));
+  assert.equal(error.codeName, codeName, error.message);
+  for (const word of words)
+    assert.ok(error.message.includes(word), `${word} is not in: ${error.message}`);
+  return error;
+}
+
+// The real ttl-sidecar on a Unix socket, and a client of it; both end with the test.
+export class Sidecar {
+  static async start(test, ...flags) {
+    const sidecar = new Sidecar();
+    sidecar.folder = tempFolder(test);
+    sidecar.storeAddress = `unix:${sidecar.folder}/store.sock`;
+    sidecar.address = `unix:${sidecar.folder}/sidecar.sock`;
+    const log = `${sidecar.folder}/sidecar.log`;
+    const output = openSync(log, 'a');
+    sidecar.process = spawn(
+      `${process.env.TTL_BIN}/ttl-sidecar`,
+      [
+        '--listen-socket',
+        `${sidecar.folder}/sidecar.sock`,
+        '--data-dir',
+        `${sidecar.folder}/data`,
+        '--store',
+        sidecar.storeAddress,
+        ...flags,
+      ],
+      { stdio: ['ignore', output, output] },
+    );
+    sidecar.client = new Client({ address: sidecar.address });
+    test.after(() => sidecar.stop());
+    await waitUntil(() => {
+      if (sidecar.process.exitCode !== null) assert.fail(`it has ended: ${readFileSync(log)}`);
+      return sidecar.client.status().catch(() => undefined);
+    }, 'the sidecar answers');
+    return sidecar;
+  }
+
+  signal(name) {
+    this.process.kill(name);
+  }
+
+  stop() {
+    this.client.close();
+    this.process.kill('SIGKILL');
+  }
+}
+
+// Items in memory, by container and key.
+export class MemoryStore extends PrimaryStore {
+  storeId = 'memory';
+  items = new Map();
+  mutex = new Mutex();
+  batches = 0;
+
+  static name(container, { partitionKey = '', id }) {
+    return [container, ...[partitionKey, id].map((part) => Buffer.from(part).toString('hex'))].join(
+      '/',
+    );
+  }
+
+  write(container, item) {
+    return this.mutex.run(() => {
+      this.items.set(MemoryStore.name(container, item), item);
+    });
+  }
+
+  ids() {
+    return [...this.items.values()].map(({ id }) => Buffer.from(id).toString('latin1')).sort();
+  }
+
+  exclusive(container, keys, action) {
+    return this.mutex.run(action);
+  }
+
+  read(container, key) {
+    return this.items.get(MemoryStore.name(container, key));
+  }
+
+  delete(container, keys) {
+    this.batches += 1;
+    for (const key of keys) this.items.delete(MemoryStore.name(container, key));
+  }
+
+  scan(container, after, limit) {
+    const names = [...this.items.keys()]
+      .filter(
+        (name) =>
+          name.startsWith(`${container}/`) &&
+          (after === undefined || name > MemoryStore.name(container, after)),
+      )
+      .sort();
+    return names.slice(0, limit).map((name) => this.items.get(name));
+  }
+}
+
+export const now = () => Math.floor(Date.now() / 1000);

@@ -1,0 +1,39 @@
+// What the README prints works as printed; only addresses are replaced.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import test from 'node:test';
+import { Sidecar } from './harness.js';
+
+const readme = readFileSync(process.env.TTL_NODE_README, 'utf8');
+const [client, store] = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
+
+// Runs a program beside this file, so that it finds the package as any program does.
+function run(t, name, program) {
+  writeFileSync(new URL(`./${name}`, import.meta.url), program);
+  return execFileSync(process.execPath, [name], {
+    cwd: new URL('.', import.meta.url),
+    encoding: 'utf8',
+    timeout: 60000,
+  });
+}
+
+test('the example of a client runs', async (t) => {
+  const { address } = await Sidecar.start(t);
+  const printed = run(
+    t,
+    'readme_client.js',
+    client.replace('unix:/run/ttl-sidecar/sidecar.sock', address),
+  );
+  assert.match(printed, /^visible \d+$/m);
+  assert.match(printed, /^INVALID_ARGUMENT .*ttl/m);
+});
+
+test('the example of a store runs', async (t) => {
+  const { storeAddress } = await Sidecar.start(t);
+  run(
+    t,
+    'readme_store.js',
+    `${store.replace('unix:/run/my-store/store.sock', storeAddress)}\nawait server.close();\n`,
+  );
+});

@@ -1,0 +1,281 @@
+// A store in Node: the comparison before a delete, and deletes by the real sidecar.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import grpc from '@grpc/grpc-js';
+import { StoreBusy, serveStore } from 'ttl-sidecar';
+import { serviceDefinition } from '../node_modules/ttl-sidecar/src/messages.js';
+import { MemoryStore, Sidecar, now, tempFolder, toArray, waitUntil } from './harness.js';
+
+const TS = 1000000; // of the items in the table; they expire at TS + 10
+const METHODS = serviceDefinition('PrimaryStoreService');
+
+class StoreAtFixedTime extends MemoryStore {
+  nowSeconds = TS + 10;
+
+  nowMs() {
+    return this.nowSeconds * 1000;
+  }
+}
+
+async function serve(t, store, address) {
+  const server = await serveStore(store, address);
+  t.after(() => server.close());
+}
+
+// A store behind its socket, called as the sidecar does.
+async function startStore(t) {
+  const store = new StoreAtFixedTime();
+  const address = `unix:${tempFolder(t)}/store.sock`;
+  await serve(t, store, address);
+  const stub = new grpc.Client(address, grpc.credentials.createInsecure());
+  t.after(() => stub.close());
+  const call = (name, request) =>
+    new Promise((resolve, reject) => {
+      const { path, requestSerialize, responseDeserialize } = METHODS[name];
+      stub.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        new grpc.Metadata(),
+        { deadline: Date.now() + 5000 },
+        (error, response) => (error ? reject(error) : resolve(response)),
+      );
+    });
+  const deleteItems = (items, notAfter = TS + 60) =>
+    call('DeleteItems', { container: 'c', items, notAfter: new Date(notAfter * 1000) });
+  const scan = (pageToken, maxItems) => {
+    const { path, requestSerialize, responseDeserialize } = METHODS.ScanItems;
+    return toArray(
+      stub.makeServerStreamRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        { container: 'c', pageToken, maxItems },
+        new grpc.Metadata(),
+        { deadline: Date.now() + 5000 },
+      ),
+    );
+  };
+  return { store, call, deleteItems, scan };
+}
+
+const judged = (fields) => ({
+  id: 'a',
+  ts: TS,
+  ttl: 10,
+  etag: 'v1',
+  expireTime: TS + 10,
+  ...fields,
+});
+const outcomes = ({ results }) =>
+  results.map(({ outcome }) => outcome.replace('DELETE_OUTCOME_', ''));
+
+test('an item goes only if it is the one judged and in time', async (t) => {
+  const { store, deleteItems } = await startStore(t);
+  const stored = { id: 'a', ts: TS, ttl: 10, etag: 'v1' };
+  const table = [
+    // stored, judged, seconds of the store's clock and of not_after, outcome
+    [stored, {}, 10, 60, 'DELETED'],
+    [{ ...stored, ts: BigInt(TS), ttl: 10n }, {}, 10, 60, 'DELETED'],
+    [stored, { etag: '' }, 10, 60, 'DELETED'],
+    [{ ...stored, etag: undefined }, { etag: '' }, 10, 60, 'DELETED'],
+    [{ ...stored, ttl: null }, { ttl: undefined }, 10, 60, 'DELETED'],
+    [undefined, {}, 10, 60, 'NOT_FOUND'],
+    [{ ...stored, ts: TS + 1 }, {}, 10, 60, 'MODIFIED'],
+    [{ ...stored, ts: TS - 1 }, {}, 10, 60, 'MODIFIED'],
+    [{ ...stored, ttl: 11 }, {}, 10, 60, 'MODIFIED'],
+    [{ ...stored, ttl: undefined }, {}, 10, 60, 'MODIFIED'],
+    [stored, { ttl: undefined }, 10, 60, 'MODIFIED'],
+    [{ ...stored, etag: 'v2' }, {}, 10, 60, 'MODIFIED'],
+    [{ ...stored, etag: undefined }, {}, 10, 60, 'MODIFIED'],
+    [{ ...stored, id: 'b' }, {}, 10, 60, 'NOT_FOUND'],
+    [{ ...stored, partitionKey: 'p' }, {}, 10, 60, 'NOT_FOUND'],
+    [stored, {}, 9, 60, 'NOT_EXPIRED'],
+    [stored, {}, 60, 60, 'THROTTLED'],
+    [stored, {}, 59, 60, 'DELETED'],
+  ];
+  for (const [item, fields, clock, notAfter, outcome] of table) {
+    store.items.clear();
+    if (item !== undefined) store.write('c', item);
+    store.nowSeconds = TS + clock;
+    const response = await deleteItems([judged(fields)], TS + notAfter);
+    const left = item === undefined || outcome === 'DELETED' ? 0 : 1;
+    assert.deepEqual(
+      [outcomes(response), store.items.size],
+      [[outcome], left],
+      `${outcome}, ${JSON.stringify({ fields, clock, notAfter })}`,
+    );
+    assert.equal(response.storeNow.getTime(), (TS + clock) * 1000);
+  }
+});
+
+test('a modified item comes with what it is now', async (t) => {
+  const { store, deleteItems } = await startStore(t);
+  store.write('c', { id: 'a', ts: TS + 5, etag: 'v2', sequence: 2n ** 64n - 1n, sizeBytes: 3 });
+  const { current } = (await deleteItems([judged()])).results[0];
+  assert.deepEqual(
+    [current.ts, current.ttl, current.etag.toString(), current.sequence, current.sizeBytes],
+    [TS + 5, undefined, 'v2', 2n ** 64n - 1n, 3],
+  );
+});
+
+test('items of a batch are independent, and a key is deleted once', async (t) => {
+  const { store, deleteItems } = await startStore(t);
+  const id = Buffer.from([0xff]);
+  store.write('c', { id: 'a', ts: TS, ttl: 10, etag: 'v1' });
+  store.write('c', { id, ts: TS, ttl: 10, etag: 'v2' });
+  const response = await deleteItems([judged({ id }), judged(), judged({ id: 'x' }), judged()]);
+  assert.deepEqual(outcomes(response), ['MODIFIED', 'DELETED', 'NOT_FOUND', 'NOT_FOUND']);
+  assert.deepEqual(store.ids(), ['\xff']);
+});
+
+test('an item that cannot be read does not hold up the others', async (t) => {
+  const { store, deleteItems } = await startStore(t);
+  const read = store.read.bind(store);
+  store.read = async (container, key) => {
+    if (key.id.toString() === 'broken') throw new RangeError('block 7 is damaged');
+    return read(container, key);
+  };
+  store.write('c', { id: 'a', ts: TS, ttl: 10, etag: 'v1' });
+  const response = await deleteItems([judged({ id: 'broken' }), judged()]);
+  assert.deepEqual(outcomes(response), ['FAILED', 'DELETED']);
+  assert.equal(response.results[0].reason, 'the item cannot be read: RangeError');
+});
+
+test('a delete that throws fails the call', async (t) => {
+  const { store, deleteItems } = await startStore(t);
+  store.delete = async () => {
+    throw Object.assign(new Error('disk full'), { code: 'ENOSPC' });
+  };
+  store.write('c', { id: 'a', ts: TS, ttl: 10, etag: 'v1' });
+  await assert.rejects(deleteItems([judged()]), {
+    code: grpc.status.INTERNAL,
+    details: 'disk full',
+  });
+});
+
+test('a busy store throttles the whole batch', async (t) => {
+  const { store, deleteItems } = await startStore(t);
+  store.exclusive = async () => {
+    throw new StoreBusy(1500);
+  };
+  const response = await deleteItems([judged(), judged({ id: 'b' })]);
+  assert.deepEqual([outcomes(response), response.retryAfter], [['THROTTLED', 'THROTTLED'], 1500]);
+});
+
+test('requests without items or not_after are refused', async (t) => {
+  const { call } = await startStore(t);
+  for (const request of [{ items: [judged()] }, { notAfter: new Date() }]) {
+    await assert.rejects(call('DeleteItems', { container: 'c', ...request }), {
+      code: grpc.status.INVALID_ARGUMENT,
+    });
+  }
+});
+
+test('a scan gives every item once, over messages and calls', async (t) => {
+  const { store, scan } = await startStore(t);
+  assert.deepEqual(await scan('', 10), [{ items: [], nextPageToken: Buffer.alloc(0) }]);
+  const names = Array.from({ length: 1501 }, (_, n) => [`${'p'.repeat(n % 3)}`, `${n}`]);
+  for (const [partitionKey, id] of names) store.write('c', { partitionKey, id, ts: TS });
+  const found = [];
+  let pageToken = Buffer.alloc(0);
+  let calls = 0;
+  do {
+    const messages = await scan(pageToken, 700);
+    found.push(...messages.flatMap(({ items }) => items));
+    pageToken = messages.at(-1).nextPageToken;
+    calls += 1;
+  } while (pageToken.length > 0);
+  assert.equal(calls, 3);
+  assert.deepEqual(
+    found.map(({ partitionKey, id }) => `${partitionKey}/${id}`).sort(),
+    names.map(([partitionKey, id]) => `${partitionKey}/${id}`).sort(),
+  );
+});
+
+test('a scan refuses what is no place and no number, and a store may have none', async (t) => {
+  const { store, scan, call } = await startStore(t);
+  for (const [token, maxItems] of [
+    ['x', 1],
+    [Buffer.from([0, 5, 1, 2]), 1],
+    ['', 0],
+  ]) {
+    await assert.rejects(scan(token, maxItems), { code: grpc.status.INVALID_ARGUMENT });
+  }
+  store.scan = undefined;
+  await assert.rejects(scan('', 1), { code: grpc.status.UNIMPLEMENTED });
+  assert.deepEqual((await call('GetStoreInfo', {})).capabilities, ['STORE_CAPABILITY_ETAG']);
+});
+
+test('the store says who it is, and where it cannot listen', async (t) => {
+  const { store, call } = await startStore(t);
+  const info = await call('GetStoreInfo', {});
+  assert.deepEqual(
+    [info.storeId, info.now.getTime(), info.maxBatchItems, info.capabilities],
+    ['memory', (TS + 10) * 1000, 1000, ['STORE_CAPABILITY_ETAG', 'STORE_CAPABILITY_SCAN']],
+  );
+  await assert.rejects(serveStore(store, `unix:${tempFolder(t)}/no/such/store.sock`));
+});
+
+// A sidecar and a store; write() reports, too.
+async function startBoth(t) {
+  const sidecar = await Sidecar.start(t, '--policy-grace-seconds', '1');
+  const store = new MemoryStore();
+  await sidecar.client.createContainer('c', { defaultTtl: -1 });
+  const write = async (item) => {
+    await store.write('c', item);
+    await sidecar.client.track('c', [item]);
+  };
+  const deletes = async () => (await sidecar.client.status('c')).container.deletes;
+  return { ...sidecar, store, write, deletes };
+}
+
+test('expired items are deleted, and modified ones live', async (t) => {
+  const { client, store, write, deletes, storeAddress } = await startBoth(t);
+  const past = now() - 100;
+  const future = now() + 1800;
+  await write({ id: 'expired', ts: past, ttl: 10, etag: Buffer.from([0, 0xff]), sequence: 1 });
+  await write({ id: Buffer.from([0xff, 0, 0x6e]), ts: past, ttl: 10 });
+  await write({ id: 'live', ts: now(), ttl: 3600 });
+  await write({ id: 'for ever', ts: past });
+  await write({ id: 'rewritten', ts: past, ttl: 10, etag: '1', sequence: 2 });
+  // Written again, and the report is lost.
+  const ts = now();
+  await store.write('c', { id: 'rewritten', ts, ttl: future - ts, etag: '2', sequence: 3 });
+  await serve(t, store, storeAddress);
+  await waitUntil(async () => {
+    const { deleted, modified } = await deletes();
+    return deleted === 2 && modified === 1;
+  }, 'two are deleted and one is found modified');
+  assert.deepEqual(store.ids(), ['for ever', 'live', 'rewritten']);
+  const [answer] = await client.check('c', [{ id: 'rewritten' }]);
+  assert.deepEqual([answer.expired, answer.expireTime], [false, future]);
+});
+
+test('a default_ttl reaches items that were there before', async (t) => {
+  const { client, store, deletes, storeAddress } = await startBoth(t);
+  const items = Array.from({ length: 1200 }, (_, n) => ({ id: `${n}`, ts: now() - 100 }));
+  await Promise.all(items.map((item) => store.write('c', item)));
+  await client.track('c', items);
+  await serve(t, store, storeAddress);
+  await client.setDefaultTtl('c', 50);
+  await waitUntil(async () => (await deletes()).deleted === 1200, '1200 deletes are counted');
+  assert.deepEqual(store.ids(), []);
+  assert.ok(store.batches > 1);
+});
+
+test('a store that is busy is asked again', async (t) => {
+  const { store, write, deletes, storeAddress } = await startBoth(t);
+  const exclusive = store.exclusive.bind(store);
+  let turnedAway = 0;
+  store.exclusive = async (...theArguments) => {
+    turnedAway += 1;
+    if (turnedAway === 1) throw new StoreBusy(100);
+    return exclusive(...theArguments);
+  };
+  await write({ id: 'a', ts: now() - 100, ttl: 10 });
+  await serve(t, store, storeAddress);
+  await waitUntil(async () => (await deletes()).deleted === 1, 'the item is deleted');
+  assert.deepEqual([(await deletes()).throttled, store.ids()], [1, []]);
+});

@@ -1,0 +1,148 @@
+"""What the tests share: a sidecar process per test, a store in memory, waiting."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import grpc
+
+from ttl_sidecar import Client, PrimaryStore, SidecarError
+
+BINARIES = pathlib.Path(os.environ["TTL_BIN"])
+
+
+def wait_until(condition, what, deadline=20.0):
+    """Returns the first true value of `condition`; fails after `deadline` seconds."""
+    end = time.monotonic() + deadline
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.01)
+    raise AssertionError(f"not within {deadline:g} s: {what}")
+
+
+class Sidecar:
+    """The real ttl-sidecar on a Unix socket in `folder`."""
+
+    def __init__(self, folder, *flags):
+        self.address = f"unix:{folder}/sidecar.sock"
+        self._command = [BINARIES / "ttl-sidecar", "--listen-socket", f"{folder}/sidecar.sock",
+                         "--data-dir", f"{folder}/sidecar.data", *flags]
+        self._log_path = pathlib.Path(folder) / "sidecar.log"
+        self._process = None
+
+    def start(self):
+        with open(self._log_path, "ab") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+        with Client(self.address) as client:
+            wait_until(lambda: self._answers(client), "the sidecar answers")
+
+    def _answers(self, client):
+        if self._process.poll() is not None:
+            raise AssertionError(f"the sidecar has ended:\n{self._log_path.read_text()}")
+        with contextlib.suppress(SidecarError):
+            return client.status()
+
+    def signal(self, number):
+        self._process.send_signal(number)
+
+    def kill(self):
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+class MemoryStore(PrimaryStore):
+    """Items in a dictionary: {container: {key: Item}}."""
+
+    store_id = "memory"
+
+    def __init__(self):
+        self.lock = threading.RLock()
+        self.containers = {}
+        self.batches = 0  # deleted so far
+
+    def write(self, container, item):
+        with self.lock:
+            self.containers.setdefault(container, {})[item.key] = item
+
+    def items(self, container):
+        with self.lock:
+            return list(self.containers.get(container, {}).values())
+
+    def exclusive(self, container, keys):
+        return self.lock
+
+    def read(self, container, key):
+        return self.containers.get(container, {}).get(key)
+
+    def delete(self, container, keys):
+        self.batches += 1
+        for key in keys:
+            del self.containers[container][key]
+
+    def scan(self, container, after, limit):
+        items = sorted(self.items(container), key=lambda item: item.key)
+        return [item for item in items if after is None or item.key > after][:limit]
+
+
+class TempDirTestCase(unittest.TestCase):
+    """A folder for each test."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="ttl-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def assert_refused(self, code, *words):
+        """A context in which a SidecarError of that code must be raised that has all the words."""
+        return _Refused(self, code, words)
+
+
+class SidecarTestCase(TempDirTestCase):
+    """A sidecar of its own for each test, and a client of it."""
+
+    flags = ()
+
+    def setUp(self):
+        super().setUp()
+        self.store_address = f"unix:{self.folder}/store.sock"
+        self.sidecar = Sidecar(self.folder, "--store", self.store_address, *self.flags)
+        self.addCleanup(self.sidecar.kill)
+        self.sidecar.start()
+        self.client = self.enterContext(Client(self.sidecar.address))
+
+
+class _Refused(contextlib.AbstractContextManager):
+    def __init__(self, test, code, words):
+        self._test, self._code, self._words = test, code, words
+        self.error = None
+
+    def __exit__(self, exception_type, error, traceback):
+        if exception_type is None:
+            self._test.fail(f"not refused; {self._code} was expected")
+        if not isinstance(error, SidecarError):
+            return False
+        self.error = error
+        self._test.assertEqual(error.code, self._code, error.message)
+        for word in self._words:
+            self._test.assertIn(word, error.message)
+        return True
+
+
+def pause(sidecar):
+    """Until resume(), the sidecar takes connections and answers nothing."""
+    sidecar.signal(signal.SIGSTOP)
+
+
+def resume(sidecar):
+    sidecar.signal(signal.SIGCONT)
+
+
+Code = grpc.StatusCode

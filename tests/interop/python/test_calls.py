@@ -1,0 +1,167 @@
+"""What is repeated and what is not, and answers that no sidecar of today gives: against a server
+that says what the test tells it."""
+
+import concurrent.futures
+import time
+
+import grpc
+
+from harness import Code, TempDirTestCase
+from ttl.v1 import (
+    container_service_pb2_grpc, expiry_service_pb2_grpc, item_service_pb2 as pb,
+    item_service_pb2_grpc)
+from ttl_sidecar import Check, Client, Deletion, Item, TrackResult, Visibility
+
+
+class ScriptedSidecar(item_service_pb2_grpc.ItemServiceServicer,
+                      container_service_pb2_grpc.ContainerServiceServicer,
+                      expiry_service_pb2_grpc.ExpiryServiceServicer):
+    """Counts calls by method, and answers each by what `answer` returns, or with the error that it
+    sets in the context."""
+
+    def __init__(self):
+        self.calls = {}
+        self.answer = None
+
+    def __getattribute__(self, name):
+        if not name[0].isupper():
+            return super().__getattribute__(name)
+
+        def handle(request, context):
+            self.calls[name] = self.calls.get(name, 0) + 1
+            return self.answer(request, context)
+        return handle
+
+
+def fails_with(code, *metadata):
+    def answer(request, context):
+        context.set_trailing_metadata(metadata)
+        context.abort(code, "told so")
+    return answer
+
+
+class Calls(TempDirTestCase):
+    def setUp(self):
+        super().setUp()
+        self.script = ScriptedSidecar()
+        server = grpc.server(concurrent.futures.ThreadPoolExecutor(max_workers=4))
+        item_service_pb2_grpc.add_ItemServiceServicer_to_server(self.script, server)
+        container_service_pb2_grpc.add_ContainerServiceServicer_to_server(self.script, server)
+        expiry_service_pb2_grpc.add_ExpiryServiceServicer_to_server(self.script, server)
+        self.address = f"unix:{self.folder}/scripted.sock"
+        server.add_insecure_port(self.address)
+        server.start()
+        self.addCleanup(lambda: server.stop(0).wait())
+        self.client = self.enterContext(Client(self.address))
+        self.refill_retry_budget()
+
+    def refill_retry_budget(self):
+        """gRPC repeats less after many failures; it counts over the whole process."""
+        self.script.answer = lambda request, context: pb.CheckVisibilityResponse(
+            visibilities=[1], expire_times=[0])
+        for _ in range(100):
+            self.client.check("c", [Check(id=b"a")])
+        self.script.calls.clear()
+
+    def test_only_what_may_be_repeated_is_repeated(self):
+        plain, ordered = Item(id=b"a", ts=1), Item(id=b"a", ts=1, sequence=1)
+        gone, gone_ordered = Deletion(id=b"a", ts=1), Deletion(id=b"a", ts=1, sequence=1)
+        client = self.client
+        table = [  # method, call, attempts if UNAVAILABLE, attempts if RESOURCE_EXHAUSTED
+            ("CheckVisibility", lambda: client.check("c", [Check(id=b"a")]), 4, 1),
+            ("GetItem", lambda: client.get_item("c", b"a"), 4, 1),
+            ("ListItems", lambda: list(client.list_items("c")), 4, 1),
+            ("TrackItems", lambda: client.track("c", [plain]), 1, 4),
+            ("TrackItems", lambda: client.track("c", [ordered]), 4, 4),
+            ("TrackItems", lambda: client.track("c", [ordered, plain]), 1, 4),
+            ("UntrackItems", lambda: client.untrack("c", [gone]), 1, 4),
+            ("UntrackItems", lambda: client.untrack("c", [gone_ordered]), 4, 4),
+            ("GetContainer", lambda: client.get_container("c"), 4, 1),
+            ("ListContainers", lambda: list(client.list_containers()), 4, 1),
+            ("CreateContainer", lambda: client.create_container("c"), 1, 1),
+            ("UpdateContainer", lambda: client.set_default_ttl("c", 1), 1, 1),
+            ("DeleteContainer", lambda: client.delete_container("c"), 1, 1),
+            ("GetExpiryStatus", lambda: client.status(), 4, 1),
+            ("ListExpiryStatuses", lambda: list(client.list_statuses()), 4, 1),
+            ("ExplainItem", lambda: client.explain_item("c", b"a"), 4, 1),
+            ("PauseDeletes", lambda: client.pause_deletes("why"), 1, 1),
+            ("ResumeDeletes", lambda: client.resume_deletes(), 1, 1),
+            ("ReportUsage", lambda: client.report_usage("c", 1), 1, 1),
+        ]
+        for column, code in ((2, Code.UNAVAILABLE), (3, Code.RESOURCE_EXHAUSTED)):
+            for row in table:
+                with self.subTest(method=row[0], code=code):
+                    self.refill_retry_budget()
+                    self.script.answer = fails_with(code)
+                    with self.assert_refused(code, "told so"):
+                        row[1]()
+                    self.assertEqual(self.script.calls, {row[0]: row[column]})
+
+    def test_other_errors_are_not_repeated_and_keep_code_and_message(self):
+        for code in (Code.INTERNAL, Code.DATA_LOSS, Code.ABORTED, Code.FAILED_PRECONDITION,
+                     Code.PERMISSION_DENIED, Code.UNKNOWN):
+            with self.subTest(code=code):
+                self.script.calls.clear()
+                self.script.answer = fails_with(code)
+                with self.assert_refused(code) as refused:
+                    self.client.check("c", [Check(id=b"a")])
+                self.assertEqual((refused.error.message, refused.error.retry_after),
+                                 ("told so", None))
+                self.assertEqual(self.script.calls, {"CheckVisibility": 1})
+
+    def test_a_hint_when_to_retry_is_waited_for_and_given_to_the_caller(self):
+        self.script.answer = fails_with(Code.RESOURCE_EXHAUSTED, ("grpc-retry-pushback-ms", "150"))
+        begin = time.monotonic()
+        with self.assert_refused(Code.RESOURCE_EXHAUSTED) as refused:
+            self.client.track("c", [Item(id=b"a", ts=1)])
+        self.assertEqual((refused.error.retry_after, self.script.calls), (0.15, {"TrackItems": 4}))
+        self.assertGreaterEqual(time.monotonic() - begin, 3 * 0.15)
+
+    def test_an_unknown_visibility_is_visible(self):
+        self.script.answer = lambda request, context: pb.CheckVisibilityResponse(
+            visibilities=[77, 0, 2], expire_times=[5, 0, 5])
+        answers = self.client.check("c", [Check(id=b"a")] * 3)
+        self.assertEqual([answer.visibility for answer in answers],
+                         [Visibility.VISIBLE, Visibility.VISIBLE, Visibility.EXPIRED])
+        self.assertEqual([answer.expired for answer in answers], [False, False, True])
+
+    def test_an_unknown_result_of_a_report_is_unknown(self):
+        self.script.answer = lambda request, context: pb.TrackItemsResponse(results=[1, 77])
+        self.assertEqual(self.client.track("c", [Item(id=b"a", ts=1)] * 2),
+                         [TrackResult.TRACKED, TrackResult.UNKNOWN])
+
+    def test_an_answer_of_the_wrong_length_is_not_used(self):
+        for visibilities, expire_times in (([2], [0, 0]), ([1, 1], [0]), ([1, 1, 1], [0, 0, 0])):
+            self.script.answer = lambda request, context: pb.CheckVisibilityResponse(
+                visibilities=visibilities, expire_times=expire_times)
+            with self.assert_refused(Code.INTERNAL, "for 2 entries"):
+                self.client.check("c", [Check(id=b"a")] * 2)
+
+    def test_a_message_of_a_stream_has_code_message_and_hint(self):
+        def refuse_all(requests, context):
+            for _ in requests:
+                error = pb.MessageError(code=8, message="full")
+                error.retry_after.FromMilliseconds(250)
+                yield pb.StreamTrackItemsResponse(error=error)
+        self.script.answer = refuse_all
+        [reply] = self.client.track_stream("c", [[Item(id=b"a", ts=1)]])
+        self.assertEqual((reply.error.code, reply.error.message, reply.error.retry_after),
+                         (Code.RESOURCE_EXHAUSTED, "full", 0.25))
+
+    def test_a_stream_that_ends_before_it_has_answered_is_an_error(self):
+        def answer_one(requests, context):
+            next(requests)
+            yield pb.StreamCheckVisibilityResponse(response=pb.CheckVisibilityResponse(
+                visibilities=[1], expire_times=[0]))
+            next(requests)
+        self.script.answer = answer_one
+        with self.assert_refused(Code.INTERNAL, "1 messages unanswered"):
+            for reply in self.client.check_stream("c", [[Check(id=b"a")]] * 2):
+                reply.results()
+
+    def test_a_sidecar_that_is_not_there_is_unavailable_at_once(self):
+        begin = time.monotonic()
+        with Client(f"unix:{self.folder}/nobody.sock") as client:
+            with self.assert_refused(Code.UNAVAILABLE, "nobody.sock"):
+                client.status()
+        self.assertLess(time.monotonic() - begin, 10)

@@ -1,0 +1,226 @@
+"""The rules of TTL, as a caller in Python sees them."""
+
+import time
+
+from harness import Code, SidecarTestCase, wait_until
+from ttl_sidecar import Check, Deletion, Item, TrackResult, UntrackResult, Visibility
+
+# Effective ttl by (default_ttl of the container, ttl of the item); None: never expires.
+TABLE = {
+    (None, None): None, (-1, None): None, (3, None): 3,
+    (None, -1): None, (-1, -1): None, (3, -1): None,
+    (None, 2): None, (-1, 2): 2, (3, 2): 2,
+}
+
+
+class TtlTable(SidecarTestCase):
+    def judge(self, container, id, ts, ttl, effective_ttl):
+        """Asks by key and with the state carried; both must be right at their instant."""
+        checks = [Check(id=id), Check(id=id, ts=ts, ttl=ttl)]
+        expire_time = None if effective_ttl is None else ts + effective_ttl
+        for answer in self.client.check(container, checks):
+            expired = expire_time is not None and answer.judged_at.timestamp() >= expire_time
+            self.assertEqual(answer.expired, expired, (container, id, answer))
+            self.assertEqual(answer.expire_time, expire_time)
+        return answer.judged_at.timestamp()
+
+    def test_every_answer_is_right_to_the_second(self):
+        ts = int(time.time())
+        for default_ttl in (None, -1, 3):
+            self.client.create_container(f"c/{default_ttl}", default_ttl)
+            self.client.track(f"c/{default_ttl}", [Item(id=str(ttl).encode(), ts=ts, ttl=ttl)
+                                                   for ttl in (None, -1, 2)])
+        judged_at, rounds = 0.0, 0
+        while judged_at < ts + 4:
+            rounds += 1
+            for (default_ttl, ttl), effective_ttl in TABLE.items():
+                judged_at = self.judge(f"c/{default_ttl}", str(ttl).encode(), ts, ttl,
+                                       effective_ttl)
+        self.assertGreater(rounds, 50)
+
+    def test_a_write_restarts_the_countdown_and_no_ttl_means_the_default(self):
+        self.client.create_container("c", 3600)
+        ts = int(time.time())
+        self.client.track("c", [Item(id=b"a", ts=ts - 100, ttl=10)])
+        [before] = self.client.check("c", [Check(id=b"a")])
+        self.client.track("c", [Item(id=b"a", ts=ts)])
+        [after] = self.client.check("c", [Check(id=b"a")])
+        self.assertTrue(before.expired)
+        self.assertEqual((after.expired, after.expire_time), (False, ts + 3600))
+
+    def test_switching_ttl_off_shows_all_items_again_and_minus_one_is_not_off(self):
+        ts = int(time.time()) - 100
+        self.client.create_container("c", 10)
+        self.client.track("c", [Item(id=b"own", ts=ts, ttl=20), Item(id=b"inherits", ts=ts)])
+        checks = [Check(id=b"own"), Check(id=b"inherits")]
+        for default_ttl, expected in ((10, [True, True]), (None, [False, False]),
+                                      (-1, [True, False]), (1000, [True, False])):
+            self.client.set_default_ttl("c", default_ttl)
+            answers = self.client.check("c", checks)
+            self.assertEqual([answer.expired for answer in answers], expected, default_ttl)
+
+
+class Reports(SidecarTestCase):
+    def setUp(self):
+        super().setUp()
+        self.client.create_container("c", 3600)
+        self.now = int(time.time())
+
+    def test_what_was_never_reported_is_untracked_unless_the_check_carries_state(self):
+        by_key, carried, expired = self.client.check("c", [
+            Check(id=b"x"), Check(id=b"x", ts=self.now), Check(id=b"x", ts=self.now - 60, ttl=60)])
+        self.assertIs(by_key.visibility, Visibility.UNTRACKED)
+        self.assertEqual((by_key.expired, by_key.expire_time), (False, None))
+        self.assertIs(carried.visibility, Visibility.VISIBLE)
+        self.assertIs(expired.visibility, Visibility.EXPIRED)
+
+    def test_an_older_report_is_stale_by_sequence_and_by_ts(self):
+        def report(**fields):
+            return self.client.track("c", [Item(id=b"a", **fields)])
+        self.assertEqual(report(ts=self.now, sequence=7), [TrackResult.TRACKED])
+        self.assertEqual(report(ts=self.now, sequence=6), [TrackResult.STALE])
+        self.assertEqual(report(ts=self.now - 1), [TrackResult.STALE])
+        self.assertEqual(report(ts=self.now, sequence=2**64 - 1), [TrackResult.TRACKED])
+        self.assertEqual(self.client.get_item("c", b"a").item.sequence, 2**64 - 1)
+
+    def test_deletes_are_reported_by_version(self):
+        self.client.track("c", [Item(id=b"a", ts=self.now, sequence=5)])
+        def untrack(id, sequence):
+            deletion = Deletion(id=id, ts=self.now, sequence=sequence)
+            return self.client.untrack("c", [deletion])
+        self.assertEqual(untrack(b"a", 4), [UntrackResult.STALE])
+        self.assertEqual(untrack(b"a", 6), [UntrackResult.UNTRACKED])
+        self.assertEqual(untrack(b"a", 7), [UntrackResult.NOT_TRACKED])
+
+    def test_keys_and_etags_are_bytes_of_any_kind(self):
+        item = Item(partition_key=b"\x00\xff/\xc3\x28", id=b"\xfe\x00\n", ts=self.now,
+                    etag=b"\x80\x81", size_bytes=9)
+        self.client.track("c", [item])
+        [view] = self.client.list_items("c")
+        self.assertEqual(view.item, item.to_proto())
+        [answer] = self.client.check("c", [Check(partition_key=item.partition_key, id=item.id)])
+        self.assertIs(answer.visibility, Visibility.VISIBLE)
+
+    def test_the_limits_of_64_bit_values(self):
+        self.client.track("c", [Item(id=b"a", ts=self.now, ttl=2147483647)])
+        [answer] = self.client.check("c", [Check(id=b"a")])
+        self.assertEqual(answer.expire_time, self.now + 2147483647)
+        # A check never refuses what it carries.
+        impossible = [Check(id=b"x", ts=ts, ttl=ttl) for ts in (-2**63, 0, 2**63 - 1)
+                      for ttl in (None, 0, 2**63 - 1, -2**63)]
+        for answer in self.client.check("c", impossible):
+            self.assertIs(answer.visibility, Visibility.VISIBLE)
+        with self.assertRaises(ValueError):
+            self.client.track("c", [Item(id=b"a", ts=2**63)])
+
+    def test_lists_are_longer_than_a_call_and_a_page(self):
+        items = [Item(id=b"%05d" % n, ts=self.now) for n in range(2500)]
+        self.assertEqual(self.client.track("c", items), [TrackResult.TRACKED] * 2500)
+        answers = self.client.check("c", [Check(id=item.id) for item in items] + [Check(id=b"x")])
+        self.assertEqual([answer.visibility for answer in answers],
+                         [Visibility.VISIBLE] * 2500 + [Visibility.UNTRACKED])
+        self.assertEqual([view.item.id for view in self.client.list_items("c")],
+                         [item.id for item in items])
+
+
+class Errors(SidecarTestCase):
+    def setUp(self):
+        super().setUp()
+        self.client.create_container("c", 3600)
+        self.now = int(time.time())
+
+    def test_values_out_of_range_are_refused_by_name_and_nothing_is_applied(self):
+        good = Item(id=b"good", ts=self.now)
+        for field, value in (("ttl", 0), ("ttl", -2), ("ttl", 2147483648), ("ttl", 2**63 - 1),
+                             ("ttl", -2**63), ("ts", 0), ("ts", -1), ("ts", self.now * 1000)):
+            with self.subTest(field=field, value=value):
+                bad = Item(**{"id": b"bad", "ts": self.now, field: value})
+                with self.assert_refused(Code.INVALID_ARGUMENT, "items[1]", field, str(value)):
+                    self.client.track("c", [good, bad])
+        self.assertEqual(list(self.client.list_items("c")), [])
+
+    def test_values_out_of_range_are_refused_for_containers_too(self):
+        for default_ttl in (0, -2, 2147483648):
+            with self.subTest(default_ttl=default_ttl):
+                with self.assert_refused(Code.INVALID_ARGUMENT, "default_ttl", str(default_ttl)):
+                    self.client.set_default_ttl("c", default_ttl)
+        self.assertEqual(self.client.get_container("c").default_ttl, 3600)
+
+    def first(self, replies):
+        return next(replies).results()
+
+    def test_an_unknown_container_is_not_found_by_every_method(self):
+        item = Item(id=b"a", ts=self.now)
+        for call in (lambda: self.client.track("no/such", [item]),
+                     lambda: self.client.untrack("no/such", [Deletion(id=b"a", ts=self.now)]),
+                     lambda: self.client.check("no/such", [Check(id=b"a")]),
+                     lambda: self.client.get_item("no/such", b"a"),
+                     lambda: list(self.client.list_items("no/such")),
+                     lambda: self.client.get_container("no/such"),
+                     lambda: self.client.set_default_ttl("no/such", 5),
+                     lambda: self.client.delete_container("no/such"),
+                     lambda: self.client.status("no/such"),
+                     lambda: self.client.pause_deletes("test", "no/such"),
+                     lambda: self.first(self.client.check_stream("no/such", [[Check(id=b"a")]])),
+                     lambda: self.first(self.client.track_stream("no/such", [[item]]))):
+            with self.assert_refused(Code.NOT_FOUND, "no/such"):
+                call()
+
+    def test_expired_items_cannot_be_looked_up_but_explained(self):
+        self.client.track("c", [Item(id=b"a", ts=self.now - 60, ttl=60)])
+        with self.assert_refused(Code.NOT_FOUND):
+            self.client.get_item("c", b"a")
+        self.assertTrue(self.client.explain_item("c", b"a").item.expired)
+
+    def test_a_container_that_exists_is_not_created_again(self):
+        with self.assert_refused(Code.ALREADY_EXISTS, "c"):
+            self.client.create_container("c")
+
+    def test_the_error_of_one_part_of_many_says_which(self):
+        items = [Item(id=b"%d" % n, ts=self.now) for n in range(1500)]
+        items[1200] = Item(id=b"bad", ts=self.now, ttl=0)
+        with self.assert_refused(Code.INVALID_ARGUMENT, "entries 1000 to 1499", "items[200]"):
+            self.client.track("c", items)
+        self.assertEqual(len(list(self.client.list_items("c"))), 1000)
+
+
+class Containers(SidecarTestCase):
+    def test_create_change_list_and_delete(self):
+        created = self.client.create_container("salesdb/orders", 60)
+        self.client.create_container("salesdb/carts")
+        self.assertEqual(created.default_ttl, 60)
+        changed = self.client.set_default_ttl("salesdb/orders", None)
+        self.assertFalse(changed.HasField("default_ttl"))
+        self.assertNotEqual(changed.etag, created.etag)
+        with self.assert_refused(Code.ABORTED):
+            self.client.delete_container("salesdb/orders", created.etag)
+        self.client.delete_container("salesdb/orders", changed.etag)
+        self.assertEqual([container.id for container in self.client.list_containers()],
+                         ["salesdb/carts"])
+
+    def test_pauses_show_in_the_status(self):
+        self.client.create_container("c", 60)
+        self.client.pause_deletes("one", "c")
+        self.client.pause_deletes("all of them")
+        status = self.client.status("c")
+        self.assertEqual((status.container.pause.reason, status.sidecar.pause.reason),
+                         ("one", "all of them"))
+        self.client.resume_deletes("c")
+        self.client.resume_deletes()
+        [status] = self.client.list_statuses()
+        self.assertFalse(status.HasField("pause"))
+
+    def test_usage_shows_in_the_status(self):
+        self.client.create_container("c", 60, delete_policy={"request_units_per_second": 100})
+        self.client.report_usage("c", 30, period=2.0, reporter="test")
+        wait_until(lambda: self.client.status("c").container.budget.used_by_requests == 15,
+                   "15 request units per second are in use")
+
+    def test_watchers_see_a_snapshot_and_then_changes(self):
+        self.client.create_container("c", 60)
+        watch = self.client.watch_containers(heartbeat=0.2)
+        self.assertEqual([container.id for container in next(watch).containers], ["c"])
+        self.client.set_default_ttl("c", 70)
+        change = next(message for message in watch if message.containers)
+        self.assertEqual(change.containers[0].default_ttl, 70)
+        watch.close()
