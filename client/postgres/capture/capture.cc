@@ -1,0 +1,93 @@
+#include "client/postgres/capture/capture.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/postgres/capture/capture_session.h"
+#include "client/postgres/capture/patient_query.h"
+#include "client/postgres/capture/slot_keeper.h"
+#include "client/postgres/sql/connection.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl::postgres {
+namespace {
+
+constexpr absl::Duration kStopPoll = absl::Milliseconds(100);
+
+}  // namespace
+
+Capture::Capture(const Config& config, std::vector<TableDefinition> tables,
+                 std::shared_ptr<grpc::Channel> sidecar, VisiblePosition& visible,
+                 CaptureOptions options)
+    : config_(config),
+      tables_(std::move(tables)),
+      sidecar_(std::move(sidecar)),
+      visible_(visible),
+      options_(options),
+      slot_(config_),
+      containers_(sidecar_, config_.sidecar, [this] { wake_.Notify(); }),
+      thread_([this] { Run(); }) {}
+
+Capture::~Capture() {
+  stop_ = true;
+  wake_.Notify();
+  thread_.join();
+}
+
+void Capture::Run() {
+  absl::Duration pause = options_.first_pause;
+  std::string last_problem;
+  while (!stop_) {
+    CaptureSession session(
+        {config_, tables_, sidecar_, containers_, options_, visible_, board_, slot_, wake_, stop_});
+    const absl::Status status = session.Run();
+    if (stop_) return;
+    if (session.has_worked()) pause = options_.first_pause;
+    const std::string problem(status.message());
+    // The same thing is said once.
+    if (problem != last_problem) spdlog::warn("capture: {}", problem);
+    last_problem = session.has_worked() ? "" : problem;
+    board_.Update([&](CaptureStatus& shown) {
+      shown.state = "waiting to try again";
+      shown.problem = problem;
+      shown.is_streaming = false;
+      shown.is_caught_up = false;
+      shown.is_complete = false;
+      ++shown.restarts;
+    });
+    WaitBeforeRetry(pause);
+    pause = std::min(2 * pause, options_.longest_pause);
+  }
+}
+
+void Capture::WaitBeforeRetry(absl::Duration pause) {
+  const absl::Time end = absl::Now() + pause;
+  if (const absl::Status status = WatchSlot(); !status.ok()) {
+    spdlog::debug("capture: the slot cannot be watched: {}", status.ToString());
+  }
+  const uint64_t version = containers_.version();
+  // A sidecar that has come back need not wait.
+  while (!stop_ && absl::Now() < end && containers_.version() == version) {
+    wake_.Wait(-1, std::min(kStopPoll, end - absl::Now()));
+  }
+}
+
+absl::Status Capture::WatchSlot() {
+  const absl::Time now = absl::Now();
+  if (now - last_watch_ < options_.catalog_interval) return absl::OkStatus();
+  last_watch_ = now;
+  auto connection = Connection::Open(config_.database, "ttl-postgres capture");
+  if (!connection.ok()) return connection.status();
+  PatientQuery database(**connection, kStopPoll, [this] {
+    return stop_ ? absl::CancelledError("stopping") : absl::OkStatus();
+  });
+  absl::Status status = slot_.Check(database);
+  board_.Update([&](CaptureStatus& shown) { shown.slot_bytes = slot_.retained_bytes(); });
+  if (!absl::IsResourceExhausted(status) || !SqlState(status).empty()) return status;
+  spdlog::error("{}", std::string(status.message()));
+  return slot_.Drop(database);
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,553 @@
+#include "client/postgres/capture/capture_session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/postgres/row/lsn.h"
+#include "client/postgres/row/observe_snapshot.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl::postgres {
+namespace {
+
+constexpr char kApplicationName[] = "ttl-postgres capture";
+// Messages of the stream that are handled before other things have their turn.
+constexpr int kMessagesPerTurn = 1000;
+constexpr absl::Duration kIdleWait = absl::Milliseconds(500);
+constexpr absl::Duration kReadingWait = absl::Milliseconds(20);
+constexpr absl::Duration kStatusPause = absl::Milliseconds(100);
+constexpr absl::Duration kShowInterval = absl::Milliseconds(100);
+constexpr absl::Duration kUntrackableLogInterval = absl::Seconds(10);
+// The first answer of the sidecar may take so long.
+constexpr absl::Duration kFirstAnswer = absl::Seconds(3);
+// An answer that takes longer is a problem.
+constexpr absl::Duration kAnswerDeadline = absl::Seconds(10);
+
+// Rows that a policy hides from us would look like rows that are gone.
+constexpr char kSettings[] =
+    "SET row_security = off; SET lock_timeout = '2s'; SET statement_timeout = 0; SET jit = off";
+
+std::string NamesOf(const std::vector<ColumnDefinition>& columns) {
+  std::string names;
+  for (const ColumnDefinition& column : columns) {
+    absl::StrAppend(&names, " ", column.name, ":", column.type);
+  }
+  return names;
+}
+
+std::string NameOf(const std::optional<ColumnDefinition>& column) {
+  return column.has_value() ? absl::StrCat(" ", column->name, ":", column->type) : " -";
+}
+
+}  // namespace
+
+CaptureSession::CaptureSession(const Parts& parts)
+    : parts_(parts),
+      stub_(v1::ItemService::NewStub(parts.sidecar)),
+      display_(isatty(STDERR_FILENO) != 0) {}
+
+CaptureSession::~CaptureSession() { display_.Finish(absl::Now()); }
+
+absl::Status CaptureSession::Run() {
+  absl::Status status = Prepare();
+  if (status.ok()) status = Work();
+  if (status.ok() || absl::IsCancelled(status)) return absl::OkStatus();
+  return WithAdvice(std::move(status));
+}
+
+absl::Status CaptureSession::Prepare() {
+  parts_.board.Update([](CaptureStatus& status) { status.state = "connecting"; });
+  AwaitSidecar();
+  containers_version_ = parts_.containers.version();
+  for (const TableDefinition& table : parts_.tables) {
+    auto time = parts_.containers.CreateTime(table.config.container);
+    if (!time.ok()) return time.status();
+    create_times_.push_back(*std::move(time));
+  }
+  absl::Status status = OpenDatabase();
+  if (status.ok()) status = ReadTableTypes();
+  if (status.ok()) status = LoadTables();
+  if (!status.ok()) return status;
+  const auto start = OpenSlot();
+  if (!start.ok()) return start.status();
+  status = StartStream();
+  return status.ok() ? StartReading(*start) : status;
+}
+
+// It is no problem if it takes a moment at the start.
+void CaptureSession::AwaitSidecar() {
+  const absl::Time deadline = absl::Now() + kFirstAnswer;
+  while (parts_.containers.version() == 0 && !parts_.stop && absl::Now() < deadline) {
+    parts_.wake.Wait(-1, kStatusPause);
+  }
+}
+
+absl::Status CaptureSession::OpenDatabase() {
+  auto connection = Connection::Open(parts_.config.database, kApplicationName);
+  if (!connection.ok()) return connection.status();
+  connection_ = *std::move(connection);
+  if (const auto set = connection_->Execute(kSettings); !set.ok()) return set.status();
+  const auto timeout = connection_->Query(
+      "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'wal_sender_timeout'");
+  if (!timeout.ok()) return timeout.status();
+  interval_ = StatusInterval(absl::Milliseconds(timeout->Number(0, 0)));
+  database_ = std::make_unique<PatientQuery>(*connection_, std::min(interval_, kStatusPause),
+                                             [this] { return Meanwhile(); });
+  return absl::OkStatus();
+}
+
+absl::Status CaptureSession::ReadTableTypes() {
+  for (const TableDefinition& table : parts_.tables) {
+    auto types = ReadColumnTypes(*database_, table);
+    if (!types.ok()) return types.status();
+    types_.push_back(*std::move(types));
+  }
+  return absl::OkStatus();
+}
+
+std::string CaptureSession::SourceOf(const TableDefinition& table,
+                                     absl::string_view create_time) const {
+  const bool is_millis = table.config.ts_unit == EpochUnit::kMilliseconds;
+  return absl::StrCat("table ", table.oid, " key", NamesOf(table.partition_key), " /",
+                      NamesOf(table.id), " ts", NameOf(table.ts), is_millis ? " ms" : "", " ttl",
+                      NameOf(table.ttl), " size", NameOf(table.size), " container of ",
+                      create_time);
+}
+
+absl::Status CaptureSession::LoadTables() {
+  auto noted = LoadProgress(*database_, parts_.config.schema);
+  if (absl::IsNotFound(noted.status())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(noted.status().message(), "; `ttl-postgres install` makes it"));
+  }
+  if (!noted.ok()) return noted.status();
+  for (size_t i = 0; i < parts_.tables.size(); ++i) {
+    const std::string& container = parts_.tables[i].config.container;
+    TableProgress progress = std::move((*noted)[container]);
+    const std::string source = SourceOf(parts_.tables[i], create_times_[i]);
+    if (progress.source != source) {
+      if (!progress.source.empty()) {
+        spdlog::warn(
+            "container \"{}\": the container or the configuration of its table is "
+            "another one than before; the table is read again",
+            container);
+      }
+      progress = TableProgress();
+      progress.source = source;
+      const absl::Status stored =
+          StoreProgress(*database_, parts_.config.schema, container, progress);
+      if (!stored.ok()) return stored;
+    }
+    progress_.push_back(std::move(progress));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> CaptureSession::OpenSlot() {
+  parts_.board.Update([&](CaptureStatus& status) {
+    status.state = absl::StrCat("opening replication slot \"", parts_.config.slot,
+                                "\"; a new one waits for the transactions under way");
+  });
+  return parts_.slot.Open(*database_, [this]() -> absl::Status {
+    bool is_loss = false;
+    for (size_t i = 0; i < parts_.tables.size(); ++i) {
+      TableProgress fresh;
+      fresh.source = progress_[i].source;
+      is_loss = is_loss || progress_[i] != fresh;
+      const absl::Status stored =
+          StoreProgress(*database_, parts_.config.schema, parts_.tables[i].config.container, fresh);
+      if (!stored.ok()) return stored;
+      progress_[i] = std::move(fresh);
+    }
+    if (!is_loss) return absl::OkStatus();
+    spdlog::error(
+        "replication slot \"{}\" is gone, and with it all changes since it was last read; "
+        "a new one is made, and all tables are read again",
+        parts_.config.slot);
+    parts_.board.Update([](CaptureStatus& status) { ++status.slots_lost; });
+    return absl::OkStatus();
+  });
+}
+
+absl::Status CaptureSession::StartStream() {
+  auto stream = ReplicationStream::Start(parts_.config.database, parts_.config.slot,
+                                         parts_.config.publication);
+  if (!stream.ok()) return stream.status();
+  stream_ = *std::move(stream);
+  stream_->set_interval(interval_);
+  ReportPipeline::Options options;
+  options.address = parts_.config.sidecar;
+  pipeline_ = std::make_unique<ReportPipeline>(*stub_, std::move(options),
+                                               [this] { parts_.wake.Notify(); });
+  relations_ = std::make_unique<RelationMap>(parts_.tables, types_);
+  return absl::OkStatus();
+}
+
+absl::Status CaptureSession::StartReading(uint64_t start) {
+  positions_ = PositionTracker(start);
+  wal_end_ = start;
+  if (start > 0) parts_.visible.Acknowledge(start - 1);
+  const auto flushed = ReadFlushPosition(*database_);
+  if (!flushed.ok()) return flushed.status();
+  flushed_at_start_ = *flushed;
+  for (size_t i = 0; i < parts_.tables.size(); ++i) {
+    TableReading::Parts parts{*database_,
+                              parts_.config.schema,
+                              *stub_,
+                              *pipeline_,
+                              parts_.visible,
+                              parts_.options,
+                              [this] { parts_.wake.Notify(); },
+                              [this](const TableDefinition& table, const absl::Status& why) {
+                                NoteUntrackable(table, why);
+                              }};
+    // What came before is not in the stream, or only as of another publication.
+    readings_.push_back(std::make_unique<TableReading>(parts_.tables[i], std::move(parts),
+                                                       progress_[i], *flushed - 1));
+  }
+  spdlog::info("capturing {} tables from replication slot \"{}\" at {}", parts_.tables.size(),
+               parts_.config.slot, FormatLsn(start));
+  return absl::OkStatus();
+}
+
+absl::Status CaptureSession::Work() {
+  while (!parts_.stop) {
+    absl::Time now = absl::Now();
+    absl::Status status = pipeline_->status();
+    if (status.ok()) status = CheckContainers();
+    if (!status.ok()) return status;
+    const absl::StatusOr<bool> took = TakeFromStream();
+    if (!took.ok()) return took.status();
+    Acknowledge(now);
+    status = LookAtCatalog(now);
+    if (status.ok()) status = LookAtSnapshots(now);
+    if (!status.ok()) return status;
+    const absl::StatusOr<bool> read = ReadTables(now);
+    if (!read.ok()) return read.status();
+    pipeline_->Flush();
+    now = absl::Now();
+    stream_->KeepAlive(positions_.acknowledged(), now);
+    ShowStatus(now);
+    if (*took || *read) continue;
+    parts_.wake.Wait(pipeline_->HasRoom() ? stream_->socket() : -1, LongestWait());
+  }
+  // So that less has to be captured again.
+  Acknowledge(absl::Now());
+  stream_->SendStatus(positions_.acknowledged(), absl::Now());
+  return absl::OkStatus();
+}
+
+absl::Duration CaptureSession::LongestWait() const {
+  const bool is_reading = std::any_of(readings_.begin(), readings_.end(),
+                                      [](const auto& reading) { return !reading->is_done(); });
+  return std::min(interval_, is_reading || has_news_ ? kReadingWait : kIdleWait);
+}
+
+absl::StatusOr<bool> CaptureSession::TakeFromStream() {
+  int taken = 0;
+  while (taken < kMessagesPerTurn && pipeline_->HasRoom()) {
+    const auto message = stream_->Next();
+    if (!message.ok()) return message.status();
+    if (message->kind == ReplicationStream::Message::Kind::kNone) break;
+    ++taken;
+    if (absl::Status status = Handle(*message); !status.ok()) return status;
+  }
+  return taken > 0;
+}
+
+absl::Status CaptureSession::Handle(const ReplicationStream::Message& message) {
+  wal_end_ = std::max(wal_end_, message.wal_end);
+  if (message.kind == ReplicationStream::Message::Kind::kKeepalive) {
+    if (!transaction_.has_value()) positions_.Idle(message.wal_end, pipeline_->added());
+    return absl::OkStatus();
+  }
+  const auto parsed = ParsePgoutput(message.data);
+  if (!parsed.ok()) return parsed.status();
+  return std::visit([this](const auto& one) { return Handle(one); }, *parsed);
+}
+
+absl::Status CaptureSession::Handle(const BeginMessage& message) {
+  transaction_ = {.lsn = message.final_lsn,
+                  .xid = absl::StrCat(message.xid),
+                  .commit_time = message.commit_time};
+  unseen_.Add(message.xid);
+  return absl::OkStatus();
+}
+
+absl::Status CaptureSession::Handle(const CommitMessage& message) {
+  positions_.Commit(message.end_lsn, pipeline_->added(), message.commit_time);
+  transaction_.reset();
+  ++transactions_;
+  return absl::OkStatus();
+}
+
+absl::Status CaptureSession::Handle(const RelationMessage& message) {
+  const absl::Status fit = relations_->Describe(message);
+  if (fit.ok()) return absl::OkStatus();
+  // If the table is as it should be by now, only old rows cannot be understood.
+  const StreamedTable& table = *relations_->Find(message.oid);
+  const auto types = ReadColumnTypes(*database_, *table.definition);
+  if (absl::IsFailedPrecondition(types.status())) return types.status();
+  if (!types.ok()) return types.status();
+  if (*types != types_[table.number]) return fit;
+  spdlog::warn("{}; as it is what it should be now, it is read again", std::string(fit.message()));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<const StreamedTable*> CaptureSession::TableOf(uint32_t relation) {
+  if (!transaction_.has_value()) {
+    return absl::DataLossError("the replication stream has a row outside of a transaction");
+  }
+  const StreamedTable* const table = relations_->Find(relation);
+  if (table == nullptr) return table;
+  ++row_changes_;
+  if (table->fit.ok()) return table;
+  if (!absl::IsFailedPrecondition(table->fit)) return table->fit;
+  const absl::Status again = readings_[table->number]->ReadAgain(transaction_->lsn);
+  if (!again.ok()) return again;
+  return nullptr;
+}
+
+absl::Status CaptureSession::Handle(const InsertMessage& message) {
+  const auto table = TableOf(message.relation);
+  if (!table.ok() || *table == nullptr) return table.status();
+  return Send(**table, ReportInsert(**table, message, *transaction_, absl::Now()));
+}
+
+absl::Status CaptureSession::Handle(const UpdateMessage& message) {
+  const auto table = TableOf(message.relation);
+  if (!table.ok() || *table == nullptr) return table.status();
+  return Send(**table, ReportUpdate(**table, message, *transaction_, absl::Now()));
+}
+
+absl::Status CaptureSession::Handle(const DeleteMessage& message) {
+  const auto table = TableOf(message.relation);
+  if (!table.ok() || *table == nullptr) return table.status();
+  return Send(**table, ReportDelete(**table, message, *transaction_));
+}
+
+absl::Status CaptureSession::Handle(const TruncateMessage& message) {
+  if (!transaction_.has_value()) {
+    return absl::DataLossError("the replication stream has a TRUNCATE outside of a transaction");
+  }
+  for (const uint32_t relation : message.relations) {
+    const StreamedTable* const table = relations_->Find(relation);
+    if (table == nullptr) continue;
+    const absl::Status noted = readings_[table->number]->SearchGhosts(transaction_->lsn);
+    if (!noted.ok()) return noted;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CaptureSession::Send(const StreamedTable& table, absl::StatusOr<RowReports> row) {
+  if (!row.ok()) return row.status();
+  if (!row->untrackable.ok()) {
+    readings_[table.number]->CountUntrackable();
+    NoteUntrackable(*table.definition, row->untrackable);
+  }
+  for (Report& report : row->reports) {
+    pipeline_->Add(table.definition->config.container, std::move(report));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> CaptureSession::ReadTables(absl::Time now) {
+  for (const auto& reading : readings_) {
+    if (absl::Status noted = reading->Note(now); !noted.ok()) return noted;
+  }
+  for (const auto& reading : readings_) {
+    if (reading->is_done()) continue;
+    const auto did = reading->Step([this] { return SeesAll(); }, now);
+    const TableStatus status = reading->status();
+    if (status.ghosts_done) display_.Show(status, now);
+    if (!did.ok() || *did) return did;
+  }
+  if (std::all_of(readings_.begin(), readings_.end(),
+                  [](const auto& reading) { return reading->is_done(); })) {
+    display_.Finish(now);
+  }
+  return false;
+}
+
+absl::StatusOr<bool> CaptureSession::SeesAll() {
+  const auto text = connection_->Query("SELECT pg_catalog.pg_current_snapshot()::text");
+  if (!text.ok()) return text.status();
+  const auto snapshot = ParseTransactionSnapshot(text->Text(0, 0));
+  if (!snapshot.ok()) return snapshot.status();
+  return unseen_.Observe(*snapshot);
+}
+
+void CaptureSession::Acknowledge(absl::Time now) {
+  if (positions_.Advance(pipeline_->durable())) {
+    // The next commit may begin where the last one ends.
+    parts_.visible.Acknowledge(positions_.acknowledged() - 1);
+    has_news_ = true;
+    has_worked_ = true;
+  }
+  if (!has_news_ || now - last_status_ < kStatusPause) return;
+  stream_->SendStatus(positions_.acknowledged(), now);
+  last_status_ = now;
+  has_news_ = false;
+}
+
+absl::Status CaptureSession::LookAtSnapshots(absl::Time now) {
+  const bool is_behind = parts_.visible.Get() < parts_.visible.acknowledged();
+  const bool is_reading = std::any_of(readings_.begin(), readings_.end(),
+                                      [](const auto& reading) { return !reading->is_done(); });
+  const absl::Duration interval = is_reading
+                                      ? std::min(kReadingWait, parts_.options.snapshot_interval)
+                                      : parts_.options.snapshot_interval;
+  if (now - last_snapshot_ < interval) return absl::OkStatus();
+  last_snapshot_ = now;
+  // What is seen once need not be remembered.
+  if (unseen_.size() > 0) {
+    if (const auto seen = SeesAll(); !seen.ok()) return seen.status();
+  }
+  return is_behind ? ObserveSnapshot(*connection_, parts_.visible) : absl::OkStatus();
+}
+
+absl::Status CaptureSession::LookAtCatalog(absl::Time now) {
+  if (now - last_catalog_ < parts_.options.catalog_interval) return absl::OkStatus();
+  last_catalog_ = now;
+  if (absl::Status status = parts_.slot.Check(*database_); !status.ok()) {
+    if (!absl::IsResourceExhausted(status) || !SqlState(status).empty()) return status;
+    spdlog::error("{}", std::string(status.message()));
+    stream_.reset();
+    const absl::Status dropped = parts_.slot.Drop(*database_);
+    return dropped.ok() ? status : dropped;
+  }
+  const auto published = ReadPublished(*database_, parts_.config.publication);
+  if (!published.ok()) return published.status();
+  for (size_t i = 0; i < parts_.tables.size(); ++i) {
+    const absl::Status status = LookAtTable(i, published->contains(parts_.tables[i].oid));
+    // Somebody works on it: later.
+    if (!status.ok() && !absl::IsAborted(status)) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CaptureSession::LookAtTable(size_t number, bool is_published) {
+  const TableDefinition& table = parts_.tables[number];
+  const auto types = ReadColumnTypes(*database_, table);
+  if (!types.ok()) return types.status();
+  if (is_published) return readings_[number]->CheckPartitions();
+  // What is written until it has it again comes in no stream.
+  if (absl::Status again = readings_[number]->ReadAgain(0); !again.ok()) return again;
+  return absl::FailedPreconditionError(absl::StrCat(
+      "publication \"", parts_.config.publication, "\" does not have table ", table.config.schema,
+      ".", table.config.table, ", whose changes are lost: `ttl-postgres install` makes it"));
+}
+
+absl::Status CaptureSession::CheckContainers() {
+  const uint64_t version = parts_.containers.version();
+  if (version == containers_version_) return absl::OkStatus();
+  containers_version_ = version;
+  for (size_t i = 0; i < parts_.tables.size(); ++i) {
+    const std::string& container = parts_.tables[i].config.container;
+    const auto time = parts_.containers.CreateTime(container);
+    // If the sidecar is away, the reports will tell.
+    if (absl::IsUnavailable(time.status())) return absl::OkStatus();
+    if (!time.ok()) return time.status();
+    if (*time != create_times_[i]) {
+      return absl::AbortedError(
+          absl::StrCat("container \"", container, "\" was made anew: its table is read again"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CaptureSession::Meanwhile() {
+  if (parts_.stop) return absl::CancelledError("stopping");
+  if (stream_ == nullptr) return absl::OkStatus();
+  stream_->KeepAlive(positions_.acknowledged(), absl::Now());
+  return pipeline_ == nullptr ? absl::OkStatus() : pipeline_->status();
+}
+
+void CaptureSession::NoteUntrackable(const TableDefinition& table, const absl::Status& why) {
+  const absl::Time now = absl::Now();
+  if (now - last_untrackable_ < kUntrackableLogInterval) {
+    ++unlogged_;
+    return;
+  }
+  spdlog::warn("table {}.{}: a row cannot be tracked, so it never expires: {}{}",
+               table.config.schema, table.config.table, std::string(why.message()),
+               unlogged_ > 0 ? absl::StrCat(" (and ", unlogged_, " rows like it before)") : "");
+  last_untrackable_ = now;
+  unlogged_ = 0;
+}
+
+std::string CaptureSession::State() const {
+  for (const auto& reading : readings_) {
+    if (reading->is_done()) continue;
+    const TableStatus status = reading->status();
+    const std::string container = absl::StrCat("container \"", status.container, "\"");
+    if (reading->is_waiting()) {
+      return absl::StrCat("streaming; reading the table of ", container,
+                          " waits for older transactions to end");
+    }
+    if (!status.ghosts_done) {
+      return absl::StrCat("streaming; looking for items of ", container, " without a row");
+    }
+    return absl::StrCat("streaming; first scan of ", ScanText(status, 0));
+  }
+  return "streaming";
+}
+
+void CaptureSession::ShowStatus(absl::Time now) {
+  if (now - last_show_ < kShowInterval) return;
+  last_show_ = now;
+  const absl::Duration silence = pipeline_->waiting_for_answer(now);
+  std::optional<absl::Time> oldest = positions_.oldest_commit();
+  if (!oldest.has_value() && transaction_.has_value()) oldest = transaction_->commit_time;
+  parts_.board.Update([&](CaptureStatus& status) {
+    status.state = State();
+    status.problem =
+        silence < kAnswerDeadline
+            ? ""
+            : absl::StrCat("the sidecar at ", parts_.config.sidecar, " has not answered for ",
+                           absl::FormatDuration(absl::Trunc(silence, absl::Seconds(1))));
+    status.is_streaming = true;
+    status.is_caught_up = positions_.acknowledged() >= flushed_at_start_;
+    status.acknowledged = positions_.acknowledged();
+    status.lag_bytes = static_cast<int64_t>(wal_end_ - std::min(wal_end_, status.acknowledged));
+    status.lag =
+        oldest.has_value() ? std::max(now - *oldest, absl::ZeroDuration()) : absl::ZeroDuration();
+    status.slot_bytes = parts_.slot.retained_bytes();
+    status.transactions += std::exchange(transactions_, 0);
+    status.row_changes += std::exchange(row_changes_, 0);
+    status.reports += static_cast<int64_t>(pipeline_->added() -
+                                           std::exchange(shown_reports_, pipeline_->added()));
+    status.refused += pipeline_->refused() - std::exchange(shown_refused_, pipeline_->refused());
+    status.is_complete = true;
+    status.tables.resize(readings_.size());
+    for (size_t i = 0; i < readings_.size(); ++i) {
+      readings_[i]->ShowIn(status.tables[i]);
+      status.is_complete = status.is_complete && readings_[i]->is_done();
+    }
+  });
+}
+
+// Says what an error of the server means here.
+absl::Status CaptureSession::WithAdvice(absl::Status status) {
+  constexpr char kUndefinedObject[] = "42704";
+  if (stream_ == nullptr || SqlState(status) != kUndefinedObject) return status;
+  const auto found = connection_->Query("SELECT FROM pg_catalog.pg_publication WHERE pubname = $1",
+                                        {parts_.config.publication});
+  if (!found.ok()) return status;
+  // It was made after the slot, and cannot be used for what was written before.
+  if (found->rows() > 0) {
+    parts_.slot.SetUseless();
+    return status;
+  }
+  return absl::FailedPreconditionError(absl::StrCat("publication \"", parts_.config.publication,
+                                                    "\" does not exist: `ttl-postgres install` "
+                                                    "makes it"));
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,150 @@
+#ifndef TTL_CLIENT_POSTGRES_CAPTURE_CAPTURE_SESSION_H_
+#define TTL_CLIENT_POSTGRES_CAPTURE_CAPTURE_SESSION_H_
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/postgres/capture/capture_options.h"
+#include "client/postgres/capture/capture_status.h"
+#include "client/postgres/capture/known_containers.h"
+#include "client/postgres/capture/patient_query.h"
+#include "client/postgres/capture/pgoutput.h"
+#include "client/postgres/capture/position_tracker.h"
+#include "client/postgres/capture/relation_map.h"
+#include "client/postgres/capture/replication_stream.h"
+#include "client/postgres/capture/report_pipeline.h"
+#include "client/postgres/capture/row_change.h"
+#include "client/postgres/capture/scan_display.h"
+#include "client/postgres/capture/slot_keeper.h"
+#include "client/postgres/capture/table_progress.h"
+#include "client/postgres/capture/table_reading.h"
+#include "client/postgres/capture/unseen_transactions.h"
+#include "client/postgres/capture/wake_event.h"
+#include "client/postgres/config/config.h"
+#include "client/postgres/row/visible_position.h"
+#include "client/postgres/sql/connection.h"
+#include "client/postgres/sql/table_definition.h"
+#include "grpcpp/channel.h"
+#include "ttl/v1/item_service.grpc.pb.h"
+
+namespace ttl::postgres {
+
+// One attempt of a capture: from connecting to the first error. Everything that is not durable
+// by then is captured again by the next one. For one thread.
+class CaptureSession {
+ public:
+  // All must outlive it.
+  struct Parts {
+    const Config& config;
+    const std::vector<TableDefinition>& tables;
+    const std::shared_ptr<grpc::Channel>& sidecar;
+    const KnownContainers& containers;
+    const CaptureOptions& options;
+    VisiblePosition& visible;
+    CaptureStatusBoard& board;
+    SlotKeeper& slot;
+    WakeEvent& wake;
+    const std::atomic<bool>& stop;
+  };
+
+  explicit CaptureSession(const Parts& parts);
+  ~CaptureSession();
+
+  // Works until it is to stop (OK), or cannot go on.
+  absl::Status Run();
+
+  // Whether the sidecar has taken something, so that the next attempt need not wait for long.
+  bool has_worked() const { return has_worked_; }
+
+ private:
+  // Before the stream.
+  absl::Status Prepare();
+  void AwaitSidecar();
+  absl::Status OpenDatabase();
+  absl::Status ReadTableTypes();
+  absl::Status LoadTables();
+  absl::StatusOr<uint64_t> OpenSlot();
+  absl::Status StartStream();
+  absl::Status StartReading(uint64_t start);
+
+  // While it streams.
+  absl::Status Work();
+  absl::StatusOr<bool> TakeFromStream();
+  absl::Status Handle(const ReplicationStream::Message& message);
+  absl::Status Handle(const BeginMessage& message);
+  absl::Status Handle(const CommitMessage& message);
+  absl::Status Handle(const RelationMessage& message);
+  absl::Status Handle(const InsertMessage& message);
+  absl::Status Handle(const UpdateMessage& message);
+  absl::Status Handle(const DeleteMessage& message);
+  absl::Status Handle(const TruncateMessage& message);
+  template <typename Other>
+  absl::Status Handle(const Other&) {
+    return absl::OkStatus();
+  }
+  // The table of a row, if it is ours and can be read now; one that cannot is read again later.
+  absl::StatusOr<const StreamedTable*> TableOf(uint32_t relation);
+  absl::Status Send(const StreamedTable& table, absl::StatusOr<RowReports> row);
+  absl::StatusOr<bool> ReadTables(absl::Time now);
+  absl::StatusOr<bool> SeesAll();
+  void Acknowledge(absl::Time now);
+  absl::Status LookAtSnapshots(absl::Time now);
+  absl::Status LookAtCatalog(absl::Time now);
+  absl::Status LookAtTable(size_t number, bool is_published);
+  absl::Status CheckContainers();
+  void ShowStatus(absl::Time now);
+  std::string State() const;
+  absl::Duration LongestWait() const;
+  absl::Status WithAdvice(absl::Status status);
+
+  // Whether it may go on; keeps the server from giving us up.
+  absl::Status Meanwhile();
+  void NoteUntrackable(const TableDefinition& table, const absl::Status& why);
+  std::string SourceOf(const TableDefinition& table, absl::string_view create_time) const;
+
+  const Parts parts_;
+  const std::unique_ptr<v1::ItemService::Stub> stub_;
+
+  std::unique_ptr<Connection> connection_;
+  std::unique_ptr<PatientQuery> database_;
+  std::unique_ptr<ReplicationStream> stream_;
+  std::unique_ptr<ReportPipeline> pipeline_;
+  std::unique_ptr<RelationMap> relations_;
+  std::vector<ColumnTypes> types_;                       // by table
+  std::vector<TableProgress> progress_;                  // by table, as loaded
+  std::vector<std::string> create_times_;                // of the containers, by table
+  std::vector<std::unique_ptr<TableReading>> readings_;  // by table
+
+  PositionTracker positions_{0};
+  UnseenTransactions unseen_;
+  std::optional<StreamedTransaction> transaction_;  // between its begin and its commit
+  uint64_t wal_end_ = 0;
+  uint64_t flushed_at_start_ = 0;
+  absl::Duration interval_ = absl::Seconds(1);
+  uint64_t containers_version_ = 0;
+  int64_t row_changes_ = 0;
+  int64_t transactions_ = 0;
+  uint64_t shown_reports_ = 0;
+  int64_t shown_refused_ = 0;
+  bool has_worked_ = false;
+  bool has_news_ = false;  // a position to acknowledge that was not sent
+  absl::Time last_status_ = absl::InfinitePast();
+  absl::Time last_snapshot_ = absl::InfinitePast();
+  absl::Time last_catalog_ = absl::InfinitePast();
+  absl::Time last_show_ = absl::InfinitePast();
+  absl::Time last_untrackable_ = absl::InfinitePast();
+  int64_t unlogged_ = 0;
+  ScanDisplay display_;
+};
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_CAPTURE_CAPTURE_SESSION_H_

@@ -1,0 +1,166 @@
+#include "client/postgres/capture/table_catalog.h"
+
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/postgres/row/lsn.h"
+
+namespace ttl::postgres {
+namespace {
+
+// Types are named as in TableDefinition, whatever the search path.
+constexpr char kColumns[] = R"(
+SELECT n.nspname, c.relname, a.attname, a.atttypid, a.atttypmod,
+       CASE WHEN t.typnamespace = 'pg_catalog'::regnamespace
+            THEN pg_catalog.format_type(a.atttypid, a.atttypmod)
+            ELSE format('%I.%I', tn.nspname, t.typname) END
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+JOIN pg_catalog.pg_namespace tn ON tn.oid = t.typnamespace
+WHERE c.oid = $1::oid)";
+
+constexpr char kPartitions[] = R"(
+SELECT c.oid, pg_catalog.pg_relation_filenode(c.oid), n.nspname, c.relname
+FROM pg_catalog.pg_partition_tree($1::oid::regclass) p
+JOIN pg_catalog.pg_class c ON c.oid = p.relid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE p.isleaf AND c.relkind = 'r' ORDER BY c.oid)";
+
+// A table that was never analysed says -1.
+constexpr char kEstimate[] = R"(
+SELECT coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint FROM pg_catalog.pg_class c
+WHERE c.oid = $1::oid OR c.oid IN
+  (SELECT relid FROM pg_catalog.pg_partition_tree($1::oid::regclass) WHERE isleaf))";
+
+constexpr char kPublished[] = R"(
+SELECT r.prrelid FROM pg_catalog.pg_publication p
+JOIN pg_catalog.pg_publication_rel r ON r.prpubid = p.oid WHERE p.pubname = $1)";
+
+std::vector<ColumnDefinition> UsedColumns(const TableDefinition& table) {
+  std::vector<ColumnDefinition> columns = table.partition_key;
+  columns.insert(columns.end(), table.id.begin(), table.id.end());
+  for (const auto* column : {&table.ts, &table.ttl, &table.size}) {
+    if (column->has_value()) columns.push_back(**column);
+  }
+  return columns;
+}
+
+absl::Status Refuse(const TableDefinition& table, absl::string_view problems) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "table ", table.config.schema, ".", table.config.table, " (container \"",
+      table.config.container, "\") is not what it was when ttl-postgres started: ", problems,
+      "; change it back, or see what `ttl-postgres check` says and start ttl-postgres again"));
+}
+
+// By name: what the catalogue says.
+struct CurrentColumn {
+  ColumnType type;
+  std::string type_name;
+};
+
+std::string FindProblems(const std::vector<ColumnDefinition>& used,
+                         const std::map<std::string, CurrentColumn>& current) {
+  std::vector<std::string> problems;
+  for (const ColumnDefinition& column : used) {
+    const auto found = current.find(column.name);
+    if (found == current.end()) {
+      problems.push_back(absl::StrCat("there is no column \"", column.name, "\""));
+    } else if (found->second.type_name != column.type) {
+      problems.push_back(absl::StrCat("column \"", column.name, "\" is of type ",
+                                      found->second.type_name, ", not ", column.type));
+    }
+  }
+  return absl::StrJoin(problems, ", ");
+}
+
+}  // namespace
+
+absl::StatusOr<ColumnTypes> ReadColumnTypes(PatientQuery& database, const TableDefinition& table) {
+  const auto rows = database.Query(kColumns, {absl::StrCat(table.oid)});
+  if (!rows.ok()) return rows.status();
+  if (rows->rows() == 0) return Refuse(table, absl::StrCat("oid ", table.oid, " is gone"));
+  const std::string name = absl::StrCat(rows->Text(0, 0), ".", rows->Text(0, 1));
+  if (name != absl::StrCat(table.config.schema, ".", table.config.table)) {
+    return Refuse(table, absl::StrCat("its name is ", name));
+  }
+  std::map<std::string, CurrentColumn> current;
+  ColumnTypes types;
+  for (int row = 0; row < rows->rows(); ++row) {
+    const ColumnType type{static_cast<uint32_t>(rows->Number(row, 3)),
+                          static_cast<int32_t>(rows->Number(row, 4))};
+    types[rows->Text(row, 2)] = type;
+    current[std::string(rows->Text(row, 2))] = {type, std::string(rows->Text(row, 5))};
+  }
+  const std::string problems = FindProblems(UsedColumns(table), current);
+  if (!problems.empty()) return Refuse(table, problems);
+  return types;
+}
+
+absl::StatusOr<absl::flat_hash_set<uint32_t>> ReadPublished(PatientQuery& database,
+                                                            const std::string& publication) {
+  const auto rows = database.Query(kPublished, {publication});
+  if (!rows.ok()) return rows.status();
+  absl::flat_hash_set<uint32_t> tables;
+  for (int row = 0; row < rows->rows(); ++row) {
+    tables.insert(static_cast<uint32_t>(rows->Number(row, 0)));
+  }
+  return tables;
+}
+
+absl::StatusOr<std::vector<Partition>> ReadPartitions(PatientQuery& database,
+                                                      const TableDefinition& table) {
+  const auto rows = database.Query(kPartitions, {absl::StrCat(table.oid)});
+  if (!rows.ok()) return rows.status();
+  std::vector<Partition> partitions;
+  for (int row = 0; row < rows->rows(); ++row) {
+    partitions.push_back({.oid = static_cast<uint32_t>(rows->Number(row, 0)),
+                          .filenode = static_cast<uint32_t>(rows->Number(row, 1)),
+                          .schema = std::string(rows->Text(row, 2)),
+                          .name = std::string(rows->Text(row, 3))});
+  }
+  return partitions;
+}
+
+PartitionChanges ComparePartitions(const std::vector<uint32_t>& noted,
+                                   const std::vector<Partition>& partitions) {
+  std::map<uint32_t, uint32_t> before;  // filenode by oid
+  for (size_t i = 0; i + 1 < noted.size(); i += 2) before[noted[i]] = noted[i + 1];
+  PartitionChanges changes;
+  for (const Partition& partition : partitions) {
+    const auto found = before.find(partition.oid);
+    if (found == before.end()) {
+      changes.added.push_back(partition);
+      continue;
+    }
+    if (found->second != partition.filenode) changes.has_lost_rows = true;
+    changes.noted.insert(changes.noted.end(), {partition.oid, partition.filenode});
+    before.erase(found);
+  }
+  changes.has_lost_rows = changes.has_lost_rows || !before.empty();
+  return changes;
+}
+
+std::vector<uint32_t> NotePartitions(const std::vector<Partition>& partitions) {
+  std::vector<uint32_t> noted;
+  for (const Partition& partition : partitions) {
+    noted.insert(noted.end(), {partition.oid, partition.filenode});
+  }
+  return noted;
+}
+
+absl::StatusOr<int64_t> EstimateRows(PatientQuery& database, const TableDefinition& table) {
+  const auto rows = database.Query(kEstimate, {absl::StrCat(table.oid)});
+  if (!rows.ok()) return rows.status();
+  return rows->Number(0, 0);
+}
+
+absl::StatusOr<uint64_t> ReadFlushPosition(PatientQuery& database) {
+  const auto rows = database.Query("SELECT pg_catalog.pg_current_wal_flush_lsn()");
+  if (!rows.ok()) return rows.status();
+  return ParseLsn(rows->Text(0, 0));
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,48 @@
+#include "client/postgres/capture/table_scan.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace ttl::postgres {
+
+TableScan::TableScan(TableDefinition table) : table_(std::move(table)), select_(table_) {}
+
+TableScan TableScan::OfPartition(const TableDefinition& table, std::string schema,
+                                 std::string name) {
+  TableDefinition partition = table;
+  partition.config.schema = std::move(schema);
+  partition.config.table = std::move(name);
+  partition.is_partitioned = false;
+  return TableScan(std::move(partition));
+}
+
+absl::StatusOr<TableScan::Page> TableScan::ReadPage(
+    PatientQuery& database, const std::vector<std::string>& after, int limit, uint64_t lsn,
+    absl::Time now, absl::FunctionRef<void(RowReports)> take) const {
+  const std::vector<Connection::Parameter> key(after.begin(), after.end());
+  const auto rows =
+      database.Query(key.empty() ? select_.FirstPage(limit) : select_.NextPage(limit), key);
+  if (!rows.ok()) return rows.status();
+  Page page{.rows = rows->rows(), .is_last = rows->rows() < limit, .last_key = {}};
+  if (page.rows == 0) return page;
+  for (Connection::Parameter& text : select_.KeyOf(*rows, page.rows - 1)) {
+    page.last_key.push_back(*std::move(text));
+  }
+  if (page.last_key == after) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("table ", table_.config.schema, ".", table_.config.table,
+                     ": reading does not get past a key; the types of its columns have changed, "
+                     "so start ttl-postgres again"));
+  }
+  SelectedRow row;
+  for (int i = 0; i < page.rows; ++i) {
+    select_.Read(*rows, i, row);
+    take(ReportRow(table_, row.texts,
+                   {.xmin = row.xmin, .lsn = lsn, .commit_time = row.commit_time}, now));
+  }
+  return page;
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,305 @@
+#include "client/postgres/config/config.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "client/postgres/config/yaml_reader.h"
+#include "service/core/yaml_document.h"
+
+namespace ttl::postgres {
+namespace {
+
+constexpr size_t kMaxFileBytes = size_t{1} << 20;
+constexpr size_t kMaxNameBytes = 63;        // PostgreSQL's NAMEDATALEN, less 1
+constexpr size_t kMaxContainerBytes = 255;  // the sidecar's
+constexpr absl::Duration kMaxTimeout = absl::Hours(1);
+constexpr int64_t kMinSlotBytes = int64_t{1} << 20;
+constexpr int64_t kMaxBackends = 262143;  // PostgreSQL's max_connections
+
+using Field = YamlReader::Field;
+using Names = std::vector<std::string>;
+
+// Empty: it was refused.
+std::string ReadText(YamlReader& reader, const YamlPlace& place) {
+  std::string text;
+  reader.ReadText(place, text);
+  return text;
+}
+
+void ReadName(YamlReader& reader, const YamlPlace& place, std::string& name) {
+  std::string text = ReadText(reader, place);
+  if (text.size() > kMaxNameBytes) {
+    reader.Refuse(place, absl::StrCat("a name of at most ", kMaxNameBytes, " bytes"));
+  } else if (!text.empty()) {
+    name = std::move(text);
+  }
+}
+
+void ReadName(YamlReader& reader, const YamlPlace& place, std::optional<std::string>& name) {
+  ReadName(reader, place, name.emplace());
+}
+
+void ReadNames(YamlReader& reader, const YamlPlace& place, Names& names) {
+  reader.ReadTexts(place, names);
+  for (const std::string& name : names) {
+    if (name.size() <= kMaxNameBytes) continue;
+    reader.Report(place, absl::StrCat("\"", name.substr(0, kMaxNameBytes), "...\" is longer than ",
+                                      kMaxNameBytes, " bytes, which no name may be"));
+  }
+}
+
+void ReadContainer(YamlReader& reader, const YamlPlace& place, std::string& container) {
+  std::string text = ReadText(reader, place);
+  if (text.size() > kMaxContainerBytes ||
+      std::any_of(text.begin(), text.end(), absl::ascii_iscntrl)) {
+    return reader.Refuse(place, absl::StrCat("the id of a container: 1 to ", kMaxContainerBytes,
+                                             " bytes without control characters"));
+  }
+  container = std::move(text);
+}
+
+void ReadEpochUnit(YamlReader& reader, const YamlPlace& place, EpochUnit& unit) {
+  const std::string name = place.node.IsScalar() ? place.node.Scalar() : "";
+  if (name == "seconds") {
+    unit = EpochUnit::kSeconds;
+  } else if (name == "milliseconds") {
+    unit = EpochUnit::kMilliseconds;
+  } else {
+    reader.Refuse(place, "seconds or milliseconds");
+  }
+}
+
+void ReadSlot(YamlReader& reader, const YamlPlace& place, std::string& slot) {
+  std::string name = slot;
+  ReadName(reader, place, name);
+  const auto fits = [](char c) {
+    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
+  };
+  if (!std::all_of(name.begin(), name.end(), fits)) {
+    return reader.Refuse(place, "the name of a replication slot: small letters, digits and _");
+  }
+  slot = std::move(name);
+}
+
+// Ours alone: uninstalling drops it.
+void ReadSchema(YamlReader& reader, const YamlPlace& place, std::string& schema) {
+  std::string name = schema;
+  ReadName(reader, place, name);
+  if (name == "public" || name == "information_schema" || absl::StartsWith(name, "pg_")) {
+    return reader.Refuse(place, "a schema for ttl-postgres alone, such as ttl");
+  }
+  schema = std::move(name);
+}
+
+void ReadGrpcAddress(YamlReader& reader, const YamlPlace& place, std::string& address) {
+  std::string text = ReadText(reader, place);
+  if (text.empty()) return;
+  if (absl::StartsWith(text, "http:") || absl::StartsWith(text, "https:") ||
+      absl::StartsWith(text, "/") || !absl::StrContains(text, ":") || absl::EndsWith(text, ":")) {
+    return reader.Refuse(place, "a gRPC address: unix:/path/to/socket or host:port");
+  }
+  address = std::move(text);
+}
+
+bool IsPort(absl::string_view text) {
+  int port = 0;
+  return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit) &&
+         absl::SimpleAtoi(text, &port) && port <= 65535;
+}
+
+void ReadHttpAddress(YamlReader& reader, const YamlPlace& place, std::string& address) {
+  std::string text = ReadText(reader, place);
+  if (text.empty()) return;
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0 || !IsPort(text.substr(colon + 1))) {
+    return reader.Refuse(place, "host:port, such as 127.0.0.1:9465");
+  }
+  address = std::move(text);
+}
+
+void CheckColumns(YamlReader& reader, const YamlPlace& place, const TableConfig& table) {
+  std::set<std::string> seen;
+  for (const Names* names : {&table.partition_key, &table.id}) {
+    for (const std::string& name : *names) {
+      if (!name.empty() && !seen.insert(name).second) {
+        reader.Report(place, absl::StrCat("column ", name, " is in the key twice"));
+      }
+    }
+  }
+  const YAML::Node unit = place.node["ts_unit"];
+  if (unit.IsDefined() && !unit.IsNull() && !table.ts_column.has_value()) {
+    reader.Report(place, "ts_unit is given without ts_column, whose numbers it is about");
+  }
+}
+
+TableConfig ReadTable(YamlReader& reader, const YamlPlace& place) {
+  TableConfig table;
+  const auto name = [&](const char* key, auto& target, bool is_required = false) {
+    return Field{key, [&](const YamlPlace& value) { ReadName(reader, value, target); },
+                 is_required};
+  };
+  reader.ReadMapping(
+      place,
+      {{"container", [&](const YamlPlace& value) { ReadContainer(reader, value, table.container); },
+        true},
+       name("schema", table.schema),
+       name("table", table.table, true),
+       {"partition_key",
+        [&](const YamlPlace& value) { ReadNames(reader, value, table.partition_key); }},
+       {"id", [&](const YamlPlace& value) { ReadNames(reader, value, table.id); }, true},
+       name("ts_column", table.ts_column),
+       {"ts_unit", [&](const YamlPlace& value) { ReadEpochUnit(reader, value, table.ts_unit); }},
+       name("ttl_column", table.ttl_column),
+       name("size_column", table.size_column),
+       name("live_view", table.live_view),
+       {"row_level_security",
+        [&](const YamlPlace& value) { reader.ReadBool(value, table.row_level_security); }},
+       {"replace_expired",
+        [&](const YamlPlace& value) { reader.ReadBool(value, table.replace_expired); }}});
+  if (place.node.IsMap()) CheckColumns(reader, place, table);
+  return table;
+}
+
+// What is told apart by a name, and which entry has it.
+class Taken {
+ public:
+  explicit Taken(YamlReader& reader) : reader_(reader) {}
+
+  void Claim(const YamlPlace& place, const std::string& what, const std::string& name) {
+    const auto [other, is_new] = owners_.try_emplace(name, place.path);
+    if (is_new) return;
+    reader_.Report(place, absl::StrCat(what, " ", name, " is taken by ", other->second));
+  }
+
+ private:
+  YamlReader& reader_;
+  std::map<std::string, std::string> owners_;
+};
+
+void ReadTables(YamlReader& reader, const YamlPlace& place, std::vector<TableConfig>& tables) {
+  if (!place.node.IsSequence() || place.node.size() == 0) {
+    return reader.Refuse(place, "a list of tables, at least one");
+  }
+  Taken containers(reader);
+  Taken relations(reader);
+  for (const YAML::Node& node : place.node) {
+    const YamlPlace entry = {absl::StrCat(place.path, "[", tables.size(), "]"), node};
+    const TableConfig& table = tables.emplace_back(ReadTable(reader, entry));
+    if (!table.container.empty()) containers.Claim(entry, "container", table.container);
+    if (!table.table.empty()) {
+      relations.Claim(entry, "table", absl::StrCat(table.schema, ".", table.table));
+    }
+    if (!table.live_view.empty()) {
+      relations.Claim(entry, "view", absl::StrCat(table.schema, ".", table.live_view));
+    }
+  }
+}
+
+void CheckTogether(YamlReader& reader, const YamlPlace& place, const Config& config) {
+  if (config.lock_timeout > config.statement_timeout) {
+    reader.Report(place, "lock_timeout is longer than statement_timeout, which would end first");
+  }
+  for (const TableConfig& table : config.tables) {
+    if (table.schema != config.schema) continue;
+    reader.Report(place, absl::StrCat("schema: ", config.schema, " is the schema of table ",
+                                      table.table, "; give one for ttl-postgres alone"));
+  }
+}
+
+Config ReadTopLevel(YamlReader& reader, const YamlPlace& place) {
+  Config config;
+  const auto field = [&](const char* key, auto read, auto& target, bool is_required = false) {
+    return Field{key,
+                 [&reader, &target, read](const YamlPlace& value) { read(reader, value, target); },
+                 is_required};
+  };
+  const auto read_text = [](YamlReader& r, const YamlPlace& at, std::string& text) {
+    r.ReadText(at, text);
+  };
+  const auto read_name = [](YamlReader& r, const YamlPlace& at, std::string& name) {
+    ReadName(r, at, name);
+  };
+  const auto read_timeout = [](YamlReader& r, const YamlPlace& at, absl::Duration& timeout) {
+    r.ReadDuration(at, kMaxTimeout, /*zero_is_off=*/false, timeout);
+  };
+  const auto read_limit = [](YamlReader& r, const YamlPlace& at, absl::Duration& limit) {
+    r.ReadDuration(at, kMaxTimeout, /*zero_is_off=*/true, limit);
+  };
+  const auto read_bytes = [](YamlReader& r, const YamlPlace& at, int64_t& bytes) {
+    r.ReadBytes(at, kMinSlotBytes, bytes);
+  };
+  const auto read_backends = [](YamlReader& r, const YamlPlace& at, int& backends) {
+    int64_t number = backends;
+    r.ReadWhole(at, 0, kMaxBackends, number);
+    backends = static_cast<int>(number);
+  };
+  reader.ReadMapping(
+      place, {field("database", read_text, config.database, true),
+              field("sidecar", ReadGrpcAddress, config.sidecar),
+              field("listen", ReadGrpcAddress, config.listen),
+              field("metrics_listen", ReadHttpAddress, config.metrics_listen),
+              field("schema", ReadSchema, config.schema), field("slot", ReadSlot, config.slot),
+              field("publication", read_name, config.publication),
+              field("max_slot_bytes", read_bytes, config.max_slot_bytes),
+              field("lock_timeout", read_timeout, config.lock_timeout),
+              field("statement_timeout", read_timeout, config.statement_timeout),
+              field("max_latency", read_limit, config.max_latency),
+              field("max_active_backends", read_backends, config.max_active_backends),
+              field("tables", ReadTables, config.tables, true)});
+  CheckTogether(reader, place, config);
+  return config;
+}
+
+absl::StatusOr<Config> ReadDocument(const YAML::Node& document) {
+  YamlReader reader;
+  Config config = ReadTopLevel(reader, {"", document});
+  if (reader.problems().empty()) return config;
+  return absl::InvalidArgumentError(absl::StrJoin(reader.problems(), "\n"));
+}
+
+}  // namespace
+
+absl::StatusOr<Config> ParseConfig(absl::string_view yaml) {
+  Config config;
+  const absl::Status read =
+      ReadYamlDocument(std::string(yaml), "line ", [&](const YAML::Node& document) -> absl::Status {
+        absl::StatusOr<Config> found = ReadDocument(document);
+        if (found.ok()) config = *std::move(found);
+        return found.status();
+      });
+  if (!read.ok()) return read;
+  return config;
+}
+
+absl::StatusOr<Config> ReadConfig(const std::string& path) {
+  std::ifstream file(path);
+  std::string text(kMaxFileBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad()) {
+    return absl::NotFoundError(absl::StrCat(path, ": the configuration cannot be read"));
+  }
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kMaxFileBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": has more than ", kMaxFileBytes, " bytes"));
+  }
+  absl::StatusOr<Config> config = ParseConfig(text);
+  if (config.ok()) return config;
+  const std::string each = absl::StrCat("\n", path, ": ");
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": ", absl::StrReplaceAll(config.status().message(), {{"\n", each}})));
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,44 @@
+#ifndef TTL_CLIENT_POSTGRES_CONFIG_TABLE_CONFIG_H_
+#define TTL_CLIENT_POSTGRES_CONFIG_TABLE_CONFIG_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ttl::postgres {
+
+// How a number in a column counts time.
+enum class EpochUnit { kSeconds, kMilliseconds };
+
+// One table that is a container, as the configuration file says it. Names are as
+// PostgreSQL keeps them: case counts, and there are no quotes.
+struct TableConfig {
+  std::string container;
+  std::string schema = "public";
+  std::string table;
+
+  // Columns of the partition key, in this order; none: it is empty.
+  std::vector<std::string> partition_key;
+  // Columns of the id, at least one. Together with the partition key they identify a row.
+  std::vector<std::string> id;
+
+  // Column that says when the row was last modified; absent: the time of the commit.
+  std::optional<std::string> ts_column;
+  // What a number in it counts; of no meaning for a timestamp.
+  EpochUnit ts_unit = EpochUnit::kSeconds;
+  // Column of the row's own ttl in seconds; absent: no row has one.
+  std::optional<std::string> ttl_column;
+  // Column of the row's size in bytes; absent: not known.
+  std::optional<std::string> size_column;
+
+  // Name of the view of the live rows, in the schema of the table; empty: none is made.
+  std::string live_view;
+  // Whether readers of the table itself see live rows only.
+  bool row_level_security = false;
+  // Whether an INSERT first removes an expired row of the same key, by a trigger.
+  bool replace_expired = false;
+};
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_CONFIG_TABLE_CONFIG_H_

@@ -1,0 +1,135 @@
+#include "client/postgres/load/load_monitor.h"
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+
+namespace ttl::postgres {
+namespace {
+
+// A sample that takes longer is given up, and its connection with it.
+constexpr absl::Duration kSampleTimeout = absl::Seconds(4);
+
+absl::Duration SteadyNow() {
+  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+// Rows touched in the tables $1, each with its partitions, in the order of $1. The functions
+// are asked for these tables: the views would first put together all of the database.
+constexpr char kUsageStatement[] =
+    "SELECT coalesce((SELECT sum(pg_stat_get_tuples_inserted(p.relid) "
+    "+ pg_stat_get_tuples_updated(p.relid) + pg_stat_get_tuples_deleted(p.relid) "
+    "+ pg_stat_get_tuples_returned(p.relid) + pg_stat_get_tuples_fetched(p.relid) "
+    "+ coalesce((SELECT sum(pg_stat_get_tuples_fetched(indexrelid)) FROM pg_index "
+    "WHERE indrelid = p.relid), 0)) "
+    "FROM (SELECT relid::oid FROM pg_partition_tree(a.root) UNION SELECT a.root) AS p), 0)::bigint "
+    "FROM unnest($1::oid[]) WITH ORDINALITY AS a(root, n) ORDER BY a.n";
+
+// Our own do not count. Those of other roles show their state only to pg_read_all_stats.
+constexpr char kActivityStatement[] =
+    "SELECT count(*) FILTER (WHERE state = 'active' AND backend_type = 'client backend'), "
+    "count(*) FILTER (WHERE query = '<insufficient privilege>') "
+    "FROM pg_stat_activity WHERE application_name NOT LIKE 'ttl-postgres%'";
+
+}  // namespace
+
+LoadMonitor::LoadMonitor(const Config& config, const std::vector<TableDefinition>& tables,
+                         Parts parts)
+    : parts_(std::move(parts)),
+      counts_backends_(config.max_active_backends > 0),
+      pool_({config.database, "ttl-postgres load", 1,
+             absl::StrCat("SET statement_timeout = ", absl::ToInt64Milliseconds(kSampleTimeout),
+                          "; SET jit = off")}),
+      judge_({config.max_latency, config.max_active_backends}, SteadyNow()) {
+  for (const TableDefinition& table : tables) {
+    tables_.push_back({table.config.container, table.oid, {}, absl::ZeroDuration()});
+  }
+  thread_ = std::thread([this] { Run(); });
+}
+
+LoadMonitor::~LoadMonitor() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+  stopped_.notify_all();
+  pool_.Close();
+  thread_.join();
+}
+
+std::optional<absl::Duration> LoadMonitor::YieldFor() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!judge_.ShouldYield(SteadyNow())) return std::nullopt;
+  return parts_.interval;  // until there is another sample
+}
+
+LoadState LoadMonitor::state() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const LoadSample median = judge_.Median();
+  return {median.latency, median.active_backends, judge_.ShouldYield(SteadyNow()),
+          samples_,       failed_samples_,        last_error_};
+}
+
+void LoadMonitor::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stop_) {
+    lock.unlock();
+    const absl::Status status = TakeSample();
+    lock.lock();
+    ++(status.ok() ? samples_ : failed_samples_);
+    last_error_ = std::string(status.message());
+    stopped_.wait_for(lock, absl::ToChronoNanoseconds(parts_.interval), [this] { return stop_; });
+  }
+}
+
+absl::Status LoadMonitor::TakeSample() {
+  auto lease = pool_.Take(absl::Now() + kSampleTimeout);
+  if (!lease.ok()) return lease.status();
+  const auto activity = AskActivity(**lease);
+  if (!activity.ok()) return activity.status();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    judge_.Add(activity->sample, SteadyNow());
+  }
+  if (absl::Status status = AskUsage(**lease); !status.ok()) return status;
+  if (!counts_backends_ || !activity->is_partly_hidden) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      "max_active_backends counts only some: backends of other roles are hidden from us; "
+      "GRANT pg_read_all_stats to our role shows them");
+}
+
+absl::StatusOr<LoadMonitor::Activity> LoadMonitor::AskActivity(Connection& connection) {
+  Activity activity;
+  const absl::Duration asked = SteadyNow();
+  if (const auto answer = connection.Query("SELECT 1"); !answer.ok()) return answer.status();
+  activity.sample.latency = SteadyNow() - asked;
+  const auto counted = connection.Query(kActivityStatement);
+  if (!counted.ok()) return counted.status();
+  activity.sample.active_backends = counted->Number(0, 0);
+  activity.is_partly_hidden = counted->Number(0, 1) > 0;
+  return activity;
+}
+
+absl::Status LoadMonitor::AskUsage(Connection& connection) {
+  const auto oid = [](std::string* out, const Watched& table) {
+    absl::StrAppend(out, table.table_oid);
+  };
+  const auto answer =
+      connection.Query(kUsageStatement, {absl::StrCat("{", absl::StrJoin(tables_, ",", oid), "}")});
+  if (!answer.ok()) return answer.status();
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    Watched& table = tables_[i];
+    const absl::Duration now = SteadyNow();
+    // Ours are read after the statistics, so that these hold none of ours that is not counted.
+    const int64_t used = table.meter.Read(answer->Number(static_cast<int>(i), 0),
+                                          parts_.own_rows(table.container), now - table.read);
+    table.read = now;
+    parts_.add_usage(table.container, static_cast<double>(used));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ttl::postgres

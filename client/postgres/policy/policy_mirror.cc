@@ -1,0 +1,250 @@
+#include "client/postgres/policy/policy_mirror.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "client/cpp/container_watcher.h"
+#include "client/postgres/sql/quoting.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl::postgres {
+namespace {
+
+constexpr absl::Duration kFirstPause = absl::Milliseconds(100);
+constexpr absl::Duration kLongestPause = absl::Seconds(2);
+// Without a heartbeat for so long the sidecar is away, whatever the connection says.
+const absl::Duration kLongestSilence = 10 * PolicyMirror::kHeartbeat;
+// Without an answer for so long the database is away.
+constexpr absl::Duration kLongestAnswer = absl::Seconds(5);
+// The server's own limits are far above what such small statements take.
+constexpr char kLimits[] = "SET lock_timeout = '2s'; SET statement_timeout = '5s'";
+
+std::vector<std::string> ContainersOf(const Config& config) {
+  std::vector<std::string> containers;
+  for (const TableConfig& table : config.tables) containers.push_back(table.container);
+  return containers;
+}
+
+std::string Values(const WatchedPolicySet& policies) {
+  return absl::StrJoin(policies.containers, ", ", [](std::string* out, const auto& entry) {
+    const std::optional<int64_t>& ttl = entry.second.default_ttl;
+    absl::StrAppend(out, "(", QuoteText(entry.first), ", ",
+                    ttl.has_value() ? absl::StrCat(*ttl) : "NULL", "::bigint)");
+  });
+}
+
+// Rows that are right are not touched, so that nothing is written where nothing has changed.
+std::string MirrorStatement(absl::string_view schema, const WatchedPolicySet& policies) {
+  const std::string table = QuoteQualified(schema, "policy");
+  const uint64_t revision =
+      std::min<uint64_t>(policies.revision, std::numeric_limits<int64_t>::max());
+  return absl::StrCat(
+      "WITH said(container, default_ttl) AS (VALUES ", Values(policies), "), gone AS (DELETE FROM ",
+      table, " WHERE container NOT IN (SELECT container FROM said)) INSERT INTO ", table,
+      " AS p (container, default_ttl, revision, mirrored_at) SELECT s.container, s.default_ttl, ",
+      revision, ", clock_timestamp() FROM said AS s WHERE NOT EXISTS (SELECT FROM ", table,
+      " AS m WHERE m.container = s.container AND m.default_ttl IS NOT DISTINCT FROM "
+      "s.default_ttl) ON CONFLICT (container) DO UPDATE SET default_ttl = excluded.default_ttl, "
+      "revision = excluded.revision, mirrored_at = excluded.mirrored_at RETURNING container, "
+      "default_ttl");
+}
+
+void LogChanges(const QueryResult& changes) {
+  for (int row = 0; row < changes.rows(); ++row) {
+    const auto ttl = changes.Value(row, 1);
+    spdlog::info("container \"{}\": SQL now goes by default_ttl {}",
+                 std::string(changes.Text(row, 0)),
+                 ttl.has_value() ? std::string(*ttl) : "absent (TTL is off)");
+  }
+}
+
+std::string MissingContainers(const WatchedPolicySet& policies) {
+  std::vector<std::string> missing;
+  for (const auto& [id, policy] : policies.containers) {
+    if (!policy.exists) missing.push_back(absl::StrCat("\"", id, "\""));
+  }
+  if (missing.empty()) return "";
+  return absl::StrCat("the sidecar has no container ", absl::StrJoin(missing, ", "),
+                      ", so nothing expires there; make it with ttlctl containers create");
+}
+
+}  // namespace
+
+PolicyMirror::PolicyMirror(const Config& config, std::shared_ptr<grpc::Channel> sidecar)
+    : database_(config.database),
+      schema_(config.schema),
+      containers_(ContainersOf(config)),
+      sidecar_(std::move(sidecar)),
+      policies_(containers_),
+      thread_([this] { Run(); }) {}
+
+PolicyMirror::~PolicyMirror() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+    // Nothing else ends the wait for a server that hangs.
+    if (socket_ >= 0) shutdown(socket_, SHUT_RDWR);
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+PolicyMirror::State PolicyMirror::state() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  State state;
+  state.last_mirrored = last_mirrored_;
+  if (!database_status_.ok()) {
+    state.problem = absl::StrCat("the policies are not mirrored into the database: ",
+                                 database_status_.message());
+  } else if (absl::Now() - waiting_since_ > kLongestAnswer) {
+    state.problem = "the policies are not mirrored into the database: it does not answer";
+  } else if (std::string problem = StreamProblem(); !problem.empty()) {
+    state.problem = std::move(problem);
+  } else {
+    state.problem = MissingContainers(*policies_.current());
+  }
+  return state;
+}
+
+std::string PolicyMirror::StreamProblem() const {
+  const bool is_heard = absl::Now() - last_message_ <= kLongestSilence;
+  const bool is_mirrored = last_mirrored_ != absl::InfinitePast();
+  if (is_heard && stream_status_.ok() && is_mirrored) return "";
+  const std::string why =
+      stream_status_.ok() ? "" : absl::StrCat(": ", stream_status_.error_message());
+  if (!is_mirrored) {
+    return absl::StrCat("the sidecar has not said its policies yet", why);
+  }
+  return absl::StrCat("the sidecar does not say its policies", why, "; those mirrored at ",
+                      absl::FormatTime(absl::RFC3339_sec, last_mirrored_, absl::UTCTimeZone()),
+                      " go on");
+}
+
+void PolicyMirror::Run() {
+  absl::Duration pause = kFirstPause;
+  while (true) {
+    const absl::Time begin = absl::Now();
+    const absl::Status status = RunSession();
+    if (absl::Now() - begin > kLongestPause) pause = kFirstPause;
+    if (!Pause(status, std::exchange(pause, std::min(2 * pause, kLongestPause)))) return;
+  }
+}
+
+absl::Status PolicyMirror::RunSession() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    waiting_since_ = absl::Now();
+  }
+  absl::StatusOr<std::unique_ptr<Connection>> connection =
+      Connection::Open(database_, "ttl-postgres policies");
+  if (!connection.ok()) return connection.status();
+  if (!AllowBreak(**connection)) return absl::OkStatus();
+  absl::Status status = Lock(**connection);
+  if (status.ok()) status = Mirror(**connection);
+  EndBreak();
+  return status;
+}
+
+absl::Status PolicyMirror::Lock(Connection& connection) const {
+  if (auto limited = connection.Execute(kLimits); !limited.ok()) return limited.status();
+  absl::StatusOr<QueryResult> locked = connection.Query(
+      "SELECT pg_try_advisory_lock(hashtext('ttl-postgres policies'), hashtext($1))", {schema_});
+  if (!locked.ok()) return locked.status();
+  if (locked->Bool(0, 0)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("another ttl-postgres mirrors them into schema ", schema_,
+                   "; this one takes over when that one has ended"));
+}
+
+absl::Status PolicyMirror::Mirror(Connection& connection) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  // What was heard before the lock was ours may be older than what is there.
+  policies_.Disconnect();
+  is_news_ = false;
+  waiting_since_ = absl::InfiniteFuture();
+  database_status_ = absl::OkStatus();
+  lock.unlock();
+  ContainerWatcher watcher(sidecar_, kHeartbeat,
+                           {[this](const auto& message) { TakeMessage(message); },
+                            [this](const grpc::Status& status) { TakeEnd(status); }});
+  absl::Status status;
+  for (lock.lock(); status.ok() && !stop_;) {
+    changed_.wait(lock, [this] { return stop_ || is_news_; });
+    if (stop_) break;
+    // Only the newest counts; what comes meanwhile is written next.
+    const WatchedPolicySet policies = *policies_.current();
+    is_news_ = false;
+    waiting_since_ = absl::Now();
+    lock.unlock();
+    status = Write(connection, policies);
+    lock.lock();
+    waiting_since_ = absl::InfiniteFuture();
+    if (status.ok()) last_mirrored_ = absl::Now();
+  }
+  lock.unlock();  // before the watcher ends: its thread may be waiting for it
+  return status;
+}
+
+absl::Status PolicyMirror::Write(Connection& connection, const WatchedPolicySet& policies) const {
+  absl::StatusOr<QueryResult> changes = connection.Query(MirrorStatement(schema_, policies));
+  if (absl::IsNotFound(changes.status())) {
+    return absl::NotFoundError(
+        absl::StrCat(changes.status().message(), ". Run: ttl-postgres install"));
+  }
+  if (!changes.ok()) return changes.status();
+  LogChanges(*changes);
+  return absl::OkStatus();
+}
+
+void PolicyMirror::TakeMessage(const v1::WatchContainersResponse& message) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    last_message_ = absl::Now();
+    stream_status_ = grpc::Status::OK;
+    if (!policies_.Apply(message)) return;
+    is_news_ = true;
+  }
+  changed_.notify_all();
+}
+
+void PolicyMirror::TakeEnd(const grpc::Status& status) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  stream_status_ =
+      status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the stream has ended") : status;
+  policies_.Disconnect();
+}
+
+bool PolicyMirror::AllowBreak(Connection& connection) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stop_) return false;
+  // Not its own, which it may close, and whose number another may get.
+  socket_ = dup(PQsocket(connection.raw()));
+  return true;
+}
+
+void PolicyMirror::EndBreak() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (socket_ >= 0) close(std::exchange(socket_, -1));
+}
+
+bool PolicyMirror::Pause(const absl::Status& status, absl::Duration pause) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (stop_) return false;
+  if (status != database_status_) {
+    spdlog::warn("the policies are not mirrored: {}", std::string(status.message()));
+  }
+  database_status_ = status;
+  waiting_since_ = absl::InfiniteFuture();
+  return !changed_.wait_for(lock, absl::ToChronoNanoseconds(pause), [this] { return stop_; });
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,77 @@
+#include "client/postgres/policy/watched_policies.h"
+
+#include <utility>
+
+#include "service/core/ttl_rules.h"
+
+namespace ttl::postgres {
+namespace {
+
+WatchedPolicySet NoneOf(const std::vector<std::string>& containers) {
+  WatchedPolicySet none;
+  for (const std::string& container : containers)
+    none.containers.emplace(container, WatchedPolicy());
+  return none;
+}
+
+// Nothing expires by a policy that makes no sense.
+WatchedPolicy PolicyOf(const v1::Container& container) {
+  WatchedPolicy policy = {.exists = true, .default_ttl = std::nullopt};
+  if (container.has_default_ttl() && IsLegalTtl(container.default_ttl())) {
+    policy.default_ttl = container.default_ttl();
+  }
+  return policy;
+}
+
+}  // namespace
+
+WatchedPolicies::WatchedPolicies(const std::vector<std::string>& containers)
+    : none_(NoneOf(containers)) {}
+
+bool WatchedPolicies::Apply(const v1::WatchContainersResponse& message) {
+  switch (message.event()) {
+    case v1::WATCH_EVENT_SNAPSHOT_PART:
+      Collect(message);
+      return false;
+    case v1::WATCH_EVENT_SNAPSHOT_END:
+      Collect(message);
+      current_ = *std::exchange(snapshot_, std::nullopt);
+      is_in_step_ = true;
+      return true;
+    case v1::WATCH_EVENT_CHANGE:
+      if (is_in_step_) Set(message, *current_);
+      return is_in_step_;
+    case v1::WATCH_EVENT_HEARTBEAT:
+      return is_in_step_;
+    default:
+      return false;
+  }
+}
+
+void WatchedPolicies::Disconnect() {
+  is_in_step_ = false;
+  snapshot_.reset();
+}
+
+// A snapshot in the middle of a stream stands for changes that were missed.
+void WatchedPolicies::Collect(const v1::WatchContainersResponse& message) {
+  is_in_step_ = false;
+  if (!snapshot_.has_value()) snapshot_ = none_;
+  Set(message, *snapshot_);
+}
+
+void WatchedPolicies::Set(const v1::WatchContainersResponse& message, WatchedPolicySet& set) const {
+  set.revision = message.revision();
+  for (const std::string& id : message.deleted_containers()) {
+    if (const auto known = set.containers.find(id); known != set.containers.end()) {
+      known->second = WatchedPolicy();
+    }
+  }
+  for (const v1::Container& container : message.containers()) {
+    if (const auto known = set.containers.find(container.id()); known != set.containers.end()) {
+      known->second = PolicyOf(container);
+    }
+  }
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,34 @@
+#include "client/postgres/program/check_command.h"
+
+#include "absl/strings/str_cat.h"
+#include "client/postgres/program/database_check.h"
+#include "client/postgres/sql/installation.h"
+
+namespace ttl::postgres {
+namespace {
+
+ExitCode Check(const Config& config, Output output) {
+  const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
+  if (!database.ok()) return Fail(output, database.status());
+  const CatalogReport& report = database->report;
+  PrintReport(report, output);
+  if (!report.problems.empty()) return ExitCode::kRefused;
+  const absl::Status installed = CheckInstalled(*database->connection, config, report.tables);
+  // Not installed is no problem: checking comes first.
+  if (!installed.ok() && !absl::IsFailedPrecondition(installed)) return Fail(output, installed);
+  output.out << "ok: all tables can be containers; "
+             << (installed.ok() ? "installed"
+                                : absl::StrCat("not installed: ", installed.message()))
+             << "\n";
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void AddCheckCommand(CLI::App& app, Command& chosen) {
+  app.add_subcommand("check",
+                     "Hold the configuration against the database; name every problem and warning")
+      ->callback([&chosen] { chosen = Check; });
+}
+
+}  // namespace ttl::postgres

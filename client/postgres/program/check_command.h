@@ -1,0 +1,15 @@
+#ifndef TTL_CLIENT_POSTGRES_PROGRAM_CHECK_COMMAND_H_
+#define TTL_CLIENT_POSTGRES_PROGRAM_CHECK_COMMAND_H_
+
+#include "CLI/CLI.hpp"
+#include "client/postgres/program/command.h"
+
+namespace ttl::postgres {
+
+// Adds `check` to `app`. If it is on the command line, `chosen` becomes it; `chosen` must
+// outlive the parsing.
+void AddCheckCommand(CLI::App& app, Command& chosen);
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_PROGRAM_CHECK_COMMAND_H_

@@ -1,0 +1,127 @@
+#include "client/postgres/program/daemon.h"
+
+#include <chrono>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/cpp/client_channel.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl::postgres {
+namespace {
+
+constexpr auto kReadinessInterval = std::chrono::seconds(1);
+constexpr absl::Duration kCaughtUpPause = absl::Milliseconds(200);
+
+TtlClientOptions SidecarOptions(const Config& config) {
+  TtlClientOptions options;
+  options.address = config.sidecar;
+  return options;
+}
+
+std::shared_ptr<grpc::Channel> NewSidecarChannel(const Config& config) {
+  return NewClientChannel(SidecarOptions(config), RepeatReports::kOnlyIfRefused);
+}
+
+std::vector<std::string> ContainersOf(const std::vector<TableDefinition>& tables) {
+  std::vector<std::string> containers;
+  for (const TableDefinition& table : tables) containers.push_back(table.config.container);
+  return containers;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Config& config,
+                                                      std::vector<TableDefinition> tables,
+                                                      std::unique_ptr<StoreServer> server) {
+  std::unique_ptr<Daemon> daemon(new Daemon(config, std::move(tables), std::move(server)));
+  if (absl::Status status = daemon->ListenForScrapes(config); !status.ok()) return status;
+  daemon->server_->Serve(daemon->store_);
+  daemon->readiness_ = std::thread(&Daemon::WatchReadiness, daemon.get());
+  return daemon;
+}
+
+Daemon::Daemon(const Config& config, std::vector<TableDefinition> tables,
+               std::unique_ptr<StoreServer> server)
+    : tables_(std::move(tables)),
+      sidecar_(SidecarOptions(config)),
+      store_(config, tables_, visible_, [this] { return YieldFor(); }),
+      mirror_(config, NewSidecarChannel(config)),
+      capture_(config, tables_, NewSidecarChannel(config), visible_),
+      server_(std::move(server)) {
+  load_ = std::make_unique<LoadMonitor>(
+      config, tables_,
+      LoadMonitor::Parts{[this](absl::string_view container, double units) {
+                           sidecar_.AddUsage(container, units);
+                         },
+                         [this](absl::string_view container) -> int64_t {
+                           const StoreCounters* counters = store_.CountersOf(container);
+                           return counters == nullptr ? 0 : counters->rows_touched.load();
+                         }});
+}
+
+Daemon::~Daemon() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  stopped_.notify_all();
+  if (readiness_.joinable()) readiness_.join();
+  exposer_.reset();
+  server_.reset();
+  load_.reset();
+}
+
+absl::Status Daemon::ListenForScrapes(const Config& config) {
+  if (config.metrics_listen.empty()) return absl::OkStatus();
+  metrics_ = std::make_shared<Metrics>(
+      MetricSources{ContainersOf(tables_), [this] { return Problem().empty(); },
+                    [this] { return capture_.status(); }, [this] { return load_->state(); },
+                    [this] { return mirror_.state(); },
+                    [this](absl::string_view container) { return store_.CountersOf(container); },
+                    config.max_slot_bytes});
+  try {
+    exposer_ = std::make_unique<prometheus::Exposer>(config.metrics_listen);
+  } catch (const std::exception& error) {
+    return absl::UnavailableError(absl::StrCat("metrics_listen: cannot listen on ",
+                                               config.metrics_listen, ": ", error.what()));
+  }
+  exposer_->RegisterCollectable(metrics_);
+  for (const int port : exposer_->GetListeningPorts()) spdlog::info("metrics on port {}", port);
+  return absl::OkStatus();
+}
+
+std::optional<absl::Duration> Daemon::YieldFor() const {
+  // Deletes of rows that are gone would be many in a row, by which the sidecar knows an empty
+  // replica.
+  if (!capture_.status().is_caught_up) return kCaughtUpPause;
+  return load_->YieldFor();
+}
+
+std::string Daemon::Problem() const {
+  const CaptureStatus capture = capture_.status();
+  if (!capture.problem.empty()) return capture.problem;
+  return mirror_.state().problem;
+}
+
+void Daemon::WatchReadiness() {
+  std::string told = "starting";
+  for (;;) {
+    const std::string problem = Problem();
+    if (problem != told) {
+      if (problem.empty()) {
+        spdlog::info("ready");
+      } else {
+        spdlog::warn("not ready: {}", problem);
+      }
+      server_->SetReady(problem.empty());
+      told = problem;
+    }
+    std::unique_lock lock(mutex_);
+    if (stopped_.wait_for(lock, kReadinessInterval, [this] { return stop_; })) return;
+  }
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,72 @@
+#ifndef TTL_CLIENT_POSTGRES_PROGRAM_DAEMON_H_
+#define TTL_CLIENT_POSTGRES_PROGRAM_DAEMON_H_
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/cpp/ttl_client.h"
+#include "client/postgres/capture/capture.h"
+#include "client/postgres/config/config.h"
+#include "client/postgres/load/load_monitor.h"
+#include "client/postgres/policy/policy_mirror.h"
+#include "client/postgres/program/metrics.h"
+#include "client/postgres/row/visible_position.h"
+#include "client/postgres/sql/table_definition.h"
+#include "client/postgres/store/primary_store.h"
+#include "client/postgres/store/store_server.h"
+#include "prometheus/exposer.h"
+
+namespace ttl::postgres {
+
+// All parts of ttl-postgres at work, until it is destroyed.
+class Daemon {
+ public:
+  // `tables` are what CheckCatalog() found; `server` has no store yet. UNAVAILABLE if
+  // Config::metrics_listen cannot be listened on.
+  static absl::StatusOr<std::unique_ptr<Daemon>> Start(const Config& config,
+                                                       std::vector<TableDefinition> tables,
+                                                       std::unique_ptr<StoreServer> server);
+  // Within seconds.
+  ~Daemon();
+
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+ private:
+  Daemon(const Config& config, std::vector<TableDefinition> tables,
+         std::unique_ptr<StoreServer> server);
+
+  // For how long deletes have to wait; absent: they need not.
+  std::optional<absl::Duration> YieldFor() const;
+  absl::Status ListenForScrapes(const Config& config);
+  // What keeps it from being ready, for people; empty: nothing.
+  std::string Problem() const;
+  // Tells the health service and the log when that changes.
+  void WatchReadiness();
+
+  const std::vector<TableDefinition> tables_;
+  VisiblePosition visible_;
+  TtlClient sidecar_;
+  std::unique_ptr<LoadMonitor> load_;  // it and the store need each other
+  PrimaryStore store_;
+  PolicyMirror mirror_;
+  Capture capture_;
+  std::unique_ptr<StoreServer> server_;
+  std::shared_ptr<Metrics> metrics_;
+  std::unique_ptr<prometheus::Exposer> exposer_;  // null: nobody is to ask
+
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool stop_ = false;  // guarded by mutex_
+  std::thread readiness_;
+};
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_PROGRAM_DAEMON_H_

@@ -1,0 +1,35 @@
+#include "client/postgres/program/database_check.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_replace.h"
+
+namespace ttl::postgres {
+namespace {
+
+std::string OnOneLine(const std::string& text) {
+  return absl::StrReplaceAll(text, {{"\r\n", " "}, {"\n", " "}});
+}
+
+}  // namespace
+
+absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config) {
+  absl::StatusOr<std::unique_ptr<Connection>> connection =
+      Connection::Open(config.database, "ttl-postgres");
+  if (!connection.ok()) return connection.status();
+  absl::StatusOr<CatalogReport> report = CheckCatalog(**connection, config);
+  if (!report.ok()) return report.status();
+  return DatabaseCheck{*std::move(connection), *std::move(report)};
+}
+
+void PrintReport(const CatalogReport& report, Output output) {
+  for (const std::string& problem : report.problems) {
+    output.err << "problem: " << OnOneLine(problem) << "\n";
+  }
+  for (const std::string& warning : report.warnings) {
+    output.err << "warning: " << OnOneLine(warning) << "\n";
+  }
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,29 @@
+#ifndef TTL_CLIENT_POSTGRES_PROGRAM_EXIT_CODE_H_
+#define TTL_CLIENT_POSTGRES_PROGRAM_EXIT_CODE_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace ttl::postgres {
+
+// How a run of ttl-postgres ended. Scripts rely on the numbers, which mean what they mean
+// for ttlctl: never change one.
+enum class ExitCode : int {
+  kOk = 0,
+  // The configuration or the database has problems, or the database refused a statement.
+  kRefused = 1,
+  // The command line is wrong, or its file cannot be read; nothing was done.
+  kUsage = 2,
+  // The database could not be reached.
+  kUnreachable = 4,
+};
+
+// The exit code for an error of the database.
+ExitCode ExitCodeFor(const absl::Status& status);
+
+// The table of exit codes, as shown by --help.
+absl::string_view ExitCodeHelp();
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_PROGRAM_EXIT_CODE_H_

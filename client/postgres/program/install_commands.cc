@@ -1,0 +1,68 @@
+#include "client/postgres/program/install_commands.h"
+
+#include <memory>
+#include <string>
+
+#include "client/postgres/program/database_check.h"
+#include "client/postgres/sql/installation.h"
+
+namespace ttl::postgres {
+namespace {
+
+ExitCode Install(const Config& config, Output output, bool only_print) {
+  const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
+  if (!database.ok()) return Fail(output, database.status());
+  PrintReport(database->report, output);
+  if (!database->report.problems.empty()) {
+    PrintError(output, "nothing is installed while there are problems");
+    return ExitCode::kRefused;
+  }
+  const std::string sql = InstallSql(config, database->report.tables);
+  if (only_print) {
+    output.out << sql;
+    return ExitCode::kOk;
+  }
+  const absl::Status installed = database->connection->Execute(sql).status();
+  if (!installed.ok()) return Fail(output, installed);
+  output.out << "installed\n";
+  return ExitCode::kOk;
+}
+
+ExitCode Uninstall(const Config& config, Output output, bool only_print) {
+  const std::string sql = UninstallSql(config);
+  if (only_print) {
+    output.out << sql;
+    return ExitCode::kOk;
+  }
+  const auto connection = Connection::Open(config.database, "ttl-postgres");
+  if (!connection.ok()) return Fail(output, connection.status());
+  const absl::Status uninstalled = (*connection)->Execute(sql).status();
+  if (!uninstalled.ok()) return Fail(output, uninstalled);
+  output.out << "uninstalled\n";
+  return ExitCode::kOk;
+}
+
+void Add(CLI::App& app, const char* name, const char* description,
+         ExitCode (*run)(const Config&, Output, bool), Command& chosen) {
+  const auto only_print = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand(name, description);
+  command->add_flag("--print", *only_print, "Print the SQL that would be run, and change nothing");
+  command->callback([only_print, run, &chosen] {
+    chosen = [only_print, run](const Config& config, Output output) {
+      return run(config, output, *only_print);
+    };
+  });
+}
+
+}  // namespace
+
+void AddInstallCommands(CLI::App& app, Command& chosen) {
+  Add(app, "install",
+      "Make what ttl-postgres needs in the database, in one transaction; again after every "
+      "change of the configuration",
+      Install, chosen);
+  Add(app, "uninstall", "Remove all of it from the database, the replication slot included",
+      Uninstall, chosen);
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,157 @@
+#include "client/postgres/program/metrics.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "ttl/v1/primary_store_service.pb.h"
+
+namespace ttl::postgres {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<ClientMetric::Label>;
+
+class Families {
+ public:
+  // Begins a family; what is added until the next one belongs to it.
+  void Counter(const std::string& name, const std::string& help) {
+    families_.push_back({"ttl_postgres_" + name, help, MetricType::Counter, {}});
+  }
+  void Gauge(const std::string& name, const std::string& help) {
+    families_.push_back({"ttl_postgres_" + name, help, MetricType::Gauge, {}});
+  }
+
+  void Add(double value, Labels labels = {}) {
+    MetricFamily& family = families_.back();
+    ClientMetric& metric = family.metric.emplace_back();
+    metric.label = std::move(labels);
+    (family.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
+  }
+
+  std::vector<MetricFamily> Take() { return std::move(families_); }
+
+ private:
+  std::vector<MetricFamily> families_;
+};
+
+void AddCapture(const CaptureStatus& status, Families& families) {
+  families.Gauge("capture_complete",
+                 "1 while changes are streaming and all tables are read: everything committed "
+                 "longer ago than the lag is tracked.");
+  families.Add(status.is_complete ? 1 : 0);
+  families.Gauge("capture_lag_seconds",
+                 "How long the oldest commit that the sidecar does not know durably has waited.");
+  families.Add(absl::ToDoubleSeconds(status.lag));
+  families.Gauge("capture_lag_bytes", "WAL that was written since what the sidecar knows durably.");
+  families.Add(static_cast<double>(status.lag_bytes));
+  families.Counter("captured_row_changes_total",
+                   "Changes of rows of the configured tables, taken from the stream.");
+  families.Add(static_cast<double>(status.row_changes));
+  families.Counter("reports_total", "Reports put together for the sidecar, by stream and scans.");
+  families.Add(static_cast<double>(status.reports));
+  families.Counter("capture_restarts_total",
+                   "Times that the capture began again after an error; the log says which.");
+  families.Add(static_cast<double>(status.restarts));
+}
+
+void AddSlot(const CaptureStatus& status, int64_t max_slot_bytes, Families& families) {
+  families.Gauge("slot_retained_bytes",
+                 "WAL that the server keeps back for the slot. Grows while the sidecar or "
+                 "ttl-postgres is away, and fills the server's disk if nobody ends it.");
+  if (status.slot_bytes.has_value()) families.Add(static_cast<double>(*status.slot_bytes));
+  families.Gauge("slot_limit_bytes",
+                 "The configured max_slot_bytes, beyond which the slot is given up and the tables "
+                 "are read again; 0: never.");
+  families.Add(static_cast<double>(max_slot_bytes));
+  families.Counter("slots_lost_total",
+                   "Times that the slot was lost or given up, after which all tables are read "
+                   "again.");
+  families.Add(static_cast<double>(status.slots_lost));
+}
+
+void AddTables(const CaptureStatus& status, Families& families) {
+  const auto each = [&](auto value) {
+    for (const TableStatus& table : status.tables) {
+      families.Add(static_cast<double>(value(table)), {{"container", table.container}});
+    }
+  };
+  families.Gauge("scan_rows", "Rows that the first scan of the table has read.");
+  each([](const TableStatus& table) { return table.scanned; });
+  families.Gauge("scan_complete", "1 once the first scan of the table is through.");
+  each([](const TableStatus& table) { return table.scan_done ? 1 : 0; });
+  families.Counter("untrackable_rows_total",
+                   "Rows met that cannot be tracked: no _ts, or a _ts, ttl or key that is not "
+                   "allowed. They never expire; the log names some.");
+  each([](const TableStatus& table) { return table.untrackable; });
+}
+
+std::string OutcomeLabel(int outcome) {
+  const std::string& name = v1::DeleteOutcome_Name(static_cast<v1::DeleteOutcome>(outcome));
+  return absl::AsciiStrToLower(absl::StripPrefix(name, "DELETE_OUTCOME_"));
+}
+
+void AddDeletes(const MetricSources& sources, Families& families) {
+  const auto each = [&](auto add) {
+    for (const std::string& container : sources.containers) {
+      if (const StoreCounters* counters = sources.store(container)) add(container, *counters);
+    }
+  };
+  families.Counter("deletes_total",
+                   "Rows that the sidecar asked to delete, by what became of them.");
+  each([&](const std::string& container, const StoreCounters& counters) {
+    for (int outcome = 1; outcome < v1::DeleteOutcome_ARRAYSIZE; ++outcome) {
+      families.Add(static_cast<double>(counters.outcomes[outcome]),
+                   {{"container", container}, {"outcome", OutcomeLabel(outcome)}});
+    }
+  });
+  families.Counter("delete_calls_failed_total", "DeleteItems calls that ended with an error.");
+  each([&](const std::string& container, const StoreCounters& counters) {
+    families.Add(static_cast<double>(counters.failed_calls), {{"container", container}});
+  });
+  families.Counter("delete_calls_yielded_total",
+                   "DeleteItems calls put off because the database was busy.");
+  each([&](const std::string& container, const StoreCounters& counters) {
+    families.Add(static_cast<double>(counters.yielded_calls), {{"container", container}});
+  });
+}
+
+void AddLoad(const LoadState& load, Families& families) {
+  families.Gauge("database_latency_seconds",
+                 "How long a trivial query takes, median of the last few.");
+  families.Add(absl::ToDoubleSeconds(load.latency));
+  families.Gauge("database_active_backends", "Backends at work other than ours, median likewise.");
+  families.Add(static_cast<double>(load.active_backends));
+  families.Gauge("yielding", "1 while deletes leave the database alone because it is busy.");
+  families.Add(load.yielding ? 1 : 0);
+}
+
+void AddMirror(const PolicyMirror::State& mirror, Families& families) {
+  families.Gauge("policies_mirrored_timestamp_seconds",
+                 "When the policies in the database were last known to be those of the sidecar; "
+                 "0: never since the start. Views judge by the mirrored ones.");
+  families.Add(mirror.last_mirrored == absl::InfinitePast()
+                   ? 0
+                   : absl::ToDoubleSeconds(mirror.last_mirrored - absl::UnixEpoch()));
+}
+
+}  // namespace
+
+std::vector<MetricFamily> Metrics::Collect() const {
+  Families families;
+  families.Gauge("ready", "1 while everything works; else the log and the health service say so.");
+  families.Add(sources_.is_ready() ? 1 : 0);
+  const CaptureStatus capture = sources_.capture();
+  AddCapture(capture, families);
+  AddSlot(capture, sources_.max_slot_bytes, families);
+  AddTables(capture, families);
+  AddDeletes(sources_, families);
+  AddLoad(sources_.load(), families);
+  AddMirror(sources_.mirror(), families);
+  return families.Take();
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,44 @@
+#ifndef TTL_CLIENT_POSTGRES_PROGRAM_METRICS_H_
+#define TTL_CLIENT_POSTGRES_PROGRAM_METRICS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "client/postgres/capture/capture_status.h"
+#include "client/postgres/load/load_monitor.h"
+#include "client/postgres/policy/policy_mirror.h"
+#include "client/postgres/store/store_counters.h"
+#include "prometheus/collectable.h"
+#include "prometheus/metric_family.h"
+
+namespace ttl::postgres {
+
+// Where figures come from, when they are asked for. Called by the threads of scrapes.
+struct MetricSources {
+  std::vector<std::string> containers;
+  std::function<bool()> is_ready;
+  std::function<CaptureStatus()> capture;
+  std::function<LoadState()> load;
+  std::function<PolicyMirror::State()> mirror;
+  std::function<const StoreCounters*(absl::string_view container)> store;
+  // WAL beyond which the slot is given up; 0: never.
+  int64_t max_slot_bytes = 0;
+};
+
+// What ttl-postgres tells Prometheus. Every name, unit and meaning is in the help texts.
+// Thread-safe.
+class Metrics final : public prometheus::Collectable {
+ public:
+  explicit Metrics(MetricSources sources) : sources_(std::move(sources)) {}
+
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  const MetricSources sources_;
+};
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_PROGRAM_METRICS_H_

@@ -1,0 +1,71 @@
+#include "client/postgres/program/ttl_postgres.h"
+
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "client/postgres/program/check_command.h"
+#include "client/postgres/program/install_commands.h"
+#include "client/postgres/program/run_command.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl::postgres {
+namespace {
+
+struct Options {
+  std::string config;
+  std::string log_level = "info";
+};
+
+void AddOptions(CLI::App& app, Options& options) {
+  app.add_option("--config", options.config, "The configuration, a YAML file")
+      ->type_name("FILE")
+      ->envname("TTL_POSTGRES_CONFIG")
+      ->required();
+  app.add_option(
+         "--log-level", options.log_level,
+         "debug, info, warn or error; debug shows what the database says beside its answers")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
+      ->capture_default_str();
+  app.set_version_flag("--version", "ttl-postgres " TTL_SIDECAR_VERSION);
+}
+
+ExitCode RunCommand(const Command& command, const std::string& config_path, Output output) {
+  const absl::StatusOr<Config> config = ReadConfig(config_path);
+  if (config.ok()) return command(*config, output);
+  for (const absl::string_view problem : absl::StrSplit(config.status().message(), '\n')) {
+    PrintError(output, problem);
+  }
+  return absl::IsNotFound(config.status()) ? ExitCode::kUsage : ExitCode::kRefused;
+}
+
+}  // namespace
+
+ExitCode RunTtlPostgres(const std::vector<std::string>& arguments, Output output) {
+  CLI::App app("Gives the tables of a PostgreSQL database a time to live, by ttl-sidecar.",
+               "ttl-postgres");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(std::string(ExitCodeHelp()));
+  Options options;
+  AddOptions(app, options);
+  Command command;
+  AddCheckCommand(app, command);
+  AddInstallCommands(app, command);
+  AddRunCommand(app, command);
+  try {
+    // CLI11 takes arguments from the back.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::Success& help_or_version) {
+    app.exit(help_or_version, output.out, output.err);
+    return ExitCode::kOk;
+  } catch (const CLI::ParseError& error) {
+    PrintError(output, absl::StrCat(error.what(), " (see ttl-postgres --help)"));
+    return ExitCode::kUsage;
+  }
+  spdlog::set_level(spdlog::level::from_str(options.log_level));
+  return RunCommand(command, options.config, output);
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,175 @@
+#include "client/postgres/row/row_item.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/civil_time.h"
+#include "client/postgres/row/row_key.h"
+#include "service/core/ttl_rules.h"
+
+namespace ttl::postgres {
+namespace {
+
+constexpr size_t kMaxPartitionKeyBytes = 2048;
+constexpr size_t kMaxIdBytes = 1023;
+constexpr int64_t kMillisecondsPerSecond = 1000;
+// What is shown of a value that is wrong.
+constexpr size_t kMaxShownBytes = 64;
+
+std::string Shown(absl::string_view text) {
+  const bool is_long = text.size() > kMaxShownBytes;
+  return absl::StrCat("\"", absl::Utf8SafeCEscape(text.substr(0, kMaxShownBytes)),
+                      is_long ? "\"..." : "\"");
+}
+
+std::string ColumnName(const std::optional<ColumnDefinition>& column) {
+  return absl::StrCat("column ", column.has_value() ? column->name : "?");
+}
+
+absl::StatusOr<int64_t> ParseWhole(absl::string_view text) {
+  int64_t number = 0;
+  // SimpleAtoi would allow blanks, which no number of PostgreSQL has.
+  if (!text.empty() && !absl::ascii_isspace(text.front()) && !absl::ascii_isspace(text.back()) &&
+      absl::SimpleAtoi(text, &number)) {
+    return number;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(Shown(text), " is no whole number of 64 bits"));
+}
+
+int64_t FloorToSeconds(int64_t milliseconds) {
+  const int64_t quotient = milliseconds / kMillisecondsPerSecond;
+  return milliseconds % kMillisecondsPerSecond < 0 ? quotient - 1 : quotient;
+}
+
+absl::StatusOr<int64_t> ReadTsColumn(const TableDefinition& table,
+                                     std::optional<absl::string_view> text) {
+  if (!text.has_value()) return absl::InvalidArgumentError("is NULL: must be a time");
+  if (table.ts_source == TsSource::kTimestamp) return ParseTimestamp(*text);
+  absl::StatusOr<int64_t> number = ParseWhole(*text);
+  if (!number.ok() || table.config.ts_unit == EpochUnit::kSeconds) return number;
+  return FloorToSeconds(*number);
+}
+
+absl::StatusOr<int64_t> ReadTs(const TableDefinition& table, const RowTexts& row,
+                               const RowVersion& version, absl::Time now) {
+  if (table.ts_source == TsSource::kCommitTime) {
+    if (!version.commit_time.has_value()) {
+      return absl::InvalidArgumentError("the time of the row's commit is no longer known");
+    }
+    const int64_t ts = absl::ToUnixSeconds(*version.commit_time);
+    if (absl::Status valid = ValidateTs("the time of the row's commit", ts, now); !valid.ok()) {
+      return valid;
+    }
+    return ts;
+  }
+  const absl::StatusOr<int64_t> ts = ReadTsColumn(table, row.ts);
+  if (!ts.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(ColumnName(table.ts), " (_ts) ", ts.status().message()));
+  }
+  absl::Status valid = ValidateTs(absl::StrCat(ColumnName(table.ts), " (_ts)"), *ts, now);
+  if (!valid.ok()) return valid;
+  return *ts;
+}
+
+absl::StatusOr<std::optional<int64_t>> ReadTtl(const TableDefinition& table, const RowTexts& row) {
+  if (!row.ttl.has_value()) return std::optional<int64_t>();
+  const absl::StatusOr<int64_t> ttl = ParseWhole(*row.ttl);
+  if (!ttl.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(ColumnName(table.ttl), " (ttl) ", ttl.status().message()));
+  }
+  if (IsLegalTtl(*ttl)) return *ttl;
+  return ValidateTtl(absl::StrCat(ColumnName(table.ttl), " (ttl)"), *ttl);
+}
+
+absl::StatusOr<std::string> ReadKey(absl::string_view name,
+                                    absl::Span<const absl::string_view> texts, size_t max_bytes) {
+  std::string key = JoinKey(texts);
+  if (key.size() <= max_bytes) return key;
+  return absl::InvalidArgumentError(
+      absl::StrCat("the ", name, " has ", key.size(), " bytes: must have ", max_bytes, " at most"));
+}
+
+// Not known, if there is nothing, or nothing that can be a size.
+int64_t ReadSize(std::optional<absl::string_view> text) {
+  if (!text.has_value()) return 0;
+  const absl::StatusOr<int64_t> size = ParseWhole(*text);
+  return size.ok() && *size > 0 ? *size : 0;
+}
+
+// Takes a number of digits, at least `min` and at most `max`, from the front.
+bool TakeDigits(absl::string_view& text, size_t min, size_t max, int64_t& number) {
+  size_t count = 0;
+  number = 0;
+  while (count < text.size() && count < max && absl::ascii_isdigit(text[count])) {
+    number = number * 10 + (text[count++] - '0');
+  }
+  text.remove_prefix(count);
+  return count >= min;
+}
+
+bool TakeChar(absl::string_view& text, char expected) {
+  if (text.empty() || text.front() != expected) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+// The date and time before a fraction; false if the text does not begin with one that is in
+// the calendar.
+bool TakeSecond(absl::string_view& text, absl::CivilSecond& second) {
+  constexpr size_t kMaxYearDigits = 6;
+  int64_t year, month, day, hour, minute, sec;
+  if (!TakeDigits(text, 4, kMaxYearDigits, year) || !TakeChar(text, '-') ||
+      !TakeDigits(text, 2, 2, month) || !TakeChar(text, '-') || !TakeDigits(text, 2, 2, day) ||
+      !TakeChar(text, ' ') || !TakeDigits(text, 2, 2, hour) || !TakeChar(text, ':') ||
+      !TakeDigits(text, 2, 2, minute) || !TakeChar(text, ':') || !TakeDigits(text, 2, 2, sec)) {
+    return false;
+  }
+  second = absl::CivilSecond(year, month, day, hour, minute, sec);
+  return second.month() == month && second.day() == day && second.hour() == hour &&
+         second.minute() == minute && second.second() == sec;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts& row,
+                                   const RowVersion& version, absl::Time now) {
+  absl::StatusOr<std::string> partition_key =
+      ReadKey("partition key", row.partition_key, kMaxPartitionKeyBytes);
+  if (!partition_key.ok()) return partition_key.status();
+  absl::StatusOr<std::string> id = ReadKey("id", row.id, kMaxIdBytes);
+  if (!id.ok()) return id.status();
+  const absl::StatusOr<int64_t> ts = ReadTs(table, row, version, now);
+  if (!ts.ok()) return ts.status();
+  const absl::StatusOr<std::optional<int64_t>> ttl = ReadTtl(table, row);
+  if (!ttl.ok()) return ttl.status();
+
+  v1::Item item;
+  item.set_partition_key(*std::move(partition_key));
+  item.set_id(*std::move(id));
+  item.set_ts(*ts);
+  if (ttl->has_value()) item.set_ttl(**ttl);
+  item.set_etag(version.xmin.data(), version.xmin.size());
+  if (version.lsn > 0) item.set_sequence(version.lsn);
+  item.set_size_bytes(ReadSize(row.size));
+  return item;
+}
+
+absl::StatusOr<int64_t> ParseTimestamp(absl::string_view text) {
+  absl::string_view rest = text;
+  absl::CivilSecond second;
+  bool is_timestamp = TakeSecond(rest, second);
+  int64_t fraction = 0;
+  if (is_timestamp && TakeChar(rest, '.')) is_timestamp = TakeDigits(rest, 1, 6, fraction);
+  if (!is_timestamp || rest != "+00") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        Shown(text), " is no time: must be a timestamp after Christ and before infinity"));
+  }
+  return second - absl::CivilSecond(1970);
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,48 @@
+#ifndef TTL_CLIENT_POSTGRES_ROW_ROW_ITEM_H_
+#define TTL_CLIENT_POSTGRES_ROW_ROW_ITEM_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "client/postgres/sql/table_definition.h"
+#include "ttl/v1/item.pb.h"
+
+namespace ttl::postgres {
+
+// The values of a row that matter, as text in the session settings of Connection.
+struct RowTexts {
+  std::vector<absl::string_view> partition_key;  // never NULL
+  std::vector<absl::string_view> id;             // never NULL
+  std::optional<absl::string_view> ts;
+  std::optional<absl::string_view> ttl;
+  std::optional<absl::string_view> size;
+};
+
+// What the database itself says of a row.
+struct RowVersion {
+  // xmin of the row as a decimal number: the etag.
+  absl::string_view xmin;
+  // The item's sequence: the LSN of the commit, or a lower bound of it. 0: it has none.
+  uint64_t lsn = 0;
+  // For tables without a column of _ts; absent if it is no longer known.
+  std::optional<absl::Time> commit_time;
+};
+
+// The row as the sidecar tracks it. INVALID_ARGUMENT says why a row cannot be tracked: no
+// _ts, a _ts or ttl that the TTL rules do not allow, a key that is too long. Such a row never
+// expires. `now` bounds how far ahead a _ts may be. A size that cannot be one is not known.
+absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts& row,
+                                   const RowVersion& version, absl::Time now);
+
+// The text of a timestamp with time zone in UTC and ISO style, in whole seconds rounded down.
+// INVALID_ARGUMENT for infinity, years BC and what is no such text.
+absl::StatusOr<int64_t> ParseTimestamp(absl::string_view text);
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_ROW_ROW_ITEM_H_

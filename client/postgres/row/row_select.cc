@@ -1,0 +1,120 @@
+#include "client/postgres/row/row_select.h"
+
+#include <algorithm>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/postgres/sql/quoting.h"
+
+namespace ttl::postgres {
+namespace {
+
+std::string OfRow(const ColumnDefinition& column) {
+  return absl::StrCat("t.", QuoteName(column.name));
+}
+
+// Children by inheritance are tables of their own; partitions are not.
+std::string From(const TableDefinition& table) {
+  return absl::StrCat(table.is_partitioned ? "" : "ONLY ",
+                      QuoteQualified(table.config.schema, table.config.table), " AS t");
+}
+
+std::vector<ColumnDefinition> ReportedKey(const TableDefinition& table) {
+  std::vector<ColumnDefinition> key = table.partition_key;
+  key.insert(key.end(), table.id.begin(), table.id.end());
+  return key;
+}
+
+std::vector<ColumnDefinition> PagedKey(const TableDefinition& table) {
+  return table.page_order.empty() ? ReportedKey(table) : table.page_order;
+}
+
+std::vector<int> PlacesOf(const std::vector<ColumnDefinition>& columns,
+                          const std::vector<ColumnDefinition>& among) {
+  std::vector<int> places;
+  for (const ColumnDefinition& column : columns) {
+    const auto found = std::find_if(among.begin(), among.end(), [&](const ColumnDefinition& one) {
+      return one.name == column.name;
+    });
+    places.push_back(static_cast<int>(found - among.begin()));
+  }
+  return places;
+}
+
+}  // namespace
+
+RowSelect::RowSelect(const TableDefinition& table)
+    : partition_key_columns_(table.partition_key.size()),
+      id_columns_(table.id.size()),
+      has_ts_(table.ts.has_value()),
+      has_ttl_(table.ttl.has_value()),
+      has_size_(table.size.has_value()),
+      key_(PagedKey(table)),
+      key_places_(PlacesOf(key_, ReportedKey(table))),
+      from_(From(table)) {
+  std::vector<std::string> columns;
+  for (const ColumnDefinition& column : ReportedKey(table)) columns.push_back(OfRow(column));
+  if (has_ts_) columns.push_back(OfRow(*table.ts));
+  if (has_ttl_) columns.push_back(OfRow(*table.ttl));
+  if (has_size_) columns.push_back(OfRow(*table.size));
+  columns.push_back("t.xmin");
+  if (!has_ts_) columns.push_back("pg_catalog.pg_xact_commit_timestamp(t.xmin)");
+  list_ = absl::StrJoin(columns, ", ");
+  width_ = static_cast<int>(columns.size());
+}
+
+std::string RowSelect::FirstPage(int limit) const { return Page("", limit); }
+
+std::string RowSelect::NextPage(int limit) const {
+  std::vector<std::string> columns;
+  std::vector<std::string> values;
+  for (const ColumnDefinition& column : key_) {
+    columns.push_back(OfRow(column));
+    values.push_back(absl::StrCat("$", columns.size(), "::", column.type));
+  }
+  // Compared as a row, which an index on these columns can answer.
+  return Page(absl::StrCat(" WHERE (", absl::StrJoin(columns, ", "), ") > (",
+                           absl::StrJoin(values, ", "), ")"),
+              limit);
+}
+
+std::string RowSelect::Page(const std::string& condition, int limit) const {
+  const auto append = [](std::string* out, const ColumnDefinition& column) {
+    absl::StrAppend(out, OfRow(column));
+  };
+  return absl::StrCat("SELECT ", list_, " FROM ", from_, condition, " ORDER BY ",
+                      absl::StrJoin(key_, ", ", append), " LIMIT ", limit);
+}
+
+std::vector<Connection::Parameter> RowSelect::KeyOf(const QueryResult& result, int row) const {
+  std::vector<Connection::Parameter> key;
+  for (const int place : key_places_) key.emplace_back(result.Text(row, place));
+  return key;
+}
+
+void RowSelect::Read(const QueryResult& result, int row, SelectedRow& selected) const {
+  int column = 0;
+  selected.texts.partition_key.clear();
+  selected.texts.id.clear();
+  for (size_t i = 0; i < partition_key_columns_; ++i) {
+    selected.texts.partition_key.push_back(result.Text(row, column++));
+  }
+  for (size_t i = 0; i < id_columns_; ++i) {
+    selected.texts.id.push_back(result.Text(row, column++));
+  }
+  const auto next_if = [&](bool is_there) -> std::optional<absl::string_view> {
+    if (!is_there) return std::nullopt;
+    return result.Value(row, column++);
+  };
+  selected.texts.ts = next_if(has_ts_);
+  selected.texts.ttl = next_if(has_ttl_);
+  selected.texts.size = next_if(has_size_);
+  selected.xmin = result.Text(row, column++);
+  selected.commit_time.reset();
+  if (has_ts_) return;
+  const absl::StatusOr<int64_t> seconds = ParseTimestamp(result.Text(row, column));
+  if (seconds.ok()) selected.commit_time = absl::FromUnixSeconds(*seconds);
+}
+
+}  // namespace ttl::postgres

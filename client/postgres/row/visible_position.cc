@@ -1,0 +1,32 @@
+#include "client/postgres/row/visible_position.h"
+
+#include <algorithm>
+
+namespace ttl::postgres {
+
+void VisiblePosition::Acknowledge(uint64_t lsn) {
+  const std::lock_guard lock(mutex_);
+  acknowledged_ = std::max(acknowledged_, lsn);
+}
+
+uint64_t VisiblePosition::acknowledged() const {
+  const std::lock_guard lock(mutex_);
+  return acknowledged_;
+}
+
+void VisiblePosition::ObserveSnapshot(uint64_t acknowledged, uint64_t xmin, uint64_t end) {
+  const std::lock_guard lock(mutex_);
+  if (candidate_.has_value() && xmin >= candidate_->end) {
+    visible_ = candidate_->lsn;
+    candidate_.reset();
+  }
+  // One at a time: a later one would not get there earlier.
+  if (!candidate_.has_value() && acknowledged > visible_) candidate_ = {acknowledged, end};
+}
+
+uint64_t VisiblePosition::Get() const {
+  const std::lock_guard lock(mutex_);
+  return visible_;
+}
+
+}  // namespace ttl::postgres

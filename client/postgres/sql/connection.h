@@ -1,0 +1,82 @@
+#ifndef TTL_CLIENT_POSTGRES_SQL_CONNECTION_H_
+#define TTL_CLIENT_POSTGRES_SQL_CONNECTION_H_
+
+#include <libpq-fe.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "client/postgres/sql/query_result.h"
+
+namespace ttl::postgres {
+
+// One connection to the database. Every value is text that is the same in each session:
+// UTC, ISO dates, exact floats. Blocks; for one thread at a time. A connection that is lost
+// stays lost: is_open() is false, and every call UNAVAILABLE.
+class Connection {
+ public:
+  enum class Kind {
+    kQueries,
+    kReplication,  // a walsender: replication commands, and statements without parameters
+  };
+
+  // UNAVAILABLE if the server cannot be reached or has no place for us, PERMISSION_DENIED if
+  // it does not let us in, also because there is no such database, INVALID_ARGUMENT if
+  // `database` is no connection string. Waits 10 s for each host unless `database` says
+  // connect_timeout. `application_name` is what pg_stat_activity shows.
+  static absl::StatusOr<std::unique_ptr<Connection>> Open(const std::string& database,
+                                                          const std::string& application_name,
+                                                          Kind kind = Kind::kQueries);
+
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  using Parameter = std::optional<std::string>;  // absent: NULL
+
+  // Runs one statement with parameters $1, $2, ... given as text; one with a zero byte is
+  // INVALID_ARGUMENT. A replication command that
+  // starts a copy returns at once; the copy goes on with raw().
+  absl::StatusOr<QueryResult> Query(const std::string& statement,
+                                    absl::Span<const Parameter> parameters = {});
+
+  // Runs statements separated by semicolons, without parameters, as one transaction.
+  absl::StatusOr<QueryResult> Execute(const std::string& statements);
+
+  bool is_open() const { return PQstatus(connection_.get()) == CONNECTION_OK; }
+
+  // For COPY and its like; stays with this.
+  PGconn* raw() { return connection_.get(); }
+
+ private:
+  struct Finish {
+    void operator()(PGconn* connection) const { PQfinish(connection); }
+  };
+  using Handle = std::unique_ptr<PGconn, Finish>;
+
+  Connection(Handle connection, Kind kind) : connection_(std::move(connection)), kind_(kind) {}
+  absl::StatusOr<QueryResult> Take(PGresult* result);
+
+  const Handle connection_;
+  const Kind kind_;
+};
+
+// The SQLSTATE of an error that the server gave a Connection; empty if there was none.
+// The code of the status says only how to go on: INVALID_ARGUMENT, PERMISSION_DENIED,
+// NOT_FOUND (no such table, column, slot...), ALREADY_EXISTS, ABORTED (try again: deadlock,
+// lock or statement timeout, serialization), FAILED_PRECONDITION (constraints, triggers,
+// settings), RESOURCE_EXHAUSTED, UNAVAILABLE (connection lost), else INTERNAL.
+std::string SqlState(const absl::Status& status);
+
+// The server's message alone. The same cause has the same words, whatever the row: the values
+// are in the detail, which the message of the status has too. Empty if SqlState() is.
+std::string SqlMessage(const absl::Status& status);
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_SQL_CONNECTION_H_

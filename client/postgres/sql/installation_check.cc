@@ -1,0 +1,160 @@
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/postgres/sql/installation.h"
+#include "client/postgres/sql/installed_objects.h"
+#include "client/postgres/sql/quoting.h"
+#include "client/postgres/sql/schema_layout.h"
+
+namespace ttl::postgres {
+namespace {
+
+// The values of a query's first column.
+absl::StatusOr<std::set<std::string>> Column(Connection& connection, const std::string& query) {
+  absl::StatusOr<QueryResult> result = connection.Query(query);
+  if (!result.ok()) return result.status();
+  std::set<std::string> values;
+  for (int row = 0; row < result->rows(); ++row) values.emplace(result->Text(row, 0));
+  return values;
+}
+
+class InstallationCheck {
+ public:
+  InstallationCheck(Connection& connection, const Config& config)
+      : connection_(connection), config_(config) {}
+
+  absl::Status Check(absl::Span<const TableDefinition> tables) {
+    for (const auto step :
+         {&InstallationCheck::CheckSchema, &InstallationCheck::CheckObjects,
+          &InstallationCheck::CheckRowSecurity, &InstallationCheck::CheckPublication}) {
+      if (const absl::Status status = (this->*step)(tables); !status.ok()) return status;
+    }
+    if (problems_.empty()) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("not installed for this configuration: ", absl::StrJoin(problems_, "; "),
+                     ". Run: ttl-postgres install"));
+  }
+
+ private:
+  // Adds a problem for each of `names` whose condition does not hold; they are asked together.
+  absl::Status Expect(const std::map<std::string, std::string>& conditions) {
+    std::vector<std::string> selects;
+    for (const auto& [problem, condition] : conditions) {
+      selects.push_back(
+          absl::StrCat("SELECT ", QuoteText(problem), " WHERE (", condition, ") IS NOT TRUE"));
+    }
+    if (selects.empty()) return absl::OkStatus();
+    absl::StatusOr<std::set<std::string>> failed =
+        Column(connection_, absl::StrJoin(selects, " UNION ALL "));
+    if (!failed.ok()) return failed.status();
+    problems_.insert(problems_.end(), failed->begin(), failed->end());
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckSchema(absl::Span<const TableDefinition>) {
+    const std::string& schema = config_.schema;
+    std::map<std::string, std::string> conditions;
+    conditions[absl::StrCat("schema ", schema, " is missing or of another version")] = absl::StrCat(
+        "SELECT obj_description(oid, 'pg_namespace') = ", QuoteText(SchemaComment(schema)),
+        " FROM pg_namespace WHERE nspname = ", QuoteText(schema));
+    for (const std::string& table : SchemaTables(schema)) {
+      conditions[absl::StrCat("table ", table, " is missing, or this role may not write it")] =
+          absl::StrCat("has_table_privilege(to_regclass(", QuoteText(table),
+                       "), 'SELECT') AND has_table_privilege(to_regclass(", QuoteText(table),
+                       "), 'INSERT') AND has_table_privilege(to_regclass(", QuoteText(table),
+                       "), 'UPDATE') AND has_table_privilege(to_regclass(", QuoteText(table),
+                       "), 'DELETE')");
+    }
+    for (const std::string& function : SchemaFunctions(schema)) {
+      conditions[absl::StrCat("function ", function, " is missing")] =
+          absl::StrCat("to_regprocedure(", QuoteText(function), ") IS NOT NULL");
+    }
+    return Expect(conditions);
+  }
+
+  // All that should be there is, and nothing else is.
+  absl::Status CheckObjects(absl::Span<const TableDefinition> tables) {
+    absl::StatusOr<QueryResult> marked = connection_.Query(absl::StrCat(
+        "SELECT comment, command FROM (", MarkedObjectsQuery(config_.schema), ") AS m"));
+    if (!marked.ok()) return marked.status();
+    std::map<std::string, std::string> leftovers;
+    for (int row = 0; row < marked->rows(); ++row) {
+      leftovers.emplace(marked->Text(row, 0), marked->Text(row, 1));
+    }
+    leftovers.erase(PublicationComment(config_.schema));
+    for (const TableDefinition& table : tables) {
+      const std::string showing = ShowingPolicy(table, config_.schema).comment;
+      for (const InstalledObject& object : InstalledObjects(table, config_.schema)) {
+        const bool is_there = leftovers.erase(object.comment) > 0;
+        // It is not made where row-level security was on before.
+        if (is_there || object.comment == showing) continue;
+        problems_.push_back(absl::StrCat(object.name, " is missing or out of date"));
+      }
+    }
+    for (const auto& [comment, command] : leftovers) {
+      problems_.push_back(absl::StrCat("a former configuration left something: ", command));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckRowSecurity(absl::Span<const TableDefinition> tables) {
+    std::map<std::string, std::string> conditions;
+    for (const TableDefinition& table : tables) {
+      if (!table.config.row_level_security) continue;
+      conditions[absl::StrCat("row-level security of table ", table.config.schema, ".",
+                              table.config.table, " is off")] =
+          absl::StrCat("SELECT relrowsecurity FROM pg_class WHERE oid = ", table.oid);
+    }
+    return Expect(conditions);
+  }
+
+  absl::Status CheckPublication(absl::Span<const TableDefinition> tables) {
+    const std::string name = QuoteText(config_.publication);
+    const std::string what = absl::StrCat("publication ", config_.publication);
+    if (const absl::Status status = Expect(
+            {{absl::StrCat(what, " is missing, or its options are others"),
+              absl::StrCat("SELECT pubinsert AND pubupdate AND pubdelete AND pubtruncate AND "
+                           "pubviaroot AND NOT puballtables FROM pg_publication WHERE pubname = ",
+                           name)}});
+        !status.ok()) {
+      return status;
+    }
+    absl::StatusOr<std::set<std::string>> published = Column(
+        connection_,
+        absl::StrCat(
+            "SELECT format('TABLE \"%s\".\"%s\"', replace(n.nspname, '\"', '\"\"'), "
+            "replace(c.relname, '\"', '\"\"')) || coalesce(' (' || (SELECT string_agg('\"' || "
+            "replace(a.attname, '\"', '\"\"') || '\"', ', ' ORDER BY a.attnum) FROM pg_attribute "
+            "AS a WHERE a.attrelid = c.oid AND a.attnum = ANY (r.prattrs)) || ')', '') FROM "
+            "pg_publication AS p JOIN pg_publication_rel AS r ON r.prpubid = p.oid JOIN pg_class "
+            "AS c ON c.oid = r.prrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE "
+            "p.pubname = ",
+            name));
+    if (!published.ok()) return published.status();
+    for (const TableDefinition& table : tables) {
+      if (published->erase(PublishedTables({table})) > 0) continue;
+      problems_.push_back(absl::StrCat(what, " does not have ", PublishedTables({table})));
+    }
+    for (const std::string& table : *published) {
+      problems_.push_back(absl::StrCat(what, " has ", table, " without need"));
+    }
+    return absl::OkStatus();
+  }
+
+  Connection& connection_;
+  const Config& config_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+absl::Status CheckInstalled(Connection& connection, const Config& config,
+                            absl::Span<const TableDefinition> tables) {
+  return InstallationCheck(connection, config).Check(tables);
+}
+
+}  // namespace ttl::postgres

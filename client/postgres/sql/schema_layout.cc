@@ -1,0 +1,92 @@
+#include "client/postgres/sql/schema_layout.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/postgres/sql/installed_objects.h"
+#include "client/postgres/sql/quoting.h"
+#include "client/postgres/sql/visibility.h"
+
+namespace ttl::postgres {
+namespace {
+
+std::string Functions(absl::string_view schema) {
+  const JudgedValues values = {
+      .container = "is_expired.container", .ts = "is_expired.ts", .ttl = "is_expired.ttl"};
+  return absl::StrCat("CREATE OR REPLACE FUNCTION ", QuoteQualified(schema, "is_expired"),
+                      "(container text, ts timestamptz, ttl bigint DEFAULT NULL)\n"
+                      "  RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE\n  RETURN ",
+                      ExpiredExpression(values, schema), ";\nCREATE OR REPLACE FUNCTION ",
+                      QuoteQualified(schema, "first_visible_ts"),
+                      "(container text)\n"
+                      "  RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE\n  RETURN ",
+                      FirstVisibleTs("first_visible_ts.container", schema), ";\n");
+}
+
+// Everybody may read the policies: whoever reads a view needs them.
+std::string Contents(absl::string_view schema) {
+  return absl::StrCat(
+      "CREATE TABLE IF NOT EXISTS ", QuoteQualified(schema, "policy"),
+      " (\n  container text PRIMARY KEY,\n"
+      "  default_ttl bigint CHECK (default_ttl = -1 OR default_ttl BETWEEN 1 AND 2147483647),\n"
+      "  revision bigint NOT NULL,\n"
+      "  mirrored_at timestamptz NOT NULL\n);\n"
+      "CREATE TABLE IF NOT EXISTS ",
+      QuoteQualified(schema, "progress"),
+      " (\n  container text PRIMARY KEY,\n"
+      "  scan_after text[],\n"
+      "  scan_done boolean NOT NULL DEFAULT false,\n"
+      "  scanned bigint NOT NULL DEFAULT 0,\n"
+      "  ghosts_after text,\n"
+      "  ghosts_done boolean NOT NULL DEFAULT true,\n"
+      "  partitions oid[],\n"
+      "  source text\n);\n"
+      "CREATE TABLE IF NOT EXISTS ",
+      QuoteQualified(schema, "slots"),
+      " (\n  name text PRIMARY KEY\n);\n"
+      "GRANT USAGE ON SCHEMA ",
+      QuoteName(schema), " TO PUBLIC;\nGRANT SELECT ON ", QuoteQualified(schema, "policy"),
+      " TO PUBLIC;\n", Functions(schema));
+}
+
+}  // namespace
+
+std::vector<std::string> SchemaTables(absl::string_view schema) {
+  return {QuoteQualified(schema, "policy"), QuoteQualified(schema, "progress"),
+          QuoteQualified(schema, "slots")};
+}
+
+std::vector<std::string> SchemaFunctions(absl::string_view schema) {
+  return {absl::StrCat(QuoteQualified(schema, "is_expired"), "(text, timestamptz, bigint)"),
+          absl::StrCat(QuoteQualified(schema, "first_visible_ts"), "(text)")};
+}
+
+std::string SchemaComment(absl::string_view schema) {
+  return MarkedComment(schema, "its own schema", Contents(schema));
+}
+
+std::string SchemaIsOurs(absl::string_view schema) {
+  return absl::StrCat("EXISTS (SELECT FROM pg_namespace WHERE nspname = ", QuoteText(schema),
+                      " AND starts_with(obj_description(oid, 'pg_namespace'), ",
+                      QuoteText(CommentMark(schema)), "))");
+}
+
+std::string CreateSchemaSql(absl::string_view schema) {
+  const std::string name = QuoteName(schema);
+  const std::string comment =
+      absl::StrCat("COMMENT ON SCHEMA ", name, " IS ", QuoteText(SchemaComment(schema)), ";\n");
+  const std::string body = absl::StrCat(
+      "\nBEGIN\nIF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = ", QuoteText(schema),
+      ") THEN\n  CREATE SCHEMA ", name, ";\n  ", comment, "ELSIF NOT ", SchemaIsOurs(schema),
+      " THEN\n  RAISE EXCEPTION '%', ",
+      QuoteText(absl::StrCat("schema ", schema, " is there already and not ours; give another")),
+      ";\nEND IF;\nEND ");
+  return absl::StrCat("DO ", QuoteBody(body), ";\n", Contents(schema), comment);
+}
+
+std::string DropSchemaSql(absl::string_view schema) {
+  return absl::StrCat("DROP FUNCTION IF EXISTS ", absl::StrJoin(SchemaFunctions(schema), ", "),
+                      ";\nDROP TABLE IF EXISTS ", absl::StrJoin(SchemaTables(schema), ", "),
+                      ";\nDROP SCHEMA ", QuoteName(schema), ";\n");
+}
+
+}  // namespace ttl::postgres

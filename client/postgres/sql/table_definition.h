@@ -1,0 +1,55 @@
+#ifndef TTL_CLIENT_POSTGRES_SQL_TABLE_DEFINITION_H_
+#define TTL_CLIENT_POSTGRES_SQL_TABLE_DEFINITION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/postgres/config/table_config.h"
+
+namespace ttl::postgres {
+
+// A column that is used.
+struct ColumnDefinition {
+  std::string name;
+  // As a cast takes it: "character varying(20)", "ttl_demo.\"Kind\"".
+  std::string type;
+  bool nullable = false;
+};
+
+// What the column of _ts holds.
+enum class TsSource {
+  kCommitTime,   // there is no column
+  kTimestamp,    // timestamp with time zone
+  kEpochNumber,  // an integer, in the configured unit
+};
+
+// One table that is a container: its configuration, held against the catalogue.
+struct TableDefinition {
+  TableConfig config;
+  uint32_t oid = 0;
+  bool is_partitioned = false;
+
+  std::vector<ColumnDefinition> partition_key;
+  std::vector<ColumnDefinition> id;
+  TsSource ts_source = TsSource::kCommitTime;
+  std::optional<ColumnDefinition> ts;
+  std::optional<ColumnDefinition> ttl;
+  std::optional<ColumnDefinition> size;
+
+  // The columns of partition_key and id in the order of a unique index on just them, so that
+  // pages in this order need no sort. Empty: as above.
+  std::vector<ColumnDefinition> page_order;
+
+  // REPLICA IDENTITY FULL: all columns are published, since a list is not allowed then;
+  // else those of published_columns.
+  bool publishes_all_columns = false;
+  // All columns above and those of the replica identity of each partition, in the order of the
+  // table: without the latter PostgreSQL would refuse every UPDATE and DELETE.
+  std::vector<std::string> published_columns;
+};
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_SQL_TABLE_DEFINITION_H_

@@ -1,0 +1,239 @@
+#include "client/postgres/sql/table_facts.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace ttl::postgres {
+namespace {
+
+using Parameters = std::vector<Connection::Parameter>;
+
+// pg_class.relkind and its like.
+char Letter(const QueryResult& result, int row, int column) {
+  const absl::string_view text = result.Text(row, column);
+  return text.empty() ? '\0' : text[0];
+}
+
+std::string Name(const QueryResult& result, int row, int column) {
+  return std::string(result.Text(row, column));
+}
+
+// Parameters: schema, table, publication.
+constexpr absl::string_view kRelation = R"(
+  SELECT c.oid, c.relkind, c.relpersistence,
+         n.nspname = 'information_schema' OR starts_with(n.nspname, 'pg_'),
+         c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid),
+         pg_get_userbyid(c.relowner), pg_has_role(c.relowner, 'USAGE'),
+         has_schema_privilege(n.oid, 'USAGE'), has_table_privilege(c.oid, 'SELECT'),
+         has_any_column_privilege(c.oid, 'UPDATE'), has_table_privilege(c.oid, 'DELETE'),
+         c.relrowsecurity, c.relforcerowsecurity,
+         NOT (r.rolsuper OR r.rolbypassrls)
+           AND (c.relforcerowsecurity OR NOT pg_has_role(c.relowner, 'USAGE')),
+         EXISTS (SELECT FROM pg_policy AS p WHERE p.polrelid = c.oid
+                 AND NOT starts_with(p.polname, 'ttl_postgres_')),
+         EXISTS (SELECT FROM pg_publication AS p JOIN pg_publication_rel AS m
+                 ON m.prpubid = p.oid WHERE p.pubname = $3 AND m.prrelid = c.oid)
+  FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+       JOIN pg_roles AS r ON r.rolname = current_user
+  WHERE n.nspname = $1 AND c.relname = $2)";
+
+// Domains are followed down to their base type, whose modifier counts. Parameter: oid.
+constexpr absl::string_view kColumns = R"(
+  WITH RECURSIVE below(number, type, modifier) AS (
+    SELECT attnum, atttypid, atttypmod FROM pg_attribute
+    WHERE attrelid = $1::oid AND attnum > 0 AND NOT attisdropped
+    UNION ALL
+    SELECT b.number, t.typbasetype, t.typtypmod FROM below AS b JOIN pg_type AS t
+      ON t.oid = b.type WHERE t.typtype = 'd')
+  SELECT a.attname, a.attnum,
+         CASE WHEN own.typnamespace = 'pg_catalog'::regnamespace
+              THEN format_type(a.atttypid, a.atttypmod)
+              ELSE format('%I.%I', n.nspname, own.typname) END,
+         CASE WHEN base.typnamespace = 'pg_catalog'::regnamespace THEN base.typname END,
+         base.typtype = 'e', b.modifier, a.attnotnull, a.attgenerated <> '',
+         coalesce(coll.collisdeterministic, true)
+  FROM below AS b JOIN pg_type AS base ON base.oid = b.type AND base.typtype <> 'd'
+       JOIN pg_attribute AS a ON a.attrelid = $1::oid AND a.attnum = b.number
+       JOIN pg_type AS own ON own.oid = a.atttypid
+       JOIN pg_namespace AS n ON n.oid = own.typnamespace
+       LEFT JOIN pg_collation AS coll ON coll.oid = a.attcollation
+  ORDER BY a.attnum)";
+
+// One row for each column of each index, those of one index together. An index gives the order
+// of its columns if it compares as ORDER BY does, and has one direction. Parameter: oid.
+constexpr absl::string_view kUniqueIndexes = R"(
+  SELECT i.indexrelid, format('%I', c.relname), a.attname,
+         bool_and(o.opcdefault AND i.indcollation[k] = a.attcollation
+                  AND i.indoption[k] = i.indoption[0]) OVER (PARTITION BY i.indexrelid)
+  FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+       JOIN pg_am AS m ON m.oid = c.relam AND m.amname = 'btree'
+       CROSS JOIN LATERAL generate_series(0, i.indnkeyatts - 1) AS k
+       JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[k]
+       JOIN pg_opclass AS o ON o.oid = i.indclass[k]
+  WHERE i.indrelid = $1::oid AND i.indisunique AND i.indisvalid AND i.indislive
+        AND i.indimmediate AND i.indpred IS NULL AND i.indexprs IS NULL
+  ORDER BY i.indnkeyatts, i.indisprimary DESC, i.indexrelid, k)";
+
+// One row for each column of each identity, or one without a column. Parameter: oid.
+constexpr absl::string_view kIdentities = R"(
+  WITH holders AS (
+    SELECT $1::oid AS oid
+    UNION
+    SELECT relid FROM pg_partition_tree($1::oid::regclass) WHERE isleaf)
+  SELECT c.oid, format('%I.%I', n.nspname, c.relname), c.oid = $1::oid AND c.relkind = 'p',
+         c.relkind, c.relpersistence, c.relreplident, a.attname
+  FROM holders AS h JOIN pg_class AS c ON c.oid = h.oid
+       JOIN pg_namespace AS n ON n.oid = c.relnamespace
+       LEFT JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisvalid AND i.indimmediate
+            AND CASE c.relreplident WHEN 'd' THEN i.indisprimary
+                                    WHEN 'i' THEN i.indisreplident ELSE false END
+       LEFT JOIN LATERAL generate_series(0, i.indnkeyatts - 1) AS k ON true
+       LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = i.indkey[k]
+  ORDER BY c.oid, k)";
+
+// Parameter: oid.
+constexpr absl::string_view kRefusingKeys = R"(
+  SELECT format('%I of %s', conname, conrelid::regclass) FROM pg_constraint
+  WHERE confrelid = $1::oid AND contype = 'f' AND conparentid = 0 AND confdeltype IN ('a', 'r')
+  ORDER BY 1)";
+
+// Parameters: schema and name of the view, oid of the table, mark.
+constexpr absl::string_view kView = R"(
+  SELECT coalesce(c.relkind = 'v' AND starts_with(obj_description(c.oid, 'pg_class'), $4), false),
+         missing.attname
+  FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+       LEFT JOIN pg_attribute AS missing ON missing.attrelid = $3::oid AND missing.attnum > 0
+            AND NOT missing.attisdropped AND NOT EXISTS (
+              SELECT FROM pg_attribute AS v WHERE v.attrelid = c.oid AND v.attname = missing.attname)
+  WHERE n.nspname = $1 AND c.relname = $2
+  ORDER BY missing.attnum)";
+
+class LookUp {
+ public:
+  explicit LookUp(Connection& connection) : connection_(connection) {}
+
+  absl::StatusOr<std::optional<TableFacts>> Find(const TableLookup& lookup) {
+    const bool found = FindRelation(lookup);
+    if (found) {
+      FindColumns();
+      FindUniqueIndexes();
+      FindIdentities();
+      FindRefusingKeys();
+      FindView(lookup);
+    }
+    if (!status_.ok()) return status_;
+    return found ? std::make_optional(std::move(facts_)) : std::nullopt;
+  }
+
+ private:
+  // No rows once something has failed.
+  QueryResult Ask(absl::string_view query, const Parameters& parameters) {
+    if (!status_.ok()) return QueryResult(nullptr);
+    absl::StatusOr<QueryResult> result = connection_.Query(std::string(query), parameters);
+    if (result.ok()) return *std::move(result);
+    status_ = result.status();
+    return QueryResult(nullptr);
+  }
+
+  QueryResult AskOfTable(absl::string_view query) { return Ask(query, {absl::StrCat(facts_.oid)}); }
+
+  bool FindRelation(const TableLookup& lookup) {
+    const QueryResult r = Ask(kRelation, {lookup.schema, lookup.table, lookup.publication});
+    if (r.rows() == 0) return false;
+    facts_.oid = static_cast<uint32_t>(r.Number(0, 0));
+    facts_.kind = Letter(r, 0, 1);
+    facts_.persistence = Letter(r, 0, 2);
+    facts_.is_system = r.Bool(0, 3);
+    facts_.has_children = r.Bool(0, 4);
+    facts_.owner = Name(r, 0, 5);
+    facts_.is_owner = r.Bool(0, 6);
+    facts_.may_use_schema = r.Bool(0, 7);
+    facts_.may_select = r.Bool(0, 8);
+    facts_.may_update = r.Bool(0, 9);
+    facts_.may_delete = r.Bool(0, 10);
+    facts_.has_row_security = r.Bool(0, 11);
+    facts_.forces_row_security = r.Bool(0, 12);
+    facts_.is_bound_by_row_security = r.Bool(0, 13);
+    facts_.has_policies_of_others = r.Bool(0, 14);
+    facts_.is_published = r.Bool(0, 15);
+    return true;
+  }
+
+  void FindColumns() {
+    const QueryResult r = AskOfTable(kColumns);
+    for (int row = 0; row < r.rows(); ++row) {
+      ColumnFacts& column = facts_.columns.emplace_back();
+      column.name = Name(r, row, 0);
+      column.number = static_cast<int>(r.Number(row, 1));
+      column.type = Name(r, row, 2);
+      column.base = {Name(r, row, 3), r.Bool(row, 4), static_cast<int>(r.Number(row, 5))};
+      column.not_null = r.Bool(row, 6);
+      column.is_generated = r.Bool(row, 7);
+      column.is_deterministic = r.Bool(row, 8);
+    }
+  }
+
+  void FindUniqueIndexes() {
+    const QueryResult r = AskOfTable(kUniqueIndexes);
+    for (int row = 0; row < r.rows(); ++row) {
+      if (row == 0 || r.Text(row, 0) != r.Text(row - 1, 0)) {
+        facts_.unique_indexes.push_back({Name(r, row, 1), {}, r.Bool(row, 3)});
+      }
+      facts_.unique_indexes.back().columns.push_back(Name(r, row, 2));
+    }
+  }
+
+  void FindIdentities() {
+    const QueryResult r = AskOfTable(kIdentities);
+    for (int row = 0; row < r.rows(); ++row) {
+      if (row == 0 || r.Text(row, 0) != r.Text(row - 1, 0)) {
+        facts_.identities.push_back({Name(r, row, 1),
+                                     r.Bool(row, 2),
+                                     Letter(r, row, 3),
+                                     Letter(r, row, 4),
+                                     Letter(r, row, 5),
+                                     {}});
+      }
+      if (!r.Value(row, 6).has_value()) continue;
+      facts_.identities.back().columns.push_back(Name(r, row, 6));
+    }
+  }
+
+  void FindRefusingKeys() {
+    const QueryResult keys = AskOfTable(kRefusingKeys);
+    for (int row = 0; row < keys.rows(); ++row) {
+      facts_.refusing_keys.push_back(Name(keys, row, 0));
+    }
+  }
+
+  void FindView(const TableLookup& lookup) {
+    if (lookup.live_view.empty()) return;
+    const QueryResult r =
+        Ask(kView, {lookup.schema, lookup.live_view, absl::StrCat(facts_.oid), lookup.mark});
+    facts_.has_view = r.rows() > 0;
+    facts_.is_view_ours = r.Bool(0, 0);
+    for (int row = 0; row < r.rows(); ++row) {
+      if (r.Value(row, 1).has_value()) facts_.view_lacks.push_back(Name(r, row, 1));
+    }
+  }
+
+  Connection& connection_;
+  absl::Status status_;
+  TableFacts facts_;
+};
+
+}  // namespace
+
+const ColumnFacts* TableFacts::Find(const std::string& column) const {
+  for (const ColumnFacts& facts : columns) {
+    if (facts.name == column) return &facts;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<std::optional<TableFacts>> LookUpTable(Connection& connection,
+                                                      const TableLookup& lookup) {
+  return LookUp(connection).Find(lookup);
+}
+
+}  // namespace ttl::postgres

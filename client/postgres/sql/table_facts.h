@@ -1,0 +1,92 @@
+#ifndef TTL_CLIENT_POSTGRES_SQL_TABLE_FACTS_H_
+#define TTL_CLIENT_POSTGRES_SQL_TABLE_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/postgres/sql/connection.h"
+#include "client/postgres/sql/key_type.h"
+
+namespace ttl::postgres {
+
+// What the catalogue says of a column.
+struct ColumnFacts {
+  std::string name;
+  int number = 0;    // attnum
+  std::string type;  // as a cast takes it
+  BaseType base;
+  bool not_null = false;
+  bool is_generated = false;
+  bool is_deterministic = true;  // its collation; also if it has none
+};
+
+// A unique index that holds for all rows at any time, and is on columns alone.
+struct UniqueIndexFacts {
+  std::string name;                  // as SQL takes it, without its schema
+  std::vector<std::string> columns;  // in its order
+  bool gives_order = false;          // ORDER BY these columns can read it
+};
+
+// The replica identity of a table that rows are in: the table, or one of its partitions. For
+// a partitioned table there is one more, that which new partitions will have.
+struct IdentityFacts {
+  std::string table;  // as SQL takes it
+  bool is_root = false;
+  char kind = 'r';         // pg_class.relkind
+  char persistence = 'p';  // pg_class.relpersistence
+  char identity = 'd';     // pg_class.relreplident
+  std::vector<std::string> columns;
+};
+
+// What the catalogue says of a table, and of our role's rights to it.
+struct TableFacts {
+  uint32_t oid = 0;
+  char kind = 'r';
+  char persistence = 'p';
+  bool is_system = false;
+  bool has_children = false;  // that inherit from it, and are no partitions
+  std::string owner;
+  bool is_owner = false;  // or a member of the owner
+  bool may_use_schema = false;
+  bool may_select = false;
+  bool may_update = false;  // at least one column
+  bool may_delete = false;
+  bool has_row_security = false;
+  bool forces_row_security = false;
+  bool is_bound_by_row_security = false;  // our role, where it is on
+  bool has_policies_of_others = false;
+  bool is_published = false;  // in our publication
+  // Foreign keys to it that refuse a delete, with their tables.
+  std::vector<std::string> refusing_keys;
+  // Of the relation that has the name of the live view: whether there is one, whether it is
+  // ours, and which columns of the table it lacks.
+  bool has_view = false;
+  bool is_view_ours = false;
+  std::vector<std::string> view_lacks;
+
+  std::vector<ColumnFacts> columns;
+  std::vector<UniqueIndexFacts> unique_indexes;
+  std::vector<IdentityFacts> identities;
+
+  const ColumnFacts* Find(const std::string& column) const;
+};
+
+// What a lookup names.
+struct TableLookup {
+  std::string schema;
+  std::string table;
+  std::string live_view;    // may be empty
+  std::string publication;  // ours
+  std::string mark;         // how comments of ours begin
+};
+
+// Absent: there is no such table.
+absl::StatusOr<std::optional<TableFacts>> LookUpTable(Connection& connection,
+                                                      const TableLookup& lookup);
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_SQL_TABLE_FACTS_H_

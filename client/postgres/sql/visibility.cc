@@ -1,0 +1,121 @@
+#include "client/postgres/sql/visibility.h"
+
+#include "absl/strings/str_cat.h"
+#include "client/postgres/sql/quoting.h"
+
+namespace ttl::postgres {
+namespace {
+
+// Times as one kind of column holds them, in SQL.
+struct TimeScale {
+  // The first instant of the next second: floor(ts) + ttl > floor(now) is the same as
+  // ts >= this - ttl, and there the column stands alone.
+  absl::string_view next_second;
+  absl::string_view second;
+  absl::string_view ttl_type;  // what a ttl must be, so that ttl * second does not overflow
+  absl::string_view first;     // the earliest legal _ts; what is before it never expires
+  absl::string_view always;    // no later than any legal _ts, whatever ttl is taken off
+};
+
+constexpr TimeScale kTimestamps = {
+    .next_second = "date_trunc('second', statement_timestamp()) + interval '1 second'",
+    .second = "interval '1 second'",
+    .ttl_type = "",
+    .first = "timestamptz '1970-01-01 00:00:01+00'",
+    .always = "'-infinity'"};
+
+constexpr TimeScale kSeconds = {
+    .next_second = "floor(extract(epoch FROM statement_timestamp()))::bigint + 1",
+    .second = "1",
+    .ttl_type = "::bigint",
+    .first = "1",
+    .always = "0"};
+
+constexpr TimeScale kMilliseconds = {
+    .next_second = "(floor(extract(epoch FROM statement_timestamp()))::bigint + 1) * 1000",
+    .second = "1000",
+    .ttl_type = "::bigint",
+    .first = "1000",
+    .always = "0"};
+
+const TimeScale& ScaleOf(const TableDefinition& table) {
+  if (table.ts_source != TsSource::kEpochNumber) return kTimestamps;
+  return table.config.ts_unit == EpochUnit::kSeconds ? kSeconds : kMilliseconds;
+}
+
+// What `limit` is under the container's policy, if that fulfils `condition`; else always. An
+// aggregate has a row also where there is no policy.
+std::string OfPolicy(absl::string_view limit, absl::string_view condition, const TimeScale& scale,
+                     absl::string_view container, absl::string_view schema) {
+  return absl::StrCat("(SELECT coalesce(max(", limit, "), ", scale.always, ") FROM ",
+                      QuoteQualified(schema, "policy"), " AS p WHERE p.container = ", container,
+                      " AND p.default_ttl ", condition, ")");
+}
+
+// The earliest visible _ts of a row that inherits its ttl.
+std::string Inherited(const TimeScale& scale, absl::string_view container,
+                      absl::string_view schema) {
+  return OfPolicy(absl::StrCat(scale.next_second, " - p.default_ttl * ", scale.second), "> 0",
+                  scale, container, schema);
+}
+
+// The same of a row with its own.
+std::string Own(const TimeScale& scale, absl::string_view ttl, absl::string_view container,
+                absl::string_view schema) {
+  return absl::StrCat(OfPolicy(scale.next_second, "IS NOT NULL", scale, container, schema), " - ",
+                      ttl, scale.ttl_type, " * ", scale.second);
+}
+
+constexpr absl::string_view kLegal = " BETWEEN 1 AND 2147483647";
+
+std::string Column(absl::string_view row, absl::string_view name) {
+  return row.empty() ? QuoteName(name) : absl::StrCat(row, ".", QuoteName(name));
+}
+
+std::string TsOf(const TableDefinition& table, absl::string_view row) {
+  if (table.ts.has_value()) return Column(row, table.ts->name);
+  return absl::StrCat("pg_xact_commit_timestamp(", row, row.empty() ? "" : ".", "xmin)");
+}
+
+// When a row that inherits its ttl is visible. A commit time may be forgotten, but is never
+// before 1970; a column may be either.
+std::string VisibleByPolicy(const TableDefinition& table, absl::string_view ts,
+                            absl::string_view limit) {
+  if (!table.ts.has_value()) return absl::StrCat("coalesce(", ts, " >= ", limit, ", true)");
+  return absl::StrCat("(", ts, " >= ", limit, " OR ", ts, " < ", ScaleOf(table).first,
+                      table.ts->nullable ? absl::StrCat(" OR ", ts, " IS NULL") : "", ")");
+}
+
+}  // namespace
+
+std::string VisibleCondition(const TableDefinition& table, absl::string_view schema,
+                             absl::string_view row) {
+  const TimeScale& scale = ScaleOf(table);
+  const std::string container = QuoteText(table.config.container);
+  const std::string ts = TsOf(table, row);
+  const std::string inherited = Inherited(scale, container, schema);
+  if (!table.ttl.has_value()) return VisibleByPolicy(table, ts, inherited);
+  // A CASE, and not an OR: PostgreSQL is free in the order of the latter, and a ttl beyond all
+  // bounds would make it fail.
+  const std::string ttl = Column(row, table.ttl->name);
+  const std::string too_early =
+      table.ts.has_value() ? absl::StrCat("\n    WHEN ", ts, " < ", scale.first, " THEN true") : "";
+  return absl::StrCat("coalesce(CASE", too_early, "\n    WHEN ", ttl, " IS NULL THEN ", ts,
+                      " >= ", inherited, "\n    WHEN ", ttl, kLegal, " THEN ", ts,
+                      " >= ", Own(scale, ttl, container, schema), "\n    ELSE true\n  END, true)");
+}
+
+std::string ExpiredExpression(const JudgedValues& values, absl::string_view schema) {
+  const TimeScale& scale = kTimestamps;
+  return absl::StrCat("coalesce(CASE\n    WHEN ", values.ts, " < ", scale.first,
+                      " THEN false\n    WHEN ", values.ttl, " IS NULL THEN ", values.ts, " < ",
+                      Inherited(scale, values.container, schema), "\n    WHEN ", values.ttl, kLegal,
+                      " THEN ", values.ts, " < ", Own(scale, values.ttl, values.container, schema),
+                      "\n    ELSE false\n  END, false)");
+}
+
+std::string FirstVisibleTs(absl::string_view container, absl::string_view schema) {
+  return Inherited(kTimestamps, container, schema);
+}
+
+}  // namespace ttl::postgres

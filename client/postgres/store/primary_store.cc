@@ -1,0 +1,206 @@
+#include "client/postgres/store/primary_store.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
+#include "absl/time/clock.h"
+#include "client/cpp/proto_time.h"
+#include "client/postgres/store/delete_run.h"
+#include "client/postgres/store/table_scan.h"
+
+namespace ttl::postgres {
+namespace {
+
+// A connection is cut so long after the deadline of the call that has it: the server's own
+// timeouts should have struck before.
+constexpr absl::Duration kCutMargin = absl::Seconds(1);
+// The longest call, should it come without a deadline.
+constexpr absl::Duration kMaxDelete = absl::Seconds(60);
+constexpr absl::Duration kMaxScan = absl::Hours(1);
+// A transaction of ours that stands still for so long is of a process that hangs.
+constexpr absl::Duration kIdleTimeout = absl::Seconds(10);
+constexpr absl::Duration kVisiblePollInterval = absl::Milliseconds(20);
+
+// row_security: what a policy would hide is an error instead. jit: compiling takes longer than
+// these statements do.
+constexpr absl::string_view kSessionSettings =
+    "SET row_security = off; SET jit = off; SET default_transaction_isolation = 'read committed'; "
+    "SET statement_timeout = $0; SET lock_timeout = $1; "
+    "SET idle_in_transaction_session_timeout = $2";
+
+ConnectionPoolOptions PoolOptions(const Config& config, absl::string_view name, size_t size,
+                                  absl::Duration statement_timeout) {
+  const auto milliseconds = [](absl::Duration duration) {
+    return std::max<int64_t>(absl::ToInt64Milliseconds(duration), 1);
+  };
+  return {config.database, absl::StrCat("ttl-postgres ", name), size,
+          absl::Substitute(kSessionSettings, milliseconds(statement_timeout),
+                           milliseconds(config.lock_timeout), milliseconds(kIdleTimeout))};
+}
+
+absl::Status Validate(const v1::DeleteItemsRequest& request) {
+  if (!request.has_not_after()) return absl::InvalidArgumentError("not_after is missing");
+  if (request.items_size() < 1 || request.items_size() > PrimaryStore::kMaxBatchItems) {
+    return absl::InvalidArgumentError(absl::StrCat("items has ", request.items_size(),
+                                                   " entries; 1 to ", PrimaryStore::kMaxBatchItems,
+                                                   " are allowed"));
+  }
+  return absl::OkStatus();
+}
+
+v1::DeleteItemsResponse AllThrottled(int items, absl::Duration retry_after) {
+  v1::DeleteItemsResponse response;
+  for (int i = 0; i < items; ++i) {
+    response.add_results()->set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+  }
+  const int64_t nanos = absl::ToInt64Nanoseconds(retry_after);
+  response.mutable_retry_after()->set_seconds(nanos / 1'000'000'000);
+  response.mutable_retry_after()->set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+  response.set_request_charge(0);
+  return response;
+}
+
+// The transaction that has been open for longest, in words.
+std::string OldestTransaction(Connection& connection) {
+  const auto answer = connection.Query(
+      "SELECT words FROM (SELECT xact_start AS since, format('transaction %s of backend %s (%s, "
+      "%s, application \"%s\"), open since %s', backend_xid, pid, usename, state, "
+      "application_name, xact_start) AS words FROM pg_stat_activity "
+      "WHERE backend_xid IS NOT NULL UNION ALL "
+      "SELECT prepared, format('prepared transaction \"%s\" of %s, since %s', gid, owner, "
+      "prepared) "
+      "FROM pg_prepared_xacts) AS open ORDER BY since LIMIT 1");
+  if (!answer.ok()) return absl::StrCat("unknown: ", answer.status().message());
+  return answer->rows() == 0 ? "none that we may see; GRANT pg_read_all_stats shows more"
+                             : std::string(answer->Text(0, 0));
+}
+
+}  // namespace
+
+PrimaryStore::PrimaryStore(const Config& config, const std::vector<TableDefinition>& tables,
+                           const VisiblePosition& position, YieldRule yield_rule)
+    : lock_timeout_(config.lock_timeout),
+      statement_timeout_(config.statement_timeout),
+      position_(position),
+      yield_rule_(std::move(yield_rule)),
+      deletes_(PoolOptions(config, "deletes", kDeleteConnections, config.statement_timeout)),
+      scans_(PoolOptions(config, "scan", 1, absl::Minutes(1))) {
+  for (const TableDefinition& table : tables) {
+    tables_.emplace(table.config.container, std::make_unique<Served>(table));
+  }
+}
+
+absl::StatusOr<v1::GetStoreInfoResponse> PrimaryStore::GetStoreInfo(absl::Time deadline) {
+  auto lease = deletes_.Take(std::min(deadline, absl::Now() + kMaxDelete) + kCutMargin);
+  if (!lease.ok()) return lease.status();
+  const auto answer = (*lease)->Query(
+      "SELECT system_identifier, (SELECT oid FROM pg_database WHERE datname = "
+      "current_database()), floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint "
+      "FROM pg_control_system()");
+  if (!answer.ok()) {
+    return absl::UnavailableError(absl::StrCat("the database: ", answer.status().message()));
+  }
+  v1::GetStoreInfoResponse response;
+  response.set_store_id(absl::StrCat("postgresql/", answer->Text(0, 0), "/", answer->Text(0, 1)));
+  *response.mutable_now() = ToTimestamp(absl::FromUnixMicros(answer->Number(0, 2)));
+  response.set_max_batch_items(kMaxBatchItems);
+  response.add_capabilities(v1::STORE_CAPABILITY_ETAG);
+  response.add_capabilities(v1::STORE_CAPABILITY_SCAN);
+  return response;
+}
+
+absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::DeleteItems(
+    const v1::DeleteItemsRequest& request, absl::Time deadline) {
+  const absl::StatusOr<Served*> served = Find(request.container());
+  if (!served.ok()) return served.status();
+  if (absl::Status status = Validate(request); !status.ok()) return status;
+  StoreCounters& counters = (*served)->counters;
+  auto response = DeleteFrom(**served, request, deadline);
+  if (!response.ok()) {
+    ++counters.failed_calls;
+    return response;
+  }
+  for (const v1::DeleteResult& result : response->results()) ++counters.outcomes[result.outcome()];
+  return response;
+}
+
+absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::DeleteFrom(
+    Served& served, const v1::DeleteItemsRequest& request, absl::Time deadline) {
+  if (const auto retry_after = yield_rule_(); retry_after.has_value()) {
+    ++served.counters.yielded_calls;
+    return AllThrottled(request.items_size(), *retry_after);
+  }
+  deadline = std::min(deadline, absl::Now() + kMaxDelete);
+  auto lease = deletes_.Take(deadline + kCutMargin);
+  if (!lease.ok()) return lease.status();
+  DeleteRun run(
+      **lease, served.table,
+      {lock_timeout_, statement_timeout_, deadline, ToTime(request.not_after()), position_.Get()},
+      request);
+  auto response = run.Run();
+  served.counters.rows_touched += run.rows_touched();
+  // In the middle of a transaction, perhaps.
+  if (!response.ok()) lease->Drop();
+  return response;
+}
+
+absl::Status PrimaryStore::ScanItems(const v1::ScanItemsRequest& request, absl::Time deadline,
+                                     absl::FunctionRef<bool()> is_cancelled,
+                                     absl::FunctionRef<bool(const v1::ScanItemsResponse&)> take) {
+  const absl::StatusOr<Served*> served = Find(request.container());
+  if (!served.ok()) return served.status();
+  deadline = std::min(deadline, absl::Now() + kMaxScan);
+  auto lease = scans_.Take(deadline + kCutMargin);
+  if (!lease.ok()) return lease.status();
+  if (absl::Status status = AwaitVisible(**lease, deadline, is_cancelled); !status.ok()) {
+    return status;
+  }
+  TableScan scan(**lease, (*served)->table, position_);
+  absl::Status status = scan.Run(request, take);
+  (*served)->counters.rows_scanned += scan.rows();
+  (*served)->counters.rows_untrackable += scan.untrackable();
+  return status;
+}
+
+absl::Status PrimaryStore::AwaitVisible(Connection& connection, absl::Time deadline,
+                                        absl::FunctionRef<bool()> is_cancelled) {
+  const uint64_t known = position_.acknowledged();
+  const absl::Time give_up = std::min(deadline, absl::Now() + kMaxVisibleWait);
+  while (position_.Get() < known) {
+    if (is_cancelled()) return absl::CancelledError("the call was cancelled");
+    if (absl::Now() >= give_up) {
+      return absl::UnavailableError(
+          absl::StrCat("the database does not yet show all that the sidecar knows; in its way is ",
+                       OldestTransaction(connection)));
+    }
+    // Whoever moves the position does so about once a second, and tells nobody.
+    std::this_thread::sleep_for(absl::ToChronoNanoseconds(kVisiblePollInterval));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PrimaryStore::Served*> PrimaryStore::Find(const std::string& container) {
+  const auto found = tables_.find(container);
+  if (found != tables_.end()) return found->second.get();
+  std::vector<absl::string_view> known;
+  for (const auto& [name, served] : tables_) known.push_back(name);
+  return absl::NotFoundError(absl::StrCat("container \"", container,
+                                          "\" is no table of ttl-postgres; its containers are ",
+                                          absl::StrJoin(known, ", ")));
+}
+
+const StoreCounters* PrimaryStore::CountersOf(absl::string_view container) const {
+  const auto found = tables_.find(std::string(container));
+  return found == tables_.end() ? nullptr : &found->second->counters;
+}
+
+void PrimaryStore::Close() {
+  deletes_.Close();
+  scans_.Close();
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,128 @@
+#include "client/postgres/store/store_server.h"
+
+#include <chrono>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/resource_quota.h"
+#include "grpcpp/server_builder.h"
+#include "ttl/v1/primary_store_service.grpc.pb.h"
+
+namespace ttl::postgres {
+namespace {
+
+// The sidecar makes a few calls at a time.
+constexpr int kMaxThreads = 64;
+// A thousand items with keys of 3 KiB.
+constexpr int kMaxMessageBytes = 16 << 20;
+constexpr std::chrono::seconds kStopWait(1);
+
+grpc::Status ToGrpc(const absl::Status& status) {
+  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), std::string(status.message()));
+}
+
+template <typename Response>
+grpc::Status Answer(absl::StatusOr<Response> result, Response* response) {
+  if (!result.ok()) return ToGrpc(result.status());
+  *response = *std::move(result);
+  return grpc::Status::OK;
+}
+
+absl::Time DeadlineOf(const grpc::ServerContext& context) {
+  return absl::FromChrono(context.deadline());
+}
+
+class Service final : public v1::PrimaryStoreService::Service {
+ public:
+  explicit Service(const std::atomic<PrimaryStore*>& store) : store_(store) {}
+
+  grpc::Status GetStoreInfo(grpc::ServerContext* context, const v1::GetStoreInfoRequest*,
+                            v1::GetStoreInfoResponse* response) override {
+    PrimaryStore* const store = store_;
+    if (store == nullptr) return NotYet();
+    return Answer(store->GetStoreInfo(DeadlineOf(*context)), response);
+  }
+
+  grpc::Status DeleteItems(grpc::ServerContext* context, const v1::DeleteItemsRequest* request,
+                           v1::DeleteItemsResponse* response) override {
+    PrimaryStore* const store = store_;
+    if (store == nullptr) return NotYet();
+    return Answer(store->DeleteItems(*request, DeadlineOf(*context)), response);
+  }
+
+  grpc::Status ScanItems(grpc::ServerContext* context, const v1::ScanItemsRequest* request,
+                         grpc::ServerWriter<v1::ScanItemsResponse>* writer) override {
+    PrimaryStore* const store = store_;
+    if (store == nullptr) return NotYet();
+    return ToGrpc(store->ScanItems(
+        *request, DeadlineOf(*context), [&] { return context->IsCancelled(); },
+        [&](const v1::ScanItemsResponse& message) { return writer->Write(message); }));
+  }
+
+ private:
+  static grpc::Status NotYet() {
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "ttl-postgres waits for its database");
+  }
+
+  const std::atomic<PrimaryStore*>& store_;
+};
+
+std::string WithPort(const std::string& address, int port) {
+  if (absl::StartsWith(address, "unix:")) return address;
+  return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
+}
+
+}  // namespace
+
+StoreServer::StoreServer() : service_(std::make_unique<Service>(store_)) {}
+
+absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::string& address) {
+  std::unique_ptr<StoreServer> server(new StoreServer());
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  builder.SetResourceQuota(grpc::ResourceQuota("ttl-postgres").SetMaxThreads(kMaxThreads));
+  builder.RegisterService(server->service_.get());
+  server->server_ = builder.BuildAndStart();
+  if (server->server_ == nullptr || port == 0) {
+    return absl::UnavailableError(absl::StrCat("cannot listen on ", address));
+  }
+  server->address_ = WithPort(address, port);
+  grpc::HealthCheckServiceInterface& health = *server->server_->GetHealthCheckService();
+  health.SetServingStatus("startup", true);
+  health.SetServingStatus("liveness", true);
+  server->SetReady(false);
+  return server;
+}
+
+void StoreServer::Serve(PrimaryStore& store) { store_ = &store; }
+
+void StoreServer::SetReady(bool ready) {
+  grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
+  health.SetServingStatus("readiness", ready);
+  health.SetServingStatus("", ready);
+}
+
+StoreServer::~StoreServer() {
+  if (server_ == nullptr) return;
+  std::promise<void> ended;
+  // gRPC cancels the calls, but waits for those who serve them.
+  std::thread cutter([this, future = ended.get_future()] {
+    if (future.wait_for(kStopWait) == std::future_status::ready) return;
+    if (PrimaryStore* const store = store_) store->Close();
+  });
+  server_->Shutdown(std::chrono::system_clock::now() + kStopWait);
+  server_->Wait();
+  ended.set_value();
+  cutter.join();
+}
+
+}  // namespace ttl::postgres

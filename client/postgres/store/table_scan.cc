@@ -1,0 +1,98 @@
+#include "client/postgres/store/table_scan.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "client/postgres/row/row_item.h"
+#include "client/postgres/store/page_token.h"
+
+namespace ttl::postgres {
+namespace {
+
+absl::Status Unavailable(const absl::Status& error) {
+  return absl::UnavailableError(absl::StrCat("the database: ", error.message()));
+}
+
+}  // namespace
+
+absl::Status TableScan::Run(const v1::ScanItemsRequest& request, Take take) {
+  if (request.max_items() < 1) return absl::InvalidArgumentError("max_items must be 1 or more");
+  std::optional<Key> after;
+  if (!request.page_token().empty()) {
+    auto key = DecodePageToken(request.page_token(), table_.select.key_columns());
+    if (!key.ok()) return key.status();
+    after = *std::move(key);
+  }
+  const auto estimate = EstimateItems();
+  if (!estimate.ok()) return estimate.status();
+
+  int left = request.max_items();
+  bool is_last = false;
+  while (left > 0 && !is_last) {
+    const int limit = std::min(left, kMaxItems);
+    // Before the query: what it reads holds all changes up to there.
+    const uint64_t sequence = position_.Get();
+    const auto page = ReadPage(after, limit);
+    if (!page.ok()) return page.status();
+    v1::ScanItemsResponse message;
+    Read(*page, limit, sequence, message);
+    is_last = page->rows() < limit;
+    if (page->rows() > 0) after = table_.select.KeyOf(*page, page->rows() - 1);
+    // Without a token it would say that nothing follows.
+    if (!is_last && message.next_page_token().empty()) continue;
+    if (estimate->has_value()) message.set_estimated_items(**estimate);
+    left -= message.items_size();
+    if (!take(message)) return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<QueryResult> TableScan::ReadPage(const std::optional<Key>& after, int limit) {
+  auto page = after.has_value() ? connection_.Query(table_.select.NextPage(limit), *after)
+                                : connection_.Query(table_.select.FirstPage(limit));
+  if (page.ok()) return page;
+  // The values are the token's alone.
+  if (absl::IsInvalidArgument(page.status())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("page_token is none of this table: ", page.status().message()));
+  }
+  return Unavailable(page.status());
+}
+
+void TableScan::Read(const QueryResult& page, int limit, uint64_t sequence,
+                     v1::ScanItemsResponse& message) {
+  const absl::Time now = absl::Now();
+  SelectedRow row;
+  for (int i = 0; i < page.rows(); ++i) {
+    table_.select.Read(page, i, row);
+    ++rows_;
+    auto item = RowToItem(table_.definition, row.texts, {row.xmin, sequence, row.commit_time}, now);
+    if (item.ok()) {
+      *message.add_items() = *std::move(item);
+    } else {
+      ++untrackable_;
+    }
+  }
+  if (page.rows() < limit) return;
+  for (int i = page.rows() - 1; i >= 0 && message.next_page_token().empty(); --i) {
+    std::string token = EncodePageToken(table_.select.KeyOf(page, i));
+    if (token.size() <= kMaxTokenBytes) message.set_next_page_token(std::move(token));
+  }
+}
+
+absl::StatusOr<std::optional<int64_t>> TableScan::EstimateItems() {
+  const auto answer = connection_.Query(
+      "SELECT sum(reltuples)::bigint, coalesce(bool_or(reltuples < 0), true) FROM pg_class "
+      "WHERE relkind = 'r' AND "
+      "(oid = $1::oid OR oid IN (SELECT relid FROM pg_partition_tree($1::oid)))",
+      {absl::StrCat(table_.definition.oid)});
+  if (!answer.ok()) return Unavailable(answer.status());
+  if (answer->Bool(0, 1)) return std::nullopt;
+  return answer->Number(0, 0);
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,56 @@
+// A transaction of a million rows goes through a capture in little memory.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "tests/postgres/capture_for_test.h"
+#include "tests/testing/sidecar_process.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
+
+namespace ttl::postgres {
+namespace {
+
+// The most memory that this process ever had, in KiB.
+int64_t PeakMemory() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (!absl::StartsWith(line, "VmHWM:")) continue;
+    int64_t kib = 0;
+    EXPECT_TRUE(absl::SimpleAtoi(line.substr(6, line.find('k') - 6), &kib));
+    return kib;
+  }
+  ADD_FAILURE() << "no VmHWM";
+  return 0;
+}
+
+TEST(CaptureMemoryTest, HugeTransactionTakesLittle) {
+  PostgresServer server;
+  ASSERT_TRUE(server.Start().ok());
+  TempDir dir;
+  SidecarProcessOptions sidecar_options;
+  sidecar_options.dir = dir.path();
+  SidecarProcess sidecar(sidecar_options);
+  ASSERT_TRUE(sidecar.Start().ok());
+  CaptureForTest capture(server, sidecar.address());
+  capture.Sql(kCreateSessions);
+  capture.Begin({Sessions()});
+  ASSERT_TRUE(capture.CatchUp());
+  const int64_t before = PeakMemory();
+  capture.Sql(
+      "INSERT INTO sessions SELECT i, repeat('x', 50), to_timestamp(i), NULL "
+      "FROM generate_series(1, 1000000) i");
+  ASSERT_TRUE(capture.CatchUp(absl::Seconds(120)));
+  const CaptureStatus status = capture.status();
+  EXPECT_EQ(status.row_changes, 1'000'000);
+  EXPECT_EQ(status.restarts, 0);
+  EXPECT_LT(PeakMemory() - before, 100 << 10);
+}
+
+}  // namespace
+}  // namespace ttl::postgres

@@ -1,0 +1,283 @@
+// What a capture does about schemas that change, slots that go and servers that hang.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/postgres/capture/replication_stream.h"
+#include "tests/postgres/capture_for_test.h"
+#include "tests/testing/rpc_sidecar.h"
+#include "tests/testing/sidecar_process.h"
+#include "tests/testing/wait.h"
+
+namespace ttl::postgres {
+namespace {
+
+using testing::SizeIs;
+
+class CaptureTroubleTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    server_ = new PostgresServer();
+    const absl::Status status = server_->Start();
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  static void TearDownTestSuite() {
+    delete server_;
+    server_ = nullptr;
+  }
+
+  void SetUp() override {
+    Sql(kCreateSessions);
+    Sql("INSERT INTO sessions SELECT i, '', to_timestamp(i), NULL FROM generate_series(1, 100) i");
+  }
+
+  QueryResult Sql(const std::string& statements) { return capture_.Sql(statements); }
+  std::string Value(const std::string& query) { return capture_.Value(query); }
+  void ExpectSame() {
+    if (!capture_.CatchUp()) return;
+    EXPECT_EQ(capture_.Tracked("sessions"), capture_.Rows(kSessionRows));
+  }
+  void EndWalsender() {
+    Sql(absl::StrCat("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE ",
+                     "slot_name = '", capture_.config().slot, "'"));
+  }
+
+  static PostgresServer* server_;
+  RpcSidecar sidecar_;
+  CaptureForTest capture_{*server_, sidecar_.address()};
+};
+
+PostgresServer* CaptureTroubleTest::server_ = nullptr;
+
+TEST_F(CaptureTroubleTest, UnusedColumnsMayChange) {
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  Sql("ALTER TABLE sessions ADD extra text DEFAULT 'x'");
+  Sql("UPDATE sessions SET ts = to_timestamp(500) WHERE id = 1");
+  Sql("ALTER TABLE sessions DROP note");
+  Sql("UPDATE sessions SET ts = to_timestamp(500) WHERE id = 2");
+  Sql("ALTER TABLE sessions RENAME extra TO other");
+  Sql("UPDATE sessions SET ts = to_timestamp(500) WHERE id = 3");
+  ExpectSame();
+  EXPECT_EQ(capture_.status().restarts, 0);
+}
+
+TEST_F(CaptureTroubleTest, RenamedColumnIsRefusedUntilItIsBack) {
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  Sql("ALTER TABLE sessions RENAME ts TO changed");
+  Sql("UPDATE sessions SET changed = to_timestamp(700) WHERE id < 50");
+  ASSERT_TRUE(capture_.WaitForProblem("there is no column \"ts\""));
+  EXPECT_THAT(capture_.status().problem, testing::HasSubstr("public.sessions"));
+  Sql("DELETE FROM sessions WHERE id < 10");
+  // What was written meanwhile cannot be understood even now; the table is read again.
+  Sql("ALTER TABLE sessions RENAME changed TO ts");
+  ExpectSame();
+  EXPECT_THAT(capture_.Tracked("sessions"), SizeIs(91));
+}
+
+// With a list of columns PostgreSQL itself refuses to change their types.
+TEST_F(CaptureTroubleTest, OtherTypeOfAKeyColumnIsRefused) {
+  Sql("ALTER TABLE sessions REPLICA IDENTITY FULL");
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  Sql("ALTER TABLE sessions ALTER id TYPE integer");
+  ASSERT_TRUE(capture_.WaitForProblem("column \"id\" is of type integer, not bigint"));
+}
+
+TEST_F(CaptureTroubleTest, RenamedAndDroppedTablesAreRefused) {
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  Sql("ALTER TABLE sessions RENAME TO other");
+  ASSERT_TRUE(capture_.WaitForProblem("its name is public.other"));
+  Sql("ALTER TABLE other RENAME TO sessions");
+  ExpectSame();
+  Sql("DROP TABLE sessions");
+  ASSERT_TRUE(capture_.WaitForProblem("is gone"));
+}
+
+TEST_F(CaptureTroubleTest, DroppedSlotMeansThatAllIsReadAgain) {
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  capture_.Stop();
+  ASSERT_TRUE(WaitUntil([&] {
+    return Value(absl::StrCat("SELECT active FROM pg_replication_slots WHERE slot_name = '",
+                              capture_.config().slot, "'")) == "f";
+  }));
+  Sql(absl::StrCat("SELECT pg_drop_replication_slot('", capture_.config().slot, "')"));
+  Sql("DELETE FROM sessions WHERE id < 20; INSERT INTO sessions VALUES (500, '', to_timestamp(5), "
+      "9)");
+  Sql("UPDATE sessions SET ts = to_timestamp(900) WHERE id = 50");
+  capture_.Start();
+  ExpectSame();
+  EXPECT_EQ(capture_.status().slots_lost, 1);
+  EXPECT_EQ(capture_.status().tables.at(0).ghosts, 19);
+}
+
+TEST_F(CaptureTroubleTest, SlotThatKeepsTooMuchIsDroppedWhileTheSidecarIsAway) {
+  capture_.config().max_slot_bytes = 4 << 20;
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  capture_.DeleteContainer("sessions");  // so nothing can be acknowledged
+  ASSERT_TRUE(capture_.WaitForProblem("no container"));
+  Sql("DELETE FROM sessions WHERE id < 20");
+  Sql("CREATE TABLE filler AS SELECT repeat(md5(i::text), 30) FROM generate_series(1, 20000) i");
+  ASSERT_TRUE(WaitUntil(
+      [&] {
+        return Value(absl::StrCat("SELECT count(*) FROM pg_replication_slots WHERE slot_name = '",
+                                  capture_.config().slot, "'")) == "0";
+      },
+      absl::Seconds(30)));
+  capture_.CreateContainer("sessions");
+  ExpectSame();
+  EXPECT_EQ(capture_.status().slots_lost, 1);
+}
+
+TEST_F(CaptureTroubleTest, LostSlotIsReplaced) {
+  server_->Sql("ALTER SYSTEM SET max_slot_wal_keep_size = '1MB'");
+  server_->Sql("SELECT pg_reload_conf()");
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  capture_.Stop();
+  Sql("DELETE FROM sessions WHERE id < 20");
+  const std::string lost =
+      absl::StrCat("SELECT wal_status FROM pg_replication_slots WHERE slot_name = '",
+                   capture_.config().slot, "'");
+  ASSERT_TRUE(WaitUntil(
+      [&] {
+        Sql("SELECT pg_logical_emit_message(true, 'x', repeat('x', 1000000)); "
+            "SELECT pg_switch_wal(); CHECKPOINT");
+        return Value(lost) == "lost";
+      },
+      absl::Seconds(30)));
+  server_->Sql("ALTER SYSTEM RESET max_slot_wal_keep_size");
+  server_->Sql("SELECT pg_reload_conf()");
+  capture_.Start();
+  ExpectSame();
+  EXPECT_EQ(capture_.status().slots_lost, 1);
+}
+
+TEST_F(CaptureTroubleTest, SlotOfAnotherKindIsRefused) {
+  capture_.CreateContainer("sessions");
+  capture_.Install({Sessions()});
+  Sql(absl::StrCat("SELECT pg_create_logical_replication_slot('", capture_.config().slot,
+                   "', 'test_decoding')"));
+  capture_.Start();
+  ASSERT_TRUE(capture_.WaitForProblem("must be a logical one of this database for plugin"));
+  Sql(absl::StrCat("SELECT pg_drop_replication_slot('", capture_.config().slot, "')"));
+  ExpectSame();
+}
+
+TEST_F(CaptureTroubleTest, SlotInUseIsWaitedFor) {
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  capture_.Stop();
+  const Config& config = capture_.config();
+  absl::StatusOr<std::unique_ptr<ReplicationStream>> other;
+  ASSERT_TRUE(WaitUntil([&] {
+    other = ReplicationStream::Start(config.database, config.slot, config.publication);
+    return other.ok();
+  })) << other.status();
+  capture_.Start();
+  ASSERT_TRUE(capture_.WaitForProblem("is active for PID"));
+  other->reset();
+  ExpectSame();
+}
+
+TEST_F(CaptureTroubleTest, PublicationMadeAnewIsReadAgain) {
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  capture_.Stop();
+  Sql(absl::StrCat("DROP PUBLICATION ", capture_.config().publication));
+  Sql("UPDATE sessions SET ts = to_timestamp(900) WHERE id = 50");
+  capture_.Start();
+  ASSERT_TRUE(capture_.WaitForProblem("`ttl-postgres install` makes it"));
+  capture_.Install({Sessions()});
+  ExpectSame();
+  Sql("DELETE FROM sessions WHERE id = 51");
+  ExpectSame();
+}
+
+TEST_F(CaptureTroubleTest, TableTakenOutOfThePublicationIsRefusedAndThenReadAgain) {
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  Sql(absl::StrCat("ALTER PUBLICATION ", capture_.config().publication, " DROP TABLE sessions"));
+  ASSERT_TRUE(capture_.WaitForProblem("does not have table public.sessions"));
+  Sql("DELETE FROM sessions WHERE id < 20; UPDATE sessions SET ts = to_timestamp(9) WHERE id = 50");
+  capture_.Install({Sessions()});
+  ExpectSame();
+  EXPECT_THAT(capture_.Tracked("sessions"), SizeIs(81));
+}
+
+TEST_F(CaptureTroubleTest, WalsenderThatEndsIsReplaced) {
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  EndWalsender();
+  Sql("DELETE FROM sessions WHERE id < 20");
+  ExpectSame();
+  EXPECT_GE(capture_.status().restarts, 1);
+}
+
+TEST(CaptureDurabilityTest, OnlyWhatIsDurableIsAcknowledged) {
+  PostgresServer server;
+  ASSERT_TRUE(server.Start().ok());
+  TempDir dir;
+  SidecarProcessOptions sidecar_options;
+  sidecar_options.dir = dir.path();
+  SidecarProcess sidecar(sidecar_options);
+  ASSERT_TRUE(sidecar.Start().ok());
+  CaptureForTest capture(server, sidecar.address());
+  capture.Sql(kCreateSessions);
+  capture.Begin({Sessions()});
+  ASSERT_TRUE(capture.CatchUp());
+  ASSERT_TRUE(sidecar.Suspend().ok());
+  capture.Sql(
+      "INSERT INTO sessions SELECT i, '', to_timestamp(i), NULL FROM generate_series(1, 100) i");
+  const std::string confirmed = absl::StrCat(
+      "SELECT confirmed_flush_lsn >= '", capture.Value("SELECT pg_current_wal_flush_lsn()"),
+      "' FROM ", "pg_replication_slots WHERE slot_name = '", capture.config().slot, "'");
+  ASSERT_TRUE(WaitUntil([&] { return capture.status().row_changes == 100; }));
+  EXPECT_FALSE(WaitUntil([&] { return capture.Value(confirmed) == "t"; }, absl::Seconds(2)));
+  EXPECT_GT(capture.status().lag, absl::Seconds(1));
+  sidecar.Kill();
+  ASSERT_TRUE(sidecar.Start().ok());
+  ASSERT_TRUE(capture.CatchUp());
+  EXPECT_THAT(capture.Items("sessions"), SizeIs(100));
+}
+
+TEST(CaptureTimeoutTest, ServerDoesNotGiveUsUpWhileTheSidecarIsBlocked) {
+  PostgresServerOptions server_options;
+  server_options.settings = {{"wal_sender_timeout", "1s"}};
+  PostgresServer server(server_options);
+  ASSERT_TRUE(server.Start().ok());
+  TempDir dir;
+  SidecarProcessOptions sidecar_options;
+  sidecar_options.dir = dir.path();
+  SidecarProcess sidecar(sidecar_options);
+  ASSERT_TRUE(sidecar.Start().ok());
+  CaptureForTest capture(server, sidecar.address());
+  capture.Sql(kCreateSessions);
+  capture.Begin({Sessions()});
+  ASSERT_TRUE(capture.CatchUp());
+  ASSERT_TRUE(sidecar.Suspend().ok());
+  // More than all queues take.
+  capture.Sql(
+      "INSERT INTO sessions SELECT i, '', to_timestamp(i), NULL FROM generate_series(1, 300000) i");
+  const std::string slot = absl::StrCat(
+      "SELECT active FROM pg_replication_slots WHERE slot_name = '", capture.config().slot, "'");
+  const absl::Time end = absl::Now() + absl::Seconds(5);
+  EXPECT_TRUE(WaitUntil([&] { return absl::Now() > end || capture.Value(slot) != "t"; },
+                        absl::Seconds(20)));
+  EXPECT_EQ(capture.Value(slot), "t");
+  EXPECT_EQ(capture.status().restarts, 0);
+  ASSERT_TRUE(sidecar.Resume().ok());
+  ASSERT_TRUE(capture.CatchUp());
+  EXPECT_THAT(capture.Items("sessions"), SizeIs(300000));
+}
+
+}  // namespace
+}  // namespace ttl::postgres

@@ -1,0 +1,568 @@
+#include "client/postgres/sql/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tests/postgres/database_for_test.h"
+
+namespace ttl::postgres {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// orders(tenant, number, ts, ttl, bytes), as all cases start.
+constexpr char kOrders[] =
+    "CREATE TABLE orders (tenant varchar(20), number bigint, ts timestamptz NOT NULL, ttl integer, "
+    "bytes integer, note text, PRIMARY KEY (tenant, number))";
+
+TableConfig Orders() {
+  TableConfig table;
+  table.container = "shop/orders";
+  table.table = "orders";
+  table.partition_key = {"tenant"};
+  table.id = {"number"};
+  table.ts_column = "ts";
+  table.ttl_column = "ttl";
+  table.size_column = "bytes";
+  return table;
+}
+
+std::vector<std::string> NamesOf(const std::vector<ColumnDefinition>& columns) {
+  std::vector<std::string> names;
+  for (const ColumnDefinition& column : columns) names.push_back(column.name);
+  return names;
+}
+
+TEST(CatalogTest, SoundTableIsDescribed) {
+  DatabaseForTest database;
+  database.Sql(kOrders);
+  const CatalogReport report = database.Check(database.ConfigFor({Orders()}));
+  EXPECT_THAT(report.problems, IsEmpty());
+  ASSERT_EQ(report.tables.size(), 1u);
+  const TableDefinition& table = report.tables[0];
+  EXPECT_EQ(absl::StrCat(table.oid), database.Value("SELECT 'orders'::regclass::oid"));
+  EXPECT_FALSE(table.is_partitioned);
+  ASSERT_EQ(table.partition_key.size(), 1u);
+  EXPECT_EQ(table.partition_key[0].type, "character varying(20)");
+  ASSERT_EQ(table.id.size(), 1u);
+  EXPECT_EQ(table.id[0].type, "bigint");
+  EXPECT_EQ(table.ts_source, TsSource::kTimestamp);
+  EXPECT_FALSE(table.ts->nullable);
+  EXPECT_EQ(table.ttl->type, "integer");
+  EXPECT_TRUE(table.ttl->nullable);
+  EXPECT_EQ(table.size->name, "bytes");
+  EXPECT_THAT(NamesOf(table.page_order), ElementsAre("tenant", "number"));
+  EXPECT_FALSE(table.publishes_all_columns);
+  EXPECT_THAT(table.published_columns, ElementsAre("tenant", "number", "ts", "ttl", "bytes"));
+}
+
+TEST(CatalogTest, TypesAreWhatACastTakes) {
+  DatabaseForTest database;
+  database.Sql(
+      "CREATE SCHEMA \"My Types\"; CREATE TYPE \"My Types\".\"Kind\" AS ENUM ('a', 'b');"
+      "CREATE DOMAIN code AS numeric(6, 2);"
+      "CREATE TABLE orders (k \"My Types\".\"Kind\", c code, n char(3), seconds bigint NOT NULL, "
+      "PRIMARY KEY (k, c, n))");
+  TableConfig table;
+  table.container = table.table = "orders";
+  table.id = {"k", "c", "n"};
+  table.ts_column = "seconds";
+  const std::vector<TableDefinition> tables = database.Define(database.ConfigFor({table}));
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(tables[0].id[0].type, "\"My Types\".\"Kind\"");
+  EXPECT_EQ(tables[0].id[1].type, "public.code");
+  EXPECT_EQ(tables[0].id[2].type, "character(3)");
+  EXPECT_EQ(tables[0].ts_source, TsSource::kEpochNumber);
+  for (const ColumnDefinition& column : tables[0].id) {
+    database.Sql(absl::StrCat("SELECT NULL::", column.type));
+  }
+}
+
+TEST(CatalogTest, PagesFollowTheUniqueIndex) {
+  DatabaseForTest database;
+  database.Sql(
+      "CREATE TABLE turned (a int, b int, ts timestamptz NOT NULL, PRIMARY KEY (b, a));"
+      "CREATE TABLE narrow (a int NOT NULL, b int, ts timestamptz NOT NULL, PRIMARY KEY (b));"
+      "ALTER TABLE narrow REPLICA IDENTITY FULL");
+  const auto config = [](const std::string& name) {
+    TableConfig table;
+    table.container = table.table = name;
+    table.partition_key = {"a"};
+    table.id = {"b"};
+    table.ts_column = "ts";
+    return table;
+  };
+  const auto tables = database.Define(database.ConfigFor({config("turned"), config("narrow")}));
+  ASSERT_EQ(tables.size(), 2u);
+  EXPECT_THAT(NamesOf(tables[0].page_order), ElementsAre("b", "a"));
+  EXPECT_THAT(NamesOf(tables[1].page_order), ElementsAre("b", "a"));
+  EXPECT_TRUE(tables[1].publishes_all_columns);
+}
+
+// PostgreSQL refuses every UPDATE and DELETE if the identity is not published whole.
+TEST(CatalogTest, WholeReplicaIdentityIsPublished) {
+  DatabaseForTest database;
+  database.Sql(
+      "CREATE TABLE orders (a int, b int, c int, ts timestamptz NOT NULL, x int, PRIMARY KEY (c, "
+      "a, "
+      "b), UNIQUE (a, b)) PARTITION BY LIST (a)");
+  database.Sql(
+      "DROP TABLE orders; CREATE TABLE orders (x int, c int, a int NOT NULL, b int NOT NULL, ts "
+      "timestamptz NOT NULL, PRIMARY KEY (c, a, b), UNIQUE (a, b))");
+  TableConfig table;
+  table.container = table.table = "orders";
+  table.id = {"a", "b"};
+  table.ts_column = "ts";
+  const Config config = database.ConfigFor({table});
+  EXPECT_THAT(database.Install(config)[0].published_columns, ElementsAre("c", "a", "b", "ts"));
+  database.Sql("INSERT INTO orders VALUES (1, 1, 1, 1, now()); UPDATE orders SET c = 2");
+  EXPECT_EQ(database.Value("SELECT c FROM orders"), "2");
+}
+
+struct Case {
+  const char* name;
+  std::string sql;                           // after kOrders
+  std::function<void(TableConfig&)> change;  // of Orders()
+  std::vector<std::string> says;             // all in one line
+};
+
+void DoNothing(TableConfig&) {}
+
+std::vector<Case> ProblemCases() {
+  const auto set_ts = [](TableConfig& table) { table.ts_column = "other"; };
+  const auto set_ttl = [](TableConfig& table) { table.ttl_column = "other"; };
+  const auto set_size = [](TableConfig& table) { table.size_column = "other"; };
+  const auto set_id = [](TableConfig& table) { table.id = {"other"}; };
+  const auto set_rls = [](TableConfig& table) { table.row_level_security = true; };
+  const auto set_view = [](TableConfig& table) { table.live_view = "orders_live"; };
+  const auto by_other = [](const std::string& type) {
+    return absl::StrCat("ALTER TABLE orders ADD other ", type,
+                        ", DROP CONSTRAINT orders_pkey, REPLICA IDENTITY FULL; ALTER TABLE orders "
+                        "ADD PRIMARY KEY (tenant, other)");
+  };
+  return {
+      {"no table", "DROP TABLE orders", DoNothing, {"public.orders does not exist"}},
+      {"a view",
+       "ALTER TABLE orders RENAME TO t; CREATE VIEW orders AS TABLE t",
+       DoNothing,
+       {"public.orders is no table"}},
+      {"a materialized view",
+       "ALTER TABLE orders RENAME TO t; CREATE MATERIALIZED VIEW orders AS "
+       "TABLE t",
+       DoNothing,
+       {"public.orders is no table"}},
+      {"unlogged",
+       "ALTER TABLE orders SET UNLOGGED",
+       DoNothing,
+       {"is unlogged", "ALTER TABLE \"public\".\"orders\" SET LOGGED"}},
+      {"a system table",
+       "",
+       [](TableConfig& table) {
+         table.schema = "pg_catalog";
+         table.table = "pg_class";
+       },
+       {"pg_catalog.pg_class belongs to the server"}},
+      {"children", "CREATE TABLE child () INHERITS (orders)", DoNothing, {"inherit", "NO INHERIT"}},
+      {"no such column", "", set_id, {"has no column other", "its id", "it has tenant, number"}},
+      {"a nullable key",
+       "ALTER TABLE orders DROP CONSTRAINT orders_pkey, ALTER number DROP NOT "
+       "NULL, REPLICA IDENTITY FULL; CREATE UNIQUE INDEX ON orders (tenant, number)",
+       DoNothing,
+       {"column number of its id may be NULL", "ALTER COLUMN \"number\" SET NOT NULL"}},
+      {"a generated key",
+       by_other("int GENERATED ALWAYS AS (bytes + 1) STORED"),
+       set_id,
+       {"column other", "is generated"}},
+      {"a float key", by_other("float8"), set_id, {"of type double precision", "a key takes"}},
+      {"an interval key", by_other("interval"), set_id, {"of type interval"}},
+      {"a numeric key without scale", by_other("numeric"), set_id, {"of type numeric"}},
+      {"a bpchar key without length", by_other("bpchar"), set_id, {"of type bpchar"}},
+      {"a jsonb key", by_other("jsonb"), set_id, {"of type jsonb"}},
+      {"a domain over float",
+       absl::StrCat("CREATE DOMAIN d AS float4; ", by_other("d")),
+       set_id,
+       {"of type public.d"}},
+      {"an array key", by_other("int[]"), set_id, {"of type integer[]"}},
+      {"a nondeterministic collation",
+       "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);"
+       "ALTER TABLE orders ALTER tenant TYPE varchar(20) COLLATE loose",
+       DoNothing,
+       {"column tenant", "nondeterministic collation", "COLLATE \"default\""}},
+      {"no unique index",
+       "ALTER TABLE orders DROP CONSTRAINT orders_pkey, REPLICA IDENTITY FULL",
+       DoNothing,
+       {"no unique index on columns of (tenant, number)",
+        "CREATE UNIQUE INDEX CONCURRENTLY ON \"public\".\"orders\" (\"tenant\", "
+        "\"number\")"}},
+      {"a partial index",
+       "ALTER TABLE orders DROP CONSTRAINT orders_pkey, REPLICA IDENTITY FULL; "
+       "CREATE UNIQUE INDEX ON orders (tenant, number) WHERE number > 0",
+       DoNothing,
+       {"no unique index"}},
+      {"an index on an expression",
+       "ALTER TABLE orders DROP CONSTRAINT orders_pkey, REPLICA "
+       "IDENTITY FULL; CREATE UNIQUE INDEX ON orders (tenant, (number + 1))",
+       DoNothing,
+       {"no unique index"}},
+      {"an index with more columns",
+       "ALTER TABLE orders DROP CONSTRAINT orders_pkey, REPLICA "
+       "IDENTITY FULL; CREATE UNIQUE INDEX ON orders (tenant, number, ts)",
+       DoNothing,
+       {"no unique index"}},
+      {"a deferrable key",
+       "ALTER TABLE orders DROP CONSTRAINT orders_pkey, REPLICA IDENTITY FULL, "
+       "ADD UNIQUE (tenant, number) DEFERRABLE",
+       DoNothing,
+       {"no unique index"}},
+      {"a timestamp without time zone",
+       "ALTER TABLE orders ADD other timestamp",
+       set_ts,
+       {"column other, its ts_column, is a timestamp without time zone",
+        "TYPE timestamp with time zone USING \"other\" AT TIME ZONE 'UTC'"}},
+      {"a ts of text", "ALTER TABLE orders ADD other text", set_ts, {"of type text"}},
+      {"a ts of 16 bits", "ALTER TABLE orders ADD other smallint", set_ts, {"of type smallint"}},
+      {"a generated ts",
+       "ALTER TABLE orders ADD other bigint GENERATED ALWAYS AS (bytes) STORED",
+       set_ts,
+       {"column other, its ts_column, is generated", "DROP EXPRESSION"}},
+      {"milliseconds in 32 bits",
+       "ALTER TABLE orders ADD other int NOT NULL DEFAULT 1",
+       [](TableConfig& table) {
+         table.ts_column = "other";
+         table.ts_unit = EpochUnit::kMilliseconds;
+       },
+       {"milliseconds", "TYPE bigint"}},
+      {"a ttl of numeric",
+       "ALTER TABLE orders ADD other numeric",
+       set_ttl,
+       {"column other, its ttl_column, is of type numeric"}},
+      {"a generated ttl",
+       "ALTER TABLE orders ADD other int GENERATED ALWAYS AS (60) STORED",
+       set_ttl,
+       {"ttl_column, is generated"}},
+      {"a size of text",
+       "ALTER TABLE orders ADD other text",
+       set_size,
+       {"its size_column, is of "
+        "type text"}},
+      {"no replica identity",
+       "ALTER TABLE orders REPLICA IDENTITY NOTHING",
+       DoNothing,
+       {"replica identity of public.orders", "REPLICA IDENTITY USING INDEX orders_pkey"}},
+      {"a narrow replica identity",
+       "ALTER TABLE orders DROP CONSTRAINT orders_pkey, ADD UNIQUE "
+       "(tenant, number), ADD PRIMARY KEY (number)",
+       DoNothing,
+       {"does not have all columns of (tenant, number)",
+        "REPLICA IDENTITY USING INDEX orders_tenant_number_key"}},
+      {"policies that are asleep",
+       "CREATE POLICY p ON orders USING (tenant = current_user)",
+       set_rls,
+       {"has policies, but its row-level security is off"}},
+      {"row-level security by commit time",
+       "",
+       [](TableConfig& table) {
+         table.ts_column.reset();
+         table.row_level_security = true;
+       },
+       {"row_level_security needs a ts_column"}},
+      {"a view's name that is taken",
+       "CREATE VIEW orders_live AS SELECT 1",
+       set_view,
+       {"live_view public.orders_live is there already and not ours"}},
+      {"a view's name that a table has",
+       "CREATE TABLE orders_live ()",
+       set_view,
+       {"live_view public.orders_live is there already and not ours"}},
+  };
+}
+
+testing::Matcher<std::string> Says(const std::vector<std::string>& parts) {
+  testing::Matcher<std::string> all = testing::A<std::string>();
+  for (const std::string& part : parts) all = AllOf(all, HasSubstr(part));
+  return all;
+}
+
+TEST(CatalogTest, EveryProblemOfATableIsNamed) {
+  for (const Case& problem : ProblemCases()) {
+    SCOPED_TRACE(problem.name);
+    DatabaseForTest database;
+    database.Sql(kOrders);
+    if (!problem.sql.empty()) database.Sql(problem.sql);
+    TableConfig table = Orders();
+    problem.change(table);
+    const CatalogReport report = database.Check(database.ConfigFor({table}));
+    EXPECT_THAT(report.problems, Contains(Says(problem.says)));
+    EXPECT_THAT(report.tables, IsEmpty());
+  }
+}
+
+std::vector<Case> WarningCases() {
+  return {
+      {"a ts that may be NULL",
+       "ALTER TABLE orders ALTER ts DROP NOT NULL",
+       DoNothing,
+       {"column ts, its ts_column, may be NULL", "SET NOT NULL"}},
+      {"a long partition key",
+       "ALTER TABLE orders ALTER tenant TYPE varchar(513)",
+       DoNothing,
+       {"partition key (tenant) may be longer than 2048 bytes"}},
+      {"a long id",
+       "ALTER TABLE orders ADD other text NOT NULL, DROP CONSTRAINT orders_pkey, ADD "
+       "PRIMARY KEY (tenant, other)",
+       [](TableConfig& table) { table.id = {"other"}; },
+       {"id (other) may be longer than 1023 bytes"}},
+      {"a foreign key",
+       "CREATE TABLE lines (tenant varchar(20), number bigint, FOREIGN KEY "
+       "(tenant, number) REFERENCES orders)",
+       DoNothing,
+       {"foreign keys", "lines_tenant_number_fkey of lines"}},
+      {"an index in two directions",
+       "ALTER TABLE orders DROP CONSTRAINT orders_pkey, REPLICA "
+       "IDENTITY FULL; CREATE UNIQUE INDEX mixed ON orders (tenant, number DESC)",
+       DoNothing,
+       {"index mixed", "sorts the whole table"}},
+      {"row-level security and upserts",
+       "",
+       [](TableConfig& table) { table.row_level_security = true; },
+       {"ON CONFLICT DO UPDATE", "replace_expired"}},
+      {"row-level security and the owner",
+       "",
+       [](TableConfig& table) { table.row_level_security = true; },
+       {"does not bind its owner postgres", "FORCE ROW LEVEL SECURITY"}},
+      {"commit times",
+       "",
+       [](TableConfig& table) { table.ts_column.reset(); },
+       {"goes by commit times", "autovacuum_freeze_max_age = 200000000"}},
+      {"a superuser", "", DoNothing, {"role postgres is a superuser"}},
+      {"WAL without a limit", "", DoNothing, {"max_slot_wal_keep_size is -1"}},
+  };
+}
+
+TEST(CatalogTest, WhatDeservesAThoughtIsAWarning) {
+  for (const Case& warning : WarningCases()) {
+    SCOPED_TRACE(warning.name);
+    DatabaseForTest database;
+    database.Sql(kOrders);
+    if (!warning.sql.empty()) database.Sql(warning.sql);
+    TableConfig table = Orders();
+    warning.change(table);
+    const CatalogReport report = database.Check(database.ConfigFor({table}));
+    EXPECT_THAT(report.problems, IsEmpty());
+    EXPECT_THAT(report.warnings, Contains(Says(warning.says)));
+  }
+}
+
+TEST(CatalogTest, SoundTableOfAModestRoleHasNoWarnings) {
+  PostgresServer server({.settings = {{"max_slot_wal_keep_size", "1GB"}}});
+  ASSERT_TRUE(server.Start().ok());
+  server.Sql(
+      "CREATE ROLE modest LOGIN REPLICATION; GRANT CREATE ON DATABASE postgres TO modest; "
+      "GRANT CREATE ON SCHEMA public TO modest");
+  absl::StatusOr<std::unique_ptr<Connection>> connection =
+      Connection::Open(server.Conninfo("postgres", "modest"), "test");
+  ASSERT_TRUE(connection.ok());
+  ASSERT_TRUE((*connection)->Execute(kOrders).ok());
+  Config config;
+  config.tables = {Orders()};
+  absl::StatusOr<CatalogReport> report = CheckCatalog(**connection, config);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->problems, IsEmpty());
+  EXPECT_THAT(report->warnings, IsEmpty());
+}
+
+TEST(CatalogTest, LacksOfTheRoleAreNamed) {
+  DatabaseForTest database;
+  database.Sql(kOrders);
+  const std::string role = database.CreateRole();
+  database.Sql(
+      "CREATE SCHEMA hidden; ALTER TABLE orders SET SCHEMA hidden; ALTER TABLE "
+      "hidden.orders ENABLE ROW LEVEL SECURITY");
+  TableConfig table = Orders();
+  table.schema = "hidden";
+  const auto connection = database.Connect(role);
+  absl::StatusOr<CatalogReport> report = CheckCatalog(*connection, database.ConfigFor({table}));
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(
+      report->problems,
+      testing::IsSupersetOf({Says({absl::StrCat("ALTER ROLE \"", role, "\" REPLICATION")}),
+                             Says({"GRANT CREATE ON DATABASE"}),
+                             Says({"GRANT SELECT, UPDATE, DELETE ON \"hidden\".\"orders\""}),
+                             Says({"GRANT USAGE ON SCHEMA \"hidden\""}),
+                             Says({"row-level security hides rows", "BYPASSRLS"})}));
+  EXPECT_THAT(report->warnings, Contains(Says({"is owned by postgres"})));
+}
+
+TEST(CatalogTest, RowSecurityIsNoProblemForWhoPassesIt) {
+  DatabaseForTest database;
+  database.Sql(kOrders);
+  const std::string owner = database.CreateRole("REPLICATION");
+  database.Sql(absl::StrCat("GRANT CREATE ON DATABASE ", database.name(), " TO ", owner,
+                            "; ALTER TABLE orders OWNER TO ", owner));
+  TableConfig table = Orders();
+  table.row_level_security = true;
+  const auto connection = database.Connect(owner);
+  const auto problems = [&] {
+    return CheckCatalog(*connection, database.ConfigFor({table})).value().problems;
+  };
+  EXPECT_THAT(problems(), IsEmpty());
+  database.Sql("ALTER TABLE orders FORCE ROW LEVEL SECURITY");
+  EXPECT_THAT(problems(), ElementsAre(Says({"BYPASSRLS"})));
+  database.Sql(absl::StrCat("ALTER ROLE ", owner, " BYPASSRLS"));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST(CatalogTest, NamesThatAreTakenAreProblems) {
+  DatabaseForTest database;
+  database.Sql(kOrders);
+  Config config = database.ConfigFor({Orders()});
+  database.Sql(absl::StrCat("CREATE SCHEMA ttl; CREATE PUBLICATION ", config.publication));
+  database.Sql(absl::StrCat("SELECT pg_create_logical_replication_slot('", config.slot,
+                            "', 'test_decoding')"));
+  EXPECT_THAT(database.Check(config).problems,
+              testing::UnorderedElementsAre(Says({"schema ttl is there already and not ours"}),
+                                            Says({"publication ", "is there already and not ours"}),
+                                            Says({"replication slot ", "another plugin"})));
+  database.Sql(absl::StrCat("SELECT pg_drop_replication_slot('", config.slot, "')"));
+}
+
+TEST(CatalogTest, SlotOfAnotherDatabaseIsAProblem) {
+  DatabaseForTest other;
+  DatabaseForTest database;
+  database.Sql(kOrders);
+  const Config config = database.ConfigFor({Orders()});
+  other.Sql(
+      absl::StrCat("SELECT pg_create_logical_replication_slot('", config.slot, "', 'pgoutput')"));
+  EXPECT_THAT(database.Check(config).problems, ElementsAre(Says({"another database"})));
+  other.Sql(absl::StrCat("SELECT pg_drop_replication_slot('", config.slot, "')"));
+  EXPECT_THAT(database.Check(config).problems, IsEmpty());
+}
+
+TEST(CatalogTest, OneTableForTwoContainersIsAProblem) {
+  DatabaseForTest database;
+  database.Sql(kOrders);
+  TableConfig other = Orders();
+  other.container = "other";
+  EXPECT_THAT(
+      database.Check(database.ConfigFor({Orders(), other})).problems,
+      ElementsAre(Says({"public.orders is given for two containers, shop/orders and other"})));
+}
+
+constexpr char kPartitioned[] =
+    "CREATE TABLE orders (tenant varchar(20), number bigint, ts timestamptz NOT NULL, ttl integer, "
+    "bytes integer, PRIMARY KEY (tenant, number)) PARTITION BY LIST (tenant);"
+    "CREATE TABLE orders_eu PARTITION OF orders FOR VALUES IN ('eu');"
+    "CREATE TABLE orders_us PARTITION OF orders FOR VALUES IN ('us') PARTITION BY RANGE (number);"
+    "CREATE TABLE orders_us_1 PARTITION OF orders_us FOR VALUES FROM (1) TO (100)";
+
+TEST(CatalogTest, PartitionsAreLookedAtOneByOne) {
+  DatabaseForTest database;
+  database.Sql(kPartitioned);
+  const Config config = database.ConfigFor({Orders()});
+  EXPECT_TRUE(database.Define(config)[0].is_partitioned);
+  database.Sql("ALTER TABLE orders_us_1 REPLICA IDENTITY NOTHING");
+  EXPECT_THAT(database.Check(config).problems,
+              ElementsAre(Says({"replica identity of public.orders_us_1 ",
+                                "ALTER TABLE public.orders_us_1 REPLICA IDENTITY FULL"})));
+  database.Sql("ALTER TABLE orders_us_1 REPLICA IDENTITY FULL");
+  EXPECT_TRUE(database.Define(config)[0].publishes_all_columns);
+  database.Sql("ALTER TABLE orders_eu SET UNLOGGED");
+  EXPECT_THAT(database.Check(config).problems,
+              ElementsAre(Says({"partitions without a stream", "public.orders_eu"})));
+}
+
+TEST(CatalogTest, PartitionsToComeWithoutAnIdentityAreAWarning) {
+  DatabaseForTest database;
+  database.Sql(
+      "CREATE TABLE orders (tenant varchar(20) NOT NULL, number bigint NOT NULL, ts timestamptz "
+      "NOT "
+      "NULL, ttl integer, bytes integer, UNIQUE (tenant, number)) PARTITION BY LIST (tenant)");
+  const CatalogReport report = database.Check(database.ConfigFor({Orders()}));
+  EXPECT_THAT(report.problems, IsEmpty());
+  EXPECT_THAT(report.warnings, Contains(Says({"a new partition has no replica identity"})));
+}
+
+TEST(CatalogTest, PartitionOfAnotherContainerIsAProblem) {
+  DatabaseForTest database;
+  database.Sql(kPartitioned);
+  TableConfig part = Orders();
+  part.container = "part";
+  part.table = "orders_us_1";
+  EXPECT_THAT(database.Check(database.ConfigFor({Orders()})).problems, IsEmpty());
+  EXPECT_THAT(database.Check(database.ConfigFor({part})).problems, IsEmpty());
+  EXPECT_THAT(database.Check(database.ConfigFor({part, Orders()})).problems,
+              ElementsAre(Says({"orders_us_1 is a partition of orders"})));
+}
+
+TEST(CatalogTest, NewColumnsOfTheTableAreMissedInTheView) {
+  DatabaseForTest database;
+  database.Sql(kOrders);
+  TableConfig table = Orders();
+  table.live_view = "orders_live";
+  const Config config = database.ConfigFor({table});
+  database.Install(config);
+  EXPECT_THAT(database.Check(config).warnings, Not(Contains(HasSubstr("orders_live"))));
+  database.Sql("ALTER TABLE orders ADD color text, ADD shape text");
+  EXPECT_THAT(database.Check(config).warnings,
+              Contains(Says({"orders_live does not have the columns color, shape"})));
+}
+
+TEST(CatalogTest, SettingsOfTheServerAreProblems) {
+  PostgresServer server({.settings = {{"wal_level", "replica"},
+                                      {"track_commit_timestamp", "off"},
+                                      {"max_replication_slots", "0"},
+                                      {"max_wal_senders", "0"}}});
+  ASSERT_TRUE(server.Start().ok());
+  server.Sql(kOrders);
+  Config config;
+  config.tables = {Orders()};
+  config.tables[0].ts_column.reset();
+  absl::StatusOr<CatalogReport> report = CheckCatalog(server.sql(), config);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->problems,
+              testing::UnorderedElementsAre(
+                  Says({"wal_level is replica", "ALTER SYSTEM SET wal_level = logical"}),
+                  Says({"all 0 replication slots are taken", "max_replication_slots = 1"}),
+                  Says({"all 0 walsenders are taken", "max_wal_senders = 1"}),
+                  Says({"has no ts_column", "track_commit_timestamp = on"})));
+}
+
+TEST(CatalogTest, StandbyIsAProblem) {
+  PostgresServer server;
+  ASSERT_TRUE(server.Start().ok());
+  server.Sql(kOrders);
+  ASSERT_TRUE(server.Stop().ok());
+  std::ofstream(absl::StrCat(server.path(), "/data/standby.signal")).close();
+  ASSERT_TRUE(server.Start().ok()) << server.Log();
+  Config config;
+  config.tables = {Orders()};
+  absl::StatusOr<CatalogReport> report = CheckCatalog(server.sql(), config);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->problems, ElementsAre(Says({"is a standby"})));
+}
+
+TEST(CatalogTest, ServerThatIsGoneIsAnError) {
+  PostgresServer server;
+  ASSERT_TRUE(server.Start().ok());
+  const auto connection = server.Connect();
+  server.Kill();
+  Config config;
+  config.tables = {Orders()};
+  EXPECT_EQ(CheckCatalog(*connection, config).status().code(), absl::StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace ttl::postgres

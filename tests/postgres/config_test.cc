@@ -1,0 +1,337 @@
+#include "client/postgres/config/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "tests/testing/temp_dir.h"
+
+namespace ttl::postgres {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+// A file that says what it must.
+constexpr char kShort[] = R"(
+database: dbname=shop
+tables:
+  - container: shop/orders
+    table: orders
+    id: order_id
+)";
+
+Config Parsed(const std::string& yaml) {
+  const auto config = ParseConfig(yaml);
+  EXPECT_TRUE(config.ok()) << config.status();
+  return config.ok() ? *config : Config();
+}
+
+std::vector<std::string> Problems(const std::string& yaml) {
+  const auto config = ParseConfig(yaml);
+  EXPECT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument) << yaml;
+  return absl::StrSplit(config.status().message(), '\n', absl::SkipEmpty());
+}
+
+// What is wrong with these lines, put before those that must be there.
+std::vector<std::string> ProblemsOfLines(const std::string& lines) {
+  return Problems(absl::StrCat(lines, kShort));
+}
+
+// What is wrong with a table that has these lines besides.
+std::vector<std::string> ProblemsOfTable(const std::string& lines) {
+  return Problems(absl::StrCat(kShort, lines));
+}
+
+TEST(ConfigTest, ReadsAllKeys) {
+  const Config config = Parsed(R"(
+database: host=/var/run/postgresql dbname=shop
+sidecar: localhost:7070
+listen: localhost:7071
+metrics_listen: 127.0.0.1:9465
+schema: retention
+slot: shop_ttl
+publication: Shop TTL
+max_slot_bytes: 512MiB
+lock_timeout: 50ms
+statement_timeout: 1min
+max_latency: 2s
+max_active_backends: 16
+tables:
+  - container: shop/orders
+    schema: Sales
+    table: Orders
+    partition_key: [region, tenant]
+    id: [order_id, line]
+    ts_column: updated_at
+    ts_unit: milliseconds
+    ttl_column: keep_for
+    size_column: bytes
+    live_view: orders_live
+    row_level_security: true
+    replace_expired: true
+)");
+  EXPECT_EQ(config.database, "host=/var/run/postgresql dbname=shop");
+  EXPECT_EQ(config.sidecar, "localhost:7070");
+  EXPECT_EQ(config.listen, "localhost:7071");
+  EXPECT_EQ(config.metrics_listen, "127.0.0.1:9465");
+  EXPECT_EQ(config.schema, "retention");
+  EXPECT_EQ(config.slot, "shop_ttl");
+  EXPECT_EQ(config.publication, "Shop TTL");
+  EXPECT_EQ(config.max_slot_bytes, int64_t{512} << 20);
+  EXPECT_EQ(config.lock_timeout, absl::Milliseconds(50));
+  EXPECT_EQ(config.statement_timeout, absl::Minutes(1));
+  EXPECT_EQ(config.max_latency, absl::Seconds(2));
+  EXPECT_EQ(config.max_active_backends, 16);
+  ASSERT_EQ(config.tables.size(), 1);
+  const TableConfig& table = config.tables[0];
+  EXPECT_EQ(table.container, "shop/orders");
+  EXPECT_EQ(table.schema, "Sales");
+  EXPECT_EQ(table.table, "Orders");
+  EXPECT_THAT(table.partition_key, ElementsAre("region", "tenant"));
+  EXPECT_THAT(table.id, ElementsAre("order_id", "line"));
+  EXPECT_EQ(table.ts_column, "updated_at");
+  EXPECT_EQ(table.ts_unit, EpochUnit::kMilliseconds);
+  EXPECT_EQ(table.ttl_column, "keep_for");
+  EXPECT_EQ(table.size_column, "bytes");
+  EXPECT_EQ(table.live_view, "orders_live");
+  EXPECT_TRUE(table.row_level_security);
+  EXPECT_TRUE(table.replace_expired);
+}
+
+TEST(ConfigTest, WhatIsLeftOutOrNullHasItsDefault) {
+  for (const std::string& yaml :
+       {std::string(kShort),
+        absl::StrCat("slot:\nlock_timeout: null\nmax_latency: ~\n", kShort,
+                     "    partition_key:\n    ts_column:\n    live_view: null\n")}) {
+    const Config config = Parsed(yaml);
+    EXPECT_EQ(config.sidecar, "unix:/run/ttl-sidecar/sidecar.sock");
+    EXPECT_EQ(config.listen, "unix:/run/ttl-sidecar/store.sock");
+    EXPECT_EQ(config.metrics_listen, "");
+    EXPECT_EQ(config.schema, "ttl");
+    EXPECT_EQ(config.slot, "ttl_sidecar");
+    EXPECT_EQ(config.publication, "ttl_sidecar");
+    EXPECT_EQ(config.max_slot_bytes, int64_t{16} << 30);
+    EXPECT_EQ(config.lock_timeout, absl::Milliseconds(100));
+    EXPECT_EQ(config.statement_timeout, absl::Seconds(2));
+    EXPECT_EQ(config.max_latency, absl::Milliseconds(50));
+    EXPECT_EQ(config.max_active_backends, 0);
+    ASSERT_EQ(config.tables.size(), 1);
+    EXPECT_EQ(config.tables[0].schema, "public");
+    EXPECT_THAT(config.tables[0].partition_key, IsEmpty());
+    EXPECT_THAT(config.tables[0].id, ElementsAre("order_id"));
+    EXPECT_EQ(config.tables[0].ts_column, std::nullopt);
+    EXPECT_EQ(config.tables[0].ts_unit, EpochUnit::kSeconds);
+    EXPECT_EQ(config.tables[0].live_view, "");
+    EXPECT_FALSE(config.tables[0].row_level_security);
+  }
+}
+
+TEST(ConfigTest, LimitsCanBeSwitchedOff) {
+  const Config config = Parsed(absl::StrCat("max_slot_bytes: 0\nmax_latency: 0\n", kShort));
+  EXPECT_EQ(config.max_slot_bytes, 0);
+  EXPECT_EQ(config.max_latency, absl::ZeroDuration());
+}
+
+TEST(ConfigTest, WhatMustBeThereIsNamed) {
+  EXPECT_THAT(Problems("tables: [{table: orders}]"),
+              ElementsAre("line 1: tables[0]: container is missing",
+                          "line 1: tables[0]: id is missing", "line 1: database is missing"));
+  EXPECT_THAT(Problems("database: dbname=shop"), ElementsAre("line 1: tables is missing"));
+  EXPECT_THAT(
+      Problems("database: dbname=shop\ntables: []"),
+      ElementsAre(StartsWith("line 2: tables: a list is not allowed; give a list of tables, "
+                             "at least one")));
+  EXPECT_THAT(ProblemsOfTable("    id: []\n"), ElementsAre(HasSubstr("id is given twice")));
+}
+
+TEST(ConfigTest, AllProblemsAreNamedAtOnceEachWithItsLine) {
+  EXPECT_THAT(Problems(R"(
+databas: dbname=shop
+slot: Shop
+max_latency: 50
+tables:
+  - container: shop/orders
+    table: orders
+    id: [id]
+    ts_unit: minutes
+  - shop/carts
+)"),
+              ElementsAre(StartsWith("line 2: unknown key \"databas\"; did you mean database?"),
+                          StartsWith("line 3: slot: \"Shop\" is not allowed; give "),
+                          StartsWith("line 4: max_latency: \"50\" is not allowed; give a whole "
+                                     "number with ms, s, min or h"),
+                          StartsWith("line 9: tables[0].ts_unit: \"minutes\" is not allowed; give "
+                                     "seconds or milliseconds"),
+                          StartsWith("line 6: tables[0]: ts_unit is given without ts_column"),
+                          StartsWith("line 10: tables[1]: \"shop/carts\" is not allowed; give a "
+                                     "mapping"),
+                          StartsWith("line 2: database is missing")));
+}
+
+TEST(ConfigTest, UnknownKeyIsRefusedWithTheNearest) {
+  EXPECT_THAT(
+      ProblemsOfTable("    ttl_colum: keep_for\n"),
+      ElementsAre("line 7: tables[0]: unknown key \"ttl_colum\"; did you mean ttl_column?"));
+  EXPECT_THAT(ProblemsOfTable("    TTL_Column: keep_for\n"),
+              ElementsAre(HasSubstr("did you mean ttl_column?")));
+  EXPECT_THAT(ProblemsOfTable("    default_ttl: 60\n"),
+              ElementsAre(AllOf(HasSubstr("unknown key \"default_ttl\"; the keys are container, "),
+                                HasSubstr("ttl_column, size_column"))));
+  EXPECT_THAT(ProblemsOfLines("? [a, b]\n: 1\n"), ElementsAre(HasSubstr("unknown key a list")));
+  EXPECT_THAT(ProblemsOfLines("slot: a\nslot: b\n"), ElementsAre("line 2: slot is given twice"));
+}
+
+TEST(ConfigTest, ValuesOutOfTheirRangeAreRefused) {
+  for (const std::string line : {
+           "max_slot_bytes: 16GB",
+           "max_slot_bytes: 16",
+           "max_slot_bytes: 1.5GiB",
+           "max_slot_bytes: -1GiB",
+           "max_slot_bytes: 16 GiB",
+           "max_slot_bytes: 1023KiB",
+           "max_slot_bytes: 99999999TiB",
+           "max_slot_bytes: \"16GiB\"",
+           "lock_timeout: 0",
+           "lock_timeout: 100",
+           "lock_timeout: 100us",
+           "lock_timeout: 0.1s",
+           "lock_timeout: -1s",
+           "lock_timeout: 010ms",
+           "lock_timeout: 61min",
+           "lock_timeout: 9999999999999999h",
+           "lock_timeout: [1s]",
+           "statement_timeout: 0ms",
+           "max_active_backends: -1",
+           "max_active_backends: 262144",
+           "max_active_backends: 0x10",
+           "max_active_backends: \"1\"",
+           "sidecar: http://localhost:7070",
+           "sidecar: /run/sidecar.sock",
+           "sidecar: localhost",
+           "listen: 'unix:'",
+           "listen: {}",
+           "metrics_listen: 9465",
+           "metrics_listen: ':9465'",
+           "metrics_listen: localhost:65536",
+           "metrics_listen: localhost:http",
+           "schema: public",
+           "schema: pg_ttl",
+           "schema: \"\"",
+           "slot: ttl-sidecar",
+           "publication: \"a\\0b\"",
+           "publication: [a]",
+       }) {
+    const std::string key = line.substr(0, line.find(':'));
+    EXPECT_THAT(ProblemsOfLines(line + "\n"),
+                ElementsAre(AllOf(StartsWith(absl::StrCat("line 1: ", key, ": ")),
+                                  HasSubstr("is not allowed; give "))))
+        << line;
+  }
+}
+
+TEST(ConfigTest, ValuesOfATableOutOfTheirRangeAreRefused) {
+  const std::string long_name(64, 'x');
+  for (const std::string& line : {
+           std::string("row_level_security: yes"),
+           std::string("row_level_security: \"true\""),
+           std::string("replace_expired: 1"),
+           std::string("ts_column: [a, b]"),
+           std::string("ttl_column: \"\""),
+           absl::StrCat("size_column: ", long_name),
+           absl::StrCat("live_view: ", long_name),
+           absl::StrCat("partition_key: [a, ", long_name, "]"),
+           std::string("partition_key: [a, [b]]"),
+           std::string("partition_key: {a: b}"),
+       }) {
+    EXPECT_THAT(ProblemsOfTable(absl::StrCat("    ", line, "\n")),
+                ElementsAre(HasSubstr(": tables[0].")))
+        << line;
+  }
+  EXPECT_THAT(
+      Problems("database: dbname=shop\ntables: [{container: \"a\\tb\", table: t, id: id}]"),
+      ElementsAre(HasSubstr("tables[0].container: \"a\\tb\" is not allowed; give the id of a "
+                            "container")));
+}
+
+TEST(ConfigTest, NamesMayBeAnything) {
+  const Config config = Parsed(R"(
+database: dbname=shop
+tables: [{container: "größe/1", table: 'or"der', id: [select, "a.b", 1]}]
+)");
+  EXPECT_EQ(config.tables[0].container, "größe/1");
+  EXPECT_EQ(config.tables[0].table, "or\"der");
+  EXPECT_THAT(config.tables[0].id, ElementsAre("select", "a.b", "1"));
+}
+
+TEST(ConfigTest, ContainersTablesAndViewsAreDistinct) {
+  const auto problems = [](const std::string& second) {
+    return Problems(absl::StrCat(kShort, "    live_view: live\n  - {", second, "}\n"));
+  };
+  EXPECT_THAT(problems("container: shop/orders, table: b, id: i"),
+              ElementsAre("line 8: tables[1]: container shop/orders is taken by tables[0]"));
+  EXPECT_THAT(problems("container: b, table: orders, id: i"),
+              ElementsAre("line 8: tables[1]: table public.orders is taken by tables[0]"));
+  EXPECT_THAT(problems("container: b, table: b, id: i, live_view: live"),
+              ElementsAre("line 8: tables[1]: view public.live is taken by tables[0]"));
+  EXPECT_THAT(problems("container: b, table: b, id: i, live_view: orders"),
+              ElementsAre("line 8: tables[1]: view public.orders is taken by tables[0]"));
+  EXPECT_EQ(Parsed(absl::StrCat(kShort,
+                                "    live_view: live\n"
+                                "  - {container: b, schema: other, table: orders, id: i, "
+                                "live_view: live}\n"))
+                .tables.size(),
+            2);
+}
+
+TEST(ConfigTest, WhatDoesNotGoTogetherIsRefused) {
+  EXPECT_THAT(ProblemsOfLines("lock_timeout: 3s\n"),
+              ElementsAre(HasSubstr("lock_timeout is longer than statement_timeout")));
+  EXPECT_THAT(ProblemsOfTable("    schema: ttl\n"),
+              ElementsAre(HasSubstr("ttl is the schema of table orders")));
+  EXPECT_THAT(ProblemsOfTable("    partition_key: [tenant, order_id]\n"),
+              ElementsAre(HasSubstr("column order_id is in the key twice")));
+}
+
+TEST(ConfigTest, AProblemIsOneLineWhateverTheNames) {
+  const auto config =
+      ParseConfig("database: d\ntables:\n- {container: c, table: t, id: [\"a\\nb\", \"a\\nb\"]}\n");
+  ASSERT_TRUE(absl::IsInvalidArgument(config.status()));
+  EXPECT_EQ(config.status().message(), "line 3: tables[0]: column a\\nb is in the key twice");
+}
+
+TEST(ConfigTest, WhatIsNoYamlIsRefusedWithItsLine) {
+  for (const std::string yaml :
+       {"a: [1\n", "database: x\n\ttables: 1", ",", "a: b\n---\nc: d", "tables: *nowhere"}) {
+    EXPECT_THAT(Problems(yaml), ElementsAre(StartsWith("line "))) << yaml;
+  }
+  for (const std::string yaml : {"", "# nothing", "- a", "text"}) {
+    EXPECT_THAT(Problems(yaml), ElementsAre(HasSubstr("give a mapping"))) << yaml;
+  }
+}
+
+TEST(ConfigTest, FileIsNamedBeforeEachProblem) {
+  const TempDir dir;
+  const std::string path = dir.File("ttl.yaml");
+  EXPECT_EQ(ReadConfig(path).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ReadConfig(dir.path()).status().code(), absl::StatusCode::kNotFound);
+  std::ofstream(path) << kShort;
+  EXPECT_TRUE(ReadConfig(path).ok());
+  std::ofstream(path) << "a: 1\nb: 2";
+  const auto config = ReadConfig(path);
+  EXPECT_THAT(std::vector<std::string>(absl::StrSplit(config.status().message(), '\n')),
+              testing::Each(StartsWith(path + ": line ")));
+  std::ofstream(path) << std::string(size_t{2} << 20, '#');
+  EXPECT_THAT(ReadConfig(path).status().message(), HasSubstr("more than 1048576 bytes"));
+}
+
+}  // namespace
+}  // namespace ttl::postgres

@@ -1,0 +1,270 @@
+#include "client/postgres/policy/policy_mirror.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/create_channel.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/cpp/client_channel.h"
+#include "tests/postgres/database_for_test.h"
+#include "tests/testing/fake_watch_service.h"
+#include "tests/testing/rpc_proto.h"
+#include "tests/testing/rpc_sidecar.h"
+#include "tests/testing/wait.h"
+
+namespace ttl::postgres {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+v1::WatchContainersResponse Message(const std::string& event, const std::string& rest = "") {
+  return Proto<v1::WatchContainersResponse>(absl::StrCat("event: WATCH_EVENT_", event, " ", rest));
+}
+
+TableConfig Orders() {
+  TableConfig table;
+  table.container = "c";
+  table.table = "orders";
+  table.id = {"id"};
+  table.ts_column = "ts";
+  table.live_view = "orders_live";
+  return table;
+}
+
+class PolicyMirrorTest : public testing::Test {
+ protected:
+  PolicyMirrorTest() : config_(database_.ConfigFor({Orders()})) {
+    database_.Sql(
+        "CREATE TABLE orders (id int PRIMARY KEY, ts timestamptz NOT NULL DEFAULT now())");
+    database_.Install(config_);
+  }
+
+  std::unique_ptr<PolicyMirror> NewMirror(const std::string& address) {
+    TtlClientOptions options;
+    options.address = address;
+    return std::make_unique<PolicyMirror>(config_,
+                                          NewClientChannel(options, RepeatReports::kOnlyIfRefused));
+  }
+  std::unique_ptr<PolicyMirror> NewMirror() { return NewMirror(sidecar_.address()); }
+
+  // "c 60, d off".
+  std::string Mirrored() {
+    return database_.Value(
+        "SELECT coalesce(string_agg(container || ' ' || coalesce(default_ttl::text, 'off'), ', ' "
+        "ORDER BY container), 'nothing') FROM ttl.policy");
+  }
+  bool Becomes(const std::string& mirrored) {
+    return WaitUntil([&] { return Mirrored() == mirrored; });
+  }
+  static bool BecomesSound(const PolicyMirror& mirror) {
+    return WaitUntil([&] { return mirror.state().problem.empty(); });
+  }
+  static bool ComesToSay(const PolicyMirror& mirror, const std::string& problem) {
+    const bool said =
+        WaitUntil([&] { return mirror.state().problem.find(problem) != std::string::npos; },
+                  absl::Seconds(20));
+    if (!said) ADD_FAILURE() << "says: " << mirror.state().problem;
+    return said;
+  }
+
+  void SendSnapshot(const std::string& containers) {
+    sidecar_.Send(Message("SNAPSHOT_END", containers));
+  }
+
+  DatabaseForTest database_;
+  Config config_;
+  FakeWatchService sidecar_;
+};
+
+TEST_F(PolicyMirrorTest, PoliciesAreMirroredAndChangesFollowed) {
+  const absl::Time before = absl::Now();
+  const auto mirror = NewMirror();
+  EXPECT_EQ(mirror->state().last_mirrored, absl::InfinitePast());
+  SendSnapshot("revision: 5 containers { id: 'c' default_ttl: 60 } containers { id: 'other' }");
+  EXPECT_TRUE(Becomes("c 60"));
+  EXPECT_EQ(database_.Value("SELECT revision FROM ttl.policy"), "5");
+  EXPECT_TRUE(BecomesSound(*mirror));
+  EXPECT_GE(mirror->state().last_mirrored, before);
+  sidecar_.Send(Message("CHANGE", "revision: 6 containers { id: 'c' default_ttl: -1 }"));
+  EXPECT_TRUE(Becomes("c -1"));
+  sidecar_.Send(Message("CHANGE", "revision: 7 containers { id: 'c' }"));
+  EXPECT_TRUE(Becomes("c off"));
+}
+
+TEST_F(PolicyMirrorTest, ContainerThatDoesNotExistIsOffAndSaid) {
+  const auto mirror = NewMirror();
+  SendSnapshot("");
+  EXPECT_TRUE(Becomes("c off"));
+  EXPECT_TRUE(ComesToSay(*mirror, "the sidecar has no container \"c\""));
+  sidecar_.Send(Message("CHANGE", "containers { id: 'c' default_ttl: 60 }"));
+  EXPECT_TRUE(Becomes("c 60"));
+  EXPECT_TRUE(BecomesSound(*mirror));
+  sidecar_.Send(Message("CHANGE", "deleted_containers: 'c'"));
+  EXPECT_TRUE(Becomes("c off"));
+  EXPECT_TRUE(ComesToSay(*mirror, "ttlctl containers create"));
+}
+
+TEST_F(PolicyMirrorTest, HeartbeatPutsRightWhatOthersChanged) {
+  database_.Sql("INSERT INTO ttl.policy VALUES ('former', 1, 1, now())");
+  const auto mirror = NewMirror();
+  SendSnapshot("containers { id: 'c' default_ttl: 60 }");
+  EXPECT_TRUE(Becomes("c 60"));
+  database_.Sql("UPDATE ttl.policy SET default_ttl = 1");
+  sidecar_.Send(Message("HEARTBEAT"));
+  EXPECT_TRUE(Becomes("c 60"));
+}
+
+TEST_F(PolicyMirrorTest, HeartbeatWritesNothingWhereNothingHasChanged) {
+  const auto mirror = NewMirror();
+  SendSnapshot("containers { id: 'c' default_ttl: 60 }");
+  ASSERT_TRUE(Becomes("c 60"));
+  const std::string version =
+      "SELECT concat_ws(' ', xmin, xmax, ctid, mirrored_at) FROM ttl.policy";
+  const std::string before = database_.Value(version);
+  const absl::Time mirrored = mirror->state().last_mirrored;
+  for (int i = 0; i < 3; ++i) sidecar_.Send(Message("HEARTBEAT"));
+  EXPECT_TRUE(WaitUntil([&] { return mirror->state().last_mirrored > mirrored; }));
+  EXPECT_EQ(database_.Value(version), before);
+}
+
+// The rows that expire do so at their second, by the policy that was mirrored last.
+TEST_F(PolicyMirrorTest, RowsVanishWhileTheSidecarIsAway) {
+  const auto mirror = NewMirror();
+  SendSnapshot("containers { id: 'c' default_ttl: 2 }");
+  ASSERT_TRUE(Becomes("c 2"));
+  database_.Sql("INSERT INTO orders VALUES (1)");
+  sidecar_.StopServer();
+  EXPECT_TRUE(ComesToSay(*mirror, "the sidecar does not say its policies"));
+  EXPECT_THAT(mirror->state().problem, AllOf(HasSubstr("those mirrored at"), HasSubstr("go on")));
+  const std::string query =
+      "SELECT CASE WHEN EXISTS (TABLE orders_live) = (SELECT statement_timestamp() < date_trunc("
+      "'second', ts) + interval '2 s' FROM orders) THEN count(*)::text ELSE 'wrong' END FROM "
+      "orders_live";
+  EXPECT_TRUE(WaitUntil([&] {
+    const std::string live = database_.Value(query);
+    EXPECT_NE(live, "wrong");
+    return live == "0";
+  }));
+  EXPECT_EQ(Mirrored(), "c 2");
+  sidecar_.StartServer();
+  SendSnapshot("containers { id: 'c' default_ttl: 3600 }");
+  EXPECT_TRUE(Becomes("c 3600"));
+  EXPECT_EQ(database_.Value("SELECT count(*) FROM orders_live"), "1");
+  EXPECT_TRUE(BecomesSound(*mirror));
+}
+
+TEST_F(PolicyMirrorTest, SidecarThatWasNeverThereIsSaid) {
+  sidecar_.StopServer();
+  const auto mirror = NewMirror();
+  EXPECT_TRUE(ComesToSay(*mirror, "the sidecar has not said its policies yet"));
+  EXPECT_EQ(Mirrored(), "nothing");
+}
+
+TEST_F(PolicyMirrorTest, SilentSidecarIsSaid) {
+  const auto mirror = NewMirror();
+  SendSnapshot("containers { id: 'c' default_ttl: 2 }");
+  EXPECT_TRUE(BecomesSound(*mirror));
+  EXPECT_TRUE(ComesToSay(*mirror, "the sidecar does not say its policies; those mirrored at"));
+}
+
+TEST_F(PolicyMirrorTest, SchemaThatIsNotInstalledIsSaidAndWaitedFor) {
+  ASSERT_TRUE(database_.Uninstall(config_).ok());
+  const auto mirror = NewMirror();
+  // A snapshot for each attempt.
+  const auto send = [&] {
+    SendSnapshot("containers { id: 'c' default_ttl: 60 }");
+    return mirror->state().problem.find("ttl-postgres install") != std::string::npos;
+  };
+  EXPECT_TRUE(WaitUntil(send));
+  database_.Install(config_);
+  EXPECT_TRUE(WaitUntil([&] {
+    SendSnapshot("containers { id: 'c' default_ttl: 60 }");
+    return Mirrored() == "c 60";
+  }));
+}
+
+TEST_F(PolicyMirrorTest, DatabaseThatWasAwayGetsTheNewestPolicy) {
+  PostgresServer server;
+  ASSERT_TRUE(server.Start().ok());
+  server.Sql(
+      "CREATE SCHEMA ttl; CREATE TABLE ttl.policy (container text PRIMARY KEY, default_ttl "
+      "bigint, revision bigint NOT NULL, mirrored_at timestamptz NOT NULL)");
+  config_.database = server.Conninfo();
+  RpcSidecar sidecar;
+  ASSERT_TRUE(sidecar.Create(60).ok());
+  const auto mirror = NewMirror(sidecar.address());
+  EXPECT_TRUE(BecomesSound(*mirror));
+  server.Kill();
+  ASSERT_TRUE(sidecar.SetDefaultTtl(61).ok());
+  EXPECT_TRUE(ComesToSay(*mirror, "the policies are not mirrored"));
+  ASSERT_TRUE(sidecar.SetDefaultTtl(62).ok());
+  ASSERT_TRUE(server.Start().ok());
+  EXPECT_TRUE(WaitUntil([&] { return server.Value("SELECT default_ttl FROM ttl.policy") == "62"; },
+                        absl::Seconds(30)));
+  EXPECT_TRUE(BecomesSound(*mirror));
+}
+
+TEST_F(PolicyMirrorTest, DatabaseThatHangsIsSaidAndDoesNotHoldUpTheEnd) {
+  PostgresServer server;
+  ASSERT_TRUE(server.Start().ok());
+  server.Sql(
+      "CREATE SCHEMA ttl; CREATE TABLE ttl.policy (container text PRIMARY KEY, default_ttl "
+      "bigint, revision bigint NOT NULL, mirrored_at timestamptz NOT NULL)");
+  config_.database = server.Conninfo();
+  RpcSidecar sidecar;
+  ASSERT_TRUE(sidecar.Create(60).ok());
+  auto mirror = NewMirror(sidecar.address());
+  EXPECT_TRUE(BecomesSound(*mirror));
+  server.Suspend();
+  EXPECT_TRUE(ComesToSay(*mirror, "it does not answer"));
+  const absl::Time begin = absl::Now();
+  mirror.reset();
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(5));
+}
+
+// What one was about to write when the next began must not come after what that one wrote.
+TEST_F(PolicyMirrorTest, OneOfTwoWritesAndTheOtherTakesOverWithANewSnapshot) {
+  auto first = NewMirror();
+  SendSnapshot("containers { id: 'c' default_ttl: 60 }");
+  ASSERT_TRUE(Becomes("c 60"));
+  ASSERT_EQ(sidecar_.requests().size(), 1u);
+  const auto second = NewMirror();
+  EXPECT_TRUE(ComesToSay(*second, "another ttl-postgres mirrors them into schema ttl"));
+  // It does not even watch before it may write.
+  EXPECT_EQ(sidecar_.requests().size(), 1u);
+  sidecar_.Send(Message("CHANGE", "containers { id: 'c' default_ttl: 61 }"));
+  EXPECT_TRUE(Becomes("c 61"));
+  first.reset();
+  EXPECT_TRUE(WaitUntil([&] { return sidecar_.requests().size() == 2; }));
+  EXPECT_EQ(Mirrored(), "c 61");
+  SendSnapshot("containers { id: 'c' default_ttl: 62 }");
+  EXPECT_TRUE(Becomes("c 62"));
+  EXPECT_TRUE(BecomesSound(*second));
+}
+
+// As it is in earnest: an operator changes a policy, and SQL shows it.
+TEST_F(PolicyMirrorTest, ChangeInTheSidecarIsSeenInSql) {
+  RpcSidecar sidecar;
+  const auto mirror = NewMirror(sidecar.address());
+  EXPECT_TRUE(ComesToSay(*mirror, "the sidecar has no container \"c\""));
+  database_.Sql("INSERT INTO orders VALUES (1, now() - interval '1 h')");
+  const auto is_live = [&] { return database_.Value("SELECT count(*) FROM orders_live") == "1"; };
+  EXPECT_TRUE(is_live());
+  ASSERT_TRUE(sidecar.Create(60).ok());
+  EXPECT_TRUE(WaitUntil([&] { return !is_live(); }));
+  ASSERT_TRUE(sidecar.SetDefaultTtl(7200).ok());
+  EXPECT_TRUE(WaitUntil(is_live));
+  sidecar.Restart();
+  ASSERT_TRUE(sidecar.SetDefaultTtl(60).ok());
+  EXPECT_TRUE(WaitUntil([&] { return !is_live(); }));
+  ASSERT_TRUE(sidecar.SetDefaultTtl(std::nullopt).ok());
+  EXPECT_TRUE(WaitUntil(is_live));
+}
+
+}  // namespace
+}  // namespace ttl::postgres

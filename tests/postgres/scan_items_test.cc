@@ -1,0 +1,345 @@
+// ScanItems, and the service as the sidecar reaches it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/cpp/proto_time.h"
+#include "client/postgres/store/store_server.h"
+#include "grpcpp/client_context.h"
+#include "grpcpp/create_channel.h"
+#include "tests/postgres/store_for_test.h"
+#include "tests/testing/channel.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
+#include "ttl/v1/primary_store_service.grpc.pb.h"
+
+namespace ttl::postgres {
+namespace {
+
+using testing::HasSubstr;
+
+struct Scanned {
+  absl::Status status;
+  std::vector<v1::ScanItemsResponse> messages;
+
+  std::vector<std::string> ids() const {
+    std::vector<std::string> ids;
+    for (const v1::ScanItemsResponse& message : messages) {
+      for (const v1::Item& item : message.items()) ids.push_back(item.id());
+    }
+    return ids;
+  }
+};
+
+class ScanItemsTest : public testing::Test {
+ protected:
+  Scanned Scan(int max_items, const std::string& page_token = "",
+               const std::string& container = "sessions") {
+    v1::ScanItemsRequest request;
+    request.set_container(container);
+    request.set_page_token(page_token);
+    request.set_max_items(max_items);
+    Scanned scanned;
+    scanned.status = db_.store().ScanItems(
+        request, absl::Now() + absl::Minutes(1), [] { return false; },
+        [&](const v1::ScanItemsResponse& message) {
+          scanned.messages.push_back(message);
+          return true;
+        });
+    return scanned;
+  }
+
+  void Fill(int rows) {
+    db_.Sql(absl::StrCat(kSessions,
+                         "; INSERT INTO sessions SELECT i, 'x', '2020-01-01', NULL "
+                         "FROM generate_series(1, ",
+                         rows, ") i"));
+    db_.Open({Sessions()});
+  }
+
+  StoreForTest db_;
+};
+
+TEST_F(ScanItemsTest, GivesItemsAsTheyAreReported) {
+  db_.Sql(absl::StrCat(kSessions,
+                       "; ALTER TABLE sessions ADD bytes int;"
+                       "INSERT INTO sessions VALUES "
+                       "(7, 'x', '2020-01-01 00:00:59.9+00', 30, 123)"));
+  TableConfig config = Sessions();
+  config.size_column = "bytes";
+  db_.Open({config});
+  db_.ShowPosition(4711);
+  const Scanned scanned = Scan(10);
+  ASSERT_TRUE(scanned.status.ok()) << scanned.status;
+  ASSERT_EQ(scanned.messages.size(), 1u);
+  ASSERT_EQ(scanned.messages[0].items_size(), 1);
+  const v1::Item& item = scanned.messages[0].items(0);
+  EXPECT_EQ(item.id(), "7");
+  EXPECT_EQ(item.ts(), 1577836859);
+  EXPECT_EQ(item.ttl(), 30);
+  EXPECT_EQ(item.size_bytes(), 123);
+  EXPECT_EQ(item.etag(), db_.Value("SELECT xmin FROM sessions"));
+  EXPECT_EQ(item.sequence(), 4711u);
+  EXPECT_EQ(scanned.messages[0].next_page_token(), "");
+}
+
+TEST_F(ScanItemsTest, GivesEveryRowOnceInPages) {
+  Fill(2500);
+  const Scanned scanned = Scan(10'000);
+  ASSERT_TRUE(scanned.status.ok()) << scanned.status;
+  ASSERT_EQ(scanned.messages.size(), 3u);
+  EXPECT_EQ(scanned.messages[0].items_size(), 1000);
+  EXPECT_EQ(scanned.messages[2].next_page_token(), "");
+  const std::vector<std::string> ids = scanned.ids();
+  EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), 2500u);
+}
+
+TEST_F(ScanItemsTest, GoesOnWhereAnotherCallEnded) {
+  Fill(20);
+  std::vector<std::string> ids;
+  std::string token;
+  int calls = 0;
+  do {
+    const Scanned scanned = Scan(7, token);
+    ASSERT_TRUE(scanned.status.ok()) << scanned.status;
+    for (const std::string& id : scanned.ids()) ids.push_back(id);
+    token = scanned.messages.back().next_page_token();
+    // What is before the token does not matter any more.
+    if (++calls == 1) db_.Sql("DELETE FROM sessions WHERE id = 7");
+  } while (!token.empty());
+  EXPECT_EQ(ids.size(), 20u);
+  EXPECT_EQ(calls, 3);
+}
+
+TEST_F(ScanItemsTest, EmptyTableIsOneMessageWithoutToken) {
+  Fill(0);
+  const Scanned scanned = Scan(7);
+  ASSERT_TRUE(scanned.status.ok()) << scanned.status;
+  ASSERT_EQ(scanned.messages.size(), 1u);
+  EXPECT_EQ(scanned.messages[0].items_size(), 0);
+  EXPECT_EQ(scanned.messages[0].next_page_token(), "");
+}
+
+TEST_F(ScanItemsTest, LeavesOutWhatCannotBeTrackedAndCountsIt) {
+  Fill(3000);
+  db_.Sql(
+      "UPDATE sessions SET ts = NULL WHERE id <= 1100; "
+      "UPDATE sessions SET ttl = 0 WHERE id = 3000");
+  const Scanned scanned = Scan(10'000);
+  ASSERT_TRUE(scanned.status.ok()) << scanned.status;
+  EXPECT_EQ(scanned.ids().size(), 1899u);
+  EXPECT_EQ(db_.store().CountersOf("sessions")->rows_scanned, 3000);
+  EXPECT_EQ(db_.store().CountersOf("sessions")->rows_untrackable, 1101);
+}
+
+TEST_F(ScanItemsTest, KeysThatFitIntoNoTokenAreReadOver) {
+  db_.Sql(
+      "CREATE TABLE t (a text, b text, ts timestamptz, PRIMARY KEY (a, b));"
+      // Compresses, so that an index takes it.
+      "INSERT INTO t SELECT 'k' || lpad(i::text, 5, '0') || repeat('x', "
+      "CASE WHEN i BETWEEN 3 AND 2600 THEN 9000 ELSE 0 END), 'b', '2020-01-01' "
+      "FROM generate_series(1, 3000) i");
+  TableConfig config = Sessions();
+  config.table = "t";
+  config.partition_key = {"a"};
+  config.id = {"b"};
+  config.ttl_column.reset();
+  db_.Open({config});
+  Scanned scanned = Scan(10'000);
+  ASSERT_TRUE(scanned.status.ok()) << scanned.status;
+  EXPECT_EQ(scanned.ids().size(), 402u);
+  // And so from the place that was given last.
+  scanned = Scan(10'000, scanned.messages[0].next_page_token());
+  EXPECT_EQ(scanned.ids().size(), 400u);
+}
+
+TEST_F(ScanItemsTest, EstimatesTheWholeOnceItIsAnalyzed) {
+  Fill(500);
+  Scanned scanned = Scan(10);
+  EXPECT_FALSE(scanned.messages[0].has_estimated_items());
+  db_.Sql("ANALYZE sessions");
+  scanned = Scan(10);
+  EXPECT_EQ(scanned.messages[0].estimated_items(), 500);
+}
+
+TEST_F(ScanItemsTest, EstimatesAllPartitions) {
+  db_.Sql(
+      "CREATE TABLE t (id int PRIMARY KEY, ts timestamptz) PARTITION BY RANGE (id);"
+      "CREATE TABLE t1 PARTITION OF t FOR VALUES FROM (1) TO (100);"
+      "CREATE TABLE t2 PARTITION OF t FOR VALUES FROM (100) TO (1000);"
+      "INSERT INTO t SELECT i, '2020-01-01' FROM generate_series(1, 300) i; ANALYZE t");
+  TableConfig config = Sessions();
+  config.table = "t";
+  config.ttl_column.reset();
+  db_.Open({config});
+  EXPECT_EQ(Scan(10).messages[0].estimated_items(), 300);
+}
+
+TEST_F(ScanItemsTest, RefusesWhatTheApiDoesNotAllow) {
+  Fill(3);
+  EXPECT_TRUE(absl::IsInvalidArgument(Scan(0).status));
+  EXPECT_TRUE(absl::IsInvalidArgument(Scan(5, "nonsense").status));
+  EXPECT_TRUE(absl::IsInvalidArgument(Scan(5, "3:one").status));
+  EXPECT_TRUE(absl::IsNotFound(Scan(5, "", "orders").status));
+}
+
+TEST_F(ScanItemsTest, WaitsUntilTheDatabaseShowsWhatTheSidecarKnows) {
+  Fill(3);
+  db_.position().Acknowledge(100);
+  std::thread capture([this] {
+    const auto waits = [this] {
+      return db_.Value(
+                 "SELECT count(*) FROM pg_stat_activity WHERE application_name = "
+                 "'ttl-postgres scan' AND datname = current_database()") != "0";
+    };
+    EXPECT_TRUE(WaitUntil(waits));
+    db_.ShowPosition(100);
+  });
+  const Scanned scanned = Scan(10);
+  capture.join();
+  ASSERT_TRUE(scanned.status.ok()) << scanned.status;
+  EXPECT_EQ(scanned.messages[0].items(0).sequence(), 100u);
+}
+
+TEST_F(ScanItemsTest, NamesTheTransactionInTheWay) {
+  Fill(3);
+  const auto application = db_.Connect();
+  ASSERT_TRUE(application
+                  ->Execute("SET application_name = 'nightly report'; BEGIN;"
+                            "UPDATE sessions SET payload = 'y' WHERE id = 1")
+                  .ok());
+  db_.position().Acknowledge(100);
+  v1::ScanItemsRequest request;
+  request.set_container("sessions");
+  request.set_max_items(5);
+  const absl::Status status = db_.store().ScanItems(
+      request, absl::Now() + absl::Milliseconds(300), [] { return false; },
+      [](const v1::ScanItemsResponse&) { return true; });
+  EXPECT_TRUE(absl::IsUnavailable(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("nightly report"));
+
+  const absl::Status cancelled = db_.store().ScanItems(
+      request, absl::Now() + absl::Minutes(1), [] { return true; },
+      [](const v1::ScanItemsResponse&) { return true; });
+  EXPECT_TRUE(absl::IsCancelled(cancelled));
+}
+
+// Over gRPC.
+
+class StoreServerTest : public ScanItemsTest {
+ protected:
+  void Serve() {
+    auto server = StoreServer::Start(absl::StrCat("unix:", dir_.File("store.sock")));
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    server_->Serve(db_.store());
+    stub_ = v1::PrimaryStoreService::NewStub(
+        grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials()));
+  }
+
+  const TempDir dir_;
+  std::unique_ptr<StoreServer> server_;
+  std::unique_ptr<v1::PrimaryStoreService::Stub> stub_;
+};
+
+TEST(StoreServerWithoutStoreTest, IsLiveAndNotReadyAndSaysWhatItWaitsFor) {
+  const TempDir dir;
+  const auto server = StoreServer::Start(absl::StrCat("unix:", dir.File("store.sock")));
+  ASSERT_TRUE(server.ok()) << server.status();
+  const auto channel =
+      grpc::CreateChannel((*server)->address(), grpc::InsecureChannelCredentials());
+  EXPECT_TRUE(CheckHealth(channel, "liveness").ok());
+  EXPECT_FALSE(CheckHealth(channel, "readiness").ok());
+  grpc::ClientContext context;
+  v1::GetStoreInfoResponse info;
+  const grpc::Status status =
+      v1::PrimaryStoreService::NewStub(channel)->GetStoreInfo(&context, {}, &info);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_THAT(status.error_message(), testing::HasSubstr("waits for its database"));
+}
+
+TEST_F(StoreServerTest, SaysWhoItIs) {
+  Fill(0);
+  Serve();
+  grpc::ClientContext context;
+  v1::GetStoreInfoResponse info;
+  const grpc::Status status = stub_->GetStoreInfo(&context, {}, &info);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(info.store_id(),
+            db_.Value("SELECT 'postgresql/' || system_identifier || '/' || oid FROM "
+                      "pg_control_system(), pg_database WHERE datname = current_database()"));
+  EXPECT_EQ(info.max_batch_items(), 1000);
+  EXPECT_THAT(info.capabilities(),
+              testing::UnorderedElementsAre(v1::STORE_CAPABILITY_ETAG, v1::STORE_CAPABILITY_SCAN));
+  EXPECT_LT(absl::AbsDuration(ToTime(info.now()) - absl::Now()), absl::Seconds(5));
+}
+
+TEST_F(StoreServerTest, ScansAndDeletes) {
+  Fill(1500);
+  Serve();
+  v1::ScanItemsRequest request;
+  request.set_container("sessions");
+  request.set_max_items(900);
+  grpc::ClientContext scan;
+  auto reader = stub_->ScanItems(&scan, request);
+  v1::ScanItemsResponse message;
+  std::vector<v1::Item> items;
+  while (reader->Read(&message)) {
+    items.insert(items.end(), message.items().begin(), message.items().end());
+  }
+  ASSERT_TRUE(reader->Finish().ok());
+  ASSERT_EQ(items.size(), 900u);
+
+  grpc::ClientContext context;
+  v1::DeleteItemsResponse response;
+  const grpc::Status status =
+      stub_->DeleteItems(&context, StoreForTest::Judged("sessions", items), &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(db_.Value("SELECT count(*) FROM sessions"), "600");
+}
+
+TEST_F(StoreServerTest, UnknownContainerIsNotFound) {
+  Fill(0);
+  Serve();
+  grpc::ClientContext context;
+  v1::DeleteItemsRequest request;
+  request.set_container("orders");
+  v1::DeleteItemsResponse response;
+  EXPECT_EQ(stub_->DeleteItems(&context, request, &response).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(StoreServerTest, CallsUnderWayDoNotHoldUpTheEnd) {
+  Fill(1);
+  db_.Sql(
+      "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS "
+      "$$ BEGIN PERFORM pg_sleep(60); RETURN OLD; END $$;"
+      "CREATE TRIGGER slow BEFORE DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION slow()");
+  db_.config().statement_timeout = absl::Minutes(1);
+  db_.Open({Sessions()});
+  Serve();
+  const v1::DeleteItemsRequest request = StoreForTest::Judged("sessions", db_.Items("sessions"));
+  std::thread call([&] {
+    grpc::ClientContext context;
+    v1::DeleteItemsResponse response;
+    EXPECT_FALSE(stub_->DeleteItems(&context, request, &response).ok());
+  });
+  EXPECT_TRUE(WaitUntil([&] {
+    return db_.Value(
+               "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' "
+               "AND datname = current_database()") == "1";
+  }));
+  const absl::Time before = absl::Now();
+  server_.reset();
+  EXPECT_LT(absl::Now() - before, absl::Seconds(5));
+  call.join();
+}
+
+}  // namespace
+}  // namespace ttl::postgres

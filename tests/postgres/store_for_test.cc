@@ -1,0 +1,151 @@
+#include "tests/postgres/store_for_test.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "absl/strings/substitute.h"
+#include "absl/time/clock.h"
+#include "client/cpp/proto_time.h"
+#include "client/postgres/sql/quoting.h"
+
+namespace ttl::postgres {
+
+const char kSessions[] =
+    "CREATE TABLE sessions (id bigint PRIMARY KEY, payload text NOT NULL DEFAULT '', "
+    "ts timestamptz, ttl integer)";
+
+TableConfig Sessions() {
+  TableConfig config;
+  config.container = "sessions";
+  config.table = "sessions";
+  config.id = {"id"};
+  config.ts_column = "ts";
+  config.ttl_column = "ttl";
+  return config;
+}
+
+PostgresServer& SharedServer() {
+  static PostgresServer* const server = [] {
+    PostgresServerOptions options;
+    options.settings = {{"max_connections", "60"}};
+    auto* started = new PostgresServer(options);
+    const absl::Status status = started->Start();
+    EXPECT_TRUE(status.ok()) << status;
+    std::atexit([] { SharedServer().Kill(); });
+    return started;
+  }();
+  return *server;
+}
+
+StoreForTest::StoreForTest(PostgresServer& server) : server_(server) {
+  static int databases = 0;
+  name_ = absl::StrCat("store_", ++databases);
+  server_.Sql(absl::StrCat("CREATE DATABASE ", name_));
+  config_.database = server_.Conninfo(name_);
+}
+
+TableDefinition StoreForTest::Describe(const TableConfig& config) {
+  const std::string table = QuoteText(QuoteQualified(config.schema, config.table));
+  const auto column = [&](const std::string& name) {
+    return ColumnDefinition{
+        name, Value(absl::Substitute("SELECT format_type(atttypid, atttypmod) FROM pg_attribute "
+                                     "WHERE attrelid = $0::regclass AND attname = $1",
+                                     table, QuoteText(name)))};
+  };
+  TableDefinition definition;
+  definition.config = config;
+  uint32_t oid = 0;
+  EXPECT_TRUE(absl::SimpleAtoi(Value(absl::StrCat("SELECT ", table, "::regclass::oid")), &oid));
+  definition.oid = oid;
+  definition.is_partitioned =
+      Value(absl::StrCat("SELECT relkind FROM pg_class WHERE oid = ", oid)) == "p";
+  for (const std::string& name : config.partition_key) {
+    definition.partition_key.push_back(column(name));
+  }
+  for (const std::string& name : config.id) definition.id.push_back(column(name));
+  if (config.ts_column.has_value()) {
+    definition.ts = column(*config.ts_column);
+    definition.ts_source = definition.ts->type == "timestamp with time zone"
+                               ? TsSource::kTimestamp
+                               : TsSource::kEpochNumber;
+  }
+  if (config.ttl_column.has_value()) definition.ttl = column(*config.ttl_column);
+  if (config.size_column.has_value()) definition.size = column(*config.size_column);
+  return definition;
+}
+
+PrimaryStore& StoreForTest::Open(const std::vector<TableConfig>& tables,
+                                 PrimaryStore::YieldRule yield_rule) {
+  std::vector<TableDefinition> definitions;
+  for (const TableConfig& table : tables) definitions.push_back(Describe(table));
+  store_ = std::make_unique<PrimaryStore>(config_, definitions, position_, std::move(yield_rule));
+  return *store_;
+}
+
+void StoreForTest::ShowPosition(uint64_t lsn) {
+  position_.Acknowledge(lsn);
+  position_.ObserveSnapshot(lsn, 5, 5);
+  position_.ObserveSnapshot(lsn, 5, 5);
+  EXPECT_EQ(position_.Get(), lsn);
+}
+
+std::vector<v1::Item> StoreForTest::Items(const std::string& container) {
+  v1::ScanItemsRequest request;
+  request.set_container(container);
+  request.set_max_items(1'000'000);
+  std::vector<v1::Item> items;
+  const absl::Status status = store_->ScanItems(
+      request, absl::Now() + absl::Minutes(1), [] { return false; },
+      [&](const v1::ScanItemsResponse& message) {
+        items.insert(items.end(), message.items().begin(), message.items().end());
+        return true;
+      });
+  EXPECT_TRUE(status.ok()) << status;
+  return items;
+}
+
+v1::DeleteItemsRequest StoreForTest::Judged(const std::string& container,
+                                            const std::vector<v1::Item>& items,
+                                            int64_t default_ttl) {
+  v1::DeleteItemsRequest request;
+  request.set_container(container);
+  *request.mutable_not_after() = ToTimestamp(absl::Now() + absl::Seconds(10));
+  for (const v1::Item& item : items) {
+    v1::ExpiredItem& asked = *request.add_items();
+    asked.set_partition_key(item.partition_key());
+    asked.set_id(item.id());
+    asked.set_ts(item.ts());
+    if (item.has_ttl()) asked.set_ttl(item.ttl());
+    asked.set_etag(item.etag());
+    asked.set_effective_ttl(item.has_ttl() ? item.ttl() : default_ttl);
+    asked.set_expire_time(item.ts() + asked.effective_ttl());
+  }
+  return request;
+}
+
+v1::DeleteItemsResponse StoreForTest::Delete(const v1::DeleteItemsRequest& request) {
+  auto response = store_->DeleteItems(request, absl::Now() + absl::Seconds(10));
+  EXPECT_TRUE(response.ok()) << response.status();
+  if (!response.ok()) return {};
+  EXPECT_EQ(response->results_size(), request.items_size());
+  return *std::move(response);
+}
+
+v1::DeleteItemsResponse StoreForTest::DeleteAll(const std::string& container, int64_t default_ttl) {
+  return Delete(Judged(container, Items(container), default_ttl));
+}
+
+std::string Outcomes(const v1::DeleteItemsResponse& response) {
+  return absl::StrJoin(response.results(), " ",
+                       [](std::string* out, const v1::DeleteResult& result) {
+                         const std::string name = v1::DeleteOutcome_Name(result.outcome());
+                         absl::StrAppend(out, absl::StripPrefix(name, "DELETE_OUTCOME_"));
+                       });
+}
+
+}  // namespace ttl::postgres

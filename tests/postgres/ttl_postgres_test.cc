@@ -1,0 +1,170 @@
+#include "client/postgres/program/ttl_postgres.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tests/testing/postgres_server.h"
+#include "tests/testing/temp_dir.h"
+
+namespace ttl::postgres {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+struct Result {
+  ExitCode code;
+  std::string out;
+  std::string err;
+};
+
+Result RunProgram(const std::vector<std::string>& arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const ExitCode code = RunTtlPostgres(arguments, {out, err});
+  return {code, out.str(), err.str()};
+}
+
+TEST(TtlPostgresUsageTest, CommandLineThatIsWrongIsSaidAndDoesNothing) {
+  const std::vector<std::string> kCases[] = {
+      {},
+      {"check"},
+      {"--config", "/nowhere.yaml"},
+      {"frobnicate", "--config", "/nowhere.yaml"},
+      {"check", "--config", "/nowhere.yaml", "--print"},
+      {"check", "--config", "/nowhere.yaml"},
+      {"check", "--config", "/nowhere.yaml", "--log-level", "loud"},
+  };
+  for (const auto& arguments : kCases) {
+    const Result result = RunProgram(arguments);
+    EXPECT_EQ(result.code, ExitCode::kUsage) << testing::PrintToString(arguments);
+    EXPECT_THAT(result.err, HasSubstr("error: ")) << testing::PrintToString(arguments);
+    EXPECT_THAT(result.out, IsEmpty()) << testing::PrintToString(arguments);
+  }
+}
+
+TEST(TtlPostgresUsageTest, HelpNamesCommandsAndExitCodes) {
+  const Result help = RunProgram({"--help"});
+  EXPECT_EQ(help.code, ExitCode::kOk);
+  EXPECT_THAT(help.out, AllOf(HasSubstr("check"), HasSubstr("install"), HasSubstr("uninstall"),
+                              HasSubstr("Exit codes:")));
+  EXPECT_THAT(RunProgram({"--version"}).out, HasSubstr("ttl-postgres "));
+}
+
+class TtlPostgresTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const absl::Status started = server_.Start();
+    ASSERT_TRUE(started.ok()) << started;
+    server_.Sql("CREATE TABLE orders (id bigint PRIMARY KEY, updated_at timestamptz NOT NULL)");
+  }
+
+  // A configuration for the table, with these lines about it besides.
+  std::string WriteConfig(const std::string& lines = "") {
+    const std::string path = dir_.File("ttl.yaml");
+    std::ofstream(path) << "database: " << server_.Conninfo()
+                        << "\ntables:\n  - container: shop/orders\n    table: orders\n"
+                           "    id: id\n    ts_column: updated_at\n"
+                        << lines;
+    return path;
+  }
+
+  std::string CountSchemas() {
+    return server_.Value("SELECT count(*) FROM pg_namespace WHERE nspname = 'ttl'");
+  }
+
+  TempDir dir_;
+  PostgresServer server_;
+};
+
+TEST_F(TtlPostgresTest, ConfigurationThatIsWrongIsNamedLineByLine) {
+  const Result result =
+      RunProgram({"check", "--config", WriteConfig("    ttl_colum: x\n    slot: y\n")});
+  EXPECT_EQ(result.code, ExitCode::kRefused);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("ttl.yaml: line 7: tables[0]: unknown key \"ttl_colum\""),
+                                HasSubstr("\nerror: "), HasSubstr("line 8: ")));
+}
+
+TEST_F(TtlPostgresTest, CheckNamesEveryProblemOnALineOfItsOwn) {
+  const Result result = RunProgram(
+      {"check", "--config", WriteConfig("    ttl_column: keep\n    size_column: bytes\n")});
+  EXPECT_EQ(result.code, ExitCode::kRefused);
+  EXPECT_THAT(result.err, AllOf(testing::ContainsRegex("(^|\n)problem: [^\n]*keep"),
+                                testing::ContainsRegex("(^|\n)problem: [^\n]*bytes")));
+  EXPECT_THAT(result.out, IsEmpty());
+}
+
+TEST_F(TtlPostgresTest, InstallIsRefusedWhileThereAreProblems) {
+  const std::string config = WriteConfig("    ttl_column: keep\n");
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"install", "--config", config},
+        std::vector<std::string>{"install", "--print", "--config", config}}) {
+    const Result result = RunProgram(arguments);
+    EXPECT_EQ(result.code, ExitCode::kRefused);
+    EXPECT_THAT(result.err,
+                AllOf(HasSubstr("problem: "), HasSubstr("error: nothing is installed")));
+    EXPECT_THAT(result.out, IsEmpty());
+  }
+  EXPECT_EQ(CountSchemas(), "0");
+}
+
+TEST_F(TtlPostgresTest, PrintingChangesNothing) {
+  const std::string config = WriteConfig();
+  const Result install = RunProgram({"install", "--print", "--config", config});
+  EXPECT_EQ(install.code, ExitCode::kOk) << install.err;
+  EXPECT_THAT(install.out, HasSubstr("CREATE"));
+  EXPECT_EQ(CountSchemas(), "0");
+
+  ASSERT_EQ(RunProgram({"install", "--config", config}).code, ExitCode::kOk);
+  const Result uninstall = RunProgram({"uninstall", "--print", "--config", config});
+  EXPECT_EQ(uninstall.code, ExitCode::kOk) << uninstall.err;
+  EXPECT_THAT(uninstall.out, HasSubstr("DROP"));
+  EXPECT_EQ(CountSchemas(), "1");
+}
+
+TEST_F(TtlPostgresTest, PrintedSqlIsWhatInstalls) {
+  const std::string config = WriteConfig();
+  server_.Sql(RunProgram({"install", "--print", "--config", config}).out);
+  EXPECT_THAT(RunProgram({"check", "--config", config}).out, HasSubstr("; installed"));
+  server_.Sql(RunProgram({"uninstall", "--print", "--config", config}).out);
+  EXPECT_EQ(CountSchemas(), "0");
+}
+
+TEST_F(TtlPostgresTest, CheckSaysWhetherItIsInstalled) {
+  const std::string config = WriteConfig();
+  const Result before = RunProgram({"check", "--config", config});
+  EXPECT_EQ(before.code, ExitCode::kOk) << before.err;
+  EXPECT_THAT(before.out, AllOf(HasSubstr("ok: "), HasSubstr("not installed: ")));
+
+  const Result install = RunProgram({"install", "--config", config});
+  EXPECT_EQ(install.code, ExitCode::kOk) << install.err;
+  EXPECT_EQ(install.out, "installed\n");
+  const Result after = RunProgram({"check", "--config", config});
+  EXPECT_EQ(after.code, ExitCode::kOk) << after.err;
+  EXPECT_THAT(after.out, AllOf(HasSubstr("; installed"), Not(HasSubstr("not installed"))));
+
+  const Result uninstall = RunProgram({"uninstall", "--config", config});
+  EXPECT_EQ(uninstall.code, ExitCode::kOk) << uninstall.err;
+  EXPECT_EQ(CountSchemas(), "0");
+}
+
+TEST_F(TtlPostgresTest, DatabaseThatIsAwayHasAnExitCodeOfItsOwn) {
+  const std::string config = WriteConfig();
+  server_.Kill();
+  for (const char* command : {"check", "install", "uninstall"}) {
+    const Result result = RunProgram({command, "--config", config});
+    EXPECT_EQ(result.code, ExitCode::kUnreachable) << command;
+    EXPECT_THAT(result.err, HasSubstr("error: ")) << command;
+  }
+}
+
+}  // namespace
+}  // namespace ttl::postgres
