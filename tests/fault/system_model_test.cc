@@ -65,10 +65,9 @@ class Run {
   void CheckVisibility() {
     const absl::Time now = harness_.guarded_clock->Read().now;
     if (WallIsTrue()) RC_ASSERT(now == TrueTime());
-    const uint64_t container = harness_.storage.Find("c")->number;
     for (const auto& [id, item] : store_) {
       if (unreported_.contains(id)) continue;
-      const auto times = harness_.storage->items().FindTimes(container, "p", id);
+      const auto times = harness_.storage.FindTimes("c", id);
       RC_ASSERT(times.ok());
       RC_ASSERT(times->has_value());
       const auto expire_time = ExpireTime(default_ttl_, **times);

@@ -26,7 +26,7 @@ class KeepaliveTest : public testing::Test {
   std::unique_ptr<SidecarProcess> sidecar_;
 };
 
-TEST_F(KeepaliveTest, PingsWithoutCallsAreWelcomeEveryFewSeconds) {
+TEST_F(KeepaliveTest, B98_PingsWithoutCallsAreWelcomeEveryFewSeconds) {
   const absl::Status started = sidecar_->Start();
   ASSERT_TRUE(started.ok()) << started;
   RawHttp2 client(sidecar_->socket_path());

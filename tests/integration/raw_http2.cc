@@ -22,13 +22,15 @@ const std::string kPing("\0\0\x8\6\0\0\0\0\0pingping", 17);
 
 }  // namespace
 
-RawHttp2::RawHttp2(const std::string& socket_path)
+RawHttp2::RawHttp2(const std::string& socket_path, Opening opening)
     : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   memcpy(address.sun_path, socket_path.data(), socket_path.size());
+  const timeval patience = {.tv_sec = 5, .tv_usec = 0};
+  setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
   is_connected_ = connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
-                  Send(kPreface) && Send(kEmptySettings);
+                  (opening == Opening::kNothing || (Send(kPreface) && Send(kEmptySettings)));
 }
 
 RawHttp2::~RawHttp2() { close(fd_); }

@@ -12,15 +12,22 @@ namespace ttl {
 // for what no gRPC client does by itself. Has no calls. Not thread-safe.
 class RawHttp2 {
  public:
-  // Connects, and opens the connection with an empty SETTINGS frame.
-  explicit RawHttp2(const std::string& socket_path);
+  // How a connection begins.
+  enum class Opening {
+    kSettings,  // the preface and an empty SETTINGS frame, as it should
+    kNothing,   // with no byte
+  };
+
+  // Connects, and begins as told.
+  explicit RawHttp2(const std::string& socket_path, Opening opening = Opening::kSettings);
   ~RawHttp2();
   RawHttp2(const RawHttp2&) = delete;
   RawHttp2& operator=(const RawHttp2&) = delete;
 
   bool is_connected() const { return is_connected_; }
 
-  // Sends bytes as they are. False if the connection is gone.
+  // Sends bytes as they are. False if the connection is gone, or nobody has read from it
+  // for some seconds.
   bool Send(absl::string_view bytes);
   bool SendPing();
 

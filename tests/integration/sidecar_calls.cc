@@ -124,6 +124,13 @@ absl::Status SidecarCalls::Pause(const std::string& container, const std::string
       .status();
 }
 
+absl::Status SidecarCalls::Resume(const std::string& container) {
+  v1::ResumeDeletesRequest request;
+  request.set_container(container);
+  return Call<v1::ResumeDeletesResponse>(*expiry_, &v1::ExpiryService::Stub::ResumeDeletes, request)
+      .status();
+}
+
 absl::Status SidecarCalls::SetMaxDeletesPerSecond(double per_second) {
   v1::SetMaxDeletesPerSecondRequest request;
   request.set_max_deletes_per_second(per_second);

@@ -37,6 +37,7 @@ class SidecarCalls {
   absl::StatusOr<v1::Visibility> Check(const std::string& container, const std::string& id);
 
   absl::Status Pause(const std::string& container, const std::string& reason);
+  absl::Status Resume(const std::string& container);
   absl::Status SetMaxDeletesPerSecond(double per_second);
   absl::StatusOr<v1::GetExpiryStatusResponse> GetStatus(const std::string& container = "");
 

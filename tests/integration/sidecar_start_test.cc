@@ -48,7 +48,7 @@ TEST_F(SidecarStartTest, BecomesReadyAndLive) {
   SidecarProcess sidecar(Options());
   const absl::Status started = sidecar.Start();
   ASSERT_TRUE(started.ok()) << started;
-  for (const char* service : {"", "readiness", "liveness"}) {
+  for (const char* service : {"", "startup", "readiness", "liveness"}) {
     const absl::Status health = CheckHealth(sidecar.channel(), service, absl::Seconds(5));
     EXPECT_TRUE(health.ok()) << service << ": " << health;
   }
@@ -74,18 +74,16 @@ TEST_F(SidecarStartTest, ClockIsSoundInTheStatusAcrossRestarts) {
 }
 
 TEST_F(SidecarStartTest, TcpPortIsChosenAndLogged) {
-  SidecarProcess sidecar(Options({"--listen-tcp", "127.0.0.1:0"}));
+  SidecarProcess sidecar(Options({"--insecure-tcp", "--listen-tcp", "127.0.0.1:0,roles=reader"}));
   const absl::Status started = sidecar.Start();
   ASSERT_TRUE(started.ok()) << started;
-  const std::string log = sidecar.Log();
-  const size_t at = log.find("port=");
-  ASSERT_NE(at, std::string::npos) << log;
-  const std::string port = log.substr(at + 5, log.find('\n', at) - at - 5);
-  const auto channel = NewTestChannel(absl::StrCat("127.0.0.1:", port));
+  const std::vector<int> ports = sidecar.TcpPorts();
+  ASSERT_EQ(ports.size(), 1U) << sidecar.Log();
+  const auto channel = NewTestChannel(absl::StrCat("127.0.0.1:", ports[0]));
   EXPECT_TRUE(WaitUntil([&] { return CheckHealth(channel, "readiness").ok(); }));
 }
 
-TEST_F(SidecarStartTest, SocketHasItsModeUnderAnyUmask) {
+TEST_F(SidecarStartTest, B100_SocketHasItsModeUnderAnyUmask) {
   for (const mode_t mask : {0022, 0077}) {
     const mode_t previous = umask(mask);
     SidecarProcess sidecar(Options({"--socket-mode", "0666"}));
@@ -110,7 +108,11 @@ TEST_F(SidecarStartTest, BadValueEndsItWithCode2AndIsNamed) {
       {{"--config", "/nowhere.toml"}, "/nowhere.toml"},
       {{"--containers", "/nowhere.yaml"}, "/nowhere.yaml"},
       {{"--socket-group", "no-such-group"}, "no-such-group"},
-      {{"--listen-socket", "/nowhere/s.sock"}, "--listen-socket"},
+      {{"--listen-socket", "/nowhere/s.sock"}, "/nowhere/s.sock"},
+      {{"--listen-tcp", "127.0.0.1:0"}, "127.0.0.1:0"},
+      {{"--listen-tcp", "127.0.0.1:0", "--tls-cert-file", "/nowhere.crt", "--tls-key-file",
+        "/nowhere.key"},
+       "/nowhere.crt"},
   };
   for (const auto& c : kCases) {
     const TempDir dir;
@@ -123,7 +125,7 @@ TEST_F(SidecarStartTest, BadValueEndsItWithCode2AndIsNamed) {
   }
 }
 
-TEST_F(SidecarStartTest, StartsAfterKill) {
+TEST_F(SidecarStartTest, B101_StartsAfterKill) {
   SidecarProcess sidecar(Options());
   ASSERT_TRUE(sidecar.Start().ok());
   sidecar.Kill();
@@ -144,7 +146,7 @@ TEST_F(SidecarStartTest, SecondCopyOnTheSameDataRefuses) {
   EXPECT_TRUE(CheckHealth(first.channel(), "readiness", absl::Seconds(5)).ok());
 }
 
-TEST_F(SidecarStartTest, SecondCopyOnTheSameSocketRefuses) {
+TEST_F(SidecarStartTest, B101_SecondCopyOnTheSameSocketRefuses) {
   SidecarProcess first(Options());
   ASSERT_TRUE(first.Start().ok());
   // By another name, so that it is not the lock but the answer that is in the way.
@@ -157,7 +159,7 @@ TEST_F(SidecarStartTest, SecondCopyOnTheSameSocketRefuses) {
   EXPECT_TRUE(CheckHealth(first.channel(), "readiness", absl::Seconds(5)).ok());
 }
 
-TEST_F(SidecarStartTest, PlainFileAtTheSocketIsLeftAlone) {
+TEST_F(SidecarStartTest, B101_PlainFileAtTheSocketIsLeftAlone) {
   std::ofstream(dir_.File("sidecar.sock")) << "precious";
   SidecarProcess sidecar(Options());
   EXPECT_EQ(ExitCodeOf(sidecar), 1);

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <set>
@@ -82,17 +83,46 @@ class OpenWatch {
   bool is_open_ = false;
 };
 
+// Whether a change of "c" waits for deletes on their way.
+bool IsChangeUnderWay(SidecarCalls& calls) {
+  const auto status = calls.GetStatus("c");
+  if (!status.ok()) return false;
+  const auto& holds = status->container().holds();
+  return std::find(holds.begin(), holds.end(), v1::DELETE_HOLD_CHANGE_UNDER_WAY) != holds.end();
+}
+
+bool TellsNotReady(const std::shared_ptr<grpc::Channel>& channel) {
+  // 2 is NOT_SERVING.
+  return absl::StrContains(CheckHealth(channel, "readiness").message(), " is 2, not SERVING");
+}
+
 class SidecarStopTest : public testing::Test {
  protected:
-  void Start(std::vector<std::string> flags = {}, const std::string& store = "") {
+  void Start(std::vector<std::string> flags = {}, const std::string& store = "",
+             int deadline_seconds = kDeadlineSeconds) {
     SidecarProcessOptions options;
     options.dir = dir_.path();
     options.store_address = store;
     options.flags = std::move(flags);
-    options.flags.push_back(absl::StrCat("--stop-deadline-seconds=", kDeadlineSeconds));
+    options.flags.push_back(absl::StrCat("--stop-deadline-seconds=", deadline_seconds));
     sidecar_ = std::make_unique<SidecarProcess>(options);
     const absl::Status started = sidecar_->Start();
     ASSERT_TRUE(started.ok()) << started;
+  }
+
+  // A store that never answers the delete of an item that the sidecar has sent it.
+  void StartWithHangingDelete(std::vector<std::string> flags, FakePrimaryStore& store,
+                              int deadline_seconds = kDeadlineSeconds) {
+    const int64_t now = absl::ToUnixSeconds(absl::Now());
+    ItemVersion version;
+    version.times = {.ts = now - 100, .ttl = 1};
+    store.Put("c", {"a", "a"}, version);
+    store.Hang();
+    Start(std::move(flags), store.address(), deadline_seconds);
+    SidecarCalls calls(sidecar_->channel());
+    ASSERT_TRUE(calls.CreateContainer("c", -1).ok());
+    ASSERT_TRUE(calls.Track("c", "a", now - 100, 1).ok());
+    ASSERT_TRUE(WaitUntil([&] { return store.HangingCalls() > 0; }, absl::Seconds(30)));
   }
 
   void ExpectCleanStop() {
@@ -128,6 +158,24 @@ TEST_F(SidecarStopTest, StopsWithClientsThatNeverFinishTheirRequest) {
     clients.back()->Send(std::string("\x00\x40\x00\x00\x01", 5));
   }
   ExpectCleanStop();
+}
+
+TEST_F(SidecarStopTest, WatchersOfTheContainersAreToldWhyTheirStreamEnds) {
+  Start();
+  const auto stub = v1::ContainerService::NewStub(sidecar_->channel());
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
+  const auto watch = stub->WatchContainers(&context, v1::WatchContainersRequest());
+  v1::WatchContainersResponse message;
+  ASSERT_TRUE(watch->Read(&message));
+  ASSERT_TRUE(sidecar_->process()->Signal(SIGTERM).ok());
+  while (watch->Read(&message)) continue;
+  const grpc::Status status = watch->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_THAT(status.error_message(), HasSubstr("shutting down"));
+  const auto ended = sidecar_->process()->Wait(kGone);
+  ASSERT_TRUE(ended.ok()) << ended.status();
+  EXPECT_TRUE(ended->Succeeded());
 }
 
 TEST_F(SidecarStopTest, SecondSignalEndsItAtOnce) {
@@ -193,16 +241,8 @@ TEST_F(SidecarStopTest, WhatWasAcknowledgedUnderLoadIsThereAfterwards) {
 
 TEST_F(SidecarStopTest, StopsWhileTheStoreHangsAndAChangeWaitsForIt) {
   FakePrimaryStore store([] { return absl::Now(); });
-  const int64_t now = absl::ToUnixSeconds(absl::Now());
-  ItemVersion version;
-  version.times = {.ts = now - 100, .ttl = 1};
-  store.Put("c", {"a", "a"}, version);
-  store.Hang();
-  Start({"--delete-deadline-seconds=3"}, store.address());
+  ASSERT_NO_FATAL_FAILURE(StartWithHangingDelete({"--delete-deadline-seconds=3"}, store));
   SidecarCalls calls(sidecar_->channel());
-  ASSERT_TRUE(calls.CreateContainer("c", -1).ok());
-  ASSERT_TRUE(calls.Track("c", "a", now - 100, 1).ok());
-  ASSERT_TRUE(WaitUntil([&] { return store.HangingCalls() > 0; }, absl::Seconds(30)));
   std::thread change([&] { (void)calls.SetDefaultTtl("c", std::nullopt); });
   ExpectCleanStop();
   change.join();
@@ -210,6 +250,39 @@ TEST_F(SidecarStopTest, StopsWhileTheStoreHangsAndAChangeWaitsForIt) {
 
   const absl::Status started = sidecar_->Start();
   EXPECT_TRUE(started.ok()) << started;
+}
+
+TEST_F(SidecarStopTest, LivenessIsToldOnEveryAddressUntilTheLastCallIsAnswered) {
+  FakePrimaryStore store([] { return absl::Now(); });
+  ASSERT_NO_FATAL_FAILURE(StartWithHangingDelete(
+      {"--delete-deadline-seconds=60", "--health-tcp=127.0.0.1:0"}, store, 70));
+  const std::vector<int> ports = sidecar_->TcpPorts();
+  ASSERT_EQ(ports.size(), 1U) << sidecar_->Log();
+  SidecarCalls calls(sidecar_->channel());
+  absl::Status changed;
+  std::thread change([&] { changed = calls.SetDefaultTtl("c", std::nullopt); });
+  EXPECT_TRUE(WaitUntil([&] { return IsChangeUnderWay(calls); }, absl::Seconds(30)));
+  EXPECT_TRUE(sidecar_->process()->Signal(SIGTERM).ok());
+
+  const std::shared_ptr<grpc::Channel> addresses[] = {
+      NewTestChannel(sidecar_->address()), NewTestChannel(absl::StrCat("127.0.0.1:", ports[0]))};
+  for (const auto& channel : addresses) {
+    EXPECT_TRUE(WaitUntil([&] { return TellsNotReady(channel); }, absl::Seconds(30)));
+  }
+  for (const auto& channel : addresses) {
+    EXPECT_TRUE(CheckHealth(channel, "liveness").ok()) << CheckHealth(channel, "liveness");
+    EXPECT_TRUE(TellsNotReady(channel)) << CheckHealth(channel, "readiness");
+  }
+  const absl::Status refused = calls.Track("c", "b", 1);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(refused.message(), HasSubstr("shutting down"));
+
+  store.Release();
+  change.join();
+  EXPECT_TRUE(changed.ok()) << changed;
+  const auto ended = sidecar_->process()->Wait(kGone);
+  ASSERT_TRUE(ended.ok()) << ended.status();
+  EXPECT_TRUE(ended->Succeeded());
 }
 
 }  // namespace

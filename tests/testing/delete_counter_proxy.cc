@@ -26,7 +26,7 @@ class DeleteCounterProxy::Service final : public v1::PrimaryStoreService::Servic
 
   grpc::Status DeleteItems(grpc::ServerContext* context, const v1::DeleteItemsRequest* request,
                            v1::DeleteItemsResponse* response) override {
-    NoteArrival(request->items_size());
+    NoteArrival(*request);
     const auto forwarded = grpc::ClientContext::FromServerContext(*context);
     const grpc::Status status = stub_->DeleteItems(forwarded.get(), *request, response);
     NoteAnswer(*request, *response);
@@ -36,6 +36,14 @@ class DeleteCounterProxy::Service final : public v1::PrimaryStoreService::Servic
   std::vector<DeleteBatch> batches() const {
     MutexLock lock(mutex_);
     return batches_;
+  }
+
+  std::vector<DeleteBatch> batches_as_sent() const {
+    MutexLock lock(mutex_);
+    std::vector<DeleteBatch> ordered = batches_as_sent_;
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const DeleteBatch& a, const DeleteBatch& b) { return a.at < b.at; });
+    return ordered;
   }
 
   std::map<v1::DeleteOutcome, int64_t> outcomes() const {
@@ -54,10 +62,13 @@ class DeleteCounterProxy::Service final : public v1::PrimaryStoreService::Servic
   }
 
  private:
-  void NoteArrival(int64_t items) {
+  void NoteArrival(const v1::DeleteItemsRequest& request) {
+    const absl::Duration not_after = absl::Seconds(request.not_after().seconds()) +
+                                     absl::Nanoseconds(request.not_after().nanos());
     MutexLock lock(mutex_);
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    batches_.push_back({absl::FromChrono(now), items});
+    batches_.push_back({absl::FromChrono(now), request.items_size()});
+    batches_as_sent_.push_back({not_after, request.items_size()});
   }
 
   void NoteAnswer(const v1::DeleteItemsRequest& request, const v1::DeleteItemsResponse& response) {
@@ -77,6 +88,7 @@ class DeleteCounterProxy::Service final : public v1::PrimaryStoreService::Servic
   const std::unique_ptr<v1::PrimaryStoreService::Stub> stub_;
   mutable Mutex mutex_;
   std::vector<DeleteBatch> batches_ ABSL_GUARDED_BY(mutex_);
+  std::vector<DeleteBatch> batches_as_sent_ ABSL_GUARDED_BY(mutex_);
   std::map<v1::DeleteOutcome, int64_t> outcomes_ ABSL_GUARDED_BY(mutex_);
   std::vector<float> lateness_seconds_ ABSL_GUARDED_BY(mutex_);
 };
@@ -98,6 +110,10 @@ DeleteCounterProxy::~DeleteCounterProxy() {
 }
 
 std::vector<DeleteBatch> DeleteCounterProxy::batches() const { return service_->batches(); }
+
+std::vector<DeleteBatch> DeleteCounterProxy::batches_as_sent() const {
+  return service_->batches_as_sent();
+}
 
 std::map<v1::DeleteOutcome, int64_t> DeleteCounterProxy::outcomes() const {
   return service_->outcomes();

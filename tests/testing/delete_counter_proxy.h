@@ -33,6 +33,10 @@ class DeleteCounterProxy {
   // All batches that arrived, in order, by the steady clock.
   std::vector<DeleteBatch> batches() const;
 
+  // The same batches by when the sidecar says it sent them: by their not_after,
+  // which lies a fixed time after that. Ordered by it.
+  std::vector<DeleteBatch> batches_as_sent() const;
+
   // Items answered so far, by outcome. Items of calls that failed are counted
   // under UNSPECIFIED.
   std::map<v1::DeleteOutcome, int64_t> outcomes() const;

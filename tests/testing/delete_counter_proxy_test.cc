@@ -40,6 +40,8 @@ TEST(DeleteCounterProxyTest, ForwardsAndCounts) {
   const auto stub = v1::PrimaryStoreService::NewStub(NewTestChannel("unix:" + dir.File("proxy")));
 
   v1::DeleteItemsRequest request;
+  request.mutable_not_after()->set_seconds(1000);
+  request.mutable_not_after()->set_nanos(500'000'000);
   for (const char* id : {"old", "gone"}) {
     v1::ExpiredItem& item = *request.add_items();
     item.set_id(id);
@@ -51,6 +53,9 @@ TEST(DeleteCounterProxyTest, ForwardsAndCounts) {
   EXPECT_EQ(response.results_size(), 2);
   ASSERT_EQ(proxy.batches().size(), 1u);
   EXPECT_EQ(proxy.batches()[0].items, 2);
+  ASSERT_EQ(proxy.batches_as_sent().size(), 1u);
+  EXPECT_EQ(proxy.batches_as_sent()[0].at, absl::Milliseconds(1'000'500));
+  EXPECT_EQ(proxy.batches_as_sent()[0].items, 2);
   EXPECT_THAT(proxy.outcomes(),
               testing::ElementsAre(testing::Pair(v1::DELETE_OUTCOME_DELETED, 1),
                                    testing::Pair(v1::DELETE_OUTCOME_NOT_FOUND, 1)));

@@ -1,5 +1,6 @@
 #include "tests/testing/fake_primary_store.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
@@ -10,6 +11,7 @@
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
 #include "grpcpp/server_context.h"
+#include "grpcpp/support/sync_stream.h"
 
 namespace ttl {
 namespace {
@@ -48,6 +50,10 @@ class FakePrimaryStore::Service : public v1::PrimaryStoreService::Service {
                            DeleteResponse* response) override {
     return store_.HandleDelete(*request, response);
   }
+  grpc::Status ScanItems(grpc::ServerContext*, const v1::ScanItemsRequest* request,
+                         grpc::ServerWriter<v1::ScanItemsResponse>* writer) override {
+    return store_.HandleScan(*request, *writer);
+  }
 
  private:
   FakePrimaryStore& store_;
@@ -67,13 +73,25 @@ void KeepGrpc() {
 
 }  // namespace
 
-FakePrimaryStore::FakePrimaryStore(Clock clock)
+FakePrimaryStore::FakePrimaryStore(Clock clock,
+                                   std::shared_ptr<grpc::ServerCredentials> credentials)
     : address_(absl::StrCat("unix:", directory_.File("store.sock"))),
+      credentials_(credentials != nullptr ? std::move(credentials)
+                                          : grpc::InsecureServerCredentials()),
       clock_(std::move(clock)),
       service_(std::make_unique<Service>(*this)) {
   KeepGrpc();
+  Listen();
+}
+
+void FakePrimaryStore::Restart() {
+  Shutdown();
+  Listen();
+}
+
+void FakePrimaryStore::Listen() {
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(address_, grpc::InsecureServerCredentials());
+  builder.AddListeningPort(address_, credentials_);
   builder.RegisterService(service_.get());
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) {
@@ -82,7 +100,9 @@ FakePrimaryStore::FakePrimaryStore(Clock clock)
   }
 }
 
-FakePrimaryStore::~FakePrimaryStore() {
+FakePrimaryStore::~FakePrimaryStore() { Shutdown(); }
+
+void FakePrimaryStore::Shutdown() {
   Release();
   server_->Shutdown(std::chrono::system_clock::now());
   server_->Wait();
@@ -216,6 +236,69 @@ grpc::Status FakePrimaryStore::HandleDelete(const DeleteRequest& request,
   Apply(request, response);
   *response->mutable_store_now() = ToTimestamp(clock_());
   return after ? after(request, *response) : grpc::Status::OK;
+}
+
+void FakePrimaryStore::SetScanMessageItems(int items) {
+  MutexLock lock(mutex_);
+  scan_message_items_ = items;
+}
+
+void FakePrimaryStore::SetBeforeScanMessage(BeforeScanMessage before) {
+  MutexLock lock(mutex_);
+  before_scan_message_ = std::move(before);
+}
+
+std::vector<v1::ScanItemsRequest> FakePrimaryStore::ReceivedScans() const {
+  MutexLock lock(mutex_);
+  return scans_;
+}
+
+// A token is the key that a message ended with, as partition key, zero byte, id.
+v1::ScanItemsResponse FakePrimaryStore::ReadScan(const v1::ScanItemsRequest& request,
+                                                 const std::string& page_token, int limit) const {
+  ItemKey after;
+  const size_t middle = page_token.find('\0');
+  if (middle != std::string::npos) {
+    after = {page_token.substr(0, middle), page_token.substr(middle + 1)};
+  }
+  MutexLock lock(mutex_);
+  const FullKey from{request.container(), after};
+  v1::ScanItemsResponse response;
+  auto it = page_token.empty() ? items_.lower_bound(from) : items_.upper_bound(from);
+  const auto is_there = [&] { return it != items_.end() && it->first.first == from.first; };
+  for (; is_there() && response.items_size() < std::min(limit, scan_message_items_); ++it) {
+    const ItemKey& key = it->first.second;
+    v1::Item* item = response.add_items();
+    FillItem(it->second, item);
+    item->set_partition_key(key.partition_key);
+    item->set_id(key.id);
+    response.set_next_page_token(key.partition_key + '\0' + key.id);
+  }
+  if (!is_there()) response.clear_next_page_token();
+  return response;
+}
+
+grpc::Status FakePrimaryStore::HandleScan(const v1::ScanItemsRequest& request,
+                                          grpc::ServerWriter<v1::ScanItemsResponse>& writer) {
+  BeforeScanMessage before;
+  {
+    MutexLock lock(mutex_);
+    scans_.push_back(request);
+    before = before_scan_message_;
+  }
+  std::string page_token = request.page_token();
+  int left = request.max_items();
+  do {
+    v1::ScanItemsResponse response = ReadScan(request, page_token, left);
+    page_token = response.next_page_token();
+    left -= response.items_size();
+    if (before) {
+      const grpc::Status status = before(request, response);
+      if (!status.ok()) return status;
+    }
+    if (!writer.Write(response)) return grpc::Status::CANCELLED;
+  } while (!page_token.empty() && left > 0);
+  return grpc::Status::OK;
 }
 
 void FakePrimaryStore::WaitWhileHanging(const std::string& container) {

@@ -12,6 +12,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
+#include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
 #include "grpcpp/support/status.h"
 #include "service/core/item.h"
@@ -35,7 +36,9 @@ class FakePrimaryStore {
   using DeleteRequest = v1::DeleteItemsRequest;
   using DeleteResponse = v1::DeleteItemsResponse;
 
-  explicit FakePrimaryStore(Clock clock);
+  // Without credentials: in plain text.
+  explicit FakePrimaryStore(Clock clock,
+                            std::shared_ptr<grpc::ServerCredentials> credentials = nullptr);
   ~FakePrimaryStore();
 
   FakePrimaryStore(const FakePrimaryStore&) = delete;
@@ -43,6 +46,9 @@ class FakePrimaryStore {
 
   // gRPC address to reach it at.
   const std::string& address() const { return address_; }
+
+  // Cuts all connections, and serves again.
+  void Restart();
 
   // --- What it holds ---
 
@@ -58,6 +64,8 @@ class FakePrimaryStore {
   void SetStoreId(std::string store_id);
   void SetMaxBatchItems(int32_t max_batch_items);
   void SetComparesEtags(bool compares);
+  // Most items in one message of ScanItems.
+  void SetScanMessageItems(int items);
 
   // --- How it misbehaves ---
 
@@ -71,6 +79,12 @@ class FakePrimaryStore {
   // status is that of the call.
   using AfterDelete = std::function<grpc::Status(const DeleteRequest&, DeleteResponse&)>;
   void SetAfterDelete(AfterDelete after);
+
+  // Called with every message of ScanItems before it is sent, when its items have been
+  // read; may change it. A status that is not OK ends the call with it.
+  using BeforeScanMessage =
+      std::function<grpc::Status(const v1::ScanItemsRequest&, v1::ScanItemsResponse&)>;
+  void SetBeforeScanMessage(BeforeScanMessage before);
 
   // GetStoreInfo fails with `status` until told otherwise.
   void FailInfo(grpc::Status status);
@@ -93,6 +107,7 @@ class FakePrimaryStore {
   };
   std::vector<Received> ReceivedDeletes() const;
   int InfoCalls() const;
+  std::vector<v1::ScanItemsRequest> ReceivedScans() const;
   // Keys in the order in which they were deleted.
   std::vector<std::pair<std::string, ItemKey>> Deleted() const;
 
@@ -100,14 +115,21 @@ class FakePrimaryStore {
   class Service;
   using FullKey = std::pair<std::string, ItemKey>;  // container and key
 
+  void Listen();
+  void Shutdown();
   grpc::Status HandleInfo(v1::GetStoreInfoResponse* response);
   grpc::Status HandleDelete(const DeleteRequest& request, DeleteResponse* response);
+  grpc::Status HandleScan(const v1::ScanItemsRequest& request,
+                          grpc::ServerWriter<v1::ScanItemsResponse>& writer);
+  v1::ScanItemsResponse ReadScan(const v1::ScanItemsRequest& request, const std::string& page_token,
+                                 int limit) const;
   void WaitWhileHanging(const std::string& container);
   void Apply(const DeleteRequest& request, DeleteResponse* response);
   v1::DeleteResult ApplyOne(const std::string& container, const v1::ExpiredItem& item);
 
   const TempDir directory_;
   const std::string address_;
+  const std::shared_ptr<grpc::ServerCredentials> credentials_;  // outlive the server
   const Clock clock_;
 
   mutable Mutex mutex_;
@@ -119,6 +141,9 @@ class FakePrimaryStore {
   bool compares_etags_ ABSL_GUARDED_BY(mutex_) = true;
   BeforeDelete before_ ABSL_GUARDED_BY(mutex_);
   AfterDelete after_ ABSL_GUARDED_BY(mutex_);
+  BeforeScanMessage before_scan_message_ ABSL_GUARDED_BY(mutex_);
+  int scan_message_items_ ABSL_GUARDED_BY(mutex_) = 1000;
+  std::vector<v1::ScanItemsRequest> scans_ ABSL_GUARDED_BY(mutex_);
   grpc::Status info_status_ ABSL_GUARDED_BY(mutex_);
   bool hanging_ ABSL_GUARDED_BY(mutex_) = false;
   std::string hanging_container_ ABSL_GUARDED_BY(mutex_);  // empty: all

@@ -1,5 +1,6 @@
 #include "tests/testing/fake_sidecar.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <utility>
@@ -34,6 +35,11 @@ void FillDefault(const v1::CheckVisibilityRequest& request, v1::CheckVisibilityR
   }
 }
 
+void FillDefault(const v1::StreamCheckVisibilityRequest& request,
+                 v1::StreamCheckVisibilityResponse* response) {
+  FillDefault(request.request(), response->mutable_response());
+}
+
 void FillDefault(const google::protobuf::Message&, google::protobuf::Message*) {}
 
 }  // namespace
@@ -60,11 +66,12 @@ class FakeSidecar::Services {
                              grpc::ServerContext* context, const Request& request,
                              Response* response) {
     const std::optional<Reply> reply = fake.Receive(method, request);
-    if (!reply.has_value()) {
+    const bool hangs = reply.has_value() && reply->hang;
+    if (hangs) fake.WaitForRelease(*reply);
+    if (!reply.has_value() || hangs) {
       FillDefault(request, response);
       return grpc::Status::OK;
     }
-    if (reply->hang) fake.WaitForDestruction();
     if (reply->pushback_milliseconds.has_value()) {
       context->AddTrailingMetadata("grpc-retry-pushback-ms",
                                    absl::StrCat(*reply->pushback_milliseconds));
@@ -94,6 +101,22 @@ class FakeSidecar::Services {
     TTL_FAKE_METHOD(CheckVisibility)
     TTL_FAKE_METHOD(GetItem)
     TTL_FAKE_METHOD(ListItems)
+
+    grpc::Status StreamCheckVisibility(
+        grpc::ServerContext* context,
+        grpc::ServerReaderWriter<v1::StreamCheckVisibilityResponse,
+                                 v1::StreamCheckVisibilityRequest>* stream) override {
+      fake_.CountCheckStream();
+      v1::StreamCheckVisibilityRequest request;
+      while (stream->Read(&request)) {
+        v1::StreamCheckVisibilityResponse response;
+        const grpc::Status status =
+            Handle(fake_, "StreamCheckVisibility", context, request, &response);
+        if (!status.ok()) return status;
+        stream->Write(response);
+      }
+      return grpc::Status::OK;
+    }
 
    private:
     FakeSidecar& fake_;
@@ -125,8 +148,11 @@ class FakeSidecar::Services {
 
 #undef TTL_FAKE_METHOD
 
-FakeSidecar::FakeSidecar()
-    : address_(absl::StrCat("unix:", directory_.File("sidecar.sock"))),
+FakeSidecar::FakeSidecar() : FakeSidecar("") {}
+
+FakeSidecar::FakeSidecar(const std::string& socket_path)
+    : address_(absl::StrCat("unix:",
+                            socket_path.empty() ? directory_.File("sidecar.sock") : socket_path)),
       services_(std::make_unique<Services>(*this)) {
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address_, grpc::InsecureServerCredentials());
@@ -142,9 +168,10 @@ FakeSidecar::~FakeSidecar() {
   {
     MutexLock lock(mutex_);
     destroying_ = true;
-    destroyed_.NotifyAll();
+    released_.NotifyAll();
   }
-  server_->Shutdown();
+  // Streams of clients that stay would never end by themselves.
+  server_->Shutdown(std::chrono::system_clock::now());
   server_->Wait();
 }
 
@@ -168,6 +195,17 @@ void FakeSidecar::Hang(absl::string_view method) {
   Reply reply;
   reply.hang = true;
   Tell(method, std::move(reply));
+}
+
+void FakeSidecar::Release() {
+  MutexLock lock(mutex_);
+  ++releases_;
+  released_.NotifyAll();
+}
+
+int FakeSidecar::CheckStreams() const {
+  MutexLock lock(mutex_);
+  return check_streams_;
 }
 
 int FakeSidecar::Calls(absl::string_view method) const {
@@ -197,12 +235,18 @@ std::optional<FakeSidecar::Reply> FakeSidecar::Receive(const std::string& method
   if (replies.empty()) return std::nullopt;
   Reply reply = std::move(replies.front());
   replies.pop_front();
+  reply.releases = releases_;
   return reply;
 }
 
-void FakeSidecar::WaitForDestruction() {
+void FakeSidecar::CountCheckStream() {
   MutexLock lock(mutex_);
-  while (!destroying_) destroyed_.Wait(mutex_);
+  ++check_streams_;
+}
+
+void FakeSidecar::WaitForRelease(const Reply& reply) {
+  MutexLock lock(mutex_);
+  while (!destroying_ && releases_ == reply.releases) released_.Wait(mutex_);
 }
 
 }  // namespace ttl

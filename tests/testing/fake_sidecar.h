@@ -24,12 +24,15 @@ namespace ttl {
 //
 // A method that was told nothing answers OK: TrackItems that all are tracked,
 // UntrackItems that all are untracked, CheckVisibility that all are visible,
-// the others an empty response.
+// the others an empty response. For StreamCheckVisibility a call is one message;
+// one that fails ends the stream.
 //
 // Thread-safe. Serves from construction to destruction.
 class FakeSidecar {
  public:
   FakeSidecar();
+  // On a socket of the test's, as one that comes back after another is gone.
+  explicit FakeSidecar(const std::string& socket_path);
   ~FakeSidecar();
 
   FakeSidecar(const FakeSidecar&) = delete;
@@ -43,11 +46,15 @@ class FakeSidecar {
   // With a push-back: the client is asked to wait for so long before it repeats.
   void Fail(absl::string_view method, const grpc::Status& status,
             std::optional<int> pushback_milliseconds = std::nullopt);
-  // The call is held until the fake is destroyed.
+  // The call is held until Release() or until the fake is destroyed, and then answered
+  // as if nothing had been told.
   void Hang(absl::string_view method);
+  void Release();
 
   // How often a method was called, repeats included.
   int Calls(absl::string_view method) const;
+  // How many streams of checks were opened.
+  int CheckStreams() const;
 
   // All requests of a method so far, oldest first.
   template <typename Request>
@@ -67,6 +74,7 @@ class FakeSidecar {
     std::shared_ptr<const google::protobuf::Message> response;
     std::optional<int> pushback_milliseconds;
     bool hang = false;
+    int releases = 0;  // before it was taken
   };
 
   std::vector<std::shared_ptr<const google::protobuf::Message>> RawRequests(
@@ -75,14 +83,17 @@ class FakeSidecar {
 
   // Keeps the request and returns what was told for it, if anything.
   std::optional<Reply> Receive(const std::string& method, const google::protobuf::Message& request);
-  void WaitForDestruction();
+  void CountCheckStream();
+  void WaitForRelease(const Reply& reply);
 
   const TempDir directory_;
   const std::string address_;
 
   mutable Mutex mutex_;
-  CondVar destroyed_;
+  CondVar released_;
+  int releases_ ABSL_GUARDED_BY(mutex_) = 0;
   bool destroying_ ABSL_GUARDED_BY(mutex_) = false;
+  int check_streams_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::deque<Reply>> replies_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, std::vector<std::shared_ptr<const google::protobuf::Message>>> requests_
       ABSL_GUARDED_BY(mutex_);

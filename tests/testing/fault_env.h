@@ -4,7 +4,11 @@
 #include <leveldb/env.h>
 
 #include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -18,17 +22,52 @@ class FaultEnv : public leveldb::EnvWrapper {
   ~FaultEnv() override;
 
   // From now on appends and syncs of files fail, or work again.
-  void FailWrites(bool fail) { *fail_writes_ = fail; }
+  void FailWrites(bool fail) { faults_->fail_writes = fail; }
+
+  // How one write fails that is not the first. All that follow it fail too, until
+  // FailWrites(false).
+  enum class Fault {
+    kFailedSync,  // a sync; what was appended is there, but not durable
+    kShortWrite,  // an append; half of it is there
+    kNoSpace,     // an append; nothing of it is there
+  };
+
+  // The `nth` from now on fails, 1 is the next: of the syncs for kFailedSync, else of the
+  // appends.
+  void FailFrom(Fault fault, int nth);
+
+  // A power cut: what was appended but not synced is gone. REQUIRES: no file is open.
+  void DropUnsynced();
+
+  // From now on syncs of files wait, or go on.
+  void HoldSyncs(bool hold);
+  // Waits until a sync is held.
+  void AwaitHeldSync();
+
+  // What its files share with it.
+  struct Faults {
+    std::atomic<bool> fail_writes = false;
+    std::mutex mutex;
+    std::condition_variable changed;
+    // All guarded by mutex.
+    bool hold_syncs = false;
+    int held_syncs = 0;
+    Fault fault = Fault::kNoSpace;
+    int until_fault = 0;                           // 0: none is planned
+    std::map<std::string, uint64_t> synced_bytes;  // by name
+  };
 
   leveldb::Status NewWritableFile(const std::string& name, leveldb::WritableFile** result) override;
   leveldb::Status NewAppendableFile(const std::string& name,
                                     leveldb::WritableFile** result) override;
+  leveldb::Status RenameFile(const std::string& from, const std::string& to) override;
+  leveldb::Status RemoveFile(const std::string& name) override;
 
  private:
   explicit FaultEnv(leveldb::Env* memory);
 
   std::unique_ptr<leveldb::Env> memory_;
-  std::shared_ptr<std::atomic<bool>> fail_writes_ = std::make_shared<std::atomic<bool>>(false);
+  const std::shared_ptr<Faults> faults_ = std::make_shared<Faults>();
 };
 
 }  // namespace ttl

@@ -9,8 +9,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
 namespace ttl {
 namespace {
 
@@ -60,37 +58,52 @@ void RpcSidecar::Start() {
   expiry_options.on_change = [this] { ++changes_; };
   container_service_ = std::make_unique<ContainerService>(
       storage_->containers(), storage_->tallies(), *guarded_clock_, usage_, options_.containers);
-  item_service_ = std::make_unique<ItemService>(storage_->containers(), storage_->items(),
-                                                *guarded_clock_, counters_);
+  item_calls_ = std::make_unique<ItemCalls>(storage_->containers(), storage_->items(),
+                                            *guarded_clock_, counters_);
+  item_service_ = std::make_unique<ItemService>(*item_calls_);
   expiry_service_ = std::make_unique<ExpiryService>(
       ExpiryService::Parts{*storage_, *guarded_clock_, clock_, board_, counters_, usage_, *limit_,
                            *trust_},
       std::move(expiry_options));
 
-  const std::string address = absl::StrCat("unix:", directory_.File("ttl.sock"));
+  endpoints_ = std::make_unique<Endpoints>();
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(64 << 20);
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials());
-  builder.RegisterService(container_service_.get());
-  builder.RegisterService(item_service_.get());
-  builder.RegisterService(expiry_service_.get());
+  builder.AddListeningPort(address(), grpc::InsecureServerCredentials());
+  builder.RegisterService(&endpoints_->container);
+  builder.RegisterService(&endpoints_->item);
+  builder.RegisterService(&endpoints_->expiry);
+  auto queue = builder.AddCompletionQueue();
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) std::abort();
+  worker_ = std::make_unique<CallWorker>();
+  const auto accept = [this](CallQueue& accepting) {
+    container_service_->AcceptCalls(endpoints_->container, accepting, *worker_);
+    item_service_->AcceptCalls(endpoints_->item, accepting, *worker_);
+    expiry_service_->AcceptCalls(endpoints_->expiry, accepting, *worker_);
+  };
+  queue_ = std::make_unique<CallQueue>(std::move(queue), call_counters_, access_,
+                                       CallQueue::WhenIdle::kWait, accept);
 
   // A channel of its own: one shared with the server before would wait before it
   // connects again.
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   const auto channel =
-      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+      grpc::CreateCustomChannel(address(), grpc::InsecureChannelCredentials(), arguments);
   containers_ = v1::ContainerService::NewStub(channel);
   items_ = v1::ItemService::NewStub(channel);
   expiry_ = v1::ExpiryService::NewStub(channel);
 }
 
 void RpcSidecar::Stop() {
-  server_->Shutdown(std::chrono::system_clock::now());
+  container_service_->EndStreams();
+  item_service_->EndStreams();
+  server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(5));
+  queue_.reset();
+  worker_.reset();
   server_.reset();
+  container_service_.reset();  // listens to the storage, which may be closed next
 }
 
 absl::StatusOr<v1::Container> RpcSidecar::Create(std::optional<int64_t> default_ttl) {

@@ -13,16 +13,22 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "service/core/delete_limit.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/store_trust.h"
 #include "service/core/sweep_board.h"
 #include "service/core/usage_ledger.h"
+#include "service/rpc/call_counters.h"
+#include "service/rpc/call_queue.h"
+#include "service/rpc/call_worker.h"
 #include "service/rpc/check_counters.h"
 #include "service/rpc/container_service.h"
 #include "service/rpc/expiry_service.h"
+#include "service/rpc/item_calls.h"
 #include "service/rpc/item_service.h"
+#include "service/rpc/server_access.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/storage_for_test.h"
 #include "tests/testing/temp_dir.h"
@@ -39,6 +45,7 @@ class RpcSidecar {
     ContainerServiceOptions containers;
     std::optional<double> max_deletes_per_second;
     std::optional<double> container_max_deletes_per_second;
+    Roles roles = Roles::All();  // of all who call
   };
 
   explicit RpcSidecar(Options options);
@@ -48,14 +55,21 @@ class RpcSidecar {
   // Stops everything and starts it again on the same files; the clock goes on.
   void Restart();
 
+  // gRPC address to reach it at.
+  std::string address() const { return absl::StrCat("unix:", directory_.File("ttl.sock")); }
+
   v1::ContainerService::Stub& containers() { return *containers_; }
   v1::ItemService::Stub& items() { return *items_; }
   v1::ExpiryService::Stub& expiry() { return *expiry_; }
 
+  ContainerService& container_service() { return *container_service_; }
   FakeClock& clock() { return clock_; }
   GuardedClock& guarded_clock() { return *guarded_clock_; }
   SweepBoard& board() { return board_; }
   UsageLedger& usage() { return usage_; }
+  const CheckCounters& check_counters() const { return counters_; }
+  const AccessCounters& access_counters() const { return access_counters_; }
+  const CallCounters& call_counters() const { return call_counters_; }
   DeleteLimit& limit() { return *limit_; }
   StoreTrust& trust() { return *trust_; }
   StorageForTest& storage() { return storage_; }
@@ -77,6 +91,12 @@ class RpcSidecar {
   std::vector<std::string> List(bool show_expired = false);
 
  private:
+  struct Endpoints {
+    ContainerService::Endpoint container;
+    ItemService::Endpoint item;
+    ExpiryService::Endpoint expiry;
+  };
+
   void Start();
   void Stop();
 
@@ -87,15 +107,24 @@ class RpcSidecar {
   SweepBoard board_;
   UsageLedger usage_;
   CheckCounters counters_;
+  CallCounters call_counters_;
+  const IdentityRoles identities_;
+  AccessCounters access_counters_;
+  const ServerAccess access_{
+      {.address = "test", .roles = options_.roles}, identities_, access_counters_};
   std::atomic<int> clocks_accepted_ = 0;
   std::atomic<int> changes_ = 0;
   std::unique_ptr<DeleteLimit> limit_;
   std::unique_ptr<StoreTrust> trust_;
   std::unique_ptr<GuardedClock> guarded_clock_;
   std::unique_ptr<ContainerService> container_service_;
+  std::unique_ptr<ItemCalls> item_calls_;
   std::unique_ptr<ItemService> item_service_;
   std::unique_ptr<ExpiryService> expiry_service_;
+  std::unique_ptr<Endpoints> endpoints_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<CallWorker> worker_;
+  std::unique_ptr<CallQueue> queue_;
   std::unique_ptr<v1::ContainerService::Stub> containers_;
   std::unique_ptr<v1::ItemService::Stub> items_;
   std::unique_ptr<v1::ExpiryService::Stub> expiry_;

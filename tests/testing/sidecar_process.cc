@@ -1,6 +1,10 @@
 #include "tests/testing/sidecar_process.h"
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "tests/testing/channel.h"
 
 namespace ttl {
@@ -33,5 +37,20 @@ SidecarProcess::SidecarProcess(const SidecarProcessOptions& options)
     : ServerProcess(absl::StrCat("unix:", PathOf(options, ".sock")), CommandLine(options), Ready),
       socket_path_(PathOf(options, ".sock")),
       data_dir_(PathOf(options, ".data")) {}
+
+std::vector<int> SidecarProcess::TcpPorts() const {
+  const std::string log = Log();
+  const size_t start = log.rfind("msg=\"starting\"");
+  std::vector<int> ports;
+  if (start == std::string::npos) return ports;
+  for (const absl::string_view line : absl::StrSplit(absl::string_view(log).substr(start), '\n')) {
+    if (!absl::StrContains(line, "msg=\"listening\" tcp=")) continue;
+    const std::vector<absl::string_view> port = absl::StrSplit(line, " port=");
+    const std::vector<absl::string_view> number = absl::StrSplit(port.back(), ' ');
+    int value = 0;
+    if (absl::SimpleAtoi(number.front(), &value)) ports.push_back(value);
+  }
+  return ports;
+}
 
 }  // namespace ttl

@@ -32,6 +32,10 @@ class SidecarProcess : public ServerProcess {
   const std::string& socket_path() const { return socket_path_; }
   const std::string& data_dir() const { return data_dir_; }
 
+  // The ports of its TCP addresses, in the order of --listen-tcp and then --health-tcp, as
+  // the one that was started last has logged them. Complete once it is ready.
+  std::vector<int> TcpPorts() const;
+
  private:
   const std::string socket_path_;
   const std::string data_dir_;

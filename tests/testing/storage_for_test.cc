@@ -114,6 +114,14 @@ std::optional<TrackedItem> StorageForTest::FindItem(const std::string& id, const
   return ValueOrAbort(storage_->items().Find(Find(id)->number, KeyOf(key)), "finding an item");
 }
 
+FoundTimes StorageForTest::FindTimes(const std::string& id, const std::string& key) {
+  const ItemKey item = KeyOf(key);
+  const KeyView view{item.partition_key, item.id};
+  std::vector<FoundTimes> times;
+  storage_->items().FindTimes(Find(id)->number, absl::MakeConstSpan(&view, 1), times);
+  return times[0];
+}
+
 DueScan StorageForTest::Scan(const std::string& id, int64_t now, size_t max_due,
                              size_t max_examined) {
   const ContainerPtr container = Find(id);

@@ -53,6 +53,7 @@ class StorageForTest {
   UntrackOutcome UntrackOne(const std::string& id, const std::string& key, int64_t ts,
                             std::optional<uint64_t> sequence = std::nullopt);
   std::optional<TrackedItem> FindItem(const std::string& id, const std::string& key);
+  FoundTimes FindTimes(const std::string& id, const std::string& key);
 
   // What is due at `now`, by the container's present policy.
   DueScan Scan(const std::string& id, int64_t now, size_t max_due = 1000,

@@ -1,0 +1,129 @@
+// The real sidecar on a volume that is really full.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/cpp/ttl_client.h"
+#include "tests/testing/sidecar_process.h"
+#include "tests/testing/small_volume.h"
+#include "tests/testing/wait.h"
+
+namespace ttl {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int64_t kMib = int64_t{1} << 20;
+
+class FullDiskTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto volume = SmallVolume::Mount(64);
+    ASSERT_TRUE(volume.ok()) << volume.status();
+    volume_ = *std::move(volume);
+    SidecarProcessOptions options;
+    options.dir = volume_->path();
+    options.flags = {"--report-floor-mib", "16", "--outcome-floor-mib", "8"};
+    sidecar_ = std::make_unique<SidecarProcess>(options);
+    const absl::Status started = sidecar_->Start();
+    ASSERT_TRUE(started.ok()) << started;
+    TtlClientOptions client_options;
+    client_options.address = sidecar_->address();
+    client_ = std::make_unique<TtlClient>(client_options);
+    v1::Container container;
+    container.set_id("orders");
+    container.set_default_ttl(3600);
+    ASSERT_TRUE(client_->CreateContainer(container).ok());
+  }
+
+  absl::Status Track(const std::string& id) {
+    v1::Item item;
+    item.set_id(id);
+    item.set_ts(absl::ToUnixSeconds(absl::Now()));
+    return client_->TrackItem("orders", item).status();
+  }
+
+  v1::Visibility Check(const std::string& id) {
+    v1::VisibilityCheck check;
+    check.set_id(id);
+    const auto answer = client_->CheckItem("orders", check);
+    EXPECT_TRUE(answer.ok()) << answer.status();
+    return answer.ok() ? answer->visibility : v1::VISIBILITY_UNSPECIFIED;
+  }
+
+  // Reports new items until one is refused, and returns why.
+  absl::Status TrackUntilRefused() {
+    absl::Status refusal;
+    EXPECT_TRUE(WaitUntil(
+        [&] {
+          refusal = Track(absl::StrCat("item", tracked_));
+          if (refusal.ok()) ++tracked_;
+          return !refusal.ok();
+        },
+        absl::Seconds(20)));
+    return refusal;
+  }
+
+  bool TracksAgain() {
+    return WaitUntil([&] { return Track("again").ok(); }, absl::Seconds(20));
+  }
+
+  void ExpectAllAcknowledged() {
+    for (int i = 0; i < tracked_; i += 1 + tracked_ / 50) {
+      EXPECT_EQ(Check(absl::StrCat("item", i)), v1::VISIBILITY_VISIBLE) << i;
+    }
+  }
+
+  std::unique_ptr<SmallVolume> volume_;
+  std::unique_ptr<SidecarProcess> sidecar_;
+  std::unique_ptr<TtlClient> client_;
+  int tracked_ = 0;
+};
+
+TEST_F(FullDiskTest, ChecksGoOnWritesAreRefusedAndItRecoversByItself) {
+  const struct {
+    std::string name;
+    int64_t free_bytes;
+  } levels[] = {
+      {"below the floor of reports", 12 * kMib},
+      {"below the floor of changes", 4 * kMib},
+      {"not a byte", 0},
+  };
+  for (const auto& level : levels) {
+    SCOPED_TRACE(level.name);
+    ASSERT_TRUE(Track(absl::StrCat("item", tracked_)).ok());
+    ++tracked_;
+    ASSERT_TRUE(volume_->Fill(level.free_bytes).ok());
+    const absl::Status refusal = TrackUntilRefused();
+    EXPECT_THAT(std::string(refusal.message()),
+                testing::AnyOf(HasSubstr("bytes free"), HasSubstr("No space left"),
+                               HasSubstr("refuses writes"), HasSubstr("could not be reopened")))
+        << refusal;
+    ExpectAllAcknowledged();
+    volume_->Empty();
+    EXPECT_TRUE(TracksAgain());
+    EXPECT_EQ(sidecar_->WaitReady(), absl::OkStatus());
+    ExpectAllAcknowledged();
+  }
+}
+
+TEST_F(FullDiskTest, KilledWhileFullItStartsAgainOnceThereIsSpace) {
+  for (; tracked_ < 200; ++tracked_) ASSERT_TRUE(Track(absl::StrCat("item", tracked_)).ok());
+  ASSERT_TRUE(volume_->Fill(0).ok());
+  EXPECT_FALSE(TrackUntilRefused().ok());
+  sidecar_->Kill();
+  volume_->Empty();
+  const absl::Status started = sidecar_->Start();
+  ASSERT_TRUE(started.ok()) << started;
+  ExpectAllAcknowledged();
+  EXPECT_TRUE(TracksAgain());
+}
+
+}  // namespace
+}  // namespace ttl

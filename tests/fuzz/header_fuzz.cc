@@ -1,0 +1,43 @@
+// The two headers that are read by hand: traceparent, and the head of a scrape of
+// metrics.
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "service/rpc/trace_parent.h"
+#include "service/server/scrape_request.h"
+#include "tests/fuzz/fuzz_input.h"
+
+namespace ttl {
+namespace {
+
+bool IsLowerHex(char c) { return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f'); }
+
+void ReadTraceParent(absl::string_view value) {
+  const absl::string_view trace_id = TraceIdOf(value);
+  if (trace_id.empty()) return;
+  Require(trace_id.size() == 32, "16 bytes");
+  Require(std::all_of(trace_id.begin(), trace_id.end(), IsLowerHex), "hexadecimal digits");
+  Require(trace_id.find_first_not_of('0') != absl::string_view::npos, "not all zero");
+}
+
+// Bytes may come in any pieces: once a head is complete, what follows changes nothing.
+void ReadScrape(absl::string_view received) {
+  const ScrapeRequest request = ReadScrapeRequest(received);
+  if (request == ScrapeRequest::kIncomplete) return;
+  Require(absl::StartsWith(MakeScrapeAnswer(request, "metric 1\n"), "HTTP/1.1 "), "an answer");
+  const size_t end = received.find("\r\n\r\n");
+  if (end == absl::string_view::npos) return;
+  Require(ReadScrapeRequest(received.substr(0, end + 4)) == request, "the head alone decides");
+}
+
+}  // namespace
+}  // namespace ttl
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const absl::string_view bytes(reinterpret_cast<const char*>(data), size);
+  ttl::ReadTraceParent(bytes);
+  ttl::ReadScrape(bytes);
+  return 0;
+}

@@ -1,0 +1,45 @@
+// Page tokens, which clients send back: one that is accepted names one position, and no
+// token is accepted by another kind of list.
+
+#include "service/rpc/page_token.h"
+#include "tests/fuzz/fuzz_input.h"
+
+namespace ttl {
+namespace {
+
+void ReadToken(absl::string_view token) {
+  const auto id = ReadContainerPageToken(token);
+  const auto key = ReadItemPageToken(token);
+  const auto position = ReadStuckPageToken(token);
+  if (!token.empty()) Require(id.ok() + key.ok() + position.ok() <= 1, "one kind of list");
+  if (id.ok() && !id->empty()) {
+    Require(*ReadContainerPageToken(ContainerPageToken(*id)) == *id, "the same id");
+  }
+  if (key.ok() && key->has_value()) {
+    Require(*ReadItemPageToken(ItemPageToken(**key)) == *key, "the same key");
+  }
+  if (position.ok() && position->has_value()) {
+    const auto again = ReadStuckPageToken(StuckPageToken(**position));
+    Require(again.ok() && again->has_value() && (*again)->key == (*position)->key &&
+                (*again)->next_try_time == (*position)->next_try_time,
+            "the same position");
+  }
+}
+
+void MakeTokens(FuzzInput input) {
+  const auto time = static_cast<int64_t>(input.TakeNumber() >> 1);
+  const ItemKey key{std::string(input.TakeText()), std::string(input.TakeText())};
+  const auto item = ReadItemPageToken(ItemPageToken(key));
+  Require(item.ok() && *item == key, "an item's token is read");
+  const auto stuck = ReadStuckPageToken(StuckPageToken({time, key}));
+  Require(stuck.ok() && stuck->has_value() && (*stuck)->key == key, "a stuck item's token is read");
+}
+
+}  // namespace
+}  // namespace ttl
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  ttl::ReadToken(absl::string_view(reinterpret_cast<const char*>(data), size));
+  ttl::MakeTokens(ttl::FuzzInput(data, size));
+  return 0;
+}

@@ -1,0 +1,166 @@
+// What is refused for its size or number: with what status, and that the connection and
+// the calls beside it go on.
+
+#include <gmock/gmock.h>
+#include <grpcpp/client_context.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/testing/channel.h"
+#include "tests/testing/sidecar_process.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
+#include "ttl/v1/container_service.grpc.pb.h"
+#include "ttl/v1/item_service.grpc.pb.h"
+
+namespace ttl {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr auto kPatience = std::chrono::seconds(20);
+
+class CallLimitsTest : public testing::Test {
+ protected:
+  void Start(std::vector<std::string> flags) {
+    SidecarProcessOptions options;
+    options.dir = dir_.path();
+    options.flags = std::move(flags);
+    sidecar_ = std::make_unique<SidecarProcess>(options);
+    const absl::Status started = sidecar_->Start();
+    ASSERT_TRUE(started.ok()) << started;
+    items_ = v1::ItemService::NewStub(sidecar_->channel());
+    containers_ = v1::ContainerService::NewStub(sidecar_->channel());
+    v1::CreateContainerRequest request;
+    request.mutable_container()->set_id("c");
+    grpc::ClientContext context;
+    v1::CreateContainerResponse response;
+    const grpc::Status made = containers_->CreateContainer(&context, request, &response);
+    ASSERT_TRUE(made.ok()) << made.error_message();
+  }
+
+  grpc::Status Check(const v1::CheckVisibilityRequest& request, size_t metadata_bytes = 0,
+                     std::chrono::milliseconds patience = kPatience) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + patience);
+    if (metadata_bytes > 0) context.AddMetadata("x-large", std::string(metadata_bytes, 'x'));
+    v1::CheckVisibilityResponse response;
+    return items_->CheckVisibility(&context, request, &response);
+  }
+
+  const TempDir dir_;
+  std::unique_ptr<SidecarProcess> sidecar_;
+  std::unique_ptr<v1::ItemService::Stub> items_;
+  std::unique_ptr<v1::ContainerService::Stub> containers_;
+};
+
+v1::CheckVisibilityRequest Checks(int count, size_t key_bytes, size_t id_bytes) {
+  v1::CheckVisibilityRequest request;
+  request.set_container("c");
+  for (int i = 0; i < count; ++i) {
+    v1::VisibilityCheck& check = *request.add_checks();
+    check.set_partition_key(std::string(key_bytes, 'k'));
+    check.set_id(std::string(id_bytes, 'i'));
+  }
+  return request;
+}
+
+// One request, and what it meets.
+struct Case {
+  const char* name;
+  v1::CheckVisibilityRequest request;
+  size_t metadata_bytes;
+  grpc::StatusCode code;
+  const char* message;
+};
+
+TEST_F(CallLimitsTest, TheLimitPassesOneMoreIsRefusedAndTheConnectionGoesOn) {
+  Start({"--max-message-mib=1"});
+  // A stream on the same connection, from before the first refusal.
+  grpc::ClientContext context;
+  const auto stream = items_->StreamCheckVisibility(&context);
+  v1::StreamCheckVisibilityRequest streamed;
+  *streamed.mutable_request() = Checks(1, 1, 1);
+  v1::StreamCheckVisibilityResponse answer;
+  ASSERT_TRUE(stream->Write(streamed) && stream->Read(&answer));
+
+  using grpc::StatusCode;
+  const Case cases[] = {
+      {"as many checks", Checks(10000, 1, 1), 0, StatusCode::OK, ""},
+      {"a check more", Checks(10001, 1, 1), 0, StatusCode::INVALID_ARGUMENT, "10001"},
+      {"no check", Checks(0, 0, 0), 0, StatusCode::INVALID_ARGUMENT, "checks has 0"},
+      {"as long a key", Checks(1, 2048, 1023), 0, StatusCode::OK, ""},
+      {"a byte more of partition key", Checks(1, 2049, 1), 0, StatusCode::INVALID_ARGUMENT,
+       "checks[0].partition_key"},
+      {"a byte more of id", Checks(1, 1, 1024), 0, StatusCode::INVALID_ARGUMENT, "checks[0].id"},
+      {"most of a MiB", Checks(500, 1900, 100), 0, StatusCode::OK, ""},
+      {"more than a MiB", Checks(600, 1900, 100), 0, StatusCode::RESOURCE_EXHAUSTED,
+       "larger than max (1"},
+      {"large metadata", Checks(1, 1, 1), 12 << 10, StatusCode::OK, ""},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    const grpc::Status status = Check(c.request, c.metadata_bytes);
+    EXPECT_EQ(status.error_code(), c.code) << status.error_message();
+    EXPECT_THAT(status.error_message(), HasSubstr(c.message));
+    EXPECT_TRUE(stream->Write(streamed) && stream->Read(&answer));
+  }
+  EXPECT_TRUE(stream->WritesDone());
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
+// gRPC may close the connection too: calls on others do not notice, and the client connects
+// again.
+TEST_F(CallLimitsTest, MetadataBeyondTheLimitIsRefusedAndCostsTheConnectionAtMost) {
+  Start({});
+  const auto others = v1::ItemService::NewStub(NewTestChannel(sidecar_->address()));
+  grpc::ClientContext context;
+  const auto stream = others->StreamCheckVisibility(&context);
+  v1::StreamCheckVisibilityRequest streamed;
+  *streamed.mutable_request() = Checks(1, 1, 1);
+  v1::StreamCheckVisibilityResponse answer;
+  ASSERT_TRUE(stream->Write(streamed) && stream->Read(&answer));
+
+  const grpc::Status refused = Check(Checks(1, 1, 1), 64 << 10);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << refused.error_message();
+  EXPECT_THAT(refused.error_message(), HasSubstr("metadata size"));
+  EXPECT_TRUE(WaitUntil([&] { return Check(Checks(1, 1, 1)).ok(); }));
+  EXPECT_TRUE(stream->Write(streamed) && stream->Read(&answer));
+  EXPECT_TRUE(stream->WritesDone());
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
+TEST_F(CallLimitsTest, CallsBeyondTheLimitOfAConnectionWaitForTheirTurn) {
+  Start({"--max-streams-per-connection=3"});
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<v1::WatchContainersResponse>>> watches;
+  for (int i = 0; i < 3; ++i) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    watches.push_back(containers_->WatchContainers(contexts.back().get(), {}));
+    v1::WatchContainersResponse snapshot;
+    ASSERT_TRUE(watches.back()->Read(&snapshot));
+  }
+  const v1::CheckVisibilityRequest request = Checks(1, 1, 1);
+  EXPECT_EQ(Check(request, 0, std::chrono::milliseconds(300)).error_code(),
+            grpc::StatusCode::DEADLINE_EXCEEDED);
+  // Another connection has a limit of its own.
+  const auto others = v1::ItemService::NewStub(NewTestChannel(sidecar_->address()));
+  grpc::ClientContext context;
+  v1::CheckVisibilityResponse response;
+  EXPECT_TRUE(others->CheckVisibility(&context, request, &response).ok());
+
+  contexts.front()->TryCancel();
+  EXPECT_EQ(watches.front()->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_TRUE(Check(request).ok());
+  for (int i = 1; i < 3; ++i) {
+    contexts[i]->TryCancel();
+    EXPECT_EQ(watches[i]->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  }
+}
+
+}  // namespace
+}  // namespace ttl

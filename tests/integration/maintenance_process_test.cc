@@ -1,0 +1,241 @@
+// Rebuild, reconcile, verify, back up, restore and repair, with the real sidecar.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/cpp/ttl_client.h"
+#include "client/ttlctl/ttlctl.h"
+#include "tests/testing/fake_primary_store.h"
+#include "tests/testing/sidecar_process.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
+
+namespace ttl {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr char kContainers[] = R"(containers:
+  - id: orders
+    default_ttl: 3600
+)";
+
+class MaintenanceTest : public testing::Test {
+ protected:
+  MaintenanceTest() {
+    std::ofstream(dir_.File("containers.yaml")) << kContainers;
+    store_.SetScanMessageItems(50);
+  }
+
+  SidecarProcessOptions Options(std::vector<std::string> flags = {}) const {
+    SidecarProcessOptions options;
+    options.dir = dir_.path();
+    options.store_address = store_.address();
+    options.flags = std::move(flags);
+    options.flags.insert(options.flags.end(), {"--containers", dir_.File("containers.yaml")});
+    return options;
+  }
+  static std::vector<std::string> Rebuild(std::vector<std::string> more = {}) {
+    more.push_back("--rebuild-from-store=if-needed");
+    return more;
+  }
+
+  void Start(SidecarProcess& sidecar) {
+    const absl::Status started = sidecar.Start();
+    ASSERT_TRUE(started.ok()) << started;
+    TtlClientOptions options;
+    options.address = sidecar.address();
+    client_ = std::make_unique<TtlClient>(options);
+  }
+
+  void FillStore(int count, int64_t ts) {
+    for (int i = 0; i < count; ++i) {
+      ItemVersion version;
+      version.times.ts = ts;
+      store_.Put("orders", {"p", absl::StrCat("item", i)}, version);
+    }
+  }
+
+  v1::Visibility Check(const std::string& id) {
+    v1::VisibilityCheck check;
+    check.set_partition_key("p");
+    check.set_id(id);
+    const auto answer = client_->CheckItem("orders", check);
+    EXPECT_TRUE(answer.ok()) << answer.status();
+    return answer.ok() ? answer->visibility : v1::VISIBILITY_UNSPECIFIED;
+  }
+
+  // Runs ttlctl, and returns how it ended; what it wrote is in `written_`.
+  ExitCode Ttlctl(const SidecarProcess& sidecar, std::vector<std::string> arguments) {
+    std::istringstream in;
+    std::ostringstream out;
+    arguments.insert(arguments.begin(), {"--server", sidecar.address()});
+    const ExitCode code = RunTtlctl(arguments, {in, out, out});
+    written_ = out.str();
+    return code;
+  }
+
+  int ExitCodeOf(SidecarProcess& sidecar) {
+    if (!sidecar.Launch().ok()) return -1;
+    const absl::StatusOr<ExitStatus> status = sidecar.process()->Wait(absl::Seconds(30));
+    return status.ok() ? status->code.value_or(-2) : -3;
+  }
+
+  const int64_t now_ = absl::ToUnixSeconds(absl::Now());
+  const TempDir dir_;
+  FakePrimaryStore store_{[] { return absl::Now(); }};
+  std::unique_ptr<TtlClient> client_;
+  std::string written_;
+};
+
+TEST_F(MaintenanceTest, AnEmptyDirectoryIsRebuiltBeforeItIsReady) {
+  FillStore(500, now_ - 7200);
+  SidecarProcess sidecar(Options(Rebuild()));
+  Start(sidecar);  // waits for readiness
+  const auto reconciliation = client_->GetReconciliation();
+  ASSERT_TRUE(reconciliation.ok()) << reconciliation.status();
+  EXPECT_TRUE(reconciliation->rebuild());
+  EXPECT_EQ(reconciliation->counts().missing(), 500);
+  EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }, absl::Seconds(20)))
+      << "what has expired is deleted after the rebuild";
+  ASSERT_TRUE(sidecar.Stop().ok());
+  Start(sidecar);
+  EXPECT_FALSE(client_->GetReconciliation().ok()) << "the second start needs none";
+}
+
+TEST_F(MaintenanceTest, ARebuildSurvivesBeingKilledAgainAndAgain) {
+  FillStore(600, now_ - 10);
+  SidecarProcess sidecar(Options(Rebuild({"--scan-items-per-second", "200"})));
+  for (int kills = 0; kills < 3; ++kills) {
+    const size_t scans = store_.ReceivedScans().size();
+    ASSERT_TRUE(sidecar.Launch().ok());
+    ASSERT_TRUE(
+        WaitUntil([&] { return store_.ReceivedScans().size() > scans; }, absl::Seconds(20)));
+    sidecar.Kill();
+    EXPECT_EQ(store_.Count("orders"), 600) << "nothing is deleted meanwhile";
+  }
+  Start(sidecar);
+  const auto status = client_->GetExpiryStatus();
+  ASSERT_TRUE(status.ok());
+  EXPECT_FALSE(status->sidecar().data().in_doubt());
+  for (int i = 0; i < 600; i += 37) {
+    EXPECT_EQ(Check(absl::StrCat("item", i)), v1::VISIBILITY_VISIBLE) << i;
+  }
+  EXPECT_EQ(Ttlctl(sidecar, {"verify"}), ExitCode::kOk) << written_;
+}
+
+TEST_F(MaintenanceTest, ADamagedDirectoryIsSetAsideRebuiltAndPaused) {
+  FillStore(100, now_ - 10);
+  SidecarProcess sidecar(Options(Rebuild()));
+  Start(sidecar);
+  ASSERT_TRUE(sidecar.Stop().ok());
+  fs::remove(sidecar.data_dir() + "/CURRENT");
+  Start(sidecar);
+  EXPECT_EQ(Check("item7"), v1::VISIBILITY_VISIBLE);
+  const auto status = client_->GetExpiryStatus();
+  ASSERT_TRUE(status.ok());
+  EXPECT_THAT(status->sidecar().pause().reason(), HasSubstr("damaged"));
+  EXPECT_TRUE(fs::exists(sidecar.data_dir() + "/damaged"));
+}
+
+TEST_F(MaintenanceTest, ADamagedDirectoryIsRefusedWithoutARebuild) {
+  SidecarProcess sidecar(Options());
+  Start(sidecar);
+  ASSERT_TRUE(sidecar.Stop().ok());
+  fs::remove(sidecar.data_dir() + "/CURRENT");
+  EXPECT_EQ(ExitCodeOf(sidecar), 1);
+  EXPECT_THAT(sidecar.Log(), HasSubstr("no file CURRENT"));
+}
+
+TEST_F(MaintenanceTest, ReconcileShowsDifferencesFirstAndThenMakesThemGo) {
+  SidecarProcess sidecar(Options());
+  Start(sidecar);
+  FillStore(30, now_ - 10);
+  EXPECT_EQ(Ttlctl(sidecar, {"reconcile", "orders", "--dry-run"}), ExitCode::kOk) << written_;
+  EXPECT_THAT(written_, HasSubstr("missing"));
+  EXPECT_EQ(Check("item7"), v1::VISIBILITY_UNTRACKED);
+  EXPECT_EQ(Ttlctl(sidecar, {"reconcile", "orders"}), ExitCode::kOk) << written_;
+  EXPECT_EQ(Check("item7"), v1::VISIBILITY_VISIBLE);
+  EXPECT_EQ(Ttlctl(sidecar, {"rebuild"}), ExitCode::kOk) << written_;
+  EXPECT_EQ(Ttlctl(sidecar, {"reconcile", "nothing"}), ExitCode::kNotFound);
+  EXPECT_EQ(Ttlctl(sidecar, {"reconcile"}), ExitCode::kUsage);
+}
+
+TEST_F(MaintenanceTest, ABackupIsRestoredPausedAndInDoubtUntilItIsRebuilt) {
+  FillStore(50, now_ - 10);
+  SidecarProcess sidecar(Options(Rebuild()));
+  Start(sidecar);
+  ASSERT_EQ(Ttlctl(sidecar, {"backup", dir_.File("backup")}), ExitCode::kOk) << written_;
+  EXPECT_EQ(Ttlctl(sidecar, {"backup", dir_.File("backup")}), ExitCode::kUsage)
+      << "no file is overwritten";
+
+  SidecarProcessOptions restoring = Options({"--restore", dir_.File("backup")});
+  restoring.name = "restored";
+  SidecarProcess restore(restoring);
+  ASSERT_EQ(ExitCodeOf(restore), 0) << restore.Log();
+  EXPECT_EQ(ExitCodeOf(restore), 1) << "not into a directory that has something";
+
+  SidecarProcessOptions options = Options();
+  options.name = "restored";
+  SidecarProcess restored(options);
+  Start(restored);
+  const auto status = client_->GetExpiryStatus();
+  ASSERT_TRUE(status.ok());
+  EXPECT_THAT(status->sidecar().pause().reason(), HasSubstr("restored"));
+  EXPECT_TRUE(status->sidecar().data().in_doubt());
+  EXPECT_EQ(Check("item7"), v1::VISIBILITY_UNTRACKED) << "it may have been written since";
+  EXPECT_EQ(Ttlctl(restored, {"rebuild"}), ExitCode::kOk) << written_;
+  EXPECT_EQ(Check("item7"), v1::VISIBILITY_VISIBLE);
+  EXPECT_EQ(Ttlctl(restored, {"data", "trust"}), ExitCode::kRefused) << "it is whole now";
+}
+
+TEST_F(MaintenanceTest, ADamagedDirectoryIsRepairedIntoAnother) {
+  FillStore(50, now_ - 10);
+  SidecarProcess sidecar(Options(Rebuild()));
+  Start(sidecar);
+  SidecarProcessOptions repairing = Options({"--repair", sidecar.data_dir()});
+  repairing.name = "repaired";
+  SidecarProcess repair(repairing);
+  EXPECT_EQ(ExitCodeOf(repair), 1) << "it is in use";
+  EXPECT_THAT(repair.Log(), HasSubstr("stop it first"));
+  ASSERT_TRUE(sidecar.Stop().ok());
+  fs::remove(sidecar.data_dir() + "/CURRENT");
+  fs::remove_all(repair.data_dir());
+  ASSERT_EQ(ExitCodeOf(repair), 0) << repair.Log();
+
+  SidecarProcessOptions options = Options();
+  options.name = "repaired";
+  SidecarProcess repaired(options);
+  Start(repaired);
+  EXPECT_EQ(Ttlctl(repaired, {"data", "trust"}), ExitCode::kOk) << written_;
+  EXPECT_EQ(Check("item7"), v1::VISIBILITY_VISIBLE);
+  EXPECT_EQ(Ttlctl(repaired, {"verify"}), ExitCode::kOk) << written_;
+}
+
+TEST_F(MaintenanceTest, AStopDoesNotWaitForABackupThatNobodyReads) {
+  SidecarProcess sidecar(Options());
+  Start(sidecar);
+  FillStore(20000, now_ - 10);
+  store_.SetScanMessageItems(1000);
+  ASSERT_EQ(Ttlctl(sidecar, {"reconcile", "--all"}), ExitCode::kOk) << written_;
+  grpc::ClientContext context;
+  const auto stub = v1::MaintenanceService::NewStub(sidecar.channel());
+  const auto reader = stub->BackUpData(&context, v1::BackUpDataRequest());
+  v1::BackUpDataResponse first;
+  ASSERT_TRUE(reader->Read(&first));
+  const absl::Status stopped = sidecar.Stop(absl::Seconds(10));
+  EXPECT_TRUE(stopped.ok()) << stopped;
+}
+
+}  // namespace
+}  // namespace ttl
