@@ -10,6 +10,7 @@
 # of tests/run.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tests/bare_root.sh
 
 keep=false
 if [[ ${1:-} == --keep ]]; then
@@ -18,8 +19,6 @@ if [[ ${1:-} == --keep ]]; then
 fi
 commands=("$@")
 ((${#commands[@]})) || commands=(deploy/quickstart.sh tests/run.sh)
-((EUID == 0)) || { echo "error: chroot and mount need root" >&2; exit 1; }
-command -v debootstrap >/dev/null || { echo "error: apt-get install debootstrap" >&2; exit 1; }
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/bare-debian.XXXXXX")
 root=$work/root
@@ -33,17 +32,6 @@ finish() {
   fi
 }
 trap finish EXIT
-
-# Package clients inside reach what those outside do: names, sources, authorities.
-copy_network_settings() {
-  cp -L /etc/resolv.conf "$root/etc/resolv.conf"
-  if [[ -f /etc/apt/sources.list.d/debian.sources ]]; then
-    rm -f "$root/etc/apt/sources.list"
-    cp /etc/apt/sources.list.d/debian.sources "$root/etc/apt/sources.list.d/"
-  fi
-  mkdir -p "$root/usr/local/share/ca-certificates"
-  cp -r /usr/local/share/ca-certificates/. "$root/usr/local/share/ca-certificates/"
-}
 
 mount_system() {
   mount -t proc proc "$root/proc"
@@ -59,9 +47,7 @@ inside() {
 
 start=$SECONDS
 echo "Making a bare Debian 12 in $root"
-debootstrap --variant=minbase bookworm "$root" >"$work/debootstrap.log" 2>&1 ||
-  { tail "$work/debootstrap.log"; exit 1; }
-copy_network_settings
+make_bare_root "$root" "$work/debootstrap.log"
 mount_system
 git clone -q . "$root/src/ttl-sidecar"
 times=("debootstrap: $((SECONDS - start)) s")

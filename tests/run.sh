@@ -96,7 +96,10 @@ test_release() {
   [[ $mode != --quick ]] || return
   run_tests release integration 1
   run_tests release fault 1
+  run_tests release interop "$jobs"
   run_tests release scale 1
+  run "Kubernetes manifests" tests/deploy/run.sh build/release/bin
+  run "monitoring" tests/checks/check_monitoring.sh build/release/bin
   run "million items" tests/million_items.sh "${million_items_arguments[@]}"
 }
 
@@ -112,9 +115,17 @@ sanitize() {
 # What runs in threads, and what else parses or stores bytes from outside. The
 # tools and the tests' own helpers are left out: compiling takes most of the time.
 sanitized_tests=(
-  core_test document_store_test expiry_rules_test primary_store_client_test rpc_functions_test
-  rpc_services_test server_test storage_test sweeper_test ttl_client_test
+  core_test document_store_test expiry_rules_test metrics_of_calls_test metrics_race_test
+  metrics_test postgres_capture_parts_test postgres_config_test postgres_row_test
+  postgres_store_test primary_store_client_test rpc_functions_test rpc_services_test server_test
+  shared_checks_test storage_test sweeper_test ttl_client_test
 )
+
+# fuzz SECONDS: what reads bytes from outside, each kind for so long.
+fuzz() {
+  section "Fuzzing"
+  run "fuzz build" build fuzz fuzz_targets && run "fuzz" tests/fuzz/run.sh build/fuzz/bin "$1"
+}
 
 section "Packages"
 package_set="test"
@@ -126,22 +137,30 @@ run "layers" tests/checks/check_layers.sh
 run "layer check can fail" tests/checks/check_layers_test.sh
 run "format" tests/checks/check_format.sh
 run "buf lint" tests/checks/lint_protos.sh
+run "buf breaking" tests/checks/check_breaking.sh
+run "breaking check can fail" tests/checks/check_breaking_test.sh
+run "Dockerfile reader" python3 tests/deploy/dockerfile_test.py
 
 million_items_arguments=(--quick)
 [[ $mode != --long ]] || million_items_arguments=()
 test_release
 if [[ $mode != --quick ]]; then
   sanitize asan-ubsan "${sanitized_tests[@]}"
-  # Committer, cache and gate: the threads that share state of ours. What goes
-  # through gRPC is left out: its library is not instrumented, so every message
-  # that crosses it looks like a race.
-  sanitize tsan storage_test
+  # Committers, cache, gate, the client's mirror, and counters that are read while they count:
+  # the threads that share state of ours. What goes through gRPC is left out: its library is not
+  # instrumented, so every message that crosses it looks like a race.
+  sanitize tsan metrics_race_test policy_mirror_test storage_test
 fi
+[[ -n $mode ]] || fuzz 3
 if [[ $mode == --long ]]; then
+  fuzz 120
   section "Campaigns"
+  run "Dockerfile" tests/deploy/prove_dockerfile.sh
+  run "Go and Java stubs" tests/interop/run_stubs.sh build/release/bin build/release/tests/interop/stubs
   run "clang-tidy" tests/checks/check_tidy.sh build/release
   TTL_SCALE_ITEMS=10000000 run_tests release scale 1
   TTL_SCALE_ITEMS=10000000 run_tests release integration 1 -R sweep_process_test
+  TTL_PROOF_ROWS=1000000 TTL_PROOF_SECONDS=120 run_tests release fault 1 -R postgres_system_test
   run "asan-ubsan build, processes" build asan-ubsan integration_tests fault_tests &&
     run_tests asan-ubsan integration 1 && run_tests asan-ubsan fault 1
 fi

@@ -11,6 +11,7 @@ build=${1:?usage: $0 BUILD_FOLDER}
 flags=(
   -std=c++20 -fsyntax-only -Wall -Wextra -Wthread-safety -Werror -I.
   -isystem "$build/protos/generated" -isystem "$build/client/examples/generated"
+  -isystem "$(pg_config --includedir)"
 )
 mapfile -t holders < <(grep -lrE 'Mutex' service client --include='*.h' --include='*.cc')
 for file in "${holders[@]}"; do

@@ -11,8 +11,9 @@ shift
 files=("$@")
 ((${#files[@]})) || mapfile -t files < <(git ls-files 'service/*.cc' 'client/*.cc' 'deploy/*.cc')
 flags=(
-  -std=c++20 -I.
+  -std=c++20 -I. -DTTL_SIDECAR_VERSION='"0"'
   -isystem "$build/protos/generated" -isystem "$build/client/examples/generated"
+  -isystem "$(pg_config --includedir)"
 )
 printf '%s\0' "${files[@]}" |
   xargs -0 -P "$(nproc)" -I '{}' clang-tidy --quiet '{}' -- "${flags[@]}"
