@@ -14,9 +14,11 @@ const kinds = {
   "overlays/deployment": "ConfigMap Deployment PersistentVolumeClaim Service",
   "overlays/monitoring": "ConfigMap PodMonitor PrometheusRule Service StatefulSet",
   "overlays/network-policy": "ConfigMap NetworkPolicy Service StatefulSet",
-  "overlays/postgres": "ConfigMap ConfigMap ConfigMap Job Service StatefulSet",
+  "overlays/postgres":
+    "ConfigMap ConfigMap ConfigMap Job NetworkPolicy NetworkPolicy Service StatefulSet",
   "overlays/postgres-monitoring":
-    "ConfigMap ConfigMap ConfigMap Job PodMonitor PodMonitor PrometheusRule Service StatefulSet",
+    "ConfigMap ConfigMap ConfigMap Job NetworkPolicy NetworkPolicy PodMonitor PodMonitor " +
+    "PrometheusRule Service StatefulSet",
   "overlays/production":
     "ConfigMap ConfigMap NetworkPolicy PodMonitor PrometheusRule Service StatefulSet",
   "overlays/tls": "ConfigMap ConfigMap Service StatefulSet",

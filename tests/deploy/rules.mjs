@@ -385,6 +385,12 @@ export const rules = {
       spec.policyTypes.includes("Ingress") &&
       spec.policyTypes.includes("Egress"),
   ),
+  "where there are network policies, each pod has one": (objects) => {
+    const policies = objects.filter((o) => o.kind === "NetworkPolicy");
+    const isSelected = (pod) =>
+      policies.some(({ spec }) => selects(spec.podSelector.matchLabels, pod));
+    return policies.length === 0 || pods(objects).every(isSelected) ? [] : ["pod"];
+  },
   "whoever calls over TCP shows a certificate, which says what it may do": every(sidecars, (c) => {
     const flags = c.args.map(nameOf);
     const needed = ["--tls-cert-file", "--tls-key-file", "--tls-client-ca-file", "--access-file"];

@@ -275,6 +275,12 @@ const damages = [
 
 const postgresDamages = [
   [
+    "where there are network policies, each pod has one",
+    (o) => {
+      o.splice(o.indexOf(of(o, "NetworkPolicy")), 1);
+    },
+  ],
+  [
     "a container is not root, and by number",
     (o) => {
       of(o, "Job").spec.template.spec.securityContext.runAsUser = 0;
