@@ -43,29 +43,33 @@ class Service final : public v1::PrimaryStoreService::Service {
 
   grpc::Status GetStoreInfo(grpc::ServerContext* context, const v1::GetStoreInfoRequest*,
                             v1::GetStoreInfoResponse* response) override {
-    PrimaryStore* const store = store_;
-    if (store == nullptr) return NotYet();
-    return Answer(store->GetStoreInfo(DeadlineOf(*context)), response);
+    return Ask([&](PrimaryStore& store) {
+      return Answer(store.GetStoreInfo(DeadlineOf(*context)), response);
+    });
   }
 
   grpc::Status DeleteItems(grpc::ServerContext* context, const v1::DeleteItemsRequest* request,
                            v1::DeleteItemsResponse* response) override {
-    PrimaryStore* const store = store_;
-    if (store == nullptr) return NotYet();
-    return Answer(store->DeleteItems(*request, DeadlineOf(*context)), response);
+    return Ask([&](PrimaryStore& store) {
+      return Answer(store.DeleteItems(*request, DeadlineOf(*context)), response);
+    });
   }
 
   grpc::Status ScanItems(grpc::ServerContext* context, const v1::ScanItemsRequest* request,
                          grpc::ServerWriter<v1::ScanItemsResponse>* writer) override {
-    PrimaryStore* const store = store_;
-    if (store == nullptr) return NotYet();
-    return ToGrpc(store->ScanItems(
-        *request, DeadlineOf(*context), [&] { return context->IsCancelled(); },
-        [&](const v1::ScanItemsResponse& message) { return writer->Write(message); }));
+    return Ask([&](PrimaryStore& store) {
+      return ToGrpc(store.ScanItems(
+          *request, DeadlineOf(*context), [&] { return context->IsCancelled(); },
+          [&](const v1::ScanItemsResponse& message) { return writer->Write(message); }));
+    });
   }
 
  private:
-  static grpc::Status NotYet() {
+  // What `call` answers, given the store; UNAVAILABLE until there is one.
+  template <typename Call>
+  grpc::Status Ask(Call call) {
+    PrimaryStore* const store = store_;
+    if (store != nullptr) return call(*store);
     return grpc::Status(grpc::StatusCode::UNAVAILABLE, "ttl-postgres waits for its database");
   }
 
