@@ -8,10 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
-#include "tests/postgres/capture_for_test.h"
-#include "tests/testing/sidecar_process.h"
-#include "tests/testing/temp_dir.h"
-#include "tests/testing/wait.h"
+#include "tests/postgres/capture_process_fixture.h"
 
 namespace ttl::postgres {
 namespace {
@@ -29,24 +26,18 @@ int64_t PeakMemory() {
   return 0;
 }
 
-TEST(CaptureMemoryTest, HugeTransactionTakesLittle) {
-  PostgresServer server;
-  ASSERT_TRUE(server.Start().ok());
-  TempDir dir;
-  SidecarProcessOptions sidecar_options;
-  sidecar_options.dir = dir.path();
-  SidecarProcess sidecar(sidecar_options);
-  ASSERT_TRUE(sidecar.Start().ok());
-  CaptureForTest capture(server, sidecar.address());
-  capture.Sql(kCreateSessions);
-  capture.Begin({Sessions()});
-  ASSERT_TRUE(capture.CatchUp());
+class CaptureMemoryTest : public CaptureProcessFixture {};
+
+TEST_F(CaptureMemoryTest, HugeTransactionTakesLittle) {
+  capture_->Sql(kCreateSessions);
+  capture_->Begin({Sessions()});
+  ASSERT_TRUE(capture_->CatchUp());
   const int64_t before = PeakMemory();
-  capture.Sql(
+  capture_->Sql(
       "INSERT INTO sessions SELECT i, repeat('x', 50), to_timestamp(i), NULL "
       "FROM generate_series(1, 1000000) i");
-  ASSERT_TRUE(capture.CatchUp(absl::Seconds(120)));
-  const CaptureStatus status = capture.status();
+  ASSERT_TRUE(capture_->CatchUp(absl::Seconds(120)));
+  const CaptureStatus status = capture_->status();
   EXPECT_EQ(status.row_changes, 1'000'000);
   EXPECT_EQ(status.restarts, 0);
   EXPECT_LT(PeakMemory() - before, 100 << 10);

@@ -11,10 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tests/postgres/capture_for_test.h"
-#include "tests/testing/rpc_sidecar.h"
-#include "tests/testing/sidecar_process.h"
-#include "tests/testing/temp_dir.h"
+#include "tests/postgres/capture_fixture.h"
+#include "tests/postgres/capture_process_fixture.h"
 #include "tests/testing/wait.h"
 
 namespace ttl::postgres {
@@ -139,79 +137,71 @@ class Writers {
   std::vector<std::thread> threads_;
 };
 
-TEST(CaptureModelTest, TracksWhatManySessionsLeave) {
-  PostgresServer server;
-  ASSERT_TRUE(server.Start().ok());
-  RpcSidecar sidecar;
-  CaptureForTest capture(server, sidecar.address());
-  capture.Sql(kCreate);
-  capture.Sql(
+class CaptureModelTest : public CaptureFixture {};
+
+TEST_F(CaptureModelTest, TracksWhatManySessionsLeave) {
+  capture_.Sql(kCreate);
+  capture_.Sql(
       "INSERT INTO sessions SELECT 'a', i, '', to_timestamp(i + 1), NULL "
       "FROM generate_series(0, 150) i");
-  capture.options().page_rows = 7;
+  capture_.options().page_rows = 7;
   for (unsigned seed = 1; seed <= 4; ++seed) {
-    Writers writers(capture, 3, seed);
+    Writers writers(capture_, 3, seed);
     if (seed == 1) {
-      capture.Begin({TenantSessions()});
+      capture_.Begin({TenantSessions()});
     } else {
-      capture.Start();
+      capture_.Start();
     }
     const int before = writers.transactions();
     ASSERT_TRUE(
         WaitUntil([&] { return writers.transactions() > before + 400; }, absl::Seconds(60)));
     writers.Stop();
-    ASSERT_TRUE(capture.CatchUp());
-    EXPECT_EQ(capture.Tracked("sessions"), Trackable(capture)) << "seed " << seed;
-    capture.Stop();
+    ASSERT_TRUE(capture_.CatchUp());
+    EXPECT_EQ(capture_.Tracked("sessions"), Trackable(capture_)) << "seed " << seed;
+    capture_.Stop();
   }
 }
 
-TEST(CaptureKillTest, NothingIsLostWhateverIsKilled) {
-  PostgresServer server;
-  ASSERT_TRUE(server.Start().ok());
-  TempDir dir;
-  SidecarProcessOptions sidecar_options;
-  sidecar_options.dir = dir.path();
-  SidecarProcess sidecar(sidecar_options);
-  ASSERT_TRUE(sidecar.Start().ok());
-  CaptureForTest capture(server, sidecar.address());
-  capture.Sql(kCreate);
+class CaptureKillTest : public CaptureProcessFixture {};
+
+TEST_F(CaptureKillTest, NothingIsLostWhateverIsKilled) {
+  capture_->Sql(kCreate);
   // Enough that the first scan meets some kills.
-  capture.Sql(
+  capture_->Sql(
       "INSERT INTO sessions SELECT 'c', i, '', to_timestamp(i), NULL "
       "FROM generate_series(1000, 30999) i");
-  capture.options().page_rows = 50;
-  capture.options().progress_interval = absl::Milliseconds(20);
-  capture.Begin({TenantSessions()});
+  capture_->options().page_rows = 50;
+  capture_->options().progress_interval = absl::Milliseconds(20);
+  capture_->Begin({TenantSessions()});
   std::mt19937 random(7);
-  Writers writers(capture, 2, 9);
+  Writers writers(*capture_, 2, 9);
   for (int round = 0; round < 12; ++round) {
     const int enough = writers.transactions() + 20 + static_cast<int>(random() % 60);
     ASSERT_TRUE(WaitUntil([&] { return writers.transactions() > enough; }, absl::Seconds(60)));
     switch (round % 4) {
       case 0:
-        capture.Start();
+        capture_->Start();
         break;
       case 1:
-        sidecar.Kill();
-        ASSERT_TRUE(sidecar.Start().ok());
+        sidecar_.Kill();
+        ASSERT_TRUE(sidecar_.Start().ok());
         break;
       case 2:
-        server.Kill();
-        ASSERT_TRUE(server.Start().ok());
+        server_.Kill();
+        ASSERT_TRUE(server_.Start().ok());
         break;
       default:
-        capture.Stop();
-        sidecar.Kill();
-        server.Kill();
-        ASSERT_TRUE(server.Start().ok());
-        ASSERT_TRUE(sidecar.Start().ok());
-        capture.Start();
+        capture_->Stop();
+        sidecar_.Kill();
+        server_.Kill();
+        ASSERT_TRUE(server_.Start().ok());
+        ASSERT_TRUE(sidecar_.Start().ok());
+        capture_->Start();
     }
   }
   writers.Stop();
-  ASSERT_TRUE(capture.CatchUp(absl::Seconds(120)));
-  EXPECT_EQ(capture.Tracked("sessions"), Trackable(capture));
+  ASSERT_TRUE(capture_->CatchUp(absl::Seconds(120)));
+  EXPECT_EQ(capture_->Tracked("sessions"), Trackable(*capture_));
 }
 
 }  // namespace

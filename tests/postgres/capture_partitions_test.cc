@@ -1,12 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "tests/postgres/capture_for_test.h"
-#include "tests/testing/rpc_sidecar.h"
+#include "tests/postgres/capture_fixture.h"
 #include "tests/testing/wait.h"
 
 namespace ttl::postgres {
@@ -15,38 +13,26 @@ namespace {
 using testing::SizeIs;
 
 // sessions, partitioned by id: p1 has 1 to 999, p2 1000 to 1999.
-class CapturePartitionsTest : public testing::Test {
+class CapturePartitionsTest : public CaptureFixture {
  protected:
   void SetUp() override {
-    const absl::Status status = server_.Start();
-    ASSERT_TRUE(status.ok()) << status;
-    capture_.emplace(server_, sidecar_.address());
     Sql("CREATE TABLE sessions (id bigint PRIMARY KEY, note text, ts timestamptz, ttl integer) "
         "PARTITION BY RANGE (id);"
         "CREATE TABLE p1 PARTITION OF sessions FOR VALUES FROM (1) TO (1000);"
         "CREATE TABLE p2 PARTITION OF sessions FOR VALUES FROM (1000) TO (2000);"
         "INSERT INTO sessions SELECT i, '', to_timestamp(i), NULL "
         "FROM generate_series(1, 1999) i");
-    capture_->options().page_rows = 300;
-    capture_->Begin({Sessions()});
+    capture_.options().page_rows = 300;
+    capture_.Begin({Sessions()});
     ExpectSame();
   }
 
-  void Sql(const std::string& statements) { capture_->Sql(statements); }
-  void ExpectSame() {
-    if (!capture_->CatchUp()) return;
-    EXPECT_EQ(capture_->Tracked("sessions"), capture_->Rows(kSessionRows));
-  }
   // Partitions are looked at from time to time.
   void ExpectSameSoon() {
-    const std::vector<std::string> rows = capture_->Rows(kSessionRows);
-    EXPECT_TRUE(WaitUntil([&] { return capture_->Tracked("sessions") == rows; }, absl::Seconds(30)))
-        << capture_->Tracked("sessions").size() << " items, " << rows.size() << " rows";
+    const std::vector<std::string> rows = capture_.Rows(kSessionRows);
+    EXPECT_TRUE(WaitUntil([&] { return Tracked() == rows; }, absl::Seconds(30)))
+        << Tracked().size() << " items, " << rows.size() << " rows";
   }
-
-  PostgresServer server_;
-  RpcSidecar sidecar_;
-  std::optional<CaptureForTest> capture_;
 };
 
 TEST_F(CapturePartitionsTest, ChangesAreThoseOfTheWholeTable) {
@@ -81,8 +67,8 @@ TEST_F(CapturePartitionsTest, AttachedPartitionIsReadAloneAndThenFollowed) {
       "INSERT INTO p3 SELECT i, '', to_timestamp(i), NULL FROM generate_series(2000, 2999) i;"
       "ALTER TABLE sessions ATTACH PARTITION p3 FOR VALUES FROM (2000) TO (3000)");
   ExpectSameSoon();
-  ASSERT_TRUE(capture_->CatchUp());
-  EXPECT_EQ(capture_->status().tables.at(0).scanned, 2999);
+  ASSERT_TRUE(capture_.CatchUp());
+  EXPECT_EQ(capture_.status().tables.at(0).scanned, 2999);
   Sql("UPDATE sessions SET ts = to_timestamp(5) WHERE id = 2500");
   ExpectSame();
 }
@@ -94,14 +80,14 @@ TEST_F(CapturePartitionsTest, NewEmptyPartitionIsFollowed) {
 }
 
 TEST_F(CapturePartitionsTest, WhatHappensWhileNobodyLooksIsFoundAtTheStart) {
-  capture_->Stop();
+  capture_.Stop();
   Sql("TRUNCATE p1; ALTER TABLE sessions DETACH PARTITION p2;"
       "CREATE TABLE p3 (LIKE sessions INCLUDING ALL);"
       "INSERT INTO p3 SELECT i, '', to_timestamp(i), NULL FROM generate_series(2000, 2999) i;"
       "ALTER TABLE sessions ATTACH PARTITION p3 FOR VALUES FROM (2000) TO (3000)");
-  capture_->Start();
+  capture_.Start();
   ExpectSameSoon();
-  EXPECT_THAT(capture_->Tracked("sessions"), SizeIs(1000));
+  EXPECT_THAT(Tracked(), SizeIs(1000));
 }
 
 }  // namespace

@@ -10,8 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "client/postgres/row/row_key.h"
-#include "tests/postgres/capture_for_test.h"
-#include "tests/testing/rpc_sidecar.h"
+#include "tests/postgres/capture_fixture.h"
 #include "tests/testing/wait.h"
 
 namespace ttl::postgres {
@@ -23,36 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-class CaptureTest : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    server_ = new PostgresServer();
-    const absl::Status status = server_->Start();
-    ASSERT_TRUE(status.ok()) << status;
-  }
-  static void TearDownTestSuite() {
-    delete server_;
-    server_ = nullptr;
-  }
-
-  QueryResult Sql(const std::string& statements) { return capture_.Sql(statements); }
-  std::string Value(const std::string& query) { return capture_.Value(query); }
-  std::vector<std::string> Tracked(const std::string& container = "sessions") {
-    return capture_.Tracked(container);
-  }
-  // What is tracked is what is in the table.
-  void ExpectSame(const std::string& rows = kSessionRows,
-                  const std::string& container = "sessions") {
-    if (!capture_.CatchUp()) return;
-    EXPECT_EQ(Tracked(container), capture_.Rows(rows));
-  }
-
-  static PostgresServer* server_;
-  RpcSidecar sidecar_;
-  CaptureForTest capture_{*server_, sidecar_.address()};
-};
-
-PostgresServer* CaptureTest::server_ = nullptr;
+class CaptureTest : public CaptureFixture {};
 
 TEST_F(CaptureTest, RowsThatWereThereAndChangesAreTracked) {
   Sql(kCreateSessions);

@@ -8,9 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/postgres/capture/replication_stream.h"
-#include "tests/postgres/capture_for_test.h"
-#include "tests/testing/rpc_sidecar.h"
-#include "tests/testing/sidecar_process.h"
+#include "tests/postgres/capture_fixture.h"
+#include "tests/postgres/capture_process_fixture.h"
 #include "tests/testing/wait.h"
 
 namespace ttl::postgres {
@@ -18,40 +17,18 @@ namespace {
 
 using testing::SizeIs;
 
-class CaptureTroubleTest : public testing::Test {
+class CaptureTroubleTest : public CaptureFixture {
  protected:
-  static void SetUpTestSuite() {
-    server_ = new PostgresServer();
-    const absl::Status status = server_->Start();
-    ASSERT_TRUE(status.ok()) << status;
-  }
-  static void TearDownTestSuite() {
-    delete server_;
-    server_ = nullptr;
-  }
-
   void SetUp() override {
     Sql(kCreateSessions);
     Sql("INSERT INTO sessions SELECT i, '', to_timestamp(i), NULL FROM generate_series(1, 100) i");
   }
 
-  QueryResult Sql(const std::string& statements) { return capture_.Sql(statements); }
-  std::string Value(const std::string& query) { return capture_.Value(query); }
-  void ExpectSame() {
-    if (!capture_.CatchUp()) return;
-    EXPECT_EQ(capture_.Tracked("sessions"), capture_.Rows(kSessionRows));
-  }
   void EndWalsender() {
     Sql(absl::StrCat("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE ",
                      "slot_name = '", capture_.config().slot, "'"));
   }
-
-  static PostgresServer* server_;
-  RpcSidecar sidecar_;
-  CaptureForTest capture_{*server_, sidecar_.address()};
 };
-
-PostgresServer* CaptureTroubleTest::server_ = nullptr;
 
 TEST_F(CaptureTroubleTest, UnusedColumnsMayChange) {
   capture_.Begin({Sessions()});
@@ -222,61 +199,50 @@ TEST_F(CaptureTroubleTest, WalsenderThatEndsIsReplaced) {
   EXPECT_GE(capture_.status().restarts, 1);
 }
 
-TEST(CaptureDurabilityTest, OnlyWhatIsDurableIsAcknowledged) {
-  PostgresServer server;
-  ASSERT_TRUE(server.Start().ok());
-  TempDir dir;
-  SidecarProcessOptions sidecar_options;
-  sidecar_options.dir = dir.path();
-  SidecarProcess sidecar(sidecar_options);
-  ASSERT_TRUE(sidecar.Start().ok());
-  CaptureForTest capture(server, sidecar.address());
-  capture.Sql(kCreateSessions);
-  capture.Begin({Sessions()});
-  ASSERT_TRUE(capture.CatchUp());
-  ASSERT_TRUE(sidecar.Suspend().ok());
-  capture.Sql(
+class CaptureDurabilityTest : public CaptureProcessFixture {};
+
+TEST_F(CaptureDurabilityTest, OnlyWhatIsDurableIsAcknowledged) {
+  capture_->Sql(kCreateSessions);
+  capture_->Begin({Sessions()});
+  ASSERT_TRUE(capture_->CatchUp());
+  ASSERT_TRUE(sidecar_.Suspend().ok());
+  capture_->Sql(
       "INSERT INTO sessions SELECT i, '', to_timestamp(i), NULL FROM generate_series(1, 100) i");
   const std::string confirmed = absl::StrCat(
-      "SELECT confirmed_flush_lsn >= '", capture.Value("SELECT pg_current_wal_flush_lsn()"),
-      "' FROM ", "pg_replication_slots WHERE slot_name = '", capture.config().slot, "'");
-  ASSERT_TRUE(WaitUntil([&] { return capture.status().row_changes == 100; }));
-  EXPECT_FALSE(WaitUntil([&] { return capture.Value(confirmed) == "t"; }, absl::Seconds(2)));
-  EXPECT_GT(capture.status().lag, absl::Seconds(1));
-  sidecar.Kill();
-  ASSERT_TRUE(sidecar.Start().ok());
-  ASSERT_TRUE(capture.CatchUp());
-  EXPECT_THAT(capture.Items("sessions"), SizeIs(100));
+      "SELECT confirmed_flush_lsn >= '", capture_->Value("SELECT pg_current_wal_flush_lsn()"),
+      "' FROM ", "pg_replication_slots WHERE slot_name = '", capture_->config().slot, "'");
+  ASSERT_TRUE(WaitUntil([&] { return capture_->status().row_changes == 100; }));
+  EXPECT_FALSE(WaitUntil([&] { return capture_->Value(confirmed) == "t"; }, absl::Seconds(2)));
+  EXPECT_GT(capture_->status().lag, absl::Seconds(1));
+  sidecar_.Kill();
+  ASSERT_TRUE(sidecar_.Start().ok());
+  ASSERT_TRUE(capture_->CatchUp());
+  EXPECT_THAT(capture_->Items("sessions"), SizeIs(100));
 }
 
-TEST(CaptureTimeoutTest, ServerDoesNotGiveUsUpWhileTheSidecarIsBlocked) {
-  PostgresServerOptions server_options;
-  server_options.settings = {{"wal_sender_timeout", "1s"}};
-  PostgresServer server(server_options);
-  ASSERT_TRUE(server.Start().ok());
-  TempDir dir;
-  SidecarProcessOptions sidecar_options;
-  sidecar_options.dir = dir.path();
-  SidecarProcess sidecar(sidecar_options);
-  ASSERT_TRUE(sidecar.Start().ok());
-  CaptureForTest capture(server, sidecar.address());
-  capture.Sql(kCreateSessions);
-  capture.Begin({Sessions()});
-  ASSERT_TRUE(capture.CatchUp());
-  ASSERT_TRUE(sidecar.Suspend().ok());
+class CaptureTimeoutTest : public CaptureProcessFixture {
+ protected:
+  CaptureTimeoutTest() : CaptureProcessFixture({.settings = {{"wal_sender_timeout", "1s"}}}) {}
+};
+
+TEST_F(CaptureTimeoutTest, ServerDoesNotGiveUsUpWhileTheSidecarIsBlocked) {
+  capture_->Sql(kCreateSessions);
+  capture_->Begin({Sessions()});
+  ASSERT_TRUE(capture_->CatchUp());
+  ASSERT_TRUE(sidecar_.Suspend().ok());
   // More than all queues take.
-  capture.Sql(
+  capture_->Sql(
       "INSERT INTO sessions SELECT i, '', to_timestamp(i), NULL FROM generate_series(1, 300000) i");
   const std::string slot = absl::StrCat(
-      "SELECT active FROM pg_replication_slots WHERE slot_name = '", capture.config().slot, "'");
+      "SELECT active FROM pg_replication_slots WHERE slot_name = '", capture_->config().slot, "'");
   const absl::Time end = absl::Now() + absl::Seconds(5);
-  EXPECT_TRUE(WaitUntil([&] { return absl::Now() > end || capture.Value(slot) != "t"; },
+  EXPECT_TRUE(WaitUntil([&] { return absl::Now() > end || capture_->Value(slot) != "t"; },
                         absl::Seconds(20)));
-  EXPECT_EQ(capture.Value(slot), "t");
-  EXPECT_EQ(capture.status().restarts, 0);
-  ASSERT_TRUE(sidecar.Resume().ok());
-  ASSERT_TRUE(capture.CatchUp());
-  EXPECT_THAT(capture.Items("sessions"), SizeIs(300000));
+  EXPECT_EQ(capture_->Value(slot), "t");
+  EXPECT_EQ(capture_->status().restarts, 0);
+  ASSERT_TRUE(sidecar_.Resume().ok());
+  ASSERT_TRUE(capture_->CatchUp());
+  EXPECT_THAT(capture_->Items("sessions"), SizeIs(300000));
 }
 
 }  // namespace
