@@ -154,7 +154,7 @@ class ReportPipelineTest : public testing::Test {
   // Whether all is durable soon.
   bool Settles() {
     return WaitUntil([this] {
-      pipeline_->Flush();
+      pipeline_->Flush(absl::InfiniteFuture());
       return pipeline_->durable() == pipeline_->added();
     });
   }
@@ -173,7 +173,7 @@ TEST_F(ReportPipelineTest, DurableIsWhatWasAnswered) {
   sidecar_.Hold(true);
   Track("a", 1);
   EXPECT_EQ(pipeline_->added(), 1u);
-  pipeline_->Flush();
+  pipeline_->Flush(absl::Now());
   ASSERT_TRUE(WaitUntil([&] { return sidecar_.messages() == 1; }));
   EXPECT_EQ(pipeline_->durable(), 0u);
   EXPECT_GT(pipeline_->waiting_for_answer(absl::Now() + absl::Seconds(5)), absl::Seconds(4));
@@ -228,11 +228,45 @@ TEST_F(ReportPipelineTest, FirstErrorEndsItWithWhatIsDurable) {
   EXPECT_GT(changes_, 0);
 }
 
+TEST_F(ReportPipelineTest, WhatComesBetweenTwoFlushesGoesTogether) {
+  ReportPipeline::Options options;
+  options.flush_pause = absl::Seconds(10);
+  Open(options);
+  const absl::Time start = absl::UnixEpoch();
+  EXPECT_EQ(pipeline_->flush_due(), absl::InfiniteFuture());
+  Track("a", 1);
+  EXPECT_LE(pipeline_->flush_due(), start);
+  pipeline_->Flush(start);
+  ASSERT_TRUE(WaitUntil([&] { return pipeline_->durable() == 1; }));
+
+  Track("b", 2);
+  EXPECT_EQ(pipeline_->flush_due(), start + absl::Seconds(10));
+  pipeline_->Flush(start + absl::Milliseconds(9999));
+  Track("c", 3);
+  pipeline_->Flush(start + absl::Seconds(10));
+  EXPECT_EQ(pipeline_->flush_due(), absl::InfiniteFuture());
+  ASSERT_TRUE(WaitUntil([&] { return pipeline_->durable() == 3; }));
+  EXPECT_EQ(sidecar_.messages(), 2);
+}
+
+TEST_F(ReportPipelineTest, FlushThatWouldSendNothingIsNotWaitedFor) {
+  ReportPipeline::Options options;
+  options.few_in_flight = 1;
+  Open(options);
+  sidecar_.Hold(true);
+  Track("a", 1);
+  pipeline_->Flush(absl::Now());
+  Track("b", 2);
+  EXPECT_EQ(pipeline_->flush_due(), absl::InfiniteFuture());
+  sidecar_.Hold(false);
+  EXPECT_TRUE(WaitUntil([&] { return pipeline_->flush_due() < absl::InfiniteFuture(); }));
+}
+
 TEST_F(ReportPipelineTest, StreamThatEndsIsAnError) {
   Open();
   sidecar_.EndStream();
   Track("a", 1);
-  pipeline_->Flush();
+  pipeline_->Flush(absl::Now());
   ASSERT_TRUE(Fails());
   EXPECT_THAT(pipeline_->status().message(), HasSubstr("broken off"));
   EXPECT_EQ(pipeline_->durable(), 0u);
@@ -259,7 +293,7 @@ TEST_F(ReportPipelineTest, WhatFollowsARefusalIsAppliedAfterIt) {
   for (size_t i = 0; i < ReportBatch::kMaxReports; ++i) Track(absl::StrCat(i), 5, i == 3 ? 13 : 1);
   for (size_t i = 0; i < ReportBatch::kMaxReports; ++i) Untrack(absl::StrCat(i), 6);
   Track("3", 7);
-  pipeline_->Flush();
+  pipeline_->Flush(absl::Now());
   ASSERT_TRUE(WaitUntil([&] { return sidecar_.messages() > 0; }));
   sidecar_.Hold(false);
   ASSERT_TRUE(Settles());
@@ -271,7 +305,7 @@ TEST_F(ReportPipelineTest, WhatFollowsARefusalIsAppliedAfterIt) {
 TEST_F(ReportPipelineTest, RefusedDeleteIsAnError) {
   Open();
   Untrack("bad", 1);
-  pipeline_->Flush();
+  pipeline_->Flush(absl::Now());
   ASSERT_TRUE(Fails());
   EXPECT_TRUE(absl::IsInvalidArgument(pipeline_->status()));
   EXPECT_THAT(pipeline_->status().message(), HasSubstr("impossible"));
@@ -281,7 +315,7 @@ TEST_F(ReportPipelineTest, EndsWithoutWaitingForAnswers) {
   Open();
   sidecar_.Hold(true);
   Track("a", 1);
-  pipeline_->Flush();
+  pipeline_->Flush(absl::Now());
   ASSERT_TRUE(WaitUntil([&] { return sidecar_.messages() == 1; }));
   pipeline_.reset();
   sidecar_.Hold(false);

@@ -230,12 +230,12 @@ absl::Status CaptureSession::Work() {
     if (!status.ok()) return status;
     const absl::StatusOr<bool> read = ReadTables(now);
     if (!read.ok()) return read.status();
-    pipeline_->Flush();
     now = absl::Now();
+    pipeline_->Flush(now);
     stream_->KeepAlive(positions_.acknowledged(), now);
     ShowStatus(now);
     if (*took || *read) continue;
-    parts_.wake.Wait(pipeline_->HasRoom() ? stream_->socket() : -1, LongestWait());
+    parts_.wake.Wait(pipeline_->HasRoom() ? stream_->socket() : -1, LongestWait(now));
   }
   // So that less has to be captured again.
   Acknowledge(absl::Now());
@@ -243,10 +243,11 @@ absl::Status CaptureSession::Work() {
   return absl::OkStatus();
 }
 
-absl::Duration CaptureSession::LongestWait() const {
+absl::Duration CaptureSession::LongestWait(absl::Time now) const {
   const bool is_reading = std::any_of(readings_.begin(), readings_.end(),
                                       [](const auto& reading) { return !reading->is_done(); });
-  return std::min(interval_, is_reading || has_news_ ? kReadingWait : kIdleWait);
+  const absl::Duration wait = is_reading || has_news_ ? kReadingWait : kIdleWait;
+  return std::min({interval_, wait, std::max(pipeline_->flush_due() - now, absl::ZeroDuration())});
 }
 
 absl::StatusOr<bool> CaptureSession::TakeFromStream() {

@@ -102,7 +102,7 @@ class CaptureSession {
   absl::Status CheckContainers();
   void ShowStatus(absl::Time now);
   std::string State() const;
-  absl::Duration LongestWait() const;
+  absl::Duration LongestWait(absl::Time now) const;
   absl::Status WithAdvice(absl::Status status);
 
   // Whether it may go on; keeps the server from giving us up.

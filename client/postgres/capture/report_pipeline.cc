@@ -90,15 +90,26 @@ bool ReportPipeline::HasRoom() const {
   return messages_.size() < options_.max_in_flight + options_.max_waiting;
 }
 
-void ReportPipeline::Flush() {
+void ReportPipeline::Flush(absl::Time now) {
+  if (now < flush_due()) return;
+  last_flush_ = now;
   for (auto& [container, open] : open_) {
     if (open.batch.empty()) continue;
-    {
-      const std::lock_guard lock(mutex_);
-      if (messages_.size() >= options_.few_in_flight) return;
-    }
+    if (!HasFewInFlight()) return;
     Send(open);
   }
+}
+
+absl::Time ReportPipeline::flush_due() const {
+  const bool is_waiting = std::any_of(open_.begin(), open_.end(),
+                                      [](const auto& open) { return !open.second.batch.empty(); });
+  return is_waiting && HasFewInFlight() ? last_flush_ + options_.flush_pause
+                                        : absl::InfiniteFuture();
+}
+
+bool ReportPipeline::HasFewInFlight() const {
+  const std::lock_guard lock(mutex_);
+  return messages_.size() < options_.few_in_flight;
 }
 
 void ReportPipeline::Send(OpenBatch& open) {

@@ -29,7 +29,7 @@ namespace ttl::postgres {
 // calls impossible is no error: its key is untracked instead, since it must not keep the others
 // back (our own checks are the same, but by another clock).
 //
-// Add(), Flush(), added() and durable() are for one thread; the rest is thread-safe.
+// Add(), Flush(), flush_due(), added() and durable() are for one thread; the rest is thread-safe.
 class ReportPipeline
     : private grpc::ClientBidiReactor<v1::StreamTrackItemsRequest, v1::StreamTrackItemsResponse> {
  public:
@@ -41,6 +41,9 @@ class ReportPipeline
     size_t max_waiting = 16;
     // While so many are in flight, a message waits until it is full.
     size_t few_in_flight = 4;
+    // Between flushes. Each costs the sidecar a sync, often of the disk that the database commits
+    // to, and nobody waits for it: expired rows are hidden by SQL.
+    absl::Duration flush_pause = absl::Milliseconds(50);
     size_t max_batch_bytes = 256 << 10;
   };
 
@@ -56,8 +59,11 @@ class ReportPipeline
   void Add(const std::string& container, Report report);
   bool HasRoom() const;
 
-  // Sends what waits for more to go with it, unless enough is under way already.
-  void Flush();
+  // Sends what waits for more to go with it, unless enough is under way already or the last
+  // time was less than the pause ago.
+  void Flush(absl::Time now);
+  // From when on Flush() would send something, as it looks now.
+  absl::Time flush_due() const;
 
   // How many reports were added.
   uint64_t added() const { return added_; }
@@ -87,6 +93,7 @@ class ReportPipeline
   void OnDone(const grpc::Status& status) override;
 
   void Send(OpenBatch& open);
+  bool HasFewInFlight() const;
 
   // With the lock held.
   size_t in_flight() const { return written_ - answered_; }
@@ -103,6 +110,7 @@ class ReportPipeline
   // For the thread that adds.
   std::map<std::string, OpenBatch> open_;  // by container
   uint64_t added_ = 0;
+  absl::Time last_flush_ = absl::InfinitePast();
 
   mutable std::mutex mutex_;
   std::condition_variable done_cond_;
