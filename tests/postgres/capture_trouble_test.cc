@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/postgres/capture/patient_query.h"
 #include "client/postgres/capture/replication_stream.h"
 #include "tests/postgres/capture_fixture.h"
 #include "tests/postgres/capture_process_fixture.h"
@@ -197,6 +199,19 @@ TEST_F(CaptureTroubleTest, WalsenderThatEndsIsReplaced) {
   Sql("DELETE FROM sessions WHERE id < 20");
   ExpectSame();
   EXPECT_GE(capture_.status().restarts, 1);
+}
+
+TEST_F(CaptureTroubleTest, StatementIsGivenUpAlsoWhileTheServerHangs) {
+  const auto connection = capture_.Connect();
+  PatientQuery database(*connection, absl::Milliseconds(20),
+                        [] { return absl::CancelledError("stopping"); });
+  server_->Suspend();
+  const absl::Time before = absl::Now();
+  const absl::Status status = database.Query("SELECT 1").status();
+  const absl::Duration took = absl::Now() - before;
+  server_->Resume();
+  EXPECT_TRUE(absl::IsCancelled(status)) << status;
+  EXPECT_LT(took, absl::Seconds(5));
 }
 
 class CaptureDurabilityTest : public CaptureProcessFixture {};

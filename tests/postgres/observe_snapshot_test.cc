@@ -13,6 +13,10 @@
 namespace ttl::postgres {
 namespace {
 
+absl::Status Observe(Connection& connection, VisiblePosition& position) {
+  return ObserveSnapshot([&](const char* query) { return connection.Query(query); }, position);
+}
+
 class ObserveSnapshotTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -24,7 +28,7 @@ class ObserveSnapshotTest : public testing::Test {
   // How far Get() comes with so many looks at the database.
   uint64_t Look(int times) {
     for (int i = 0; i < times; ++i) {
-      const absl::Status observed = ObserveSnapshot(server_.sql(), position_);
+      const absl::Status observed = Observe(server_.sql(), position_);
       EXPECT_TRUE(observed.ok()) << observed;
     }
     return position_.Get();
@@ -88,7 +92,7 @@ TEST_F(ObserveSnapshotTest, FailsWithoutAConnectionAndChangesNothing) {
   const auto connection = server_.Connect();
   position_.Acknowledge(100);
   server_.Kill();
-  EXPECT_EQ(ObserveSnapshot(*connection, position_).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Observe(*connection, position_).code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(position_.Get(), 0);
 }
 

@@ -377,7 +377,7 @@ absl::StatusOr<bool> CaptureSession::ReadTables(absl::Time now) {
 }
 
 absl::StatusOr<bool> CaptureSession::SeesAll() {
-  const auto text = connection_->Query("SELECT pg_catalog.pg_current_snapshot()::text");
+  const auto text = database_->Query("SELECT pg_catalog.pg_current_snapshot()::text");
   if (!text.ok()) return text.status();
   const auto snapshot = ParseTransactionSnapshot(text->Text(0, 0));
   if (!snapshot.ok()) return snapshot.status();
@@ -410,7 +410,9 @@ absl::Status CaptureSession::LookAtSnapshots(absl::Time now) {
   if (unseen_.size() > 0) {
     if (const auto seen = SeesAll(); !seen.ok()) return seen.status();
   }
-  return is_behind ? ObserveSnapshot(*connection_, parts_.visible) : absl::OkStatus();
+  if (!is_behind) return absl::OkStatus();
+  return ObserveSnapshot([this](const char* query) { return database_->Query(query); },
+                         parts_.visible);
 }
 
 absl::Status CaptureSession::LookAtCatalog(absl::Time now) {

@@ -3,7 +3,10 @@
 #include <libpq-fe.h>
 #include <poll.h>
 
+#include <chrono>
+#include <future>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,17 +16,25 @@
 namespace ttl::postgres {
 namespace {
 
+constexpr std::chrono::seconds kLongestCancel(1);
+
 struct Clear {
   void operator()(PGresult* result) const { PQclear(result); }
 };
 using Result = std::unique_ptr<PGresult, Clear>;
 
+// In a thread of its own, since libpq waits for the answer of a server that may hang.
 void CancelStatement(PGconn* connection) {
   PGcancel* const cancel = PQgetCancel(connection);
   if (cancel == nullptr) return;
-  char problem[256];
-  PQcancel(cancel, problem, sizeof(problem));
-  PQfreeCancel(cancel);
+  std::packaged_task<void()> ask([cancel] {
+    char problem[256];
+    PQcancel(cancel, problem, sizeof(problem));
+    PQfreeCancel(cancel);
+  });
+  const std::future<void> asked = ask.get_future();
+  std::thread(std::move(ask)).detach();
+  asked.wait_for(kLongestCancel);
 }
 
 }  // namespace

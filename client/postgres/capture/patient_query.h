@@ -18,7 +18,8 @@ namespace ttl::postgres {
 class PatientQuery {
  public:
   // `meanwhile` is called every `interval`; if it fails, the statement is cancelled, its
-  // answer is that error, and the connection is of no use any more.
+  // answer is that error, and the connection is of no use any more. That takes a second at
+  // most, also if the server hangs.
   PatientQuery(Connection& connection, absl::Duration interval,
                std::function<absl::Status()> meanwhile);
 

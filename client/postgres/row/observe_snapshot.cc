@@ -17,9 +17,10 @@ FROM seen)";
 
 }  // namespace
 
-absl::Status ObserveSnapshot(Connection& connection, VisiblePosition& position) {
+absl::Status ObserveSnapshot(absl::FunctionRef<absl::StatusOr<QueryResult>(const char*)> ask,
+                             VisiblePosition& position) {
   const uint64_t acknowledged = position.acknowledged();
-  const absl::StatusOr<QueryResult> seen = connection.Query(kQuery);
+  const absl::StatusOr<QueryResult> seen = ask(kQuery);
   if (!seen.ok()) return seen.status();
   position.ObserveSnapshot(acknowledged, static_cast<uint64_t>(seen->Number(0, 0)),
                            static_cast<uint64_t>(seen->Number(0, 1)));
