@@ -41,6 +41,8 @@ class CaptureForTest {
   // Holds the configuration against the database and installs; the test has failed if
   // there is a problem.
   void Install(std::vector<TableConfig> tables);
+  // What Install() found.
+  const std::vector<TableDefinition>& tables() const { return tables_; }
   // As the sidecar knows it; default_ttl absent.
   void CreateContainer(const std::string& id);
   void DeleteContainer(const std::string& id);
