@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "client/postgres/capture/replication_stream.h"
 #include "client/postgres/capture/scan_display.h"
 #include "client/postgres/capture/table_catalog.h"
@@ -71,8 +74,32 @@ TEST(ScanTextTest, OldStatisticsNeverMakeItComplete) {
 }
 
 TEST(ScanBarTest, FillsUp) {
-  EXPECT_THAT(ScanBar(Scanning(0, 100), 0), testing::StartsWith("[....."));
-  EXPECT_THAT(ScanBar(Scanning(50, 100), 0), testing::StartsWith("[###############............"));
+  EXPECT_EQ(ScanBar(Scanning(0, 100), 0, 100),
+            "[..............................] orders: 0 % of about 100 rows");
+  EXPECT_EQ(ScanBar(Scanning(50, 100), 0, 100),
+            "[###############...............] orders: 50 % of about 100 rows");
+}
+
+TEST(ScanBarTest, TakesNoMoreThanTheLine) {
+  const TableStatus table = Scanning(1'200'000, 5'000'000);
+  const std::pair<int, std::string> kCases[] = {
+      {80, "[####.............] orders: 24 % of about 5000000 rows, 150000 rows/s, 26s left"},
+      {68, "[#....] orders: 24 % of about 5000000 rows, 150000 rows/s, 26s left"},
+      {67, "orders: 24 % of about 5000000 rows, 150000 rows/s, 26s left"},
+      {20, "orders: 24 % of abo"},
+      {1, ""},
+      {0, ""},
+  };
+  for (const auto& [columns, bar] : kCases) {
+    EXPECT_EQ(ScanBar(table, 150'000, columns), bar) << columns << " columns";
+  }
+}
+
+TEST(ScanBarTest, EndsWithAWholeCharacter) {
+  TableStatus table = Scanning(5, 0);
+  table.container = "caf\u00e9s";
+  EXPECT_EQ(ScanBar(table, 0, 7), "caf\u00e9s");
+  EXPECT_EQ(ScanBar(table, 0, 5), "caf");
 }
 
 }  // namespace

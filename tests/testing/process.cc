@@ -82,7 +82,9 @@ absl::StatusOr<std::unique_ptr<Subprocess>> Subprocess::Start(const SubprocessOp
   const std::vector<char*> argv = Pointers(arguments);
   const std::vector<char*> envp = Pointers(environment);
   const std::string output_path = options.output_path.empty() ? "/dev/null" : options.output_path;
-  const int output = open(output_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  // A terminal must not become that of this process.
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
+  const int output = open(output_path.c_str(), flags, 0644);
   if (output < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", output_path));
   int error_pipe[2];
   if (pipe2(error_pipe, O_CLOEXEC) != 0) {

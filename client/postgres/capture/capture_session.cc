@@ -52,8 +52,6 @@ CaptureSession::CaptureSession(const Parts& parts)
       stub_(v1::ItemService::NewStub(parts.sidecar)),
       display_(isatty(STDERR_FILENO) != 0) {}
 
-CaptureSession::~CaptureSession() { display_.Finish(absl::Now()); }
-
 absl::Status CaptureSession::Run() {
   absl::Status status = Prepare();
   if (status.ok()) status = Work();
@@ -362,18 +360,32 @@ absl::StatusOr<bool> CaptureSession::ReadTables(absl::Time now) {
   for (const auto& reading : readings_) {
     if (absl::Status noted = reading->Note(now); !noted.ok()) return noted;
   }
+  const auto did = StepTables(now);
+  ShowScan(now);
+  return did;
+}
+
+absl::StatusOr<bool> CaptureSession::StepTables(absl::Time now) {
   for (const auto& reading : readings_) {
     if (reading->is_done()) continue;
     const auto did = reading->Step([this] { return SeesAll(); }, now);
-    const TableStatus status = reading->status();
-    if (status.ghosts_done) display_.Show(status, now);
     if (!did.ok() || *did) return did;
   }
-  if (std::all_of(readings_.begin(), readings_.end(),
-                  [](const auto& reading) { return reading->is_done(); })) {
-    display_.Finish(now);
-  }
   return false;
+}
+
+// Of several tables the first until it is done: in turns nobody could read them.
+void CaptureSession::ShowScan(absl::Time now) {
+  for (size_t i = 0; i < readings_.size(); ++i) {
+    if (!readings_[i]->is_done()) {
+      const TableStatus status = readings_[i]->status();
+      if (status.ghosts_done) display_.Show(status, now);
+      return;
+    }
+    if (display_.IsShowing(parts_.tables[i].config.container)) {
+      display_.Finish(readings_[i]->status(), now);
+    }
+  }
 }
 
 absl::StatusOr<bool> CaptureSession::SeesAll() {

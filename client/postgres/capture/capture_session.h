@@ -56,7 +56,6 @@ class CaptureSession {
   };
 
   explicit CaptureSession(const Parts& parts);
-  ~CaptureSession();
 
   // Works until it is to stop (OK), or cannot go on.
   absl::Status Run();
@@ -94,6 +93,8 @@ class CaptureSession {
   absl::StatusOr<const StreamedTable*> TableOf(uint32_t relation);
   absl::Status Send(const StreamedTable& table, absl::StatusOr<RowReports> row);
   absl::StatusOr<bool> ReadTables(absl::Time now);
+  absl::StatusOr<bool> StepTables(absl::Time now);
+  void ShowScan(absl::Time now);
   absl::StatusOr<bool> SeesAll();
   void Acknowledge(absl::Time now);
   absl::Status LookAtSnapshots(absl::Time now);
