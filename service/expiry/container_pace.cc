@@ -46,7 +46,7 @@ bool ContainerPace::NoteAnswer(int64_t count, absl::Duration took, std::optional
                                const Moment& now) {
   if (cost.has_value() && std::isfinite(*cost) && *cost >= 0) LearnCost(count, *cost, now.steady);
   const bool slow = latency_.IsSlow(count, took);
-  if (slow || throttled || retry_after.has_value()) bearable_.PushBack(now.steady);
+  if (slow || throttled) bearable_.PushBack(now.steady);
   if (retry_after.has_value()) HoldFor(*retry_after, now);
   if (throttled) {
     if (!retry_after.has_value()) Hold(kFirstRefusedHold, kMostRefusedHold, now);

@@ -484,7 +484,7 @@ void Sweeper::TakeResponse(Pacing& pacing, const DeleteCall& call, const Moment&
       pacing.pace.NoteAnswer(static_cast<int64_t>(call.batch.items.size()),
                              now.steady - call.sent.steady, charge, throttled, retry_after, now);
   if (throttled) parts_.board.AddPushBack(PushBack::kThrottled);
-  if (retry_after.has_value()) parts_.board.AddPushBack(PushBack::kRetryAfter);
+  if (throttled && retry_after.has_value()) parts_.board.AddPushBack(PushBack::kRetryAfter);
   if (slow) parts_.board.AddPushBack(PushBack::kSlow);
   LogDeletes(*call.container, call.batch.request, response, answers.record.tally);
   TakeAnswers(pacing, *call.container, std::move(answers), now);

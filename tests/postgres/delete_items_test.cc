@@ -9,6 +9,7 @@
 #include "absl/time/clock.h"
 #include "client/cpp/proto_time.h"
 #include "client/postgres/sql/quoting.h"
+#include "client/postgres/store/delete_pause.h"
 #include "client/postgres/store/delete_sql.h"
 #include "tests/postgres/store_for_test.h"
 
@@ -176,6 +177,24 @@ TEST_F(DeleteItemsTest, WhatTheCallHasNoTimeForIsThrottled) {
   ASSERT_TRUE(response.ok()) << response.status();
   EXPECT_EQ(Outcomes(*response), "THROTTLED THROTTLED");
   EXPECT_EQ(Ids(), "1 2");
+}
+
+TEST_F(DeleteItemsTest, NextBatchIsToWaitByWhatThisOneTook) {
+  v1::DeleteItemsRequest request = SessionsJudged(300);
+  const absl::Time before = absl::Now();
+  const v1::DeleteItemsResponse response = db_.Delete(request);
+  const absl::Duration most = DeletePause(absl::Now() - before);
+  ASSERT_TRUE(response.has_retry_after());
+  const absl::Duration pause = absl::Seconds(response.retry_after().seconds()) +
+                               absl::Nanoseconds(response.retry_after().nanos());
+  EXPECT_GT(pause, absl::ZeroDuration());
+  EXPECT_LE(pause, most);
+
+  // What is throttled waits by the rules of the sidecar.
+  request.mutable_not_after()->set_seconds(1);
+  const v1::DeleteItemsResponse too_late = db_.Delete(request);
+  EXPECT_EQ(too_late.results(0).outcome(), v1::DELETE_OUTCOME_THROTTLED);
+  EXPECT_FALSE(too_late.has_retry_after());
 }
 
 TEST_F(DeleteItemsTest, LockedRowsAreSkippedAtOnce) {

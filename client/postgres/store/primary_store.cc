@@ -9,6 +9,7 @@
 #include "absl/strings/substitute.h"
 #include "absl/time/clock.h"
 #include "client/cpp/proto_time.h"
+#include "client/postgres/store/delete_pause.h"
 #include "client/postgres/store/delete_run.h"
 #include "client/postgres/store/table_scan.h"
 
@@ -52,14 +53,24 @@ absl::Status Validate(const v1::DeleteItemsRequest& request) {
   return absl::OkStatus();
 }
 
+void SetRetryAfter(absl::Duration retry_after, v1::DeleteItemsResponse& response) {
+  const int64_t nanos = absl::ToInt64Nanoseconds(retry_after);
+  response.mutable_retry_after()->set_seconds(nanos / 1'000'000'000);
+  response.mutable_retry_after()->set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+}
+
+bool HasThrottled(const v1::DeleteItemsResponse& response) {
+  return std::any_of(response.results().begin(), response.results().end(), [](const auto& result) {
+    return result.outcome() == v1::DELETE_OUTCOME_THROTTLED;
+  });
+}
+
 v1::DeleteItemsResponse AllThrottled(int items, absl::Duration retry_after) {
   v1::DeleteItemsResponse response;
   for (int i = 0; i < items; ++i) {
     response.add_results()->set_outcome(v1::DELETE_OUTCOME_THROTTLED);
   }
-  const int64_t nanos = absl::ToInt64Nanoseconds(retry_after);
-  response.mutable_retry_after()->set_seconds(nanos / 1'000'000'000);
-  response.mutable_retry_after()->set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+  SetRetryAfter(retry_after, response);
   response.set_request_charge(0);
   return response;
 }
@@ -141,8 +152,13 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::DeleteFrom(
       **lease, served.table,
       {lock_timeout_, statement_timeout_, deadline, ToTime(request.not_after()), position_.Get()},
       request);
+  const absl::Time began = absl::Now();
   auto response = run.Run();
   served.counters.rows_touched += run.rows_touched();
+  // What is throttled is left to the sidecar, which waits the longer the more often it happens.
+  if (response.ok() && !HasThrottled(*response)) {
+    SetRetryAfter(DeletePause(absl::Now() - began), *response);
+  }
   // In the middle of a transaction, perhaps.
   if (!response.ok()) lease->Drop();
   return response;

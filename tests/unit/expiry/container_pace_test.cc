@@ -132,9 +132,6 @@ TEST(ContainerPaceTest, PushBackOfAnyKindSlowsDownAndShows) {
         pace.NoteAnswer(100, absl::Milliseconds(1), std::nullopt, true, std::nullopt, now);
       },
       [](ContainerPace& pace, const Moment& now) {
-        pace.NoteAnswer(100, absl::Milliseconds(1), std::nullopt, false, absl::Seconds(1), now);
-      },
-      [](ContainerPace& pace, const Moment& now) {
         pace.NoteAnswer(100, absl::Seconds(3), std::nullopt, false, std::nullopt, now);
       },
       [](ContainerPace& pace, const Moment& now) {
@@ -159,6 +156,16 @@ TEST(ContainerPaceTest, PushBackOfAnyKindSlowsDownAndShows) {
     pace.Update(1000, std::nullopt, now);
     EXPECT_LE(pace.MaxItems(), 55);
   }
+}
+
+TEST(ContainerPaceTest, PauseThatAStoreWantsAfterDeletesIsNoPushBack) {
+  ContainerPace pace(500, absl::ZeroDuration());
+  pace.Update(std::nullopt, std::nullopt, absl::ZeroDuration());
+  pace.NoteAnswer(100, absl::Milliseconds(1), std::nullopt, false, absl::Seconds(1),
+                  At(absl::ZeroDuration()));
+  EXPECT_EQ(pace.held_until(), absl::Seconds(1));
+  EXPECT_EQ(pace.View(At(absl::ZeroDuration())).bearable_per_second, std::nullopt);
+  EXPECT_FALSE(pace.in_trouble());
 }
 
 }  // namespace

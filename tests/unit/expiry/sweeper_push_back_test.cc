@@ -79,6 +79,19 @@ TEST_F(PushBackTest, RetryAfterInAnAnswerIsHonoured) {
   EXPECT_GT(SentWithin(absl::Milliseconds(200)), 0);
 }
 
+TEST_F(PushBackTest, RetryAfterBesideDeletesIsAPauseAndNoPushBack) {
+  int calls = 0;
+  h.store.SetBeforeDelete([&](auto&, auto& response) -> std::optional<grpc::Status> {
+    ++calls;
+    response.mutable_retry_after()->set_nanos(500'000'000);
+    return std::nullopt;
+  });
+  EXPECT_GT(SentWithin(absl::Seconds(5)), 0);
+  EXPECT_GE(calls, 9);
+  EXPECT_LE(calls, 11);
+  EXPECT_EQ(Bearable(), std::nullopt);
+}
+
 TEST_F(PushBackTest, RetryInfoInAnErrorIsHonoured) {
   for (const auto code : {grpc::StatusCode::RESOURCE_EXHAUSTED, grpc::StatusCode::UNAVAILABLE}) {
     h.store.SetBeforeDelete(
