@@ -64,8 +64,8 @@ class DaemonTest : public CaptureFixture {
 
   bool IsReady() { return CheckHealth(channel_, "readiness").ok(); }
 
-  // What the sidecar would be told if it asked for the delete of a row: the outcome, and for how
-  // long it is to wait.
+  // What the sidecar would be told if it asked for the delete of a row: the outcome, and when it
+  // has to wait, for how long.
   std::string Delete(int id) {
     grpc::ClientContext context;
     context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(20)));
@@ -73,12 +73,10 @@ class DaemonTest : public CaptureFixture {
     const grpc::Status status =
         v1::PrimaryStoreService::NewStub(channel_)->DeleteItems(&context, Judged(id), &response);
     if (!status.ok()) return status.error_message();
-    const std::string outcome = v1::DeleteOutcome_Name(response.results(0).outcome());
-    return absl::StrCat(
-        absl::StripPrefix(outcome, "DELETE_OUTCOME_"),
-        response.has_retry_after()
-            ? absl::StrCat(" ", absl::FormatDuration(ToDuration(response.retry_after())))
-            : "");
+    const v1::DeleteOutcome outcome = response.results(0).outcome();
+    const std::string name(absl::StripPrefix(v1::DeleteOutcome_Name(outcome), "DELETE_OUTCOME_"));
+    if (outcome != v1::DELETE_OUTCOME_THROTTLED) return name;
+    return absl::StrCat(name, " ", absl::FormatDuration(ToDuration(response.retry_after())));
   }
 
   const TempDir dir_;
