@@ -44,7 +44,7 @@ std::string HoldText(int hold) {
     case v1::DELETE_HOLD_PUSH_BACK:
       return "the store pushes back";
     case v1::DELETE_HOLD_BACKOFF:
-      return "wait after failed calls";
+      return "wait after failed calls, or at the store's wish";
     case v1::DELETE_HOLD_DATA_IN_DOUBT:
       return "what is tracked may not be whole";
     default:

@@ -80,7 +80,7 @@ struct SweeperView {
 // Ways in which the store asked for fewer deletes, or seemed to.
 enum class PushBack {
   kThrottled,    // items answered THROTTLED
-  kRetryAfter,   // a time to wait
+  kRetryAfter,   // a time to wait, beside throttled deletes
   kExhausted,    // the call failed with RESOURCE_EXHAUSTED
   kUnavailable,  // the call failed with UNAVAILABLE
   kNoAnswer,     // none within the deadline

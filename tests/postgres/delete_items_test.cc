@@ -185,10 +185,8 @@ TEST_F(DeleteItemsTest, NextBatchIsToWaitByWhatThisOneTook) {
   const v1::DeleteItemsResponse response = db_.Delete(request);
   const absl::Duration most = DeletePause(absl::Now() - before);
   ASSERT_TRUE(response.has_retry_after());
-  const absl::Duration pause = absl::Seconds(response.retry_after().seconds()) +
-                               absl::Nanoseconds(response.retry_after().nanos());
-  EXPECT_GT(pause, absl::ZeroDuration());
-  EXPECT_LE(pause, most);
+  EXPECT_GT(ToDuration(response.retry_after()), absl::ZeroDuration());
+  EXPECT_LE(ToDuration(response.retry_after()), most);
 
   // What is throttled waits by the rules of the sidecar.
   request.mutable_not_after()->set_seconds(1);

@@ -5,7 +5,8 @@
 
 namespace ttl::postgres {
 
-// The share of one connection's time that deletes may take. What they cost besides, in decoding
+// The share of one connection's time that deletes may take, while a batch takes no longer than a
+// third of the longest pause. What they cost besides, in decoding
 // and reporting, goes with their number.
 inline constexpr double kDeleteShare = 0.25;
 inline constexpr absl::Duration kMostDeletePause = absl::Seconds(1);

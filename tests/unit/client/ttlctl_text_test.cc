@@ -318,7 +318,7 @@ TEST(StatusTextTest, AContainerInWords) {
             "backlog       20 due and not yet deleted\n"
             "items         1,500 live, 20 expired\n"
             "will expire   5 within the hour, 235 within 24 hours\n"
-            "held back by  wait after failed calls\n"
+            "held back by  wait after failed calls, or at the store's wish\n"
             "until         1970-01-01T00:16:40Z\n"
             "brake         PULLED: one change of policy made 300 items due; they wait until "
             "1970-01-01T00:33:20Z\n"
