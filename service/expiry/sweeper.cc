@@ -517,16 +517,22 @@ void Sweeper::TakeCallError(Pacing& pacing, const DeleteCall& call, const Moment
 
 void Sweeper::TakeAnswers(Pacing& pacing, const Container& container, StoreAnswers answers,
                           const Moment& now) {
-  parts_.board.AddDeletes(container.number, answers.record);
   if (const auto& failure = answers.first_failure) {
     log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/", failure->reason),
              absl::StrCat("container ", container.id, ": item ", Show(failure->key),
                           " could not be deleted and is tried again later: ", failure->reason),
              steady_);
   }
-  if (answers.reports.empty()) return;
+  ApplyReports(pacing, container, std::move(answers.reports), now);
+  // Last: whoever sees an outcome counted finds the item as it left it.
+  parts_.board.AddDeletes(container.number, answers.record);
+}
+
+void Sweeper::ApplyReports(Pacing& pacing, const Container& container,
+                           std::vector<DeleteReport> reports, const Moment& now) {
+  if (reports.empty()) return;
   const auto applied = Await<absl::StatusOr<int64_t>>([&](auto done) {
-    parts_.storage.expiry_index().ApplyOutcomes(container.number, std::move(answers.reports),
+    parts_.storage.expiry_index().ApplyOutcomes(container.number, std::move(reports),
                                                 std::move(done));
   });
   if (applied.ok()) return;

@@ -178,6 +178,8 @@ class Sweeper {
   void TakeCallError(Pacing& pacing, const DeleteCall& call, const Moment& now);
   void TakeAnswers(Pacing& pacing, const Container& container, StoreAnswers answers,
                    const Moment& now);
+  void ApplyReports(Pacing& pacing, const Container& container, std::vector<DeleteReport> reports,
+                    const Moment& now);
 
   void PostPace(const Container& container, Pacing& pacing, const Moment& now);
 

@@ -7,10 +7,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "tests/testing/sweep_harness.h"
+#include "tests/testing/wait.h"
 
 namespace ttl {
 namespace {
@@ -110,6 +113,26 @@ TEST(SweeperRaceTest, ARewriteInTheSameSecondLivesByTheStoresClock) {
   const auto received = h.store.ReceivedDeletes();
   EXPECT_EQ(received.size(), 2u);
   EXPECT_GE(received[1].at, absl::FromUnixSeconds(kStart + 1));
+}
+
+// One who waits for the count and then asks for the item, many times.
+TEST(SweeperRaceTest, WhoSeesAnOutcomeCountedFindsTheItemAsItLeftIt) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.SweepNow();
+  for (int64_t i = 0; i < 200; ++i) {
+    const std::string id = absl::StrCat(i);
+    h.Write("c", id, kStart - 100, 10, "E1");
+    ItemVersion unreported;
+    unreported.times = {kStart, 60};
+    unreported.etag = "E2";
+    h.store.Put("c", KeyOf(id), unreported);
+    std::thread sweeping([&] { h.SweepNow(); });
+    EXPECT_TRUE(WaitUntil([&] { return h.TallyOf("c").modified == i + 1; }, absl::Seconds(10),
+                          absl::ZeroDuration()));
+    EXPECT_EQ(h.storage.FindItem("c", id)->version.etag, "E2");
+    sweeping.join();
+  }
 }
 
 TEST(SweeperRaceTest, ANewerReportBeatsTheOutcome) {
