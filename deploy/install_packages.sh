@@ -30,6 +30,7 @@ stub_packages=(
   default-jdk-headless golang-github-golang-protobuf-1-5-dev golang-go golang-google-grpc-dev
   golang-google-protobuf-dev libgeronimo-annotation-1.3-spec-java libgrpc-java libguava-java
   libnetty-java libperfmark-java libprotobuf-java
+  php-bcmath php-cli php-curl php-google-protobuf ruby-google-protobuf ruby-grpc
 )
 # redis-tools has the server too, without a service that would be started.
 bench_packages=(

@@ -156,7 +156,7 @@ if [[ $mode == --long ]]; then
   fuzz 120
   section "Campaigns"
   run "Dockerfile" tests/deploy/prove_dockerfile.sh
-  run "Go and Java stubs" tests/interop/run_stubs.sh build/release/bin build/release/tests/interop/stubs
+  run "stubs of other languages" tests/interop/run_stubs.sh build/release/bin build/release/tests/interop/stubs
   run "clang-tidy" tests/checks/check_tidy.sh build/release
   TTL_SCALE_ITEMS=10000000 run_tests release scale 1
   TTL_SCALE_ITEMS=10000000 run_tests release integration 1 -R sweep_process_test

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Compiles the Go and Java stubs with the libraries that Debian packages, and calls the real
-# sidecar through them. What they are compiled with: deploy/install_packages.sh long.
+# Compiles the Go and Java stubs with the libraries that Debian packages, loads those of Ruby
+# and PHP, and calls the real sidecar through them. What they need: deploy/install_packages.sh
+# long. Debian has no gRPC for PHP, so its calls go over curl.
 #
 #   tests/interop/run_stubs.sh BIN_FOLDER BUILD_FOLDER
 #
@@ -33,6 +34,21 @@ make_java() {
     "$here/Calls.java"
 }
 
+# make_plain LANGUAGE: stubs that are loaded as they are.
+make_plain() {
+  rm -rf "$build/$1"
+  mkdir -p "$build/$1"
+  (cd "$root" && protoc -Iprotos "--$1_out=$build/$1" --grpc_out="$build/$1" \
+    --plugin=protoc-gen-grpc="$(command -v "grpc_$1_plugin")" protos/ttl/v1/*.proto)
+}
+
+# Every file of a language is loaded, not only what the calls use.
+load_all() {
+  find "$build/php" -name '*.php' -print0 | xargs -0 -n 1 /usr/bin/php -l >"$build/php.lint"
+  (cd "$build/ruby" && find . -name '*.rb' -print0 | sort -z |
+    xargs -0 -I{} /usr/bin/ruby -I . -e 'load ARGV[0]' {})
+}
+
 java_libraries=
 for library in protobuf grpc-{api,context,core,netty,protobuf,protobuf-lite,stub} guava \
   geronimo-annotation-1.3-spec opencensus-api perfmark-api \
@@ -58,6 +74,9 @@ start_sidecar() {
 
 make_go
 make_java
+make_plain ruby
+make_plain php
+load_all
 folder=$(mktemp -d -t ttl-stubs-XXXXXX)
 sidecar_pid=
 clean_up() {
@@ -70,3 +89,7 @@ timeout 60 "$build/go/calls" "$address"
 echo "Go: the stubs compile, and their calls are answered right"
 timeout 60 java -cp "$build/java/classes:$java_libraries" Calls "$address"
 echo "Java: the stubs compile, and their calls are answered right"
+timeout 60 /usr/bin/ruby -I "$build/ruby" "$here/calls.rb" "$address"
+echo "Ruby: the stubs load, and their calls are answered right"
+timeout 60 /usr/bin/php "$here/calls.php" "$build/php" "$address"
+echo "PHP: the stubs load, and their calls are answered right"
