@@ -12,6 +12,8 @@
 #include <atomic>
 #include <limits>
 
+#include "service/server/connection_guards.h"
+
 namespace ttl {
 namespace {
 
@@ -64,7 +66,10 @@ bool RefuseWithoutFile(int listener) {
 int AcceptWithinBound(int listener, sockaddr* address, socklen_t* length, int flags) {
   while (true) {
     const int connection = Accept(listener, address, length, flags);
-    if (connection >= 0 && connection < file_bound) return connection;
+    if (connection >= 0 && connection < file_bound) {
+      BeginGuard(connection);
+      return connection;
+    }
     if (connection >= 0) {
       close(connection);
       CountRefused();

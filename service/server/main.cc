@@ -10,6 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "service/rpc/quoted.h"
 #include "service/server/config.h"
+#include "service/server/connection_guards.h"
 #include "service/server/connection_limit.h"
 #include "service/server/log.h"
 #include "service/server/sidecar.h"
@@ -40,6 +41,8 @@ int Serve(const ttl::ServerConfig& config) {
   spdlog::info("starting: version={} data_dir={} store={}", ttl::Version(),
                ttl::Quoted(config.data_dir, 4096), ttl::Quoted(config.store, 4096));
   ttl::LimitConnections(config.max_connections);
+  ttl::GuardConnections(config.max_connections + ttl::kOtherOpenFiles,
+                        ttl::FrameLimits::ForCalls(config.max_streams_per_connection));
   absl::StatusOr<std::unique_ptr<ttl::Sidecar>> sidecar = ttl::Sidecar::Start(config);
   if (!sidecar.ok()) {
     const absl::Status& status = sidecar.status();

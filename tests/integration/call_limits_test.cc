@@ -125,9 +125,13 @@ TEST_F(CallLimitsTest, MetadataBeyondTheLimitIsRefusedAndCostsTheConnectionAtMos
   v1::StreamCheckVisibilityResponse answer;
   ASSERT_TRUE(stream->Write(streamed) && stream->Read(&answer));
 
-  const grpc::Status refused = Check(Checks(1, 1, 1), 64 << 10);
+  const grpc::Status refused = Check(Checks(1, 1, 1), 24 << 10);
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << refused.error_message();
   EXPECT_THAT(refused.error_message(), HasSubstr("metadata size"));
+  EXPECT_TRUE(WaitUntil([&] { return Check(Checks(1, 1, 1)).ok(); }));
+  const grpc::Status cut_off = Check(Checks(1, 1, 1), 64 << 10);
+  EXPECT_EQ(cut_off.error_code(), grpc::StatusCode::UNAVAILABLE) << cut_off.error_message();
+  EXPECT_THAT(sidecar_->Log(), HasSubstr("header block too large"));
   EXPECT_TRUE(WaitUntil([&] { return Check(Checks(1, 1, 1)).ok(); }));
   EXPECT_TRUE(stream->Write(streamed) && stream->Read(&answer));
   EXPECT_TRUE(stream->WritesDone());

@@ -10,6 +10,9 @@
 // flag or order is checked.
 namespace ttl::http2 {
 
+// What a client begins with, before its SETTINGS.
+inline constexpr char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
 enum Type : uint8_t {
   kData = 0,
   kHeaders = 1,

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
+#include "tests/integration/http2_frames.h"
 
 namespace ttl {
 namespace {
@@ -16,8 +17,6 @@ namespace {
 constexpr size_t kFrameHeaderBytes = 9;
 constexpr int kGoaway = 7;
 
-const std::string kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-const std::string kEmptySettings("\0\0\0\4\0\0\0\0\0", 9);
 const std::string kPing("\0\0\x8\6\0\0\0\0\0pingping", 17);
 
 }  // namespace
@@ -29,8 +28,10 @@ RawHttp2::RawHttp2(const std::string& socket_path, Opening opening)
   memcpy(address.sun_path, socket_path.data(), socket_path.size());
   const timeval patience = {.tv_sec = 5, .tv_usec = 0};
   setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-  is_connected_ = connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
-                  (opening == Opening::kNothing || (Send(kPreface) && Send(kEmptySettings)));
+  is_connected_ =
+      connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+      (opening == Opening::kNothing ||
+       (Send(http2::kPreface) && Send(http2::Frame(http2::kSettings, http2::kNone, 0, ""))));
 }
 
 RawHttp2::~RawHttp2() { close(fd_); }

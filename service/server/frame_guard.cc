@@ -1,0 +1,98 @@
+#include "service/server/frame_guard.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/match.h"
+
+namespace ttl {
+namespace {
+
+constexpr absl::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+// RFC 9113, section 6.
+constexpr uint8_t kHeaders = 1;
+constexpr uint8_t kRstStream = 3;
+constexpr uint8_t kSettings = 4;
+constexpr uint8_t kContinuation = 9;
+constexpr uint8_t kAck = 1;
+
+}  // namespace
+
+FrameLimits FrameLimits::ForCalls(int64_t calls_at_a_time) {
+  // Twice what gRPC takes, which is 16 KiB (see AddressServer). All calls of a client may
+  // reach their deadline at once, and the next ones too.
+  return {.header_block_bytes = 32 << 10,
+          .unacknowledged_calls = calls_at_a_time,
+          .resets_per_second = std::max<int64_t>(2 * calls_at_a_time, 100)};
+}
+
+FrameGuard::Verdict FrameGuard::Take(absl::string_view bytes, int64_t second) {
+  if (state_ == State::kPreface) TakePreface(bytes);
+  while (state_ == State::kFrames && !bytes.empty()) {
+    const Verdict verdict = TakeFramePart(bytes, second);
+    if (verdict == Verdict::kKeeps) continue;
+    state_ = State::kOff;
+    return verdict;
+  }
+  return Verdict::kKeeps;
+}
+
+void FrameGuard::TakePreface(absl::string_view& bytes) {
+  const absl::string_view expected = kPreface.substr(taken_, bytes.size());
+  if (!absl::StartsWith(bytes, expected)) {
+    state_ = State::kOff;
+    return;
+  }
+  bytes.remove_prefix(expected.size());
+  taken_ = static_cast<uint8_t>(taken_ + expected.size());
+  if (taken_ < kPreface.size()) return;
+  taken_ = 0;
+  state_ = State::kFrames;
+}
+
+FrameGuard::Verdict FrameGuard::TakeFramePart(absl::string_view& bytes, int64_t second) {
+  if (payload_left_ > 0) {
+    const size_t passed = std::min(static_cast<size_t>(payload_left_), bytes.size());
+    bytes.remove_prefix(passed);
+    payload_left_ -= static_cast<int64_t>(passed);
+    return Verdict::kKeeps;
+  }
+  const size_t part = std::min(kFrameHeaderBytes - taken_, bytes.size());
+  std::memcpy(header_.data() + taken_, bytes.data(), part);
+  bytes.remove_prefix(part);
+  taken_ = static_cast<uint8_t>(taken_ + part);
+  if (taken_ < kFrameHeaderBytes) return Verdict::kKeeps;
+  taken_ = 0;
+  payload_left_ = int64_t{header_[0]} << 16 | int64_t{header_[1]} << 8 | int64_t{header_[2]};
+  return Judge(second);
+}
+
+FrameGuard::Verdict FrameGuard::Judge(int64_t second) {
+  const int64_t frame_bytes = static_cast<int64_t>(kFrameHeaderBytes) + payload_left_;
+  switch (const uint8_t type = header_[3]) {
+    case kHeaders:
+      if (!acknowledged_ && ++unacknowledged_calls_ > limits_->unacknowledged_calls) {
+        return Verdict::kSettingsNotAcknowledged;
+      }
+      header_block_bytes_ = frame_bytes;
+      return JudgeHeaderBlock();
+    case kContinuation:
+      header_block_bytes_ += frame_bytes;
+      return JudgeHeaderBlock();
+    case kRstStream:
+      if (second != reset_second_) resets_ = 0;
+      reset_second_ = second;
+      return ++resets_ > limits_->resets_per_second ? Verdict::kTooManyResets : Verdict::kKeeps;
+    default:
+      if (type == kSettings && (header_[4] & kAck) != 0) acknowledged_ = true;
+      return Verdict::kKeeps;
+  }
+}
+
+FrameGuard::Verdict FrameGuard::JudgeHeaderBlock() const {
+  return header_block_bytes_ > limits_->header_block_bytes ? Verdict::kHeaderBlockTooLarge
+                                                           : Verdict::kKeeps;
+}
+
+}  // namespace ttl
