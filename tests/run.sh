@@ -94,7 +94,7 @@ test_release() {
   run "lock annotations (clang)" tests/checks/check_thread_safety.sh build/release
   run_tests release unit "$jobs"
   [[ $mode != --quick ]] || return
-  run_tests release integration 1
+  run_tests release integration "$jobs"
   run_tests release fault 1
   run_tests release interop "$jobs"
   run_tests release scale 1

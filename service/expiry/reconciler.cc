@@ -78,7 +78,7 @@ Reconciler::Reconciler(const ReconcilerOptions& options, Parts parts)
 }
 
 void Reconciler::BeginRebuild() {
-  job_.emplace();
+  job_ = Job{};
   job_->view.rebuild = true;
   job_->view.start_time = parts_.clock.Read().now;
   const auto doubt = parts_.storage.sidecar_state().LoadDataDoubt();
@@ -91,7 +91,7 @@ void Reconciler::BeginRebuild() {
 bool Reconciler::TakeRequest() {
   std::optional<Reconciliation> requested = parts_.board.Take();
   if (!requested.has_value()) return false;
-  job_.emplace();
+  job_ = Job{};
   job_->view = *std::move(requested);
   spdlog::info("reconciliation begins: container=\"{}\" dry_run={}", job_->view.request.container,
                job_->view.request.dry_run);

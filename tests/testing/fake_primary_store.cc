@@ -265,7 +265,8 @@ v1::ScanItemsResponse FakePrimaryStore::ReadScan(const v1::ScanItemsRequest& req
   const FullKey from{request.container(), after};
   v1::ScanItemsResponse response;
   auto it = page_token.empty() ? items_.lower_bound(from) : items_.upper_bound(from);
-  const auto is_there = [&] { return it != items_.end() && it->first.first == from.first; };
+  const auto end = items_.end();
+  const auto is_there = [&] { return it != end && it->first.first == from.first; };
   for (; is_there() && response.items_size() < std::min(limit, scan_message_items_); ++it) {
     const ItemKey& key = it->first.second;
     v1::Item* item = response.add_items();

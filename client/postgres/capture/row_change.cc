@@ -17,8 +17,6 @@ constexpr size_t kMaxIdBytes = 1023;
 struct Key {
   std::string partition_key;
   std::string id;
-
-  friend bool operator==(const Key&, const Key&) = default;
 };
 
 Key KeyOf(absl::Span<const absl::string_view> partition_key,
