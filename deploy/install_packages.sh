@@ -17,7 +17,8 @@ build_packages=(
   protobuf-compiler protobuf-compiler-grpc zlib1g-dev
 )
 test_packages=(
-  clang clang-format libclang-rt-14-dev libgmock-dev libgtest-dev librapidcheck-dev python3
+  # llvm names the functions in what sanitizers report, for readers and for suppressions.
+  clang clang-format libclang-rt-14-dev libgmock-dev libgtest-dev librapidcheck-dev llvm python3
   # What clients in other languages are generated, checked and run with.
   mypy protobuf-compiler-grpc-java-plugin protoc-gen-go protoc-gen-go-grpc python3-grpcio
   python3-protobuf python3-setuptools

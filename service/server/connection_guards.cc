@@ -60,6 +60,8 @@ const char* Reason(Verdict verdict) {
       return "too many calls before the settings are acknowledged";
     case Verdict::kTooManyResets:
       return "too many calls taken back";
+    case Verdict::kTooManyPings:
+      return "too many pings";
     case Verdict::kKeeps:
       break;
   }

@@ -14,6 +14,7 @@ constexpr absl::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 constexpr uint8_t kHeaders = 1;
 constexpr uint8_t kRstStream = 3;
 constexpr uint8_t kSettings = 4;
+constexpr uint8_t kPing = 6;
 constexpr uint8_t kContinuation = 9;
 constexpr uint8_t kAck = 1;
 
@@ -24,7 +25,8 @@ FrameLimits FrameLimits::ForCalls(int64_t calls_at_a_time) {
   // reach their deadline at once, and the next ones too.
   return {.header_block_bytes = 32 << 10,
           .unacknowledged_calls = calls_at_a_time,
-          .resets_per_second = std::max<int64_t>(2 * calls_at_a_time, 100)};
+          .resets_per_second = std::max<int64_t>(2 * calls_at_a_time, 100),
+          .pings_per_minute = 600};
 }
 
 FrameGuard::Verdict FrameGuard::Take(absl::string_view bytes, int64_t second) {
@@ -70,7 +72,8 @@ FrameGuard::Verdict FrameGuard::TakeFramePart(absl::string_view& bytes, int64_t 
 
 FrameGuard::Verdict FrameGuard::Judge(int64_t second) {
   const int64_t frame_bytes = static_cast<int64_t>(kFrameHeaderBytes) + payload_left_;
-  switch (const uint8_t type = header_[3]) {
+  const bool is_ack = (header_[4] & kAck) != 0;
+  switch (header_[3]) {
     case kHeaders:
       if (!acknowledged_ && ++unacknowledged_calls_ > limits_->unacknowledged_calls) {
         return Verdict::kSettingsNotAcknowledged;
@@ -81,11 +84,15 @@ FrameGuard::Verdict FrameGuard::Judge(int64_t second) {
       header_block_bytes_ += frame_bytes;
       return JudgeHeaderBlock();
     case kRstStream:
-      if (second != reset_second_) resets_ = 0;
-      reset_second_ = second;
-      return ++resets_ > limits_->resets_per_second ? Verdict::kTooManyResets : Verdict::kKeeps;
+      return resets_.Add(second, limits_->resets_per_second) ? Verdict::kKeeps
+                                                             : Verdict::kTooManyResets;
+    case kPing:
+      return is_ack || pings_.Add(second / 60, limits_->pings_per_minute) ? Verdict::kKeeps
+                                                                          : Verdict::kTooManyPings;
+    case kSettings:
+      acknowledged_ = acknowledged_ || is_ack;
+      return Verdict::kKeeps;
     default:
-      if (type == kSettings && (header_[4] & kAck) != 0) acknowledged_ = true;
       return Verdict::kKeeps;
   }
 }

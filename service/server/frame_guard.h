@@ -16,8 +16,11 @@ struct FrameLimits {
   // Calls begun before it has acknowledged the server's SETTINGS, from which on gRPC holds
   // it to the number of calls that they allow.
   int64_t unacknowledged_calls = 0;
-  // Calls taken back (RST_STREAM) within one second of the clock.
+  // Calls taken back (RST_STREAM).
   int64_t resets_per_second = 0;
+  // Of those that ask for an answer. gRPC's policy on pings ends only connections of those
+  // who read.
+  int64_t pings_per_minute = 0;
 
   // For connections that may have so many calls at a time. The header block leaves room
   // above what gRPC refuses with a message, which says more than an end of the connection.
@@ -33,6 +36,7 @@ class FrameGuard {
     kHeaderBlockTooLarge,
     kSettingsNotAcknowledged,
     kTooManyResets,
+    kTooManyPings,
   };
 
   FrameGuard() = default;
@@ -48,6 +52,21 @@ class FrameGuard {
   static constexpr size_t kFrameHeaderBytes = 9;
   enum class State : uint8_t { kOff, kPreface, kFrames };
 
+  // Frames of a kind within the present second or minute of the clock.
+  class Window {
+   public:
+    // One more, in `now`. False if that is more than `most`.
+    bool Add(int64_t now, int64_t most) {
+      if (now != now_) count_ = 0;
+      now_ = now;
+      return ++count_ <= most;
+    }
+
+   private:
+    int64_t now_ = 0;
+    int64_t count_ = 0;
+  };
+
   void TakePreface(absl::string_view& bytes);
   Verdict TakeFramePart(absl::string_view& bytes, int64_t second);
   Verdict Judge(int64_t second);
@@ -61,8 +80,8 @@ class FrameGuard {
   int64_t payload_left_ = 0;  // bytes of the present frame
   int64_t header_block_bytes_ = 0;
   int64_t unacknowledged_calls_ = 0;
-  int64_t resets_ = 0;  // in reset_second_
-  int64_t reset_second_ = 0;
+  Window resets_;
+  Window pings_;
 };
 
 }  // namespace ttl

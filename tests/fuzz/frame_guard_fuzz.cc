@@ -8,8 +8,10 @@ namespace {
 
 using Verdict = FrameGuard::Verdict;
 
-constexpr FrameLimits kLimits = {
-    .header_block_bytes = 300, .unacknowledged_calls = 3, .resets_per_second = 2};
+constexpr FrameLimits kLimits = {.header_block_bytes = 300,
+                                 .unacknowledged_calls = 3,
+                                 .resets_per_second = 2,
+                                 .pings_per_minute = 4};
 
 // The verdict does not depend on the pieces in which bytes come.
 void ReadInPieces(absl::string_view bytes, size_t size) {

@@ -157,6 +157,15 @@ void UnfinishedHeaders(Scene& scene) {
   }
 }
 
+// gRPC's policy on pings would end the connection once it can write to it; until then every
+// ping costs it some kilobytes.
+void PingsWithoutReading(Scene& scene) {
+  for (int connection = 0; connection < 20; ++connection) {
+    RawHttp2& client = scene.Connect();
+    for (int i = 0; i < 50000 && client.SendPing();) ++i;
+  }
+}
+
 // Each says that four MiB will come, sends what it may, and then nothing.
 void MessagesWithoutEnd(Scene& scene) {
   const std::string part = http2::GrpcMessage(std::string(kFirstWindow - 5, 'x'), kFourMib);
@@ -268,6 +277,7 @@ INSTANTIATE_TEST_SUITE_P(
                            MoreCallsThanAllowedWithoutAcknowledgement, 64},
                     Attack{"EndlessHeaders", EndlessHeaders, 64},
                     Attack{"UnfinishedHeaders", UnfinishedHeaders, 96},
+                    Attack{"PingsWithoutReading", PingsWithoutReading, 96},
                     Attack{"MessagesWithoutEnd", MessagesWithoutEnd, 96},
                     Attack{"ChecksWithoutReading", ChecksWithoutReading, 64},
                     Attack{"WatchesWithoutReading", WatchesWithoutReading, 64}),

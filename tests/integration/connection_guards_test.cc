@@ -56,6 +56,15 @@ std::string CallsTakenBack() {
   return sent;
 }
 
+std::string Pings() {
+  std::string sent;
+  // Six hundred are allowed in a minute, and one may begin between them.
+  for (int i = 0; i < 1201; ++i) {
+    sent += http2::Frame(http2::kPing, http2::kNone, 0, "pingping");
+  }
+  return sent;
+}
+
 struct Violation {
   const char* name;
   std::string (*sent)();
@@ -122,7 +131,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Violation{"CallsBeforeSettingsAreAcknowledged",
                               CallsBeforeSettingsAreAcknowledged,
                               "too many calls before the settings are acknowledged"},
-                    Violation{"CallsTakenBack", CallsTakenBack, "too many calls taken back"}),
+                    Violation{"CallsTakenBack", CallsTakenBack, "too many calls taken back"},
+                    Violation{"Pings", Pings, "too many pings"}),
     [](const testing::TestParamInfo<Violation>& info) { return info.param.name; });
 
 }  // namespace

@@ -18,6 +18,7 @@ enum Type : uint8_t {
   kHeaders = 1,
   kRstStream = 3,
   kSettings = 4,
+  kPing = 6,
   kContinuation = 9,
 };
 

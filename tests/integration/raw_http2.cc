@@ -17,8 +17,6 @@ namespace {
 constexpr size_t kFrameHeaderBytes = 9;
 constexpr int kGoaway = 7;
 
-const std::string kPing("\0\0\x8\6\0\0\0\0\0pingping", 17);
-
 }  // namespace
 
 RawHttp2::RawHttp2(const std::string& socket_path, Opening opening)
@@ -40,7 +38,7 @@ bool RawHttp2::Send(absl::string_view bytes) {
   return send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
 }
 
-bool RawHttp2::SendPing() { return Send(kPing); }
+bool RawHttp2::SendPing() { return Send(http2::Frame(http2::kPing, http2::kNone, 0, "pingping")); }
 
 std::string RawHttp2::ReadGoaway(absl::Duration duration) {
   const absl::Time deadline = absl::Now() + duration;

@@ -328,8 +328,7 @@ TEST_F(CaptureTest, RowsOfADeleteThatIsNotSeenYetAreNotReadAgain) {
   Sql(absl::StrCat("ALTER DATABASE ", capture_.name(), " SET synchronous_commit = local"));
   const auto deleting = capture_.Connect();
   ASSERT_TRUE(deleting->Execute("SET synchronous_commit = on").ok());
-  server_->Sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-  server_->Sql("SELECT pg_reload_conf()");
+  server_->HoldCommits();
 
   capture_.options().page_rows = 1;
   capture_.Begin({Sessions()});
@@ -345,8 +344,7 @@ TEST_F(CaptureTest, RowsOfADeleteThatIsNotSeenYetAreNotReadAgain) {
       "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE 'DELETE%'";
   ASSERT_EQ(Value(waiting), "1");
 
-  server_->Sql("ALTER SYSTEM RESET synchronous_standby_names");
-  server_->Sql("SELECT pg_reload_conf()");
+  server_->LetCommitsGo();
   ASSERT_TRUE(WaitUntil([&] { return Value(waiting) == "0"; }));
   ExpectSame();
   EXPECT_THAT(Tracked(), SizeIs(999));

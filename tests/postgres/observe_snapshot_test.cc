@@ -66,12 +66,9 @@ TEST_F(ObserveSnapshotTest, DoesNotWaitForThoseThatBeginLater) {
 // It has no place below the xmax of a snapshot, since nothing after it has ended.
 TEST_F(ObserveSnapshotTest, CommitThatIsStreamedBeforeItIsSeenHoldsThePosition) {
   server_.Sql("SELECT pg_create_logical_replication_slot('s', 'test_decoding')");
-  server_.Sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-  server_.Sql("SELECT pg_reload_conf()");
   // Only the writer waits for the standby that is not there.
   server_.Sql("SET synchronous_commit = local");
-  ASSERT_TRUE(
-      WaitUntil([this] { return server_.Value("SHOW synchronous_standby_names") == "nobody"; }));
+  server_.HoldCommits();
   const auto writer = server_.Connect();
   std::thread commit([&writer] { (void)writer->Query("INSERT INTO t VALUES (1)"); });
   const std::string changes =
@@ -81,8 +78,7 @@ TEST_F(ObserveSnapshotTest, CommitThatIsStreamedBeforeItIsSeenHoldsThePosition) 
 
   position_.Acknowledge(100);
   EXPECT_EQ(Look(5), 0);
-  server_.Sql("ALTER SYSTEM RESET synchronous_standby_names");
-  server_.Sql("SELECT pg_reload_conf()");
+  server_.LetCommitsGo();
   commit.join();
   EXPECT_EQ(server_.Value("SELECT count(*) FROM t"), "1");
   EXPECT_EQ(Look(1), 100);

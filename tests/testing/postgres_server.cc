@@ -1,6 +1,7 @@
 #include "tests/testing/postgres_server.h"
 
 #include <gtest/gtest.h>
+#include <libpq-fe.h>
 #include <pwd.h>
 #include <signal.h>
 #include <unistd.h>
@@ -253,6 +254,37 @@ std::string PostgresServer::Value(const std::string& query, const std::string& d
   const postgres::QueryResult result = Sql(query, dbname);
   EXPECT_EQ(result.rows(), 1) << query;
   return std::string(result.Value(0, 0).value_or("NULL"));
+}
+
+// Sessions show the setting some time before the checkpointer makes them wait.
+void PostgresServer::HoldCommits() {
+  Sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+  Sql("SELECT pg_reload_conf()");
+  const auto session = Connect();
+  ASSERT_NE(session, nullptr);
+  EXPECT_TRUE(WaitUntil([&] { return IsHeld(*session); }));
+}
+
+void PostgresServer::LetCommitsGo() {
+  Sql("ALTER SYSTEM RESET synchronous_standby_names");
+  Sql("SELECT pg_reload_conf()");
+}
+
+// Whether its next commit waits for a standby. It is through afterwards in any case.
+bool PostgresServer::IsHeld(postgres::Connection& session) {
+  PGconn* const raw = session.raw();
+  if (PQsendQuery(raw, "SELECT pg_logical_emit_message(true, '', '')") != 1) return false;
+  const std::string pid = absl::StrCat(PQbackendPID(raw));
+  const std::string held = absl::StrCat(
+      "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid = ", pid);
+  bool is_held = false;
+  WaitUntil([&] {
+    is_held = Value(held) == "1";
+    return is_held || PQconsumeInput(raw) != 1 || PQisBusy(raw) == 0;
+  });
+  if (is_held) Sql(absl::StrCat("SELECT pg_cancel_backend(", pid, ")"));
+  while (PGresult* const result = PQgetResult(raw)) PQclear(result);
+  return is_held;
 }
 
 std::string PostgresServer::Log() const { return Contents(dir_.File("postgres.log")); }

@@ -81,6 +81,11 @@ class PostgresServer {
   // The one value that a query there returns; "NULL" for NULL.
   std::string Value(const std::string& query, const std::string& dbname = "postgres");
 
+  // From now on commits wait for a standby that does not come, but for those of sessions with
+  // synchronous_commit = local; after the second, no more. The test has failed if they do not.
+  void HoldCommits();
+  void LetCommitsGo();
+
   // Directory of the socket, the data and the log.
   const std::string& path() const { return dir_.path(); }
 
@@ -89,6 +94,7 @@ class PostgresServer {
 
  private:
   absl::Status WaitReady(absl::Duration deadline);
+  bool IsHeld(postgres::Connection& session);
   // The postmaster, stopped so that it starts no more, and its children.
   std::vector<pid_t> StopProcesses();
 

@@ -15,8 +15,10 @@ namespace {
 using Verdict = FrameGuard::Verdict;
 
 constexpr char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-constexpr FrameLimits kLimits = {
-    .header_block_bytes = 100, .unacknowledged_calls = 3, .resets_per_second = 2};
+constexpr FrameLimits kLimits = {.header_block_bytes = 100,
+                                 .unacknowledged_calls = 3,
+                                 .resets_per_second = 2,
+                                 .pings_per_minute = 4};
 constexpr size_t kFrameHeaderBytes = 9;
 
 enum Type : char { kData = 0, kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kMore = 9 };
@@ -70,6 +72,9 @@ TEST(FrameGuardTest, EveryLimitIsExact) {
       {"calls after they are acknowledged", kAck + Repeat(99, Frame(kHeaders, 5)), Verdict::kKeeps},
       {"calls taken back", Repeat(2, Frame(kReset, 4)), Verdict::kKeeps},
       {"more of them", Repeat(3, Frame(kReset, 4)), Verdict::kTooManyResets},
+      {"pings", Repeat(4, Frame(kPing, 8)), Verdict::kKeeps},
+      {"more of them", Repeat(5, Frame(kPing, 8)), Verdict::kTooManyPings},
+      {"answers to pings", Repeat(99, Frame(kPing, 8, 1)), Verdict::kKeeps},
   };
   for (const auto& c : cases) EXPECT_EQ(On(c.sent), c.verdict) << c.name;
 }
@@ -81,6 +86,15 @@ TEST(FrameGuardTest, CallsMayBeTakenBackAgainInTheNextSecond) {
     EXPECT_EQ(guard.Take(Repeat(2, Frame(kReset, 4)), second), Verdict::kKeeps);
   }
   EXPECT_EQ(guard.Take(Frame(kReset, 4), 9), Verdict::kTooManyResets);
+}
+
+TEST(FrameGuardTest, PingsMayBeSentAgainInTheNextMinute) {
+  FrameGuard guard(kLimits);
+  guard.Take(kPreface, 0);
+  for (const int64_t second : {0, 30, 58, 59, 60, 119, 119, 119}) {
+    EXPECT_EQ(guard.Take(Frame(kPing, 8), second), Verdict::kKeeps) << second;
+  }
+  EXPECT_EQ(guard.Take(Frame(kPing, 8), 119), Verdict::kTooManyPings);
 }
 
 TEST(FrameGuardTest, WhatIsNotHttp2IsNotJudged) {
@@ -102,12 +116,13 @@ TEST(FrameGuardTest, LimitsFollowTheNumberOfCallsAtATime) {
 
 // The rules again, on frames that are whole.
 struct Model {
-  int64_t header_block = 0, calls = 0, resets = 0;
+  int64_t header_block = 0, calls = 0, resets = 0, pings = 0;
   bool acknowledged = false;
 
   Verdict Take(Type type, int64_t payload, bool flag) {
     const int64_t bytes = payload + static_cast<int64_t>(kFrameHeaderBytes);
     if (type == kSettings) acknowledged = acknowledged || flag;
+    if (type == kPing && !flag && ++pings > kLimits.pings_per_minute) return Verdict::kTooManyPings;
     if (type == kReset && ++resets > kLimits.resets_per_second) return Verdict::kTooManyResets;
     if (type == kHeaders && !acknowledged && ++calls > kLimits.unacknowledged_calls) {
       return Verdict::kSettingsNotAcknowledged;
@@ -124,7 +139,7 @@ RC_GTEST_PROP(FrameGuardProperty, AnyFramesInAnyPiecesAreJudgedByTheRules, ()) {
   std::string sent = kPreface;
   Model model;
   Verdict expected = Verdict::kKeeps;
-  for (int i = 0; i < 12 && expected == Verdict::kKeeps; ++i) {
+  for (int i = 0; i < 20 && expected == Verdict::kKeeps; ++i) {
     const Type type = *rc::gen::element(kData, kHeaders, kReset, kSettings, kPing, kMore);
     const auto payload = *rc::gen::inRange(0, 60);
     const bool flag = *rc::gen::arbitrary<bool>();
