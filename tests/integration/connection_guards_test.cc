@@ -1,5 +1,6 @@
 // Clients that break the limits of FrameGuard: over plain sockets and behind TLS they are cut
-// off, all others stay, and the log says why.
+// off, all others stay, and the log says why. Pings are left out: gRPC ends such a connection
+// itself where it can still write to it. See abuse_test.cc for those who do not read.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,15 +53,6 @@ std::string CallsTakenBack() {
     sent +=
         BeginCall(i) + http2::Frame(http2::kRstStream, http2::kNone,
                                     static_cast<uint32_t>(2 * i + 1), std::string("\0\0\0\x8", 4));
-  }
-  return sent;
-}
-
-std::string Pings() {
-  std::string sent;
-  // Six hundred are allowed in a minute, and one may begin between them.
-  for (int i = 0; i < 1201; ++i) {
-    sent += http2::Frame(http2::kPing, http2::kNone, 0, "pingping");
   }
   return sent;
 }
@@ -131,8 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Violation{"CallsBeforeSettingsAreAcknowledged",
                               CallsBeforeSettingsAreAcknowledged,
                               "too many calls before the settings are acknowledged"},
-                    Violation{"CallsTakenBack", CallsTakenBack, "too many calls taken back"},
-                    Violation{"Pings", Pings, "too many pings"}),
+                    Violation{"CallsTakenBack", CallsTakenBack, "too many calls taken back"}),
     [](const testing::TestParamInfo<Violation>& info) { return info.param.name; });
 
 }  // namespace
