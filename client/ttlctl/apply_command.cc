@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <istream>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -73,7 +73,8 @@ absl::StatusOr<std::string> ReadFile(Session& session, const std::string& path) 
   }
   std::ifstream file(path, std::ios::binary);
   if (file.is_open()) return ReadAll(file);
-  return absl::InvalidArgumentError(absl::StrCat("cannot be opened: ", std::strerror(errno)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("cannot be opened: ", std::generic_category().message(errno)));
 }
 
 absl::StatusOr<Step> PlanStep(TtlClient& client, const ContainerEntry& entry) {

@@ -56,7 +56,7 @@ std::string FormatCount(int64_t count) {
 
 std::string FormatRate(double per_second) {
   for (const int digits : {6, 15, 17}) {
-    const std::string text = absl::StrFormat("%.*g", digits, per_second);
+    std::string text = absl::StrFormat("%.*g", digits, per_second);
     double parsed;
     if (absl::SimpleAtod(text, &parsed) && parsed == per_second) return text;
   }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -68,7 +68,7 @@ class Importer {
       : session_(session), container_(std::move(container)), total_bytes_(total_bytes) {}
 
   absl::Status Run(std::istream& in) {
-    const absl::Status status = SendAll(in);
+    absl::Status status = SendAll(in);
     if (progress_drawn_) session_.terminal().err << "\r\033[K" << std::flush;
     return status;
   }
@@ -86,7 +86,7 @@ class Importer {
             absl::StrCat(batch.status().message(), "; ", DoneText(tally_), ", nothing after"));
       }
       if (batch->items.empty()) return absl::OkStatus();
-      const absl::Status sent = Send(*batch);
+      absl::Status sent = Send(*batch);
       if (!sent.ok()) return sent;
       if (tally_.batches % kBatchesPerProgress == 0) DrawProgress(in);
     }
@@ -167,8 +167,8 @@ ExitCode Import(Session& session, const ImportArguments& arguments) {
   }
   std::ifstream file(arguments.file, std::ios::binary);
   if (!file.is_open()) {
-    return session.Fail(ExitCode::kUsage,
-                        absl::StrCat(arguments.file, ": cannot be opened: ", std::strerror(errno)));
+    return session.Fail(ExitCode::kUsage, absl::StrCat(arguments.file, ": cannot be opened: ",
+                                                       std::generic_category().message(errno)));
   }
   const absl::Status checked = CheckAll(file);
   if (!checked.ok()) {
@@ -187,8 +187,9 @@ void AddImportCommand(CLI::App& app, Command& chosen) {
   auto arguments = std::make_shared<ImportArguments>();
   CLI::App* command = AddCommand(app, "import", "Report the items of a file of JSON lines",
                                  arguments, Import, chosen);
-  AddContainerId(*command, "CONTAINER",
-                 [arguments = arguments.get()](std::string id) { arguments->container = id; });
+  AddContainerId(*command, "CONTAINER", [arguments = arguments.get()](std::string id) {
+    arguments->container = std::move(id);
+  });
   AddTextOption(*command, "FILE",
                 "A regular file, checked to its end before anything is sent; or -, standard "
                 "input, sent as it is read",

@@ -134,7 +134,7 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  bool Stop(std::string message) {
+  bool Stop(absl::string_view message) {
     status_ = absl::InvalidArgumentError(message);
     return false;
   }

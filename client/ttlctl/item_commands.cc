@@ -134,8 +134,8 @@ ExitCode List(Session& session, const ListArguments& arguments) {
   bool is_in_doubt = false;
   do {
     // One more page follows only while some of the limit is left.
-    request.set_page_size(arguments.limit == 0 ? kMaxPageSize
-                                               : std::min(kMaxPageSize, arguments.limit - listed));
+    request.set_page_size(static_cast<int32_t>(
+        arguments.limit == 0 ? kMaxPageSize : std::min(kMaxPageSize, arguments.limit - listed)));
     const auto page = session.client().ListItems(request);
     if (!page.ok()) return session.Fail(page.status());
     PrintPage(session, *page, table);
@@ -202,8 +202,9 @@ void AddCheck(CLI::App& items, Command& chosen) {
   auto arguments = std::make_shared<CheckArguments>();
   CLI::App* command =
       AddCommand(items, "check", "Ask whether items are visible now", arguments, Check, chosen);
-  AddContainerId(*command, "CONTAINER",
-                 [arguments = arguments.get()](std::string id) { arguments->container = id; });
+  AddContainerId(*command, "CONTAINER", [arguments = arguments.get()](std::string id) {
+    arguments->container = std::move(id);
+  });
   command
       ->add_option_function<std::vector<std::string>>(
           "ID",
@@ -233,8 +234,9 @@ void AddExplain(CLI::App& items, Command& chosen) {
   CLI::App* command =
       AddCommand(items, "explain", "Show all that is known of an item, and why it is not deleted",
                  arguments, Explain, chosen);
-  AddContainerId(*command, "CONTAINER",
-                 [arguments = arguments.get()](std::string id) { arguments->container = id; });
+  AddContainerId(*command, "CONTAINER", [arguments = arguments.get()](std::string id) {
+    arguments->container = std::move(id);
+  });
   AddKeyOption(*command, "ID", "Id of the item", [arguments = arguments.get()](std::string id) {
     arguments->id = std::move(id);
   })->required();

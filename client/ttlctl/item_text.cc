@@ -59,7 +59,7 @@ absl::string_view VisibilityText(v1::Visibility visibility) {
 }
 
 std::string ItemKeyText(absl::string_view partition_key, absl::string_view id) {
-  const std::string id_text = id.empty() ? "\"\"" : KeyToText(id);
+  std::string id_text = id.empty() ? "\"\"" : KeyToText(id);
   if (partition_key.empty()) return id_text;
   return absl::StrCat(KeyToText(partition_key), " / ", id_text);
 }

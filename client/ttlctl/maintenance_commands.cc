@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <ostream>
 #include <string>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -182,7 +182,7 @@ class NewFile {
 
   // Empty if all is well.
   std::string Error() const {
-    return error_ == 0 ? "" : absl::StrCat(name_, ": ", std::strerror(error_));
+    return error_ == 0 ? "" : absl::StrCat(name_, ": ", std::generic_category().message(error_));
   }
 
  private:

@@ -15,7 +15,7 @@ namespace {
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 std::string SignedSpan(absl::Duration duration) {
-  const std::string span = FormatSpan(duration);
+  std::string span = FormatSpan(duration);
   if (span == "0s" || duration < absl::ZeroDuration()) return span;
   return absl::StrCat("+", span);
 }

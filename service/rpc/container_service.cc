@@ -112,7 +112,7 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
   // The etag stays that of the version looked at, so that the caller can make the change
   // only if nobody else did meanwhile.
   Container changed = *present;
-  changed.settings = std::move(settings);
+  changed.settings = settings;
   *response.mutable_container() = ToProto(changed);
   return absl::OkStatus();
 }

@@ -32,8 +32,7 @@ auto StreamRequester(ItemEndpoint& service, Method request_call) {
 
 // The bytes of a message in one piece; `slice` keeps them.
 absl::string_view Contiguous(const grpc::ByteBuffer& message, grpc::Slice& slice) {
-  grpc::ByteBuffer copy = message;  // of references
-  if (!copy.TrySingleSlice(&slice).ok() && !copy.DumpToSingleSlice(&slice).ok()) return {};
+  if (!message.TrySingleSlice(&slice).ok() && !message.DumpToSingleSlice(&slice).ok()) return {};
   return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
 }
 

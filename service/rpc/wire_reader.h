@@ -55,7 +55,7 @@ class WireReader {
 
 inline bool WireReader::ReadVarint(int max_bytes, uint64_t& value) {
   if (next_ != end_ && static_cast<signed char>(*next_) >= 0) {
-    value = static_cast<uint64_t>(*next_++);
+    value = static_cast<unsigned char>(*next_++);
     return true;
   }
   return ReadLongVarint(max_bytes, value);
