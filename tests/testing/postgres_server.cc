@@ -186,11 +186,10 @@ absl::Status PostgresServer::Stop(absl::Duration deadline) {
 }
 
 std::vector<pid_t> PostgresServer::StopProcesses() {
-  const pid_t postmaster = postmaster_->pid();
-  kill(postmaster, SIGSTOP);
-  WaitUntil([&] { return StateOf(postmaster).state == 'T' || IsGone(postmaster); });
-  std::vector<pid_t> processes = ChildrenOf(postmaster);
-  processes.push_back(postmaster);
+  // Fails only if it has just ended; its children are to be found all the same.
+  postmaster_->Suspend().IgnoreError();
+  std::vector<pid_t> processes = ChildrenOf(postmaster_->pid());
+  processes.push_back(postmaster_->pid());
   return processes;
 }
 
@@ -215,6 +214,10 @@ void PostgresServer::Suspend() {
   if (!IsRunning()) return;
   suspended_ = StopProcesses();
   for (const pid_t pid : suspended_) kill(pid, SIGSTOP);
+  for (const pid_t pid : suspended_) {
+    const bool stopped = WaitUntil([pid] { return StateOf(pid).state == 'T' || IsGone(pid); });
+    if (!stopped) Die(absl::StrCat(pid, " runs on after SIGSTOP"));
+  }
 }
 
 void PostgresServer::Resume() {

@@ -123,6 +123,19 @@ absl::Status Subprocess::Signal(int signal) {
   return absl::OkStatus();
 }
 
+absl::Status Subprocess::Suspend() {
+  if (absl::Status signalled = Signal(SIGSTOP); !signalled.ok()) return signalled;
+  siginfo_t change;
+  // WNOWAIT leaves an end for IsRunning to see, and a stop for another Suspend.
+  while (waitid(P_PID, static_cast<id_t>(pid_), &change, WSTOPPED | WEXITED | WNOWAIT) != 0) {
+    if (errno != EINTR) return absl::ErrnoToStatus(errno, "waitid");
+  }
+  if (change.si_code == CLD_STOPPED) return absl::OkStatus();
+  return absl::FailedPreconditionError("the process has ended");
+}
+
+absl::Status Subprocess::Resume() { return Signal(SIGCONT); }
+
 absl::StatusOr<ExitStatus> Subprocess::Wait(absl::Duration deadline) {
   if (!WaitUntil([this] { return !IsRunning(); }, deadline, absl::Milliseconds(2))) {
     return absl::DeadlineExceededError(

@@ -56,9 +56,15 @@ class Subprocess {
   // Whether it has not ended yet; a stopped process is running.
   bool IsRunning();
 
-  // Sends a signal (SIGTERM, SIGKILL, SIGSTOP, SIGCONT, ...).
+  // Sends a signal (SIGTERM, SIGHUP, ...) and does not wait for what it does.
   // FailedPrecondition if the process has ended.
   absl::Status Signal(int signal);
+
+  // SIGSTOP. When it returns, no thread of the process runs until Resume: the
+  // signal alone would let them go on for a while on a busy machine. No effect
+  // on a suspended process; FailedPrecondition if the process has ended.
+  absl::Status Suspend();
+  absl::Status Resume();
 
   // Waits for the end of the process. DeadlineExceeded if it is still running
   // then.

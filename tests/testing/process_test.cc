@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
 
@@ -60,15 +61,30 @@ TEST(SubprocessTest, SaysWhyAProgramCannotBeExecuted) {
 TEST(SubprocessTest, StopsAndContinuesAndDiesBySignal) {
   auto process = Subprocess::Start({.argv = {"/bin/sleep", "60"}, .env = {}, .output_path = ""});
   ASSERT_TRUE(process.ok()) << process.status();
-  EXPECT_TRUE((*process)->Signal(SIGSTOP).ok());
+  EXPECT_TRUE((*process)->Suspend().ok());
+  EXPECT_TRUE((*process)->Suspend().ok());
   EXPECT_TRUE((*process)->IsRunning());
   EXPECT_TRUE(absl::IsDeadlineExceeded((*process)->Wait(absl::Milliseconds(20)).status()));
-  EXPECT_TRUE((*process)->Signal(SIGCONT).ok());
+  EXPECT_TRUE((*process)->Resume().ok());
   EXPECT_TRUE((*process)->Signal(SIGTERM).ok());
   const auto ended = (*process)->Wait(absl::Seconds(10));
   ASSERT_TRUE(ended.ok()) << ended.status();
   EXPECT_EQ(ended->signal, SIGTERM);
   EXPECT_TRUE(absl::IsFailedPrecondition((*process)->Signal(SIGTERM)));
+}
+
+TEST(SubprocessTest, ASuspendedProcessHasStopped) {
+  auto process = Subprocess::Start(
+      {.argv = {"/bin/bash", "-c", "while :; do :; done"}, .env = {}, .output_path = ""});
+  ASSERT_TRUE(process.ok()) << process.status();
+  for (int round = 0; round < 100; ++round) {
+    ASSERT_TRUE((*process)->Suspend().ok());
+    EXPECT_THAT(ReadFile(absl::StrCat("/proc/", (*process)->pid(), "/stat")),
+                testing::HasSubstr(") T "));
+    ASSERT_TRUE((*process)->Resume().ok());
+  }
+  (*process)->Kill();
+  EXPECT_TRUE(absl::IsFailedPrecondition((*process)->Suspend()));
 }
 
 TEST(SubprocessTest, IsKilledOnDestruction) {

@@ -81,12 +81,12 @@ void ServerProcess::Kill() {
 
 absl::Status ServerProcess::Suspend() {
   if (process_ == nullptr) return absl::FailedPreconditionError("the process was never started");
-  return process_->Signal(SIGSTOP);
+  return process_->Suspend();
 }
 
 absl::Status ServerProcess::Resume() {
   if (process_ == nullptr) return absl::FailedPreconditionError("the process was never started");
-  return process_->Signal(SIGCONT);
+  return process_->Resume();
 }
 
 bool ServerProcess::IsRunning() { return process_ != nullptr && process_->IsRunning(); }

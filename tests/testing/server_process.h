@@ -48,7 +48,7 @@ class ServerProcess {
   // SIGKILL, then waits for the end. No effect if it is not running.
   void Kill();
 
-  // SIGSTOP and SIGCONT.
+  // As those of Subprocess.
   absl::Status Suspend();
   absl::Status Resume();
 

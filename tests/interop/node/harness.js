@@ -1,7 +1,8 @@
 // What the tests share: a sidecar process per test, a store in memory, waiting.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Mutex, PrimaryStore, SidecarError } from 'ttl-sidecar';
@@ -73,8 +74,27 @@ export class Sidecar {
     return sidecar;
   }
 
-  signal(name) {
-    this.process.kill(name);
+  // Once it is fulfilled, the sidecar takes connections and answers nothing. The signal alone would
+  // let it answer for a while yet.
+  async suspend() {
+    this.process.kill('SIGSTOP');
+    const tasks = `/proc/${this.process.pid}/task`;
+    const hasStopped = (task) => {
+      try {
+        return readFileSync(`${tasks}/${task}/stat`, 'latin1').includes(') T ');
+      } catch (error) {
+        if (error.code === 'ENOENT' || error.code === 'ESRCH') return false; // it has just ended
+        throw error;
+      }
+    };
+    await waitUntil(() => readdirSync(tasks).every(hasStopped), 'every thread has stopped');
+  }
+
+  // Once it is fulfilled, the sidecar has ended.
+  async kill() {
+    const ended = once(this.process, 'exit');
+    this.process.kill('SIGKILL');
+    await ended;
   }
 
   stop() {

@@ -82,7 +82,7 @@ test('what the source of batches throws reaches the reader', async (t) => {
 
 test('calls and streams end at their deadline when nothing answers', async (t) => {
   const sidecar = await start(t);
-  sidecar.signal('SIGSTOP');
+  await sidecar.suspend();
   const client = new Client({
     address: sidecar.address,
     checkTimeoutMs: 300,
@@ -123,9 +123,9 @@ test('a slow reader is not taken for a silent sidecar', async (t) => {
 
 test('streams end with an error when the sidecar dies', async (t) => {
   const sidecar = await start(t);
-  function* batches() {
+  async function* batches() {
     yield [{ id: '1' }];
-    sidecar.signal('SIGKILL');
+    await sidecar.kill();
     yield [{ id: '1' }];
   }
   await assertRefused(

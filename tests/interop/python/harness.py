@@ -49,8 +49,14 @@ class Sidecar:
         with contextlib.suppress(SidecarError):
             return client.status()
 
-    def signal(self, number):
-        self._process.send_signal(number)
+    def suspend(self):
+        """When it returns, the sidecar takes connections and answers nothing until resume(). The
+        signal alone would let it answer for a while yet."""
+        self._process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+
+    def resume(self):
+        self._process.send_signal(signal.SIGCONT)
 
     def kill(self):
         if self._process is not None:
@@ -134,15 +140,6 @@ class _Refused(contextlib.AbstractContextManager):
         for word in self._words:
             self._test.assertIn(word, error.message)
         return True
-
-
-def pause(sidecar):
-    """Until resume(), the sidecar takes connections and answers nothing."""
-    sidecar.signal(signal.SIGSTOP)
-
-
-def resume(sidecar):
-    sidecar.signal(signal.SIGCONT)
 
 
 Code = grpc.StatusCode

@@ -2,7 +2,7 @@
 
 import time
 
-from harness import Code, SidecarTestCase, pause, resume
+from harness import Code, SidecarTestCase
 from ttl_sidecar import Check, Client, Item, TrackResult, Visibility
 
 
@@ -70,8 +70,8 @@ class Streams(SidecarTestCase):
                 reply.results()
 
     def test_calls_and_streams_end_at_their_deadline_when_nothing_answers(self):
-        pause(self.sidecar)
-        self.addCleanup(resume, self.sidecar)
+        self.sidecar.suspend()
+        self.addCleanup(self.sidecar.resume)
         client = self.enterContext(Client(self.sidecar.address, check_timeout=0.3,
                                           report_timeout=0.3, admin_timeout=0.3))
         for call in (lambda: client.check("c", [Check(id=b"1")]),
