@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "service/rpc/role.h"
+#include "service/server/closed_connections.h"
 #include "service/server/metric_catalog.h"
 
 namespace ttl {
@@ -52,6 +53,13 @@ void AddAccessMetrics(const AccessCounters& counters, MetricSheet& sheet) {
     const auto index = static_cast<size_t>(role);
     sheet.Set(metric::kAccessRefusals, counters.refused[index].load(),
               {std::string(RoleName(role))});
+  }
+}
+
+void AddConnectionMetrics(MetricSheet& sheet) {
+  for (int i = 0; i < kCloseReasons; ++i) {
+    const auto reason = static_cast<CloseReason>(i);
+    sheet.Set(metric::kClosedConnections, ClosedConnections(reason), {CloseReasonName(reason)});
   }
 }
 

@@ -18,6 +18,9 @@ void AddCheckMetrics(const CheckCounters& counters, MetricSheet& sheet);
 // Calls refused for want of a role.
 void AddAccessMetrics(const AccessCounters& counters, MetricSheet& sheet);
 
+// Connections that were closed for what their clients did.
+void AddConnectionMetrics(MetricSheet& sheet);
+
 }  // namespace ttl
 
 #endif  // TTL_SERVICE_SERVER_CALL_METRICS_H_

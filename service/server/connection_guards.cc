@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <openssl/ssl.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -10,7 +9,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <vector>
+
+#include "service/server/closed_connections.h"
 
 namespace ttl {
 namespace {
@@ -25,7 +27,6 @@ struct Guards {
 
 // Null until GuardConnections(). Never destroyed: connections may outlive main().
 std::atomic<Guards*> guards = nullptr;
-std::atomic<int64_t> cut_off = 0;
 
 FrameGuard* GuardOf(int file) {
   Guards* const all = guards.load(std::memory_order_acquire);
@@ -52,35 +53,31 @@ FrameGuard* GuardOf(SSL* connection) {
   return guard;
 }
 
-const char* Reason(Verdict verdict) {
+std::optional<CloseReason> ReasonToClose(Verdict verdict) {
   switch (verdict) {
     case Verdict::kHeaderBlockTooLarge:
-      return "header block too large";
+      return CloseReason::kHeaderBlockTooLarge;
     case Verdict::kSettingsNotAcknowledged:
-      return "too many calls before the settings are acknowledged";
+      return CloseReason::kSettingsNotAcknowledged;
     case Verdict::kTooManyResets:
-      return "too many calls taken back";
+      return CloseReason::kTooManyResets;
     case Verdict::kTooManyPings:
-      return "too many pings";
+      return CloseReason::kTooManyPings;
     case Verdict::kKeeps:
       break;
   }
-  return "";
+  return std::nullopt;
 }
 
-// Whether the connection may stay. Logs the 1st, 2nd, 4th, 8th, ... that may not: a flood
-// must not flood the log.
+// Whether the connection may stay; one that may not is counted.
 bool Keeps(FrameGuard& guard, const void* data, size_t size) {
   // As coarse as it may be: it is asked at every read.
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  const Verdict verdict = guard.Take({static_cast<const char*>(data), size}, now.tv_sec);
-  if (verdict == Verdict::kKeeps) return true;
-  const int64_t count = ++cut_off;
-  if ((count & (count - 1)) == 0) {
-    spdlog::warn("connection cut off: reason=\"{}\" cut_off={}", Reason(verdict), count);
-  }
-  return false;
+  const std::optional<CloseReason> reason =
+      ReasonToClose(guard.Take({static_cast<const char*>(data), size}, now.tv_sec));
+  if (reason.has_value()) CountClosedConnection(*reason);
+  return !reason.has_value();
 }
 
 // The same for `size` bytes in the parts of a message.

@@ -8,7 +8,7 @@
 namespace ttl {
 
 // Holds all clients of this process to `limits`, with a FrameGuard for each connection: one
-// that breaks them is cut off, as if its client had hung up, and the log says why.
+// that breaks them is closed, as if its client had hung up, and counted by the reason.
 //
 // gRPC 1.51 has no place for such a rule, neither before nor behind TLS. So this file has
 // its own recvmsg(), SSL_read() and close(), which the linker puts in place of those of the

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <limits>
 
+#include "service/server/closed_connections.h"
 #include "service/server/connection_guards.h"
 
 namespace ttl {
@@ -22,7 +23,6 @@ namespace {
 std::atomic<int> file_bound = std::numeric_limits<int>::max();
 // Held open, to be given up for a moment when there is no number left; -1: none.
 std::atomic<int> spare_file = -1;
-std::atomic<int64_t> refused = 0;
 
 // Returns the limit on open files, which it has raised to `wanted` if it could.
 int64_t RaiseFileLimit(int64_t wanted) {
@@ -42,12 +42,7 @@ int Accept(int listener, sockaddr* address, socklen_t* length, int flags) {
   return static_cast<int>(syscall(SYS_accept4, listener, address, length, flags));
 }
 
-// The 1st, 2nd, 4th, 8th, ...: a flood must not flood the log.
-void CountRefused() {
-  const int64_t count = ++refused;
-  if ((count & (count - 1)) != 0) return;
-  spdlog::warn("connection refused: reason=\"too many connections\" refused={}", count);
-}
+void CountRefused() { CountClosedConnection(CloseReason::kTooManyConnections); }
 
 // Closes the connection that waits, for which there is no file. False if it cannot.
 bool RefuseWithoutFile(int listener) {

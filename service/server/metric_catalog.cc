@@ -44,6 +44,7 @@ constexpr const MetricInfo* kAll[] = {
     &metric::kChecks,
     &metric::kImpossibleChecks,
     &metric::kAccessRefusals,
+    &metric::kClosedConnections,
     &metric::kReady,
     &metric::kWritable,
     &metric::kDamagedRecords,

@@ -155,6 +155,10 @@ inline constexpr MetricInfo kImpossibleChecks = {
 inline constexpr MetricInfo kAccessRefusals = {
     "ttl_sidecar_access_refusals_total", MetricType::Counter, "role",
     "Calls refused with PERMISSION_DENIED, by the role that would have done."};
+inline constexpr MetricInfo kClosedConnections = {
+    "ttl_sidecar_closed_connections_total", MetricType::Counter, "reason",
+    "Connections that the sidecar closed for what their clients did: too_many_connections, beyond "
+    "--max-connections; the others are of clients that break the bounds of deploy/README.md."};
 
 // Writing.
 inline constexpr MetricInfo kReady = {

@@ -42,6 +42,7 @@ void SidecarMetrics::AddSources(MetricSheet& sheet) const {
   AddCallMetrics(sources_->calls, sheet);
   AddCheckMetrics(sources_->checks, sheet);
   AddAccessMetrics(sources_->access, sheet);
+  AddConnectionMetrics(sheet);
   sheet.Set(metric::kWritable, sources_->storage.WriteHealth().ok());
   sheet.Set(metric::kDamagedRecords, static_cast<int64_t>(sources_->storage.Problems().size()));
   AddStorageMetrics(sources_->storage.Figures(), sheet);

@@ -131,7 +131,7 @@ TEST_F(CallLimitsTest, MetadataBeyondTheLimitIsRefusedAndCostsTheConnectionAtMos
   EXPECT_TRUE(WaitUntil([&] { return Check(Checks(1, 1, 1)).ok(); }));
   const grpc::Status cut_off = Check(Checks(1, 1, 1), 64 << 10);
   EXPECT_EQ(cut_off.error_code(), grpc::StatusCode::UNAVAILABLE) << cut_off.error_message();
-  EXPECT_THAT(sidecar_->Log(), HasSubstr("header block too large"));
+  EXPECT_THAT(sidecar_->Log(), HasSubstr("reason=header_block_too_large"));
   EXPECT_TRUE(WaitUntil([&] { return Check(Checks(1, 1, 1)).ok(); }));
   EXPECT_TRUE(stream->Write(streamed) && stream->Read(&answer));
   EXPECT_TRUE(stream->WritesDone());

@@ -1,6 +1,6 @@
 // Clients that break the limits of FrameGuard: over plain sockets and behind TLS they are cut
-// off, all others stay, and the log says why. Pings are left out: gRPC ends such a connection
-// itself where it can still write to it. See abuse_test.cc for those who do not read.
+// off, all others stay, and log and metrics say why. Pings are left out: gRPC ends such a
+// connection itself where it can still write to it. See abuse_test.cc for those who do not read.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,8 +15,10 @@
 #include "tests/integration/raw_http2.h"
 #include "tests/integration/raw_tls.h"
 #include "tests/testing/certificates.h"
+#include "tests/testing/scrape.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
 
 namespace ttl {
 namespace {
@@ -78,13 +80,21 @@ class ConnectionGuardsTest : public testing::TestWithParam<Violation> {
                      "--tls-cert-file",
                      dir_.File("cert"),
                      "--tls-key-file",
-                     dir_.File("key")};
+                     dir_.File("key"),
+                     absl::StrCat("--metrics-listen=unix:", dir_.File("metrics"))};
     sidecar_ = std::make_unique<SidecarProcess>(options);
   }
 
   void SetUp() override {
     const absl::Status started = sidecar_->Start();
     ASSERT_TRUE(started.ok()) << started;
+  }
+
+  double Closed(const std::string& reason) const {
+    const absl::StatusOr<Scrape> scrape = Scrape::Get(dir_.File("metrics"));
+    if (!scrape.ok()) return -1;
+    return scrape->Value(
+        absl::StrCat("ttl_sidecar_closed_connections_total{reason=\"", reason, "\"}"));
   }
 
   const TempDir dir_;
@@ -107,8 +117,8 @@ TEST_P(ConnectionGuardsTest, WhoBreaksALimitIsCutOffAndAllOthersStay) {
   bad_tls.Send(sent);
   EXPECT_TRUE(bad_tls.AwaitEnd());
 
-  EXPECT_THAT(sidecar_->Log(),
-              HasSubstr(absl::StrCat("reason=\"", GetParam().reason, "\" cut_off=2")));
+  EXPECT_THAT(sidecar_->Log(), HasSubstr(absl::StrCat("reason=", GetParam().reason, " closed=2")));
+  EXPECT_TRUE(WaitUntil([&] { return Closed(GetParam().reason) == 2; }));
   EXPECT_EQ(good.ReadGoaway(absl::ZeroDuration()), "");
   EXPECT_TRUE(good_tls.Send(BeginCall(0)));
   const absl::Status served = bystander.AwaitRounds(20);
@@ -119,11 +129,10 @@ TEST_P(ConnectionGuardsTest, WhoBreaksALimitIsCutOffAndAllOthersStay) {
 
 INSTANTIATE_TEST_SUITE_P(
     Violations, ConnectionGuardsTest,
-    testing::Values(Violation{"EndlessHeaderBlock", EndlessHeaderBlock, "header block too large"},
+    testing::Values(Violation{"EndlessHeaderBlock", EndlessHeaderBlock, "header_block_too_large"},
                     Violation{"CallsBeforeSettingsAreAcknowledged",
-                              CallsBeforeSettingsAreAcknowledged,
-                              "too many calls before the settings are acknowledged"},
-                    Violation{"CallsTakenBack", CallsTakenBack, "too many calls taken back"}),
+                              CallsBeforeSettingsAreAcknowledged, "settings_not_acknowledged"},
+                    Violation{"CallsTakenBack", CallsTakenBack, "too_many_resets"}),
     [](const testing::TestParamInfo<Violation>& info) { return info.param.name; });
 
 }  // namespace

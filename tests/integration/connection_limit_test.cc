@@ -64,7 +64,7 @@ TEST_F(ConnectionLimitTest, ThoseBeyondItAreClosedAndTheOthersServed) {
   EXPECT_TRUE(LastIsClosed());
   EXPECT_EQ(connections_[100]->ReadGoaway(absl::ZeroDuration()), "");
   ExpectServed();
-  EXPECT_THAT(sidecar_->Log(), HasSubstr("reason=\"too many connections\""));
+  EXPECT_THAT(sidecar_->Log(), HasSubstr("reason=too_many_connections"));
   connections_.clear();
   EXPECT_TRUE(NewcomersAreServed());
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "service/server/closed_connections.h"
 #include "tests/testing/rpc_matchers.h"
 #include "tests/testing/rpc_proto.h"
 #include "tests/testing/rpc_sidecar.h"
@@ -160,6 +161,25 @@ TEST(AccessMetricsTest, RefusalsCountByRole) {
   const Scrape scrape = Scrape::Parse(prometheus::TextSerializer().Serialize(sheet.Take())).value();
   EXPECT_EQ(scrape.Value("ttl_sidecar_access_refusals_total{role=\"admin\"}"), 2);
   EXPECT_EQ(scrape.Value("ttl_sidecar_access_refusals_total{role=\"store\"}"), 0);
+}
+
+TEST(ConnectionMetricsTest, ClosedOnesCountByReasonFromTheStart) {
+  const auto closed = [](CloseReason reason) {
+    MetricSheet sheet;
+    AddConnectionMetrics(sheet);
+    return Scrape::Parse(prometheus::TextSerializer().Serialize(sheet.Take()))
+        .value()
+        .Value(absl::StrCat("ttl_sidecar_closed_connections_total{reason=\"",
+                            CloseReasonName(reason), "\"}"));
+  };
+  for (int i = 0; i < kCloseReasons; ++i) {
+    const auto reason = static_cast<CloseReason>(i);
+    EXPECT_EQ(closed(reason), 0) << CloseReasonName(reason);
+    for (int count = 0; count <= i; ++count) CountClosedConnection(reason);
+  }
+  for (int i = 0; i < kCloseReasons; ++i) {
+    EXPECT_EQ(closed(static_cast<CloseReason>(i)), i + 1) << i;
+  }
 }
 
 }  // namespace
