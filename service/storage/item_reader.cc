@@ -79,7 +79,7 @@ void ItemReader::ReadTimes(absl::Span<RecordCache::Lookup> lookups,
 
 absl::StatusOr<std::optional<ItemTimes>> ItemReader::ReadColdTimes(
     const RecordCache::Lookup& lookup) const {
-  if (cache_.MissedAgain(lookup.ticket)) {
+  if (lookup.missed_again) {
     TTL_ASSIGN_OR_RETURN(const StoredItemPtr item, ReadDatabase(lookup.key, lookup.ticket));
     return TimesOf(item.get());
   }

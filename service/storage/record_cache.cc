@@ -94,7 +94,9 @@ std::optional<StoredItemPtr> RecordCache::Find(absl::string_view key, Ticket& ti
 
 void RecordCache::FindTimes(absl::Span<Lookup> lookups) {
   for (size_t first = 0; first < lookups.size(); first += kMaxTogether) {
-    FindTimesTogether(lookups.subspan(first, kMaxTogether));
+    const absl::Span<Lookup> together = lookups.subspan(first, kMaxTogether);
+    FindTimesTogether(together);
+    NoteMisses(together);
   }
 }
 
@@ -145,15 +147,22 @@ void RecordCache::FindTimesInShard(Shard& shard, absl::Span<Lookup* const> looku
   shard.hits += static_cast<int64_t>(lookups.size()) - misses;
 }
 
+// No exchange, which would wait for the memory of each before it goes on to the next. A note
+// that is lost to another thread only makes an item be offered later.
+void RecordCache::NoteMisses(absl::Span<Lookup> lookups) {
+  for (Lookup& lookup : lookups) {
+    if (lookup.known) continue;
+    const auto part = static_cast<uint32_t>(lookup.ticket.hash >> 32);
+    std::atomic<uint32_t>& last = misses_[lookup.ticket.hash % kMisses];
+    lookup.missed_again = last.load(std::memory_order_relaxed) == part;
+    last.store(part, std::memory_order_relaxed);
+  }
+}
+
 void RecordCache::Offer(absl::string_view key, StoredItemPtr item, const Ticket& ticket) {
   Shard& shard = shards_[ShardOf(ticket.hash)];
   const MutexLock lock(shard.mutex);
   if (shard.puts == ticket.puts) Store(shard, key, ticket.hash, std::move(item));
-}
-
-bool RecordCache::MissedAgain(const Ticket& ticket) {
-  const auto part = static_cast<uint32_t>(ticket.hash >> 32);
-  return misses_[ticket.hash % kMisses].exchange(part, std::memory_order_relaxed) == part;
 }
 
 void RecordCache::Put(absl::string_view key, StoredItemPtr item) {

@@ -47,6 +47,10 @@ class RecordCache {
     absl::string_view key;
     Ticket ticket = {};                   // filled
     bool known = false;                   // whether anything is known of the key
+    // If not: whether it was looked for in vain before, not long ago. Readers of very many
+    // items offer only those, since what is asked for once need not push out what is asked
+    // for often.
+    bool missed_again = false;
     std::optional<ItemTimes> times = {};  // if it is; see TimesOf
   };
 
@@ -56,11 +60,6 @@ class RecordCache {
 
   // By readers: what the database said after the Find() that gave the ticket.
   void Offer(absl::string_view key, StoredItemPtr item, const Ticket& ticket);
-
-  // Notes that a key of this hash was looked for in vain, and returns whether that
-  // happened before, not long ago: readers of very many items offer only what they miss
-  // again, since what is asked for once need not push out what is asked for often.
-  bool MissedAgain(const Ticket& ticket);
 
   // By the committer, after the write, before the caller is answered.
   void Put(absl::string_view key, StoredItemPtr item);
@@ -102,6 +101,7 @@ class RecordCache {
 
   static size_t ShardOf(uint64_t hash);
   void FindTimesTogether(absl::Span<Lookup> lookups);
+  void NoteMisses(absl::Span<Lookup> lookups);
   static void FindTimesInShard(Shard& shard, absl::Span<Lookup* const> lookups)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   void Store(Shard& shard, absl::string_view key, uint64_t hash, StoredItemPtr item)
@@ -113,7 +113,7 @@ class RecordCache {
 
   const size_t shard_capacity_bytes_;
   std::array<Shard, kShards> shards_;
-  // The last miss at each place of a table, by part of its hash.
+  // The last miss of FindTimes at each place of a table, by part of its hash.
   const std::unique_ptr<std::atomic<uint32_t>[]> misses_ =
       std::make_unique<std::atomic<uint32_t>[]>(kMisses);
 };

@@ -12,14 +12,19 @@
 namespace ttl {
 namespace {
 
+absl::Status ParseInto(google::protobuf::MessageLite& message, absl::string_view what,
+                       absl::string_view bytes) {
+  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return absl::OkStatus();
+  }
+  return absl::DataLossError(absl::StrCat("unreadable ", what, " record of ", bytes.size(),
+                                          " bytes: ", absl::BytesToHexString(bytes.substr(0, 32))));
+}
+
 template <typename Message>
 absl::StatusOr<Message> Parse(absl::string_view what, absl::string_view bytes) {
   Message message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return absl::DataLossError(
-        absl::StrCat("unreadable ", what, " record of ", bytes.size(),
-                     " bytes: ", absl::BytesToHexString(bytes.substr(0, 32))));
-  }
+  TTL_RETURN_IF_ERROR(ParseInto(message, what, bytes));
   return message;
 }
 
@@ -172,16 +177,18 @@ std::string EncodeItem(const StoredItem& item) {
 }
 
 absl::StatusOr<StoredItem> DecodeStoredItem(absl::string_view bytes) {
-  TTL_ASSIGN_OR_RETURN(auto record, Parse<storage::v1::ItemRecord>("item", bytes));
+  // Kept, so that reading an item allocates nothing for it.
+  thread_local storage::v1::ItemRecord record;
+  TTL_RETURN_IF_ERROR(ParseInto(record, "item", bytes));
   StoredItem item;
   item.version.times.ts = record.ts();
   if (record.has_ttl()) item.version.times.ttl = record.ttl();
-  item.version.etag = std::move(*record.mutable_etag());
+  item.version.etag = record.etag();
   if (record.has_sequence()) item.version.sequence = record.sequence();
   item.version.size_bytes = record.size_bytes();
   item.generation = record.generation();
   item.attempts = static_cast<int32_t>(record.attempts());
-  item.last_error = std::move(*record.mutable_last_error());
+  item.last_error = record.last_error();
   item.state_unknown = record.state_unknown();
   if (record.index_number() == 0) return item;
   if (record.index_family() < 1 || record.index_family() > 3) {

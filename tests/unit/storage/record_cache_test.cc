@@ -81,10 +81,9 @@ TEST(RecordCacheTest, ManyAreFoundTogetherEachItsOwn) {
 
 TEST(RecordCacheTest, AMissIsNotedOnceItHappened) {
   RecordCache cache(1 << 20);
-  const RecordCache::Lookup first = FindTimes(cache, "a");
-  EXPECT_FALSE(cache.MissedAgain(first.ticket));
-  EXPECT_FALSE(cache.MissedAgain(FindTimes(cache, "b").ticket));
-  EXPECT_TRUE(cache.MissedAgain(FindTimes(cache, "a").ticket));
+  EXPECT_FALSE(FindTimes(cache, "a").missed_again);
+  EXPECT_FALSE(FindTimes(cache, "b").missed_again);
+  EXPECT_TRUE(FindTimes(cache, "a").missed_again);
 }
 
 // What was asked for since the hand passed stays, what was not goes.
