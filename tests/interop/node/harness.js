@@ -7,10 +7,20 @@ import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Mutex, PrimaryStore, SidecarError } from 'ttl-sidecar';
 
+// How long anything here may take: a machine that stands still for seconds fails no test.
+export const PATIENCE_MS = 60000;
+// For clients that are not to be impatient.
+export const PATIENT = {
+  checkTimeoutMs: PATIENCE_MS,
+  reportTimeoutMs: PATIENCE_MS,
+  adminTimeoutMs: PATIENCE_MS,
+};
+
 // Answers the first truthy value of `condition`; fails after `deadlineMs`.
-export async function waitUntil(condition, what, deadlineMs = 20000) {
+export async function waitUntil(condition, what, deadlineMs = PATIENCE_MS) {
   const end = performance.now() + deadlineMs;
-  while (performance.now() < end) {
+  for (let isLast = false; !isLast; ) {
+    isLast = performance.now() >= end;
     const value = await condition();
     if (value) return value;
     await pause(10);
@@ -24,9 +34,13 @@ export async function toArray(iterable) {
   return all;
 }
 
-export function tempFolder(test) {
+// `end`: ends whatever writes to the folder, before that is removed.
+export function tempFolder(test, end = () => {}) {
   const folder = mkdtempSync(`${tmpdir()}/ttl-`);
-  test.after(() => rmSync(folder, { recursive: true }));
+  test.after(async () => {
+    await end();
+    rmSync(folder, { recursive: true });
+  });
   return folder;
 }
 
@@ -47,7 +61,7 @@ export async function assertRefused(promise, codeName, ...words) {
 export class Sidecar {
   static async start(test, ...flags) {
     const sidecar = new Sidecar();
-    sidecar.folder = tempFolder(test);
+    sidecar.folder = tempFolder(test, () => sidecar.stop());
     sidecar.storeAddress = `unix:${sidecar.folder}/store.sock`;
     sidecar.address = `unix:${sidecar.folder}/sidecar.sock`;
     const log = `${sidecar.folder}/sidecar.log`;
@@ -65,8 +79,7 @@ export class Sidecar {
       ],
       { stdio: ['ignore', output, output] },
     );
-    sidecar.client = new Client({ address: sidecar.address });
-    test.after(() => sidecar.stop());
+    sidecar.client = new Client({ address: sidecar.address, ...PATIENT });
     await waitUntil(() => {
       if (sidecar.process.exitCode !== null) assert.fail(`it has ended: ${readFileSync(log)}`);
       return sidecar.client.status().catch(() => undefined);
@@ -92,14 +105,15 @@ export class Sidecar {
 
   // Once it is fulfilled, the sidecar has ended.
   async kill() {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
     const ended = once(this.process, 'exit');
     this.process.kill('SIGKILL');
     await ended;
   }
 
-  stop() {
-    this.client.close();
-    this.process.kill('SIGKILL');
+  async stop() {
+    this.client?.close();
+    if (this.process !== undefined) await this.kill();
   }
 }
 

@@ -1,9 +1,9 @@
-// What the README prints works as printed; only addresses are replaced.
+// What the README prints works as printed; only addresses and deadlines are replaced.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
-import { Sidecar } from './harness.js';
+import { PATIENT, Sidecar } from './harness.js';
 
 const readme = readFileSync(process.env.TTL_NODE_README, 'utf8');
 const [client, store] = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
@@ -23,7 +23,11 @@ test('the example of a client runs', async (t) => {
   const printed = run(
     t,
     'readme_client.js',
-    client.replace('unix:/run/ttl-sidecar/sidecar.sock', address),
+    // With the usual deadlines it would fail wherever the machine stands still for a second.
+    client.replace(
+      "{ address: 'unix:/run/ttl-sidecar/sidecar.sock' }",
+      JSON.stringify({ address, ...PATIENT }),
+    ),
   );
   assert.match(printed, /^visible \d+$/m);
   assert.match(printed, /^INVALID_ARGUMENT .*ttl/m);

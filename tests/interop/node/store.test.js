@@ -4,7 +4,15 @@ import test from 'node:test';
 import grpc from '@grpc/grpc-js';
 import { StoreBusy, serveStore } from 'ttl-sidecar';
 import { serviceDefinition } from '../node_modules/ttl-sidecar/src/messages.js';
-import { MemoryStore, Sidecar, now, tempFolder, toArray, waitUntil } from './harness.js';
+import {
+  MemoryStore,
+  PATIENCE_MS,
+  Sidecar,
+  now,
+  tempFolder,
+  toArray,
+  waitUntil,
+} from './harness.js';
 
 const TS = 1000000; // of the items in the table; they expire at TS + 10
 const METHODS = serviceDefinition('PrimaryStoreService');
@@ -38,7 +46,7 @@ async function startStore(t) {
         responseDeserialize,
         request,
         new grpc.Metadata(),
-        { deadline: Date.now() + 5000 },
+        { deadline: Date.now() + PATIENCE_MS },
         (error, response) => (error ? reject(error) : resolve(response)),
       );
     });
@@ -53,7 +61,7 @@ async function startStore(t) {
         responseDeserialize,
         { container: 'c', pageToken, maxItems },
         new grpc.Metadata(),
-        { deadline: Date.now() + 5000 },
+        { deadline: Date.now() + PATIENCE_MS },
       ),
     );
   };

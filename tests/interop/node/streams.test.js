@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Client } from 'ttl-sidecar';
-import { Sidecar, assertRefused, now, toArray } from './harness.js';
+import { PATIENCE_MS, Sidecar, assertRefused, now, toArray } from './harness.js';
 
 async function start(t) {
   const sidecar = await Sidecar.start(t);
@@ -99,14 +99,15 @@ test('calls and streams end at their deadline when nothing answers', async (t) =
     () => toArray(client.watchContainers({ heartbeatMs: 100 })),
   ]) {
     const begin = performance.now();
-    await assertRefused(call(), 'DEADLINE_EXCEEDED', sidecar.address);
-    assert.ok(performance.now() - begin < 5000);
+    const error = await assertRefused(call(), 'DEADLINE_EXCEEDED', sidecar.address);
+    assert.ok(performance.now() - begin < PATIENCE_MS / 2, error.message);
   }
 });
 
 test('a slow reader is not taken for a silent sidecar', async (t) => {
   const { address } = await start(t);
-  const client = new Client({ address, checkTimeoutMs: 300 });
+  // The sidecar has answered long before; a machine may stand still for a part of that.
+  const client = new Client({ address, checkTimeoutMs: 4000 });
   t.after(() => client.close());
   let replies = 0;
   for await (const reply of client.checkStream('c', [
@@ -114,8 +115,8 @@ test('a slow reader is not taken for a silent sidecar', async (t) => {
     [{ id: '1' }],
     [{ id: '1' }],
   ])) {
-    const end = performance.now() + 500; // the reader is busy for longer than the deadline
-    while (performance.now() < end);
+    const end = performance.now() + 4500; // the reader is busy for longer than the deadline
+    while (replies === 0 && performance.now() < end);
     replies += reply.results.length;
   }
   assert.equal(replies, 3);

@@ -16,13 +16,22 @@ from ttl_sidecar import Client, PrimaryStore, SidecarError
 
 BINARIES = pathlib.Path(os.environ["TTL_BIN"])
 
+# Seconds that anything here may take: a machine that stands still for some fails no test.
+PATIENCE = 60.0
+# Also of clients that say nothing of it, as in the README; those that are to be impatient say so.
+Client.__init__.__kwdefaults__.update(
+    check_timeout=PATIENCE, report_timeout=PATIENCE, admin_timeout=PATIENCE)
 
-def wait_until(condition, what, deadline=20.0):
+
+def wait_until(condition, what, deadline=PATIENCE):
     """Returns the first true value of `condition`; fails after `deadline` seconds."""
     end = time.monotonic() + deadline
-    while time.monotonic() < end:
+    while True:
+        is_last = time.monotonic() >= end
         if value := condition():
             return value
+        if is_last:
+            break
         time.sleep(0.01)
     raise AssertionError(f"not within {deadline:g} s: {what}")
 

@@ -1,4 +1,5 @@
-"""What the READMEs of client/ print works as printed; only addresses and folders are replaced."""
+"""What the READMEs of client/ print works as printed; only addresses, folders and deadlines are
+replaced."""
 
 import contextlib
 import io

@@ -5,7 +5,7 @@ import time
 import grpc
 from google.protobuf import duration_pb2
 
-from harness import Code, MemoryStore, SidecarTestCase, TempDirTestCase, wait_until
+from harness import PATIENCE, Code, MemoryStore, SidecarTestCase, TempDirTestCase, wait_until
 from ttl.v1 import primary_store_service_pb2 as pb, primary_store_service_pb2_grpc
 from ttl_sidecar import Check, Item, PrimaryStore, StoreBusy, serve_store
 
@@ -37,7 +37,7 @@ class ConditionalDelete(TempDirTestCase):
     def delete(self, *items, not_after=TS + 60):
         request = pb.DeleteItemsRequest(container="c", items=items)
         request.not_after.FromSeconds(not_after)
-        response = self.stub.DeleteItems(request, timeout=5)
+        response = self.stub.DeleteItems(request, timeout=PATIENCE)
         self.assertEqual(response.store_now.ToNanoseconds(), self.store.now_ns())
         return response
 
@@ -133,11 +133,11 @@ class ConditionalDelete(TempDirTestCase):
         without_items.not_after.FromSeconds(TS + 60)
         for request in (without_time, without_items):
             with self.assertRaises(grpc.RpcError) as refused:
-                self.stub.DeleteItems(request, timeout=5)
+                self.stub.DeleteItems(request, timeout=PATIENCE)
             self.assertIs(refused.exception.code(), Code.INVALID_ARGUMENT)
 
     def test_the_store_says_who_it_is(self):
-        info = self.stub.GetStoreInfo(pb.GetStoreInfoRequest(), timeout=5)
+        info = self.stub.GetStoreInfo(pb.GetStoreInfoRequest(), timeout=PATIENCE)
         self.assertEqual((info.store_id, info.now.seconds, info.max_batch_items),
                          ("memory", TS + 10, 1000))
         self.assertEqual(list(info.capabilities),
@@ -145,7 +145,7 @@ class ConditionalDelete(TempDirTestCase):
 
     def scan(self, page_token=b"", max_items=10000):
         request = pb.ScanItemsRequest(container="c", page_token=page_token, max_items=max_items)
-        return list(self.stub.ScanItems(request, timeout=5))
+        return list(self.stub.ScanItems(request, timeout=PATIENCE))
 
     def test_a_scan_gives_every_item_once_over_messages_and_calls(self):
         items = [Item(partition_key=b"p" * (n % 3), id=b"%05d" % n, ts=TS) for n in range(1501)]
