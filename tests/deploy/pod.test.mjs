@@ -13,7 +13,8 @@ for (const overlay of ["base", "overlays/deployment", "overlays/production"]) {
     const pod = new Pod(objects);
     try {
       await pod.start();
-      assert.ok(await pod.probe("livenessProbe"));
+      // As the kubelet, which lets a probe fail now and then.
+      await eventually("the sidecar is live", () => pod.probe("livenessProbe"));
 
       const policies = yaml.load(
         objects.find((o) => o.data?.["containers.yaml"]).data["containers.yaml"],
@@ -118,7 +119,7 @@ test("rows of the pod of overlays/postgres are hidden at once, deleted, and all 
     // The pod is ready once the Job has made what is needed, and the Job waits for the database.
     const [, installed] = await Promise.all([pod.start(), pod.runJob("ttl-postgres-install")]);
     assert.match(installed, /^installed$/m);
-    assert.ok(await pod.probe("livenessProbe", "ttl-postgres"));
+    await eventually("ttl-postgres is live", () => pod.probe("livenessProbe", "ttl-postgres"));
 
     await asShop(
       `INSERT INTO sessions (updated_at, ttl, payload) VALUES
@@ -144,6 +145,10 @@ test("rows of the pod of overlays/postgres are hidden at once, deleted, and all 
     );
     assert.equal(uninstall.code, 0, uninstall.stderr);
     assert.equal(await pod.stopContainer("ttl-postgres"), 0);
+    // The server's process for it ends a moment later.
+    await eventually("its slot is no longer in use", async () => {
+      return (await asPostgres("SELECT count(*) FROM pg_replication_slots WHERE active")) === "0";
+    });
     await asPostgres(uninstall.stdout);
     for (const [what, left] of [
       ["pg_replication_slots", ""],
