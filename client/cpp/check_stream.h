@@ -14,7 +14,7 @@
 namespace ttl {
 
 // One call of StreamCheckVisibility: requests out, answers back in the same order. It
-// has no thread: whoever calls Next() moves it on, and gets the answer in his own
+// has no thread: whoever calls Next() moves it on, and gets the answer in its own
 // thread. Used by one thread at a time, which need not always be the same.
 class CheckStream {
  public:
