@@ -84,7 +84,7 @@ enum class PushBack {
   kExhausted,    // the call failed with RESOURCE_EXHAUSTED
   kUnavailable,  // the call failed with UNAVAILABLE
   kNoAnswer,     // none within the deadline
-  kSlow,         // a batch took twice as long as they mostly do
+  kSlow,         // most of the last batches took twice as long as the average
 };
 inline constexpr size_t kPushBacks = 6;
 

@@ -45,7 +45,7 @@ bool ContainerPace::NoteAnswer(int64_t count, absl::Duration took, std::optional
                                bool throttled, std::optional<absl::Duration> retry_after,
                                const Moment& now) {
   if (cost.has_value() && std::isfinite(*cost) && *cost >= 0) LearnCost(count, *cost, now.steady);
-  const bool slow = latency_.IsSlow(count, took);
+  const bool slow = latency_.IsSlow(count, took, now.steady);
   if (slow || throttled) bearable_.PushBack(now.steady);
   if (retry_after.has_value()) HoldFor(*retry_after, now);
   if (throttled) {

@@ -45,8 +45,8 @@ class ContainerPace {
   void Take(int64_t count, absl::Duration now);
 
   // A batch of `count` was answered and took `took`. `cost`: request units, absent if
-  // the store did not say. Pushes back if it was slow or `throttled`; `retry_after`,
-  // the store's wish, is kept to in any case. Returns whether it was slow.
+  // the store did not say. Pushes back if the store is slow or `throttled`; `retry_after`,
+  // its wish, is kept to in any case. Returns whether it is slow.
   bool NoteAnswer(int64_t count, absl::Duration took, std::optional<double> cost, bool throttled,
                   std::optional<absl::Duration> retry_after, const Moment& now);
 

@@ -70,8 +70,8 @@ inline constexpr MetricInfo kDeleteCalls = {
     "DeleteItems calls to the store that have ended, by status code."};
 inline constexpr MetricInfo kDeleteCallDuration = {
     "ttl_sidecar_delete_call_duration_seconds", MetricType::Histogram, "",
-    "How long DeleteItems calls took. Batches that take twice as long as they mostly do are "
-    "answered by sending fewer."};
+    "How long DeleteItems calls took. If most of the last ones take twice as long as the average, "
+    "fewer are sent."};
 inline constexpr MetricInfo kDeleteCallsUnderWay = {
     "ttl_sidecar_delete_calls_under_way", MetricType::Gauge, "",
     "DeleteItems calls under way. At --max-calls-under-way all the time the store's answers are "

@@ -132,7 +132,9 @@ TEST(ContainerPaceTest, PushBackOfAnyKindSlowsDownAndShows) {
         pace.NoteAnswer(100, absl::Milliseconds(1), std::nullopt, true, std::nullopt, now);
       },
       [](ContainerPace& pace, const Moment& now) {
-        pace.NoteAnswer(100, absl::Seconds(3), std::nullopt, false, std::nullopt, now);
+        for (int i = 0; i < 5; ++i) {
+          pace.NoteAnswer(100, absl::Seconds(3), std::nullopt, false, std::nullopt, now);
+        }
       },
       [](ContainerPace& pace, const Moment& now) {
         pace.NoteFailure(100, ContainerPace::Failure::kPushBack, std::nullopt, now);

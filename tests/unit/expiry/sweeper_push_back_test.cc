@@ -115,7 +115,7 @@ TEST_F(PushBackTest, TheWishOfOneContainerHoldsNoOther) {
   EXPECT_EQ(h.store.Count("c"), 20'000);
 }
 
-TEST_F(PushBackTest, ASlowBatchIsPushBack) {
+TEST_F(PushBackTest, AStoreThatBecomesSlowIsPushBack) {
   absl::Duration takes = absl::Milliseconds(30);
   h.store.SetBeforeDelete([&](auto&, auto&) -> std::optional<grpc::Status> {
     h.clock.Advance(takes);
@@ -124,7 +124,7 @@ TEST_F(PushBackTest, ASlowBatchIsPushBack) {
   SentWithin(absl::Seconds(3));
   EXPECT_EQ(Bearable(), std::nullopt);
   takes = absl::Milliseconds(90);
-  SentWithin(absl::Milliseconds(200));
+  SentWithin(absl::Seconds(1));
   EXPECT_TRUE(Bearable().has_value());
 }
 
