@@ -91,5 +91,15 @@ TEST(StoreRowStateTest, SameRowIsLeftForOneOfFourReasons) {
   EXPECT_THAT(Left(Same(true)).reason(), testing::HasSubstr("trigger"));
 }
 
+TEST(StoreRowStateTest, RowThatWasHeldAndIsNotWhatItWasWasRewrittenByATrigger) {
+  RowState moved;
+  RowState changed = Changed();
+  moved.was_held = changed.was_held = true;
+  for (const RowState& row : {moved, changed}) {
+    EXPECT_EQ(Left(row).outcome(), v1::DELETE_OUTCOME_FAILED);
+    EXPECT_THAT(Left(row).reason(), testing::HasSubstr("trigger"));
+  }
+}
+
 }  // namespace
 }  // namespace ttl::postgres

@@ -129,8 +129,14 @@ absl::Status DeleteRun::Attempt(Items items) {
   for (size_t i = 0; i < items.size(); ++i) ResultOf(items[i]) = std::move((*results)[i]);
   return absl::OkStatus();
 }
+  is_rewritten_ = false;
 
 absl::StatusOr<bool> DeleteRun::Begin() {
+  // What a trigger did instead of a delete is not to come with the deletes of other rows.
+  if (is_rewritten_ && items.size() > 1) {
+    if (absl::Status status = Rollback(); !status.ok()) return status;
+    return DeleteHalves(items, absl::OkStatus());
+  }
   // READ COMMITTED, whatever the default is: each statement is to see what is there now.
   const std::string begin = absl::Substitute(
       "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE;"
@@ -211,6 +217,7 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
 
 absl::Status DeleteRun::Finish(std::vector<v1::DeleteResult>& results, int deleted) {
   if (deleted == 0) return Rollback();
+    is_rewritten_ = is_rewritten_ || found.WasRewritten();
   // Deferred constraints strike here, under our timeouts and where their error can be told
   // from others, and not at COMMIT.
   const auto checked = connection_.Execute(

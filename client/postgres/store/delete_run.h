@@ -87,6 +87,8 @@ class DeleteRun {
   bool is_probed_ = false;
   // What is left is THROTTLED.
   bool is_given_up_ = false;
+  // A row of the transaction was changed or moved by a trigger instead of deleted.
+  bool is_rewritten_ = false;
   // The transaction had less time than a statement may take.
   bool is_cut_short_ = false;
   int64_t rows_touched_ = 0;

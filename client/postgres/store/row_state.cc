@@ -45,6 +45,9 @@ v1::DeleteResult Modified(const v1::ExpiredItem& asked, const RowState& row, uin
 v1::DeleteResult WhyLeft(const v1::ExpiredItem& asked, const RowState& row,
                          const TransactionSnapshot& snapshot, const StoreTimes& times,
                          uint64_t sequence) {
+  if (row.WasRewritten()) {
+    return Failed("a trigger of the table changes or moves the row instead of its delete");
+  }
   if (!row.exists || !row.is_same) {
     if (!HasEnded(asked.etag(), snapshot)) return Outcome(v1::DELETE_OUTCOME_THROTTLED);
     return row.exists ? Modified(asked, row, sequence) : Outcome(v1::DELETE_OUTCOME_NOT_FOUND);

@@ -23,6 +23,9 @@ struct RowState {
   absl::StatusOr<v1::Item> current = absl::UnknownError("not read");
   // Its xmin.
   absl::string_view xmin;
+
+  // Nobody else can change a row that we hold: a trigger of the table did, instead of the delete.
+  bool WasRewritten() const { return was_held && !(exists && is_same); }
 };
 
 // The database's clock, and the request's last instant by it.
@@ -45,6 +48,7 @@ struct StoreTimes {
 //   is there, and a burst of NOT_FOUND would make the sidecar doubt the store. It never
 //   expires, and that is the state which is told, under the judged _ts; its report of an
 //   untracked row follows. FAILED would keep it hidden until then.
+// - What a trigger changed instead of the delete is not committed: nothing to adopt.
 v1::DeleteResult WhyLeft(const v1::ExpiredItem& asked, const RowState& row,
                          const TransactionSnapshot& snapshot, const StoreTimes& times,
                          uint64_t sequence);

@@ -1,0 +1,57 @@
+// Schemas, triggers and settings of the application that could mislead a delete.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tests/postgres/store_for_test.h"
+
+namespace ttl::postgres {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class DeleteHostileTest : public testing::Test {
+ protected:
+  void Fill(int rows) {
+    db_.Sql(absl::StrCat(kSessions,
+                         "; INSERT INTO sessions SELECT i, 'x', '2020-01-01', NULL "
+                         "FROM generate_series(1, ",
+                         rows, ") i"));
+  }
+
+  void CreateDeleteTrigger(const std::string& body) {
+    db_.Sql(absl::StrCat("CREATE FUNCTION instead() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN ",
+                         body,
+                         " END $f$; CREATE TRIGGER instead BEFORE DELETE ON sessions "
+                         "FOR EACH ROW EXECUTE FUNCTION instead()"));
+  }
+
+  StoreForTest db_;
+};
+
+TEST_F(DeleteHostileTest, TriggerThatUpdatesInsteadKeepsItsRowsAsTheyWere) {
+  Fill(4);
+  CreateDeleteTrigger(
+      "IF OLD.id > 2 THEN RETURN OLD; END IF;"
+      "UPDATE sessions SET ts = now(), payload = 'gone' WHERE id = OLD.id; RETURN NULL;");
+  db_.Open({Sessions()});
+  const v1::DeleteItemsResponse response = db_.DeleteAll("sessions");
+  EXPECT_EQ(Outcomes(response), "FAILED FAILED DELETED DELETED");
+  EXPECT_THAT(response.results(0).reason(), HasSubstr("trigger"));
+  EXPECT_EQ(db_.Value("SELECT string_agg(payload, ' ') FROM sessions"), "x x");
+}
+
+TEST_F(DeleteHostileTest, TriggerThatMovesTheRowIsNotTakenForADelete) {
+  Fill(2);
+  CreateDeleteTrigger("UPDATE sessions SET id = -OLD.id WHERE id = OLD.id; RETURN NULL;");
+  db_.Open({Sessions()});
+  const v1::DeleteItemsResponse response = db_.DeleteAll("sessions");
+  EXPECT_EQ(Outcomes(response), "FAILED FAILED");
+  EXPECT_EQ(db_.Value("SELECT string_agg(id::text, ' ' ORDER BY id) FROM sessions"), "1 2");
+}
+
+}  // namespace
+}  // namespace ttl::postgres
