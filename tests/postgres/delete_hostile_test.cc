@@ -53,5 +53,19 @@ TEST_F(DeleteHostileTest, TriggerThatMovesTheRowIsNotTakenForADelete) {
   EXPECT_EQ(db_.Value("SELECT string_agg(id::text, ' ' ORDER BY id) FROM sessions"), "1 2");
 }
 
+TEST_F(DeleteHostileTest, KeyThatIsNoLongerUniqueConfusesNoOtherItem) {
+  db_.Sql(
+      "CREATE TABLE sessions (id bigint, ts timestamptz, ttl integer);"
+      "INSERT INTO sessions VALUES (1, '2020-01-01', NULL), (2, '2020-01-01', NULL)");
+  db_.Open({Sessions()});
+  v1::DeleteItemsRequest request = StoreForTest::Judged("sessions", db_.Items("sessions"));
+  db_.Sql(
+      "UPDATE sessions SET ts = '2021-01-01';"
+      "INSERT INTO sessions SELECT 1, '2022-01-01', 7 FROM generate_series(1, 50)");
+  const v1::DeleteItemsResponse response = db_.Delete(request);
+  EXPECT_EQ(Outcomes(response), "MODIFIED MODIFIED");
+  EXPECT_EQ(response.results(1).current().ts(), 1609459200);
+}
+
 }  // namespace
 }  // namespace ttl::postgres

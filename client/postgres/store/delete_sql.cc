@@ -118,7 +118,7 @@ DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select) {
       "SELECT r.*, floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,\n"
       "  CASE WHEN a.n = 1 THEN pg_current_snapshot()::text END\n"
       "FROM asked AS a LEFT JOIN LATERAL (\n"
-      "  SELECT $1, coalesce($2, false) FROM $3 WHERE $4 OFFSET 0) AS r ON true\n"
+      "  SELECT $1, coalesce($2, false) FROM $3 WHERE $4 LIMIT 1) AS r ON true\n"
       "ORDER BY a.n",
       Asked(key_columns_), select.list(), IsJudgedVersion(table), select.from(), HasKey(key, "a"));
   std::vector<std::string> values;
