@@ -67,5 +67,21 @@ TEST_F(DeleteHostileTest, KeyThatIsNoLongerUniqueConfusesNoOtherItem) {
   EXPECT_EQ(response.results(1).current().ts(), 1609459200);
 }
 
+TEST(DeleteDurabilityTest, WhatIsToldAsDeletedStaysSoWhenTheServerIsKilled) {
+  PostgresServerOptions options;
+  options.settings = {{"synchronous_commit", "off"}, {"wal_writer_delay", "10s"}};
+  PostgresServer server(options);
+  ASSERT_TRUE(server.Start().ok());
+  StoreForTest db(server);
+  db.Sql(absl::StrCat(kSessions,
+                      "; INSERT INTO sessions VALUES (1, '', '2020-01-01', NULL);"
+                      "CHECKPOINT"));
+  db.Open({Sessions()});
+  EXPECT_EQ(Outcomes(db.DeleteAll("sessions")), "DELETED");
+  server.Kill();
+  ASSERT_TRUE(server.Start().ok());
+  EXPECT_EQ(db.Value("SELECT count(*) FROM sessions"), "0");
+}
+
 }  // namespace
 }  // namespace ttl::postgres

@@ -29,9 +29,12 @@ constexpr absl::Duration kFirstAnswer = absl::Seconds(3);
 // An answer that takes longer is a problem.
 constexpr absl::Duration kAnswerDeadline = absl::Seconds(10);
 
-// Rows that a policy hides from us would look like rows that are gone.
+// Rows that a policy hides from us would look like rows that are gone. What is noted of the
+// progress must not be lost by a crash of the server after the slot has gone on.
 constexpr char kSettings[] =
-    "SET row_security = off; SET lock_timeout = '2s'; SET statement_timeout = 0; SET jit = off";
+    "SET row_security = off; SET lock_timeout = '2s'; SET statement_timeout = 0; SET jit = off; "
+    "SELECT pg_catalog.set_config('synchronous_commit', 'local', false) "
+    "WHERE pg_catalog.current_setting('synchronous_commit') = 'off'; ";
 
 std::string NamesOf(const std::vector<ColumnDefinition>& columns) {
   std::string names;

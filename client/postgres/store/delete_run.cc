@@ -219,10 +219,12 @@ absl::Status DeleteRun::Finish(std::vector<v1::DeleteResult>& results, int delet
   if (deleted == 0) return Rollback();
     is_rewritten_ = is_rewritten_ || found.WasRewritten();
   // Deferred constraints strike here, under our timeouts and where their error can be told
-  // from others, and not at COMMIT.
+  // from others, and not at COMMIT. A commit that is answered must outlast a crash of the server.
   const auto checked = connection_.Execute(
       "SET CONSTRAINTS ALL IMMEDIATE;"
-      "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint");
+      "SELECT pg_catalog.set_config('synchronous_commit', 'local', true) "
+      "WHERE pg_catalog.current_setting('synchronous_commit') = 'off';"
+      "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint");
   if (!checked.ok()) return checked.status();
   if (absl::FromUnixMicros(checked->Number(0, 0)) >= bounds_.not_after) {
     for (v1::DeleteResult& result : results) {
