@@ -53,6 +53,32 @@ TEST_F(DeleteHostileTest, TriggerThatMovesTheRowIsNotTakenForADelete) {
   EXPECT_EQ(db_.Value("SELECT string_agg(id::text, ' ' ORDER BY id) FROM sessions"), "1 2");
 }
 
+TEST_F(DeleteHostileTest, ReasonIsShortAndUnicodeWhateverATriggerSays) {
+  db_.Sql(absl::StrCat("CREATE DATABASE ", db_.name(),
+                       "_bytes ENCODING SQL_ASCII LOCALE 'C' TEMPLATE template0"));
+  db_.config().database = SharedServer().Conninfo(absl::StrCat(db_.name(), "_bytes"));
+  Fill(2);
+  db_.Open({Sessions()});
+  const auto bytes = SharedServer().Connect(absl::StrCat(db_.name(), "_bytes"));
+  // The same table there.
+  ASSERT_TRUE(bytes
+                  ->Execute(absl::StrCat(
+                      kSessions,
+                      "; INSERT INTO sessions VALUES (1, '', '2020-01-01', NULL), "
+                      "(2, '', '2020-01-01', NULL);"
+                      "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                      "RAISE EXCEPTION 'not this: % %', E'\\xff\\xfe', repeat('long ', 1000000);"
+                      " END $$; CREATE TRIGGER keep BEFORE DELETE ON sessions FOR EACH ROW "
+                      "EXECUTE FUNCTION keep()"))
+                  .ok());
+  const v1::DeleteItemsResponse response = db_.DeleteAll("sessions");
+  EXPECT_EQ(Outcomes(response), "FAILED FAILED");
+  EXPECT_THAT(response.results(0).reason(), AllOf(HasSubstr("not this"), HasSubstr("P0001")));
+  EXPECT_LT(response.results(0).reason().size(), 2000);
+  v1::DeleteItemsResponse read;
+  EXPECT_TRUE(read.ParseFromString(response.SerializeAsString()));
+}
+
 TEST_F(DeleteHostileTest, KeyThatIsNoLongerUniqueConfusesNoOtherItem) {
   db_.Sql(
       "CREATE TABLE sessions (id bigint, ts timestamptz, ttl integer);"
