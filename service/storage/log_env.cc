@@ -8,10 +8,12 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "service/storage/log_tail.h"
 
 namespace ttl {
 namespace {
@@ -101,6 +103,28 @@ class LogFile : public leveldb::WritableFile {
   size_t zeroed_ = 0;
 };
 
+// A log up to where it is torn.
+class CutFile : public leveldb::SequentialFile {
+ public:
+  CutFile(std::unique_ptr<leveldb::SequentialFile> file, uint64_t bytes)
+      : file_(std::move(file)), left_(bytes) {}
+
+  leveldb::Status Read(size_t count, leveldb::Slice* result, char* scratch) override {
+    const leveldb::Status status = file_->Read(std::min<uint64_t>(count, left_), result, scratch);
+    left_ -= result->size();
+    return status;
+  }
+  leveldb::Status Skip(uint64_t count) override {
+    count = std::min(count, left_);
+    left_ -= count;
+    return file_->Skip(count);
+  }
+
+ private:
+  const std::unique_ptr<leveldb::SequentialFile> file_;
+  uint64_t left_;
+};
+
 leveldb::Status SyncDirectoryOf(const std::string& path) {
   const std::string directory = std::filesystem::path(path).parent_path().string();
   const int file = OpenFile(directory, O_RDONLY | O_DIRECTORY);
@@ -121,6 +145,20 @@ leveldb::Status LogEnv::NewWritableFile(const std::string& path, leveldb::Writab
   const leveldb::Status synced = SyncDirectoryOf(path);
   if (synced.ok()) *file = log.release();
   return synced;
+}
+
+leveldb::Status LogEnv::NewSequentialFile(const std::string& path, leveldb::SequentialFile** file) {
+  leveldb::Status opened = target()->NewSequentialFile(path, file);
+  if (!opened.ok() || !absl::EndsWith(path, ".log")) return opened;
+  std::optional<uint64_t> end;
+  {
+    const std::unique_ptr<leveldb::SequentialFile> log(std::exchange(*file, nullptr));
+    end = FindTornWrite(*log);
+  }
+  opened = target()->NewSequentialFile(path, file);
+  if (!opened.ok() || !end.has_value()) return opened;
+  *file = new CutFile(std::unique_ptr<leveldb::SequentialFile>(*file), *end);
+  return opened;
 }
 
 }  // namespace ttl

@@ -11,8 +11,9 @@ namespace ttl {
 // syncs: zeros are written ahead of what is appended, a piece at a time, so that
 // most syncs need not record a new file size, which about doubles what they take.
 // A log that is closed is cut to its contents; one left behind by a killed
-// process ends in zeros, which LevelDB takes for the end. The entry of a new log in its
-// directory is durable before the log is used.
+// process ends in zeros, which LevelDB takes for the end; if it was killed, or a write
+// failed, in the middle of a write, that one is left out when the log is read (see
+// log_tail.h). The entry of a new log in its directory is durable before the log is used.
 //
 // Thread-safe; so is each file as far as LevelDB's are.
 class LogEnv : public leveldb::EnvWrapper {
@@ -20,6 +21,8 @@ class LogEnv : public leveldb::EnvWrapper {
   LogEnv() : EnvWrapper(leveldb::Env::Default()) {}
 
   leveldb::Status NewWritableFile(const std::string& path, leveldb::WritableFile** file) override;
+  leveldb::Status NewSequentialFile(const std::string& path,
+                                    leveldb::SequentialFile** file) override;
 };
 
 }  // namespace ttl

@@ -4,6 +4,7 @@
 #include <leveldb/db.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +22,15 @@ std::string Contents(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
+}
+
+// Where the zeros at the end of a log begin.
+size_t ContentsEnd(const std::string& log) { return Contents(log).find_last_not_of('\0') + 1; }
+
+void Zero(const std::string& path, size_t begin, size_t end) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(begin));
+  file << std::string(end - begin, '\0');
 }
 
 class LogEnvTest : public testing::Test {
@@ -41,6 +51,15 @@ class LogEnvTest : public testing::Test {
     const leveldb::Status status = leveldb::DB::Open(options, dir_.File(name), &database);
     EXPECT_TRUE(status.ok()) << status.ToString();
     return std::unique_ptr<leveldb::DB>(database);
+  }
+
+  // The newest log of a database.
+  std::string LogOf(const std::string& name) {
+    std::string log;
+    for (const auto& entry : std::filesystem::directory_iterator(dir_.File(name))) {
+      if (entry.path().extension() == ".log") log = std::max(log, entry.path().string());
+    }
+    return log;
   }
 
   TempDir dir_;
@@ -104,6 +123,85 @@ TEST_F(LogEnvTest, ADatabaseLeftBehindWithZerosAtTheEndOfItsLogOpensWhole) {
       ASSERT_TRUE(left_behind->Get({}, absl::StrCat("key", j), &value).ok()) << i << " " << j;
       EXPECT_EQ(value.size(), 1000u * j);
     }
+  }
+}
+
+// Cuts a copy's log as a kill or a power cut in the middle of its last write does: some
+// of that write is there, and zeros are where the rest was to go.
+TEST_F(LogEnvTest, ADatabaseLeftBehindInTheMiddleOfAWriteOpensWithAllThatWasSynced) {
+  const auto running = OpenDatabase("running");
+  leveldb::WriteOptions synced;
+  synced.sync = true;
+  ASSERT_TRUE(running->Put(synced, "first", std::string(5000, 'v')).ok());
+  const std::string log = LogOf("running");
+  const size_t begin = ContentsEnd(log);
+  ASSERT_TRUE(running->Put(synced, "second", std::string(200'000, 'w')).ok());
+  const size_t end = ContentsEnd(log);
+  const size_t page = 4096;
+  for (size_t kept = (begin / page + 1) * page; kept < end; kept += page) {
+    const std::string copy = absl::StrCat("copy", kept);
+    std::filesystem::copy(dir_.File("running"), dir_.File(copy));
+    Zero(LogOf(copy), kept, end);
+    const auto left_behind = OpenDatabase(copy);
+    ASSERT_NE(left_behind, nullptr) << kept;
+    std::string value;
+    EXPECT_TRUE(left_behind->Get({}, "first", &value).ok()) << kept;
+    EXPECT_TRUE(left_behind->Get({}, "second", &value).IsNotFound()) << kept;
+  }
+}
+
+// A power cut may leave out any pages of what was not synced.
+TEST_F(LogEnvTest, AWriteOfWhichAnyPageIsMissingIsLeftOutAsAWhole) {
+  const auto running = OpenDatabase("running");
+  leveldb::WriteOptions synced;
+  synced.sync = true;
+  ASSERT_TRUE(running->Put(synced, "first", std::string(5000, 'v')).ok());
+  const size_t begin = ContentsEnd(LogOf("running"));
+  ASSERT_TRUE(running->Put(synced, "second", std::string(200'000, 'w')).ok());
+  const size_t end = ContentsEnd(LogOf("running"));
+  const size_t page = 4096;
+  for (size_t missing = begin; missing < end; missing = (missing / page + 1) * page) {
+    const std::string copy = absl::StrCat("copy", missing);
+    std::filesystem::copy(dir_.File("running"), dir_.File(copy));
+    Zero(LogOf(copy), missing, std::min(end, (missing / page + 1) * page));
+    const auto left_behind = OpenDatabase(copy);
+    ASSERT_NE(left_behind, nullptr) << missing;
+    std::string value;
+    EXPECT_TRUE(left_behind->Get({}, "first", &value).ok()) << missing;
+    EXPECT_TRUE(left_behind->Get({}, "second", &value).IsNotFound()) << missing;
+  }
+}
+
+// What was synced and is damaged since is not taken for a write that was cut off.
+TEST_F(LogEnvTest, DamageInALogIsNoticed) {
+  const auto running = OpenDatabase("running");
+  leveldb::WriteOptions synced;
+  synced.sync = true;
+  ASSERT_TRUE(running->Put(synced, "first", std::string(9000, 'v')).ok());
+  ASSERT_TRUE(running->Put(synced, "second", std::string(50'000, 'w')).ok());
+  ASSERT_TRUE(running->Put(synced, "third", std::string(9000, 'x')).ok());
+  const size_t end = ContentsEnd(LogOf("running"));
+  const struct {
+    const char* what;
+    size_t begin;
+    size_t end;
+  } damages[] = {
+      {"a page of the first write", 4096, 8192},
+      {"a byte of the second", 30'000, 30'001},
+      {"a page of the second", 40'960, 45'056},
+      {"a byte of the last", end - 5000, end - 4999},
+  };
+  for (const auto& damage : damages) {
+    std::filesystem::remove_all(dir_.File("copy"));
+    std::filesystem::copy(dir_.File("running"), dir_.File("copy"));
+    Zero(LogOf("copy"), damage.begin, damage.end);
+    leveldb::Options options;
+    options.paranoid_checks = true;
+    options.env = &env_;
+    leveldb::DB* database = nullptr;
+    EXPECT_TRUE(leveldb::DB::Open(options, dir_.File("copy"), &database).IsCorruption())
+        << damage.what;
+    delete database;
   }
 }
 

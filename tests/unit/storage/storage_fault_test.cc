@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -132,6 +134,27 @@ TEST_F(StorageOnDiskTest, B85_FullDisksStopReportsFirstAndChangesSecond) {
   const absl::Status paused = Await<absl::Status>(
       [&](auto done) { (*storage)->containers().SetPauseOfAll(std::nullopt, std::move(done)); });
   EXPECT_EQ(paused.code(), absl::StatusCode::kResourceExhausted);
+}
+
+// The disk takes some of a write and no more.
+TEST_F(StorageOnDiskTest, B85_AfterAWriteThatWasCutShortItReopensWithAllBeforeIt) {
+  const auto storage = Open();
+  ASSERT_TRUE(storage.ok());
+  ASSERT_TRUE(Create(**storage).ok());
+  ASSERT_TRUE(Track(**storage, 1, 0).ok());
+  struct rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit small = {40'000, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const absl::Status refused = Track(**storage, 2000, 100);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
+  (*storage)->RunHousekeeping();
+  EXPECT_TRUE((*storage)->WriteHealth().ok()) << (*storage)->WriteHealth();
+  EXPECT_TRUE(Track(**storage, 10, 0).ok());
+  EXPECT_TRUE((*storage)->CheckInvariants().ok());
 }
 
 TEST_F(StorageOnDiskTest, ASecondProcessIsRefusedAndSaysWhy) {

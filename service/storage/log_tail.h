@@ -1,0 +1,21 @@
+#ifndef TTL_SERVICE_STORAGE_LOG_TAIL_H_
+#define TTL_SERVICE_STORAGE_LOG_TAIL_H_
+
+#include <leveldb/env.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace ttl {
+
+// Where the last write in a log of LevelDB's begins, if a kill or a power cut came in the
+// middle of it: some of it is there, and zeros, written ahead (see LogEnv), are where the
+// rest was to go. LevelDB takes zeros between two writes for the end of the log, but those
+// within one for damage. Absent if there is no such write, or if what is wrong may be
+// damage: something begins behind it, though each write is synced before the next one, or
+// it has no zeros. Reads `log` from its beginning to its end, in bounded memory.
+std::optional<uint64_t> FindTornWrite(leveldb::SequentialFile& log);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_LOG_TAIL_H_
