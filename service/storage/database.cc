@@ -8,6 +8,7 @@
 #include <leveldb/write_batch.h>
 #include <sys/statvfs.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -91,6 +92,13 @@ std::vector<LevelFigures> ReadLevels(absl::string_view stats) {
                       numbers[5] * kMib});
   }
   return levels;
+}
+
+// Of each use by this thread, the database.
+thread_local std::vector<const Database*> held_databases;
+
+bool IsHeld(const Database& database) {
+  return std::find(held_databases.begin(), held_databases.end(), &database) != held_databases.end();
 }
 
 // LevelDB's own log: its file would grow without bound.
@@ -225,13 +233,22 @@ absl::Status Database::CheckFormat() {
   return absl::OkStatus();
 }
 
-std::shared_lock<std::shared_mutex> Database::HoldOpen() const {
-  if (reopening_) const std::lock_guard<std::mutex> turn(reopen_turn_);
-  return std::shared_lock<std::shared_mutex>(open_mutex_);
+Database::Hold::Hold(const Database& database) : database_(&database) {
+  if (!IsHeld(database)) {
+    if (database.reopening_) const std::lock_guard<std::mutex> turn(database.reopen_turn_);
+    database.open_mutex_.lock_shared();
+  }
+  held_databases.push_back(&database);
+}
+
+Database::Hold::~Hold() {
+  if (database_ == nullptr) return;
+  held_databases.erase(std::find(held_databases.begin(), held_databases.end(), database_));
+  if (!IsHeld(*database_)) database_->open_mutex_.unlock_shared();
 }
 
 absl::StatusOr<std::optional<std::string>> Database::Get(absl::string_view key) const {
-  const auto open = HoldOpen();
+  const Hold open(*this);
   if (db_ == nullptr) return absl::UnavailableError("the database is closed after an error");
   counters_.gets.fetch_add(1, std::memory_order_relaxed);
   std::string value;
@@ -255,7 +272,7 @@ absl::Status Database::Write(const WriteSet& changes) {
   }
   leveldb::WriteOptions durable;
   durable.sync = true;
-  const auto open = HoldOpen();
+  const Hold open(*this);
   const Stopwatch stopwatch;
   const absl::Status status = ToStatus(db_->Write(durable, &batch), "writing");
   writes_.Add(stopwatch.Nanoseconds());
@@ -308,7 +325,7 @@ int64_t Database::FreeBytes() const {
 }
 
 uint64_t Database::ApproximateBytes(absl::string_view from, absl::string_view to) const {
-  const auto open = HoldOpen();
+  const Hold open(*this);
   if (db_ == nullptr) return 0;
   const leveldb::Range range(ToSlice(from), ToSlice(to));
   uint64_t bytes = 0;
@@ -317,7 +334,7 @@ uint64_t Database::ApproximateBytes(absl::string_view from, absl::string_view to
 }
 
 void Database::CompactRange(absl::string_view from, absl::string_view to) {
-  const auto open = HoldOpen();
+  const Hold open(*this);
   if (db_ == nullptr) return;
   const leveldb::Slice begin = ToSlice(from);
   const leveldb::Slice end = ToSlice(to);
@@ -368,7 +385,7 @@ Database::Cursor Database::WalkPrefix(absl::string_view prefix, absl::string_vie
 
 Database::Cursor::Cursor(const Database& database, absl::string_view prefix,
                          absl::string_view start, bool fill_cache)
-    : database_(&database), prefix_(prefix), open_(database.HoldOpen()) {
+    : database_(&database), prefix_(prefix), open_(database) {
   leveldb::ReadOptions options = Checked();
   options.fill_cache = fill_cache;
   if (database.db_ != nullptr) iterator_.reset(database.db_->NewIterator(options));

@@ -35,6 +35,20 @@ using WriteSet = std::vector<std::pair<std::string, std::optional<std::string>>>
 // damaged from then on), reopening, a look at the files when opening, a check
 // of the free space, a format version, counts of operations. Thread-safe.
 class Database {
+ private:
+  // A use of the database, during which it is not reopened. Within another one of the same
+  // thread it counts as that one: it must not wait for a reopening that waits for the other.
+  // For one thread.
+  class Hold {
+   public:
+    explicit Hold(const Database& database);
+    Hold(Hold&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+    ~Hold();
+
+   private:
+    const Database* database_;
+  };
+
  public:
   // See Storage::Open for the errors.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const StorageOptions& options);
@@ -48,7 +62,8 @@ class Database {
   absl::Status Write(const WriteSet& changes);
 
   // Reads the keys that begin with a prefix, in order. Keep it short: it pins
-  // files and holds up Reopen(). Must not outlive the database. For one thread.
+  // files and holds up Reopen(), though no other read of its thread. Must not outlive the database.
+  // For one thread.
   class Cursor {
    public:
     Cursor(Cursor&&) noexcept;
@@ -70,7 +85,7 @@ class Database {
 
     const Database* database_;
     std::string prefix_;
-    std::shared_lock<std::shared_mutex> open_;  // before the iterator: released after it
+    Hold open_;  // before the iterator: released after it
     std::unique_ptr<leveldb::Iterator> iterator_;
   };
 
@@ -114,7 +129,6 @@ class Database {
   absl::Status CheckFormat();
   absl::Status CheckNotHeadless() const;
   absl::Status CheckTableFiles() const;
-  std::shared_lock<std::shared_mutex> HoldOpen() const;
 
   const StorageOptions options_;
   std::unique_ptr<LevelDbParts> parts_;

@@ -4,17 +4,22 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "service/storage/database.h"
 #include "service/storage/key_codec.h"
 #include "service/storage/storage.h"
 #include "tests/testing/storage_for_test.h"
 #include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
 
 namespace ttl {
 namespace {
@@ -62,6 +67,55 @@ TEST(StorageFaultTest, WhileTheDiskIsIllReopeningIsTriedAgainAndAgain) {
   storage->RunHousekeeping();
   EXPECT_TRUE(storage->WriteHealth().ok());
   EXPECT_TRUE(TrackStatus(storage, "a").ok());
+}
+
+// A scan reads items while its cursor is open. It must not wait for a reopening that waits
+// for the cursor.
+TEST(StorageFaultTest, WhoHoldsACursorReadsOnWhileAReopeningWaits) {
+  FaultEnv env;
+  StorageOptions options;
+  options.directory = "/ttl";
+  options.env = &env;
+  const auto database = *Database::Open(options);
+  ASSERT_TRUE(database->Write({{"key", "value"}}).ok());
+  env.FailWrites(true);
+  ASSERT_FALSE(database->Write({{"lost", ""}}).ok());
+  env.FailWrites(false);
+  std::atomic<bool> reads_on = true;
+  std::atomic<int64_t> reads = 0;
+  absl::Notification reading;
+  std::thread reader([&] {
+    const auto cursor = database->ReadPrefix("key");
+    while (reads_on) {
+      EXPECT_EQ(database->Get("key").value(), "value");
+      EXPECT_TRUE(database->WalkPrefix("key", "").Valid());
+      if (++reads == 1) reading.Notify();
+    }
+    EXPECT_TRUE(cursor.Valid());
+  });
+  reading.WaitForNotification();
+  std::atomic<bool> reopened = false;
+  std::thread housekeeper([&] {
+    EXPECT_TRUE(database->Reopen([] { return absl::OkStatus(); }).ok());
+    reopened = true;
+  });
+  // A reader without a cursor waits for the reopening, and so shows that it has begun.
+  std::thread other([&] {
+    while (!reopened) EXPECT_TRUE(database->Get("key").ok());
+  });
+  for (int i = 0; i < 100; ++i) {
+    const int64_t before = reads;
+    if (!WaitUntil([&] { return reads > before; }, absl::Seconds(20), absl::Milliseconds(1))) {
+      std::fprintf(stderr, "the reader waits for the reopening, which waits for the reader\n");
+      std::abort();
+    }
+  }
+  EXPECT_FALSE(reopened);
+  reads_on = false;
+  reader.join();
+  housekeeper.join();
+  other.join();
+  EXPECT_TRUE(database->WriteHealth().ok());
 }
 
 TEST(StorageFaultTest, TroubleThatGoesOnIsSaidOnce) {
