@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -139,16 +141,29 @@ ExitCode Verify(Session& session, const NoArguments&) {
   return result.problems() == 0 ? ExitCode::kOk : ExitCode::kRefused;
 }
 
-// A file that is there whole or not at all: written under another name, and renamed when it
-// is on the disk.
+constexpr char kPartialSuffix[] = ".partial";
+
+// Makes the names in the folder of `file` durable; an error number, or 0.
+int SyncFolderOf(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  const int error = fsync(fd) == 0 ? 0 : errno;
+  close(fd);
+  return error;
+}
+
+// A file that is there whole or not at all: written under a name that nobody else has, and
+// renamed when it is on the disk.
 class NewFile {
  public:
-  explicit NewFile(std::string name) : name_(std::move(name)), partial_(name_ + ".partial") {
-    if (access(name_.c_str(), F_OK) == 0) {
-      error_ = EEXIST;
+  explicit NewFile(std::string name)
+      : name_(std::move(name)), partial_(absl::StrCat(name_, ".XXXXXX", kPartialSuffix)) {
+    if (name_.empty() || access(name_.c_str(), F_OK) == 0) {
+      error_ = name_.empty() ? ENOENT : EEXIST;
       return;
     }
-    file_ = open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    file_ = mkostemps(partial_.data(), sizeof(kPartialSuffix) - 1, O_CLOEXEC);
     if (file_ < 0) error_ = errno;
   }
   ~NewFile() {
@@ -177,17 +192,19 @@ class NewFile {
     file_ = -1;
     if (error_ == 0 && rename(partial_.c_str(), name_.c_str()) != 0) error_ = errno;
     if (error_ != 0) unlink(partial_.c_str());
+    if (error_ == 0) error_ = SyncFolderOf(name_);
     return error_ == 0;
   }
 
   // Empty if all is well.
   std::string Error() const {
-    return error_ == 0 ? "" : absl::StrCat(name_, ": ", std::generic_category().message(error_));
+    if (error_ == 0) return "";
+    return absl::StrCat("\"", name_, "\": ", std::generic_category().message(error_));
   }
 
  private:
   const std::string name_;
-  const std::string partial_;
+  std::string partial_;
   int file_ = -1;
   int error_ = 0;
 };
