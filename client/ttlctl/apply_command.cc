@@ -122,11 +122,13 @@ nlohmann::json ChangesJson(const std::vector<FieldChange>& changes) {
   return list;
 }
 
-// Says what became of the entries, one after the other.
+// Says what became of the entries, one after the other, in the order of `steps`.
 class Report {
  public:
-  explicit Report(Session& session)
-      : session_(session), table_({"CONTAINER", "OUTCOME", "CHANGES"}) {}
+  Report(Session& session, const std::vector<Step>& steps)
+      : session_(session), table_({"CONTAINER", "OUTCOME", "CHANGES"}) {
+    for (const Step& step : steps) table_.Reserve({step.wanted.id(), "", ""});
+  }
 
   void Add(const Step& step, const std::string& outcome) {
     if (session_.json()) {
@@ -140,7 +142,7 @@ class Report {
       return;
     }
     table_.AddRow({step.wanted.id(), outcome, ChangesText(step.changes)});
-    session_.terminal().out << table_.Render();
+    session_.PrintText(table_.Render());
   }
 
  private:
@@ -159,11 +161,11 @@ std::string Outcome(const Step& step) {
 }
 
 void ShowPlan(Session& session, const std::vector<Step>& steps) {
-  Report report(session);
+  Report report(session, steps);
   for (const Step& step : steps) report.Add(step, PlannedOutcome(step));
   if (session.json()) return;
   for (const Step& step : steps) {
-    if (!step.changes.empty()) session.terminal().out << "\n" << PreviewText(step.preview);
+    if (!step.changes.empty()) session.PrintText(absl::StrCat("\n", PreviewText(step.preview)));
   }
 }
 
@@ -176,7 +178,7 @@ absl::Status WithFate(const Step& step, const absl::Status& status, size_t done,
 }
 
 absl::Status CarryAll(Session& session, const std::vector<Step>& steps) {
-  Report report(session);
+  Report report(session, steps);
   std::string notices;
   absl::Status status;
   for (size_t i = 0; i < steps.size() && status.ok(); ++i) {
@@ -190,7 +192,7 @@ absl::Status CarryAll(Session& session, const std::vector<Step>& steps) {
     }
     report.Add(steps[i], Outcome(steps[i]));
   }
-  session.terminal().out << notices;
+  session.PrintText(notices);
   return status;
 }
 
@@ -206,6 +208,7 @@ ExitCode Apply(Session& session, const ApplyArguments& arguments) {
   }
   const auto entries = ParseContainers(file, *text);
   if (!entries.ok()) return session.Fail(entries.status());
+  if (entries->empty()) session.terminal().err << file << " names no containers\n";
   const auto steps = PlanAll(session.client(), *entries);
   if (!steps.ok()) return FailWith(session, file, steps.status());
   if (arguments.dry_run) {

@@ -47,7 +47,7 @@ ExitCode List(Session& session, const NoArguments&) {
   const auto containers = session.client().ListContainers();
   if (!containers.ok()) return session.Fail(containers.status());
   if (!session.json()) {
-    session.terminal().out << ContainersText(*containers);
+    session.PrintText(ContainersText(*containers));
     return ExitCode::kOk;
   }
   for (const v1::Container& container : *containers) session.Print(container, "");

@@ -109,7 +109,7 @@ void PrintPage(Session& session, const v1::ListStuckItemsResponse& page, Table& 
     AddStuckRow(item, table);
   }
   const std::string text = table.Render();
-  if (!session.json()) session.terminal().out << text;
+  if (!session.json()) session.PrintText(text);
 }
 
 ExitCode ListStuck(Session& session, const StuckArguments& arguments) {

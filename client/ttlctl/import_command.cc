@@ -81,9 +81,9 @@ class Importer {
     while (true) {
       const absl::StatusOr<ImportBatch> batch = reader.Next();
       if (!batch.ok()) {
-        return absl::Status(
-            batch.status().code(),
-            absl::StrCat(batch.status().message(), "; ", DoneText(tally_), ", nothing after"));
+        return absl::Status(batch.status().code(),
+                            absl::StrCat(batch.status().message(), "; ", DoneText(tally_),
+                                         tally_.last_line == 0 ? "" : ", nothing after"));
       }
       if (batch->items.empty()) return absl::OkStatus();
       absl::Status sent = Send(*batch);
@@ -145,11 +145,11 @@ void PrintSummary(Session& session, const ImportTally& tally) {
 
 ExitCode ImportFrom(Session& session, const ImportArguments& arguments, std::istream& in,
                     int64_t total_bytes) {
+  const std::string name = arguments.file == "-" ? "standard input" : arguments.file;
   Importer importer(session, arguments.container, total_bytes);
   const absl::Status status = importer.Run(in);
   if (!status.ok()) {
-    return session.Fail(
-        absl::Status(status.code(), absl::StrCat(arguments.file, ": ", status.message())));
+    return session.Fail(absl::Status(status.code(), absl::StrCat(name, ": ", status.message())));
   }
   PrintSummary(session, importer.tally());
   return ExitCode::kOk;

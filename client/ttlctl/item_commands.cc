@@ -124,7 +124,7 @@ void PrintPage(Session& session, const v1::ListItemsResponse& page, Table& table
     AddItemRow(view, table);
   }
   const std::string text = table.Render();
-  if (!session.json()) session.terminal().out << text;
+  if (!session.json()) session.PrintText(text);
 }
 
 ExitCode List(Session& session, const ListArguments& arguments) {

@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 
 namespace ttl {
 namespace {
@@ -56,24 +57,29 @@ void AppendEscaped(absl::string_view bytes, std::string* text) {
   }
 }
 
-}  // namespace
-
-std::string KeyToText(absl::string_view bytes) {
+// What is not printable becomes \xHH; new lines may stay.
+std::string Escaped(absl::string_view bytes, bool keep_lines) {
   std::string text;
   while (!bytes.empty()) {
-    const Character character = FrontCharacter(bytes);
-    const size_t size = character.size == 0 ? 1 : character.size;
-    if (character.size == 0 || !IsPrintable(character.code_point)) {
-      AppendEscaped(bytes.substr(0, size), &text);
-    } else if (character.code_point == '\\') {
-      text += "\\\\";
-    } else {
+    const auto [code_point, length] = FrontCharacter(bytes);
+    const size_t size = length == 0 ? 1 : length;
+    if (length > 0 && (IsPrintable(code_point) || (keep_lines && code_point == '\n'))) {
       absl::StrAppend(&text, bytes.substr(0, size));
+    } else {
+      AppendEscaped(bytes.substr(0, size), &text);
     }
     bytes.remove_prefix(size);
   }
   return text;
 }
+
+}  // namespace
+
+std::string KeyToText(absl::string_view bytes) {
+  return Escaped(absl::StrReplaceAll(bytes, {{"\\", "\\\\"}}), /*keep_lines=*/false);
+}
+
+std::string TerminalText(absl::string_view text) { return Escaped(text, /*keep_lines=*/true); }
 
 absl::StatusOr<std::string> KeyFromText(absl::string_view text) {
   std::string bytes;

@@ -20,6 +20,10 @@ std::string KeyToText(absl::string_view bytes);
 // begins neither \\ nor \xHH.
 absl::StatusOr<std::string> KeyFromText(absl::string_view text);
 
+// `text` as a terminal may show it, whoever wrote it: as in KeyToText, but a
+// backslash stays one, and so does a new line.
+std::string TerminalText(absl::string_view text);
+
 // Whether `bytes` are valid UTF-8, as names of containers must be.
 bool IsUtf8(absl::string_view bytes);
 

@@ -1,6 +1,8 @@
 #include <grpc/grpc.h>
+#include <grpc/support/log.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -12,6 +14,8 @@ int main(int argc, char** argv) {
   // Debian's abseil checks the lock order of every gRPC mutex and may abort on
   // a false alarm.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  // What matters of it is in the status that a command fails with.
+  if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_function([](gpr_log_func_args*) {});
   // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
   // ten seconds for a poller.
   grpc_init();

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/ttlctl/format.h"
-#include "client/ttlctl/key_text.h"
+#include "client/ttlctl/item_text.h"
 #include "client/ttlctl/table.h"
 
 namespace ttl {
@@ -69,12 +69,11 @@ std::string StateText(const v1::Reconciliation& reconciliation) {
 
 std::string SamplesText(const v1::Reconciliation& reconciliation) {
   if (reconciliation.samples().empty()) return "";
-  Table table(
-      {"DIFFERENCE", "CONTAINER", "PARTITION KEY", "ID", "IN THE STORE", "TRACKED", "REASON"});
+  Table table({"DIFFERENCE", "CONTAINER", "ITEM", "IN THE STORE", "TRACKED", "REASON"});
   for (const v1::ReconciliationSample& sample : reconciliation.samples()) {
     const v1::Item& key = sample.has_stored() ? sample.stored() : sample.tracked();
     table.AddRow({DifferenceText(sample.difference(), reconciliation.dry_run()), sample.container(),
-                  KeyToText(key.partition_key()), KeyToText(key.id()),
+                  ItemKeyText(key.partition_key(), key.id()),
                   VersionText(sample.has_stored(), sample.stored()),
                   VersionText(sample.has_tracked(), sample.tracked()), sample.reason()});
   }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "client/ttlctl/key_text.h"
 #include "google/protobuf/util/json_util.h"
 
 namespace ttl {
@@ -45,9 +46,11 @@ void Session::Print(const google::protobuf::Message& message, absl::string_view 
   if (json_) {
     terminal_.out << ToJson(message) << "\n";
   } else {
-    terminal_.out << text;
+    PrintText(text);
   }
 }
+
+void Session::PrintText(absl::string_view text) { terminal_.out << TerminalText(text); }
 
 ExitCode Session::Fail(const absl::Status& status) {
   return Fail(ExitCodeFor(status), absl::StrCat(status.message(), Advice(status)));
@@ -72,7 +75,8 @@ std::string ToJson(const google::protobuf::Message& message) {
 }
 
 void PrintError(std::ostream& err, absl::string_view message) {
-  err << "ttlctl: " << absl::StrReplaceAll(message, {{"\r", " "}, {"\n", " "}}) << "\n";
+  const std::string line = absl::StrReplaceAll(message, {{"\r", " "}, {"\n", " "}});
+  err << "ttlctl: " << TerminalText(line) << "\n";
 }
 
 }  // namespace ttl

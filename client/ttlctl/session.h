@@ -38,6 +38,10 @@ class Session {
   // Writes `message` as one line of JSON with --json, else `text`.
   void Print(const google::protobuf::Message& message, absl::string_view text);
 
+  // Writes text for people. What others have put into it, such as the reason of a
+  // pause or an error of the store, cannot steer the terminal.
+  void PrintText(absl::string_view text);
+
   // Says on one line of the error stream what went wrong, and returns the code
   // to exit with.
   ExitCode Fail(const absl::Status& status);
@@ -53,7 +57,7 @@ class Session {
 // of the protos; fields without presence are always there.
 std::string ToJson(const google::protobuf::Message& message);
 
-// Writes "ttlctl: <message>" as exactly one line.
+// Writes "ttlctl: <message>" as exactly one line, of which the same holds.
 void PrintError(std::ostream& err, absl::string_view message);
 
 }  // namespace ttl

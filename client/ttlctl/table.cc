@@ -12,10 +12,15 @@ Table::Table(std::vector<std::string> heads) : widths_(heads.size(), 0) {
 }
 
 void Table::AddRow(std::vector<std::string> row) {
+  for (std::string& cell : row) std::replace(cell.begin(), cell.end(), '\n', ' ');
+  Reserve(row);
+  rows_.push_back(std::move(row));
+}
+
+void Table::Reserve(const std::vector<std::string>& row) {
   for (size_t column = 0; column < widths_.size(); ++column) {
     widths_[column] = std::max(widths_[column], DisplayWidth(row[column]));
   }
-  rows_.push_back(std::move(row));
 }
 
 std::string Table::Render() {

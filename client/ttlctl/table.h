@@ -13,8 +13,11 @@ class Table {
  public:
   explicit Table(std::vector<std::string> heads);
 
-  // One text per column.
+  // One text per column. Stays one line: new lines in it become blanks.
   void AddRow(std::vector<std::string> row);
+
+  // Makes the columns wide enough for a row that comes later.
+  void Reserve(const std::vector<std::string>& row);
 
   // The rows added since the last call, the first time with the head line. The
   // last column is not padded.

@@ -7,6 +7,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "client/ttlctl/apply_command.h"
 #include "client/ttlctl/command.h"
 #include "client/ttlctl/container_commands.h"
@@ -22,8 +24,24 @@
 namespace ttl {
 namespace {
 
+// Whether gRPC would at least try to connect to it.
+bool MayBeAddress(absl::string_view server) {
+  constexpr size_t kMaxSocketPathBytes = 107;
+  if (!absl::ConsumePrefix(&server, "unix:")) return !server.empty();
+  return !server.empty() && server.size() <= kMaxSocketPathBytes;
+}
+
 void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
-  AddTextOption(app, "--server", "gRPC address of the sidecar", options.server)
+  AddParsedOption(app, "--server", "gRPC address of the sidecar", "TEXT",
+                  [&options](const std::string& text) {
+                    if (!MayBeAddress(text)) {
+                      throw CLI::ValidationError(
+                          "--server",
+                          absl::StrCat("\"", text, "\" must be a gRPC address, such as ",
+                                       TtlClientOptions().address, " or sidecar.example:7070"));
+                    }
+                    options.server = text;
+                  })
       ->envname("TTL_SIDECAR_ADDRESS")
       ->default_str(options.server);
   AddParsedOption(
@@ -42,6 +60,17 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
                "Print protobuf JSON, one object per line, with the field names of the protos");
 }
 
+void AddCommands(CLI::App& app, Command& chosen) {
+  AddContainerCommands(app, chosen);
+  AddApplyCommand(app, chosen);
+  AddItemCommands(app, chosen);
+  AddImportCommand(app, chosen);
+  AddExpiryCommands(app, chosen);
+  AddLimitCommands(app, chosen);
+  AddMaintenanceCommands(app, chosen);
+  AddHealthCommand(app, chosen);
+}
+
 // "ttlctl items check", for the subcommand that the parsing has come to.
 std::string ParsedCommand(const CLI::App& app) {
   std::string name = "ttlctl";
@@ -53,12 +82,31 @@ std::string ParsedCommand(const CLI::App& app) {
   return name;
 }
 
+// What is wrong with the command line.
+std::string Complaint(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> left = app.remaining(/*recurse=*/true);
+  const absl::string_view complaint = error.what();
+  // Of a subcommand that it does not know CLI11 says that there is none.
+  if (!left.empty() && complaint == CLI::RequiredError::Subcommand(1).what()) {
+    return absl::StrCat("\"", FromCli11(left.front()), "\" is no subcommand and no option");
+  }
+  return std::string(complaint);
+}
+
+// That what was printed has arrived: a list cut short by a full disk is no list.
+ExitCode Delivered(const Terminal& terminal) {
+  if (terminal.out.flush()) return ExitCode::kOk;
+  PrintError(terminal.err, "done, but what it printed could not be written");
+  return ExitCode::kRefused;
+}
+
 }  // namespace
 
 ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& terminal) {
   CLI::App app("Command line of ttl-sidecar", "ttlctl");
   app.require_subcommand(1);
   app.fallthrough();
+  app.set_version_flag("--version", "ttlctl " TTL_SIDECAR_VERSION);
   app.footer(absl::StrCat(
       "Ids of items, partition keys and etags are bytes: write \\\\ for a backslash and \\xHH for "
       "any\nbyte; tables show them the same way, --json as base64.\n\n",
@@ -68,24 +116,18 @@ ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& te
   TlsOptions tls;
   AddTlsOptions(app, tls);
   Command command;
-  AddContainerCommands(app, command);
-  AddApplyCommand(app, command);
-  AddItemCommands(app, command);
-  AddImportCommand(app, command);
-  AddExpiryCommands(app, command);
-  AddLimitCommands(app, command);
-  AddMaintenanceCommands(app, command);
-  AddHealthCommand(app, command);
+  AddCommands(app, command);
   try {
     // CLI11 takes arguments from the back.
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     std::transform(reversed.begin(), reversed.end(), reversed.begin(), ToCli11);
     app.parse(std::move(reversed));
-  } catch (const CLI::CallForHelp& help) {
-    app.exit(help, terminal.out, terminal.err);
+  } catch (const CLI::Success& help_or_version) {
+    app.exit(help_or_version, terminal.out, terminal.err);
     return ExitCode::kOk;
   } catch (const CLI::ParseError& error) {
-    PrintError(terminal.err, absl::StrCat(error.what(), " (see ", ParsedCommand(app), " --help)"));
+    PrintError(terminal.err,
+               absl::StrCat(Complaint(app, error), " (see ", ParsedCommand(app), " --help)"));
     return ExitCode::kUsage;
   }
   if (const absl::Status secured = Secure(tls, options); !secured.ok()) {
@@ -93,7 +135,8 @@ ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& te
     return ExitCode::kUsage;
   }
   Session session(options, terminal);
-  return command(session);
+  const ExitCode code = command(session);
+  return code == ExitCode::kOk ? Delivered(terminal) : code;
 }
 
 }  // namespace ttl

@@ -289,6 +289,23 @@ TEST_F(ApplyTest, ABrakeThatIsPulledIsTold) {
       AllOf(HasSubstr("PULLED"), HasSubstr("ttlctl containers confirm c")));
 }
 
+TEST_F(ApplyTest, ColumnsFitAllContainersOfTheFile) {
+  Missing();
+  Missing();
+  EXPECT_EQ(Apply("containers: [{id: c}, {id: much/longer}]\n").out,
+            "CONTAINER    OUTCOME  CHANGES\n"
+            "c            created  \n"
+            "much/longer  created  \n");
+}
+
+TEST_F(ApplyTest, AFileWithoutContainersIsSaidToHaveNone) {
+  for (const char* text : {"", "# nothing\n", "containers:\n", "containers: []\n"}) {
+    const Outcome outcome = Apply(text);
+    EXPECT_EQ(outcome.code, ExitCode::kOk) << text;
+    EXPECT_THAT(outcome.err, HasSubstr("names no containers")) << text;
+  }
+}
+
 TEST_F(ApplyTest, StandardInputIsNamedAsSuch) {
   Missing();
   const Outcome outcome = Run("-", {}, "containers: [{id: c}]\n");

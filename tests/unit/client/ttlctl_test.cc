@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "tests/testing/fake_sidecar.h"
@@ -51,6 +52,10 @@ class TtlctlTest : public testing::Test {
   Outcome Run(std::vector<std::string> arguments, const std::string& input = "",
               bool err_is_terminal = false) {
     arguments.insert(arguments.begin(), {"--server", sidecar_.address()});
+    // The usual second for a look-up fails where the machine stands still for one.
+    if (!absl::c_linear_search(arguments, "--timeout-seconds")) {
+      arguments.insert(arguments.begin(), {"--timeout-seconds", "60"});
+    }
     return RunAnywhere(arguments, input, err_is_terminal);
   }
 
@@ -441,12 +446,18 @@ TEST_F(TtlctlTest, BadLineOnStandardInputSaysWhatIsImported) {
   EXPECT_EQ(sidecar_.Calls("TrackItems"), 1);
 }
 
+TEST_F(TtlctlTest, BadFirstLineOnStandardInputImportsNothing) {
+  EXPECT_THAT(Run({"import", "c", "-"}, "{}\n").err,
+              AllOf(HasSubstr("standard input: line 1: "), HasSubstr("; nothing was imported\n")));
+}
+
 TEST_F(TtlctlTest, RefusalByTheServerNamesTheLine) {
   sidecar_.Fail("TrackItems", {grpc::StatusCode::INVALID_ARGUMENT, "items[1].ts is too far ahead"});
   const Outcome outcome = Run({"import", "c", "-"}, Line("a") + "\n\n" + Line("b") + Line("c"));
   EXPECT_EQ(outcome.code, ExitCode::kRefused);
   EXPECT_EQ(outcome.err,
-            "ttlctl: -: line 4: items[1].ts is too far ahead; nothing was imported, lines 1 to 5 "
+            "ttlctl: standard input: line 4: items[1].ts is too far ahead; nothing was imported, "
+            "lines 1 to 5 "
             "are not, nothing after\n");
 }
 
@@ -521,6 +532,25 @@ TEST_F(TtlctlTest, PauseNeedsAReasonAndOneTarget) {
   EXPECT_EQ(sidecar_.Calls("PauseDeletes"), 0);
   EXPECT_EQ(Run({"pause", "--all", "--reason", "restore"}).code, ExitCode::kOk);
   EXPECT_TRUE(OnlyRequest<v1::PauseDeletesRequest>("PauseDeletes").all_containers());
+}
+
+// Whoever may pause, or answer as the store, could else do as he likes with the terminals
+// of all who look.
+TEST_F(TtlctlTest, WhatOthersWroteCannotSteerTheTerminal) {
+  const std::string evil = "\x1b[2J\r\xC2\x9B";
+  const std::string tame = R"(\x1b[2J\x0d\xc2\x9b)";
+  v1::PauseDeletesResponse pause;
+  pause.mutable_pause()->set_reason(evil);
+  sidecar_.Answer("PauseDeletes", pause);
+  EXPECT_THAT(Run({"pause", "c", "--reason", "x"}).out, HasSubstr(tame));
+
+  v1::ListStuckItemsResponse stuck;
+  stuck.add_items()->set_last_error(evil);
+  sidecar_.Answer("ListStuckItems", stuck);
+  EXPECT_THAT(Run({"stuck", "c"}).out, HasSubstr(tame));
+
+  sidecar_.Fail("AcceptClock", {grpc::StatusCode::FAILED_PRECONDITION, "no \x1b[2J"});
+  EXPECT_EQ(Run({"clock", "accept"}).err, "ttlctl: no \\x1b[2J\n");
 }
 
 TEST_F(TtlctlTest, ResumeNamesItsTarget) {
@@ -637,10 +667,42 @@ TEST_F(TtlctlTest, BadCommandLinesAreUsageErrorsOnOneLine) {
   }
 }
 
+TEST_F(TtlctlTest, WhatIsNoSubcommandIsNamed) {
+  EXPECT_THAT(Run({"bogus"}).err, HasSubstr("\"bogus\" is no subcommand"));
+  EXPECT_THAT(Run({"--bogus"}).err, HasSubstr("\"--bogus\" is no subcommand and no option"));
+  EXPECT_THAT(Run({"items", "bogus"}).err,
+              AllOf(HasSubstr("\"bogus\""), HasSubstr("see ttlctl items --help")));
+  EXPECT_THAT(Run({"items"}).err, HasSubstr("A subcommand is required"));
+}
+
+TEST_F(TtlctlTest, WhatIsNoAddressIsAUsageError) {
+  for (const std::string& server :
+       {std::string(), std::string("unix:"), "unix:/" + std::string(107, 's')}) {
+    const Outcome outcome = RunAnywhere({"--server", server, "status"});
+    EXPECT_EQ(outcome.code, ExitCode::kUsage) << server;
+    EXPECT_THAT(outcome.err, HasSubstr(absl::StrCat("--server: \"", server, "\" must be")));
+  }
+}
+
+TEST_F(TtlctlTest, OutputThatIsLostIsAFailure) {
+  std::istringstream in;
+  std::ostream full(nullptr);
+  std::ostringstream err;
+  EXPECT_EQ(RunTtlctl({"--server", sidecar_.address(), "containers", "list"}, {in, full, err}),
+            ExitCode::kRefused);
+  EXPECT_THAT(err.str(), HasSubstr("could not be written"));
+}
+
+TEST_F(TtlctlTest, VersionIsPrinted) {
+  const Outcome outcome = RunAnywhere({"--version"});
+  EXPECT_EQ(outcome.code, ExitCode::kOk);
+  EXPECT_THAT(outcome.out, MatchesRegex("ttlctl [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
 TEST_F(TtlctlTest, HelpListsTheExitCodes) {
   const Outcome outcome = Run({"--help"});
   EXPECT_EQ(outcome.code, ExitCode::kOk);
-  for (int code = 0; code <= 6; ++code) {
+  for (int code = 0; code <= 7; ++code) {
     EXPECT_THAT(outcome.out, HasSubstr(absl::StrCat("\n  ", code, "  ")));
   }
   EXPECT_THAT(Run({"items", "track", "--help"}).out, HasSubstr("--partition-key"));

@@ -53,6 +53,11 @@ TEST(KeyTextTest, BrokenEscapesAreRefused) {
   }
 }
 
+TEST(KeyTextTest, TextForTheTerminalKeepsItsLinesAndBackslashes) {
+  EXPECT_EQ(TerminalText("é \\ \n"), "é \\ \n");
+  EXPECT_EQ(TerminalText("\x1b\r\t\xff"), R"(\x1b\x0d\x09\xff)");
+}
+
 RC_GTEST_PROP(KeyTextTest, TextReadsBackAsTheSameBytes, (const std::string& bytes)) {
   RC_ASSERT(KeyFromText(KeyToText(bytes)).value() == bytes);
 }
@@ -121,6 +126,23 @@ TEST(TableTest, LaterPiecesKeepTheWidthAndHaveNoHead) {
   table.Render();
   table.AddRow({"a", "2"});
   EXPECT_EQ(table.Render(), "a        2\n");
+}
+
+TEST(TableTest, WidthCanBeReservedForWhatComesLater) {
+  Table table({"ID", "N"});
+  table.Reserve({"long id", ""});
+  table.AddRow({"a", "1"});
+  EXPECT_EQ(table.Render(),
+            "ID       N\n"
+            "a        1\n");
+}
+
+TEST(TableTest, ARowIsOneLine) {
+  Table table({"ID", "N"});
+  table.AddRow({"a\nb", "1\n2"});
+  EXPECT_EQ(table.Render(),
+            "ID   N\n"
+            "a b  1 2\n");
 }
 
 // Containers and items
