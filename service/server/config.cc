@@ -30,11 +30,14 @@ std::string EnvironmentName(absl::string_view flag) {
   return absl::StrCat("TTL_SIDECAR_", name);
 }
 
+std::string Refusal(absl::string_view value, absl::string_view right) {
+  return absl::StrCat("\"", absl::Utf8SafeCEscape(value), "\" is not allowed; give ", right);
+}
+
 // Refuses the value of a flag; CLI11 carries the exception to the parse call.
 [[noreturn]] void Refuse(absl::string_view flag, absl::string_view value, absl::string_view right) {
-  throw CLI::ValidationError(
-      absl::StrCat(flag, " (", EnvironmentName(flag), ")"),
-      absl::StrCat("\"", absl::Utf8SafeCEscape(value), "\" is not allowed; give ", right));
+  throw CLI::ValidationError(absl::StrCat(flag, " (", EnvironmentName(flag), ")"),
+                             Refusal(value, right));
 }
 
 // Only plain decimal digits with an optional minus: no blanks, no 0x, and no
@@ -140,9 +143,9 @@ class Flags {
     app_.add_flag(flag, target, help)
         ->envname(EnvironmentName(flag))
         ->check(CLI::Validator(
-            [flag](const std::string& value) {
-              if (value != "true" && value != "false") Refuse(flag, value, "true or false");
-              return std::string();
+            [](const std::string& value) {
+              const bool is_right = value == "true" || value == "false";
+              return is_right ? std::string() : Refusal(value, "true or false");
             },
             ""));
   }
@@ -168,7 +171,7 @@ class Flags {
 
 std::string CheckStoreAddress(const std::string& flag, const std::string& value) {
   if (absl::StartsWith(value, "http:") || absl::StartsWith(value, "https:") ||
-      absl::StartsWith(value, "/") || !absl::StrContains(value, ":")) {
+      absl::StartsWith(value, "/") || !absl::StrContains(value, ":") || value == "unix:") {
     Refuse(flag, value,
            "a gRPC address, such as unix:/run/store/store.sock, localhost:7071 or "
            "dns:///store.example:7071");
@@ -367,18 +370,25 @@ bool MayBeRepeated(const CLI::Option& option) { return option.get_expected_max()
 
 // What is done instead of serving; not for the file or the environment.
 void DeclareRecovery(CLI::App& app, ServerConfig& config) {
+  CLI::Option* check =
+      app.add_flag("--check-data-dir", config.check_data_dir,
+                   "Check the database of --data-dir, which nothing may be using, and exit: 0 if "
+                   "it is sound, 1 if not")
+          ->configurable(false);
   CLI::Option* restore =
       app.add_option("--restore", config.restore_file,
                      "Make the database of --data-dir, which must be empty or missing, of a backup "
                      "(ttlctl backup), and exit. Its deletes are paused until ttlctl resume --all")
           ->type_name("FILE")
-          ->configurable(false);
+          ->configurable(false)
+          ->excludes(check);
   app.add_option("--repair", config.repair_source,
                  "Make the database of --data-dir, which must be empty or missing, of what can "
                  "still be read of a damaged one, which stays as it is, and exit. Its deletes are "
                  "paused until ttlctl resume --all")
       ->type_name("DIR")
       ->configurable(false)
+      ->excludes(check)
       ->excludes(restore);
 }
 
@@ -386,7 +396,10 @@ void DeclareRecovery(CLI::App& app, ServerConfig& config) {
 // file win over the environment, and so does not get to read it.
 void ApplyFile(CLI::App& app, const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw CLI::ValidationError("--config", absl::StrCat("cannot read \"", path, "\""));
+  file.peek();  // of a directory, only the reading fails
+  if (file.fail()) {
+    throw CLI::ValidationError("--config", absl::StrCat("cannot read \"", path, "\""));
+  }
   CLI::ConfigTOML format;
   format.arrayBounds('\x01', '\x01');  // no lists: a comma is a comma
   std::set<CLI::Option*> from_file;
@@ -537,10 +550,6 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   DeclareStorage(flags, line.config);
   DeclareMetrics(flags, line.config);
   DeclareProcess(flags, line.config);
-  app.add_flag("--check-data-dir", line.config.check_data_dir,
-               "Check the database of --data-dir, which nothing may be using, and exit: 0 if it is "
-               "sound, 1 if not")
-      ->configurable(false);
   DeclareRecovery(app, line.config);
   try {
     app.parse(argc, argv);

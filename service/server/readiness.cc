@@ -13,8 +13,9 @@ Readiness::Readiness(grpc::HealthCheckServiceInterface& health) : health_(health
 }
 
 Readiness::~Readiness() {
+  const bool was_ready = ready_;
   Publish(false);
-  spdlog::info("not ready: reason=\"stopping\"");
+  if (was_ready) spdlog::info("not ready: reason=\"stopping\"");
 }
 
 void Readiness::Set(const absl::Status& state) {

@@ -1,11 +1,14 @@
 #include "service/server/sidecar.h"
 
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -82,6 +85,18 @@ void LogStorage(StorageOptions::LogLevel level, absl::string_view line) {
   spdlog::log(to_spdlog(), "storage: detail={}", Quoted(line, 1024));
 }
 
+// Of a directory that it cannot make LevelDB says only that a file in it is missing.
+absl::Status MakeDataDir(const std::string& data_dir) {
+  if (mkdir(data_dir.c_str(), 0755) == 0) return absl::OkStatus();
+  const int mkdir_error = errno;
+  std::error_code error;
+  if (std::filesystem::is_directory(data_dir, error)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--data-dir: ", Quoted(data_dir, 4096),
+                   " cannot be made: ", std::generic_category().message(mkdir_error),
+                   "; give a directory, or the name of a new one in a directory that is there"));
+}
+
 StorageOptions ToStorageOptions(const ServerConfig& config, WakeSignal* due_signal) {
   StorageOptions options;
   options.directory = config.data_dir;
@@ -105,6 +120,11 @@ SweeperOptions ToSweeperOptions(const ServerConfig& config) {
           .not_found_burst_items = config.not_found_burst_items};
 }
 
+// Says for which address the files are, of which an error names only the file.
+absl::Status AboutTls(absl::string_view flag, const absl::Status& error) {
+  return absl::Status(error.code(), absl::StrCat("TLS of ", flag, ": ", error.message()));
+}
+
 absl::StatusOr<std::vector<ServerAddress>> ToServerAddresses(const ServerConfig& config) {
   std::vector<ServerAddress> addresses;
   for (const ListenSocket& socket : config.listen_sockets) {
@@ -116,7 +136,9 @@ absl::StatusOr<std::vector<ServerAddress>> ToServerAddresses(const ServerConfig&
   for (const ListenTcp& tcp : config.listen_tcp) {
     ServerAddress address = {.tcp = tcp.host_port, .roles = tcp.roles};
     if (!config.insecure_tcp) {
-      TTL_ASSIGN_OR_RETURN(address.credentials, TlsServerCredentials::Make(config.tls));
+      auto credentials = TlsServerCredentials::Make(config.tls);
+      if (!credentials.ok()) return AboutTls("--listen-tcp", credentials.status());
+      address.credentials = *std::move(credentials);
       address.has_client_certificates = !config.tls.ca_file.empty();
     }
     addresses.push_back(std::move(address));
@@ -296,6 +318,7 @@ struct Sidecar::Parts {
 };
 
 absl::Status Sidecar::Parts::OpenStorage() {
+  TTL_RETURN_IF_ERROR(MakeDataDir(config.data_dir));
   TTL_ASSIGN_OR_RETURN(storage, OpenForRebuild(config, ToStorageOptions(config, &due_signal),
                                                WallNow(system_clock)));
   TTL_ASSIGN_OR_RETURN(std::optional<ClockMemory> memory,
@@ -319,8 +342,9 @@ absl::Status Sidecar::Parts::LoadLevers() {
 
 absl::Status Sidecar::Parts::BuildSweeper() {
   if (!config.store.empty()) {
-    TTL_ASSIGN_OR_RETURN(const auto credentials, MakeStoreCredentials(config.store_tls));
-    store = std::make_unique<PrimaryStoreClient>(config.store, credentials,
+    const auto credentials = MakeStoreCredentials(config.store_tls);
+    if (!credentials.ok()) return AboutTls("--store", credentials.status());
+    store = std::make_unique<PrimaryStoreClient>(config.store, *credentials,
                                                  config.store_tls_server_name);
   }
   previous_run = std::make_unique<PreviousRun>(*storage, system_clock, config.delete_deadline);

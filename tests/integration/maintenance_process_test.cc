@@ -178,6 +178,7 @@ TEST_F(MaintenanceTest, ABackupIsRestoredPausedAndInDoubtUntilItIsRebuilt) {
   ASSERT_EQ(Ttlctl(sidecar, {"backup", dir_.File("backup")}), ExitCode::kOk) << written_;
   EXPECT_EQ(Ttlctl(sidecar, {"backup", dir_.File("backup")}), ExitCode::kUsage)
       << "no file is overwritten";
+  EXPECT_EQ(Ttlctl(sidecar, {"backup", ""}), ExitCode::kUsage);
 
   SidecarProcessOptions restoring = Options({"--restore", dir_.File("backup")});
   restoring.name = "restored";

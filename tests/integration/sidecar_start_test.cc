@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "absl/time/clock.h"
 #include "tests/integration/sidecar_calls.h"
 #include "tests/testing/channel.h"
+#include "tests/testing/process.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
@@ -24,12 +26,19 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
+
 
 // Runs a sidecar that is expected to end by itself, and returns its exit code.
 int ExitCodeOf(SidecarProcess& sidecar) {
   if (!sidecar.Launch().ok()) return -1;
   const absl::StatusOr<ExitStatus> status = sidecar.process()->Wait(absl::Seconds(30));
   return status.ok() ? status->code.value_or(-2) : -3;
+}
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 class SidecarStartTest : public testing::Test {
@@ -112,7 +121,9 @@ TEST_F(SidecarStartTest, BadValueEndsItWithCode2AndIsNamed) {
       {{"--listen-tcp", "127.0.0.1:0"}, "127.0.0.1:0"},
       {{"--listen-tcp", "127.0.0.1:0", "--tls-cert-file", "/nowhere.crt", "--tls-key-file",
         "/nowhere.key"},
-       "/nowhere.crt"},
+       "TLS of --listen-tcp: \\\"/nowhere.crt\\\""},
+      {{"--store", "unix:/s.sock", "--store-tls-ca-file", "/nowhere.crt"},
+       "TLS of --store: \\\"/nowhere.crt\\\""},
   };
   for (const auto& c : kCases) {
     const TempDir dir;
@@ -156,6 +167,7 @@ TEST_F(SidecarStartTest, B101_SecondCopyOnTheSameSocketRefuses) {
   SidecarProcess second(options);
   EXPECT_EQ(ExitCodeOf(second), 1);
   EXPECT_THAT(second.Log(), HasSubstr("a server answers on it"));
+  EXPECT_THAT(second.Log(), Not(HasSubstr("not ready"))) << "it never was";
   EXPECT_TRUE(CheckHealth(first.channel(), "readiness", absl::Seconds(5)).ok());
 }
 
@@ -182,6 +194,29 @@ TEST_F(SidecarStartTest, DataDirIsChecked) {
 
   std::filesystem::remove(absl::StrCat(sidecar.data_dir(), "/CURRENT"));
   EXPECT_EQ(ExitCodeOf(checker), 1) << checker.Log();
+}
+
+TEST_F(SidecarStartTest, ADataDirThatCannotBeMadeEndsItWithCode2) {
+  std::ofstream(dir_.File("file")) << "precious";
+  const struct {
+    std::string data_dir;
+    const char* named;
+  } kCases[] = {
+      {dir_.File("file"), "file\\\" cannot be made: File exists"},
+      {dir_.File("missing/data/"), "missing/data/\\\" cannot be made: No such file or directory"},
+  };
+  for (const auto& c : kCases) {
+    SubprocessOptions command;
+    command.argv = {TTL_SIDECAR_BINARY, "--listen-socket", dir_.File("s.sock"), "--data-dir",
+                    c.data_dir};
+    command.output_path = dir_.File("log");
+    auto process = Subprocess::Start(command);
+    ASSERT_TRUE(process.ok()) << process.status();
+    const absl::StatusOr<ExitStatus> status = (*process)->Wait(absl::Seconds(30));
+    ASSERT_TRUE(status.ok()) << status.status();
+    EXPECT_EQ(status->code, 2) << c.data_dir;
+    EXPECT_THAT(ReadAll(dir_.File("log")), AllOf(HasSubstr("--data-dir: "), HasSubstr(c.named)));
+  }
 }
 
 TEST_F(SidecarStartTest, MissingDataDirIsNotSound) {

@@ -209,7 +209,7 @@ const BadValue kBadValues[] = {
       "localhost:0x10"},
      "HOST:PORT"},
     {"--store",
-     {"", "http://store:1", "https://store:1", "/run/store.sock", "store"},
+     {"", "unix:", "http://store:1", "https://store:1", "/run/store.sock", "store"},
      "gRPC address"},
     {"--max-deletes-per-second", {"", "-1", "nan", "inf", "ten", "10/s", " 5"}, "number from 0"},
     {"--container-max-deletes-per-second", {"-0.5", "1e999"}, "number from 0"},
@@ -363,9 +363,8 @@ TEST(ConfigTest, ASwitchIsGivenOrHasTheValueTrueOrFalse) {
   }
   for (const char* value : {"yes", "1", "maybe", "TRUE"}) {
     const ScopedEnv environment("TTL_SIDECAR_START_PAUSED", value);
-    EXPECT_THAT(std::string(Parse({}).status().message()),
-                AllOf(HasSubstr("--start-paused"), HasSubstr("true or false")))
-        << value;
+    EXPECT_EQ(std::string(Parse({}).status().message()),
+              absl::StrCat("--start-paused: \"", value, "\" is not allowed; give true or false"));
     EXPECT_FALSE(
         Parse({"--config", WriteFile(dir, absl::StrCat("start-paused = ", value, "\n"))}).ok())
         << value;
@@ -397,9 +396,25 @@ TEST(ConfigTest, SomethingGivenTwiceIsRefused) {
   }
 }
 
-TEST(ConfigTest, MissingFileIsNamed) {
-  EXPECT_THAT(std::string(Parse({"--config", "/nowhere/a.toml"}).status().message()),
-              AllOf(HasSubstr("--config"), HasSubstr("/nowhere/a.toml")));
+TEST(ConfigTest, AFileThatCannotBeReadIsNamed) {
+  const TempDir dir;
+  for (const std::string& file : {std::string("/nowhere/a.toml"), std::string(dir.path())}) {
+    EXPECT_THAT(std::string(Parse({"--config", file}).status().message()),
+                AllOf(HasSubstr("--config"), HasSubstr(file)));
+  }
+  EXPECT_TRUE(Parse({"--config", WriteFile(dir, "")}).ok()) << "an empty one says nothing";
+}
+
+TEST(ConfigTest, OneThingIsDoneInsteadOfServing) {
+  const std::vector<std::vector<std::string>> kTogether = {
+      {"--check-data-dir", "--repair", "/old"},
+      {"--check-data-dir", "--restore", "/backup"},
+      {"--repair", "/old", "--restore", "/backup"},
+  };
+  for (const auto& arguments : kTogether) {
+    EXPECT_THAT(std::string(Parse(arguments).status().message()), HasSubstr("excludes"))
+        << testing::PrintToString(arguments);
+  }
 }
 
 TEST(ConfigTest, SomethingToListenOnIsNeeded) {
