@@ -97,8 +97,8 @@ std::unique_ptr<CommitQueue::Commit> CommitQueue::Begin() {
   // A commit that cannot be written need not be gathered, and what is gathered
   // from a database that is being reopened would be nonsense.
   commit->health = parts_.database.WriteHealth();
-  commit->transaction = std::make_shared<Transaction>(parts_.catalog, parts_.database,
-                                                      parts_.reader, parts_.scan_marks, last_);
+  commit->transaction = std::make_shared<Transaction>(
+      parts_.catalog, parts_.database, parts_.reader, parts_.scan_marks, erased_generation_, last_);
   return commit;
 }
 

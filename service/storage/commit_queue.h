@@ -126,8 +126,9 @@ class CommitQueue {
   OwnedDistribution<kCommitSizeBounds.size()> commit_sizes_{kCommitSizeBounds};
   OwnedDurationDistribution commit_durations_;
 
-  // Handed over last; for the gathering thread.
+  // For the gathering thread: what was handed over last; see Transaction for the generation.
   std::shared_ptr<const Transaction> last_;
+  uint64_t erased_generation_ = 0;
 
   Mutex mutex_;
   CondVar gather_;  // there is more to gather, or the writer is idle

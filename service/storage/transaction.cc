@@ -1,5 +1,6 @@
 #include "service/storage/transaction.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -13,11 +14,13 @@
 namespace ttl {
 
 Transaction::Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader,
-                         ScanMarks& scan_marks, std::shared_ptr<const Transaction> before)
+                         ScanMarks& scan_marks, uint64_t& erased_generation,
+                         std::shared_ptr<const Transaction> before)
     : catalog_(catalog),
       database_(database),
       reader_(reader),
       scan_marks_(scan_marks),
+      erased_generation_(erased_generation),
       before_(std::move(before)) {}
 
 ContainerPtr Transaction::FindContainer(uint64_t number) const {
@@ -113,6 +116,7 @@ void Transaction::PutReportedItem(const Container& container, const ItemKey& key
       ChooseClaim(PresentClaim(container, before), BelongsAt(container.index_number, times),
                   MaxEarliness(container.settings.policy.default_ttl, times));
   after.claim = claim.value_or(IndexClaim());
+  if (before == nullptr) after.generation = erased_generation_ + 1;
   if (scan_marks_.IsReading(container.number)) {
     scan_marks_.NoteReport(container.number, EncodeItemKey(container.number, key));
   }
@@ -121,6 +125,7 @@ void Transaction::PutReportedItem(const Container& container, const ItemKey& key
 
 void Transaction::EraseItem(const Container& container, const ItemKey& key,
                             const StoredItemPtr& before) {
+  erased_generation_ = std::max(erased_generation_, before->generation);
   MoveEntry(container.number, key, PresentClaim(container, before), std::nullopt);
   SetItem(container.number, key, before, nullptr);
   NoteRemoval(container, key, before->version.times.ts, before->version.sequence);

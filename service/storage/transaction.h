@@ -34,9 +34,11 @@ class Transaction {
  public:
   // `before` is the transaction that is being written meanwhile, all of whose changes
   // are seen by FindContainer(number) and GetItem(); null if there is none. Only these
-  // may be used on top of one: all else reads what is committed.
+  // may be used on top of one: all else reads what is committed. `erased_generation` is
+  // the highest that an item had when it was erased, by any transaction since the start.
   Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader,
-              ScanMarks& scan_marks, std::shared_ptr<const Transaction> before = nullptr);
+              ScanMarks& scan_marks, uint64_t& erased_generation,
+              std::shared_ptr<const Transaction> before = nullptr);
 
   // Lets go of `before`, which is committed now.
   void ForgetBefore() { before_.reset(); }
@@ -58,7 +60,9 @@ class Transaction {
   void PutItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
                StoredItem after);
 
-  // Stores `after` with the claim that ChooseClaim gives it.
+  // Stores `after` with the claim that ChooseClaim gives it. A new item begins with a
+  // generation that none erased since the start has had: what is known of its dead
+  // namesake, such as the answer to a delete that was on its way, is not taken for its own.
   void PutReportedItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
                        StoredItem after);
 
@@ -117,6 +121,7 @@ class Transaction {
   const Database& database_;
   const ItemReader& reader_;
   ScanMarks& scan_marks_;
+  uint64_t& erased_generation_;
   std::shared_ptr<const Transaction> before_;
 
   LayeredMap<std::string, ItemChange> items_;        // by encoded key

@@ -76,6 +76,29 @@ TEST(SweeperRaceTest, B39TheRestOfTheBatchGoes) {
   EXPECT_EQ(h.store.Count("c"), 3);
 }
 
+// The store does not find the item, because a user has deleted it; its namesake, made
+// while the answer is on its way, is another item.
+TEST(SweeperRaceTest, ANamesakeMadeBeforeTheAnswerIsTakenInStaysTracked) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.Write("c", "a", kStart - 100, 10, "E1");
+  OnNextDelete(h, [&] {
+    h.store.Erase("c", KeyOf("a"));
+    h.storage.UntrackOne("c", "a", kStart - 100);
+  });
+  h.store.SetAfterDelete([&](auto&, auto&) {
+    if (h.store.Count("c") == 0 && h.Now() == kStart) h.Write("c", "a", kStart, 60, "E2");
+    return grpc::Status::OK;
+  });
+  h.Step();
+  EXPECT_EQ(h.TallyOf("c").not_found, 1);
+  const auto tracked = h.storage.FindItem("c", "a");
+  ASSERT_TRUE(tracked.has_value());
+  EXPECT_EQ(tracked->version.etag, "E2");
+  h.SweepFor(absl::Seconds(61));
+  EXPECT_EQ(h.store.Count("c"), 0);
+}
+
 // B43: the sidecar was stopped between judgement and delete; by the time the store
 // sees it, not_after has passed.
 TEST(SweeperRaceTest, B43ADeleteThatComesLateIsNotCarriedOut) {

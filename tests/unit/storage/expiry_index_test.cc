@@ -183,6 +183,27 @@ TEST(ExpiryIndexTest, OutcomesAreAppliedOnlyIfNoReportCameMeanwhile) {
   EXPECT_FALSE(storage.FindItem("c", "b").has_value());
 }
 
+// Judged and sent; meanwhile a user deletes the item and makes another of the same key.
+TEST(ExpiryIndexTest, TheOutcomeForADeadItemIsNotAppliedToItsNamesake) {
+  for (const auto kind : {DeleteReport::Kind::kGone, DeleteReport::Kind::kModified,
+                          DeleteReport::Kind::kStateUnknown, DeleteReport::Kind::kRetryLater}) {
+    StorageForTest storage;
+    storage.Create("c", 10);
+    for (int life = 0; life < 3; ++life) {
+      const int64_t ts = kT + 100 * life;
+      storage.TrackOne("c", "a", ts);
+      DeleteReport report = Gone("a", storage.FindItem("c", "a")->generation);
+      report.kind = kind;
+      report.current.times = {kT - 50, 10};
+      storage.UntrackOne("c", "a", ts);
+      storage.TrackOne("c", "a", ts + 50);
+      EXPECT_EQ(storage.Apply("c", {report}), 0);
+      EXPECT_EQ(storage.FindTimes("c", "a").value(), (ItemTimes{ts + 50, {}}));
+      EXPECT_THAT(storage.DueIds("c", ts + 60), ElementsAre("a"));
+    }
+  }
+}
+
 TEST(ExpiryIndexTest, AModifiedItemIsAdoptedEvenIfOlder) {
   StorageForTest storage;
   storage.Create("c", 10);
