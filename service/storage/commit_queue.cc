@@ -90,9 +90,9 @@ std::unique_ptr<CommitQueue::Commit> CommitQueue::Begin() {
     MutexLock lock(mutex_);
     while (!stopping_ && reports_.empty() && reserved_.empty()) gather_.Wait(mutex_);
     if (reports_.empty() && reserved_.empty()) return nullptr;
-    while (!reserved_.empty() && !IsIdle()) gather_.Wait(mutex_);
+    while ((!reserved_.empty() || HasLastFailed()) && !IsIdle()) gather_.Wait(mutex_);
     if (IsIdle()) last_.reset();
-    commit->failures = failures_;
+    commit->failures = last_ == nullptr ? failures_ : failures_before_last_;
   }
   // A commit that cannot be written need not be gathered, and what is gathered
   // from a database that is being reopened would be nonsense.
@@ -154,6 +154,7 @@ bool CommitQueue::AwaitMore(const Commit& commit) {
 // REQUIRES: the writer is idle.
 void CommitQueue::HandOver(std::unique_ptr<Commit> commit) {
   last_ = commit->transaction;
+  failures_before_last_ = commit->failures;
   commit->transaction->ForgetBefore();
   MutexLock lock(mutex_);
   ready_ = std::move(commit);

@@ -90,7 +90,7 @@ class CommitQueue {
   struct Commit {
     Operations operations;
     size_t bytes = 0;
-    uint64_t failures = 0;  // failed writes before it was begun
+    uint64_t failures = 0;  // failed writes before it, or what it builds on, was begun
     std::shared_ptr<Transaction> transaction;
     absl::Status health;  // not OK: nothing is gathered
   };
@@ -113,6 +113,11 @@ class CommitQueue {
   absl::Status WriteAndPublish(Commit& commit, bool& earlier);
   uint64_t Failures();
 
+  // Whether what was handed over last was not written. Nothing can be built on that.
+  bool HasLastFailed() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return last_ != nullptr && failures_before_last_ != failures_;
+  }
+
   bool IsIdle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return ready_ == nullptr && !writing_;
   }
@@ -126,8 +131,10 @@ class CommitQueue {
   OwnedDistribution<kCommitSizeBounds.size()> commit_sizes_{kCommitSizeBounds};
   OwnedDurationDistribution commit_durations_;
 
-  // For the gathering thread: what was handed over last; see Transaction for the generation.
+  // For the gathering thread: what was handed over last, and the failures before that was
+  // begun; see Transaction for the generation.
   std::shared_ptr<const Transaction> last_;
+  uint64_t failures_before_last_ = 0;
   uint64_t erased_generation_ = 0;
 
   Mutex mutex_;

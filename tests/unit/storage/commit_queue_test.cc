@@ -1,4 +1,5 @@
 // Commits that are gathered while the one before them is being written.
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -6,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/storage_for_test.h"
@@ -100,6 +103,46 @@ TEST_F(CommitQueueTest, WhatIsGatheredOnTopOfAWriteThatFailsFailsToo) {
   storage_.FinishHousekeeping();
   EXPECT_FALSE(storage_.FindItem("c", "b").has_value());
   EXPECT_EQ(storage_.TrackOne("c", "b", kT, std::nullopt, 1), TrackOutcome::kTracked);
+}
+
+// The database is reopened while the callers of the failed commit are still being told.
+TEST(CommitQueueReopenTest, NothingBuildsOnAFailedWriteAfterTheDatabaseIsReopened) {
+  std::function<void()> on_reopened;
+  StorageOptions options;
+  options.log = [&](StorageOptions::LogLevel, absl::string_view line) {
+    if (on_reopened && absl::StrContains(line, "was reopened")) on_reopened();
+  };
+  StorageForTest storage(options);
+  const uint64_t number = storage.Create("c", 60)->number;
+  storage.TrackOne("c", "a", kT, std::nullopt, 1);
+
+  absl::Notification failed;
+  absl::Notification told;
+  storage.env().FailWrites(true);
+  storage->items().Track(number, {{KeyOf("a"), {{kT + 9, {}}, "", 5, 0}}}, [&](Tracked outcome) {
+    EXPECT_EQ(outcome.status().code(), absl::StatusCode::kUnavailable);
+    failed.Notify();
+    told.WaitForNotification();
+  });
+  failed.WaitForNotification();
+  storage.env().FailWrites(false);
+
+  std::promise<Tracked> next;
+  on_reopened = [&] {
+    storage->items().Track(number, {{KeyOf("a"), {{kT + 4, {}}, "", 4, 0}}},
+                           [&](Tracked outcome) { next.set_value(std::move(outcome)); });
+    // It is to be left alone until then, which shows in nothing.
+    WaitUntil([&] { return storage->Figures().commits.queued_reports == 0; },
+              absl::Milliseconds(200), absl::Milliseconds(1));
+    told.Notify();
+  };
+  storage->RunHousekeeping();
+  on_reopened = nullptr;
+  // Not STALE: what it would be older than was refused.
+  EXPECT_THAT(*next.get_future().get(), ElementsAre(TrackOutcome::kTracked));
+  EXPECT_EQ(storage.FindItem("c", "a")->version.sequence, 4);
+  EXPECT_EQ(storage.TrackOne("c", "b", kT), TrackOutcome::kTracked);
+  storage.FinishHousekeeping();
 }
 
 TEST_F(CommitQueueTest, AChangeOfPolicyWaitsForTheWriteAndGoesBeforeLaterReports) {
