@@ -50,8 +50,8 @@ class StoreWatch {
   // Waits until nothing is asked any more.
   void AwaitAnswer();
 
-  // So many deletes had no answer. The store may have carried them out, so that as many
-  // NOT_FOUND are excused.
+  // So many deletes had no answer, or one that could not be kept. The store may have carried
+  // them out, so that as many NOT_FOUND are excused.
   void NoteUnanswered(int64_t items);
 
   // Counts what became of deletes, in the order of the batch. Returns whether the

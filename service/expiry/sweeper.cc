@@ -311,7 +311,7 @@ bool Sweeper::MaySend(const Turn& turn, bool entered, const Moment& now) {
       .pace = pace.View(now),
       .limit_per_second = StricterLimit(limit, limit_of_all),
       .budget = budget,
-      .storage_writable = parts_.storage.WriteHealth().ok(),
+      .storage_writable = parts_.storage.OutcomeHealth().ok(),
       .change_under_way = !entered,
       .data_in_doubt = parts_.storage.data_trust().in_doubt(),
   });
@@ -531,11 +531,15 @@ void Sweeper::TakeAnswers(Pacing& pacing, const Container& container, StoreAnswe
 void Sweeper::ApplyReports(Pacing& pacing, const Container& container,
                            std::vector<DeleteReport> reports, const Moment& now) {
   if (reports.empty()) return;
+  const auto gone = std::count_if(reports.begin(), reports.end(), [](const DeleteReport& report) {
+    return report.kind == DeleteReport::Kind::kGone;
+  });
   const auto applied = Await<absl::StatusOr<int64_t>>([&](auto done) {
     parts_.storage.expiry_index().ApplyOutcomes(container.number, std::move(reports),
                                                 std::move(done));
   });
   if (applied.ok()) return;
+  store_.NoteUnanswered(gone);
   pacing.pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMostSlowHold, now);
   log_.Log(spdlog::level::warn, "outcomes",
            absl::StrCat("container ", container.id,

@@ -50,7 +50,7 @@ ExpiryView::Freedom ExpiryView::FreedomAt(const Moment& moment, const Container&
       .pace = freedom.sweep.pace,
       .limit_per_second = freedom.limit_per_second,
       .budget = freedom.budget,
-      .storage_writable = moment.write_health.ok(),
+      .storage_writable = parts_.storage.OutcomeHealth().ok(),
       .change_under_way = parts_.storage.delete_gate().IsClosed(container.number),
       .data_in_doubt = parts_.storage.data_trust().in_doubt(),
   });

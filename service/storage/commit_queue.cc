@@ -36,15 +36,22 @@ CommitQueue::~CommitQueue() {
   writer_.join();
 }
 
+absl::Status CommitQueue::FloorRefusal(Place place) const {
+  const bool is_report = place == Place::kReport;
+  const int64_t floor = is_report ? options_.report_floor_bytes : options_.outcome_floor_bytes;
+  const int64_t free = free_bytes_;
+  if (free >= floor) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the volume of the data directory has ", free, " bytes free, ",
+                   is_report ? "reports need " : "changes need ", floor));
+}
+
 absl::Status CommitQueue::Refusal(Place place, size_t bytes) {
   if (stopping_) return absl::UnavailableError("the sidecar is shutting down");
   const bool is_report = place == Place::kReport;
-  const int64_t floor = is_report ? options_.report_floor_bytes : options_.outcome_floor_bytes;
-  if (free_bytes_ < floor) {
+  if (absl::Status too_full = FloorRefusal(place); !too_full.ok()) {
     ++refused_disk_;
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the volume of the data directory has ", free_bytes_.load(), " bytes free, ",
-                     is_report ? "reports need " : "changes need ", floor));
+    return too_full;
   }
   if (is_report && (reports_.size() >= options_.max_queued_writes ||
                     queued_report_bytes_ + bytes > options_.max_queued_bytes)) {

@@ -73,6 +73,9 @@ class CommitQueue {
   // is too full.
   void Submit(Place place, size_t bytes, Apply apply, DoneStatus done);
 
+  // OK, or why operations of `place` are refused for want of space on the volume.
+  absl::Status FloorRefusal(Place place) const;
+
   // Told by housekeeping what is free on the volume.
   void SetFreeBytes(int64_t bytes) { free_bytes_ = bytes; }
 

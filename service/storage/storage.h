@@ -90,6 +90,10 @@ class Storage {
   // database could be reopened, which RunHousekeeping tries.
   absl::Status WriteHealth() const;
 
+  // OK, or why what becomes of deletes cannot be committed: writes are refused, or the
+  // volume has less free space than outcomes need.
+  absl::Status OutcomeHealth() const;
+
   // What was found damaged when the database was opened, and is left alone: one line
   // for each container whose record is unreadable. Nothing of it is hidden or deleted;
   // the others run.

@@ -115,6 +115,32 @@ TEST(SweeperDoubtTest, LostAnswersAreNoSignOfAWrongStore) {
   EXPECT_TRUE(h.storage.DueIds("c", kStart).empty());
 }
 
+// The store has deleted them, but that could not be kept.
+TEST(SweeperDoubtTest, LostOutcomesAreNoSignOfAWrongStore) {
+  SweeperOptions options;
+  options.not_found_burst_items = 20;
+  options.batch_items = 10;
+  options.max_calls_under_way = 1;
+  SweepHarness h(options);
+  h.storage.Create("c", -1);
+  h.WriteMany("c", "due", 10, kStart - 1000, 10);
+  h.store.SetAfterDelete([&](auto&, auto&) {
+    h.storage.env().FailWrites(true);
+    return grpc::Status::OK;
+  });
+  for (int failure = 0; failure < 6; ++failure) {
+    h.SweepFor(absl::Seconds(10));
+    h.storage.env().FailWrites(false);
+    h.storage.FinishHousekeeping();
+  }
+  EXPECT_EQ(h.TallyOf("c").deleted, 10);
+  EXPECT_EQ(h.TallyOf("c").not_found, 50);
+  h.store.SetAfterDelete(nullptr);
+  h.SweepFor(absl::Seconds(10));
+  EXPECT_EQ(h.board.Store().unconfirmed, "");
+  EXPECT_TRUE(h.storage.DueIds("c", kStart).empty());
+}
+
 TEST(SweeperDoubtTest, AnotherStoreIsSentNothingUntilItIsConfirmed) {
   SweepHarness h;
   h.storage.Create("c", -1);
