@@ -242,6 +242,7 @@ TEST_P(AbuseTest, OthersAreServedAndMemoryIsBounded) {
   const absl::Status before = bystander.AwaitRounds(50);
   ASSERT_TRUE(before.ok()) << before;
   const int64_t memory_before = AnonymousMemory(pid);
+  ASSERT_GT(memory_before, 0);
   const int64_t files_before = OpenFiles();
 
   SidecarCalls calls(sidecar_->channel());
@@ -260,7 +261,8 @@ TEST_P(AbuseTest, OthersAreServedAndMemoryIsBounded) {
   const int64_t growth = bystander.most_memory() - memory_before;
   RecordProperty("growth_mib", std::to_string(growth / kMib));
   EXPECT_LE(growth, GetParam().most_mib * kMib);
-  EXPECT_GE(growth, 0);
+  // It may have given some back, and the bystander looks less often than it changes.
+  EXPECT_GT(bystander.most_memory(), 0);
   const absl::Status stopped = sidecar_->Stop();
   EXPECT_TRUE(stopped.ok()) << stopped;
 }

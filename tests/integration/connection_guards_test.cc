@@ -111,7 +111,7 @@ TEST_P(ConnectionGuardsTest, WhoBreaksALimitIsCutOffAndAllOthersStay) {
 
   RawHttp2 bad(sidecar_->socket_path());
   bad.Send(sent);
-  EXPECT_EQ(bad.ReadGoaway(absl::Seconds(10)), "connection closed");
+  EXPECT_EQ(bad.ReadGoaway(absl::Seconds(30)), "connection closed");
   RawTls bad_tls(port);
   ASSERT_TRUE(bad_tls.is_connected());
   bad_tls.Send(sent);

@@ -50,7 +50,7 @@ class ConnectionLimitTest : public testing::Test {
   }
 
   // The last connection to come: whether the server has closed it.
-  bool LastIsClosed() { return connections_.back()->ReadGoaway(absl::Seconds(10)) != ""; }
+  bool LastIsClosed() { return connections_.back()->ReadGoaway(absl::Seconds(30)) != ""; }
 
   const TempDir dir_;
   std::unique_ptr<SidecarProcess> sidecar_;

@@ -55,6 +55,10 @@ class MaintenanceTest : public testing::Test {
     ASSERT_TRUE(started.ok()) << started;
     TtlClientOptions options;
     options.address = sidecar.address();
+    // A machine that stands still for a second or two fails no check.
+    options.check_deadline = absl::Seconds(20);
+    options.report_deadline = absl::Seconds(20);
+    options.admin_deadline = absl::Seconds(20);
     client_ = std::make_unique<TtlClient>(options);
   }
 
@@ -106,7 +110,7 @@ TEST_F(MaintenanceTest, AnEmptyDirectoryIsRebuiltBeforeItIsReady) {
   ASSERT_TRUE(reconciliation.ok()) << reconciliation.status();
   EXPECT_TRUE(reconciliation->rebuild());
   EXPECT_EQ(reconciliation->counts().missing(), 500);
-  EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }, absl::Seconds(20)))
+  EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }, absl::Seconds(30)))
       << "what has expired is deleted after the rebuild";
   ASSERT_TRUE(sidecar.Stop().ok());
   Start(sidecar);
@@ -115,15 +119,17 @@ TEST_F(MaintenanceTest, AnEmptyDirectoryIsRebuiltBeforeItIsReady) {
 
 TEST_F(MaintenanceTest, ARebuildSurvivesBeingKilledAgainAndAgain) {
   FillStore(600, now_ - 10);
-  SidecarProcess sidecar(Options(Rebuild({"--scan-items-per-second", "200"})));
+  // So slow that none is done when it is killed, however long that takes.
+  SidecarProcess slow(Options(Rebuild({"--scan-items-per-second", "5"})));
   for (int kills = 0; kills < 3; ++kills) {
     const size_t scans = store_.ReceivedScans().size();
-    ASSERT_TRUE(sidecar.Launch().ok());
+    ASSERT_TRUE(slow.Launch().ok());
     ASSERT_TRUE(
-        WaitUntil([&] { return store_.ReceivedScans().size() > scans; }, absl::Seconds(20)));
-    sidecar.Kill();
+        WaitUntil([&] { return store_.ReceivedScans().size() > scans; }, absl::Seconds(30)));
+    slow.Kill();
     EXPECT_EQ(store_.Count("orders"), 600) << "nothing is deleted meanwhile";
   }
+  SidecarProcess sidecar(Options(Rebuild()));
   Start(sidecar);
   const auto status = client_->GetExpiryStatus();
   ASSERT_TRUE(status.ok());
@@ -224,7 +230,8 @@ TEST_F(MaintenanceTest, ADamagedDirectoryIsRepairedIntoAnother) {
 }
 
 TEST_F(MaintenanceTest, AStopDoesNotWaitForABackupThatNobodyReads) {
-  SidecarProcess sidecar(Options());
+  // A stop that did wait would last longer than Stop() waits for it.
+  SidecarProcess sidecar(Options({"--stop-deadline-seconds=600"}));
   Start(sidecar);
   FillStore(20000, now_ - 10);
   store_.SetScanMessageItems(1000);
@@ -234,7 +241,7 @@ TEST_F(MaintenanceTest, AStopDoesNotWaitForABackupThatNobodyReads) {
   const auto reader = stub->BackUpData(&context, v1::BackUpDataRequest());
   v1::BackUpDataResponse first;
   ASSERT_TRUE(reader->Read(&first));
-  const absl::Status stopped = sidecar.Stop(absl::Seconds(10));
+  const absl::Status stopped = sidecar.Stop();
   EXPECT_TRUE(stopped.ok()) << stopped;
 }
 

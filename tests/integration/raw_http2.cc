@@ -15,6 +15,7 @@ namespace ttl {
 namespace {
 
 constexpr size_t kFrameHeaderBytes = 9;
+constexpr int kPing = 6;
 constexpr int kGoaway = 7;
 
 }  // namespace
@@ -40,6 +41,18 @@ bool RawHttp2::Send(absl::string_view bytes) {
 
 bool RawHttp2::SendPing() { return Send(http2::Frame(http2::kPing, http2::kNone, 0, "pingping")); }
 
+bool RawHttp2::AwaitPong(absl::Duration deadline) {
+  const absl::Time end = absl::Now() + deadline;
+  while (true) {
+    int type = 0;
+    std::string payload;
+    while (TakeFrame(type, payload)) {
+      if (type == kPing) return true;
+    }
+    if (ReadMore(end).value_or(0) == 0) return false;
+  }
+}
+
 std::string RawHttp2::ReadGoaway(absl::Duration duration) {
   const absl::Time deadline = absl::Now() + duration;
   while (true) {
@@ -48,14 +61,23 @@ std::string RawHttp2::ReadGoaway(absl::Duration duration) {
     while (TakeFrame(type, payload)) {
       if (type == kGoaway) return payload.size() > 8 ? payload.substr(8) : "no reason";
     }
-    const absl::Duration left = std::max(deadline - absl::Now(), absl::ZeroDuration());
-    pollfd readable = {.fd = fd_, .events = POLLIN, .revents = 0};
-    if (poll(&readable, 1, static_cast<int>(absl::ToInt64Milliseconds(left))) <= 0) return "";
-    char buffer[4096];
-    const ssize_t n = read(fd_, buffer, sizeof(buffer));
-    if (n <= 0) return "connection closed";
-    read_.append(buffer, static_cast<size_t>(n));
+    const std::optional<size_t> read = ReadMore(deadline);
+    if (!read.has_value()) return "";
+    if (*read == 0) return "connection closed";
   }
+}
+
+std::optional<size_t> RawHttp2::ReadMore(absl::Time deadline) {
+  const absl::Duration left = std::max(deadline - absl::Now(), absl::ZeroDuration());
+  pollfd readable = {.fd = fd_, .events = POLLIN, .revents = 0};
+  if (poll(&readable, 1, static_cast<int>(absl::ToInt64Milliseconds(left))) <= 0) {
+    return std::nullopt;
+  }
+  char buffer[4096];
+  const ssize_t n = read(fd_, buffer, sizeof(buffer));
+  if (n <= 0) return 0;
+  read_.append(buffer, static_cast<size_t>(n));
+  return static_cast<size_t>(n);
 }
 
 bool RawHttp2::TakeFrame(int& type, std::string& payload) {

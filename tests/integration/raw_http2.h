@@ -1,6 +1,8 @@
 #ifndef TTL_TESTS_INTEGRATION_RAW_HTTP2_H_
 #define TTL_TESTS_INTEGRATION_RAW_HTTP2_H_
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -31,12 +33,20 @@ class RawHttp2 {
   bool Send(absl::string_view bytes);
   bool SendPing();
 
+  // Reads frames until the answer to a ping. False if the server hangs up, or if none comes
+  // within `deadline`.
+  bool AwaitPong(absl::Duration deadline);
+
   // Reads frames for `duration`. Returns the reason of a GOAWAY as soon as there is
   // one, "connection closed" if the server hung up without one, and nothing if
   // all was quiet.
   std::string ReadGoaway(absl::Duration duration);
 
  private:
+  // Waits until `deadline` for more bytes; how many came, 0 at the end of the connection,
+  // nothing if none came.
+  std::optional<size_t> ReadMore(absl::Time deadline);
+
   // Removes the first whole frame from what was read. False if there is none.
   bool TakeFrame(int& type, std::string& payload);
 

@@ -15,7 +15,7 @@ constexpr unsigned char kHttp2[] = {2, 'h', '2'};
 
 int Connect(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const timeval patience = {.tv_sec = 5, .tv_usec = 0};
+  const timeval patience = {.tv_sec = 30, .tv_usec = 0};
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   sockaddr_in address = {};

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/cpp/ttl_client.h"
+#include "service/core/mutex.h"
 #include "tests/integration/sidecar_calls.h"
 #include "tests/testing/fake_primary_store.h"
 #include "tests/testing/retry_info_status.h"
@@ -25,8 +27,23 @@
 namespace ttl {
 namespace {
 
+constexpr absl::Duration kPatience = absl::Seconds(30);
+
 class SweepProcessTest : public testing::Test {
  protected:
+  SweepProcessTest() { AnswerDeletes(nullptr); }
+
+  // As SetBeforeDelete of the store; what arrives is counted as well.
+  void AnswerDeletes(FakePrimaryStore::BeforeDelete answer) {
+    store_.SetBeforeDelete([this, answer = std::move(answer)](auto& request, auto& response) {
+      {
+        MutexLock lock(mutex_);
+        arrived_[request.container()] += request.items_size();
+      }
+      return answer ? answer(request, response) : std::nullopt;
+    });
+  }
+
   void Start(std::vector<std::string> flags) {
     SidecarProcessOptions options;
     options.dir = dir_.path();
@@ -57,10 +74,9 @@ class SweepProcessTest : public testing::Test {
   // Deletes that have arrived at the store.
   int64_t Arrived(const std::string& container = "") {
     int64_t items = 0;
-    for (const auto& received : store_.ReceivedDeletes()) {
-      if (container.empty() || received.request.container() == container) {
-        items += received.request.items_size();
-      }
+    MutexLock lock(mutex_);
+    for (const auto& [name, count] : arrived_) {
+      if (container.empty() || name == container) items += count;
     }
     return items;
   }
@@ -79,6 +95,20 @@ class SweepProcessTest : public testing::Test {
     return static_cast<double>(Arrived() - before) / absl::ToDoubleSeconds(absl::Now() - start);
   }
 
+  // Whether there comes a time of `duration` with a rate in these bounds. A machine that
+  // stands still may spoil one or two, by reports and deletes that come late; a sidecar that
+  // takes the wrong rate spoils all.
+  bool ComesToRate(
+      double least, double most, absl::Duration duration,
+      const std::function<void()>& meanwhile = [] {}) {
+    return WaitUntil(
+        [&] {
+          const double rate = RateWithin(duration, meanwhile);
+          return rate >= least && rate <= most;
+        },
+        absl::Seconds(40));
+  }
+
   bool Holds(const std::string& container, v1::DeleteHold hold) {
     const auto status = calls_->GetStatus(container);
     if (!status.ok()) return false;
@@ -87,6 +117,8 @@ class SweepProcessTest : public testing::Test {
   }
 
   const TempDir dir_;
+  Mutex mutex_;
+  std::map<std::string, int64_t> arrived_ ABSL_GUARDED_BY(mutex_);  // items, by container
   FakePrimaryStore store_{[] { return absl::Now(); }};
   std::unique_ptr<SidecarProcess> sidecar_;
   std::unique_ptr<SidecarCalls> calls_;
@@ -98,20 +130,17 @@ TEST_F(SweepProcessTest, TheLimitOnAllIsExactAndChangedWhileItRuns) {
   CreateWithDue("a", 20'000);
   CreateWithDue("b", 20'000);
   RateWithin(absl::Seconds(2));
+  EXPECT_TRUE(WaitUntil([&] { return Arrived() > 200; }, kPatience));
   const int64_t arrived = Arrived();
   EXPECT_LE(arrived, 200 * absl::ToDoubleSeconds(absl::Now() - start) + 20);
-  EXPECT_GT(arrived, 200);
 
   ASSERT_TRUE(calls_->SetMaxDeletesPerSecond(4000).ok());
-  EXPECT_TRUE(WaitUntil([&] { return Arrived() > arrived + 3000; }));
+  EXPECT_TRUE(WaitUntil([&] { return Arrived() > arrived + 3000; }, kPatience));
 
   ASSERT_TRUE(calls_->SetMaxDeletesPerSecond(0).ok());
-  EXPECT_TRUE(WaitUntil([&] { return Holds("a", v1::DELETE_HOLD_ZERO_RATE); }));
-  EXPECT_TRUE(WaitUntil([&] {
-    const auto status = calls_->GetStatus();
-    return status.ok() && status->sidecar().sweep().calls_under_way() == 0;
-  }));
-  EXPECT_EQ(RateWithin(absl::Seconds(1)), 0);
+  EXPECT_TRUE(WaitUntil([&] { return Holds("a", v1::DELETE_HOLD_ZERO_RATE); }, kPatience));
+  // What was about to be sent by then may still come.
+  EXPECT_TRUE(ComesToRate(0, 0, absl::Seconds(1)));
 
   // Durable: the flag still says 200.
   ASSERT_TRUE(sidecar_->Stop().ok());
@@ -126,7 +155,8 @@ TEST_F(SweepProcessTest, DeletesTakeWhatRequestsLeaveOver) {
   policy.set_request_units_per_second(1000);
   policy.set_min_deletes_per_second(10);
   ASSERT_TRUE(calls_->SetDeletePolicy("c", policy).ok());
-  WriteDue("c", 30'000);
+  constexpr int64_t kDue = 60'000;
+  WriteDue("c", kDue);
   EXPECT_LE(RateWithin(absl::Seconds(2)), 15) << "nobody reports: full use, only the floor";
 
   TtlClientOptions options;
@@ -142,36 +172,36 @@ TEST_F(SweepProcessTest, DeletesTakeWhatRequestsLeaveOver) {
     };
   };
   RateWithin(absl::Seconds(3), use(700));
-  const double at_70_percent = RateWithin(absl::Seconds(4), use(700));
-  EXPECT_LE(at_70_percent, 360);
-  EXPECT_GE(at_70_percent, 100) << "300 are left, less what a busy machine makes of it";
+  EXPECT_TRUE(ComesToRate(100, 360, absl::Seconds(4), use(700)))
+      << "300 are left, less what a busy machine makes of it";
 
   RateWithin(absl::Milliseconds(2500), use(1200));
-  EXPECT_LE(RateWithin(absl::Seconds(2), use(1200)), 15);
+  EXPECT_TRUE(ComesToRate(0, 15, absl::Seconds(2), use(1200)));
 
-  EXPECT_TRUE(WaitUntil([&] { return RateWithin(absl::Seconds(1)) >= 700; }, absl::Seconds(20)))
+  EXPECT_TRUE(ComesToRate(700, 1100, absl::Seconds(1)))
       << "the client reports that nothing is used";
 
   client.reset();
-  EXPECT_TRUE(WaitUntil([&] { return Holds("c", v1::DELETE_HOLD_RATE) || Arrived() >= 30'000; },
-                        absl::Seconds(15)));
+  EXPECT_TRUE(
+      WaitUntil([&] { return Holds("c", v1::DELETE_HOLD_RATE) || Arrived() >= kDue; }, kPatience));
   EXPECT_TRUE(WaitUntil(
       [&] {
         const auto status = calls_->GetStatus("c");
         return status.ok() && !status->container().budget().has_used_by_requests();
       },
-      absl::Seconds(15)))
+      kPatience))
       << "silence for 10 seconds counts as full use";
 }
 
 TEST_F(SweepProcessTest, PushBackIsHonouredAndForgotten) {
   Start({"--max-deletes-per-second=2000"});
-  store_.SetBeforeDelete([](auto&, auto&) {
-    return WithRetryInfo(grpc::StatusCode::RESOURCE_EXHAUSTED, absl::Seconds(3));
+  // For much longer than is looked at.
+  AnswerDeletes([](auto&, auto&) {
+    return WithRetryInfo(grpc::StatusCode::RESOURCE_EXHAUSTED, absl::Seconds(10));
   });
   CreateWithDue("c", 5000);
-  EXPECT_TRUE(WaitUntil([&] { return Holds("c", v1::DELETE_HOLD_BACKOFF); }));
-  store_.SetBeforeDelete(nullptr);
+  EXPECT_TRUE(WaitUntil([&] { return Holds("c", v1::DELETE_HOLD_BACKOFF); }, kPatience));
+  AnswerDeletes(nullptr);
   const int64_t arrived = Arrived();
   RateWithin(absl::Seconds(1));
   EXPECT_EQ(Arrived(), arrived);
@@ -180,24 +210,24 @@ TEST_F(SweepProcessTest, PushBackIsHonouredAndForgotten) {
 }
 
 TEST_F(SweepProcessTest, AStoreThatHangsForOneContainerStopsNoOther) {
-  Start({"--delete-deadline-seconds=30", "--stop-deadline-seconds=40"});
+  Start({"--delete-deadline-seconds=300", "--stop-deadline-seconds=310"});
   store_.Hang("a-hangs");
   CreateWithDue("a-hangs", 10);
-  EXPECT_TRUE(WaitUntil([&] { return store_.HangingCalls() == 1; }));
+  EXPECT_TRUE(WaitUntil([&] { return store_.HangingCalls() == 1; }, kPatience));
   CreateWithDue("b-works", 5000);
-  EXPECT_TRUE(WaitUntil([&] { return store_.Count("b-works") == 0; }));
+  EXPECT_TRUE(WaitUntil([&] { return store_.Count("b-works") == 0; }, kPatience));
   EXPECT_EQ(store_.Count("a-hangs"), 10);
   store_.Release();
-  EXPECT_TRUE(WaitUntil([&] { return store_.Count("a-hangs") == 0; }));
+  EXPECT_TRUE(WaitUntil([&] { return store_.Count("a-hangs") == 0; }, kPatience));
 }
 
 // B65 with real processes. TTL_SCALE_ITEMS: how many items of the large container are due,
-// 20,000 if it is not set.
+// 40,000 if it is not set.
 TEST_F(SweepProcessTest, B65TenItemsBesideManyGoWithinTwoIntervals) {
   const char* scale = std::getenv("TTL_SCALE_ITEMS");
-  const int64_t many = scale == nullptr ? 20'000 : std::atoll(scale);
+  const int64_t many = scale == nullptr ? 40'000 : std::atoll(scale);
   // A store that need not hold what it deletes.
-  store_.SetBeforeDelete([](auto& request, auto& response) {
+  AnswerDeletes([](auto& request, auto& response) {
     for (int i = 0; i < request.items_size(); ++i) {
       response.add_results()->set_outcome(v1::DELETE_OUTCOME_DELETED);
     }
@@ -212,13 +242,13 @@ TEST_F(SweepProcessTest, B65TenItemsBesideManyGoWithinTwoIntervals) {
     ASSERT_TRUE(calls_->CreateContainer(container, -1).ok());
   }
   ASSERT_TRUE(calls_->TrackMany("a-large", "due", many, ts, 10).ok());
-  EXPECT_TRUE(WaitUntil([&] { return Arrived("a-large") > 0; }));
+  EXPECT_TRUE(WaitUntil([&] { return Arrived("a-large") > 0; }, kPatience));
 
   for (const char* container : {"b-ten", "c-trickle", "c-trickle"}) {
     const int64_t before = Arrived(container);
     ASSERT_TRUE(calls_->TrackMany(container, absl::StrCat("late", before), 10, ts, 10).ok());
     const absl::Time tracked = absl::Now();
-    EXPECT_TRUE(WaitUntil([&] { return Arrived(container) == before + 10; }));
+    EXPECT_TRUE(WaitUntil([&] { return Arrived(container) == before + 10; }, kPatience));
     absl::Time gone;
     for (const auto& received : store_.ReceivedDeletes()) {
       if (received.request.container() == container) gone = received.at;

@@ -37,6 +37,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
+constexpr absl::Duration kPatience = absl::Seconds(20);
 constexpr char kServerName[] = "sidecar.test";
 constexpr grpc::StatusCode kOk = grpc::StatusCode::OK;
 constexpr grpc::StatusCode kDenied = grpc::StatusCode::PERMISSION_DENIED;
@@ -52,7 +53,7 @@ std::shared_ptr<grpc::Channel> NewChannel(int port,
 }
 
 void SetDeadline(grpc::ClientContext& context) {
-  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(20)));
+  context.set_deadline(absl::ToChronoTime(absl::Now() + kPatience));
 }
 
 // A call that readers may make.
@@ -187,7 +188,7 @@ TEST_F(TlsProcessTest, ACertificateHasTheRolesOfItsNames) {
     EXPECT_EQ(TrackItem(channel).error_code(), c.track) << i;
     EXPECT_EQ(ListContainers(channel).error_code(), c.list) << i;
     EXPECT_EQ(CreateContainer(channel).error_code(), c.create) << i;
-    EXPECT_TRUE(CheckHealth(channel, "readiness").ok()) << i;
+    EXPECT_TRUE(CheckHealth(channel, "readiness", kPatience).ok()) << i;
   }
 }
 
@@ -250,7 +251,7 @@ TEST_F(TlsProcessTest, WithoutAMappingTcpServesHealthAlone) {
   Start({"--listen-tcp", "127.0.0.1:0", "--tls-cert-file", cert_file(), "--tls-key-file",
          key_file()});
   const auto channel = Connect(TestIdentity());
-  EXPECT_TRUE(CheckHealth(channel, "readiness").ok());
+  EXPECT_TRUE(CheckHealth(channel, "readiness", kPatience).ok());
   const grpc::Status refused = ListContainers(channel);
   EXPECT_EQ(refused.error_code(), kDenied);
   EXPECT_THAT(refused.error_message(), HasSubstr("address:127.0.0.1:0"));
@@ -281,8 +282,8 @@ TEST_F(TlsProcessTest, TheHealthPortServesHealthInPlainTextAndNothingElse) {
   Start(flags);
   ASSERT_EQ(ports_.size(), 2U);
   const auto probe = NewChannel(ports_[1], grpc::InsecureChannelCredentials());
-  EXPECT_TRUE(CheckHealth(probe, "readiness").ok());
-  EXPECT_TRUE(CheckHealth(probe, "liveness").ok());
+  EXPECT_TRUE(CheckHealth(probe, "readiness", kPatience).ok());
+  EXPECT_TRUE(CheckHealth(probe, "liveness", kPatience).ok());
   EXPECT_EQ(ListContainers(probe).error_code(), grpc::StatusCode::UNIMPLEMENTED);
 }
 
@@ -347,7 +348,8 @@ class Traffic {
   bool GoesOn() const {
     const int64_t calls = calls_made_;
     const int64_t messages = messages_;
-    return WaitUntil([&] { return calls_made_ > calls + 5 && messages_ > messages + 5; });
+    return WaitUntil([&] { return calls_made_ > calls + 5 && messages_ > messages + 5; },
+                     kPatience);
   }
 
  private:

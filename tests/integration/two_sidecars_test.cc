@@ -21,6 +21,7 @@ namespace ttl {
 namespace {
 
 constexpr int64_t kItems = 100;
+constexpr absl::Duration kPatience = absl::Seconds(30);
 
 class TwoSidecarsTest : public testing::Test {
  protected:
@@ -35,17 +36,20 @@ class TwoSidecarsTest : public testing::Test {
     }
   };
 
-  void SetUp() override {
-    a_ = StartOne("a");
-    b_ = StartOne("b");
+  void StartBoth(int delete_deadline_seconds) {
+    a_ = StartOne("a", delete_deadline_seconds);
+    b_ = StartOne("b", delete_deadline_seconds);
   }
 
-  Instance StartOne(const std::string& name) {
+  Instance StartOne(const std::string& name, int delete_deadline_seconds) {
     SidecarProcessOptions options;
     options.dir = dir_.path();
     options.name = name;
     options.store_address = store_.address();
-    options.flags = {"--delete-deadline-seconds=1"};
+    options.flags = {
+        absl::StrCat("--delete-deadline-seconds=", delete_deadline_seconds),
+        absl::StrCat("--stop-deadline-seconds=", delete_deadline_seconds + 10),
+    };
     Instance instance;
     instance.process = std::make_unique<SidecarProcess>(options);
     const absl::Status started = instance.process->Start();
@@ -79,19 +83,22 @@ class TwoSidecarsTest : public testing::Test {
 };
 
 TEST_F(TwoSidecarsTest, B93EachItemIsDeletedAndCountedOnce) {
-  // Both have asked for all items before either is answered.
+  // Both have asked for all items before either is answered, and neither gives up meanwhile.
+  StartBoth(60);
   store_.Hang();
   PutDue();
   Report(a_);
   Report(b_);
-  ASSERT_TRUE(WaitUntil([&] { return store_.HangingCalls() >= 2; }));
+  ASSERT_TRUE(WaitUntil([&] { return store_.HangingCalls() >= 2; }, kPatience));
   store_.Release();
-  EXPECT_TRUE(WaitUntil([&] {
-    const v1::DeleteTally of_a = a_.Deletes();
-    const v1::DeleteTally of_b = b_.Deletes();
-    return of_a.deleted() + of_a.not_found() >= kItems &&
-           of_b.deleted() + of_b.not_found() >= kItems;
-  }));
+  EXPECT_TRUE(WaitUntil(
+      [&] {
+        const v1::DeleteTally of_a = a_.Deletes();
+        const v1::DeleteTally of_b = b_.Deletes();
+        return of_a.deleted() + of_a.not_found() >= kItems &&
+               of_b.deleted() + of_b.not_found() >= kItems;
+      },
+      kPatience));
   EXPECT_EQ(store_.Deleted().size(), static_cast<size_t>(kItems));
   const v1::DeleteTally of_a = a_.Deletes();
   const v1::DeleteTally of_b = b_.Deletes();
@@ -103,27 +110,30 @@ TEST_F(TwoSidecarsTest, B93EachItemIsDeletedAndCountedOnce) {
 
 // A stands still from before its deletes are carried out until after their not_after.
 TEST_F(TwoSidecarsTest, B43ASidecarThatWakesUpDeletesNothingThatWasRefreshed) {
+  constexpr int kDeadlineSeconds = 5;
+  StartBoth(kDeadlineSeconds);
   PutDue();
   store_.Hang();
   Report(a_);
-  ASSERT_TRUE(WaitUntil([&] { return store_.HangingCalls() == 1; }));
+  ASSERT_TRUE(WaitUntil([&] { return store_.HangingCalls() == 1; }, kPatience));
   ASSERT_TRUE(a_.process->Suspend().ok());
-  const absl::Time not_after = absl::Now() + absl::Seconds(1);
-  ASSERT_TRUE(WaitUntil([&] { return absl::Now() > not_after + absl::Milliseconds(100); }));
+  const absl::Time not_after = absl::Now() + absl::Seconds(kDeadlineSeconds);
+  ASSERT_TRUE(
+      WaitUntil([&] { return absl::Now() > not_after + absl::Milliseconds(100); }, kPatience));
   store_.Release();
-  ASSERT_TRUE(WaitUntil([&] { return store_.HangingCalls() == 0; }));
+  ASSERT_TRUE(WaitUntil([&] { return store_.HangingCalls() == 0; }, kPatience));
 
   // B takes over. Half of the items are written again; B is told, and A is not.
   for (int64_t i = 0; i < kItems / 2; ++i) Put(absl::StrCat("i", i), Now(), 3600);
   Report(b_);
-  EXPECT_TRUE(WaitUntil([&] { return store_.Count("c") == kItems / 2; }));
+  EXPECT_TRUE(WaitUntil([&] { return store_.Count("c") == kItems / 2; }, kPatience));
   ASSERT_TRUE(a_.process->Resume().ok());
   EXPECT_TRUE(WaitUntil(
       [&] {
         const v1::DeleteTally deletes = a_.Deletes();
         return deletes.modified() >= kItems / 2 && deletes.not_found() >= kItems / 2;
       },
-      absl::Seconds(20)));
+      kPatience));
   EXPECT_EQ(a_.Deletes().deleted(), 0);
   EXPECT_EQ(store_.Count("c"), kItems / 2);
 }
