@@ -28,6 +28,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
+constexpr absl::Duration kPatience = absl::Seconds(20);
 
 // Runs a sidecar that is expected to end by itself, and returns its exit code.
 int ExitCodeOf(SidecarProcess& sidecar) {
@@ -58,7 +59,7 @@ TEST_F(SidecarStartTest, BecomesReadyAndLive) {
   const absl::Status started = sidecar.Start();
   ASSERT_TRUE(started.ok()) << started;
   for (const char* service : {"", "startup", "readiness", "liveness"}) {
-    const absl::Status health = CheckHealth(sidecar.channel(), service, absl::Seconds(5));
+    const absl::Status health = CheckHealth(sidecar.channel(), service, kPatience);
     EXPECT_TRUE(health.ok()) << service << ": " << health;
   }
 }
@@ -89,7 +90,7 @@ TEST_F(SidecarStartTest, TcpPortIsChosenAndLogged) {
   const std::vector<int> ports = sidecar.TcpPorts();
   ASSERT_EQ(ports.size(), 1U) << sidecar.Log();
   const auto channel = NewTestChannel(absl::StrCat("127.0.0.1:", ports[0]));
-  EXPECT_TRUE(WaitUntil([&] { return CheckHealth(channel, "readiness").ok(); }));
+  EXPECT_TRUE(WaitUntil([&] { return CheckHealth(channel, "readiness").ok(); }, kPatience));
 }
 
 TEST_F(SidecarStartTest, B100_SocketHasItsModeUnderAnyUmask) {
@@ -154,7 +155,7 @@ TEST_F(SidecarStartTest, SecondCopyOnTheSameDataRefuses) {
   SidecarProcess second(options);
   EXPECT_EQ(ExitCodeOf(second), 1);
   EXPECT_THAT(second.Log(), HasSubstr("not started"));
-  EXPECT_TRUE(CheckHealth(first.channel(), "readiness", absl::Seconds(5)).ok());
+  EXPECT_TRUE(CheckHealth(first.channel(), "readiness", kPatience).ok());
 }
 
 TEST_F(SidecarStartTest, B101_SecondCopyOnTheSameSocketRefuses) {
@@ -168,7 +169,7 @@ TEST_F(SidecarStartTest, B101_SecondCopyOnTheSameSocketRefuses) {
   EXPECT_EQ(ExitCodeOf(second), 1);
   EXPECT_THAT(second.Log(), HasSubstr("a server answers on it"));
   EXPECT_THAT(second.Log(), Not(HasSubstr("not ready"))) << "it never was";
-  EXPECT_TRUE(CheckHealth(first.channel(), "readiness", absl::Seconds(5)).ok());
+  EXPECT_TRUE(CheckHealth(first.channel(), "readiness", kPatience).ok());
 }
 
 TEST_F(SidecarStartTest, B101_PlainFileAtTheSocketIsLeftAlone) {
