@@ -114,9 +114,11 @@ absl::Status Housekeeper::Recover() {
   const absl::Status status = parts_.database.Reopen([this]() -> absl::Status {
     parts_.cache.Clear();
     parts_.marks.Clear();
-    parts_.due_changes.AddAll();
     TTL_RETURN_IF_ERROR(parts_.catalog.Load(parts_.database));
-    return parts_.tallies.Load(parts_.database, parts_.catalog);
+    TTL_RETURN_IF_ERROR(parts_.tallies.Load(parts_.database, parts_.catalog));
+    // Last: a container that was not known before is among them.
+    parts_.due_changes.AddAll();
+    return absl::OkStatus();
   });
   if (status.ok()) warn_("the database was reopened after a failed write; writes are taken again");
   return status;

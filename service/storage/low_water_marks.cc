@@ -37,7 +37,9 @@ IndexPlace LowWaterMarks::BeginScan(uint64_t index, IndexFamily family) {
 
 void LowWaterMarks::EndScan(uint64_t index, IndexFamily family, IndexPlace first) {
   MutexLock lock(mutex_);
-  Mark& mark = marks_[index][Slot(family)];
+  const auto it = marks_.find(index);
+  if (it == marks_.end()) return;  // what the scan began from is not known any more
+  Mark& mark = it->second[Slot(family)];
   mark.mark = std::min(std::move(first), mark.written_since_scan_began);
 }
 

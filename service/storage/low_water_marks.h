@@ -43,7 +43,8 @@ class LowWaterMarks {
   IndexPlace BeginScan(uint64_t index, IndexFamily family);
 
   // The scan begun last found no entry before `first` (of time kEmpty: none at all).
-  // Entries written since it began are taken into account.
+  // Entries written since it began are taken into account. No effect if the index was
+  // forgotten meanwhile.
   void EndScan(uint64_t index, IndexFamily family, IndexPlace first);
 
   // The index is gone.

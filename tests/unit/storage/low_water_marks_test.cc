@@ -46,6 +46,17 @@ TEST(LowWaterMarksTest, WithinOneSecondTheKeyDecides) {
   EXPECT_EQ(marks.Get(1, kFamily), (IndexPlace{100, "l"}));
 }
 
+// What is there after a reopening nobody may have heard of.
+TEST(LowWaterMarksTest, AScanThatBeganBeforeEverythingWasForgottenRaisesNothing) {
+  LowWaterMarks marks;
+  marks.BeginScan(1, kFamily);
+  marks.EndScan(1, kFamily, {50});
+  EXPECT_EQ(marks.BeginScan(1, kFamily).time, 50);
+  marks.Clear();
+  marks.EndScan(1, kFamily, {100});
+  EXPECT_EQ(marks.Get(1, kFamily), IndexPlace());
+}
+
 TEST(LowWaterMarksTest, AnEntryWrittenDuringAScanIsNotPassedOver) {
   LowWaterMarks marks;
   marks.BeginScan(1, kFamily);

@@ -118,6 +118,34 @@ TEST(StorageFaultTest, WhoHoldsACursorReadsOnWhileAReopeningWaits) {
   EXPECT_TRUE(database->WriteHealth().ok());
 }
 
+// A failed write may be there all the same, and with it a container that was not known.
+TEST(StorageFaultTest, WhoHearsOfAReopeningFindsEveryContainer) {
+  StorageForTest storage;
+  for (int i = 0; i < 500; ++i) storage.Create(absl::StrCat("c", i), 60);
+  storage.env().FailFrom(FaultEnv::Fault::kFailedSync, 1);
+  const auto refused = Await<absl::StatusOr<ContainerPtr>>([&](auto done) {
+    storage->containers().Create("late", ContainerSettings(), kTestNow, std::move(done));
+  });
+  ASSERT_EQ(refused.status().code(), absl::StatusCode::kUnavailable);
+  storage.env().FailWrites(false);
+  storage->due_changes().Take();
+  std::atomic<bool> stop = false;
+  bool found_by_the_last = false;
+  std::thread sweeper([&] {
+    for (bool is_last = false; !is_last;) {
+      is_last = stop;
+      if (!storage->due_changes().Take().has_value()) {
+        found_by_the_last = storage->containers().Find("late") != nullptr;
+      }
+    }
+  });
+  storage.FinishHousekeeping();
+  stop = true;
+  sweeper.join();
+  EXPECT_TRUE(found_by_the_last);
+  EXPECT_NE(storage.Find("late"), nullptr);
+}
+
 TEST(StorageFaultTest, TroubleThatGoesOnIsSaidOnce) {
   std::atomic<int> said = 0;
   StorageOptions options;
