@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "service/core/saturated_add.h"
 #include "service/core/status_macros.h"
 #include "service/storage/commit_queue.h"
 #include "service/storage/database.h"
@@ -42,6 +43,10 @@ std::optional<int64_t> WaitOf(const DueRule& rule, IndexFamily family) {
   }
   return std::nullopt;
 }
+
+// The last time at which an entry may stand for an item that is due, whatever clock
+// `now_seconds` is of.
+int64_t LastTime(int64_t now_seconds, int64_t wait) { return SaturatedAdd(now_seconds, -wait); }
 
 // Reads the item an entry stands for; absent if none claims that entry.
 absl::StatusOr<StoredItemPtr> ReadClaimant(const ItemReader& reader, const Container& container,
@@ -211,28 +216,46 @@ absl::Status ExpiryIndex::ScanFamily(const Container& container, const DueRule& 
   marks_.EndScan(index, family,
                  first.has_value() ? IndexPlace{*first, std::string(cursor.key())}
                                    : IndexPlace{LowWaterMarks::kEmpty});
+  const int64_t last_time = LastTime(now_seconds, *wait);
   size_t examined = 0;
   size_t due = 0;
+  bool only_damaged = true;  // so far
   while (true) {
     const size_t most =
         std::min({kScannedTogether, limits.max_due - due, limits.max_examined - examined});
-    TTL_ASSIGN_OR_RETURN(std::vector<IndexEntry> entries,
-                         TakeEntries(cursor, now_seconds - *wait, most));
+    TTL_ASSIGN_OR_RETURN(std::vector<IndexEntry> entries, TakeEntries(cursor, last_time, most));
     if (entries.empty()) {
       TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> next, TimeAt(cursor));
-      scan.more = scan.more || (next.has_value() && *next <= now_seconds - *wait);
+      scan.more = scan.more || (next.has_value() && *next <= last_time);
       return cursor.status();
     }
     examined += entries.size();
-    due += JudgeEntries(container, rule, now_seconds, std::move(entries), scan);
+    const auto items = ReadClaimants(reader_, container, entries);
+    if (only_damaged) only_damaged = PassDamaged(index, entries, items);
+    due += JudgeEntries(rule, now_seconds, std::move(entries), items, scan);
   }
 }
 
+// Moves the mark behind the damaged items that `entries` begin with, so that they do not
+// use up every scan; one from the beginning meets them again. Returns whether all are
+// damaged.
+bool ExpiryIndex::PassDamaged(uint64_t index, const std::vector<IndexEntry>& entries,
+                              const ReadItems& items) {
+  const auto first = std::find_if(items.begin(), items.end(), [](const auto& item) {
+    return !absl::IsDataLoss(item.status());
+  });
+  if (first == items.begin()) return false;
+  const IndexEntry& last = entries[static_cast<size_t>(first - items.begin()) - 1];
+  // The smallest key after another is that key with a zero byte appended.
+  marks_.EndScan(index, last.family,
+                 {last.time, EncodeIndexKey(index, last.family, last.time, last.key) + '\0'});
+  return first == items.end();
+}
+
 // Sorts entries into those whose items are due, whose number it returns, and the rest.
-size_t ExpiryIndex::JudgeEntries(const Container& container, const DueRule& rule,
-                                 int64_t now_seconds, std::vector<IndexEntry> entries,
-                                 DueScan& scan) const {
-  const auto items = ReadClaimants(reader_, container, entries);
+size_t ExpiryIndex::JudgeEntries(const DueRule& rule, int64_t now_seconds,
+                                 std::vector<IndexEntry> entries, const ReadItems& items,
+                                 DueScan& scan) {
   size_t due = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
     if (!items[i].ok()) {
@@ -281,7 +304,7 @@ absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestOfFamily(const Contain
   for (; cursor.Valid(); cursor.Next()) {
     const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
     if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
-    if (in_due_order && entry->time > now_seconds - *wait) break;
+    if (in_due_order && entry->time > LastTime(now_seconds, *wait)) break;
     if (++examined > kMaxOldestExamined) {
       if (in_due_order) oldest = entry->time + *wait;
       break;
@@ -324,7 +347,7 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
   for (; cursor.Valid(); cursor.Next()) {
     const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
     if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
-    if (in_due_order && entry->time > now_seconds - *wait) break;
+    if (in_due_order && entry->time > LastTime(now_seconds, *wait)) break;
     if (backlog.count >= static_cast<int64_t>(limit)) {
       backlog.is_lower_bound = true;
       break;

@@ -2,6 +2,7 @@
 #define TTL_SERVICE_STORAGE_EXPIRY_INDEX_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ class CommitQueue;
 class Database;
 class ItemReader;
 class LowWaterMarks;
+struct StoredItem;
 
 // The ways of ordering items in an expiry index.
 enum class IndexFamily {
@@ -54,7 +56,8 @@ struct DueScan {
   // Entries that stand too early (their item was re-written) or for nothing;
   // to be given to Tidy().
   std::vector<IndexEntry> early;
-  // Due entries passed over because their items could not be read.
+  // Due entries passed over because their items could not be read. Those at the front whose
+  // data is damaged are passed over by later scans as well, but for those from the beginning.
   int64_t unreadable = 0;
   // Whether a limit ended the scan before all that is due was seen.
   bool more = false;
@@ -150,8 +153,11 @@ class ExpiryIndex {
  private:
   absl::Status ScanFamily(const Container& container, const DueRule& rule, IndexFamily family,
                           int64_t now_seconds, const ScanLimits& limits, DueScan& scan);
-  size_t JudgeEntries(const Container& container, const DueRule& rule, int64_t now_seconds,
-                      std::vector<IndexEntry> entries, DueScan& scan) const;
+  using ReadItems = std::vector<absl::StatusOr<std::shared_ptr<const StoredItem>>>;
+  bool PassDamaged(uint64_t index, const std::vector<IndexEntry>& entries, const ReadItems& items);
+  static size_t JudgeEntries(const DueRule& rule, int64_t now_seconds,
+                             std::vector<IndexEntry> entries, const ReadItems& items,
+                             DueScan& scan);
   absl::StatusOr<std::optional<int64_t>> OldestOfFamily(const Container& container,
                                                         const DueRule& rule, IndexFamily family,
                                                         int64_t now_seconds) const;

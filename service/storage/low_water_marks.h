@@ -24,7 +24,8 @@ struct IndexPlace {
   friend auto operator<=>(const IndexPlace&, const IndexPlace&) = default;
 };
 
-// Per index and family: a place before which there is no entry. Keys eaten from
+// Per index and family: a place before which there is no entry, but perhaps such of damaged
+// items, which a scan has passed over. Keys eaten from
 // the front of an index leave tombstones, and a seek to its beginning would
 // walk them all; a seek to the mark does not, not even within one second. In memory:
 // after a start the first scan finds each mark. Thread-safe.

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "service/storage/database.h"
+#include "service/storage/key_codec.h"
 #include "tests/testing/storage_for_test.h"
 
 namespace ttl {
@@ -183,6 +188,23 @@ TEST(ExpiryIndexTest, OutcomesAreAppliedOnlyIfNoReportCameMeanwhile) {
   EXPECT_FALSE(storage.FindItem("c", "b").has_value());
 }
 
+// A store's clock can show anything.
+TEST(ExpiryIndexTest, NothingIsDueBeforeTheBeginningOfTime) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  storage.TrackOne("c", "inherits", kT);
+  storage.TrackOne("c", "own", kT, 5);
+  for (const int64_t now : {std::numeric_limits<int64_t>::min(), int64_t{-1}, int64_t{0}}) {
+    const DueScan scan = storage.Scan("c", now);
+    EXPECT_THAT(scan.due, IsEmpty()) << now;
+    EXPECT_THAT(scan.early, IsEmpty()) << now;
+    EXPECT_FALSE(scan.more) << now;
+    const auto backlog =
+        storage->expiry_index().CountDue(*storage.Find("c"), DueRule{10, 0}, now, 10);
+    EXPECT_EQ(backlog->count, 0) << now;
+  }
+}
+
 // Judged and sent; meanwhile a user deletes the item and makes another of the same key.
 TEST(ExpiryIndexTest, TheOutcomeForADeadItemIsNotAppliedToItsNamesake) {
   for (const auto kind : {DeleteReport::Kind::kGone, DeleteReport::Kind::kModified,
@@ -202,6 +224,48 @@ TEST(ExpiryIndexTest, TheOutcomeForADeadItemIsNotAppliedToItsNamesake) {
       EXPECT_THAT(storage.DueIds("c", ts + 60), ElementsAre("a"));
     }
   }
+}
+
+// Damaged items stay where they are, so they gather at the front.
+TEST(ExpiryIndexTest, DamagedItemsAtTheFrontDoNotUseUpEveryScan) {
+  StorageForTest storage;
+  const uint64_t number = storage.Create("c", 10)->number;
+  std::vector<std::string> ids;
+  for (int i = 0; i < 10; ++i) {
+    ids.push_back(absl::StrCat("damaged", i));
+    storage.TrackOne("c", ids.back(), kT + i / 3);
+  }
+  storage.TrackOne("c", "whole", kT + 5);
+  const auto write = [&](absl::string_view garbage) {
+    storage.Close();
+    StorageOptions raw;
+    raw.directory = "/ttl";
+    raw.env = &storage.env();
+    const auto database = *Database::Open(raw);
+    WriteSet writes;
+    for (const std::string& id : ids) {
+      const std::string key = EncodeItemKey(number, KeyOf(id));
+      const std::string bytes = **database->Get(key);
+      writes.emplace_back(key, garbage.empty() ? bytes.substr(2) : absl::StrCat(garbage, bytes));
+    }
+    ASSERT_TRUE(database->Write(writes).ok());
+  };
+  write("\xFF\xFF");
+  storage.Reopen();
+  std::vector<std::string> found;
+  for (int scan = 0; scan < 4 && found.empty(); ++scan) {
+    for (const DueItem& due : storage.Scan("c", kT + 100, 10, /*max_examined=*/4).due) {
+      found.push_back(due.key.id);
+    }
+  }
+  EXPECT_THAT(found, ElementsAre("whole"));
+
+  // Earlier entries are found all the same, and the damaged ones once they can be read.
+  storage.TrackOne("c", "early", kT - 5);
+  EXPECT_THAT(storage.DueIds("c", kT + 100), ElementsAre("early", "whole"));
+  write("");
+  storage.Reopen();
+  EXPECT_THAT(storage.DueIds("c", kT + 100), SizeIs(12));
 }
 
 TEST(ExpiryIndexTest, AModifiedItemIsAdoptedEvenIfOlder) {
