@@ -18,7 +18,9 @@ std::optional<DeleteBudget> ComputeDeleteBudget(const ContainerSettings& setting
   // The floor is inside what is provided, whatever deletes turn out to cost.
   const double most = budget.request_units_per_second / budget.request_units_per_delete;
   const double floor = std::min(settings.min_deletes_per_second, most);
-  budget.deletes_per_second = std::max({left / budget.request_units_per_delete, floor, 0.0});
+  // Where nothing is left over, deletes that cost nothing have to wait as well.
+  const double by_cost = left > 0 ? left / budget.request_units_per_delete : 0;
+  budget.deletes_per_second = std::max(by_cost, floor);
   return budget;
 }
 

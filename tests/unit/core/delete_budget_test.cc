@@ -45,6 +45,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ConfiguredCost", 400, 5, 0, 300, std::nullopt, 20},
         Case{"CostBelowOne", 400, 0.5, 0, 300, std::nullopt, 200},
         Case{"LearnedCostReplacesConfigured", 400, 5, 0, 300, 10, 10},
+        Case{"FreeDeletesWaitAtFullUse", 400, std::nullopt, 0, 400, 0, 0},
+        Case{"FreeDeletesWaitWhenUnknown", 400, std::nullopt, 7, std::nullopt, 0, 7},
         Case{"FloorAtFullUse", 400, std::nullopt, 7, 400, std::nullopt, 7},
         Case{"FloorWhenUnknown", 400, std::nullopt, 7, std::nullopt, std::nullopt, 7},
         Case{"FloorIsNotAddedToTheRest", 400, std::nullopt, 7, 300, std::nullopt, 100},

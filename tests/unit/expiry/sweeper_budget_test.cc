@@ -68,6 +68,18 @@ TEST_F(BudgetTest, WhenRequestsGoQuietDeletesUseItAll) {
   EXPECT_NEAR(SweepFor(5, 0), 5000, 200);
 }
 
+TEST_F(BudgetTest, DeletesThatCostNothingWaitForOthersAllTheSame) {
+  h.store.SetAfterDelete([](auto&, auto& response) {
+    response.set_request_charge(0);
+    return grpc::Status::OK;
+  });
+  SweepFor(2, 500);
+  SweepFor(12, std::nullopt);
+  h.WriteMany("c", "later", 100, kStart - 100, 10);
+  EXPECT_EQ(SweepFor(5, std::nullopt), 0);
+  EXPECT_EQ(SweepFor(1, 999), 100);
+}
+
 TEST_F(BudgetTest, SilenceForTenSecondsCountsAsFullUse) {
   EXPECT_EQ(SweepFor(5, std::nullopt), 0) << "nobody has ever reported";
   SweepFor(1, 500);
