@@ -72,9 +72,11 @@ class ReconciliationBoard {
     return last_;
   }
 
-  // Posts how far it is. Returns false, and keeps it as cancelled, if its end was asked for.
+  // Posts how far it is. Returns false, and keeps it as cancelled, if its end was asked for;
+  // or keeps the request that has come since.
   bool Post(Reconciliation reconciliation) {
     MutexLock lock(mutex_);
+    if (requested_ && !reconciliation.rebuild) return false;
     if (cancelled_ && !reconciliation.rebuild)
       reconciliation.state = ReconciliationState::kCancelled;
     last_ = std::move(reconciliation);

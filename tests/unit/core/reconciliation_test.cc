@@ -51,5 +51,24 @@ TEST(ReconciliationBoardTest, OneThatIsCancelledStaysSo) {
   EXPECT_FALSE(board.Take().has_value()) << "never begun";
 }
 
+// The reconciler hears of the end only when it posts next.
+TEST(ReconciliationBoardTest, ARequestRightAfterACancellationIsAnotherOne) {
+  WakeSignal wake;
+  ReconciliationBoard board(wake);
+  ASSERT_TRUE(board.Request({"orders", /*dry_run=*/false}, absl::UnixEpoch()).ok());
+  Reconciliation first = *board.Take();
+  first.counts.scanned = 100;
+  ASSERT_TRUE(board.Cancel().ok());
+  ASSERT_TRUE(board.Request({"customers", /*dry_run=*/true}, absl::UnixEpoch()).ok());
+  EXPECT_FALSE(board.Post(first)) << "the first one is to end";
+  EXPECT_EQ(board.View()->request.container, "customers");
+  const std::optional<Reconciliation> second = board.Take();
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(second->request.container, "customers");
+  EXPECT_TRUE(second->request.dry_run);
+  EXPECT_EQ(second->counts.scanned, 0);
+  EXPECT_TRUE(board.Post(*second));
+}
+
 }  // namespace
 }  // namespace ttl

@@ -87,6 +87,22 @@ class ReconcilerTest : public testing::Test {
   int times_whole = 0;
 };
 
+TEST_F(ReconcilerTest, OneThatIsCancelledAndFollowedAtOnceEndsAndTheOtherIsMade) {
+  harness.storage.Create("customers", 3600);
+  const int64_t now = harness.Now();
+  for (int i = 0; i < 20; ++i) PutInStore(absl::StrCat(i), Version(now - 10));
+  harness.store.Put("customers", KeyOf("missing"), Version(now - 10));
+  Start();
+  ASSERT_TRUE(board.Request({"orders", /*dry_run=*/false}, kTestNow).ok());
+  for (int step = 0; step < 2; ++step) reconciler->RunOnce();
+  ASSERT_TRUE(board.Cancel().ok());
+  const Reconciliation second = Reconcile({"customers", /*dry_run=*/true});
+  EXPECT_EQ(second.request.container, "customers");
+  EXPECT_EQ(second.state, ReconciliationState::kDone) << second.problem;
+  EXPECT_EQ(second.counts.scanned, 1);
+  EXPECT_EQ(Tracked("19"), std::nullopt) << "the first one went on";
+}
+
 TEST_F(ReconcilerTest, TracksWhatTheStoreHasAndLeavesWhatIsNewer) {
   const int64_t now = harness.Now();
   PutInStore("same", Version(now - 10, 60));
