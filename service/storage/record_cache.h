@@ -45,8 +45,8 @@ class RecordCache {
   // One of several lookups made together.
   struct Lookup {
     absl::string_view key;
-    Ticket ticket = {};                   // filled
-    bool known = false;                   // whether anything is known of the key
+    Ticket ticket = {};  // filled
+    bool known = false;  // whether anything is known of the key
     // If not: whether it was looked for in vain before, not long ago. Readers of very many
     // items offer only those, since what is asked for once need not push out what is asked
     // for often.

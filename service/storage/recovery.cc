@@ -13,6 +13,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "service/core/status_macros.h"
@@ -104,19 +106,51 @@ class SourceLock {
   leveldb::FileLock* lock_;
 };
 
-absl::Status CopyFiles(const std::string& source, const std::string& target) {
-  TTL_ASSIGN_OR_RETURN(const SourceLock lock, SourceLock::Take(source));
+// Whether LevelDB keeps its data under such a name: "CURRENT", "MANIFEST-000004",
+// "000007.ldb".
+bool IsDatabaseFile(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (name == "CURRENT" || absl::StartsWith(name, "MANIFEST-")) return true;
+  const std::string stem = path.stem().string();
+  const std::string extension = path.extension().string();
+  return !stem.empty() && std::all_of(stem.begin(), stem.end(), absl::ascii_isdigit) &&
+         (extension == ".ldb" || extension == ".sst" || extension == ".log");
+}
+
+absl::StatusOr<std::vector<fs::path>> ListDatabaseFiles(const std::string& directory) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(source, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!entry.is_regular_file() || name == "LOCK" || name == "closed-files" ||
-        name == kUnfinishedFile)
-      continue;
-    fs::copy_file(entry.path(), fs::path(target) / entry.path().filename(), error);
-    if (error) return FileError(absl::StrCat("copying ", entry.path().string()), error);
+  if (!fs::is_directory(directory, error)) {
+    return absl::NotFoundError(absl::StrCat("\"", directory, "\" is not a directory"));
   }
-  if (error) return FileError(absl::StrCat("listing ", source), error);
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (entry.is_regular_file() && IsDatabaseFile(entry.path())) files.push_back(entry.path());
+  }
+  if (error) return FileError(absl::StrCat("listing ", directory), error);
+  if (files.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        "\"", directory, "\" has no file of a database: name the data directory to be repaired"));
+  }
+  return files;
+}
+
+absl::Status CopyFiles(const std::vector<fs::path>& files, const std::string& target) {
+  std::error_code error;
+  for (const fs::path& file : files) {
+    fs::copy_file(file, fs::path(target) / file.filename(), error);
+    if (error) return FileError(absl::StrCat("copying ", file.string()), error);
+  }
   return absl::OkStatus();
+}
+
+// Touches nothing in `source` that has no database.
+absl::Status CopyDatabase(const std::string& source, const std::string& target) {
+  TTL_RETURN_IF_ERROR(ListDatabaseFiles(source).status());
+  TTL_ASSIGN_OR_RETURN(const SourceLock lock, SourceLock::Take(source));
+  // Only now does nobody change them.
+  TTL_ASSIGN_OR_RETURN(const std::vector<fs::path> files, ListDatabaseFiles(source));
+  TTL_RETURN_IF_ERROR(BeginDirectory(target));
+  return CopyFiles(files, target);
 }
 
 absl::Status RunLevelDbRepair(const std::string& directory) {
@@ -322,12 +356,7 @@ absl::StatusOr<RestoreReport> RestoreBackup(const std::string& file, const Stora
 absl::StatusOr<RepairReport> RepairCopy(const std::string& source, const StorageOptions& options,
                                         absl::Time now) {
   TTL_RETURN_IF_ERROR(CheckEmpty(options.directory));
-  std::error_code error;
-  if (!fs::is_directory(source, error)) {
-    return absl::NotFoundError(absl::StrCat("\"", source, "\" is not a directory"));
-  }
-  TTL_RETURN_IF_ERROR(BeginDirectory(options.directory));
-  TTL_RETURN_IF_ERROR(CopyFiles(source, options.directory));
+  TTL_RETURN_IF_ERROR(CopyDatabase(source, options.directory));
   TTL_RETURN_IF_ERROR(RunLevelDbRepair(options.directory));
   TTL_ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, Database::Open(options));
   TTL_ASSIGN_OR_RETURN(RepairReport report, RecordRepair(*database).Run());

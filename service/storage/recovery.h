@@ -33,7 +33,7 @@ absl::StatusOr<RestoreReport> RestoreBackup(const std::string& file, const Stora
 // what can still be read of the one in `source`, which stays as it is. What LevelDB cannot
 // read is lost, and what was deleted may be back: so indexes are built anew, counts are
 // taken anew, and no number is given out that was ever seen. FAILED_PRECONDITION also if
-// `source` is in use.
+// `source` is in use; NOT_FOUND if there is no database, and then neither is touched.
 struct RepairReport {
   int64_t containers = 0;
   int64_t items = 0;

@@ -356,6 +356,29 @@ TEST_F(RepairTest, ADatabaseInUseIsNotTouched) {
   EXPECT_THAT(std::string(repaired.status().message()), HasSubstr("stop it first"));
 }
 
+TEST_F(RecoveryTest, WhatIsNoDatabaseIsNotRepairedAndNotTouched) {
+  const fs::path source = temp.File("documents");
+  fs::create_directory(source);
+  for (const char* name : {"passwd", "notes.log", ".ldb", "7.txt"}) {
+    WriteFile((source / name).string(), "precious");
+  }
+  for (const std::string& directory : {source.string(), temp.File("missing")}) {
+    const auto repaired = RepairCopy(directory, OptionsFor(temp.File("repaired")), kTestNow);
+    EXPECT_EQ(repaired.status().code(), absl::StatusCode::kNotFound) << repaired.status();
+    EXPECT_THAT(std::string(repaired.status().message()), HasSubstr(directory));
+  }
+  EXPECT_FALSE(fs::exists(source / "LOCK"));
+  EXPECT_FALSE(fs::exists(temp.File("repaired")));
+}
+
+// Nothing but the database is taken along.
+TEST_F(RepairTest, OtherFilesOfTheDirectoryAreLeftOut) {
+  WriteFile(temp.File("data/notes.txt"), "mine");
+  ASSERT_NE(Repair(), nullptr);
+  EXPECT_TRUE(fs::exists(temp.File("data/notes.txt")));
+  EXPECT_FALSE(fs::exists(temp.File("repaired/notes.txt")));
+}
+
 TEST_F(RecoveryTest, ADamagedDatabaseIsSetAsideForANewOne) {
   Create("orders");
   storage.reset();
