@@ -84,6 +84,8 @@ class Reader {
         return;
       case v1::DELETE_OUTCOME_THROTTLED:
         ++answers_.record.tally.throttled;
+        Report(item, DeleteReport::Kind::kRetryLater).retry_time =
+            CeilSeconds(now_ + kThrottledRetry);
         return;
       default:
         ++answers_.record.tally.failed;

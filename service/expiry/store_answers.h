@@ -30,6 +30,10 @@ struct StoreAnswers {
 // Until an item is tried again that the store says is modified, but not to what.
 inline constexpr absl::Duration kStateUnknownRetry = absl::Hours(1);
 
+// Until an item is tried again that the store was too busy for: one that it is always too
+// busy for, such as one of a partition in trouble, keeps back no other.
+inline constexpr absl::Duration kThrottledRetry = absl::Seconds(5);
+
 // Reads the store's answer to `request`, which is about `items`. Retry times count
 // from `now`, the time that items are judged by.
 //
@@ -40,7 +44,7 @@ inline constexpr absl::Duration kStateUnknownRetry = absl::Hours(1);
 //   counts as a failed try.
 // - NOT_EXPIRED: tried again when the store's clock will have got there. If it says
 //   that it has, the answer contradicts itself and counts as a failed try.
-// - THROTTLED: left where it is, no report.
+// - THROTTLED: tried again after a moment, so that those behind it go first; no failed try.
 // - FAILED and what is not known: a failed try, repeated with growing delay.
 //
 // Lateness counts from when an item became due to `now`.

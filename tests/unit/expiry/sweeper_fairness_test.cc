@@ -1,5 +1,6 @@
 // Many containers, large ones beside small ones, and groups of items of one second.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,6 +13,9 @@
 
 namespace ttl {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr int64_t kStart = 1'800'000'000;  // kTestNow
 
@@ -82,6 +86,29 @@ TEST(SweeperFairnessTest, ADroppedOrReconfiguredContainerDisturbsNoOther) {
   EXPECT_EQ(h.store.Count("dropped"), dropped);
   EXPECT_EQ(h.store.Count("changed"), changed);
   EXPECT_NEAR(other - h.store.Count("other"), 1000, 101) << "it has the whole rate now";
+}
+
+// A part of the store that is too busy for hours, such as one partition of it.
+TEST(SweeperFairnessTest, AnItemThatIsAlwaysThrottledBlocksNoOther) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.Write("c", "throttled", kStart - 200, 10);
+  h.WriteMany("c", "due", 300, kStart - 100, 10);
+  h.store.SetAfterDelete([](const auto& request, auto& response) {
+    for (int i = 0; i < request.items_size(); ++i) {
+      if (request.items(i).id() != "throttled") continue;
+      response.mutable_results(i)->set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+    }
+    return grpc::Status::OK;
+  });
+  h.SweepFor(absl::Seconds(5));
+  h.WriteMany("c", "later", 300, kStart - 100, 10);
+  h.SweepFor(absl::Minutes(5));
+  EXPECT_THAT(h.storage.DueIds("c", kStart + 1000), ElementsAre("throttled"));
+  EXPECT_EQ(h.storage.FindItem("c", "throttled")->attempts, 0);
+  h.store.SetAfterDelete(nullptr);
+  h.SweepFor(absl::Minutes(1));
+  EXPECT_THAT(h.storage.DueIds("c", kStart + 1000), IsEmpty());
 }
 
 // B61: inflow above the limit, then none.
