@@ -137,6 +137,9 @@ std::string StateUnknownSentence(const TrackedItem& item) {
 // Why an expired item is not due before `due_time`.
 std::string WaitReason(const Container& container, const TrackedItem& item, int64_t due_time,
                        absl::Time now) {
+  if (item.retry_time == due_time && item.attempts == 0) {
+    return "is when the store is asked again, which was too busy, or behind by its clock";
+  }
   if (item.retry_time == due_time) {
     return absl::StrCat("is the time of the next try after ", item.attempts, " failed ones");
   }

@@ -116,6 +116,11 @@ TEST(ExplainDeleteTest, ExpiredButWaiting) {
   failed.retry_time = kNow + 40;
   EXPECT_THAT(SentenceOf(WithPolicy(60), failed),
               HasSubstr("on, which is the time of the next try after 3 failed ones."));
+  TrackedItem throttled = failed;
+  throttled.attempts = 0;
+  EXPECT_THAT(SentenceOf(WithPolicy(60), throttled),
+              HasSubstr("on, which is when the store is asked again, which was too busy, or behind "
+                        "by its clock."));
 }
 
 TEST(ExplainDeleteTest, DueAndHeld) {
