@@ -159,10 +159,11 @@ GuardedClock::Judgement GuardedClock::Judge(const ClockReading& reading) const {
     judgement.time.for_deletes = std::min(*wall, *steady);
     judgement.time.deletes_allowed = !judgement.Disagrees();
     judgement.time.now = judgement.time.deletes_allowed ? *wall : judgement.time.for_deletes;
+    judgement.time.latest = std::max(*wall, *steady);
     return judgement;
   }
   judgement.time.now = wall.value_or(steady.value_or(last_now_));
-  judgement.time.for_deletes = judgement.time.now;
+  judgement.time.for_deletes = judgement.time.latest = judgement.time.now;
   return judgement;
 }
 

@@ -30,6 +30,9 @@ struct JudgingTime {
   // For deletes: an item may be deleted only if it is expired at this time too.
   // Never later than `now`.
   absl::Time for_deletes;
+  // The latest that it may be, by what is sound of both clocks: what is no later than this
+  // may have happened. Never earlier than `now`.
+  absl::Time latest = {};
   // False: the clock is suspect or a reading is missing; nothing may be deleted.
   bool deletes_allowed = false;
 };

@@ -80,14 +80,16 @@ void ContainerService::Update(const v1::UpdateContainerRequest& request,
   absl::StatusOr<ContainerUpdate> update = ReadUpdate(request);
   if (!update.ok()) return done(update.status());
   auto old_settings = std::make_shared<ContainerSettings>();
-  const absl::Time now = clock_.Read().now;
+  const JudgingTime time = clock_.Read();
+  const absl::Time now = time.now;
   containers_.Update(
       request.container().id(),
       [update = *std::move(update), old_settings](const Container& present) {
         *old_settings = present.settings;
         return ApplyUpdate(update, present);
       },
-      now, options_.policy_grace,
+      // By whichever clock turns out to be right, there is a grace.
+      now, options_.policy_grace + (time.latest - now),
       [&response, old_settings, now,
        done = std::move(done)](absl::StatusOr<ContainerPtr> updated) mutable {
         if (updated.ok()) {

@@ -104,7 +104,7 @@ absl::Status ItemCalls::List(const v1::ListItemsRequest& request,
 
 void ItemCalls::Track(const v1::TrackItemsRequest& request, v1::TrackItemsResponse& response,
                       DoneStatus done) {
-  absl::StatusOr<std::vector<ItemReport>> reports = ReadReports(request, clock_.Read().now);
+  absl::StatusOr<std::vector<ItemReport>> reports = ReadReports(request, clock_.Read().latest);
   if (!reports.ok()) return done(reports.status());
   const absl::StatusOr<ContainerPtr> container = FindContainer(containers_, request.container());
   if (!container.ok()) return done(container.status());
@@ -114,7 +114,7 @@ void ItemCalls::Track(const v1::TrackItemsRequest& request, v1::TrackItemsRespon
 
 void ItemCalls::Untrack(const v1::UntrackItemsRequest& request, v1::UntrackItemsResponse& response,
                         DoneStatus done) {
-  absl::StatusOr<std::vector<ItemRemoval>> removals = ReadRemovals(request, clock_.Read().now);
+  absl::StatusOr<std::vector<ItemRemoval>> removals = ReadRemovals(request, clock_.Read().latest);
   if (!removals.ok()) return done(removals.status());
   const absl::StatusOr<ContainerPtr> container = FindContainer(containers_, request.container());
   if (!container.ok()) return done(container.status());

@@ -94,6 +94,21 @@ TEST_F(GuardedClockTest, ToleranceIsFiveSecondsEitherWay) {
   EXPECT_FALSE(guarded_->Read().deletes_allowed);
 }
 
+// What has happened may have happened by either clock.
+TEST_F(GuardedClockTest, TheLatestThatItMayBeIsTheLaterOfWhatIsSound) {
+  EXPECT_EQ(guarded_->Read().latest, Wall());
+  const absl::Time steady = Wall();
+  fake_.StepWall(absl::Hours(48));
+  EXPECT_EQ(guarded_->Read().now, steady);
+  EXPECT_EQ(guarded_->Read().latest, Wall());
+  fake_.StepWall(-absl::Hours(96));
+  EXPECT_EQ(guarded_->Read().latest, steady);
+  fake_.FailBoot();
+  EXPECT_EQ(guarded_->Read().latest, Wall());
+  fake_.FailWall();
+  EXPECT_EQ(guarded_->Read().latest, guarded_->Read().now);
+}
+
 TEST_F(GuardedClockTest, B19_JumpAheadDeletesNothingAndHidesNothing) {
   Run(absl::Seconds(10));
   const std::optional<int64_t> expire_time =

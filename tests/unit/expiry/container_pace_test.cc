@@ -9,7 +9,10 @@ namespace {
 
 const absl::Time kWall = absl::FromUnixSeconds(1'800'000'000);
 
-Moment At(absl::Duration steady) { return {{kWall + steady, kWall + steady, true}, steady}; }
+Moment At(absl::Duration steady) {
+  const absl::Time wall = kWall + steady;
+  return {{.now = wall, .for_deletes = wall, .deletes_allowed = true}, steady};
+}
 
 DeleteBudget BudgetOf(double deletes_per_second, double cost = 1) {
   DeleteBudget budget;

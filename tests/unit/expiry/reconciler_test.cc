@@ -103,6 +103,21 @@ TEST_F(ReconcilerTest, OneThatIsCancelledAndFollowedAtOnceEndsAndTheOtherIsMade)
   EXPECT_EQ(Tracked("19"), std::nullopt) << "the first one went on";
 }
 
+// Restored from a backup of a week ago, whose clock was suspect: what was written since then
+// is not ahead of the wall clock.
+TEST_F(ReconcilerTest, ARebuildUnderASuspectClockLeavesNothingOut) {
+  DoubtData();
+  harness.clock.StepWall(absl::Hours(7 * 24));
+  harness.guarded_clock->Tick();
+  ASSERT_TRUE(harness.guarded_clock->Status().suspect);
+  PutInStore("new", Version(harness.Now() - 10, 60));
+  Start();
+  const Reconciliation done = Finish();
+  EXPECT_EQ(done.state, ReconciliationState::kDone) << done.problem;
+  EXPECT_EQ(done.counts.invalid, 0);
+  EXPECT_EQ(Tracked("new"), Version(harness.Now() - 10, 60));
+}
+
 TEST_F(ReconcilerTest, TracksWhatTheStoreHasAndLeavesWhatIsNewer) {
   const int64_t now = harness.Now();
   PutInStore("same", Version(now - 10, 60));

@@ -21,7 +21,7 @@ const absl::Time kWall = absl::FromUnixSeconds(1'800'000'000);
 // The moment at which so much time has passed since the start of the test.
 Moment After(absl::Duration passed) {
   const absl::Time now = kWall + passed;
-  return {{now, now, true}, kSteady + passed};
+  return {{.now = now, .for_deletes = now, .deletes_allowed = true}, kSteady + passed};
 }
 
 v1::GetStoreInfoResponse MakeInfo(absl::Duration store_clock_offset = absl::ZeroDuration(),

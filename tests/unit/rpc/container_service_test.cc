@@ -72,6 +72,21 @@ TEST_F(ContainerServiceTest, ACreatedContainerReadsBackAsItWasGiven) {
   EXPECT_EQ(Get("salesdb/orders")->container().SerializeAsString(), container.SerializeAsString());
 }
 
+// Nobody knows which clock is right until one is accepted.
+TEST_F(ContainerServiceTest, AStricterPolicyHasItsGraceByWhicheverClockIsAccepted) {
+  ASSERT_THAT(Create("id: 'c' default_ttl: 3600"), IsOk());
+  sidecar_.clock().StepWall(absl::Hours(1));
+  sidecar_.guarded_clock().Tick();
+  ASSERT_TRUE(sidecar_.guarded_clock().Status().suspect);
+  ASSERT_THAT(Update("container { id: 'c' default_ttl: 1 } update_mask { paths: 'default_ttl' }"),
+              IsOk());
+  ASSERT_TRUE(sidecar_.guarded_clock().AcceptWall().ok());
+  const ContainerPtr container = sidecar_.storage().Find("c");
+  ASSERT_THAT(container->replaced_policies, SizeIs(1));
+  EXPECT_EQ(container->replaced_policies[0].until,
+            absl::FromUnixSeconds(sidecar_.Now()) + ContainerServiceOptions().policy_grace);
+}
+
 TEST_F(ContainerServiceTest, AnUnspecifiedIndexingModeIsConsistent) {
   EXPECT_EQ(Create("id: 'c'")->container().indexing_mode(), v1::INDEXING_MODE_CONSISTENT);
 }

@@ -49,6 +49,23 @@ class ItemServiceTest : public testing::Test {
   RpcSidecar sidecar_;
 };
 
+// The machine was suspended for days without its boot clock noticing: until an operator has
+// accepted the wall clock, which stamps what is written, nobody knows which one is right.
+TEST_F(ItemServiceTest, WritesAreReportedAlsoWhileTheClockIsSuspect) {
+  ASSERT_THAT(sidecar_.Track("a", sidecar_.Now(), 3600), IsOk());
+  sidecar_.clock().StepWall(absl::Hours(72));
+  sidecar_.guarded_clock().Tick();
+  ASSERT_TRUE(sidecar_.guarded_clock().Status().suspect);
+  EXPECT_THAT(sidecar_.Track("a", sidecar_.Now(), 3600), IsOk());
+  EXPECT_EQ(sidecar_.Track("b", sidecar_.Now() + 2 * 86400).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(sidecar_.Track("b", sidecar_.Now() * 1000).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  ASSERT_TRUE(sidecar_.guarded_clock().AcceptWall().ok());
+  EXPECT_EQ(sidecar_.Check("a"), v1::VISIBILITY_VISIBLE);
+  EXPECT_THAT(Untrack(absl::StrCat("container: 'c'", Item("a", 0))), IsOk());
+}
+
 TEST_F(ItemServiceTest, WhatIsReportedIsWhatIsThere) {
   ASSERT_THAT(Track("container: 'c'" + Item("a", 5,
                                             "ttl: 60 etag: '\\001e' sequence: 18446744073709551615 "
