@@ -242,7 +242,8 @@ TEST_F(SharedChecksTest, OneThatWaitsTooLongDoesNotDisturbOthers) {
 
 TEST_F(SharedChecksTest, OneThatLeavesWhileItLeadsDoesNotDisturbOthers) {
   sidecar_.Hang(kStream);
-  std::future<Answer> hasty = sharer_->CheckInThread("c", "hasty", absl::Seconds(1));
+  // Long enough for all to come to wait behind it, whatever the machine does.
+  std::future<Answer> hasty = sharer_->CheckInThread("c", "hasty", absl::Seconds(5));
   ASSERT_TRUE(WaitUntil([this] { return sidecar_.Calls(kStream) == 1; }));
   std::vector<std::future<Answer>> checks;
   AddWaiting(checks, 5);
@@ -255,9 +256,10 @@ TEST_F(SharedChecksTest, OneThatLeavesWhileItLeadsDoesNotDisturbOthers) {
 
 TEST_F(SharedChecksTest, ASidecarThatHangsBlocksNobodyBeyondItsDeadline) {
   sidecar_.Hang(kStream);
-  const Answer answer = sharer_->Check("c", "a", absl::Milliseconds(50));
+  // Long enough to get there: else the next one would be the one that hangs.
+  const Answer answer = sharer_->Check("c", "a", absl::Milliseconds(4050));
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("50ms"));
+  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("4.05s"));
   EXPECT_EQ(sharer_->Check("c", "b")->visibility, v1::VISIBILITY_VISIBLE);
   EXPECT_EQ(sidecar_.CheckStreams(), 2);
   EXPECT_THAT(sharer_->alone(), IsEmpty());

@@ -32,13 +32,20 @@ bool StepUntil(SweepHarness& h, const std::function<bool()>& done) {
       absl::Seconds(20), absl::Milliseconds(1));
 }
 
+// Calls hang until they are released, however long the machine stands still meanwhile.
+SweeperOptions Patient() {
+  SweeperOptions options;
+  options.delete_deadline = absl::Minutes(10);
+  return options;
+}
+
 void CreateWithDue(SweepHarness& h, const std::string& container, int64_t count) {
   h.storage.Create(container, -1);
   h.WriteMany(container, "due", count, kStart - 1000, 10);
 }
 
 TEST(SweeperCallsTest, AHangingContainerDisturbsNoOther) {
-  SweepHarness h;  // deadline: 5 s
+  SweepHarness h(Patient());
   CreateWithDue(h, "a-hangs", 100);
   CreateWithDue(h, "b-works", 2000);
   h.store.Hang("a-hangs");
@@ -71,7 +78,7 @@ TEST(SweeperCallsTest, ManyHangingContainersLeaveRoomForTheOthers) {
 
 TEST(SweeperCallsTest, OneCallPerContainerAndSoManyInAll) {
   for (const int64_t most : {1, 2, 4}) {
-    SweeperOptions options;
+    SweeperOptions options = Patient();
     options.max_calls_under_way = most;
     SweepHarness h(options);
     for (int i = 0; i < 6; ++i) CreateWithDue(h, absl::StrCat("c", i), 600);
@@ -99,7 +106,7 @@ TEST(SweeperCallsTest, AHangingCallFreesItsSlotAtTheDeadline) {
 
 // P4: a loosening waits for the call of its container, and only for that.
 TEST(SweeperCallsTest, AChangeWaitsForTheCallsOfItsOwnContainerOnly) {
-  SweepHarness h;
+  SweepHarness h(Patient());
   CreateWithDue(h, "a-hangs", 10);
   CreateWithDue(h, "b-idle", 0);
   h.store.Hang("a-hangs");
@@ -122,7 +129,7 @@ TEST(SweeperCallsTest, AChangeWaitsForTheCallsOfItsOwnContainerOnly) {
 }
 
 TEST(SweeperCallsTest, DestroyedInTheMiddleOfCallsItLosesNoOutcome) {
-  SweepHarness h;
+  SweepHarness h(Patient());
   CreateWithDue(h, "c", 10);
   h.store.Hang();
   EXPECT_TRUE(StepUntil(h, [&] { return h.store.HangingCalls() == 1; }));

@@ -197,7 +197,7 @@ TEST_F(AccessTest, ASocketWithoutRolesMayDoAllAndHealthIsForAll) {
         << row.method;
   }
   for (const char* name : {"all", "store", "reader", "admin"}) {
-    EXPECT_TRUE(CheckHealth(Connect(name), "readiness").ok()) << name;
+    EXPECT_TRUE(CheckHealth(Connect(name), "readiness", absl::Seconds(20)).ok()) << name;
   }
 }
 

@@ -75,12 +75,14 @@ class StoreTlsTest : public testing::Test {
     sidecar_ = *std::move(sidecar);
     TtlClientOptions options;
     options.address = absl::StrCat("unix:", config.listen_sockets[0].path);
+    options.report_deadline = absl::Seconds(20);
+    options.admin_deadline = absl::Seconds(20);
     client_ = std::make_unique<TtlClient>(std::move(options));
   }
 
   v1::StoreStatus Store() { return client_->GetExpiryStatus().value().sidecar().store(); }
   bool Reaches() {
-    return WaitUntil([&] { return Store().reachable(); });
+    return WaitUntil([&] { return Store().reachable(); }, absl::Seconds(30));
   }
 
   // Whether an expired item goes.
