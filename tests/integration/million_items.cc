@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -18,7 +19,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
 #include "service/core/status_macros.h"
+#include "tests/integration/sure_excess.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/delete_counter_proxy.h"
 #include "tests/testing/document_store_process.h"
@@ -74,9 +77,22 @@ double BatchBound(double deletes_per_second) {
   return std::max(1.0, std::min(500.0, deletes_per_second * 0.1));
 }
 
-// How wrong the instants of batches may be: the machine is shared by all
-// processes of the run. In this time a kept rate can bunch up.
+// How far the clocks of the run may be apart.
 constexpr absl::Duration kJitter = absl::Milliseconds(50);
+
+// The not_after of a delete lies so long after the instant at which it was judged.
+constexpr int kDeleteDeadlineSeconds = 5;
+
+// From the steady clock to the time of day, both since their beginning.
+absl::Duration SteadyToWall() {
+  const auto steady = std::chrono::steady_clock::now().time_since_epoch();
+  return (absl::Now() - absl::UnixEpoch()) - absl::FromChrono(steady);
+}
+
+std::vector<DeleteBatch> Shifted(std::vector<DeleteBatch> batches, absl::Duration by) {
+  for (DeleteBatch& batch : batches) batch.at += by;
+  return batches;
+}
 
 class Run {
  public:
@@ -84,7 +100,8 @@ class Run {
       : flags_(flags),
         sidecar_({.dir = dir_.path(),
                   .store_address = proxy_address(),
-                  .flags = {"--max-deletes-per-second", absl::StrCat(flags.deletes_per_second)},
+                  .flags = {"--max-deletes-per-second", absl::StrCat(flags.deletes_per_second),
+                            "--delete-deadline-seconds", absl::StrCat(kDeleteDeadlineSeconds)},
                   .env = {}}),
         store_({.dir = dir_.path(),
                 .sidecar_address = sidecar_.address(),
@@ -190,13 +207,12 @@ bool Run::GeneratorRunsOn(absl::Duration duration) {
   return !WaitUntil([&] { return !generator_->IsRunning(); }, duration, absl::Milliseconds(50));
 }
 
-// By the kinder of two clocks. A machine that stands still bunches up what
-// arrives, but not the instants the sidecar wrote into it; an answer that is held
-// up shifts what the sidecar thinks of the store's clock, but not the arrivals.
-// More sent than allowed shows on both.
+// A machine that stands still bunches up what arrives, and an answer that is held up puts
+// what the sidecar thinks of the store's clock behind, never ahead. Neither is held against
+// the sidecar.
 double Run::WorstExcess() const {
-  return std::min(ttl::WorstExcess(proxy_.batches(), flags_.deletes_per_second),
-                  ttl::WorstExcess(proxy_.batches_as_sent(), flags_.deletes_per_second));
+  return SureExcess(Shifted(proxy_.batches_as_sent(), -absl::Seconds(kDeleteDeadlineSeconds)),
+                    Shifted(proxy_.batches(), SteadyToWall()), flags_.deletes_per_second);
 }
 
 absl::Status Run::CheckRate() const {
