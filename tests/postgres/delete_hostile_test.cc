@@ -53,6 +53,23 @@ TEST_F(DeleteHostileTest, TriggerThatMovesTheRowIsNotTakenForADelete) {
   EXPECT_EQ(db_.Value("SELECT string_agg(id::text, ' ' ORDER BY id) FROM sessions"), "1 2");
 }
 
+TEST_F(DeleteHostileTest, SettingsThatATriggerLeavesBehindDoNotHideRows) {
+  db_.Sql(
+      "CREATE TABLE sessions (id timestamptz PRIMARY KEY, ts timestamptz, ttl integer);"
+      "INSERT INTO sessions SELECT to_timestamp(i), '2020-01-01', NULL FROM generate_series(1, 3) "
+      "i");
+  CreateDeleteTrigger(
+      "SET TIME ZONE 'Asia/Kolkata'; IF extract(epoch FROM OLD.id) = 2 THEN RETURN NULL; END IF;"
+      "RETURN OLD;");
+  db_.Open({Sessions()});
+  EXPECT_EQ(Outcomes(db_.DeleteAll("sessions")), "DELETED FAILED DELETED");
+  db_.Sql(
+      "INSERT INTO sessions SELECT to_timestamp(i), '2020-01-01', NULL "
+      "FROM generate_series(11, 14) i");
+  for (int i = 0; i < 4; ++i) db_.DeleteAll("sessions");
+  EXPECT_EQ(db_.Value("SELECT count(*) FROM sessions"), "1");
+}
+
 TEST_F(DeleteHostileTest, ReasonIsShortAndUnicodeWhateverATriggerSays) {
   db_.Sql(absl::StrCat("CREATE DATABASE ", db_.name(),
                        "_bytes ENCODING SQL_ASCII LOCALE 'C' TEMPLATE template0"));
@@ -91,6 +108,14 @@ TEST_F(DeleteHostileTest, KeyThatIsNoLongerUniqueConfusesNoOtherItem) {
   const v1::DeleteItemsResponse response = db_.Delete(request);
   EXPECT_EQ(Outcomes(response), "MODIFIED MODIFIED");
   EXPECT_EQ(response.results(1).current().ts(), 1609459200);
+}
+
+TEST_F(DeleteHostileTest, SettingsOfTheRoleDoNotMatter) {
+  Fill(3);
+  db_.Sql(absl::StrCat("ALTER DATABASE ", db_.name(), " SET array_nulls = off; ALTER DATABASE ",
+                       db_.name(), " SET default_transaction_read_only = on"));
+  db_.Open({Sessions()});
+  EXPECT_EQ(Outcomes(db_.DeleteAll("sessions")), "DELETED DELETED DELETED");
 }
 
 TEST(DeleteDurabilityTest, WhatIsToldAsDeletedStaysSoWhenTheServerIsKilled) {

@@ -17,10 +17,27 @@
 namespace ttl::postgres {
 namespace {
 
-// Part of the connection's start, so that a pooler or RESET cannot undo them.
-constexpr absl::string_view kSessionSettings =
-    "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601 -c extra_float_digits=1 "
-    "-c bytea_output=hex -c client_min_messages=warning";
+struct Setting {
+  absl::string_view name;
+  absl::string_view value;
+};
+
+// What decides how values are written and read.
+constexpr Setting kTextSettings[] = {{"TimeZone", "UTC"},           {"DateStyle", "ISO"},
+                                     {"IntervalStyle", "iso_8601"}, {"bytea_output", "hex"},
+                                     {"array_nulls", "on"},         {"extra_float_digits", "1"}};
+
+// Part of the connection's start, so that a pooler or RESET cannot undo them. What roles and
+// databases have as their defaults is for applications.
+std::string SessionSettings() {
+  std::string options =
+      "-c client_min_messages=warning -c default_transaction_read_only=off "
+      "-c default_transaction_isolation=read\\ committed";
+  for (const Setting& setting : kTextSettings) {
+    absl::StrAppend(&options, " -c ", setting.name, "=", setting.value);
+  }
+  return options;
+}
 
 constexpr int kDefaultConnectSeconds = 10;
 constexpr int kMaxConnectSeconds = 3600;
@@ -97,7 +114,7 @@ PGconn* Begin(const Parsed& parsed, const std::string& database,
               const std::string& application_name, bool is_replication) {
   const std::string milliseconds = absl::StrCat(ConnectSeconds(parsed) * 1000);
   const std::string options =
-      absl::StrCat(Said(parsed, "options").value_or(""), " ", kSessionSettings);
+      absl::StrCat(Said(parsed, "options").value_or(""), " ", SessionSettings());
   std::vector<const char*> names = {
       "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout",
       "dbname",          "application_name",    "options",          "client_encoding"};
@@ -168,6 +185,14 @@ absl::StatusOr<QueryResult> Connection::Query(const std::string& statement,
 
 absl::StatusOr<QueryResult> Connection::Execute(const std::string& statements) {
   return Take(PQexec(raw(), statements.c_str()));
+}
+
+std::string Connection::SetTextSettings() {
+  std::string statements;
+  for (const Setting& setting : kTextSettings) {
+    absl::StrAppend(&statements, "SET LOCAL ", setting.name, " = '", setting.value, "';");
+  }
+  return statements;
 }
 
 absl::StatusOr<QueryResult> Connection::Take(PGresult* result) {

@@ -17,8 +17,9 @@
 namespace ttl::postgres {
 
 // One connection to the database. Every value is text that is the same in each session:
-// UTC, ISO dates, exact floats. Blocks; for one thread at a time. A connection that is lost
-// stays lost: is_open() is false, and every call UNAVAILABLE.
+// UTC, ISO dates, exact floats. It may write, whatever the role's default is. Blocks; for one
+// thread at a time. A connection that is lost stays lost: is_open() is false, and every call
+// UNAVAILABLE.
 class Connection {
  public:
   enum class Kind {
@@ -47,6 +48,14 @@ class Connection {
 
   // Runs statements separated by semicolons, without parameters, as one transaction.
   absl::StatusOr<QueryResult> Execute(const std::string& statements);
+
+  // A statement after which names are PostgreSQL's own or qualified, so that no function or
+  // operator of others is taken for one of them. Not where triggers of applications may run.
+  static constexpr char kSystemNamesOnly[] = "SET search_path = pg_catalog";
+
+  // Statements that give the rest of a transaction the settings by which values are text, where
+  // a trigger may have changed them since the connection was opened.
+  static std::string SetTextSettings();
 
   bool is_open() const { return PQstatus(connection_.get()) == CONNECTION_OK; }
 

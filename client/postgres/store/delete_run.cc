@@ -30,6 +30,12 @@ absl::Status Unavailable(const absl::Status& error) {
   return absl::UnavailableError(absl::StrCat("the database: ", error.message()));
 }
 
+// The session's settings, which triggers of former deletes may have changed: by others a row looks
+// like one that is not there. row_security: what a policy would hide is an error instead.
+std::string ReadingSettings() {
+  return absl::StrCat(Connection::SetTextSettings(), "SET LOCAL row_security = off;");
+}
+
 // The columns' texts of an item's key; absent if no row of the table can have it.
 std::optional<std::vector<std::string>> KeyTexts(const TableDefinition& table,
                                                  const v1::ExpiredItem& item) {
@@ -147,7 +153,7 @@ absl::StatusOr<bool> DeleteRun::Begin() {
       std::max<int64_t>(absl::ToInt64Milliseconds(bounds_.lock_timeout), 1),
       std::max<int64_t>(absl::ToInt64Milliseconds(std::min(bounds_.statement_timeout, TimeLeft())),
                         1),
-      QuoteText(TimestampText(bounds_.not_after)));
+      QuoteText(TimestampText(bounds_.not_after)), ReadingSettings());
   const absl::StatusOr<QueryResult> begun = connection_.Execute(begin);
   // It is about no row.
   if (!begun.ok()) return absl::UnavailableError(begun.status().message());
@@ -187,6 +193,8 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
     left.push_back(items[i]);
   }
   if (left.empty()) return absl::OkStatus();
+  // The delete may have run triggers.
+  if (auto set = connection_.Execute(ReadingSettings()); !set.ok()) return set.status();
   const auto state =
       connection_.Query(table_.sql.state_statement(), table_.sql.StateParameters(left));
   if (!state.ok()) return state.status();

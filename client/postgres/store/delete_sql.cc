@@ -54,10 +54,20 @@ std::string IsJudgedVersion(const TableDefinition& table) {
 // Whether the row t has the key that `asked` holds. The text must be the same too: a cast may
 // have cut or rounded it, and what it gives then is another row's key.
 std::string HasKey(const std::vector<ColumnDefinition>& key, const std::string& asked) {
+// Whether the key of the row t is equal to what `asked` holds.
+std::string EqualKey(const std::vector<ColumnDefinition>& key, const std::string& asked) {
   std::vector<std::string> conditions;
   for (size_t i = 0; i < key.size(); ++i) {
-    conditions.push_back(absl::Substitute("$0 = $1.k$2::$3 AND concat($0) = $1.k$2", OfRow(key[i]),
+    conditions.push_back(absl::Substitute("$0 OPERATOR(pg_catalog.=) $1.k$2::$3", OfRow(key[i]),
                                           asked, i + 1, key[i].type));
+  }
+  return absl::StrJoin(conditions, " AND ");
+}
+
+  std::vector<std::string> conditions = {EqualKey(key, asked)};
+  for (size_t i = 0; i < key.size(); ++i) {
+    conditions.push_back(
+        absl::Substitute("pg_catalog.concat($0) = $1.k$2", OfRow(key[i]), asked, i + 1));
   }
   return absl::StrJoin(conditions, " AND ");
 }
@@ -102,6 +112,7 @@ DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select) {
   delete_statement_ = absl::Substitute(
       "$0,\n"
       "held AS MATERIALIZED (\n"
+  // Texts are compared once, before triggers run, which may set how values look as text.
       "  SELECT a.n, r.place, r.part, $1 FROM asked AS a CROSS JOIN LATERAL (\n"
       "    SELECT t.ctid AS place, t.tableoid AS part FROM $2\n"
       "    WHERE $3 AND $4 FOR UPDATE OF t SKIP LOCKED) AS r\n"
@@ -112,7 +123,7 @@ DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select) {
       "  RETURNING h.n)\n"
       "SELECT n, false FROM held UNION ALL SELECT n, true FROM gone",
       Asked(key_columns_), KeyNames(key_columns_, "a.k"), select.from(), HasKey(key, "a"),
-      IsJudgedVersion(table), HasKey(key, "h"), not_after);
+      IsJudgedVersion(table), EqualKey(key, "h"), not_after);
   state_statement_ = absl::Substitute(
       "$0\n"
       "SELECT r.*, floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,\n"
