@@ -70,6 +70,29 @@ TEST_F(DeleteHostileTest, SettingsThatATriggerLeavesBehindDoNotHideRows) {
   EXPECT_EQ(db_.Value("SELECT count(*) FROM sessions"), "1");
 }
 
+TEST_F(DeleteHostileTest, FunctionsAndOperatorsOfOthersAreNotCalled) {
+  db_.Sql(
+      "CREATE TABLE sessions (id varchar(20) PRIMARY KEY, ts timestamptz, ttl smallint);"
+      "INSERT INTO sessions VALUES ('a', '2020-01-01', 5), ('b', '2020-01-01', NULL);"
+      "CREATE TABLE called (what text);"
+      "CREATE FUNCTION concat(varchar) RETURNS text LANGUAGE plpgsql AS "
+      "$$ BEGIN INSERT INTO called VALUES ('concat'); RETURN $1; END $$;"
+      "CREATE FUNCTION same(varchar, varchar) RETURNS boolean LANGUAGE plpgsql AS "
+      "$$ BEGIN INSERT INTO called VALUES ('='); RETURN $1::text = $2::text; END $$;"
+      "CREATE OPERATOR = (FUNCTION = same, LEFTARG = varchar, RIGHTARG = varchar);"
+      "CREATE FUNCTION below(bigint, numeric) RETURNS boolean LANGUAGE plpgsql AS "
+      "$$ BEGIN INSERT INTO called VALUES ('<='); RETURN true; END $$;"
+      "CREATE OPERATOR <= (FUNCTION = below, LEFTARG = bigint, RIGHTARG = numeric);"
+      "CREATE FUNCTION times(numeric, integer) RETURNS numeric LANGUAGE plpgsql AS "
+      "$$ BEGIN RETURN 1 / 0; END $$;"
+      "CREATE OPERATOR * (FUNCTION = times, LEFTARG = numeric, RIGHTARG = integer)");
+  db_.Open({Sessions()});
+  v1::DeleteItemsRequest request = StoreForTest::Judged("sessions", db_.Items("sessions"));
+  request.add_items()->set_id("c");
+  EXPECT_EQ(Outcomes(db_.Delete(request)), "DELETED DELETED NOT_FOUND");
+  EXPECT_EQ(db_.Value("SELECT count(*) FROM called"), "0");
+}
+
 TEST_F(DeleteHostileTest, ReasonIsShortAndUnicodeWhateverATriggerSays) {
   db_.Sql(absl::StrCat("CREATE DATABASE ", db_.name(),
                        "_bytes ENCODING SQL_ASCII LOCALE 'C' TEMPLATE template0"));

@@ -80,6 +80,8 @@ absl::Status Capture::WatchSlot() {
   last_watch_ = now;
   auto connection = Connection::Open(config_.database, "ttl-postgres capture");
   if (!connection.ok()) return connection.status();
+  const auto set = (*connection)->Execute(Connection::kSystemNamesOnly);
+  if (!set.ok()) return set.status();
   PatientQuery database(**connection, kStopPoll, [this] {
     return stop_ ? absl::CancelledError("stopping") : absl::OkStatus();
   });

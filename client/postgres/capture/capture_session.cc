@@ -93,7 +93,8 @@ absl::Status CaptureSession::OpenDatabase() {
   auto connection = Connection::Open(parts_.config.database, kApplicationName);
   if (!connection.ok()) return connection.status();
   connection_ = *std::move(connection);
-  if (const auto set = connection_->Execute(kSettings); !set.ok()) return set.status();
+  const std::string settings = absl::StrCat(kSettings, Connection::kSystemNamesOnly);
+  if (const auto set = connection_->Execute(settings); !set.ok()) return set.status();
   const auto timeout = connection_->Query(
       "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'wal_sender_timeout'");
   if (!timeout.ok()) return timeout.status();

@@ -42,7 +42,7 @@ LoadMonitor::LoadMonitor(const Config& config, const std::vector<TableDefinition
       counts_backends_(config.max_active_backends > 0),
       pool_({config.database, "ttl-postgres load", 1,
              absl::StrCat("SET statement_timeout = ", absl::ToInt64Milliseconds(kSampleTimeout),
-                          "; SET jit = off")}),
+                          "; SET jit = off; ", Connection::kSystemNamesOnly)}),
       judge_({config.max_latency, config.max_active_backends}, SteadyNow()) {
   for (const TableDefinition& table : tables) {
     tables_.push_back({table.config.container, table.oid, {}, absl::ZeroDuration()});

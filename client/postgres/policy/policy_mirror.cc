@@ -26,7 +26,7 @@ const absl::Duration kLongestSilence = 10 * PolicyMirror::kHeartbeat;
 // Without an answer for so long the database is away.
 constexpr absl::Duration kLongestAnswer = absl::Seconds(5);
 // The server's own limits are far above what such small statements take.
-constexpr char kLimits[] = "SET lock_timeout = '2s'; SET statement_timeout = '5s'";
+constexpr char kLimits[] = "SET lock_timeout = '2s'; SET statement_timeout = '5s'; ";
 
 std::vector<std::string> ContainersOf(const Config& config) {
   std::vector<std::string> containers;
@@ -155,7 +155,8 @@ absl::Status PolicyMirror::RunSession() {
 }
 
 absl::Status PolicyMirror::Lock(Connection& connection) const {
-  if (auto limited = connection.Execute(kLimits); !limited.ok()) return limited.status();
+  const std::string settings = absl::StrCat(kLimits, Connection::kSystemNamesOnly);
+  if (auto set = connection.Execute(settings); !set.ok()) return set.status();
   absl::StatusOr<QueryResult> locked = connection.Query(
       "SELECT pg_try_advisory_lock(hashtext('ttl-postgres policies'), hashtext($1))", {schema_});
   if (!locked.ok()) return locked.status();

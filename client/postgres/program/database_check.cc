@@ -18,6 +18,8 @@ absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config) {
   absl::StatusOr<std::unique_ptr<Connection>> connection =
       Connection::Open(config.database, "ttl-postgres");
   if (!connection.ok()) return connection.status();
+  const auto set = (*connection)->Execute(Connection::kSystemNamesOnly);
+  if (!set.ok()) return set.status();
   absl::StatusOr<CatalogReport> report = CheckCatalog(**connection, config);
   if (!report.ok()) return report.status();
   return DatabaseCheck{*std::move(connection), *std::move(report)};

@@ -129,27 +129,27 @@ absl::Status DeleteRun::Attempt(Items items) {
     return Rollback();
   }
   int deleted = 0;
+  is_rewritten_ = false;
   auto results = DeleteAndExplain(items, deleted);
   if (!results.ok()) return results.status();
-  if (absl::Status status = Finish(*results, deleted); !status.ok()) return status;
-  for (size_t i = 0; i < items.size(); ++i) ResultOf(items[i]) = std::move((*results)[i]);
-  return absl::OkStatus();
-}
-  is_rewritten_ = false;
-
-absl::StatusOr<bool> DeleteRun::Begin() {
   // What a trigger did instead of a delete is not to come with the deletes of other rows.
   if (is_rewritten_ && items.size() > 1) {
     if (absl::Status status = Rollback(); !status.ok()) return status;
     return DeleteHalves(items, absl::OkStatus());
   }
+  if (absl::Status status = Finish(*results, deleted); !status.ok()) return status;
+  for (size_t i = 0; i < items.size(); ++i) ResultOf(items[i]) = std::move((*results)[i]);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> DeleteRun::Begin() {
   // READ COMMITTED, whatever the default is: each statement is to see what is there now.
   const std::string begin = absl::Substitute(
-      "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE;"
+      "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; $3"
       "SELECT set_config('lock_timeout', '$0', true), set_config('statement_timeout', t::text, "
-      "true), t, floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint "
+      "true), t, floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint "
       "FROM (SELECT greatest(1, least($1, floor(extract(epoch FROM $2::timestamptz "
-      "- clock_timestamp()) * 1000)))::int AS t) AS timeout",
+      "- clock_timestamp()) * 1000::numeric)::bigint))::int AS t) AS timeout",
       std::max<int64_t>(absl::ToInt64Milliseconds(bounds_.lock_timeout), 1),
       std::max<int64_t>(absl::ToInt64Milliseconds(std::min(bounds_.statement_timeout, TimeLeft())),
                         1),
@@ -217,6 +217,7 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
                                 {selected.xmin, bounds_.sequence, selected.commit_time}, clock);
     }
     if (found.exists) rows_touched_ += kTouchedOtherwise;
+    is_rewritten_ = is_rewritten_ || found.WasRewritten();
     results[place] = WhyLeft(*items[place].item, found, *snapshot,
                              {*store_now_, clock, bounds_.not_after}, bounds_.sequence);
   }
@@ -225,7 +226,6 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
 
 absl::Status DeleteRun::Finish(std::vector<v1::DeleteResult>& results, int deleted) {
   if (deleted == 0) return Rollback();
-    is_rewritten_ = is_rewritten_ || found.WasRewritten();
   // Deferred constraints strike here, under our timeouts and where their error can be told
   // from others, and not at COMMIT. A commit that is answered must outlast a crash of the server.
   const auto checked = connection_.Execute(

@@ -12,6 +12,9 @@
 namespace ttl::postgres {
 namespace {
 
+// The application's triggers need its search_path here. So where no function or operator has just
+// the types of its arguments they are cast, or its schema is said: one of others could fit better.
+
 // An etag that no row has.
 constexpr absl::string_view kNoEtag = "-";
 
@@ -33,27 +36,24 @@ std::string TsOfRow(const TableDefinition& table) {
     case TsSource::kTimestamp:
       return absl::Substitute(
           "CASE WHEN isfinite($0) THEN floor(extract(epoch FROM $0))::bigint END",
-          OfRow(*table.ts));
+          absl::StrCat(OfRow(*table.ts), "::timestamptz"));
     case TsSource::kEpochNumber:
       break;
   }
   if (table.config.ts_unit == EpochUnit::kSeconds)
     return absl::StrCat(OfRow(*table.ts), "::bigint");
-  return absl::Substitute("floor($0::numeric / 1000)::bigint", OfRow(*table.ts));
+  return absl::Substitute("floor($0::numeric / 1000::numeric)::bigint", OfRow(*table.ts));
 }
 
 // Whether the row t is the version that the asked item a was judged as.
 std::string IsJudgedVersion(const TableDefinition& table) {
   return absl::StrCat(TsOfRow(table), " = a.ts AND ",
                       table.ttl.has_value()
-                          ? absl::StrCat(OfRow(*table.ttl), " IS NOT DISTINCT FROM a.ttl")
+                          ? absl::StrCat(OfRow(*table.ttl), "::bigint IS NOT DISTINCT FROM a.ttl")
                           : "a.ttl IS NULL",
                       " AND (a.etag = '' OR t.xmin::text = a.etag)");
 }
 
-// Whether the row t has the key that `asked` holds. The text must be the same too: a cast may
-// have cut or rounded it, and what it gives then is another row's key.
-std::string HasKey(const std::vector<ColumnDefinition>& key, const std::string& asked) {
 // Whether the key of the row t is equal to what `asked` holds.
 std::string EqualKey(const std::vector<ColumnDefinition>& key, const std::string& asked) {
   std::vector<std::string> conditions;
@@ -64,6 +64,9 @@ std::string EqualKey(const std::vector<ColumnDefinition>& key, const std::string
   return absl::StrJoin(conditions, " AND ");
 }
 
+// Whether the row t has the key that `asked` holds. The text must be the same too: a cast may
+// have cut or rounded it, and what it gives then is another row's key.
+std::string HasKey(const std::vector<ColumnDefinition>& key, const std::string& asked) {
   std::vector<std::string> conditions = {EqualKey(key, asked)};
   for (size_t i = 0; i < key.size(); ++i) {
     conditions.push_back(
@@ -109,14 +112,14 @@ DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select) {
   const std::vector<ColumnDefinition> key = KeyColumns(table);
   key_columns_ = key.size();
   const std::string not_after = absl::StrCat("$", key_columns_ + 5, "::timestamptz");
+  // Texts are compared once, before triggers run, which may set how values look as text.
   delete_statement_ = absl::Substitute(
       "$0,\n"
       "held AS MATERIALIZED (\n"
-  // Texts are compared once, before triggers run, which may set how values look as text.
       "  SELECT a.n, r.place, r.part, $1 FROM asked AS a CROSS JOIN LATERAL (\n"
       "    SELECT t.ctid AS place, t.tableoid AS part FROM $2\n"
       "    WHERE $3 AND $4 FOR UPDATE OF t SKIP LOCKED) AS r\n"
-      "  WHERE a.expire_time <= floor(extract(epoch FROM clock_timestamp()))),\n"
+      "  WHERE a.expire_time <= floor(extract(epoch FROM clock_timestamp()))::bigint),\n"
       "gone AS (\n"
       "  DELETE FROM $2 USING held AS h\n"
       "  WHERE t.ctid = h.place AND t.tableoid = h.part AND $5 AND clock_timestamp() < $6\n"
@@ -126,7 +129,7 @@ DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select) {
       IsJudgedVersion(table), EqualKey(key, "h"), not_after);
   state_statement_ = absl::Substitute(
       "$0\n"
-      "SELECT r.*, floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,\n"
+      "SELECT r.*, floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint,\n"
       "  CASE WHEN a.n = 1 THEN pg_current_snapshot()::text END\n"
       "FROM asked AS a LEFT JOIN LATERAL (\n"
       "  SELECT $1, coalesce($2, false) FROM $3 WHERE $4 LIMIT 1) AS r ON true\n"

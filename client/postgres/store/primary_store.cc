@@ -43,6 +43,12 @@ ConnectionPoolOptions PoolOptions(const Config& config, absl::string_view name, 
                            milliseconds(config.lock_timeout), milliseconds(kIdleTimeout))};
 }
 
+ConnectionPoolOptions ScanPoolOptions(const Config& config) {
+  ConnectionPoolOptions options = PoolOptions(config, "scan", 1, absl::Minutes(1));
+  absl::StrAppend(&options.setup, "; ", Connection::kSystemNamesOnly);
+  return options;
+}
+
 absl::Status Validate(const v1::DeleteItemsRequest& request) {
   if (!request.has_not_after()) return absl::InvalidArgumentError("not_after is missing");
   if (request.items_size() < 1 || request.items_size() > PrimaryStore::kMaxBatchItems) {
@@ -99,7 +105,7 @@ PrimaryStore::PrimaryStore(const Config& config, const std::vector<TableDefiniti
       position_(position),
       yield_rule_(std::move(yield_rule)),
       deletes_(PoolOptions(config, "deletes", kDeleteConnections, config.statement_timeout)),
-      scans_(PoolOptions(config, "scan", 1, absl::Minutes(1))) {
+      scans_(ScanPoolOptions(config)) {
   for (const TableDefinition& table : tables) {
     tables_.emplace(table.config.container, std::make_unique<Served>(table));
   }
@@ -110,7 +116,8 @@ absl::StatusOr<v1::GetStoreInfoResponse> PrimaryStore::GetStoreInfo(absl::Time d
   if (!lease.ok()) return lease.status();
   const auto answer = (*lease)->Query(
       "SELECT system_identifier, (SELECT oid FROM pg_database WHERE datname = "
-      "current_database()), floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint "
+      "current_database()), floor(extract(epoch FROM clock_timestamp()) * "
+      "1000000::numeric)::bigint "
       "FROM pg_control_system()");
   if (!answer.ok()) {
     return absl::UnavailableError(absl::StrCat("the database: ", answer.status().message()));
