@@ -342,6 +342,49 @@ TEST_F(InstallationTest, TriggerActsAsTheOwnerOfTheTable) {
 
 TEST_F(InstallationTest, OwnerWithoutOtherRightsCanInstallAndUninstall) {
   const std::string owner = database_.CreateRole("REPLICATION");
+TEST_F(InstallationTest, TriggerOfAFormerOwnerIsNamedAndInstallingAgainGivesItToTheNewOne) {
+  const Config config = Configure({Full(Orders())});
+  database_.Install(config);
+  EXPECT_TRUE(CheckInstallation(config).ok());
+  const std::string owner = database_.CreateRole();
+  database_.Sql(absl::StrCat("ALTER TABLE orders OWNER TO ", owner));
+  EXPECT_THAT(std::string(CheckInstallation(config).message()),
+              HasSubstr("the trigger of table public.orders acts for a former owner"));
+  database_.Install(config);
+  EXPECT_TRUE(CheckInstallation(config).ok());
+  database_.Sql("INSERT INTO orders (id) VALUES (1)");
+}
+
+TEST_F(InstallationTest, NobodyElseCanHaveTheTriggersFunctionCallWhatIsTheirs) {
+  database_.Install(Configure({Full(Orders())}));
+  const std::string other = database_.CreateRole();
+  const auto connection = database_.Connect(other);
+  // It would compare the key with a value of a type of theirs, by a cast of theirs.
+  const auto made = connection->Execute(
+      "CREATE TEMP TABLE bait (id int);"
+      "CREATE TRIGGER bait BEFORE INSERT ON bait FOR EACH ROW EXECUTE FUNCTION " +
+      database_.Value("SELECT oid::regprocedure FROM pg_proc WHERE proname LIKE "
+                      "'replace_expired_%'"));
+  EXPECT_EQ(SqlState(made.status()), "42501") << made.status();
+}
+
+TEST_F(InstallationTest, TriggersThatReplacingRunsFindWhatIsBesideTheTable) {
+  const Config config = Configure({Full(Orders())});
+  database_.Install(config);
+  database_.Sql(
+      "CREATE TABLE gone (place bigint);"
+      "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS "
+      "$$ BEGIN INSERT INTO gone VALUES (OLD.id); RETURN NULL; END $$;"
+      "CREATE TRIGGER note AFTER DELETE ON orders FOR EACH ROW EXECUTE FUNCTION note();"
+      "INSERT INTO ttl.policy VALUES ('orders', 60, 1, now());"
+      "INSERT INTO orders (id, ts) VALUES (1, '2020-01-01'), (2, now());"
+      "SET search_path = pg_catalog; INSERT INTO public.orders (id, ts) VALUES (1, now())");
+  EXPECT_EQ(database_.Value("SHOW search_path"), "pg_catalog");
+  database_.Sql("RESET search_path");
+  EXPECT_EQ(database_.Value("SELECT string_agg(place::text, ' ') FROM gone"), "1");
+  EXPECT_EQ(database_.Value("SELECT count(*) FROM orders WHERE ts > '2021-01-01'"), "2");
+}
+
   database_.Sql(absl::StrCat("ALTER TABLE orders OWNER TO ", owner, "; GRANT CREATE ON DATABASE ",
                              database_.name(), " TO ", owner, "; GRANT CREATE ON SCHEMA public TO ",
                              owner));

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "client/postgres/sql/installation.h"
 #include "client/postgres/sql/installed_objects.h"
 #include "client/postgres/sql/quoting.h"
@@ -28,9 +29,9 @@ class InstallationCheck {
       : connection_(connection), config_(config) {}
 
   absl::Status Check(absl::Span<const TableDefinition> tables) {
-    for (const auto step :
-         {&InstallationCheck::CheckSchema, &InstallationCheck::CheckObjects,
-          &InstallationCheck::CheckRowSecurity, &InstallationCheck::CheckPublication}) {
+    for (const auto step : {&InstallationCheck::CheckSchema, &InstallationCheck::CheckObjects,
+                            &InstallationCheck::CheckRowSecurity, &InstallationCheck::CheckOwners,
+                            &InstallationCheck::CheckPublication}) {
       if (const absl::Status status = (this->*step)(tables); !status.ok()) return status;
     }
     if (problems_.empty()) return absl::OkStatus();
@@ -108,6 +109,22 @@ class InstallationCheck {
       conditions[absl::StrCat("row-level security of table ", table.config.schema, ".",
                               table.config.table, " is off")] =
           absl::StrCat("SELECT relrowsecurity FROM pg_class WHERE oid = ", table.oid);
+    }
+    return Expect(conditions);
+  }
+
+  // After a change of owner each INSERT would fail for want of rights.
+  absl::Status CheckOwners(absl::Span<const TableDefinition> tables) {
+    std::map<std::string, std::string> conditions;
+    for (const TableDefinition& table : tables) {
+      if (!table.config.replace_expired) continue;
+      const std::string function = ReplacingTrigger(table, config_.schema).front().target;
+      conditions[absl::StrCat("the trigger of table ", table.config.schema, ".", table.config.table,
+                              " acts for a former owner")] =
+          absl::StrCat(
+              "SELECT p.proowner = c.relowner FROM pg_class AS c, pg_proc AS p WHERE c.oid = ",
+              table.oid, " AND p.oid = to_regprocedure(",
+              QuoteText(absl::StripPrefix(function, "FUNCTION ")), ")");
     }
     return Expect(conditions);
   }

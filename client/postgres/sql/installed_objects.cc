@@ -49,20 +49,37 @@ std::string IsRowOfNew(const TableDefinition& table) {
   return absl::StrJoin(conditions, " AND ");
 }
 
+// The search path of triggers that the delete of an expired row runs: what they take for granted is
+// mostly there, and never what whoever inserts has put into a schema of their own.
+std::string PathOfTriggers(const TableDefinition& table) {
+  return absl::StrCat(QuoteName(table.config.schema), ", \"$user\", public, pg_temp");
+}
+
+// With the rights of the table's owner, since who inserts may not be allowed to delete. So nobody
+// else may make a trigger of it: the types of that table's columns would decide what it calls.
+std::string ReplacingBody(const TableDefinition& table, absl::string_view schema) {
+  return absl::StrCat(
+      "\n<<expired>>\nDECLARE\n  place tid;\n  part oid;\nBEGIN\n",
+      "  SELECT t.ctid, t.tableoid INTO place, part FROM ", TableName(table), " AS t\n  WHERE ",
+      IsRowOfNew(table), "\n    AND NOT ", VisibleCondition(table, schema, "t"),
+      "\n  FOR UPDATE;\n  IF FOUND THEN\n    PERFORM set_config('search_path', ",
+      QuoteText(PathOfTriggers(table)), ", true);\n    DELETE FROM ", TableName(table),
+      " AS t\n    WHERE t.ctid OPERATOR(pg_catalog.=) expired.place AND "
+      "t.tableoid OPERATOR(pg_catalog.=) expired.part;\n  END IF;\n"
+      "  RETURN NEW;\nEND ");
+}
+
 InstalledObject ReplacingFunction(const TableDefinition& table, absl::string_view schema) {
   const std::string name =
       absl::StrCat(QuoteQualified(schema, absl::StrCat("replace_expired_", table.oid)), "()");
   InstalledObject function;
   function.name = absl::StrCat("function ", name);
   function.target = absl::StrCat("FUNCTION ", name);
-  // With the rights of the table's owner, since who inserts may not be allowed to delete.
-  const std::string body = absl::StrCat(
-      "\nBEGIN\n  DELETE FROM ", TableName(table), " AS t WHERE ", IsRowOfNew(table),
-      "\n    AND NOT ", VisibleCondition(table, schema, "t"), ";\n  RETURN NEW;\nEND ");
   function.definition = absl::StrCat("CREATE ", function.target,
-                                     " RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER "
-                                     "SET search_path = pg_catalog, pg_temp AS ",
-                                     QuoteBody(body));
+                                     " RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET "
+                                     "search_path = pg_catalog, pg_temp AS ",
+                                     QuoteBody(ReplacingBody(table, schema)), ";\nREVOKE ALL ON ",
+                                     function.target, " FROM PUBLIC");
   function.comment = MarkedComment(
       schema, absl::StrCat("a new row of ", PlainName(table), " replaces an expired one"),
       function.definition);

@@ -18,7 +18,7 @@ namespace ttl::postgres {
 struct InstalledObject {
   std::string name;        // for people: view public.orders_live
   std::string target;      // as COMMENT ON takes it: VIEW "public"."orders_live"
-  std::string definition;  // the statement that makes it, without a semicolon
+  std::string definition;  // the statements that make it, without the last semicolon
   std::string comment;     // with the mark, and a fingerprint of the definition
 };
 
