@@ -73,6 +73,31 @@ TEST_F(CapturePartitionsTest, AttachedPartitionIsReadAloneAndThenFollowed) {
   ExpectSame();
 }
 
+TEST_F(CapturePartitionsTest, WhatWasWrittenWhileAPartitionWasDetachedForAMomentIsRead) {
+  // One transaction: whoever looks at the catalogue sees the same partitions before and after.
+  Sql("BEGIN; ALTER TABLE sessions DETACH PARTITION p2;"
+      "INSERT INTO p2 SELECT i, '', to_timestamp(i), 5 FROM generate_series(1000, 1999) i "
+      "ON CONFLICT (id) DO UPDATE SET ttl = excluded.ttl; DELETE FROM p2 WHERE id = 1777;"
+      "ALTER TABLE sessions ATTACH PARTITION p2 FOR VALUES FROM (1000) TO (2000); COMMIT");
+  ExpectSameSoon();
+}
+
+TEST_F(CapturePartitionsTest, RightsToTheTableSufficeForAnAttachedPartition) {
+  capture_.Stop();
+  const std::string role = capture_.name() + "_reader";
+  Sql("CREATE ROLE " + role + " LOGIN REPLICATION; GRANT SELECT, UPDATE, DELETE ON sessions TO " +
+      role + "; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ttl TO " + role);
+  capture_.config().database = server_->Conninfo(capture_.name(), role);
+  capture_.Start();
+  Sql("CREATE TABLE p3 (LIKE sessions INCLUDING ALL);"
+      "INSERT INTO p3 SELECT i, '', to_timestamp(i), NULL FROM generate_series(2000, 2999) i;"
+      "ALTER TABLE sessions ATTACH PARTITION p3 FOR VALUES FROM (2000) TO (3000);"
+      "CREATE TABLE p4 (LIKE sessions INCLUDING ALL); INSERT INTO p4 VALUES (5000, '', now(), 1);"
+      "ALTER TABLE sessions ATTACH PARTITION p4 DEFAULT");
+  ExpectSameSoon();
+  ExpectSame();
+}
+
 TEST_F(CapturePartitionsTest, NewEmptyPartitionIsFollowed) {
   Sql("CREATE TABLE p3 PARTITION OF sessions FOR VALUES FROM (2000) TO (3000)");
   Sql("INSERT INTO sessions VALUES (2500, '', to_timestamp(1), NULL)");

@@ -35,11 +35,12 @@ TEST(PartitionChangesTest, OneThatIsGoneHasLostItsRows) {
   EXPECT_THAT(changes.noted, ElementsAre(2, 12));
 }
 
-TEST(PartitionChangesTest, OtherFileMeansTruncate) {
-  const auto changes = ComparePartitions({1, 11}, {{1, 99, "s", "a"}});
+TEST(PartitionChangesTest, OtherMarkMeansAnotherOneInItsPlace) {
+  const auto changes = ComparePartitions({1, 11, 2, 12}, {{1, 99, "s", "a"}, {2, 12, "s", "b"}});
   EXPECT_TRUE(changes.has_lost_rows);
-  EXPECT_THAT(changes.added, IsEmpty());
-  EXPECT_THAT(changes.noted, ElementsAre(1, 99));
+  ASSERT_THAT(changes.added, SizeIs(1));
+  EXPECT_EQ(changes.added[0].mark, 99u);
+  EXPECT_THAT(changes.noted, ElementsAre(2, 12));
 }
 
 TEST(PartitionChangesTest, NewOneIsToBeReadBeforeItIsNoted) {

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/row/lsn.h"
+#include "client/postgres/sql/array_text.h"
 
 namespace ttl::postgres {
 namespace {
@@ -23,12 +24,24 @@ JOIN pg_catalog.pg_namespace tn ON tn.oid = t.typnamespace
 WHERE c.oid = $1::oid)";
 
 constexpr char kPartitions[] = R"(
-SELECT c.oid, pg_catalog.pg_relation_filenode(c.oid), n.nspname, c.relname
-FROM pg_catalog.pg_partition_tree($1::oid::regclass) p
+WITH tree AS MATERIALIZED (
+  SELECT relid::oid, isleaf FROM pg_catalog.pg_partition_tree($1::oid::regclass)
+  UNION SELECT oid, true FROM pg_catalog.pg_class WHERE oid = $1::oid AND relkind = 'r')
+SELECT c.oid, n.nspname, c.relname,
+       hashtext(concat_ws(' ', pg_catalog.pg_relation_filenode(c.oid),
+         (SELECT string_agg(i.xmin::text, ' ' ORDER BY i.inhrelid) FROM pg_catalog.pg_inherits i
+          WHERE i.inhrelid IN (SELECT relid FROM pg_catalog.pg_partition_ancestors(c.oid))
+                AND i.inhparent IN (SELECT relid FROM tree)), '/',
+         (SELECT string_agg(a.attnum::text, ' ' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a
+          WHERE a.attrelid = $1::oid AND a.attname = ANY ($2::text[]))))::bigint & 4294967295
+FROM tree p
 JOIN pg_catalog.pg_class c ON c.oid = p.relid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE p.isleaf AND c.relkind = 'r' ORDER BY c.oid)";
 
+// A plain table is its own leaf. The row of pg_inherits is another one after a partition, or what
+// it is in, was detached and attached again; the number of a column is, after it was dropped and
+// made anew.
 // A table that was never analysed says -1.
 constexpr char kEstimate[] = R"(
 SELECT coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint FROM pg_catalog.pg_class c
@@ -112,41 +125,43 @@ absl::StatusOr<absl::flat_hash_set<uint32_t>> ReadPublished(PatientQuery& databa
 
 absl::StatusOr<std::vector<Partition>> ReadPartitions(PatientQuery& database,
                                                       const TableDefinition& table) {
-  const auto rows = database.Query(kPartitions, {absl::StrCat(table.oid)});
+  ArrayText names;
+  for (const ColumnDefinition& column : UsedColumns(table)) names.Add(column.name);
+  const auto rows = database.Query(kPartitions, {absl::StrCat(table.oid), names.Take()});
   if (!rows.ok()) return rows.status();
   std::vector<Partition> partitions;
   for (int row = 0; row < rows->rows(); ++row) {
     partitions.push_back({.oid = static_cast<uint32_t>(rows->Number(row, 0)),
-                          .filenode = static_cast<uint32_t>(rows->Number(row, 1)),
-                          .schema = std::string(rows->Text(row, 2)),
-                          .name = std::string(rows->Text(row, 3))});
+                          .mark = static_cast<uint32_t>(rows->Number(row, 3)),
+                          .schema = std::string(rows->Text(row, 1)),
+                          .name = std::string(rows->Text(row, 2))});
   }
   return partitions;
 }
 
 PartitionChanges ComparePartitions(const std::vector<uint32_t>& noted,
                                    const std::vector<Partition>& partitions) {
-  std::map<uint32_t, uint32_t> before;  // filenode by oid
+  std::map<uint32_t, uint32_t> before;  // mark by oid
   for (size_t i = 0; i + 1 < noted.size(); i += 2) before[noted[i]] = noted[i + 1];
   PartitionChanges changes;
   for (const Partition& partition : partitions) {
     const auto found = before.find(partition.oid);
-    if (found == before.end()) {
+    // One that is not what it was stays in `before`: it is gone, and a new one has come.
+    if (found == before.end() || found->second != partition.mark) {
       changes.added.push_back(partition);
       continue;
     }
-    if (found->second != partition.filenode) changes.has_lost_rows = true;
-    changes.noted.insert(changes.noted.end(), {partition.oid, partition.filenode});
+    changes.noted.insert(changes.noted.end(), {partition.oid, partition.mark});
     before.erase(found);
   }
-  changes.has_lost_rows = changes.has_lost_rows || !before.empty();
+  changes.has_lost_rows = !before.empty();
   return changes;
 }
 
 std::vector<uint32_t> NotePartitions(const std::vector<Partition>& partitions) {
   std::vector<uint32_t> noted;
   for (const Partition& partition : partitions) {
-    noted.insert(noted.end(), {partition.oid, partition.filenode});
+    noted.insert(noted.end(), {partition.oid, partition.mark});
   }
   return noted;
 }

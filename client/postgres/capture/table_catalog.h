@@ -24,11 +24,12 @@ absl::StatusOr<ColumnTypes> ReadColumnTypes(PatientQuery& database, const TableD
 absl::StatusOr<absl::flat_hash_set<uint32_t>> ReadPublished(PatientQuery& database,
                                                             const std::string& publication);
 
-// One leaf of a partitioned table.
+// One leaf of a partitioned table; the only one of another.
 struct Partition {
   uint32_t oid = 0;
-  // Another one after TRUNCATE, of which the stream says nothing, or after a rewrite.
-  uint32_t filenode = 0;
+  // Another one after what the stream says nothing of: TRUNCATE, a rewrite, or having been detached
+  // meanwhile.
+  uint32_t mark = 0;
   std::string schema;
   std::string name;
 };
@@ -39,7 +40,7 @@ absl::StatusOr<std::vector<Partition>> ReadPartitions(PatientQuery& database,
 
 // What has changed since TableProgress::partitions were noted.
 struct PartitionChanges {
-  // Rows have gone: a partition was detached, dropped or emptied.
+  // Rows may have gone: a partition was detached, dropped or emptied, at least for a time.
   bool has_lost_rows = false;
   // Rows may have come: these have to be read.
   std::vector<Partition> added;

@@ -27,7 +27,7 @@ struct TableProgress {
   bool ghosts_done = false;
 
   // Of a partitioned table: the partitions whose rows are in the two above, as pairs of oid and
-  // relfilenode. Absent: not known.
+  // mark (table_catalog.h). Absent: not known.
   std::optional<std::vector<uint32_t>> partitions;
 
   // What was read, and into what: other words for something else.

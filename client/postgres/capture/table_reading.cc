@@ -105,7 +105,7 @@ absl::StatusOr<bool> TableReading::ScanTable(absl::Time now) {
     estimated_ = EstimateRows(parts_.database, table_).value_or(0);
   }
   // Those that come later are read by themselves.
-  if (table_.is_partitioned && !read_.partitions.has_value()) {
+  if (!read_.partitions.has_value()) {
     if (absl::Status status = CheckPartitions(); !status.ok()) return status;
   }
   bool finished = false;
@@ -132,7 +132,7 @@ absl::StatusOr<bool> TableReading::ScanAddedPartition(absl::Time now) {
   if (!did.ok() || !*did) return did;
   if (finished) {
     if (!read_.partitions.has_value()) read_.partitions.emplace();
-    read_.partitions->insert(read_.partitions->end(), {partition.oid, partition.filenode});
+    read_.partitions->insert(read_.partitions->end(), {partition.oid, partition.mark});
     added_.erase(added_.begin());
     added_after_.clear();
   }
@@ -178,7 +178,9 @@ absl::Status TableReading::SearchGhosts(uint64_t lsn) {
 }
 
 absl::Status TableReading::CheckPartitions() {
-  if (!table_.is_partitioned) return absl::OkStatus();
+  // Nothing else changes rows without a word: of a plain table with a list of published columns the
+  // server protects the type of each.
+  if (!table_.is_partitioned && !table_.publishes_all_columns) return absl::OkStatus();
   const auto partitions = ReadPartitions(parts_.database, table_);
   if (!partitions.ok()) return partitions.status();
   const bool is_fresh = !read_.scan_done && read_.scan_after.empty();
@@ -200,8 +202,8 @@ absl::Status TableReading::CheckPartitions() {
 bool TableReading::ForgetLostAdditions(const std::vector<Partition>& partitions) {
   const auto is_gone = [&](const Partition& added) {
     return std::none_of(partitions.begin(), partitions.end(), [&](const Partition& partition) {
-      return partition.oid == added.oid && partition.schema == added.schema &&
-             partition.name == added.name;
+      return partition.oid == added.oid && partition.mark == added.mark &&
+             partition.schema == added.schema && partition.name == added.name;
     });
   };
   const auto gone = std::remove_if(added_.begin(), added_.end(), is_gone);
