@@ -340,8 +340,6 @@ TEST_F(InstallationTest, TriggerActsAsTheOwnerOfTheTable) {
   EXPECT_EQ(database_.Dump(), before);
 }
 
-TEST_F(InstallationTest, OwnerWithoutOtherRightsCanInstallAndUninstall) {
-  const std::string owner = database_.CreateRole("REPLICATION");
 TEST_F(InstallationTest, TriggerOfAFormerOwnerIsNamedAndInstallingAgainGivesItToTheNewOne) {
   const Config config = Configure({Full(Orders())});
   database_.Install(config);
@@ -385,6 +383,8 @@ TEST_F(InstallationTest, TriggersThatReplacingRunsFindWhatIsBesideTheTable) {
   EXPECT_EQ(database_.Value("SELECT count(*) FROM orders WHERE ts > '2021-01-01'"), "2");
 }
 
+TEST_F(InstallationTest, OwnerWithoutOtherRightsCanInstallAndUninstall) {
+  const std::string owner = database_.CreateRole("REPLICATION");
   database_.Sql(absl::StrCat("ALTER TABLE orders OWNER TO ", owner, "; GRANT CREATE ON DATABASE ",
                              database_.name(), " TO ", owner, "; GRANT CREATE ON SCHEMA public TO ",
                              owner));

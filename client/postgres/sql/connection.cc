@@ -156,6 +156,12 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const std::string& 
                                                seconds, " s"));
   }
   if (PQstatus(handle.get()) != CONNECTION_OK) return StatusOfFailedOpen(handle.get());
+  // Such a database has bytes of any kind, and no error is to be made of one row's.
+  const char* encoding = PQparameterStatus(handle.get(), "server_encoding");
+  if (encoding != nullptr && absl::string_view(encoding) == "SQL_ASCII" &&
+      PQsetClientEncoding(handle.get(), "SQL_ASCII") != 0) {
+    return absl::UnavailableError(PQerrorMessage(handle.get()));
+  }
   return std::unique_ptr<Connection>(new Connection(std::move(handle), kind));
 }
 
@@ -172,12 +178,6 @@ absl::StatusOr<QueryResult> Connection::Query(const std::string& statement,
           "parameter $", values.size() + 1, " has a zero byte, which no text of PostgreSQL has"));
     }
     values.push_back(parameter.has_value() ? parameter->c_str() : nullptr);
-  }
-  // Such a database has bytes of any kind, and no error is to be made of one row's.
-  const char* encoding = PQparameterStatus(handle.get(), "server_encoding");
-  if (encoding != nullptr && absl::string_view(encoding) == "SQL_ASCII" &&
-      PQsetClientEncoding(handle.get(), "SQL_ASCII") != 0) {
-    return absl::UnavailableError(PQerrorMessage(handle.get()));
   }
   return Take(PQexecParams(raw(), statement.c_str(), static_cast<int>(values.size()), nullptr,
                            values.data(), nullptr, nullptr, /*resultFormat=*/0));
