@@ -139,6 +139,13 @@ absl::StatusOr<std::vector<Partition>> ReadPartitions(PatientQuery& database,
   return partitions;
 }
 
+absl::StatusOr<std::string> ReadBounds(PatientQuery& database, const Partition& partition) {
+  const auto bounds = database.Query("SELECT pg_catalog.pg_get_partition_constraintdef($1::oid)",
+                                     {absl::StrCat(partition.oid)});
+  if (!bounds.ok()) return bounds.status();
+  return std::string(bounds->Text(0, 0));
+}
+
 PartitionChanges ComparePartitions(const std::vector<uint32_t>& noted,
                                    const std::vector<Partition>& partitions) {
   std::map<uint32_t, uint32_t> before;  // mark by oid

@@ -38,6 +38,9 @@ struct Partition {
 absl::StatusOr<std::vector<Partition>> ReadPartitions(PatientQuery& database,
                                                       const TableDefinition& table);
 
+// The condition that its rows fulfil, as SQL; empty: there is none, or it is no partition any more.
+absl::StatusOr<std::string> ReadBounds(PatientQuery& database, const Partition& partition);
+
 // What has changed since TableProgress::partitions were noted.
 struct PartitionChanges {
   // Rows may have gone: a partition was detached, dropped or emptied, at least for a time.

@@ -121,14 +121,11 @@ absl::StatusOr<bool> TableReading::ScanTable(absl::Time now) {
 
 absl::StatusOr<bool> TableReading::ScanAddedPartition(absl::Time now) {
   const Partition& partition = added_.front();
+  const auto bounds = ReadBounds(parts_.database, partition);
+  if (!bounds.ok()) return bounds.status();
   bool finished = false;
-  const auto did = ScanPage(TableScan::OfPartition(table_, partition.schema, partition.name),
-                            added_after_, now, finished);
-  // It was dropped or renamed, as the next look at the partitions will tell.
-  if (absl::IsNotFound(did.status())) {
-    retry_at_ = now + kRetryPause;
-    return false;
-  }
+  const auto did =
+      ScanPage(TableScan::OfPartition(table_, partition.oid, *bounds), added_after_, now, finished);
   if (!did.ok() || !*did) return did;
   if (finished) {
     if (!read_.partitions.has_value()) read_.partitions.emplace();

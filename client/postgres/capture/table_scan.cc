@@ -7,15 +7,13 @@
 
 namespace ttl::postgres {
 
-TableScan::TableScan(TableDefinition table) : table_(std::move(table)), select_(table_) {}
+TableScan::TableScan(TableDefinition table, std::string restriction)
+    : table_(std::move(table)), select_(table_, std::move(restriction)) {}
 
-TableScan TableScan::OfPartition(const TableDefinition& table, std::string schema,
-                                 std::string name) {
-  TableDefinition partition = table;
-  partition.config.schema = std::move(schema);
-  partition.config.table = std::move(name);
-  partition.is_partitioned = false;
-  return TableScan(std::move(partition));
+TableScan TableScan::OfPartition(const TableDefinition& table, uint32_t partition,
+                                 absl::string_view bounds) {
+  const std::string is_in = absl::StrCat("t.tableoid = ", partition);
+  return TableScan(table, bounds.empty() ? is_in : absl::StrCat(is_in, " AND (", bounds, ")"));
 }
 
 absl::StatusOr<TableScan::Page> TableScan::ReadPage(

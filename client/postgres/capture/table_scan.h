@@ -7,6 +7,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "client/postgres/capture/patient_query.h"
 #include "client/postgres/capture/row_change.h"
@@ -18,9 +19,11 @@ namespace ttl::postgres {
 // Reads the rows of a table, or of one of its partitions, page by page in the order of the key.
 class TableScan {
  public:
-  explicit TableScan(TableDefinition table);
-  // Reads that partition alone.
-  static TableScan OfPartition(const TableDefinition& table, std::string schema, std::string name);
+  explicit TableScan(TableDefinition table, std::string restriction = "");
+  // Reads that partition alone, by the rights that we have to the table. `bounds`: the condition
+  // that its rows fulfil, so that the planner looks at no other; may be empty.
+  static TableScan OfPartition(const TableDefinition& table, uint32_t partition,
+                               absl::string_view bounds);
 
   struct Page {
     int rows = 0;

@@ -1,6 +1,7 @@
 #include "client/postgres/row/row_select.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -44,7 +45,7 @@ std::vector<int> PlacesOf(const std::vector<ColumnDefinition>& columns,
 
 }  // namespace
 
-RowSelect::RowSelect(const TableDefinition& table)
+RowSelect::RowSelect(const TableDefinition& table, std::string restriction)
     : partition_key_columns_(table.partition_key.size()),
       id_columns_(table.id.size()),
       has_ts_(table.ts.has_value()),
@@ -52,7 +53,8 @@ RowSelect::RowSelect(const TableDefinition& table)
       has_size_(table.size.has_value()),
       key_(PagedKey(table)),
       key_places_(PlacesOf(key_, ReportedKey(table))),
-      from_(From(table)) {
+      from_(From(table)),
+      restriction_(std::move(restriction)) {
   std::vector<std::string> columns;
   for (const ColumnDefinition& column : ReportedKey(table)) columns.push_back(OfRow(column));
   if (has_ts_) columns.push_back(OfRow(*table.ts));
@@ -64,7 +66,7 @@ RowSelect::RowSelect(const TableDefinition& table)
   width_ = static_cast<int>(columns.size());
 }
 
-std::string RowSelect::FirstPage(int limit) const { return Page("", limit); }
+std::string RowSelect::FirstPage(int limit) const { return Page({}, limit); }
 
 std::string RowSelect::NextPage(int limit) const {
   std::vector<std::string> columns;
@@ -74,16 +76,18 @@ std::string RowSelect::NextPage(int limit) const {
     values.push_back(absl::StrCat("$", columns.size(), "::", column.type));
   }
   // Compared as a row, which an index on these columns can answer.
-  return Page(absl::StrCat(" WHERE (", absl::StrJoin(columns, ", "), ") > (",
-                           absl::StrJoin(values, ", "), ")"),
-              limit);
+  return Page(
+      {absl::StrCat("(", absl::StrJoin(columns, ", "), ") > (", absl::StrJoin(values, ", "), ")")},
+      limit);
 }
 
-std::string RowSelect::Page(const std::string& condition, int limit) const {
+std::string RowSelect::Page(std::vector<std::string> conditions, int limit) const {
+  if (!restriction_.empty()) conditions.push_back(restriction_);
   const auto append = [](std::string* out, const ColumnDefinition& column) {
     absl::StrAppend(out, OfRow(column));
   };
-  return absl::StrCat("SELECT ", list_, " FROM ", from_, condition, " ORDER BY ",
+  return absl::StrCat("SELECT ", list_, " FROM ", from_, conditions.empty() ? "" : " WHERE ",
+                      absl::StrJoin(conditions, " AND "), " ORDER BY ",
                       absl::StrJoin(key_, ", ", append), " LIMIT ", limit);
 }
 

@@ -28,7 +28,8 @@ struct SelectedRow {
 // Immutable, so safe to share between threads.
 class RowSelect {
  public:
-  explicit RowSelect(const TableDefinition& table);
+  // Pages have only rows that fulfil `restriction`, if there is one.
+  explicit RowSelect(const TableDefinition& table, std::string restriction = "");
 
   // What Read() wants to find first in a result, comma-separated: t."tenant", t."id", ...
   const std::string& list() const { return list_; }
@@ -54,7 +55,7 @@ class RowSelect {
   void Read(const QueryResult& result, int row, SelectedRow& selected) const;
 
  private:
-  std::string Page(const std::string& condition, int limit) const;
+  std::string Page(std::vector<std::string> conditions, int limit) const;
 
   const size_t partition_key_columns_;
   const size_t id_columns_;
@@ -64,6 +65,7 @@ class RowSelect {
   const std::vector<ColumnDefinition> key_;
   const std::vector<int> key_places_;  // of the columns of key_ in a result
   const std::string from_;
+  const std::string restriction_;
   std::string list_;
   int width_ = 0;
 };
