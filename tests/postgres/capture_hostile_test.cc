@@ -62,6 +62,18 @@ TEST_F(CapturePreparedTest, TransactionsInTwoPhasesComeWhenTheyCommitAcrossACras
 
 class CaptureHostileTest : public CaptureFixture {};
 
+TEST_F(CaptureHostileTest, RowsThatAreOlderThanAConditionOfTheirDomainAreRead) {
+  Sql("CREATE DOMAIN code AS varchar(9);"
+      "CREATE TABLE sessions (id code PRIMARY KEY, ts timestamptz, ttl integer);"
+      "INSERT INTO sessions SELECT 'c' || i, to_timestamp(i), NULL FROM generate_series(1, 50) i;"
+      "ALTER DOMAIN code ADD CHECK (VALUE LIKE 'd%') NOT VALID");
+  capture_.options().page_rows = 7;
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  Sql("DELETE FROM sessions WHERE id < 'c2'; INSERT INTO sessions VALUES ('d1', now(), 3)");
+  ExpectSame();
+}
+
 TEST_F(CaptureHostileTest, TableThatWasRewrittenWithoutAWordIsReadAgain) {
   // Without a list of columns in the publication nothing protects their types.
   Sql(kCreateSessions);

@@ -10,19 +10,29 @@
 namespace ttl::postgres {
 namespace {
 
-// Types are named as in TableDefinition, whatever the search path.
+// Types are named as in TableDefinition: below all domains.
 constexpr char kColumns[] = R"(
+WITH RECURSIVE below(number, type, modifier) AS (
+  SELECT attnum, atttypid, atttypmod FROM pg_catalog.pg_attribute
+  WHERE attrelid = $1::oid AND attnum > 0 AND NOT attisdropped
+  UNION ALL
+  SELECT b.number, t.typbasetype, t.typtypmod FROM below b
+  JOIN pg_catalog.pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
 SELECT n.nspname, c.relname, a.attname, a.atttypid, a.atttypmod,
        CASE WHEN t.typnamespace = 'pg_catalog'::regnamespace
-            THEN pg_catalog.format_type(a.atttypid, a.atttypmod)
+            THEN pg_catalog.format_type(b.type, b.modifier)
             ELSE format('%I.%I', tn.nspname, t.typname) END
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+JOIN below b ON b.number = a.attnum
+JOIN pg_catalog.pg_type t ON t.oid = b.type AND t.typtype <> 'd'
 JOIN pg_catalog.pg_namespace tn ON tn.oid = t.typnamespace
 WHERE c.oid = $1::oid)";
 
+// A plain table is its own leaf. The row of pg_inherits is another one after a partition, or what
+// it is in, was detached and attached again; the number of a column is, after it was dropped and
+// made anew.
 constexpr char kPartitions[] = R"(
 WITH tree AS MATERIALIZED (
   SELECT relid::oid, isleaf FROM pg_catalog.pg_partition_tree($1::oid::regclass)
@@ -39,9 +49,6 @@ JOIN pg_catalog.pg_class c ON c.oid = p.relid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE p.isleaf AND c.relkind = 'r' ORDER BY c.oid)";
 
-// A plain table is its own leaf. The row of pg_inherits is another one after a partition, or what
-// it is in, was detached and attached again; the number of a column is, after it was dropped and
-// made anew.
 // A table that was never analysed says -1.
 constexpr char kEstimate[] = R"(
 SELECT coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint FROM pg_catalog.pg_class c

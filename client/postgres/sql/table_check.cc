@@ -151,7 +151,7 @@ class TableCheck {
   }
 
   static ColumnDefinition Definition(const ColumnFacts& column) {
-    return {column.name, column.type, !column.not_null};
+    return {column.name, column.cast, !column.not_null};
   }
 
   std::vector<ColumnDefinition> KeyColumns(const Names& names, absl::string_view role,

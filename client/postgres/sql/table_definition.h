@@ -13,7 +13,8 @@ namespace ttl::postgres {
 // A column that is used.
 struct ColumnDefinition {
   std::string name;
-  // As a cast takes it: "character varying(20)", "ttl_demo.\"Kind\"".
+  // As a cast takes it: "character varying(20)", "ttl_demo.\"Kind\"". Of a domain it is the type
+  // below: a row may be older than the domain's conditions, which a cast would hold against it.
   std::string type;
   bool nullable = false;
 };

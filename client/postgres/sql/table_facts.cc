@@ -51,7 +51,11 @@ constexpr absl::string_view kColumns = R"(
               ELSE format('%I.%I', n.nspname, own.typname) END,
          CASE WHEN base.typnamespace = 'pg_catalog'::regnamespace THEN base.typname END,
          base.typtype = 'e', b.modifier, a.attnotnull, a.attgenerated <> '',
-         coalesce(coll.collisdeterministic, true)
+         coalesce(coll.collisdeterministic, true),
+         CASE WHEN base.typnamespace = 'pg_catalog'::regnamespace
+              THEN format_type(base.oid, b.modifier)
+              ELSE format('%I.%I', (SELECT nspname FROM pg_namespace WHERE oid = base.typnamespace),
+                          base.typname) END
   FROM below AS b JOIN pg_type AS base ON base.oid = b.type AND base.typtype <> 'd'
        JOIN pg_attribute AS a ON a.attrelid = $1::oid AND a.attnum = b.number
        JOIN pg_type AS own ON own.oid = a.atttypid
@@ -170,6 +174,7 @@ class LookUp {
       column.not_null = r.Bool(row, 6);
       column.is_generated = r.Bool(row, 7);
       column.is_deterministic = r.Bool(row, 8);
+      column.cast = Name(r, row, 9);
     }
   }
 

@@ -16,7 +16,8 @@ namespace ttl::postgres {
 struct ColumnFacts {
   std::string name;
   int number = 0;    // attnum
-  std::string type;  // as a cast takes it
+  std::string type;  // as it was declared
+  std::string cast;  // the type below its domains, as a cast takes it
   BaseType base;
   bool not_null = false;
   bool is_generated = false;
