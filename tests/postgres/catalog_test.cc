@@ -269,6 +269,17 @@ std::vector<Case> ProblemCases() {
        DoNothing,
        {"does not have all columns of (tenant, number)",
         "REPLICA IDENTITY USING INDEX orders_tenant_number_key"}},
+      {"a generated column in the replica identity",
+       "ALTER TABLE orders ADD other int GENERATED ALWAYS AS (1) STORED, DROP CONSTRAINT "
+       "orders_pkey, ADD UNIQUE (tenant, number); "
+       "ALTER TABLE orders ADD PRIMARY KEY (tenant, number, other)",
+       DoNothing,
+       {"replica identity of public.orders has column other, which is generated",
+        "REPLICA IDENTITY FULL"}},
+      {"a rule for deletes",
+       "CREATE RULE \"Keep\" AS ON DELETE TO orders WHERE OLD.number = 1 DO INSTEAD NOTHING",
+       DoNothing,
+       {"rules rewrite each DELETE", "DROP RULE \"Keep\" ON \"public\".\"orders\""}},
       {"policies that are asleep",
        "CREATE POLICY p ON orders USING (tenant = current_user)",
        set_rls,

@@ -86,6 +86,7 @@ class TableCheck {
     table_.size = Integer(config_.size_column, "size");
     CheckUniqueIndex();
     CheckIdentities();
+    CheckRules();
     CheckRights();
     CheckRowSecurity();
     CheckLiveView();
@@ -300,6 +301,7 @@ class TableCheck {
     Names not_streamed;
     for (const IdentityFacts& identity : facts_.identities) {
       published.insert(identity.columns.begin(), identity.columns.end());
+      RefuseGenerated(identity);
       if (identity.is_root) {
         WarnOfNewPartitions(identity);
         continue;
@@ -319,6 +321,26 @@ class TableCheck {
     for (const ColumnFacts& column : facts_.columns) {
       if (published.count(column.name) > 0) table_.published_columns.push_back(column.name);
     }
+  }
+
+  // A publication must have all columns of the identity, and can have none that is generated.
+  void RefuseGenerated(const IdentityFacts& identity) {
+    if (identity.identity == 'f') return;
+    for (const std::string& name : identity.columns) {
+      const ColumnFacts* column = facts_.Find(name);
+      if (column == nullptr || !column->is_generated || Contains(key_, name)) continue;
+      Problem(": the replica identity of ", identity.table, " has column ", name,
+              ", which is generated, and so cannot be published: ALTER TABLE ", identity.table,
+              " REPLICA IDENTITY FULL");
+    }
+  }
+
+  void CheckRules() {
+    if (facts_.delete_rules.empty()) return;
+    Problem(
+        ": rules rewrite each DELETE of its rows, so that it cannot be told what became of them: ",
+        SomeOf(facts_.delete_rules), "; make them triggers: DROP RULE ",
+        facts_.delete_rules.front(), " ON ", sql_);
   }
 
   bool IsEnough(const IdentityFacts& identity) const {

@@ -101,6 +101,11 @@ constexpr absl::string_view kRefusingKeys = R"(
   WHERE confrelid = $1::oid AND contype = 'f' AND conparentid = 0 AND confdeltype IN ('a', 'r')
   ORDER BY 1)";
 
+// Parameter: oid.
+constexpr absl::string_view kDeleteRules = R"(
+  SELECT format('%I', rulename) FROM pg_rewrite
+  WHERE ev_class = $1::oid AND ev_type = '4' AND ev_enabled <> 'D' ORDER BY 1)";
+
 // Parameters: schema and name of the view, oid of the table, mark.
 constexpr absl::string_view kView = R"(
   SELECT coalesce(c.relkind = 'v' AND starts_with(obj_description(c.oid, 'pg_class'), $4), false),
@@ -123,6 +128,7 @@ class LookUp {
       FindUniqueIndexes();
       FindIdentities();
       FindRefusingKeys();
+      FindDeleteRules();
       FindView(lookup);
     }
     if (!status_.ok()) return status_;
@@ -208,6 +214,13 @@ class LookUp {
     const QueryResult keys = AskOfTable(kRefusingKeys);
     for (int row = 0; row < keys.rows(); ++row) {
       facts_.refusing_keys.push_back(Name(keys, row, 0));
+    }
+  }
+
+  void FindDeleteRules() {
+    const QueryResult rules = AskOfTable(kDeleteRules);
+    for (int row = 0; row < rules.rows(); ++row) {
+      facts_.delete_rules.push_back(Name(rules, row, 0));
     }
   }
 

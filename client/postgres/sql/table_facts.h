@@ -62,6 +62,8 @@ struct TableFacts {
   bool is_published = false;  // in our publication
   // Foreign keys to it that refuse a delete, with their tables.
   std::vector<std::string> refusing_keys;
+  // Rules that rewrite a DELETE of its rows; as SQL takes them.
+  std::vector<std::string> delete_rules;
   // Of the relation that has the name of the live view: whether there is one, whether it is
   // ours, and which columns of the table it lacks.
   bool has_view = false;
