@@ -36,6 +36,47 @@ INSTANTIATE_TEST_SUITE_P(WithAndWithoutItsSlots, CaptureRestoreTest, testing::Bo
                            return info.param ? std::string("WithSlots") : std::string("NoSlots");
                          });
 
+TEST_P(CaptureRestoreTest, DatabaseThatWasRestoredIsFollowedFromThere) {
+  capture_->Sql(kCreateSessions);
+  capture_->Sql(
+      "INSERT INTO sessions SELECT i, '', to_timestamp(i), 50 "
+      "FROM generate_series(1, 5) i");
+  capture_->Begin({Sessions()});
+  ASSERT_TRUE(capture_->CatchUp());
+  ASSERT_TRUE(capture_->WaitForConfirmed());
+  const std::string data = server_.path() + "/data";
+  server_.Kill();
+  CopyOf(data, server_.path() + "/backup");
+  ASSERT_TRUE(server_.Start().ok());
+  // What the sidecar then knows of 1 to 3 is newer than the backup, and far ahead in the WAL.
+  capture_->Sql(
+      "SELECT pg_switch_wal(); CREATE TABLE filler AS SELECT 1 AS x;"
+      "SELECT pg_switch_wal(); CREATE TABLE more AS SELECT 1 AS x");
+  capture_->Sql(
+      "UPDATE sessions SET ttl = -1 WHERE id < 3; DELETE FROM sessions WHERE id = 3;"
+      "INSERT INTO sessions VALUES (9, '', to_timestamp(9), -1)");
+  ASSERT_TRUE(capture_->CatchUp());
+  server_.Kill();
+  CopyOf(server_.path() + "/backup", data);
+  if (!GetParam()) {
+    for (const auto& slot : std::filesystem::directory_iterator(data + "/pg_replslot")) {
+      std::filesystem::remove_all(slot.path());
+    }
+  }
+  ASSERT_TRUE(server_.Start().ok());
+  ASSERT_TRUE(capture_->CatchUp());
+  EXPECT_EQ(capture_->Tracked("sessions"), capture_->Rows(kSessionRows));
+  capture_->Sql("UPDATE sessions SET ttl = 5 WHERE id < 3");
+  ASSERT_TRUE(capture_->CatchUp());
+  EXPECT_EQ(capture_->Tracked("sessions"), capture_->Rows(kSessionRows));
+}
+
+class CapturePreparedTest : public CaptureProcessFixture {
+ protected:
+  CapturePreparedTest()
+      : CaptureProcessFixture({.settings = {{"max_prepared_transactions", "5"}}}) {}
+};
+
 TEST_F(CapturePreparedTest, TransactionsInTwoPhasesComeWhenTheyCommitAcrossACrash) {
   capture_->Sql(kCreateSessions);
   capture_->Sql(

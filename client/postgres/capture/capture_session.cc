@@ -194,10 +194,12 @@ absl::Status CaptureSession::StartStream() {
 absl::Status CaptureSession::StartReading(uint64_t start) {
   positions_ = PositionTracker(start);
   wal_end_ = start;
-  if (start > 0) parts_.visible.Acknowledge(start - 1);
   const auto flushed = ReadFlushPosition(*database_);
   if (!flushed.ok()) return flushed.status();
   flushed_at_start_ = *flushed;
+  const bool has_gone_back = *flushed < parts_.visible.acknowledged();
+  if (has_gone_back) parts_.visible.StartOver();
+  if (start > 0) parts_.visible.Acknowledge(start - 1);
   for (size_t i = 0; i < parts_.tables.size(); ++i) {
     TableReading::Parts parts{*database_,
                               parts_.config.schema,
@@ -212,6 +214,14 @@ absl::Status CaptureSession::StartReading(uint64_t start) {
     // What came before is not in the stream, or only as of another publication.
     readings_.push_back(std::make_unique<TableReading>(parts_.tables[i], std::move(parts),
                                                        progress_[i], *flushed - 1));
+    if (!has_gone_back) continue;
+    if (absl::Status again = readings_[i]->ReadAgain(0); !again.ok()) return again;
+  }
+  if (has_gone_back) {
+    spdlog::error(
+        "the WAL ends at {}, before what was read of it: the database was restored, or another "
+        "server took over that lacks the last changes; all tables are read again",
+        FormatLsn(*flushed));
   }
   spdlog::info("capturing {} tables from replication slot \"{}\" at {}", parts_.tables.size(),
                parts_.config.slot, FormatLsn(start));

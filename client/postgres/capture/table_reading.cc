@@ -76,11 +76,18 @@ absl::Status TableReading::Untrack(const v1::ListItemsResponse& page) {
   }
   const auto existing = lookup_.Existing(parts_.database, keys);
   if (!existing.ok()) return existing.status();
-  for (ItemKeyText& key : keys) {
-    if (existing->contains(key)) continue;
+  const auto flushed = ReadFlushPosition(parts_.database);
+  if (!flushed.ok()) return flushed.status();
+  for (size_t i = 0; i < keys.size(); ++i) {
+    // Of a WAL that is no more, as after a restore. Changes of this one would count as older: the
+    // item goes, and what row there is will be read.
+    const uint64_t known = page.items(static_cast<int>(i)).item().sequence();
+    const bool is_of_another_wal = known > *flushed;
+    if (existing->contains(keys[i]) && !is_of_another_wal) continue;
     ++ghosts_;
     parts_.pipeline.Add(table_.config.container,
-                        Report::Gone(std::move(key.first), std::move(key.second), lsn));
+                        Report::Gone(std::move(keys[i].first), std::move(keys[i].second),
+                                     is_of_another_wal ? known : lsn));
   }
   return absl::OkStatus();
 }

@@ -24,6 +24,13 @@ void VisiblePosition::ObserveSnapshot(uint64_t acknowledged, uint64_t xmin, uint
   if (!candidate_.has_value() && acknowledged > visible_) candidate_ = {acknowledged, end};
 }
 
+void VisiblePosition::StartOver() {
+  const std::lock_guard lock(mutex_);
+  acknowledged_ = 0;
+  visible_ = 0;
+  candidate_.reset();
+}
+
 uint64_t VisiblePosition::Get() const {
   const std::lock_guard lock(mutex_);
   return visible_;

@@ -18,8 +18,8 @@ namespace ttl::postgres {
 class VisiblePosition {
  public:
   // Every change whose sequence is at most `lsn` is durable in the sidecar, and none beyond it
-  // was left out. Never goes back. A position at which something ends, be it a commit or what
-  // a keepalive says, may be where the next commit starts: give the one before.
+  // was left out. Goes back by StartOver() alone. A position at which something ends, be it a
+  // commit or what a keepalive says, may be where the next commit starts: give the one before.
   void Acknowledge(uint64_t lsn);
   uint64_t acknowledged() const;
 
@@ -27,6 +27,9 @@ class VisiblePosition {
   // `xmin` has ended and is seen by new snapshots; those from `end` on had not begun. The xmax
   // of a snapshot is no such end: transactions that run may be beyond it.
   void ObserveSnapshot(uint64_t acknowledged, uint64_t xmin, uint64_t end);
+
+  // Forgets everything: the WAL has gone back, so that what was known of it is of another one.
+  void StartOver();
 
   // 0 at first. What was acknowledged counts once the xmin of a snapshot has reached the end
   // of what had begun after it.
