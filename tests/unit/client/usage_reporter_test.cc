@@ -120,6 +120,8 @@ TEST(UsageReporterTest, WhatCouldNotBeReportedIsKeptWithItsTime) {
   reporter.Add("c", 5);
   ASSERT_TRUE(sidecar.WaitForReports(4));
   reporter.Add("c", 2);
+  // Else one that was put together before would be taken.
+  ASSERT_TRUE(WaitUntil([&] { return sidecar.Reports().back().request_units() == 7; }));
   sidecar.AnswerFromNowOn(absl::OkStatus());
   // The report that was taken is the one before the first that tells of nothing.
   ASSERT_TRUE(WaitUntil([&] { return sidecar.Reports().back().request_units() == 0; }));
