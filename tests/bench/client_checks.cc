@@ -53,17 +53,24 @@ struct Findings {
   absl::Status error;
 };
 
+// What the threads of a measurement share with the one that times it.
+struct Phases {
+  std::atomic<bool> counting = false;
+  std::atomic<bool> stop = false;
+  std::atomic<bool> has_found = false;  // a counted answer, or an error
+};
+
 // Asks until `stop`, and counts from `counting` on.
-Findings Ask(TtlClient& client, int first_key, const std::atomic<bool>& counting,
-             const std::atomic<bool>& stop) {
+Findings Ask(TtlClient& client, int first_key, Phases& phases) {
   Findings findings;
   v1::VisibilityCheck check;
-  for (int key = first_key; !stop; key = (key + 7) % kKeys) {
+  for (int key = first_key; !phases.stop; key = (key + 7) % kKeys) {
     check.set_id(absl::StrCat("item-", key));
-    const bool counts = counting;
+    const bool counts = phases.counting;
     const auto begin = steady_clock::now();
     const absl::StatusOr<VisibilityAnswer> answer = client.CheckItem(kContainer, check);
     if (counts) findings.latencies.push_back(steady_clock::now() - begin);
+    if ((counts || !answer.ok()) && !phases.has_found) phases.has_found = true;
     if (!answer.ok()) {
       findings.error = answer.status();
       return findings;
@@ -88,20 +95,21 @@ nanoseconds Percentile(std::vector<nanoseconds>& values, double share) {
 
 absl::StatusOr<ClientCheckRate> Measure(const ClientCheckOptions& options, bool share_checks) {
   TtlClient client(ClientOptions(options.address, share_checks));
-  std::atomic<bool> counting = false;
-  std::atomic<bool> stop = false;
+  Phases phases;
   std::vector<Findings> findings(options.threads);
   std::vector<std::thread> threads;
   for (int i = 0; i < options.threads; ++i) {
-    threads.emplace_back([&, i] { findings[i] = Ask(client, i * 41 % kKeys, counting, stop); });
+    threads.emplace_back([&, i] { findings[i] = Ask(client, i * 41 % kKeys, phases); });
   }
   std::this_thread::sleep_for(options.warm_up);
-  counting = true;
+  phases.counting = true;
   const auto begin = steady_clock::now();
   std::this_thread::sleep_for(options.window);
-  counting = false;
+  // Without any there is no rate: on a machine that stalls, a short window may pass between two.
+  while (!phases.has_found) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  phases.counting = false;
   const std::chrono::duration<double> seconds = steady_clock::now() - begin;
-  stop = true;
+  phases.stop = true;
   for (std::thread& thread : threads) thread.join();
 
   std::vector<nanoseconds> latencies;

@@ -35,6 +35,8 @@ class FullDiskTest : public testing::Test {
     ASSERT_TRUE(started.ok()) << started;
     TtlClientOptions client_options;
     client_options.address = sidecar_->address();
+    // So that it is the sidecar that refuses, and not a machine that stalls.
+    client_options.check_deadline = client_options.report_deadline = absl::Minutes(1);
     client_ = std::make_unique<TtlClient>(client_options);
     v1::Container container;
     container.set_id("orders");
@@ -66,12 +68,12 @@ class FullDiskTest : public testing::Test {
           if (refusal.ok()) ++tracked_;
           return !refusal.ok();
         },
-        absl::Seconds(20)));
+        absl::Seconds(60)));
     return refusal;
   }
 
   bool TracksAgain() {
-    return WaitUntil([&] { return Track("again").ok(); }, absl::Seconds(20));
+    return WaitUntil([&] { return Track("again").ok(); }, absl::Seconds(60));
   }
 
   void ExpectAllAcknowledged() {

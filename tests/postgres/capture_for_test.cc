@@ -18,9 +18,12 @@
 namespace ttl::postgres {
 namespace {
 
+// Of what takes moments, but for a machine that has no time for it.
+constexpr absl::Duration kStallDeadline = absl::Seconds(60);
+
 void SetDeadline(grpc::ClientContext& context) {
   context.set_wait_for_ready(true);
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+  context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoSeconds(kStallDeadline));
 }
 
 // Names are the server's, which tests of one executable share.
@@ -81,7 +84,7 @@ CaptureForTest::~CaptureForTest() {
   const std::string drop = absl::StrCat(
       "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = '",
       config_.slot, "'");
-  EXPECT_TRUE(WaitUntil([&] { return (*connection)->Execute(drop).ok(); }));
+  EXPECT_TRUE(WaitUntil([&] { return (*connection)->Execute(drop).ok(); }, kStallDeadline));
 }
 
 void CaptureForTest::Install(std::vector<TableConfig> tables) {
@@ -144,6 +147,8 @@ void CaptureForTest::Start() {
 
 bool CaptureForTest::CatchUp(absl::Duration deadline) {
   if (capture_ == nullptr) return false;
+  // A commit of our own, so that what the status shows is no older than this.
+  Value("SELECT pg_logical_emit_message(true, 'test', 'catch up')");
   const auto now = ParseLsn(Value("SELECT pg_current_wal_flush_lsn()"));
   EXPECT_TRUE(now.ok()) << now.status();
   const bool is_there = WaitUntil(
@@ -163,13 +168,18 @@ bool CaptureForTest::WaitForProblem(absl::string_view text, absl::Duration deadl
   return is_there;
 }
 
+bool CaptureForTest::WaitForStream() {
+  const bool is_there = WaitUntil([&] { return capture_->status().is_streaming; }, kStallDeadline);
+  EXPECT_TRUE(is_there) << Describe(capture_->status());
+  return is_there;
+}
+
 bool CaptureForTest::WaitForConfirmed() {
   const std::string now = Value("SELECT pg_current_wal_flush_lsn()");
-  const bool is_there = WaitUntil([&] {
-    return Value(absl::StrCat("SELECT confirmed_flush_lsn >= '", now,
-                              "' FROM pg_replication_slots WHERE slot_name = '", config_.slot,
-                              "'")) == "t";
-  });
+  const std::string confirmed =
+      absl::StrCat("SELECT confirmed_flush_lsn >= '", now,
+                   "' FROM pg_replication_slots WHERE slot_name = '", config_.slot, "'");
+  const bool is_there = WaitUntil([&] { return Value(confirmed) == "t"; }, kStallDeadline);
   EXPECT_TRUE(is_there) << Describe(capture_->status());
   return is_there;
 }

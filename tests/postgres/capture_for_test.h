@@ -58,11 +58,15 @@ class CaptureForTest {
   CaptureStatus status() const { return capture_->status(); }
   VisiblePosition& visible() { return *visible_; }
 
+  // Until changes are streaming. Before that a capture may have to begin again, as when the first
+  // answer of the sidecar takes too long.
+  bool WaitForStream();
   // Until everything that has committed by now is durable in the sidecar and all tables are
-  // read. False, and the test has failed with what the capture says, if that takes too long.
+  // read; status() is then no older than the call. False, and the test has failed with what the
+  // capture says, if that takes too long.
   bool CatchUp(absl::Duration deadline = absl::Seconds(60));
   // Until the problem has this text in it.
-  bool WaitForProblem(absl::string_view text, absl::Duration deadline = absl::Seconds(30));
+  bool WaitForProblem(absl::string_view text, absl::Duration deadline = absl::Seconds(60));
   // Until the slot was confirmed up to now.
   bool WaitForConfirmed();
 

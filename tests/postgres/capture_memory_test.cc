@@ -32,6 +32,7 @@ TEST_F(CaptureMemoryTest, HugeTransactionTakesLittle) {
   capture_->Sql(kCreateSessions);
   capture_->Begin({Sessions()});
   ASSERT_TRUE(capture_->CatchUp());
+  const int64_t restarts = capture_->status().restarts;
   const int64_t before = PeakMemory();
   capture_->Sql(
       "INSERT INTO sessions SELECT i, repeat('x', 50), to_timestamp(i), NULL "
@@ -39,7 +40,7 @@ TEST_F(CaptureMemoryTest, HugeTransactionTakesLittle) {
   ASSERT_TRUE(capture_->CatchUp(absl::Seconds(120)));
   const CaptureStatus status = capture_->status();
   EXPECT_EQ(status.row_changes, 1'000'000);
-  EXPECT_EQ(status.restarts, 0);
+  EXPECT_EQ(status.restarts, restarts);
   EXPECT_LT(PeakMemory() - before, 100 << 10);
 }
 

@@ -30,7 +30,7 @@ class CapturePartitionsTest : public CaptureFixture {
   // Partitions are looked at from time to time.
   void ExpectSameSoon() {
     const std::vector<std::string> rows = capture_.Rows(kSessionRows);
-    EXPECT_TRUE(WaitUntil([&] { return Tracked() == rows; }, absl::Seconds(30)))
+    EXPECT_TRUE(WaitUntil([&] { return Tracked() == rows; }, absl::Seconds(60)))
         << Tracked().size() << " items, " << rows.size() << " rows";
   }
 };

@@ -35,6 +35,7 @@ class CaptureTroubleTest : public CaptureFixture {
 TEST_F(CaptureTroubleTest, UnusedColumnsMayChange) {
   capture_.Begin({Sessions()});
   ExpectSame();
+  const int64_t restarts = capture_.status().restarts;
   Sql("ALTER TABLE sessions ADD extra text DEFAULT 'x'");
   Sql("UPDATE sessions SET ts = to_timestamp(500) WHERE id = 1");
   Sql("ALTER TABLE sessions DROP note");
@@ -42,7 +43,7 @@ TEST_F(CaptureTroubleTest, UnusedColumnsMayChange) {
   Sql("ALTER TABLE sessions RENAME extra TO other");
   Sql("UPDATE sessions SET ts = to_timestamp(500) WHERE id = 3");
   ExpectSame();
-  EXPECT_EQ(capture_.status().restarts, 0);
+  EXPECT_EQ(capture_.status().restarts, restarts);
 }
 
 TEST_F(CaptureTroubleTest, RenamedColumnIsRefusedUntilItIsBack) {
@@ -83,10 +84,12 @@ TEST_F(CaptureTroubleTest, DroppedSlotMeansThatAllIsReadAgain) {
   capture_.Begin({Sessions()});
   ExpectSame();
   capture_.Stop();
-  ASSERT_TRUE(WaitUntil([&] {
-    return Value(absl::StrCat("SELECT active FROM pg_replication_slots WHERE slot_name = '",
-                              capture_.config().slot, "'")) == "f";
-  }));
+  ASSERT_TRUE(WaitUntil(
+      [&] {
+        return Value(absl::StrCat("SELECT active FROM pg_replication_slots WHERE slot_name = '",
+                                  capture_.config().slot, "'")) == "f";
+      },
+      absl::Seconds(60)));
   Sql(absl::StrCat("SELECT pg_drop_replication_slot('", capture_.config().slot, "')"));
   Sql("DELETE FROM sessions WHERE id < 20; INSERT INTO sessions VALUES (500, '', to_timestamp(5), "
       "9)");
@@ -110,7 +113,7 @@ TEST_F(CaptureTroubleTest, SlotThatKeepsTooMuchIsDroppedWhileTheSidecarIsAway) {
         return Value(absl::StrCat("SELECT count(*) FROM pg_replication_slots WHERE slot_name = '",
                                   capture_.config().slot, "'")) == "0";
       },
-      absl::Seconds(30)));
+      absl::Seconds(60)));
   capture_.CreateContainer("sessions");
   ExpectSame();
   EXPECT_EQ(capture_.status().slots_lost, 1);
@@ -132,7 +135,7 @@ TEST_F(CaptureTroubleTest, LostSlotIsReplaced) {
             "SELECT pg_switch_wal(); CHECKPOINT");
         return Value(lost) == "lost";
       },
-      absl::Seconds(30)));
+      absl::Seconds(60)));
   server_->Sql("ALTER SYSTEM RESET max_slot_wal_keep_size");
   server_->Sql("SELECT pg_reload_conf()");
   capture_.Start();
@@ -157,10 +160,13 @@ TEST_F(CaptureTroubleTest, SlotInUseIsWaitedFor) {
   capture_.Stop();
   const Config& config = capture_.config();
   absl::StatusOr<std::unique_ptr<ReplicationStream>> other;
-  ASSERT_TRUE(WaitUntil([&] {
-    other = ReplicationStream::Start(config.database, config.slot, config.publication);
-    return other.ok();
-  })) << other.status();
+  ASSERT_TRUE(WaitUntil(
+      [&] {
+        other = ReplicationStream::Start(config.database, config.slot, config.publication);
+        return other.ok();
+      },
+      absl::Seconds(60)))
+      << other.status();
   capture_.Start();
   ASSERT_TRUE(capture_.WaitForProblem("is active for PID"));
   other->reset();
@@ -195,10 +201,11 @@ TEST_F(CaptureTroubleTest, TableTakenOutOfThePublicationIsRefusedAndThenReadAgai
 TEST_F(CaptureTroubleTest, WalsenderThatEndsIsReplaced) {
   capture_.Begin({Sessions()});
   ExpectSame();
+  const int64_t restarts = capture_.status().restarts;
   EndWalsender();
   Sql("DELETE FROM sessions WHERE id < 20");
   ExpectSame();
-  EXPECT_GE(capture_.status().restarts, 1);
+  EXPECT_GT(capture_.status().restarts, restarts);
 }
 
 TEST_F(CaptureTroubleTest, StatementIsGivenUpAlsoWhileTheServerHangs) {
@@ -211,7 +218,8 @@ TEST_F(CaptureTroubleTest, StatementIsGivenUpAlsoWhileTheServerHangs) {
   const absl::Duration took = absl::Now() - before;
   server_->Resume();
   EXPECT_TRUE(absl::IsCancelled(status)) << status;
-  EXPECT_LT(took, absl::Seconds(5));
+  // The server would have hung for ever: what counts is that it ends, on a slow machine too.
+  EXPECT_LT(took, absl::Seconds(60));
 }
 
 class CaptureDurabilityTest : public CaptureProcessFixture {};
@@ -226,35 +234,35 @@ TEST_F(CaptureDurabilityTest, OnlyWhatIsDurableIsAcknowledged) {
   const std::string confirmed = absl::StrCat(
       "SELECT confirmed_flush_lsn >= '", capture_->Value("SELECT pg_current_wal_flush_lsn()"),
       "' FROM ", "pg_replication_slots WHERE slot_name = '", capture_->config().slot, "'");
-  ASSERT_TRUE(WaitUntil([&] { return capture_->status().row_changes == 100; }));
+  ASSERT_TRUE(WaitUntil([&] { return capture_->status().row_changes == 100; }, absl::Seconds(60)));
   EXPECT_FALSE(WaitUntil([&] { return capture_->Value(confirmed) == "t"; }, absl::Seconds(2)));
-  EXPECT_GT(capture_->status().lag, absl::Seconds(1));
+  EXPECT_TRUE(
+      WaitUntil([&] { return capture_->status().lag > absl::Seconds(1); }, absl::Seconds(60)));
   sidecar_.Kill();
   ASSERT_TRUE(sidecar_.Start().ok());
   ASSERT_TRUE(capture_->CatchUp());
   EXPECT_THAT(capture_->Items("sessions"), SizeIs(100));
 }
 
+// Long enough for a machine that stalls: a status goes out every quarter of it.
 class CaptureTimeoutTest : public CaptureProcessFixture {
  protected:
-  CaptureTimeoutTest() : CaptureProcessFixture({.settings = {{"wal_sender_timeout", "1s"}}}) {}
+  CaptureTimeoutTest() : CaptureProcessFixture({.settings = {{"wal_sender_timeout", "8s"}}}) {}
 };
 
 TEST_F(CaptureTimeoutTest, ServerDoesNotGiveUsUpWhileTheSidecarIsBlocked) {
   capture_->Sql(kCreateSessions);
   capture_->Begin({Sessions()});
   ASSERT_TRUE(capture_->CatchUp());
+  const int64_t restarts = capture_->status().restarts;
   ASSERT_TRUE(sidecar_.Suspend().ok());
   // More than all queues take.
   capture_->Sql(
       "INSERT INTO sessions SELECT i, '', to_timestamp(i), NULL FROM generate_series(1, 300000) i");
   const std::string slot = absl::StrCat(
       "SELECT active FROM pg_replication_slots WHERE slot_name = '", capture_->config().slot, "'");
-  const absl::Time end = absl::Now() + absl::Seconds(5);
-  EXPECT_TRUE(WaitUntil([&] { return absl::Now() > end || capture_->Value(slot) != "t"; },
-                        absl::Seconds(20)));
-  EXPECT_EQ(capture_->Value(slot), "t");
-  EXPECT_EQ(capture_->status().restarts, 0);
+  EXPECT_FALSE(WaitUntil([&] { return capture_->Value(slot) != "t"; }, absl::Seconds(12)));
+  EXPECT_EQ(capture_->status().restarts, restarts);
   ASSERT_TRUE(sidecar_.Resume().ok());
   ASSERT_TRUE(capture_->CatchUp());
   EXPECT_THAT(capture_->Items("sessions"), SizeIs(300000));

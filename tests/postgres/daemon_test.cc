@@ -112,7 +112,7 @@ TEST_F(DaemonTest, DeletesYieldUntilTheCaptureHasCaughtUp) {
   sidecar_.storage().env().AwaitHeldSync();
   EXPECT_FALSE(WaitUntil([&] { return Delete(3) != "THROTTLED 200ms"; }, absl::Seconds(1)))
       << Delete(3);
-  EXPECT_TRUE(IsReady()) << "it is no trouble";
+  EXPECT_TRUE(WaitUntil([&] { return IsReady(); }, absl::Seconds(30))) << "it is no trouble";
   EXPECT_EQ(Value("SELECT count(*) FROM sessions"), "1");
   HoldReports(false);
   EXPECT_TRUE(WaitUntil([&] { return Delete(3) == "DELETED"; }, absl::Seconds(30))) << Delete(3);

@@ -28,6 +28,12 @@ std::string Rows(int count) {
       count, ") i");
 }
 
+// Whether `time` lies between the two, as far as clocks are read alike.
+void ExpectBetween(absl::Time before, absl::Time time, absl::Time after) {
+  EXPECT_GE(time, before - absl::Seconds(1));
+  EXPECT_LE(time, after + absl::Seconds(1));
+}
+
 class DeleteItemsTest : public testing::Test {
  protected:
   // The usual table with so many rows, and all of them as they are judged.
@@ -53,11 +59,12 @@ TEST_F(DeleteItemsTest, EachItemHasItsOutcome) {
   request.mutable_items(5)->set_expire_time(absl::ToUnixSeconds(absl::Now()) + 60);
   request.mutable_items(6)->clear_etag();  // ts and ttl alone decide
 
+  const absl::Time before = absl::Now();
   const v1::DeleteItemsResponse response = db_.Delete(request);
   EXPECT_EQ(Outcomes(response), "DELETED NOT_FOUND MODIFIED MODIFIED MODIFIED NOT_EXPIRED DELETED");
   EXPECT_EQ(Ids(), "3 4 5 6");
   EXPECT_EQ(response.request_charge(), 2 * 2 + 4 * 2);
-  EXPECT_LT(absl::AbsDuration(ToTime(response.store_now()) - absl::Now()), absl::Seconds(5));
+  ExpectBetween(before, ToTime(response.store_now()), absl::Now());
 }
 
 TEST_F(DeleteItemsTest, ModifiedTellsTheRowAsItIs) {
@@ -196,6 +203,7 @@ TEST_F(DeleteItemsTest, NextBatchIsToWaitByWhatThisOneTook) {
 }
 
 TEST_F(DeleteItemsTest, LockedRowsAreSkippedAtOnce) {
+  db_.config().lock_timeout = absl::Seconds(30);
   const v1::DeleteItemsRequest request = SessionsJudged(5);
   db_.Sql("CREATE TABLE baskets (session bigint REFERENCES sessions)");
   const auto application = db_.Connect();
@@ -206,7 +214,7 @@ TEST_F(DeleteItemsTest, LockedRowsAreSkippedAtOnce) {
                   .ok());
   const absl::Time before = absl::Now();
   const v1::DeleteItemsResponse response = db_.Delete(request);
-  EXPECT_LT(absl::Now() - before, absl::Seconds(2));
+  EXPECT_LT(absl::Now() - before, absl::Seconds(20));
   EXPECT_EQ(Outcomes(response), "DELETED FAILED FAILED FAILED DELETED");
   for (int i = 1; i <= 3; ++i) {
     EXPECT_EQ(response.results(i).reason(), "row is locked by another transaction");
@@ -233,7 +241,7 @@ TEST_F(DeleteItemsTest, VersionThatTheDatabaseDoesNotShowYetIsAskedForAgain) {
 
 TEST_F(DeleteItemsTest, ContainerAndRequestAreChecked) {
   v1::DeleteItemsRequest request = SessionsJudged(1);
-  const absl::Time deadline = absl::Now() + absl::Seconds(5);
+  const absl::Time deadline = absl::Now() + StoreForTest::kPatience;
   v1::DeleteItemsRequest other = request;
   other.set_container("orders");
   const auto unknown = db_.store().DeleteItems(other, deadline);
@@ -403,12 +411,13 @@ TEST(DeleteItemsKindsTest, TextThatACastWouldCutIsAnotherKey) {
 TEST(DeleteItemsKindsTest, CommitTimeIsTheTimeOfTheLastWrite) {
   StoreForTest db;
   db.Sql("CREATE TABLE t (id int PRIMARY KEY, v int)");
+  const absl::Time before = absl::Now();
   db.Sql("INSERT INTO t VALUES (1, 0), (2, 0)");
+  const absl::Time after = absl::Now();
   db.Open({Keyed({}, {"id"}, std::nullopt)});
   const std::vector<v1::Item> items = db.Items("c");
   ASSERT_EQ(items.size(), 2u);
-  EXPECT_NEAR(static_cast<double>(items[0].ts()),
-              static_cast<double>(absl::ToUnixSeconds(absl::Now())), 5);
+  ExpectBetween(before, absl::FromUnixSeconds(items[0].ts()), after);
   db.Sql("UPDATE t SET v = 1 WHERE id = 2");
   v1::DeleteItemsRequest request = StoreForTest::Judged("c", items, /*default_ttl=*/0);
   const v1::DeleteItemsResponse response = db.Delete(request);
@@ -448,11 +457,11 @@ TEST(DeleteItemsKindsTest, PolicyThatWouldHideRowsFromUsIsAnErrorAndNotNotFound)
   db.Open({Keyed({}, {"id"})});
   const v1::DeleteItemsRequest request = StoreForTest::Judged("c", db.Items("c"));
   db.Sql("ALTER TABLE t ENABLE ROW LEVEL SECURITY; CREATE POLICY live ON t USING (ts > now())");
-  const auto hidden = db.store().DeleteItems(request, absl::Now() + absl::Seconds(5));
+  const auto hidden = db.store().DeleteItems(request, absl::Now() + StoreForTest::kPatience);
   EXPECT_TRUE(absl::IsUnavailable(hidden.status())) << hidden.status();
   EXPECT_THAT(std::string(hidden.status().message()), HasSubstr("row-level security"));
   db.Sql("ALTER TABLE t DISABLE ROW LEVEL SECURITY; REVOKE UPDATE ON t FROM clerk");
-  const auto refused = db.store().DeleteItems(request, absl::Now() + absl::Seconds(5));
+  const auto refused = db.store().DeleteItems(request, absl::Now() + StoreForTest::kPatience);
   EXPECT_TRUE(absl::IsUnavailable(refused.status())) << refused.status();
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("permission denied"));
   db.Sql("GRANT UPDATE ON t TO clerk");
@@ -467,7 +476,7 @@ TEST(DeleteItemsKindsTest, TableThatIsGoneIsUnavailableAndNotNotFound) {
   db.Open({Keyed({}, {"id"})});
   const v1::DeleteItemsRequest request = StoreForTest::Judged("c", db.Items("c"));
   db.Sql("ALTER TABLE t RENAME TO u");
-  const auto response = db.store().DeleteItems(request, absl::Now() + absl::Seconds(5));
+  const auto response = db.store().DeleteItems(request, absl::Now() + StoreForTest::kPatience);
   EXPECT_TRUE(absl::IsUnavailable(response.status())) << response.status();
   EXPECT_THAT(std::string(response.status().message()), HasSubstr("does not exist"));
   EXPECT_EQ(db.store().CountersOf("c")->failed_calls, 1);

@@ -62,8 +62,9 @@ constexpr const char* kWrites[] = {
     "SET version = excluded.version, ts = excluded.ts",
     "INSERT INTO sessions SELECT i, nextval('versions'), '2020-01-01', 60 "
     "FROM generate_series($0, $1) i ON CONFLICT (id) DO NOTHING",
-    // For a reference.
-    "BEGIN; SELECT FROM sessions WHERE id BETWEEN $0 AND $1 ORDER BY id FOR KEY SHARE; COMMIT",
+    // For a reference. Held for a while, so that deletes meet locks however the machine schedules.
+    "BEGIN; SELECT FROM sessions WHERE id BETWEEN $0 AND $1 ORDER BY id FOR KEY SHARE; "
+    "SELECT pg_sleep(0.003); COMMIT",
 };
 
 // An application: sessions that write until the end.

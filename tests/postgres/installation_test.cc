@@ -222,9 +222,11 @@ TEST_F(InstallationTest, SlotInUseIsRefusedAndNothingChanges) {
                       HasSubstr("stop the ttl-postgres")));
     EXPECT_EQ(database_.Dump(), before);
   }
-  ASSERT_TRUE(WaitUntil([&] {
-    return database_.Value("SELECT count(*) FROM pg_replication_slots WHERE active") == "0";
-  }));
+  ASSERT_TRUE(WaitUntil(
+      [&] {
+        return database_.Value("SELECT count(*) FROM pg_replication_slots WHERE active") == "0";
+      },
+      absl::Seconds(60)));
   EXPECT_TRUE(database_.Uninstall(config).ok());
 }
 

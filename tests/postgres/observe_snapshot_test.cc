@@ -73,7 +73,7 @@ TEST_F(ObserveSnapshotTest, CommitThatIsStreamedBeforeItIsSeenHoldsThePosition) 
   std::thread commit([&writer] { (void)writer->Query("INSERT INTO t VALUES (1)"); });
   const std::string changes =
       "SELECT count(*) FROM pg_logical_slot_peek_changes('s', NULL, NULL) WHERE data LIKE '%id%'";
-  EXPECT_TRUE(WaitUntil([&] { return server_.Value(changes) == "1"; }));
+  EXPECT_TRUE(WaitUntil([&] { return server_.Value(changes) == "1"; }, absl::Seconds(60)));
   EXPECT_EQ(server_.Value("SELECT count(*) FROM t"), "0");
 
   position_.Acknowledge(100);

@@ -224,8 +224,11 @@ TEST_F(ReportPipelineTest, FirstErrorEndsItWithWhatIsDurable) {
   EXPECT_TRUE(absl::IsResourceExhausted(pipeline_->status())) << pipeline_->status();
   EXPECT_THAT(pipeline_->status().message(), HasSubstr("as scripted"));
   EXPECT_EQ(pipeline_->durable(), ReportBatch::kMaxReports);
-  const std::lock_guard lock(mutex_);
-  EXPECT_GT(changes_, 0);
+  // Told a moment after it can be seen.
+  EXPECT_TRUE(WaitUntil([this] {
+    const std::lock_guard lock(mutex_);
+    return changes_ > 0;
+  }));
 }
 
 TEST_F(ReportPipelineTest, WhatComesBetweenTwoFlushesGoesTogether) {

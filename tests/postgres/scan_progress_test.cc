@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
 #include "client/cpp/ttl_client.h"
 #include "tests/testing/postgres_server.h"
 #include "tests/testing/pseudo_terminal.h"
@@ -34,6 +36,8 @@ using testing::SizeIs;
 // So many that reading them takes several times the time between two bars. One in the middle
 // cannot be tracked, which the log says while there is a bar.
 constexpr int kRows = 300'000;
+// Reading them twice took more than a minute on two cores with eight busy loops.
+constexpr absl::Duration kPatience = absl::Minutes(5);
 constexpr char kTables[] = R"sql(
   CREATE TABLE sessions (id bigint PRIMARY KEY, updated_at timestamptz);
   CREATE TABLE carts (id bigint PRIMARY KEY, updated_at timestamptz);
@@ -82,7 +86,7 @@ class ScanProgressTest : public testing::Test {
 
   static bool WaitUntilShown(const PseudoTerminal& terminal, absl::string_view text) {
     const bool is_there =
-        WaitUntil([&] { return absl::StrContains(terminal.Output(), text); }, absl::Minutes(2));
+        WaitUntil([&] { return absl::StrContains(terminal.Output(), text); }, kPatience);
     EXPECT_TRUE(is_there) << terminal.Output();
     return is_there;
   }
@@ -135,23 +139,28 @@ TEST_F(ScanProgressTest, BarFitsTheWindowAlsoWhenThatHasChanged) {
   ASSERT_TRUE(WaitUntilShown(terminal, "sessions: "));
   terminal.Resize(30);
   ASSERT_TRUE(WaitUntilShown(terminal, kCartsDone));
-  const std::vector<std::string> bars = Bars(terminal.Output());
+  std::vector<std::string> bars = Bars(terminal.Output());
   EXPECT_THAT(bars, Each(SizeIs(Le(59))));
-  EXPECT_THAT(With("carts: ", bars), AllOf(Not(IsEmpty()), Each(SizeIs(Le(29)))));
+  // How many were wide before the change depends on how soon we came to it; none is afterwards.
+  bars.erase(bars.begin(), std::find_if(bars.begin(), bars.end(),
+                                        [](const auto& bar) { return bar.size() <= 29; }));
+  EXPECT_THAT(bars, AllOf(SizeIs(Ge(2)), Each(SizeIs(Le(29)))));
 }
 
 TEST_F(ScanProgressTest, WithoutATerminalLinesAreLoggedNowAndThen) {
+  const absl::Time begin = absl::Now();
   ASSERT_TRUE(postgres_.Start(absl::Minutes(1)).ok()) << postgres_.Log();
-  ASSERT_TRUE(
-      WaitUntil([&] { return absl::StrContains(postgres_.Log(), kCartsDone); }, absl::Minutes(2)))
+  ASSERT_TRUE(WaitUntil([&] { return absl::StrContains(postgres_.Log(), kCartsDone); }, kPatience))
       << postgres_.Log();
   const std::string log = postgres_.Log();
   EXPECT_THAT(log, AllOf(Not(HasSubstr("\r")), Not(HasSubstr("\033"))));
+  // One every ten seconds, besides the first and the last.
+  const auto most = static_cast<size_t>(3 + (absl::Now() - begin) / absl::Seconds(10));
   const std::vector<std::string> lines = absl::StrSplit(log, '\n');
   for (const char* container : {"sessions", "carts"}) {
     const std::string scan = absl::StrCat("first scan of ", container, ": ");
     const std::vector<std::string> said = With(scan, lines);
-    ASSERT_THAT(said, SizeIs(AllOf(Ge(2), Le(10))));
+    ASSERT_THAT(said, SizeIs(AllOf(Ge(2), Le(most))));
     EXPECT_THAT(said.front(), HasSubstr(" of about 300000 rows ("));
     EXPECT_THAT(said.back(), HasSubstr("300000 rows, done after "));
   }

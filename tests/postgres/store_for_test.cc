@@ -47,6 +47,7 @@ StoreForTest::StoreForTest(PostgresServer& server) : server_(server) {
   name_ = absl::StrCat("store_", ++databases);
   server_.Sql(absl::StrCat("CREATE DATABASE ", name_));
   config_.database = server_.Conninfo(name_);
+  config_.statement_timeout = kPatience;
 }
 
 TableDefinition StoreForTest::Describe(const TableConfig& config) {
@@ -114,7 +115,7 @@ v1::DeleteItemsRequest StoreForTest::Judged(const std::string& container,
                                             int64_t default_ttl) {
   v1::DeleteItemsRequest request;
   request.set_container(container);
-  *request.mutable_not_after() = ToTimestamp(absl::Now() + absl::Seconds(10));
+  *request.mutable_not_after() = ToTimestamp(absl::Now() + kPatience);
   for (const v1::Item& item : items) {
     v1::ExpiredItem& asked = *request.add_items();
     asked.set_partition_key(item.partition_key());
@@ -129,7 +130,7 @@ v1::DeleteItemsRequest StoreForTest::Judged(const std::string& container,
 }
 
 v1::DeleteItemsResponse StoreForTest::Delete(const v1::DeleteItemsRequest& request) {
-  auto response = store_->DeleteItems(request, absl::Now() + absl::Seconds(10));
+  auto response = store_->DeleteItems(request, absl::Now() + kPatience);
   EXPECT_TRUE(response.ok()) << response.status();
   if (!response.ok()) return {};
   EXPECT_EQ(response->results_size(), request.items_size());

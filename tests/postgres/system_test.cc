@@ -210,7 +210,8 @@ class PostgresSystemTest : public testing::Test {
   const uint64_t seed_ = static_cast<uint64_t>(FromEnvironment("TTL_PROOF_SEED", 1));
 
   TempDir dir_;
-  PostgresServer database_{{.fsync = true, .settings = {}}};
+  // As in earnest, with what the server does by itself.
+  PostgresServer database_{{.fsync = true, .settings = {{"autovacuum", "on"}}}};
   const TtlPostgresProcessOptions postgres_options_ = {
       dir_.path(), "postgres", database_.Conninfo(),
       absl::StrCat("unix:", dir_.File("sidecar.sock")), kConfig};

@@ -23,6 +23,8 @@ namespace {
 
 constexpr size_t kLogTailBytes = 4000;
 constexpr absl::Duration kToolDeadline = absl::Seconds(60);
+// What the kernel or a setting does at once, but for a machine that has no time for it.
+constexpr absl::Duration kStallDeadline = absl::Seconds(60);
 constexpr char kServerUser[] = "postgres";  // where root runs the tests
 
 constexpr char kSettings[] = R"(
@@ -34,8 +36,10 @@ wal_level = logical
 max_replication_slots = 10
 max_wal_senders = 10
 track_commit_timestamp = on
-authentication_timeout = 10s
+authentication_timeout = 60s
 log_min_messages = warning
+# Its transactions, locks and statistics would come into a test at any moment.
+autovacuum = off
 # As nobody has them, but everybody might.
 timezone = 'Asia/Kathmandu'
 datestyle = 'SQL, DMY'
@@ -199,7 +203,8 @@ void PostgresServer::Kill() {
   for (const pid_t pid : processes) kill(pid, SIGKILL);
   postmaster_->Kill();
   for (const pid_t pid : processes) {
-    if (!WaitUntil([pid] { return IsGone(pid); })) Die(absl::StrCat(pid, " survives SIGKILL"));
+    if (WaitUntil([pid] { return IsGone(pid); }, kStallDeadline)) continue;
+    Die(absl::StrCat(pid, " survives SIGKILL"));
   }
   suspended_.clear();
   connections_.clear();
@@ -215,7 +220,8 @@ void PostgresServer::Suspend() {
   suspended_ = StopProcesses();
   for (const pid_t pid : suspended_) kill(pid, SIGSTOP);
   for (const pid_t pid : suspended_) {
-    const bool stopped = WaitUntil([pid] { return StateOf(pid).state == 'T' || IsGone(pid); });
+    const bool stopped =
+        WaitUntil([pid] { return StateOf(pid).state == 'T' || IsGone(pid); }, kStallDeadline);
     if (!stopped) Die(absl::StrCat(pid, " runs on after SIGSTOP"));
   }
 }
@@ -265,7 +271,7 @@ void PostgresServer::HoldCommits() {
   Sql("SELECT pg_reload_conf()");
   const auto session = Connect();
   ASSERT_NE(session, nullptr);
-  EXPECT_TRUE(WaitUntil([&] { return IsHeld(*session); }));
+  EXPECT_TRUE(WaitUntil([&] { return IsHeld(*session); }, kStallDeadline));
 }
 
 void PostgresServer::LetCommitsGo() {
@@ -281,10 +287,12 @@ bool PostgresServer::IsHeld(postgres::Connection& session) {
   const std::string held = absl::StrCat(
       "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid = ", pid);
   bool is_held = false;
-  WaitUntil([&] {
-    is_held = Value(held) == "1";
-    return is_held || PQconsumeInput(raw) != 1 || PQisBusy(raw) == 0;
-  });
+  WaitUntil(
+      [&] {
+        is_held = Value(held) == "1";
+        return is_held || PQconsumeInput(raw) != 1 || PQisBusy(raw) == 0;
+      },
+      kStallDeadline);
   if (is_held) Sql(absl::StrCat("SELECT pg_cancel_backend(", pid, ")"));
   while (PGresult* const result = PQgetResult(raw)) PQclear(result);
   return is_held;

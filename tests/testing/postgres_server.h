@@ -29,8 +29,9 @@ struct PostgresServerOptions {
 
 // A real PostgreSQL with a fresh cluster in a directory of its own, reached by its Unix socket
 // only. Logical replication and commit times are on, and the settings that decide how
-// values look as text are unusual, so that whoever relies on them fails. Everybody gets in;
-// "postgres" is the superuser. Killed and removed on destruction.
+// values look as text are unusual, so that whoever relies on them fails. Autovacuum is off: the
+// server does nothing that it is not asked for. Everybody gets in; "postgres" is the superuser.
+// Killed and removed on destruction.
 //
 // Run by root, the server is the user postgres, since it refuses root; else it is whoever runs
 // the test. Aborts if there can be no cluster.

@@ -140,7 +140,7 @@ absl::StatusOr<std::unique_ptr<RedisProcess>> RedisProcess::Start(const std::str
                   directory};
   TTL_ASSIGN_OR_RETURN(std::unique_ptr<Subprocess> process, Subprocess::Start(options));
   const auto takes_connections = [&] { return PipeConnections::Open(socket_path, 1).ok(); };
-  if (!WaitUntil(takes_connections, absl::Seconds(10))) {
+  if (!WaitUntil(takes_connections, absl::Seconds(60))) {
     return absl::DeadlineExceededError(
         absl::StrCat("redis-server takes no connections; see ", options.output_path));
   }

@@ -34,10 +34,11 @@ absl::Status ToStatus(const grpc::Status& status, const char* doing) {
   return absl::InternalError(absl::StrCat(doing, ": ", status.error_message()));
 }
 
-// Enough for all rounds and the time between them.
+// Enough for all rounds and the time between them, and for some seconds in which we stall while
+// the sidecar does not.
 uint64_t ItemsToSweep(const Rounds& rounds) {
   const std::chrono::duration<double> window = rounds.window.warm_up + rounds.window.length;
-  const double seconds = (window.count() + 0.5) * rounds.count + 1;
+  const double seconds = (window.count() + 0.5) * rounds.count + 5;
   return static_cast<uint64_t>(kDeletesPerSecond * seconds);
 }
 
