@@ -373,6 +373,7 @@ TEST_F(RecoveryTest, WhatIsNoDatabaseIsNotRepairedAndNotTouched) {
 
 // Nothing but the database is taken along.
 TEST_F(RepairTest, OtherFilesOfTheDirectoryAreLeftOut) {
+  storage.reset();
   WriteFile(temp.File("data/notes.txt"), "mine");
   ASSERT_NE(Repair(), nullptr);
   EXPECT_TRUE(fs::exists(temp.File("data/notes.txt")));
