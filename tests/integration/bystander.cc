@@ -1,7 +1,6 @@
 #include "tests/integration/bystander.h"
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <utility>
 
@@ -25,24 +24,15 @@ absl::Status Prepare(SidecarCalls& calls) {
   return status;
 }
 
-// Who connects while many others do waits for its turn, which a call that finds no
-// connection would not.
-void AwaitConnection(grpc::Channel& channel) {
-  channel.WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(20));
-}
-
 // Tries again once, as our clients do: where memory is short, gRPC closes connections
 // between two calls, and does not ask whose they are.
-absl::StatusOr<v1::Visibility> Check(grpc::Channel& channel, SidecarCalls& calls, const char* id) {
+absl::StatusOr<v1::Visibility> Check(SidecarCalls& calls, const char* id) {
   const absl::StatusOr<v1::Visibility> answer = calls.Check(kContainer, id);
-  if (!absl::IsUnavailable(answer.status())) return answer;
-  AwaitConnection(channel);
-  return calls.Check(kContainer, id);
+  return absl::IsUnavailable(answer.status()) ? calls.Check(kContainer, id) : answer;
 }
 
-absl::Status Expect(grpc::Channel& channel, SidecarCalls& calls, const char* id,
-                    v1::Visibility want) {
-  const absl::StatusOr<v1::Visibility> answer = Check(channel, calls, id);
+absl::Status Expect(SidecarCalls& calls, const char* id, v1::Visibility want) {
+  const absl::StatusOr<v1::Visibility> answer = Check(calls, id);
   if (!answer.ok()) return answer.status();
   if (*answer == want) return absl::OkStatus();
   return absl::InternalError(absl::StrCat(id, " is ", v1::Visibility_Name(*answer)));
@@ -64,10 +54,7 @@ int64_t AnonymousMemory(pid_t pid) {
 }
 
 Bystander::Bystander(std::string address, pid_t pid)
-    : address_(std::move(address)),
-      pid_(pid),
-      channel_(NewTestChannel(address_)),
-      calls_(channel_) {
+    : address_(std::move(address)), pid_(pid), calls_(NewTestChannel(address_)) {
   failure_ = Prepare(calls_);
   failed_ = !failure_.ok();
   thread_ = std::thread([this] { Run(); });
@@ -78,15 +65,15 @@ Bystander::~Bystander() {
   thread_.join();
 }
 
-absl::Status Bystander::CheckBoth(grpc::Channel& channel, SidecarCalls& calls) {
-  absl::Status status = Expect(channel, calls, "live", v1::VISIBILITY_VISIBLE);
-  status.Update(Expect(channel, calls, "expired", v1::VISIBILITY_EXPIRED));
+absl::Status Bystander::CheckBoth(SidecarCalls& calls) {
+  absl::Status status = Expect(calls, "live", v1::VISIBILITY_VISIBLE);
+  status.Update(Expect(calls, "expired", v1::VISIBILITY_EXPIRED));
   return status;
 }
 
 void Bystander::Run() {
   while (!stopping_ && !failed_) {
-    failure_ = CheckBoth(*channel_, calls_);
+    failure_ = CheckBoth(calls_);
     failed_ = !failure_.ok();
     most_memory_ = std::max<int64_t>(most_memory_, AnonymousMemory(pid_));
     ++rounds_;
@@ -101,10 +88,14 @@ absl::Status Bystander::AwaitRounds(int64_t rounds) {
 }
 
 absl::Status Bystander::CheckAsNewcomer() const {
-  const auto channel = NewTestChannel(address_);
-  AwaitConnection(*channel);
-  SidecarCalls calls(channel);
-  return CheckBoth(*channel, calls);
+  SidecarCalls calls(NewTestChannel(address_));
+  absl::Status status;
+  // Who connects while many others do waits for its turn.
+  WaitUntil([&] {
+    status = CheckBoth(calls);
+    return !absl::IsUnavailable(status);
+  });
+  return status;
 }
 
 }  // namespace ttl

@@ -1,7 +1,6 @@
 #ifndef TTL_TESTS_INTEGRATION_BYSTANDER_H_
 #define TTL_TESTS_INTEGRATION_BYSTANDER_H_
 
-#include <grpcpp/channel.h>
 #include <sys/types.h>
 
 #include <atomic>
@@ -39,12 +38,11 @@ class Bystander {
   int64_t most_memory() const { return most_memory_; }
 
  private:
-  static absl::Status CheckBoth(grpc::Channel& channel, SidecarCalls& calls);
+  static absl::Status CheckBoth(SidecarCalls& calls);
   void Run();
 
   const std::string address_;
   const pid_t pid_;
-  const std::shared_ptr<grpc::Channel> channel_;
   SidecarCalls calls_;
   std::atomic<int64_t> rounds_{0};
   std::atomic<int64_t> most_memory_{0};
