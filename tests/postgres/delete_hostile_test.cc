@@ -15,13 +15,6 @@ using testing::HasSubstr;
 
 class DeleteHostileTest : public testing::Test {
  protected:
-  void Fill(int rows) {
-    db_.Sql(absl::StrCat(kSessions,
-                         "; INSERT INTO sessions SELECT i, 'x', '2020-01-01', NULL "
-                         "FROM generate_series(1, ",
-                         rows, ") i"));
-  }
-
   void CreateDeleteTrigger(const std::string& body) {
     db_.Sql(absl::StrCat("CREATE FUNCTION instead() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN ",
                          body,
@@ -33,7 +26,7 @@ class DeleteHostileTest : public testing::Test {
 };
 
 TEST_F(DeleteHostileTest, TriggerThatUpdatesInsteadKeepsItsRowsAsTheyWere) {
-  Fill(4);
+  db_.FillSessions(4);
   CreateDeleteTrigger(
       "IF OLD.id > 2 THEN RETURN OLD; END IF;"
       "UPDATE sessions SET ts = now(), payload = 'gone' WHERE id = OLD.id; RETURN NULL;");
@@ -45,7 +38,7 @@ TEST_F(DeleteHostileTest, TriggerThatUpdatesInsteadKeepsItsRowsAsTheyWere) {
 }
 
 TEST_F(DeleteHostileTest, TriggerThatMovesTheRowIsNotTakenForADelete) {
-  Fill(2);
+  db_.FillSessions(2);
   CreateDeleteTrigger("UPDATE sessions SET id = -OLD.id WHERE id = OLD.id; RETURN NULL;");
   db_.Open({Sessions()});
   const v1::DeleteItemsResponse response = db_.DeleteAll("sessions");
@@ -97,7 +90,7 @@ TEST_F(DeleteHostileTest, ReasonIsShortAndUnicodeWhateverATriggerSays) {
   db_.Sql(absl::StrCat("CREATE DATABASE ", db_.name(),
                        "_bytes ENCODING SQL_ASCII LOCALE 'C' TEMPLATE template0"));
   db_.config().database = SharedServer().Conninfo(absl::StrCat(db_.name(), "_bytes"));
-  Fill(2);
+  db_.FillSessions(2);
   db_.Open({Sessions()});
   const auto bytes = SharedServer().Connect(absl::StrCat(db_.name(), "_bytes"));
   // The same table there.
@@ -134,7 +127,7 @@ TEST_F(DeleteHostileTest, KeyThatIsNoLongerUniqueConfusesNoOtherItem) {
 }
 
 TEST_F(DeleteHostileTest, SettingsOfTheRoleDoNotMatter) {
-  Fill(3);
+  db_.FillSessions(3);
   db_.Sql(absl::StrCat("ALTER DATABASE ", db_.name(), " SET array_nulls = off; ALTER DATABASE ",
                        db_.name(), " SET default_transaction_read_only = on"));
   db_.Open({Sessions()});

@@ -23,13 +23,6 @@ constexpr absl::Duration kPatience = StoreForTest::kPatience;
 
 class DeleteRefusalsTest : public testing::Test {
  protected:
-  void Fill(int rows) {
-    db_.Sql(absl::StrCat(kSessions,
-                         "; INSERT INTO sessions SELECT i, 'x', '2020-01-01', NULL "
-                         "FROM generate_series(1, ",
-                         rows, ") i"));
-  }
-
   int64_t Rows() {
     int64_t rows = -1;
     EXPECT_TRUE(absl::SimpleAtoi(db_.Value("SELECT count(*) FROM sessions"), &rows));
@@ -46,7 +39,7 @@ class DeleteRefusalsTest : public testing::Test {
 };
 
 TEST_F(DeleteRefusalsTest, RowsThatOthersReferToAreLeftAndTheOthersGo) {
-  Fill(500);
+  db_.FillSessions(500);
   db_.Sql(
       "CREATE TABLE baskets (id int, session bigint REFERENCES sessions);"
       "INSERT INTO baskets SELECT i, i * 100 FROM generate_series(1, 5) i");
@@ -62,7 +55,7 @@ TEST_F(DeleteRefusalsTest, RowsThatOthersReferToAreLeftAndTheOthersGo) {
 }
 
 TEST_F(DeleteRefusalsTest, DeferredConstraintsStrikeBeforeTheEnd) {
-  Fill(100);
+  db_.FillSessions(100);
   db_.Sql(
       "CREATE TABLE baskets (id int, session bigint REFERENCES sessions "
       "DEFERRABLE INITIALLY DEFERRED);"
@@ -76,7 +69,7 @@ TEST_F(DeleteRefusalsTest, DeferredConstraintsStrikeBeforeTheEnd) {
 }
 
 TEST_F(DeleteRefusalsTest, DeferredConstraintsAreCheckedAfterTheTriggersThatServeThem) {
-  Fill(10);
+  db_.FillSessions(10);
   db_.Sql(
       "CREATE TABLE baskets (id int, session bigint REFERENCES sessions "
       "DEFERRABLE INITIALLY DEFERRED);"
@@ -90,7 +83,7 @@ TEST_F(DeleteRefusalsTest, DeferredConstraintsAreCheckedAfterTheTriggersThatServ
 }
 
 TEST_F(DeleteRefusalsTest, CascadesTakeWhatHangsOnTheRow) {
-  Fill(10);
+  db_.FillSessions(10);
   db_.Sql(
       "CREATE TABLE baskets (id int, session bigint REFERENCES sessions ON DELETE CASCADE);"
       "INSERT INTO baskets SELECT i, i % 10 + 1 FROM generate_series(1, 100) i");
@@ -100,7 +93,7 @@ TEST_F(DeleteRefusalsTest, CascadesTakeWhatHangsOnTheRow) {
 }
 
 TEST_F(DeleteRefusalsTest, TriggerThatRaisesKeepsItsRowsOnly) {
-  Fill(50);
+  db_.FillSessions(50);
   db_.Sql(
       "CREATE FUNCTION guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
       "IF OLD.id = 7 THEN RAISE EXCEPTION 'seven is holy'; END IF;"
@@ -121,7 +114,7 @@ TEST_F(DeleteRefusalsTest, TriggerThatRaisesKeepsItsRowsOnly) {
 }
 
 TEST_F(DeleteRefusalsTest, LockOnWhatMustGoAlongIsWaitedForShortly) {
-  Fill(64);
+  db_.FillSessions(64);
   db_.Sql(
       "CREATE TABLE baskets (id int, session bigint REFERENCES sessions ON DELETE CASCADE);"
       "INSERT INTO baskets VALUES (1, 33)");
@@ -137,7 +130,7 @@ TEST_F(DeleteRefusalsTest, LockOnWhatMustGoAlongIsWaitedForShortly) {
 }
 
 TEST_F(DeleteRefusalsTest, TableThatIsLockedIsNoItemsFault) {
-  Fill(64);
+  db_.FillSessions(64);
   db_.config().lock_timeout = absl::Milliseconds(500);
   db_.Open({Sessions()});
   const v1::DeleteItemsRequest request = StoreForTest::Judged("sessions", db_.Items("sessions"));
@@ -155,7 +148,7 @@ TEST_F(DeleteRefusalsTest, TableThatIsLockedIsNoItemsFault) {
 }
 
 TEST_F(DeleteRefusalsTest, RowThatTakesTooLongIsFoundAndTheOthersGo) {
-  Fill(8);
+  db_.FillSessions(8);
   db_.Sql(
       "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
       "IF OLD.id = 5 THEN PERFORM pg_sleep(60); END IF; RETURN OLD; END $$;"
@@ -170,7 +163,7 @@ TEST_F(DeleteRefusalsTest, RowThatTakesTooLongIsFoundAndTheOthersGo) {
 }
 
 TEST_F(DeleteRefusalsTest, CallEndsAtItsDeadlineAndNotAfterBoundsTheStatement) {
-  Fill(4);
+  db_.FillSessions(4);
   db_.Sql(
       "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS "
       "$$ BEGIN PERFORM pg_sleep(60); RETURN OLD; END $$;"
@@ -198,7 +191,7 @@ TEST_F(DeleteRefusalsTest, CallEndsAtItsDeadlineAndNotAfterBoundsTheStatement) {
 }
 
 TEST_F(DeleteRefusalsTest, DefaultsOfTheDatabaseDoNotMatter) {
-  Fill(10);
+  db_.FillSessions(10);
   db_.Sql(absl::StrCat("ALTER DATABASE ", db_.name(),
                        " SET default_transaction_isolation = 'serializable'"));
   db_.Sql(absl::StrCat("ALTER DATABASE ", db_.name(), " SET default_transaction_read_only = on"));
@@ -207,7 +200,7 @@ TEST_F(DeleteRefusalsTest, DefaultsOfTheDatabaseDoNotMatter) {
 }
 
 TEST_F(DeleteRefusalsTest, NoDatabaseIsUnavailableAtOnce) {
-  Fill(1);
+  db_.FillSessions(1);
   db_.Open({Sessions()});
   const v1::DeleteItemsRequest request = StoreForTest::Judged("sessions", db_.Items("sessions"));
   StoreForTest other;
@@ -224,7 +217,7 @@ TEST_F(DeleteRefusalsTest, NoDatabaseIsUnavailableAtOnce) {
 }
 
 TEST_F(DeleteRefusalsTest, ConnectionsThatWereLostAreMadeAgain) {
-  Fill(3);
+  db_.FillSessions(3);
   db_.Open({Sessions()});
   std::vector<v1::Item> items = db_.Items("sessions");
   EXPECT_EQ(Outcomes(db_.Delete(StoreForTest::Judged("sessions", {items[0]}))), "DELETED");
@@ -235,7 +228,7 @@ TEST_F(DeleteRefusalsTest, ConnectionsThatWereLostAreMadeAgain) {
 }
 
 TEST_F(DeleteRefusalsTest, BusyConnectionsAreExhaustedAndNotWaitedForLong) {
-  Fill(8);
+  db_.FillSessions(8);
   db_.Sql(
       "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS "
       "$$ BEGIN PERFORM pg_sleep(60); RETURN OLD; END $$;"

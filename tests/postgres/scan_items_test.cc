@@ -56,10 +56,7 @@ class ScanItemsTest : public testing::Test {
   }
 
   void Fill(int rows) {
-    db_.Sql(absl::StrCat(kSessions,
-                         "; INSERT INTO sessions SELECT i, 'x', '2020-01-01', NULL "
-                         "FROM generate_series(1, ",
-                         rows, ") i"));
+    db_.FillSessions(rows);
     db_.Open({Sessions()});
   }
 

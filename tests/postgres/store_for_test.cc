@@ -110,6 +110,13 @@ std::vector<v1::Item> StoreForTest::Items(const std::string& container) {
   return items;
 }
 
+void StoreForTest::FillSessions(int rows) {
+  Sql(absl::StrCat(kSessions,
+                   "; INSERT INTO sessions SELECT i, 'x', '2020-01-01', NULL "
+                   "FROM generate_series(1, ",
+                   rows, ") i"));
+}
+
 v1::DeleteItemsRequest StoreForTest::Judged(const std::string& container,
                                             const std::vector<v1::Item>& items,
                                             int64_t default_ttl) {

@@ -47,6 +47,9 @@ class StoreForTest {
   std::unique_ptr<Connection> Connect() { return server_.Connect(name_); }
   const std::string& name() const { return name_; }
 
+  // Makes the usual table with rows 1 to `rows`, long past, without ttl.
+  void FillSessions(int rows);
+
   // All items of the container, by ScanItems.
   std::vector<v1::Item> Items(const std::string& container);
 
