@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "ttl/v1/container_service.grpc.pb.h"
+
 namespace ttl {
 namespace {
 
@@ -24,7 +26,7 @@ v1::WatchContainersRequest RequestFor(absl::Duration heartbeat_interval) {
 
 ContainerWatcher::ContainerWatcher(const std::shared_ptr<grpc::Channel>& channel,
                                    absl::Duration heartbeat_interval, Handlers handlers)
-    : stub_(v1::ContainerService::NewStub(channel)),
+    : channel_(channel),
       request_(RequestFor(heartbeat_interval)),
       handlers_(std::move(handlers)),
       thread_([this] { Run(); }) {}
@@ -52,7 +54,8 @@ void ContainerWatcher::Run() {
 }
 
 bool ContainerWatcher::WatchOnce(grpc::ClientContext& context) {
-  const auto reader = stub_->WatchContainers(&context, request_);
+  const auto stub = v1::ContainerService::NewStub(channel_);
+  const auto reader = stub->WatchContainers(&context, request_);
   bool heard = false;
   v1::WatchContainersResponse message;
   while (reader->Read(&message)) {

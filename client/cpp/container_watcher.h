@@ -12,7 +12,7 @@
 #include "grpcpp/channel.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/support/status.h"
-#include "ttl/v1/container_service.grpc.pb.h"
+#include "ttl/v1/container_service.pb.h"
 
 namespace ttl {
 
@@ -44,7 +44,7 @@ class ContainerWatcher {
   // False if the watcher is to stop.
   bool Pause(std::chrono::milliseconds pause);
 
-  const std::unique_ptr<v1::ContainerService::Stub> stub_;
+  const std::shared_ptr<grpc::Channel> channel_;
   v1::WatchContainersRequest request_;
   const Handlers handlers_;
 

@@ -10,10 +10,16 @@
 #include "absl/strings/str_cat.h"
 #include "client/cpp/client_channel.h"
 #include "client/cpp/grpc_status.h"
+#include "client/cpp/shared_checks.h"
 #include "client/cpp/visibility_answers.h"
 #include "client/cpp/wrong_length.h"
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "grpc/support/time.h"
 #include "grpcpp/client_context.h"
+#include "ttl/v1/container_service.grpc.pb.h"
+#include "ttl/v1/expiry_service.grpc.pb.h"
+#include "ttl/v1/item_service.grpc.pb.h"
+#include "ttl/v1/maintenance_service.grpc.pb.h"
 
 namespace ttl {
 namespace {
@@ -96,36 +102,59 @@ absl::Status ForEachPage(
 
 }  // namespace
 
+struct TtlClient::Stubs {
+  Stubs(const TtlClientOptions& options, SharedChecks::AskAlone check_alone)
+      : channel(NewClientChannel(options, RepeatReports::kOnlyIfRefused)),
+        repeatable_channel(NewClientChannel(options, RepeatReports::kAlsoIfUnanswered)),
+        shared_checks(*items, SharedChecksOptions(options.address), std::move(check_alone)) {}
+
+  // They differ only in their service config, so gRPC lets them share one
+  // connection.
+  const std::shared_ptr<grpc::Channel> channel;
+  const std::shared_ptr<grpc::Channel> repeatable_channel;
+  const std::unique_ptr<v1::ItemService::Stub> items = v1::ItemService::NewStub(channel);
+  const std::unique_ptr<v1::ItemService::Stub> repeatable_items =
+      v1::ItemService::NewStub(repeatable_channel);
+  const std::unique_ptr<v1::ContainerService::Stub> containers =
+      v1::ContainerService::NewStub(channel);
+  const std::unique_ptr<v1::ExpiryService::Stub> expiry = v1::ExpiryService::NewStub(channel);
+  const std::unique_ptr<v1::MaintenanceService::Stub> maintenance =
+      v1::MaintenanceService::NewStub(channel);
+  const std::unique_ptr<grpc::health::v1::Health::Stub> health =
+      grpc::health::v1::Health::NewStub(channel);
+  SharedChecks shared_checks;
+};
+
 TtlClient::TtlClient(TtlClientOptions options)
     : options_(std::move(options)),
-      channel_(NewClientChannel(options_, RepeatReports::kOnlyIfRefused)),
-      repeatable_channel_(NewClientChannel(options_, RepeatReports::kAlsoIfUnanswered)),
-      items_(v1::ItemService::NewStub(channel_)),
-      repeatable_items_(v1::ItemService::NewStub(repeatable_channel_)),
-      containers_(v1::ContainerService::NewStub(channel_)),
-      expiry_(v1::ExpiryService::NewStub(channel_)),
-      maintenance_(v1::MaintenanceService::NewStub(channel_)),
-      health_(grpc::health::v1::Health::NewStub(channel_)),
-      shared_checks_(
-          *items_, SharedChecksOptions(options_.address),
+      stubs_(std::make_unique<Stubs>(
+          options_,
           [this](absl::string_view container, const v1::VisibilityCheck& check,
-                 absl::Duration deadline) { return CheckAlone(container, check, deadline); }),
+                 absl::Duration deadline) { return CheckAlone(container, check, deadline); })),
       usage_(kUsageInterval,
              [this](const v1::ReportUsageRequest& request) { return ReportUsage(request); }) {}
 
 TtlClient::~TtlClient() = default;
 
+namespace {
+
+// The response of a blocking method of a generated stub.
 template <typename Stub, typename Request, typename Response>
-absl::StatusOr<Response> TtlClient::Call(Stub& stub,
-                                         grpc::Status (Stub::*method)(grpc::ClientContext*,
-                                                                      const Request&, Response*),
-                                         const Request& request, absl::Duration deadline) {
+Response ResponseOf(grpc::Status (Stub::*)(grpc::ClientContext*, const Request&, Response*));
+
+}  // namespace
+
+template <typename Stub, typename Method, typename Request>
+auto TtlClient::Call(Stub& stub, Method method, const Request& request, absl::Duration deadline) {
+  using Response = decltype(ResponseOf(method));
   grpc::ClientContext context;
   context.set_deadline(DeadlineIn(deadline));
   Response response;
   const grpc::Status status = (stub.*method)(&context, request, &response);
-  if (!status.ok()) return ToAbslStatus(status, options_.address, deadline);
-  return response;
+  if (!status.ok()) {
+    return absl::StatusOr<Response>(ToAbslStatus(status, options_.address, deadline));
+  }
+  return absl::StatusOr<Response>(std::move(response));
 }
 
 absl::StatusOr<v1::TrackResult> TtlClient::TrackItem(absl::string_view container,
@@ -144,7 +173,7 @@ absl::StatusOr<std::vector<v1::TrackResult>> TtlClient::TrackOnce(
   v1::TrackItemsRequest request;
   request.set_container(std::string(container));
   request.mutable_items()->Assign(items.begin(), items.end());
-  v1::ItemService::Stub& stub = EachHasSequence(items) ? *repeatable_items_ : *items_;
+  v1::ItemService::Stub& stub = EachHasSequence(items) ? *stubs_->repeatable_items : *stubs_->items;
   const absl::StatusOr<v1::TrackItemsResponse> response =
       Call(stub, &v1::ItemService::Stub::TrackItems, request, options_.report_deadline);
   if (!response.ok()) return response.status();
@@ -171,7 +200,8 @@ absl::StatusOr<std::vector<v1::UntrackResult>> TtlClient::UntrackOnce(
   v1::UntrackItemsRequest request;
   request.set_container(std::string(container));
   request.mutable_items()->Assign(deletions.begin(), deletions.end());
-  v1::ItemService::Stub& stub = EachHasSequence(deletions) ? *repeatable_items_ : *items_;
+  v1::ItemService::Stub& stub =
+      EachHasSequence(deletions) ? *stubs_->repeatable_items : *stubs_->items;
   const absl::StatusOr<v1::UntrackItemsResponse> response =
       Call(stub, &v1::ItemService::Stub::UntrackItems, request, options_.report_deadline);
   if (!response.ok()) return response.status();
@@ -184,7 +214,7 @@ absl::StatusOr<std::vector<v1::UntrackResult>> TtlClient::UntrackOnce(
 absl::StatusOr<VisibilityAnswer> TtlClient::CheckItem(absl::string_view container,
                                                       const v1::VisibilityCheck& check) {
   if (!options_.share_checks) return CheckAlone(container, check, options_.check_deadline);
-  return shared_checks_.Check(container, check, options_.check_deadline);
+  return stubs_->shared_checks.Check(container, check, options_.check_deadline);
 }
 
 absl::StatusOr<VisibilityAnswer> TtlClient::CheckAlone(absl::string_view container,
@@ -208,7 +238,7 @@ absl::StatusOr<std::vector<VisibilityAnswer>> TtlClient::CheckOnce(
   request.set_container(std::string(container));
   request.mutable_checks()->Assign(checks.begin(), checks.end());
   const absl::StatusOr<v1::CheckVisibilityResponse> response =
-      Call(*items_, &v1::ItemService::Stub::CheckVisibility, request, deadline);
+      Call(*stubs_->items, &v1::ItemService::Stub::CheckVisibility, request, deadline);
   if (!response.ok()) return response.status();
   return ToVisibilityAnswers("CheckVisibility", *response, checks.size());
 }
@@ -220,18 +250,19 @@ absl::StatusOr<v1::GetItemResponse> TtlClient::GetItem(absl::string_view contain
   request.set_container(std::string(container));
   request.set_partition_key(std::string(partition_key));
   request.set_id(std::string(id));
-  return Call(*items_, &v1::ItemService::Stub::GetItem, request, options_.check_deadline);
+  return Call(*stubs_->items, &v1::ItemService::Stub::GetItem, request, options_.check_deadline);
 }
 
 absl::StatusOr<v1::ListItemsResponse> TtlClient::ListItems(const v1::ListItemsRequest& request) {
-  return Call(*items_, &v1::ItemService::Stub::ListItems, request, options_.admin_deadline);
+  return Call(*stubs_->items, &v1::ItemService::Stub::ListItems, request, options_.admin_deadline);
 }
 
 absl::StatusOr<v1::Container> TtlClient::CreateContainer(const v1::Container& container) {
   v1::CreateContainerRequest request;
   *request.mutable_container() = container;
-  absl::StatusOr<v1::CreateContainerResponse> response = Call(
-      *containers_, &v1::ContainerService::Stub::CreateContainer, request, options_.admin_deadline);
+  absl::StatusOr<v1::CreateContainerResponse> response =
+      Call(*stubs_->containers, &v1::ContainerService::Stub::CreateContainer, request,
+           options_.admin_deadline);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_container());
 }
@@ -239,8 +270,9 @@ absl::StatusOr<v1::Container> TtlClient::CreateContainer(const v1::Container& co
 absl::StatusOr<v1::Container> TtlClient::GetContainer(absl::string_view id) {
   v1::GetContainerRequest request;
   request.set_id(std::string(id));
-  absl::StatusOr<v1::GetContainerResponse> response = Call(
-      *containers_, &v1::ContainerService::Stub::GetContainer, request, options_.admin_deadline);
+  absl::StatusOr<v1::GetContainerResponse> response =
+      Call(*stubs_->containers, &v1::ContainerService::Stub::GetContainer, request,
+           options_.admin_deadline);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_container());
 }
@@ -253,7 +285,7 @@ absl::StatusOr<std::vector<v1::Container>> TtlClient::ListContainers() {
         request.set_page_size(kMaxPageSize);
         request.set_page_token(token);
         absl::StatusOr<v1::ListContainersResponse> page =
-            Call(*containers_, &v1::ContainerService::Stub::ListContainers, request,
+            Call(*stubs_->containers, &v1::ContainerService::Stub::ListContainers, request,
                  options_.admin_deadline);
         if (!page.ok()) return page.status();
         std::move(page->mutable_containers()->begin(), page->mutable_containers()->end(),
@@ -283,7 +315,7 @@ absl::StatusOr<v1::UpdateContainerResponse> TtlClient::Update(
   *request.mutable_container() = container;
   for (const std::string& path : update_mask) request.mutable_update_mask()->add_paths(path);
   request.set_validate_only(validate_only);
-  return Call(*containers_, &v1::ContainerService::Stub::UpdateContainer, request,
+  return Call(*stubs_->containers, &v1::ContainerService::Stub::UpdateContainer, request,
               options_.admin_deadline);
 }
 
@@ -291,7 +323,7 @@ absl::Status TtlClient::DeleteContainer(absl::string_view id, absl::string_view 
   v1::DeleteContainerRequest request;
   request.set_id(std::string(id));
   request.set_etag(std::string(etag));
-  return Call(*containers_, &v1::ContainerService::Stub::DeleteContainer, request,
+  return Call(*stubs_->containers, &v1::ContainerService::Stub::DeleteContainer, request,
               options_.admin_deadline)
       .status();
 }
@@ -300,7 +332,7 @@ absl::StatusOr<v1::GetExpiryStatusResponse> TtlClient::GetExpiryStatus(
     absl::string_view container) {
   v1::GetExpiryStatusRequest request;
   request.set_container(std::string(container));
-  return Call(*expiry_, &v1::ExpiryService::Stub::GetExpiryStatus, request,
+  return Call(*stubs_->expiry, &v1::ExpiryService::Stub::GetExpiryStatus, request,
               options_.admin_deadline);
 }
 
@@ -312,7 +344,7 @@ absl::StatusOr<v1::ListExpiryStatusesResponse> TtlClient::ListExpiryStatuses() {
         request.set_page_size(kMaxPageSize);
         request.set_page_token(token);
         const absl::StatusOr<v1::ListExpiryStatusesResponse> page =
-            Call(*expiry_, &v1::ExpiryService::Stub::ListExpiryStatuses, request,
+            Call(*stubs_->expiry, &v1::ExpiryService::Stub::ListExpiryStatuses, request,
                  options_.admin_deadline);
         if (!page.ok()) return page.status();
         all.mutable_containers()->MergeFrom(page->containers());
@@ -330,7 +362,8 @@ absl::StatusOr<v1::ExplainItemResponse> TtlClient::ExplainItem(absl::string_view
   request.set_container(std::string(container));
   request.set_partition_key(std::string(partition_key));
   request.set_id(std::string(id));
-  return Call(*expiry_, &v1::ExpiryService::Stub::ExplainItem, request, options_.admin_deadline);
+  return Call(*stubs_->expiry, &v1::ExpiryService::Stub::ExplainItem, request,
+              options_.admin_deadline);
 }
 
 absl::StatusOr<v1::PauseState> TtlClient::PauseDeletes(absl::string_view container,
@@ -338,8 +371,8 @@ absl::StatusOr<v1::PauseState> TtlClient::PauseDeletes(absl::string_view contain
   v1::PauseDeletesRequest request;
   request.set_container(std::string(container));
   request.set_reason(std::string(reason));
-  absl::StatusOr<v1::PauseDeletesResponse> response =
-      Call(*expiry_, &v1::ExpiryService::Stub::PauseDeletes, request, options_.admin_deadline);
+  absl::StatusOr<v1::PauseDeletesResponse> response = Call(
+      *stubs_->expiry, &v1::ExpiryService::Stub::PauseDeletes, request, options_.admin_deadline);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_pause());
 }
@@ -348,8 +381,8 @@ absl::StatusOr<v1::PauseState> TtlClient::PauseAllDeletes(absl::string_view reas
   v1::PauseDeletesRequest request;
   request.set_all_containers(true);
   request.set_reason(std::string(reason));
-  absl::StatusOr<v1::PauseDeletesResponse> response =
-      Call(*expiry_, &v1::ExpiryService::Stub::PauseDeletes, request, options_.admin_deadline);
+  absl::StatusOr<v1::PauseDeletesResponse> response = Call(
+      *stubs_->expiry, &v1::ExpiryService::Stub::PauseDeletes, request, options_.admin_deadline);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_pause());
 }
@@ -357,20 +390,22 @@ absl::StatusOr<v1::PauseState> TtlClient::PauseAllDeletes(absl::string_view reas
 absl::Status TtlClient::ResumeDeletes(absl::string_view container) {
   v1::ResumeDeletesRequest request;
   request.set_container(std::string(container));
-  return Call(*expiry_, &v1::ExpiryService::Stub::ResumeDeletes, request, options_.admin_deadline)
+  return Call(*stubs_->expiry, &v1::ExpiryService::Stub::ResumeDeletes, request,
+              options_.admin_deadline)
       .status();
 }
 
 absl::Status TtlClient::ResumeAllDeletes() {
   v1::ResumeDeletesRequest request;
   request.set_all_containers(true);
-  return Call(*expiry_, &v1::ExpiryService::Stub::ResumeDeletes, request, options_.admin_deadline)
+  return Call(*stubs_->expiry, &v1::ExpiryService::Stub::ResumeDeletes, request,
+              options_.admin_deadline)
       .status();
 }
 
 absl::StatusOr<v1::ClockStatus> TtlClient::AcceptClock() {
   absl::StatusOr<v1::AcceptClockResponse> response =
-      Call(*expiry_, &v1::ExpiryService::Stub::AcceptClock, v1::AcceptClockRequest(),
+      Call(*stubs_->expiry, &v1::ExpiryService::Stub::AcceptClock, v1::AcceptClockRequest(),
            options_.admin_deadline);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_clock());
@@ -378,7 +413,8 @@ absl::StatusOr<v1::ClockStatus> TtlClient::AcceptClock() {
 
 absl::StatusOr<v1::ListStuckItemsResponse> TtlClient::ListStuckItems(
     const v1::ListStuckItemsRequest& request) {
-  return Call(*expiry_, &v1::ExpiryService::Stub::ListStuckItems, request, options_.admin_deadline);
+  return Call(*stubs_->expiry, &v1::ExpiryService::Stub::ListStuckItems, request,
+              options_.admin_deadline);
 }
 
 absl::StatusOr<v1::Container> TtlClient::ConfirmPolicy(absl::string_view container,
@@ -386,8 +422,8 @@ absl::StatusOr<v1::Container> TtlClient::ConfirmPolicy(absl::string_view contain
   v1::ConfirmPolicyRequest request;
   request.set_container(std::string(container));
   request.set_etag(std::string(etag));
-  absl::StatusOr<v1::ConfirmPolicyResponse> response =
-      Call(*expiry_, &v1::ExpiryService::Stub::ConfirmPolicy, request, options_.admin_deadline);
+  absl::StatusOr<v1::ConfirmPolicyResponse> response = Call(
+      *stubs_->expiry, &v1::ExpiryService::Stub::ConfirmPolicy, request, options_.admin_deadline);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_container());
 }
@@ -395,7 +431,8 @@ absl::StatusOr<v1::Container> TtlClient::ConfirmPolicy(absl::string_view contain
 absl::Status TtlClient::ConfirmStore(absl::string_view store_id) {
   v1::ConfirmStoreRequest request;
   request.set_store_id(std::string(store_id));
-  return Call(*expiry_, &v1::ExpiryService::Stub::ConfirmStore, request, options_.admin_deadline)
+  return Call(*stubs_->expiry, &v1::ExpiryService::Stub::ConfirmStore, request,
+              options_.admin_deadline)
       .status();
 }
 
@@ -404,35 +441,35 @@ absl::StatusOr<v1::Reconciliation> TtlClient::StartReconciliation(absl::string_v
   v1::StartReconciliationRequest request;
   request.set_container(std::string(container));
   request.set_dry_run(dry_run);
-  auto response = Call(*maintenance_, &v1::MaintenanceService::Stub::StartReconciliation, request,
-                       options_.admin_deadline);
+  auto response = Call(*stubs_->maintenance, &v1::MaintenanceService::Stub::StartReconciliation,
+                       request, options_.admin_deadline);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_reconciliation());
 }
 
 absl::StatusOr<v1::Reconciliation> TtlClient::GetReconciliation() {
-  auto response = Call(*maintenance_, &v1::MaintenanceService::Stub::GetReconciliation,
+  auto response = Call(*stubs_->maintenance, &v1::MaintenanceService::Stub::GetReconciliation,
                        v1::GetReconciliationRequest(), options_.admin_deadline);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_reconciliation());
 }
 
 absl::StatusOr<v1::Reconciliation> TtlClient::CancelReconciliation() {
-  auto response = Call(*maintenance_, &v1::MaintenanceService::Stub::CancelReconciliation,
+  auto response = Call(*stubs_->maintenance, &v1::MaintenanceService::Stub::CancelReconciliation,
                        v1::CancelReconciliationRequest(), options_.admin_deadline);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_reconciliation());
 }
 
 absl::Status TtlClient::TrustData() {
-  return Call(*maintenance_, &v1::MaintenanceService::Stub::TrustData, v1::TrustDataRequest(),
-              options_.admin_deadline)
+  return Call(*stubs_->maintenance, &v1::MaintenanceService::Stub::TrustData,
+              v1::TrustDataRequest(), options_.admin_deadline)
       .status();
 }
 
 absl::Status TtlClient::VerifyData(absl::FunctionRef<void(const v1::VerifyDataResponse&)> take) {
   grpc::ClientContext context;
-  const auto reader = maintenance_->VerifyData(&context, v1::VerifyDataRequest());
+  const auto reader = stubs_->maintenance->VerifyData(&context, v1::VerifyDataRequest());
   v1::VerifyDataResponse message;
   while (reader->Read(&message)) take(message);
   const grpc::Status status = reader->Finish();
@@ -443,7 +480,7 @@ absl::Status TtlClient::VerifyData(absl::FunctionRef<void(const v1::VerifyDataRe
 
 absl::Status TtlClient::BackUpData(absl::FunctionRef<bool(const v1::BackUpDataResponse&)> take) {
   grpc::ClientContext context;
-  const auto reader = maintenance_->BackUpData(&context, v1::BackUpDataRequest());
+  const auto reader = stubs_->maintenance->BackUpData(&context, v1::BackUpDataRequest());
   v1::BackUpDataResponse message;
   bool ended = false;
   while (!ended && reader->Read(&message)) ended = !take(message);
@@ -474,8 +511,9 @@ absl::StatusOr<std::optional<double>> TtlClient::ResetMaxDeletesPerSecond() {
 
 absl::StatusOr<std::optional<double>> TtlClient::SetLimit(
     const v1::SetMaxDeletesPerSecondRequest& request) {
-  const absl::StatusOr<v1::SetMaxDeletesPerSecondResponse> response = Call(
-      *expiry_, &v1::ExpiryService::Stub::SetMaxDeletesPerSecond, request, options_.admin_deadline);
+  const absl::StatusOr<v1::SetMaxDeletesPerSecondResponse> response =
+      Call(*stubs_->expiry, &v1::ExpiryService::Stub::SetMaxDeletesPerSecond, request,
+           options_.admin_deadline);
   if (!response.ok()) return response.status();
   if (!response->has_max_deletes_per_second()) return std::optional<double>();
   return std::optional<double>(response->max_deletes_per_second());
@@ -486,7 +524,8 @@ void TtlClient::AddUsage(absl::string_view container, double request_units) {
 }
 
 absl::Status TtlClient::ReportUsage(const v1::ReportUsageRequest& request) {
-  return Call(*expiry_, &v1::ExpiryService::Stub::ReportUsage, request, options_.check_deadline)
+  return Call(*stubs_->expiry, &v1::ExpiryService::Stub::ReportUsage, request,
+              options_.check_deadline)
       .status();
 }
 
@@ -495,7 +534,8 @@ absl::StatusOr<bool> TtlClient::IsServing(absl::string_view health_service) {
   using grpc::health::v1::HealthCheckResponse;
   grpc::health::v1::HealthCheckRequest request;
   request.set_service(std::string(health_service));
-  const auto response = Call(*health_, &Health::Stub::Check, request, options_.admin_deadline);
+  const auto response =
+      Call(*stubs_->health, &Health::Stub::Check, request, options_.admin_deadline);
   if (!response.ok()) return response.status();
   return response->status() == HealthCheckResponse::SERVING;
 }

@@ -11,15 +11,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "client/cpp/shared_checks.h"
 #include "client/cpp/ttl_client_options.h"
 #include "client/cpp/usage_reporter.h"
 #include "client/cpp/visibility_answer.h"
-#include "grpc/health/v1/health.grpc.pb.h"
-#include "ttl/v1/container_service.grpc.pb.h"
-#include "ttl/v1/expiry_service.grpc.pb.h"
-#include "ttl/v1/item_service.grpc.pb.h"
-#include "ttl/v1/maintenance_service.grpc.pb.h"
+#include "ttl/v1/container_service.pb.h"
+#include "ttl/v1/expiry_service.pb.h"
+#include "ttl/v1/item_service.pb.h"
+#include "ttl/v1/maintenance_service.pb.h"
 
 namespace ttl {
 
@@ -165,12 +163,12 @@ class TtlClient {
   absl::StatusOr<bool> IsServing(absl::string_view health_service);
 
  private:
+  // The channels and the generated stubs, whose headers are not for everybody to compile.
+  struct Stubs;
+
   // Calls `method` of `stub` with `deadline` for all attempts together.
-  template <typename Stub, typename Request, typename Response>
-  absl::StatusOr<Response> Call(Stub& stub,
-                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
-                                                             Response*),
-                                const Request& request, absl::Duration deadline);
+  template <typename Stub, typename Method, typename Request>
+  auto Call(Stub& stub, Method method, const Request& request, absl::Duration deadline);
 
   absl::StatusOr<v1::UpdateContainerResponse> Update(const v1::Container& container,
                                                      absl::Span<const std::string> update_mask,
@@ -191,17 +189,7 @@ class TtlClient {
                                               absl::Duration deadline);
 
   const TtlClientOptions options_;
-  // They differ only in their service config, so gRPC lets them share one
-  // connection.
-  const std::shared_ptr<grpc::Channel> channel_;
-  const std::shared_ptr<grpc::Channel> repeatable_channel_;
-  const std::unique_ptr<v1::ItemService::Stub> items_;
-  const std::unique_ptr<v1::ItemService::Stub> repeatable_items_;
-  const std::unique_ptr<v1::ContainerService::Stub> containers_;
-  const std::unique_ptr<v1::ExpiryService::Stub> expiry_;
-  const std::unique_ptr<v1::MaintenanceService::Stub> maintenance_;
-  const std::unique_ptr<grpc::health::v1::Health::Stub> health_;
-  SharedChecks shared_checks_;
+  const std::unique_ptr<Stubs> stubs_;
   UsageReporter usage_;  // last: its thread uses all the others
 };
 

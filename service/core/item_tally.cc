@@ -16,7 +16,7 @@ ItemEstimate CountUpToCut(const TimeHistogram& histogram, std::optional<int64_t>
 }
 
 // What `wide` counts and `narrow`, a part of it, does not.
-ItemEstimate Difference(ItemEstimate wide, const ItemEstimate& narrow) {
+ItemEstimate DifferenceOf(ItemEstimate wide, const ItemEstimate& narrow) {
   wide.sum -= narrow.sum;
   wide.error_bound_items += narrow.error_bound_items;
   return wide;
@@ -32,8 +32,8 @@ ItemEstimate Sum(ItemEstimate a, const ItemEstimate& b) {
 ItemEstimate CountBetween(const TimeHistogram& histogram, std::optional<int64_t> wait,
                           std::optional<int64_t> longer, int64_t now_seconds) {
   if (wait == longer) return {};
-  return Difference(CountUpToCut(histogram, wait, now_seconds),
-                    CountUpToCut(histogram, longer, now_seconds));
+  return DifferenceOf(CountUpToCut(histogram, wait, now_seconds),
+                      CountUpToCut(histogram, longer, now_seconds));
 }
 
 int64_t TimeInHistogram(const ItemTimes& times) {

@@ -12,6 +12,7 @@
 #include "grpcpp/support/channel_arguments.h"
 #include "service/core/mutex.h"
 #include "service/expiry/retry_info.h"
+#include "ttl/v1/primary_store_service.grpc.pb.h"
 
 namespace ttl {
 namespace {
@@ -64,10 +65,15 @@ struct PrimaryStoreClient::Call final : AnyCall {
   Answer<Response> answer;
 };
 
+struct PrimaryStoreClient::Stub {
+  std::unique_ptr<v1::PrimaryStoreService::Stub> generated;
+};
+
 PrimaryStoreClient::PrimaryStoreClient(const std::string& address,
                                        const std::shared_ptr<grpc::ChannelCredentials>& credentials,
                                        const std::string& server_name)
-    : stub_(NewStub(address, credentials, server_name)), thread_([this] { EndCalls(); }) {}
+    : stub_(std::make_unique<Stub>(Stub{NewStub(address, credentials, server_name)})),
+      thread_([this] { EndCalls(); }) {}
 
 PrimaryStoreClient::~PrimaryStoreClient() {
   Cancel();
@@ -87,7 +93,7 @@ void PrimaryStoreClient::Start(Method method, const Request& request, absl::Dura
   call->answer = std::move(answer);
   if (!Enter(*call)) return call->answer(absl::CancelledError("the sidecar is stopping"));
   Call<Response>& started = *call.release();  // EndCalls() deletes it
-  started.reader = (stub_.get()->*method)(&started.context, request, &queue_);
+  started.reader = (stub_->generated.get()->*method)(&started.context, request, &queue_);
   started.reader->Finish(&started.response, &started.status, static_cast<AnyCall*>(&started));
 }
 
@@ -109,7 +115,7 @@ absl::Status PrimaryStoreClient::ScanItems(
   context.set_deadline(After(deadline));
   context.set_wait_for_ready(false);
   if (!EnterScan(context)) return absl::CancelledError("the sidecar is stopping");
-  const auto reader = stub_->ScanItems(&context, request);
+  const auto reader = stub_->generated->ScanItems(&context, request);
   v1::ScanItemsResponse response;
   bool ended = false;
   while (!ended && reader->Read(&response)) ended = !take(response);

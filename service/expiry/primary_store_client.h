@@ -16,7 +16,7 @@
 #include "grpcpp/completion_queue.h"
 #include "grpcpp/security/credentials.h"
 #include "service/core/mutex.h"
-#include "ttl/v1/primary_store_service.grpc.pb.h"
+#include "ttl/v1/primary_store_service.pb.h"
 
 namespace ttl {
 
@@ -90,7 +90,8 @@ class PrimaryStoreClient {
   void EndCalls();
   bool AwaitCalls();
 
-  const std::unique_ptr<v1::PrimaryStoreService::Stub> stub_;
+  struct Stub;  // the generated one, whose header is not for everybody to compile
+  const std::unique_ptr<Stub> stub_;
   grpc::CompletionQueue queue_;
 
   Mutex mutex_;

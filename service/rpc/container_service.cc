@@ -25,15 +25,17 @@ ContainerService::ContainerService(Containers& containers, const Tallies& tallie
       options_(options),
       watches_(containers, clock) {}
 
-void ContainerService::AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker) {
-  QueuedMethods& methods = *queues_.emplace_back(std::make_unique<QueuedMethods>(queue));
-  MethodTable table(endpoint, *this, worker, methods);
-  table.Add(&Endpoint::RequestCreateContainer, &ContainerService::Create);
-  table.Add(&Endpoint::RequestGetContainer, &ContainerService::Get);
-  table.Add(&Endpoint::RequestListContainers, &ContainerService::List);
-  table.Add(&Endpoint::RequestUpdateContainer, &ContainerService::Update);
-  table.Add(&Endpoint::RequestDeleteContainer, &ContainerService::Delete);
-  methods.Add(watches_.AcceptCalls(endpoint, queue));
+const google::protobuf::ServiceDescriptor& ContainerService::descriptor() const {
+  return *v1::CreateContainerRequest::descriptor()->file()->service(0);
+}
+
+void ContainerService::AddMethods(MethodTable& table) {
+  table.Add("CreateContainer", *this, &ContainerService::Create);
+  table.Add("GetContainer", *this, &ContainerService::Get);
+  table.Add("ListContainers", *this, &ContainerService::List);
+  table.Add("UpdateContainer", *this, &ContainerService::Update);
+  table.Add("DeleteContainer", *this, &ContainerService::Delete);
+  watches_.AddMethod(table);
 }
 
 void ContainerService::Create(const v1::CreateContainerRequest& request,

@@ -1,20 +1,15 @@
 #ifndef TTL_SERVICE_RPC_CONTAINER_SERVICE_H_
 #define TTL_SERVICE_RPC_CONTAINER_SERVICE_H_
 
-#include <memory>
-#include <vector>
-
 #include "absl/time/time.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/usage_ledger.h"
-#include "service/rpc/call_queue.h"
-#include "service/rpc/call_worker.h"
 #include "service/rpc/container_watches.h"
-#include "service/rpc/queued_method.h"
+#include "service/rpc/rpc_service.h"
 #include "service/storage/containers.h"
 #include "service/storage/done.h"
 #include "service/storage/tallies.h"
-#include "ttl/v1/container_service.grpc.pb.h"
+#include "ttl/v1/container_service.pb.h"
 
 namespace ttl {
 
@@ -25,25 +20,14 @@ struct ContainerServiceOptions {
 
 // The gRPC service of the same name. Every change is logged with old and new
 // values. Thread-safe; never blocks.
-class ContainerService final {
+class ContainerService final : public RpcService {
  public:
-  // What a server registers of it; each server has its own.
-  using Endpoint = v1::ContainerService::AsyncService;
-
   // All must outlive this. `usage` forgets containers that are deleted.
   ContainerService(Containers& containers, const Tallies& tallies, const GuardedClock& clock,
                    UsageLedger& usage, const ContainerServiceOptions& options);
 
-  // Accepts calls of `endpoint` on a queue of its server, whose thread does not run yet;
-  // see CallQueue. This, `endpoint` and `worker` must outlive the queue. Once per queue,
-  // by one thread at a time.
-  void AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker);
-
-  // Before the server stops: ends the open streams, and later ones at once, with
-  // UNAVAILABLE. Thread-safe.
-  void EndStreams() {
-    for (const auto& methods : queues_) methods->EndStreams();
-  }
+  const google::protobuf::ServiceDescriptor& descriptor() const override;
+  void AddMethods(MethodTable& table) override;
 
  private:
   absl::Status Get(const v1::GetContainerRequest& request,
@@ -67,7 +51,6 @@ class ContainerService final {
   const GuardedClock& clock_;
   UsageLedger& usage_;
   const ContainerServiceOptions options_;
-  std::vector<std::unique_ptr<QueuedMethods>> queues_;
   ContainerWatches watches_;
 };
 

@@ -8,8 +8,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "service/rpc/async_write_stream.h"
+#include "service/rpc/message_exchange.h"
 #include "service/rpc/method_gate.h"
+#include "service/rpc/queued_method.h"
 #include "service/rpc/watch_position.h"
+#include "ttl/v1/container_service.pb.h"
 
 namespace ttl {
 namespace {
@@ -21,7 +24,7 @@ constexpr absl::Duration kDefaultHeartbeat = absl::Seconds(1);
 constexpr absl::Duration kMinHeartbeat = absl::Milliseconds(100);
 constexpr absl::Duration kMaxHeartbeat = absl::Minutes(1);
 
-constexpr char kMethodName[] = "ContainerService/WatchContainers";
+constexpr char kMethodName[] = "WatchContainers";
 
 // While nobody watches.
 constexpr absl::Duration kIdle = absl::Minutes(1);
@@ -41,8 +44,7 @@ absl::StatusOr<absl::Duration> ReadHeartbeat(const v1::WatchContainersRequest& r
 
 // One stream. Its messages are sent by the thread of ContainerWatches or by that of the
 // queue.
-class ContainerWatches::Stream final
-    : public AsyncWriteStream<v1::WatchContainersRequest, v1::WatchContainersResponse> {
+class ContainerWatches::Stream final : public AsyncWriteStream {
  public:
   explicit Stream(Method& method);
 
@@ -56,14 +58,16 @@ class ContainerWatches::Stream final
   }
 
  private:
-  void OnOpen(const v1::WatchContainersRequest& request) override;
+  void OnOpen(grpc::ByteBuffer& request) override;
   void OnEnded() override { owner_.Remove(*this); }
 
-  bool MakeNext(v1::WatchContainersResponse& message) override {
-    if (!position_.NextNews(message)) {
+  bool MakeNext(grpc::ByteBuffer& message) override {
+    response_.Clear();
+    if (!position_.NextNews(response_)) {
       if (UntilHeartbeat() > absl::ZeroDuration()) return false;
-      position_.Heartbeat(message);
+      position_.Heartbeat(response_);
     }
+    message = SerializeMessage(response_);
     last_sent_ = WaitClock::now();
     return true;
   }
@@ -76,36 +80,36 @@ class ContainerWatches::Stream final
   ContainerWatches& owner_;
   absl::Duration heartbeat_ = kDefaultHeartbeat;  // constant once it is open
   std::atomic<WaitClock::time_point> last_sent_ = WaitClock::now();
-  WatchPosition position_;  // for MakeNext() alone
+  // For MakeNext() alone.
+  WatchPosition position_;
+  v1::WatchContainersResponse response_;
 };
 
 // Accepts streams on one queue, one at a time.
 class ContainerWatches::Method final : public QueuedMethod {
  public:
-  Method(ContainerWatches& owner, v1::ContainerService::AsyncService& service, CallQueue& queue)
+  Method(ContainerWatches& owner, MethodTable& table)
       : owner_(owner),
-        service_(service),
-        queue_(queue),
-        counter_(queue.counters().AddStream(kMethodName)),
-        gate_(kMethodName, queue.access()) {
+        endpoint_(table.endpoint()),
+        queue_(table.queue()),
+        method_(table.Find(kMethodName)),
+        counter_(queue_.counters().AddStream(NameOf(method_))),
+        gate_(NameOf(method_), queue_.access()) {
     Accept();
   }
 
   ContainerWatches& owner() { return owner_; }
   const MethodGate& gate() const { return gate_; }
 
-  void Accept() {
-    std::make_shared<Stream>(*this)->Accept(queue_, counter_, [this](auto... arguments) {
-      service_.RequestWatchContainers(arguments...);
-    });
-  }
+  void Accept() { std::make_shared<Stream>(*this)->Accept(queue_, counter_, endpoint_, method_); }
 
   void EndStreams(const absl::Status& status) override { owner_.EndStreams(status); }
 
  private:
   ContainerWatches& owner_;
-  v1::ContainerService::AsyncService& service_;
+  ByteService& endpoint_;
   CallQueue& queue_;
+  const google::protobuf::MethodDescriptor& method_;
   MethodCounter& counter_;
   const MethodGate gate_;
 };
@@ -115,11 +119,13 @@ ContainerWatches::Stream::Stream(Method& method)
       owner_(method.owner()),
       position_(method.owner().containers_, method.owner().clock_) {}
 
-void ContainerWatches::Stream::OnOpen(const v1::WatchContainersRequest& request) {
+void ContainerWatches::Stream::OnOpen(grpc::ByteBuffer& bytes) {
   method_.Accept();
   if (const absl::Status admitted = method_.gate().Admit(context()); !admitted.ok()) {
     return End(admitted);
   }
+  v1::WatchContainersRequest request;
+  if (!ParseMessage(bytes, request)) return End(UnparsableRequest());
   const absl::StatusOr<absl::Duration> heartbeat = ReadHeartbeat(request);
   if (!heartbeat.ok()) return End(heartbeat.status());
   heartbeat_ = *heartbeat;
@@ -136,9 +142,8 @@ ContainerWatches::ContainerWatches(Containers& containers, const GuardedClock& c
 
 ContainerWatches::~ContainerWatches() { containers_.RemoveListener(signal_); }
 
-std::unique_ptr<QueuedMethod> ContainerWatches::AcceptCalls(
-    v1::ContainerService::AsyncService& service, CallQueue& queue) {
-  return std::make_unique<Method>(*this, service, queue);
+void ContainerWatches::AddMethod(MethodTable& table) {
+  table.Add(kMethodName, std::make_unique<Method>(*this, table));
 }
 
 void ContainerWatches::EndStreams(const absl::Status& status) {

@@ -12,10 +12,8 @@
 #include "service/core/guarded_clock.h"
 #include "service/core/mutex.h"
 #include "service/core/wake_signal.h"
-#include "service/rpc/call_queue.h"
-#include "service/rpc/queued_method.h"
+#include "service/rpc/method_table.h"
 #include "service/storage/containers.h"
-#include "ttl/v1/container_service.grpc.pb.h"
 
 namespace ttl {
 
@@ -35,9 +33,8 @@ class ContainerWatches {
   ContainerWatches(const ContainerWatches&) = delete;
   ContainerWatches& operator=(const ContainerWatches&) = delete;
 
-  // The method WatchContainers of `service` on a queue, whose thread does not run yet.
-  std::unique_ptr<QueuedMethod> AcceptCalls(v1::ContainerService::AsyncService& service,
-                                            CallQueue& queue);
+  // Adds the method WatchContainers.
+  void AddMethod(MethodTable& table);
 
  private:
   class Method;

@@ -107,20 +107,22 @@ ExpiryService::ExpiryService(const Parts& parts, ExpiryServiceOptions options)
              .trust = parts.trust,
              .container_max_deletes_per_second = options_.container_max_deletes_per_second}) {}
 
-void ExpiryService::AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker) {
-  QueuedMethods& methods = *queues_.emplace_back(std::make_unique<QueuedMethods>(queue));
-  MethodTable table(endpoint, *this, worker, methods);
-  table.Add(&Endpoint::RequestGetExpiryStatus, &ExpiryService::Get);
-  table.Add(&Endpoint::RequestListExpiryStatuses, &ExpiryService::List);
-  table.Add(&Endpoint::RequestExplainItem, &ExpiryService::Explain);
-  table.Add(&Endpoint::RequestPauseDeletes, &ExpiryService::HandlePause);
-  table.Add(&Endpoint::RequestResumeDeletes, &ExpiryService::HandleResume);
-  table.Add(&Endpoint::RequestAcceptClock, &ExpiryService::Accept);
-  table.Add(&Endpoint::RequestListStuckItems, &ExpiryService::ListStuck);
-  table.Add(&Endpoint::RequestReportUsage, &ExpiryService::Report);
-  table.Add(&Endpoint::RequestConfirmPolicy, &ExpiryService::HandleConfirmPolicy);
-  table.Add(&Endpoint::RequestConfirmStore, &ExpiryService::HandleConfirmStore);
-  table.Add(&Endpoint::RequestSetMaxDeletesPerSecond, &ExpiryService::SetLimit);
+const google::protobuf::ServiceDescriptor& ExpiryService::descriptor() const {
+  return *v1::GetExpiryStatusRequest::descriptor()->file()->service(0);
+}
+
+void ExpiryService::AddMethods(MethodTable& table) {
+  table.Add("GetExpiryStatus", *this, &ExpiryService::Get);
+  table.Add("ListExpiryStatuses", *this, &ExpiryService::List);
+  table.Add("ExplainItem", *this, &ExpiryService::Explain);
+  table.Add("PauseDeletes", *this, &ExpiryService::HandlePause);
+  table.Add("ResumeDeletes", *this, &ExpiryService::HandleResume);
+  table.Add("AcceptClock", *this, &ExpiryService::Accept);
+  table.Add("ListStuckItems", *this, &ExpiryService::ListStuck);
+  table.Add("ReportUsage", *this, &ExpiryService::Report);
+  table.Add("ConfirmPolicy", *this, &ExpiryService::HandleConfirmPolicy);
+  table.Add("ConfirmStore", *this, &ExpiryService::HandleConfirmStore);
+  table.Add("SetMaxDeletesPerSecond", *this, &ExpiryService::SetLimit);
 }
 
 absl::Status ExpiryService::Get(const v1::GetExpiryStatusRequest& request,

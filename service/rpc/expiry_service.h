@@ -2,10 +2,8 @@
 #define TTL_SERVICE_RPC_EXPIRY_SERVICE_H_
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -17,14 +15,12 @@
 #include "service/core/sweep_board.h"
 #include "service/core/tally_view.h"
 #include "service/core/usage_ledger.h"
-#include "service/rpc/call_queue.h"
-#include "service/rpc/call_worker.h"
 #include "service/rpc/check_counters.h"
 #include "service/rpc/expiry_view.h"
-#include "service/rpc/queued_method.h"
+#include "service/rpc/rpc_service.h"
 #include "service/storage/done.h"
 #include "service/storage/storage.h"
-#include "ttl/v1/expiry_service.grpc.pb.h"
+#include "ttl/v1/expiry_service.pb.h"
 
 namespace ttl {
 
@@ -46,11 +42,8 @@ struct ExpiryServiceOptions {
 // The gRPC service of the same name. Every lever pulled is logged with old and
 // new state. Thread-safe; never waits for a change to become durable, and reads
 // storage on the thread of the worker.
-class ExpiryService final {
+class ExpiryService final : public RpcService {
  public:
-  // What a server registers of it; each server has its own.
-  using Endpoint = v1::ExpiryService::AsyncService;
-
   // What it works on; all must outlive it.
   struct Parts {
     Storage& storage;
@@ -65,10 +58,8 @@ class ExpiryService final {
 
   ExpiryService(const Parts& parts, ExpiryServiceOptions options);
 
-  // Accepts calls of `endpoint` on a queue of its server, whose thread does not run yet;
-  // see CallQueue. This, `endpoint` and `worker` must outlive the queue. Once per queue,
-  // by one thread at a time.
-  void AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker);
+  const google::protobuf::ServiceDescriptor& descriptor() const override;
+  void AddMethods(MethodTable& table) override;
 
  private:
   using Moment = ExpiryView::Moment;
@@ -108,7 +99,6 @@ class ExpiryService final {
   const Parts parts_;
   const ExpiryServiceOptions options_;
   const ExpiryView view_;
-  std::vector<std::unique_ptr<QueuedMethods>> queues_;
 };
 
 }  // namespace ttl

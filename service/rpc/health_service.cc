@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "service/rpc/async_unary_method.h"
 #include "service/rpc/async_write_stream.h"
+#include "service/rpc/message_exchange.h"
+#include "service/rpc/method_table.h"
+#include "service/rpc/queued_method.h"
 #include "service/rpc/quoted.h"
 
 namespace ttl {
@@ -14,23 +16,26 @@ namespace {
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 
+constexpr char kWatch[] = "Watch";
+
 }  // namespace
 
 // One open Watch.
-class HealthService::Watch final
-    : public AsyncWriteStream<HealthCheckRequest, HealthCheckResponse> {
+class HealthService::Watch final : public AsyncWriteStream {
  public:
   Watch(HealthService& owner, WatchMethod& method) : owner_(owner), method_(method) {}
 
  private:
-  void OnOpen(const HealthCheckRequest& request) override;
+  void OnOpen(grpc::ByteBuffer& bytes) override;
   void OnEnded() override { owner_.Remove(*this); }
 
-  bool MakeNext(HealthCheckResponse& message) override {
+  bool MakeNext(grpc::ByteBuffer& message) override {
     const Status status = owner_.StatusOf(service_);
     if (told_ == status) return false;
     told_ = status;
-    message.set_status(status);
+    HealthCheckResponse response;
+    response.set_status(status);
+    message = SerializeMessage(response);
     return true;
   }
 
@@ -43,31 +48,33 @@ class HealthService::Watch final
 // Accepts watches on one queue, one at a time.
 class HealthService::WatchMethod final : public QueuedMethod {
  public:
-  WatchMethod(HealthService& owner, Endpoint& endpoint, CallQueue& queue)
+  WatchMethod(HealthService& owner, MethodTable& table)
       : owner_(owner),
-        endpoint_(endpoint),
-        queue_(queue),
-        counter_(queue.counters().AddStream("Health/Watch")) {
+        endpoint_(table.endpoint()),
+        queue_(table.queue()),
+        method_(table.Find(kWatch)),
+        counter_(queue_.counters().AddStream(NameOf(method_))) {
     Accept();
   }
 
   void Accept() {
-    std::make_shared<Watch>(owner_, *this)->Accept(queue_, counter_, [this](auto... arguments) {
-      endpoint_.RequestWatch(arguments...);
-    });
+    std::make_shared<Watch>(owner_, *this)->Accept(queue_, counter_, endpoint_, method_);
   }
 
   void EndStreams(const absl::Status& status) override { owner_.EndWatches(status); }
 
  private:
   HealthService& owner_;
-  Endpoint& endpoint_;
+  ByteService& endpoint_;
   CallQueue& queue_;
+  const google::protobuf::MethodDescriptor& method_;
   MethodCounter& counter_;
 };
 
-void HealthService::Watch::OnOpen(const HealthCheckRequest& request) {
+void HealthService::Watch::OnOpen(grpc::ByteBuffer& bytes) {
   method_.Accept();
+  HealthCheckRequest request;
+  if (!ParseMessage(bytes, request)) return End(UnparsableRequest());
   service_ = request.service();
   const absl::Status added = owner_.Add(std::static_pointer_cast<Watch>(shared_from_this()));
   added.ok() ? SendNext() : End(added);
@@ -76,20 +83,13 @@ void HealthService::Watch::OnOpen(const HealthCheckRequest& request) {
 HealthService::HealthService() = default;
 HealthService::~HealthService() = default;
 
-void HealthService::AcceptCalls(Endpoint& endpoint, CallQueue& queue) {
-  using Check = AsyncUnaryMethod<HealthCheckRequest, HealthCheckResponse>;
-  QueuedMethods& methods = *queues_.emplace_back(std::make_unique<QueuedMethods>(queue));
-  methods.Add(std::make_unique<Check>(
-      queue, "Health/Check", /*waiting_calls=*/1,
-      Check::Functions{CallRequester(endpoint, &Endpoint::RequestCheck),
-                       [this](const HealthCheckRequest& request, HealthCheckResponse& response,
-                              DoneStatus done) { done(HandleCheck(request, response)); },
-                       [](const HealthCheckRequest& request) { return request.ByteSizeLong(); }}));
-  methods.Add(std::make_unique<WatchMethod>(*this, endpoint, queue));
+const google::protobuf::ServiceDescriptor& HealthService::descriptor() const {
+  return *HealthCheckRequest::descriptor()->file()->service(0);
 }
 
-void HealthService::EndStreams() {
-  for (const auto& methods : queues_) methods->EndStreams();
+void HealthService::AddMethods(MethodTable& table) {
+  table.AddQuick("Check", *this, &HealthService::HandleCheck);
+  table.Add(kWatch, std::make_unique<WatchMethod>(*this, table));
 }
 
 void HealthService::SetServingStatus(const std::string& service, bool serving) {

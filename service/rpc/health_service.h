@@ -10,34 +10,24 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "grpc/health/v1/health.grpc.pb.h"
+#include "grpc/health/v1/health.pb.h"
 #include "service/core/mutex.h"
-#include "service/rpc/call_queue.h"
-#include "service/rpc/queued_method.h"
+#include "service/rpc/rpc_service.h"
 
 namespace ttl {
 
 // The health protocol of gRPC. In place of the one that comes with gRPC, which brings
 // threads that poll for all calls of the process and so slow down the checks.
 // Thread-safe.
-class HealthService final : public grpc::HealthCheckServiceInterface {
+class HealthService final : public RpcService, public grpc::HealthCheckServiceInterface {
  public:
-  // What a server registers of it; each server has its own.
-  using Endpoint = grpc::health::v1::Health::AsyncService;
-
   static constexpr size_t kMaxWatches = 256;
 
   HealthService();
   ~HealthService() override;
 
-  // Accepts calls of `endpoint` on a queue of its server, whose thread does not run yet;
-  // see CallQueue. This and `endpoint` must outlive the queue. Once per queue, by one
-  // thread at a time.
-  void AcceptCalls(Endpoint& endpoint, CallQueue& queue);
-
-  // Before the server stops: ends the open streams, and later ones at once, with
-  // UNAVAILABLE.
-  void EndStreams();
+  const google::protobuf::ServiceDescriptor& descriptor() const override;
+  void AddMethods(MethodTable& table) override;
 
   // From now on the name is known.
   void SetServingStatus(const std::string& service, bool serving) override;
@@ -62,7 +52,6 @@ class HealthService final : public grpc::HealthCheckServiceInterface {
   absl::flat_hash_map<std::string, bool> serving_ ABSL_GUARDED_BY(mutex_);
   absl::Status end_status_ ABSL_GUARDED_BY(mutex_);  // OK: streams go on
   Watches watches_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::unique_ptr<QueuedMethods>> queues_;
 };
 
 }  // namespace ttl

@@ -3,32 +3,19 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 
+#include <memory>
 #include <utility>
 
 #include "service/core/status_macros.h"
-#include "service/rpc/async_stream_method.h"
-#include "service/rpc/async_unary_method.h"
 #include "service/rpc/check_answers.h"
 #include "service/rpc/check_request.h"
+#include "service/rpc/exchange.h"
+#include "service/rpc/message_exchange.h"
 #include "service/rpc/method_table.h"
 #include "service/rpc/status_mapping.h"
 
 namespace ttl {
 namespace {
-
-// Calls accepted in advance of the methods that are called most.
-constexpr int kWaitingCalls = 16;
-
-size_t CountBytes(const grpc::ByteBuffer& message) { return message.Length(); }
-size_t CountBytes(const google::protobuf::MessageLite& message) { return message.ByteSizeLong(); }
-
-// RequestX of a streaming method, for what asks for calls.
-template <typename Method>
-auto StreamRequester(ItemEndpoint& service, Method request_call) {
-  return [&service, request_call](auto* context, auto* stream, auto* queue, void* tag) {
-    (service.*request_call)(context, stream, queue, queue, tag);
-  };
-}
 
 // The bytes of a message in one piece; `slice` keeps them.
 absl::string_view Contiguous(const grpc::ByteBuffer& message, grpc::Slice& slice) {
@@ -70,9 +57,7 @@ class CheckHandler {
     }
     v1::StreamCheckVisibilityResponse refusal;
     FillMessageError(status, *refusal.mutable_error());
-    response = MakeMessage(refusal.ByteSizeLong(), [&refusal](uint8_t* out) {
-      refusal.SerializeWithCachedSizesToArray(out);
-    });
+    response = SerializeMessage(refusal);
     return status;
   }
 
@@ -89,6 +74,33 @@ class CheckHandler {
   CheckAnswers answers_;
 };
 
+// One check at a time, by a handler that all of a queue share.
+class CheckExchange final : public Exchange {
+ public:
+  using Method = absl::Status (CheckHandler::*)(const grpc::ByteBuffer&, grpc::ByteBuffer&);
+
+  CheckExchange(std::shared_ptr<CheckHandler> handler, Method handle)
+      : handler_(std::move(handler)), handle_(handle) {}
+
+  // What is wrong with the bytes is said by the handler.
+  bool Read(grpc::ByteBuffer& request) override {
+    request_.Swap(&request);
+    return true;
+  }
+  void Handle(DoneStatus done) override { done((*handler_.*handle_)(request_, response_)); }
+  grpc::ByteBuffer& Write() override { return response_; }
+  void Clear() override {
+    request_.Clear();
+    response_.Clear();
+  }
+
+ private:
+  const std::shared_ptr<CheckHandler> handler_;
+  const Method handle_;
+  grpc::ByteBuffer request_;
+  grpc::ByteBuffer response_;
+};
+
 // Calls `done` after a refusal has been written into the response.
 DoneStatus TellRefusal(v1::StreamTrackItemsResponse& response, DoneStatus done) {
   return [&response, done = std::move(done)](const absl::Status& status) mutable {
@@ -97,73 +109,38 @@ DoneStatus TellRefusal(v1::StreamTrackItemsResponse& response, DoneStatus done) 
   };
 }
 
-void TrackStreamed(ItemCalls& calls, const v1::StreamTrackItemsRequest& request,
-                   v1::StreamTrackItemsResponse& response, DoneStatus done) {
+}  // namespace
+
+const google::protobuf::ServiceDescriptor& ItemService::descriptor() const {
+  return *v1::TrackItemsRequest::descriptor()->file()->service(0);
+}
+
+void ItemService::AddMethods(MethodTable& table) {
+  const auto checks = std::make_shared<CheckHandler>(calls_);
+  table.AddByteUnary(
+      "CheckVisibility",
+      [checks] { return std::make_unique<CheckExchange>(checks, &CheckHandler::Handle); },
+      MethodTable::kManyWaitingCalls);
+  table.AddByteStream("StreamCheckVisibility", [checks] {
+    return std::make_unique<CheckExchange>(checks, &CheckHandler::HandleStreamed);
+  });
+  table.AddQuick("TrackItems", calls_, &ItemCalls::Track, MethodTable::kManyWaitingCalls);
+  table.AddStream("StreamTrackItems", *this, &ItemService::TrackStreamed);
+  table.AddQuick("UntrackItems", calls_, &ItemCalls::Untrack);
+  table.AddQuick("GetItem", calls_, &ItemCalls::Get);
+  table.Add("ListItems", calls_, &ItemCalls::List);
+}
+
+void ItemService::TrackStreamed(const v1::StreamTrackItemsRequest& request,
+                                v1::StreamTrackItemsResponse& response, DoneStatus done) {
   done = TellRefusal(response, std::move(done));
   if (!request.has_untrack()) {
-    return calls.Track(request.request(), *response.mutable_response(), std::move(done));
+    return calls_.Track(request.request(), *response.mutable_response(), std::move(done));
   }
   if (request.has_request()) {
     return done(absl::InvalidArgumentError("request and untrack are both set: must be one"));
   }
-  calls.Untrack(request.untrack(), *response.mutable_untracked(), std::move(done));
-}
-
-void AddCheckMethods(ItemEndpoint& service, ItemCalls& calls, QueuedMethods& methods) {
-  using Bytes = grpc::ByteBuffer;
-  auto handler = std::make_shared<CheckHandler>(calls);
-  methods.Add(std::make_unique<AsyncUnaryMethod<Bytes, Bytes>>(
-      methods.queue(), "ItemService/CheckVisibility", kWaitingCalls,
-      AsyncUnaryMethod<Bytes, Bytes>::Functions{
-          CallRequester(service, &ItemEndpoint::RequestCheckVisibility),
-          [handler](const Bytes& request, Bytes& response, DoneStatus done) {
-            done(handler->Handle(request, response));
-          },
-          [](const Bytes& request) { return CountBytes(request); }}));
-  methods.Add(std::make_unique<AsyncStreamMethod<Bytes, Bytes>>(
-      methods.queue(), "ItemService/StreamCheckVisibility",
-      AsyncStreamMethod<Bytes, Bytes>::Functions{
-          StreamRequester(service, &ItemEndpoint::RequestStreamCheckVisibility),
-          [handler](const Bytes& request, Bytes& response, DoneStatus done) {
-            done(handler->HandleStreamed(request, response));
-          },
-          [](const Bytes& request) { return CountBytes(request); }}));
-}
-
-void AddTrackMethods(ItemEndpoint& service, ItemCalls& calls, QueuedMethods& methods) {
-  using Unary = AsyncUnaryMethod<v1::TrackItemsRequest, v1::TrackItemsResponse>;
-  methods.Add(std::make_unique<Unary>(
-      methods.queue(), MethodName<v1::TrackItemsRequest>(), kWaitingCalls,
-      Unary::Functions{
-          CallRequester(service, &ItemEndpoint::RequestTrackItems),
-          [&calls](const v1::TrackItemsRequest& request, v1::TrackItemsResponse& response,
-                   DoneStatus done) { calls.Track(request, response, std::move(done)); },
-          [](const v1::TrackItemsRequest& request) { return CountBytes(request); }}));
-  using Streamed = AsyncStreamMethod<v1::StreamTrackItemsRequest, v1::StreamTrackItemsResponse>;
-  methods.Add(std::make_unique<Streamed>(
-      methods.queue(), MethodName<v1::StreamTrackItemsRequest>(),
-      Streamed::Functions{
-          StreamRequester(service, &ItemEndpoint::RequestStreamTrackItems),
-          [&calls](const v1::StreamTrackItemsRequest& request,
-                   v1::StreamTrackItemsResponse& response,
-                   DoneStatus done) { TrackStreamed(calls, request, response, std::move(done)); },
-          [](const v1::StreamTrackItemsRequest& request) { return CountBytes(request); }}));
-}
-
-}  // namespace
-
-void ItemService::AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker) {
-  QueuedMethods& methods = *queues_.emplace_back(std::make_unique<QueuedMethods>(queue));
-  AddCheckMethods(endpoint, calls_, methods);
-  AddTrackMethods(endpoint, calls_, methods);
-  MethodTable table(endpoint, calls_, worker, methods);
-  table.AddQuick(&ItemEndpoint::RequestUntrackItems, &ItemCalls::Untrack);
-  table.AddQuick(&ItemEndpoint::RequestGetItem, &ItemCalls::Get);
-  table.Add(&ItemEndpoint::RequestListItems, &ItemCalls::List);
-}
-
-void ItemService::EndStreams() {
-  for (const auto& methods : queues_) methods->EndStreams();
+  calls_.Untrack(request.untrack(), *response.mutable_untracked(), std::move(done));
 }
 
 }  // namespace ttl

@@ -1,48 +1,29 @@
 #ifndef TTL_SERVICE_RPC_ITEM_SERVICE_H_
 #define TTL_SERVICE_RPC_ITEM_SERVICE_H_
 
-#include <memory>
-#include <vector>
-
-#include "service/rpc/call_queue.h"
-#include "service/rpc/call_worker.h"
 #include "service/rpc/item_calls.h"
-#include "service/rpc/queued_method.h"
-#include "ttl/v1/item_service.grpc.pb.h"
+#include "service/rpc/rpc_service.h"
+#include "service/storage/done.h"
+#include "ttl/v1/item_service.pb.h"
 
 namespace ttl {
 
-// Checks come and go as bytes (see CheckRequest), all else as the generated messages.
-using ItemEndpoint = v1::ItemService::WithRawMethod_CheckVisibility<
-    v1::ItemService::WithRawMethod_StreamCheckVisibility<
-        v1::ItemService::WithAsyncMethod_TrackItems<
-            v1::ItemService::WithAsyncMethod_StreamTrackItems<
-                v1::ItemService::WithAsyncMethod_UntrackItems<
-                    v1::ItemService::WithAsyncMethod_GetItem<
-                        v1::ItemService::WithAsyncMethod_ListItems<v1::ItemService::Service>>>>>>>;
-
-// The gRPC service of the same name: ItemCalls, by gRPC. Never waits for a change to
-// become durable. Thread-safe once it accepts calls.
-class ItemService final {
+// The gRPC service of the same name: ItemCalls, by gRPC. Checks come and go as bytes (see
+// CheckRequest), all else as the generated messages. Never waits for a change to become
+// durable. Thread-safe once it accepts calls.
+class ItemService final : public RpcService {
  public:
-  // What a server registers of it; each server has its own.
-  using Endpoint = ItemEndpoint;
-
   // `calls` must outlive this.
   explicit ItemService(ItemCalls& calls) : calls_(calls) {}
 
-  // Accepts calls of `endpoint` on a queue of its server, whose thread does not run yet;
-  // see CallQueue. This, `endpoint` and `worker` must outlive the queue. Once per queue,
-  // by one thread at a time.
-  void AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker);
-
-  // Before the server stops: ends the open streams, and later ones at once, with
-  // UNAVAILABLE, when what they have read is answered.
-  void EndStreams();
+  const google::protobuf::ServiceDescriptor& descriptor() const override;
+  void AddMethods(MethodTable& table) override;
 
  private:
+  void TrackStreamed(const v1::StreamTrackItemsRequest& request,
+                     v1::StreamTrackItemsResponse& response, DoneStatus done);
+
   ItemCalls& calls_;
-  std::vector<std::unique_ptr<QueuedMethods>> queues_;
 };
 
 }  // namespace ttl

@@ -34,21 +34,6 @@ void LowerPriority() {
   static_cast<void>(result);
 }
 
-// Puts a stream on a queue.
-template <typename Request, typename Response, typename RequestCall, typename Open>
-std::unique_ptr<QueuedMethod> MakeSourceMethod(MaintenanceService::Endpoint& endpoint,
-                                               RequestCall request_call, CallQueue& queue,
-                                               CallWorker& worker, Open open) {
-  return std::make_unique<SourceMethod<Request, Response>>(
-      queue, worker, MethodName<Request>(),
-      typename SourceMethod<Request, Response>::Functions{
-          [&endpoint, request_call](auto... arguments) { (endpoint.*request_call)(arguments...); },
-          [open = std::move(open)](const Request&) {
-            LowerPriority();
-            return open();
-          }});
-}
-
 }  // namespace
 
 class MaintenanceService::Place {
@@ -62,19 +47,25 @@ class MaintenanceService::Place {
   std::atomic<int>& taken_;
 };
 
-void MaintenanceService::AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker) {
-  QueuedMethods& methods = *queues_.emplace_back(std::make_unique<QueuedMethods>(queue));
-  MethodTable table(endpoint, *this, worker, methods);
-  table.Add(&Endpoint::RequestStartReconciliation, &MaintenanceService::Start);
-  table.Add(&Endpoint::RequestGetReconciliation, &MaintenanceService::Get);
-  table.Add(&Endpoint::RequestCancelReconciliation, &MaintenanceService::Cancel);
-  table.Add(&Endpoint::RequestTrustData, &MaintenanceService::Trust);
-  methods.Add(MakeSourceMethod<v1::VerifyDataRequest, v1::VerifyDataResponse>(
-      endpoint, &Endpoint::RequestVerifyData, queue, maintenance_,
-      [this] { return OpenVerification(); }));
-  methods.Add(MakeSourceMethod<v1::BackUpDataRequest, v1::BackUpDataResponse>(
-      endpoint, &Endpoint::RequestBackUpData, queue, maintenance_,
-      [this] { return OpenBackup(); }));
+const google::protobuf::ServiceDescriptor& MaintenanceService::descriptor() const {
+  return *v1::VerifyDataRequest::descriptor()->file()->service(0);
+}
+
+void MaintenanceService::AddMethods(MethodTable& table) {
+  table.Add("StartReconciliation", *this, &MaintenanceService::Start);
+  table.Add("GetReconciliation", *this, &MaintenanceService::Get);
+  table.Add("CancelReconciliation", *this, &MaintenanceService::Cancel);
+  table.Add("TrustData", *this, &MaintenanceService::Trust);
+  table.AddSource<v1::VerifyDataRequest, v1::VerifyDataResponse>(
+      "VerifyData", maintenance_, [this](const v1::VerifyDataRequest&) {
+        LowerPriority();
+        return OpenVerification();
+      });
+  table.AddSource<v1::BackUpDataRequest, v1::BackUpDataResponse>(
+      "BackUpData", maintenance_, [this](const v1::BackUpDataRequest&) {
+        LowerPriority();
+        return OpenBackup();
+      });
 }
 
 absl::Status MaintenanceService::Start(const v1::StartReconciliationRequest& request,

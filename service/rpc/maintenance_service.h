@@ -4,29 +4,24 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/reconciliation_board.h"
-#include "service/rpc/call_queue.h"
 #include "service/rpc/call_worker.h"
-#include "service/rpc/queued_method.h"
+#include "service/rpc/rpc_service.h"
 #include "service/rpc/source_stream.h"
 #include "service/storage/done.h"
 #include "service/storage/storage.h"
-#include "ttl/v1/maintenance_service.grpc.pb.h"
+#include "ttl/v1/maintenance_service.pb.h"
 
 namespace ttl {
 
 // The gRPC service of the same name. Verification and backups are made by a thread of its
 // own, of low priority. Thread-safe.
-class MaintenanceService final {
+class MaintenanceService final : public RpcService {
  public:
-  // What a server registers of it; each server has its own.
-  using Endpoint = v1::MaintenanceService::AsyncService;
-
   static constexpr int kMaxStreams = 8;
 
   // What it works on; all must outlive it.
@@ -41,16 +36,8 @@ class MaintenanceService final {
 
   explicit MaintenanceService(Parts parts) : parts_(std::move(parts)) {}
 
-  // Accepts calls of `endpoint` on a queue of its server, whose thread does not run yet;
-  // see CallQueue. This, `endpoint` and `worker` must outlive the queue. Once per queue,
-  // by one thread at a time.
-  void AcceptCalls(Endpoint& endpoint, CallQueue& queue, CallWorker& worker);
-
-  // Before the server stops: ends the open streams, and later ones at once, with
-  // UNAVAILABLE. Thread-safe.
-  void EndStreams() {
-    for (const auto& methods : queues_) methods->EndStreams();
-  }
+  const google::protobuf::ServiceDescriptor& descriptor() const override;
+  void AddMethods(MethodTable& table) override;
 
  private:
   class Place;  // one of kMaxStreams
@@ -68,7 +55,6 @@ class MaintenanceService final {
   absl::StatusOr<MessageSource<v1::BackUpDataResponse>> OpenBackup();
 
   const Parts parts_;
-  std::vector<std::unique_ptr<QueuedMethods>> queues_;
   std::atomic<int> streams_ = 0;
   CallWorker maintenance_;  // last: its tasks use the others
 };

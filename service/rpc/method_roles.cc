@@ -19,13 +19,6 @@ const Table& Methods() {
       {"Health/Check", kEveryone},
       {"Health/Watch", kEveryone},
 
-      {"Channelz/GetTopChannels", kAdmin},
-      {"Channelz/GetServers", kAdmin},
-      {"Channelz/GetServer", kAdmin},
-      {"Channelz/GetServerSockets", kAdmin},
-      {"Channelz/GetChannel", kAdmin},
-      {"Channelz/GetSubchannel", kAdmin},
-      {"Channelz/GetSocket", kAdmin},
       {"ServerReflection/ServerReflectionInfo", kAnyRole},
 
       {"ItemService/CheckVisibility", kAnyRole},

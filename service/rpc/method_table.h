@@ -1,95 +1,175 @@
 #ifndef TTL_SERVICE_RPC_METHOD_TABLE_H_
 #define TTL_SERVICE_RPC_METHOD_TABLE_H_
 
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+#include <grpcpp/support/byte_buffer.h>
+
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
-#include "service/rpc/async_unary_method.h"
+#include "absl/status/statusor.h"
+#include "service/rpc/byte_service.h"
+#include "service/rpc/call_queue.h"
+#include "service/rpc/call_step.h"
 #include "service/rpc/call_worker.h"
+#include "service/rpc/exchange.h"
+#include "service/rpc/message_exchange.h"
 #include "service/rpc/queued_method.h"
+#include "service/rpc/rpc_service.h"
+#include "service/rpc/source_stream.h"
 #include "service/storage/done.h"
 
 namespace ttl {
 
-// The method of a request, as in "ItemService/GetItem": each proto file of ours has one
-// service, and each method a request of its own.
-template <typename Request>
-std::string MethodName() {
-  const auto* descriptor = Request::descriptor();
-  return absl::StrCat(descriptor->file()->service(0)->name(), "/",
-                      absl::StripSuffix(descriptor->name(), "Request"));
-}
-
-// Puts the unary methods of a service on a queue, one Add...() for each. For calls
-// that are not made too often: few are accepted in advance.
-//   MethodTable table(endpoint, *this, worker, methods);
-//   table.Add(&Endpoint::RequestGetX, &Service::GetX);
-// A handler is a method of (const Request&, Response&) that returns the call's status,
-// or of (const Request&, Response&, DoneStatus) that calls back once, on any thread.
-template <typename Service, typename Handlers>
-class MethodTable {
+// The methods of one service on one queue. Each is added by its name in the .proto file,
+// with what handles its calls:
+//   table.Add("GetX", *this, &XService::Get);
+// A handler is a method of (const Request&, Response&) that returns the call's status, or
+// of (const Request&, Response&, DoneStatus) that calls back once, on any thread; it fills
+// the response, which is empty before. A name that the service does not have, or messages
+// of other types, end the process: they are wrong in every call. Destroyed after the queue.
+class MethodTable final : private CallStep {
  public:
-  // All must outlive the queue of `methods`.
-  MethodTable(Service& service, Handlers& handlers, CallWorker& worker, QueuedMethods& methods)
-      : service_(service), handlers_(handlers), worker_(worker), methods_(methods) {}
+  // Calls accepted in advance: of methods that are called rarely, and of those that are
+  // called most.
+  static constexpr int kFewWaitingCalls = 1;
+  static constexpr int kManyWaitingCalls = 16;
 
-  // Handled by the worker.
-  template <typename Base, typename Request, typename Response, typename Handler>
-  void Add(RequestCall<Base, Request, Response> request_call, Handler handler) {
-    auto handle = Bind<Request, Response>(handler);
-    AddMethod<Request, Response>(
-        request_call,
-        [&worker = worker_, handle](const Request& request, Response& response, DoneStatus done) {
-          // Shared because it is called here if the worker refuses.
-          auto shared = std::make_shared<DoneStatus>(std::move(done));
-          absl::Status taken = worker.Run([&request, &response, handle, shared] {
-            handle(request, response, std::move(*shared));
-          });
-          if (!taken.ok()) (*shared)(std::move(taken));
+  // Puts all methods of `service` on `queue`, whose thread does not run yet. `endpoint` is
+  // what the queue's server has registered of the service. All must outlive the queue.
+  MethodTable(RpcService& service, ByteService& endpoint, CallQueue& queue, CallWorker& worker);
+  ~MethodTable() = default;
+  MethodTable(const MethodTable&) = delete;
+  MethodTable& operator=(const MethodTable&) = delete;
+
+  // A unary method whose calls may take long: the worker handles them.
+  template <typename Owner, typename Handler>
+  void Add(const std::string& name, Owner& owner, Handler handler) {
+    AddHandledByWorker(name, BindMessages(owner, handler));
+  }
+
+  // A unary method that is handled on the queue's thread: must be quick.
+  template <typename Owner, typename Handler>
+  void AddQuick(const std::string& name, Owner& owner, Handler handler,
+                int waiting_calls = kFewWaitingCalls) {
+    AddHandled(name, waiting_calls, BindMessages(owner, handler));
+  }
+
+  // A bidirectional stream, each of whose messages is answered by one.
+  template <typename Owner, typename Handler>
+  void AddStream(const std::string& name, Owner& owner, Handler handler) {
+    AddHandledStream(name, BindMessages(owner, handler));
+  }
+
+  // A stream of responses that `thread` makes. `open` is a function of (const Request&)
+  // that returns a StatusOr of a MessageSource<Response>.
+  template <typename Request, typename Response, typename Open>
+  void AddSource(const std::string& name, CallWorker& thread, Open open) {
+    CheckTypes(name, Request::default_instance(), Response::default_instance());
+    AddByteSource(name, thread, [open](grpc::ByteBuffer& bytes) -> absl::StatusOr<ByteSource> {
+      Request request;
+      if (!ParseMessage(bytes, request)) return UnparsableRequest();
+      absl::StatusOr<MessageSource<Response>> source = open(request);
+      if (!source.ok()) return source.status();
+      return MakeByteSource(*std::move(source));
+    });
+  }
+
+  // The same for methods whose messages are handled as bytes.
+  void AddByteUnary(const std::string& name, NewExchange new_exchange, int waiting_calls);
+  void AddByteStream(const std::string& name, NewExchange new_exchange);
+
+  // A method that its owner serves in a way of its own.
+  void Add(const std::string& name, std::unique_ptr<QueuedMethod> method);
+
+  // Of the service's methods; ends the process if there is none of that name.
+  const google::protobuf::MethodDescriptor& Find(const std::string& name) const;
+
+  CallQueue& queue() { return queue_; }
+  ByteService& endpoint() { return endpoint_; }
+
+  // Before the server stops, on any thread: ends the open streams, and later ones at once,
+  // with UNAVAILABLE, when what they have read is answered. Once.
+  void EndStreams() { queue_.Post(*this); }
+
+ private:
+  // A handler that has forgotten the types of its messages.
+  struct MessageHandler {
+    const google::protobuf::Message& request;
+    const google::protobuf::Message& response;
+    MessageExchange::Handler handle;
+  };
+
+  template <typename Owner, typename Base, typename Request, typename Response>
+  static MessageHandler BindMessages(Owner& owner,
+                                     absl::Status (Base::*handler)(const Request&, Response&)) {
+    return Bind<Request, Response>(
+        [&owner, handler](const Request& request, Response& response, DoneStatus done) {
+          done((owner.*handler)(request, response));
+        });
+  }
+  template <typename Owner, typename Base, typename Request, typename Response>
+  static MessageHandler BindMessages(Owner& owner, absl::Status (Base::*handler)(const Request&,
+                                                                                 Response&) const) {
+    return Bind<Request, Response>(
+        [&owner, handler](const Request& request, Response& response, DoneStatus done) {
+          done((owner.*handler)(request, response));
+        });
+  }
+  template <typename Owner, typename Base, typename Request, typename Response>
+  static MessageHandler BindMessages(Owner& owner,
+                                     void (Base::*handler)(const Request&, Response&, DoneStatus)) {
+    return Bind<Request, Response>(
+        [&owner, handler](const Request& request, Response& response, DoneStatus done) {
+          (owner.*handler)(request, response, std::move(done));
         });
   }
 
-  // Handled on the queue's thread: must be quick.
-  template <typename Base, typename Request, typename Response, typename Handler>
-  void AddQuick(RequestCall<Base, Request, Response> request_call, Handler handler) {
-    AddMethod<Request, Response>(request_call, Bind<Request, Response>(handler));
+  template <typename Request, typename Response, typename Handle>
+  static MessageHandler Bind(Handle handle) {
+    return {Request::default_instance(), Response::default_instance(),
+            [handle](const google::protobuf::Message& request, google::protobuf::Message& response,
+                     DoneStatus done) {
+              handle(static_cast<const Request&>(request), static_cast<Response&>(response),
+                     std::move(done));
+            }};
   }
 
- private:
-  static constexpr int kWaitingCalls = 1;
-
-  template <typename Request, typename Response, typename Handler>
-  auto Bind(Handler handler) {
-    return [&handlers = handlers_, handler](const Request& request, Response& response,
-                                            DoneStatus done) {
-      if constexpr (std::is_invocable_v<Handler, Handlers&, const Request&, Response&,
-                                        DoneStatus>) {
-        (handlers.*handler)(request, response, std::move(done));
-      } else {
-        done((handlers.*handler)(request, response));
-      }
+  template <typename Response>
+  static ByteSource MakeByteSource(MessageSource<Response> source) {
+    return [source =
+                std::move(source)](grpc::ByteBuffer& bytes) mutable -> absl::StatusOr<SourceStep> {
+      Response message;
+      const absl::StatusOr<SourceStep> step = source(message);
+      if (step.ok() && *step == SourceStep::kMessage) bytes = SerializeMessage(message);
+      return step;
     };
   }
 
-  template <typename Request, typename Response, typename Method, typename Handle>
-  void AddMethod(Method request_call, Handle handle) {
-    using Functions = typename AsyncUnaryMethod<Request, Response>::Functions;
-    methods_.Add(std::make_unique<AsyncUnaryMethod<Request, Response>>(
-        methods_.queue(), MethodName<Request>(), kWaitingCalls,
-        Functions{CallRequester(service_, request_call), std::move(handle),
-                  [](const Request& request) { return request.ByteSizeLong(); }}));
-  }
+  void AddHandled(const std::string& name, int waiting_calls, MessageHandler handler);
+  void AddHandledByWorker(const std::string& name, MessageHandler handler);
+  void AddHandledStream(const std::string& name, MessageHandler handler);
+  void AddByteSource(const std::string& name, CallWorker& thread, SourceMethod::Open open);
+  NewExchange NewMessageExchange(const std::string& name, MessageHandler handler) const;
 
-  Service& service_;
-  Handlers& handlers_;
+  // Each ends the process if it does not hold.
+  void CheckTypes(const std::string& name, const google::protobuf::Message& request,
+                  const google::protobuf::Message& response) const;
+  void CheckComplete() const;
+
+  // On the queue's thread; see EndStreams().
+  void Proceed(bool ok) override;
+
+  ByteService& endpoint_;
+  CallQueue& queue_;
   CallWorker& worker_;
-  QueuedMethods& methods_;
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<QueuedMethod>> methods_;
 };
 
 }  // namespace ttl

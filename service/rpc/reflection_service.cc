@@ -8,7 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "service/rpc/async_stream_method.h"
+#include "grpc/reflection/v1/reflection.pb.h"
+#include "grpc/reflection/v1alpha/reflection.pb.h"
+#include "service/rpc/method_table.h"
 #include "service/rpc/quoted.h"
 
 namespace ttl {
@@ -103,35 +105,43 @@ void Answer(const Request& request, const std::vector<std::string>& services, Re
   }
 }
 
-// The one method, under one of its names.
-template <typename Request, typename Response, typename Endpoint>
-std::unique_ptr<QueuedMethod> NewMethod(Endpoint& endpoint,
-                                        const std::vector<std::string>& services,
-                                        CallQueue& queue) {
-  using Method = AsyncStreamMethod<Request, Response>;
-  return std::make_unique<Method>(
-      queue, "ServerReflection/ServerReflectionInfo",
-      typename Method::Functions{
-          [&endpoint](auto* context, auto* stream, auto* calls, void* tag) {
-            endpoint.RequestServerReflectionInfo(context, stream, calls, calls, tag);
-          },
-          [&services](const Request& request, Response& response, DoneStatus done) {
-            Answer(request, services, response);
-            done(absl::OkStatus());
-          },
-          [](const Request& request) { return request.ByteSizeLong(); }});
-}
+// The service, under one of its names.
+template <typename Request, typename Response>
+class Reflection final : public RpcService {
+ public:
+  explicit Reflection(std::vector<std::string> services) : services_(std::move(services)) {}
+
+  static const google::protobuf::ServiceDescriptor& Descriptor() {
+    return *Request::descriptor()->file()->service(0);
+  }
+
+  const google::protobuf::ServiceDescriptor& descriptor() const override { return Descriptor(); }
+  void AddMethods(MethodTable& table) override {
+    table.AddStream("ServerReflectionInfo", *this, &Reflection::Handle);
+  }
+
+ private:
+  absl::Status Handle(const Request& request, Response& response) const {
+    Answer(request, services_, response);
+    return absl::OkStatus();
+  }
+
+  const std::vector<std::string> services_;
+};
 
 }  // namespace
 
-void ReflectionService::AcceptCalls(Endpoint& endpoint, CallQueue& queue) {
+std::vector<std::unique_ptr<RpcService>> NewReflectionServices(std::vector<std::string> services) {
   namespace v1 = grpc::reflection::v1;
   namespace v1alpha = grpc::reflection::v1alpha;
-  QueuedMethods& methods = *queues_.emplace_back(std::make_unique<QueuedMethods>(queue));
-  methods.Add(NewMethod<v1::ServerReflectionRequest, v1::ServerReflectionResponse>(
-      endpoint.v1, services_, queue));
-  methods.Add(NewMethod<v1alpha::ServerReflectionRequest, v1alpha::ServerReflectionResponse>(
-      endpoint.v1alpha, services_, queue));
+  using V1 = Reflection<v1::ServerReflectionRequest, v1::ServerReflectionResponse>;
+  using V1Alpha = Reflection<v1alpha::ServerReflectionRequest, v1alpha::ServerReflectionResponse>;
+  services.push_back(V1::Descriptor().full_name());
+  services.push_back(V1Alpha::Descriptor().full_name());
+  std::vector<std::unique_ptr<RpcService>> reflections;
+  reflections.push_back(std::make_unique<V1>(services));
+  reflections.push_back(std::make_unique<V1Alpha>(services));
+  return reflections;
 }
 
 }  // namespace ttl

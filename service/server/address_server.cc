@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "service/core/status_macros.h"
+#include "service/rpc/byte_service.h"
+#include "service/rpc/method_table.h"
 #include "service/rpc/quoted.h"
 
 namespace ttl {
@@ -59,13 +61,42 @@ std::string NameOf(const ServerAddress& address) {
 
 }  // namespace
 
+// A service on this address.
+class AddressServer::ServedService {
+ public:
+  explicit ServedService(RpcService& service)
+      : service_(service), endpoint_(service.descriptor()) {}
+
+  ByteService& endpoint() { return endpoint_; }
+
+  void AcceptCalls(CallQueue& queue, CallWorker& worker) {
+    queues_.push_back(std::make_unique<MethodTable>(service_, endpoint_, queue, worker));
+  }
+  void EndStreams() {
+    for (const auto& methods : queues_) methods->EndStreams();
+  }
+
+ private:
+  RpcService& service_;
+  ByteService endpoint_;
+  std::vector<std::unique_ptr<MethodTable>> queues_;
+};
+
 AddressServer::AddressServer(const ServerAddress& address, const RpcServices& services)
     : address_(address),
       services_(services),
       access_({.address = NameOf(address),
                .roles = address.roles,
                .has_client_certificates = address.has_client_certificates},
-              services.identities, services.access_counters) {}
+              services.identities, services.access_counters) {
+  served_.push_back(std::make_unique<ServedService>(services.health));
+  if (address.health_only) return;
+  for (RpcService* service : services.services) {
+    served_.push_back(std::make_unique<ServedService>(*service));
+  }
+}
+
+AddressServer::~AddressServer() = default;
 
 absl::StatusOr<std::unique_ptr<AddressServer>> AddressServer::Start(const ServerAddress& address,
                                                                     const ServerLimits& limits,
@@ -104,17 +135,7 @@ absl::Status AddressServer::Build(const ServerLimits& limits) {
 }
 
 void AddressServer::Register(grpc::ServerBuilder& builder) {
-  builder.RegisterService(&endpoints_.health);
-  if (address_.health_only) return;
-  builder.RegisterService(&endpoints_.container);
-  builder.RegisterService(&endpoints_.item);
-  builder.RegisterService(&endpoints_.expiry);
-  builder.RegisterService(&endpoints_.maintenance);
-  if (services_.reflection != nullptr) {
-    builder.RegisterService(&endpoints_.reflection.v1);
-    builder.RegisterService(&endpoints_.reflection.v1alpha);
-  }
-  if (services_.channelz != nullptr) builder.RegisterService(&endpoints_.channelz);
+  for (const auto& served : served_) builder.RegisterService(&served->endpoint());
 }
 
 void AddressServer::Serve(CallWorker& worker) {
@@ -127,18 +148,13 @@ void AddressServer::Serve(CallWorker& worker) {
 }
 
 void AddressServer::AcceptCalls(CallQueue& queue, CallWorker& worker) {
-  services_.health.AcceptCalls(endpoints_.health, queue);
-  if (address_.health_only) return;
-  services_.container.AcceptCalls(endpoints_.container, queue, worker);
-  services_.item.AcceptCalls(endpoints_.item, queue, worker);
-  services_.expiry.AcceptCalls(endpoints_.expiry, queue, worker);
-  services_.maintenance.AcceptCalls(endpoints_.maintenance, queue, worker);
-  if (services_.reflection != nullptr) {
-    services_.reflection->AcceptCalls(endpoints_.reflection, queue);
-  }
-  if (services_.channelz != nullptr) {
-    services_.channelz->AcceptCalls(endpoints_.channelz, queue, worker);
-  }
+  for (const auto& served : served_) served->AcceptCalls(queue, worker);
+}
+
+void AddressServer::EndHealthStreams() { served_.front()->EndStreams(); }
+
+void AddressServer::EndStreams() {
+  for (size_t i = 1; i < served_.size(); ++i) served_[i]->EndStreams();
 }
 
 void AddressServer::LogListening() const {

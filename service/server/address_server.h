@@ -19,14 +19,8 @@
 #include "service/rpc/call_counters.h"
 #include "service/rpc/call_queue.h"
 #include "service/rpc/call_worker.h"
-#include "service/rpc/channelz_service.h"
-#include "service/rpc/container_service.h"
-#include "service/rpc/expiry_service.h"
-#include "service/rpc/health_service.h"
 #include "service/rpc/identity_roles.h"
-#include "service/rpc/item_service.h"
-#include "service/rpc/maintenance_service.h"
-#include "service/rpc/reflection_service.h"
+#include "service/rpc/rpc_service.h"
 #include "service/rpc/server_access.h"
 #include "service/server/unix_socket.h"
 
@@ -54,13 +48,8 @@ struct ServerLimits {
 
 // What is served, and what counts and judges calls; all must outlive the servers.
 struct RpcServices {
-  ContainerService& container;
-  ItemService& item;
-  ExpiryService& expiry;
-  MaintenanceService& maintenance;
-  HealthService& health;
-  ReflectionService* reflection;  // null: not served
-  ChannelzService* channelz;      // null: not served
+  std::vector<RpcService*> services;  // but health
+  RpcService& health;
   CallCounters& counters;
   const IdentityRoles& identities;
   AccessCounters& access_counters;
@@ -82,11 +71,17 @@ class AddressServer {
                                                               CallWorker& worker);
 
   // Returns when all handlers have finished. REQUIRES: after Shutdown().
-  ~AddressServer() = default;
+  ~AddressServer();
   AddressServer(const AddressServer&) = delete;
   AddressServer& operator=(const AddressServer&) = delete;
 
   bool is_health_only() const { return address_.health_only; }
+
+  // Before Shutdown(): end the open streams, and later ones at once, with UNAVAILABLE, when
+  // what they have read is answered: those of the health service, and those of all others.
+  // Each once.
+  void EndHealthStreams();
+  void EndStreams();
 
   // Before Shutdown(): refuses new calls, but those of the health service, with
   // UNAVAILABLE, and returns when none of those before is being worked on. Once.
@@ -97,16 +92,7 @@ class AddressServer {
   void Shutdown(absl::Time deadline);
 
  private:
-  // What gRPC calls, for this server alone.
-  struct Endpoints {
-    ContainerService::Endpoint container;
-    ItemService::Endpoint item;
-    ExpiryService::Endpoint expiry;
-    MaintenanceService::Endpoint maintenance;
-    HealthService::Endpoint health;
-    ReflectionService::Endpoint reflection;
-    ChannelzService::Endpoint channelz;
-  };
+  class ServedService;
 
   AddressServer(const ServerAddress& address, const RpcServices& services);
 
@@ -120,8 +106,8 @@ class AddressServer {
   const ServerAddress address_;
   const RpcServices services_;
   ServerAccess access_;
-  std::unique_ptr<UnixSocket> socket_;  // null: none
-  Endpoints endpoints_;
+  std::unique_ptr<UnixSocket> socket_;                  // null: none
+  std::vector<std::unique_ptr<ServedService>> served_;  // health first
   std::unique_ptr<grpc::Server> server_;
   int tcp_port_ = 0;                                                  // 0: none
   std::vector<std::unique_ptr<grpc::ServerCompletionQueue>> unused_;  // until it serves

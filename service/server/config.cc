@@ -242,9 +242,6 @@ void DeclareSecurity(Flags& flags, ServerConfig& config) {
   flags.Switch("--reflection", config.reflection,
                "Serve gRPC's reflection, by which tools such as grpcurl and buf curl find out what "
                "services and messages look like, to callers of any role");
-  flags.Switch("--channelz", config.channelz,
-               "Serve gRPC's channelz, which shows its connections and what it counts of them, to "
-               "admins");
   flags.Text("--store-tls-ca-file", "FILE", config.store_tls.ca_file,
              "PEM file of the CAs of the store. With it the connection to the store is TLS");
   flags.Text("--store-tls-cert-file", "FILE", config.store_tls.cert_file,

@@ -36,7 +36,6 @@ struct ServerConfig {
   TlsFiles tls;
   bool insecure_tcp = false;
   bool reflection = false;  // say what the services and messages look like
-  bool channelz = false;    // say what gRPC counts of its connections
   std::string access_file;  // roles of client certificates; empty: they have none
 
   // gRPC address of the primary store; empty: nothing is deleted.

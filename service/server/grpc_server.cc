@@ -35,17 +35,14 @@ absl::Status GrpcServer::Listen(const GrpcServerOptions& options) {
 GrpcServer::~GrpcServer() {
   EndStreams();
   Settle();
-  services_.health.EndStreams();
+  for (const auto& server : servers_) server->EndHealthStreams();
   const absl::Time deadline = absl::Now() + drain_;
   Shutdown(deadline, /*health_only=*/false);
   Shutdown(deadline, /*health_only=*/true);
 }
 
 void GrpcServer::EndStreams() {
-  services_.container.EndStreams();
-  services_.item.EndStreams();
-  services_.maintenance.EndStreams();
-  if (services_.reflection != nullptr) services_.reflection->EndStreams();
+  for (const auto& server : servers_) server->EndStreams();
 }
 
 // Both for all at the same time: else the last would take calls while the first waits.

@@ -31,7 +31,6 @@
 #include "service/expiry/sweeper.h"
 #include "service/rpc/access_counters.h"
 #include "service/rpc/call_counters.h"
-#include "service/rpc/channelz_service.h"
 #include "service/rpc/check_counters.h"
 #include "service/rpc/container_service.h"
 #include "service/rpc/expiry_service.h"
@@ -213,21 +212,17 @@ struct Services {
   ExpiryService expiry;
   MaintenanceService maintenance;
   HealthService health;
-};
 
-// By their full names, as reflection tells them.
-std::vector<std::string> ServedServices(const ServerConfig& config) {
-  std::vector<std::string> services = {
-      v1::ContainerService::service_full_name(),
-      v1::ItemService::service_full_name(),
-      v1::ExpiryService::service_full_name(),
-      v1::MaintenanceService::service_full_name(),
-      grpc::health::v1::Health::service_full_name(),
-      grpc::reflection::v1::ServerReflection::service_full_name(),
-      grpc::reflection::v1alpha::ServerReflection::service_full_name()};
-  if (config.channelz) services.push_back(grpc::channelz::v1::Channelz::service_full_name());
-  return services;
-}
+  std::vector<RpcService*> AllButHealth() { return {&container, &item, &expiry, &maintenance}; }
+
+  std::vector<std::string> Names() {
+    std::vector<std::string> names = {health.descriptor().full_name()};
+    for (const RpcService* service : AllButHealth()) {
+      names.push_back(service->descriptor().full_name());
+    }
+    return names;
+  }
+};
 
 // What the metrics look at while the sidecar serves.
 class ShownSources {
@@ -304,8 +299,7 @@ struct Sidecar::Parts {
   std::unique_ptr<Sweeper> sweeper;
   std::unique_ptr<Reconciler> reconciler;
   std::unique_ptr<Services> services;
-  std::unique_ptr<ReflectionService> reflection;  // null: not served
-  std::unique_ptr<ChannelzService> channelz;      // null: not served
+  std::vector<std::unique_ptr<RpcService>> reflections;  // none: not served
   std::unique_ptr<BackgroundLoop> clock_loop;
   std::unique_ptr<BackgroundLoop> housekeeping_loop;
   std::unique_ptr<BackgroundLoop> reconcile_loop;
@@ -394,8 +388,7 @@ void Sidecar::Parts::BuildServices() {
                                                            .reconciliations = reconciliations,
                                                            .has_store = store != nullptr,
                                                            .on_whole = [this] { OnWhole(); }});
-  if (config.channelz) channelz = std::make_unique<ChannelzService>();
-  if (config.reflection) reflection = std::make_unique<ReflectionService>(ServedServices(config));
+  if (config.reflection) reflections = NewReflectionServices(services->Names());
 }
 
 absl::Status Sidecar::Parts::PauseIfAsked() {
@@ -442,14 +435,11 @@ absl::Status Sidecar::Parts::StartServing(const GrpcServerOptions& server_option
   // Not ready before it listens.
   readiness = std::make_unique<Readiness>(services->health);
   sweep_health = std::make_unique<SweepHealth>(services->health);
+  std::vector<RpcService*> served = services->AllButHealth();
+  for (const auto& reflection : reflections) served.push_back(reflection.get());
   TTL_ASSIGN_OR_RETURN(server,
-                       GrpcServer::Start(server_options, {.container = services->container,
-                                                          .item = services->item,
-                                                          .expiry = services->expiry,
-                                                          .maintenance = services->maintenance,
+                       GrpcServer::Start(server_options, {.services = served,
                                                           .health = services->health,
-                                                          .reflection = reflection.get(),
-                                                          .channelz = channelz.get(),
                                                           .counters = call_counters,
                                                           .identities = identities,
                                                           .access_counters = access_counters}));

@@ -18,6 +18,7 @@
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/v1/maintenance_service.grpc.pb.h"
 
 namespace ttl {
 namespace {

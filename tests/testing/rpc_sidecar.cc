@@ -66,21 +66,25 @@ void RpcSidecar::Start() {
                            *trust_},
       std::move(expiry_options));
 
-  endpoints_ = std::make_unique<Endpoints>();
   grpc::ServerBuilder builder;
+  const std::initializer_list<RpcService*> services = {container_service_.get(),
+                                                       item_service_.get(), expiry_service_.get()};
+  for (RpcService* service : services) {
+    served_.push_back(
+        std::unique_ptr<Served>(new Served{*service, ByteService(service->descriptor()), nullptr}));
+    builder.RegisterService(&served_.back()->endpoint);
+  }
   builder.SetMaxReceiveMessageSize(64 << 20);
   builder.AddListeningPort(address(), grpc::InsecureServerCredentials());
-  builder.RegisterService(&endpoints_->container);
-  builder.RegisterService(&endpoints_->item);
-  builder.RegisterService(&endpoints_->expiry);
   auto queue = builder.AddCompletionQueue();
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) std::abort();
   worker_ = std::make_unique<CallWorker>();
   const auto accept = [this](CallQueue& accepting) {
-    container_service_->AcceptCalls(endpoints_->container, accepting, *worker_);
-    item_service_->AcceptCalls(endpoints_->item, accepting, *worker_);
-    expiry_service_->AcceptCalls(endpoints_->expiry, accepting, *worker_);
+    for (const auto& served : served_) {
+      served->methods =
+          std::make_unique<MethodTable>(served->service, served->endpoint, accepting, *worker_);
+    }
   };
   queue_ = std::make_unique<CallQueue>(std::move(queue), call_counters_, access_,
                                        CallQueue::WhenIdle::kWait, accept);
@@ -97,13 +101,17 @@ void RpcSidecar::Start() {
 }
 
 void RpcSidecar::Stop() {
-  container_service_->EndStreams();
-  item_service_->EndStreams();
+  EndStreams();
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(5));
   queue_.reset();
   worker_.reset();
   server_.reset();
+  served_.clear();
   container_service_.reset();  // listens to the storage, which may be closed next
+}
+
+void RpcSidecar::EndStreams() {
+  for (const auto& served : served_) served->methods->EndStreams();
 }
 
 absl::StatusOr<v1::Container> RpcSidecar::Create(std::optional<int64_t> default_ttl) {

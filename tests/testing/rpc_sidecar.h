@@ -20,6 +20,7 @@
 #include "service/core/store_trust.h"
 #include "service/core/sweep_board.h"
 #include "service/core/usage_ledger.h"
+#include "service/rpc/byte_service.h"
 #include "service/rpc/call_counters.h"
 #include "service/rpc/call_queue.h"
 #include "service/rpc/call_worker.h"
@@ -28,10 +29,15 @@
 #include "service/rpc/expiry_service.h"
 #include "service/rpc/item_calls.h"
 #include "service/rpc/item_service.h"
+#include "service/rpc/method_table.h"
+#include "service/rpc/rpc_service.h"
 #include "service/rpc/server_access.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/storage_for_test.h"
 #include "tests/testing/temp_dir.h"
+#include "ttl/v1/container_service.grpc.pb.h"
+#include "ttl/v1/expiry_service.grpc.pb.h"
+#include "ttl/v1/item_service.grpc.pb.h"
 
 namespace ttl {
 
@@ -62,7 +68,9 @@ class RpcSidecar {
   v1::ItemService::Stub& items() { return *items_; }
   v1::ExpiryService::Stub& expiry() { return *expiry_; }
 
-  ContainerService& container_service() { return *container_service_; }
+  // As a server does before it stops.
+  void EndStreams();
+
   FakeClock& clock() { return clock_; }
   GuardedClock& guarded_clock() { return *guarded_clock_; }
   SweepBoard& board() { return board_; }
@@ -91,10 +99,11 @@ class RpcSidecar {
   std::vector<std::string> List(bool show_expired = false);
 
  private:
-  struct Endpoints {
-    ContainerService::Endpoint container;
-    ItemService::Endpoint item;
-    ExpiryService::Endpoint expiry;
+  // A service, and what the server and its queue have of it.
+  struct Served {
+    RpcService& service;
+    ByteService endpoint;
+    std::unique_ptr<MethodTable> methods;
   };
 
   void Start();
@@ -121,7 +130,7 @@ class RpcSidecar {
   std::unique_ptr<ItemCalls> item_calls_;
   std::unique_ptr<ItemService> item_service_;
   std::unique_ptr<ExpiryService> expiry_service_;
-  std::unique_ptr<Endpoints> endpoints_;
+  std::vector<std::unique_ptr<Served>> served_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<CallWorker> worker_;
   std::unique_ptr<CallQueue> queue_;

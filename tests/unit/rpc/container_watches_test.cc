@@ -245,7 +245,7 @@ TEST_F(ContainerWatchesTest, WhenThereAreTooManyOneIsRefusedUntilAnotherEnds) {
 
 TEST_F(ContainerWatchesTest, WhenTheServerStopsOpenStreamsEndAndLaterOnesToo) {
   const auto watcher = NewWatcher();
-  sidecar_.container_service().EndStreams();
+  sidecar_.EndStreams();
   const auto is_end = StatusIs(absl::StatusCode::kUnavailable, HasSubstr("shutting down"));
   EXPECT_THAT(watcher->End(), is_end);
   EXPECT_THAT(Watcher(sidecar_).End(), is_end);

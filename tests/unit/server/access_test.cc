@@ -98,9 +98,8 @@ TEST(MethodRolesTest, EveryMethodOfTheApiIsListed) {
 }
 
 TEST(MethodRolesTest, EveryMethodOfGrpcsOwnServicesIsListed) {
-  for (const char* file :
-       {"grpc/health/v1/health.proto", "grpc/channelz/v1/channelz.proto",
-        "grpc/reflection/v1/reflection.proto", "grpc/reflection/v1alpha/reflection.proto"}) {
+  for (const char* file : {"grpc/health/v1/health.proto", "grpc/reflection/v1/reflection.proto",
+                           "grpc/reflection/v1alpha/reflection.proto"}) {
     const FileDescriptor* const found = DescriptorPool::generated_pool()->FindFileByName(file);
     ASSERT_NE(found, nullptr) << file;
     const ServiceDescriptor& service = *found->service(0);

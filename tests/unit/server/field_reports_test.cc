@@ -18,7 +18,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-absl::StatusOr<CommandLine> Parse(const std::string& argument) {
+absl::StatusOr<CommandLine> ParseArguments(const std::string& argument) {
   const char* const argv[] = {"ttl-sidecar", argument.c_str()};
   return ParseCommandLine(2, argv);
 }
@@ -36,14 +36,14 @@ TEST(FieldReportsTest, B07IllegalDefaultsInTheFileAreRefusedAtTheStart) {
 
 // The unit is part of the option's name; any other is refused, and none is guessed.
 TEST(FieldReportsTest, B17DurationsHaveTheirUnitInTheNameOfTheOption) {
-  const auto line = Parse("--delete-deadline-seconds=5");
+  const auto line = ParseArguments("--delete-deadline-seconds=5");
   ASSERT_TRUE(line.ok()) << line.status();
   EXPECT_EQ(line->config.delete_deadline, absl::Seconds(5));
   for (const std::string flag : {"--delete-deadline", "--policy-grace", "--max-store-clock-skew"}) {
-    EXPECT_TRUE(absl::IsInvalidArgument(Parse(absl::StrCat(flag, "=500")).status()))
+    EXPECT_TRUE(absl::IsInvalidArgument(ParseArguments(absl::StrCat(flag, "=500")).status()))
         << flag << " without a unit";
     for (const std::string value : {"500ms", "500000000ns", "0.5", "5s", "5 seconds", "1m"}) {
-      EXPECT_THAT(std::string(Parse(absl::StrCat(flag, "-seconds=", value)).status().message()),
+      EXPECT_THAT(std::string(ParseArguments(absl::StrCat(flag, "-seconds=", value)).status().message()),
                   AllOf(HasSubstr(flag), HasSubstr(value), HasSubstr("seconds, without a unit")));
     }
   }

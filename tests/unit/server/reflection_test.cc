@@ -3,6 +3,8 @@
 #include <google/protobuf/descriptor.pb.h>
 #include <grpc/grpc.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/impl/rpc_method.h>
+#include <grpcpp/support/sync_stream.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -11,8 +13,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "grpc/reflection/v1/reflection.grpc.pb.h"
-#include "grpc/reflection/v1alpha/reflection.grpc.pb.h"
+#include "grpc/reflection/v1/reflection.pb.h"
+#include "grpc/reflection/v1alpha/reflection.pb.h"
 #include "service/server/sidecar.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/temp_dir.h"
@@ -20,7 +22,7 @@
 namespace ttl {
 namespace {
 
-using grpc::reflection::v1::ServerReflection;
+using grpc::internal::RpcMethod;
 using grpc::reflection::v1::ServerReflectionRequest;
 using grpc::reflection::v1::ServerReflectionResponse;
 using testing::Contains;
@@ -42,13 +44,23 @@ class ReflectionTest : public testing::Test {
     channel_ = NewTestChannel(absl::StrCat("unix:", config.listen_sockets[0].path));
   }
 
+  // A call of the service, whose generated stubs nobody else would need.
+  template <typename Request, typename Response>
+  std::unique_ptr<grpc::ClientReaderWriter<Request, Response>> Open(grpc::ClientContext& context) {
+    const std::string path = absl::StrCat(
+        "/", Request::descriptor()->file()->service(0)->full_name(), "/ServerReflectionInfo");
+    const RpcMethod method(path.c_str(), RpcMethod::BIDI_STREAMING, channel_);
+    return std::unique_ptr<grpc::ClientReaderWriter<Request, Response>>(
+        grpc::internal::ClientReaderWriterFactory<Request, Response>::Create(channel_.get(), method,
+                                                                             &context));
+  }
+
   // Asks on a stream of its own.
-  template <typename Service, typename Request, typename Response>
+  template <typename Request, typename Response>
   grpc::Status Ask(const std::vector<Request>& requests, std::vector<Response>& responses) {
     grpc::ClientContext context;
     context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(20)));
-    const auto stub = Service::NewStub(channel_);
-    const auto stream = stub->ServerReflectionInfo(&context);
+    const auto stream = Open<Request, Response>(context);
     for (const Request& request : requests) stream->Write(request);
     stream->WritesDone();
     for (Response response; stream->Read(&response);) responses.push_back(response);
@@ -56,7 +68,7 @@ class ReflectionTest : public testing::Test {
   }
   ServerReflectionResponse Ask(const ServerReflectionRequest& request) {
     std::vector<ServerReflectionResponse> responses;
-    EXPECT_TRUE((Ask<ServerReflection>(std::vector{request}, responses)).ok());
+    EXPECT_TRUE((Ask(std::vector{request}, responses)).ok());
     return responses.size() == 1 ? responses[0] : ServerReflectionResponse();
   }
 
@@ -68,7 +80,7 @@ class ReflectionTest : public testing::Test {
 TEST_F(ReflectionTest, UnlessAskedForItIsNotThere) {
   Start(false);
   std::vector<ServerReflectionResponse> responses;
-  EXPECT_EQ((Ask<ServerReflection>(std::vector<ServerReflectionRequest>(), responses)).error_code(),
+  EXPECT_EQ((Ask(std::vector<ServerReflectionRequest>(), responses)).error_code(),
             grpc::StatusCode::UNIMPLEMENTED);
 }
 
@@ -101,9 +113,7 @@ TEST_F(ReflectionTest, BothNamesOfTheProtocolAnswer) {
   grpc::reflection::v1alpha::ServerReflectionRequest request;
   request.set_file_by_filename("ttl/v1/item_service.proto");
   std::vector<grpc::reflection::v1alpha::ServerReflectionResponse> responses;
-  ASSERT_TRUE(
-      (Ask<grpc::reflection::v1alpha::ServerReflection>(std::vector{request, request}, responses))
-          .ok());
+  ASSERT_TRUE((Ask(std::vector{request, request}, responses)).ok());
   ASSERT_EQ(responses.size(), 2U);
   EXPECT_EQ(responses[1].original_request().file_by_filename(), "ttl/v1/item_service.proto");
   EXPECT_FALSE(responses[1].file_descriptor_response().file_descriptor_proto().empty());
@@ -137,8 +147,7 @@ TEST_F(ReflectionTest, WhatIsNotThereIsSaidSo) {
 TEST_F(ReflectionTest, AnOpenStreamDoesNotHoldUpTheStop) {
   Start(true);
   grpc::ClientContext context;
-  const auto stub = ServerReflection::NewStub(channel_);
-  const auto stream = stub->ServerReflectionInfo(&context);
+  const auto stream = Open<ServerReflectionRequest, ServerReflectionResponse>(context);
   ServerReflectionRequest request;
   request.set_list_services("");
   ServerReflectionResponse response;
