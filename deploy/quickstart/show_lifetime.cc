@@ -9,13 +9,13 @@
 namespace ttl::quickstart {
 namespace {
 
-constexpr char kContainer[] = "sessions";
+constexpr char kSessions[] = "sessions";
 constexpr char kDocument[] = "session-42";
 constexpr int64_t kTtlSeconds = 3;
 constexpr int64_t kDelaySeconds = 1;
 constexpr absl::Duration kTouchAfter = absl::Seconds(2);
-constexpr absl::Duration kPollInterval = absl::Milliseconds(10);
-constexpr absl::Duration kPatience = absl::Seconds(10);
+constexpr absl::Duration kViewInterval = absl::Milliseconds(10);
+constexpr absl::Duration kViewPatience = absl::Seconds(10);
 
 // What Get, Query and the count of stored documents say at about one instant.
 struct View {
@@ -43,8 +43,8 @@ class Watch {
 
   // Looks once; both answers must be right for a document that expires then.
   View Look(absl::Time expire_time) {
-    View view{client_.Get(kContainer, kDocument), client_.Query(kContainer).Of(kDocument),
-              client_.CountStored(kContainer).stored()};
+    View view{client_.Get(kSessions, kDocument), client_.Query(kSessions).Of(kDocument),
+              client_.CountStored(kSessions).stored()};
     report_.Expect(AgreesWith(view.get, expire_time), "Get answers by the second");
     report_.Expect(AgreesWith(view.query, expire_time), "Query answers by the second");
     return view;
@@ -54,7 +54,7 @@ class Watch {
   View LookUntilChanged(const View& view, absl::Time expire_time, absl::Time deadline) {
     View next = view;
     while (next == view && absl::Now() < deadline) {
-      absl::SleepFor(kPollInterval);
+      absl::SleepFor(kViewInterval);
       next = Look(expire_time);
     }
     return next;
@@ -68,7 +68,7 @@ class Watch {
 
 void CreateContainer(DemoClient& client) {
   v1::Container container;
-  container.set_id(kContainer);
+  container.set_id(kSessions);
   container.set_default_ttl(-1);
   container.mutable_delete_policy()->mutable_delay()->set_seconds(kDelaySeconds);
   client.CreateContainer(container);
@@ -78,7 +78,7 @@ void CreateContainer(DemoClient& client) {
 // document was deleted.
 absl::Duration FollowToTheEnd(DemoClient& client, Report& report, Watch& watch,
                               absl::Time expire_time) {
-  const absl::Time deadline = expire_time + kPatience;
+  const absl::Time deadline = expire_time + kViewPatience;
   View view = watch.Look(expire_time);
   watch.Print(absl::Now(), "touched: the countdown starts again", view);
 
@@ -90,7 +90,7 @@ absl::Duration FollowToTheEnd(DemoClient& client, Report& report, Watch& watch,
                 "an expired document is invisible before it is deleted");
 
   view = watch.LookUntilChanged(view, expire_time, deadline);
-  const auto count = client.CountStored(kContainer);
+  const auto count = client.CountStored(kSessions);
   const absl::Time deleted = ToTime(count.last_expired_delete_time());
   watch.Print(deleted, "deleted in the background", view);
   report.Expect(view.stored == 0 && count.expired_deleted() == 1,
@@ -109,12 +109,12 @@ void ShowLifetime(DemoClient& client, Report& report) {
   CreateContainer(client);
   report.Line(absl::StrFormat("%8s   %-12s%-9s%-9s", "time", "Get", "Query", "stored"));
 
-  const absl::Time ts = absl::FromUnixSeconds(client.Put(kContainer, kDocument, kTtlSeconds).ts());
+  const absl::Time ts = absl::FromUnixSeconds(client.Put(kSessions, kDocument, kTtlSeconds).ts());
   Watch watch(client, report, ts);
   watch.Print(absl::Now(), "written", watch.Look(ts + absl::Seconds(kTtlSeconds)));
 
   absl::SleepFor(ts + kTouchAfter - absl::Now());
-  const absl::Time touched = absl::FromUnixSeconds(client.Touch(kContainer, kDocument).ts());
+  const absl::Time touched = absl::FromUnixSeconds(client.Touch(kSessions, kDocument).ts());
   report.Expect(touched >= ts + kTouchAfter, "a touch moves _ts");
   const absl::Duration late =
       FollowToTheEnd(client, report, watch, touched + absl::Seconds(kTtlSeconds));

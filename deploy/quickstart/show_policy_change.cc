@@ -8,9 +8,9 @@
 namespace ttl::quickstart {
 namespace {
 
-constexpr char kContainer[] = "orders";
-constexpr absl::Duration kPollInterval = absl::Milliseconds(50);
-constexpr absl::Duration kPatience = absl::Seconds(30);
+constexpr char kOrders[] = "orders";
+constexpr absl::Duration kCountInterval = absl::Milliseconds(50);
+constexpr absl::Duration kDeletePatience = absl::Seconds(30);
 // What may be sent at once on top of the rate: one batch, as the sidecar's
 // default has it.
 constexpr double kBatchItems = 500;
@@ -21,15 +21,15 @@ double SecondsOf(absl::Duration duration) { return absl::ToDoubleSeconds(duratio
 void Change(DemoClient& client, Report& report, const PolicyChangeOptions& options,
             const std::string& default_ttl, int expected_visible, absl::string_view meaning) {
   const std::string arguments =
-      absl::StrCat("containers set ", kContainer, " --default-ttl ", default_ttl);
+      absl::StrCat("containers set ", kOrders, " --default-ttl ", default_ttl);
   report.Command(absl::StrCat("ttlctl ", arguments));
   const absl::Time start = absl::Now();
   const bool succeeded = options.run_ttlctl(arguments);
   const absl::Duration took = absl::Now() - start;
   report.Expect(succeeded, "ttlctl succeeds");
 
-  const int visible = static_cast<int>(client.Query(kContainer).ids.size());
-  const int64_t stored = client.CountStored(kContainer).stored();
+  const int visible = static_cast<int>(client.Query(kOrders).ids.size());
+  const int64_t stored = client.CountStored(kOrders).stored();
   const bool right = report.Expect(visible == expected_visible,
                                    absl::StrFormat("the next query shows %d", expected_visible));
   report.Line(absl::StrFormat("%.2f s; the next query shows %d of %d stored: %s   %s",
@@ -43,9 +43,9 @@ void WatchDeletion(DemoClient& client, Report& report, const PolicyChangeOptions
   const int64_t wrong_before = report.wrong();
   int64_t deleted = 0;
   absl::Time now = absl::Now();
-  for (; deleted < options.documents && now < grace_end + kPatience; now = absl::Now()) {
-    absl::SleepFor(kPollInterval);
-    deleted = client.CountStored(kContainer).expired_deleted();
+  for (; deleted < options.documents && now < grace_end + kDeletePatience; now = absl::Now()) {
+    absl::SleepFor(kCountInterval);
+    deleted = client.CountStored(kOrders).expired_deleted();
     const absl::Duration sending = std::max(absl::ZeroDuration(), absl::Now() - grace_end);
     const double allowed = options.max_deletes_per_second * SecondsOf(sending) + kBatchItems;
     report.Expect(
@@ -65,14 +65,14 @@ void ShowPolicyChange(DemoClient& client, Report& report, const PolicyChangeOpti
   report.Heading(absl::StrFormat("3. A policy: default_ttl changed over %d documents at once",
                                  options.documents));
   v1::Container container;
-  container.set_id(kContainer);
+  container.set_id(kOrders);
   client.CreateContainer(container);
 
   const absl::Time start = absl::Now();
-  const int64_t latest_ts = client.PutMany(kContainer, "order-", options.documents);
+  const int64_t latest_ts = client.PutMany(kOrders, "order-", options.documents);
   report.Line(absl::StrFormat("%d documents written and reported in %.1f s", options.documents,
                               SecondsOf(absl::Now() - start)));
-  const int visible = static_cast<int>(client.Query(kContainer).ids.size());
+  const int visible = static_cast<int>(client.Query(kOrders).ids.size());
   report.Expect(visible == options.documents, "all written documents are visible");
 
   // From then on a default_ttl of one second finds every one of them expired.

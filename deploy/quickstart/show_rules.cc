@@ -9,7 +9,7 @@
 namespace ttl::quickstart {
 namespace {
 
-constexpr absl::Duration kPollInterval = absl::Milliseconds(20);
+constexpr absl::Duration kAskInterval = absl::Milliseconds(20);
 // How long after the last expiry the answers are still watched.
 constexpr absl::Duration kWatchAfter = absl::Milliseconds(500);
 
@@ -139,7 +139,7 @@ void ShowRules(DemoClient& client, Report& report) {
   }
   const int64_t checked_before = report.checked();
   const int64_t wrong_before = report.wrong();
-  for (until += kWatchAfter; absl::Now() < until; absl::SleepFor(kPollInterval)) {
+  for (until += kWatchAfter; absl::Now() < until; absl::SleepFor(kAskInterval)) {
     AskForAll(client, table, report);
   }
   const int64_t answers = report.checked() - checked_before;

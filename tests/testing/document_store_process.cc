@@ -27,7 +27,7 @@ SubprocessOptions CommandLine(const DocumentStoreProcessOptions& options) {
   return command;
 }
 
-absl::Status Ready(const std::shared_ptr<grpc::Channel>& channel) {
+absl::Status AnswersStoreInfo(const std::shared_ptr<grpc::Channel>& channel) {
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(1)));
   context.set_wait_for_ready(true);
@@ -40,7 +40,7 @@ absl::Status Ready(const std::shared_ptr<grpc::Channel>& channel) {
 }  // namespace
 
 DocumentStoreProcess::DocumentStoreProcess(const DocumentStoreProcessOptions& options)
-    : ServerProcess(AddressOf(options), CommandLine(options), Ready),
+    : ServerProcess(AddressOf(options), CommandLine(options), AnswersStoreInfo),
       data_dir_(PathOf(options, ".data")) {}
 
 }  // namespace ttl

@@ -15,6 +15,9 @@
 
 namespace ttl {
 
+// A time for tests, in Unix seconds.
+inline constexpr int64_t kT = 1'800'000'000;
+
 // A storage in memory with blocking calls, for tests that read like a table. On
 // destruction it aborts if an invariant does not hold. For one thread, as far as
 // its own methods go.

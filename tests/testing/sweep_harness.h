@@ -22,6 +22,9 @@
 
 namespace ttl {
 
+// The time at which the harness starts, in Unix seconds: kTestNow.
+inline constexpr int64_t kStart = 1'800'000'000;
+
 // A sweeper with a storage in memory, a scripted store and a clock that moves only
 // when told to. The clock begins at kTestNow. Calls to the store are real: their
 // deadline passes in real time.

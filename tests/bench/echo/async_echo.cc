@@ -17,7 +17,7 @@
 namespace ttl::bench {
 namespace {
 
-using Service = v1::ItemService::WithAsyncMethod_CheckVisibility<
+using AsyncService = v1::ItemService::WithAsyncMethod_CheckVisibility<
     v1::ItemService::WithAsyncMethod_TrackItems<v1::ItemService::WithAsyncMethod_StreamTrackItems<
         v1::ItemService::WithAsyncMethod_StreamCheckVisibility<v1::ItemService::Service>>>>;
 
@@ -148,14 +148,15 @@ class StreamCall {
 // Calls of all methods, all on one queue.
 class Calls {
  public:
-  Calls(Service& service, grpc::ServerCompletionQueue& queue) : service_(service), queue_(queue) {
+  Calls(AsyncService& service, grpc::ServerCompletionQueue& queue)
+      : service_(service), queue_(queue) {
     for (int i = 0; i < kWaitingCalls; ++i) {
-      AddUnary(&Service::RequestCheckVisibility, answers_.check);
-      AddUnary(&Service::RequestTrackItems, answers_.track);
+      AddUnary(&AsyncService::RequestCheckVisibility, answers_.check);
+      AddUnary(&AsyncService::RequestTrackItems, answers_.track);
     }
     for (int i = 0; i < kWaitingStreams; ++i) {
-      AddStream(&Service::RequestStreamCheckVisibility, answers_.check_message);
-      AddStream(&Service::RequestStreamTrackItems, answers_.track_message);
+      AddStream(&AsyncService::RequestStreamCheckVisibility, answers_.check_message);
+      AddStream(&AsyncService::RequestStreamTrackItems, answers_.track_message);
     }
   }
 
@@ -176,7 +177,7 @@ class Calls {
     calls_.push_back(std::make_shared<StreamCall<Request, Response>>(accept, answers));
   }
 
-  Service& service_;
+  AsyncService& service_;
   grpc::ServerCompletionQueue& queue_;
   const AllAnswers answers_{};
   std::vector<std::shared_ptr<void>> calls_;
@@ -185,7 +186,7 @@ class Calls {
 }  // namespace
 
 bool ServeAsync(const std::string& address) {
-  Service service;
+  AsyncService service;
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials());
   builder.RegisterService(&service);

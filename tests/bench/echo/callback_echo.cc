@@ -14,7 +14,7 @@ namespace {
 using CallbackService = v1::ItemService::WithCallbackMethod_CheckVisibility<
     v1::ItemService::WithCallbackMethod_TrackItems<v1::ItemService::Service>>;
 
-class Service final : public CallbackService {
+class CallbackEcho final : public CallbackService {
  public:
   grpc::ServerUnaryReactor* CheckVisibility(grpc::CallbackServerContext* context,
                                             const v1::CheckVisibilityRequest* request,
@@ -43,7 +43,7 @@ class Service final : public CallbackService {
 }  // namespace
 
 bool ServeByCallbacks(const std::string& address) {
-  Service service;
+  CallbackEcho service;
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials());
   builder.RegisterService(&service);

@@ -11,7 +11,7 @@
 namespace ttl::bench {
 namespace {
 
-class Service final : public v1::ItemService::Service {
+class SyncService final : public v1::ItemService::Service {
  public:
   grpc::Status CheckVisibility(grpc::ServerContext* /*context*/,
                                const v1::CheckVisibilityRequest* request,
@@ -33,7 +33,7 @@ class Service final : public v1::ItemService::Service {
 }  // namespace
 
 bool ServeSync(const std::string& address) {
-  Service service;
+  SyncService service;
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials());
   builder.RegisterService(&service);

@@ -17,15 +17,16 @@
 namespace ttl::bench {
 namespace {
 
-constexpr char kContainer[] = "bench/queued";
-constexpr int64_t kTs = 1'800'000'000;
+constexpr char kQueuedContainer[] = "bench/queued";
+constexpr int64_t kQueuedTs = 1'800'000'000;
 
 absl::StatusOr<ContainerPtr> ContainerIn(Storage& storage) {
-  if (ContainerPtr container = storage.containers().Find(kContainer)) return container;
+  if (ContainerPtr container = storage.containers().Find(kQueuedContainer)) return container;
   ContainerSettings settings;
   settings.policy.default_ttl = 86'400;
   return Await<absl::StatusOr<ContainerPtr>>([&](auto done) {
-    storage.containers().Create(kContainer, settings, absl::FromUnixSeconds(kTs), std::move(done));
+    storage.containers().Create(kQueuedContainer, settings, absl::FromUnixSeconds(kQueuedTs),
+                                std::move(done));
   });
 }
 
@@ -43,7 +44,7 @@ class Reports {
     free_.acquire();
     std::vector<ItemReport> report(1);
     report[0].key = {PartitionKeyOf(item), IdOf(item)};
-    report[0].version.times.ts = kTs;
+    report[0].version.times.ts = kQueuedTs;
     storage_.items().Track(container_, std::move(report), [this](auto outcomes) {
       if (!outcomes.ok()) Note(outcomes.status());
       free_.release();

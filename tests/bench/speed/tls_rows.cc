@@ -16,7 +16,7 @@
 namespace ttl::bench {
 namespace {
 
-constexpr uint64_t kHotItems = 20'000;
+constexpr uint64_t kTlsHotItems = 20'000;
 constexpr LoadShape kOneKey{.batch = 1, .in_flight = 64};
 constexpr char kServerName[] = "sidecar.bench";
 // A common name, which is looked up last: the other names in the certificate cost their part.
@@ -32,7 +32,7 @@ class TlsSidecar {
     if (sidecar_.TcpPorts().size() != 2) {
       return absl::InternalError("the sidecar does not say where it listens");
     }
-    return LoadItems(sidecar_.channel(), kHotItems);
+    return LoadItems(sidecar_.channel(), kTlsHotItems);
   }
 
   Server OverSocket() { return ServerOf(sidecar_); }
@@ -84,10 +84,11 @@ absl::StatusOr<Row> CheckOneByTls(const RowOptions& options) {
   contest.name = "check-1-tls";
   contest.work = "CheckVisibility, 1 key, 64 in flight, TLS, role by a name in the certificate";
   contest.unit = "calls/s";
-  contest.ours = CheckLoad(sidecar.ByNamesInCertificate(), kOneKey, kHotItems);
-  contest.opponents = {
-      {"TLS, role of the address", CheckLoad(sidecar.ByRolesOfAddress(), kOneKey, kHotItems), {}},
-      {"Unix socket", CheckLoad(sidecar.OverSocket(), kOneKey, kHotItems), {}}};
+  contest.ours = CheckLoad(sidecar.ByNamesInCertificate(), kOneKey, kTlsHotItems);
+  contest.opponents = {{"TLS, role of the address",
+                        CheckLoad(sidecar.ByRolesOfAddress(), kOneKey, kTlsHotItems),
+                        {}},
+                       {"Unix socket", CheckLoad(sidecar.OverSocket(), kOneKey, kTlsHotItems), {}}};
   return Hold(contest, options.rounds);
 }
 

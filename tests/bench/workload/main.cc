@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
+#include "tests/bench/workload/wall_time.h"
 #include "tests/bench/workload/workload.h"
 #include "tests/testing/channel.h"
 
@@ -129,8 +130,6 @@ void PrintTally(const Tally& tally) {
   for (const std::string& sample : tally.mismatch_samples) absl::PrintF("MISMATCH   %s\n", sample);
   absl::PrintF("mismatches=%d\n", tally.mismatches);
 }
-
-absl::Time WallNow() { return absl::FromChrono(std::chrono::system_clock::now()); }
 
 absl::Status Verify(Workload& workload, absl::Duration deadline) {
   const Stopwatch drained;

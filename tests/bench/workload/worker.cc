@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tests/bench/workload/wall_time.h"
 
 namespace ttl::workload {
 namespace {
@@ -38,14 +39,6 @@ constexpr absl::Duration kRetryPause = absl::Milliseconds(20);
 constexpr absl::Duration kReconnectWait = absl::Seconds(1);
 // After a deadline the server may still be at work on the call.
 constexpr absl::Duration kLingerPause = absl::Seconds(2);
-
-// absl::Now() interpolates and may differ from the system's clock by more than
-// the tolerance.
-absl::Time WallNow() { return absl::FromChrono(std::chrono::system_clock::now()); }
-
-absl::Time ToTime(const google::protobuf::Timestamp& timestamp) {
-  return absl::FromUnixSeconds(timestamp.seconds()) + absl::Nanoseconds(timestamp.nanos());
-}
 
 bool IsUnanswered(const grpc::Status& status) {
   switch (status.error_code()) {

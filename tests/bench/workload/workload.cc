@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "tests/bench/workload/wall_time.h"
 #include "tests/testing/wait.h"
 #include "ttl/v1/container_service.grpc.pb.h"
 
@@ -14,12 +15,6 @@ namespace {
 
 constexpr int kQueryPageSize = 1000;
 constexpr absl::Duration kCountInterval = absl::Milliseconds(200);
-
-absl::Time WallNow() { return absl::FromChrono(std::chrono::system_clock::now()); }
-
-absl::Time ToTime(const google::protobuf::Timestamp& timestamp) {
-  return absl::FromUnixSeconds(timestamp.seconds()) + absl::Nanoseconds(timestamp.nanos());
-}
 
 absl::Status ToStatus(const grpc::Status& status) {
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());

@@ -57,14 +57,14 @@ TEST(DeleteHoldsTest, NothingHoldsDeletesBackAtRest) {
   EXPECT_THAT(Situation().Holds(), IsEmpty());
 }
 
-struct Case {
+struct HoldCase {
   std::string name;
   std::function<void(Situation&)> change;
   DeleteHold want;
   bool stops;
 };
 
-class DeleteHoldTest : public testing::TestWithParam<Case> {};
+class DeleteHoldTest : public testing::TestWithParam<HoldCase> {};
 
 TEST_P(DeleteHoldTest, IsTheOnlyOne) {
   Situation situation;
@@ -78,48 +78,48 @@ constexpr absl::Duration kAhead = absl::Seconds(1);
 INSTANTIATE_TEST_SUITE_P(
     Table, DeleteHoldTest,
     testing::Values(
-        Case{"TtlOff", [](Situation& s) { s.container.settings.policy.default_ttl.reset(); },
+        HoldCase{"TtlOff", [](Situation& s) { s.container.settings.policy.default_ttl.reset(); },
              DeleteHold::kTtlOff, true},
-        Case{"NoStore", [](Situation& s) { s.store.configured = false; }, DeleteHold::kNoStore,
+        HoldCase{"NoStore", [](Situation& s) { s.store.configured = false; }, DeleteHold::kNoStore,
              true},
-        Case{"AllPaused",
+        HoldCase{"AllPaused",
              [](Situation& s) {
                s.all_paused = Pause{"why", kNow};
              },
              DeleteHold::kAllPaused, true},
-        Case{"ContainerPaused",
+        HoldCase{"ContainerPaused",
              [](Situation& s) {
                s.container.pause = Pause{"why", kNow};
              },
              DeleteHold::kContainerPaused, true},
-        Case{"ClockSuspect", [](Situation& s) { s.time.deletes_allowed = false; },
+        HoldCase{"ClockSuspect", [](Situation& s) { s.time.deletes_allowed = false; },
              DeleteHold::kClockSuspect, true},
-        Case{"StoreUnconfirmed", [](Situation& s) { s.store.unconfirmed = "another id"; },
+        HoldCase{"StoreUnconfirmed", [](Situation& s) { s.store.unconfirmed = "another id"; },
              DeleteHold::kStoreUnconfirmed, true},
-        Case{"ClockSkew", [](Situation& s) { s.store.skew_too_large = true; },
+        HoldCase{"ClockSkew", [](Situation& s) { s.store.skew_too_large = true; },
              DeleteHold::kClockSkew, true},
-        Case{"Store", [](Situation& s) { s.store.held_until = kNow + kAhead; }, DeleteHold::kStore,
+        HoldCase{"Store", [](Situation& s) { s.store.held_until = kNow + kAhead; }, DeleteHold::kStore,
              true},
-        Case{"StoreUnreachable", [](Situation& s) { s.store.reachable = false; },
+        HoldCase{"StoreUnreachable", [](Situation& s) { s.store.reachable = false; },
              DeleteHold::kStore, true},
-        Case{"Storage", [](Situation& s) { s.storage_writable = false; }, DeleteHold::kStorage,
+        HoldCase{"Storage", [](Situation& s) { s.storage_writable = false; }, DeleteHold::kStorage,
              true},
-        Case{"ZeroRate", [](Situation& s) { s.limit_per_second = 0; }, DeleteHold::kZeroRate, true},
-        Case{"Budget", [](Situation& s) { s.budget.emplace(); }, DeleteHold::kBudget, true},
-        Case{"Backoff", [](Situation& s) { s.pace.held_until = kNow + kAhead; },
+        HoldCase{"ZeroRate", [](Situation& s) { s.limit_per_second = 0; }, DeleteHold::kZeroRate, true},
+        HoldCase{"Budget", [](Situation& s) { s.budget.emplace(); }, DeleteHold::kBudget, true},
+        HoldCase{"Backoff", [](Situation& s) { s.pace.held_until = kNow + kAhead; },
              DeleteHold::kBackoff, true},
-        Case{"DataInDoubt", [](Situation& s) { s.data_in_doubt = true; }, DeleteHold::kDataInDoubt,
+        HoldCase{"DataInDoubt", [](Situation& s) { s.data_in_doubt = true; }, DeleteHold::kDataInDoubt,
              true},
-        Case{"ChangeUnderWay", [](Situation& s) { s.change_under_way = true; },
+        HoldCase{"ChangeUnderWay", [](Situation& s) { s.change_under_way = true; },
              DeleteHold::kChangeUnderWay, true},
-        Case{"Brake", [](Situation& s) { s.Replace(5, kNow + kAhead); }, DeleteHold::kBrake, false},
-        Case{"Grace", [](Situation& s) { s.Replace(std::nullopt, kNow + kAhead); },
+        HoldCase{"Brake", [](Situation& s) { s.Replace(5, kNow + kAhead); }, DeleteHold::kBrake, false},
+        HoldCase{"Grace", [](Situation& s) { s.Replace(std::nullopt, kNow + kAhead); },
              DeleteHold::kGrace, false},
-        Case{"IndexBuilding", [](Situation& s) { s.container.index_build.emplace(); },
+        HoldCase{"IndexBuilding", [](Situation& s) { s.container.index_build.emplace(); },
              DeleteHold::kIndexBuilding, false},
-        Case{"PushBack", [](Situation& s) { s.pace.bearable_per_second = 3; },
+        HoldCase{"PushBack", [](Situation& s) { s.pace.bearable_per_second = 3; },
              DeleteHold::kPushBack, false},
-        Case{"Rate", [](Situation& s) { s.pace.waiting_for_rate = true; }, DeleteHold::kRate,
+        HoldCase{"Rate", [](Situation& s) { s.pace.waiting_for_rate = true; }, DeleteHold::kRate,
              false}),
     [](const auto& info) { return info.param.name; });
 

@@ -11,12 +11,12 @@
 #include "gtest/gtest.h"
 #include "service/core/container.h"
 #include "service/core/ttl_rules.h"
+#include "tests/unit/core/generators.h"
 
 namespace ttl {
 namespace {
 
 constexpr std::optional<int64_t> kAbsent;
-constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 constexpr absl::Duration kGrace = absl::Seconds(60);
 
 constexpr Policy kOff = {};
@@ -217,7 +217,7 @@ TEST(ReplacePolicyTest, EntriesPastTheirTimeAreDropped) {
   EXPECT_EQ(history.replaced().front().until, At(1120));
 }
 
-constexpr absl::Duration kRelease = absl::Hours(24);
+constexpr absl::Duration kReleaseAfter = absl::Hours(24);
 
 // The policies of the entries, for tables.
 std::vector<Policy> PoliciesOf(const std::vector<ReplacedPolicy>& replaced) {
@@ -230,7 +230,7 @@ TEST(ReplacePolicyTest, B44_MistakeTakenBackLeavesNeitherGraceNorBrakeBehind) {
   for (const std::optional<int64_t> braked :
        {std::optional<int64_t>(), std::optional<int64_t>(9)}) {
     std::vector<ReplacedPolicy> replaced =
-        ReplacePolicy({}, DefaultTtl(100), DefaultTtl(1), At(1000), kRelease, braked);
+        ReplacePolicy({}, DefaultTtl(100), DefaultTtl(1), At(1000), kReleaseAfter, braked);
     ASSERT_EQ(replaced.size(), size_t{1});
     replaced = ReplacePolicy(replaced, DefaultTtl(1), DefaultTtl(100), At(1010), kGrace);
     EXPECT_TRUE(replaced.empty());
@@ -239,16 +239,16 @@ TEST(ReplacePolicyTest, B44_MistakeTakenBackLeavesNeitherGraceNorBrakeBehind) {
 
 TEST(ReplacePolicyTest, TakingBackHalfOfAMistakeKeepsTheBrake) {
   std::vector<ReplacedPolicy> replaced =
-      ReplacePolicy({}, DefaultTtl(100), DefaultTtl(1), At(1000), kRelease, 9);
+      ReplacePolicy({}, DefaultTtl(100), DefaultTtl(1), At(1000), kReleaseAfter, 9);
   replaced = ReplacePolicy(replaced, DefaultTtl(1), DefaultTtl(50), At(1010), kGrace);
   ASSERT_EQ(PoliciesOf(replaced), (std::vector<Policy>{DefaultTtl(100)}));
   EXPECT_EQ(replaced[0].braked_items, 9);
-  EXPECT_EQ(replaced[0].until, At(1000) + kRelease);
+  EXPECT_EQ(replaced[0].until, At(1000) + kReleaseAfter);
 }
 
 TEST(ReplacePolicyTest, ABrakeStandsWhileOtherChangesComeAndGo) {
   std::vector<ReplacedPolicy> replaced =
-      ReplacePolicy({}, DefaultTtl(100), DefaultTtl(50), At(1000), kRelease, 9);
+      ReplacePolicy({}, DefaultTtl(100), DefaultTtl(50), At(1000), kReleaseAfter, 9);
   Policy policy = DefaultTtl(50);
   for (int64_t i = 1; i <= 40; ++i) {
     const Policy next = DefaultTtl(50 - i);
@@ -259,7 +259,7 @@ TEST(ReplacePolicyTest, ABrakeStandsWhileOtherChangesComeAndGo) {
   EXPECT_EQ(replaced.front().policy, DefaultTtl(100));
   EXPECT_EQ(replaced.front().braked_items, 9);
   EXPECT_EQ(ComputeDueRule(policy, replaced, At(2000)), (DueRule{100, 0}));
-  EXPECT_EQ(ComputeDueRule(policy, replaced, At(1000) + kRelease), (DueRule{10, 0}));
+  EXPECT_EQ(ComputeDueRule(policy, replaced, At(1000) + kReleaseAfter), (DueRule{10, 0}));
 }
 
 // A grace that outlasts a brake keeps what the brake keeps, but not that it is one.
@@ -277,7 +277,7 @@ TEST(ReplacePolicyTest, TooManyBrakesAreJoinedAndCountAllItems) {
   std::vector<ReplacedPolicy> replaced;
   for (int64_t i = 0; i < 20; ++i) {
     replaced = ReplacePolicy(std::move(replaced), DefaultTtl(100 - i), DefaultTtl(99 - i),
-                             At(1000 + i), kRelease, 10);
+                             At(1000 + i), kReleaseAfter, 10);
   }
   EXPECT_EQ(replaced.size(), static_cast<size_t>(kMaxReplacedPolicies));
   EXPECT_EQ(replaced.back().braked_items, 130);

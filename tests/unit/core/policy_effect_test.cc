@@ -10,9 +10,9 @@
 namespace ttl {
 namespace {
 
-constexpr int64_t kNow = 1'800'000'000;
+constexpr int64_t kEffectNow = 1'800'000'000;
 constexpr int64_t kHour = 3600;
-const absl::Time kNowTime = absl::FromUnixSeconds(kNow);
+const absl::Time kNowTime = absl::FromUnixSeconds(kEffectNow);
 
 constexpr Policy kOff = {};
 
@@ -21,7 +21,7 @@ Policy DefaultTtl(int64_t seconds, int64_t delay = 0) { return {seconds, delay};
 // One inheriting item for each second of age up to `count`, all of them counted.
 TallyView OnePerSecond(int64_t count) {
   TallyView view;
-  for (int64_t age = 1; age <= count; ++age) view.spread.Add({kNow - age, std::nullopt}, 10);
+  for (int64_t age = 1; age <= count; ++age) view.spread.Add({kEffectNow - age, std::nullopt}, 10);
   view.tracked = view.spread.total();
   view.complete = true;
   return view;
@@ -60,8 +60,8 @@ TEST(PolicyEffectTest, FiguresOfAChange) {
 
 TEST(PolicyEffectTest, ItemsWithATtlOfTheirOwnFollowTheSwitch) {
   TallyView view;
-  view.spread.Add({kNow - 100, 60}, 1);
-  view.spread.Add({kNow - 100, 200}, 1);
+  view.spread.Add({kEffectNow - 100, 60}, 1);
+  view.spread.Add({kEffectNow - 100, 200}, 1);
   view.complete = true;
   view.tracked = view.spread.total();
   const Policy on = DefaultTtl(kNeverExpires);
@@ -73,13 +73,13 @@ TEST(PolicyEffectTest, ItemsWithATtlOfTheirOwnFollowTheSwitch) {
 TEST(PolicyEffectTest, TheForecastSaysWhatExpiresWithinEachHour) {
   TallyView view;
   view.complete = true;
-  const auto expires_at = [&](int64_t time) { view.spread.Add({kNow - 1, time - kNow + 1}, 1); };
-  expires_at(kNow);                   // expired already
-  expires_at(kNow + 1);               // within the first hour
-  expires_at(kNow + kHour);           // still
-  expires_at(kNow + kHour + 1);       // the second
-  expires_at(kNow + 24 * kHour);      // the last
-  expires_at(kNow + 24 * kHour + 1);  // beyond
+  const auto expires_at = [&](int64_t time) { view.spread.Add({kEffectNow - 1, time - kEffectNow + 1}, 1); };
+  expires_at(kEffectNow);                   // expired already
+  expires_at(kEffectNow + 1);               // within the first hour
+  expires_at(kEffectNow + kHour);           // still
+  expires_at(kEffectNow + kHour + 1);       // the second
+  expires_at(kEffectNow + 24 * kHour);      // the last
+  expires_at(kEffectNow + 24 * kHour + 1);  // beyond
   const HourlyItems hours = ForecastPerHour(view.spread, DefaultTtl(kNeverExpires), kNowTime);
   HourlyItems expected{};
   expected[0] = 2;

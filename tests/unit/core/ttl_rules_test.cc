@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/unit/core/generators.h"
 
 namespace ttl {
 namespace {
@@ -18,7 +19,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr std::optional<int64_t> kAbsent;
-constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMinInt64 = std::numeric_limits<int64_t>::min();
 constexpr int64_t kTwentyYears = 630'720'000;
 

@@ -26,8 +26,6 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr int64_t kStart = 1'800'000'000;  // kTestNow
-
 std::string IdOf(int64_t i) { return absl::StrFormat("i%05d", i); }
 
 // The store reports that the items "i00000", ... are deleted.

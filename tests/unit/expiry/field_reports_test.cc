@@ -31,7 +31,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-constexpr int64_t kStart = 1'800'000'000;  // kTestNow
 constexpr int64_t kDay = 86400;
 
 // Holds the first delete that arrives at a store back until it is released.

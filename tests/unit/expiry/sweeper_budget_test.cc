@@ -11,8 +11,6 @@
 namespace ttl {
 namespace {
 
-constexpr int64_t kStart = 1'800'000'000;  // kTestNow
-
 // A container with a throughput of 1000 request units per second and a long backlog.
 struct BudgetTest : testing::Test {
   BudgetTest() {

@@ -15,8 +15,6 @@
 namespace ttl {
 namespace {
 
-constexpr int64_t kStart = 1'800'000'000;  // kTestNow
-
 // Steps as they come, calls or no calls under way, until `done`. The fake clock goes
 // like the real one.
 bool StepUntil(SweepHarness& h, const std::function<bool()>& done) {

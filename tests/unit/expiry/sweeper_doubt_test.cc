@@ -15,8 +15,6 @@
 namespace ttl {
 namespace {
 
-constexpr int64_t kStart = 1'800'000'000;  // kTestNow
-
 // An operator's word, as the handler does it.
 void Confirm(SweepHarness& h, const std::string& store_id) {
   const auto kept = Await<absl::Status>(

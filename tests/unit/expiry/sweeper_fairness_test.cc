@@ -17,8 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr int64_t kStart = 1'800'000'000;  // kTestNow
-
 // B65: ten thousand containers, and one limit of 1000/s for all of them.
 TEST(SweeperFairnessTest, B65AmongTenThousandContainersTenItemsGoWithinTwoIntervals) {
   SweepHarness h;

@@ -17,12 +17,12 @@
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/fake_primary_store.h"
 #include "tests/testing/storage_for_test.h"
+#include "tests/testing/sweep_harness.h"
 #include "tests/testing/temp_dir.h"
 
 namespace ttl {
 namespace {
 
-constexpr int64_t kStart = 1'800'000'000;  // kTestNow
 constexpr int kItems = 50;
 
 // On a real volume, since only that has a free space. Each run is a process of its own.

@@ -18,8 +18,6 @@
 namespace ttl {
 namespace {
 
-constexpr int64_t kStart = 1'800'000'000;  // kTestNow
-
 // The ways to loosen: after each is acknowledged, nothing more may be deleted.
 enum class Loosening { kRemoveTtl, kLengthenTtl, kPause, kPauseAll, kDeleteContainer };
 constexpr Loosening kLoosenings[] = {Loosening::kRemoveTtl, Loosening::kLengthenTtl,

@@ -13,8 +13,6 @@
 namespace ttl {
 namespace {
 
-constexpr int64_t kStart = 1'800'000'000;  // kTestNow
-
 FakePrimaryStore::BeforeDelete ThrottleAll(std::optional<int64_t> retry_after_seconds) {
   return [=](const auto& request, auto& response) -> std::optional<grpc::Status> {
     for (int i = 0; i < request.items_size(); ++i) {

@@ -18,8 +18,6 @@
 namespace ttl {
 namespace {
 
-constexpr int64_t kStart = 1'800'000'000;  // kTestNow
-
 // Runs `change` once, when the next delete has been received.
 void OnNextDelete(SweepHarness& h, std::function<void()> change) {
   const auto done = std::make_shared<bool>(false);

@@ -16,8 +16,6 @@
 namespace ttl {
 namespace {
 
-constexpr int64_t kStart = 1'800'000'000;  // kTestNow
-
 // What arrived for `container`, or for all if it is empty.
 std::vector<DeleteBatch> Arrivals(const FakePrimaryStore& store,
                                   const std::string& container = "") {

@@ -19,8 +19,6 @@
 namespace ttl {
 namespace {
 
-constexpr int64_t kStart = 1'800'000'000;  // kTestNow
-
 FakePrimaryStore::BeforeDelete FailWith(grpc::StatusCode code) {
   return [code](auto&, auto&) { return grpc::Status(code, "scripted"); };
 }

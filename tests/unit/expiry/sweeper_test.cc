@@ -20,8 +20,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr int64_t kStart = 1'800'000'000;  // kTestNow
-
 std::vector<std::string> DeletedIds(const FakePrimaryStore& store) {
   std::vector<std::string> ids;
   for (const auto& [container, key] : store.Deleted()) ids.push_back(key.id);

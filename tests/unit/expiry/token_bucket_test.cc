@@ -135,14 +135,14 @@ TEST(TokenBucketTest, TokensAreThereWhenTheTimeHasCome) {
 }
 
 // What was sent, when, and the rate in force until then.
-struct Sent {
+struct SentAt {
   absl::Duration at;
   double count;
 };
 
 // The largest amount by which any window of `sent` exceeds what `rates` allow: summed
 // step by step, over every pair of sends.
-double WorstExcessOverRates(const std::vector<Sent>& sent,
+double WorstExcessOverRates(const std::vector<SentAt>& sent,
                             const std::vector<double>& earned_before) {
   double worst = 0;
   for (size_t i = 0; i < sent.size(); ++i) {
@@ -165,7 +165,7 @@ RC_GTEST_PROP(TokenBucketProperty, NoWindowGetsMoreThanRateTimesWindowPlusOneBat
   TokenBucket bucket(rate, kStart);
   absl::Duration now = kStart;
   double earned = 0;  // the naive model: rate x time, summed
-  std::vector<Sent> sent;
+  std::vector<SentAt> sent;
   std::vector<double> earned_before;
   const int steps = *rc::gen::inRange(1, 60);
   for (int i = 0; i < steps; ++i) {

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-using Stub = v1::ContainerService::Stub;
+using ContainerStub = v1::ContainerService::Stub;
 
 // A container "c" with a default_ttl of an hour. Ten items of it were written half an
 // hour ago, two have a day to live of their own, and one is expired.
@@ -37,7 +37,7 @@ class ContainerPreviewTest : public testing::Test {
 
   absl::StatusOr<v1::UpdateContainerResponse> Update(const std::string& container,
                                                      const std::string& path, bool validate_only) {
-    return Call(sidecar_.containers(), &Stub::UpdateContainer,
+    return Call(sidecar_.containers(), &ContainerStub::UpdateContainer,
                 Proto<v1::UpdateContainerRequest>(
                     absl::StrCat("container { id: 'c' ", container, " } update_mask { paths: '",
                                  path, "' } validate_only: ", validate_only ? "true" : "false")));
@@ -47,7 +47,7 @@ class ContainerPreviewTest : public testing::Test {
     return Update(container, path, true);
   }
   v1::Container Present() {
-    return Call(sidecar_.containers(), &Stub::GetContainer,
+    return Call(sidecar_.containers(), &ContainerStub::GetContainer,
                 Proto<v1::GetContainerRequest>("id: 'c'"))
         ->container();
   }
@@ -142,7 +142,7 @@ TEST_F(ContainerPreviewTest, RefusesWhatTheChangeWouldRefuse) {
   EXPECT_THAT(Preview("indexing_mode: INDEXING_MODE_NONE", "indexing_mode"),
               StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(Preview("default_ttl: 1 etag: 'other'"), StatusIs(absl::StatusCode::kAborted));
-  EXPECT_THAT(Call(sidecar_.containers(), &Stub::UpdateContainer,
+  EXPECT_THAT(Call(sidecar_.containers(), &ContainerStub::UpdateContainer,
                    Proto<v1::UpdateContainerRequest>("container { id: 'nowhere' } "
                                                      "update_mask { paths: 'default_ttl' } "
                                                      "validate_only: true")),

@@ -23,29 +23,29 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-using Stub = v1::ContainerService::Stub;
+using ContainerStub = v1::ContainerService::Stub;
 
 class ContainerServiceTest : public testing::Test {
  protected:
   absl::StatusOr<v1::CreateContainerResponse> Create(const std::string& container) {
-    return Call(sidecar_.containers(), &Stub::CreateContainer,
+    return Call(sidecar_.containers(), &ContainerStub::CreateContainer,
                 Proto<v1::CreateContainerRequest>("container { " + container + " }"));
   }
   absl::StatusOr<v1::GetContainerResponse> Get(const std::string& id) {
     v1::GetContainerRequest request;
     request.set_id(id);
-    return Call(sidecar_.containers(), &Stub::GetContainer, request);
+    return Call(sidecar_.containers(), &ContainerStub::GetContainer, request);
   }
   absl::StatusOr<v1::UpdateContainerResponse> Update(const std::string& text) {
-    return Call(sidecar_.containers(), &Stub::UpdateContainer,
+    return Call(sidecar_.containers(), &ContainerStub::UpdateContainer,
                 Proto<v1::UpdateContainerRequest>(text));
   }
   absl::StatusOr<v1::DeleteContainerResponse> Delete(const std::string& text) {
-    return Call(sidecar_.containers(), &Stub::DeleteContainer,
+    return Call(sidecar_.containers(), &ContainerStub::DeleteContainer,
                 Proto<v1::DeleteContainerRequest>(text));
   }
   absl::StatusOr<v1::ListContainersResponse> List(const std::string& text) {
-    return Call(sidecar_.containers(), &Stub::ListContainers,
+    return Call(sidecar_.containers(), &ContainerStub::ListContainers,
                 Proto<v1::ListContainersRequest>(text));
   }
 

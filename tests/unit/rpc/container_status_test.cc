@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/unit/rpc/test_now.h"
 
 namespace ttl {
 namespace {
@@ -11,9 +12,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
-constexpr int64_t kNowSeconds = 1'800'000'000;
 
 // Whatever a status is made of; nothing of it at first.
 struct Situation {

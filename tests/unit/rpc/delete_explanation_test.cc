@@ -5,6 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/unit/rpc/test_now.h"
 
 namespace ttl {
 namespace {
@@ -14,8 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr int64_t kNow = 1'800'000'000;  // 2027-01-15T08:00:00Z
-const absl::Time kTime = absl::FromUnixSeconds(kNow);
+const absl::Time kTime = absl::FromUnixSeconds(kNowSeconds);
 
 Container WithPolicy(std::optional<int64_t> default_ttl, int64_t delay_seconds = 0) {
   Container container;
@@ -35,15 +35,15 @@ std::string SentenceOf(const Container& container, const TrackedItem& item,
 }
 
 TEST(ExpectedDueTimeTest, ExpireTimeAndDelay) {
-  EXPECT_EQ(ExpectedDueTime(WithPolicy(60), Item(kNow), kTime), kNow + 60);
-  EXPECT_EQ(ExpectedDueTime(WithPolicy(60, 30), Item(kNow), kTime), kNow + 90);
-  EXPECT_EQ(ExpectedDueTime(WithPolicy(60, 30), Item(kNow, 10), kTime), kNow + 40);
+  EXPECT_EQ(ExpectedDueTime(WithPolicy(60), Item(kNowSeconds), kTime), kNowSeconds + 60);
+  EXPECT_EQ(ExpectedDueTime(WithPolicy(60, 30), Item(kNowSeconds), kTime), kNowSeconds + 90);
+  EXPECT_EQ(ExpectedDueTime(WithPolicy(60, 30), Item(kNowSeconds, 10), kTime), kNowSeconds + 40);
 }
 
 TEST(ExpectedDueTimeTest, AbsentIfTheItemNeverExpires) {
-  EXPECT_EQ(ExpectedDueTime(WithPolicy(std::nullopt), Item(kNow, 10), kTime), std::nullopt);
-  EXPECT_EQ(ExpectedDueTime(WithPolicy(60), Item(kNow, -1), kTime), std::nullopt);
-  EXPECT_EQ(ExpectedDueTime(WithPolicy(-1), Item(kNow), kTime), std::nullopt);
+  EXPECT_EQ(ExpectedDueTime(WithPolicy(std::nullopt), Item(kNowSeconds, 10), kTime), std::nullopt);
+  EXPECT_EQ(ExpectedDueTime(WithPolicy(60), Item(kNowSeconds, -1), kTime), std::nullopt);
+  EXPECT_EQ(ExpectedDueTime(WithPolicy(-1), Item(kNowSeconds), kTime), std::nullopt);
 }
 
 TEST(ExpectedDueTimeTest, AReplacedPolicyKeepsUntilItsGraceEndsOrItAgrees) {
@@ -53,67 +53,67 @@ TEST(ExpectedDueTimeTest, AReplacedPolicyKeepsUntilItsGraceEndsOrItAgrees) {
     absl::Duration until;
     int64_t due;
   } kCases[] = {
-      {"TTL was off", {std::nullopt, 0}, absl::Seconds(60), kNow + 60},
-      {"TTL was longer than the grace", {1000, 0}, absl::Seconds(60), kNow + 60},
-      {"it agrees within the grace", {120, 0}, absl::Seconds(60), kNow + 20},
-      {"it agreed long ago", {10, 0}, absl::Seconds(60), kNow - 90},
-      {"its grace is over", {1000, 0}, absl::Seconds(-1), kNow - 90},
-      {"a part of a second counts as one", {1000, 0}, absl::Milliseconds(59'001), kNow + 60},
-      {"the delay was longer", {10, 125}, absl::Seconds(60), kNow + 35},
+      {"TTL was off", {std::nullopt, 0}, absl::Seconds(60), kNowSeconds + 60},
+      {"TTL was longer than the grace", {1000, 0}, absl::Seconds(60), kNowSeconds + 60},
+      {"it agrees within the grace", {120, 0}, absl::Seconds(60), kNowSeconds + 20},
+      {"it agreed long ago", {10, 0}, absl::Seconds(60), kNowSeconds - 90},
+      {"its grace is over", {1000, 0}, absl::Seconds(-1), kNowSeconds - 90},
+      {"a part of a second counts as one", {1000, 0}, absl::Milliseconds(59'001), kNowSeconds + 60},
+      {"the delay was longer", {10, 125}, absl::Seconds(60), kNowSeconds + 35},
   };
   for (const auto& c : kCases) {
     Container container = WithPolicy(10);
     container.replaced_policies = {{c.replaced, kTime + c.until}};
-    EXPECT_EQ(ExpectedDueTime(container, Item(kNow - 100), kTime), c.due) << c.what;
+    EXPECT_EQ(ExpectedDueTime(container, Item(kNowSeconds - 100), kTime), c.due) << c.what;
   }
 }
 
 TEST(ExpectedDueTimeTest, TheNextTryIsNotBeforeItsTime) {
-  TrackedItem item = Item(kNow - 100, 10);
-  item.retry_time = kNow + 30;
-  EXPECT_EQ(ExpectedDueTime(WithPolicy(-1), item, kTime), kNow + 30);
-  item.retry_time = kNow - 95;
-  EXPECT_EQ(ExpectedDueTime(WithPolicy(-1), item, kTime), kNow - 90);
+  TrackedItem item = Item(kNowSeconds - 100, 10);
+  item.retry_time = kNowSeconds + 30;
+  EXPECT_EQ(ExpectedDueTime(WithPolicy(-1), item, kTime), kNowSeconds + 30);
+  item.retry_time = kNowSeconds - 95;
+  EXPECT_EQ(ExpectedDueTime(WithPolicy(-1), item, kTime), kNowSeconds - 90);
 }
 
 TEST(ExplainDeleteTest, ItemsThatNeverExpire) {
-  EXPECT_EQ(SentenceOf(WithPolicy(std::nullopt), Item(kNow, 10)),
+  EXPECT_EQ(SentenceOf(WithPolicy(std::nullopt), Item(kNowSeconds, 10)),
             "The item never expires, because its container has no default_ttl: TTL is off.");
-  EXPECT_EQ(SentenceOf(WithPolicy(60), Item(kNow, -1)),
+  EXPECT_EQ(SentenceOf(WithPolicy(60), Item(kNowSeconds, -1)),
             "The item never expires, because its own ttl is -1.");
-  EXPECT_EQ(SentenceOf(WithPolicy(-1), Item(kNow)),
+  EXPECT_EQ(SentenceOf(WithPolicy(-1), Item(kNowSeconds)),
             "The item never expires, because it has no ttl of its own and the default_ttl of its "
             "container is -1.");
 }
 
 TEST(ExplainDeleteTest, LiveItems) {
-  EXPECT_EQ(SentenceOf(WithPolicy(60), Item(kNow, 10)),
+  EXPECT_EQ(SentenceOf(WithPolicy(60), Item(kNowSeconds, 10)),
             "The item is live and expires in 10 s, at 2027-01-15T08:00:10+00:00, by its own ttl "
             "of 10 s.");
-  EXPECT_EQ(SentenceOf(WithPolicy(60), Item(kNow)),
+  EXPECT_EQ(SentenceOf(WithPolicy(60), Item(kNowSeconds)),
             "The item is live and expires in 60 s, at 2027-01-15T08:01:00+00:00, by the "
             "container's default_ttl of 60 s.");
 }
 
 TEST(ExplainDeleteTest, HoldsOfAnItemThatIsNotDueAreNotItsOwn) {
   const DeleteExplanation live =
-      ExplainDelete(WithPolicy(60), Item(kNow), {DeleteHold::kAllPaused}, kTime);
+      ExplainDelete(WithPolicy(60), Item(kNowSeconds), {DeleteHold::kAllPaused}, kTime);
   EXPECT_THAT(live.holds, IsEmpty());
-  EXPECT_EQ(live.due_time, kNow + 60);
+  EXPECT_EQ(live.due_time, kNowSeconds + 60);
 }
 
 TEST(ExplainDeleteTest, ExpiredButWaiting) {
-  EXPECT_EQ(SentenceOf(WithPolicy(60, 300), Item(kNow - 60)),
+  EXPECT_EQ(SentenceOf(WithPolicy(60, 300), Item(kNowSeconds - 60)),
             "The item expired at 2027-01-15T08:00:00+00:00 and is hidden since; it is deleted from "
             "2027-01-15T08:05:00+00:00 on, which ends the container's delay of 300 s.");
   Container in_grace = WithPolicy(60);
   in_grace.replaced_policies = {{{std::nullopt, 0}, kTime + absl::Seconds(45)}};
-  EXPECT_THAT(SentenceOf(in_grace, Item(kNow - 60)),
+  EXPECT_THAT(SentenceOf(in_grace, Item(kNowSeconds - 60)),
               HasSubstr("from 2027-01-15T08:00:45+00:00 on, which ends the grace of a stricter "
                         "policy."));
-  TrackedItem failed = Item(kNow - 60);
+  TrackedItem failed = Item(kNowSeconds - 60);
   failed.attempts = 3;
-  failed.retry_time = kNow + 40;
+  failed.retry_time = kNowSeconds + 40;
   EXPECT_THAT(SentenceOf(WithPolicy(60), failed),
               HasSubstr("on, which is the time of the next try after 3 failed ones."));
   TrackedItem throttled = failed;
@@ -125,9 +125,9 @@ TEST(ExplainDeleteTest, ExpiredButWaiting) {
 
 TEST(ExplainDeleteTest, DueAndHeld) {
   const DeleteExplanation held = ExplainDelete(
-      WithPolicy(60), Item(kNow - 60), {DeleteHold::kAllPaused, DeleteHold::kClockSuspect}, kTime);
+      WithPolicy(60), Item(kNowSeconds - 60), {DeleteHold::kAllPaused, DeleteHold::kClockSuspect}, kTime);
   EXPECT_THAT(held.holds, ElementsAre(DeleteHold::kAllPaused, DeleteHold::kClockSuspect));
-  EXPECT_EQ(held.due_time, kNow);
+  EXPECT_EQ(held.due_time, kNowSeconds);
   EXPECT_EQ(held.sentence,
             "The item expired at 2027-01-15T08:00:00+00:00 and is hidden since; it is not deleted "
             "yet because all deletes are paused by an operator; the clock is suspect.");
@@ -139,7 +139,7 @@ TEST(ExplainDeleteTest, EveryHoldHasWords) {
     // These two are over for an item that is due in spite of them.
     if (hold == static_cast<int>(DeleteHold::kGrace)) continue;
     if (hold == static_cast<int>(DeleteHold::kBrake)) continue;
-    EXPECT_THAT(SentenceOf(WithPolicy(60), Item(kNow - 60), {static_cast<DeleteHold>(hold)}),
+    EXPECT_THAT(SentenceOf(WithPolicy(60), Item(kNowSeconds - 60), {static_cast<DeleteHold>(hold)}),
                 AllOf(HasSubstr("not deleted yet because "), testing::Not(HasSubstr("unknown"))))
         << hold;
   }
@@ -149,7 +149,7 @@ TEST(ExplainDeleteTest, HeldByTheBrake) {
   Container braked = WithPolicy(60);
   braked.replaced_policies = {{{std::nullopt, 0}, kTime + absl::Seconds(45)},
                               {{3600, 0}, kTime + absl::Minutes(30), 5}};
-  EXPECT_THAT(SentenceOf(braked, Item(kNow - 60)),
+  EXPECT_THAT(SentenceOf(braked, Item(kNowSeconds - 60)),
               HasSubstr("from 2027-01-15T08:30:00+00:00 on, which ends the hold of the container's "
                         "brake, unless the change of policy that pulled it is confirmed or taken "
                         "back before."));
@@ -157,21 +157,21 @@ TEST(ExplainDeleteTest, HeldByTheBrake) {
 
 TEST(ExplainDeleteTest, ABrakeThatDoesNotTouchTheItemIsNotItsHold) {
   const DeleteExplanation next =
-      ExplainDelete(WithPolicy(60), Item(kNow - 60), {DeleteHold::kBrake}, kTime);
+      ExplainDelete(WithPolicy(60), Item(kNowSeconds - 60), {DeleteHold::kBrake}, kTime);
   EXPECT_THAT(next.holds, IsEmpty());
 }
 
 TEST(ExplainDeleteTest, AGraceThatDoesNotTouchTheItemIsNotItsHold) {
   const DeleteExplanation next =
-      ExplainDelete(WithPolicy(60), Item(kNow - 60), {DeleteHold::kGrace}, kTime);
+      ExplainDelete(WithPolicy(60), Item(kNowSeconds - 60), {DeleteHold::kGrace}, kTime);
   EXPECT_THAT(next.holds, IsEmpty());
   EXPECT_THAT(next.sentence, HasSubstr("its delete is next in line."));
 }
 
 TEST(ExplainDeleteTest, AnItemOfUnknownState) {
-  TrackedItem item = Item(kNow - 60, 10);
+  TrackedItem item = Item(kNowSeconds - 60, 10);
   item.state_unknown = true;
-  item.retry_time = kNow + 3600;
+  item.retry_time = kNowSeconds + 3600;
   EXPECT_THAT(SentenceOf(WithPolicy(60), item),
               HasSubstr("counts as untracked until it is reported again or tried again at "
                         "2027-01-15T09:00:00+00:00."));

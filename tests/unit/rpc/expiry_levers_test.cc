@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-using Stub = v1::ExpiryService::Stub;
+using ExpiryStub = v1::ExpiryService::Stub;
 
 class ExpiryLeversTest : public testing::Test {
  protected:
@@ -35,27 +35,27 @@ class ExpiryLeversTest : public testing::Test {
   }
 
   v1::GetExpiryStatusResponse Status() {
-    return Call(sidecar_.expiry(), &Stub::GetExpiryStatus,
+    return Call(sidecar_.expiry(), &ExpiryStub::GetExpiryStatus,
                 Proto<v1::GetExpiryStatusRequest>("container: 'c'"))
         .value();
   }
   absl::StatusOr<v1::ReportUsageResponse> ReportUsage(const std::string& text) {
-    return Call(sidecar_.expiry(), &Stub::ReportUsage, Proto<v1::ReportUsageRequest>(text));
+    return Call(sidecar_.expiry(), &ExpiryStub::ReportUsage, Proto<v1::ReportUsageRequest>(text));
   }
   absl::StatusOr<v1::ConfirmPolicyResponse> ConfirmPolicy(const std::string& text) {
-    return Call(sidecar_.expiry(), &Stub::ConfirmPolicy, Proto<v1::ConfirmPolicyRequest>(text));
+    return Call(sidecar_.expiry(), &ExpiryStub::ConfirmPolicy, Proto<v1::ConfirmPolicyRequest>(text));
   }
   absl::StatusOr<v1::ConfirmStoreResponse> ConfirmStore(const std::string& store_id) {
     v1::ConfirmStoreRequest request;
     request.set_store_id(store_id);
-    return Call(sidecar_.expiry(), &Stub::ConfirmStore, request);
+    return Call(sidecar_.expiry(), &ExpiryStub::ConfirmStore, request);
   }
   absl::StatusOr<v1::SetMaxDeletesPerSecondResponse> SetLimit(const std::string& text) {
-    return Call(sidecar_.expiry(), &Stub::SetMaxDeletesPerSecond,
+    return Call(sidecar_.expiry(), &ExpiryStub::SetMaxDeletesPerSecond,
                 Proto<v1::SetMaxDeletesPerSecondRequest>(text));
   }
   absl::StatusOr<v1::ListStuckItemsResponse> ListStuck(const std::string& text) {
-    return Call(sidecar_.expiry(), &Stub::ListStuckItems,
+    return Call(sidecar_.expiry(), &ExpiryStub::ListStuckItems,
                 Proto<v1::ListStuckItemsRequest>("container: 'c' " + text));
   }
   void Update(const std::string& text) {
@@ -112,7 +112,7 @@ TEST_F(ExpiryLeversTest, AnUnknownContainerIsNotFound) {
   const auto not_found = StatusIs(absl::StatusCode::kNotFound, HasSubstr("nowhere"));
   EXPECT_THAT(ReportUsage("container: 'nowhere'"), not_found);
   EXPECT_THAT(ConfirmPolicy("container: 'nowhere'"), not_found);
-  EXPECT_THAT(Call(sidecar_.expiry(), &Stub::ListStuckItems,
+  EXPECT_THAT(Call(sidecar_.expiry(), &ExpiryStub::ListStuckItems,
                    Proto<v1::ListStuckItemsRequest>("container: 'nowhere'")),
               not_found);
 }
@@ -337,7 +337,7 @@ TEST_F(ExpiryLeversTest, StuckItemsComePageByPage) {
       request.set_container("c");
       request.set_page_size(page_size);
       request.set_page_token(token);
-      const auto page = Call(sidecar_.expiry(), &Stub::ListStuckItems, request);
+      const auto page = Call(sidecar_.expiry(), &ExpiryStub::ListStuckItems, request);
       ASSERT_THAT(page, IsOk());
       EXPECT_LE(page->items_size(), page_size);
       for (const v1::StuckItem& item : page->items()) ids.push_back(item.id());

@@ -1,11 +1,10 @@
 #include "service/rpc/expiry_mapping.h"
 
 #include "gtest/gtest.h"
+#include "tests/unit/rpc/test_now.h"
 
 namespace ttl {
 namespace {
-
-const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
 
 TEST(ClockStatusTest, FailedReadingsAreAbsent) {
   ClockStatus status;

@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-using Stub = v1::ExpiryService::Stub;
+using ExpiryStub = v1::ExpiryService::Stub;
 
 class ExpiryServiceTest : public testing::Test {
  protected:
@@ -47,7 +47,7 @@ class ExpiryServiceTest : public testing::Test {
   absl::StatusOr<v1::GetExpiryStatusResponse> GetStatus(const std::string& container) {
     v1::GetExpiryStatusRequest request;
     request.set_container(container);
-    return Call(sidecar_.expiry(), &Stub::GetExpiryStatus, request);
+    return Call(sidecar_.expiry(), &ExpiryStub::GetExpiryStatus, request);
   }
   v1::ContainerExpiryStatus StatusOfC() {
     const auto status = GetStatus("c");
@@ -59,16 +59,16 @@ class ExpiryServiceTest : public testing::Test {
     request.set_container("c");
     request.set_partition_key("p");
     request.set_id(id);
-    return Call(sidecar_.expiry(), &Stub::ExplainItem, request);
+    return Call(sidecar_.expiry(), &ExpiryStub::ExplainItem, request);
   }
   absl::StatusOr<v1::PauseDeletesResponse> Pause(const std::string& text) {
-    return Call(sidecar_.expiry(), &Stub::PauseDeletes, Proto<v1::PauseDeletesRequest>(text));
+    return Call(sidecar_.expiry(), &ExpiryStub::PauseDeletes, Proto<v1::PauseDeletesRequest>(text));
   }
   absl::StatusOr<v1::ResumeDeletesResponse> Resume(const std::string& text) {
-    return Call(sidecar_.expiry(), &Stub::ResumeDeletes, Proto<v1::ResumeDeletesRequest>(text));
+    return Call(sidecar_.expiry(), &ExpiryStub::ResumeDeletes, Proto<v1::ResumeDeletesRequest>(text));
   }
   absl::StatusOr<v1::AcceptClockResponse> AcceptClock() {
-    return Call(sidecar_.expiry(), &Stub::AcceptClock, v1::AcceptClockRequest());
+    return Call(sidecar_.expiry(), &ExpiryStub::AcceptClock, v1::AcceptClockRequest());
   }
   void Update(const std::string& text) {
     ASSERT_THAT(Call(sidecar_.containers(), &v1::ContainerService::Stub::UpdateContainer,
@@ -105,7 +105,7 @@ TEST_F(ExpiryServiceTest, AnUnknownContainerIsNotFound) {
   EXPECT_THAT(GetStatus("nowhere"), not_found);
   EXPECT_THAT(Pause("container: 'nowhere' reason: 'r'"), not_found);
   EXPECT_THAT(Resume("container: 'nowhere'"), not_found);
-  EXPECT_THAT(Call(sidecar_.expiry(), &Stub::ExplainItem,
+  EXPECT_THAT(Call(sidecar_.expiry(), &ExpiryStub::ExplainItem,
                    Proto<v1::ExplainItemRequest>("container: 'nowhere'")),
               not_found);
 }
@@ -301,7 +301,7 @@ TEST_F(ExpiryServiceTest, ListsTheStatusOfAllContainersPageByPage) {
   std::string token;
   int pages = 0;
   do {
-    const auto page = Call(sidecar_.expiry(), &Stub::ListExpiryStatuses,
+    const auto page = Call(sidecar_.expiry(), &ExpiryStub::ListExpiryStatuses,
                            Proto<v1::ListExpiryStatusesRequest>(
                                absl::StrCat("page_size: 2 page_token: '", token, "'")));
     ASSERT_THAT(page, IsOk());
@@ -312,7 +312,7 @@ TEST_F(ExpiryServiceTest, ListsTheStatusOfAllContainersPageByPage) {
   } while (!token.empty());
   EXPECT_THAT(ids, ElementsAre("a", "b", "c", "d"));
   EXPECT_EQ(pages, 2);
-  EXPECT_THAT(Call(sidecar_.expiry(), &Stub::ListExpiryStatuses,
+  EXPECT_THAT(Call(sidecar_.expiry(), &ExpiryStub::ListExpiryStatuses,
                    Proto<v1::ListExpiryStatusesRequest>("page_size: -1")),
               IsInvalid("page_size is -1"));
 }
@@ -334,12 +334,12 @@ TEST_F(ExpiryServiceTest, CountingABacklogIsBoundedPerContainerAndPerPage) {
   EXPECT_EQ(StatusOfC().backlog(), 10000);
   EXPECT_TRUE(StatusOfC().backlog_is_lower_bound());
   const auto first =
-      Call(sidecar_.expiry(), &Stub::ListExpiryStatuses, v1::ListExpiryStatusesRequest());
+      Call(sidecar_.expiry(), &ExpiryStub::ListExpiryStatuses, v1::ListExpiryStatusesRequest());
   ASSERT_THAT(first, IsOk());
   EXPECT_THAT(first->containers(), SizeIs(2));
   v1::ListExpiryStatusesRequest next;
   next.set_page_token(first->next_page_token());
-  const auto second = Call(sidecar_.expiry(), &Stub::ListExpiryStatuses, next);
+  const auto second = Call(sidecar_.expiry(), &ExpiryStub::ListExpiryStatuses, next);
   ASSERT_THAT(second, IsOk());
   ASSERT_THAT(second->containers(), SizeIs(1));
   EXPECT_EQ(second->containers(0).container(), "e");

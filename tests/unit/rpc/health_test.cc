@@ -25,8 +25,8 @@ TEST(SweepStallTest, CountsFromTheLastStepOrElseFromTheStart) {
 }
 
 // All that health looks at, at rest: all is well.
-struct Situation {
-  Situation() {
+struct HealthSituation {
+  HealthSituation() {
     store.configured = true;
     store.reachable = true;
   }
@@ -46,18 +46,18 @@ struct Situation {
   StoreView store;
 };
 
-TEST(HealthTest, AllIsWellAtRest) { EXPECT_THAT(Situation().Reasons(), IsEmpty()); }
+TEST(HealthTest, AllIsWellAtRest) { EXPECT_THAT(HealthSituation().Reasons(), IsEmpty()); }
 
 struct Case {
   std::string name;
-  std::function<void(Situation&)> change;
+  std::function<void(HealthSituation&)> change;
   std::string want;
 };
 
 class DegradedTest : public testing::TestWithParam<Case> {};
 
 TEST_P(DegradedTest, SaysWhyInOneSentence) {
-  Situation situation;
+  HealthSituation situation;
   GetParam().change(situation);
   EXPECT_THAT(situation.Reasons(), ElementsAre(GetParam().want));
 }
@@ -65,30 +65,30 @@ TEST_P(DegradedTest, SaysWhyInOneSentence) {
 INSTANTIATE_TEST_SUITE_P(
     Table, DegradedTest,
     testing::Values(
-        Case{"SweeperStalled", [](Situation& s) { s.sweep_stall = absl::Seconds(45); },
+        Case{"SweeperStalled", [](HealthSituation& s) { s.sweep_stall = absl::Seconds(45); },
              "The sweeper has taken no step for 45 s: nothing is deleted."},
         Case{"StorageRefusesWrites",
-             [](Situation& s) { s.write_health = absl::UnavailableError("no space left"); },
+             [](HealthSituation& s) { s.write_health = absl::UnavailableError("no space left"); },
              "Storage refuses writes: no space left."},
         Case{"StoredDataDamaged",
-             [](Situation& s) { s.storage_problems = {"container number 7 is left out"}; },
+             [](HealthSituation& s) { s.storage_problems = {"container number 7 is left out"}; },
              "Stored data is damaged: container number 7 is left out."},
         Case{"ClockSuspect",
-             [](Situation& s) {
+             [](HealthSituation& s) {
                s.clock.suspect = true;
                s.clock.reason = "the wall is 7 s ahead";
              },
              "The clock is suspect: the wall is 7 s ahead."},
         Case{"StoreUnreachable",
-             [](Situation& s) {
+             [](HealthSituation& s) {
                s.store.reachable = false;
                s.store.last_error = "connection refused";
              },
              "The primary store cannot be reached: connection refused."},
-        Case{"StoreUnconfirmed", [](Situation& s) { s.store.unconfirmed = "its store_id changed"; },
+        Case{"StoreUnconfirmed", [](HealthSituation& s) { s.store.unconfirmed = "its store_id changed"; },
              "The primary store has to be confirmed: its store_id changed."},
         Case{"SkewTooLarge",
-             [](Situation& s) {
+             [](HealthSituation& s) {
                s.store.skew_too_large = true;
                s.store.clock_skew = absl::Milliseconds(-90'500);
              },
@@ -96,13 +96,13 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(HealthTest, AStoreThatWasNotAskedYetIsNoTrouble) {
-  Situation situation;
+  HealthSituation situation;
   situation.store.reachable = false;
   EXPECT_THAT(situation.Reasons(), IsEmpty());
 }
 
 TEST(HealthTest, WithoutAStoreItIsNotMissed) {
-  Situation situation;
+  HealthSituation situation;
   situation.store = StoreView();
   situation.store.last_error = "never asked";
   situation.store.skew_too_large = true;
@@ -110,13 +110,13 @@ TEST(HealthTest, WithoutAStoreItIsNotMissed) {
 }
 
 TEST(HealthTest, AFormerReasonOfASoundClockIsNone) {
-  Situation situation;
+  HealthSituation situation;
   situation.clock.reason = "the memory it was given was nonsense";
   EXPECT_THAT(situation.Reasons(), IsEmpty());
 }
 
 TEST(HealthTest, EveryReasonIsGiven) {
-  Situation situation;
+  HealthSituation situation;
   situation.sweep_stall = absl::Seconds(31);
   situation.write_health = absl::UnavailableError("full");
   situation.clock.suspect = true;

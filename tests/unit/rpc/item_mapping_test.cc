@@ -7,11 +7,10 @@
 #include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
 #include "tests/testing/rpc_proto.h"
+#include "tests/unit/rpc/test_now.h"
 
 namespace ttl {
 namespace {
-
-constexpr int64_t kNow = 1'800'000'000;
 
 Container WithDefaultTtl(std::optional<int64_t> default_ttl) {
   Container container;
@@ -20,7 +19,7 @@ Container WithDefaultTtl(std::optional<int64_t> default_ttl) {
 }
 
 v1::ItemView View(std::optional<int64_t> default_ttl, ItemTimes times,
-                  absl::Time now = absl::FromUnixSeconds(kNow)) {
+                  absl::Time now = absl::FromUnixSeconds(kNowSeconds)) {
   ItemVersion version;
   version.times = times;
   return MakeItemView(WithDefaultTtl(default_ttl), {"p", "i"}, version, now);
@@ -33,8 +32,8 @@ MATCHER_P(EqualsProto, text, "") {
 }
 
 TEST(ItemViewTest, EveryFieldOfTheItemIsShown) {
-  EXPECT_THAT(MakeItemView(WithDefaultTtl(60), {"p", "i"}, {{kNow, 10}, "e", 0, 7},
-                           absl::FromUnixSeconds(kNow))
+  EXPECT_THAT(MakeItemView(WithDefaultTtl(60), {"p", "i"}, {{kNowSeconds, 10}, "e", 0, 7},
+                           absl::FromUnixSeconds(kNowSeconds))
                   .item(),
               EqualsProto("partition_key: 'p' id: 'i' ts: 1800000000 ttl: 10 etag: 'e' "
                           "sequence: 0 size_bytes: 7"));
@@ -42,21 +41,21 @@ TEST(ItemViewTest, EveryFieldOfTheItemIsShown) {
 
 TEST(ItemViewTest, WhatFollowsFromThePolicy) {
   const std::string item = "item { partition_key: 'p' id: 'i' ts: 1800000000 ";
-  EXPECT_THAT(View(60, {kNow, std::nullopt}),
+  EXPECT_THAT(View(60, {kNowSeconds, std::nullopt}),
               EqualsProto(item + "} effective_ttl: 60 ttl_source: TTL_SOURCE_CONTAINER "
                                  "expire_time: 1800000060 remaining_seconds: 60"));
-  EXPECT_THAT(View(60, {kNow, 10}),
+  EXPECT_THAT(View(60, {kNowSeconds, 10}),
               EqualsProto(item + "ttl: 10 } effective_ttl: 10 ttl_source: TTL_SOURCE_ITEM "
                                  "expire_time: 1800000010 remaining_seconds: 10"));
-  EXPECT_THAT(View(60, {kNow, -1}), EqualsProto(item + "ttl: -1 } ttl_source: TTL_SOURCE_NONE"));
-  EXPECT_THAT(View(std::nullopt, {kNow, 10}),
+  EXPECT_THAT(View(60, {kNowSeconds, -1}), EqualsProto(item + "ttl: -1 } ttl_source: TTL_SOURCE_NONE"));
+  EXPECT_THAT(View(std::nullopt, {kNowSeconds, 10}),
               EqualsProto(item + "ttl: 10 } ttl_source: TTL_SOURCE_NONE"));
 }
 
 // B30: 0..ttl while visible, rounded up; 0 once expired; "never" has its own form.
 TEST(ItemViewTest, B30RemainingSecondsNeverRunAway) {
   const auto at = [](absl::Duration after) {
-    return View(-1, {kNow, 10}, absl::FromUnixSeconds(kNow) + after);
+    return View(-1, {kNowSeconds, 10}, absl::FromUnixSeconds(kNowSeconds) + after);
   };
   EXPECT_EQ(at(absl::ZeroDuration()).remaining_seconds(), 10);
   EXPECT_EQ(at(absl::Milliseconds(9600)).remaining_seconds(), 1);
@@ -64,18 +63,18 @@ TEST(ItemViewTest, B30RemainingSecondsNeverRunAway) {
   EXPECT_EQ(at(absl::Seconds(10)).remaining_seconds(), 0);
   EXPECT_TRUE(at(absl::Seconds(10)).expired());
   EXPECT_EQ(at(absl::Hours(1)).remaining_seconds(), 0);
-  EXPECT_FALSE(View(-1, {kNow, -1}).has_remaining_seconds());
+  EXPECT_FALSE(View(-1, {kNowSeconds, -1}).has_remaining_seconds());
 }
 
 TEST(IsLiveTest, NeitherExpiredNorKnownToBeWrong) {
   TrackedItem item;
-  item.version.times = {kNow, 10};
+  item.version.times = {kNowSeconds, 10};
   const Container container = WithDefaultTtl(-1);
-  EXPECT_TRUE(IsLive(container, item, absl::FromUnixSeconds(kNow + 9)));
-  EXPECT_FALSE(IsLive(container, item, absl::FromUnixSeconds(kNow + 10)));
-  EXPECT_TRUE(IsLive(WithDefaultTtl(std::nullopt), item, absl::FromUnixSeconds(kNow + 10)));
+  EXPECT_TRUE(IsLive(container, item, absl::FromUnixSeconds(kNowSeconds + 9)));
+  EXPECT_FALSE(IsLive(container, item, absl::FromUnixSeconds(kNowSeconds + 10)));
+  EXPECT_TRUE(IsLive(WithDefaultTtl(std::nullopt), item, absl::FromUnixSeconds(kNowSeconds + 10)));
   item.state_unknown = true;
-  EXPECT_FALSE(IsLive(container, item, absl::FromUnixSeconds(kNow)));
+  EXPECT_FALSE(IsLive(container, item, absl::FromUnixSeconds(kNowSeconds)));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "service/rpc/page_token.h"
 #include "tests/testing/rpc_matchers.h"
+#include "tests/unit/rpc/test_now.h"
 
 namespace ttl {
 namespace {
@@ -17,8 +18,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr int64_t kNow = 1'800'000'000;
 
 Container TtlOn() {
   Container container;
@@ -29,10 +28,10 @@ Container TtlOn() {
 // A sorted list of items, as storage would answer it.
 class ItemList {
  public:
-  // An item that expires `ttl` seconds after kNow - 100.
+  // An item that expires `ttl` seconds after kNowSeconds - 100.
   void Add(const std::string& id, int64_t ttl, size_t partition_key_bytes = 1) {
     TrackedItem item;
-    item.version.times = {kNow - 100, ttl};
+    item.version.times = {kNowSeconds - 100, ttl};
     items_.emplace_back(ItemKey{std::string(partition_key_bytes, 'p'), id}, item);
   }
   void AddStateUnknown(const std::string& id) {
@@ -46,7 +45,7 @@ class ItemList {
     EXPECT_THAT(FillItemPage(
                     TtlOn(), [this](const auto& after, size_t limit) { return From(after, limit); },
                     ReadItemPageToken(token).value(), page_size, show_expired,
-                    absl::FromUnixSeconds(kNow), response),
+                    absl::FromUnixSeconds(kNowSeconds), response),
                 IsOk());
     return response;
   }
@@ -132,7 +131,7 @@ TEST(ItemPageTest, AnEmptyContainerIsOneEmptyPage) {
   const v1::ListItemsResponse page = list.Page("", 10);
   EXPECT_THAT(page.items(), IsEmpty());
   EXPECT_EQ(page.next_page_token(), "");
-  EXPECT_EQ(page.judged_at().seconds(), kNow);
+  EXPECT_EQ(page.judged_at().seconds(), kNowSeconds);
 }
 
 // B97: an answer stays far below gRPC's 4 MiB, and the list goes on.
@@ -172,7 +171,7 @@ TEST(ItemPageTest, FailsAsTheListDoes) {
                   [](const auto&, size_t) -> absl::StatusOr<ItemPage> {
                     return absl::DataLossError("a damaged block");
                   },
-                  std::nullopt, 10, false, absl::FromUnixSeconds(kNow), response),
+                  std::nullopt, 10, false, absl::FromUnixSeconds(kNowSeconds), response),
               StatusIs(absl::StatusCode::kDataLoss));
 }
 

@@ -19,23 +19,23 @@ using ::testing::EndsWith;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-using Stub = v1::ItemService::Stub;
+using ItemStub = v1::ItemService::Stub;
 
 class ItemServiceTest : public testing::Test {
  protected:
   ItemServiceTest() { EXPECT_THAT(sidecar_.Create(-1), IsOk()); }
 
   absl::StatusOr<v1::TrackItemsResponse> Track(const std::string& text) {
-    return Call(sidecar_.items(), &Stub::TrackItems, Proto<v1::TrackItemsRequest>(text));
+    return Call(sidecar_.items(), &ItemStub::TrackItems, Proto<v1::TrackItemsRequest>(text));
   }
   absl::StatusOr<v1::UntrackItemsResponse> Untrack(const std::string& text) {
-    return Call(sidecar_.items(), &Stub::UntrackItems, Proto<v1::UntrackItemsRequest>(text));
+    return Call(sidecar_.items(), &ItemStub::UntrackItems, Proto<v1::UntrackItemsRequest>(text));
   }
   absl::StatusOr<v1::CheckVisibilityResponse> Check(const std::string& text) {
-    return Call(sidecar_.items(), &Stub::CheckVisibility, Proto<v1::CheckVisibilityRequest>(text));
+    return Call(sidecar_.items(), &ItemStub::CheckVisibility, Proto<v1::CheckVisibilityRequest>(text));
   }
   absl::StatusOr<v1::ListItemsResponse> List(const std::string& text) {
-    return Call(sidecar_.items(), &Stub::ListItems, Proto<v1::ListItemsRequest>(text));
+    return Call(sidecar_.items(), &ItemStub::ListItems, Proto<v1::ListItemsRequest>(text));
   }
   // An item of the partition "p" that was written `ago` seconds before now.
   std::string Item(const std::string& id, int64_t ago, const std::string& more = "") {
@@ -90,7 +90,7 @@ TEST_F(ItemServiceTest, AnUnknownContainerIsNotFoundEverywhere) {
   EXPECT_THAT(Untrack("container: 'nowhere'" + Item("a", 0)), not_found);
   EXPECT_THAT(Check("container: 'nowhere'" + CheckOf("a")), not_found);
   EXPECT_THAT(List("container: 'nowhere'"), not_found);
-  EXPECT_THAT(Call(sidecar_.items(), &Stub::GetItem,
+  EXPECT_THAT(Call(sidecar_.items(), &ItemStub::GetItem,
                    Proto<v1::GetItemRequest>("container: 'nowhere' id: 'a'")),
               not_found);
 }
@@ -179,13 +179,13 @@ TEST_F(ItemServiceTest, TenThousandChecksInOneCall) {
   v1::CheckVisibilityRequest request;
   request.set_container("c");
   for (int i = 0; i < 10000; ++i) request.add_checks()->set_id(absl::StrCat(i));
-  const auto answer = Call(sidecar_.items(), &Stub::CheckVisibility, request);
+  const auto answer = Call(sidecar_.items(), &ItemStub::CheckVisibility, request);
   ASSERT_THAT(answer, IsOk());
   EXPECT_THAT(answer->visibilities(), SizeIs(10000));
   request.add_checks();
-  EXPECT_THAT(Call(sidecar_.items(), &Stub::CheckVisibility, request), IsInvalid("10001"));
+  EXPECT_THAT(Call(sidecar_.items(), &ItemStub::CheckVisibility, request), IsInvalid("10001"));
   request.clear_checks();
-  EXPECT_THAT(Call(sidecar_.items(), &Stub::CheckVisibility, request), IsInvalid("0 entries"));
+  EXPECT_THAT(Call(sidecar_.items(), &ItemStub::CheckVisibility, request), IsInvalid("0 entries"));
 }
 
 TEST_F(ItemServiceTest, KeysTooLongAreRefusedOnEveryPath) {
@@ -235,13 +235,13 @@ TEST_F(ItemServiceTest, B97ALongListComesInPagesThatFitAMessage) {
       item.set_ts(sidecar_.Now());
       item.set_size_bytes(int64_t{5} << 20);
     }
-    ASSERT_THAT(Call(sidecar_.items(), &Stub::TrackItems, request), IsOk());
+    ASSERT_THAT(Call(sidecar_.items(), &ItemStub::TrackItems, request), IsOk());
   }
   v1::ListItemsRequest request;
   request.set_container("c");
   request.set_page_size(1000);
   do {
-    const auto page = Call(sidecar_.items(), &Stub::ListItems, request);
+    const auto page = Call(sidecar_.items(), &ItemStub::ListItems, request);
     ASSERT_THAT(page, IsOk());
     EXPECT_LT(page->ByteSizeLong(), size_t{2} << 20);
     for (const auto& view : page->items()) ++seen[view.item().id()];
@@ -255,7 +255,7 @@ TEST_F(ItemServiceTest, WhatIsTrackedIsShownInDoubtTooAndSaidToBe) {
   ASSERT_THAT(Track("container: 'c'" + Item("a", 0, "ttl: 60") + Item("old", 90, "ttl: 60")),
               IsOk());
   const auto get = [this](const std::string& id) {
-    return Call(sidecar_.items(), &Stub::GetItem,
+    return Call(sidecar_.items(), &ItemStub::GetItem,
                 Proto<v1::GetItemRequest>(
                     absl::StrCat("container: 'c' partition_key: 'p' id: '", id, "'")));
   };
@@ -294,7 +294,7 @@ TEST(ItemServiceLimitsTest, AFullQueueSaysWhenToRetry) {
   RpcSidecar sidecar(options);
   ASSERT_THAT(sidecar.Create(-1), IsOk());
   grpc::ClientContext context;
-  EXPECT_THAT(Call(sidecar.items(), &Stub::TrackItems,
+  EXPECT_THAT(Call(sidecar.items(), &ItemStub::TrackItems,
                    Proto<v1::TrackItemsRequest>("container: 'c' items { ts: 1000 }"), &context),
               StatusIs(absl::StatusCode::kResourceExhausted));
   const auto& trailers = context.GetServerTrailingMetadata();

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/testing/rpc_matchers.h"
 #include "tests/testing/rpc_proto.h"
+#include "tests/unit/rpc/test_now.h"
 
 namespace ttl {
 namespace {
@@ -16,9 +17,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-constexpr int64_t kNowSeconds = 1'800'000'000;
-const absl::Time kNow = absl::FromUnixSeconds(kNowSeconds);
 
 v1::TrackItemsRequest OneItem(const std::string& fields) {
   return Proto<v1::TrackItemsRequest>(

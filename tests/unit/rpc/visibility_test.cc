@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/rpc_matchers.h"
+#include "tests/unit/rpc/test_now.h"
 #include "ttl/v1/item_service.pb.h"
 
 namespace ttl {
@@ -17,7 +18,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr int64_t kNow = 1'800'000'000;
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 
 // The letters of the tables below.
@@ -66,7 +66,7 @@ struct Outcome {
 
 Outcome Judge(std::optional<int64_t> default_ttl, const Tracked& tracked,
               const std::vector<v1::VisibilityCheck>& checks,
-              absl::Time now = absl::FromUnixSeconds(kNow)) {
+              absl::Time now = absl::FromUnixSeconds(kNowSeconds)) {
   v1::CheckVisibilityRequest request;
   for (const auto& check : checks) *request.add_checks() = check;
   const auto find_one = [&](absl::string_view id) -> FoundTimes {
@@ -98,7 +98,7 @@ Outcome Judge(std::optional<int64_t> default_ttl, const Tracked& tracked,
 }
 
 Answer JudgeOne(std::optional<int64_t> default_ttl, const Tracked& tracked,
-                const v1::VisibilityCheck& check, absl::Time now = absl::FromUnixSeconds(kNow)) {
+                const v1::VisibilityCheck& check, absl::Time now = absl::FromUnixSeconds(kNowSeconds)) {
   const Outcome outcome = Judge(default_ttl, tracked, {check}, now);
   EXPECT_THAT(outcome.status, IsOk());
   return outcome.answers.at(0);
@@ -107,7 +107,7 @@ Answer JudgeOne(std::optional<int64_t> default_ttl, const Tracked& tracked,
 Tracked Item(int64_t ts, std::optional<int64_t> ttl) { return {{{"a", {ts, ttl}}}, "none"}; }
 
 TEST(VisibilityTest, TheThreeByThreeTableTrackedAndCarried) {
-  constexpr int64_t kTs = kNow - 100;
+  constexpr int64_t kTs = kNowSeconds - 100;
   const struct {
     std::optional<int64_t> default_ttl;
     std::optional<int64_t> ttl;
@@ -135,9 +135,9 @@ TEST(VisibilityTest, TheThreeByThreeTableTrackedAndCarried) {
 
 // B28: not before the second, and from its first instant on.
 TEST(VisibilityTest, B28ExpiredFromTheFirstInstantOfItsSecond) {
-  const Tracked tracked = Item(kNow, 10);
+  const Tracked tracked = Item(kNowSeconds, 10);
   const auto at = [&](absl::Duration after) {
-    return JudgeOne(-1, tracked, Check("a"), absl::FromUnixSeconds(kNow) + after).visibility;
+    return JudgeOne(-1, tracked, Check("a"), absl::FromUnixSeconds(kNowSeconds) + after).visibility;
   };
   EXPECT_EQ(at(absl::Milliseconds(9999)), kVisible);
   EXPECT_EQ(at(absl::Seconds(10) - absl::Nanoseconds(1)), kVisible);
@@ -146,8 +146,8 @@ TEST(VisibilityTest, B28ExpiredFromTheFirstInstantOfItsSecond) {
 }
 
 TEST(VisibilityTest, TheLargestTtlIsExactPast2106) {
-  EXPECT_EQ(JudgeOne(-1, Item(kNow, 2147483647), Check("a")),
-            (Answer{kVisible, kNow + 2147483647}));
+  EXPECT_EQ(JudgeOne(-1, Item(kNowSeconds, 2147483647), Check("a")),
+            (Answer{kVisible, kNowSeconds + 2147483647}));
   constexpr int64_t kFar = 5'000'000'000;  // the year 2128
   EXPECT_EQ(
       JudgeOne(-1, Item(kFar, 2147483647), Check("a"), absl::FromUnixSeconds(kFar + 2147483646)),
@@ -162,8 +162,8 @@ TEST(VisibilityTest, AnUntrackedKeyWithoutStateIsUntrackedUnderEveryPolicy) {
 
 TEST(VisibilityTest, ATtlWithoutTsIsIgnored) {
   EXPECT_EQ(JudgeOne(60, {}, Check("a", std::nullopt, 0)), (Answer{kUntracked, 0}));
-  const Outcome outcome = Judge(60, Item(kNow, 10), {Check("a", std::nullopt, 0)});
-  EXPECT_THAT(outcome.answers, ElementsAre(Answer{kVisible, kNow + 10}));
+  const Outcome outcome = Judge(60, Item(kNowSeconds, 10), {Check("a", std::nullopt, 0)});
+  EXPECT_THAT(outcome.answers, ElementsAre(Answer{kVisible, kNowSeconds + 10}));
   EXPECT_EQ(outcome.impossible, 0);
 }
 
@@ -175,64 +175,64 @@ TEST(VisibilityTest, TheNewerOfCarriedAndTrackedIsJudgedCarriedAtEqualTs) {
     int64_t carried_ttl;
     Answer answer;
   } kCases[] = {
-      {kNow - 50, 10, kNow - 20, 60, {kVisible, kNow + 40}},
-      {kNow - 20, 60, kNow - 50, 10, {kVisible, kNow + 40}},
-      {kNow - 50, 100, kNow - 20, 10, {kExpired, kNow - 10}},
-      {kNow - 20, 10, kNow - 50, 100, {kExpired, kNow - 10}},
-      {kNow - 20, 10, kNow - 20, 60, {kVisible, kNow + 40}},
-      {kNow - 20, 60, kNow - 20, 10, {kExpired, kNow - 10}},
+      {kNowSeconds - 50, 10, kNowSeconds - 20, 60, {kVisible, kNowSeconds + 40}},
+      {kNowSeconds - 20, 60, kNowSeconds - 50, 10, {kVisible, kNowSeconds + 40}},
+      {kNowSeconds - 50, 100, kNowSeconds - 20, 10, {kExpired, kNowSeconds - 10}},
+      {kNowSeconds - 20, 10, kNowSeconds - 50, 100, {kExpired, kNowSeconds - 10}},
+      {kNowSeconds - 20, 10, kNowSeconds - 20, 60, {kVisible, kNowSeconds + 40}},
+      {kNowSeconds - 20, 60, kNowSeconds - 20, 10, {kExpired, kNowSeconds - 10}},
   };
   for (const auto& c : kCases) {
     EXPECT_EQ(
         JudgeOne(-1, Item(c.tracked_ts, c.tracked_ttl), Check("a", c.carried_ts, c.carried_ttl)),
         c.answer)
-        << c.tracked_ts - kNow << " against " << c.carried_ts - kNow;
+        << c.tracked_ts - kNowSeconds << " against " << c.carried_ts - kNowSeconds;
   }
 }
 
 TEST(VisibilityTest, ACarriedItemWithoutTtlInheritsThoughTheTrackedOneHadOne) {
-  EXPECT_EQ(JudgeOne(30, Item(kNow - 50, 1000), Check("a", kNow - 40)),
-            (Answer{kExpired, kNow - 10}));
+  EXPECT_EQ(JudgeOne(30, Item(kNowSeconds - 50, 1000), Check("a", kNowSeconds - 40)),
+            (Answer{kExpired, kNowSeconds - 10}));
 }
 
 TEST(VisibilityTest, ImpossibleCarriedStateIsVisibleAndCounted) {
   const std::vector<v1::VisibilityCheck> checks = {
       Check("a", 0, 60),
       Check("a", -1, 60),
-      Check("a", kNow * 1000, 60),
+      Check("a", kNowSeconds * 1000, 60),
       Check("a", kMaxInt64, 60),
-      Check("a", kNow - 1000, 0),
-      Check("a", kNow - 1000, -2),
-      Check("a", kNow - 1000, 2147483648),
-      Check("a", kNow - 1000, kMaxInt64),
+      Check("a", kNowSeconds - 1000, 0),
+      Check("a", kNowSeconds - 1000, -2),
+      Check("a", kNowSeconds - 1000, 2147483648),
+      Check("a", kNowSeconds - 1000, kMaxInt64),
       Check("a", std::numeric_limits<int64_t>::min(), 1),
   };
-  const Outcome outcome = Judge(60, Item(kNow - 1000, 1), checks);
+  const Outcome outcome = Judge(60, Item(kNowSeconds - 1000, 1), checks);
   ASSERT_THAT(outcome.status, IsOk());
   EXPECT_THAT(outcome.answers, testing::Each(Answer{kVisible, 0}));
   EXPECT_EQ(outcome.impossible, static_cast<int64_t>(checks.size()));
 }
 
 TEST(VisibilityTest, UnreadableTrackedStateIsNotNeededWhereStateIsCarried) {
-  Tracked tracked = Item(kNow, 10);
+  Tracked tracked = Item(kNowSeconds, 10);
   tracked.unreadable = "b";
   const Outcome carried =
-      Judge(-1, tracked, {Check("a"), Check("b", kNow - 20, 10), Check("b", kNow, 10)});
-  EXPECT_THAT(carried.answers, ElementsAre(Answer{kVisible, kNow + 10}, Answer{kExpired, kNow - 10},
-                                           Answer{kVisible, kNow + 10}));
+      Judge(-1, tracked, {Check("a"), Check("b", kNowSeconds - 20, 10), Check("b", kNowSeconds, 10)});
+  EXPECT_THAT(carried.answers, ElementsAre(Answer{kVisible, kNowSeconds + 10}, Answer{kExpired, kNowSeconds - 10},
+                                           Answer{kVisible, kNowSeconds + 10}));
   EXPECT_THAT(Judge(-1, tracked, {Check("a"), Check("b")}).status,
               StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST(VisibilityTest, AnswersComeInTheOrderOfTheRequestWithOneInstantForAll) {
-  const Tracked tracked = {{{"live", {kNow, 10}}, {"dead", {kNow - 20, 10}}}, "none"};
-  const absl::Time now = absl::FromUnixSeconds(kNow) + absl::Milliseconds(250);
+  const Tracked tracked = {{{"live", {kNowSeconds, 10}}, {"dead", {kNowSeconds - 20, 10}}}, "none"};
+  const absl::Time now = absl::FromUnixSeconds(kNowSeconds) + absl::Milliseconds(250);
   const Outcome outcome =
       Judge(-1, tracked, {Check("dead"), Check("gone"), Check("live"), Check("dead")}, now);
   EXPECT_THAT(outcome.answers,
-              ElementsAre(Answer{kExpired, kNow - 10}, Answer{kUntracked, 0},
-                          Answer{kVisible, kNow + 10}, Answer{kExpired, kNow - 10}));
-  EXPECT_EQ(outcome.response.judged_at().seconds(), kNow);
+              ElementsAre(Answer{kExpired, kNowSeconds - 10}, Answer{kUntracked, 0},
+                          Answer{kVisible, kNowSeconds + 10}, Answer{kExpired, kNowSeconds - 10}));
+  EXPECT_EQ(outcome.response.judged_at().seconds(), kNowSeconds);
   EXPECT_EQ(outcome.response.judged_at().nanos(), 250'000'000);
 }
 

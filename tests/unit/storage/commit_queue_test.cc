@@ -20,8 +20,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr int64_t kT = 1'800'000'000;
-
 using Tracked = absl::StatusOr<std::vector<TrackOutcome>>;
 
 class CommitQueueTest : public testing::Test {

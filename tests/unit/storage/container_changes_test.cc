@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr size_t kAll = ContainerLog::kMaxEntries;
+constexpr size_t kAllChanges = ContainerLog::kMaxEntries;
 
 std::vector<std::string> Ids(const std::vector<ContainerPtr>& containers) {
   std::vector<std::string> ids;
@@ -30,7 +30,7 @@ class ContainerChangesTest : public testing::Test {
  protected:
   uint64_t Revision() { return storage_->containers().Revision(); }
   std::optional<ContainerChanges> After(uint64_t revision) {
-    return storage_->containers().ChangesAfter(revision, kAll);
+    return storage_->containers().ChangesAfter(revision, kAllChanges);
   }
 
   StorageForTest storage_;

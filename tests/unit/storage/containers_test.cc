@@ -17,8 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr int64_t kT = 1'800'000'000;
-
 ContainerSettings Settings(std::optional<int64_t> default_ttl,
                            IndexingMode mode = IndexingMode::kConsistent) {
   ContainerSettings settings;

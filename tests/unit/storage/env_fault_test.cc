@@ -12,7 +12,6 @@ namespace {
 
 using Fault = FaultEnv::Fault;
 
-constexpr int64_t kT = 1'800'000'000;
 constexpr int64_t kTtl = 60;
 constexpr int kReports = 30;
 constexpr int kFaultsTried = 24;  // each report is a sync and two appends

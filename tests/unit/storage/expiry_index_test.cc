@@ -19,8 +19,6 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-constexpr int64_t kT = 1'800'000'000;
-
 DeleteReport Gone(const std::string& id, uint64_t generation) {
   DeleteReport report;
   report.key = KeyOf(id);

@@ -26,8 +26,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int64_t kT = 1'800'000'000;
-
 absl::Status TrackStatus(StorageForTest& storage, const std::string& id) {
   return storage.Track("c", {{KeyOf(id), {{kT, {}}, "", {}, 0}}}).status();
 }

@@ -16,8 +16,6 @@
 namespace ttl {
 namespace {
 
-constexpr int64_t kT = 1'800'000'000;
-
 ItemReport Report(const std::string& id, const ItemTimes& times, int64_t bytes) {
   ItemReport report;
   report.key = KeyOf(id);
