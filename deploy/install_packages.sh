@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that ttl-sidecar is built and tested with.
+# Installs the packages of packages.txt, which ttl-sidecar is built and tested with.
 #
 #   deploy/install_packages.sh          what building and running need
 #   deploy/install_packages.sh test     what tests/run.sh needs as well
@@ -7,58 +7,70 @@
 #   deploy/install_packages.sh bench    what tests/bench/run.sh and growth.sh need
 #
 # If everything is there it says so without touching the network. Needs root, or
-# sudo. On another distribution install the packages' counterparts by hand.
+# sudo. Meant for Debian 12. Where apt lacks a package, or has an older one than it
+# takes, it names all such at once and installs nothing; where there is no apt, all
+# that is needed.
 set -euo pipefail
+list=$(dirname "$0")/packages.txt
 
-build_packages=(
-  ca-certificates ccache cmake g++ git ninja-build pkg-config
-  libabsl-dev libcli11-dev libgrpc++-dev libjemalloc-dev libleveldb-dev libpq-dev libprotobuf-dev
-  libsnappy-dev libspdlog-dev libssl-dev libyaml-cpp-dev nlohmann-json3-dev prometheus-cpp-dev
-  protobuf-compiler protobuf-compiler-grpc zlib1g-dev
-)
-test_packages=(
-  # llvm names the functions in what sanitizers report, for readers and for suppressions.
-  clang clang-format libclang-rt-14-dev libgmock-dev libgtest-dev librapidcheck-dev llvm python3
-  # What clients in other languages are generated, checked and run with.
-  mypy protobuf-compiler-grpc-java-plugin protoc-gen-go protoc-gen-go-grpc python3-grpcio
-  python3-protobuf python3-setuptools
-  # The store of client/postgres. postgresql-common comes first, see below.
-  postgresql-common postgresql-15
-)
-# What stubs are compiled and called with. Of the two that gRPC for Go may have, only
-# golang/protobuf 1.5 reads messages that protoc-gen-go makes.
-stub_packages=(
-  default-jdk-headless golang-github-golang-protobuf-1-5-dev golang-go golang-google-grpc-dev
-  golang-google-protobuf-dev libgeronimo-annotation-1.3-spec-java libgrpc-java libguava-java
-  libnetty-java libperfmark-java libprotobuf-java
-  php-bcmath php-cli php-curl php-google-protobuf ruby-google-protobuf ruby-grpc
-)
-# redis-tools has the server too, without a service that would be started.
-bench_packages=(
-  libgmock-dev libgtest-dev librapidcheck-dev postgresql-common postgresql-15 python3 redis-tools
-)
-
-packages=("${build_packages[@]}")
 case "${1:-build}" in
-  build) ;;
-  bench) packages+=("${bench_packages[@]}") ;;
-  test | long)
-    packages+=("${test_packages[@]}")
-    # Node.js may come from elsewhere than Debian, which then brings npm with it.
-    command -v npm >/dev/null || packages+=(nodejs npm)
-    [[ $1 == test ]] || packages+=(clang-tidy debootstrap "${stub_packages[@]}")
-    ;;
+  build) purposes=(build) ;;
+  test) purposes=(build test) ;;
+  long) purposes=(build test long) ;;
+  bench) purposes=(build bench) ;;
   *)
     echo "usage: $0 [build|test|long|bench]" >&2
     exit 2
     ;;
 esac
 
-installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
+# packages_for PURPOSE...: package and least version, if it has one, one a line.
+packages_for() {
+  awk -v wanted=" $* " '
+    /^[^#]/ {
+      count = split($2, purposes, ",")
+      for (i = 1; i <= count; i++)
+        if (index(wanted, " " purposes[i] " ")) { print $1, $3; next }
+    }' "$list"
+}
+
+system_name() { (. /etc/os-release && echo "$PRETTY_NAME") 2>/dev/null || uname -s; }
+
+declare -A least installed candidate
+packages=()
+while read -r package version; do
+  # Node.js may come from elsewhere than Debian, which then brings npm with it.
+  case "$package" in nodejs | npm) ! command -v npm >/dev/null || continue ;; esac
+  packages+=("$package")
+  least[$package]=$version
+done < <(packages_for "${purposes[@]}")
+
+# needed PACKAGE: as readers see it.
+needed() { echo "$1${least[$1]:+ ${least[$1]} or later}"; }
+
+if ! command -v apt-get >/dev/null; then
+  {
+    echo "error: $(system_name) has no apt. ttl-sidecar is built and tested on Debian 12, with these"
+    echo "packages; install their counterparts by hand:"
+    for package in "${packages[@]}"; do echo "  $(needed "$package")"; done
+  } >&2
+  exit 1
+fi
+
+# suffices PACKAGE VERSION: whether this version of it will do, empty for none. The upstream's
+# part counts, without Debian's epoch.
+suffices() {
+  [[ -n $2 ]] || return
+  [[ -z ${least[$1]} ]] || dpkg --compare-versions "${2#*:}" ge "${least[$1]}"
+}
+
+while read -r package status version; do
+  [[ $status != installed ]] || installed[$package]=$version
+done < <(dpkg-query -W -f '${Package} ${db:Status-Status} ${Version}\n' "${packages[@]}" 2>/dev/null)
 
 missing=()
 for package in "${packages[@]}"; do
-  installed "$package" || missing+=("$package")
+  suffices "$package" "${installed[$package]:-}" || missing+=("$package")
 done
 if ((${#missing[@]} == 0)); then
   echo "packages: all ${#packages[@]} are installed"
@@ -70,6 +82,29 @@ if ((EUID != 0)); then
   command -v sudo >/dev/null || { echo "error: installing packages needs root or sudo" >&2; exit 1; }
   as_root=(sudo)
 fi
+"${as_root[@]}" apt-get update -qq
+
+# What apt would install.
+while read -r package version; do
+  candidate[$package]=$version
+done < <(LC_ALL=C apt-cache policy "${missing[@]}" |
+  awk '/^[^ ]/ { package = substr($1, 1, length($1) - 1) }
+    $1 == "Candidate:" && $2 != "(none)" { print package, $2 }')
+
+problems=()
+for package in "${missing[@]}"; do
+  suffices "$package" "${candidate[$package]:-}" ||
+    problems+=("$(needed "$package"): apt has ${candidate[$package]:-none}")
+done
+if ((${#problems[@]} > 0)); then
+  {
+    echo "error: $(system_name) lacks packages that ttl-sidecar needs; nothing was installed:"
+    printf '  %s\n' "${problems[@]}"
+    echo "It is built and tested on Debian 12. All that is needed is in $list;"
+    echo "install by hand what comes from elsewhere, and what find_packages.cmake still misses."
+  } >&2
+  exit 1
+fi
 
 install() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
@@ -77,7 +112,6 @@ install() {
 }
 
 echo "packages: installing ${#missing[@]} of ${#packages[@]}: ${missing[*]}"
-"${as_root[@]}" apt-get update -qq
 if [[ " ${missing[*]} " == *" postgresql-common "* ]]; then
   # Tests start servers of their own; without this, installing one would start another.
   install postgresql-common

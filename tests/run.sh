@@ -139,6 +139,7 @@ run "format" tests/checks/check_format.sh
 run "buf lint" tests/checks/lint_protos.sh
 run "buf breaking" tests/checks/check_breaking.sh
 run "breaking check can fail" tests/checks/check_breaking_test.sh
+run "packages can be missing" tests/checks/check_packages_test.sh
 run "Dockerfile reader" python3 tests/deploy/dockerfile_test.py
 
 million_items_arguments=(--quick)
