@@ -351,6 +351,10 @@ std::vector<Case> WarningCases() {
        "",
        [](TableConfig& table) { table.row_level_security = true; },
        {"ON CONFLICT DO UPDATE", "replace_expired"}},
+      {"a view and upserts",
+       "",
+       [](TableConfig& table) { table.live_view = "orders_live"; },
+       {"ON CONFLICT DO UPDATE through its live_view public.orders_live", "replace_expired"}},
       {"row-level security and the owner",
        "",
        [](TableConfig& table) { table.row_level_security = true; },
@@ -519,11 +523,23 @@ TEST(CatalogTest, PartitionOfAnotherContainerIsAProblem) {
               ElementsAre(Says({"orders_us_1 is a partition of orders"})));
 }
 
+TEST(CatalogTest, WhoReplacesExpiredRowsIsNotWarnedOfUpserts) {
+  DatabaseForTest database;
+  database.Sql(kOrders);
+  TableConfig table = Orders();
+  table.live_view = "orders_live";
+  table.row_level_security = true;
+  table.replace_expired = true;
+  const CatalogReport report = database.Check(database.ConfigFor({table}));
+  EXPECT_THAT(report.warnings, Not(Contains(HasSubstr("ON CONFLICT"))));
+}
+
 TEST(CatalogTest, NewColumnsOfTheTableAreMissedInTheView) {
   DatabaseForTest database;
   database.Sql(kOrders);
   TableConfig table = Orders();
   table.live_view = "orders_live";
+  table.replace_expired = true;
   const Config config = database.ConfigFor({table});
   database.Install(config);
   EXPECT_THAT(database.Check(config).warnings, Not(Contains(HasSubstr("orders_live"))));

@@ -89,6 +89,7 @@ class TableCheck {
     CheckRules();
     CheckRights();
     CheckRowSecurity();
+    WarnOfUpserts();
     CheckLiveView();
     WarnOfForeignKeys();
     if (is_sound_) report_.tables.push_back(std::move(table_));
@@ -400,15 +401,25 @@ class TableCheck {
           "TABLE ",
           sql_, " ENABLE ROW LEVEL SECURITY");
     }
-    if (!config_.replace_expired) {
-      Warn(
-          ": with row_level_security an INSERT ... ON CONFLICT DO UPDATE fails while an expired "
-          "row of the same key is not yet deleted; replace_expired: true avoids it");
-    }
     if (!facts_.forces_row_security) {
       Warn(": row-level security does not bind its owner ", facts_.owner,
            "; if the application is that role: ALTER TABLE ", sql_,
            " FORCE ROW LEVEL SECURITY, and BYPASSRLS for the role of ttl-postgres");
+    }
+  }
+
+  // Of servers before 15.20 too, since the next update of theirs makes it true.
+  void WarnOfUpserts() {
+    if (config_.replace_expired) return;
+    if (config_.row_level_security) {
+      Warn(
+          ": with row_level_security an INSERT ... ON CONFLICT DO UPDATE fails while an expired "
+          "row of the same key is not yet deleted; replace_expired: true avoids it");
+    } else if (!config_.live_view.empty()) {
+      Warn(": from PostgreSQL 15.20 on an INSERT ... ON CONFLICT DO UPDATE through its live_view ",
+           config_.schema, ".", config_.live_view,
+           " fails while an expired row of the same key is not yet deleted, and before it updates "
+           "that row; replace_expired: true avoids both");
     }
   }
 
