@@ -168,7 +168,7 @@ TEST_F(CaptureTroubleTest, SlotInUseIsWaitedFor) {
       absl::Seconds(60)))
       << other.status();
   capture_.Start();
-  ASSERT_TRUE(capture_.WaitForProblem("is active for PID"));
+  ASSERT_TRUE(capture_.WaitForProblem("55006"));
   other->reset();
   ExpectSame();
 }

@@ -79,7 +79,7 @@ TEST_F(ConnectionTest, TellsWhyItCannotBeOpened) {
   } kCases[] = {
       {server_->Conninfo("nowhere"), absl::StatusCode::kPermissionDenied, "\"nowhere\""},
       {server_->Conninfo("postgres", "nobody"), absl::StatusCode::kPermissionDenied, "\"nobody\""},
-      {server_->Conninfo("postgres", "guest"), absl::StatusCode::kPermissionDenied, "log in"},
+      {server_->Conninfo("postgres", "guest"), absl::StatusCode::kPermissionDenied, "28000"},
       {"host=/nowhere dbname=postgres", absl::StatusCode::kUnavailable, "/nowhere"},
       {"shop", absl::StatusCode::kInvalidArgument, "\"shop\""},
       {"host=/tmp data_base=x", absl::StatusCode::kInvalidArgument, "data_base"},
@@ -174,7 +174,8 @@ TEST_F(ConnectionTest, ErrorHasCodeSqlStateAndWords) {
   EXPECT_EQ(SqlState(one), "23503");
   EXPECT_THAT(SqlMessage(one), HasSubstr("of_parent"));
   EXPECT_EQ(SqlMessage(one), SqlMessage(two));
-  EXPECT_THAT(one.message(), HasSubstr("(id)=(1)"));
+  // The details are in it as well, and those say which row it is.
+  EXPECT_NE(one.message(), two.message());
   EXPECT_TRUE(server_->sql().is_open());
 }
 

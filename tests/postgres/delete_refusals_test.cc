@@ -107,7 +107,7 @@ TEST_F(DeleteRefusalsTest, TriggerThatRaisesKeepsItsRowsOnly) {
   EXPECT_EQ(Count(response, v1::DELETE_OUTCOME_DELETED), 46);
   EXPECT_EQ(Count(response, v1::DELETE_OUTCOME_FAILED), 4);
   EXPECT_THAT(response.results(6).reason(), HasSubstr("seven is holy"));
-  EXPECT_THAT(response.results(7).reason(), HasSubstr("division by zero"));
+  EXPECT_THAT(response.results(7).reason(), HasSubstr("22012"));
   EXPECT_THAT(response.results(8).reason(), HasSubstr("no_such_function"));
   EXPECT_THAT(response.results(9).reason(), HasSubstr("trigger"));
   EXPECT_EQ(Rows(), 4);
@@ -126,7 +126,7 @@ TEST_F(DeleteRefusalsTest, LockOnWhatMustGoAlongIsWaitedForShortly) {
   const v1::DeleteItemsResponse response = db_.Delete(request);
   EXPECT_EQ(Count(response, v1::DELETE_OUTCOME_DELETED), 63);
   EXPECT_EQ(response.results(32).outcome(), v1::DELETE_OUTCOME_FAILED);
-  EXPECT_THAT(response.results(32).reason(), HasSubstr("lock timeout"));
+  EXPECT_THAT(response.results(32).reason(), HasSubstr("55P03"));
 }
 
 TEST_F(DeleteRefusalsTest, TableThatIsLockedIsNoItemsFault) {
@@ -158,7 +158,7 @@ TEST_F(DeleteRefusalsTest, RowThatTakesTooLongIsFoundAndTheOthersGo) {
   db_.Open({Sessions()});
   const v1::DeleteItemsResponse response = db_.DeleteAll("sessions");
   EXPECT_EQ(Outcomes(response), "DELETED DELETED DELETED DELETED FAILED DELETED DELETED DELETED");
-  EXPECT_THAT(response.results(4).reason(), HasSubstr("statement timeout"));
+  EXPECT_THAT(response.results(4).reason(), HasSubstr("57014"));
   EXPECT_EQ(ToDuration(response.retry_after()), absl::Seconds(1));
 }
 
@@ -279,7 +279,7 @@ TEST(DeleteDisastersTest, StandbyIsUnavailable) {
   ASSERT_EQ(db.Value("SELECT pg_is_in_recovery()"), "t");
   const auto response = db.store().DeleteItems(request, absl::Now() + kPatience);
   EXPECT_TRUE(absl::IsUnavailable(response.status())) << response.status();
-  EXPECT_THAT(std::string(response.status().message()), HasSubstr("recovery"));
+  EXPECT_THAT(std::string(response.status().message()), HasSubstr("0A000"));
 }
 
 TEST(DeleteDisastersTest, ServerThatHangsHoldsNoCallForEver) {

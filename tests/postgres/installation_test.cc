@@ -20,6 +20,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
+constexpr char kDependentObjectsStillExist[] = "2BP01";
+
 // Two tables with names that need quotes everywhere, and one that is partitioned.
 constexpr char kTables[] = R"(
   CREATE TABLE orders (id int PRIMARY KEY, ts timestamptz NOT NULL DEFAULT now(), ttl int,
@@ -240,13 +242,15 @@ TEST_F(InstallationTest, WhatOthersBuiltOnItIsNotDropped) {
     database_.Sql(built);
     const std::string before = database_.Dump();
     const absl::Status refused = database_.Uninstall(config);
-    EXPECT_THAT(std::string(refused.message()), HasSubstr("view public.mine depends on"));
+    EXPECT_EQ(SqlState(refused), kDependentObjectsStillExist);
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("public.mine"));
     EXPECT_EQ(database_.Dump(), before);
     database_.Sql("DROP VIEW mine");
   }
   database_.Sql("CREATE TABLE ttl.mine ()");
-  EXPECT_THAT(std::string(database_.Uninstall(config).message()),
-              HasSubstr("table ttl.mine depends on"));
+  const absl::Status refused = database_.Uninstall(config);
+  EXPECT_EQ(SqlState(refused), kDependentObjectsStillExist);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("ttl.mine"));
 }
 
 TEST_F(InstallationTest, WhatIsNotOursIsNeitherReplacedNorDropped) {
@@ -317,10 +321,8 @@ TEST_F(InstallationTest, ViewTakesColumnsThatCameAndLosesThoseThatWent) {
   database_.Install(config);
   EXPECT_EQ(database_.Value(columns), "id ts ttl note color");
   // The server protects what the view has.
-  EXPECT_THAT(
-      std::string(
-          database_.connection().Execute("ALTER TABLE orders DROP note").status().message()),
-      HasSubstr("view orders_live depends on"));
+  EXPECT_EQ(SqlState(database_.connection().Execute("ALTER TABLE orders DROP note").status()),
+            kDependentObjectsStillExist);
   database_.Sql("DROP VIEW orders_live; ALTER TABLE orders DROP note");
   database_.Install(config);
   EXPECT_EQ(database_.Value(columns), "id ts ttl color");
