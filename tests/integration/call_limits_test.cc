@@ -98,8 +98,7 @@ TEST_F(CallLimitsTest, TheLimitPassesOneMoreIsRefusedAndTheConnectionGoesOn) {
        "checks[0].partition_key"},
       {"a byte more of id", Checks(1, 1, 1024), 0, StatusCode::INVALID_ARGUMENT, "checks[0].id"},
       {"most of a MiB", Checks(500, 1900, 100), 0, StatusCode::OK, ""},
-      {"more than a MiB", Checks(600, 1900, 100), 0, StatusCode::RESOURCE_EXHAUSTED,
-       "larger than max (1"},
+      {"more than a MiB", Checks(600, 1900, 100), 0, StatusCode::RESOURCE_EXHAUSTED, "1048576"},
       {"large metadata", Checks(1, 1, 1), 12 << 10, StatusCode::OK, ""},
   };
   for (const Case& c : cases) {
@@ -127,7 +126,6 @@ TEST_F(CallLimitsTest, MetadataBeyondTheLimitIsRefusedAndCostsTheConnectionAtMos
 
   const grpc::Status refused = Check(Checks(1, 1, 1), 24 << 10);
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << refused.error_message();
-  EXPECT_THAT(refused.error_message(), HasSubstr("metadata size"));
   EXPECT_TRUE(WaitUntil([&] { return Check(Checks(1, 1, 1)).ok(); }));
   const grpc::Status cut_off = Check(Checks(1, 1, 1), 64 << 10);
   EXPECT_EQ(cut_off.error_code(), grpc::StatusCode::UNAVAILABLE) << cut_off.error_message();
