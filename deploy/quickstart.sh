@@ -22,7 +22,9 @@ esac
 
 policy_grace_seconds=3
 max_deletes_per_second=10000
-bin=build/release/bin
+bin=build/quick/bin
+# What compiling took on the machine of tests/README.md: processor time, cold.
+compile_seconds=400
 work=$(mktemp -d "${TMPDIR:-/tmp}/ttl-quickstart.XXXXXX")
 store=unix:$work/store.sock
 sidecar=unix:$work/sidecar.sock
@@ -57,15 +59,40 @@ step() {
   echo "$((SECONDS - start)) s"
 }
 
-# A developer's build with tests stays one.
-configure() {
-  local tests=()
-  [[ -f build/release/CMakeCache.txt ]] || tests=(-DTTL_BUILD_TESTS=OFF)
-  cmake --preset release "${tests[@]}"
+# A job of the compiler takes up to 1 GiB.
+count_jobs() {
+  local jobs memory
+  jobs=$(nproc)
+  memory=$(awk '/^MemAvailable:/ {print int($2 / 1048576)}' /proc/meminfo)
+  ((memory >= jobs)) || jobs=$memory
+  echo $((jobs > 0 ? jobs : 1))
 }
 
+# Compiles with the output in a log, and shows how far it is: on a terminal in one line, else
+# a line for each tenth.
 build() {
-  cmake --build --preset release --target ttl-sidecar ttlctl document-store quickstart-demo
+  local start=$SECONDS log=$work/Building.log share shown=-1 line jobs
+  jobs=$(count_jobs)
+  printf 'Building: compiles once, about %d minutes with %d at a time\n' \
+    $(((compile_seconds / jobs + 59) / 60)) "$jobs"
+  NINJA_STATUS='[%p] ' cmake --build --preset quick -j "$jobs" \
+    --target ttl-sidecar ttlctl document-store quickstart-demo 2>&1 |
+    while IFS= read -r line; do
+      echo "$line" >>"$log"
+      [[ $line =~ ^\[\ *([0-9]+)%\] ]] || continue
+      share=${BASH_REMATCH[1]}
+      if [[ -t 1 ]]; then
+        printf '\r%-22s%3d %%  %d s ' "Building" "$share" $((SECONDS - start))
+      elif ((share / 10 > shown)); then
+        printf '%-22s%3d %%  %d s\n' "Building" "$share" $((SECONDS - start))
+      fi
+      shown=$((share / 10))
+    done || {
+    echo "failed after $((SECONDS - start)) s:"
+    tail -n 40 "$log"
+    return 1
+  }
+  if [[ -t 1 ]]; then printf '\n'; fi
 }
 
 # start NAME COMMAND...: starts a process in the background with a log of its own.
@@ -122,8 +149,8 @@ TEXT
 }
 
 step "Installing packages" deploy/install_packages.sh
-step "Configuring" configure
-step "Building" build
+step "Configuring" cmake --preset quick
+build
 
 shown_at=$SECONDS
 start_all
