@@ -83,6 +83,11 @@ class AddressServer {
   void EndHealthStreams();
   void EndStreams();
 
+  // UNAVAILABLE if its socket is not where it was made; OK for TCP.
+  absl::Status CheckSocket() const {
+    return socket_ == nullptr ? absl::OkStatus() : socket_->CheckInPlace();
+  }
+
   // Before Shutdown(): refuses new calls, but those of the health service, with
   // UNAVAILABLE, and returns when none of those before is being worked on. Once.
   void Settle();

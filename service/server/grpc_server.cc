@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "service/core/status_macros.h"
 
@@ -39,6 +40,16 @@ GrpcServer::~GrpcServer() {
   const absl::Time deadline = absl::Now() + drain_;
   Shutdown(deadline, /*health_only=*/false);
   Shutdown(deadline, /*health_only=*/true);
+}
+
+absl::Status GrpcServer::CheckSockets() const {
+  for (const auto& server : servers_) {
+    const absl::Status status = server->CheckSocket();
+    if (!status.ok()) {
+      return absl::UnavailableError(absl::StrCat("the socket ", status.message()));
+    }
+  }
+  return absl::OkStatus();
 }
 
 void GrpcServer::EndStreams() {

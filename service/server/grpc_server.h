@@ -42,6 +42,9 @@ class GrpcServer {
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
 
+  // UNAVAILABLE if a Unix socket is not where it was made, so that nobody can connect to it.
+  absl::Status CheckSockets() const;
+
  private:
   GrpcServer(const Services& services, absl::Duration drain) : services_(services), drain_(drain) {}
 

@@ -445,7 +445,10 @@ absl::Status Sidecar::Parts::StartServing(const GrpcServerOptions& server_option
                                                           .access_counters = access_counters}));
   readiness->Set(ReadinessOf(config, *storage));
   readiness_loop = std::make_unique<BackgroundLoop>(readiness_signal, [this] {
-    readiness->Set(ReadinessOf(config, *storage));
+    storage->CheckFiles();
+    absl::Status state = ReadinessOf(config, *storage);
+    if (state.ok()) state = server->CheckSockets();
+    readiness->Set(state);
     sweep_health->Set(SweepStallNow());
     return kReadinessInterval;
   });

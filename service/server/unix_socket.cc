@@ -150,6 +150,7 @@ absl::Status UnixSocket::Bind(absl::FunctionRef<absl::Status()> bind) {
     return absl::ErrnoToStatus(
         errno, absl::StrCat("cannot set the mode of socket \"", options_.path, "\""));
   }
+  TTL_ASSIGN_OR_RETURN(bound_, PinnedPath::Take(options_.path));
   return absl::OkStatus();
 }
 

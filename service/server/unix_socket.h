@@ -10,6 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "service/core/pinned_path.h"
 
 namespace ttl {
 
@@ -44,12 +45,17 @@ class UnixSocket {
   // of the process meanwhile, towards stricter only.
   absl::Status Bind(absl::FunctionRef<absl::Status()> bind);
 
+  // UNAVAILABLE, with the path, if it does not lead to what Bind() made there: nobody can
+  // connect any more. REQUIRES: Bind() has succeeded.
+  absl::Status CheckInPlace() const { return bound_->Check(); }
+
  private:
   UnixSocket(UnixSocketOptions options, std::optional<gid_t> group, int lock_fd);
 
   const UnixSocketOptions options_;
   const std::optional<gid_t> group_;
   const int lock_fd_;
+  std::optional<PinnedPath> bound_;
 };
 
 }  // namespace ttl

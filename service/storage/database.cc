@@ -20,6 +20,7 @@
 #include "absl/strings/str_split.h"
 #include "service/core/status_macros.h"
 #include "service/core/stopwatch.h"
+#include "service/storage/directory_env.h"
 #include "service/storage/file_list.h"
 #include "service/storage/held_work_env.h"
 #include "service/storage/key_codec.h"
@@ -124,13 +125,14 @@ struct Database::LevelDbParts {
       : logger(options),
         cache(leveldb::NewLRUCache(options.block_cache_bytes)),
         filter(leveldb::NewBloomFilterPolicy(10)),
-        work_env(options.env != nullptr ? options.env : &log_env),
+        directory_env(&log_env),
+        work_env(options.env != nullptr ? options.env : &directory_env),
         timed_env(&work_env),
         env(&timed_env) {}
 
-  leveldb::Options Options() {
+  leveldb::Options Options(bool create) {
     leveldb::Options options;
-    options.create_if_missing = true;
+    options.create_if_missing = create;
     options.paranoid_checks = true;
     options.env = env;
     options.info_log = &logger;
@@ -147,6 +149,7 @@ struct Database::LevelDbParts {
   std::unique_ptr<leveldb::Cache> cache;
   std::unique_ptr<const leveldb::FilterPolicy> filter;
   LogEnv log_env;
+  DirectoryEnv directory_env;  // of no use beside an Env of the caller
   HeldWorkEnv work_env;
   TimedEnv timed_env;
   leveldb::Env* const env;
@@ -163,7 +166,10 @@ Database::~Database() {
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const StorageOptions& options) {
   std::unique_ptr<Database> database(new Database(options));
-  TTL_RETURN_IF_ERROR(database->OpenLevelDb());
+  if (options.env == nullptr) {
+    TTL_RETURN_IF_ERROR(database->parts_->directory_env.Enter(options.directory));
+  }
+  TTL_RETURN_IF_ERROR(database->OpenLevelDb(/*create=*/true));
   TTL_RETURN_IF_ERROR(database->CheckFormat());
   return database;
 }
@@ -185,15 +191,16 @@ absl::Status Database::CheckNotHeadless() const {
   return absl::OkStatus();
 }
 
-absl::Status Database::OpenLevelDb() {
+absl::Status Database::OpenLevelDb(bool create) {
   TTL_RETURN_IF_ERROR(CheckNotHeadless());
   TTL_RETURN_IF_ERROR(CheckFileList(*parts_->env, options_.directory));
   const HeldWorkEnv::Hold no_compaction_yet(parts_->work_env);
   leveldb::DB* db = nullptr;
-  const leveldb::Status opened = leveldb::DB::Open(parts_->Options(), options_.directory, &db);
+  const leveldb::Status opened =
+      leveldb::DB::Open(parts_->Options(create), options_.directory, &db);
   db_.reset(db);
   const std::string doing = absl::StrCat("opening the database in ", options_.directory);
-  if (opened.IsIOError() && absl::StrContains(opened.ToString(), "lock")) {
+  if (absl::StartsWith(opened.ToString(), "IO error: lock ")) {
     return absl::FailedPreconditionError(
         absl::StrCat(doing, ": another process has it open (", opened.ToString(), ")"));
   }
@@ -280,13 +287,21 @@ absl::Status Database::Write(const WriteSet& changes) {
   counters_.deletes.fetch_add(static_cast<int64_t>(changes.size()) - puts,
                               std::memory_order_relaxed);
   counters_.syncs.fetch_add(1, std::memory_order_relaxed);
-  if (!status.ok()) {
-    MutexLock lock(health_mutex_);
-    write_health_ = absl::UnavailableError(
-        absl::StrCat("storage refuses writes until it is reopened: ", status.message()));
-    if (options_.log) options_.log(StorageOptions::LogLevel::kError, write_health_.message());
-  }
+  if (!status.ok()) RefuseWrites(status.message());
   return status;
+}
+
+void Database::RefuseWrites(absl::string_view reason) {
+  MutexLock lock(health_mutex_);
+  write_health_ =
+      absl::UnavailableError(absl::StrCat("storage refuses writes until it is reopened: ", reason));
+  if (options_.log) options_.log(StorageOptions::LogLevel::kError, write_health_.message());
+}
+
+void Database::CheckFiles() {
+  if (options_.env != nullptr || !WriteHealth().ok()) return;
+  const absl::Status status = parts_->directory_env.CheckPaths();
+  if (!status.ok()) RefuseWrites(status.message());
 }
 
 absl::Status Database::WriteHealth() const {
@@ -296,7 +311,8 @@ absl::Status Database::WriteHealth() const {
 
 absl::Status Database::Reopen(absl::FunctionRef<absl::Status()> reload) {
   if (WriteHealth().ok()) return absl::OkStatus();
-  absl::Status status = ReplaceLevelDb();
+  absl::Status status = CheckCanReopen();
+  if (status.ok()) status = ReplaceLevelDb();
   if (status.ok()) status = reload();
   MutexLock lock(health_mutex_);
   write_health_ = status.ok() ? absl::OkStatus()
@@ -305,13 +321,22 @@ absl::Status Database::Reopen(absl::FunctionRef<absl::Status()> reload) {
   return status;
 }
 
+absl::Status Database::CheckCanReopen() const {
+  if (options_.env == nullptr) TTL_RETURN_IF_ERROR(parts_->directory_env.CheckDirectory());
+  if (parts_->env->FileExists(absl::StrCat(options_.directory, "/CURRENT"))) {
+    return absl::OkStatus();
+  }
+  return absl::UnavailableError(absl::StrCat("the data directory \"", options_.directory,
+                                             "\" has no file CURRENT any more: it was emptied"));
+}
+
 absl::Status Database::ReplaceLevelDb() {
   const std::lock_guard<std::mutex> turn(reopen_turn_);
   reopening_ = true;
   const std::unique_lock<std::shared_mutex> alone(open_mutex_);
   reopening_ = false;
   db_.reset();
-  absl::Status status = OpenLevelDb();
+  absl::Status status = OpenLevelDb(/*create=*/false);
   if (!status.ok()) db_.reset();
   return status;
 }

@@ -106,10 +106,15 @@ class Database {
   // OK, or why writes are refused.
   absl::Status WriteHealth() const;
 
+  // Refuses writes if the data directory or its lock is not where it was opened; see
+  // Storage::CheckFiles.
+  void CheckFiles();
+
   // Closes and opens the database again after a failed write, and runs `reload`,
   // for what is derived from the data, before writes are taken again: a write
   // that failed may be there all the same. No effect if no write has failed.
-  // Blocks readers while it opens.
+  // Blocks readers while it opens. Leaves it open, for reads, if it is seen that it could
+  // not be opened again; never makes a new one.
   absl::Status Reopen(absl::FunctionRef<absl::Status()> reload);
 
   // Free bytes on the volume; a very large number if that cannot be found out.
@@ -124,8 +129,10 @@ class Database {
   struct LevelDbParts;  // what the options of LevelDB point to
 
   explicit Database(const StorageOptions& options);
-  absl::Status OpenLevelDb();
+  absl::Status OpenLevelDb(bool create);
+  absl::Status CheckCanReopen() const;
   absl::Status ReplaceLevelDb();
+  void RefuseWrites(absl::string_view reason);
   absl::Status CheckFormat();
   absl::Status CheckNotHeadless() const;
   absl::Status CheckTableFiles() const;

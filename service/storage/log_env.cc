@@ -1,6 +1,7 @@
 #include "service/storage/log_env.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,7 +73,8 @@ class LogFile : public leveldb::WritableFile {
   leveldb::Status Sync() override {
     const leveldb::Status flushed = Flush();
     if (!flushed.ok()) return flushed;
-    return ::fdatasync(file_) == 0 ? flushed : ErrnoStatus(path_, errno);
+    if (::fdatasync(file_) != 0) return ErrnoStatus(path_, errno);
+    return CheckLinked();
   }
 
   leveldb::Status Close() override {
@@ -86,6 +88,14 @@ class LogFile : public leveldb::WritableFile {
   }
 
  private:
+  // What is written to a removed file is gone with the process.
+  leveldb::Status CheckLinked() const {
+    struct stat info;
+    if (::fstat(file_, &info) != 0) return ErrnoStatus(path_, errno);
+    if (info.st_nlink > 0) return leveldb::Status::OK();
+    return leveldb::Status::IOError(path_, "the file was removed while it was written");
+  }
+
   // Only saves time: where there is no space, the write itself will say so.
   void ZeroAhead(size_t end) {
     static const std::string* const zeros = new std::string(kZerosAhead, '\0');

@@ -13,7 +13,8 @@ namespace ttl {
 // A log that is closed is cut to its contents; one left behind by a killed
 // process ends in zeros, which LevelDB takes for the end; if it was killed, or a write
 // failed, in the middle of a write, that one is left out when the log is read (see
-// log_tail.h). The entry of a new log in its directory is durable before the log is used.
+// log_tail.h). The entry of a new log in its directory is durable before the log is used;
+// the sync of one that was removed fails.
 //
 // Thread-safe; so is each file as far as LevelDB's are.
 class LogEnv : public leveldb::EnvWrapper {

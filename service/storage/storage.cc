@@ -89,6 +89,8 @@ DueChanges& Storage::due_changes() { return parts_->due_changes; }
 const Tallies& Storage::tallies() const { return parts_->tallies; }
 
 absl::Status Storage::WriteHealth() const { return parts_->database->WriteHealth(); }
+void Storage::CheckFiles() { parts_->database->CheckFiles(); }
+
 absl::Status Storage::OutcomeHealth() const {
   TTL_RETURN_IF_ERROR(WriteHealth());
   return parts_->queue.FloorRefusal(CommitQueue::Place::kReserved);

@@ -90,6 +90,11 @@ class Storage {
   // database could be reopened, which RunHousekeeping tries.
   absl::Status WriteHealth() const;
 
+  // Looks whether the data directory is where it was opened: one that was removed, moved
+  // away or replaced takes no writes, and is not made anew. Seldom waits; about once a
+  // second.
+  void CheckFiles();
+
   // OK, or why what becomes of deletes cannot be committed: writes are refused, or the
   // volume has less free space than outcomes need.
   absl::Status OutcomeHealth() const;

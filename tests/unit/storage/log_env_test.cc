@@ -93,6 +93,15 @@ TEST_F(LogEnvTest, AClosedLogIsCutToItsContents) {
   EXPECT_EQ(Contents(dir_.File("000001.log")), "some more");
 }
 
+TEST_F(LogEnvTest, TheSyncOfALogThatWasRemovedFails) {
+  const auto file = NewFile("000001.log");
+  ASSERT_TRUE(file->Append("some").ok());
+  ASSERT_TRUE(file->Sync().ok());
+  std::filesystem::remove(dir_.File("000001.log"));
+  ASSERT_TRUE(file->Append("more").ok());
+  EXPECT_TRUE(file->Sync().IsIOError());
+}
+
 TEST_F(LogEnvTest, OtherFilesAreLeftAsTheyAre) {
   const auto file = NewFile("000001.ldb");
   ASSERT_TRUE(file->Append("table").ok());
