@@ -168,6 +168,8 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const StorageOptions& o
   std::unique_ptr<Database> database(new Database(options));
   if (options.env == nullptr) {
     TTL_RETURN_IF_ERROR(database->parts_->directory_env.Enter(options.directory));
+  } else {
+    options.env->CreateDir(options.directory);
   }
   TTL_RETURN_IF_ERROR(database->OpenLevelDb(/*create=*/true));
   TTL_RETURN_IF_ERROR(database->CheckFormat());
@@ -191,20 +193,35 @@ absl::Status Database::CheckNotHeadless() const {
   return absl::OkStatus();
 }
 
+// Under the lock: the files of another process change while they are looked at.
+absl::Status Database::CheckBeforeOpening() const {
+  const std::string lock_file = absl::StrCat(options_.directory, "/LOCK");
+  leveldb::FileLock* lock = nullptr;
+  TTL_RETURN_IF_ERROR(ToOpenStatus(parts_->env->LockFile(lock_file, &lock)));
+  absl::Status status = CheckNotHeadless();
+  if (status.ok()) status = CheckFileList(*parts_->env, options_.directory);
+  if (status.ok() && options_.env == nullptr) {
+    status = parts_->log_env.LoadLiveLogs(options_.directory);
+  }
+  parts_->env->UnlockFile(lock);
+  return status;
+}
+
+absl::Status Database::ToOpenStatus(const leveldb::Status& status) const {
+  const std::string doing = absl::StrCat("opening the database in ", options_.directory);
+  if (!absl::StartsWith(status.ToString(), "IO error: lock ")) return ToStatus(status, doing);
+  return absl::FailedPreconditionError(
+      absl::StrCat(doing, ": another process has it open (", status.ToString(), ")"));
+}
+
 absl::Status Database::OpenLevelDb(bool create) {
-  TTL_RETURN_IF_ERROR(CheckNotHeadless());
-  TTL_RETURN_IF_ERROR(CheckFileList(*parts_->env, options_.directory));
+  TTL_RETURN_IF_ERROR(CheckBeforeOpening());
   const HeldWorkEnv::Hold no_compaction_yet(parts_->work_env);
   leveldb::DB* db = nullptr;
   const leveldb::Status opened =
       leveldb::DB::Open(parts_->Options(create), options_.directory, &db);
   db_.reset(db);
-  const std::string doing = absl::StrCat("opening the database in ", options_.directory);
-  if (absl::StartsWith(opened.ToString(), "IO error: lock ")) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(doing, ": another process has it open (", opened.ToString(), ")"));
-  }
-  TTL_RETURN_IF_ERROR(ToStatus(opened, doing));
+  TTL_RETURN_IF_ERROR(ToOpenStatus(opened));
   RemoveFileList(*parts_->env, options_.directory);
   return CheckTableFiles();
 }
@@ -322,7 +339,11 @@ absl::Status Database::Reopen(absl::FunctionRef<absl::Status()> reload) {
 }
 
 absl::Status Database::CheckCanReopen() const {
-  if (options_.env == nullptr) TTL_RETURN_IF_ERROR(parts_->directory_env.CheckDirectory());
+  if (options_.env == nullptr) {
+    TTL_RETURN_IF_ERROR(parts_->directory_env.CheckDirectory());
+    // What only they had is in memory still, and can be read.
+    TTL_RETURN_IF_ERROR(parts_->log_env.CheckLiveLogs());
+  }
   if (parts_->env->FileExists(absl::StrCat(options_.directory, "/CURRENT"))) {
     return absl::OkStatus();
   }

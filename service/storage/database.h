@@ -23,6 +23,7 @@
 namespace leveldb {
 class DB;
 class Iterator;
+class Status;
 }  // namespace leveldb
 
 namespace ttl {
@@ -130,6 +131,8 @@ class Database {
 
   explicit Database(const StorageOptions& options);
   absl::Status OpenLevelDb(bool create);
+  absl::Status CheckBeforeOpening() const;
+  absl::Status ToOpenStatus(const leveldb::Status& status) const;
   absl::Status CheckCanReopen() const;
   absl::Status ReplaceLevelDb();
   void RefuseWrites(absl::string_view reason);

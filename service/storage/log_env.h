@@ -5,25 +5,41 @@
 
 #include <string>
 
+#include "absl/status/status.h"
+#include "service/storage/live_logs.h"
+
 namespace ttl {
 
 // LevelDB's POSIX environment with write-ahead logs that are made for frequent
 // syncs: zeros are written ahead of what is appended, a piece at a time, so that
 // most syncs need not record a new file size, which about doubles what they take.
-// A log that is closed is cut to its contents; one left behind by a killed
-// process ends in zeros, which LevelDB takes for the end; if it was killed, or a write
-// failed, in the middle of a write, that one is left out when the log is read (see
-// log_tail.h). The entry of a new log in its directory is durable before the log is used;
-// the sync of one that was removed fails.
+// What is appended is written when it is synced or the log is closed.
 //
-// Thread-safe; so is each file as far as LevelDB's are.
+// A log always ends in zeros, kLogEndZeros of them when it is closed, and LevelDB takes
+// them for the end. If the process was killed, or a write failed, in the middle of a write,
+// that one is left out when the log is read (see log_tail.h). That a log is missing, empty
+// or cut short is told from that (see live_logs.h). The entry of a new log in its directory is
+// durable before the log is used; the sync of one that was removed fails.
+//
+// For the database of one directory. Thread-safe; so is each file as far as LevelDB's are.
 class LogEnv : public leveldb::EnvWrapper {
  public:
-  LogEnv() : EnvWrapper(leveldb::Env::Default()) {}
+  LogEnv() : EnvWrapper(leveldb::Env::Default()), live_logs_(*target()) {}
+
+  // Before LevelDB opens the database in `directory`, each time; see LiveLogs::Load. Without it
+  // no list is kept.
+  absl::Status LoadLiveLogs(const std::string& directory);
+  // See LiveLogs::Check.
+  absl::Status CheckLiveLogs() const;
 
   leveldb::Status NewWritableFile(const std::string& path, leveldb::WritableFile** file) override;
   leveldb::Status NewSequentialFile(const std::string& path,
                                     leveldb::SequentialFile** file) override;
+  leveldb::Status RemoveFile(const std::string& path) override;
+  leveldb::Status RenameFile(const std::string& from, const std::string& to) override;
+
+ private:
+  LiveLogs live_logs_;
 };
 
 }  // namespace ttl

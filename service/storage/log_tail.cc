@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
 namespace ttl {
@@ -111,7 +112,37 @@ class LogWalk {
   bool goes_on_ = false;  // a write begins after the break
 };
 
+// Where the pieces in a block end, and the zeros begin. Past the end of the block if that is
+// cut off in a piece; 0 if there is no piece.
+size_t FindPiecesEnd(absl::string_view block) {
+  size_t end = 0;
+  while (end + kHeaderBytes <= block.size()) {
+    const absl::string_view header = block.substr(end, kHeaderBytes);
+    // Zeros within a torn write may be followed by more of it, in another block.
+    if (header == kZeroHeader) return end;
+    end += kHeaderBytes + ReadLittleEndian(header.substr(4, 2));
+  }
+  if (end >= block.size()) return std::min(end, kBlockBytes);
+  const bool is_padding = block.find_first_not_of('\0', end) == absl::string_view::npos;
+  return is_padding ? end : kBlockBytes;
+}
+
 }  // namespace
+
+static_assert(kLogEndZeros == kHeaderBytes);
+
+absl::StatusOr<bool> EndsInZeros(leveldb::SequentialFile& log) {
+  const auto scratch = std::make_unique<std::array<char, kBlockBytes>>();
+  uint64_t pieces_end = 0;
+  for (uint64_t offset = 0;; offset += kBlockBytes) {
+    leveldb::Slice block;
+    const leveldb::Status read = log.Read(kBlockBytes, &block, scratch->data());
+    if (!read.ok()) return absl::UnavailableError(read.ToString());
+    const size_t end = FindPiecesEnd({block.data(), block.size()});
+    if (end > 0) pieces_end = offset + end;
+    if (block.size() < kBlockBytes) return pieces_end + kLogEndZeros <= offset + block.size();
+  }
+}
 
 std::optional<uint64_t> FindTornWrite(leveldb::SequentialFile& log) {
   const auto scratch = std::make_unique<std::array<char, kBlockBytes>>();

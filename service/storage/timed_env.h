@@ -9,8 +9,8 @@
 
 namespace ttl {
 
-// Another Env that measures how long the fsync of LevelDB's log takes: LevelDB itself
-// says only how long a whole write does. One log at a time is written.
+// Another Env that measures how long a sync of LevelDB's log takes, the fsync for the most
+// part: LevelDB itself says only how long a whole write does. One log at a time is written.
 class TimedEnv final : public leveldb::EnvWrapper {
  public:
   // `target` must outlive this.

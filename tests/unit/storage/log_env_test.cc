@@ -13,6 +13,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "service/storage/log_tail.h"
 #include "tests/testing/temp_dir.h"
 
 namespace ttl {
@@ -84,13 +85,28 @@ TEST_F(LogEnvTest, ASyncedLogHoldsItsContentsAndThenZeros) {
   EXPECT_EQ(contents.find_first_not_of('\0', written.size()), std::string::npos);
 }
 
-TEST_F(LogEnvTest, AClosedLogIsCutToItsContents) {
+TEST_F(LogEnvTest, AClosedLogIsCutToItsContentsAndAFewZeros) {
   const auto file = NewFile("000001.log");
   ASSERT_TRUE(file->Append("some").ok());
   ASSERT_TRUE(file->Sync().ok());
   ASSERT_TRUE(file->Append(" more").ok());
   ASSERT_TRUE(file->Close().ok());
-  EXPECT_EQ(Contents(dir_.File("000001.log")), "some more");
+  EXPECT_EQ(Contents(dir_.File("000001.log")), "some more" + std::string(kLogEndZeros, '\0'));
+}
+
+// Before anything is written to it too.
+TEST_F(LogEnvTest, ALogAlwaysEndsInZeros) {
+  const auto file = NewFile("000001.log");
+  const auto zeros = [&] {
+    const std::string contents = Contents(dir_.File("000001.log"));
+    return contents.size() - (contents.find_last_not_of('\0') + 1);
+  };
+  EXPECT_GE(zeros(), kLogEndZeros);
+  for (const size_t bytes : {1, 262'000, 137, 10, 2'000'000, 262'144}) {
+    ASSERT_TRUE(file->Append(std::string(bytes, 'x')).ok());
+    ASSERT_TRUE(file->Sync().ok());
+    EXPECT_GE(zeros(), kLogEndZeros) << bytes;
+  }
 }
 
 TEST_F(LogEnvTest, TheSyncOfALogThatWasRemovedFails) {
@@ -230,7 +246,7 @@ TEST_F(LogEnvTest, WhereNoSpaceWasLeftForZerosNothingAppendedLaterIsLost) {
   const std::string second(600 << 10, '2');
   ASSERT_TRUE(file->Append(second).ok());
   ASSERT_TRUE(file->Close().ok());
-  EXPECT_EQ(Contents(dir_.File("000001.log")), first + second);
+  EXPECT_EQ(Contents(dir_.File("000001.log")), first + second + std::string(kLogEndZeros, '\0'));
 }
 
 TEST_F(LogEnvTest, AWriteThatDoesNotFitIsAnError) {
@@ -240,7 +256,8 @@ TEST_F(LogEnvTest, AWriteThatDoesNotFitIsAnError) {
   const struct rlimit small = {100 << 10, before.rlim_max};
   const auto file = NewFile("000001.log");
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  const leveldb::Status status = file->Append(std::string(200 << 10, 'x'));
+  ASSERT_TRUE(file->Append(std::string(200 << 10, 'x')).ok());
+  const leveldb::Status status = file->Sync();
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
   EXPECT_TRUE(status.IsIOError()) << status.ToString();

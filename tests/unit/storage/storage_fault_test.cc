@@ -227,7 +227,7 @@ TEST_F(StorageOnDiskTest, B85_AfterAWriteThatWasCutShortItReopensWithAllBeforeIt
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const struct rlimit small = {40'000, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  const absl::Status refused = Track(**storage, 2000, 100);
+  const absl::Status refused = Track(**storage, 800, 100);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
