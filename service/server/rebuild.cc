@@ -14,25 +14,20 @@
 namespace ttl {
 namespace {
 
-absl::StatusOr<std::unique_ptr<Storage>> ReplaceDamaged(const ServerConfig& config,
-                                                        const StorageOptions& options,
-                                                        const absl::Status& damage,
-                                                        absl::Time now) {
+absl::StatusOr<std::unique_ptr<Storage>> OpenInPlaceOf(const std::string& damage,
+                                                       const ServerConfig& config,
+                                                       const StorageOptions& options,
+                                                       absl::Time now) {
   if (config.containers_file.empty()) {
     return absl::DataLossError(
-        absl::StrCat(damage.message(),
+        absl::StrCat(damage,
                      "; it cannot be rebuilt from the store because nothing says which "
                      "containers there are: give --containers"));
   }
   spdlog::error("data damaged: set aside in {}/damaged, to be rebuilt from the store: detail={}",
-                config.data_dir, Quoted(damage.message(), 1024));
-  TTL_RETURN_IF_ERROR(SetAsideDamaged(config.data_dir));
-  TTL_ASSIGN_OR_RETURN(std::unique_ptr<Storage> storage, Storage::Open(options));
-  // First: a process killed in between finds an empty database, and rebuilds that.
-  const Pause pause = {"the data was damaged, and with it what was paused before", now};
-  TTL_RETURN_IF_ERROR(Await<absl::Status>(
-      [&](auto done) { storage->containers().SetPauseOfAll(pause, std::move(done)); }));
-  return storage;
+                config.data_dir, Quoted(damage, 1024));
+  TTL_RETURN_IF_ERROR(ReplaceDamaged(options, damage, now));
+  return Storage::Open(options);
 }
 
 absl::Status Doubt(Storage& storage, const std::string& reason) {
@@ -50,16 +45,14 @@ absl::StatusOr<std::unique_ptr<Storage>> OpenForRebuild(const ServerConfig& conf
                                                         absl::Time now) {
   absl::StatusOr<std::unique_ptr<Storage>> opened = Storage::Open(options);
   if (config.rebuild_from_store == RebuildMode::kNever) return opened;
-  const absl::Status status = opened.status();
-  const bool damaged = absl::IsDataLoss(status);
-  if (damaged) opened = ReplaceDamaged(config, options, status, now);
+  if (absl::IsDataLoss(opened.status())) {
+    opened = OpenInPlaceOf(std::string(opened.status().message()), config, options, now);
+  }
   if (!opened.ok()) return opened;
   Storage& storage = **opened;
-  if (storage.data_trust().in_doubt()) return opened;  // it goes on
+  if (storage.data_trust().in_doubt()) return opened;  // it goes on, or was damaged
   TTL_ASSIGN_OR_RETURN(const bool is_new, storage.sidecar_state().IsNew());
-  if (damaged) {
-    TTL_RETURN_IF_ERROR(Doubt(storage, absl::StrCat("it was damaged: ", status.message())));
-  } else if (is_new) {
+  if (is_new) {
     TTL_RETURN_IF_ERROR(Doubt(storage, "the data directory was empty"));
   } else if (config.rebuild_from_store == RebuildMode::kAlways) {
     TTL_RETURN_IF_ERROR(Doubt(storage, "started with --rebuild-from-store=always"));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "service/storage/key_codec.h"
 #include "service/storage/record_codec.h"
 #include "service/storage/sidecar_state.h"
+#include "service/storage/sync_directory.h"
 #include "service/storage/transaction.h"
 
 namespace ttl {
@@ -32,6 +34,9 @@ namespace fs = std::filesystem;
 
 // There while a database is being made.
 constexpr char kUnfinishedFile[] = "unfinished";
+// There while a damaged one is being replaced; it has what the damage is.
+constexpr char kReplacingFile[] = "replacing-damaged";
+constexpr char kLockFile[] = "LOCK";
 constexpr char kDamagedFolder[] = "damaged";
 constexpr size_t kKeysPerWrite = 2000;
 constexpr size_t kMaxLosses = 100;
@@ -52,6 +57,15 @@ absl::Status BeginDirectory(const std::string& directory) {
   return absl::UnavailableError(absl::StrCat("cannot write to ", directory));
 }
 
+absl::Status WriteSynced(const std::string& path, const std::string& text) {
+  leveldb::WritableFile* opened = nullptr;
+  leveldb::Status status = leveldb::Env::Default()->NewWritableFile(path, &opened);
+  const std::unique_ptr<leveldb::WritableFile> file(opened);
+  if (status.ok()) status = file->Append(text);
+  if (status.ok()) status = file->Sync();
+  return status.ok() ? absl::OkStatus() : absl::UnavailableError(status.ToString());
+}
+
 absl::Status CheckEmpty(const std::string& directory) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
@@ -66,17 +80,25 @@ absl::Status CheckEmpty(const std::string& directory) {
   return absl::OkStatus();
 }
 
-// Lets the database be used, with deletes paused and the data in doubt, whatever it says
-// of these itself.
+// Pauses deletes and puts the data in doubt, whatever the database says of these itself.
+absl::Status WriteDoubt(Database& database, const std::string& pause_reason,
+                        const std::string& doubt_reason, absl::Time now) {
+  return database.Write({{MetaKey(kPauseOfAllFact), EncodePause({pause_reason, now})},
+                         {MetaKey(kDataDoubtFact), EncodeDataDoubt({doubt_reason, "", ""})}});
+}
+
+// Lets the database be used.
+absl::Status RemoveMark(const std::string& directory, const char* mark) {
+  std::error_code error;
+  fs::remove(fs::path(directory) / mark, error);
+  return error ? FileError("ending", error) : absl::OkStatus();
+}
+
 absl::Status Finish(Database& database, const std::string& directory, const std::string& reason,
                     absl::Time now) {
   const std::string pause = absl::StrCat(reason, "; resume after a look at the status");
-  TTL_RETURN_IF_ERROR(
-      database.Write({{MetaKey(kPauseOfAllFact), EncodePause({pause, now})},
-                      {MetaKey(kDataDoubtFact), EncodeDataDoubt({reason, "", ""})}}));
-  std::error_code error;
-  fs::remove(fs::path(directory) / kUnfinishedFile, error);
-  return error ? FileError("ending", error) : absl::OkStatus();
+  TTL_RETURN_IF_ERROR(WriteDoubt(database, pause, reason, now));
+  return RemoveMark(directory, kUnfinishedFile);
 }
 
 absl::Status Replay(std::istream& file, const std::string& name, Database& database) {
@@ -331,6 +353,54 @@ class RecordRepair {
   RepairReport report_;
 };
 
+// --- Replacing ---
+
+// A kill between any two of these steps leaves the mark, so that all is done again; what was
+// set aside before it stays.
+absl::Status BeginReplacing(const std::string& directory, const std::string& damage) {
+  const fs::path mark = fs::path(directory) / kReplacingFile;
+  const fs::path aside = fs::path(directory) / kDamagedFolder;
+  std::error_code error;
+  if (fs::exists(mark, error)) return absl::OkStatus();
+  fs::remove_all(aside, error);
+  if (!error) fs::create_directory(aside, error);
+  if (error) return FileError(absl::StrCat("creating ", aside.string()), error);
+  TTL_RETURN_IF_ERROR(WriteSynced(mark.string() + ".new", damage));
+  fs::rename(mark.string() + ".new", mark, error);
+  if (error) return FileError(absl::StrCat("creating ", mark.string()), error);
+  return SyncDirectory(directory);
+}
+
+absl::StatusOr<std::vector<fs::path>> ListFilesToSetAside(const std::string& directory) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    const fs::path name = entry.path().filename();
+    if (entry.is_regular_file() && name != kReplacingFile && name != kLockFile) {
+      files.push_back(entry.path());
+    }
+  }
+  if (error) return FileError(absl::StrCat("listing ", directory), error);
+  return files;
+}
+
+absl::Status SetAside(const std::string& directory) {
+  const fs::path aside = fs::path(directory) / kDamagedFolder;
+  TTL_ASSIGN_OR_RETURN(const std::vector<fs::path> files, ListFilesToSetAside(directory));
+  std::error_code error;
+  for (const fs::path& file : files) {
+    // Of the new database, then, that was not finished.
+    if (fs::exists(aside / file.filename(), error)) {
+      fs::remove(file, error);
+    } else if (!error) {
+      fs::rename(file, aside / file.filename(), error);
+    }
+    if (error) return FileError(absl::StrCat("setting aside ", file.string()), error);
+  }
+  TTL_RETURN_IF_ERROR(SyncDirectory(aside.string()));
+  return SyncDirectory(directory);
+}
+
 }  // namespace
 
 absl::StatusOr<RestoreReport> RestoreBackup(const std::string& file, const StorageOptions& options,
@@ -364,24 +434,29 @@ absl::StatusOr<RepairReport> RepairCopy(const std::string& source, const Storage
   return report;
 }
 
-absl::Status SetAsideDamaged(const std::string& directory) {
-  const fs::path aside = fs::path(directory) / kDamagedFolder;
-  std::error_code error;
-  fs::remove_all(aside, error);
-  if (!error) fs::create_directory(aside, error);
-  if (error) return FileError(absl::StrCat("creating ", aside.string()), error);
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    if (entry.is_regular_file()) files.push_back(entry.path());
+absl::Status ReplaceDamaged(const StorageOptions& options, const std::string& damage,
+                            absl::Time now) {
+  const std::string& directory = options.directory;
+  {
+    TTL_ASSIGN_OR_RETURN(const SourceLock lock, SourceLock::Take(directory));
+    TTL_RETURN_IF_ERROR(BeginReplacing(directory, damage));
+    TTL_RETURN_IF_ERROR(SetAside(directory));
   }
-  for (const fs::path& file : files) {
-    if (!error) fs::rename(file, aside / file.filename(), error);
+  {
+    TTL_ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, Database::Open(options));
+    TTL_RETURN_IF_ERROR(WriteDoubt(*database,
+                                   "the data was damaged, and with it what was paused before",
+                                   absl::StrCat("it was damaged: ", damage), now));
   }
-  if (error) return FileError(absl::StrCat("moving the files of ", directory), error);
-  return absl::OkStatus();
+  TTL_RETURN_IF_ERROR(RemoveMark(directory, kReplacingFile));
+  return SyncDirectory(directory);
 }
 
 absl::Status CheckFinished(const std::string& directory) {
+  std::ifstream replacing(fs::path(directory) / kReplacingFile);
+  if (replacing) {
+    return absl::DataLossError(std::string(std::istreambuf_iterator<char>(replacing), {}));
+  }
   std::error_code error;
   if (!fs::exists(fs::path(directory) / kUnfinishedFile, error)) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat("a restore or repair into ", directory,

@@ -42,12 +42,17 @@ struct RepairReport {
 absl::StatusOr<RepairReport> RepairCopy(const std::string& source, const StorageOptions& options,
                                         absl::Time now);
 
-// Moves the files of a database that cannot be used into the folder "damaged" of its
-// directory, in place of what an earlier call put there, so that a new one can be made.
-absl::Status SetAsideDamaged(const std::string& directory);
+// Makes a new database in the directory of `options` in place of one that is damaged, as
+// `damage` says, and that no process has open. All deletes are paused and what is tracked is
+// in doubt from its first write on. The files of the damaged one go into the folder
+// "damaged", in place of what an earlier call put there. FAILED_PRECONDITION if another
+// process has it open. One that did not finish leaves a directory that Storage::Open finds
+// damaged, with the same words, and another one goes on with it.
+absl::Status ReplaceDamaged(const StorageOptions& options, const std::string& damage,
+                            absl::Time now);
 
-// FAILED_PRECONDITION if a database was being made there by the functions above, and that
-// did not finish.
+// FAILED_PRECONDITION if a database was being made there by RestoreBackup or RepairCopy, and
+// that did not finish; DATA_LOSS if it was by ReplaceDamaged.
 absl::Status CheckFinished(const std::string& directory);
 
 }  // namespace ttl

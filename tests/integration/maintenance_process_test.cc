@@ -5,9 +5,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -116,6 +118,57 @@ TEST_F(MaintenanceTest, AnEmptyDirectoryIsRebuiltBeforeItIsReady) {
   ASSERT_TRUE(sidecar.Stop().ok());
   Start(sidecar);
   EXPECT_FALSE(client_->GetReconciliation().ok()) << "the second start needs none";
+}
+
+void CutManifest(const fs::path& data) {
+  for (const auto& entry : fs::directory_iterator(data)) {
+    if (entry.path().filename().string().starts_with("MANIFEST-")) fs::resize_file(entry, 0);
+  }
+}
+
+// A pause that was set before is in the damaged data: what takes their place is paused from
+// its beginning on, wherever the process is killed.
+TEST_F(MaintenanceTest, WhateverAKillInterruptsDeletesArePausedAfterDamage) {
+  const auto has_log = [&](const fs::path& directory) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(directory, error)) {
+      if (entry.path().extension() == ".log") return true;
+    }
+    return false;
+  };
+  const struct {
+    const char* name;
+    std::function<bool(const fs::path&)> is_reached;
+  } moments[] = {
+      {"before it sets aside", [](const auto& data) { return fs::exists(data / "damaged"); }},
+      {"while it sets aside",
+       [&](const auto& data) { return fs::exists(data / "damaged" / "CURRENT"); }},
+      {"when the logs are set aside", [&](const auto& data) { return has_log(data / "damaged"); }},
+      {"while it makes the new one",
+       [&](const auto& data) {
+         return fs::exists(data / "damaged" / "CURRENT") && fs::exists(data / "CURRENT");
+       }},
+      {"when the new one has a log",
+       [&](const auto& data) { return has_log(data / "damaged") && has_log(data); }},
+  };
+  for (const auto& moment : moments) {
+    for (int round = 0; round < 3; ++round) {
+      SCOPED_TRACE(absl::StrCat(moment.name, ", round ", round));
+      SidecarProcess sidecar(Options(Rebuild()));
+      fs::remove_all(sidecar.data_dir());
+      Start(sidecar);
+      ASSERT_EQ(Ttlctl(sidecar, {"pause", "--all", "--reason", "keep"}), ExitCode::kOk) << written_;
+      sidecar.Kill();
+      CutManifest(sidecar.data_dir());
+      ASSERT_TRUE(sidecar.Launch().ok());
+      while (!moment.is_reached(sidecar.data_dir()) && sidecar.process()->IsRunning()) continue;
+      sidecar.Kill();
+      Start(sidecar);
+      const auto status = client_->GetExpiryStatus();
+      ASSERT_TRUE(status.ok()) << status.status();
+      EXPECT_NE(status->sidecar().pause().reason(), "");
+    }
+  }
 }
 
 TEST_F(MaintenanceTest, ARebuildSurvivesBeingKilledAgainAndAgain) {

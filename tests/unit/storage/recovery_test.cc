@@ -380,19 +380,52 @@ TEST_F(RepairTest, OtherFilesOfTheDirectoryAreLeftOut) {
   EXPECT_FALSE(fs::exists(temp.File("repaired/notes.txt")));
 }
 
-TEST_F(RecoveryTest, ADamagedDatabaseIsSetAsideForANewOne) {
+TEST_F(RecoveryTest, ADamagedDatabaseIsReplacedByOneThatIsPausedAndInDoubt) {
+  Create("orders");
+  storage.reset();
+  for (int round = 0; round < 2; ++round) {
+    fs::remove(temp.File("data/CURRENT"));
+    const absl::Status damage = Storage::Open(OptionsFor(temp.File("data"))).status();
+    ASSERT_EQ(damage.code(), absl::StatusCode::kDataLoss);
+    ASSERT_EQ(ReplaceDamaged(OptionsFor(temp.File("data")), std::string(damage.message()),
+                             absl::FromUnixSeconds(kNow)),
+              absl::OkStatus());
+    const auto fresh = Storage::Open(OptionsFor(temp.File("data")));
+    ASSERT_TRUE(fresh.ok()) << fresh.status();
+    EXPECT_TRUE((*fresh)->containers().PauseOfAll().has_value());
+    EXPECT_THAT((*fresh)->data_trust().doubt(), HasSubstr("it was damaged: "));
+    EXPECT_EQ((*fresh)->containers().Find("orders"), nullptr);
+    EXPECT_FALSE(fs::exists(temp.File("data/damaged/CURRENT")));
+    EXPECT_FALSE(fs::is_empty(temp.File("data/damaged")));
+  }
+}
+
+TEST_F(RecoveryTest, AReplacementThatDidNotFinishIsGoneOnWith) {
   Create("orders");
   storage.reset();
   fs::remove(temp.File("data/CURRENT"));
-  ASSERT_EQ(Storage::Open(OptionsFor(temp.File("data"))).status().code(),
-            absl::StatusCode::kDataLoss);
-  for (int round = 0; round < 2; ++round) {
-    ASSERT_EQ(SetAsideDamaged(temp.File("data")), absl::OkStatus());
-    EXPECT_TRUE(fs::exists(temp.File("data/damaged")));
-    const auto fresh = Storage::Open(OptionsFor(temp.File("data")));
-    ASSERT_TRUE(fresh.ok()) << fresh.status();
-    EXPECT_EQ((*fresh)->sidecar_state().IsNew().value(), true);
-  }
+  WriteFile(temp.File("data/replacing-damaged"), "it is broken");
+  fs::create_directory(temp.File("data/damaged"));
+  // Of the damaged database; what has its name now is of the new one.
+  WriteFile(temp.File("data/damaged/000003.log"), "old");
+  WriteFile(temp.File("data/000003.log"), "new");
+  const absl::Status damage = Storage::Open(OptionsFor(temp.File("data"))).status();
+  ASSERT_EQ(damage, absl::DataLossError("it is broken"));
+  ASSERT_EQ(ReplaceDamaged(OptionsFor(temp.File("data")), std::string(damage.message()),
+                           absl::FromUnixSeconds(kNow)),
+            absl::OkStatus());
+  EXPECT_EQ(ReadFile(temp.File("data/damaged/000003.log")), "old");
+  const auto fresh = Storage::Open(OptionsFor(temp.File("data")));
+  ASSERT_TRUE(fresh.ok()) << fresh.status();
+  EXPECT_TRUE((*fresh)->containers().PauseOfAll().has_value());
+  EXPECT_TRUE((*fresh)->data_trust().in_doubt());
+}
+
+TEST_F(RecoveryTest, ADatabaseInUseIsNotReplaced) {
+  EXPECT_EQ(ReplaceDamaged(OptionsFor(temp.File("data")), "it is not", absl::FromUnixSeconds(kNow))
+                .code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(fs::exists(temp.File("data/CURRENT")));
 }
 
 std::vector<std::string> Verify(const Storage& storage) {
