@@ -7,8 +7,10 @@
 #include <leveldb/options.h>
 #include <leveldb/write_batch.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -25,6 +27,7 @@
 #include "service/storage/held_work_env.h"
 #include "service/storage/key_codec.h"
 #include "service/storage/log_env.h"
+#include "service/storage/overlay_env.h"
 #include "service/storage/timed_env.h"
 
 namespace ttl {
@@ -33,6 +36,15 @@ namespace {
 // Raised when older binaries could not read what newer ones write.
 constexpr int64_t kFormatVersion = 1;
 constexpr absl::string_view kFormatKey = "format";
+
+constexpr size_t kWriteBufferBytes = size_t{16} << 20;
+
+// What an opening writes: the logs, of which there are two at most but for openings that
+// failed, as tables.
+constexpr size_t kMaxOverlayBytes = 4 * kWriteBufferBytes;
+
+// More than that takes besides, of other files.
+constexpr int64_t kProbeReserveBytes = int64_t{1} << 20;
 
 // Last bytes of every LevelDB table, little-endian (table/format.h).
 constexpr uint64_t kTableMagic = 0xdb4775248b80fb57ull;
@@ -95,6 +107,23 @@ std::vector<LevelFigures> ReadLevels(absl::string_view stats) {
   return levels;
 }
 
+// Whether it is not the volume that takes no writes but the directory that takes none of ours.
+bool IsForbidden(const std::string& directory) {
+  return access(directory.c_str(), W_OK) != 0 && errno == EACCES;
+}
+
+leveldb::Status WriteProbe(leveldb::Env& env, const std::string& path, int64_t bytes) {
+  leveldb::WritableFile* opened = nullptr;
+  leveldb::Status status = env.NewWritableFile(path, &opened);
+  const std::unique_ptr<leveldb::WritableFile> file(opened);
+  const std::string piece(size_t{64} << 10, 'p');
+  for (int64_t left = bytes; status.ok() && left > 0; left -= static_cast<int64_t>(piece.size())) {
+    status = file->Append(piece);
+  }
+  if (status.ok()) status = file->Sync();
+  return status.ok() ? file->Close() : status;
+}
+
 // Of each use by this thread, the database.
 thread_local std::vector<const Database*> held_databases;
 
@@ -126,7 +155,9 @@ struct Database::LevelDbParts {
         cache(leveldb::NewLRUCache(options.block_cache_bytes)),
         filter(leveldb::NewBloomFilterPolicy(10)),
         directory_env(&log_env),
-        work_env(options.env != nullptr ? options.env : &directory_env),
+        disk(options.env != nullptr ? options.env : &directory_env),
+        overlay_env(disk, kMaxOverlayBytes),
+        work_env(&overlay_env),
         timed_env(&work_env),
         env(&timed_env) {}
 
@@ -138,7 +169,7 @@ struct Database::LevelDbParts {
     options.info_log = &logger;
     options.block_cache = cache.get();
     options.filter_policy = filter.get();
-    options.write_buffer_size = size_t{16} << 20;
+    options.write_buffer_size = kWriteBufferBytes;
     // Larger files keep random reads from setting off "seek compactions", which
     // LevelDB cannot be told to leave out.
     options.max_file_size = size_t{16} << 20;
@@ -150,6 +181,8 @@ struct Database::LevelDbParts {
   std::unique_ptr<const leveldb::FilterPolicy> filter;
   LogEnv log_env;
   DirectoryEnv directory_env;  // of no use beside an Env of the caller
+  leveldb::Env* const disk;
+  OverlayEnv overlay_env;
   HeldWorkEnv work_env;
   TimedEnv timed_env;
   leveldb::Env* const env;
@@ -171,7 +204,13 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const StorageOptions& o
   } else {
     options.env->CreateDir(options.directory);
   }
-  TTL_RETURN_IF_ERROR(database->OpenLevelDb(/*create=*/true));
+  const absl::Status opened = database->OpenLevelDb(/*create=*/true);
+  if (absl::IsUnavailable(opened)) {
+    TTL_RETURN_IF_ERROR(database->OpenForReads(opened));
+    database->RefuseWrites(opened.message());
+  } else {
+    TTL_RETURN_IF_ERROR(opened);
+  }
   TTL_RETURN_IF_ERROR(database->CheckFormat());
   return database;
 }
@@ -221,9 +260,56 @@ absl::Status Database::OpenLevelDb(bool create) {
   const leveldb::Status opened =
       leveldb::DB::Open(parts_->Options(create), options_.directory, &db);
   db_.reset(db);
+  parts_->overlay_env.Seal();
   TTL_RETURN_IF_ERROR(ToOpenStatus(opened));
   RemoveFileList(*parts_->env, options_.directory);
   return CheckTableFiles();
+}
+
+// If a volume that takes no writes is why the database could not be opened, opens it for
+// reads; else returns `failure`. Such an opening changes nothing on the volume.
+absl::Status Database::OpenForReads(const absl::Status& failure) {
+  db_.reset();
+  if (!disk().FileExists(absl::StrCat(options_.directory, "/CURRENT")) ||
+      IsForbidden(options_.directory) || ProbeVolume().ok()) {
+    return failure;
+  }
+  parts_->overlay_env.Begin();
+  const absl::Status opened = OpenLevelDb(/*create=*/false);
+  if (!opened.ok()) {
+    db_.reset();
+    parts_->overlay_env.End();
+    return failure;
+  }
+  return absl::OkStatus();
+}
+
+leveldb::Env& Database::disk() const { return *parts_->disk; }
+
+int64_t Database::LogBytes() const {
+  std::vector<std::string> names;
+  disk().GetChildren(options_.directory, &names);
+  uint64_t bytes = 0;
+  for (const std::string& name : names) {
+    uint64_t size = 0;
+    if (!absl::EndsWith(name, ".log")) continue;
+    if (disk().GetFileSize(absl::StrCat(options_.directory, "/", name), &size).ok()) bytes += size;
+  }
+  return static_cast<int64_t>(bytes);
+}
+
+// OK if the volume takes what opening the database writes.
+absl::Status Database::ProbeVolume() const {
+  const int64_t bytes = LogBytes() + kProbeReserveBytes;
+  if (FreeBytes() < bytes) {
+    return absl::UnavailableError(absl::StrCat("the volume of ", options_.directory,
+                                               " has not the ", bytes,
+                                               " bytes free that opening the database takes"));
+  }
+  const std::string path = absl::StrCat(options_.directory, "/write-probe");
+  const leveldb::Status written = WriteProbe(disk(), path, bytes);
+  const leveldb::Status removed = disk().RemoveFile(path);
+  return ToStatus(written.ok() ? removed : written, "probing the volume");
 }
 
 // LevelDB notices a missing table when it opens, but a short or overwritten one
@@ -344,9 +430,7 @@ absl::Status Database::CheckCanReopen() const {
     // What only they had is in memory still, and can be read.
     TTL_RETURN_IF_ERROR(parts_->log_env.CheckLiveLogs());
   }
-  if (parts_->env->FileExists(absl::StrCat(options_.directory, "/CURRENT"))) {
-    return absl::OkStatus();
-  }
+  if (disk().FileExists(absl::StrCat(options_.directory, "/CURRENT"))) return ProbeVolume();
   return absl::UnavailableError(absl::StrCat("the data directory \"", options_.directory,
                                              "\" has no file CURRENT any more: it was emptied"));
 }
@@ -357,8 +441,11 @@ absl::Status Database::ReplaceLevelDb() {
   const std::unique_lock<std::shared_mutex> alone(open_mutex_);
   reopening_ = false;
   db_.reset();
-  absl::Status status = OpenLevelDb(/*create=*/false);
+  parts_->overlay_env.End();
+  const absl::Status status = OpenLevelDb(/*create=*/false);
   if (!status.ok()) db_.reset();
+  // The volume may have got full or read-only since it was probed.
+  if (absl::IsUnavailable(status)) OpenForReads(status).IgnoreError();
   return status;
 }
 

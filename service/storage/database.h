@@ -22,6 +22,7 @@
 
 namespace leveldb {
 class DB;
+class Env;
 class Iterator;
 class Status;
 }  // namespace leveldb
@@ -115,7 +116,8 @@ class Database {
   // for what is derived from the data, before writes are taken again: a write
   // that failed may be there all the same. No effect if no write has failed.
   // Blocks readers while it opens. Leaves it open, for reads, if it is seen that it could
-  // not be opened again; never makes a new one.
+  // not be opened again, because its files went away or the volume takes no writes; never
+  // makes a new one.
   absl::Status Reopen(absl::FunctionRef<absl::Status()> reload);
 
   // Free bytes on the volume; a very large number if that cannot be found out.
@@ -133,9 +135,13 @@ class Database {
   absl::Status OpenLevelDb(bool create);
   absl::Status CheckBeforeOpening() const;
   absl::Status ToOpenStatus(const leveldb::Status& status) const;
+  absl::Status OpenForReads(const absl::Status& failure);
   absl::Status CheckCanReopen() const;
+  absl::Status ProbeVolume() const;
+  int64_t LogBytes() const;
   absl::Status ReplaceLevelDb();
   void RefuseWrites(absl::string_view reason);
+  leveldb::Env& disk() const;
   absl::Status CheckFormat();
   absl::Status CheckNotHeadless() const;
   absl::Status CheckTableFiles() const;

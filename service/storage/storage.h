@@ -69,7 +69,9 @@ class Storage {
  public:
   // Opens or creates the database. FAILED_PRECONDITION if another process has
   // it open or if it was written by a newer format; DATA_LOSS if files are
-  // missing or damaged; UNAVAILABLE for other errors of the file system.
+  // missing or damaged; UNAVAILABLE for other errors of the file system. One on a volume
+  // that takes no writes, being full, read-only or broken, is opened for reads: see
+  // WriteHealth.
   static absl::StatusOr<std::unique_ptr<Storage>> Open(const StorageOptions& options);
 
   // Commits what is queued, refuses what comes after, closes the database.
@@ -87,7 +89,7 @@ class Storage {
   const Tallies& tallies() const;
 
   // OK, or why writes are refused: the first failed write latches it until the
-  // database could be reopened, which RunHousekeeping tries.
+  // database could be reopened, which RunHousekeeping tries. Reads go on meanwhile.
   absl::Status WriteHealth() const;
 
   // Looks whether the data directory is where it was opened: one that was removed, moved

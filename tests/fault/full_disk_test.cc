@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,8 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/cpp/ttl_client.h"
+#include "tests/testing/channel.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/small_volume.h"
+#include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
 
 namespace ttl {
@@ -33,15 +36,26 @@ class FullDiskTest : public testing::Test {
     sidecar_ = std::make_unique<SidecarProcess>(options);
     const absl::Status started = sidecar_->Start();
     ASSERT_TRUE(started.ok()) << started;
+    Connect();
+    v1::Container container;
+    container.set_id("orders");
+    container.set_default_ttl(3600);
+    ASSERT_TRUE(client_->CreateContainer(container).ok());
+  }
+
+  void Connect() {
     TtlClientOptions client_options;
     client_options.address = sidecar_->address();
     // So that it is the sidecar that refuses, and not a machine that stalls.
     client_options.check_deadline = client_options.report_deadline = absl::Minutes(1);
     client_ = std::make_unique<TtlClient>(client_options);
-    v1::Container container;
-    container.set_id("orders");
-    container.set_default_ttl(3600);
-    ASSERT_TRUE(client_->CreateContainer(container).ok());
+  }
+
+  // Whether it does so after a while.
+  bool AnswersChecks() {
+    v1::VisibilityCheck check;
+    check.set_id("item0");
+    return WaitUntil([&] { return client_->CheckItem("orders", check).ok(); }, absl::Seconds(60));
   }
 
   absl::Status Track(const std::string& id) {
@@ -113,6 +127,48 @@ TEST_F(FullDiskTest, ChecksGoOnWritesAreRefusedAndItRecoversByItself) {
     EXPECT_EQ(sidecar_->WaitReady(), absl::OkStatus());
     ExpectAllAcknowledged();
   }
+}
+
+TEST_F(FullDiskTest, StartedOnAFullVolumeItAnswersChecksAndRecoversByItself) {
+  for (; tracked_ < 200; ++tracked_) ASSERT_TRUE(Track(absl::StrCat("item", tracked_)).ok());
+  ASSERT_TRUE(volume_->Fill(0).ok());
+  EXPECT_FALSE(TrackUntilRefused().ok());
+  sidecar_->Kill();
+  ASSERT_TRUE(sidecar_->Launch().ok());
+  ASSERT_TRUE(AnswersChecks()) << sidecar_->Log();
+  ExpectAllAcknowledged();
+  EXPECT_FALSE(Track("refused").ok());
+  EXPECT_FALSE(CheckHealth(sidecar_->channel(), "readiness").ok());
+  volume_->Empty();
+  EXPECT_TRUE(TracksAgain());
+  EXPECT_EQ(sidecar_->WaitReady(), absl::OkStatus());
+  ExpectAllAcknowledged();
+}
+
+TEST_F(FullDiskTest, StartedOnAReadOnlyVolumeItAnswersChecksAndRecoversByItself) {
+  // Socket and log are elsewhere.
+  ASSERT_TRUE(sidecar_->Stop().ok());
+  const TempDir dir;
+  std::filesystem::create_directory_symlink(sidecar_->data_dir(), dir.File("sidecar.data"));
+  SidecarProcessOptions options;
+  options.dir = dir.path();
+  options.flags = {"--report-floor-mib", "16", "--outcome-floor-mib", "8"};
+  sidecar_ = std::make_unique<SidecarProcess>(options);
+  ASSERT_EQ(sidecar_->Start(), absl::OkStatus());
+  Connect();
+  for (; tracked_ < 200; ++tracked_) ASSERT_TRUE(Track(absl::StrCat("item", tracked_)).ok());
+  sidecar_->Kill();
+  ASSERT_EQ(volume_->SetReadOnly(true), absl::OkStatus());
+  ASSERT_TRUE(sidecar_->Launch().ok());
+  ASSERT_TRUE(AnswersChecks()) << sidecar_->Log();
+  ExpectAllAcknowledged();
+  EXPECT_FALSE(Track("refused").ok());
+  EXPECT_FALSE(CheckHealth(sidecar_->channel(), "readiness").ok());
+  ASSERT_EQ(volume_->SetReadOnly(false), absl::OkStatus());
+  EXPECT_TRUE(TracksAgain());
+  EXPECT_EQ(sidecar_->WaitReady(), absl::OkStatus());
+  ExpectAllAcknowledged();
+  sidecar_.reset();  // before its directory
 }
 
 TEST_F(FullDiskTest, KilledWhileFullItStartsAgainOnceThereIsSpace) {

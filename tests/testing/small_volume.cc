@@ -68,6 +68,12 @@ absl::Status SmallVolume::Fill(int64_t free_bytes) {
   return status;
 }
 
+absl::Status SmallVolume::SetReadOnly(bool read_only) {
+  const unsigned long flags = MS_REMOUNT | (read_only ? MS_RDONLY : 0);
+  if (mount("tmpfs", path().c_str(), "tmpfs", flags, nullptr) == 0) return absl::OkStatus();
+  return Error("mounting the volume anew");
+}
+
 void SmallVolume::Empty() { unlink(Filler().c_str()); }
 
 }  // namespace ttl

@@ -28,6 +28,9 @@ class SmallVolume {
   absl::Status Fill(int64_t free_bytes);
   void Empty();
 
+  // Mounts it anew, for reads only or for writes too. Fails while a file is open for writing.
+  absl::Status SetReadOnly(bool read_only);
+
  private:
   SmallVolume() = default;
   std::string Filler() const { return directory_.File("filler"); }
