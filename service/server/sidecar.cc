@@ -341,7 +341,9 @@ absl::Status Sidecar::Parts::BuildSweeper() {
     store = std::make_unique<PrimaryStoreClient>(config.store, *credentials,
                                                  config.store_tls_server_name);
   }
-  previous_run = std::make_unique<PreviousRun>(*storage, system_clock, config.delete_deadline);
+  TTL_ASSIGN_OR_RETURN(PreviousRun runs_before,
+                       PreviousRun::Begin(*storage, system_clock, config.delete_deadline));
+  previous_run = std::make_unique<PreviousRun>(std::move(runs_before));
   sweeper = std::make_unique<Sweeper>(ToSweeperOptions(config),
                                       Sweeper::Parts{.system_clock = system_clock,
                                                      .clock = *clock,

@@ -47,7 +47,8 @@ void DeleteGate::Leave(uint64_t container) {
 }
 
 bool DeleteGate::IsDrained(uint64_t container) const {
-  return container == kAllContainers ? passes_.empty() : !passes_.contains(container);
+  if (container == kAllContainers) return passes_.empty();
+  return !passes_.contains(container) && !passes_.contains(kAllContainers);
 }
 
 std::vector<DeleteGate::Waiter> DeleteGate::TakeDrained() {

@@ -43,7 +43,7 @@ class DeleteGate {
     uint64_t container_;
   };
 
-  // Means all containers in Close() and Open().
+  // Means all containers, those made later included.
   static constexpr uint64_t kAllContainers = 0;
 
   // Absent while the gate of `container` (a container number), or of all, is

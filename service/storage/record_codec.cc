@@ -336,6 +336,22 @@ absl::StatusOr<StoredDeleteLimit> DecodeDeleteLimit(absl::string_view bytes) {
   return limit;
 }
 
+std::string EncodeDeleteDeadline(absl::Duration deadline) {
+  storage::v1::DeleteDeadlineRecord record;
+  record.set_deadline_us(absl::ToInt64Microseconds(deadline));
+  return record.SerializeAsString();
+}
+
+absl::StatusOr<absl::Duration> DecodeDeleteDeadline(absl::string_view bytes) {
+  TTL_ASSIGN_OR_RETURN(const auto record,
+                       Parse<storage::v1::DeleteDeadlineRecord>("delete deadline", bytes));
+  if (record.deadline_us() <= 0) {
+    return absl::DataLossError(
+        absl::StrCat("stored delete deadline is ", record.deadline_us(), " us: must be above 0"));
+  }
+  return absl::Microseconds(record.deadline_us());
+}
+
 std::string EncodeTotals(const ItemSum& totals) {
   storage::v1::TotalsRecord record;
   record.set_items(totals.items);

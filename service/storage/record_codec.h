@@ -46,6 +46,10 @@ absl::StatusOr<DataDoubt> DecodeDataDoubt(absl::string_view bytes);
 std::string EncodeDeleteLimit(const StoredDeleteLimit& limit);
 absl::StatusOr<StoredDeleteLimit> DecodeDeleteLimit(absl::string_view bytes);
 
+// A deadline is positive.
+std::string EncodeDeleteDeadline(absl::Duration deadline);
+absl::StatusOr<absl::Duration> DecodeDeleteDeadline(absl::string_view bytes);
+
 std::string EncodeTotals(const ItemSum& totals);
 absl::StatusOr<ItemSum> DecodeTotals(absl::string_view bytes);
 

@@ -16,6 +16,7 @@ constexpr absl::string_view kClockFact = "clock";
 constexpr absl::string_view kStoreFact = "store";
 constexpr absl::string_view kStoreDoubtFact = "store_doubt";
 constexpr absl::string_view kDeleteLimitFact = "delete_limit";
+constexpr absl::string_view kDeleteDeadlineFact = "delete_deadline";
 
 // Reads the value under `key` and decodes it; absent if there is none.
 template <typename T>
@@ -93,6 +94,14 @@ void SidecarState::SaveDeleteLimit(const StoredDeleteLimit& limit, DoneStatus do
 
 void SidecarState::ClearDeleteLimit(DoneStatus done) {
   Clear(queue_, MetaKey(kDeleteLimitFact), std::move(done));
+}
+
+absl::StatusOr<std::optional<absl::Duration>> SidecarState::LoadDeleteDeadline() const {
+  return Load(database_, MetaKey(kDeleteDeadlineFact), &DecodeDeleteDeadline);
+}
+
+void SidecarState::SaveDeleteDeadline(absl::Duration deadline, DoneStatus done) {
+  Save(queue_, MetaKey(kDeleteDeadlineFact), EncodeDeleteDeadline(deadline), std::move(done));
 }
 
 absl::StatusOr<std::optional<DataDoubt>> SidecarState::LoadDataDoubt() const {

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "service/core/guarded_clock.h"
 #include "service/storage/done.h"
 
@@ -56,6 +57,11 @@ class SidecarState {
   absl::StatusOr<std::optional<StoredDeleteLimit>> LoadDeleteLimit() const;
   void SaveDeleteLimit(const StoredDeleteLimit& limit, DoneStatus done);
   void ClearDeleteLimit(DoneStatus done);
+
+  // The longest time for which a delete may still be carried out after it was sent, by this
+  // run of the process or by one before; absent if none kept it.
+  absl::StatusOr<std::optional<absl::Duration>> LoadDeleteDeadline() const;
+  void SaveDeleteDeadline(absl::Duration deadline, DoneStatus done);
 
   // Why what is tracked may not be whole; absent if it is.
   absl::StatusOr<std::optional<DataDoubt>> LoadDataDoubt() const;
