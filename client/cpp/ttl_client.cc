@@ -164,14 +164,24 @@ absl::StatusOr<v1::TrackResult> TtlClient::TrackItem(absl::string_view container
 
 absl::StatusOr<std::vector<v1::TrackResult>> TtlClient::TrackItems(
     absl::string_view container, absl::Span<const v1::Item> items) {
-  return SendInCalls<v1::Item, v1::TrackResult>(
-      items, [&](absl::Span<const v1::Item> part) { return TrackOnce(container, part); });
+  return SendInCalls<v1::Item, v1::TrackResult>(items, [&](absl::Span<const v1::Item> part) {
+    return TrackOnce(container, part, /*adopted=*/false);
+  });
 }
 
-absl::StatusOr<std::vector<v1::TrackResult>> TtlClient::TrackOnce(
+absl::StatusOr<std::vector<v1::TrackResult>> TtlClient::AdoptItems(
     absl::string_view container, absl::Span<const v1::Item> items) {
+  return SendInCalls<v1::Item, v1::TrackResult>(items, [&](absl::Span<const v1::Item> part) {
+    return TrackOnce(container, part, /*adopted=*/true);
+  });
+}
+
+absl::StatusOr<std::vector<v1::TrackResult>> TtlClient::TrackOnce(absl::string_view container,
+                                                                  absl::Span<const v1::Item> items,
+                                                                  bool adopted) {
   v1::TrackItemsRequest request;
   request.set_container(std::string(container));
+  request.set_adopted(adopted);
   request.mutable_items()->Assign(items.begin(), items.end());
   v1::ItemService::Stub& stub = EachHasSequence(items) ? *stubs_->repeatable_items : *stubs_->items;
   const absl::StatusOr<v1::TrackItemsResponse> response =
@@ -465,6 +475,21 @@ absl::Status TtlClient::TrustData() {
   return Call(*stubs_->maintenance, &v1::MaintenanceService::Stub::TrustData,
               v1::TrustDataRequest(), options_.admin_deadline)
       .status();
+}
+
+absl::Status TtlClient::PreviewContainer(
+    const v1::Container& container,
+    absl::FunctionRef<void(const v1::PreviewContainerResponse&)> take) {
+  grpc::ClientContext context;
+  v1::PreviewContainerRequest request;
+  *request.mutable_container() = container;
+  const auto reader = maintenance_->PreviewContainer(&context, request);
+  v1::PreviewContainerResponse message;
+  while (reader->Read(&message)) take(message);
+  const grpc::Status status = reader->Finish();
+  if (!status.ok()) return ToAbslStatus(status, options_.address, absl::InfiniteDuration());
+  if (message.finished()) return absl::OkStatus();
+  return absl::InternalError("the server ended the preview before it was finished");
 }
 
 absl::Status TtlClient::VerifyData(absl::FunctionRef<void(const v1::VerifyDataResponse&)> take) {

@@ -60,6 +60,9 @@ class TtlClient {
   absl::StatusOr<v1::TrackResult> TrackItem(absl::string_view container, const v1::Item& item);
   absl::StatusOr<std::vector<v1::TrackResult>> TrackItems(absl::string_view container,
                                                           absl::Span<const v1::Item> items);
+  // The same for what the store has had all along; see TrackItemsRequest.adopted.
+  absl::StatusOr<std::vector<v1::TrackResult>> AdoptItems(absl::string_view container,
+                                                          absl::Span<const v1::Item> items);
 
   absl::StatusOr<v1::UntrackResult> UntrackItem(absl::string_view container,
                                                 const v1::ItemDeletion& deletion);
@@ -153,6 +156,10 @@ class TtlClient {
   absl::StatusOr<v1::Reconciliation> GetReconciliation();
   absl::StatusOr<v1::Reconciliation> CancelReconciliation();
   absl::Status TrustData();
+  // What CreateContainer() with `container` would do. Gives each message to `take`, the last
+  // one is finished.
+  absl::Status PreviewContainer(const v1::Container& container,
+                                absl::FunctionRef<void(const v1::PreviewContainerResponse&)> take);
   // Gives each message to `take`, the last one is finished.
   absl::Status VerifyData(absl::FunctionRef<void(const v1::VerifyDataResponse&)> take);
   // The same; `take` says whether to go on. OK also if it ended the stream.
@@ -178,7 +185,8 @@ class TtlClient {
 
   // One call with at most kMaxEntriesPerCall entries.
   absl::StatusOr<std::vector<v1::TrackResult>> TrackOnce(absl::string_view container,
-                                                         absl::Span<const v1::Item> items);
+                                                         absl::Span<const v1::Item> items,
+                                                         bool adopted);
   absl::StatusOr<std::vector<v1::UntrackResult>> UntrackOnce(
       absl::string_view container, absl::Span<const v1::ItemDeletion> deletions);
   absl::StatusOr<std::vector<VisibilityAnswer>> CheckOnce(

@@ -8,13 +8,16 @@
 #include "absl/strings/str_cat.h"
 #include "client/ttlctl/brake_notice.h"
 #include "client/ttlctl/container_text.h"
+#include "client/ttlctl/format.h"
 #include "client/ttlctl/policy_options.h"
 #include "client/ttlctl/preview_text.h"
+#include "client/ttlctl/progress_line.h"
 
 namespace ttl {
 namespace {
 
-struct SetArguments : ContainerArguments {
+// Of commands that can also only say what they would do.
+struct ChangeArguments : ContainerArguments {
   bool dry_run = false;
 };
 
@@ -25,11 +28,28 @@ struct ConfirmArguments {
 
 struct NoArguments {};
 
-ExitCode Create(Session& session, const ContainerArguments& arguments) {
+ExitCode PreviewCreation(Session& session, const v1::Container& container) {
+  v1::PreviewContainerResponse preview;
+  absl::Status status;
+  {
+    ProgressLine line(session.terminal());
+    status = session.client().PreviewContainer(
+        container, [&](const v1::PreviewContainerResponse& message) {
+          preview = message;
+          line.Draw(absl::StrCat(FormatCount(message.scanned_items()), " items read"));
+        });
+  }
+  if (!status.ok()) return session.Fail(status);
+  session.Print(preview, PreviewText(container, preview));
+  return ExitCode::kOk;
+}
+
+ExitCode Create(Session& session, const ChangeArguments& arguments) {
   v1::Container container = arguments.container;
   if (const auto brake = arguments.brake.Apply({}); brake.has_value()) {
     *container.mutable_delete_policy()->mutable_brake() = *brake;
   }
+  if (arguments.dry_run) return PreviewCreation(session, container);
   const auto created = session.client().CreateContainer(container);
   if (!created.ok()) return session.Fail(created.status());
   session.Print(*created, ContainerText(*created));
@@ -65,7 +85,7 @@ absl::Status EditBrake(Session& session, const BrakeEdit& edit, v1::Container& c
   return absl::OkStatus();
 }
 
-ExitCode Set(Session& session, const SetArguments& arguments) {
+ExitCode Set(Session& session, const ChangeArguments& arguments) {
   v1::Container container = arguments.container;
   std::vector<std::string> fields = arguments.named_fields;
   if (!arguments.brake.changes.empty()) {
@@ -124,7 +144,8 @@ void AddConfirm(CLI::App& containers, Command& chosen) {
   auto arguments = std::make_shared<ConfirmArguments>();
   CLI::App* confirm =
       AddCommand(containers, "confirm",
-                 "Confirm a change of policy that pulled the brake: what it made due is deleted",
+                 "Confirm a change of policy that pulled the brake, and adopted items that wait: "
+                 "what they made due is deleted",
                  arguments, Confirm, chosen);
   AddContainerId(*confirm, "ID", [arguments = arguments.get()](std::string id) {
     arguments->container = std::move(id);
@@ -138,11 +159,14 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
   CLI::App* containers = app.add_subcommand("containers", "Containers and their TTL policies");
   containers->require_subcommand(1);
 
-  auto create_arguments = std::make_shared<ContainerArguments>();
+  auto create_arguments = std::make_shared<ChangeArguments>();
   CLI::App* create =
       AddCommand(*containers, "create", "Create a container", create_arguments, Create, chosen);
   AddId(*create, *create_arguments);
   AddPolicyOptions(*create, *create_arguments);
+  create->add_flag("--dry-run", create_arguments->dry_run,
+                   "Create nothing; read the store and say what the container would do to its "
+                   "items");
 
   auto get_arguments = std::make_shared<ContainerArguments>();
   AddId(*AddCommand(*containers, "get", "Show one container", get_arguments, Get, chosen),
@@ -151,7 +175,7 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
   AddCommand(*containers, "list", "Show all containers", std::make_shared<NoArguments>(), List,
              chosen);
 
-  auto set_arguments = std::make_shared<SetArguments>();
+  auto set_arguments = std::make_shared<ChangeArguments>();
   CLI::App* set = AddCommand(*containers, "set", "Change the given settings and no others",
                              set_arguments, Set, chosen);
   AddId(*set, *set_arguments);

@@ -149,8 +149,9 @@ std::string ContainerStatusText(const v1::ContainerExpiryStatus& status) {
 }
 
 std::string BrakePulledText(const std::string& container, const v1::BrakeStatus& brake) {
-  return absl::StrCat("PULLED: one change of policy made ", FormatCount(brake.newly_due_items()),
-                      " items due; they wait until ", FormatInstant(ToTime(brake.until())),
+  return absl::StrCat("PULLED: a change of policy or an adoption made ",
+                      FormatCount(brake.newly_due_items()), " items due; they wait until ",
+                      FormatInstant(ToTime(brake.until())),
                       "\nif it was meant: ttlctl containers confirm ", container);
 }
 

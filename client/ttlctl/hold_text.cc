@@ -26,7 +26,7 @@ std::string HoldText(int hold) {
     case v1::DELETE_HOLD_CLOCK_SKEW:
       return "clock skew to the store";
     case v1::DELETE_HOLD_GRACE:
-      return "grace of a stricter policy";
+      return "grace of a stricter policy or of adopted items";
     case v1::DELETE_HOLD_STORAGE:
       return "storage refuses writes";
     case v1::DELETE_HOLD_CHANGE_UNDER_WAY:
@@ -38,7 +38,7 @@ std::string HoldText(int hold) {
     case v1::DELETE_HOLD_BUDGET:
       return "requests leave no throughput over";
     case v1::DELETE_HOLD_BRAKE:
-      return "brake: a change of policy is to be confirmed";
+      return "brake: a change of policy or an adoption is to be confirmed";
     case v1::DELETE_HOLD_STORE_UNCONFIRMED:
       return "the store is to be confirmed";
     case v1::DELETE_HOLD_PUSH_BACK:

@@ -93,7 +93,7 @@ class Importer {
   }
 
   absl::Status Send(const ImportBatch& batch) {
-    const auto results = session_.client().TrackItems(container_, batch.items);
+    const auto results = session_.client().AdoptItems(container_, batch.items);
     if (!results.ok()) return WithFate(results.status(), batch, tally_);
     ++tally_.batches;
     tally_.items += static_cast<int64_t>(results->size());

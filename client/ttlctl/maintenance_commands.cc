@@ -17,6 +17,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/ttlctl/format.h"
+#include "client/ttlctl/progress_line.h"
 #include "client/ttlctl/reconciliation_text.h"
 
 namespace ttl {
@@ -36,24 +37,6 @@ struct BackupArguments {
 };
 
 struct NoArguments {};
-
-// A line of progress that is drawn over itself; none if nobody watches.
-class ProgressLine {
- public:
-  explicit ProgressLine(const Terminal& terminal) : terminal_(terminal) {}
-  ~ProgressLine() {
-    if (drawn_) terminal_.err << "\r\033[K" << std::flush;
-  }
-  void Draw(const std::string& text) {
-    if (!terminal_.err_is_terminal) return;
-    drawn_ = true;
-    terminal_.err << "\r\033[K" << text << std::flush;
-  }
-
- private:
-  const Terminal& terminal_;
-  bool drawn_ = false;
-};
 
 bool IsUnderWay(const v1::Reconciliation& reconciliation) {
   return reconciliation.state() == v1::RECONCILIATION_STATE_RUNNING ||

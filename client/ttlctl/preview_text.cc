@@ -39,4 +39,24 @@ std::string PreviewText(const v1::UpdateContainerResponse& response) {
   return FormatFields(fields);
 }
 
+std::string PreviewText(const v1::Container& container,
+                        const v1::PreviewContainerResponse& preview) {
+  std::vector<std::pair<std::string, std::string>> fields = {
+      {"container", absl::StrCat(container.id(), " (nothing was created)")},
+      {"default ttl", DefaultTtlText(container)},
+      {"in the store", absl::StrCat(FormatCount(preview.scanned_items()), " items")},
+      {"at once", absl::StrCat(FormatCount(preview.expired_items()), " would be hidden\n",
+                               FormatCount(preview.due_items()),
+                               " would be deleted, after the server's grace")},
+  };
+  if (preview.brake_would_pull()) {
+    fields.emplace_back("brake", "WOULD STOP their deletion until it is confirmed or lets go");
+  }
+  if (preview.invalid_items() != 0) {
+    fields.emplace_back("invalid", absl::StrCat(FormatCount(preview.invalid_items()),
+                                                " could not be tracked and would be left alone"));
+  }
+  return FormatFields(fields);
+}
+
 }  // namespace ttl

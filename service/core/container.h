@@ -53,6 +53,22 @@ struct PolicyBrake {
   friend bool operator==(const PolicyBrake&, const PolicyBrake&) = default;
 };
 
+// Adopted items that pulled the brake (see adoption.h).
+struct AdoptionBrake {
+  int64_t items = 0;
+  absl::Time until;  // when it lets go by itself
+};
+
+// What became of the adopted items of a container that wait.
+struct AdoptionState {
+  // Those that wait until this second or less are confirmed and wait no longer, since then.
+  int64_t freed_until = 0;
+  int64_t freed_at = 0;  // Unix seconds
+  // So many of all that ever waited count for the brake no more.
+  int64_t counted_items = 0;
+  std::optional<AdoptionBrake> brake = std::nullopt;
+};
+
 // Set by an operator; deletes stop while it stands.
 struct Pause {
   std::string reason;
@@ -99,7 +115,8 @@ struct Container {
   absl::Time update_time;
   std::optional<Pause> pause;
   std::vector<ReplacedPolicy> replaced_policies;  // oldest first
-  std::optional<IndexBuild> index_build;          // absent: the index is complete
+  AdoptionState adoption;
+  std::optional<IndexBuild> index_build;  // absent: the index is complete
 };
 
 using ContainerPtr = std::shared_ptr<const Container>;

@@ -15,6 +15,12 @@ bool IsHeldBack(const Container& container, bool braked, absl::Time now) {
   });
 }
 
+// Whether adopted items wait for the end of their grace.
+bool HasAdoptedInGrace(const HoldInputs& in, absl::Time now) {
+  return in.adopted.left > 0 && !AdoptionIsBraked(in.container, now) &&
+         AdoptionEnd(in.container, in.adopted.last_adopted_until) > absl::ToUnixSeconds(now);
+}
+
 }  // namespace
 
 std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
@@ -42,8 +48,11 @@ std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
   add_if(in.budget.has_value() && in.budget->deletes_per_second <= 0, DeleteHold::kBudget);
   add_if(is_ahead(in.pace.held_until), DeleteHold::kBackoff);
   add_if(in.change_under_way, DeleteHold::kChangeUnderWay);
-  add_if(IsHeldBack(in.container, /*braked=*/true, now), DeleteHold::kBrake);
-  add_if(IsHeldBack(in.container, /*braked=*/false, now), DeleteHold::kGrace);
+  add_if(IsHeldBack(in.container, /*braked=*/true, now) ||
+             (in.adopted.left > 0 && AdoptionIsBraked(in.container, now)),
+         DeleteHold::kBrake);
+  add_if(IsHeldBack(in.container, /*braked=*/false, now) || HasAdoptedInGrace(in, now),
+         DeleteHold::kGrace);
   add_if(in.container.index_build.has_value(), DeleteHold::kIndexBuilding);
   add_if(in.pace.bearable_per_second.has_value(), DeleteHold::kPushBack);
   add_if(in.pace.waiting_for_rate, DeleteHold::kRate);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "service/core/adoption.h"
 #include "service/core/container.h"
 #include "service/core/delete_budget.h"
 #include "service/core/guarded_clock.h"
@@ -48,6 +49,7 @@ struct HoldInputs {
   bool storage_writable = true;
   bool change_under_way = false;
   bool data_in_doubt = false;
+  AdoptionTally adopted = {};
 };
 
 // What holds deletes back now, most general first. The one place that decides

@@ -58,6 +58,9 @@ struct TrackedItem {
   std::string last_error;
   // The time at which the next try is due, Unix seconds, after a failed one.
   std::optional<int64_t> retry_time;
+  // Until when it waits because it was adopted when it was already due, Unix seconds; 0: it
+  // does not. See adoption.h.
+  int64_t adopted_until = 0;
   // The store said that this version is not what it has, but not what it has
   // instead: the item counts as untracked until the next report.
   bool state_unknown = false;

@@ -1,15 +1,26 @@
 #ifndef TTL_SERVICE_CORE_TALLY_VIEW_H_
 #define TTL_SERVICE_CORE_TALLY_VIEW_H_
 
+#include "service/core/adoption.h"
 #include "service/core/item_tally.h"
 
 namespace ttl {
+
+// What is stored of a container's items in sum.
+struct ContainerTotals {
+  ItemSum tracked;  // expired or not
+  AdoptionTally adopted;
+
+  friend bool operator==(const ContainerTotals&, const ContainerTotals&) = default;
+};
 
 // How many items a container has and how they spread over time, at one moment.
 struct TallyView {
   // All items, expired or not. Durable and exact; only of data that was written by a
   // version without totals it is what has been counted so far, until all is.
   ItemSum tracked;
+  // Those that were adopted when they were due. Durable and exact.
+  AdoptionTally adopted;
   // The items counted so far: all of them if `complete`.
   ItemTally spread;
   // After a start the spread is counted anew in the background; false until that is done.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "service/core/adoption.h"
 #include "service/core/container.h"
 #include "service/core/due_rules.h"
 #include "service/core/ttl_rules.h"
@@ -39,6 +40,7 @@ std::optional<v1::ExpiredItem> Judge(const Container& container, const DueRule& 
   const std::optional<int64_t> expire_time = ExpireTime(default_ttl, version.times);
   if (!IsExpiredAt(expire_time, judged_at)) return std::nullopt;
   if (!IsExpiredAt(DueTime(rule, version.times), judged_at)) return std::nullopt;
+  if (!IsExpiredAt(AdoptionEnd(container, due.item.adopted_until), judged_at)) return std::nullopt;
 
   const EffectiveTtl effective = ComputeEffectiveTtl(default_ttl, version.times.ttl);
   v1::ExpiredItem expired;

@@ -261,9 +261,12 @@ absl::Status Reconciler::TakeMessage(const v1::ScanItemsResponse& response) {
 
 absl::Status Reconciler::Apply(const std::vector<ItemReport>& items, Reconciliation& view) {
   using Comparisons = absl::StatusOr<std::vector<ScanComparison>>;
+  const JudgingTime time = parts_.clock.Read();
+  const AdoptionTerms terms = {time.now, time.latest, options_.adoption_grace, /*adopted=*/true};
   TTL_ASSIGN_OR_RETURN(std::vector<ScanComparison> comparisons, Await<Comparisons>([&](auto done) {
                          parts_.storage.scanned_items().Apply(
-                             job_->container->number, items, view.request.dry_run, std::move(done));
+                             job_->container->number, items, terms, view.request.dry_run,
+                             std::move(done));
                        }));
   for (size_t i = 0; i < items.size(); ++i) {
     const std::optional<Difference> difference = DifferenceOf(comparisons[i].outcome);

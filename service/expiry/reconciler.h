@@ -26,6 +26,9 @@ struct ReconcilerOptions {
   // Whether data in doubt is made whole, from the start on and by itself.
   bool rebuild = false;
 
+  // How long what is due already when it is adopted waits for its delete.
+  absl::Duration adoption_grace;
+
   // Most items read from the store per second. Above 0.
   double max_items_per_second = 50000;
 

@@ -13,6 +13,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "service/core/adoption.h"
 #include "service/core/delete_holds.h"
 #include "service/core/rate_limit.h"
 #include "service/expiry/proto_time.h"
@@ -349,6 +350,7 @@ Sweeper::NextTurn Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepRe
   if (!scan.has_value()) return {turn.pacing.pace.held_until()};
   const Moment now = ReadMoment();
   if (!now.time.deletes_allowed) return {now.steady + kMaxWait};
+  if (HasTooManyAdopted(*turn.container, scan->due, now)) return {now.steady + kMaxWait};
   const StoreState& store = store_.state();
   const BatchBounds bounds = {MaxItems(turn), kMaxRequestBytes, store.compares_etags()};
   const absl::Time judged_at = JudgeTime(now);
@@ -373,6 +375,29 @@ Sweeper::NextTurn Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepRe
   step.sent += count;
   Send(turn, std::move(batch), std::move(pass), now);
   return {.at = now.steady, .sent = true};
+}
+
+// Decided when the first of them would go, so that it goes by as much of the run as there is.
+bool Sweeper::HasTooManyAdopted(const Container& container, const std::vector<DueItem>& due,
+                                const Moment& now) {
+  if (!container.settings.brake.has_value()) return false;
+  const bool has_adopted = std::any_of(due.begin(), due.end(), [&](const DueItem& item) {
+    return IsToConfirm(container, item.item.adopted_until);
+  });
+  if (!has_adopted) return false;
+  const Tallies& tallies = parts_.storage.tallies();
+  const uint64_t number = container.number;
+  if (!AdoptionPullsBrake(container, tallies.Adopted(number), tallies.Tracked(number).items)) {
+    return false;
+  }
+  const auto pulled = Await<absl::StatusOr<bool>>([&](auto done) {
+    parts_.storage.containers().PullBrakeIfTooManyAdopted(number, now.time.now, std::move(done));
+  });
+  if (pulled.ok() && *pulled) {
+    spdlog::warn("brake pulled: container={} adopted_items={}", container.id,
+                 AdoptedItemsToConfirm(container, tallies.Adopted(number)));
+  }
+  return !pulled.ok() || *pulled;
 }
 
 int64_t Sweeper::MaxItems(const Turn& turn) const {
@@ -471,7 +496,8 @@ void Sweeper::TakeEnded(DeleteCall& call) {
 
 void Sweeper::TakeResponse(Pacing& pacing, const DeleteCall& call, const Moment& now) {
   const v1::DeleteItemsResponse& response = *call.response;
-  const bool in_doubt = store_.TakeOutcomes(response, now);
+  const bool in_doubt =
+      store_.TakeOutcomes(response, now);
   StoreAnswers answers =
       ReadAnswers(call.batch.items, call.batch.request, response, !in_doubt, JudgeTime(now));
   store_.state().TakeAnswer(response, call.sent, now);

@@ -164,6 +164,10 @@ class Sweeper {
   // When there are tokens for `count` deletes; now if there are.
   absl::Duration TokensAt(const Turn& turn, int64_t count, const Moment& now);
   NextTurn Sweep(const Turn& turn, DeleteGate::Pass pass, StepResult& step);
+  // Whether some of `due` are adopted and there are too many of those for the brake, which
+  // is pulled then.
+  bool HasTooManyAdopted(const Container& container, const std::vector<DueItem>& due,
+                         const Moment& now);
   int64_t MaxItems(const Turn& turn) const;
   // The turn of a container whose deletes are held.
   NextTurn KeepUpIndex(const Turn& turn, const Moment& now, StepResult& step);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "service/core/adoption.h"
 #include "service/core/policy_effect.h"
 #include "service/core/rate_limit.h"
 #include "service/rpc/container_mapping.h"
@@ -51,15 +52,38 @@ v1::BudgetStatus MakeBudgetStatus(const DeleteBudget& budget) {
   return proto;
 }
 
+// Until when a stricter policy or adopted items are in their grace; in the past if none is.
+absl::Time GraceEnd(const ContainerMoment& moment) {
+  const Container& container = moment.container;
+  const AdoptionTally& adopted = moment.tally.adopted;
+  absl::Time end = absl::InfinitePast();
+  if (const auto* grace = LastToEnd(container, /*braked=*/false, moment.now)) end = grace->until;
+  if (adopted.left == 0 || AdoptionIsBraked(container, moment.now)) return end;
+  return std::max(end, absl::FromUnixSeconds(AdoptionEnd(container, adopted.last_adopted_until)));
+}
+
+// What pulled the brake; no items if it is not pulled.
+AdoptionBrake PulledBrake(const ContainerMoment& moment) {
+  AdoptionBrake pulled = {0, absl::InfinitePast()};
+  if (const auto* braked = LastToEnd(moment.container, /*braked=*/true, moment.now)) {
+    pulled = {*braked->braked_items, braked->until};
+  }
+  if (moment.tally.adopted.left == 0 || !AdoptionIsBraked(moment.container, moment.now)) {
+    return pulled;
+  }
+  const AdoptionBrake& adopted = *moment.container.adoption.brake;
+  return {pulled.items + adopted.items, std::max(pulled.until, adopted.until)};
+}
+
 void SetHoldsOfPolicy(const ContainerMoment& moment, v1::ContainerExpiryStatus& status) {
   const Container& container = moment.container;
   if (container.pause.has_value()) *status.mutable_pause() = ToProto(*container.pause);
-  if (const auto* grace = LastToEnd(container, /*braked=*/false, moment.now)) {
-    *status.mutable_grace_until() = ToProto(grace->until);
+  if (const absl::Time end = GraceEnd(moment); end > moment.now) {
+    *status.mutable_grace_until() = ToProto(end);
   }
-  if (const auto* braked = LastToEnd(container, /*braked=*/true, moment.now)) {
-    status.mutable_brake()->set_newly_due_items(*braked->braked_items);
-    *status.mutable_brake()->mutable_until() = ToProto(braked->until);
+  if (const AdoptionBrake pulled = PulledBrake(moment); pulled.until > moment.now) {
+    status.mutable_brake()->set_newly_due_items(pulled.items);
+    *status.mutable_brake()->mutable_until() = ToProto(pulled.until);
   }
 }
 

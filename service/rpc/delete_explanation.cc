@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "service/core/adoption.h"
 #include "service/core/due_rules.h"
 #include "service/core/ttl_rules.h"
 #include "service/rpc/quoted.h"
@@ -73,7 +74,7 @@ absl::string_view Describe(DeleteHold hold) {
     case DeleteHold::kClockSkew:
       return "our clock and the store's are too far apart";
     case DeleteHold::kGrace:
-      return "a stricter policy is within its grace";
+      return "a stricter policy, or what was adopted when it was due, is within its grace";
     case DeleteHold::kStorage:
       return "storage refuses writes";
     case DeleteHold::kChangeUnderWay:
@@ -85,7 +86,8 @@ absl::string_view Describe(DeleteHold hold) {
     case DeleteHold::kBudget:
       return "requests leave none of the container's throughput over";
     case DeleteHold::kBrake:
-      return "a change of policy pulled the container's brake and waits to be confirmed";
+      return "a change of policy, or what was adopted, pulled the container's brake and waits to "
+             "be confirmed";
     case DeleteHold::kStoreUnconfirmed:
       return "the primary store has to be confirmed by an operator";
     case DeleteHold::kPushBack:
@@ -143,6 +145,13 @@ std::string WaitReason(const Container& container, const TrackedItem& item, int6
   if (item.retry_time == due_time) {
     return absl::StrCat("is the time of the next try after ", item.attempts, " failed ones");
   }
+  if (AdoptionEnd(container, item.adopted_until) == due_time) {
+    return AdoptionIsBraked(container, now)
+               ? "ends the hold of the container's brake, which adopted items pulled, unless they "
+                 "are confirmed before"
+               : "ends the grace of an item that was due already when it was adopted, unless it is "
+                 "confirmed before";
+  }
   const ReplacedPolicy* replaced = LastToKeep(container, item, now);
   if (replaced != nullptr && EndOfHold(*replaced, item, now) == due_time) {
     return replaced->braked_items.has_value()
@@ -188,7 +197,8 @@ std::optional<int64_t> ExpectedDueTime(const Container& container, const Tracked
                                        absl::Time now) {
   const std::optional<int64_t> due = DueTimeUnder(container.settings.policy, item, now);
   if (!due.has_value()) return std::nullopt;
-  return std::max({*due, GraceEnd(container, item, now), item.retry_time.value_or(*due)});
+  return std::max({*due, GraceEnd(container, item, now), item.retry_time.value_or(*due),
+                   AdoptionEnd(container, item.adopted_until)});
 }
 
 DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& item,

@@ -55,8 +55,12 @@ Done<std::vector<Outcome>> FillResults(Response& response, DoneStatus done) {
 }  // namespace
 
 ItemCalls::ItemCalls(const Containers& containers, Items& items, const GuardedClock& clock,
-                     CheckCounters& counters)
-    : containers_(containers), items_(items), clock_(clock), counters_(counters) {}
+                     CheckCounters& counters, absl::Duration adoption_grace)
+    : containers_(containers),
+      items_(items),
+      clock_(clock),
+      counters_(counters),
+      adoption_grace_(adoption_grace) {}
 
 absl::Status ItemCalls::Check(const CheckRequest& request, CheckAnswers& answers) const {
   TTL_RETURN_IF_ERROR(ValidateChecks(request));
@@ -104,11 +108,13 @@ absl::Status ItemCalls::List(const v1::ListItemsRequest& request,
 
 void ItemCalls::Track(const v1::TrackItemsRequest& request, v1::TrackItemsResponse& response,
                       DoneStatus done) {
-  absl::StatusOr<std::vector<ItemReport>> reports = ReadReports(request, clock_.Read().latest);
+  const JudgingTime time = clock_.Read();
+  absl::StatusOr<std::vector<ItemReport>> reports = ReadReports(request, time.latest);
   if (!reports.ok()) return done(reports.status());
   const absl::StatusOr<ContainerPtr> container = FindContainer(containers_, request.container());
   if (!container.ok()) return done(container.status());
-  items_.Track((*container)->number, *std::move(reports),
+  const AdoptionTerms terms = {time.now, time.latest, adoption_grace_, request.adopted()};
+  items_.Track((*container)->number, *std::move(reports), terms,
                FillResults<TrackOutcome>(response, std::move(done)));
 }
 

@@ -2,6 +2,7 @@
 #define TTL_SERVICE_RPC_ITEM_CALLS_H_
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "service/core/guarded_clock.h"
 #include "service/rpc/check_answers.h"
 #include "service/rpc/check_counters.h"
@@ -19,8 +20,9 @@ namespace ttl {
 class ItemCalls {
  public:
   // All must outlive this.
+  // `adoption_grace`: how long what is due already when it is adopted waits for its delete.
   ItemCalls(const Containers& containers, Items& items, const GuardedClock& clock,
-            CheckCounters& counters);
+            CheckCounters& counters, absl::Duration adoption_grace);
 
   CheckCounters& counters() { return counters_; }
 
@@ -41,6 +43,7 @@ class ItemCalls {
   Items& items_;
   const GuardedClock& clock_;
   CheckCounters& counters_;
+  const absl::Duration adoption_grace_;
 };
 
 }  // namespace ttl

@@ -10,8 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "service/core/container.h"
+#include "service/core/policy_effect.h"
 #include "service/core/status_macros.h"
 #include "service/rpc/container_lookup.h"
+#include "service/rpc/container_mapping.h"
 #include "service/rpc/maintenance_mapping.h"
 #include "service/rpc/method_table.h"
 #include "service/rpc/quoted.h"
@@ -24,7 +26,7 @@ namespace {
 // For the pace of messages only.
 using PaceClock = std::chrono::steady_clock;
 
-constexpr auto kVerificationInterval = std::chrono::seconds(1);
+constexpr auto kProgressInterval = std::chrono::seconds(1);
 constexpr int kMaintenanceNiceness = 10;
 
 // The thread gets what others leave over; without the right to that it is as the others.
@@ -32,6 +34,18 @@ void LowerPriority() {
   static thread_local const int result =
       setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kMaintenanceNiceness);
   static_cast<void>(result);
+}
+
+void FillPreview(const AdoptionPreview& preview, const std::optional<PolicyBrake>& brake,
+                 v1::PreviewContainerResponse& message) {
+  message.set_scanned_items(preview.scanned);
+  message.set_expired_items(preview.expired);
+  message.set_due_items(preview.due);
+  message.set_invalid_items(preview.invalid);
+  if (preview.estimated.has_value()) message.set_estimated_items(*preview.estimated);
+  message.set_brake_would_pull(brake.has_value() &&
+                               PullsBrake(*brake, preview.due, preview.scanned));
+  message.set_finished(preview.finished);
 }
 
 }  // namespace
@@ -56,6 +70,11 @@ void MaintenanceService::AddMethods(MethodTable& table) {
   table.Add("GetReconciliation", *this, &MaintenanceService::Get);
   table.Add("CancelReconciliation", *this, &MaintenanceService::Cancel);
   table.Add("TrustData", *this, &MaintenanceService::Trust);
+  table.AddSource<v1::PreviewContainerRequest, v1::PreviewContainerResponse>(
+      "PreviewContainer", maintenance_, [this](const v1::PreviewContainerRequest& request) {
+        LowerPriority();
+        return OpenPreview(request);
+      });
   table.AddSource<v1::VerifyDataRequest, v1::VerifyDataResponse>(
       "VerifyData", maintenance_, [this](const v1::VerifyDataRequest&) {
         LowerPriority();
@@ -128,7 +147,35 @@ absl::StatusOr<std::shared_ptr<MaintenanceService::Place>> MaintenanceService::T
   --streams_;
   return absl::ResourceExhaustedError(
       absl::StrCat("there are ", kMaxStreams,
-                   " verifications and backups under way, which is the most there can be"));
+                   " previews, verifications and backups under way, which is the most there can "
+                   "be"));
+}
+
+absl::StatusOr<MessageSource<v1::PreviewContainerResponse>> MaintenanceService::OpenPreview(
+    const v1::PreviewContainerRequest& request) {
+  const std::string& id = request.container().id();
+  TTL_ASSIGN_OR_RETURN(const ContainerSettings settings, ReadSettings(request.container()));
+  TTL_RETURN_IF_ERROR(ValidateContainerId(id));
+  TTL_RETURN_IF_ERROR(ValidateSettings(settings));
+  if (parts_.storage.containers().Find(id) != nullptr) {
+    return absl::AlreadyExistsError(absl::StrCat("container \"", id, "\" exists already"));
+  }
+  if (!parts_.preview) {
+    return absl::FailedPreconditionError("cannot preview, no primary store is configured");
+  }
+  TTL_ASSIGN_OR_RETURN(std::shared_ptr<Place> place, TakePlace());
+  return [place = std::move(place), step = parts_.preview(id, settings), brake = settings.brake,
+          preview = AdoptionPreview(), sent = PaceClock::now()](
+             v1::PreviewContainerResponse& message) mutable -> absl::StatusOr<SourceStep> {
+    if (preview.finished) return SourceStep::kEnd;
+    TTL_RETURN_IF_ERROR(step(preview));
+    if (!preview.finished && PaceClock::now() - sent < kProgressInterval) {
+      return SourceStep::kAgain;
+    }
+    sent = PaceClock::now();
+    FillPreview(preview, brake, message);
+    return SourceStep::kMessage;
+  };
 }
 
 absl::StatusOr<MessageSource<v1::VerifyDataResponse>> MaintenanceService::OpenVerification() {
@@ -138,7 +185,7 @@ absl::StatusOr<MessageSource<v1::VerifyDataResponse>> MaintenanceService::OpenVe
           finished = false](v1::VerifyDataResponse& message) mutable -> absl::StatusOr<SourceStep> {
     if (finished) return SourceStep::kEnd;
     finished = !verifier->Step();
-    if (!finished && PaceClock::now() - sent < kVerificationInterval) return SourceStep::kAgain;
+    if (!finished && PaceClock::now() - sent < kProgressInterval) return SourceStep::kAgain;
     sent = PaceClock::now();
     message.set_records(verifier->records());
     message.set_problems(verifier->problems());

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "service/core/adoption_preview.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/reconciliation_board.h"
 #include "service/rpc/call_worker.h"
@@ -29,7 +30,8 @@ class MaintenanceService final : public RpcService {
     Storage& storage;
     const GuardedClock& clock;
     ReconciliationBoard& reconciliations;
-    bool has_store = false;  // whether one is configured
+    bool has_store = false;     // whether one is configured
+    AdoptionPreviewer preview;  // empty if none is
     // Called when the data is no longer in doubt. Must not block. May be empty.
     std::function<void()> on_whole;
   };
@@ -51,6 +53,8 @@ class MaintenanceService final : public RpcService {
   void Trust(const v1::TrustDataRequest& request, v1::TrustDataResponse& response, DoneStatus done);
 
   absl::StatusOr<std::shared_ptr<Place>> TakePlace();
+  absl::StatusOr<MessageSource<v1::PreviewContainerResponse>> OpenPreview(
+      const v1::PreviewContainerRequest& request);
   absl::StatusOr<MessageSource<v1::VerifyDataResponse>> OpenVerification();
   absl::StatusOr<MessageSource<v1::BackUpDataResponse>> OpenBackup();
 

@@ -52,6 +52,7 @@ const Table& Methods() {
       {"MaintenanceService/StartReconciliation", kAdmin},
       {"MaintenanceService/CancelReconciliation", kAdmin},
       {"MaintenanceService/TrustData", kAdmin},
+      {"MaintenanceService/PreviewContainer", kAdmin},
       {"MaintenanceService/VerifyData", kAdmin},
       {"MaintenanceService/BackUpData", kAdmin},
   };

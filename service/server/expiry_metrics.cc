@@ -12,6 +12,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "service/core/adoption.h"
 #include "service/core/due_rules.h"
 #include "service/server/metric_catalog.h"
 #include "ttl/v1/expiry_service.pb.h"
@@ -219,8 +220,12 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Moment& moment, MetricSheet&
   int64_t uncounted = 0;
   for (const ContainerPtr& container : containers) {
     const DueRule rule = RuleOf(*container, now);
-    const Tallies::Figures tally =
+    Tallies::Figures tally =
         parts_.storage.tallies().FiguresOf(container->number, rule, now_seconds);
+    // While adopted items wait they are not due, which the spread does not know.
+    if (AdoptionEnd(*container, tally.adopted.last_adopted_until) > now_seconds) {
+      tally.due.sum.items = std::max<int64_t>(tally.due.sum.items - tally.adopted.left, 0);
+    }
     if (!tally.complete) ++uncounted;
     const auto due_from = DueFrom(index, *container, rule, tally, now_seconds);
     if (breakdown.named.contains(container->number)) {

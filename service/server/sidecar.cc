@@ -28,6 +28,7 @@
 #include "service/expiry/previous_run.h"
 #include "service/expiry/primary_store_client.h"
 #include "service/expiry/reconciler.h"
+#include "service/expiry/store_preview.h"
 #include "service/expiry/sweeper.h"
 #include "service/rpc/access_counters.h"
 #include "service/rpc/call_counters.h"
@@ -150,6 +151,7 @@ absl::StatusOr<std::vector<ServerAddress>> ToServerAddresses(const ServerConfig&
 
 ReconcilerOptions ToReconcilerOptions(const ServerConfig& config) {
   return {.rebuild = config.rebuild_from_store != RebuildMode::kNever,
+          .adoption_grace = config.policy_grace,
           .max_items_per_second = static_cast<double>(config.scan_items_per_second)};
 }
 
@@ -201,7 +203,8 @@ struct Services {
            MaintenanceService::Parts maintenance_parts)
       : container(parts.storage.containers(), parts.storage.tallies(), parts.clock, parts.usage,
                   container_options),
-        item_calls(parts.storage.containers(), parts.storage.items(), parts.clock, counters),
+        item_calls(parts.storage.containers(), parts.storage.items(), parts.clock, counters,
+                   container_options.policy_grace),
         item(item_calls),
         expiry(parts, std::move(expiry_options)),
         maintenance(std::move(maintenance_parts)) {}
@@ -261,6 +264,7 @@ struct Sidecar::Parts {
   absl::Status OpenStorage();
   absl::Status LoadLevers();
   absl::Status BuildSweeper();
+  AdoptionPreviewer MakePreviewer();
   void BuildServices();
   absl::Status PauseIfAsked();
   void StartReconciler();
@@ -357,6 +361,15 @@ absl::Status Sidecar::Parts::BuildSweeper() {
   return absl::OkStatus();
 }
 
+AdoptionPreviewer Sidecar::Parts::MakePreviewer() {
+  if (store == nullptr) return nullptr;
+  return [this](std::string container, ContainerSettings settings) {
+    return PreviewStore(*store, *clock,
+                        {.max_items_per_second = static_cast<double>(config.scan_items_per_second)},
+                        std::move(container), std::move(settings));
+  };
+}
+
 void Sidecar::Parts::BuildServices() {
   start_steady = system_clock.Read().boot.value_or(absl::ZeroDuration());
   const ExpiryService::Parts parts = {.storage = *storage,
@@ -389,6 +402,7 @@ void Sidecar::Parts::BuildServices() {
                                                            .clock = *clock,
                                                            .reconciliations = reconciliations,
                                                            .has_store = store != nullptr,
+                                                           .preview = MakePreviewer(),
                                                            .on_whole = [this] { OnWhole(); }});
   if (config.reflection) reflections = NewReflectionServices(services->Names());
 }

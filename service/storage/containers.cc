@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "service/core/adoption.h"
 #include "service/core/due_rules.h"
 #include "service/core/policy_effect.h"
 #include "service/core/status_macros.h"
@@ -187,23 +188,48 @@ void Containers::ConfirmPolicy(std::string id, std::string etag, absl::Time now,
   const ContainerPtr present = catalog_.Find(id);
   if (present == nullptr) return done(NoSuchContainer(id));
   auto confirmed = std::make_shared<ContainerPtr>();
-  auto confirm = [present, etag = std::move(etag), now,
+  auto confirm = [this, present, etag = std::move(etag), now,
                   confirmed](Transaction& transaction) -> absl::Status {
     TTL_ASSIGN_OR_RETURN(Container container, FindAgain(transaction, *present));
     TTL_RETURN_IF_ERROR(CheckEtag(container, etag));
     const auto ended = std::erase_if(container.replaced_policies, [now](const auto& entry) {
       return entry.braked_items.has_value() && now < entry.until;
     });
-    if (ended == 0) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("container \"", container.id, "\": its brake is not pulled"));
+    const AdoptionTally adopted = tallies_.Adopted(container.number);
+    if (ended == 0 && adopted.left == 0) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "container \"", container.id, "\": its brake is not pulled, and no adopted item waits"));
     }
+    container.adoption = ConfirmAdopted(container, adopted, now);
     transaction.PutContainer(std::move(container));
     *confirmed = transaction.FindContainer(present->number);
     return absl::OkStatus();
   };
   queue_.Submit(CommitQueue::Place::kReserved, kChangeBytes, std::move(confirm),
                 AnswerWith(confirmed, std::move(done)));
+}
+
+void Containers::PullBrakeIfTooManyAdopted(uint64_t number, absl::Time now, Done<bool> done) {
+  auto is_pulled = std::make_shared<bool>(false);
+  auto pull = [this, number, now, is_pulled](Transaction& transaction) -> absl::Status {
+    const ContainerPtr present = transaction.FindContainer(number);
+    if (present == nullptr) return absl::NotFoundError("container: it was deleted meanwhile");
+    const TallyView tally = tallies_.View(number);
+    *is_pulled = AdoptionIsBraked(*present, now);
+    if (*is_pulled || !AdoptionPullsBrake(*present, tally.adopted, tally.tracked.items)) {
+      return absl::OkStatus();
+    }
+    Container container = *present;
+    container.adoption = PullBrake(container, tally.adopted, now);
+    transaction.PutContainer(std::move(container));
+    *is_pulled = true;
+    return absl::OkStatus();
+  };
+  queue_.Submit(CommitQueue::Place::kReserved, kChangeBytes, std::move(pull),
+                [is_pulled, done = std::move(done)](absl::Status status) mutable {
+                  if (!status.ok()) return done(std::move(status));
+                  done(*is_pulled);
+                });
 }
 
 void Containers::Delete(std::string id, std::string etag, DoneStatus done) {

@@ -67,10 +67,15 @@ class Containers {
   void Update(std::string id, Change change, absl::Time now, absl::Duration grace,
               Done<ContainerPtr> done);
 
-  // Confirms the change that pulled the brake: what it made due is due from now on.
-  // Other holds stay, and so does the etag. NOT_FOUND; ABORTED if `etag` is not empty
-  // and not the current one; FAILED_PRECONDITION if no brake is pulled at `now`.
+  // Confirms the change that pulled the brake, and the adopted items that wait: what they
+  // made due is due from now on. Other holds stay, and so does the etag. NOT_FOUND; ABORTED
+  // if `etag` is not empty and not the current one; FAILED_PRECONDITION if no brake is pulled
+  // at `now` and no adopted item waits.
   void ConfirmPolicy(std::string id, std::string etag, absl::Time now, Done<ContainerPtr> done);
+
+  // To be called before adopted items are deleted: pulls the brake if there are too many of
+  // them. Answers whether it is pulled now, so that none may be deleted. NOT_FOUND.
+  void PullBrakeIfTooManyAdopted(uint64_t number, absl::Time now, Done<bool> done);
 
   // NOT_FOUND; ABORTED if `etag` is not empty and not the current one.
   void Delete(std::string id, std::string etag, DoneStatus done);

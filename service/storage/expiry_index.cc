@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "service/core/adoption.h"
 #include "service/core/saturated_add.h"
 #include "service/core/status_macros.h"
 #include "service/storage/commit_queue.h"
@@ -20,8 +21,8 @@ namespace {
 // Entries whose items are read together.
 constexpr size_t kScannedTogether = 512;
 
-constexpr IndexFamily kFamilies[] = {IndexFamily::kExpireTime, IndexFamily::kTs,
-                                     IndexFamily::kRetryTime};
+constexpr IndexFamily kFamilies[kIndexFamilies] = {IndexFamily::kExpireTime, IndexFamily::kTs,
+                                                   IndexFamily::kRetryTime, IndexFamily::kAdopted};
 
 // Entries of a family looked at for the oldest due item.
 constexpr int kMaxOldestExamined = 64;
@@ -38,15 +39,40 @@ std::optional<int64_t> WaitOf(const DueRule& rule, IndexFamily family) {
     case IndexFamily::kTs:
       return rule.inherited_wait;
     case IndexFamily::kRetryTime:
+    case IndexFamily::kAdopted:
       if (rule.own_extra.has_value() || rule.inherited_wait.has_value()) return 0;
       return std::nullopt;
   }
   return std::nullopt;
 }
 
-// The last time at which an entry may stand for an item that is due, whatever clock
-// `now_seconds` is of.
-int64_t LastTime(int64_t now_seconds, int64_t wait) { return SaturatedAdd(now_seconds, -wait); }
+// The last time at which an entry of the family may stand for an item that is due, whatever
+// clock `now_seconds` is of; absent if none may.
+std::optional<int64_t> LastTime(const Container& container, const DueRule& rule, IndexFamily family,
+                                int64_t now_seconds) {
+  const std::optional<int64_t> wait = WaitOf(rule, family);
+  if (!wait.has_value()) return std::nullopt;
+  if (family == IndexFamily::kAdopted) return LastAdoptionEnded(container, now_seconds);
+  return SaturatedAdd(now_seconds, -*wait);
+}
+
+// When an entry of the family at `time` may be due first.
+int64_t MayBeDueAt(const Container& container, IndexFamily family, int64_t time, int64_t wait) {
+  return family == IndexFamily::kAdopted ? AdoptionEnd(container, time) : time + wait;
+}
+
+// Whether entries of the family stand in the order in which their items are due.
+bool IsInDueOrder(IndexFamily family) {
+  return family == IndexFamily::kExpireTime || family == IndexFamily::kTs;
+}
+
+// First second at which the item may be deleted; absent if it never may.
+std::optional<int64_t> DueTimeOf(const Container& container, const DueRule& rule,
+                                 const StoredItem& item) {
+  const std::optional<int64_t> due = DueTime(rule, item.version.times);
+  if (!due.has_value()) return std::nullopt;
+  return std::max(*due, AdoptionEnd(container, item.adopted_until));
+}
 
 // Reads the item an entry stands for; absent if none claims that entry.
 absl::StatusOr<StoredItemPtr> ReadClaimant(const ItemReader& reader, const Container& container,
@@ -111,7 +137,9 @@ void TidyOne(Transaction& transaction, const Container& container, const IndexEn
     return;
   }
   StoredItem after = *before;
-  after.claim = BelongsAt(container.index_number, before->version.times).value_or(IndexClaim());
+  // It has waited for long enough, and is not due for another reason.
+  if (entry.family == IndexFamily::kAdopted) after.adopted_until = 0;
+  after.claim = BelongsAt(container.index_number, after).value_or(IndexClaim());
   if (after.claim == before->claim) return;
   transaction.PutItem(container, entry.key, before, std::move(after));
   ++changed;
@@ -179,7 +207,8 @@ std::optional<int64_t> ExpiryIndex::NextDueTime(const Container& container,
     const std::optional<int64_t> wait = WaitOf(rule, family);
     const int64_t mark = marks_.Get(container.index_number, family).time;
     if (!wait.has_value() || mark > LowWaterMarks::kEmpty - *wait - 1) continue;
-    next = std::min(next.value_or(LowWaterMarks::kEmpty), mark + *wait);
+    next =
+        std::min(next.value_or(LowWaterMarks::kEmpty), MayBeDueAt(container, family, mark, *wait));
   }
   return next;
 }
@@ -203,8 +232,8 @@ absl::StatusOr<DueScan> ExpiryIndex::ScanDue(const Container& container, const D
 absl::Status ExpiryIndex::ScanFamily(const Container& container, const DueRule& rule,
                                      IndexFamily family, int64_t now_seconds,
                                      const ScanLimits& limits, DueScan& scan) {
-  const std::optional<int64_t> wait = WaitOf(rule, family);
-  if (!wait.has_value()) return absl::OkStatus();
+  const std::optional<int64_t> last_time = LastTime(container, rule, family, now_seconds);
+  if (!last_time.has_value()) return absl::OkStatus();
   const uint64_t index = container.index_number;
   const IndexPlace mark = marks_.BeginScan(index, family);
   // A seek to the end of a family would walk what is erased at the front of the next.
@@ -216,23 +245,22 @@ absl::Status ExpiryIndex::ScanFamily(const Container& container, const DueRule& 
   marks_.EndScan(index, family,
                  first.has_value() ? IndexPlace{*first, std::string(cursor.key())}
                                    : IndexPlace{LowWaterMarks::kEmpty});
-  const int64_t last_time = LastTime(now_seconds, *wait);
   size_t examined = 0;
   size_t due = 0;
   bool only_damaged = true;  // so far
   while (true) {
     const size_t most =
         std::min({kScannedTogether, limits.max_due - due, limits.max_examined - examined});
-    TTL_ASSIGN_OR_RETURN(std::vector<IndexEntry> entries, TakeEntries(cursor, last_time, most));
+    TTL_ASSIGN_OR_RETURN(std::vector<IndexEntry> entries, TakeEntries(cursor, *last_time, most));
     if (entries.empty()) {
       TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> next, TimeAt(cursor));
-      scan.more = scan.more || (next.has_value() && *next <= last_time);
+      scan.more = scan.more || (next.has_value() && *next <= *last_time);
       return cursor.status();
     }
     examined += entries.size();
     const auto items = ReadClaimants(reader_, container, entries);
     if (only_damaged) only_damaged = PassDamaged(index, entries, items);
-    due += JudgeEntries(rule, now_seconds, std::move(entries), items, scan);
+    due += JudgeEntries(container, rule, now_seconds, std::move(entries), items, scan);
   }
 }
 
@@ -253,9 +281,9 @@ bool ExpiryIndex::PassDamaged(uint64_t index, const std::vector<IndexEntry>& ent
 }
 
 // Sorts entries into those whose items are due, whose number it returns, and the rest.
-size_t ExpiryIndex::JudgeEntries(const DueRule& rule, int64_t now_seconds,
-                                 std::vector<IndexEntry> entries, const ReadItems& items,
-                                 DueScan& scan) {
+size_t ExpiryIndex::JudgeEntries(const Container& container, const DueRule& rule,
+                                 int64_t now_seconds, std::vector<IndexEntry> entries,
+                                 const ReadItems& items, DueScan& scan) {
   size_t due = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
     if (!items[i].ok()) {
@@ -264,7 +292,7 @@ size_t ExpiryIndex::JudgeEntries(const DueRule& rule, int64_t now_seconds,
     }
     const StoredItemPtr& item = *items[i];
     const std::optional<int64_t> due_time =
-        item == nullptr ? std::nullopt : DueTime(rule, item->version.times);
+        item == nullptr ? std::nullopt : DueTimeOf(container, rule, *item);
     if (!due_time.has_value() || *due_time > now_seconds) {
       scan.early.push_back(std::move(entries[i]));
       continue;
@@ -293,25 +321,27 @@ absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestOfFamily(const Contain
                                                                    IndexFamily family,
                                                                    int64_t now_seconds) const {
   const std::optional<int64_t> wait = WaitOf(rule, family);
+  const std::optional<int64_t> last_time = LastTime(container, rule, family, now_seconds);
   const uint64_t index = container.index_number;
   const IndexPlace mark = marks_.Get(index, family);
   std::optional<int64_t> oldest;
-  if (!wait.has_value() || mark.time == LowWaterMarks::kEmpty) return oldest;
-  const bool in_due_order = family != IndexFamily::kRetryTime;
+  if (!last_time.has_value() || mark.time == LowWaterMarks::kEmpty) return oldest;
+  const bool in_due_order = IsInDueOrder(family);
+  const bool is_retry = family == IndexFamily::kRetryTime;
   int examined = 0;
   auto cursor =
       database_.ReadPrefix(IndexFamilyPrefix(index, family), SeekKey(index, family, mark));
   for (; cursor.Valid(); cursor.Next()) {
     const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
     if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
-    if (in_due_order && entry->time > LastTime(now_seconds, *wait)) break;
+    if (!is_retry && entry->time > *last_time) break;
     if (++examined > kMaxOldestExamined) {
       if (in_due_order) oldest = entry->time + *wait;
       break;
     }
     const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, *entry);
     if (!item.ok() || *item == nullptr) continue;
-    const std::optional<int64_t> due_time = DueTime(rule, (*item)->version.times);
+    const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
     if (!due_time.has_value() || *due_time > now_seconds) continue;
     oldest = std::min(oldest.value_or(*due_time), *due_time);
     if (in_due_order) break;
@@ -333,12 +363,13 @@ absl::StatusOr<Backlog> ExpiryIndex::CountDue(const Container& container, const 
 absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule& rule,
                                       IndexFamily family, int64_t now_seconds, size_t limit,
                                       Backlog& backlog) const {
-  const std::optional<int64_t> wait = WaitOf(rule, family);
-  if (!wait.has_value()) return absl::OkStatus();
+  const std::optional<int64_t> last_time = LastTime(container, rule, family, now_seconds);
+  if (!last_time.has_value()) return absl::OkStatus();
   const uint64_t index = container.index_number;
   // Items that wait for another try are due all the same, so all of them count,
   // and each must be looked at: they do not stand in the order of their due time.
-  const bool in_due_order = family != IndexFamily::kRetryTime;
+  const bool in_due_order = IsInDueOrder(family);
+  const bool is_retry = family == IndexFamily::kRetryTime;
   const IndexPlace mark = marks_.Get(index, family);
   if (mark.time == LowWaterMarks::kEmpty) return absl::OkStatus();
   bool oldest_found = false;
@@ -347,7 +378,7 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
   for (; cursor.Valid(); cursor.Next()) {
     const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
     if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
-    if (in_due_order && entry->time > LastTime(now_seconds, *wait)) break;
+    if (!is_retry && entry->time > *last_time) break;
     if (backlog.count >= static_cast<int64_t>(limit)) {
       backlog.is_lower_bound = true;
       break;
@@ -356,7 +387,7 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
     if (in_due_order && oldest_found) continue;
     const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, *entry);
     if (!item.ok() || *item == nullptr) continue;
-    const std::optional<int64_t> due_time = DueTime(rule, (*item)->version.times);
+    const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
     if (!due_time.has_value() || *due_time > now_seconds) continue;
     oldest_found = true;
     backlog.oldest_due_time = std::min(backlog.oldest_due_time.value_or(*due_time), *due_time);

@@ -26,7 +26,10 @@ enum class IndexFamily {
   kExpireTime = 1,  // items with a ttl of their own, by ts + ttl
   kTs = 2,          // items that inherit, by ts
   kRetryTime = 3,   // items whose delete failed, by the time of the next try
+  kAdopted = 4,     // items that wait because they were adopted, by the end of that
 };
+
+inline constexpr size_t kIndexFamilies = 4;
 
 // One entry of an expiry index.
 struct IndexEntry {
@@ -155,7 +158,7 @@ class ExpiryIndex {
                           int64_t now_seconds, const ScanLimits& limits, DueScan& scan);
   using ReadItems = std::vector<absl::StatusOr<std::shared_ptr<const StoredItem>>>;
   bool PassDamaged(uint64_t index, const std::vector<IndexEntry>& entries, const ReadItems& items);
-  static size_t JudgeEntries(const DueRule& rule, int64_t now_seconds,
+  static size_t JudgeEntries(const Container& container, const DueRule& rule, int64_t now_seconds,
                              std::vector<IndexEntry> entries, const ReadItems& items,
                              DueScan& scan);
   absl::StatusOr<std::optional<int64_t>> OldestOfFamily(const Container& container,

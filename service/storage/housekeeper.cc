@@ -71,7 +71,7 @@ absl::Status IndexItems(Transaction& transaction, const Container& container,
     TTL_ASSIGN_OR_RETURN(const StoredItemPtr before, transaction.GetItem(container.number, *key));
     if (before == nullptr || before->claim.index == container.index_number) continue;
     StoredItem after = *before;
-    after.claim = BelongsAt(container.index_number, before->version.times).value_or(IndexClaim());
+    after.claim = BelongsAt(container.index_number, *before).value_or(IndexClaim());
     transaction.PutItem(container, *key, before, std::move(after));
   }
   return absl::OkStatus();

@@ -44,6 +44,7 @@ absl::StatusOr<Numbers> ReadNumbers(const Database& database, const Catalog& cat
 // What the tallies should say of a container.
 struct Expected {
   ItemTally all;
+  int64_t adopted = 0;
   ItemTally walked;     // the items that they have come to
   int64_t failing = 0;  // of those
 };
@@ -64,9 +65,12 @@ absl::Status CheckTallies(const Database& database, const Numbers& numbers, cons
     TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(key));
     if (!bytes.has_value() && !view.complete) continue;  // to be found out
     if (!bytes.has_value()) return Violation("totals that are known are not stored", key);
-    TTL_ASSIGN_OR_RETURN(const ItemSum totals, DecodeTotals(*bytes));
-    if (totals != items.all.total() || view.tracked != totals) {
+    TTL_ASSIGN_OR_RETURN(const ContainerTotals totals, DecodeTotals(*bytes));
+    if (totals.tracked != items.all.total() || view.tracked != totals.tracked) {
       return Violation("totals are not those of the items", key);
+    }
+    if (totals.adopted.left != items.adopted || view.adopted != totals.adopted) {
+      return Violation("adopted items are miscounted", key);
     }
   }
   return absl::OkStatus();
@@ -75,6 +79,7 @@ absl::Status CheckTallies(const Database& database, const Numbers& numbers, cons
 void Expect(const Tallies& tallies, uint64_t number, absl::string_view key, const StoredItem& item,
             ExpectedTallies& expected) {
   Tallies::AddTo(expected[number].all, item);
+  if (item.adopted_until != 0) ++expected[number].adopted;
   const std::optional<std::string> position = tallies.WalkPosition(number);
   if (position.has_value() && key > *position) return;
   Tallies::AddTo(expected[number].walked, item);
@@ -123,7 +128,7 @@ absl::Status CheckItem(const Database& database, const Container& container,
                        absl::string_view encoded, const StoredItem& item) {
   const std::optional<ItemKey> key = DecodeItemKey(encoded);
   if (!key.has_value()) return Violation("an item's key is cut short", encoded);
-  const auto wanted = BelongsAt(container.index_number, item.version.times);
+  const auto wanted = BelongsAt(container.index_number, item);
   if (item.claim.index != container.index_number || item.claim.index == 0) {
     if (wanted.has_value() && !container.index_build.has_value()) {
       return Violation("an item that can expire is in no index", encoded);
@@ -135,6 +140,9 @@ absl::Status CheckItem(const Database& database, const Container& container,
       database.Get(EncodeIndexKey(item.claim.index, item.claim.family, item.claim.time, *key)));
   if (!entry.has_value()) return Violation("an item claims an entry that is not there", encoded);
   if (item.claim.family == IndexFamily::kRetryTime) return absl::OkStatus();
+  if (item.claim.family == IndexFamily::kAdopted && item.claim.time != item.adopted_until) {
+    return Violation("an adopted item's entry is not at the end of its wait", encoded);
+  }
   if (!wanted.has_value() || wanted->family != item.claim.family) {
     return Violation("an item's entry is in the wrong family", encoded);
   }

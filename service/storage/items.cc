@@ -22,7 +22,7 @@ absl::StatusOr<ContainerPtr> LivingContainer(const Transaction& transaction, uin
 }
 
 absl::StatusOr<TrackOutcome> TrackOne(Transaction& transaction, const Container& container,
-                                      const ItemReport& report) {
+                                      const ItemReport& report, const AdoptionTerms& terms) {
   TTL_ASSIGN_OR_RETURN(const StoredItemPtr before,
                        transaction.GetItem(container.number, report.key));
   const ItemVersion& version = report.version;
@@ -30,7 +30,8 @@ absl::StatusOr<TrackOutcome> TrackOne(Transaction& transaction, const Container&
       IsOlderReport(version.times.ts, version.sequence, before->version)) {
     return TrackOutcome::kStale;
   }
-  transaction.PutReportedItem(container, report.key, before, NextVersion(before, version));
+  transaction.PutReportedItem(container, report.key, before,
+                              NextReported(container, terms, before, version));
   return TrackOutcome::kTracked;
 }
 
@@ -50,10 +51,9 @@ absl::StatusOr<UntrackOutcome> UntrackOne(Transaction& transaction, const Contai
 
 // Submits one operation that treats `entries` one by one with `apply_one` and
 // answers what that returned for each.
-template <typename Entry, typename Outcome>
+template <typename Entry, typename ApplyOne, typename Outcome>
 void SubmitEach(CommitQueue& queue, uint64_t container, std::vector<Entry> entries,
-                absl::StatusOr<Outcome> (*apply_one)(Transaction&, const Container&, const Entry&),
-                Done<std::vector<Outcome>> done) {
+                ApplyOne apply_one, Done<std::vector<Outcome>> done) {
   size_t bytes = 0;
   for (const Entry& entry : entries) {
     bytes += sizeof(Entry) + entry.key.partition_key.size() + entry.key.id.size();
@@ -85,9 +85,13 @@ Items::Items(const Database& database, CommitQueue& queue, const ItemReader& rea
              const DataTrust& trust)
     : database_(database), queue_(queue), reader_(reader), trust_(trust) {}
 
-void Items::Track(uint64_t container, std::vector<ItemReport> reports,
+void Items::Track(uint64_t container, std::vector<ItemReport> reports, const AdoptionTerms& terms,
                   Done<std::vector<TrackOutcome>> done) {
-  SubmitEach(queue_, container, std::move(reports), &TrackOne, std::move(done));
+  auto track = [terms](Transaction& transaction, const Container& living,
+                       const ItemReport& report) {
+    return TrackOne(transaction, living, report, terms);
+  };
+  SubmitEach(queue_, container, std::move(reports), std::move(track), std::move(done));
 }
 
 void Items::Untrack(uint64_t container, std::vector<ItemRemoval> removals,

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "service/core/adoption.h"
 #include "service/core/item.h"
 #include "service/storage/done.h"
 
@@ -58,8 +59,9 @@ class Items {
   Items(const Database& database, CommitQueue& queue, const ItemReader& reader,
         const DataTrust& trust);
 
-  // Applies reports in order, all or none; answers one outcome each.
-  void Track(uint64_t container, std::vector<ItemReport> reports,
+  // Applies reports in order, all or none; answers one outcome each. What is due already by
+  // `terms` is adopted if they say so.
+  void Track(uint64_t container, std::vector<ItemReport> reports, const AdoptionTerms& terms,
              Done<std::vector<TrackOutcome>> done);
 
   // Applies removals in order, all or none; answers one outcome each.

@@ -122,7 +122,7 @@ std::optional<IndexClaim> DecodeIndexPlace(absl::string_view encoded) {
   const int family = encoded[kTableAndNumber];
   const auto time =
       static_cast<int64_t>(ReadBigEndian(encoded.substr(kTableAndNumber + 1, kNumberBytes)));
-  if (family < 1 || family > 3 || time < 0) return std::nullopt;
+  if (family < 1 || family > static_cast<int>(kIndexFamilies) || time < 0) return std::nullopt;
   return IndexClaim{ReadBigEndian(encoded.substr(1, kNumberBytes)),
                     static_cast<IndexFamily>(family), time};
 }

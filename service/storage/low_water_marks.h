@@ -59,7 +59,7 @@ class LowWaterMarks {
     IndexPlace mark;
     IndexPlace written_since_scan_began = {kEmpty};
   };
-  using Marks = std::array<Mark, 3>;
+  using Marks = std::array<Mark, kIndexFamilies>;
   static size_t Slot(IndexFamily family) { return static_cast<size_t>(family) - 1; }
   static bool IsBefore(int64_t time, absl::string_view key, const IndexPlace& place);
 

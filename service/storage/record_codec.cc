@@ -152,6 +152,26 @@ Pause FromRecord(const storage::v1::PauseRecord& record) {
   return {record.reason(), absl::FromUnixMicros(record.since_us())};
 }
 
+storage::v1::AdoptionRecord ToRecord(const AdoptionState& adoption) {
+  storage::v1::AdoptionRecord record;
+  record.set_freed_until(adoption.freed_until);
+  record.set_freed_at(adoption.freed_at);
+  record.set_counted_items(adoption.counted_items);
+  if (adoption.brake.has_value()) {
+    record.set_braked_items(adoption.brake->items);
+    record.set_braked_until_us(absl::ToUnixMicros(adoption.brake->until));
+  }
+  return record;
+}
+
+AdoptionState FromRecord(const storage::v1::AdoptionRecord& record) {
+  AdoptionState adoption = {record.freed_until(), record.freed_at(), record.counted_items()};
+  if (record.has_braked_items()) {
+    adoption.brake = {record.braked_items(), absl::FromUnixMicros(record.braked_until_us())};
+  }
+  return adoption;
+}
+
 void FillRecord(const StoredItem& item, storage::v1::ItemRecord& record) {
   record.set_ts(item.version.times.ts);
   if (item.version.times.ttl.has_value()) record.set_ttl(*item.version.times.ttl);
@@ -162,7 +182,12 @@ void FillRecord(const StoredItem& item, storage::v1::ItemRecord& record) {
   record.set_attempts(item.attempts);
   record.set_last_error(item.last_error);
   record.set_state_unknown(item.state_unknown);
+  record.set_adopted_until(item.adopted_until);
   if (item.claim.index == 0) return;
+  if (item.claim.family == IndexFamily::kAdopted) {
+    record.set_adopted_index_number(item.claim.index);
+    return;
+  }
   record.set_index_number(item.claim.index);
   record.set_index_family(static_cast<uint32_t>(item.claim.family));
   record.set_index_time(item.claim.time);
@@ -190,6 +215,11 @@ absl::StatusOr<StoredItem> DecodeStoredItem(absl::string_view bytes) {
   item.attempts = static_cast<int32_t>(record.attempts());
   item.last_error = record.last_error();
   item.state_unknown = record.state_unknown();
+  item.adopted_until = record.adopted_until();
+  if (record.adopted_index_number() != 0) {
+    item.claim = {record.adopted_index_number(), IndexFamily::kAdopted, item.adopted_until};
+    return item;
+  }
   if (record.index_number() == 0) return item;
   if (record.index_family() < 1 || record.index_family() > 3) {
     return absl::DataLossError(
@@ -215,6 +245,9 @@ std::string EncodeContainer(const Container& container) {
   if (container.index_build.has_value()) {
     *record.mutable_index_build() = ToRecord(*container.index_build);
   }
+  if (const auto adoption = ToRecord(container.adoption); adoption.ByteSizeLong() > 0) {
+    *record.mutable_adoption() = adoption;
+  }
   return record.SerializeAsString();
 }
 
@@ -238,6 +271,7 @@ absl::StatusOr<Container> DecodeContainer(uint64_t number, absl::string_view byt
     container.replaced_policies.push_back(std::move(replaced));
   }
   if (record.has_index_build()) container.index_build = FromRecord(record.index_build());
+  container.adoption = FromRecord(record.adoption());
   return container;
 }
 
@@ -352,20 +386,27 @@ absl::StatusOr<absl::Duration> DecodeDeleteDeadline(absl::string_view bytes) {
   return absl::Microseconds(record.deadline_us());
 }
 
-std::string EncodeTotals(const ItemSum& totals) {
+std::string EncodeTotals(const ContainerTotals& totals) {
   storage::v1::TotalsRecord record;
-  record.set_items(totals.items);
-  record.set_bytes(totals.bytes);
+  record.set_items(totals.tracked.items);
+  record.set_bytes(totals.tracked.bytes);
+  record.set_adopted_items(totals.adopted.items);
+  record.set_adopted_items_before_run(totals.adopted.items_before_run);
+  record.set_adopted_items_left(totals.adopted.left);
+  record.set_last_adopted_until(totals.adopted.last_adopted_until);
   return record.SerializeAsString();
 }
 
-absl::StatusOr<ItemSum> DecodeTotals(absl::string_view bytes) {
+absl::StatusOr<ContainerTotals> DecodeTotals(absl::string_view bytes) {
   TTL_ASSIGN_OR_RETURN(const auto record, Parse<storage::v1::TotalsRecord>("totals", bytes));
-  if (record.items() < 0 || record.bytes() < 0) {
+  if (record.items() < 0 || record.bytes() < 0 || record.adopted_items() < 0 ||
+      record.adopted_items_left() < 0) {
     return absl::DataLossError(
         absl::StrCat("stored totals are impossible: ", record.ShortDebugString()));
   }
-  return ItemSum{record.items(), record.bytes()};
+  return ContainerTotals{{record.items(), record.bytes()},
+                         {record.adopted_items(), record.adopted_items_before_run(),
+                          record.adopted_items_left(), record.last_adopted_until()}};
 }
 
 std::string EncodeAppliedEntry(absl::string_view entry) {

@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "service/core/container.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/item_tally.h"
+#include "service/core/tally_view.h"
 #include "service/storage/sidecar_state.h"
 #include "service/storage/stored_item.h"
 
@@ -50,8 +50,8 @@ absl::StatusOr<StoredDeleteLimit> DecodeDeleteLimit(absl::string_view bytes);
 std::string EncodeDeleteDeadline(absl::Duration deadline);
 absl::StatusOr<absl::Duration> DecodeDeleteDeadline(absl::string_view bytes);
 
-std::string EncodeTotals(const ItemSum& totals);
-absl::StatusOr<ItemSum> DecodeTotals(absl::string_view bytes);
+std::string EncodeTotals(const ContainerTotals& totals);
+absl::StatusOr<ContainerTotals> DecodeTotals(absl::string_view bytes);
 
 std::string EncodeAppliedEntry(absl::string_view entry);
 absl::StatusOr<std::string> DecodeAppliedEntry(absl::string_view bytes);

@@ -41,7 +41,8 @@ ScanOutcome CompareTracked(const ItemVersion& stored, const StoredItem& tracked,
 }
 
 absl::StatusOr<ScanComparison> ApplyOne(Transaction& transaction, const Container& container,
-                                        ScanMarks& marks, const ItemReport& item, bool dry_run) {
+                                        ScanMarks& marks, const ItemReport& item,
+                                        const AdoptionTerms& terms, bool dry_run) {
   const std::string encoded = EncodeItemKey(container.number, item.key);
   TTL_ASSIGN_OR_RETURN(const StoredItemPtr before, transaction.GetItem(container.number, item.key));
   const std::optional<ScanMarks::Mark> mark = marks.Find(encoded);
@@ -56,7 +57,8 @@ absl::StatusOr<ScanComparison> ApplyOne(Transaction& transaction, const Containe
   const bool is_change =
       comparison.outcome == ScanOutcome::kMissing || comparison.outcome == ScanOutcome::kDiffering;
   if (is_change && !dry_run) {
-    transaction.PutReportedItem(container, item.key, before, NextVersion(before, item.version));
+    transaction.PutReportedItem(container, item.key, before,
+                                NextReported(container, terms, before, item.version));
   }
   return comparison;
 }
@@ -74,14 +76,15 @@ void ScannedItems::Begin(uint64_t container) {
 void ScannedItems::BeginPage() { marks_.BeginPage(); }
 void ScannedItems::End() { marks_.EndScan(); }
 
-void ScannedItems::Apply(uint64_t container, std::vector<ItemReport> items, bool dry_run,
+void ScannedItems::Apply(uint64_t container, std::vector<ItemReport> items,
+                         const AdoptionTerms& terms, bool dry_run,
                          Done<std::vector<ScanComparison>> done) {
   size_t bytes = 0;
   for (const ItemReport& item : items) {
     bytes += sizeof(item) + item.key.partition_key.size() + item.key.id.size();
   }
   auto comparisons = std::make_shared<std::vector<ScanComparison>>();
-  auto apply = [this, container, items = std::move(items), dry_run,
+  auto apply = [this, container, items = std::move(items), terms, dry_run,
                 comparisons](Transaction& transaction) -> absl::Status {
     const ContainerPtr living = transaction.FindContainer(container);
     if (living == nullptr) return absl::NotFoundError("container: it was deleted meanwhile");
@@ -91,7 +94,7 @@ void ScannedItems::Apply(uint64_t container, std::vector<ItemReport> items, bool
     comparisons->reserve(items.size());
     for (const ItemReport& item : items) {
       TTL_ASSIGN_OR_RETURN(ScanComparison comparison,
-                           ApplyOne(transaction, *living, marks_, item, dry_run));
+                           ApplyOne(transaction, *living, marks_, item, terms, dry_run));
       comparisons->push_back(std::move(comparison));
     }
     return absl::OkStatus();

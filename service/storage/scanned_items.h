@@ -49,8 +49,8 @@ class ScannedItems {
   // Compares items that were read since BeginPage() and, unless it is a dry run, tracks
   // those that are missing or differing, all or none. ABORTED if too much was reported
   // since BeginPage(): the page must be read again.
-  void Apply(uint64_t container, std::vector<ItemReport> items, bool dry_run,
-             Done<std::vector<ScanComparison>> done);
+  void Apply(uint64_t container, std::vector<ItemReport> items, const AdoptionTerms& terms,
+             bool dry_run, Done<std::vector<ScanComparison>> done);
 
   // Tracked items that were neither given by the store nor reported since Begin().
   struct UnseenPage {

@@ -12,6 +12,17 @@ StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version) 
   return next;
 }
 
+StoredItem NextReported(const Container& container, const AdoptionTerms& terms,
+                        const StoredItemPtr& before, const ItemVersion& version) {
+  StoredItem next = NextVersion(before, version);
+  next.adopted_until = AdoptedUntil(container, terms, version.times);
+  if (before == nullptr || next.adopted_until == 0) return next;
+  const bool is_same = !before->state_unknown && before->version.times == version.times;
+  const bool waits = IsToConfirm(container, before->adopted_until);
+  if (is_same || waits) next.adopted_until = before->adopted_until;
+  return next;
+}
+
 TrackedItem ToTracked(const StoredItem& stored) {
   TrackedItem item;
   item.version = stored.version;
@@ -19,6 +30,7 @@ TrackedItem ToTracked(const StoredItem& stored) {
   item.attempts = stored.attempts;
   item.last_error = stored.last_error;
   item.state_unknown = stored.state_unknown;
+  item.adopted_until = stored.adopted_until;
   if (stored.claim.family == IndexFamily::kRetryTime && stored.claim.index != 0) {
     item.retry_time = stored.claim.time;
   }
@@ -30,9 +42,11 @@ std::optional<ItemTimes> TimesOf(const StoredItem* item) {
   return item->version.times;
 }
 
-std::optional<IndexClaim> BelongsAt(uint64_t index, const ItemTimes& times) {
+std::optional<IndexClaim> BelongsAt(uint64_t index, const StoredItem& item) {
+  const ItemTimes& times = item.version.times;
   const bool in_range = times.ts >= 0 && times.ts <= std::numeric_limits<int64_t>::max() - kMaxTtl;
   if (index == 0 || !in_range) return std::nullopt;
+  if (item.adopted_until != 0) return IndexClaim{index, IndexFamily::kAdopted, item.adopted_until};
   if (!times.ttl.has_value()) return IndexClaim{index, IndexFamily::kTs, times.ts};
   if (*times.ttl == kNeverExpires || !IsLegalTtl(*times.ttl)) return std::nullopt;
   return IndexClaim{index, IndexFamily::kExpireTime, times.ts + *times.ttl};
@@ -43,6 +57,7 @@ std::optional<IndexClaim> ChooseClaim(const std::optional<IndexClaim>& present,
                                       int64_t max_earliness) {
   if (!present.has_value() || !wanted.has_value()) return wanted;
   if (present->index != wanted->index || present->family != wanted->family) return wanted;
+  if (wanted->family == IndexFamily::kAdopted) return wanted;
   const int64_t earliness = wanted->time - present->time;
   return earliness >= 0 && earliness <= max_earliness ? present : wanted;
 }

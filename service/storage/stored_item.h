@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "service/core/adoption.h"
+#include "service/core/container.h"
 #include "service/core/item.h"
 #include "service/storage/expiry_index.h"
 
@@ -29,6 +31,7 @@ struct StoredItem {
   int32_t attempts = 0;
   std::string last_error;
   bool state_unknown = false;
+  int64_t adopted_until = 0;  // see TrackedItem
 };
 
 // Shared with the record cache; null means that there is no such item.
@@ -37,6 +40,12 @@ using StoredItemPtr = std::shared_ptr<const StoredItem>;
 // The item as the next report leaves it, without its claim; `before` may be null.
 StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version);
 
+// The same for a report of the store's, which may adopt the item. One that is adopted again
+// while it waits waits no longer than before, and one that is tracked already in this version
+// is not adopted.
+StoredItem NextReported(const Container& container, const AdoptionTerms& terms,
+                        const StoredItemPtr& before, const ItemVersion& version);
+
 // The item as the other layers see it.
 TrackedItem ToTracked(const StoredItem& stored);
 
@@ -44,9 +53,9 @@ TrackedItem ToTracked(const StoredItem& stored);
 // stored is known to be wrong.
 std::optional<ItemTimes> TimesOf(const StoredItem* item);
 
-// Where in the index `claim.index` an item of these times belongs; absent if it
-// can never expire.
-std::optional<IndexClaim> BelongsAt(uint64_t index, const ItemTimes& times);
+// Where in the index `index` an item belongs that has neither been tried nor is too early
+// where it is; absent if it can never expire.
+std::optional<IndexClaim> BelongsAt(uint64_t index, const StoredItem& item);
 
 // The claim of an item whose entry stands at `present` (absent: nowhere) and
 // which belongs at `wanted`: early, never late. An entry that is too early, by

@@ -34,6 +34,20 @@ ItemSum DifferenceOf(const Tallies::Change& change) {
   return difference;
 }
 
+bool IsAdopted(const StoredItem* item) { return item != nullptr && item->adopted_until != 0; }
+
+AdoptionTally AdoptedAfter(AdoptionTally adopted, const Tallies::Change& change) {
+  for (const Tallies::ItemChange& item : change.items) {
+    const bool waits_on = IsAdopted(item.before) && IsAdopted(item.after) &&
+                          item.before->adopted_until == item.after->adopted_until;
+    if (waits_on) continue;
+    // First: whoever is the last of a run ends it.
+    if (IsAdopted(item.before)) adopted.Remove();
+    if (IsAdopted(item.after)) adopted.Add(item.after->adopted_until);
+  }
+  return adopted;
+}
+
 }  // namespace
 
 void Tallies::AddTo(ItemTally& tally, const StoredItem& item) {
@@ -50,8 +64,10 @@ absl::Status Tallies::Load(const Database& database, const Catalog& catalog) {
   auto cursor = database.ReadPrefix(std::string(1, kTotalsTable));
   for (; cursor.Valid(); cursor.Next()) {
     const auto it = entries.find(DecodeNumber(cursor.key()).value_or(0));
-    const absl::StatusOr<ItemSum> totals = DecodeTotals(cursor.value());
-    if (it != entries.end() && totals.ok()) it->second.totals = *totals;
+    const absl::StatusOr<ContainerTotals> totals = DecodeTotals(cursor.value());
+    if (it == entries.end() || !totals.ok()) continue;
+    it->second.totals = totals->tracked;
+    it->second.adopted = totals->adopted;
   }
   TTL_RETURN_IF_ERROR(cursor.status());
   MutexLock lock(mutex_);
@@ -67,8 +83,15 @@ TallyView Tallies::View(uint64_t container) const {
   if (it == entries_.end()) return view;
   view.spread = it->second.spread;
   view.tracked = it->second.totals.value_or(view.spread.total());
+  view.adopted = it->second.adopted;
   view.complete = !it->second.walked.has_value();
   return view;
+}
+
+AdoptionTally Tallies::Adopted(uint64_t container) const {
+  MutexLock lock(mutex_);
+  const auto it = entries_.find(container);
+  return it == entries_.end() ? AdoptionTally() : it->second.adopted;
 }
 
 Tallies::Figures Tallies::FiguresOf(uint64_t container, const DueRule& rule,
@@ -81,6 +104,7 @@ Tallies::Figures Tallies::FiguresOf(uint64_t container, const DueRule& rule,
   figures.tracked = entry.totals.value_or(entry.spread.total());
   figures.due = entry.spread.CountDue(rule, now_seconds);
   figures.failing = entry.failing;
+  figures.adopted = entry.adopted;
   figures.complete = !entry.walked.has_value();
   return figures;
 }
@@ -104,7 +128,8 @@ std::optional<uint64_t> Tallies::FindIncomplete(uint64_t from) const {
   return it == incomplete_.end() ? std::nullopt : std::optional<uint64_t>(*it);
 }
 
-std::optional<ItemSum> Tallies::TotalsAfter(uint64_t container, const Change& change) const {
+std::optional<ContainerTotals> Tallies::TotalsAfter(uint64_t container,
+                                                    const Change& change) const {
   MutexLock lock(mutex_);
   const auto it = entries_.find(container);
   const bool is_new = it == entries_.end();
@@ -116,8 +141,10 @@ std::optional<ItemSum> Tallies::TotalsAfter(uint64_t container, const Change& ch
   }
   if (!totals.has_value()) return std::nullopt;
   *totals += DifferenceOf(change);
-  if (totals == present && !is_new) return std::nullopt;
-  return totals;
+  const AdoptionTally adopted = is_new ? AdoptionTally() : it->second.adopted;
+  const ContainerTotals after = {*totals, AdoptedAfter(adopted, change)};
+  if (totals == present && after.adopted == adopted && !is_new) return std::nullopt;
+  return after;
 }
 
 void Tallies::Publish(const Changes& changes) {
@@ -146,6 +173,7 @@ void Tallies::Apply(const Change& change, Entry& entry) {
     }
   }
   if (entry.totals.has_value()) *entry.totals += DifferenceOf(change);
+  entry.adopted = AdoptedAfter(entry.adopted, change);
   for (const ItemChange& item : change.items) {
     if (entry.walked.has_value() && item.key > *entry.walked) continue;
     if (item.before != nullptr) {

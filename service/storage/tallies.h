@@ -46,9 +46,13 @@ class Tallies {
     ItemSum tracked;
     ItemEstimate due;     // by the rule that was given, of the items counted so far
     int64_t failing = 0;  // items whose delete has failed and is tried again, of those
+    AdoptionTally adopted;
     bool complete = false;
   };
   Figures FiguresOf(uint64_t container, const DueRule& rule, int64_t now_seconds) const;
+
+  // View().adopted alone.
+  AdoptionTally Adopted(uint64_t container) const;
 
   // View().tracked alone.
   ItemSum Tracked(uint64_t container) const;
@@ -87,7 +91,7 @@ class Tallies {
 
   // The totals of a container as `change` leaves them; absent if its record stays as it
   // is, also because the totals are not known before the end of the walk.
-  std::optional<ItemSum> TotalsAfter(uint64_t container, const Change& change) const;
+  std::optional<ContainerTotals> TotalsAfter(uint64_t container, const Change& change) const;
 
   // After the write: makes the changes visible. A container not known before is new.
   void Publish(const Changes& changes);
@@ -99,6 +103,7 @@ class Tallies {
  private:
   struct Entry {
     std::optional<ItemSum> totals;  // absent until counted
+    AdoptionTally adopted;
     ItemTally spread;
     int64_t failing = 0;
     std::optional<std::string> walked;  // absent: all

@@ -113,7 +113,7 @@ void Transaction::PutReportedItem(const Container& container, const ItemKey& key
                                   const StoredItemPtr& before, StoredItem after) {
   const ItemTimes& times = after.version.times;
   const std::optional<IndexClaim> claim =
-      ChooseClaim(PresentClaim(container, before), BelongsAt(container.index_number, times),
+      ChooseClaim(PresentClaim(container, before), BelongsAt(container.index_number, after),
                   MaxEarliness(container.settings.policy.default_ttl, times));
   after.claim = claim.value_or(IndexClaim());
   if (before == nullptr) after.generation = erased_generation_ + 1;

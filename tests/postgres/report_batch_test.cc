@@ -53,6 +53,23 @@ TEST(ReportBatchTest, DeletesAndWritesAreOneMessageEach) {
   EXPECT_THAT(batch.Take(), testing::IsEmpty());
 }
 
+TEST(ReportBatchTest, WhatWasReadIsAdoptedAndWhatWasWrittenIsNot) {
+  ReportBatch batch("c");
+  Report read = Tracked("a", 1);
+  read.is_adopted = true;
+  Report overtaken = Tracked("b", 1);
+  overtaken.is_adopted = true;
+  batch.Add(std::move(read));
+  batch.Add(std::move(overtaken));
+  batch.Add(Tracked("b", 2));
+  const auto messages = batch.Take();
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_TRUE(messages[0].request().adopted());
+  EXPECT_EQ(messages[0].request().items(0).id(), "a");
+  EXPECT_FALSE(messages[1].request().adopted());
+  EXPECT_EQ(messages[1].request().items(0).id(), "b");
+}
+
 TEST(ReportBatchTest, OfOneKeyTheLastIsSent) {
   ReportBatch batch("c");
   batch.Add(Tracked("a", 1));

@@ -49,6 +49,7 @@ class RpcSidecar {
   struct Options {
     StorageOptions storage;
     ContainerServiceOptions containers;
+    absl::Duration adoption_grace;
     std::optional<double> max_deletes_per_second;
     std::optional<double> container_max_deletes_per_second;
     Roles roles = Roles::All();  // of all who call

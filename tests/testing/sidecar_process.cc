@@ -17,7 +17,9 @@ std::string PathOf(const SidecarProcessOptions& options, const char* suffix) {
 SubprocessOptions CommandLine(const SidecarProcessOptions& options) {
   SubprocessOptions command;
   command.argv = {TTL_SIDECAR_BINARY, "--listen-socket", PathOf(options, ".sock"), "--data-dir",
-                  PathOf(options, ".data")};
+                  PathOf(options, ".data"),
+                  // The least: what is reported as expired to a new container is deleted soon.
+                  "--policy-grace-seconds", "1"};
   if (!options.store_address.empty()) {
     command.argv.insert(command.argv.end(), {"--store", options.store_address});
   }

@@ -85,8 +85,9 @@ void StorageForTest::Pause(const std::string& id, bool paused) {
 absl::StatusOr<std::vector<TrackOutcome>> StorageForTest::Track(const std::string& id,
                                                                 std::vector<ItemReport> reports) {
   const uint64_t number = Find(id)->number;
-  return Await<absl::StatusOr<std::vector<TrackOutcome>>>(
-      [&](auto done) { storage_->items().Track(number, std::move(reports), std::move(done)); });
+  return Await<absl::StatusOr<std::vector<TrackOutcome>>>([&](auto done) {
+    storage_->items().Track(number, std::move(reports), AdoptionTerms(), std::move(done));
+  });
 }
 
 TrackOutcome StorageForTest::TrackOne(const std::string& id, const std::string& key, int64_t ts,

@@ -82,9 +82,9 @@ export class Client {
 
   // Data path.
 
-  track(container, items) {
+  track(container, items, { adopted = false } = {}) {
     return inParts(items, async (part) => {
-      const response = await this.#report('TrackItems', { container, items: part });
+      const response = await this.#report('TrackItems', { container, items: part, adopted });
       return readTrackResults(response, part.length);
     });
   }

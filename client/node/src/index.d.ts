@@ -121,8 +121,13 @@ export class Client {
   readonly address: string;
   close(): void;
 
-  /** Reports writes; durable when it resolves. One result per item. */
-  track(container: string, items: Iterable<Item>): Promise<TrackResult[]>;
+  /** Reports writes; durable when it resolves. One result per item. `adopted`: the store has had
+   * them all along, so what is due already waits for a grace (TrackItemsRequest.adopted). */
+  track(
+    container: string,
+    items: Iterable<Item>,
+    options?: { adopted?: boolean },
+  ): Promise<TrackResult[]>;
   /** Reports deletes that the store made by itself; durable when it resolves. */
   untrack(container: string, deletions: Iterable<Deletion>): Promise<UntrackResult[]>;
   /** Which items are visible now? One answer per check. */

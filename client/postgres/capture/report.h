@@ -15,6 +15,8 @@ struct Report {
   // sequence.
   v1::Item item;
   bool is_gone = false;
+  // The row was read rather than written just now; see TrackItemsRequest.adopted.
+  bool is_adopted = false;
 
   static Report Tracked(v1::Item item) { return {std::move(item), false}; }
   static Report Gone(std::string partition_key, std::string id, uint64_t sequence) {

@@ -39,6 +39,7 @@ bool ReportBatch::Add(Report&& report) {
 
 std::vector<v1::StreamTrackItemsRequest> ReportBatch::Take() {
   v1::StreamTrackItemsRequest gone;
+  v1::StreamTrackItemsRequest adopted;
   v1::StreamTrackItemsRequest tracked;
   for (Report& report : reports_) {
     if (report.is_gone) {
@@ -47,7 +48,8 @@ std::vector<v1::StreamTrackItemsRequest> ReportBatch::Take() {
       deletion.set_id(std::move(*report.item.mutable_id()));
       deletion.set_sequence(report.item.sequence());
     } else {
-      *tracked.mutable_request()->add_items() = std::move(report.item);
+      v1::StreamTrackItemsRequest& message = report.is_adopted ? adopted : tracked;
+      *message.mutable_request()->add_items() = std::move(report.item);
     }
   }
   reports_.clear();
@@ -58,9 +60,11 @@ std::vector<v1::StreamTrackItemsRequest> ReportBatch::Take() {
     gone.mutable_untrack()->set_container(container_);
     messages.push_back(std::move(gone));
   }
-  if (tracked.has_request()) {
-    tracked.mutable_request()->set_container(container_);
-    messages.push_back(std::move(tracked));
+  if (adopted.has_request()) adopted.mutable_request()->set_adopted(true);
+  for (v1::StreamTrackItemsRequest* message : {&adopted, &tracked}) {
+    if (!message->has_request()) continue;
+    message->mutable_request()->set_container(container_);
+    messages.push_back(std::move(*message));
   }
   return messages;
 }

@@ -29,7 +29,7 @@ class ReportBatch {
   bool empty() const { return reports_.empty(); }
   bool IsFull() const { return reports_.size() >= kMaxReports || bytes_ >= max_bytes_; }
 
-  // One or two messages of StreamTrackItems, none if it is empty. It is empty afterwards.
+  // Up to three messages of StreamTrackItems, none if it is empty. It is empty afterwards.
   std::vector<v1::StreamTrackItemsRequest> Take();
 
  private:

@@ -150,6 +150,7 @@ void TableReading::Take(RowReports row) {
     parts_.on_untrackable(table_, row.untrackable);
   }
   for (Report& report : row.reports) {
+    report.is_adopted = true;
     parts_.pipeline.Add(table_.config.container, std::move(report));
   }
 }

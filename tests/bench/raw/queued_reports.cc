@@ -45,7 +45,7 @@ class Reports {
     std::vector<ItemReport> report(1);
     report[0].key = {PartitionKeyOf(item), IdOf(item)};
     report[0].version.times.ts = kQueuedTs;
-    storage_.items().Track(container_, std::move(report), [this](auto outcomes) {
+    storage_.items().Track(container_, std::move(report), AdoptionTerms(), [this](auto outcomes) {
       if (!outcomes.ok()) Note(outcomes.status());
       free_.release();
     });

@@ -423,6 +423,7 @@ TEST_F(TtlctlTest, ImportSendsAFileInBatches) {
   EXPECT_THAT(outcome.err, IsEmpty());
   const auto requests = sidecar_.Requests<v1::TrackItemsRequest>("TrackItems");
   ASSERT_THAT(requests, SizeIs(3));
+  for (const v1::TrackItemsRequest& request : requests) EXPECT_TRUE(request.adopted());
   EXPECT_EQ(requests[2].items_size(), 500);
   EXPECT_EQ(requests[2].items(499).id(), "i2499");
 }

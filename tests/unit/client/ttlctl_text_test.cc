@@ -334,27 +334,28 @@ TEST(StatusTextTest, AContainerInWords) {
   status.add_failures()->set_count(3);
   status.mutable_last_complete_pass_time()->set_seconds(900);
   status.mutable_index_progress()->set_state(v1::INDEX_STATE_READY);
-  EXPECT_EQ(ContainerStatusText(status),
-            "container     c\n"
-            "oldest due    1m ago\n"
-            "backlog       20 due and not yet deleted\n"
-            "items         1,500 live, 20 expired\n"
-            "will expire   5 within the hour, 235 within 24 hours\n"
-            "held back by  wait after failed calls, or at the store's wish\n"
-            "until         1970-01-01T00:16:40Z\n"
-            "brake         PULLED: one change of policy made 300 items due; they wait until "
-            "1970-01-01T00:33:20Z\n"
-            "              if it was meant: ttlctl containers confirm c\n"
-            "allowed       4/s\n"
-            "budget        400 request units/s, requests use 280\n"
-            "              leaves 24/s for deletes, at 5 request units each\n"
-            "push-back     the store bears 4/s now\n"
-            "deletes       0 sent, 0 deleted\n"
-            "failures      12 row is locked\n"
-            "              3 for other reasons\n"
-            "lateness      -\n"
-            "caught up     1970-01-01T00:15:00Z\n"
-            "index         ready, 0 early entries moved\n");
+  EXPECT_EQ(
+      ContainerStatusText(status),
+      "container     c\n"
+      "oldest due    1m ago\n"
+      "backlog       20 due and not yet deleted\n"
+      "items         1,500 live, 20 expired\n"
+      "will expire   5 within the hour, 235 within 24 hours\n"
+      "held back by  wait after failed calls, or at the store's wish\n"
+      "until         1970-01-01T00:16:40Z\n"
+      "brake         PULLED: a change of policy or an adoption made 300 items due; they wait until "
+      "1970-01-01T00:33:20Z\n"
+      "              if it was meant: ttlctl containers confirm c\n"
+      "allowed       4/s\n"
+      "budget        400 request units/s, requests use 280\n"
+      "              leaves 24/s for deletes, at 5 request units each\n"
+      "push-back     the store bears 4/s now\n"
+      "deletes       0 sent, 0 deleted\n"
+      "failures      12 row is locked\n"
+      "              3 for other reasons\n"
+      "lateness      -\n"
+      "caught up     1970-01-01T00:15:00Z\n"
+      "index         ready, 0 early entries moved\n");
 }
 
 TEST(StatusTextTest, UsageThatIsNotReportedIsInCapitals) {
@@ -424,6 +425,26 @@ TEST(PreviewTextTest, SaysWhatWouldHappenInWords) {
   EXPECT_THAT(PreviewText(response),
               AllOf(HasSubstr("about 400 would be hidden"), HasSubstr("WOULD STOP"),
                     HasSubstr("off by 7 items"), HasSubstr("NOT ALL ITEMS ARE COUNTED YET")));
+}
+
+TEST(PreviewTextTest, SaysWhatANewContainerWouldDoToTheStore) {
+  v1::Container container;
+  container.set_id("c");
+  container.set_default_ttl(60);
+  v1::PreviewContainerResponse preview;
+  preview.set_scanned_items(5000);
+  preview.set_expired_items(400);
+  preview.set_due_items(300);
+  EXPECT_EQ(PreviewText(container, preview),
+            "container     c (nothing was created)\n"
+            "default ttl   60 s (1m)\n"
+            "in the store  5,000 items\n"
+            "at once       400 would be hidden\n"
+            "              300 would be deleted, after the server's grace\n");
+  preview.set_brake_would_pull(true);
+  preview.set_invalid_items(7);
+  EXPECT_THAT(PreviewText(container, preview),
+              AllOf(HasSubstr("WOULD STOP"), HasSubstr("7 could not be tracked")));
 }
 
 // Lines of an import

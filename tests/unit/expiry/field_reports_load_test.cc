@@ -93,8 +93,9 @@ TEST(FieldReportsLoadTest, B41ATouchIsAnsweredOkOnlyIfTheItemLives) {
       reports.push_back(std::move(report));
     }
     if (reports.empty()) return;
-    const auto tracked = Await<absl::StatusOr<std::vector<TrackOutcome>>>(
-        [&](auto done) { h.storage->items().Track(number, std::move(reports), std::move(done)); });
+    const auto tracked = Await<absl::StatusOr<std::vector<TrackOutcome>>>([&](auto done) {
+      h.storage->items().Track(number, std::move(reports), AdoptionTerms(), std::move(done));
+    });
     EXPECT_TRUE(tracked.ok()) << tracked.status();
   };
   // Of each batch: one item is touched before, one after its delete, and all others at

@@ -41,8 +41,9 @@ class FullDiskTest : public testing::Test {
       reports.push_back({KeyOf(absl::StrCat(i)), {{kStart - 100, {}}, "", {}, 0}});
       store_.Put("c", reports.back().key, reports.back().version);
     }
-    const auto tracked = Await<absl::StatusOr<std::vector<TrackOutcome>>>(
-        [&](auto done) { storage->items().Track((*created)->number, reports, std::move(done)); });
+    const auto tracked = Await<absl::StatusOr<std::vector<TrackOutcome>>>([&](auto done) {
+      storage->items().Track((*created)->number, reports, AdoptionTerms(), std::move(done));
+    });
     ASSERT_TRUE(tracked.ok());
   }
 

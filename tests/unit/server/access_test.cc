@@ -66,6 +66,7 @@ constexpr Row kRows[] = {
     {"MaintenanceService/GetReconciliation", "reader admin"},
     {"MaintenanceService/CancelReconciliation", "admin"},
     {"MaintenanceService/TrustData", "admin"},
+    {"MaintenanceService/PreviewContainer", "admin"},
     {"MaintenanceService/VerifyData", "admin"},
     {"MaintenanceService/BackUpData", "admin"},
 };

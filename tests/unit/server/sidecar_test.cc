@@ -32,6 +32,7 @@ class SidecarTest : public testing::Test {
     config.data_dir = directory_.File("data");
     config.store = store_.address();
     config.delete_deadline = absl::Seconds(1);
+    config.policy_grace = absl::ZeroDuration();
     return config;
   }
 
@@ -181,6 +182,38 @@ TEST_F(SidecarTest, AnotherStoreThanBeforeIsInDoubtUntilItIsConfirmed) {
   EXPECT_FALSE(client_->ConfirmStore("fake-store").ok());
   ASSERT_TRUE(client_->ConfirmStore("restored-store").ok());
   EXPECT_EQ(Status().store().unconfirmed(), "");
+}
+
+TEST_F(SidecarTest, ANewContainerOverOldItemsIsPreviewedAndDeletesAGraceLater) {
+  ServerConfig config = Config();
+  config.policy_grace = absl::Seconds(3);
+  Start(config);
+  const int64_t now = absl::ToUnixSeconds(absl::Now());
+  for (int i = 0; i < 5; ++i) {
+    store_.Put("old", {"", absl::StrCat(i)}, {{now - 1000, {}}, "", {}, 0});
+  }
+  v1::Container container;
+  container.set_id("old");
+  container.set_default_ttl(60);
+  container.mutable_delete_policy()->mutable_brake()->set_max_newly_due_items(3);
+  v1::PreviewContainerResponse preview;
+  ASSERT_TRUE(client_
+                  ->PreviewContainer(
+                      container, [&](const v1::PreviewContainerResponse& last) { preview = last; })
+                  .ok());
+  EXPECT_EQ(preview.scanned_items(), 5);
+  EXPECT_EQ(preview.due_items(), 5);
+  EXPECT_TRUE(preview.brake_would_pull());
+  EXPECT_TRUE(absl::IsNotFound(client_->GetContainer("old").status()));
+
+  ASSERT_TRUE(client_->CreateContainer(container).ok());
+  ASSERT_TRUE(client_->StartReconciliation("old", /*dry_run=*/false).ok());
+  ASSERT_TRUE(WaitUntil([&] { return client_->GetExpiryStatus("old")->container().has_brake(); }));
+  EXPECT_EQ(store_.CountAll(), 5);
+  ASSERT_TRUE(client_->ConfirmPolicy("old", "").ok());
+  EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }));
+  EXPECT_TRUE(
+      absl::IsAlreadyExists(client_->PreviewContainer(container, [](const auto& /*message*/) {})));
 }
 
 }  // namespace

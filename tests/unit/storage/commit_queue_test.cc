@@ -34,7 +34,7 @@ class CommitQueueTest : public testing::Test {
   std::future<Tracked> StartTrack(std::vector<ItemReport> reports) {
     auto promise = std::make_shared<std::promise<Tracked>>();
     std::future<Tracked> future = promise->get_future();
-    storage_->items().Track(number_, std::move(reports),
+    storage_->items().Track(number_, std::move(reports), AdoptionTerms(),
                             [promise](Tracked outcome) { promise->set_value(std::move(outcome)); });
     return future;
   }
@@ -117,17 +117,18 @@ TEST(CommitQueueReopenTest, NothingBuildsOnAFailedWriteAfterTheDatabaseIsReopene
   absl::Notification failed;
   absl::Notification told;
   storage.env().FailWrites(true);
-  storage->items().Track(number, {{KeyOf("a"), {{kT + 9, {}}, "", 5, 0}}}, [&](Tracked outcome) {
-    EXPECT_EQ(outcome.status().code(), absl::StatusCode::kUnavailable);
-    failed.Notify();
-    told.WaitForNotification();
-  });
+  storage->items().Track(number, {{KeyOf("a"), {{kT + 9, {}}, "", 5, 0}}}, AdoptionTerms(),
+                         [&](Tracked outcome) {
+                           EXPECT_EQ(outcome.status().code(), absl::StatusCode::kUnavailable);
+                           failed.Notify();
+                           told.WaitForNotification();
+                         });
   failed.WaitForNotification();
   storage.env().FailWrites(false);
 
   std::promise<Tracked> next;
   on_reopened = [&] {
-    storage->items().Track(number, {{KeyOf("a"), {{kT + 4, {}}, "", 4, 0}}},
+    storage->items().Track(number, {{KeyOf("a"), {{kT + 4, {}}, "", 4, 0}}}, AdoptionTerms(),
                            [&](Tracked outcome) { next.set_value(std::move(outcome)); });
     // It is to be left alone until then, which shows in nothing.
     WaitUntil([&] { return storage->Figures().commits.queued_reports == 0; },

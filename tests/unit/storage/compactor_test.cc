@@ -114,7 +114,7 @@ TEST_F(CompactorTest, WhereMoreLivesThanWasErasedOnlyTheFrontOfTheIndexIsCompact
   container.index_number = kIndex;
   ASSERT_TRUE(database_
                   ->Write({{ContainerKey(kContainer), EncodeContainer(container)},
-                           {TotalsKey(kContainer), EncodeTotals({200'000, 0})}})
+                           {TotalsKey(kContainer), EncodeTotals({{200'000, 0}, {}})}})
                   .ok());
   ASSERT_TRUE(catalog_.Load(*database_).ok());
   ASSERT_TRUE(tallies_.Load(*database_, catalog_).ok());

@@ -105,7 +105,8 @@ TEST(ItemsTest, AContainerThatIsGoneTakesNoReports) {
   const uint64_t number = storage.Create("c", 60)->number;
   ASSERT_TRUE(storage.Delete("c").ok());
   const auto outcome = Await<absl::StatusOr<std::vector<TrackOutcome>>>([&](auto done) {
-    storage->items().Track(number, {{KeyOf("a"), {{10, {}}, "", {}, 0}}}, std::move(done));
+    storage->items().Track(number, {{KeyOf("a"), {{10, {}}, "", {}, 0}}}, AdoptionTerms(),
+                           std::move(done));
   });
   EXPECT_EQ(outcome.status().code(), absl::StatusCode::kNotFound);
 }
@@ -160,7 +161,7 @@ TEST(ItemsTest, WritesThatQueueUpShareAnFsync) {
   std::promise<void> all;
   for (int i = 0; i < kWrites; ++i) {
     storage->items().Track(number, {{KeyOf(absl::StrCat(i)), {{10, {}}, "", {}, 0}}},
-                           [&](absl::StatusOr<std::vector<TrackOutcome>> outcome) {
+                           AdoptionTerms(), [&](absl::StatusOr<std::vector<TrackOutcome>> outcome) {
                              EXPECT_TRUE(outcome.ok());
                              if (++acknowledged == kWrites) all.set_value();
                            });
@@ -184,7 +185,7 @@ TEST(ItemsTest, AFullQueueRefusesReportsAndLosesNone) {
   constexpr int kWrites = 3000;
   for (int i = 0; i < kWrites; ++i) {
     storage->items().Track(number, {{KeyOf(absl::StrCat(i)), {{10, {}}, "", {}, 0}}},
-                           [&](absl::StatusOr<std::vector<TrackOutcome>> outcome) {
+                           AdoptionTerms(), [&](absl::StatusOr<std::vector<TrackOutcome>> outcome) {
                              if (outcome.ok()) {
                                ++accepted;
                              } else {

@@ -49,7 +49,7 @@ class Disk {
       }
       ASSERT_TRUE(Await<absl::StatusOr<std::vector<TrackOutcome>>>([&](auto done) {
                     storage_->items().Track(Container()->number, std::move(reports),
-                                            std::move(done));
+                                            AdoptionTerms(), std::move(done));
                   }).ok());
     }
   }

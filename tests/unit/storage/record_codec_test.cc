@@ -18,6 +18,7 @@ TEST(RecordCodecTest, AnItemComesBackWithEveryField) {
   item.attempts = 2;
   item.last_error = "locked";
   item.state_unknown = true;
+  item.adopted_until = 1'800'000'060;
   const auto decoded = DecodeStoredItem(EncodeItem(item));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(decoded->version, item.version);
@@ -26,6 +27,21 @@ TEST(RecordCodecTest, AnItemComesBackWithEveryField) {
   EXPECT_EQ(decoded->attempts, 2);
   EXPECT_EQ(decoded->last_error, "locked");
   EXPECT_TRUE(decoded->state_unknown);
+  EXPECT_EQ(decoded->adopted_until, 1'800'000'060);
+}
+
+// A program from before there was that family reads it as an item without an entry.
+TEST(RecordCodecTest, AnAdoptedItemsEntryIsToldApartFromThoseThatOlderProgramsKnow) {
+  StoredItem item;
+  item.version.times = {1'700'000'000, 60};
+  item.adopted_until = 1'800'000'060;
+  item.claim = {5, IndexFamily::kAdopted, item.adopted_until};
+  const std::string bytes = EncodeItem(item);
+  EXPECT_EQ(DecodeStoredItem(bytes)->claim, item.claim);
+  storage::v1::ItemRecord record;
+  ASSERT_TRUE(record.ParseFromString(bytes));
+  EXPECT_EQ(record.index_number(), 0u);
+  EXPECT_EQ(record.index_family(), 0u);
 }
 
 TEST(RecordCodecTest, AbsentTtlMinusOneAndLargestTtlStayApart) {
@@ -55,6 +71,7 @@ Container FullContainer() {
   container.pause = Pause{"maintenance", absl::FromUnixMicros(1'800'000'000'000'003)};
   container.replaced_policies = {{{std::nullopt, 0}, absl::FromUnixMicros(5), 123},
                                  {{-1, 7}, absl::FromUnixMicros(6), std::nullopt}};
+  container.adoption = {1'800'000'060, 6, 7, AdoptionBrake{8, absl::FromUnixMicros(9)}};
   container.index_build = IndexBuild{12, 0, "cursor"};
   return container;
 }
@@ -77,6 +94,12 @@ TEST(RecordCodecTest, AContainerComesBackWithEveryField) {
   EXPECT_EQ(decoded->replaced_policies[0].until, container.replaced_policies[0].until);
   EXPECT_EQ(decoded->replaced_policies[0].braked_items, 123);
   EXPECT_EQ(decoded->replaced_policies[1].braked_items, std::nullopt);
+  EXPECT_EQ(decoded->adoption.freed_until, container.adoption.freed_until);
+  EXPECT_EQ(decoded->adoption.freed_at, container.adoption.freed_at);
+  EXPECT_EQ(decoded->adoption.counted_items, container.adoption.counted_items);
+  ASSERT_TRUE(decoded->adoption.brake.has_value());
+  EXPECT_EQ(decoded->adoption.brake->items, container.adoption.brake->items);
+  EXPECT_EQ(decoded->adoption.brake->until, container.adoption.brake->until);
   EXPECT_EQ(decoded->index_build->cursor, "cursor");
   EXPECT_EQ(decoded->index_build->items_indexed, 12);
 }
@@ -140,8 +163,9 @@ TEST(RecordCodecTest, FactsOfTheSidecarComeBackAndImpossibleOnesAreDataLoss) {
   EXPECT_EQ(*DecodeStoreDoubt(EncodeStoreDoubt("another store_id")), "another store_id");
   EXPECT_EQ(DecodeStoreDoubt("").status().code(), absl::StatusCode::kDataLoss);
 
-  EXPECT_EQ(*DecodeTotals(EncodeTotals({7, 700})), (ItemSum{7, 700}));
-  EXPECT_EQ(DecodeTotals(EncodeTotals({-1, 0})).status().code(), absl::StatusCode::kDataLoss);
+  const ContainerTotals totals = {{7, 700}, {5, 3, 2, 1'800'000'060}};
+  EXPECT_EQ(*DecodeTotals(EncodeTotals(totals)), totals);
+  EXPECT_EQ(DecodeTotals(EncodeTotals({{-1, 0}, {}})).status().code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(DecodeTotals("\xFF\xFF").status().code(), absl::StatusCode::kDataLoss);
 }
 

@@ -74,7 +74,8 @@ class RecoveryTest : public testing::Test {
 
   void Track(const ContainerPtr& container, std::vector<ItemReport> reports) {
     ASSERT_TRUE(Await<absl::StatusOr<std::vector<TrackOutcome>>>([&](auto done) {
-                  storage->items().Track(container->number, std::move(reports), std::move(done));
+                  storage->items().Track(container->number, std::move(reports), AdoptionTerms(),
+                                         std::move(done));
                 }).ok());
   }
   void Track(const ContainerPtr& container, const std::string& id, int64_t ts) {

@@ -184,7 +184,7 @@ class StorageOnDiskTest : public testing::Test {
       reports.push_back({KeyOf(absl::StrCat(i)), {{kT, {}}, std::string(etag_bytes, 'e'), {}, 0}});
     }
     return Await<absl::StatusOr<std::vector<TrackOutcome>>>([&](auto done) {
-             storage.items().Track(storage.containers().Find("c")->number, reports,
+             storage.items().Track(storage.containers().Find("c")->number, reports, AdoptionTerms(),
                                    std::move(done));
            })
         .status();

@@ -71,10 +71,13 @@ class Client:
     # Data path. Any number of entries; they are sent in order, MAX_ENTRIES_PER_CALL at a time. The
     # first call that fails ends the method: what came before is applied.
 
-    def track(self, container: str, items: Iterable[Item]) -> list[TrackResult]:
-        """Reports writes; durable when it returns. One result per item."""
+    def track(self, container: str, items: Iterable[Item],
+              adopted: bool = False) -> list[TrackResult]:
+        """Reports writes; durable when it returns. One result per item. `adopted`: the store has
+        had them all along, so what is due already waits for a grace (TrackItemsRequest.adopted)."""
         def send(part: list[Item]) -> list[TrackResult]:
             request = _track_request(container, part)
+            request.adopted = adopted
             method = self._reports(part).TrackItems
             return values.track_results(self._call(method, request, self._report_timeout),
                                         len(part))
