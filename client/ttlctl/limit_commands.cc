@@ -48,7 +48,9 @@ ExitCode ConfirmStore(Session& session, const StoreArguments& arguments) {
   const absl::Status status = session.client().ConfirmStore(arguments.store_id);
   if (!status.ok()) return session.Fail(status);
   session.Print(v1::ConfirmStoreResponse(),
-                absl::StrCat("store ", arguments.store_id, " is confirmed: deletes go on\n"));
+                absl::StrCat("store ", arguments.store_id,
+                             " is confirmed: deletes go on when the reconciliation that begins "
+                             "now is through; ttlctl rebuild follows it\n"));
   return ExitCode::kOk;
 }
 
@@ -74,7 +76,8 @@ void AddLimitCommands(CLI::App& app, Command& chosen) {
   store->require_subcommand(1);
   auto store_arguments = std::make_shared<StoreArguments>();
   CLI::App* confirm = AddCommand(
-      *store, "confirm", "Confirm that the store connected now is the right one: deletes go on",
+      *store, "confirm",
+      "Confirm that the store connected now is the right one: it is read, then deletes go on",
       store_arguments, ConfirmStore, chosen);
   AddTextOption(*confirm, "STORE_ID", "Its id, as the status shows it", store_arguments->store_id)
       ->required();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/string_view.h"
 #include "service/core/mutex.h"
 
 namespace ttl {
@@ -32,8 +33,15 @@ class DataTrust {
     in_doubt_.store(!doubt_.empty(), std::memory_order_release);
   }
 
-  // It is whole: compared with the primary store, or an operator's word.
-  void Confirm() { Doubt(""); }
+  // It is whole, compared with the primary store or by an operator's word, if it was in doubt
+  // for `reason`. Returns whether it was.
+  bool Confirm(absl::string_view reason) {
+    MutexLock lock(mutex_);
+    if (doubt_.empty() || doubt_ != reason) return false;
+    doubt_.clear();
+    in_doubt_.store(false, std::memory_order_release);
+    return true;
+  }
 
  private:
   std::atomic<bool> in_doubt_;

@@ -61,6 +61,9 @@ struct TrackedItem {
   // Until when it waits because it was adopted when it was already due, Unix seconds; 0: it
   // does not. See adoption.h.
   int64_t adopted_until = 0;
+  // The store epoch in which this version was reported: how often the store had been
+  // confirmed by then.
+  uint64_t store_epoch = 0;
   // The store said that this version is not what it has, but not what it has
   // instead: the item counts as untracked until the next report.
   bool state_unknown = false;

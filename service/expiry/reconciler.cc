@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "service/core/status_macros.h"
+#include "service/core/unconfirmed_store.h"
 #include "service/expiry/retry_delay.h"
 #include "service/expiry/scanned_page.h"
 #include "service/storage/done.h"
@@ -74,11 +75,19 @@ const char* StateText(ReconciliationState state) {
 
 Reconciler::Reconciler(const ReconcilerOptions& options, Parts parts)
     : options_(options), parts_(std::move(parts)) {
-  if (options_.rebuild && parts_.storage.data_trust().in_doubt()) BeginRebuild();
+  if (NeedsRebuild()) BeginRebuild();
+}
+
+bool Reconciler::NeedsRebuild() const {
+  if (!parts_.storage.data_trust().in_doubt()) return false;
+  if (options_.rebuild) return true;
+  const auto doubt = parts_.storage.sidecar_state().LoadDataDoubt();
+  return doubt.ok() && doubt->has_value() && (*doubt)->store_epoch != 0;
 }
 
 void Reconciler::BeginRebuild() {
   job_ = Job{};
+  job_->doubt = parts_.storage.data_trust().doubt();
   job_->view.rebuild = true;
   job_->view.start_time = parts_.clock.Read().now;
   const auto doubt = parts_.storage.sidecar_state().LoadDataDoubt();
@@ -92,6 +101,7 @@ bool Reconciler::TakeRequest() {
   std::optional<Reconciliation> requested = parts_.board.Take();
   if (!requested.has_value()) return false;
   job_ = Job{};
+  job_->doubt = parts_.storage.data_trust().doubt();
   job_->view = *std::move(requested);
   spdlog::info("reconciliation begins: container=\"{}\" dry_run={}", job_->view.request.container,
                job_->view.request.dry_run);
@@ -99,9 +109,21 @@ bool Reconciler::TakeRequest() {
 }
 
 absl::Duration Reconciler::RunOnce() {
-  if (!job_.has_value() && !TakeRequest()) return kIdle;
+  if (!job_.has_value() && !TakeRequest()) {
+    if (!NeedsRebuild()) return kIdle;
+    BeginRebuild();
+  }
   if (job_->view.rebuild && !parts_.storage.data_trust().in_doubt()) {
     Finish(ReconciliationState::kCancelled, "an operator declared what is tracked to be whole");
+    return absl::ZeroDuration();
+  }
+  if (job_->view.rebuild && parts_.storage.data_trust().doubt() != job_->doubt) {
+    Finish(ReconciliationState::kCancelled, "it begins anew: the data is in doubt again");
+    return absl::ZeroDuration();
+  }
+  // An operator who waits for it has to confirm first.
+  if (const std::string unconfirmed = Unconfirmed(); !job_->view.rebuild && !unconfirmed.empty()) {
+    Finish(ReconciliationState::kFailed, unconfirmed);
     return absl::ZeroDuration();
   }
   const absl::Duration began = SteadyNow();
@@ -121,14 +143,18 @@ absl::Duration Reconciler::RunOnce() {
   return Pace(SteadyNow() - began);
 }
 
-// Nothing may be taken from a store that is perhaps another one.
+// Nothing may be taken from a store that is perhaps another one. Empty if it is not.
+std::string Reconciler::Unconfirmed() const {
+  const std::string why = UnconfirmedReason(parts_.trust, parts_.sweep_board.Store());
+  return why.empty() ? "" : absl::StrCat("the primary store has to be confirmed: ", why);
+}
+
 absl::Status Reconciler::CheckStore() const {
   if (parts_.store == nullptr) return absl::FailedPreconditionError("no store is configured");
-  const StoreView store = parts_.sweep_board.Store();
-  if (!store.unconfirmed.empty()) {
-    return absl::UnavailableError(
-        absl::StrCat("the primary store has to be confirmed: ", store.unconfirmed));
+  if (const std::string unconfirmed = Unconfirmed(); !unconfirmed.empty()) {
+    return absl::UnavailableError(unconfirmed);
   }
+  const StoreView store = parts_.sweep_board.Store();
   if (!store.reachable) {
     return absl::UnavailableError(
         absl::StrCat("the primary store cannot be reached",
@@ -264,9 +290,9 @@ absl::Status Reconciler::Apply(const std::vector<ItemReport>& items, Reconciliat
   const JudgingTime time = parts_.clock.Read();
   const AdoptionTerms terms = {time.now, time.latest, options_.adoption_grace, /*adopted=*/true};
   TTL_ASSIGN_OR_RETURN(std::vector<ScanComparison> comparisons, Await<Comparisons>([&](auto done) {
-                         parts_.storage.scanned_items().Apply(
-                             job_->container->number, items, terms, view.request.dry_run,
-                             std::move(done));
+                         parts_.storage.scanned_items().Apply(job_->container->number, items, terms,
+                                                              view.request.dry_run,
+                                                              std::move(done));
                        }));
   for (size_t i = 0; i < items.size(); ++i) {
     const std::optional<Difference> difference = DifferenceOf(comparisons[i].outcome);
@@ -283,9 +309,7 @@ absl::Status Reconciler::Apply(const std::vector<ItemReport>& items, Reconciliat
 absl::Status Reconciler::SaveProgress() {
   const Job& job = *job_;
   if (!job.view.rebuild) return absl::OkStatus();
-  DataDoubt doubt{parts_.storage.data_trust().doubt(), job.container->id, job.page_token};
-  // Ended meanwhile: there is nothing to remember.
-  if (doubt.reason.empty()) return absl::OkStatus();
+  const DataDoubt doubt = {job.doubt, job.container->id, job.page_token};
   // A scan that is through begins anew after a crash, rather than being left out.
   return Await<absl::Status>(
       [&](auto done) { parts_.storage.sidecar_state().UpdateDataDoubt(doubt, std::move(done)); });
@@ -310,11 +334,11 @@ absl::Status Reconciler::LookForUnseen() {
 }
 
 absl::Status Reconciler::EndDoubt() {
-  if (!parts_.storage.data_trust().in_doubt()) return absl::OkStatus();
+  const std::string& doubt = job_->doubt;
+  if (doubt.empty()) return absl::OkStatus();
   TTL_RETURN_IF_ERROR(Await<absl::Status>(
-      [&](auto done) { parts_.storage.sidecar_state().ClearDataDoubt(std::move(done)); }));
-  parts_.storage.data_trust().Confirm();
-  if (parts_.on_whole) parts_.on_whole();
+      [&](auto done) { parts_.storage.sidecar_state().ClearDataDoubt(doubt, std::move(done)); }));
+  if (parts_.storage.data_trust().Confirm(doubt) && parts_.on_whole) parts_.on_whole();
   return absl::OkStatus();
 }
 

@@ -14,6 +14,7 @@
 #include "service/core/guarded_clock.h"
 #include "service/core/reconciliation.h"
 #include "service/core/reconciliation_board.h"
+#include "service/core/store_trust.h"
 #include "service/core/sweep_board.h"
 #include "service/expiry/primary_store_client.h"
 #include "service/expiry/trouble_log.h"
@@ -23,7 +24,8 @@
 namespace ttl {
 
 struct ReconcilerOptions {
-  // Whether data in doubt is made whole, from the start on and by itself.
+  // Whether data in doubt is made whole by itself, whatever the doubt; if it is that the
+  // store was confirmed, it always is.
   bool rebuild = false;
 
   // How long what is due already when it is adopted waits for its delete.
@@ -47,7 +49,9 @@ struct ReconcilerOptions {
 //
 // A rebuild remembers durably how far it is, so that a killed process goes on with the
 // page it was at: pages before are committed, and a page applied twice changes nothing.
-// It ends the doubt of the data when all containers are through. For one thread.
+// It ends the doubt of the data when all containers are through, unless that has another
+// reason by then: what was read from a store that was confirmed since says nothing. For one
+// thread.
 class Reconciler {
  public:
   struct Parts {
@@ -55,6 +59,7 @@ class Reconciler {
     const GuardedClock& clock;
     Storage& storage;
     PrimaryStoreClient* store;  // null: none is configured
+    const StoreTrust& trust;
     const SweepBoard& sweep_board;
     ReconciliationBoard& board;
     // Called when the data is no longer in doubt. Must not block.
@@ -73,6 +78,7 @@ class Reconciler {
   // The reconciliation under way.
   struct Job {
     Reconciliation view;
+    std::string doubt;  // of the data, when it began
     Phase phase = Phase::kNextContainer;
     ContainerPtr container;  // under way
     std::string page_token;
@@ -86,8 +92,10 @@ class Reconciler {
     int64_t step_items = 0;
   };
 
+  bool NeedsRebuild() const;
   void BeginRebuild();
   bool TakeRequest();
+  std::string Unconfirmed() const;
   absl::Status CheckStore() const;
   absl::Status Step();
   absl::Status NextContainer();

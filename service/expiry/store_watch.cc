@@ -88,16 +88,22 @@ void StoreWatch::NoteUnanswered(int64_t items) {
   excused_ = std::min(excused_ + items, kMostExcused);
 }
 
-bool StoreWatch::TakeOutcomes(const v1::DeleteItemsResponse& response, const Moment& now) {
+bool StoreWatch::TakeOutcomes(const std::vector<DueItem>& items,
+                              const v1::DeleteItemsResponse& response, uint64_t epoch,
+                              const Moment& now) {
   if (!DoubtOf().empty()) {
     not_found_in_a_row_ = 0;
     return true;
   }
   if (options_.not_found_burst_items == 0) return false;
   int64_t longest = 0;
-  for (const v1::DeleteResult& result : response.results()) {
+  const size_t count = std::min(items.size(), static_cast<size_t>(response.results_size()));
+  for (size_t i = 0; i < count; ++i) {
+    const v1::DeleteResult& result = response.results(static_cast<int>(i));
     if (result.outcome() != v1::DELETE_OUTCOME_NOT_FOUND) {
       not_found_in_a_row_ = 0;
+    } else if (items[i].item.store_epoch < epoch) {
+      continue;
     } else if (excused_ > 0) {
       --excused_;
     } else {

@@ -1,8 +1,10 @@
 #ifndef TTL_SERVICE_EXPIRY_STORE_WATCH_H_
 #define TTL_SERVICE_EXPIRY_STORE_WATCH_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -14,6 +16,7 @@
 #include "service/expiry/primary_store_client.h"
 #include "service/expiry/store_state.h"
 #include "service/expiry/trouble_log.h"
+#include "service/storage/expiry_index.h"
 #include "service/storage/sidecar_state.h"
 #include "ttl/v1/primary_store_service.pb.h"
 
@@ -54,9 +57,12 @@ class StoreWatch {
   // them out, so that as many NOT_FOUND are excused.
   void NoteUnanswered(int64_t items);
 
-  // Counts what became of deletes, in the order of the batch. Returns whether the
-  // store is in doubt, so that its NOT_FOUND must not be believed.
-  bool TakeOutcomes(const v1::DeleteItemsResponse& response, const Moment& now);
+  // Counts what became of deletes of `items`, in the order of the batch. That an item of an
+  // earlier store epoch than `epoch` is not found says nothing: the store went back since, and
+  // was read. Returns whether the store is in doubt, so that its NOT_FOUND must not be
+  // believed.
+  bool TakeOutcomes(const std::vector<DueItem>& items, const v1::DeleteItemsResponse& response,
+                    uint64_t epoch, const Moment& now);
 
   StoreState& state() { return state_; }
   const StoreState& state() const { return state_; }

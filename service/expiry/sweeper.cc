@@ -497,7 +497,7 @@ void Sweeper::TakeEnded(DeleteCall& call) {
 void Sweeper::TakeResponse(Pacing& pacing, const DeleteCall& call, const Moment& now) {
   const v1::DeleteItemsResponse& response = *call.response;
   const bool in_doubt =
-      store_.TakeOutcomes(response, now);
+      store_.TakeOutcomes(call.batch.items, response, parts_.storage.StoreEpoch(), now);
   StoreAnswers answers =
       ReadAnswers(call.batch.items, call.batch.request, response, !in_doubt, JudgeTime(now));
   store_.state().TakeAnswer(response, call.sent, now);

@@ -275,16 +275,21 @@ void ExpiryService::HandleConfirmStore(const v1::ConfirmStoreRequest& request,
   const std::string& store_id = request.store_id();
   if (const absl::Status may = MayConfirmStore(store_id); !may.ok()) return done(may);
   parts_.storage.sidecar_state().ConfirmStore(
-      store_id, [this, store_id, done = std::move(done)](const absl::Status& status) mutable {
-        if (status.ok()) {
-          spdlog::warn("primary store confirmed: old={} new={} doubt={}",
+      store_id,
+      [this, store_id, done = std::move(done)](const absl::StatusOr<DataDoubt>& confirmed) mutable {
+        if (confirmed.ok()) {
+          spdlog::warn("primary store confirmed: old={} new={} doubt={} data={}",
                        Quoted(parts_.trust.store_id().value_or(""), kMaxLoggedBytes),
                        Quoted(store_id, kMaxLoggedBytes),
-                       Quoted(view_.Unconfirmed(parts_.board.Store()), kMaxLoggedBytes));
+                       Quoted(view_.Unconfirmed(parts_.board.Store()), kMaxLoggedBytes),
+                       Quoted(confirmed->reason, kMaxLoggedBytes));
+          // First, so that nothing is deleted in between.
+          parts_.storage.data_trust().Doubt(confirmed->reason);
           parts_.trust.Confirm(store_id);
+          if (options_.on_store_confirmed) options_.on_store_confirmed();
           NotifyChange();
         }
-        done(status);
+        done(confirmed.status());
       });
 }
 

@@ -34,6 +34,9 @@ struct ExpiryServiceOptions {
   // Called when an operator has accepted the wall clock, so that it is kept over
   // restarts soon. Must not block. May be empty.
   std::function<void()> on_clock_accepted;
+  // Called when an operator has confirmed the primary store, which puts the data in doubt.
+  // Must not block. May be empty.
+  std::function<void()> on_store_confirmed;
   // Called when an operator has changed something that may let deletes go on. Must not
   // block. May be empty.
   std::function<void()> on_change;

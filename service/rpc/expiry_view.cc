@@ -1,15 +1,13 @@
 #include "service/rpc/expiry_view.h"
 
 #include "service/core/rate_limit.h"
+#include "service/core/unconfirmed_store.h"
 #include "service/rpc/container_status.h"
 
 namespace ttl {
 
 std::string ExpiryView::Unconfirmed(const StoreView& store) const {
-  const std::string doubt = parts_.trust.doubt();
-  // Fresher than what the sweeper last posted: an operator may just have confirmed.
-  if (doubt.empty() && parts_.trust.store_id() == store.store_id) return "";
-  return store.unconfirmed.empty() ? doubt : store.unconfirmed;
+  return UnconfirmedReason(parts_.trust, store);
 }
 
 ExpiryView::Moment ExpiryView::TakeMoment() const {
@@ -53,6 +51,7 @@ ExpiryView::Freedom ExpiryView::FreedomAt(const Moment& moment, const Container&
       .storage_writable = parts_.storage.OutcomeHealth().ok(),
       .change_under_way = parts_.storage.delete_gate().IsClosed(container.number),
       .data_in_doubt = parts_.storage.data_trust().in_doubt(),
+      .adopted = parts_.storage.tallies().Adopted(container.number),
   });
   return freedom;
 }

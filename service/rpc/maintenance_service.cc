@@ -128,14 +128,14 @@ absl::Status MaintenanceService::Cancel(const v1::CancelReconciliationRequest& /
 void MaintenanceService::Trust(const v1::TrustDataRequest& /*request*/,
                                v1::TrustDataResponse& /*response*/, DoneStatus done) {
   DataTrust& trust = parts_.storage.data_trust();
-  if (!trust.in_doubt()) {
+  const std::string reason = trust.doubt();
+  if (reason.empty()) {
     return done(absl::FailedPreconditionError("what is tracked is not in doubt"));
   }
   parts_.storage.sidecar_state().ClearDataDoubt(
-      [this, &trust, done = std::move(done)](absl::Status status) mutable {
-        if (status.ok()) {
-          spdlog::warn("data declared whole: old=in_doubt reason={}", Quoted(trust.doubt(), 1024));
-          trust.Confirm();
+      reason, [this, &trust, reason, done = std::move(done)](absl::Status status) mutable {
+        if (status.ok() && trust.Confirm(reason)) {
+          spdlog::warn("data declared whole: old=in_doubt reason={}", Quoted(reason, 1024));
           if (parts_.on_whole) parts_.on_whole();
         }
         done(std::move(status));

@@ -390,6 +390,11 @@ void Sidecar::Parts::BuildServices() {
             clock_keeper->SaveSoon();
             clock_signal.Notify();
           },
+      .on_store_confirmed =
+          [this] {
+            reconcile_signal.Notify();
+            readiness_signal.Notify();
+          },
       .on_change =
           [this] {
             storage->due_changes().AddAll();
@@ -433,6 +438,7 @@ void Sidecar::Parts::StartReconciler() {
                                                               .clock = *clock,
                                                               .storage = *storage,
                                                               .store = store.get(),
+                                                              .trust = *trust,
                                                               .sweep_board = board,
                                                               .board = reconciliations,
                                                               .on_whole = [this] { OnWhole(); }});

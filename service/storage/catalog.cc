@@ -41,6 +41,12 @@ absl::Status Catalog::Load(const Database& database) {
   if (pause.has_value()) {
     TTL_ASSIGN_OR_RETURN(all.pause_of_all, DecodePause(*pause));
   }
+  TTL_ASSIGN_OR_RETURN(const auto store, database.Get(MetaKey(kStoreFact)));
+  all.store_epoch = 0;
+  if (store.has_value()) {
+    TTL_ASSIGN_OR_RETURN(const StoredStore stored, DecodeStore(*store));
+    all.store_epoch = stored.epoch;
+  }
   Replace(all, std::move(problems));
   return absl::OkStatus();
 }
@@ -133,6 +139,7 @@ void Catalog::Publish(const Changes& changes) {
 }
 
 void Catalog::PublishAll(const Changes& changes) {
+  if (changes.store_epoch.has_value()) store_epoch_ = *changes.store_epoch;
   for (const auto& [number, container] : changes.containers) {
     if (container != nullptr) {
       PublishContainer(number, container);

@@ -1,6 +1,7 @@
 #ifndef TTL_SERVICE_STORAGE_CATALOG_H_
 #define TTL_SERVICE_STORAGE_CATALOG_H_
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,6 +42,8 @@ class Catalog {
   std::vector<ContainerPtr> List(absl::string_view after, size_t limit) const;
   std::vector<ContainerPtr> All() const;
   std::optional<Pause> PauseOfAll() const;
+  // How often the primary store was confirmed.
+  uint64_t StoreEpoch() const { return store_epoch_.load(std::memory_order_acquire); }
 
   // Version of the set of containers. It counts what their owners change: no pauses, no
   // confirmations, and of the build of an index only its start and its end.
@@ -59,6 +62,7 @@ class Catalog {
   struct Changes {
     std::vector<std::pair<uint64_t, ContainerPtr>> containers;
     std::optional<std::optional<Pause>> pause_of_all;  // the inner one absent: lifted
+    std::optional<uint64_t> store_epoch;
   };
   void Publish(const Changes& changes);
 
@@ -70,6 +74,7 @@ class Catalog {
   void EraseContainer(uint64_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void NotifyIfAfter(uint64_t revision) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  std::atomic<uint64_t> store_epoch_ = 0;
   mutable Mutex mutex_;
   absl::flat_hash_map<uint64_t, ContainerPtr> by_number_ ABSL_GUARDED_BY(mutex_);
   absl::btree_map<std::string, ContainerPtr> by_id_ ABSL_GUARDED_BY(mutex_);
@@ -81,6 +86,8 @@ class Catalog {
 
 // Name of the fact that holds the pause of all containers.
 inline constexpr absl::string_view kPauseOfAllFact = "pause";
+// Name of the fact that says which primary store the items belong to.
+inline constexpr absl::string_view kStoreFact = "store";
 
 }  // namespace ttl
 

@@ -27,7 +27,7 @@ absl::StatusOr<TrackOutcome> TrackOne(Transaction& transaction, const Container&
                        transaction.GetItem(container.number, report.key));
   const ItemVersion& version = report.version;
   if (before != nullptr && !before->state_unknown &&
-      IsOlderReport(version.times.ts, version.sequence, before->version)) {
+      IsOlder(transaction.StoreEpoch(), version.times.ts, version.sequence, *before)) {
     return TrackOutcome::kStale;
   }
   transaction.PutReportedItem(container, report.key, before,
@@ -40,7 +40,7 @@ absl::StatusOr<UntrackOutcome> UntrackOne(Transaction& transaction, const Contai
   TTL_ASSIGN_OR_RETURN(const StoredItemPtr before,
                        transaction.GetItem(container.number, removal.key));
   if (before != nullptr && !before->state_unknown &&
-      IsOlderReport(removal.ts, removal.sequence, before->version)) {
+      IsOlder(transaction.StoreEpoch(), removal.ts, removal.sequence, *before)) {
     return UntrackOutcome::kStale;
   }
   if (before != nullptr) transaction.EraseItem(container, removal.key, before);

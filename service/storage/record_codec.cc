@@ -183,6 +183,7 @@ void FillRecord(const StoredItem& item, storage::v1::ItemRecord& record) {
   record.set_last_error(item.last_error);
   record.set_state_unknown(item.state_unknown);
   record.set_adopted_until(item.adopted_until);
+  record.set_store_epoch(item.store_epoch);
   if (item.claim.index == 0) return;
   if (item.claim.family == IndexFamily::kAdopted) {
     record.set_adopted_index_number(item.claim.index);
@@ -216,6 +217,7 @@ absl::StatusOr<StoredItem> DecodeStoredItem(absl::string_view bytes) {
   item.last_error = record.last_error();
   item.state_unknown = record.state_unknown();
   item.adopted_until = record.adopted_until();
+  item.store_epoch = record.store_epoch();
   if (record.adopted_index_number() != 0) {
     item.claim = {record.adopted_index_number(), IndexFamily::kAdopted, item.adopted_until};
     return item;
@@ -314,15 +316,16 @@ absl::StatusOr<bool> DecodePurge(absl::string_view bytes) {
   return record.is_container();
 }
 
-std::string EncodeStoreId(absl::string_view store_id) {
+std::string EncodeStore(const StoredStore& store) {
   storage::v1::StoreRecord record;
-  record.set_store_id(std::string(store_id));
+  record.set_store_id(store.store_id);
+  record.set_epoch(store.epoch);
   return record.SerializeAsString();
 }
 
-absl::StatusOr<std::string> DecodeStoreId(absl::string_view bytes) {
+absl::StatusOr<StoredStore> DecodeStore(absl::string_view bytes) {
   TTL_ASSIGN_OR_RETURN(const auto record, Parse<storage::v1::StoreRecord>("store", bytes));
-  return record.store_id();
+  return StoredStore{record.store_id(), record.epoch()};
 }
 
 std::string EncodeStoreDoubt(absl::string_view reason) {
@@ -342,13 +345,14 @@ std::string EncodeDataDoubt(const DataDoubt& doubt) {
   record.set_reason(doubt.reason);
   record.set_container(doubt.container);
   record.set_page_token(doubt.page_token);
+  record.set_store_epoch(doubt.store_epoch);
   return record.SerializeAsString();
 }
 
 absl::StatusOr<DataDoubt> DecodeDataDoubt(absl::string_view bytes) {
   TTL_ASSIGN_OR_RETURN(const auto record, Parse<storage::v1::DataDoubtRecord>("doubt", bytes));
   if (record.reason().empty()) return absl::DataLossError("stored doubt of the data has no reason");
-  return DataDoubt{record.reason(), record.container(), record.page_token()};
+  return DataDoubt{record.reason(), record.container(), record.page_token(), record.store_epoch()};
 }
 
 std::string EncodeDeleteLimit(const StoredDeleteLimit& limit) {

@@ -33,8 +33,8 @@ absl::StatusOr<ClockMemory> DecodeClockMemory(absl::string_view bytes);
 std::string EncodePurge(bool is_container);
 absl::StatusOr<bool> DecodePurge(absl::string_view bytes);
 
-std::string EncodeStoreId(absl::string_view store_id);
-absl::StatusOr<std::string> DecodeStoreId(absl::string_view bytes);
+std::string EncodeStore(const StoredStore& store);
+absl::StatusOr<StoredStore> DecodeStore(absl::string_view bytes);
 
 // Why the store is in doubt: never empty.
 std::string EncodeStoreDoubt(absl::string_view reason);

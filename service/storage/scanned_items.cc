@@ -4,6 +4,7 @@
 #include <string>
 
 #include "service/core/status_macros.h"
+#include "service/storage/catalog.h"
 #include "service/storage/commit_queue.h"
 #include "service/storage/database.h"
 #include "service/storage/key_codec.h"
@@ -32,9 +33,11 @@ ScanOutcome CompareUntracked(const ItemVersion& stored,
   return is_newer ? ScanOutcome::kMissing : ScanOutcome::kNewer;
 }
 
-ScanOutcome CompareTracked(const ItemVersion& stored, const StoredItem& tracked, bool is_marked) {
+ScanOutcome CompareTracked(const ItemVersion& stored, const StoredItem& tracked, uint64_t epoch,
+                           bool is_marked) {
   if (tracked.state_unknown) return is_marked ? ScanOutcome::kNewer : ScanOutcome::kDiffering;
   if (IsSame(stored, tracked.version)) return ScanOutcome::kSame;
+  if (tracked.store_epoch < epoch) return ScanOutcome::kDiffering;
   if (IsOlderReport(stored.times.ts, stored.sequence, tracked.version)) return ScanOutcome::kNewer;
   const bool is_newer = IsOlderReport(tracked.version.times.ts, tracked.version.sequence, stored);
   return is_newer || !is_marked ? ScanOutcome::kDiffering : ScanOutcome::kNewer;
@@ -51,12 +54,16 @@ absl::StatusOr<ScanComparison> ApplyOne(Transaction& transaction, const Containe
   if (before == nullptr) {
     comparison.outcome = CompareUntracked(item.version, mark);
   } else {
-    comparison.outcome = CompareTracked(item.version, *before, mark.has_value());
+    comparison.outcome =
+        CompareTracked(item.version, *before, transaction.StoreEpoch(), mark.has_value());
     comparison.tracked = before->version;
   }
   const bool is_change =
       comparison.outcome == ScanOutcome::kMissing || comparison.outcome == ScanOutcome::kDiffering;
-  if (is_change && !dry_run) {
+  // What is the same is from now on a version of this epoch, to be compared with later ones.
+  const bool is_of_before =
+      comparison.outcome == ScanOutcome::kSame && before->store_epoch < transaction.StoreEpoch();
+  if ((is_change || is_of_before) && !dry_run) {
     transaction.PutReportedItem(container, item.key, before,
                                 NextReported(container, terms, before, item.version));
   }
@@ -65,15 +72,19 @@ absl::StatusOr<ScanComparison> ApplyOne(Transaction& transaction, const Containe
 
 }  // namespace
 
-ScannedItems::ScannedItems(const Database& database, CommitQueue& queue, const Tallies& tallies,
-                           ScanMarks& marks)
-    : database_(database), queue_(queue), tallies_(tallies), marks_(marks) {}
+ScannedItems::ScannedItems(const Database& database, CommitQueue& queue, const Catalog& catalog,
+                           const Tallies& tallies, ScanMarks& marks)
+    : database_(database), queue_(queue), catalog_(catalog), tallies_(tallies), marks_(marks) {}
 
 void ScannedItems::Begin(uint64_t container) {
   marks_.BeginScan(container, 2 * tallies_.Tracked(container).items + kSpareKeys);
 }
 
-void ScannedItems::BeginPage() { marks_.BeginPage(); }
+void ScannedItems::BeginPage() {
+  page_epoch_ = catalog_.StoreEpoch();
+  marks_.BeginPage();
+}
+
 void ScannedItems::End() { marks_.EndScan(); }
 
 void ScannedItems::Apply(uint64_t container, std::vector<ItemReport> items,
@@ -84,12 +95,15 @@ void ScannedItems::Apply(uint64_t container, std::vector<ItemReport> items,
     bytes += sizeof(item) + item.key.partition_key.size() + item.key.id.size();
   }
   auto comparisons = std::make_shared<std::vector<ScanComparison>>();
-  auto apply = [this, container, items = std::move(items), terms, dry_run,
+  auto apply = [this, container, items = std::move(items), epoch = page_epoch_, terms, dry_run,
                 comparisons](Transaction& transaction) -> absl::Status {
     const ContainerPtr living = transaction.FindContainer(container);
     if (living == nullptr) return absl::NotFoundError("container: it was deleted meanwhile");
     if (!marks_.IsComplete(container)) {
       return absl::AbortedError("too much was reported while a page of items was read");
+    }
+    if (transaction.StoreEpoch() != epoch) {
+      return absl::AbortedError("the store was confirmed while a page of items was read");
     }
     comparisons->reserve(items.size());
     for (const ItemReport& item : items) {

@@ -14,6 +14,7 @@
 
 namespace ttl {
 
+class Catalog;
 class CommitQueue;
 class Database;
 class ScanMarks;
@@ -37,8 +38,8 @@ struct ScanComparison {
 // reported meanwhile wins. Errors are those of Items.
 class ScannedItems {
  public:
-  ScannedItems(const Database& database, CommitQueue& queue, const Tallies& tallies,
-               ScanMarks& marks);
+  ScannedItems(const Database& database, CommitQueue& queue, const Catalog& catalog,
+               const Tallies& tallies, ScanMarks& marks);
 
   // From now on until End() the container is being read.
   void Begin(uint64_t container);
@@ -48,7 +49,7 @@ class ScannedItems {
 
   // Compares items that were read since BeginPage() and, unless it is a dry run, tracks
   // those that are missing or differing, all or none. ABORTED if too much was reported
-  // since BeginPage(): the page must be read again.
+  // since BeginPage(), or the store was confirmed: the page must be read again.
   void Apply(uint64_t container, std::vector<ItemReport> items, const AdoptionTerms& terms,
              bool dry_run, Done<std::vector<ScanComparison>> done);
 
@@ -64,8 +65,10 @@ class ScannedItems {
  private:
   const Database& database_;
   CommitQueue& queue_;
+  const Catalog& catalog_;
   const Tallies& tallies_;
   ScanMarks& marks_;
+  uint64_t page_epoch_ = 0;  // the store epoch in which the page is read
 };
 
 }  // namespace ttl

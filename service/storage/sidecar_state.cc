@@ -1,8 +1,11 @@
 #include "service/storage/sidecar_state.h"
 
+#include <memory>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "service/core/status_macros.h"
+#include "service/storage/catalog.h"
 #include "service/storage/commit_queue.h"
 #include "service/storage/database.h"
 #include "service/storage/key_codec.h"
@@ -13,7 +16,6 @@ namespace ttl {
 namespace {
 
 constexpr absl::string_view kClockFact = "clock";
-constexpr absl::string_view kStoreFact = "store";
 constexpr absl::string_view kStoreDoubtFact = "store_doubt";
 constexpr absl::string_view kDeleteLimitFact = "delete_limit";
 constexpr absl::string_view kDeleteDeadlineFact = "delete_deadline";
@@ -45,6 +47,13 @@ void Clear(CommitQueue& queue, std::string key, DoneStatus done) {
   queue.Submit(CommitQueue::Place::kReserved, 0, std::move(erase), std::move(done));
 }
 
+absl::StatusOr<std::optional<DataDoubt>> ReadDataDoubt(const Transaction& transaction) {
+  TTL_ASSIGN_OR_RETURN(const auto bytes, transaction.Get(MetaKey(kDataDoubtFact)));
+  if (!bytes.has_value()) return std::nullopt;
+  TTL_ASSIGN_OR_RETURN(DataDoubt doubt, DecodeDataDoubt(*bytes));
+  return doubt;
+}
+
 }  // namespace
 
 SidecarState::SidecarState(const Database& database, CommitQueue& queue)
@@ -59,11 +68,19 @@ void SidecarState::SaveClockMemory(const ClockMemory& memory, DoneStatus done) {
 }
 
 absl::StatusOr<std::optional<std::string>> SidecarState::LoadStoreId() const {
-  return Load(database_, MetaKey(kStoreFact), &DecodeStoreId);
+  TTL_ASSIGN_OR_RETURN(std::optional<StoredStore> store,
+                       Load(database_, MetaKey(kStoreFact), &DecodeStore));
+  if (!store.has_value()) return std::nullopt;
+  return std::move(store->store_id);
 }
 
 void SidecarState::SaveStoreId(std::string store_id, DoneStatus done) {
-  Save(queue_, MetaKey(kStoreFact), EncodeStoreId(store_id), std::move(done));
+  const size_t bytes = store_id.size();
+  auto save = [store_id = std::move(store_id)](Transaction& transaction) {
+    transaction.PutStore({store_id, transaction.StoreEpoch()});
+    return absl::OkStatus();
+  };
+  queue_.Submit(CommitQueue::Place::kReserved, bytes, std::move(save), std::move(done));
 }
 
 absl::StatusOr<std::optional<std::string>> SidecarState::LoadStoreDoubt() const {
@@ -74,14 +91,24 @@ void SidecarState::SaveStoreDoubt(std::string reason, DoneStatus done) {
   Save(queue_, MetaKey(kStoreDoubtFact), EncodeStoreDoubt(reason), std::move(done));
 }
 
-void SidecarState::ConfirmStore(std::string store_id, DoneStatus done) {
+void SidecarState::ConfirmStore(std::string store_id, Done<DataDoubt> done) {
   const size_t bytes = store_id.size();
-  auto confirm = [store_id = std::move(store_id)](Transaction& transaction) {
-    transaction.Put(MetaKey(kStoreFact), EncodeStoreId(store_id));
+  auto doubt = std::make_shared<DataDoubt>();
+  auto confirm = [store_id = std::move(store_id), doubt](Transaction& transaction) {
+    const uint64_t epoch = transaction.StoreEpoch() + 1;
+    doubt->reason = absl::StrCat("the primary store was confirmed (confirmation ", epoch,
+                                 "): it may have gone back to an older state");
+    doubt->store_epoch = epoch;
+    transaction.PutStore({store_id, epoch});
     transaction.Erase(MetaKey(kStoreDoubtFact));
+    transaction.Put(MetaKey(kDataDoubtFact), EncodeDataDoubt(*doubt));
     return absl::OkStatus();
   };
-  queue_.Submit(CommitQueue::Place::kReserved, bytes, std::move(confirm), std::move(done));
+  queue_.Submit(CommitQueue::Place::kReserved, bytes, std::move(confirm),
+                [doubt, done = std::move(done)](absl::Status status) mutable {
+                  if (!status.ok()) return done(std::move(status));
+                  done(*doubt);
+                });
 }
 
 absl::StatusOr<std::optional<StoredDeleteLimit>> SidecarState::LoadDeleteLimit() const {
@@ -113,17 +140,24 @@ void SidecarState::SaveDataDoubt(const DataDoubt& doubt, DoneStatus done) {
 }
 
 void SidecarState::UpdateDataDoubt(const DataDoubt& doubt, DoneStatus done) {
-  auto update = [value = EncodeDataDoubt(doubt)](Transaction& transaction) -> absl::Status {
-    const std::string key = MetaKey(kDataDoubtFact);
-    TTL_ASSIGN_OR_RETURN(const auto saved, transaction.Get(key));
-    if (saved.has_value()) transaction.Put(key, value);
+  auto update = [doubt](Transaction& transaction) -> absl::Status {
+    TTL_ASSIGN_OR_RETURN(std::optional<DataDoubt> saved, ReadDataDoubt(transaction));
+    if (!saved.has_value() || saved->reason != doubt.reason) return absl::OkStatus();
+    saved->container = doubt.container;
+    saved->page_token = doubt.page_token;
+    transaction.Put(MetaKey(kDataDoubtFact), EncodeDataDoubt(*saved));
     return absl::OkStatus();
   };
   queue_.Submit(CommitQueue::Place::kReserved, 0, std::move(update), std::move(done));
 }
 
-void SidecarState::ClearDataDoubt(DoneStatus done) {
-  Clear(queue_, MetaKey(kDataDoubtFact), std::move(done));
+void SidecarState::ClearDataDoubt(std::string reason, DoneStatus done) {
+  auto clear = [reason = std::move(reason)](Transaction& transaction) -> absl::Status {
+    TTL_ASSIGN_OR_RETURN(const std::optional<DataDoubt> saved, ReadDataDoubt(transaction));
+    if (saved.has_value() && saved->reason == reason) transaction.Erase(MetaKey(kDataDoubtFact));
+    return absl::OkStatus();
+  };
+  queue_.Submit(CommitQueue::Place::kReserved, 0, std::move(clear), std::move(done));
 }
 
 absl::StatusOr<bool> SidecarState::IsNew() const {

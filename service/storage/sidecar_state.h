@@ -1,6 +1,7 @@
 #ifndef TTL_SERVICE_STORAGE_SIDECAR_STATE_H_
 #define TTL_SERVICE_STORAGE_SIDECAR_STATE_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -25,11 +26,22 @@ struct StoredDeleteLimit {
   friend bool operator==(const StoredDeleteLimit&, const StoredDeleteLimit&) = default;
 };
 
+// The primary store that the tracked items belong to.
+struct StoredStore {
+  std::string store_id;
+  uint64_t epoch = 0;  // how often it was confirmed
+
+  friend bool operator==(const StoredStore&, const StoredStore&) = default;
+};
+
 // Why what is tracked may not be whole, and how far its rebuild has come.
 struct DataDoubt {
   std::string reason;      // never empty
   std::string container;   // come to; those with a lesser id are through
   std::string page_token;  // where the scan of that container goes on
+  // Of the confirmation that put it in doubt: whatever the options, the rebuild begins by
+  // itself. 0: it was something else.
+  uint64_t store_epoch = 0;
 
   friend bool operator==(const DataDoubt&, const DataDoubt&) = default;
 };
@@ -50,8 +62,11 @@ class SidecarState {
   // Why deletes wait until the store is confirmed; absent if they do not, never empty.
   absl::StatusOr<std::optional<std::string>> LoadStoreDoubt() const;
   void SaveStoreDoubt(std::string reason, DoneStatus done);
-  // Keeps the identity and ends the doubt, both or neither.
-  void ConfirmStore(std::string store_id, DoneStatus done);
+  // The store of this identity is the right one, by an operator's word, although it may be
+  // restored: keeps the identity, ends the doubt of the store, begins a new store epoch (see
+  // IsOlder in stored_item.h) and puts the data in doubt, all or nothing. Answers the latter,
+  // which the caller tells DataTrust.
+  void ConfirmStore(std::string store_id, Done<DataDoubt> done);
 
   // Limit on all deletes; absent: what the server's option says.
   absl::StatusOr<std::optional<StoredDeleteLimit>> LoadDeleteLimit() const;
@@ -66,9 +81,11 @@ class SidecarState {
   // Why what is tracked may not be whole; absent if it is.
   absl::StatusOr<std::optional<DataDoubt>> LoadDataDoubt() const;
   void SaveDataDoubt(const DataDoubt& doubt, DoneStatus done);
-  // Replaces what was saved, unless it has been cleared meanwhile.
+  // Keeps how far the rebuild has come, unless the doubt has another reason by now, or has
+  // ended.
   void UpdateDataDoubt(const DataDoubt& doubt, DoneStatus done);
-  void ClearDataDoubt(DoneStatus done);
+  // Ends it if it has this reason.
+  void ClearDataDoubt(std::string reason, DoneStatus done);
 
   // Whether no container was ever made here.
   absl::StatusOr<bool> IsNew() const;

@@ -31,7 +31,7 @@ struct Storage::Parts {
                         scan_marks, tap}),
         containers(catalog, queue, gate, tallies),
         items(*database, queue, reader, data_trust),
-        scanned_items(*database, queue, tallies, scan_marks),
+        scanned_items(*database, queue, catalog, tallies, scan_marks),
         expiry_index(*database, reader, marks, queue),
         sidecar_state(*database, queue),
         housekeeper({*database, cache, catalog, marks, due_changes, tallies, graveyard, queue},
@@ -87,6 +87,7 @@ DeleteGate& Storage::delete_gate() { return parts_->gate; }
 DueChanges& Storage::due_changes() { return parts_->due_changes; }
 
 const Tallies& Storage::tallies() const { return parts_->tallies; }
+uint64_t Storage::StoreEpoch() const { return parts_->catalog.StoreEpoch(); }
 
 absl::Status Storage::WriteHealth() const { return parts_->database->WriteHealth(); }
 void Storage::CheckFiles() { parts_->database->CheckFiles(); }

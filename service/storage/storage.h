@@ -87,6 +87,8 @@ class Storage {
   DeleteGate& delete_gate();
   DueChanges& due_changes();
   const Tallies& tallies() const;
+  // The store epoch in which reports are made now; see TrackedItem.
+  uint64_t StoreEpoch() const;
 
   // OK, or why writes are refused: the first failed write latches it until the
   // database could be reopened, which RunHousekeeping tries. Reads go on meanwhile.

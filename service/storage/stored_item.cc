@@ -5,6 +5,11 @@
 
 namespace ttl {
 
+bool IsOlder(uint64_t epoch, int64_t ts, std::optional<uint64_t> sequence,
+             const StoredItem& stored) {
+  return stored.store_epoch >= epoch && IsOlderReport(ts, sequence, stored.version);
+}
+
 StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version) {
   StoredItem next;
   next.version = version;
@@ -31,6 +36,7 @@ TrackedItem ToTracked(const StoredItem& stored) {
   item.last_error = stored.last_error;
   item.state_unknown = stored.state_unknown;
   item.adopted_until = stored.adopted_until;
+  item.store_epoch = stored.store_epoch;
   if (stored.claim.family == IndexFamily::kRetryTime && stored.claim.index != 0) {
     item.retry_time = stored.claim.time;
   }

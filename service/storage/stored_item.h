@@ -32,10 +32,16 @@ struct StoredItem {
   std::string last_error;
   bool state_unknown = false;
   int64_t adopted_until = 0;  // see TrackedItem
+  uint64_t store_epoch = 0;   // in which the version was reported
 };
 
 // Shared with the record cache; null means that there is no such item.
 using StoredItemPtr = std::shared_ptr<const StoredItem>;
+
+// Whether a report of (ts, sequence), made in store epoch `epoch`, is older than what is stored.
+// One of a later epoch never is: the store may have gone back since.
+bool IsOlder(uint64_t epoch, int64_t ts, std::optional<uint64_t> sequence,
+             const StoredItem& stored);
 
 // The item as the next report leaves it, without its claim; `before` may be null.
 StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version);

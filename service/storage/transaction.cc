@@ -116,6 +116,7 @@ void Transaction::PutReportedItem(const Container& container, const ItemKey& key
       ChooseClaim(PresentClaim(container, before), BelongsAt(container.index_number, after),
                   MaxEarliness(container.settings.policy.default_ttl, times));
   after.claim = claim.value_or(IndexClaim());
+  after.store_epoch = StoreEpoch();
   if (before == nullptr) after.generation = erased_generation_ + 1;
   if (scan_marks_.IsReading(container.number)) {
     scan_marks_.NoteReport(container.number, EncodeItemKey(container.number, key));
@@ -162,6 +163,17 @@ void Transaction::SetPauseOfAll(std::optional<Pause> pause) {
   pause_of_all_top_ = std::move(pause);
 }
 
+uint64_t Transaction::StoreEpoch() const {
+  if (store_epoch_top_.has_value()) return *store_epoch_top_;
+  if (store_epoch_kept_.has_value()) return *store_epoch_kept_;
+  return before_ == nullptr ? catalog_.StoreEpoch() : before_->StoreEpoch();
+}
+
+void Transaction::PutStore(const StoredStore& store) {
+  Put(MetaKey(kStoreFact), EncodeStore(store));
+  store_epoch_top_ = store.epoch;
+}
+
 void Transaction::PutWalkStep(uint64_t container, Tallies::WalkStep step) {
   walk_steps_.Set(container, std::move(step));
 }
@@ -174,6 +186,7 @@ void Transaction::Keep() {
   walk_steps_.Keep();
   if (pause_of_all_top_.has_value()) pause_of_all_kept_ = std::move(pause_of_all_top_);
   pause_of_all_top_.reset();
+  if (store_epoch_top_.has_value()) store_epoch_kept_ = std::exchange(store_epoch_top_, {});
 }
 
 void Transaction::Discard() {
@@ -183,6 +196,7 @@ void Transaction::Discard() {
   numbers_by_id_.Discard();
   walk_steps_.Discard();
   pause_of_all_top_.reset();
+  store_epoch_top_.reset();
 }
 
 Tallies::Changes Transaction::TallyChanges() const {
@@ -224,6 +238,7 @@ bool Transaction::Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& m
     due_changes.Add(number);
   }
   changes.pause_of_all = pause_of_all_kept_;
+  changes.store_epoch = store_epoch_kept_;
   bool earlier = !changes.containers.empty() || changes.pause_of_all.has_value();
   catalog.Publish(changes);
   if (changes.pause_of_all.has_value()) due_changes.AddAll();

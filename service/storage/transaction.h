@@ -33,9 +33,9 @@ inline constexpr absl::string_view kNextNumberFact = "next_number";
 class Transaction {
  public:
   // `before` is the transaction that is being written meanwhile, all of whose changes
-  // are seen by FindContainer(number) and GetItem(); null if there is none. Only these
-  // may be used on top of one: all else reads what is committed. `erased_generation` is
-  // the highest that an item had when it was erased, by any transaction since the start.
+  // are seen by FindContainer(number), GetItem() and StoreEpoch(); null if there is none. Only
+  // these may be used on top of one: all else reads what is committed. `erased_generation` is the
+  // highest that an item had when it was erased, by any transaction since the start.
   Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader,
               ScanMarks& scan_marks, uint64_t& erased_generation,
               std::shared_ptr<const Transaction> before = nullptr);
@@ -60,7 +60,8 @@ class Transaction {
   void PutItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
                StoredItem after);
 
-  // Stores `after` with the claim that ChooseClaim gives it. A new item begins with a
+  // Stores `after`, of the present store epoch, with the claim that ChooseClaim gives it. A new
+  // item begins with a
   // generation that none erased since the start has had: what is known of its dead
   // namesake, such as the answer to a delete that was on its way, is not taken for its own.
   void PutReportedItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
@@ -82,6 +83,10 @@ class Transaction {
   void Erase(std::string key);
 
   void SetPauseOfAll(std::optional<Pause> pause);
+
+  // The store epoch in which reports are made now.
+  uint64_t StoreEpoch() const;
+  void PutStore(const StoredStore& store);
 
   // A step of the walk that counts the items of a container, made in this operation.
   void PutWalkStep(uint64_t container, Tallies::WalkStep step);
@@ -134,6 +139,8 @@ class Transaction {
   mutable std::string encoded_;  // reused by GetItem()
   std::optional<std::optional<Pause>> pause_of_all_kept_;
   std::optional<std::optional<Pause>> pause_of_all_top_;
+  std::optional<uint64_t> store_epoch_kept_;
+  std::optional<uint64_t> store_epoch_top_;
 };
 
 }  // namespace ttl

@@ -71,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       RoundTrip(bytes, DecodePurge, EncodePurge);
       break;
     case 5:
-      RoundTrip(bytes, DecodeStoreId, EncodeStoreId);
+      RoundTrip(bytes, DecodeStore, EncodeStore);
       break;
     case 6:
       RoundTrip(bytes, DecodeStoreDoubt, EncodeStoreDoubt);

@@ -44,12 +44,23 @@ class ReconcilerTest : public testing::Test {
     options.rebuild = true;
   }
 
+  // An operator's word, as the handler does it.
+  void ConfirmStore() {
+    const auto doubt = Await<absl::StatusOr<DataDoubt>>([&](auto done) {
+      harness.storage->sidecar_state().ConfirmStore("fake-store", std::move(done));
+    });
+    ASSERT_TRUE(doubt.ok()) << doubt.status();
+    harness.storage->data_trust().Doubt(doubt->reason);
+    harness.trust->Confirm("fake-store");
+  }
+
   Reconciler& Start() {
     reconciler = std::make_unique<Reconciler>(
         options, Reconciler::Parts{.system_clock = harness.clock,
                                    .clock = *harness.guarded_clock,
                                    .storage = *harness.storage,
                                    .store = &harness.client(),
+                                   .trust = *harness.trust,
                                    .sweep_board = harness.board,
                                    .board = board,
                                    .on_whole = [this] { ++times_whole; }});
@@ -328,9 +339,9 @@ TEST_F(ReconcilerTest, AnOperatorsWordEndsARebuild) {
   EXPECT_EQ(board.View()->state, ReconciliationState::kWaiting) << "a rebuild never gives up";
   EXPECT_THAT(board.View()->problem, HasSubstr("no scan"));
   ASSERT_TRUE(Await<absl::Status>([&](auto done) {
-                harness.storage->sidecar_state().ClearDataDoubt(std::move(done));
+                harness.storage->sidecar_state().ClearDataDoubt("test", std::move(done));
               }).ok());
-  harness.storage->data_trust().Confirm();
+  EXPECT_TRUE(harness.storage->data_trust().Confirm("test"));
   EXPECT_EQ(Finish().state, ReconciliationState::kCancelled);
   EXPECT_EQ(harness.storage->sidecar_state().LoadDataDoubt().value(), std::nullopt)
       << "its progress does not bring the doubt back";
@@ -408,6 +419,94 @@ TEST_F(ReconcilerTest, ReadsNoFasterThanItsRate) {
   const absl::Duration began = *harness.clock.Read().boot;
   Reconcile({"orders", false});
   EXPECT_GE(*harness.clock.Read().boot - began, absl::Seconds(9));
+}
+
+// Restored to an older backup, its sequences have gone back.
+TEST_F(ReconcilerTest, AfterAConfirmationTheStoreIsReadByItselfAndWins) {
+  const int64_t now = harness.Now();
+  harness.storage.TrackOne("orders", "w", now - 100, 100'000, 902);
+  PutInStore("w", Version(now - 500, 60, 502));
+  harness.storage.TrackOne("orders", "same", now - 700, 100'000, 300);
+  PutInStore("same", Version(now - 700, 100'000, 300));
+  Start();
+  EXPECT_GT(reconciler->RunOnce(), absl::Minutes(1)) << "nothing to do";
+  ConfirmStore();
+  EXPECT_EQ(harness.storage.FindTimes("orders", "w").value(), std::nullopt) << "in doubt";
+  reconciler->RunOnce();
+  const Reconciliation done = Finish();
+  EXPECT_TRUE(done.rebuild);
+  EXPECT_EQ(done.state, ReconciliationState::kDone) << done.problem;
+  EXPECT_EQ(times_whole, 1);
+  EXPECT_EQ(Tracked("w"), Version(now - 500, 60, 502));
+  EXPECT_EQ(harness.storage.FindTimes("orders", "w").value()->ttl, 60);
+  // Within the epoch sequences say what is older, for what was the same as well.
+  EXPECT_EQ(harness.storage.TrackOne("orders", "w", now, 1, 501), TrackOutcome::kStale);
+  EXPECT_EQ(harness.storage.TrackOne("orders", "w", now, 1, 503), TrackOutcome::kTracked);
+  EXPECT_EQ(harness.storage.TrackOne("orders", "same", now, 1, 299), TrackOutcome::kStale);
+  harness.storage.Reopen();
+  EXPECT_EQ(harness.storage.TrackOne("orders", "same", now, 1, 298), TrackOutcome::kStale);
+}
+
+TEST_F(ReconcilerTest, AReportAfterTheConfirmationIsNewerThanAllBefore) {
+  const int64_t now = harness.Now();
+  harness.storage.TrackOne("orders", "w", now - 100, 100'000, 902);
+  harness.storage.TrackOne("orders", "gone", now - 100, 100'000, 903);
+  ConfirmStore();
+  EXPECT_EQ(harness.storage.TrackOne("orders", "w", now - 200, 1, 503), TrackOutcome::kTracked);
+  EXPECT_EQ(harness.storage.UntrackOne("orders", "gone", now - 200, 504),
+            UntrackOutcome::kUntracked);
+  // What the scan gives of an item that was reported since is judged as ever.
+  PutInStore("w", Version(now - 500, 60, 502));
+  Start();
+  EXPECT_EQ(Finish().state, ReconciliationState::kDone);
+  EXPECT_EQ(Tracked("w"), Version(now - 200, 1, 503));
+}
+
+TEST_F(ReconcilerTest, AKilledProcessGoesOnAfterAConfirmation) {
+  const int64_t now = harness.Now();
+  for (int i = 0; i < 20; ++i) PutInStore(absl::StrCat(i), Version(now - 10, 60, 5));
+  ConfirmStore();
+  Start();
+  for (int step = 0; step < 2; ++step) reconciler->RunOnce();
+  reconciler.reset();
+  harness.Restart();
+  harness.Step();
+  EXPECT_TRUE(harness.storage->data_trust().in_doubt());
+  Start();
+  EXPECT_EQ(Finish().state, ReconciliationState::kDone);
+  EXPECT_FALSE(harness.storage->data_trust().in_doubt());
+  EXPECT_EQ(Tracked("19"), Version(now - 10, 60, 5));
+}
+
+TEST_F(ReconcilerTest, AConfirmationMeanwhileLetsItBeginAnew) {
+  const int64_t now = harness.Now();
+  for (int i = 0; i < 20; ++i) PutInStore(absl::StrCat(i), Version(now - 10, 60, 900));
+  ConfirmStore();
+  Start();
+  for (int step = 0; step < 3; ++step) reconciler->RunOnce();
+  EXPECT_TRUE(board.View()->is_under_way());
+  // The store goes back again.
+  for (int i = 0; i < 20; ++i) PutInStore(absl::StrCat(i), Version(now - 20, 70, 400));
+  ConfirmStore();
+  while (harness.storage->data_trust().in_doubt()) {
+    harness.clock.Advance(std::min(reconciler->RunOnce(), absl::Seconds(10)));
+  }
+  EXPECT_EQ(times_whole, 1);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(Tracked(absl::StrCat(i)), Version(now - 20, 70, 400));
+}
+
+TEST_F(ReconcilerTest, WhileTheStoreHasToBeConfirmedAnOperatorsReconciliationEndsAndSaysSo) {
+  StoreView store;
+  store.configured = true;
+  store.reachable = true;
+  store.store_id = "restored";
+  store.unconfirmed = "its store_id changed";
+  harness.board.PostStore(store);
+  harness.trust->Confirm("fake-store");
+  Start();
+  const Reconciliation failed = Reconcile({"orders", false});
+  EXPECT_EQ(failed.state, ReconciliationState::kFailed);
+  EXPECT_THAT(failed.problem, HasSubstr("has to be confirmed: its store_id changed"));
 }
 
 }  // namespace

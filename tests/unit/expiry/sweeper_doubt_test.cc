@@ -17,10 +17,20 @@ namespace {
 
 // An operator's word, as the handler does it.
 void Confirm(SweepHarness& h, const std::string& store_id) {
-  const auto kept = Await<absl::Status>(
+  const auto doubt = Await<absl::StatusOr<DataDoubt>>(
       [&](auto done) { h.storage->sidecar_state().ConfirmStore(store_id, std::move(done)); });
-  ASSERT_TRUE(kept.ok()) << kept;
+  ASSERT_TRUE(doubt.ok()) << doubt.status();
+  h.storage->data_trust().Doubt(doubt->reason);
   h.trust->Confirm(store_id);
+}
+
+// A reconciliation is through.
+void EndDataDoubt(SweepHarness& h) {
+  const std::string doubt = h.storage->data_trust().doubt();
+  ASSERT_TRUE(Await<absl::Status>([&](auto done) {
+                h.storage->sidecar_state().ClearDataDoubt(doubt, std::move(done));
+              }).ok());
+  ASSERT_TRUE(h.storage->data_trust().Confirm(doubt));
 }
 
 // Items that are tracked, and that the store does not have.
@@ -56,9 +66,12 @@ TEST(SweeperDoubtTest, TheDoubtSurvivesARestartAndEndsWithAnOperatorsWord) {
   h.Restart();
   h.SweepFor(absl::Minutes(10));
   EXPECT_EQ(h.TallyOf("c").sent, sent);
-  options.not_found_burst_items = 0;
   Confirm(h, "fake-store");
   h.RestartSweeper(options);
+  h.SweepFor(absl::Seconds(10));
+  EXPECT_EQ(h.TallyOf("c").sent, sent) << "the data is in doubt";
+  EndDataDoubt(h);
+  // However many the store does not have: they are of the time before.
   h.SweepFor(absl::Seconds(10));
   EXPECT_EQ(h.board.Store().unconfirmed, "");
   EXPECT_TRUE(h.storage.DueIds("c", kStart + 1000).empty());
@@ -152,6 +165,9 @@ TEST(SweeperDoubtTest, AnotherStoreIsSentNothingUntilItIsConfirmed) {
   EXPECT_TRUE(absl::StrContains(h.board.Store().unconfirmed, "restored-elsewhere"));
   EXPECT_EQ(h.board.Store().store_id, "restored-elsewhere");
   Confirm(h, "restored-elsewhere");
+  h.SweepFor(absl::Minutes(1));
+  EXPECT_EQ(h.store.Count("c"), 1) << "the data is in doubt";
+  EndDataDoubt(h);
   h.SweepFor(absl::Seconds(2));
   EXPECT_EQ(h.store.Count("c"), 0);
   EXPECT_EQ(h.board.Store().unconfirmed, "");

@@ -204,6 +204,8 @@ TEST_F(ExpiryLeversTest, AStoreInDoubtIsShownAndConfirmedForGood) {
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("\"store-2\"")));
   ASSERT_THAT(ConfirmStore("store-2"), IsOk());
   EXPECT_EQ(sidecar_.changes(), 1);
+  EXPECT_THAT(Status().sidecar().data().reason(), HasSubstr("confirmation 1"));
+  EXPECT_THAT(Status().container().holds(), Contains(v1::DELETE_HOLD_DATA_IN_DOUBT));
   EXPECT_EQ(Status().sidecar().store().unconfirmed(), "");
   EXPECT_THAT(Status().container().holds(), Not(Contains(v1::DELETE_HOLD_STORE_UNCONFIRMED)));
   EXPECT_EQ(sidecar_.trust().store_id(), "store-2");

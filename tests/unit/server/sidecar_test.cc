@@ -180,8 +180,24 @@ TEST_F(SidecarTest, AnotherStoreThanBeforeIsInDoubtUntilItIsConfirmed) {
   ASSERT_TRUE(WaitUntil([&] { return !Status().store().unconfirmed().empty(); }));
   EXPECT_EQ(Status().health().state(), v1::HEALTH_STATE_DEGRADED);
   EXPECT_FALSE(client_->ConfirmStore("fake-store").ok());
+  // Of before, at a later position than the store is at now.
+  const int64_t now = absl::ToUnixSeconds(absl::Now());
+  v1::Item newer;
+  newer.set_id("restored");
+  newer.set_ts(now);
+  newer.set_ttl(100'000);
+  newer.set_sequence(900);
+  ASSERT_TRUE(client_->TrackItem("c", newer).ok());
+  store_.Put("c", {"", "restored"}, {{now - 500, 1}, "", 400, 0});
+  ASSERT_TRUE(client_->StartReconciliation("", /*dry_run=*/false).ok());
+  ASSERT_TRUE(WaitUntil(
+      [&] { return client_->GetReconciliation()->state() == v1::RECONCILIATION_STATE_FAILED; }));
+  EXPECT_THAT(client_->GetReconciliation()->problem(), testing::HasSubstr("has to be confirmed"));
+
   ASSERT_TRUE(client_->ConfirmStore("restored-store").ok());
   EXPECT_EQ(Status().store().unconfirmed(), "");
+  EXPECT_TRUE(WaitUntil([&] { return !Status().data().in_doubt(); }));
+  EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; })) << "its own state counts";
 }
 
 TEST_F(SidecarTest, ANewContainerOverOldItemsIsPreviewedAndDeletesAGraceLater) {

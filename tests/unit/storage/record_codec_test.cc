@@ -19,6 +19,7 @@ TEST(RecordCodecTest, AnItemComesBackWithEveryField) {
   item.last_error = "locked";
   item.state_unknown = true;
   item.adopted_until = 1'800'000'060;
+  item.store_epoch = 2;
   const auto decoded = DecodeStoredItem(EncodeItem(item));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(decoded->version, item.version);
@@ -28,6 +29,7 @@ TEST(RecordCodecTest, AnItemComesBackWithEveryField) {
   EXPECT_EQ(decoded->last_error, "locked");
   EXPECT_TRUE(decoded->state_unknown);
   EXPECT_EQ(decoded->adopted_until, 1'800'000'060);
+  EXPECT_EQ(decoded->store_epoch, 2u);
 }
 
 // A program from before there was that family reads it as an item without an entry.

@@ -1,5 +1,6 @@
 #include "service/storage/sidecar_state.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/testing/storage_for_test.h"
@@ -44,11 +45,16 @@ TEST(SidecarStateTest, ConfirmingTheStoreKeepsItsIdAndEndsTheDoubtInOneWrite) {
   EXPECT_EQ(*state->LoadStoreId(), "old");
 
   const auto before = storage->Counts();
-  ASSERT_TRUE(Wait([&](auto done) { state->ConfirmStore("new", std::move(done)); }).ok());
+  const auto doubt = Await<absl::StatusOr<DataDoubt>>(
+      [&](auto done) { state->ConfirmStore("new", std::move(done)); });
+  ASSERT_TRUE(doubt.ok()) << doubt.status();
+  EXPECT_EQ(doubt->store_epoch, 1);
   EXPECT_EQ(storage->Counts().syncs - before.syncs, 1);
   storage.Reopen();
   EXPECT_EQ(*storage->sidecar_state().LoadStoreDoubt(), std::nullopt);
   EXPECT_EQ(*storage->sidecar_state().LoadStoreId(), "new");
+  EXPECT_THAT(*storage->sidecar_state().LoadDataDoubt(), testing::Optional(*doubt));
+  EXPECT_TRUE(storage->data_trust().in_doubt());
 }
 
 }  // namespace
