@@ -36,7 +36,7 @@ void ReadItem(absl::string_view bytes) {
             "nothing expires before it is written");
     MaxEarliness(default_ttl, times);
   }
-  BelongsAt(1, times);
+  BelongsAt(1, *item);
 }
 
 void ReadContainer(absl::string_view bytes) {
@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FuzzInput input(data, size);
   const uint8_t kind = input.TakeByte();
   const absl::string_view bytes = input.rest();
-  switch (kind % 11) {
+  switch (kind % 12) {
     case 0:
       ReadItem(bytes);
       break;
@@ -84,6 +84,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 9:
       RoundTrip(bytes, DecodeTotals, EncodeTotals);
+      break;
+    case 10:
+      RoundTrip(bytes, DecodeDeleteDeadline, EncodeDeleteDeadline);
       break;
     default:
       RoundTrip(bytes, DecodeAppliedEntry, EncodeAppliedEntry);
