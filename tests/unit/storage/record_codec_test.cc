@@ -150,6 +150,12 @@ TEST(RecordCodecTest, ImpossibleSettingsAreDataLoss) {
             absl::StatusCode::kDataLoss);
 }
 
+TEST(RecordCodecTest, ADeleteDeadlineComesBackAndIsNeverNone) {
+  const absl::Duration deadline = absl::Milliseconds(20'500);
+  EXPECT_EQ(*DecodeDeleteDeadline(EncodeDeleteDeadline(deadline)), deadline);
+  EXPECT_EQ(DecodeDeleteDeadline("").status().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(RecordCodecTest, FactsOfTheSidecarComeBackAndImpossibleOnesAreDataLoss) {
   const StoredDeleteLimit unlimited;
   const StoredDeleteLimit none{0};
