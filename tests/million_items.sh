@@ -24,6 +24,6 @@ if [[ ${1:-} == --quick ]]; then
   shift
 fi
 
-cmake --preset release -DTTL_BUILD_TESTS=ON >/dev/null
-cmake --build --preset release -j "$(nproc)" --target million_items
-exec build/release/bin/million_items --documents "${given_count:-$count}" "${arguments[@]}" "$@"
+cmake --preset ci >/dev/null
+cmake --build --preset ci -j "$(nproc)" --target million_items
+exec build/ci/bin/million_items --documents "${given_count:-$count}" "${arguments[@]}" "$@"

@@ -3,7 +3,7 @@
 # what it needs (root or sudo).
 #
 #   tests/run.sh           all of it
-#   tests/run.sh --quick   while working: checks, release build, unit tests
+#   tests/run.sh --quick   while working: checks, build, unit tests
 #   tests/run.sh --long    all of it, and the campaigns that take longer
 #
 # Prints everything it runs. The last line is "N passed, N failed", over all
@@ -24,8 +24,6 @@ jobs=$(nproc)
 results=build/results
 rm -rf "$results"
 mkdir -p "$results"
-# The same file compiled in another clone is the same file.
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
 
 passed=0
@@ -67,15 +65,15 @@ build() {
     cmake --build --preset "$preset" -j "$jobs" --target "$@"
 }
 
-# run_tests PRESET LABEL JOBS [CTEST_ARGUMENT...]: the tests of one label, counted
-# case by case.
+# run_tests PRESET LABELS JOBS [CTEST_ARGUMENT...]: the tests of one label, or of several joined
+# by "|", counted case by case.
 run_tests() {
-  local preset=$1 label=$2 parallel=$3 start=$SECONDS cases=$PWD/$results/$1-$2 tally
+  local preset=$1 label=$2 parallel=$3 start=$SECONDS cases=$PWD/$results/$1-${2//|/-} tally
   local tests_passed tests_failed
   shift 3
   printf '\n-------- %s tests, %s\n' "$label" "$preset"
   mkdir -p "$cases"
-  GTEST_OUTPUT=xml:$cases/ ctest --preset "$preset" -L "^$label\$" -j "$parallel" "$@" \
+  GTEST_OUTPUT=xml:$cases/ ctest --preset "$preset" -L "^($label)\$" -j "$parallel" "$@" \
     --no-tests=error --output-junit "$cases/ctest.junit"
   if tally=$(tests/checks/tally.py "$cases/ctest.junit" "$cases"); then
     mapfile -t -O "${#failures[@]}" failures < <(tail -n +2 <<<"$tally" | grep . | sed "s/\$/ ($preset)/")
@@ -87,19 +85,39 @@ run_tests() {
   fi
 }
 
-# Product and tests, optimised as shipped.
-test_release() {
-  section "Release build and tests"
-  run "release build" build release all || return
-  run "lock annotations (clang)" tests/checks/check_thread_safety.sh build/release
-  run_tests release unit "$jobs"
-  [[ $mode != --quick ]] || return
-  run_tests release integration "$jobs"
-  run_tests release fault 1
-  run_tests release interop "$jobs"
-  run_tests release scale 1
-  run "Kubernetes manifests" tests/deploy/run.sh build/release/bin
-  run "monitoring" tests/checks/check_monitoring.sh build/release/bin
+# beside NAME FUNCTION: runs what the function does in the background, its output in a log.
+# join NAME: waits for it, shows the log, and adds what it counted.
+declare -A beside_jobs=()
+beside() {
+  (
+    passed=0 failed=0 summary=() failures=()
+    "$2"
+    declare -p passed failed summary failures >"$results/$1.counts"
+  ) >"$results/$1.log" 2>&1 &
+  beside_jobs[$1]=$!
+}
+join() {
+  local all_passed=$passed all_failed=$failed all_summary=("${summary[@]}") all_failures=("${failures[@]}")
+  wait "${beside_jobs[$1]}"
+  cat "$results/$1.log"
+  if [[ -f $results/$1.counts ]]; then
+    eval "$(sed 's/^declare -[-a]* //' "$results/$1.counts")"
+  else
+    passed=0 failed=1 summary=() failures=("$1: ended early")
+  fi
+  passed=$((all_passed + passed))
+  failed=$((all_failed + failed))
+  summary=("${all_summary[@]}" "${summary[@]}")
+  failures=("${all_failures[@]}" "${failures[@]}")
+}
+
+# The programs as shipped, and what is tested on the real binaries.
+test_processes() {
+  section "Tests of processes"
+  run_tests ci "integration|fault|interop" "$jobs"
+  run_tests ci scale 1
+  run "Kubernetes manifests" tests/deploy/run.sh build/ci/bin
+  run "monitoring" tests/checks/check_monitoring.sh build/ci/bin
   run "million items" tests/million_items.sh "${million_items_arguments[@]}"
 }
 
@@ -127,6 +145,17 @@ fuzz() {
   run "fuzz build" build fuzz fuzz_targets && run "fuzz" tests/fuzz/run.sh build/fuzz/bin "$1"
 }
 
+# What compiles most of the time, and so goes well beside tests that mostly wait.
+test_with_sanitizers() {
+  sanitize asan-ubsan "${sanitized_tests[@]}"
+  # Committers, cache, gate, the client's mirror, and counters that are read while they count:
+  # the threads that share state of ours. What goes through gRPC is left out: its library is not
+  # instrumented, so every message that crosses it looks like a race.
+  sanitize tsan metrics_race_test policy_mirror_test storage_test
+  [[ -n $mode ]] || fuzz 3
+  run "lock annotations (clang)" tests/checks/check_sources.sh build/ci
+}
+
 section "Packages"
 package_set="test"
 [[ $mode != --long ]] || package_set="long"
@@ -144,24 +173,29 @@ run "Dockerfile reader" python3 tests/deploy/dockerfile_test.py
 
 million_items_arguments=(--quick)
 [[ $mode != --long ]] || million_items_arguments=()
-test_release
-if [[ $mode != --quick ]]; then
-  sanitize asan-ubsan "${sanitized_tests[@]}"
-  # Committers, cache, gate, the client's mirror, and counters that are read while they count:
-  # the threads that share state of ours. What goes through gRPC is left out: its library is not
-  # instrumented, so every message that crosses it looks like a race.
-  sanitize tsan metrics_race_test policy_mirror_test storage_test
+section "Build and unit tests"
+if run "build" build ci all; then
+  if [[ $mode == --quick ]]; then
+    run_tests ci unit "$jobs"
+    run "lock annotations (clang)" tests/checks/check_sources.sh build/ci
+  else
+    beside sanitizers test_with_sanitizers
+    run_tests ci unit "$jobs"
+    test_processes
+    join sanitizers
+  fi
 fi
-[[ -n $mode ]] || fuzz 3
 if [[ $mode == --long ]]; then
   fuzz 120
   section "Campaigns"
   run "Dockerfile" tests/deploy/prove_dockerfile.sh
-  run "stubs of other languages" tests/interop/run_stubs.sh build/release/bin build/release/tests/interop/stubs
+  run "stubs of other languages" tests/interop/run_stubs.sh build/ci/bin build/ci/tests/interop/stubs
+  run "release build, each file by itself" build release all
+  run "every source read by clang" tests/checks/check_sources.sh build/ci --all
   run "clang-tidy" tests/checks/check_tidy.sh build/release
-  TTL_SCALE_ITEMS=10000000 run_tests release scale 1
-  TTL_SCALE_ITEMS=10000000 run_tests release integration 1 -R sweep_process_test
-  TTL_PROOF_ROWS=1000000 TTL_PROOF_SECONDS=120 run_tests release fault 1 -R postgres_system_test
+  TTL_SCALE_ITEMS=10000000 run_tests ci scale 1
+  TTL_SCALE_ITEMS=10000000 run_tests ci integration 1 -R sweep_process_test
+  TTL_PROOF_ROWS=1000000 TTL_PROOF_SECONDS=120 run_tests ci fault 1 -R postgres_system_test
   run "asan-ubsan build, processes" build asan-ubsan integration_tests fault_tests &&
     run_tests asan-ubsan integration 1 && run_tests asan-ubsan fault 1
 fi

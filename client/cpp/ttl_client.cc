@@ -483,7 +483,7 @@ absl::Status TtlClient::PreviewContainer(
   grpc::ClientContext context;
   v1::PreviewContainerRequest request;
   *request.mutable_container() = container;
-  const auto reader = maintenance_->PreviewContainer(&context, request);
+  const auto reader = stubs_->maintenance->PreviewContainer(&context, request);
   v1::PreviewContainerResponse message;
   while (reader->Read(&message)) take(message);
   const grpc::Status status = reader->Finish();

@@ -23,7 +23,7 @@ namespace {
 
 static_assert(sizeof(sockaddr_un::sun_path) == kMaxSocketPathBytes + 1);
 
-absl::Status CheckPath(const std::string& path) {
+absl::Status ValidatePath(const std::string& path) {
   if (path.empty() || path.size() > kMaxSocketPathBytes) {
     return absl::InvalidArgumentError(absl::StrCat("socket \"", path, "\" has a path of ",
                                                    path.size(), " bytes; give 1 to ",
@@ -123,7 +123,7 @@ class OwnerOnlyUmask {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<UnixSocket>> UnixSocket::Claim(const UnixSocketOptions& options) {
-  TTL_RETURN_IF_ERROR(CheckPath(options.path));
+  TTL_RETURN_IF_ERROR(ValidatePath(options.path));
   TTL_ASSIGN_OR_RETURN(const std::optional<gid_t> group, ResolveGroup(options.group));
   TTL_ASSIGN_OR_RETURN(const int lock_fd, TakeLock(options.path));
   std::unique_ptr<UnixSocket> claimed(new UnixSocket(options, group, lock_fd));

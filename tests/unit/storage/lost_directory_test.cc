@@ -35,7 +35,8 @@ class LostDirectoryTest : public testing::Test {
   absl::Status Track(const std::string& id) {
     return Await<absl::StatusOr<std::vector<TrackOutcome>>>([&](auto done) {
              storage_->items().Track(storage_->containers().Find("c")->number,
-                                     {{KeyOf(id), {{kT, {}}, "", {}, 0}}}, std::move(done));
+                                     {{KeyOf(id), {{kT, {}}, "", {}, 0}}}, AdoptionTerms(),
+                                     std::move(done));
            })
         .status();
   }
