@@ -12,6 +12,8 @@ grpc::ChannelArguments ChannelArguments(const TtlClientOptions& options,
   if (!options.tls_server_name.empty()) {
     arguments.SetSslTargetNameOverride(options.tls_server_name);
   }
+  // The address is meant, not a proxy that the environment names.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetServiceConfigJSON(ServiceConfigJson(repeat_reports));
   // Calls larger than this are never repeated; the default of 256 KiB is less
   // than a full batch.

@@ -1,5 +1,6 @@
 #include "service/server/address_server.h"
 
+#include <grpc/compression.h>
 #include <grpc/grpc.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <spdlog/spdlog.h>
@@ -17,6 +18,11 @@ namespace {
 
 constexpr int kMaxMetadataBytes = 16 << 10;
 constexpr size_t kMaxHostPortBytes = 256;
+// The name of a service is all that a health check says.
+constexpr int kMaxHealthCheckBytes = 4 << 10;
+
+// From the connection to the client's SETTINGS, the handshake of TLS included.
+constexpr absl::Duration kHandshakeTimeout = absl::Seconds(5);
 
 // Our own pings find peers that are gone without a word, as over TCP they may be.
 constexpr absl::Duration kPingInterval = absl::Minutes(1);
@@ -28,6 +34,11 @@ int Milliseconds(absl::Duration duration) {
 
 void SetLimits(grpc::ServerBuilder& builder, const ServerLimits& limits) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(limits.max_message_bytes));
+  // A message is inflated before its size is looked at. So compressed calls get UNIMPLEMENTED.
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  builder.AddChannelArgument(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
+                             1 << GRPC_COMPRESS_NONE);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, Milliseconds(kHandshakeTimeout));
   builder.SetResourceQuota(limits.memory);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                              static_cast<int>(limits.max_streams_per_connection));
@@ -120,6 +131,7 @@ absl::Status AddressServer::Build(const ServerLimits& limits) {
   grpc::EnableDefaultHealthCheckService(false);
   grpc::ServerBuilder builder;
   SetLimits(builder, limits);
+  if (address_.health_only) builder.SetMaxReceiveMessageSize(kMaxHealthCheckBytes);
   SetKeepalive(builder);
   Register(builder);
   const int64_t threads = address_.health_only ? 1 : limits.call_threads;

@@ -12,6 +12,7 @@
 #include "service/server/config.h"
 #include "service/server/connection_guards.h"
 #include "service/server/connection_limit.h"
+#include "service/server/data_dir.h"
 #include "service/server/log.h"
 #include "service/server/sidecar.h"
 #include "service/server/stop_signals.h"
@@ -70,6 +71,7 @@ int main(int argc, char** argv) {
     std::fputs(line->text.c_str(), stdout);
     return 0;
   }
+  ttl::KeepNewFilesPrivate();
   ttl::StartLogging(line->config.log_level);
   const ttl::ServerConfig& config = line->config;
   if (config.check_data_dir) return Work(config, ttl::CheckDataDir);

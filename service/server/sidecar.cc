@@ -1,10 +1,8 @@
 #include "service/server/sidecar.h"
 
 #include <spdlog/spdlog.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -46,6 +44,7 @@
 #include "service/server/access_file.h"
 #include "service/server/clock_keeper.h"
 #include "service/server/containers_file.h"
+#include "service/server/data_dir.h"
 #include "service/server/expiry_metrics.h"
 #include "service/server/grpc_server.h"
 #include "service/server/metrics_server.h"
@@ -83,18 +82,6 @@ void LogStorage(StorageOptions::LogLevel level, absl::string_view line) {
     return spdlog::level::err;
   };
   spdlog::log(to_spdlog(), "storage: detail={}", Quoted(line, 1024));
-}
-
-// Of a directory that it cannot make LevelDB says only that a file in it is missing.
-absl::Status MakeDataDir(const std::string& data_dir) {
-  if (mkdir(data_dir.c_str(), 0755) == 0) return absl::OkStatus();
-  const int mkdir_error = errno;
-  std::error_code error;
-  if (std::filesystem::is_directory(data_dir, error)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("--data-dir: ", Quoted(data_dir, 4096),
-                   " cannot be made: ", std::generic_category().message(mkdir_error),
-                   "; give a directory, or the name of a new one in a directory that is there"));
 }
 
 StorageOptions ToStorageOptions(const ServerConfig& config, WakeSignal* due_signal) {

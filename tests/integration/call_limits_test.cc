@@ -3,13 +3,18 @@
 
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
@@ -23,6 +28,17 @@ namespace {
 using testing::HasSubstr;
 
 constexpr auto kPatience = std::chrono::seconds(20);
+
+// The most memory that a process has had at a time, in bytes.
+int64_t MostMemory(pid_t pid) {
+  std::ifstream status(absl::StrCat("/proc/", pid, "/status"));
+  std::string word;
+  int64_t kib = 0;
+  while (status >> word) {
+    if (word == "VmHWM:") status >> kib;
+  }
+  return kib << 10;
+}
 
 class CallLimitsTest : public testing::Test {
  protected:
@@ -162,6 +178,44 @@ TEST_F(CallLimitsTest, CallsBeyondTheLimitOfAConnectionWaitForTheirTurn) {
     contexts[i]->TryCancel();
     EXPECT_EQ(watches[i]->Finish().error_code(), grpc::StatusCode::CANCELLED);
   }
+}
+
+// A message that was inflated would be 64 MiB, and more while that goes on.
+TEST_F(CallLimitsTest, CompressedCallsAreRefusedBeforeTheyAreInflated) {
+  Start({"--health-tcp=127.0.0.1:0"});
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxSendMessageSize(-1);
+  const std::string health = absl::StrCat("127.0.0.1:", sidecar_->TcpPorts().at(0));
+  const int64_t before = MostMemory(sidecar_->process()->pid());
+  for (const std::string& address : {sidecar_->address(), health}) {
+    const auto stub = grpc::health::v1::Health::NewStub(
+        grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    context.set_compression_algorithm(GRPC_COMPRESS_GZIP);
+    grpc::health::v1::HealthCheckRequest request;
+    request.set_service(std::string(64 << 20, 'x'));
+    grpc::health::v1::HealthCheckResponse response;
+    const grpc::Status refused = stub->Check(&context, request, &response);
+    EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNIMPLEMENTED) << refused.error_message();
+  }
+  EXPECT_LT(MostMemory(sidecar_->process()->pid()) - before, 32 << 20);
+}
+
+TEST_F(CallLimitsTest, TheHealthPortTakesShortMessagesOnly) {
+  Start({"--health-tcp=127.0.0.1:0"});
+  const auto stub = grpc::health::v1::Health::NewStub(
+      NewTestChannel(absl::StrCat("127.0.0.1:", sidecar_->TcpPorts().at(0))));
+  const auto check = [&stub](size_t bytes) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    grpc::health::v1::HealthCheckRequest request;
+    request.set_service(std::string(bytes, 'x'));
+    grpc::health::v1::HealthCheckResponse response;
+    return stub->Check(&context, request, &response).error_code();
+  };
+  EXPECT_EQ(check(4000), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(check(5000), grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// How many connections a sidecar serves, and that refusing the others ends nothing.
+// How many connections a sidecar serves, for how long it bears with those that say nothing, and
+// that refusing the others ends nothing.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
 #include "tests/integration/bystander.h"
 #include "tests/integration/raw_http2.h"
+#include "tests/testing/certificates.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
@@ -81,6 +86,56 @@ TEST_F(ConnectionLimitTest, NoFileLeftIsNoEndOfService) {
   EXPECT_TRUE(NewcomersAreServed());
   ExpectServed();
 }
+
+// An address that takes connections without a byte said, which need no permission over TCP.
+struct Door {
+  const char* name;
+  std::vector<std::string> flags;  // for it
+  bool is_socket;
+};
+
+class SilentConnectionsTest : public ConnectionLimitTest, public testing::WithParamInterface<Door> {
+ protected:
+  void StartWithDoor() {
+    const TestIdentity server = TestCa("servers").Issue({.common_name = "sidecar"});
+    ReplaceFile(dir_.File("key"), server.key);
+    ReplaceFile(dir_.File("cert"), server.cert);
+    std::vector<std::string> flags = GetParam().flags;
+    flags.push_back("--max-connections=100");
+    for (std::string& flag : flags) {
+      flag = absl::StrReplaceAll(flag, {{"DIR/", absl::StrCat(dir_.path(), "/")}});
+    }
+    Start(std::move(flags));
+  }
+
+  std::unique_ptr<RawHttp2> ConnectSilently() const {
+    const auto silent = RawHttp2::Opening::kNothing;
+    return GetParam().is_socket ? std::make_unique<RawHttp2>(sidecar_->socket_path(), silent)
+                                : std::make_unique<RawHttp2>(sidecar_->TcpPorts().at(0), silent);
+  }
+};
+
+TEST_P(SilentConnectionsTest, TheyAreClosedWithinSeconds) {
+  StartWithDoor();
+  const absl::Time start = absl::Now();
+  EXPECT_NE(ConnectSilently()->ReadGoaway(absl::Seconds(60)), "");
+  // Five, and what a busy machine takes. Without a limit they would be two minutes.
+  EXPECT_LT(absl::Now() - start, absl::Seconds(30));
+  ExpectServed();
+}
+
+std::string NameOf(const testing::TestParamInfo<Door>& info) { return info.param.name; }
+
+const Door kTcpDoors[] = {
+    {"Tcp", {"--listen-tcp=127.0.0.1:0,roles=reader", "--insecure-tcp"}, false},
+    {"Health", {"--health-tcp=127.0.0.1:0"}, false},
+    {"Tls",
+     {"--listen-tcp=127.0.0.1:0,roles=reader", "--tls-cert-file=DIR/cert",
+      "--tls-key-file=DIR/key"},
+     false}};
+INSTANTIATE_TEST_SUITE_P(Socket, SilentConnectionsTest, testing::Values(Door{"Unix", {}, true}),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Ports, SilentConnectionsTest, testing::ValuesIn(kTcpDoors), NameOf);
 
 }  // namespace
 }  // namespace ttl

@@ -220,6 +220,33 @@ TEST_F(SidecarStartTest, ADataDirThatCannotBeMadeEndsItWithCode2) {
   }
 }
 
+TEST_F(SidecarStartTest, DataAreForTheUserOfTheProcessAlone) {
+  SidecarProcess sidecar(Options());
+  const mode_t previous = umask(0022);
+  const absl::Status started = sidecar.Start();
+  umask(previous);
+  ASSERT_TRUE(started.ok()) << started;
+  const auto is_private = [](const std::filesystem::path& path) {
+    return (std::filesystem::status(path).permissions() & std::filesystem::perms(077)) ==
+           std::filesystem::perms::none;
+  };
+  EXPECT_TRUE(is_private(sidecar.data_dir()));
+  for (const auto& file : std::filesystem::directory_iterator(sidecar.data_dir())) {
+    EXPECT_TRUE(is_private(file.path())) << file.path();
+  }
+  EXPECT_THAT(sidecar.Log(), Not(HasSubstr("open to others")));
+}
+
+TEST_F(SidecarStartTest, ADataDirThatIsOpenToOthersIsWarnedOf) {
+  SidecarProcess sidecar(Options());
+  std::filesystem::create_directory(sidecar.data_dir());
+  std::filesystem::permissions(sidecar.data_dir(), std::filesystem::perms(0755));
+  const absl::Status started = sidecar.Start();
+  ASSERT_TRUE(started.ok()) << started;
+  EXPECT_THAT(sidecar.Log(), HasSubstr("data directory open to others"));
+  EXPECT_THAT(sidecar.Log(), HasSubstr("mode=0755 right=0700"));
+}
+
 TEST_F(SidecarStartTest, MissingDataDirIsNotSound) {
   SidecarProcess checker(Options({"--check-data-dir"}));
   EXPECT_EQ(ExitCodeOf(checker), 1);

@@ -96,6 +96,18 @@ TEST_F(ConnectionTest, TellsWhyItCannotBeOpened) {
   EXPECT_EQ(SqlState(Refusal(server_->Conninfo("nowhere"))), "3D000");
 }
 
+// A space or a slash too few or too many, and the password stands where a keyword is expected.
+TEST(ConnectionPasswordTest, IsInNoMessageAboutTheString) {
+  for (const char* database :
+       {"host=h password=open sesame", "host=h password='open sesame", "password = 'a' sesame=b",
+        "postgres://user:sesame@[::1", "postgres://user:sesame@host:port:5432/shop?x=y",
+        "postgres://host/shop?password=sesame%2"}) {
+    const absl::Status refusal = Connection::Open(database, "test").status();
+    EXPECT_EQ(refusal.code(), absl::StatusCode::kInvalidArgument) << database;
+    EXPECT_THAT(refusal.message(), Not(HasSubstr("sesame"))) << database;
+  }
+}
+
 TEST(ConnectionPasswordTest, WrongPasswordAndNoneArePermissionDenied) {
   PostgresServer server;
   {

@@ -27,6 +27,8 @@ function methodConfig(methods, codes) {
 export function channelOptions(repeatReports) {
   const reportCodes = ['RESOURCE_EXHAUSTED', ...(repeatReports ? ['UNAVAILABLE'] : [])];
   return {
+    // The address is meant, not a proxy that the environment names.
+    'grpc.enable_http_proxy': 0,
     'grpc.service_config': JSON.stringify({
       loadBalancingConfig: [],
       methodConfig: [methodConfig(READS, ['UNAVAILABLE']), methodConfig(REPORTS, reportCodes)],

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/sql_status.h"
@@ -45,6 +46,17 @@ constexpr int kMaxConnectSeconds = 3600;
 // What a connection string says, by keyword.
 using Parsed = std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)>;
 
+// libpq quotes the part that it does not understand, which may be of a password, if there is one.
+std::string WithoutPassword(absl::string_view problem, absl::string_view database) {
+  if (!absl::StrContains(database, "password") && !absl::StrContains(database, "@")) {
+    return std::string(problem);
+  }
+  const size_t first = problem.find('"');
+  const size_t last = problem.rfind('"');
+  if (first == last) return std::string(problem.substr(0, first));
+  return absl::StrCat(problem.substr(0, first), "\"...\"", problem.substr(last + 1));
+}
+
 absl::StatusOr<Parsed> Parse(const std::string& database) {
   char* error = nullptr;
   Parsed parsed(PQconninfoParse(database.c_str(), &error), PQconninfoFree);
@@ -53,7 +65,7 @@ absl::StatusOr<Parsed> Parse(const std::string& database) {
   PQfreemem(error);
   return absl::InvalidArgumentError(absl::StrCat(
       "not a connection string of PostgreSQL, such as \"host=/var/run/postgresql dbname=shop\": ",
-      problem));
+      WithoutPassword(problem, database)));
 }
 
 // What the string, or else the environment, says of a keyword; absent: neither does.

@@ -41,6 +41,8 @@ def service_config(repeat_reports: bool) -> str:
 def connect(address: str, credentials: grpc.ChannelCredentials | None,
             repeat_reports: bool) -> grpc.Channel:
     options = [
+        # The address is meant, not a proxy that the environment names.
+        ("grpc.enable_http_proxy", 0),
         ("grpc.service_config", service_config(repeat_reports)),
         # A full batch is larger than what gRPC would repeat by default.
         ("grpc.per_rpc_retry_buffer_size", 4 << 20),

@@ -136,7 +136,11 @@ def serve_store(store: PrimaryStore, address: str, *,
                 credentials: grpc.ServerCredentials | None = None) -> grpc.Server:
     """Serves `store` on a gRPC address, such as unix:/run/store/store.sock, until stop()."""
     server = grpc.server(concurrent.futures.ThreadPoolExecutor(max_workers=8),
-                         options=[("grpc.so_reuseport", 0)])
+                         options=[("grpc.so_reuseport", 0),
+                                  # A message is inflated before its size is looked at. So
+                                  # compressed calls get UNIMPLEMENTED.
+                                  ("grpc.per_message_decompression", 0),
+                                  ("grpc.compression_enabled_algorithms_bitset", 1)])
     primary_store_service_pb2_grpc.add_PrimaryStoreServiceServicer_to_server(store, server)
     if credentials is None:
         bound = server.add_insecure_port(address)
