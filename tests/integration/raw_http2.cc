@@ -1,5 +1,6 @@
 #include "tests/integration/raw_http2.h"
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,17 +19,40 @@ constexpr size_t kFrameHeaderBytes = 9;
 constexpr int kPing = 6;
 constexpr int kGoaway = 7;
 
+int NewSocket(int family) {
+  const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval patience = {.tv_sec = 5, .tv_usec = 0};
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+  return fd;
+}
+
+sockaddr_un NameOf(const std::string& path) {
+  sockaddr_un name = {};
+  name.sun_family = AF_UNIX;
+  memcpy(name.sun_path, path.data(), path.size());
+  return name;
+}
+
+sockaddr_in NameOf(int port) {
+  sockaddr_in name = {};
+  name.sin_family = AF_INET;
+  name.sin_port = htons(static_cast<uint16_t>(port));
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return name;
+}
+
 }  // namespace
 
 RawHttp2::RawHttp2(const std::string& socket_path, Opening opening)
-    : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  memcpy(address.sun_path, socket_path.data(), socket_path.size());
-  const timeval patience = {.tv_sec = 5, .tv_usec = 0};
-  setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    : RawHttp2(NewSocket(AF_UNIX), NameOf(socket_path), opening) {}
+
+RawHttp2::RawHttp2(int port, Opening opening)
+    : RawHttp2(NewSocket(AF_INET), NameOf(port), opening) {}
+
+template <typename Name>
+RawHttp2::RawHttp2(int fd, const Name& name, Opening opening) : fd_(fd) {
   is_connected_ =
-      connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+      connect(fd_, reinterpret_cast<const sockaddr*>(&name), sizeof(name)) == 0 &&
       (opening == Opening::kNothing ||
        (Send(http2::kPreface) && Send(http2::Frame(http2::kSettings, http2::kNone, 0, ""))));
 }

@@ -10,8 +10,8 @@
 
 namespace ttl {
 
-// An HTTP/2 client on a Unix socket that sends what it is told and nothing else,
-// for what no gRPC client does by itself. Has no calls. Not thread-safe.
+// An HTTP/2 client on a Unix socket, or in plain text on a port of this host, that sends what it is
+// told and nothing else, for what no gRPC client does by itself. Has no calls. Not thread-safe.
 class RawHttp2 {
  public:
   // How a connection begins.
@@ -22,6 +22,7 @@ class RawHttp2 {
 
   // Connects, and begins as told.
   explicit RawHttp2(const std::string& socket_path, Opening opening = Opening::kSettings);
+  explicit RawHttp2(int port, Opening opening = Opening::kSettings);
   ~RawHttp2();
   RawHttp2(const RawHttp2&) = delete;
   RawHttp2& operator=(const RawHttp2&) = delete;
@@ -43,6 +44,9 @@ class RawHttp2 {
   std::string ReadGoaway(absl::Duration duration);
 
  private:
+  template <typename Name>
+  RawHttp2(int fd, const Name& name, Opening opening);
+
   // Waits until `deadline` for more bytes; how many came, 0 at the end of the connection,
   // nothing if none came.
   std::optional<size_t> ReadMore(absl::Time deadline);

@@ -160,7 +160,7 @@ absl::Status RunAll(const Flags& flags, const WorkloadOptions& options) {
   const int64_t before = Operations(workload.Total());
   workload.Run(absl::Seconds(flags.seconds), flags.operations, never_stop);
   PrintPhase("operated", Operations(workload.Total()) - before, "operations", ran.Seconds());
-  absl::PrintF("live       %d of %d documents\n", workload.CountLive(WallNow()),
+  absl::PrintF("live       %d of %d documents\n", workload.CountLive(ttl::WallNow()),
                workload.planned_documents());
   if (flags.verify) status = Verify(workload, absl::Seconds(flags.verify_deadline_seconds));
   PrintTally(workload.Total());

@@ -48,6 +48,9 @@ class NoteStoreProcess:
 
 
 class NoteStoreExample(SidecarTestCase):
+    # What is due when it is first reported waits for so long.
+    flags = ("--policy-grace-seconds", "1")
+
     def setUp(self):
         super().setUp()
         self.client.create_container("notes", -1)

@@ -36,7 +36,8 @@ TEST(TimeHistogramTest, CountsExactlyWhileItemsSpreadOverFewSeconds) {
 }
 
 TEST(TimeHistogramTest, FewSecondsMayBeFarApart) {
-  const TimeHistogram histogram = HistogramOf(std::vector<int64_t>{1, kTallyNow, kTallyNow + 1, kMax});
+  const TimeHistogram histogram =
+      HistogramOf(std::vector<int64_t>{1, kTallyNow, kTallyNow + 1, kMax});
   EXPECT_EQ(histogram.CountUpTo(0).sum.items, 0);
   EXPECT_EQ(histogram.CountUpTo(kTallyNow).sum.items, 2);
   EXPECT_EQ(histogram.CountUpTo(kMax - 1).sum.items, 3);
@@ -92,7 +93,8 @@ TEST(TimeHistogramTest, RemovingWhatIsNotThereChangesNothing) {
 
 TEST(TimeHistogramTest, IsExactAgainOnceItWasEmpty) {
   TimeHistogram histogram = HistogramOf(EverySecond(kTallyNow, 8192));
-  for (const int64_t second : EverySecond(kTallyNow, 8192)) EXPECT_TRUE(histogram.Remove(second, 1));
+  for (const int64_t second : EverySecond(kTallyNow, 8192))
+    EXPECT_TRUE(histogram.Remove(second, 1));
   EXPECT_EQ(histogram.bucket_count(), 0u);
   histogram.Add(kTallyNow + 1, 1);
   EXPECT_EQ(histogram.CountUpTo(kTallyNow).sum.items, 0);
@@ -121,7 +123,7 @@ TEST(ItemTallyTest, CountsByKindOfItem) {
   tally.Add({kTallyNow, std::nullopt}, 100);
   tally.Add({kTallyNow, 50}, 200);
   tally.Add({kTallyNow, kNeverExpires}, 400);
-  tally.Add({kTallyNow, 0}, 800);           // not legal: never expires
+  tally.Add({kTallyNow, 0}, 800);      // not legal: never expires
   tally.Add({0, std::nullopt}, 1600);  // nor is this
   EXPECT_EQ(tally.total(), (ItemSum{5, 3100}));
 

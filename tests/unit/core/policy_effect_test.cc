@@ -73,7 +73,9 @@ TEST(PolicyEffectTest, ItemsWithATtlOfTheirOwnFollowTheSwitch) {
 TEST(PolicyEffectTest, TheForecastSaysWhatExpiresWithinEachHour) {
   TallyView view;
   view.complete = true;
-  const auto expires_at = [&](int64_t time) { view.spread.Add({kEffectNow - 1, time - kEffectNow + 1}, 1); };
+  const auto expires_at = [&](int64_t time) {
+    view.spread.Add({kEffectNow - 1, time - kEffectNow + 1}, 1);
+  };
   expires_at(kEffectNow);                   // expired already
   expires_at(kEffectNow + 1);               // within the first hour
   expires_at(kEffectNow + kHour);           // still

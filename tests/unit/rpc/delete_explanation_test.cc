@@ -124,8 +124,9 @@ TEST(ExplainDeleteTest, ExpiredButWaiting) {
 }
 
 TEST(ExplainDeleteTest, DueAndHeld) {
-  const DeleteExplanation held = ExplainDelete(
-      WithPolicy(60), Item(kNowSeconds - 60), {DeleteHold::kAllPaused, DeleteHold::kClockSuspect}, kTime);
+  const DeleteExplanation held =
+      ExplainDelete(WithPolicy(60), Item(kNowSeconds - 60),
+                    {DeleteHold::kAllPaused, DeleteHold::kClockSuspect}, kTime);
   EXPECT_THAT(held.holds, ElementsAre(DeleteHold::kAllPaused, DeleteHold::kClockSuspect));
   EXPECT_EQ(held.due_time, kNowSeconds);
   EXPECT_EQ(held.sentence,

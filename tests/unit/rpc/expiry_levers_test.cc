@@ -43,7 +43,8 @@ class ExpiryLeversTest : public testing::Test {
     return Call(sidecar_.expiry(), &ExpiryStub::ReportUsage, Proto<v1::ReportUsageRequest>(text));
   }
   absl::StatusOr<v1::ConfirmPolicyResponse> ConfirmPolicy(const std::string& text) {
-    return Call(sidecar_.expiry(), &ExpiryStub::ConfirmPolicy, Proto<v1::ConfirmPolicyRequest>(text));
+    return Call(sidecar_.expiry(), &ExpiryStub::ConfirmPolicy,
+                Proto<v1::ConfirmPolicyRequest>(text));
   }
   absl::StatusOr<v1::ConfirmStoreResponse> ConfirmStore(const std::string& store_id) {
     v1::ConfirmStoreRequest request;

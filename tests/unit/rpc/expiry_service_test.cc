@@ -65,7 +65,8 @@ class ExpiryServiceTest : public testing::Test {
     return Call(sidecar_.expiry(), &ExpiryStub::PauseDeletes, Proto<v1::PauseDeletesRequest>(text));
   }
   absl::StatusOr<v1::ResumeDeletesResponse> Resume(const std::string& text) {
-    return Call(sidecar_.expiry(), &ExpiryStub::ResumeDeletes, Proto<v1::ResumeDeletesRequest>(text));
+    return Call(sidecar_.expiry(), &ExpiryStub::ResumeDeletes,
+                Proto<v1::ResumeDeletesRequest>(text));
   }
   absl::StatusOr<v1::AcceptClockResponse> AcceptClock() {
     return Call(sidecar_.expiry(), &ExpiryStub::AcceptClock, v1::AcceptClockRequest());

@@ -85,7 +85,8 @@ INSTANTIATE_TEST_SUITE_P(
                s.store.last_error = "connection refused";
              },
              "The primary store cannot be reached: connection refused."},
-        Case{"StoreUnconfirmed", [](HealthSituation& s) { s.store.unconfirmed = "its store_id changed"; },
+        Case{"StoreUnconfirmed",
+             [](HealthSituation& s) { s.store.unconfirmed = "its store_id changed"; },
              "The primary store has to be confirmed: its store_id changed."},
         Case{"SkewTooLarge",
              [](HealthSituation& s) {

@@ -47,7 +47,8 @@ TEST(ItemViewTest, WhatFollowsFromThePolicy) {
   EXPECT_THAT(View(60, {kNowSeconds, 10}),
               EqualsProto(item + "ttl: 10 } effective_ttl: 10 ttl_source: TTL_SOURCE_ITEM "
                                  "expire_time: 1800000010 remaining_seconds: 10"));
-  EXPECT_THAT(View(60, {kNowSeconds, -1}), EqualsProto(item + "ttl: -1 } ttl_source: TTL_SOURCE_NONE"));
+  EXPECT_THAT(View(60, {kNowSeconds, -1}),
+              EqualsProto(item + "ttl: -1 } ttl_source: TTL_SOURCE_NONE"));
   EXPECT_THAT(View(std::nullopt, {kNowSeconds, 10}),
               EqualsProto(item + "ttl: 10 } ttl_source: TTL_SOURCE_NONE"));
 }

@@ -32,7 +32,8 @@ class ItemServiceTest : public testing::Test {
     return Call(sidecar_.items(), &ItemStub::UntrackItems, Proto<v1::UntrackItemsRequest>(text));
   }
   absl::StatusOr<v1::CheckVisibilityResponse> Check(const std::string& text) {
-    return Call(sidecar_.items(), &ItemStub::CheckVisibility, Proto<v1::CheckVisibilityRequest>(text));
+    return Call(sidecar_.items(), &ItemStub::CheckVisibility,
+                Proto<v1::CheckVisibilityRequest>(text));
   }
   absl::StatusOr<v1::ListItemsResponse> List(const std::string& text) {
     return Call(sidecar_.items(), &ItemStub::ListItems, Proto<v1::ListItemsRequest>(text));

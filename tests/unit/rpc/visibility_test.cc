@@ -98,7 +98,8 @@ Outcome Judge(std::optional<int64_t> default_ttl, const Tracked& tracked,
 }
 
 Answer JudgeOne(std::optional<int64_t> default_ttl, const Tracked& tracked,
-                const v1::VisibilityCheck& check, absl::Time now = absl::FromUnixSeconds(kNowSeconds)) {
+                const v1::VisibilityCheck& check,
+                absl::Time now = absl::FromUnixSeconds(kNowSeconds)) {
   const Outcome outcome = Judge(default_ttl, tracked, {check}, now);
   EXPECT_THAT(outcome.status, IsOk());
   return outcome.answers.at(0);
@@ -216,10 +217,11 @@ TEST(VisibilityTest, ImpossibleCarriedStateIsVisibleAndCounted) {
 TEST(VisibilityTest, UnreadableTrackedStateIsNotNeededWhereStateIsCarried) {
   Tracked tracked = Item(kNowSeconds, 10);
   tracked.unreadable = "b";
-  const Outcome carried =
-      Judge(-1, tracked, {Check("a"), Check("b", kNowSeconds - 20, 10), Check("b", kNowSeconds, 10)});
-  EXPECT_THAT(carried.answers, ElementsAre(Answer{kVisible, kNowSeconds + 10}, Answer{kExpired, kNowSeconds - 10},
-                                           Answer{kVisible, kNowSeconds + 10}));
+  const Outcome carried = Judge(
+      -1, tracked, {Check("a"), Check("b", kNowSeconds - 20, 10), Check("b", kNowSeconds, 10)});
+  EXPECT_THAT(carried.answers,
+              ElementsAre(Answer{kVisible, kNowSeconds + 10}, Answer{kExpired, kNowSeconds - 10},
+                          Answer{kVisible, kNowSeconds + 10}));
   EXPECT_THAT(Judge(-1, tracked, {Check("a"), Check("b")}).status,
               StatusIs(absl::StatusCode::kDataLoss));
 }

@@ -43,8 +43,9 @@ TEST(FieldReportsTest, B17DurationsHaveTheirUnitInTheNameOfTheOption) {
     EXPECT_TRUE(absl::IsInvalidArgument(ParseArguments(absl::StrCat(flag, "=500")).status()))
         << flag << " without a unit";
     for (const std::string value : {"500ms", "500000000ns", "0.5", "5s", "5 seconds", "1m"}) {
-      EXPECT_THAT(std::string(ParseArguments(absl::StrCat(flag, "-seconds=", value)).status().message()),
-                  AllOf(HasSubstr(flag), HasSubstr(value), HasSubstr("seconds, without a unit")));
+      EXPECT_THAT(
+          std::string(ParseArguments(absl::StrCat(flag, "-seconds=", value)).status().message()),
+          AllOf(HasSubstr(flag), HasSubstr(value), HasSubstr("seconds, without a unit")));
     }
   }
 }

@@ -10,14 +10,17 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "service/storage/database.h"
 #include "service/storage/log_tail.h"
 #include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
 
 namespace ttl {
 namespace {
@@ -48,11 +51,29 @@ class LiveLogsTest : public testing::Test {
   }
 
   // The files as a kill would leave them now.
+  // What a kill would leave now. A compaction that goes on meanwhile makes and removes files, and
+  // then the copy is none of any one instant.
   fs::path Killed() const {
+    const fs::path running = dir_.File("running");
     const fs::path copy = dir_.File("copy");
-    fs::remove_all(copy);
-    fs::copy(dir_.File("running"), copy);
+    EXPECT_TRUE(WaitUntil([&] {
+      const auto before = FilesOf(running);
+      fs::remove_all(copy);
+      std::error_code error;
+      fs::copy(running, copy, error);
+      return !error && FilesOf(running) == before && FilesOf(copy) == before;
+    }));
     return copy;
+  }
+
+  // Names and sizes.
+  static std::map<std::string, uintmax_t> FilesOf(const fs::path& directory) {
+    std::map<std::string, uintmax_t> files;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(directory, error)) {
+      files[entry.path().filename()] = entry.file_size(error);
+    }
+    return files;
   }
 
   absl::Status OpenStatus(const fs::path& copy) const {
