@@ -64,6 +64,8 @@ class StoreTlsTest : public testing::Test {
                         .key_file = File("sidecar.key"),
                         .ca_file = File("store-ca")};
     config.store_tls_server_name = kStoreName;
+    // What is due when it is first reported waits for so long.
+    config.policy_grace = absl::ZeroDuration();
     return config;
   }
 
