@@ -84,7 +84,7 @@ class Processes:
 
 def start_all(processes):
     directory = processes.directory
-    processes.start("ttl-sidecar", f"--data-dir={directory}/data",
+    processes.start("ttl-sidecar", f"--data-dir={directory}/data", "--policy-grace-seconds=1",
                     f"--listen-socket={directory}/sidecar.sock",
                     f"--store=unix:{directory}/store.sock",
                     f"--containers={directory}/containers.yaml")

@@ -249,7 +249,11 @@ export class Pod {
         : value === this.service
           ? join(this.folder, "postgres-socket")
           : this.#movedText(container, value);
-    return Object.fromEntries(env.map((variable) => [variable.name, valueOf(variable)]));
+    return {
+      // What a store has had all along waits for so long; a minute of it would show nothing more.
+      TTL_SIDECAR_POLICY_GRACE_SECONDS: "1",
+      ...Object.fromEntries(env.map((variable) => [variable.name, valueOf(variable)])),
+    };
   }
 
   #execute(program, args, env) {
