@@ -23,7 +23,7 @@ esac
 policy_grace_seconds=3
 max_deletes_per_second=10000
 bin=build/quick/bin
-# What compiling took on the machine of tests/README.md: processor time, cold.
+# Processor time of a cold build, as measured; see tests/README.md.
 compile_seconds=400
 work=$(mktemp -d "${TMPDIR:-/tmp}/ttl-quickstart.XXXXXX")
 store=unix:$work/store.sock
@@ -73,8 +73,6 @@ count_jobs() {
 build() {
   local start=$SECONDS log=$work/Building.log share shown=-1 line jobs
   jobs=$(count_jobs)
-  printf 'Building: compiles once, about %d minutes with %d at a time\n' \
-    $(((compile_seconds / jobs + 59) / 60)) "$jobs"
   NINJA_STATUS='[%p] ' cmake --build --preset quick -j "$jobs" \
     --target ttl-sidecar ttlctl document-store quickstart-demo 2>&1 |
     while IFS= read -r line; do
@@ -148,6 +146,8 @@ To stop:       kill ${pids[*]}; rm -r $work
 TEXT
 }
 
+printf 'The first time this compiles, which takes about %d minutes here.\n' \
+  $(((compile_seconds / $(count_jobs) + 59) / 60))
 step "Installing packages" deploy/install_packages.sh
 step "Configuring" cmake --preset quick
 build
