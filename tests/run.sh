@@ -165,6 +165,7 @@ section "Static checks"
 run "layers" tests/checks/check_layers.sh
 run "layer check can fail" tests/checks/check_layers_test.sh
 run "format" tests/checks/check_format.sh
+run "links" tests/checks/check_links.py
 run "buf lint" tests/checks/lint_protos.sh
 run "buf breaking" tests/checks/check_breaking.sh
 run "breaking check can fail" tests/checks/check_breaking_test.sh

@@ -43,17 +43,17 @@ def check_alerts(rules, tests, runbook):
         if f'alertname="{alert}"' not in tests and f"alertname: {alert}" not in tests:
             problems.append(f"no test makes {alert} fire")
         if f"\n### {alert}\n" not in runbook:
-            problems.append(f"deploy/README.md says nothing of {alert}")
+            problems.append(f"deploy/alerts.md says nothing of {alert}")
     for block in rules.split("- alert: ")[1:]:
         name = block.split("\n", 1)[0]
         wanted = ["severity: critical|severity: warning", "summary: ", "description: ",
-                  f"runbook_url: deploy/README.md#{name.lower()}$"]
+                  f"runbook_url: deploy/alerts.md#{name.lower()}$"]
         for pattern in wanted:
             if not re.search(pattern, block, re.MULTILINE):
                 problems.append(f"alert {name} has no {pattern}")
     for heading in re.findall(r"^### (Ttl(?:Sidecar|Postgres)\w+)$", runbook, re.MULTILINE):
         if heading not in alerts:
-            problems.append(f"deploy/README.md explains {heading}, which is no alert")
+            problems.append(f"deploy/alerts.md explains {heading}, which is no alert")
 
 
 def documented_metrics(text):
@@ -124,7 +124,7 @@ def main():
     check_names("alerts.yaml", rules, names)
     check_names("alerts_test.yaml", tests, names)
     check_names("dashboard.json", json.dumps(dashboard), names)
-    check_alerts(rules, tests, read(f"{root}/deploy/README.md"))
+    check_alerts(rules, tests, read(f"{root}/deploy/alerts.md"))
     check_dashboard(dashboard)
     check_documents(read(f"{root}/client/postgres/metrics.md"), read(postgres_path))
     write_rules(rules_path, dashboard)

@@ -2,7 +2,7 @@
 # check_monitoring.sh BIN: checks deploy/monitoring. The alert rules and their unit tests with
 # promtool; every metric that rules and dashboard use against scrapes of a real sidecar, which
 # metrics_process_test in the folder BIN takes, and of a real ttl-postgres; the scrapes themselves by
-# what Prometheus recommends; client/postgres/metrics.md against the latter; that each alert is made to fire in a test and has its paragraph in deploy/README.md.
+# what Prometheus recommends; client/postgres/metrics.md against the latter; that each alert is made to fire in a test and has its paragraph in deploy/alerts.md.
 #
 # promtool comes from Debian's package prometheus, unpacked below build/: installed, it would
 # start a server.

@@ -1,5 +1,5 @@
 // Generates the load of production clusters against a document store and its
-// sidecar, and compares every answer with an oracle of its own. See README.md.
+// sidecar, and compares every answer with an oracle of its own. See tests/bench/workload.md.
 
 #include <grpc/grpc.h>
 

@@ -40,7 +40,7 @@ def has(actual, shown):
 
 class BufCurl(SidecarTestCase):
     def test_every_example_answers_what_is_shown(self):
-        blocks = code_blocks("client/README.md", ["sh", "json"])
+        blocks = code_blocks("client/buf_curl.md", ["sh", "json"])
         commands, answers = blocks[::2], blocks[1::2]
         self.assertEqual([language for language, _ in commands], ["sh"] * len(answers))
         self.assertEqual([language for language, _ in answers], ["json"] * len(commands))

@@ -111,7 +111,7 @@ TEST(FrameGuardTest, LimitsFollowTheNumberOfCallsAtATime) {
   EXPECT_EQ(FrameLimits::ForCalls(1024).unacknowledged_calls, 1024);
   EXPECT_EQ(FrameLimits::ForCalls(1024).resets_per_second, 2048);
   EXPECT_EQ(FrameLimits::ForCalls(1).resets_per_second, 100);
-  // As deploy/README.md says.
+  // As deploy/sizing.md says.
   EXPECT_EQ(FrameLimits::ForCalls(1).header_block_bytes, 32 << 10);
   EXPECT_EQ(FrameLimits::ForCalls(1).pings_per_minute, 600);
 }
