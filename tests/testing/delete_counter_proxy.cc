@@ -38,9 +38,13 @@ class DeleteCounterProxy::Service final : public v1::PrimaryStoreService::Servic
     return batches_;
   }
 
-  std::vector<DeleteBatch> batches_as_sent() const {
+  std::vector<DeleteBatch> batches_as_sent(absl::Duration delete_deadline) const {
     MutexLock lock(mutex_);
-    std::vector<DeleteBatch> ordered = batches_as_sent_;
+    std::vector<DeleteBatch> ordered = batches_;
+    for (size_t i = 0; i < ordered.size(); ++i) {
+      const absl::Duration on_its_way = delete_deadline - time_left_[i];
+      ordered[i].at -= std::max(on_its_way, absl::ZeroDuration());
+    }
     std::stable_sort(ordered.begin(), ordered.end(),
                      [](const DeleteBatch& a, const DeleteBatch& b) { return a.at < b.at; });
     return ordered;
@@ -63,12 +67,13 @@ class DeleteCounterProxy::Service final : public v1::PrimaryStoreService::Servic
 
  private:
   void NoteArrival(const v1::DeleteItemsRequest& request) {
-    const absl::Duration not_after = absl::Seconds(request.not_after().seconds()) +
-                                     absl::Nanoseconds(request.not_after().nanos());
+    const absl::Time not_after = absl::FromUnixSeconds(request.not_after().seconds()) +
+                                 absl::Nanoseconds(request.not_after().nanos());
     MutexLock lock(mutex_);
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    const absl::Time time_of_day = absl::FromChrono(std::chrono::system_clock::now());
     batches_.push_back({absl::FromChrono(now), request.items_size()});
-    batches_as_sent_.push_back({not_after, request.items_size()});
+    time_left_.push_back(not_after - time_of_day);
   }
 
   void NoteAnswer(const v1::DeleteItemsRequest& request, const v1::DeleteItemsResponse& response) {
@@ -88,7 +93,8 @@ class DeleteCounterProxy::Service final : public v1::PrimaryStoreService::Servic
   const std::unique_ptr<v1::PrimaryStoreService::Stub> stub_;
   mutable Mutex mutex_;
   std::vector<DeleteBatch> batches_ ABSL_GUARDED_BY(mutex_);
-  std::vector<DeleteBatch> batches_as_sent_ ABSL_GUARDED_BY(mutex_);
+  // Of each batch, from its arrival to its not_after.
+  std::vector<absl::Duration> time_left_ ABSL_GUARDED_BY(mutex_);
   std::map<v1::DeleteOutcome, int64_t> outcomes_ ABSL_GUARDED_BY(mutex_);
   std::vector<float> lateness_seconds_ ABSL_GUARDED_BY(mutex_);
 };
@@ -111,8 +117,8 @@ DeleteCounterProxy::~DeleteCounterProxy() {
 
 std::vector<DeleteBatch> DeleteCounterProxy::batches() const { return service_->batches(); }
 
-std::vector<DeleteBatch> DeleteCounterProxy::batches_as_sent() const {
-  return service_->batches_as_sent();
+std::vector<DeleteBatch> DeleteCounterProxy::batches_as_sent(absl::Duration delete_deadline) const {
+  return service_->batches_as_sent(delete_deadline);
 }
 
 std::map<v1::DeleteOutcome, int64_t> DeleteCounterProxy::outcomes() const {

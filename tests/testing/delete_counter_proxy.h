@@ -33,9 +33,11 @@ class DeleteCounterProxy {
   // All batches that arrived, in order, by the steady clock.
   std::vector<DeleteBatch> batches() const;
 
-  // The same batches by when the sidecar says it sent them: by their not_after,
-  // which lies a fixed time after that. Ordered by it.
-  std::vector<DeleteBatch> batches_as_sent() const;
+  // The same batches, by the same clock, by when they were sent at the earliest; ordered by
+  // that. A sidecar sets not_after `delete_deadline` after the instant of sending. How long ago
+  // that was is read from the time of day when a batch arrives, so that a time of day that is
+  // set during the run moves no batch but those on their way.
+  std::vector<DeleteBatch> batches_as_sent(absl::Duration delete_deadline) const;
 
   // Items answered so far, by outcome. Items of calls that failed are counted
   // under UNSPECIFIED.
