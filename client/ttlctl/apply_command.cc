@@ -223,9 +223,8 @@ ExitCode Apply(Session& session, const ApplyArguments& arguments) {
 
 void AddApplyCommand(CLI::App& app, Command& chosen) {
   auto arguments = std::make_shared<ApplyArguments>();
-  CLI::App* command =
-      AddCommand(app, "apply", "Create and change containers so that they are as in a file",
-                 arguments, Apply, chosen);
+  CLI::App* command = AddCommand(app, "apply", "Create and update containers from a YAML file",
+                                 arguments, Apply, chosen);
   AddTextOption(*command, "-f,--file",
                 "File of containers in YAML, as for ttl-sidecar --containers; or -, standard input",
                 arguments->file)

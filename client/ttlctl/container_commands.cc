@@ -142,11 +142,10 @@ void AddEtag(CLI::App& command, ContainerArguments& arguments) {
 
 void AddConfirm(CLI::App& containers, Command& chosen) {
   auto arguments = std::make_shared<ConfirmArguments>();
-  CLI::App* confirm =
-      AddCommand(containers, "confirm",
-                 "Confirm a change of policy that pulled the brake, and adopted items that wait: "
-                 "what they made due is deleted",
-                 arguments, Confirm, chosen);
+  CLI::App* confirm = AddCommand(containers, "confirm",
+                                 "Confirm a policy change that pulled the brake, and adopted items "
+                                 "that wait; the items are then deleted",
+                                 arguments, Confirm, chosen);
   AddContainerId(*confirm, "ID", [arguments = arguments.get()](std::string id) {
     arguments->container = std::move(id);
   });
@@ -164,9 +163,9 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
       AddCommand(*containers, "create", "Create a container", create_arguments, Create, chosen);
   AddId(*create, *create_arguments);
   AddPolicyOptions(*create, *create_arguments);
-  create->add_flag("--dry-run", create_arguments->dry_run,
-                   "Create nothing; read the store and say what the container would do to its "
-                   "items");
+  create->add_flag(
+      "--dry-run", create_arguments->dry_run,
+      "Create nothing; read the store and show what the container would hide and delete");
 
   auto get_arguments = std::make_shared<ContainerArguments>();
   AddId(*AddCommand(*containers, "get", "Show one container", get_arguments, Get, chosen),
@@ -176,13 +175,13 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
              chosen);
 
   auto set_arguments = std::make_shared<ChangeArguments>();
-  CLI::App* set = AddCommand(*containers, "set", "Change the given settings and no others",
+  CLI::App* set = AddCommand(*containers, "set", "Change the given settings, and no others",
                              set_arguments, Set, chosen);
   AddId(*set, *set_arguments);
   AddPolicyOptions(*set, *set_arguments);
   AddEtag(*set, *set_arguments);
   set->add_flag("--dry-run", set_arguments->dry_run,
-                "Change nothing; say what the change would do to the tracked items");
+                "Change nothing; show what the change would hide and delete");
 
   AddConfirm(*containers, chosen);
 

@@ -134,10 +134,9 @@ ExitCode ListStuck(Session& session, const StuckArguments& arguments) {
 
 void AddStuck(CLI::App& app, Command& chosen) {
   auto arguments = std::make_shared<StuckArguments>();
-  CLI::App* stuck = AddCommand(app, "stuck",
-                               "List the items whose delete has failed, by the time of their next "
-                               "try",
-                               arguments, ListStuck, chosen);
+  CLI::App* stuck =
+      AddCommand(app, "stuck", "List items whose delete failed, ordered by their next attempt",
+                 arguments, ListStuck, chosen);
   AddContainerId(*stuck, "CONTAINER", [arguments = arguments.get()](std::string id) {
     arguments->container = std::move(id);
   });
@@ -157,17 +156,19 @@ void AddTarget(CLI::App& command, TargetArguments& arguments) {
 
 void AddExpiryCommands(CLI::App& app, Command& chosen) {
   auto status_arguments = std::make_shared<TargetArguments>();
-  CLI::App* status = AddCommand(app, "status", "How far deletion has come, and what holds it back",
-                                status_arguments, Status, chosen);
+  CLI::App* status =
+      AddCommand(app, "status", "Show the progress of deletes and what holds them back",
+                 status_arguments, Status, chosen);
   AddTextOption(*status, "CONTAINER", "Id of one container; all if absent",
                 status_arguments->container);
 
   auto pause_arguments = std::make_shared<TargetArguments>();
   CLI::App* pause =
-      AddCommand(app, "pause", "Stop deletes until they are resumed; visibility is not affected",
+      AddCommand(app, "pause", "Suspend deletes until they are resumed; visibility is not affected",
                  pause_arguments, Pause, chosen);
   AddTarget(*pause, *pause_arguments);
-  AddTextOption(*pause, "--reason", "Why, for whoever finds the pause", pause_arguments->reason)
+  AddTextOption(*pause, "--reason", "Reason, shown to whoever finds the pause",
+                pause_arguments->reason)
       ->required();
 
   auto resume_arguments = std::make_shared<TargetArguments>();

@@ -28,7 +28,7 @@ ExitCode Health(Session& session, const HealthArguments& arguments) {
 
 void AddHealthCommand(CLI::App& app, Command& chosen) {
   auto arguments = std::make_shared<HealthArguments>();
-  CLI::App* command = AddCommand(app, "health", "Ask whether the server is serving; for probes",
+  CLI::App* command = AddCommand(app, "health", "Check whether the server is serving; for probes",
                                  arguments, Health, chosen);
   AddTextOption(*command, "--service",
                 "startup, readiness or liveness; without it: the server as a whole, which is as "

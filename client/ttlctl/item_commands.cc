@@ -267,7 +267,7 @@ void AddList(CLI::App& items, Command& chosen) {
 }  // namespace
 
 void AddItemCommands(CLI::App& app, Command& chosen) {
-  CLI::App* items = app.add_subcommand("items", "What is tracked of single items");
+  CLI::App* items = app.add_subcommand("items", "Show, check or report single items");
   items->require_subcommand(1);
   AddTrack(*items, chosen);
   AddUntrack(*items, chosen);

@@ -60,9 +60,8 @@ void AddLimitCommands(CLI::App& app, Command& chosen) {
   CLI::App* limits = app.add_subcommand("limits", "Limits over all containers");
   limits->require_subcommand(1);
   auto limit_arguments = std::make_shared<LimitArguments>();
-  CLI::App* set =
-      AddCommand(*limits, "set", "Change a limit; it acts at once and lasts over restarts",
-                 limit_arguments, Set, chosen);
+  CLI::App* set = AddCommand(*limits, "set", "Change a limit, at once and durably", limit_arguments,
+                             Set, chosen);
   AddParsedOption(*set, "--max-deletes-per-second",
                   "Most deletes per second over all containers; 0: no deletes; none: no limit; "
                   "default: what the server's own option says",

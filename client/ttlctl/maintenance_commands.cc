@@ -219,16 +219,15 @@ ExitCode Backup(Session& session, const BackupArguments& arguments) {
 
 void AddReconcile(CLI::App& app, Command& chosen) {
   auto arguments = std::make_shared<ReconcileArguments>();
-  CLI::App* command = AddCommand(
-      app, "reconcile",
-      "Compare what is tracked with the items of the primary store, and make it agree; what is "
-      "reported meanwhile wins",
-      arguments, Reconcile, chosen);
+  CLI::App* command =
+      AddCommand(app, "reconcile",
+                 "Make the tracked items agree with the primary store; concurrent reports win",
+                 arguments, Reconcile, chosen);
   AddTextOption(*command, "CONTAINER", "Id of the container", arguments->container);
   command->add_flag("--all", arguments->all, "All containers");
-  command->add_flag("--dry-run", arguments->dry_run, "Only compare: change nothing");
+  command->add_flag("--dry-run", arguments->dry_run, "Compare only, change nothing");
   command->add_flag("--detach", arguments->detach,
-                    "Do not wait for its end; ttlctl rebuild follows it");
+                    "Do not wait for the end; follow it with ttlctl rebuild");
 }
 
 }  // namespace
@@ -237,15 +236,14 @@ void AddMaintenanceCommands(CLI::App& app, Command& chosen) {
   AddReconcile(app, chosen);
   auto none = std::make_shared<NoArguments>();
   AddCommand(app, "rebuild",
-             "Reconcile all containers, or follow the rebuild or reconciliation that is under way",
-             none, Rebuild, chosen);
-  AddCommand(
-      app, "verify",
-      "Read and check everything stored, at low priority; exits with 1 if there are problems", none,
-      Verify, chosen);
+             "Reconcile all containers, or follow a running rebuild or reconciliation", none,
+             Rebuild, chosen);
+  AddCommand(app, "verify",
+             "Read and check all stored data at low priority; exits with 1 if there are problems",
+             none, Verify, chosen);
   auto backup_arguments = std::make_shared<BackupArguments>();
   CLI::App* backup =
-      AddCommand(app, "backup", "Write everything stored to a new file, for ttl-sidecar --restore",
+      AddCommand(app, "backup", "Write all stored data to a new file, for ttl-sidecar --restore",
                  backup_arguments, Backup, chosen);
   AddTextOption(*backup, "FILE", "File to write; must not exist", backup_arguments->file)
       ->required();

@@ -59,21 +59,21 @@ struct NumberOption {
 
 constexpr NumberOption kNumberOptions[] = {
     {"--max-deletes-per-second", "default", "delete_policy.max_deletes_per_second",
-     "Most deletes sent to the store per second; 0: none; default: what the server gives to "
-     "containers that say nothing",
+     "Maximum deletes per second; 0: no deletes; default: --container-max-deletes-per-second of "
+     "the server",
      &v1::DeletePolicy::set_max_deletes_per_second,
      &v1::DeletePolicy::clear_max_deletes_per_second},
     {"--request-units-per-second", "none", "delete_policy.request_units_per_second",
-     "Throughput of the container, of which deletes use only what requests leave over; none: "
-     "deletes do not look at usage",
+     "Throughput of the container; deletes use only what requests leave over; none: deletes ignore "
+     "usage",
      &v1::DeletePolicy::set_request_units_per_second,
      &v1::DeletePolicy::clear_request_units_per_second},
     {"--request-units-per-delete", "none", "delete_policy.request_units_per_delete",
-     "What a delete costs until the store says it; none: 1",
+     "Cost of a delete until the store reports it; none: 1",
      &v1::DeletePolicy::set_request_units_per_delete,
      &v1::DeletePolicy::clear_request_units_per_delete},
     {"--min-deletes-per-second", "none", "delete_policy.min_deletes_per_second",
-     "Deletes per second even if requests leave nothing over; none: 0",
+     "Minimum deletes per second, even if requests leave nothing over; none: 0",
      &v1::DeletePolicy::set_min_deletes_per_second,
      &v1::DeletePolicy::clear_min_deletes_per_second},
 };
@@ -94,8 +94,8 @@ void AddNumberOption(CLI::App& command, const NumberOption& option, ContainerArg
 
 void AddBrakeOptions(CLI::App& command, BrakeEdit& edit) {
   AddParsedOption(command, "--brake-items",
-                  "Stop and ask if one change of policy makes more items due than this; none: no "
-                  "such limit",
+                  "Hold deletes for confirmation if a policy change makes more items due than "
+                  "this; none: no limit",
                   "N|none", [&edit](const std::string& text) {
                     int64_t items = 0;
                     if (text != "none" && !absl::SimpleAtoi(text, &items)) {
@@ -107,8 +107,8 @@ void AddBrakeOptions(CLI::App& command, BrakeEdit& edit) {
                     });
                   });
   AddParsedOption(command, "--brake-percent",
-                  "Stop and ask if one change of policy makes a larger share of the items due, in "
-                  "percent; none: no such limit",
+                  "Hold deletes for confirmation if a policy change makes a larger percentage of "
+                  "the items due; none: no limit",
                   "X|none", [&edit](const std::string& text) {
                     const auto percent = ParseNumberOr("--brake-percent", text, "none");
                     edit.changes.push_back([percent](v1::PolicyBrake& brake) {
@@ -117,7 +117,7 @@ void AddBrakeOptions(CLI::App& command, BrakeEdit& edit) {
                     });
                   });
   AddIntegerOption(command, "--brake-release-seconds",
-                   "After how long the brake lets go by itself; a day if not given",
+                   "Time after which the brake releases by itself; default: one day",
                    [&edit](int64_t seconds) {
                      edit.changes.push_back([seconds](v1::PolicyBrake& brake) {
                        brake.mutable_release_after()->set_seconds(seconds);
@@ -140,20 +140,20 @@ std::optional<v1::PolicyBrake> BrakeEdit::Apply(v1::PolicyBrake brake) const {
 
 void AddPolicyOptions(CLI::App& command, ContainerArguments& arguments) {
   AddParsedOption(command, "--default-ttl",
-                  "Time to live in seconds of items that have none of their own; -1: items "
-                  "expire only by their own ttl; off: nothing expires",
+                  "Time to live in seconds of items without a ttl; -1: only items with a ttl "
+                  "expire; off: nothing expires",
                   "N|-1|off", [&arguments](const std::string& text) {
                     arguments.named_fields.push_back("default_ttl");
                     ParseDefaultTtl(text, arguments.container);
                   });
-  AddParsedOption(command, "--indexing-mode", "How the expiry index is kept",
+  AddParsedOption(command, "--indexing-mode", "How the expiry index is maintained",
                   "consistent|lazy|none", [&arguments](const std::string& text) {
                     arguments.named_fields.push_back("indexing_mode");
                     ParseIndexingMode(text, arguments.container);
                   });
   AddIntegerOption(
       command, "--delay-seconds",
-      "How long an expired item is kept, invisible, before it may be deleted",
+      "Minimum time between the expiry of an item and its delete; the item is invisible meanwhile",
       [&arguments](int64_t seconds) {
         arguments.named_fields.push_back("delete_policy.delay");
         arguments.container.mutable_delete_policy()->mutable_delay()->set_seconds(seconds);

@@ -17,21 +17,18 @@ bool WantsTls(const TlsOptions& options) {
 }  // namespace
 
 void AddTlsOptions(CLI::App& app, TlsOptions& options) {
-  app.add_flag("--tls", options.tls,
-               "Connect by TLS; not needed if one of the next four options is given");
+  app.add_flag("--tls", options.tls, "Connect over TLS; implied by the next four options");
   AddTextOption(app, "--ca-file",
-                "PEM file of the CAs of the sidecar; those of the system if "
-                "not given",
+                "PEM file with the CAs that sign the sidecar's certificate; default: the system's",
                 options.files.ca_file)
       ->envname("TTL_SIDECAR_CA_FILE");
-  AddTextOption(app, "--cert-file", "PEM file of the certificate to show to the sidecar",
-                options.files.cert_file)
+  AddTextOption(app, "--cert-file", "PEM file with the client certificate", options.files.cert_file)
       ->envname("TTL_SIDECAR_CERT_FILE");
-  AddTextOption(app, "--key-file", "PEM file of the key of --cert-file", options.files.key_file)
+  AddTextOption(app, "--key-file", "PEM file with the private key of --cert-file",
+                options.files.key_file)
       ->envname("TTL_SIDECAR_KEY_FILE");
   AddTextOption(app, "--server-name",
-                "Name that the certificate of the sidecar must have; the "
-                "host of --server if not given",
+                "Name expected in the sidecar's certificate; default: the host of --server",
                 options.server_name)
       ->envname("TTL_SIDECAR_SERVER_NAME");
 }

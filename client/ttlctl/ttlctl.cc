@@ -46,9 +46,8 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
       ->default_str(options.server);
   AddParsedOption(
       app, "--timeout-seconds",
-      "Longest time for each call; 1 for checks, 5 for reports, 15 for the rest if "
-      "not given",
-      "X", [&options](const std::string& text) {
+      "Deadline of each call; default: 1 for checks, 5 for reports, 15 for the rest", "X",
+      [&options](const std::string& text) {
         double seconds;
         if (!absl::SimpleAtod(text, &seconds) || !std::isfinite(seconds) || seconds <= 0) {
           throw CLI::ValidationError("--timeout-seconds",

@@ -196,96 +196,95 @@ spdlog::level::level_enum ParseLogLevel(const std::string& flag, const std::stri
 }
 
 void DeclareListening(Flags& flags, ServerConfig& config) {
-  flags.Repeated("--listen-socket", "PATH[,OPTIONS]", config.listen_sockets, ParseListenSocket,
-                 config.listen_sockets[0].path,
-                 "Unix socket to listen on; its directory must exist. Empty: none. Options: "
-                 "mode=OCTAL and group=GROUP in place of --socket-mode and --socket-group, and "
-                 "roles=ROLE+ROLE for what everyone who connects may do (store, reader, admin; "
-                 "without it: all). May be given several times");
+  flags.Repeated(
+      "--listen-socket", "PATH[,OPTIONS]", config.listen_sockets, ParseListenSocket,
+      config.listen_sockets[0].path,
+      "Unix socket to listen on; its directory must exist. Empty: none. Options: mode=OCTAL and "
+      "group=GROUP override --socket-mode and --socket-group; roles=ROLE+ROLE (store, reader, "
+      "admin) limits what its clients may do; default: all roles. May be repeated");
   flags.Add(
       "--socket-mode", "OCTAL",
       [&config](const std::string& value) {
         config.socket_mode = ReadValue("--socket-mode", value, ParseMode);
       },
-      "0660", "File mode of the sockets: who may connect");
+      "0660", "File mode of the Unix sockets; it decides who may connect");
   flags.Text("--socket-group", "GROUP", config.socket_group,
-             "Group of the sockets, by name or number. Without it: the group of the process");
+             "Group of the Unix sockets, by name or number; default: the group of the process");
   flags.Repeated("--listen-tcp", "HOST:PORT[,roles=ROLE+ROLE]", config.listen_tcp, ParseListenTcp,
                  "",
-                 "TCP address to listen on as well. Port 0 takes a free one and logs it. Roles are "
-                 "those of everyone who connects; without them a caller has those that "
-                 "--access-file gives to its certificate. May be given several times. Without it: "
-                 "none");
+                 "TCP address to listen on. Port 0 picks a free port and logs it. roles=ROLE+ROLE "
+                 "applies to every client; without it, a client has the roles that --access-file "
+                 "grants to its certificate. May be repeated; default: none");
   flags.Add(
       "--health-tcp", "HOST:PORT",
       [&config](const std::string& value) {
         config.health_tcp = ReadValue("--health-tcp", value, ParseHostPort);
       },
       "",
-      "TCP address that serves grpc.health.v1 in plain text, and nothing else: for probes that "
-      "have no certificate. Without it: none");
+      "TCP address that serves only grpc.health.v1, in plain text, for probes that have no "
+      "certificate; default: none");
 }
 
 void DeclareSecurity(Flags& flags, ServerConfig& config) {
   flags.Text("--tls-cert-file", "FILE", config.tls.cert_file,
-             "PEM file of our certificate, and of those that lead to its CA, for TCP. Certificates "
-             "and keys are read again when the files change");
-  flags.Text("--tls-key-file", "FILE", config.tls.key_file, "PEM file of the certificate's key");
+             "PEM file with the server certificate chain for TCP. Certificate and key files are "
+             "reloaded when they change");
+  flags.Text("--tls-key-file", "FILE", config.tls.key_file,
+             "PEM file with the private key of --tls-cert-file");
   flags.Text("--tls-client-ca-file", "FILE", config.tls.ca_file,
-             "PEM file of the CAs of clients. With it a client must show a certificate of theirs");
+             "PEM file with the CAs that sign client certificates; clients must then present one");
   flags.Switch(
       "--insecure-tcp", config.insecure_tcp,
-      "Serve TCP in plain text, to whoever connects; each address must then say its roles");
+      "Serve TCP in plain text, without authentication; each --listen-tcp must then set roles");
   flags.Text("--access-file", "FILE", config.access_file,
-             "YAML file of the roles that client certificates have, by their URI, DNS name or "
-             "common name. Without it: none");
-  flags.Switch("--reflection", config.reflection,
-               "Serve gRPC's reflection, by which tools such as grpcurl and buf curl find out what "
-               "services and messages look like, to callers of any role");
-  flags.Text("--store-tls-ca-file", "FILE", config.store_tls.ca_file,
-             "PEM file of the CAs of the store. With it the connection to the store is TLS");
+             "YAML file that grants roles to client certificates by URI, DNS name or common name; "
+             "default: none");
+  flags.Switch(
+      "--reflection", config.reflection,
+      "Serve gRPC server reflection, used by grpcurl and buf curl, to callers with any role");
+  flags.Text(
+      "--store-tls-ca-file", "FILE", config.store_tls.ca_file,
+      "PEM file with the CAs that sign the store's certificate; connects to the store over TLS");
   flags.Text("--store-tls-cert-file", "FILE", config.store_tls.cert_file,
-             "PEM file of the certificate to show to the store. Without it: none");
+             "PEM file with the client certificate for the store; default: none");
   flags.Text("--store-tls-key-file", "FILE", config.store_tls.key_file,
-             "PEM file of that certificate's key");
+             "PEM file with the private key of --store-tls-cert-file");
   flags.Text("--store-tls-server-name", "NAME", config.store_tls_server_name,
-             "Name that the store's certificate must have. Without it: the host of --store");
+             "Name expected in the store's certificate; default: the host of --store");
   flags.Switch("--insecure-store", config.insecure_store,
-               "Let the connection to a store at a TCP address be plain text");
+               "Allow a plain-text connection to a store at a TCP address");
 }
 
 void DeclareDeleting(Flags& flags, ServerConfig& config) {
   flags.Add(
       "--store", "ADDRESS",
       [&config](const std::string& value) { config.store = CheckStoreAddress("--store", value); },
-      "", "gRPC address of the primary store. Without it nothing is deleted");
+      "", "gRPC address of the primary store; default: none, and nothing is deleted");
   flags.Rate("--max-deletes-per-second", config.max_deletes_per_second,
-             "Most deletes sent per second, all containers together. 0: no deletes. Without it: no "
-             "limit. What ttlctl limits set has set since counts instead");
+             "Maximum deletes per second over all containers. 0: no deletes; default: no limit. "
+             "ttlctl limits set overrides it");
   flags.Rate("--container-max-deletes-per-second", config.container_max_deletes_per_second,
-             "Most deletes sent per second for each container that does not set its own limit. 0: "
-             "no deletes. Without it: no limit");
+             "Maximum deletes per second of each container that sets no limit of its own. 0: no "
+             "deletes; default: no limit");
   flags.Count("--delete-batch-items", "items", config.delete_batch_items, 10000,
-              "Most items in one DeleteItems call");
+              "Maximum items per DeleteItems call");
   flags.Count("--max-calls-under-way", "calls", config.max_calls_under_way, 64,
-              "Most DeleteItems calls under way at the same time; a container has one at most");
-  flags.Seconds(
-      "--delete-deadline-seconds", config.delete_deadline, 300,
-      "Deadline of one DeleteItems call, in seconds. Changes that loosen a policy, pauses "
-      "and removals wait at most this long for deletes on their way");
-  flags.Seconds(
-      "--policy-grace-seconds", config.policy_grace, 30 * kMaxSeconds,
-      "How long after a policy got stricter deletes still spare what the old policy would "
-      "have kept, in seconds");
+              "Maximum concurrent DeleteItems calls; a container has at most one");
+  flags.Seconds("--delete-deadline-seconds", config.delete_deadline, 300,
+                "Deadline of a DeleteItems call, in seconds. Loosening a policy, pausing deletes "
+                "and deleting a container wait at most this long for deletes in flight");
+  flags.Seconds("--policy-grace-seconds", config.policy_grace, 30 * kMaxSeconds,
+                "Grace after a policy is tightened, in seconds: items that the old policy would "
+                "have kept are not deleted before it ends");
   flags.Seconds("--max-store-clock-skew-seconds", config.max_store_clock_skew, kMaxSeconds,
-                "Deletes wait while our clock and the store's are farther apart than this, in "
-                "seconds");
+                "Maximum difference between the sidecar's clock and the store's, in seconds; "
+                "deletes are suspended while it is larger");
   flags.Whole("--not-found-burst-items", "items", config.not_found_burst_items, 0, 1000000000, 1,
-              "So many answers of NOT_FOUND in a row, over all containers, put the store in doubt: "
-              "deletes wait until ttlctl store confirm. 0: never");
-  flags.Switch("--start-paused", config.start_paused,
-               "Pause all deletes at the start, unless they are paused already; after a restore, "
-               "for example. They go on after ttlctl resume --all");
+              "Suspend deletes after this many consecutive NOT_FOUND answers, over all containers, "
+              "until ttlctl store confirm. 0: never");
+  flags.Switch(
+      "--start-paused", config.start_paused,
+      "Pause all deletes at start, after a restore for example, until ttlctl resume --all");
 }
 
 RebuildMode ParseRebuildMode(const std::string& flag, const std::string& value) {
@@ -297,34 +296,34 @@ RebuildMode ParseRebuildMode(const std::string& flag, const std::string& value) 
 
 void DeclareStorage(Flags& flags, ServerConfig& config) {
   flags.Text("--data-dir", "DIR", config.data_dir,
-             "Directory of the database; created if missing, its parent must exist");
+             "Directory of the database; created if missing. Its parent must exist");
   flags.Text("--containers", "FILE", config.containers_file,
-             "YAML file of containers to create or change at start. Without it: none");
+             "YAML file of containers to create or change at start; default: none");
   flags.Add(
       "--rebuild-from-store", "MODE",
       [&config](const std::string& value) {
         config.rebuild_from_store = ParseRebuildMode("--rebuild-from-store", value);
       },
       "never",
-      "Rebuild what is tracked from the items of the store, which must implement ScanItems; not "
-      "ready until that is done. never, if-needed (the data directory is empty, damaged, restored "
-      "or repaired, or an earlier rebuild has not finished) or always (at every start)");
+      "When to rebuild the tracked items from the store, which must implement ScanItems: never, "
+      "if-needed (the data directory is empty, damaged, restored or repaired, or an earlier "
+      "rebuild did not finish) or always (at every start). The sidecar is not ready until the "
+      "rebuild is done");
   flags.Count("--scan-items-per-second", "items", config.scan_items_per_second, 10000000,
-              "Most items per second read from the store by a rebuild or reconciliation");
+              "Maximum items per second that a rebuild or reconciliation reads from the store");
   flags.Mib("--cache-mib", config.cache_bytes, kMaxMib,
-            "Memory for tracked items kept at hand, in MiB");
+            "Size of the cache of tracked items, in MiB");
   flags.Mib("--block-cache-mib", config.block_cache_bytes, kMaxMib,
-            "Memory for blocks of the database, in MiB");
+            "Size of LevelDB's block cache, in MiB");
   flags.Count("--max-queued-writes", "changes", config.max_queued_writes, 10000000,
-              "Changes waiting to be committed beyond which reports are refused with "
-              "RESOURCE_EXHAUSTED");
+              "Maximum changes waiting for commit; further reports fail with RESOURCE_EXHAUSTED");
   flags.Mib("--max-queued-mib", config.max_queued_bytes, kMaxMib,
-            "The same bound in MiB of waiting changes");
+            "Maximum size of the changes waiting for commit, in MiB");
   flags.Mib("--report-floor-mib", config.report_floor_bytes, kMaxMib,
-            "Free space of the volume below which reports are refused, in MiB");
+            "Minimum free space of the volume for accepting reports, in MiB");
   flags.Mib("--outcome-floor-mib", config.outcome_floor_bytes, kMaxMib,
-            "Free space of the volume below which deletes and changes of policy stop as well, in "
-            "MiB; not above --report-floor-mib");
+            "Minimum free space of the volume for deletes and policy changes, in MiB; at most "
+            "--report-floor-mib");
 }
 
 void DeclareMetrics(Flags& flags, ServerConfig& config) {
@@ -334,55 +333,55 @@ void DeclareMetrics(Flags& flags, ServerConfig& config) {
         config.metrics_listen = ParseMetricsListen("--metrics-listen", value);
       },
       "",
-      "Where Prometheus's metrics are: http://HOST:PORT/metrics, or unix:PATH for a socket. "
-      "Without "
-      "encryption or authentication: who can reach it reads the names of containers. Port 0 takes "
-      "a free one and logs it. Without it: nowhere");
-  flags.Whole("--metrics-containers", "containers", config.metrics_containers, 0, 1000, 1,
-              "Most containers with metrics of their own; the others are shown as one, \"other\"");
+      "Address that serves Prometheus metrics: HOST:PORT for http://HOST:PORT/metrics, or "
+      "unix:PATH. Neither encrypted nor authenticated: whoever reaches it can read container "
+      "names. Port 0 picks a free port and logs it; default: none");
+  flags.Whole(
+      "--metrics-containers", "containers", config.metrics_containers, 0, 1000, 1,
+      "Maximum containers with metrics of their own; the others are summed up as \"other\"");
 }
 
 void DeclareProcess(Flags& flags, ServerConfig& config) {
   flags.Mib("--max-message-mib", config.max_message_bytes, 1024,
-            "Largest gRPC message accepted, in MiB");
+            "Maximum size of a gRPC message, in MiB");
   flags.Count("--max-connections", "connections", config.max_connections, 1000000,
-              "Most connections to all addresses together; those beyond it are closed at once");
+              "Maximum connections over all addresses; further ones are closed at once");
   flags.Count("--max-streams-per-connection", "calls", config.max_streams_per_connection, 100000,
-              "Most calls under way on one connection");
-  flags.Mib("--rpc-memory-mib", config.rpc_memory_bytes, kMaxMib,
-            "Memory that gRPC may use for calls under way, in MiB");
-  flags.Whole("--call-threads", "threads", config.call_threads, 0, 64, 1,
-              "Threads that answer the calls of the data path. 0: half of the cores, 1 to 8");
+              "Maximum concurrent calls per connection");
+  flags.Mib("--rpc-memory-mib", config.rpc_memory_bytes, kMaxMib, "Memory quota of gRPC, in MiB");
+  flags.Whole(
+      "--call-threads", "threads", config.call_threads, 0, 64, 1,
+      "Threads that serve checks and reports. 0: half of the cores, at least 1 and at most 8");
   flags.Seconds("--stop-deadline-seconds", config.stop_deadline, 3600,
-                "Longest time from SIGTERM to the end of the process, in seconds");
+                "Maximum time from SIGTERM to exit, in seconds");
   flags.Add(
       "--log-level", "LEVEL",
       [&config](const std::string& value) {
         config.log_level = ParseLogLevel("--log-level", value);
       },
-      "info", "Least important lines to log: trace, debug, info, warning or error");
+      "info", "Minimum level of log lines: trace, debug, info, warning or error");
 }
 
 bool MayBeRepeated(const CLI::Option& option) { return option.get_expected_max() > 1; }
 
 // What is done instead of serving; not for the file or the environment.
 void DeclareRecovery(CLI::App& app, ServerConfig& config) {
-  CLI::Option* check =
-      app.add_flag("--check-data-dir", config.check_data_dir,
-                   "Check the database of --data-dir, which nothing may be using, and exit: 0 if "
-                   "it is sound, 1 if not")
-          ->configurable(false);
+  CLI::Option* check = app.add_flag("--check-data-dir", config.check_data_dir,
+                                    "Check the database in --data-dir, which must not be in use, "
+                                    "and exit: 0 if it is sound, 1 if not")
+                           ->configurable(false);
   CLI::Option* restore =
-      app.add_option("--restore", config.restore_file,
-                     "Make the database of --data-dir, which must be empty or missing, of a backup "
-                     "(ttlctl backup), and exit. Its deletes are paused until ttlctl resume --all")
+      app.add_option(
+             "--restore", config.restore_file,
+             "Create the database in --data-dir, which must be empty or missing, from a backup "
+             "(ttlctl backup), and exit. Deletes are paused until ttlctl resume --all")
           ->type_name("FILE")
           ->configurable(false)
           ->excludes(check);
   app.add_option("--repair", config.repair_source,
-                 "Make the database of --data-dir, which must be empty or missing, of what can "
-                 "still be read of a damaged one, which stays as it is, and exit. Its deletes are "
-                 "paused until ttlctl resume --all")
+                 "Create the database in --data-dir, which must be empty or missing, from what can "
+                 "be read of the damaged database in DIR, and exit. DIR is not changed. Deletes "
+                 "are paused until ttlctl resume --all")
       ->type_name("DIR")
       ->configurable(false)
       ->excludes(check)
@@ -539,7 +538,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   Flags flags(app);
   flags
       .Text("--config", "FILE", config_file,
-            "File with lines of the form flag-without-dashes = value. Without it: none")
+            "TOML file of options, as flag-without-dashes = value; default: none")
       ->configurable(false);
   DeclareListening(flags, line.config);
   DeclareSecurity(flags, line.config);
