@@ -17,18 +17,6 @@ int64_t CeilUnixSeconds(absl::Time time) {
 
 }  // namespace
 
-void AdoptionTally::Add(int64_t adopted_until) {
-  if (left == 0) {
-    items_before_run = items;
-    last_adopted_until = 0;
-  }
-  ++items;
-  ++left;
-  last_adopted_until = std::max(last_adopted_until, adopted_until);
-}
-
-void AdoptionTally::Remove() { left = std::max<int64_t>(left - 1, 0); }
-
 int64_t AdoptedUntil(const Container& container, const AdoptionTerms& terms,
                      const ItemTimes& times) {
   const bool is_new = terms.now < container.create_time + terms.grace;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/time/time.h"
+#include "service/core/adoption_tally.h"
 #include "service/core/container.h"
 #include "service/core/ttl_rules.h"
 
@@ -19,20 +20,6 @@ struct AdoptionTerms {
   absl::Time latest;  // that it may be: what is due by then counts as due already
   absl::Duration grace;
   bool adopted = false;  // whatever the age of the container
-};
-
-// Adopted items of a container that were already due when they were adopted. A run of
-// adoptions lasts until none of them is left.
-struct AdoptionTally {
-  int64_t items = 0;               // ever
-  int64_t items_before_run = 0;    // of those
-  int64_t left = 0;                // neither deleted nor reported anew; they may be due by now
-  int64_t last_adopted_until = 0;  // the longest that one of the run waits, Unix seconds
-
-  friend bool operator==(const AdoptionTally&, const AdoptionTally&) = default;
-
-  void Add(int64_t adopted_until);
-  void Remove();
 };
 
 // Until when an item of these times waits if it is reported now: Unix seconds, above 0; 0 if

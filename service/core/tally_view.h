@@ -1,7 +1,7 @@
 #ifndef TTL_SERVICE_CORE_TALLY_VIEW_H_
 #define TTL_SERVICE_CORE_TALLY_VIEW_H_
 
-#include "service/core/adoption.h"
+#include "service/core/adoption_tally.h"
 #include "service/core/item_tally.h"
 
 namespace ttl {

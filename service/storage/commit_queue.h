@@ -23,6 +23,8 @@
 
 namespace ttl {
 
+class DueChanges;
+
 // The one writer. All changes of state queue here; what is queued is gathered in one
 // transaction, written with one fsync, published to the readers, and then the callers
 // are answered. So no lock guards the state of items, and an answer of OK means that

@@ -474,8 +474,8 @@ void Database::CompactRange(absl::string_view from, absl::string_view to) {
   db_->CompactRange(&begin, &end);
 }
 
-Storage::OperationCounts Database::Counts() const {
-  Storage::OperationCounts counts;
+OperationCounts Database::Counts() const {
+  OperationCounts counts;
   counts.gets = counters_.gets;
   counts.puts = counters_.puts;
   counts.deletes = counters_.deletes;

@@ -17,8 +17,8 @@
 #include "absl/strings/string_view.h"
 #include "service/core/distribution.h"
 #include "service/core/mutex.h"
-#include "service/storage/storage.h"
 #include "service/storage/storage_figures.h"
+#include "service/storage/storage_options.h"
 
 namespace leveldb {
 class DB;
@@ -123,7 +123,7 @@ class Database {
   // Free bytes on the volume; a very large number if that cannot be found out.
   int64_t FreeBytes() const;
 
-  Storage::OperationCounts Counts() const;
+  OperationCounts Counts() const;
 
   // For figures; never waits for a reopening.
   DatabaseFigures Figures() const;

@@ -12,6 +12,7 @@
 #include "service/core/due_rules.h"
 #include "service/core/item.h"
 #include "service/storage/done.h"
+#include "service/storage/index_entry.h"
 
 namespace ttl {
 
@@ -20,23 +21,6 @@ class Database;
 class ItemReader;
 class LowWaterMarks;
 struct StoredItem;
-
-// The ways of ordering items in an expiry index.
-enum class IndexFamily {
-  kExpireTime = 1,  // items with a ttl of their own, by ts + ttl
-  kTs = 2,          // items that inherit, by ts
-  kRetryTime = 3,   // items whose delete failed, by the time of the next try
-  kAdopted = 4,     // items that wait because they were adopted, by the end of that
-};
-
-inline constexpr size_t kIndexFamilies = 4;
-
-// One entry of an expiry index.
-struct IndexEntry {
-  IndexFamily family = IndexFamily::kExpireTime;
-  int64_t time = 0;  // Unix seconds
-  ItemKey key;
-};
 
 // An item that may be deleted, as found.
 struct DueItem {

@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "service/core/item.h"
-#include "service/storage/expiry_index.h"
+#include "service/storage/index_entry.h"
 #include "service/storage/stored_item.h"
 
 // The keys of the database. One prefix byte per table, numbers big-endian so

@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "service/core/mutex.h"
-#include "service/storage/expiry_index.h"
+#include "service/storage/index_entry.h"
 
 namespace ttl {
 

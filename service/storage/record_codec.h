@@ -9,7 +9,7 @@
 #include "service/core/container.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/tally_view.h"
-#include "service/storage/sidecar_state.h"
+#include "service/storage/sidecar_facts.h"
 #include "service/storage/stored_item.h"
 
 // The values of the database: messages of ttl.storage.v1 to and from the types

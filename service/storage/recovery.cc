@@ -23,7 +23,7 @@
 #include "service/storage/catalog.h"
 #include "service/storage/key_codec.h"
 #include "service/storage/record_codec.h"
-#include "service/storage/sidecar_state.h"
+#include "service/storage/sidecar_facts.h"
 #include "service/storage/sync_directory.h"
 #include "service/storage/transaction.h"
 

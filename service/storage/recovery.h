@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "service/storage/database.h"
-#include "service/storage/storage.h"
+#include "service/storage/storage_options.h"
 
 namespace ttl {
 

@@ -112,7 +112,7 @@ std::unique_ptr<Verifier> Storage::StartVerification() const {
   return std::make_unique<Verifier>(*parts_->database, parts_->catalog);
 }
 
-Storage::OperationCounts Storage::Counts() const { return parts_->database->Counts(); }
+OperationCounts Storage::Counts() const { return parts_->database->Counts(); }
 
 StorageFigures Storage::Figures() const {
   return {parts_->queue.Figures(), parts_->cache.Figures(), parts_->database->Figures()};

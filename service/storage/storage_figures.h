@@ -51,6 +51,16 @@ struct LevelFigures {
   int64_t compaction_written_bytes = 0;
 };
 
+// Operations made on LevelDB.
+struct OperationCounts {
+  int64_t gets;
+  int64_t puts;
+  int64_t deletes;
+  int64_t seeks;
+  int64_t steps;  // of iterators
+  int64_t syncs;
+};
+
 // LevelDB; counts are since the start.
 struct DatabaseFigures {
   int64_t gets = 0;

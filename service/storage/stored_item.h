@@ -9,7 +9,7 @@
 #include "service/core/adoption.h"
 #include "service/core/container.h"
 #include "service/core/item.h"
-#include "service/storage/expiry_index.h"
+#include "service/storage/index_entry.h"
 
 namespace ttl {
 

@@ -17,10 +17,13 @@
 #include "service/storage/low_water_marks.h"
 #include "service/storage/record_cache.h"
 #include "service/storage/scan_marks.h"
+#include "service/storage/sidecar_facts.h"
 #include "service/storage/stored_item.h"
 #include "service/storage/tallies.h"
 
 namespace ttl {
+
+class DueChanges;
 
 // The fact that counts the numbers given out; absent before the first.
 inline constexpr absl::string_view kNextNumberFact = "next_number";

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "client/postgres/sql/query_result.h"
+#include "client/postgres/sql/sql_error.h"
 
 namespace ttl::postgres {
 
@@ -74,17 +75,6 @@ class Connection {
   const Handle connection_;
   const Kind kind_;
 };
-
-// The SQLSTATE of an error that the server gave a Connection; empty if there was none.
-// The code of the status says only how to go on: INVALID_ARGUMENT, PERMISSION_DENIED,
-// NOT_FOUND (no such table, column, slot...), ALREADY_EXISTS, ABORTED (try again: deadlock,
-// lock or statement timeout, serialization), FAILED_PRECONDITION (constraints, triggers,
-// settings), RESOURCE_EXHAUSTED, UNAVAILABLE (connection lost), else INTERNAL.
-std::string SqlState(const absl::Status& status);
-
-// The server's message alone. The same cause has the same words, whatever the row: the values
-// are in the detail, which the message of the status has too. Empty if SqlState() is.
-std::string SqlMessage(const absl::Status& status);
 
 }  // namespace ttl::postgres
 

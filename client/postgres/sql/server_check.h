@@ -3,7 +3,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/postgres/config/config.h"
-#include "client/postgres/sql/catalog.h"
+#include "client/postgres/sql/catalog_report.h"
 #include "client/postgres/sql/connection.h"
 
 namespace ttl::postgres {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "client/postgres/sql/connection.h"
+#include "client/postgres/sql/sql_error.h"
 
 namespace ttl::postgres {
 namespace {

@@ -8,7 +8,7 @@
 
 namespace ttl::postgres {
 
-// How to go on after an error of this SQLSTATE; see SqlState() in connection.h.
+// How to go on after an error of this SQLSTATE; see SqlState() in sql_error.h.
 absl::StatusCode CodeOfSqlState(absl::string_view sql_state);
 
 // The error that a result is, with its SQLSTATE. A connection that is lost makes it

@@ -4,7 +4,7 @@
 #include "absl/status/status.h"
 #include "client/postgres/config/config.h"
 #include "client/postgres/config/table_config.h"
-#include "client/postgres/sql/catalog.h"
+#include "client/postgres/sql/catalog_report.h"
 #include "client/postgres/sql/connection.h"
 
 namespace ttl::postgres {

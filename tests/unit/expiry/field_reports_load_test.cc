@@ -47,7 +47,7 @@ size_t CountEntries(SweepHarness& h) {
 
 // Reads of the database so far.
 int64_t CountReads(SweepHarness& h) {
-  const Storage::OperationCounts counts = h.storage->Counts();
+  const OperationCounts counts = h.storage->Counts();
   return counts.gets + counts.seeks + counts.steps;
 }
 

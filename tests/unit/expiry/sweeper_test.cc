@@ -77,13 +77,13 @@ TEST(SweeperTest, NothingIsDoneWhileNothingIsDue) {
   h.storage.Create("c", 3600);
   h.WriteMany("c", "live", 1000, kStart);
   h.SweepNow();
-  const Storage::OperationCounts before = h.storage->Counts();
+  const OperationCounts before = h.storage->Counts();
   for (int i = 0; i < 20; ++i) {
     h.clock.Advance(absl::Seconds(1));
     const Sweeper::StepResult step = h.Step();
     EXPECT_EQ(step.wait, absl::Seconds(1));
   }
-  const Storage::OperationCounts after = h.storage->Counts();
+  const OperationCounts after = h.storage->Counts();
   EXPECT_EQ(after.seeks, before.seeks);
   EXPECT_EQ(after.steps, before.steps);
 }

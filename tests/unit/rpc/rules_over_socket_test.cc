@@ -196,9 +196,9 @@ TEST_F(RulesTest, ChangingTheDefaultCostsTheSameForAnyNumberOfItems) {
   MustCreate(1000);
   MustTrack("first", start_);
   const auto cost_of = [&](Ttl default_ttl) {
-    const Storage::OperationCounts before = sidecar_.storage()->Counts();
+    const OperationCounts before = sidecar_.storage()->Counts();
     MustSet(default_ttl);
-    const Storage::OperationCounts after = sidecar_.storage()->Counts();
+    const OperationCounts after = sidecar_.storage()->Counts();
     return after.gets + after.puts + after.deletes + after.seeks + after.steps - before.gets -
            before.puts - before.deletes - before.seeks - before.steps;
   };

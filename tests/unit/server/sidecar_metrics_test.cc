@@ -143,9 +143,9 @@ TEST(SidecarMetricsTest, AScrapeDoesNotWalkOverItems) {
   ASSERT_TRUE(sources.storage.Track("c", std::move(reports)).ok());
   SidecarMetrics metrics("1");
   metrics.Attach(sources.Get());
-  const Storage::OperationCounts before = sources.storage->Counts();
+  const OperationCounts before = sources.storage->Counts();
   const Scrape scrape = Read(metrics);
-  const Storage::OperationCounts after = sources.storage->Counts();
+  const OperationCounts after = sources.storage->Counts();
   EXPECT_EQ(scrape.Value("ttl_sidecar_backlog_items{container=\"c\"}"), 5000);
   EXPECT_EQ(scrape.Value("ttl_sidecar_oldest_due_age_seconds{container=\"c\"}"), 900);
   EXPECT_LE(after.steps - before.steps, 10);

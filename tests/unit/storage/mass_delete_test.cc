@@ -140,7 +140,7 @@ class Disk {
   std::unique_ptr<Storage> storage_;
 };
 
-int64_t Operations(const Storage::OperationCounts& counts) {
+int64_t Operations(const OperationCounts& counts) {
   return counts.gets + counts.seeks + counts.steps;
 }
 
