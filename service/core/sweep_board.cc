@@ -67,6 +67,11 @@ void SweepBoard::PostCompletePass(uint64_t container, absl::Time time) {
   containers_[container].last_complete_pass_time = time;
 }
 
+void SweepBoard::PostSuccess(uint64_t container, absl::Duration time) {
+  MutexLock lock(mutex_);
+  containers_[container].last_success = time;
+}
+
 ContainerSweepView SweepBoard::View(uint64_t container) const {
   MutexLock lock(mutex_);
   const auto it = containers_.find(container);

@@ -69,6 +69,7 @@ struct ContainerSweepView {
   PaceView pace;
   int64_t early_entries = 0;  // index entries moved or dropped as met
   std::optional<absl::Time> last_complete_pass_time;
+  std::optional<absl::Duration> last_success;  // steady; when an item last was gone
 };
 
 // The sweeper itself.
@@ -127,6 +128,8 @@ class SweepBoard {
   void AddEarlyEntries(uint64_t container, int64_t count);
   void PostPace(uint64_t container, const PaceView& pace);
   void PostCompletePass(uint64_t container, absl::Time time);
+  // Deletes were carried out at `time`, steady.
+  void PostSuccess(uint64_t container, absl::Duration time);
   ContainerSweepView View(uint64_t container) const;
 
   // A call has ended so, and took so long.

@@ -1,47 +1,59 @@
 #include "service/expiry/adaptive_rate.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ttl {
+namespace {
+
+constexpr double kGrowthPerSecond = 1.2;
+
+}  // namespace
 
 std::optional<double> AdaptiveRate::Get(absl::Duration now) {
-  while (bearable_.has_value() && now - last_change_ >= kStep) {
-    last_change_ += kStep;
-    // The one added lets it leave the floor.
-    *bearable_ = *bearable_ * kGrowthPerStep + 1;
-    if (*bearable_ >= 2 * before_) bearable_.reset();
+  if (!limit_.has_value()) return std::nullopt;
+  const absl::Duration passed = std::max(now - limit_->since, absl::ZeroDuration());
+  if (passed <= kRecovery) {
+    const double share = absl::FDivDuration(passed, kRecovery);
+    return limit_->cut + (limit_->before - limit_->cut) * share;
   }
-  return bearable_;
+  const double growth = std::pow(kGrowthPerSecond, absl::ToDoubleSeconds(passed - kRecovery));
+  if (growth < 2) return limit_->before * growth;
+  limit_.reset();
+  return std::nullopt;
 }
 
-void AdaptiveRate::NoteSent(int64_t count, absl::Duration now) {
-  MoveWindow(now);
-  sent_in_window_ += count;
+void AdaptiveRate::NoteDeleted(int64_t count, absl::Duration now) {
+  deleted_.Add(count, now);
+  NotePeak(static_cast<double>(deleted_.Get(now)), now);
 }
 
 void AdaptiveRate::PushBack(absl::Duration now) {
-  Get(now);
-  MoveWindow(now);
-  if (bearable_.has_value() && now - last_cut_ < kStep) return;
-  double present = std::max(last_window_rate_,
-                            static_cast<double>(sent_in_window_) / absl::ToDoubleSeconds(kStep));
-  if (bearable_.has_value()) {
-    present = std::min(present, *bearable_);
-  } else {
-    before_ = std::max(present, kFloor);
-  }
-  bearable_ = std::max(present / 2, kFloor);
-  last_cut_ = last_change_ = now;
+  const double deleted = static_cast<double>(deleted_.Get(now));
+  const std::optional<double> present = Get(now);
+  const double before = RateBefore(deleted, now);
+  const double cut = std::max(deleted / 2, kFloor);
+  limit_ = {std::min(cut, present.value_or(cut)), before, now};
 }
 
-void AdaptiveRate::MoveWindow(absl::Duration now) {
-  const absl::Duration passed = now - window_start_;
-  if (passed < kStep) return;
-  const bool was_the_last = passed < 2 * kStep;
-  last_window_rate_ =
-      was_the_last ? static_cast<double>(sent_in_window_) / absl::ToDoubleSeconds(kStep) : 0;
-  sent_in_window_ = 0;
-  window_start_ = now;
+double AdaptiveRate::RateBefore(double deleted, absl::Duration now) {
+  const std::optional<double> present = Get(now);
+  if (!present.has_value()) {
+    NotePeak(deleted, now);
+    return std::max({peak_, last_peak_, static_cast<double>(sent_.Get(now)), kFloor});
+  }
+  const bool is_new_trouble =
+      now - limit_->since >= RecentCount::kWindow && deleted >= *present / 2;
+  return is_new_trouble ? std::max(deleted, kFloor) : limit_->before;
+}
+
+void AdaptiveRate::NotePeak(double deleted, absl::Duration now) {
+  if (now - stretch_start_ >= kRecovery) {
+    last_peak_ = now - stretch_start_ < 2 * kRecovery ? peak_ : 0;
+    peak_ = 0;
+    stretch_start_ = now;
+  }
+  peak_ = std::max(peak_, deleted);
 }
 
 }  // namespace ttl

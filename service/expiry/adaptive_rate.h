@@ -5,43 +5,54 @@
 #include <optional>
 
 #include "absl/time/time.h"
+#include "service/expiry/recent_count.h"
 
 namespace ttl {
 
-// What a store bears, learned from its push-back: halved at once by each, at most once
-// a step, and grown back step by step, until it is twice what it was before the first
-// cut and so says no more. It never falls below kFloor, so that a backlog keeps moving.
+// What a store bears, learned from its push-back. Each push-back cuts the rate to half of what
+// the store deleted within the last second, but never below kFloor, so that a backlog keeps
+// moving. From the last one on the rate grows evenly to what it was before within kRecovery,
+// then by a fifth a second, until it is twice of that and says no more.
 //
-// Pure: time is an argument, the reading of a steady clock. Not thread-safe.
+// What it was before is known only while the store deletes: push-backs that follow each other,
+// or that come while nothing is deleted, are one trouble, and do not lower it. Pure: time is an
+// argument, the reading of a steady clock. Not thread-safe.
 class AdaptiveRate {
  public:
-  static constexpr absl::Duration kStep = absl::Seconds(1);
-  static constexpr double kGrowthPerStep = 1.2;
+  static constexpr absl::Duration kRecovery = absl::Seconds(10);
   static constexpr double kFloor = 1;  // deletes per second
-
-  explicit AdaptiveRate(absl::Duration now) : window_start_(now) {}
 
   // Deletes per second that the store bears; absent if it does not push back.
   std::optional<double> Get(absl::Duration now);
 
   // `count` deletes are sent.
-  void NoteSent(int64_t count, absl::Duration now);
+  void NoteSent(int64_t count, absl::Duration now) { sent_.Add(count, now); }
+
+  // The store answered that it deleted `count`.
+  void NoteDeleted(int64_t count, absl::Duration now);
 
   // The store pushed back.
   void PushBack(absl::Duration now);
 
  private:
-  void MoveWindow(absl::Duration now);
+  // The rate in force since the last cut.
+  struct Limit {
+    double cut;
+    double before;  // grows back to this
+    absl::Duration since;
+  };
 
-  std::optional<double> bearable_;
-  double before_ = 0;  // the rate at the first cut
-  absl::Duration last_cut_;
-  absl::Duration last_change_;  // cut or growth
+  double RateBefore(double deleted, absl::Duration now);
+  void NotePeak(double deleted, absl::Duration now);
 
-  // Deletes sent within a step, to know the rate that is to be cut.
-  absl::Duration window_start_;
-  int64_t sent_in_window_ = 0;
-  double last_window_rate_ = 0;
+  std::optional<Limit> limit_;
+  RecentCount sent_;
+  RecentCount deleted_;
+
+  // The most that was deleted within a second, in this and in the last stretch of kRecovery.
+  double peak_ = 0;
+  double last_peak_ = 0;
+  absl::Duration stretch_start_ = -absl::InfiniteDuration();
 };
 
 }  // namespace ttl

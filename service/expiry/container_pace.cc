@@ -15,7 +15,7 @@ constexpr double kCostShare = 0.2;
 }  // namespace
 
 ContainerPace::ContainerPace(int64_t most_items, absl::Duration now)
-    : bucket_(std::nullopt, now, most_items), batch_limit_(most_items), bearable_(now) {}
+    : bucket_(std::nullopt, now, most_items), batch_limit_(most_items) {}
 
 void ContainerPace::Update(std::optional<double> limit, const std::optional<DeleteBudget>& budget,
                            absl::Duration now) {
@@ -41,15 +41,17 @@ void ContainerPace::Take(int64_t count, absl::Duration now) {
   bearable_.NoteSent(count, now);
 }
 
-bool ContainerPace::NoteAnswer(int64_t count, absl::Duration took, std::optional<double> cost,
-                               bool throttled, std::optional<absl::Duration> retry_after,
-                               const Moment& now) {
-  if (cost.has_value() && std::isfinite(*cost) && *cost >= 0) LearnCost(count, *cost, now.steady);
-  const bool slow = latency_.IsSlow(count, took, now.steady);
-  if (slow || throttled) bearable_.PushBack(now.steady);
-  if (retry_after.has_value()) HoldFor(*retry_after, now);
-  if (throttled) {
-    if (!retry_after.has_value()) Hold(kFirstRefusedHold, kMostRefusedHold, now);
+bool ContainerPace::NoteAnswer(const BatchAnswer& answer, const Moment& now) {
+  if (answer.cost.has_value() && std::isfinite(*answer.cost) && *answer.cost >= 0) {
+    LearnCost(answer.items, *answer.cost, now.steady);
+  }
+  failed_batches_ = 0;
+  bearable_.NoteDeleted(answer.deleted, now.steady);
+  const bool slow = latency_.IsSlow(answer.items, answer.took, now.steady);
+  if (slow || answer.throttled) bearable_.PushBack(now.steady);
+  if (answer.retry_after.has_value()) HoldFor(*answer.retry_after, now);
+  if (answer.throttled) {
+    if (!answer.retry_after.has_value()) Hold(kFirstRefusedHold, kMostRefusedHold, now);
     return slow;
   }
   failures_ = 0;
@@ -57,14 +59,15 @@ bool ContainerPace::NoteAnswer(int64_t count, absl::Duration took, std::optional
   return slow;
 }
 
-void ContainerPace::NoteFailure(int64_t count, Failure failure,
-                                std::optional<absl::Duration> retry_after, const Moment& now) {
-  batch_limit_.Shrink(count);
-  if (failure != Failure::kRefused) bearable_.PushBack(now.steady);
-  if (retry_after.has_value()) HoldFor(*retry_after, now);
-  if (failure == Failure::kSlow) {
+void ContainerPace::NoteFailure(const BatchFailure& failure, const Moment& now) {
+  using Kind = BatchFailure::Kind;
+  ++failed_batches_;
+  if (!failure.suspected || failed_batches_ > 1) batch_limit_.Shrink(failure.items);
+  if (failure.kind != Kind::kRefused) bearable_.PushBack(now.steady);
+  if (failure.retry_after.has_value()) HoldFor(*failure.retry_after, now);
+  if (failure.kind == Kind::kSlow) {
     Hold(kFirstSlowHold, kMostSlowHold, now);
-  } else if (failure == Failure::kPushBack || count == 1) {
+  } else if (failure.kind == Kind::kPushBack || failure.items == 1) {
     Hold(kFirstRefusedHold, kMostRefusedHold, now);
   }
 }

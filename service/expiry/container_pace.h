@@ -15,6 +15,30 @@
 
 namespace ttl {
 
+// A batch of deletes that was answered.
+struct BatchAnswer {
+  int64_t items = 0;
+  int64_t deleted = 0;  // of those
+  absl::Duration took;
+  std::optional<double> cost = std::nullopt;  // request units; absent if the store did not say
+  bool throttled = false;                     // some of them
+  std::optional<absl::Duration> retry_after = std::nullopt;  // the store's wish
+};
+
+// A batch of deletes that failed as a whole.
+struct BatchFailure {
+  enum class Kind {
+    kRefused,   // the store answered, at once, that it would not
+    kPushBack,  // the store is too busy
+    kSlow,      // no answer within the deadline
+  };
+  int64_t items = 0;
+  Kind kind = Kind::kRefused;
+  std::optional<absl::Duration> retry_after = std::nullopt;  // the store's wish
+  // Whether one of its items is suspected, and kept apart from now on.
+  bool suspected = false;
+};
+
 // How fast deletes of one container may go: by its limit, by what requests leave over,
 // and by what the store bears, as learned from what became of its batches. Pure: time
 // is an argument. Not thread-safe.
@@ -44,20 +68,13 @@ class ContainerPace {
   // REQUIRES: TimeUntil(count, now) is zero.
   void Take(int64_t count, absl::Duration now);
 
-  // A batch of `count` was answered and took `took`. `cost`: request units, absent if
-  // the store did not say. Pushes back if the store is slow or `throttled`; `retry_after`,
-  // its wish, is kept to in any case. Returns whether it is slow.
-  bool NoteAnswer(int64_t count, absl::Duration took, std::optional<double> cost, bool throttled,
-                  std::optional<absl::Duration> retry_after, const Moment& now);
+  // A batch was answered. A store that is slow, or that throttled some of it, pushes back; its
+  // wish is kept to in any case. Returns whether it is slow.
+  bool NoteAnswer(const BatchAnswer& answer, const Moment& now);
 
-  // A batch of `count` failed as a whole.
-  enum class Failure {
-    kRefused,   // the store answered, at once, that it would not
-    kPushBack,  // the store is too busy
-    kSlow,      // no answer within the deadline
-  };
-  void NoteFailure(int64_t count, Failure failure, std::optional<absl::Duration> retry_after,
-                   const Moment& now);
+  // A batch failed as a whole. Batches get smaller, unless this is the first failure in a row
+  // and a suspected item explains it.
+  void NoteFailure(const BatchFailure& failure, const Moment& now);
 
   // No deletes for a time that grows with failures in a row.
   void Hold(absl::Duration first, absl::Duration most, const Moment& now);
@@ -85,7 +102,8 @@ class ContainerPace {
   bool budget_binds_ = false;
 
   bool waiting_for_rate_ = false;
-  int64_t failures_ = 0;  // that led to a hold, in a row
+  int64_t failures_ = 0;        // that led to a hold, in a row
+  int64_t failed_batches_ = 0;  // in a row
   absl::Duration held_until_ = -absl::InfiniteDuration();
   absl::Time held_until_time_;  // the same, for people
 };

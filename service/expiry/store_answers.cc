@@ -60,8 +60,7 @@ std::optional<ItemVersion> UsableVersion(const v1::DeleteResult& result, absl::T
 // Puts the answers for one batch together.
 class Reader {
  public:
-  Reader(bool believe_not_found, absl::Time now)
-      : believe_not_found_(believe_not_found), now_(now) {}
+  explicit Reader(const AnswerTerms& terms) : terms_(terms), now_(terms.now) {}
 
   void Read(const DueItem& item, const v1::ExpiredItem& sent, const v1::DeleteResult& result,
             std::optional<absl::Time> store_now) {
@@ -73,7 +72,7 @@ class Reader {
         return;
       case v1::DELETE_OUTCOME_NOT_FOUND:
         ++answers_.record.tally.not_found;
-        if (believe_not_found_) Report(item, DeleteReport::Kind::kGone);
+        if (terms_.believe_not_found) Report(item, DeleteReport::Kind::kGone);
         return;
       case v1::DELETE_OUTCOME_MODIFIED:
         ReadModified(item, sent, result);
@@ -120,7 +119,11 @@ class Reader {
       return;
     }
     ++answers_.record.tally.modified;
-    Report(item, DeleteReport::Kind::kModified).current = *std::move(current);
+    DeleteReport& report = Report(item, DeleteReport::Kind::kModified);
+    if (IsExpiredAt(ExpireTime(terms_.default_ttl, current->times), now_)) {
+      TryAgain(item, "the store answered MODIFIED with a state that is expired as well", report);
+    }
+    report.current = *std::move(current);
   }
 
   void ReadNotExpired(const DueItem& item, int64_t expire_time,
@@ -130,17 +133,23 @@ class Reader {
       return;
     }
     DeleteReport& report = Report(item, DeleteReport::Kind::kRetryLater);
+    TryAgain(item, "not expired yet by the store's clock", report);
     const absl::Duration wait = absl::FromUnixSeconds(expire_time) - *store_now;
-    report.retry_time = CeilSeconds(now_ + std::min(wait, kMaxNotExpiredWait));
-    report.error = "not expired yet by the store's clock";
+    report.retry_time =
+        std::max(*report.retry_time, CeilSeconds(now_ + std::min(wait, kMaxNotExpiredWait)));
   }
 
   void Fail(const DueItem& item, absl::string_view reason) {
     DeleteReport& report = Report(item, DeleteReport::Kind::kRetryLater);
+    TryAgain(item, reason, report);
+    NoteFailure(item, report.error);
+  }
+
+  // One more try in vain, so that the next one waits for longer.
+  void TryAgain(const DueItem& item, absl::string_view reason, DeleteReport& report) const {
     report.retry_time = CeilSeconds(now_ + RetryDelay(int64_t{item.item.attempts} + 1));
     report.counts_as_attempt = true;
     report.error = Printable(reason);
-    NoteFailure(item, report.error);
   }
 
   void NoteFailure(const DueItem& item, const std::string& reason) {
@@ -156,7 +165,7 @@ class Reader {
     return report;
   }
 
-  const bool believe_not_found_;
+  const AnswerTerms terms_;
   const absl::Time now_;
   StoreAnswers answers_;
 };
@@ -164,15 +173,8 @@ class Reader {
 }  // namespace
 
 StoreAnswers ReadAnswers(const std::vector<DueItem>& items, const v1::DeleteItemsRequest& request,
-                         const v1::DeleteItemsResponse& response, bool believe_not_found,
-                         absl::Time now) {
-  Reader reader(believe_not_found, now);
-  if (static_cast<size_t>(response.results_size()) != items.size()) {
-    const std::string why = absl::StrCat("the store gave ", response.results_size(),
-                                         " results for ", items.size(), " items");
-    for (const DueItem& item : items) reader.Unanswered(item, why);
-    return reader.Take();
-  }
+                         const v1::DeleteItemsResponse& response, const AnswerTerms& terms) {
+  Reader reader(terms);
   std::optional<absl::Time> store_now;
   if (response.has_store_now()) store_now = FromProto(response.store_now());
   for (size_t i = 0; i < items.size(); ++i) {
@@ -182,8 +184,15 @@ StoreAnswers ReadAnswers(const std::vector<DueItem>& items, const v1::DeleteItem
   return reader.Take();
 }
 
+absl::Status ValidateAnswer(const std::vector<DueItem>& items,
+                            const v1::DeleteItemsResponse& response) {
+  if (static_cast<size_t>(response.results_size()) == items.size()) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("the store gave ", response.results_size(),
+                                          " results for ", items.size(), " items"));
+}
+
 StoreAnswers BlameItem(const DueItem& item, absl::string_view reason, absl::Time now) {
-  Reader reader(/*believe_not_found=*/true, now);
+  Reader reader({.now = now});
   reader.Unanswered(item, reason);
   return reader.Take();
 }

@@ -84,6 +84,21 @@ std::string StoreWatch::DoubtOf() const {
   return trust_.doubt();
 }
 
+absl::Time StoreWatch::JudgeTime(const Moment& now) const {
+  const absl::Time ours = now.time.for_deletes;
+  return std::min(ours, state_.Now(now.steady).value_or(ours));
+}
+
+void StoreWatch::TakeAnswer(const v1::DeleteItemsResponse& response, const Moment& sent,
+                            const Moment& received) {
+  state_.TakeAnswer(response, sent, received);
+}
+
+void StoreWatch::TakeCallError(const absl::Status& error, bool answered, int64_t items) {
+  state_.TakeCallError(error, answered);
+  NoteUnanswered(items);
+}
+
 void StoreWatch::NoteUnanswered(int64_t items) {
   excused_ = std::min(excused_ + items, kMostExcused);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "service/core/store_trust.h"
@@ -52,6 +53,15 @@ class StoreWatch {
   bool is_asking() const { return sent_.has_value(); }
   // Waits until nothing is asked any more.
   void AwaitAnswer();
+
+  // The time to judge deletes by: none of our clocks, nor the store's, is behind it.
+  absl::Time JudgeTime(const Moment& now) const;
+
+  // A DeleteItems was answered; see StoreState.
+  void TakeAnswer(const v1::DeleteItemsResponse& response, const Moment& sent,
+                  const Moment& received);
+  // A DeleteItems of `items` failed, and the store itself `answered` so or not.
+  void TakeCallError(const absl::Status& error, bool answered, int64_t items);
 
   // So many deletes had no answer, or one that could not be kept. The store may have carried
   // them out, so that as many NOT_FOUND are excused.

@@ -10,14 +10,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "service/core/adoption.h"
 #include "service/core/delete_holds.h"
 #include "service/core/rate_limit.h"
-#include "service/expiry/proto_time.h"
-#include "service/expiry/retry_info.h"
 #include "service/storage/done.h"
 #include "spdlog/spdlog.h"
 
@@ -41,64 +38,11 @@ constexpr int64_t kUpkeepDueItems = 256;
 // The net under the low-water marks.
 constexpr absl::Duration kFullScanInterval = absl::Minutes(10);
 
-std::string Show(const ItemKey& key) {
-  constexpr size_t kMaxShownBytes = 64;
-  return absl::StrCat("\"", absl::CHexEscape(key.partition_key.substr(0, kMaxShownBytes)), "\"/\"",
-                      absl::CHexEscape(key.id.substr(0, kMaxShownBytes)), "\"");
-}
-
 // The longest that deletes of a container may wait for something to change that nobody
 // announces, such as what requests leave over.
 absl::Duration LongestWait(const Container& container) {
   const bool has_budget = container.settings.request_units_per_second.has_value();
   return has_budget ? TokenBucket::kBatchInterval : kMaxWait;
-}
-
-// Whether the store itself answered, so that it can be reached.
-bool IsAnswered(const absl::Status& error) {
-  return !absl::IsUnavailable(error) && !absl::IsDeadlineExceeded(error) &&
-         !absl::IsCancelled(error);
-}
-
-ContainerPace::Failure FailureOf(const absl::Status& error) {
-  if (absl::IsDeadlineExceeded(error)) return ContainerPace::Failure::kSlow;
-  const bool is_push_back = absl::IsResourceExhausted(error) || absl::IsUnavailable(error);
-  return is_push_back ? ContainerPace::Failure::kPushBack : ContainerPace::Failure::kRefused;
-}
-
-// Absent if the failure says nothing about how busy the store is.
-std::optional<PushBack> PushBackOf(const absl::Status& error) {
-  switch (error.code()) {
-    case absl::StatusCode::kResourceExhausted:
-      return PushBack::kExhausted;
-    case absl::StatusCode::kUnavailable:
-      return PushBack::kUnavailable;
-    case absl::StatusCode::kDeadlineExceeded:
-      return PushBack::kNoAnswer;
-    default:
-      return std::nullopt;
-  }
-}
-
-// Deletes of ours can be told from those of users by these lines, and each one with
-// all that it was decided by.
-void LogDeletes(const Container& container, const v1::DeleteItemsRequest& request,
-                const v1::DeleteItemsResponse& response, const DeleteTally& tally) {
-  spdlog::debug(
-      "deletes by TTL expiry: container={} incarnation={} revision={} sent={} deleted={} "
-      "not_found={} modified={} not_expired={} throttled={} failed={} unanswered={}",
-      container.id, container.number, container.revision, request.items_size(), tally.deleted,
-      tally.not_found, tally.modified, tally.not_expired, tally.throttled, tally.failed,
-      tally.unanswered);
-  if (!spdlog::should_log(spdlog::level::trace)) return;
-  const int count = std::min(request.items_size(), response.results_size());
-  for (int i = 0; i < count; ++i) {
-    const v1::ExpiredItem& item = request.items(i);
-    spdlog::trace("delete by TTL expiry: container={} item={} ts={} ttl={} source={} result={}",
-                  container.id, Show({item.partition_key(), item.id()}), item.ts(),
-                  item.effective_ttl(), v1::TtlSource_Name(item.ttl_source()),
-                  v1::DeleteOutcome_Name(response.results(i).outcome()));
-  }
 }
 
 }  // namespace
@@ -112,6 +56,7 @@ Sweeper::Sweeper(const SweeperOptions& options, const Parts& parts)
               .not_found_burst_items = options.not_found_burst_items,
               .excused_items = options.batch_items * options.max_calls_under_way},
              parts.store, parts.storage.sidecar_state(), parts.trust, parts.wake),
+      outcomes_(parts.storage, parts.board, store_),
       calls_(parts.store, options.max_calls_under_way, options.delete_deadline, parts.wake),
       bucket_(parts.limit.Get(), steady_, std::max<int64_t>(options.batch_items, 1)) {}
 
@@ -158,11 +103,6 @@ Moment Sweeper::ReadMoment() {
   // deletes then.
   steady_ = parts_.system_clock.Read().boot.value_or(steady_);
   return {parts_.clock.Read(), steady_};
-}
-
-absl::Time Sweeper::JudgeTime(const Moment& now) const {
-  const absl::Time ours = now.time.for_deletes;
-  return std::min(ours, store_.state().Now(now.steady).value_or(ours));
 }
 
 Sweeper::Pacing& Sweeper::PacingOf(uint64_t container, const Moment& now) {
@@ -287,7 +227,7 @@ absl::Duration Sweeper::NextDue(const Turn& turn, const Moment& now) const {
   const std::optional<int64_t> next =
       parts_.storage.expiry_index().NextDueTime(*turn.container, turn.rule);
   if (!next.has_value()) return latest;
-  const absl::Time judged_at = JudgeTime(now);
+  const absl::Time judged_at = store_.JudgeTime(now);
   if (absl::ToUnixSeconds(judged_at) >= *next) return now.steady;
   return std::min(now.steady + (absl::FromUnixSeconds(*next) - judged_at), latest);
 }
@@ -346,14 +286,19 @@ absl::Duration Sweeper::TokensAt(const Turn& turn, int64_t count, const Moment& 
 
 Sweeper::NextTurn Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepResult& step) {
   const int64_t tidied_before = step.tidied;
-  std::optional<DueScan> scan = Scan(turn, MaxItems(turn), step);
+  Suspects& suspects = turn.pacing.suspects;
+  const int64_t max_due = MaxItems(turn) + static_cast<int64_t>(suspects.size());
+  std::optional<DueScan> scan = Scan(turn, max_due, step);
   if (!scan.has_value()) return {turn.pacing.pace.held_until()};
+  const size_t found = scan->due.size();
+  scan->due = suspects.Choose(std::move(scan->due));
+  scan->more = scan->more || scan->due.size() < found;
   const Moment now = ReadMoment();
   if (!now.time.deletes_allowed) return {now.steady + kMaxWait};
   if (HasTooManyAdopted(*turn.container, scan->due, now)) return {now.steady + kMaxWait};
   const StoreState& store = store_.state();
   const BatchBounds bounds = {MaxItems(turn), kMaxRequestBytes, store.compares_etags()};
-  const absl::Time judged_at = JudgeTime(now);
+  const absl::Time judged_at = store_.JudgeTime(now);
   const absl::Time not_after = store.Now(now.steady).value_or(judged_at) + options_.delete_deadline;
   JudgedBatch batch =
       JudgeBatch(*turn.container, turn.rule, std::move(scan->due), bounds, judged_at, not_after);
@@ -429,7 +374,7 @@ std::optional<DueScan> Sweeper::Scan(const Turn& turn, int64_t max_due, StepResu
   const Moment now = ReadMoment();
   const ScanLimits limits = {static_cast<size_t>(max_due), kEntriesPerScan, turn.full_scan};
   absl::StatusOr<DueScan> scan = parts_.storage.expiry_index().ScanDue(
-      container, turn.rule, absl::ToUnixSeconds(JudgeTime(now)), limits);
+      container, turn.rule, absl::ToUnixSeconds(store_.JudgeTime(now)), limits);
   if (!scan.ok()) {
     turn.pacing.pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMostSlowHold, now);
     turn.pacing.next_upkeep = now.steady + kUpkeepInterval;
@@ -484,95 +429,8 @@ void Sweeper::TakeEnded(DeleteCall& call) {
   const Moment now = ReadMoment();
   Pacing& pacing = PacingOf(call.container->number, now);
   agenda_.Wake(call.container->number);
-  parts_.board.AddCall(call.response.status().code(), now.steady - call.sent.steady);
-  if (call.response.ok()) {
-    TakeResponse(pacing, call, now);
-  } else {
-    calls_.KeepUntilSettled(call);
-    TakeCallError(pacing, call, now);
-  }
+  if (outcomes_.Take(call, {pacing.pace, pacing.suspects}, now)) calls_.KeepUntilSettled(call);
   PostPace(*call.container, pacing, now);
-}
-
-void Sweeper::TakeResponse(Pacing& pacing, const DeleteCall& call, const Moment& now) {
-  const v1::DeleteItemsResponse& response = *call.response;
-  const bool in_doubt =
-      store_.TakeOutcomes(call.batch.items, response, parts_.storage.StoreEpoch(), now);
-  StoreAnswers answers =
-      ReadAnswers(call.batch.items, call.batch.request, response, !in_doubt, JudgeTime(now));
-  store_.state().TakeAnswer(response, call.sent, now);
-  std::optional<double> charge;
-  if (response.has_request_charge()) charge = response.request_charge();
-  std::optional<absl::Duration> retry_after;
-  if (response.has_retry_after()) retry_after = FromProto(response.retry_after());
-  const bool throttled = answers.record.tally.throttled > 0;
-  const bool slow =
-      pacing.pace.NoteAnswer(static_cast<int64_t>(call.batch.items.size()),
-                             now.steady - call.sent.steady, charge, throttled, retry_after, now);
-  if (throttled) parts_.board.AddPushBack(PushBack::kThrottled);
-  if (throttled && retry_after.has_value()) parts_.board.AddPushBack(PushBack::kRetryAfter);
-  if (slow) parts_.board.AddPushBack(PushBack::kSlow);
-  LogDeletes(*call.container, call.batch.request, response, answers.record.tally);
-  TakeAnswers(pacing, *call.container, std::move(answers), now);
-}
-
-void Sweeper::TakeCallError(Pacing& pacing, const DeleteCall& call, const Moment& now) {
-  const absl::Status& error = call.response.status();
-  const std::string& id = call.container->id;
-  const int64_t count = static_cast<int64_t>(call.batch.items.size());
-  store_.state().TakeCallError(error, IsAnswered(error));
-  store_.NoteUnanswered(count);
-  if (const auto kind = PushBackOf(error)) parts_.board.AddPushBack(*kind);
-  pacing.pace.NoteFailure(count, FailureOf(error), RetryAfterOf(error), now);
-  if (!absl::IsCancelled(error)) {
-    log_.Log(spdlog::level::warn, absl::StrCat(id, "/", absl::StatusCodeToString(error.code())),
-             absl::StrCat("container ", id, ": a batch of ", count,
-                          " deletes failed: ", error.ToString()),
-             steady_);
-  }
-  // What a batch of one fails by may be the fault of that one item.
-  if (count > 1 || absl::IsResourceExhausted(error) || absl::IsCancelled(error)) {
-    DeleteRecord record;
-    record.tally.unanswered = count;
-    parts_.board.AddDeletes(call.container->number, record);
-    return;
-  }
-  TakeAnswers(pacing, *call.container,
-              BlameItem(call.batch.items.front(), error.ToString(), JudgeTime(now)), now);
-}
-
-void Sweeper::TakeAnswers(Pacing& pacing, const Container& container, StoreAnswers answers,
-                          const Moment& now) {
-  if (const auto& failure = answers.first_failure) {
-    log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/", failure->reason),
-             absl::StrCat("container ", container.id, ": item ", Show(failure->key),
-                          " could not be deleted and is tried again later: ", failure->reason),
-             steady_);
-  }
-  ApplyReports(pacing, container, std::move(answers.reports), now);
-  // Last: whoever sees an outcome counted finds the item as it left it.
-  parts_.board.AddDeletes(container.number, answers.record);
-}
-
-void Sweeper::ApplyReports(Pacing& pacing, const Container& container,
-                           std::vector<DeleteReport> reports, const Moment& now) {
-  if (reports.empty()) return;
-  const auto gone = std::count_if(reports.begin(), reports.end(), [](const DeleteReport& report) {
-    return report.kind == DeleteReport::Kind::kGone;
-  });
-  const auto applied = Await<absl::StatusOr<int64_t>>([&](auto done) {
-    parts_.storage.expiry_index().ApplyOutcomes(container.number, std::move(reports),
-                                                std::move(done));
-  });
-  if (applied.ok()) return;
-  store_.NoteUnanswered(gone);
-  pacing.pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMostSlowHold, now);
-  log_.Log(spdlog::level::warn, "outcomes",
-           absl::StrCat("container ", container.id,
-                        ": outcomes of deletes are lost, "
-                        "they are asked for again: ",
-                        applied.status().ToString()),
-           steady_);
 }
 
 void Sweeper::PostPace(const Container& container, Pacing& pacing, const Moment& now) {

@@ -1,6 +1,8 @@
 #ifndef TTL_SERVICE_EXPIRY_SWEEPER_H_
 #define TTL_SERVICE_EXPIRY_SWEEPER_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -19,11 +21,12 @@
 #include "service/expiry/agenda.h"
 #include "service/expiry/container_pace.h"
 #include "service/expiry/delete_calls.h"
+#include "service/expiry/delete_outcomes.h"
 #include "service/expiry/judged_batch.h"
 #include "service/expiry/moment.h"
 #include "service/expiry/primary_store_client.h"
-#include "service/expiry/store_answers.h"
 #include "service/expiry/store_watch.h"
+#include "service/expiry/suspects.h"
 #include "service/expiry/token_bucket.h"
 #include "service/expiry/trouble_log.h"
 #include "service/storage/storage.h"
@@ -114,9 +117,12 @@ class Sweeper {
  private:
   // What is kept of a container between its turns. In memory only; times are steady.
   struct Pacing {
-    Pacing(int64_t batch_items, absl::Duration now) : pace(batch_items, now) {}
+    Pacing(int64_t batch_items, absl::Duration now)
+        : pace(batch_items, now),
+          suspects(static_cast<size_t>(std::max<int64_t>(batch_items, 2))) {}
 
     ContainerPace pace;
+    Suspects suspects;
     PaceView posted;     // what the board shows
     int64_t wanted = 1;  // deletes to have tokens for before the index is read
     absl::Duration next_upkeep = -absl::InfiniteDuration();
@@ -140,8 +146,6 @@ class Sweeper {
 
   void Post();
   Moment ReadMoment();
-  // The time to judge deletes by: none of our clocks, nor the store's, is behind it.
-  absl::Time JudgeTime(const Moment& now) const;
   Pacing& PacingOf(uint64_t container, const Moment& now);
   Turn MakeTurn(ContainerPtr container, Pacing& pacing, const Moment& now) const;
 
@@ -178,12 +182,6 @@ class Sweeper {
 
   // The end of a call.
   void TakeEnded(DeleteCall& call);
-  void TakeResponse(Pacing& pacing, const DeleteCall& call, const Moment& now);
-  void TakeCallError(Pacing& pacing, const DeleteCall& call, const Moment& now);
-  void TakeAnswers(Pacing& pacing, const Container& container, StoreAnswers answers,
-                   const Moment& now);
-  void ApplyReports(Pacing& pacing, const Container& container, std::vector<DeleteReport> reports,
-                    const Moment& now);
 
   void PostPace(const Container& container, Pacing& pacing, const Moment& now);
 
@@ -192,6 +190,7 @@ class Sweeper {
 
   absl::Duration steady_;  // the last sound reading
   StoreWatch store_;
+  DeleteOutcomes outcomes_;
   DeleteCalls calls_;
   TokenBucket bucket_;                             // of all containers
   absl::flat_hash_map<uint64_t, Pacing> pacings_;  // by container number

@@ -74,6 +74,12 @@ std::optional<int64_t> DueTimeOf(const Container& container, const DueRule& rule
   return std::max(*due, AdoptionEnd(container, item.adopted_until));
 }
 
+// Since when the item waits for its delete: one that was tried joins the end of the queue at the
+// time of its next try, so that those that always fail keep back no others.
+int64_t WaitsSince(const DueItem& item) {
+  return std::max(item.due_time, item.item.retry_time.value_or(item.due_time));
+}
+
 // Reads the item an entry stands for; absent if none claims that entry.
 absl::StatusOr<StoredItemPtr> ReadClaimant(const ItemReader& reader, const Container& container,
                                            const IndexEntry& entry) {
@@ -151,17 +157,17 @@ void ApplyReport(Transaction& transaction, const Container& container, const Del
     transaction.EraseItem(container, report.key, before);
     return;
   }
-  StoredItem after = *before;
-  if (report.kind == DeleteReport::Kind::kModified) {
-    transaction.PutReportedItem(container, report.key, before, NextVersion(before, report.current));
+  const bool is_modified = report.kind == DeleteReport::Kind::kModified;
+  StoredItem after = is_modified ? NextVersion(before, report.current) : *before;
+  if (report.kind == DeleteReport::Kind::kStateUnknown) after.state_unknown = true;
+  if (report.counts_as_attempt) after.attempts = before->attempts + 1;
+  if (!report.error.empty()) after.last_error = report.error;
+  if (is_modified) {
+    transaction.PutReportedItem(container, report.key, before, std::move(after), report.retry_time);
     return;
   }
-  if (report.kind == DeleteReport::Kind::kStateUnknown) after.state_unknown = true;
-  if (report.counts_as_attempt) ++after.attempts;
-  if (!report.error.empty()) after.last_error = report.error;
-  if (container.index_number != 0) {
-    after.claim = {container.index_number, IndexFamily::kRetryTime,
-                   std::max<int64_t>(report.retry_time, 0)};
+  if (const auto claim = RetryClaim(container.index_number, report.retry_time.value_or(0))) {
+    after.claim = *claim;
   }
   transaction.PutItem(container, report.key, before, std::move(after));
 }
@@ -220,8 +226,9 @@ absl::StatusOr<DueScan> ExpiryIndex::ScanDue(const Container& container, const D
   for (const IndexFamily family : kFamilies) {
     TTL_RETURN_IF_ERROR(ScanFamily(container, rule, family, now_seconds, limits, scan));
   }
-  std::stable_sort(scan.due.begin(), scan.due.end(),
-                   [](const DueItem& a, const DueItem& b) { return a.due_time < b.due_time; });
+  std::stable_sort(scan.due.begin(), scan.due.end(), [](const DueItem& a, const DueItem& b) {
+    return WaitsSince(a) < WaitsSince(b);
+  });
   if (scan.due.size() > limits.max_due) {
     scan.due.resize(limits.max_due);
     scan.more = true;

@@ -39,7 +39,8 @@ struct ScanLimits {
 
 // What one scan found.
 struct DueScan {
-  std::vector<DueItem> due;  // longest due first
+  // The longest waiting first; one that was tried before waits since the time of its next try.
+  std::vector<DueItem> due;
   // Entries that stand too early (their item was re-written) or for nothing;
   // to be given to Tidy().
   std::vector<IndexEntry> early;
@@ -61,10 +62,12 @@ struct DeleteReport {
   ItemKey key;
   uint64_t generation = 0;  // of the TrackedItem that was judged
   Kind kind = Kind::kGone;
-  ItemVersion current;             // kModified
-  int64_t retry_time = 0;          // kStateUnknown, kRetryLater: Unix seconds
-  bool counts_as_attempt = false;  // kRetryLater: one more failed try
-  std::string error;               // kRetryLater: why
+  ItemVersion current;  // kModified
+  // When the next try is due, Unix seconds: of kStateUnknown and kRetryLater, and of kModified
+  // if what it was modified to is expired as well.
+  std::optional<int64_t> retry_time;
+  bool counts_as_attempt = false;  // with a retry_time: one more failed try
+  std::string error;               // with a retry_time: why
 };
 
 // Due, undeleted entries of a container at one moment.

@@ -58,6 +58,11 @@ std::optional<IndexClaim> BelongsAt(uint64_t index, const StoredItem& item) {
   return IndexClaim{index, IndexFamily::kExpireTime, times.ts + *times.ttl};
 }
 
+std::optional<IndexClaim> RetryClaim(uint64_t index, int64_t next_try) {
+  if (index == 0) return std::nullopt;
+  return IndexClaim{index, IndexFamily::kRetryTime, std::max<int64_t>(next_try, 0)};
+}
+
 std::optional<IndexClaim> ChooseClaim(const std::optional<IndexClaim>& present,
                                       const std::optional<IndexClaim>& wanted,
                                       int64_t max_earliness) {

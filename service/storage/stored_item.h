@@ -63,6 +63,10 @@ std::optional<ItemTimes> TimesOf(const StoredItem* item);
 // where it is; absent if it can never expire.
 std::optional<IndexClaim> BelongsAt(uint64_t index, const StoredItem& item);
 
+// Where in the index `index` an item waits that is to be tried again at `next_try`, Unix
+// seconds; absent without an index.
+std::optional<IndexClaim> RetryClaim(uint64_t index, int64_t next_try);
+
 // The claim of an item whose entry stands at `present` (absent: nowhere) and
 // which belongs at `wanted`: early, never late. An entry that is too early, by
 // up to `max_earliness` seconds, stays where it is until the scan meets it, so that a

@@ -110,12 +110,16 @@ void Transaction::PutItem(const Container& container, const ItemKey& key,
 }
 
 void Transaction::PutReportedItem(const Container& container, const ItemKey& key,
-                                  const StoredItemPtr& before, StoredItem after) {
-  const ItemTimes& times = after.version.times;
-  const std::optional<IndexClaim> claim =
-      ChooseClaim(PresentClaim(container, before), BelongsAt(container.index_number, after),
-                  MaxEarliness(container.settings.policy.default_ttl, times));
-  after.claim = claim.value_or(IndexClaim());
+                                  const StoredItemPtr& before, StoredItem after,
+                                  std::optional<int64_t> next_try) {
+  if (next_try.has_value()) {
+    after.claim = RetryClaim(container.index_number, *next_try).value_or(IndexClaim());
+  } else {
+    const std::optional<IndexClaim> claim =
+        ChooseClaim(PresentClaim(container, before), BelongsAt(container.index_number, after),
+                    MaxEarliness(container.settings.policy.default_ttl, after.version.times));
+    after.claim = claim.value_or(IndexClaim());
+  }
   after.store_epoch = StoreEpoch();
   if (before == nullptr) after.generation = erased_generation_ + 1;
   if (scan_marks_.IsReading(container.number)) {

@@ -63,12 +63,12 @@ class Transaction {
   void PutItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
                StoredItem after);
 
-  // Stores `after`, of the present store epoch, with the claim that ChooseClaim gives it. A new
-  // item begins with a
-  // generation that none erased since the start has had: what is known of its dead
+  // Stores `after`, of the present store epoch, with the claim that ChooseClaim gives it, or, with
+  // a `next_try` in Unix seconds, among the items that are not tried before that time. A new item
+  // begins with a generation that none erased since the start has had: what is known of its dead
   // namesake, such as the answer to a delete that was on its way, is not taken for its own.
   void PutReportedItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
-                       StoredItem after);
+                       StoredItem after, std::optional<int64_t> next_try = std::nullopt);
 
   // Removes an item and its entry.
   void EraseItem(const Container& container, const ItemKey& key, const StoredItemPtr& before);

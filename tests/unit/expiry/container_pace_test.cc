@@ -61,7 +61,8 @@ TEST(ContainerPaceTest, ADeleteThatCostMoreIsPaidForLater) {
   ContainerPace pace(500, absl::ZeroDuration());
   pace.Update(std::nullopt, BudgetOf(100), absl::ZeroDuration());
   pace.Take(10, absl::ZeroDuration());
-  pace.NoteAnswer(10, absl::Milliseconds(1), 50.0, false, std::nullopt, At(absl::ZeroDuration()));
+  pace.NoteAnswer({.items = 10, .took = absl::Milliseconds(1), .cost = 50.0},
+                  At(absl::ZeroDuration()));
   EXPECT_DOUBLE_EQ(*pace.learned_cost(), 5);
   // Forty units too many, at 100 a second.
   EXPECT_NEAR(absl::ToDoubleSeconds(pace.TimeUntil(1, absl::ZeroDuration())), 0.41, 0.001);
@@ -71,7 +72,8 @@ TEST(ContainerPaceTest, ACheaperDeleteEarnsNothingBeyondTheLimit) {
   ContainerPace pace(500, absl::ZeroDuration());
   pace.Update(100, BudgetOf(1000, 10), absl::ZeroDuration());
   pace.Take(10, absl::ZeroDuration());
-  pace.NoteAnswer(10, absl::Milliseconds(1), 1.0, false, std::nullopt, At(absl::ZeroDuration()));
+  pace.NoteAnswer({.items = 10, .took = absl::Milliseconds(1), .cost = 1.0},
+                  At(absl::ZeroDuration()));
   EXPECT_GT(pace.TimeUntil(1, absl::ZeroDuration()), absl::ZeroDuration());
 }
 
@@ -79,7 +81,7 @@ TEST(ContainerPaceTest, NonsenseChargesAreNotLearned) {
   ContainerPace pace(500, absl::ZeroDuration());
   for (const double charge :
        {-1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
-    pace.NoteAnswer(10, absl::Milliseconds(1), charge, false, std::nullopt,
+    pace.NoteAnswer({.items = 10, .took = absl::Milliseconds(1), .cost = charge},
                     At(absl::ZeroDuration()));
     EXPECT_EQ(pace.learned_cost(), std::nullopt);
   }
@@ -87,23 +89,23 @@ TEST(ContainerPaceTest, NonsenseChargesAreNotLearned) {
 
 TEST(ContainerPaceTest, FailuresHoldForAGrowingTimeByTheirKind) {
   struct Case {
-    ContainerPace::Failure failure;
+    BatchFailure::Kind kind;
     int64_t count;
     absl::Duration first;
     absl::Duration most;
   };
-  using Failure = ContainerPace::Failure;
+  using Kind = BatchFailure::Kind;
   const Case cases[] = {
-      {Failure::kRefused, 1, absl::Milliseconds(100), absl::Seconds(1)},
-      {Failure::kRefused, 2, absl::ZeroDuration(), absl::ZeroDuration()},  // halved at once
-      {Failure::kPushBack, 2, absl::Milliseconds(100), absl::Seconds(1)},
-      {Failure::kSlow, 2, absl::Seconds(1), absl::Seconds(5)},
+      {Kind::kRefused, 1, absl::Milliseconds(100), absl::Seconds(1)},
+      {Kind::kRefused, 2, absl::ZeroDuration(), absl::ZeroDuration()},  // halved at once
+      {Kind::kPushBack, 2, absl::Milliseconds(100), absl::Seconds(1)},
+      {Kind::kSlow, 2, absl::Seconds(1), absl::Seconds(5)},
   };
   for (const Case& c : cases) {
     ContainerPace pace(500, absl::ZeroDuration());
     absl::Duration now;
     for (int i = 0; i < 20; ++i) {
-      pace.NoteFailure(c.count, c.failure, std::nullopt, At(now));
+      pace.NoteFailure({.items = c.count, .kind = c.kind}, At(now));
       const absl::Duration hold = std::max(pace.held_until() - now, absl::ZeroDuration());
       if (i == 0) {
         EXPECT_EQ(hold, c.first);
@@ -113,7 +115,7 @@ TEST(ContainerPaceTest, FailuresHoldForAGrowingTimeByTheirKind) {
       now += absl::Minutes(1);
     }
     EXPECT_EQ(pace.in_trouble(), c.most > absl::ZeroDuration());
-    pace.NoteAnswer(1, absl::Milliseconds(1), std::nullopt, false, std::nullopt, At(now));
+    pace.NoteAnswer({.items = 1, .took = absl::Milliseconds(1)}, At(now));
     EXPECT_FALSE(pace.in_trouble());
   }
 }
@@ -121,7 +123,10 @@ TEST(ContainerPaceTest, FailuresHoldForAGrowingTimeByTheirKind) {
 TEST(ContainerPaceTest, TheStoresWishIsHonouredUpToAnHour) {
   for (const int64_t seconds : {0, 7, 1'000'000}) {
     ContainerPace pace(500, absl::ZeroDuration());
-    pace.NoteAnswer(1, absl::Milliseconds(1), std::nullopt, true, absl::Seconds(seconds),
+    pace.NoteAnswer({.items = 1,
+                     .took = absl::Milliseconds(1),
+                     .throttled = true,
+                     .retry_after = absl::Seconds(seconds)},
                     At(absl::ZeroDuration()));
     EXPECT_EQ(pace.held_until(), std::min(absl::Seconds(seconds), absl::Hours(1)));
     EXPECT_EQ(pace.View(At(absl::ZeroDuration())).held_until.has_value(), seconds > 0);
@@ -132,18 +137,18 @@ TEST(ContainerPaceTest, PushBackOfAnyKindSlowsDownAndShows) {
   using Act = void (*)(ContainerPace&, const Moment&);
   const Act acts[] = {
       [](ContainerPace& pace, const Moment& now) {
-        pace.NoteAnswer(100, absl::Milliseconds(1), std::nullopt, true, std::nullopt, now);
+        pace.NoteAnswer({.items = 100, .took = absl::Milliseconds(1), .throttled = true}, now);
       },
       [](ContainerPace& pace, const Moment& now) {
         for (int i = 0; i < 5; ++i) {
-          pace.NoteAnswer(100, absl::Seconds(3), std::nullopt, false, std::nullopt, now);
+          pace.NoteAnswer({.items = 100, .deleted = 0, .took = absl::Seconds(3)}, now);
         }
       },
       [](ContainerPace& pace, const Moment& now) {
-        pace.NoteFailure(100, ContainerPace::Failure::kPushBack, std::nullopt, now);
+        pace.NoteFailure({.items = 100, .kind = BatchFailure::Kind::kPushBack}, now);
       },
       [](ContainerPace& pace, const Moment& now) {
-        pace.NoteFailure(100, ContainerPace::Failure::kSlow, std::nullopt, now);
+        pace.NoteFailure({.items = 100, .kind = BatchFailure::Kind::kSlow}, now);
       },
   };
   for (const Act act : acts) {
@@ -152,7 +157,7 @@ TEST(ContainerPaceTest, PushBackOfAnyKindSlowsDownAndShows) {
     for (int i = 0; i < 20; ++i) {
       pace.Update(1000, std::nullopt, now);
       pace.Take(100, now);
-      pace.NoteAnswer(100, absl::Milliseconds(1), std::nullopt, false, std::nullopt, At(now));
+      pace.NoteAnswer({.items = 100, .deleted = 100, .took = absl::Milliseconds(1)}, At(now));
       now += absl::Milliseconds(100);
     }
     EXPECT_EQ(pace.View(At(now)).bearable_per_second, std::nullopt);
@@ -163,10 +168,22 @@ TEST(ContainerPaceTest, PushBackOfAnyKindSlowsDownAndShows) {
   }
 }
 
+TEST(ContainerPaceTest, BatchesGetSmallerUnlessASuspectedItemExplainsTheFailure) {
+  ContainerPace pace(500, absl::ZeroDuration());
+  const Moment now = At(absl::ZeroDuration());
+  pace.NoteFailure({.items = 500, .suspected = true}, now);
+  EXPECT_EQ(pace.MaxItems(), 500);
+  pace.NoteFailure({.items = 250, .suspected = true}, now);
+  EXPECT_EQ(pace.MaxItems(), 125) << "two in a row are no single item's fault";
+  pace.NoteAnswer({.items = 125, .deleted = 125, .took = absl::Milliseconds(1)}, now);
+  pace.NoteFailure({.items = 100}, now);
+  EXPECT_EQ(pace.MaxItems(), 50);
+}
+
 TEST(ContainerPaceTest, PauseThatAStoreWantsAfterDeletesIsNoPushBack) {
   ContainerPace pace(500, absl::ZeroDuration());
   pace.Update(std::nullopt, std::nullopt, absl::ZeroDuration());
-  pace.NoteAnswer(100, absl::Milliseconds(1), std::nullopt, false, absl::Seconds(1),
+  pace.NoteAnswer({.items = 100, .took = absl::Milliseconds(1), .retry_after = absl::Seconds(1)},
                   At(absl::ZeroDuration()));
   EXPECT_EQ(pace.held_until(), absl::Seconds(1));
   EXPECT_EQ(pace.View(At(absl::ZeroDuration())).bearable_per_second, std::nullopt);

@@ -57,6 +57,20 @@ TEST_F(PushBackTest, ThrottlingCutsTheRateAtOnceAndItGrowsBackSlowly) {
   EXPECT_NEAR(SentWithin(absl::Seconds(1)), 1000, 101);
 }
 
+// After push-back the rate is half of what the store deleted in the last second before it, and it
+// is back within ten seconds of the last one, however long the store refused everything.
+TEST_F(PushBackTest, TheOldRateIsBackWithinTenSecondsOfTheLastPushBack) {
+  SentWithin(absl::Seconds(3));
+  h.store.SetBeforeDelete(
+      [](auto&, auto&) { return grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "too busy"); });
+  SentWithin(absl::Milliseconds(150));
+  EXPECT_NEAR(Bearable().value_or(0), 500, 110);
+  SentWithin(absl::Seconds(6));
+  h.store.SetBeforeDelete(nullptr);
+  SentWithin(absl::Seconds(10));
+  EXPECT_GE(SentWithin(absl::Seconds(1)), 900);
+}
+
 // B58: a store that throttles all the time is asked now and then, and not forgotten.
 TEST_F(PushBackTest, B58UnderLastingThrottlingTheSweepBacksOffToItsFloor) {
   SentWithin(absl::Seconds(1));

@@ -297,6 +297,34 @@ TEST(ExpiryIndexTest, AFailedItemIsTriedAgainAtItsTimeAlsoAfterAReopening) {
   EXPECT_THAT(storage.DueIds("c", kT + 600), ElementsAre("b"));
 }
 
+TEST(ExpiryIndexTest, WhatItWasModifiedToMayHaveToWaitForItsNextTry) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  storage.TrackOne("c", "a", kT);
+  storage.Apply("c", {Retry("a", 1, kT + 20)});
+  DeleteReport report = Retry("a", storage.FindItem("c", "a")->generation, kT + 500);
+  report.kind = DeleteReport::Kind::kModified;
+  report.current.times = {kT - 5, 3};
+  storage.Apply("c", {report});
+  storage.Reopen();
+  EXPECT_THAT(storage.DueIds("c", kT + 499), IsEmpty());
+  EXPECT_THAT(storage.DueIds("c", kT + 500), ElementsAre("a"));
+  EXPECT_EQ(storage.FindItem("c", "a")->version.times, (ItemTimes{kT - 5, 3}));
+  EXPECT_EQ(storage.FindItem("c", "a")->attempts, 2);
+  EXPECT_TRUE(storage->CheckInvariants().ok());
+}
+
+TEST(ExpiryIndexTest, WhatWasTriedBeforeJoinsTheEndOfTheQueue) {
+  StorageForTest storage;
+  storage.Create("c", 10);
+  storage.TrackOne("c", "tried", kT);       // due first, at 10
+  storage.TrackOne("c", "before", kT + 5);  // due at 15
+  storage.TrackOne("c", "after", kT + 20);  // due at 30
+  storage.Apply("c", {Retry("tried", 1, kT + 20)});
+  EXPECT_THAT(storage.DueIds("c", kT + 100), ElementsAre("before", "tried", "after"));
+  EXPECT_EQ(storage.Scan("c", kT + 100).due[1].due_time, kT + 10);
+}
+
 // All stuck items, by pages of `limit`, and how many pages it took.
 std::pair<std::vector<std::string>, int> ListAllStuck(StorageForTest& storage, size_t limit) {
   std::vector<std::string> ids;
