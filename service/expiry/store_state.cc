@@ -17,6 +17,11 @@ constexpr size_t kMaxStoreIdBytes = 256;
 // An answer that took longer says too little about the clock to replace what is known.
 constexpr absl::Duration kMostClockDelay = absl::Seconds(1);
 
+// Our clock minus the store's, which read `store_now` between the two moments.
+absl::Duration SkewOf(absl::Time store_now, const Moment& sent, const Moment& received) {
+  return (sent.time.now + (received.time.now - sent.time.now) / 2) - store_now;
+}
+
 }  // namespace
 
 bool StoreState::IsInfoDue(absl::Duration steady) const { return steady >= next_probe_; }
@@ -46,11 +51,11 @@ void StoreState::TakeInfo(const v1::GetStoreInfoResponse& info, const Moment& se
                                v1::STORE_CAPABILITY_ETAG) > 0;
   clock_.reset();
   TakeClock(FromProto(info.now()), sent, received);
-  next_probe_ = received.steady + kInfoInterval;
+  next_probe_ = received.steady + (IsTooLarge(*skew_) ? kProbeInterval : kInfoInterval);
   has_info_ = true;
   reachable_ = true;
   last_error_.clear();
-  last_success_time_ = received.time.now;
+  last_success_ = received.steady;
 }
 
 void StoreState::TakeInfoError(const absl::Status& error, const Moment& now) {
@@ -61,17 +66,33 @@ void StoreState::TakeInfoError(const absl::Status& error, const Moment& now) {
   last_error_ = error.ToString();
 }
 
-void StoreState::TakeAnswer(const v1::DeleteItemsResponse& response, const Moment& sent,
-                            const Moment& received) {
-  if (response.has_store_now()) TakeClock(FromProto(response.store_now()), sent, received);
-  last_success_time_ = received.time.now;
+absl::Status StoreState::TakeAnswer(const v1::DeleteItemsResponse& response, const Moment& sent,
+                                    const Moment& received) {
+  last_success_ = received.steady;
   if (reachable_) last_error_.clear();
+  if (!response.has_store_now()) return absl::OkStatus();
+  const absl::Time store_now = FromProto(response.store_now());
+  const absl::Duration skew = SkewOf(store_now, sent, received);
+  if (!IsTooLarge(skew)) {
+    TakeClock(store_now, sent, received);
+    return absl::OkStatus();
+  }
+  const absl::Status error = absl::InternalError(
+      absl::StrCat("DeleteItems: store_now is ", absl::FormatTime(store_now, absl::UTCTimeZone()),
+                   ": must be within ", absl::FormatDuration(max_clock_skew_), " of our clock"));
+  AskAgain(error);
+  return error;
 }
 
 void StoreState::TakeCallError(const absl::Status& error, bool answered) {
+  if (!answered) reachable_ = false;
+  if (!answered || absl::IsFailedPrecondition(error)) return AskAgain(error);
   last_error_ = error.ToString();
-  if (answered) return;
-  reachable_ = false;
+}
+
+void StoreState::AskAgain(const absl::Status& error) {
+  last_error_ = error.ToString();
+  has_info_ = false;
   next_probe_ = -absl::InfiniteDuration();
 }
 
@@ -90,9 +111,12 @@ StoreView StoreState::View(bool configured, const Moment& now) const {
   view.reachable = reachable_;
   view.store_id = store_id_;
   view.clock_skew = skew_;
-  view.skew_too_large = skew_.has_value() && absl::AbsDuration(*skew_) > max_clock_skew_;
+  view.skew_too_large = skew_.has_value() && IsTooLarge(*skew_);
   view.last_error = last_error_;
-  view.last_success_time = last_success_time_;
+  // By the clock of now: the one of then may have been wrong.
+  if (last_success_.has_value()) {
+    view.last_success_time = now.time.now - (now.steady - *last_success_);
+  }
   if (!IsReady() && next_probe_ > now.steady) {
     view.held_until = now.time.for_deletes + (next_probe_ - now.steady);
   }
@@ -105,7 +129,7 @@ void StoreState::TakeClock(absl::Time store_now, const Moment& sent, const Momen
   const absl::Duration delay = received.steady - sent.steady;
   if (clock_.has_value() && delay > kMostClockDelay) return;
   clock_ = {store_now, received.steady};
-  skew_ = (sent.time.now + (received.time.now - sent.time.now) / 2) - store_now;
+  skew_ = SkewOf(store_now, sent, received);
 }
 
 }  // namespace ttl

@@ -27,7 +27,8 @@ class StoreState {
   explicit StoreState(absl::Duration max_clock_skew) : max_clock_skew_(max_clock_skew) {}
 
   // Whether GetStoreInfo should be called: before the first delete, after errors that
-  // make it doubtful whether and which store is there, and every kInfoInterval.
+  // make it doubtful whether and which store is there, and every kInfoInterval, or every
+  // kProbeInterval while its clock is too far from ours.
   bool IsInfoDue(absl::Duration steady) const;
 
   // Whether deletes may be sent: the store has said who it is, and has been reached
@@ -43,13 +44,18 @@ class StoreState {
   // GetStoreInfo failed, or its answer is not valid: nothing is sent until one is.
   void TakeInfoError(const absl::Status& error, const Moment& now);
 
-  // Takes note of the answer to a DeleteItems.
-  void TakeAnswer(const v1::DeleteItemsResponse& response, const Moment& sent,
-                  const Moment& received);
+  // Takes note of the answer to a DeleteItems. Not OK if the clock that it shows is too far from
+  // ours: one such answer is not believed, and nothing more is sent until GetStoreInfo has told
+  // the store's clock.
+  absl::Status TakeAnswer(const v1::DeleteItemsResponse& response, const Moment& sent,
+                          const Moment& received);
 
-  // A DeleteItems failed. Unless it was `answered`, nothing more is sent until
-  // GetStoreInfo is.
+  // A DeleteItems failed. Unless it was `answered`, and not with FAILED_PRECONDITION, by which a
+  // store says that it is another one, nothing more is sent until GetStoreInfo is.
   void TakeCallError(const absl::Status& error, bool answered);
+
+  // GetStoreInfo is due now; deletes go on meanwhile.
+  void AskSoon() { next_probe_ = -absl::InfiniteDuration(); }
 
   // Until when no GetStoreInfo is to be tried again, steady.
   absl::Duration next_probe() const { return next_probe_; }
@@ -69,6 +75,8 @@ class StoreState {
 
  private:
   void TakeClock(absl::Time store_now, const Moment& sent, const Moment& received);
+  void AskAgain(const absl::Status& error);
+  bool IsTooLarge(absl::Duration skew) const { return absl::AbsDuration(skew) > max_clock_skew_; }
 
   const absl::Duration max_clock_skew_;
 
@@ -88,7 +96,7 @@ class StoreState {
   std::optional<absl::Duration> skew_;  // ours minus the store's
 
   std::string last_error_;
-  std::optional<absl::Time> last_success_time_;
+  std::optional<absl::Duration> last_success_;  // steady
 };
 
 }  // namespace ttl

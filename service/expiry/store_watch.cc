@@ -27,7 +27,7 @@ StoreWatch::StoreWatch(const Options& options, PrimaryStoreClient* store,
       trust_(trust),
       state_(options.max_clock_skew),
       answers_(wake),
-      excused_(options.excused_items) {}
+      excused_(trust.store_id().has_value() ? options.excused_items : 0) {}
 
 StoreWatch::~StoreWatch() { AwaitAnswer(); }
 
@@ -91,12 +91,17 @@ absl::Time StoreWatch::JudgeTime(const Moment& now) const {
 
 void StoreWatch::TakeAnswer(const v1::DeleteItemsResponse& response, const Moment& sent,
                             const Moment& received) {
-  state_.TakeAnswer(response, sent, received);
+  const absl::Status taken = state_.TakeAnswer(response, sent, received);
+  if (taken.ok()) return;
+  log_.Log(spdlog::level::warn, "clock",
+           absl::StrCat("deletes wait for the primary store's clock: ", taken.ToString()),
+           received.steady);
 }
 
 void StoreWatch::TakeCallError(const absl::Status& error, bool answered, int64_t items) {
   state_.TakeCallError(error, answered);
-  NoteUnanswered(items);
+  // FAILED_PRECONDITION says that nothing was deleted.
+  if (!absl::IsFailedPrecondition(error)) NoteUnanswered(items);
 }
 
 void StoreWatch::NoteUnanswered(int64_t items) {

@@ -34,8 +34,8 @@ class StoreWatch {
     // So many answers of NOT_FOUND in a row put the store in doubt: it may be an empty
     // replica. 0: never.
     int64_t not_found_burst_items = 0;
-    // So many NOT_FOUND are excused: deletes that an earlier run of this process may have
-    // had under way when it was killed.
+    // So many NOT_FOUND are excused if there was an earlier run of this process: deletes that it
+    // may have had under way when it ended.
     int64_t excused_items = 0;
   };
 

@@ -302,6 +302,7 @@ Sweeper::NextTurn Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepRe
   const absl::Time not_after = store.Now(now.steady).value_or(judged_at) + options_.delete_deadline;
   JudgedBatch batch =
       JudgeBatch(*turn.container, turn.rule, std::move(scan->due), bounds, judged_at, not_after);
+  batch.request.set_store_id(store.store_id());
   const int64_t count = static_cast<int64_t>(batch.items.size());
   if (count == 0) {
     turn.pacing.pace.set_waiting_for_rate(false);

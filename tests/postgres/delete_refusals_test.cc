@@ -38,6 +38,18 @@ class DeleteRefusalsTest : public testing::Test {
   StoreForTest db_;
 };
 
+TEST_F(DeleteRefusalsTest, DeletesThatAreMeantForAnotherStoreAreRefused) {
+  db_.FillSessions(5);
+  PrimaryStore& store = db_.Open({Sessions()});
+  v1::DeleteItemsRequest request = StoreForTest::Judged("sessions", db_.Items("sessions"), 10);
+  request.set_store_id("postgresql/1/1");
+  const auto refused = store.DeleteItems(request, absl::Now() + kPatience);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition) << refused.status();
+  EXPECT_EQ(Rows(), 5);
+  request.set_store_id(store.GetStoreInfo(absl::Now() + kPatience).value().store_id());
+  EXPECT_EQ(Count(db_.Delete(request), v1::DELETE_OUTCOME_DELETED), 5);
+}
+
 TEST_F(DeleteRefusalsTest, RowsThatOthersReferToAreLeftAndTheOthersGo) {
   db_.FillSessions(500);
   db_.Sql(

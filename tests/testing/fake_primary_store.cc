@@ -233,6 +233,7 @@ grpc::Status FakePrimaryStore::HandleDelete(const DeleteRequest& request,
   if (before) {
     if (const auto status = before(request, *response)) return *status;
   }
+  if (const grpc::Status ours = CheckStoreId(request); !ours.ok()) return ours;
   Apply(request, response);
   *response->mutable_store_now() = ToTimestamp(clock_());
   return after ? after(request, *response) : grpc::Status::OK;
@@ -300,6 +301,13 @@ grpc::Status FakePrimaryStore::HandleScan(const v1::ScanItemsRequest& request,
     if (!writer.Write(response)) return grpc::Status::CANCELLED;
   } while (!page_token.empty() && left > 0);
   return grpc::Status::OK;
+}
+
+grpc::Status FakePrimaryStore::CheckStoreId(const DeleteRequest& request) const {
+  MutexLock lock(mutex_);
+  if (request.store_id().empty() || request.store_id() == store_id_) return grpc::Status::OK;
+  return grpc::Status(grpc::StatusCode::FAILED_PRECONDITION,
+                      absl::StrCat("store_id is ", request.store_id(), ": this is ", store_id_));
 }
 
 void FakePrimaryStore::WaitWhileHanging(const std::string& container) {

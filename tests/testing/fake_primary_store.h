@@ -123,6 +123,7 @@ class FakePrimaryStore {
                           grpc::ServerWriter<v1::ScanItemsResponse>& writer);
   v1::ScanItemsResponse ReadScan(const v1::ScanItemsRequest& request, const std::string& page_token,
                                  int limit) const;
+  grpc::Status CheckStoreId(const DeleteRequest& request) const;
   void WaitWhileHanging(const std::string& container);
   void Apply(const DeleteRequest& request, DeleteResponse* response);
   v1::DeleteResult ApplyOne(const std::string& container, const v1::ExpiredItem& item);

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/examples/document_store/proto_time.h"
@@ -62,6 +63,12 @@ ttl::v1::GetStoreInfoResponse PrimaryStore::GetStoreInfo() const {
 absl::StatusOr<ttl::v1::DeleteItemsResponse> PrimaryStore::DeleteItems(
     const ttl::v1::DeleteItemsRequest& request) {
   if (auto status = Validate(request); !status.ok()) return status;
+  // The sidecar may have known another store at this address.
+  if (!request.store_id().empty() && request.store_id() != table_.store_id()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("store_id is \"", absl::CHexEscape(request.store_id()), "\": this store is \"",
+                     absl::CHexEscape(table_.store_id()), "\""));
+  }
   std::vector<std::string> keys;
   for (const ttl::v1::ExpiredItem& item : request.items()) {
     keys.push_back(EncodeKey({request.container(), item.partition_key(), item.id()}));

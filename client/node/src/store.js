@@ -101,6 +101,15 @@ export class PrimaryStore {
     if (request.notAfter === undefined || request.items.length === 0) {
       throw invalid('not_after and at least one of items are required');
     }
+    // The sidecar may have known another store at this address.
+    if (request.storeId !== '' && request.storeId !== this.storeId) {
+      throw Object.assign(
+        new Error(
+          `store_id is ${JSON.stringify(request.storeId)}: this store is ${JSON.stringify(this.storeId)}`,
+        ),
+        { code: grpc.status.FAILED_PRECONDITION },
+      );
+    }
     const keys = request.items.map(({ partitionKey, id }) => ({ partitionKey, id }));
     try {
       // Held until the batch is deleted: nobody rewrites an item between comparison and delete.

@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/substitute.h"
@@ -81,6 +82,28 @@ v1::DeleteItemsResponse AllThrottled(int items, absl::Duration retry_after) {
   return response;
 }
 
+constexpr char kStoreIdColumns[] =
+    "system_identifier, (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+std::string StoreIdOf(const QueryResult& answer) {
+  return absl::StrCat("postgresql/", answer.Text(0, 0), "/", answer.Text(0, 1));
+}
+
+// The sidecar may have known another database behind this address. An older sidecar, which does
+// not say, is not asked.
+absl::Status CheckStoreId(Connection& connection, const std::string& expected) {
+  if (expected.empty()) return absl::OkStatus();
+  const auto answer =
+      connection.Query(absl::StrCat("SELECT ", kStoreIdColumns, " FROM pg_control_system()"));
+  if (!answer.ok()) {
+    return absl::UnavailableError(absl::StrCat("the database: ", answer.status().message()));
+  }
+  if (StoreIdOf(*answer) == expected) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("store_id is \"", absl::CHexEscape(expected),
+                                                    "\": this store is \"", StoreIdOf(*answer),
+                                                    "\""));
+}
+
 // The transaction that has been open for longest, in words.
 std::string OldestTransaction(Connection& connection) {
   const auto answer = connection.Query(
@@ -115,15 +138,14 @@ absl::StatusOr<v1::GetStoreInfoResponse> PrimaryStore::GetStoreInfo(absl::Time d
   auto lease = deletes_.Take(std::min(deadline, absl::Now() + kMaxDelete) + kCutMargin);
   if (!lease.ok()) return lease.status();
   const auto answer = (*lease)->Query(
-      "SELECT system_identifier, (SELECT oid FROM pg_database WHERE datname = "
-      "current_database()), floor(extract(epoch FROM clock_timestamp()) * "
-      "1000000::numeric)::bigint "
-      "FROM pg_control_system()");
+      absl::StrCat("SELECT ", kStoreIdColumns,
+                   ", floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint "
+                   "FROM pg_control_system()"));
   if (!answer.ok()) {
     return absl::UnavailableError(absl::StrCat("the database: ", answer.status().message()));
   }
   v1::GetStoreInfoResponse response;
-  response.set_store_id(absl::StrCat("postgresql/", answer->Text(0, 0), "/", answer->Text(0, 1)));
+  response.set_store_id(StoreIdOf(*answer));
   *response.mutable_now() = ToTimestamp(absl::FromUnixMicros(answer->Number(0, 2)));
   response.set_max_batch_items(kMaxBatchItems);
   response.add_capabilities(v1::STORE_CAPABILITY_ETAG);
@@ -155,6 +177,7 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::DeleteFrom(
   deadline = std::min(deadline, absl::Now() + kMaxDelete);
   auto lease = deletes_.Take(deadline + kCutMargin);
   if (!lease.ok()) return lease.status();
+  if (absl::Status status = CheckStoreId(**lease, request.store_id()); !status.ok()) return status;
   DeleteRun run(
       **lease, served.table,
       {lock_timeout_, statement_timeout_, deadline, ToTime(request.not_after()), position_.Get()},

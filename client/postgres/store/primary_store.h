@@ -47,8 +47,8 @@ class PrimaryStore {
   absl::StatusOr<v1::GetStoreInfoResponse> GetStoreInfo(absl::Time deadline);
 
   // NOT_FOUND for a container that is not configured, INVALID_ARGUMENT for a request that the
-  // API does not allow, UNAVAILABLE if the database cannot do it; the fate of the batch is
-  // unknown then.
+  // API does not allow, FAILED_PRECONDITION if it is meant for another store_id, UNAVAILABLE if the
+  // database cannot do it; the fate of the batch is unknown then.
   absl::StatusOr<v1::DeleteItemsResponse> DeleteItems(const v1::DeleteItemsRequest& request,
                                                       absl::Time deadline);
 

@@ -79,6 +79,17 @@ const judged = (fields) => ({
 const outcomes = ({ results }) =>
   results.map(({ outcome }) => outcome.replace('DELETE_OUTCOME_', ''));
 
+test('deletes that are meant for another store are refused', async (t) => {
+  const { store, call } = await startStore(t);
+  store.write('c', { id: 'a', ts: TS, ttl: 10, etag: 'v1' });
+  const request = { container: 'c', items: [judged()], notAfter: new Date((TS + 60) * 1000) };
+  await assert.rejects(call('DeleteItems', { ...request, storeId: 'another' }), {
+    code: grpc.status.FAILED_PRECONDITION,
+  });
+  const response = await call('DeleteItems', { ...request, storeId: store.storeId });
+  assert.deepEqual(outcomes(response), ['DELETED']);
+});
+
 test('an item goes only if it is the one judged and in time', async (t) => {
   const { store, deleteItems } = await startStore(t);
   const stored = { id: 'a', ts: TS, ttl: 10, etag: 'v1' };

@@ -45,6 +45,17 @@ class ConditionalDelete(TempDirTestCase):
         return [pb.DeleteOutcome.Name(result.outcome).removeprefix("DELETE_OUTCOME_")
                 for result in self.delete(*items, **options).results]
 
+    def test_deletes_that_are_meant_for_another_store_are_refused(self):
+        self.store.write("c", Item(id=b"a", ts=TS, ttl=10, etag=b"v1"))
+        request = pb.DeleteItemsRequest(container="c", items=[self.judged()], store_id="another")
+        request.not_after.FromSeconds(TS + 60)
+        with self.assertRaises(grpc.RpcError) as raised:
+            self.stub.DeleteItems(request, timeout=PATIENCE)
+        self.assertEqual(raised.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
+        request.store_id = self.store.store_id
+        outcome = self.stub.DeleteItems(request, timeout=PATIENCE).results[0].outcome
+        self.assertEqual(outcome, pb.DELETE_OUTCOME_DELETED)
+
     def test_an_item_goes_only_if_it_is_the_one_judged_and_in_time(self):
         stored = {"id": b"a", "ts": TS, "ttl": 10, "etag": b"v1"}
         table = [  # stored, judged, store's clock, not_after, outcome

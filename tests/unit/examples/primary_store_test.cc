@@ -42,6 +42,16 @@ TEST_F(PrimaryStoreTest, InfoTellsIdentityClockAndCapabilities) {
               ElementsAre(ttl::v1::STORE_CAPABILITY_ETAG, ttl::v1::STORE_CAPABILITY_SCAN));
 }
 
+TEST_F(PrimaryStoreTest, DeletesThatAreMeantForAnotherStoreAreRefused) {
+  ttl::v1::DeleteItemsRequest request = ExpiredDocument();
+  request.set_store_id("another");
+  const auto refused = store().primary_store.DeleteItems(request);
+  EXPECT_EQ(refused.status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.status().message()), testing::HasSubstr("\"another\""));
+  request.set_store_id(store().table->store_id());
+  EXPECT_THAT(Delete(request), ElementsAre(ttl::v1::DELETE_OUTCOME_DELETED));
+}
+
 TEST_F(PrimaryStoreTest, AScanGivesEveryDocumentOnceExpiredOnesToo) {
   std::vector<std::string> written;
   for (int i = 10; i < 35; ++i) {

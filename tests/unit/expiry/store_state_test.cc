@@ -120,10 +120,52 @@ TEST(StoreStateTest, AnswersToDeletesUpdateTheClockUnlessTheyTookLong) {
   StoreState state = MakeKnown();
   v1::DeleteItemsResponse response;
   response.mutable_store_now()->set_seconds(absl::ToUnixSeconds(kWall) - 5);
-  state.TakeAnswer(response, After(-absl::Seconds(3)), After(absl::ZeroDuration()));
+  EXPECT_TRUE(
+      state.TakeAnswer(response, After(-absl::Seconds(3)), After(absl::ZeroDuration())).ok());
   EXPECT_EQ(state.Now(kSteady), kWall);
-  state.TakeAnswer(response, After(absl::ZeroDuration()), After(absl::ZeroDuration()));
+  EXPECT_TRUE(
+      state.TakeAnswer(response, After(absl::ZeroDuration()), After(absl::ZeroDuration())).ok());
   EXPECT_EQ(state.Now(kSteady), kWall - absl::Seconds(5));
+}
+
+TEST(StoreStateTest, AnAnswerToDeletesWithAnImpossibleClockMakesItAskForTheClock) {
+  StoreState state = MakeKnown();
+  v1::DeleteItemsResponse response;
+  response.mutable_store_now()->set_seconds(absl::ToUnixSeconds(kWall) + 61);
+  const Moment now = After(absl::ZeroDuration());
+  const absl::Status taken = state.TakeAnswer(response, now, now);
+  EXPECT_TRUE(absl::StrContains(taken.message(), "store_now")) << taken;
+  EXPECT_FALSE(state.IsReady());
+  EXPECT_TRUE(state.IsInfoDue(kSteady));
+  EXPECT_EQ(state.Now(kSteady), kWall);
+  EXPECT_FALSE(state.View(true, now).skew_too_large);
+  EXPECT_TRUE(state.View(true, now).reachable);
+  state.TakeInfo(MakeInfo(), now, now);
+  EXPECT_TRUE(state.IsReady());
+  EXPECT_EQ(state.View(true, now).last_error, "");
+}
+
+TEST(StoreStateTest, AStoreThatSaysItIsAnotherOneIsAskedWhoItIs) {
+  StoreState state = MakeKnown();
+  state.TakeCallError(absl::FailedPreconditionError("another store"), /*answered=*/true);
+  EXPECT_FALSE(state.IsReady());
+  EXPECT_TRUE(state.IsInfoDue(kSteady));
+  EXPECT_TRUE(state.View(true, After(absl::ZeroDuration())).reachable);
+}
+
+TEST(StoreStateTest, ItIsAskedEverySecondWhileItsClockIsTooFarAway) {
+  for (const int64_t seconds : {60, 61}) {
+    const StoreState state = MakeKnown(absl::Seconds(seconds));
+    EXPECT_EQ(state.IsInfoDue(kSteady + absl::Seconds(1)), seconds == 61);
+  }
+}
+
+TEST(StoreStateTest, TheLastAnswerIsShownByTheClockOfNow) {
+  StoreState state(absl::Seconds(60));
+  Moment wrong = After(absl::ZeroDuration());
+  wrong.time.now = absl::FromUnixSeconds(40);
+  state.TakeInfo(MakeInfo(), wrong, wrong);
+  EXPECT_EQ(state.View(true, After(absl::Seconds(7))).last_success_time, kWall);
 }
 
 TEST(StoreStateTest, SkewIsTooLargeBeyondTheLimitEitherWay) {

@@ -300,6 +300,39 @@ TEST(SweeperStoreTest, B27WithClocksTooFarApartDeletesStop) {
   }
 }
 
+// One answer with a clock that cannot be: deletes wait until the store has been asked for its time.
+TEST(SweeperStoreTest, OneAbsurdStoreNowIsNotBelieved) {
+  for (const int64_t seconds : {int64_t{0}, int64_t{-62'135'596'801}, kStart + 4'000'000'000}) {
+    LogCapture log;
+    SweepHarness h;
+    h.storage.Create("c", -1);
+    h.Write("c", "a", kStart - 1000, 10);
+    h.store.SetAfterDelete([seconds](auto&, auto& response) {
+      response.mutable_store_now()->set_seconds(seconds);
+      return grpc::Status::OK;
+    });
+    h.SweepNow();
+    h.store.SetAfterDelete(nullptr);
+    h.WriteMany("c", "more", 100, kStart - 1000, 10);
+    h.SweepFor(absl::Milliseconds(10));
+    EXPECT_EQ(h.store.Count("c"), 0) << seconds;
+    EXPECT_FALSE(h.board.Store().skew_too_large);
+    EXPECT_TRUE(absl::StrContains(log.Text(), "store_now")) << log.Text();
+  }
+}
+
+TEST(SweeperStoreTest, AStoreWhoseClockIsRightAgainIsFoundWithinASecond) {
+  SweepHarness h;
+  h.SetStoreClockOffset(absl::Hours(5));
+  h.storage.Create("c", -1);
+  h.Write("c", "a", kStart - 1000, 10);
+  h.SweepFor(absl::Seconds(5));
+  EXPECT_TRUE(h.board.Store().skew_too_large);
+  h.SetStoreClockOffset(absl::ZeroDuration());
+  h.SweepFor(absl::Milliseconds(1100));
+  EXPECT_EQ(h.store.Count("c"), 0);
+}
+
 // B90: every way for a batch to end has a count of its own.
 TEST(SweeperStoreTest, B90WhatIsNotDoneIsNotBookedAsDone) {
   SweepHarness h;

@@ -79,6 +79,10 @@ class PrimaryStore(primary_store_service_pb2_grpc.PrimaryStoreServiceServicer, a
         if not request.HasField("not_after") or not request.items:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT,
                           "not_after and at least one of items are required")
+        # The sidecar may have known another store at this address.
+        if request.store_id not in ("", self.store_id):
+            context.abort(grpc.StatusCode.FAILED_PRECONDITION,
+                          f"store_id is {request.store_id!r}: this store is {self.store_id!r}")
         try:
             return self._delete_items(request)
         except StoreBusy as busy:
