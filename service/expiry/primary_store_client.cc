@@ -1,5 +1,6 @@
 #include "service/expiry/primary_store_client.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -62,6 +63,7 @@ struct PrimaryStoreClient::Call final : AnyCall {
     if (status.ok()) return answer(std::move(response));
     answer(FromGrpc(status));
   }
+  grpc::StatusCode code() const override { return status.error_code(); }
 
   Response response;
   grpc::Status status;
@@ -69,14 +71,18 @@ struct PrimaryStoreClient::Call final : AnyCall {
   Answer<Response> answer;
 };
 
-struct PrimaryStoreClient::Stub {
-  std::unique_ptr<v1::PrimaryStoreService::Stub> generated;
+struct PrimaryStoreClient::Link {
+  std::unique_ptr<v1::PrimaryStoreService::Stub> stub;
+  std::atomic<uint64_t> answers = 0;
 };
 
 PrimaryStoreClient::PrimaryStoreClient(const std::string& address,
                                        const std::shared_ptr<grpc::ChannelCredentials>& credentials,
                                        const std::string& server_name)
-    : stub_(std::make_unique<Stub>(Stub{NewStub(address, credentials, server_name)})),
+    : address_(address),
+      credentials_(credentials),
+      server_name_(server_name),
+      link_(NewLink()),
       thread_([this] { EndCalls(); }) {}
 
 PrimaryStoreClient::~PrimaryStoreClient() {
@@ -88,6 +94,26 @@ PrimaryStoreClient::~PrimaryStoreClient() {
   while (queue_.Next(&tag, &ok)) continue;
 }
 
+std::shared_ptr<PrimaryStoreClient::Link> PrimaryStoreClient::NewLink() const {
+  auto link = std::make_shared<Link>();
+  link->stub = NewStub(address_, credentials_, server_name_);
+  return link;
+}
+
+PrimaryStoreClient::Passage PrimaryStoreClient::TakePassage() {
+  MutexLock lock(mutex_);
+  return {link_, link_->answers};
+}
+
+void PrimaryStoreClient::NoteEnd(const Passage& passage, grpc::StatusCode code) {
+  if (code != grpc::StatusCode::DEADLINE_EXCEEDED) {
+    ++passage.link->answers;
+    return;
+  }
+  MutexLock lock(mutex_);
+  if (passage.link == link_ && passage.link->answers == passage.answers) link_ = NewLink();
+}
+
 template <typename Request, typename Response, typename Method>
 void PrimaryStoreClient::Start(Method method, const Request& request, absl::Duration deadline,
                                Answer<Response> answer) {
@@ -97,7 +123,8 @@ void PrimaryStoreClient::Start(Method method, const Request& request, absl::Dura
   call->answer = std::move(answer);
   if (!Enter(*call)) return call->answer(absl::CancelledError("the sidecar is stopping"));
   Call<Response>& started = *call.release();  // EndCalls() deletes it
-  started.reader = (stub_->generated.get()->*method)(&started.context, request, &queue_);
+  started.passage = TakePassage();
+  started.reader = (started.passage.link->stub.get()->*method)(&started.context, request, &queue_);
   started.reader->Finish(&started.response, &started.status, static_cast<AnyCall*>(&started));
 }
 
@@ -119,13 +146,18 @@ absl::Status PrimaryStoreClient::ScanItems(
   context.set_deadline(After(deadline));
   context.set_wait_for_ready(false);
   if (!EnterScan(context)) return absl::CancelledError("the sidecar is stopping");
-  const auto reader = stub_->generated->ScanItems(&context, request);
+  const Passage passage = TakePassage();
+  const auto reader = passage.link->stub->ScanItems(&context, request);
   v1::ScanItemsResponse response;
   bool ended = false;
-  while (!ended && reader->Read(&response)) ended = !take(response);
+  while (!ended && reader->Read(&response)) {
+    ++passage.link->answers;
+    ended = !take(response);
+  }
   if (ended) context.TryCancel();
   const grpc::Status status = reader->Finish();
   LeaveScan(context);
+  NoteEnd(passage, status.error_code());
   return ended || status.ok() ? absl::OkStatus() : FromGrpc(status);
 }
 
@@ -166,6 +198,7 @@ void PrimaryStoreClient::EndCalls() {
     if (!queue_.Next(&tag, &ok)) return;
     const std::unique_ptr<AnyCall> call(static_cast<AnyCall*>(tag));
     Leave(*call);
+    NoteEnd(call->passage, call->code());
     call->End();
   }
 }

@@ -15,6 +15,7 @@
 #include "grpcpp/client_context.h"
 #include "grpcpp/completion_queue.h"
 #include "grpcpp/security/credentials.h"
+#include "grpcpp/support/status.h"
 #include "service/core/mutex.h"
 #include "ttl/v1/primary_store_service.pb.h"
 
@@ -27,6 +28,11 @@ namespace ttl {
 //
 // There is no interface in between: tests run this very client against a scripted
 // server on a Unix socket, so that deadlines, errors and cancellation are real.
+//
+// A connection that is dead without a word, as after a middle box forgot it, is noticed by the
+// first call that passes its deadline while nothing was answered: the next one uses a new
+// connection. gRPC's keep-alive does not do: it pings only while calls are under way, and theirs
+// may all end before its time comes.
 //
 // Calls are ended by a thread that polls gRPC only while some are under way: threads that
 // poll all the time slow down the server's calls of the same process.
@@ -67,11 +73,20 @@ class PrimaryStoreClient {
   void Cancel();
 
  private:
+  // A channel, which has one connection at a time.
+  struct Link;
+  // What a call goes by.
+  struct Passage {
+    std::shared_ptr<Link> link;
+    uint64_t answers = 0;  // that had come over the link when the call began
+  };
   // A call under way, and the tag of its end.
   struct AnyCall {
     virtual ~AnyCall() = default;
     virtual void End() = 0;  // answers it
+    virtual grpc::StatusCode code() const = 0;
     grpc::ClientContext context;
+    Passage passage;
   };
   template <typename Response>
   struct Call;
@@ -90,12 +105,20 @@ class PrimaryStoreClient {
   void EndCalls();
   bool AwaitCalls();
 
-  struct Stub;  // the generated one, whose header is not for everybody to compile
-  const std::unique_ptr<Stub> stub_;
+  std::shared_ptr<Link> NewLink() const;
+  Passage TakePassage();
+  // A call that went by `passage` ended so: a link over which nothing was answered since it began
+  // is replaced.
+  void NoteEnd(const Passage& passage, grpc::StatusCode code);
+
+  const std::string address_;
+  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
+  const std::string server_name_;
   grpc::CompletionQueue queue_;
 
   Mutex mutex_;
   CondVar changed_;
+  std::shared_ptr<Link> link_ ABSL_GUARDED_BY(mutex_);
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   absl::flat_hash_set<AnyCall*> under_way_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_set<grpc::ClientContext*> scans_ ABSL_GUARDED_BY(mutex_);

@@ -350,7 +350,8 @@ absl::Duration Reconciler::OnFailure(const absl::Status& status) {
            SteadyNow());
   // Only the storage answers so: more was reported than could be marked.
   if (absl::IsAborted(status)) job.page_items = std::max(kMinPageItems, job.page_items / 2);
-  ++job.failures;
+  // A page that ended badly may have brought items, which are kept.
+  job.failures = job.step_items > 0 ? 1 : job.failures + 1;
   const bool gives_up = IsFinal(status) || job.failures >= kMaxFailures;
   if (!job.view.rebuild && gives_up) {
     Finish(ReconciliationState::kFailed, std::string(status.message()));

@@ -88,7 +88,7 @@ class Reconciler {
     // Not all of the container was read by this process, so nothing is known to be extra.
     bool is_partial = false;
     int64_t page_items = 0;
-    int failures = 0;  // in a row
+    int failures = 0;  // since a step last got on
     int64_t step_items = 0;
   };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <future>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "service/expiry/retry_info.h"
 #include "service/storage/done.h"
 #include "tests/testing/fake_primary_store.h"
+#include "tests/testing/freezable_forwarder.h"
 #include "tests/testing/retry_info_status.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
@@ -107,6 +109,61 @@ TEST_F(PrimaryStoreClientTest, TheWishToWaitComesWithTheError) {
   const absl::Status status = Delete(client, absl::Seconds(10)).status();
   EXPECT_TRUE(absl::IsResourceExhausted(status));
   EXPECT_EQ(RetryAfterOf(status), absl::Seconds(7));
+}
+
+// Connections that pass nothing any more, and say nothing of it.
+struct DeadConnectionTest : testing::Test {
+  FakePrimaryStore store{[] { return kStoreNow; }};
+  FreezableForwarder forwarder{store.address()};
+  PrimaryStoreClient client{forwarder.address(), grpc::InsecureChannelCredentials()};
+
+  absl::Status Scan(absl::Duration deadline) {
+    v1::ScanItemsRequest request;
+    request.set_container("c");
+    request.set_max_items(10);
+    return client.ScanItems(request, deadline, [](const auto&) { return true; });
+  }
+};
+
+constexpr absl::Duration kDeadline = absl::Milliseconds(300);
+constexpr absl::Duration kPatience = absl::Seconds(30);
+
+TEST_F(DeadConnectionTest, OneCallIsLostWhateverItIs) {
+  const std::function<absl::Status()> calls[] = {
+      [&] { return Delete(client, kDeadline).status(); },
+      [&] { return GetInfo(client, kDeadline).status(); },
+      [&] { return Scan(kDeadline); },
+  };
+  int connections = 0;
+  for (const auto& call : calls) {
+    ASSERT_TRUE(GetInfo(client, kPatience).ok());
+    EXPECT_EQ(forwarder.accepted(), ++connections);
+    forwarder.Freeze();
+    const absl::Status lost = call();
+    EXPECT_TRUE(absl::IsDeadlineExceeded(lost)) << lost;
+  }
+  EXPECT_TRUE(GetInfo(client, kPatience).ok());
+}
+
+TEST_F(DeadConnectionTest, AConnectionThatIsNeverMadeIsTriedAnew) {
+  forwarder.SetDeaf(true);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(GetInfo(client, kDeadline).status()));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(Delete(client, kDeadline).status()));
+  forwarder.SetDeaf(false);
+  EXPECT_TRUE(GetInfo(client, kPatience).ok());
+}
+
+TEST_F(DeadConnectionTest, CallsThatHangOnALivingConnectionLeaveItAlone) {
+  store.Hang("c");
+  const v1::DeleteItemsRequest hanging = MakeRequest();
+  std::promise<absl::Status> ended;
+  client.DeleteItems(hanging, absl::Seconds(2),
+                     [&](const auto& response) { ended.set_value(response.status()); });
+  EXPECT_TRUE(WaitUntil([&] { return store.HangingCalls() == 1; }));
+  EXPECT_TRUE(GetInfo(client, kPatience).ok());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(ended.get_future().get()));
+  EXPECT_TRUE(GetInfo(client, kPatience).ok());
+  EXPECT_EQ(forwarder.accepted(), 1);
 }
 
 TEST(PrimaryStoreClientWithoutStoreTest, CallsFailInsteadOfWaitingForAStore) {

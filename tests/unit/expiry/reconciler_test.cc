@@ -356,6 +356,22 @@ TEST_F(ReconcilerTest, AnOperatorsReconciliationGivesUpAndSaysWhy) {
   EXPECT_THAT(failed.problem, HasSubstr("no scan"));
 }
 
+// Each page brings some items and then ends badly: it gets on all the same.
+TEST_F(ReconcilerTest, PagesThatBringItemsAndFailAreNoFailuresInARow) {
+  for (int i = 0; i < 100; ++i) PutInStore(absl::StrCat(i), Version(harness.Now() - 10));
+  int messages = 0;
+  harness.store.SetBeforeScanMessage([&](auto&, auto&) {
+    return ++messages % 2 == 0 ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "scripted")
+                               : grpc::Status::OK;
+  });
+  Start();
+  const absl::Duration began = *harness.clock.Read().boot;
+  const Reconciliation done = Reconcile({"orders", /*dry_run=*/false});
+  EXPECT_EQ(done.state, ReconciliationState::kDone) << done.problem;
+  EXPECT_EQ(done.counts.missing, 100);
+  EXPECT_LE(*harness.clock.Read().boot - began, absl::Seconds(10)) << "each waits a moment only";
+}
+
 TEST_F(ReconcilerTest, NothingIsTakenFromAStoreThatIsPerhapsAnother) {
   PutInStore("a", Version(harness.Now()));
   harness.store.SetStoreId("another store");
