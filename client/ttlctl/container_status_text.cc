@@ -106,6 +106,11 @@ void AddRates(const v1::ContainerExpiryStatus& status, Fields& fields) {
 void AddDeletes(const v1::ContainerExpiryStatus& status, Fields& fields) {
   fields.emplace_back("deletes", TallyText(status.deletes()));
   if (!status.failures().empty()) fields.emplace_back("failures", FailuresText(status));
+  if (status.failing_items() != 0) {
+    fields.emplace_back("stuck",
+                        absl::StrCat(FormatCount(status.failing_items()),
+                                     " tried in vain so far: ttlctl stuck ", status.container()));
+  }
   fields.emplace_back("lateness", LatenessText(status.lateness()));
   fields.emplace_back("caught up", status.has_last_complete_pass_time()
                                        ? FormatInstant(ToTime(status.last_complete_pass_time()))

@@ -47,6 +47,8 @@ std::string HoldText(int hold) {
       return "wait after failed calls, or at the store's wish";
     case v1::DELETE_HOLD_DATA_IN_DOUBT:
       return "what is tracked may not be whole";
+    case v1::DELETE_HOLD_RETRY:
+      return "failed items wait for their next try";
     default:
       return absl::StrCat("reason ", hold, " (newer than this ttlctl)");
   }

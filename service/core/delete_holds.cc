@@ -56,13 +56,28 @@ std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
   add_if(in.container.index_build.has_value(), DeleteHold::kIndexBuilding);
   add_if(in.pace.bearable_per_second.has_value(), DeleteHold::kPushBack);
   add_if(in.pace.waiting_for_rate, DeleteHold::kRate);
+  add_if(in.waits_for_retry, DeleteHold::kRetry);
   return holds;
 }
 
 bool StopsDeletes(DeleteHold hold) {
   return hold != DeleteHold::kGrace && hold != DeleteHold::kBrake &&
          hold != DeleteHold::kIndexBuilding && hold != DeleteHold::kPushBack &&
-         hold != DeleteHold::kRate;
+         hold != DeleteHold::kRate && hold != DeleteHold::kRetry;
+}
+
+bool IsChosen(DeleteHold hold) {
+  switch (hold) {
+    case DeleteHold::kTtlOff:
+    case DeleteHold::kNoStore:
+    case DeleteHold::kAllPaused:
+    case DeleteHold::kContainerPaused:
+    case DeleteHold::kZeroRate:
+    case DeleteHold::kBudget:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace ttl

@@ -35,6 +35,7 @@ enum class DeleteHold {
   kPushBack = 17,
   kBackoff = 18,
   kDataInDoubt = 19,
+  kRetry = 20,
 };
 
 // All that the decision looks at.
@@ -50,16 +51,21 @@ struct HoldInputs {
   bool change_under_way = false;
   bool data_in_doubt = false;
   AdoptionTally adopted = {};
+  bool waits_for_retry = false;  // an item that is due waits for its next try
 };
 
 // What holds deletes back now, most general first. The one place that decides
 // it: the sweeper asks before it sends, the status and ExplainItem show it.
 std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& inputs);
 
-// Whether nothing at all may be sent under `hold`. kGrace, kBrake and kIndexBuilding
+// Whether nothing at all may be sent under `hold`. kGrace, kBrake, kIndexBuilding and kRetry
 // hold back some items only; kRate, kPushBack and a budget that leaves something
 // over only slow deletes down.
 bool StopsDeletes(DeleteHold hold);
+
+// Whether an operator or a policy chose that `hold` stops deletes, so that nothing is wrong with
+// items that are due and stay.
+bool IsChosen(DeleteHold hold);
 
 }  // namespace ttl
 

@@ -1,7 +1,7 @@
 #include "service/core/ttl_rules.h"
 
+#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "absl/status/status.h"
@@ -33,16 +33,14 @@ std::optional<int64_t> ExpireTime(std::optional<int64_t> default_ttl, const Item
   return SaturatedAdd(item.ts, *effective.seconds);
 }
 
-int64_t RemainingSeconds(int64_t expire_time, absl::Time now) {
+int64_t RemainingSeconds(int64_t expire_time, int64_t ttl, absl::Time now) {
   // The instant of expiry is a whole second, so rounding `now` down rounds the
   // remainder up.
   const int64_t now_seconds = absl::ToUnixSeconds(now);
   if (now_seconds >= expire_time) return 0;
   int64_t remaining = 0;
-  if (__builtin_sub_overflow(expire_time, now_seconds, &remaining)) {
-    return std::numeric_limits<int64_t>::max();
-  }
-  return remaining;
+  if (__builtin_sub_overflow(expire_time, now_seconds, &remaining)) return ttl;
+  return std::min(remaining, ttl);
 }
 
 bool IsLegalTs(int64_t ts, absl::Time now) {

@@ -19,6 +19,9 @@ inline constexpr int64_t kNeverExpires = -1;
 inline constexpr int64_t kMaxTtl = 2147483647;
 // Smallest `_ts`, in Unix seconds.
 inline constexpr int64_t kMinTs = 1;
+// The year 2000. What is due earlier was stamped by a clock that was never set: it expires like
+// any other, but does not tell how late its delete is.
+inline constexpr int64_t kFirstSoundTime = 946684800;
 // A `_ts` may be ahead of our clock by at most this.
 inline constexpr absl::Duration kMaxTsAhead = absl::Hours(24);
 
@@ -57,9 +60,9 @@ inline bool IsExpiredAt(std::optional<int64_t> expire_time, absl::Time now) {
   return expire_time.has_value() && absl::ToUnixSeconds(now) >= *expire_time;
 }
 
-// Whole seconds, rounded up, that remain until `expire_time`; 0 once expired. At
-// most the effective ttl from `_ts` on; more only while `_ts` is in the future.
-int64_t RemainingSeconds(int64_t expire_time, absl::Time now);
+// Whole seconds, rounded up, that remain until `expire_time`; 0 once expired. At most `ttl`, the
+// effective one: what was written in the future, by the clock of now, is as new as it can be.
+int64_t RemainingSeconds(int64_t expire_time, int64_t ttl, absl::Time now);
 
 // Whether `ttl` is a legal ttl or default_ttl: -1 or 1..kMaxTtl.
 inline bool IsLegalTtl(int64_t ttl) { return ttl == kNeverExpires || (ttl >= 1 && ttl <= kMaxTtl); }

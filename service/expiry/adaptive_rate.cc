@@ -15,7 +15,7 @@ std::optional<double> AdaptiveRate::Get(absl::Duration now) {
   const absl::Duration passed = std::max(now - limit_->since, absl::ZeroDuration());
   if (passed <= kRecovery) {
     const double share = absl::FDivDuration(passed, kRecovery);
-    return limit_->cut + (limit_->before - limit_->cut) * share;
+    return limit_->cut + (limit_->before - limit_->cut) * share * share;
   }
   const double growth = std::pow(kGrowthPerSecond, absl::ToDoubleSeconds(passed - kRecovery));
   if (growth < 2) return limit_->before * growth;
@@ -23,9 +23,14 @@ std::optional<double> AdaptiveRate::Get(absl::Duration now) {
   return std::nullopt;
 }
 
+void AdaptiveRate::NoteSent(int64_t count, absl::Duration now) {
+  sent_.Add(count, now);
+  NotePeak(sent_.Get(now), now);
+}
+
 void AdaptiveRate::NoteDeleted(int64_t count, absl::Duration now) {
   deleted_.Add(count, now);
-  NotePeak(static_cast<double>(deleted_.Get(now)), now);
+  NotePeak(deleted_.Get(now), now);
 }
 
 void AdaptiveRate::PushBack(absl::Duration now) {
@@ -39,21 +44,21 @@ void AdaptiveRate::PushBack(absl::Duration now) {
 double AdaptiveRate::RateBefore(double deleted, absl::Duration now) {
   const std::optional<double> present = Get(now);
   if (!present.has_value()) {
-    NotePeak(deleted, now);
-    return std::max({peak_, last_peak_, static_cast<double>(sent_.Get(now)), kFloor});
+    NotePeak(0, now);
+    return std::max(static_cast<double>(std::max(peak_, last_peak_)), kFloor);
   }
   const bool is_new_trouble =
       now - limit_->since >= RecentCount::kWindow && deleted >= *present / 2;
   return is_new_trouble ? std::max(deleted, kFloor) : limit_->before;
 }
 
-void AdaptiveRate::NotePeak(double deleted, absl::Duration now) {
-  if (now - stretch_start_ >= kRecovery) {
-    last_peak_ = now - stretch_start_ < 2 * kRecovery ? peak_ : 0;
+void AdaptiveRate::NotePeak(int64_t count, absl::Duration now) {
+  if (now - stretch_start_ >= kStretch) {
+    last_peak_ = now - stretch_start_ < 2 * kStretch ? peak_ : 0;
     peak_ = 0;
     stretch_start_ = now;
   }
-  peak_ = std::max(peak_, deleted);
+  peak_ = std::max(peak_, count);
 }
 
 }  // namespace ttl

@@ -151,7 +151,9 @@ void DeleteOutcomes::TakeError(const DeleteCall& call, const absl::Status& error
     return;
   }
   kept.suspects.Clear(items);
-  TakeAnswers(*call.container, BlameItem(items.front(), error.ToString(), store_.JudgeTime(now)),
+  TakeAnswers(*call.container,
+              BlameItem(items.front(), error.ToString(), now.steady - call.sent.steady,
+                        store_.JudgeTime(now)),
               kept.pace, now);
 }
 

@@ -34,6 +34,9 @@ std::string Printable(absl::string_view reason) {
   return printable;
 }
 
+// Of an item that was tried alone.
+constexpr int kWaitPerTimeTaken = 10;
+
 // First whole second at or after `time`.
 int64_t CeilSeconds(absl::Time time) {
   const int64_t seconds = absl::ToUnixSeconds(time);
@@ -67,7 +70,9 @@ class Reader {
     switch (result.outcome()) {
       case v1::DELETE_OUTCOME_DELETED:
         ++answers_.record.tally.deleted;
-        answers_.record.lateness.Add(now_ - absl::FromUnixSeconds(item.due_time));
+        if (item.due_time >= kFirstSoundTime) {
+          answers_.record.lateness.Add(now_ - absl::FromUnixSeconds(item.due_time));
+        }
         Report(item, DeleteReport::Kind::kGone);
         return;
       case v1::DELETE_OUTCOME_NOT_FOUND:
@@ -191,10 +196,14 @@ absl::Status ValidateAnswer(const std::vector<DueItem>& items,
                                           " results for ", items.size(), " items"));
 }
 
-StoreAnswers BlameItem(const DueItem& item, absl::string_view reason, absl::Time now) {
+StoreAnswers BlameItem(const DueItem& item, absl::string_view reason, absl::Duration took,
+                       absl::Time now) {
   Reader reader({.now = now});
   reader.Unanswered(item, reason);
-  return reader.Take();
+  StoreAnswers answers = reader.Take();
+  std::optional<int64_t>& retry_time = answers.reports.front().retry_time;
+  retry_time = std::max(*retry_time, CeilSeconds(now + kWaitPerTimeTaken * took));
+  return answers;
 }
 
 }  // namespace ttl

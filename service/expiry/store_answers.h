@@ -40,8 +40,8 @@ inline constexpr absl::Duration kThrottledRetry = absl::Seconds(5);
 struct AnswerTerms {
   // Whether NOT_FOUND means that the item is gone: the store may be the wrong one.
   bool believe_not_found = true;
-  std::optional<int64_t> default_ttl;  // of the container
-  absl::Time now;                      // that items are judged by
+  std::optional<int64_t> default_ttl = std::nullopt;  // of the container
+  absl::Time now;                                     // that items are judged by
 };
 
 // Reads the store's answer to `request`, which is about `items`. Retry times count
@@ -59,7 +59,8 @@ struct AnswerTerms {
 //
 // So every answer that leaves an item where it was puts off its next try.
 //
-// Lateness counts from when an item became due to `terms.now`. Pure.
+// Lateness counts from when an item became due, if that was after kFirstSoundTime, to `terms.now`.
+// Pure.
 //
 // REQUIRES: ValidateAnswer().ok()
 StoreAnswers ReadAnswers(const std::vector<DueItem>& items, const v1::DeleteItemsRequest& request,
@@ -71,7 +72,10 @@ absl::Status ValidateAnswer(const std::vector<DueItem>& items,
 
 // The same for a call of one item that failed as a whole, for `reason`: the item
 // may be the cause, and must not block those behind it.
-StoreAnswers BlameItem(const DueItem& item, absl::string_view reason, absl::Time now);
+// The next try waits for ten times as long as this one `took`, or for longer, so that an item
+// that hangs takes a tenth of the time at most.
+StoreAnswers BlameItem(const DueItem& item, absl::string_view reason, absl::Duration took,
+                       absl::Time now);
 
 }  // namespace ttl
 

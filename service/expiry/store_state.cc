@@ -111,7 +111,7 @@ StoreView StoreState::View(bool configured, const Moment& now) const {
   view.reachable = reachable_;
   view.store_id = store_id_;
   view.clock_skew = skew_;
-  view.skew_too_large = skew_.has_value() && IsTooLarge(*skew_);
+  view.skew_too_large = IsSkewTooLarge();
   view.last_error = last_error_;
   // By the clock of now: the one of then may have been wrong.
   if (last_success_.has_value()) {

@@ -67,6 +67,8 @@ class StoreState {
   int64_t MaxBatchItems(int64_t most) const;
 
   bool compares_etags() const { return compares_etags_; }
+  // Whether its clock, as last told, is too far from ours.
+  bool IsSkewTooLarge() const { return skew_.has_value() && IsTooLarge(*skew_); }
   // Empty before the first answer.
   const std::string& store_id() const { return store_id_; }
 

@@ -77,7 +77,7 @@ class StoreWatch {
   StoreState& state() { return state_; }
   const StoreState& state() const { return state_; }
   // Whether deletes may be sent.
-  bool IsReady() const { return state_.IsReady() && DoubtOf().empty(); }
+  bool IsReady() const { return state_.IsReady() && !state_.IsSkewTooLarge() && DoubtOf().empty(); }
   StoreView View(const Moment& now) const;
 
  private:

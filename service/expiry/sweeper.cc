@@ -26,6 +26,8 @@ constexpr size_t kMaxRequestBytes = size_t{1} << 20;
 constexpr absl::Duration kMaxWait = absl::Seconds(1);
 // A container is looked at anew after this time at the latest, whatever the clocks do.
 constexpr absl::Duration kMostSleep = absl::Seconds(30);
+// Our time may differ by this from what the steady clock makes it before it counts as changed.
+constexpr absl::Duration kClockStep = absl::Seconds(1);
 // Bounds of a step.
 constexpr int kTurnsPerStep = 1000;
 constexpr int64_t kScansPerStep = 16;
@@ -58,11 +60,14 @@ Sweeper::Sweeper(const SweeperOptions& options, const Parts& parts)
              parts.store, parts.storage.sidecar_state(), parts.trust, parts.wake),
       outcomes_(parts.storage, parts.board, store_),
       calls_(parts.store, options.max_calls_under_way, options.delete_deadline, parts.wake),
-      bucket_(parts.limit.Get(), steady_, std::max<int64_t>(options.batch_items, 1)) {}
+      bucket_(parts.limit.Get(), steady_, std::max<int64_t>(options.batch_items, 1)) {
+  clock_offset_ = parts.clock.Read().for_deletes - absl::UnixEpoch() - steady_;
+}
 
 Sweeper::StepResult Sweeper::RunOnce() {
   StepResult step;
   TakeIn(step);
+  WakeAfterClockChange(ReadMoment());
   calls_.ReleaseSettled(ReadMoment().steady);
   store_.AskIfDue(ReadMoment());
   TakeTurns(step);
@@ -132,6 +137,19 @@ void Sweeper::WakeChanged() {
     agenda_.Wake(container->number);
   }
   kept_ = 0;  // the limit may be another one
+}
+
+// When a container was put to sleep, and how far the store's clock was from ours, was computed by
+// the clock of then.
+void Sweeper::WakeAfterClockChange(const Moment& now) {
+  const absl::Duration offset = now.time.for_deletes - absl::UnixEpoch() - now.steady;
+  const bool stepped = absl::AbsDuration(offset - clock_offset_) > kClockStep;
+  const bool allowed_again = now.time.deletes_allowed && !deletes_were_allowed_;
+  deletes_were_allowed_ = now.time.deletes_allowed;
+  if (!stepped && !allowed_again) return;
+  clock_offset_ = offset;
+  parts_.storage.due_changes().AddAll();
+  store_.state().AskSoon();
 }
 
 void Sweeper::TakeTurns(StepResult& step) {
@@ -307,7 +325,9 @@ Sweeper::NextTurn Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepRe
   if (count == 0) {
     turn.pacing.pace.set_waiting_for_rate(false);
     if (scan->more || step.tidied > tidied_before) return {now.steady};
-    parts_.board.PostCompletePass(turn.container->number, now.time.now);
+    if (IsPassComplete(turn, *scan, judged_at)) {
+      parts_.board.PostCompletePass(turn.container->number, now.time.now);
+    }
     // The scan has found out what comes next. What it could not read is left for later.
     const absl::Duration next_due = NextDue(turn, now);
     return {next_due > now.steady ? next_due : now.steady + kMaxWait};
@@ -321,6 +341,14 @@ Sweeper::NextTurn Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepRe
   step.sent += count;
   Send(turn, std::move(batch), std::move(pass), now);
   return {.at = now.steady, .sent = true};
+}
+
+// A scan that found nothing due is a complete pass, unless something due was left for later.
+bool Sweeper::IsPassComplete(const Turn& turn, const DueScan& scan, absl::Time judged_at) const {
+  if (scan.unreadable > 0) return false;
+  return !parts_.storage.expiry_index()
+              .HasRetries(*turn.container, turn.rule, absl::ToUnixSeconds(judged_at))
+              .value_or(true);
 }
 
 // Decided when the first of them would go, so that it goes by as much of the run as there is.

@@ -149,6 +149,7 @@ class Sweeper {
   Pacing& PacingOf(uint64_t container, const Moment& now);
   Turn MakeTurn(ContainerPtr container, Pacing& pacing, const Moment& now) const;
 
+  void WakeAfterClockChange(const Moment& now);
   void WakeChanged();
   void TakeTurns(StepResult& step);
   // The container that kept its turn comes next, if there are tokens for it by now.
@@ -173,6 +174,7 @@ class Sweeper {
   bool HasTooManyAdopted(const Container& container, const std::vector<DueItem>& due,
                          const Moment& now);
   int64_t MaxItems(const Turn& turn) const;
+  bool IsPassComplete(const Turn& turn, const DueScan& scan, absl::Time judged_at) const;
   // The turn of a container whose deletes are held.
   NextTurn KeepUpIndex(const Turn& turn, const Moment& now, StepResult& step);
   // Reads what is due, and tidies early entries as met. Absent if it cannot be read.
@@ -188,7 +190,9 @@ class Sweeper {
   const SweeperOptions options_;
   const Parts parts_;
 
-  absl::Duration steady_;  // the last sound reading
+  absl::Duration steady_;        // the last sound reading
+  absl::Duration clock_offset_;  // our time minus the steady one, when containers were last woken
+  bool deletes_were_allowed_ = true;
   StoreWatch store_;
   DeleteOutcomes outcomes_;
   DeleteCalls calls_;

@@ -164,6 +164,7 @@ v1::ContainerExpiryStatus MakeContainerStatus(const ContainerMoment& moment) {
   SetHoldsOfPolicy(moment, status);
   SetPace(moment, status);
   SetDeletes(moment.sweep, status);
+  status.set_failing_items(moment.failing_items);
   *status.mutable_index_progress() = IndexProgressOf(moment.container);
   *status.mutable_items() =
       MakeItemCounts(moment.tally, moment.container.settings.policy, moment.now);

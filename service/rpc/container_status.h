@@ -1,6 +1,7 @@
 #ifndef TTL_SERVICE_RPC_CONTAINER_STATUS_H_
 #define TTL_SERVICE_RPC_CONTAINER_STATUS_H_
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct ContainerMoment {
   std::optional<double> limit_per_second;  // DeleteLimitOf
   std::optional<DeleteBudget> budget;
   absl::Time now;
+  int64_t failing_items = 0;  // see Tallies::Failing()
 };
 
 v1::ContainerExpiryStatus MakeContainerStatus(const ContainerMoment& moment);

@@ -96,13 +96,10 @@ absl::string_view Describe(DeleteHold hold) {
       return "calls for the container failed, or the store asked for time";
     case DeleteHold::kDataInDoubt:
       return "what is tracked may not be whole until it has been compared with the store";
+    case DeleteHold::kRetry:
+      return "items whose delete failed wait for their next try";
   }
   return "of an unknown hold";
-}
-
-std::string JoinHolds(const std::vector<DeleteHold>& holds) {
-  return absl::StrJoin(
-      holds, "; ", [](std::string* out, DeleteHold hold) { absl::StrAppend(out, Describe(hold)); });
 }
 
 std::string NeverExpiresSentence(const Container& container, const ItemTimes& times) {
@@ -119,8 +116,8 @@ std::string NeverExpiresSentence(const Container& container, const ItemTimes& ti
 
 std::string LiveSentence(const EffectiveTtl& effective, int64_t expire_time, absl::Time now) {
   return absl::StrCat(
-      "The item is live and expires in ", RemainingSeconds(expire_time, now), " s, at ",
-      FormatSeconds(expire_time), ", by ",
+      "The item is live and expires in ", RemainingSeconds(expire_time, *effective.seconds, now),
+      " s, at ", FormatSeconds(expire_time), ", by ",
       effective.source == TtlSource::kItem ? "its own ttl of " : "the container's default_ttl of ",
       *effective.seconds, " s.");
 }
@@ -140,7 +137,7 @@ std::string StateUnknownSentence(const TrackedItem& item) {
 std::string WaitReason(const Container& container, const TrackedItem& item, int64_t due_time,
                        absl::Time now) {
   if (item.retry_time == due_time && item.attempts == 0) {
-    return "is when the store is asked again, which was too busy, or behind by its clock";
+    return "is when the store is asked again, which was too busy";
   }
   if (item.retry_time == due_time) {
     return absl::StrCat("is the time of the next try after ", item.attempts, " failed ones");
@@ -174,7 +171,7 @@ std::string ExpiredSentence(const Container& container, const TrackedItem& item,
                         WaitReason(container, item, due_time, now), ".");
   }
   if (explanation.holds.empty()) return absl::StrCat(expired, "; its delete is next in line.");
-  return absl::StrCat(expired, "; it is not deleted yet because ", JoinHolds(explanation.holds),
+  return absl::StrCat(expired, "; it is not deleted yet because ", DescribeHolds(explanation.holds),
                       ".");
 }
 
@@ -193,6 +190,11 @@ std::string Sentence(const Container& container, const TrackedItem& item,
 
 }  // namespace
 
+std::string DescribeHolds(const std::vector<DeleteHold>& holds) {
+  return absl::StrJoin(
+      holds, "; ", [](std::string* out, DeleteHold hold) { absl::StrAppend(out, Describe(hold)); });
+}
+
 std::optional<int64_t> ExpectedDueTime(const Container& container, const TrackedItem& item,
                                        absl::Time now) {
   const std::optional<int64_t> due = DueTimeUnder(container.settings.policy, item, now);
@@ -207,9 +209,12 @@ DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& i
   explanation.due_time = ExpectedDueTime(container, item, now);
   if (explanation.due_time.has_value() && *explanation.due_time <= absl::ToUnixSeconds(now)) {
     explanation.holds = container_holds;
-    // Grace and brake are over for an item that is due in spite of them.
+    // Grace and brake are over for an item that is due in spite of them, and so is its wait.
     std::erase(explanation.holds, DeleteHold::kGrace);
     std::erase(explanation.holds, DeleteHold::kBrake);
+    std::erase(explanation.holds, DeleteHold::kRetry);
+  } else if (explanation.due_time.has_value() && item.retry_time == explanation.due_time) {
+    explanation.holds = {DeleteHold::kRetry};
   }
   explanation.sentence = Sentence(container, item, explanation, now);
   return explanation;

@@ -26,6 +26,9 @@ struct DeleteExplanation {
 std::optional<int64_t> ExpectedDueTime(const Container& container, const TrackedItem& item,
                                        absl::Time now);
 
+// What each of `holds` means, in words; empty if there are none.
+std::string DescribeHolds(const std::vector<DeleteHold>& holds);
+
 // Explains `item` of `container`, whose deletes are held by `container_holds`.
 DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& item,
                                 const std::vector<DeleteHold>& container_holds, absl::Time now);

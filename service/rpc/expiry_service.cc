@@ -352,13 +352,17 @@ v1::SidecarStatus ExpiryService::SidecarStatusAt(const Moment& moment) const {
   if (moment.steady.has_value()) {
     stall = SweepStall(moment.sweeper, options_.start_steady, *moment.steady);
   }
+  std::vector<std::string> overdue;
+  if (options_.overdue) overdue = options_.overdue();
   *status.mutable_health() =
       MakeHealth(DegradedReasons({.sweep_stall = stall,
                                   .write_health = moment.write_health,
                                   .storage_problems = parts_.storage.Problems(),
                                   .data_doubt = parts_.storage.data_trust().doubt(),
                                   .clock = moment.clock,
-                                  .store = moment.store}));
+                                  .store = moment.store,
+                                  .report_health = parts_.storage.ReportHealth(),
+                                  .overdue = std::move(overdue)}));
   *status.mutable_sweep() =
       MakeSweepStatus(moment.sweeper, stall.has_value(), moment.clock.time.now, moment.steady);
   return status;
@@ -376,7 +380,8 @@ absl::StatusOr<v1::ContainerExpiryStatus> ExpiryService::ContainerStatusAt(
                               .holds = freedom.holds,
                               .limit_per_second = freedom.limit_per_second,
                               .budget = freedom.budget,
-                              .now = moment.clock.time.now});
+                              .now = moment.clock.time.now,
+                              .failing_items = parts_.storage.tallies().Failing(container.number)});
 }
 
 absl::StatusOr<Backlog> ExpiryService::BacklogAt(const Moment& moment, const Container& container,

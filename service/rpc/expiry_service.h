@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -31,6 +32,8 @@ struct ExpiryServiceOptions {
   // The start of this process.
   absl::Time start_time;
   absl::Duration start_steady;
+  // Further reasons to be degraded, in one sentence each; see OverdueWatch. May be empty.
+  std::function<std::vector<std::string>()> overdue;
   // Called when an operator has accepted the wall clock, so that it is kept over
   // restarts soon. Must not block. May be empty.
   std::function<void()> on_clock_accepted;

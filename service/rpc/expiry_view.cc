@@ -1,5 +1,6 @@
 #include "service/rpc/expiry_view.h"
 
+#include "service/core/due_rules.h"
 #include "service/core/rate_limit.h"
 #include "service/core/unconfirmed_store.h"
 #include "service/rpc/container_status.h"
@@ -20,6 +21,14 @@ ExpiryView::Moment ExpiryView::TakeMoment() const {
                    .write_health = parts_.storage.WriteHealth()};
   moment.store.unconfirmed = Unconfirmed(moment.store);
   return moment;
+}
+
+bool ExpiryView::WaitsForRetry(const Moment& moment, const Container& container) const {
+  const absl::Time now = moment.clock.time.now;
+  const DueRule rule = ComputeDueRule(container.settings.policy, container.replaced_policies, now);
+  return parts_.storage.expiry_index()
+      .HasRetries(container, rule, absl::ToUnixSeconds(now))
+      .value_or(false);
 }
 
 ExpiryView::Freedom ExpiryView::FreedomAt(const Moment& moment, const Container& container) const {
@@ -52,6 +61,7 @@ ExpiryView::Freedom ExpiryView::FreedomAt(const Moment& moment, const Container&
       .change_under_way = parts_.storage.delete_gate().IsClosed(container.number),
       .data_in_doubt = parts_.storage.data_trust().in_doubt(),
       .adopted = parts_.storage.tallies().Adopted(container.number),
+      .waits_for_retry = WaitsForRetry(moment, container),
   });
   return freedom;
 }

@@ -66,6 +66,9 @@ class ExpiryView {
   std::string Unconfirmed(const StoreView& store) const;
 
  private:
+  // Whether items that are due wait for their next try; false if that cannot be read.
+  bool WaitsForRetry(const Moment& moment, const Container& container) const;
+
   const Parts parts_;
 };
 

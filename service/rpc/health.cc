@@ -32,6 +32,9 @@ std::vector<std::string> DegradedReasons(const HealthInputs& in) {
   if (!in.write_health.ok()) {
     reasons.push_back(absl::StrCat("Storage refuses writes: ", in.write_health.message(), "."));
   }
+  if (in.write_health.ok() && !in.report_health.ok()) {
+    reasons.push_back(absl::StrCat("Reports are refused: ", in.report_health.message(), "."));
+  }
   for (const std::string& problem : in.storage_problems) {
     reasons.push_back(absl::StrCat("Stored data is damaged: ", problem, "."));
   }
@@ -41,6 +44,7 @@ std::vector<std::string> DegradedReasons(const HealthInputs& in) {
   if (in.clock.suspect) {
     reasons.push_back(absl::StrCat("The clock is suspect: ", in.clock.reason, "."));
   }
+  reasons.insert(reasons.end(), in.overdue.begin(), in.overdue.end());
   if (!in.store.configured) return reasons;
   if (!in.store.reachable && !in.store.last_error.empty()) {
     reasons.push_back(

@@ -30,6 +30,9 @@ struct HealthInputs {
   std::string data_doubt = {};                     // see DataTrust
   const ClockStatus& clock;
   const StoreView& store;
+  // Why reports are refused although storage takes writes; OK if they are not.
+  absl::Status report_health = {};
+  std::vector<std::string> overdue = {};  // see OverdueWatch
 };
 
 // What needs a look, in one sentence each; empty if all is well.

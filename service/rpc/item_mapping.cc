@@ -47,7 +47,7 @@ v1::ItemView MakeItemView(const Container& container, const ItemKey& key,
   view.set_ttl_source(ToProto(effective.source));
   if (expire_time.has_value()) {
     view.set_expire_time(*expire_time);
-    view.set_remaining_seconds(RemainingSeconds(*expire_time, now));
+    view.set_remaining_seconds(RemainingSeconds(*expire_time, *effective.seconds, now));
   }
   view.set_expired(IsExpiredAt(expire_time, now));
   return view;

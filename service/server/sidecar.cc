@@ -39,6 +39,7 @@
 #include "service/rpc/item_calls.h"
 #include "service/rpc/item_service.h"
 #include "service/rpc/maintenance_service.h"
+#include "service/rpc/overdue_watch.h"
 #include "service/rpc/quoted.h"
 #include "service/rpc/reflection_service.h"
 #include "service/server/access_file.h"
@@ -260,8 +261,9 @@ struct Sidecar::Parts {
   absl::Status StartServing(const GrpcServerOptions& server_options);
   absl::Status StartMetrics();
   void ShowSources();
-  // Also absent if the steady clock cannot be read: then nothing is said of a stall.
-  std::optional<absl::Duration> SweepStallNow() const;
+  ExpiryView::Parts ViewParts() const;
+  // What keeps the sweep from getting on, in one sentence each.
+  std::vector<std::string> SweepTroubles();
 
   const ServerConfig config;
   const SystemClock system_clock;
@@ -289,6 +291,7 @@ struct Sidecar::Parts {
   std::unique_ptr<PreviousRun> previous_run;
   std::unique_ptr<Sweeper> sweeper;
   std::unique_ptr<Reconciler> reconciler;
+  std::unique_ptr<OverdueWatch> overdue;
   std::unique_ptr<Services> services;
   std::vector<std::unique_ptr<RpcService>> reflections;  // none: not served
   std::unique_ptr<BackgroundLoop> clock_loop;
@@ -359,6 +362,7 @@ AdoptionPreviewer Sidecar::Parts::MakePreviewer() {
 
 void Sidecar::Parts::BuildServices() {
   start_steady = system_clock.Read().boot.value_or(absl::ZeroDuration());
+  overdue = std::make_unique<OverdueWatch>(ViewParts(), start_steady);
   const ExpiryService::Parts parts = {.storage = *storage,
                                       .clock = *clock,
                                       .system_clock = system_clock,
@@ -372,6 +376,7 @@ void Sidecar::Parts::BuildServices() {
       .container_max_deletes_per_second = config.container_max_deletes_per_second,
       .start_time = clock->Read().now,
       .start_steady = start_steady,
+      .overdue = [this] { return overdue->Reasons(); },
       .on_clock_accepted =
           [this] {
             clock_keeper->SaveSoon();
@@ -458,7 +463,7 @@ absl::Status Sidecar::Parts::StartServing(const GrpcServerOptions& server_option
     absl::Status state = ReadinessOf(config, *storage);
     if (state.ok()) state = server->CheckSockets();
     readiness->Set(state);
-    sweep_health->Set(SweepStallNow());
+    sweep_health->Set(SweepTroubles());
     return kReadinessInterval;
   });
   return absl::OkStatus();
@@ -474,25 +479,33 @@ absl::Status Sidecar::Parts::StartMetrics() {
   return absl::OkStatus();
 }
 
-void Sidecar::Parts::ShowSources() {
-  const ExpiryView::Parts view = {
-      .storage = *storage,
-      .clock = *clock,
-      .system_clock = system_clock,
-      .board = board,
-      .usage = usage,
-      .limit = *limit,
-      .trust = *trust,
-      .container_max_deletes_per_second = config.container_max_deletes_per_second};
-  shown_sources =
-      std::make_unique<ShownSources>(metrics, view, board, start_steady, call_counters, counters,
-                                     access_counters, reconciliations, *readiness);
+ExpiryView::Parts Sidecar::Parts::ViewParts() const {
+  return {.storage = *storage,
+          .clock = *clock,
+          .system_clock = system_clock,
+          .board = board,
+          .usage = usage,
+          .limit = *limit,
+          .trust = *trust,
+          .container_max_deletes_per_second = config.container_max_deletes_per_second};
 }
 
-std::optional<absl::Duration> Sidecar::Parts::SweepStallNow() const {
+void Sidecar::Parts::ShowSources() {
+  shown_sources =
+      std::make_unique<ShownSources>(metrics, ViewParts(), board, start_steady, call_counters,
+                                     counters, access_counters, reconciliations, *readiness);
+}
+
+std::vector<std::string> Sidecar::Parts::SweepTroubles() {
+  overdue->RunOnce();
+  std::vector<std::string> troubles = overdue->Reasons();
+  // If the steady clock cannot be read, nothing is said of a stall.
   const std::optional<absl::Duration> now = system_clock.Read().boot;
-  if (!now.has_value()) return std::nullopt;
-  return SweepStall(board.Sweeper(), start_steady, *now);
+  if (!now.has_value()) return troubles;
+  if (const auto stall = SweepStall(board.Sweeper(), start_steady, *now)) {
+    troubles.push_back(StalledSweepReason(*stall));
+  }
+  return troubles;
 }
 
 absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Start(const ServerConfig& config) {

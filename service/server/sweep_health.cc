@@ -2,7 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "service/rpc/health.h"
+#include "absl/strings/str_join.h"
 #include "service/rpc/quoted.h"
 
 namespace ttl {
@@ -16,14 +16,15 @@ SweepHealth::SweepHealth(grpc::HealthCheckServiceInterface& health) : health_(he
   health_.SetServingStatus(kName, true);
 }
 
-void SweepHealth::Set(std::optional<absl::Duration> stall) {
-  if (stall.has_value() == stalled_) return;
-  stalled_ = stall.has_value();
-  health_.SetServingStatus(kName, !stalled_);
-  if (stalled_) {
-    spdlog::error("sweep stalled: reason={}", Quoted(StalledSweepReason(*stall), 256));
+void SweepHealth::Set(const std::vector<std::string>& reasons) {
+  const bool serving = reasons.empty();
+  if (serving == serving_) return;
+  serving_ = serving;
+  health_.SetServingStatus(kName, serving);
+  if (serving) {
+    spdlog::info("sweep gets on again");
   } else {
-    spdlog::info("sweep goes on");
+    spdlog::error("sweep in trouble: reason={}", Quoted(absl::StrJoin(reasons, " "), 1024));
   }
 }
 

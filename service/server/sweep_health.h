@@ -3,26 +3,25 @@
 
 #include <grpcpp/health_check_service_interface.h>
 
-#include <optional>
-
-#include "absl/time/time.h"
+#include <string>
+#include <vector>
 
 namespace ttl {
 
 // What the health service says under the name "sweep": SERVING while the sweeper takes
-// its steps. Readiness does not depend on it, since checks and reports go on without
-// deletes. Why it is not is logged once. For one thread.
+// its steps and deletes get on (OverdueWatch). Readiness does not depend on it, since checks and
+// reports go on without deletes. Why it is not is logged once. For one thread.
 class SweepHealth {
  public:
   // `health` must outlive this.
   explicit SweepHealth(grpc::HealthCheckServiceInterface& health);
 
-  // For how long the sweeper has taken no step, if that is longer than it ever should.
-  void Set(std::optional<absl::Duration> stall);
+  // What is wrong, in one sentence each: the sweeper stands still, or deletes get nowhere.
+  void Set(const std::vector<std::string>& reasons);
 
  private:
   grpc::HealthCheckServiceInterface& health_;
-  bool stalled_ = false;
+  bool serving_ = true;
 };
 
 }  // namespace ttl

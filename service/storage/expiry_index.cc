@@ -112,6 +112,13 @@ std::string SeekKey(uint64_t index, IndexFamily family, const IndexPlace& place)
   return place.key.empty() ? IndexSeekKey(index, family, place.time) : place.key;
 }
 
+// `mark`, or where entries begin whose items became due since kFirstSoundTime: of a family in the
+// order in which its items are due, which they are `wait` after their entry.
+IndexPlace SkipUnsound(const IndexPlace& mark, int64_t wait) {
+  const int64_t first = SaturatedAdd(kFirstSoundTime, -wait);
+  return mark.time < first ? IndexPlace{first} : mark;
+}
+
 // The time of the entry that the cursor is at; absent at the end.
 absl::StatusOr<std::optional<int64_t>> TimeAt(const Database::Cursor& cursor) {
   TTL_RETURN_IF_ERROR(cursor.status());
@@ -335,9 +342,10 @@ absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestOfFamily(const Contain
   if (!last_time.has_value() || mark.time == LowWaterMarks::kEmpty) return oldest;
   const bool in_due_order = IsInDueOrder(family);
   const bool is_retry = family == IndexFamily::kRetryTime;
+  const IndexPlace start = in_due_order ? SkipUnsound(mark, *wait) : mark;
   int examined = 0;
   auto cursor =
-      database_.ReadPrefix(IndexFamilyPrefix(index, family), SeekKey(index, family, mark));
+      database_.ReadPrefix(IndexFamilyPrefix(index, family), SeekKey(index, family, start));
   for (; cursor.Valid(); cursor.Next()) {
     const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
     if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
@@ -349,12 +357,39 @@ absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestOfFamily(const Contain
     const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, *entry);
     if (!item.ok() || *item == nullptr) continue;
     const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
-    if (!due_time.has_value() || *due_time > now_seconds) continue;
+    if (!due_time.has_value() || *due_time > now_seconds || *due_time < kFirstSoundTime) continue;
     oldest = std::min(oldest.value_or(*due_time), *due_time);
     if (in_due_order) break;
   }
   TTL_RETURN_IF_ERROR(cursor.status());
   return oldest;
+}
+
+bool ExpiryIndex::MayHaveRetries(const Container& container) const {
+  const uint64_t index = container.index_number;
+  return index != 0 && marks_.Get(index, IndexFamily::kRetryTime).time != LowWaterMarks::kEmpty;
+}
+
+absl::StatusOr<bool> ExpiryIndex::HasRetries(const Container& container, const DueRule& rule,
+                                             int64_t now_seconds) const {
+  constexpr IndexFamily kFamily = IndexFamily::kRetryTime;
+  const uint64_t index = container.index_number;
+  if (!MayHaveRetries(container) || !WaitOf(rule, kFamily).has_value()) return false;
+  const IndexPlace mark = marks_.Get(index, kFamily);
+  int examined = 0;
+  auto cursor =
+      database_.ReadPrefix(IndexFamilyPrefix(index, kFamily), SeekKey(index, kFamily, mark));
+  for (; cursor.Valid() && examined < kMaxOldestExamined; cursor.Next(), ++examined) {
+    const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
+    if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
+    if (entry->time <= now_seconds) continue;
+    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, *entry);
+    if (!item.ok() || *item == nullptr) continue;
+    const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
+    if (due_time.has_value() && *due_time <= now_seconds) return true;
+  }
+  TTL_RETURN_IF_ERROR(cursor.status());
+  return false;
 }
 
 absl::StatusOr<Backlog> ExpiryIndex::CountDue(const Container& container, const DueRule& rule,
@@ -379,6 +414,7 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
   const bool is_retry = family == IndexFamily::kRetryTime;
   const IndexPlace mark = marks_.Get(index, family);
   if (mark.time == LowWaterMarks::kEmpty) return absl::OkStatus();
+  const int64_t first_sound = SkipUnsound(mark, *WaitOf(rule, family)).time;
   bool oldest_found = false;
   auto cursor =
       database_.ReadPrefix(IndexFamilyPrefix(index, family), SeekKey(index, family, mark));
@@ -391,11 +427,11 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
       break;
     }
     ++backlog.count;
-    if (in_due_order && oldest_found) continue;
+    if (in_due_order && (oldest_found || entry->time < first_sound)) continue;
     const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, *entry);
     if (!item.ok() || *item == nullptr) continue;
     const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
-    if (!due_time.has_value() || *due_time > now_seconds) continue;
+    if (!due_time.has_value() || *due_time > now_seconds || *due_time < kFirstSoundTime) continue;
     oldest_found = true;
     backlog.oldest_due_time = std::min(backlog.oldest_due_time.value_or(*due_time), *due_time);
   }

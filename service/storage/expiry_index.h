@@ -73,8 +73,8 @@ struct DeleteReport {
 // Due, undeleted entries of a container at one moment.
 struct Backlog {
   int64_t count = 0;
-  bool is_lower_bound = false;  // counting stopped at its limit
-  std::optional<int64_t> oldest_due_time;
+  bool is_lower_bound = false;             // counting stopped at its limit
+  std::optional<int64_t> oldest_due_time;  // of those due since kFirstSoundTime
 };
 
 // An item whose delete has failed.
@@ -113,13 +113,21 @@ class ExpiryIndex {
                                   int64_t now_seconds, const ScanLimits& limits);
 
   // The time at which the longest due item of `container` became due, Unix seconds;
-  // absent if nothing is due. Looks at a bounded number of entries of each family: where
-  // so many from the front stand too early, what is behind them may be due since the
-  // last one's time at the earliest, and that is the answer; of items that wait for
-  // another try only as many count.
+  // absent if nothing is due, or nothing that became due since kFirstSoundTime. Looks at a bounded
+  // number of entries of each family: where so many from the front stand too early, what is behind
+  // them may be due since the last one's time at the earliest, and that is the answer; of items
+  // that wait for another try only as many count.
   absl::StatusOr<std::optional<int64_t>> OldestDueTime(const Container& container,
                                                        const DueRule& rule,
                                                        int64_t now_seconds) const;
+
+  // Whether items of `container` may wait for their next try. Costs no look at the disk.
+  bool MayHaveRetries(const Container& container) const;
+
+  // Whether an item of `container` that is due waits for its next try. Looks at a bounded number
+  // of items that wait, the first ones, and at none where none does.
+  absl::StatusOr<bool> HasRetries(const Container& container, const DueRule& rule,
+                                  int64_t now_seconds) const;
 
   // Counts due entries, at most `limit`. For the status, not for the sweep.
   absl::StatusOr<Backlog> CountDue(const Container& container, const DueRule& rule,

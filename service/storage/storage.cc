@@ -97,6 +97,11 @@ absl::Status Storage::OutcomeHealth() const {
   return parts_->queue.FloorRefusal(CommitQueue::Place::kReserved);
 }
 
+absl::Status Storage::ReportHealth() const {
+  TTL_RETURN_IF_ERROR(WriteHealth());
+  return parts_->queue.FloorRefusal(CommitQueue::Place::kReport);
+}
+
 std::vector<std::string> Storage::Problems() const { return parts_->catalog.Problems(); }
 bool Storage::RunHousekeeping() { return parts_->housekeeper.RunOnce(); }
 

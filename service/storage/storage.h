@@ -66,6 +66,10 @@ class Storage {
   // volume has less free space than outcomes need.
   absl::Status OutcomeHealth() const;
 
+  // OK, or why reports are refused: writes are, or the volume has less free space than reports
+  // need.
+  absl::Status ReportHealth() const;
+
   // What was found damaged when the database was opened, and is left alone: one line
   // for each container whose record is unreadable. Nothing of it is hidden or deleted;
   // the others run.

@@ -109,6 +109,12 @@ Tallies::Figures Tallies::FiguresOf(uint64_t container, const DueRule& rule,
   return figures;
 }
 
+int64_t Tallies::Failing(uint64_t container) const {
+  MutexLock lock(mutex_);
+  const auto it = entries_.find(container);
+  return it == entries_.end() ? 0 : it->second.failing;
+}
+
 ItemSum Tallies::Tracked(uint64_t container) const {
   MutexLock lock(mutex_);
   const auto it = entries_.find(container);

@@ -54,6 +54,9 @@ class Tallies {
   // View().adopted alone.
   AdoptionTally Adopted(uint64_t container) const;
 
+  // FiguresOf().failing alone.
+  int64_t Failing(uint64_t container) const;
+
   // View().tracked alone.
   ItemSum Tracked(uint64_t container) const;
 

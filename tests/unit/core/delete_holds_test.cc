@@ -34,7 +34,8 @@ struct Situation {
                                .budget = budget,
                                .storage_writable = storage_writable,
                                .change_under_way = change_under_way,
-                               .data_in_doubt = data_in_doubt});
+                               .data_in_doubt = data_in_doubt,
+                               .waits_for_retry = waits_for_retry});
   }
 
   void Replace(std::optional<int64_t> braked_items, absl::Time until) {
@@ -51,6 +52,7 @@ struct Situation {
   bool storage_writable = true;
   bool change_under_way = false;
   bool data_in_doubt = false;
+  bool waits_for_retry = false;
 };
 
 TEST(DeleteHoldsTest, NothingHoldsDeletesBackAtRest) {
@@ -106,6 +108,8 @@ INSTANTIATE_TEST_SUITE_P(
                  true},
         HoldCase{"ZeroRate", [](Situation& s) { s.limit_per_second = 0; }, DeleteHold::kZeroRate,
                  true},
+        HoldCase{"Retry", [](Situation& s) { s.waits_for_retry = true; }, DeleteHold::kRetry,
+                 false},
         HoldCase{"Budget", [](Situation& s) { s.budget.emplace(); }, DeleteHold::kBudget, true},
         HoldCase{"Backoff", [](Situation& s) { s.pace.held_until = kNow + kAhead; },
                  DeleteHold::kBackoff, true},
@@ -165,6 +169,20 @@ TEST(DeleteHoldsTest, TimesAreComparedWithTheTimeForDeletes) {
   situation.time.for_deletes = kNow - absl::Seconds(3);
   situation.Replace(std::nullopt, kNow - absl::Seconds(1));
   EXPECT_THAT(situation.Holds(), ElementsAre(DeleteHold::kGrace));
+}
+
+TEST(IsChosenTest, OnlyWhatAnOperatorOrAPolicySays) {
+  for (const DeleteHold hold :
+       {DeleteHold::kTtlOff, DeleteHold::kNoStore, DeleteHold::kAllPaused,
+        DeleteHold::kContainerPaused, DeleteHold::kZeroRate, DeleteHold::kBudget}) {
+    EXPECT_TRUE(IsChosen(hold)) << static_cast<int>(hold);
+  }
+  for (const DeleteHold hold :
+       {DeleteHold::kRate, DeleteHold::kClockSuspect, DeleteHold::kStore, DeleteHold::kClockSkew,
+        DeleteHold::kStorage, DeleteHold::kStoreUnconfirmed, DeleteHold::kPushBack,
+        DeleteHold::kBackoff, DeleteHold::kDataInDoubt, DeleteHold::kRetry}) {
+    EXPECT_FALSE(IsChosen(hold)) << static_cast<int>(hold);
+  }
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST(TtlRulesTest, B01_LongestTtlsReachPast2038And2106) {
       const std::optional<int64_t> expire_time = ExpireTime(-1, {ts, ttl});
       EXPECT_EQ(expire_time, ts + ttl) << day << " " << ttl;
       EXPECT_FALSE(IsExpiredAt(expire_time, At(static_cast<double>(ts)))) << day << " " << ttl;
-      EXPECT_EQ(RemainingSeconds(*expire_time, Day(day)), ttl) << day;
+      EXPECT_EQ(RemainingSeconds(*expire_time, ttl, Day(day)), ttl) << day;
       EXPECT_FALSE(IsExpiredAt(expire_time, absl::FromUnixSeconds(ts + ttl - 1)));
       EXPECT_TRUE(IsExpiredAt(expire_time, absl::FromUnixSeconds(ts + ttl)));
       EXPECT_EQ(ExpireTime(ttl, {ts, kAbsent}), ts + ttl);
@@ -141,7 +141,7 @@ TEST(TtlRulesTest, B21_TsInTheFutureExpiresAtTsPlusTtl) {
   EXPECT_FALSE(IsExpired(-1, item, At(1000)));
   EXPECT_FALSE(IsExpired(-1, item, At(1659.999)));
   EXPECT_TRUE(IsExpired(-1, item, At(1660)));
-  EXPECT_EQ(RemainingSeconds(1660, At(1000)), 660);
+  EXPECT_EQ(RemainingSeconds(1660, 60, At(1000)), 60) << "never more than the ttl";
 }
 
 TEST(TtlRulesTest, B15_EpochSecondsAreALiteralNumberOfSeconds) {
@@ -164,21 +164,21 @@ TEST(TtlRulesTest, B23_TimeZoneOfTheProcessDoesNotMatter) {
 }
 
 TEST(TtlRulesTest, B30_RemainingSecondsAreRoundedUpAndEndAtZero) {
-  EXPECT_EQ(RemainingSeconds(1010, At(1000)), 10);
-  EXPECT_EQ(RemainingSeconds(1010, At(1000.001)), 10);
-  EXPECT_EQ(RemainingSeconds(1010, At(1009)), 1);
-  EXPECT_EQ(RemainingSeconds(1010, At(1009.6)), 1);
-  EXPECT_EQ(RemainingSeconds(1010, At(1009.999)), 1);
-  EXPECT_EQ(RemainingSeconds(1010, At(1010)), 0);
-  EXPECT_EQ(RemainingSeconds(1010, At(1010.001)), 0);
-  EXPECT_EQ(RemainingSeconds(1010, At(4610)), 0);
+  EXPECT_EQ(RemainingSeconds(1010, 10, At(1000)), 10);
+  EXPECT_EQ(RemainingSeconds(1010, 10, At(1000.001)), 10);
+  EXPECT_EQ(RemainingSeconds(1010, 10, At(1009)), 1);
+  EXPECT_EQ(RemainingSeconds(1010, 10, At(1009.6)), 1);
+  EXPECT_EQ(RemainingSeconds(1010, 10, At(1009.999)), 1);
+  EXPECT_EQ(RemainingSeconds(1010, 10, At(1010)), 0);
+  EXPECT_EQ(RemainingSeconds(1010, 10, At(1010.001)), 0);
+  EXPECT_EQ(RemainingSeconds(1010, 10, At(4610)), 0);
 }
 
 TEST(TtlRulesTest, RemainingSecondsDoNotWrap) {
-  EXPECT_EQ(RemainingSeconds(kMaxInt64, absl::InfinitePast()), kMaxInt64);
-  EXPECT_EQ(RemainingSeconds(kMaxInt64, absl::FromUnixSeconds(-1)), kMaxInt64);
-  EXPECT_EQ(RemainingSeconds(kMaxInt64, absl::UnixEpoch()), kMaxInt64);
-  EXPECT_EQ(RemainingSeconds(kMinInt64, absl::InfiniteFuture()), 0);
+  EXPECT_EQ(RemainingSeconds(kMaxInt64, kMaxTtl, absl::InfinitePast()), kMaxTtl);
+  EXPECT_EQ(RemainingSeconds(kMaxInt64, kMaxTtl, absl::FromUnixSeconds(-1)), kMaxTtl);
+  EXPECT_EQ(RemainingSeconds(kMaxInt64, kMaxTtl, absl::UnixEpoch()), kMaxTtl);
+  EXPECT_EQ(RemainingSeconds(kMinInt64, kMaxTtl, absl::InfiniteFuture()), 0);
 }
 
 TEST(TtlRulesTest, LegalTtls) {

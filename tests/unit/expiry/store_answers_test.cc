@@ -82,7 +82,7 @@ TEST(StoreAnswersTest, EveryOutcomeHasItsMeaning) {
     StoreAnswers answers;
     int64_t DeleteTally::*counted;
     std::optional<Kind> kind;
-    std::optional<int64_t> retry_time;
+    std::optional<int64_t> retry_time = std::nullopt;
     bool counts_as_attempt = false;
   };
   const int64_t next_try = kNow + 1;
@@ -185,7 +185,7 @@ TEST(StoreAnswersTest, WrongNumberOfResultsIsRefused) {
     }
     const absl::Status status = ValidateAnswer(MakeSent(3).items, response);
     EXPECT_EQ(status.ok(), results == 3);
-    if (!status.ok()) EXPECT_TRUE(absl::StrContains(status.message(), "for 3 items")) << status;
+    EXPECT_EQ(absl::StrContains(status.message(), "for 3 items"), results != 3) << status;
   }
 }
 
@@ -203,14 +203,20 @@ TEST(StoreAnswersTest, ReasonsAreShortAndPrintable) {
 }
 
 TEST(StoreAnswersTest, ABlamedItemIsTriedAgainLater) {
-  const StoreAnswers answers =
-      BlameItem(MakeSent(1, 1).items[0], "INTERNAL: boom", absl::FromUnixSeconds(kNow));
+  const StoreAnswers answers = BlameItem(MakeSent(1, 1).items[0], "INTERNAL: boom",
+                                         absl::Milliseconds(100), absl::FromUnixSeconds(kNow));
   EXPECT_EQ(answers.record.tally.unanswered, 1);
   ASSERT_EQ(answers.reports.size(), 1);
   EXPECT_EQ(answers.reports[0].kind, Kind::kRetryLater);
   EXPECT_EQ(answers.reports[0].retry_time, kNow + 2);
   EXPECT_TRUE(answers.reports[0].counts_as_attempt);
   EXPECT_EQ(answers.reports[0].error, "INTERNAL: boom");
+}
+
+TEST(StoreAnswersTest, ABlamedItemThatTookLongWaitsForLonger) {
+  const StoreAnswers answers = BlameItem(MakeSent(1, 1).items[0], "DEADLINE_EXCEEDED: hangs",
+                                         absl::Seconds(5), absl::FromUnixSeconds(kNow));
+  EXPECT_EQ(answers.reports.at(0).retry_time, kNow + 50);
 }
 
 }  // namespace

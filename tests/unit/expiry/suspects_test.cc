@@ -33,7 +33,7 @@ std::vector<DueItem> Many(int count) {
   return items;
 }
 
-std::vector<std::string> Ids(const std::vector<DueItem>& items) {
+std::vector<std::string> NamesOf(const std::vector<DueItem>& items) {
   std::vector<std::string> ids;
   for (const DueItem& item : items) ids.push_back(item.key.id);
   return ids;
@@ -41,31 +41,31 @@ std::vector<std::string> Ids(const std::vector<DueItem>& items) {
 
 TEST(SuspectsTest, WithoutSuspectsAllGo) {
   Suspects suspects(10);
-  EXPECT_THAT(Ids(suspects.Choose(Many(3))), ElementsAre("0", "1", "2"));
+  EXPECT_THAT(NamesOf(suspects.Choose(Many(3))), ElementsAre("0", "1", "2"));
   EXPECT_THAT(suspects.Choose({}), IsEmpty());
 }
 
 TEST(SuspectsTest, ThoseTriedBeforeAndTheOthersTakeTurns) {
   Suspects suspects(10);
   const std::vector<DueItem> due = {TriedBefore("t1"), Named("a"), TriedBefore("t2"), Named("b")};
-  EXPECT_THAT(Ids(suspects.Choose(due)), ElementsAre("a", "b"));
-  EXPECT_THAT(Ids(suspects.Choose(due)), ElementsAre("t1", "t2"));
-  EXPECT_THAT(Ids(suspects.Choose(due)), ElementsAre("a", "b"));
-  EXPECT_THAT(Ids(suspects.Choose({due[0]})), ElementsAre("t1"));
-  EXPECT_THAT(Ids(suspects.Choose({due[2]})), ElementsAre("t2")) << "nobody else wants a turn";
+  EXPECT_THAT(NamesOf(suspects.Choose(due)), ElementsAre("a", "b"));
+  EXPECT_THAT(NamesOf(suspects.Choose(due)), ElementsAre("t1", "t2"));
+  EXPECT_THAT(NamesOf(suspects.Choose(due)), ElementsAre("a", "b"));
+  EXPECT_THAT(NamesOf(suspects.Choose({due[0]})), ElementsAre("t1"));
+  EXPECT_THAT(NamesOf(suspects.Choose({due[2]})), ElementsAre("t2")) << "nobody else wants a turn";
 }
 
 TEST(SuspectsTest, AFailedBatchIsSplitAndItsHalvesTakeTurns) {
   Suspects suspects(10);
   const std::vector<DueItem> due = Many(5);
   ASSERT_TRUE(suspects.Suspect(due));
-  EXPECT_THAT(Ids(suspects.Choose(due)), ElementsAre("0", "1"));
+  EXPECT_THAT(NamesOf(suspects.Choose(due)), ElementsAre("0", "1"));
   ASSERT_TRUE(suspects.Suspect({due[0], due[1]}));
-  EXPECT_THAT(Ids(suspects.Choose(due)), ElementsAre("2", "3", "4"));
+  EXPECT_THAT(NamesOf(suspects.Choose(due)), ElementsAre("2", "3", "4"));
   suspects.Clear({due[2], due[3], due[4]});
-  EXPECT_THAT(Ids(suspects.Choose({due[0], due[1]})), ElementsAre("0"));
+  EXPECT_THAT(NamesOf(suspects.Choose({due[0], due[1]})), ElementsAre("0"));
   suspects.Clear({due[0]});
-  EXPECT_THAT(Ids(suspects.Choose({due[1]})), ElementsAre("1"));
+  EXPECT_THAT(NamesOf(suspects.Choose({due[1]})), ElementsAre("1"));
 }
 
 TEST(SuspectsTest, OneOfManyIsFoundWhileTheOthersGo) {
@@ -107,7 +107,7 @@ TEST(SuspectsTest, WhatIsNoLongerDueIsForgotten) {
   Suspects suspects(4);
   const std::vector<DueItem> due = Many(4);
   ASSERT_TRUE(suspects.Suspect({due[0], due[1]}));
-  EXPECT_THAT(Ids(suspects.Choose({due[2], due[3]})), ElementsAre("2", "3"));
+  EXPECT_THAT(NamesOf(suspects.Choose({due[2], due[3]})), ElementsAre("2", "3"));
   EXPECT_EQ(suspects.size(), 0u);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -159,6 +160,57 @@ TEST(SweeperStuckTest, AnItemThatSpoilsTheAnswerIsFound) {
     EXPECT_EQ(Stuck(h, "c").items[0].key, KeyOf("bad"));
     EXPECT_EQ(Stuck(h, "c").items[0].attempts, 1);
   }
+}
+
+TEST(SweeperStuckTest, WhileItemsWaitForTheirNextTryNoPassIsComplete) {
+  SweepHarness h;
+  const uint64_t number = h.storage.Create("c", -1)->number;
+  const auto last_pass = [&] { return h.board.View(number).last_complete_pass_time; };
+  h.Write("c", "good", kStart - 500, 10);
+  h.SweepFor(absl::Seconds(1));
+  const std::optional<absl::Time> before = last_pass();
+  EXPECT_TRUE(before.has_value());
+  h.Write("c", "bad", kStart - 500, 10);
+  h.store.Poison("c", KeyOf("bad"), "locked");
+  h.SweepFor(absl::Minutes(10));
+  EXPECT_EQ(last_pass(), before);
+  // Nothing waits any more once it has been written again.
+  h.Write("c", "bad", h.Now(), 1000);
+  h.Write("c", "good", h.Now() - 500, 10);
+  h.SweepFor(absl::Seconds(1));
+  EXPECT_GT(last_pass(), before);
+}
+
+// What is due since a time before clocks were set does not tell how late deletes are.
+TEST(SweeperStuckTest, LatenessAndAgesAreNotFedByNonsenseTimes) {
+  SweepHarness h;
+  const ContainerPtr container = h.storage.Create("c", -1);
+  h.Write("c", "device", 45, 1);
+  h.Write("c", "inherits", kStart - 500, 10);
+  const DueRule rule = {std::nullopt, 0};
+  const ExpiryIndex& index = h.storage->expiry_index();
+  EXPECT_EQ(index.OldestDueTime(*container, rule, kStart).value(), kStart - 490);
+  EXPECT_EQ(index.CountDue(*container, rule, kStart, 100)->oldest_due_time, kStart - 490);
+  EXPECT_EQ(index.CountDue(*container, rule, kStart, 100)->count, 2);
+  h.SweepNow();
+  EXPECT_EQ(h.store.Count("c"), 0);
+  EXPECT_EQ(h.board.View(container->number).deletes.lateness.sum, absl::Seconds(490));
+}
+
+// The clock was wrong when the sweeper went to sleep.
+TEST(SweeperStuckTest, AClockThatIsRightAgainEndsTheSleepAtOnce) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.SweepNow();
+  h.clock.StepWall(-absl::Hours(1));  // suspect
+  h.Write("c", "a", kStart - 5, 10);
+  h.SweepFor(absl::Seconds(10));
+  EXPECT_EQ(h.store.Count("c"), 1);
+  h.clock.StepWall(absl::Hours(1));
+  h.guarded_clock->Tick();
+  h.SweepFor(absl::Milliseconds(1100));
+  EXPECT_EQ(h.store.Count("c"), 0);
+  EXPECT_FALSE(h.board.Store().skew_too_large);
 }
 
 }  // namespace

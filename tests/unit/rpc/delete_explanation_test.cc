@@ -119,8 +119,18 @@ TEST(ExplainDeleteTest, ExpiredButWaiting) {
   TrackedItem throttled = failed;
   throttled.attempts = 0;
   EXPECT_THAT(SentenceOf(WithPolicy(60), throttled),
-              HasSubstr("on, which is when the store is asked again, which was too busy, or behind "
-                        "by its clock."));
+              HasSubstr("on, which is when the store is asked again, which was too busy."));
+}
+
+TEST(ExplainDeleteTest, ItsNextTryHoldsOnlyTheItemThatWaitsForIt) {
+  TrackedItem failed = Item(kNowSeconds - 60);
+  failed.attempts = 3;
+  failed.retry_time = kNowSeconds + 40;
+  const std::vector<DeleteHold> of_container = {DeleteHold::kRetry};
+  EXPECT_THAT(ExplainDelete(WithPolicy(60), failed, of_container, kTime).holds,
+              ElementsAre(DeleteHold::kRetry));
+  EXPECT_THAT(ExplainDelete(WithPolicy(60), Item(kNowSeconds - 60), of_container, kTime).holds,
+              IsEmpty());
 }
 
 TEST(ExplainDeleteTest, DueAndHeld) {

@@ -36,7 +36,9 @@ struct HealthSituation {
                             .write_health = write_health,
                             .storage_problems = storage_problems,
                             .clock = clock,
-                            .store = store});
+                            .store = store,
+                            .report_health = report_health,
+                            .overdue = overdue});
   }
 
   std::optional<absl::Duration> sweep_stall;
@@ -44,6 +46,8 @@ struct HealthSituation {
   std::vector<std::string> storage_problems;
   ClockStatus clock;
   StoreView store;
+  absl::Status report_health;
+  std::vector<std::string> overdue;
 };
 
 TEST(HealthTest, AllIsWellAtRest) { EXPECT_THAT(HealthSituation().Reasons(), IsEmpty()); }
@@ -70,6 +74,18 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"StorageRefusesWrites",
              [](HealthSituation& s) { s.write_health = absl::UnavailableError("no space left"); },
              "Storage refuses writes: no space left."},
+        Case{"ReportsRefused",
+             [](HealthSituation& s) {
+               s.report_health = absl::ResourceExhaustedError("5 bytes free");
+             },
+             "Reports are refused: 5 bytes free."},
+        Case{"Overdue", [](HealthSituation& s) { s.overdue = {"Deletes get nowhere."}; },
+             "Deletes get nowhere."},
+        Case{"AllWritesRefused",
+             [](HealthSituation& s) {
+               s.write_health = s.report_health = absl::UnavailableError("broken");
+             },
+             "Storage refuses writes: broken."},
         Case{"StoredDataDamaged",
              [](HealthSituation& s) { s.storage_problems = {"container number 7 is left out"}; },
              "Stored data is damaged: container number 7 is left out."},

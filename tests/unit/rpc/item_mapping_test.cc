@@ -59,6 +59,7 @@ TEST(ItemViewTest, B30RemainingSecondsNeverRunAway) {
     return View(-1, {kNowSeconds, 10}, absl::FromUnixSeconds(kNowSeconds) + after);
   };
   EXPECT_EQ(at(absl::ZeroDuration()).remaining_seconds(), 10);
+  EXPECT_EQ(at(-absl::Hours(1)).remaining_seconds(), 10);  // a clock behind the store's
   EXPECT_EQ(at(absl::Milliseconds(9600)).remaining_seconds(), 1);
   EXPECT_FALSE(at(absl::Milliseconds(9600)).expired());
   EXPECT_EQ(at(absl::Seconds(10)).remaining_seconds(), 0);

@@ -1,0 +1,126 @@
+#include "service/rpc/overdue_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tests/testing/sweep_harness.h"
+
+namespace ttl {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class OverdueWatchTest : public testing::Test {
+ protected:
+  OverdueWatchTest() { harness_.storage.Create("c", -1); }
+
+  // Lets time pass, while the sweeper works and the watch looks.
+  void Pass(absl::Duration duration) {
+    for (absl::Duration left = duration; left > absl::ZeroDuration(); left -= absl::Seconds(30)) {
+      harness_.SweepFor(std::min(left, absl::Seconds(30)));
+      watch_.RunOnce();
+    }
+  }
+  void WriteDue(const std::string& container) {
+    harness_.WriteMany(container, "due", 10, harness_.Now() - 5, 1);
+  }
+  void FailAll(grpc::StatusCode code) {
+    harness_.store.SetBeforeDelete([code](auto&, auto&) { return grpc::Status(code, "scripted"); });
+  }
+
+  SweepHarness harness_;
+  OverdueWatch watch_{{.storage = *harness_.storage,
+                       .clock = *harness_.guarded_clock,
+                       .system_clock = harness_.clock,
+                       .board = harness_.board,
+                       .usage = harness_.usage,
+                       .limit = harness_.limit,
+                       .trust = *harness_.trust,
+                       .container_max_deletes_per_second = std::nullopt},
+                      *harness_.clock.Read().boot};
+};
+
+TEST_F(OverdueWatchTest, DeletesThatAllFailAreNoticedAfterAQuarterOfAnHour) {
+  for (const auto code : {grpc::StatusCode::PERMISSION_DENIED, grpc::StatusCode::UNAVAILABLE}) {
+    SCOPED_TRACE(code);
+    WriteDue("c");
+    FailAll(code);
+    Pass(absl::Minutes(14));
+    EXPECT_THAT(watch_.Reasons(), IsEmpty());
+    Pass(absl::Minutes(2));
+    EXPECT_THAT(watch_.Reasons(), ElementsAre(AllOf(HasSubstr("\"c\""), HasSubstr("due for 15m"))));
+    harness_.store.SetBeforeDelete(nullptr);
+    Pass(absl::Hours(1));
+    EXPECT_THAT(watch_.Reasons(), IsEmpty());
+  }
+}
+
+TEST_F(OverdueWatchTest, OneItemThatFailsBesideOthersThatGoIsNoTrouble) {
+  harness_.Write("c", "stuck", harness_.Now() - 5, 1);
+  harness_.store.Poison("c", KeyOf("stuck"), "locked");
+  for (int i = 0; i < 40; ++i) {
+    harness_.Write("c", absl::StrCat(i), harness_.Now() - 5, 1);
+    Pass(absl::Minutes(1));
+    EXPECT_THAT(watch_.Reasons(), IsEmpty());
+  }
+  Pass(absl::Minutes(6));
+  EXPECT_THAT(watch_.Reasons(), ElementsAre(HasSubstr("wait for their next try")));
+}
+
+TEST_F(OverdueWatchTest, WhatAnOperatorOrAPolicyChoseIsNoTrouble) {
+  const std::function<void()> choices[] = {
+      [&] { harness_.storage.Pause("c", true); },
+      [&] { harness_.limit.Set(0); },
+      [&] { harness_.limit.Set(0.001); },
+  };
+  FailAll(grpc::StatusCode::INTERNAL);
+  for (const auto& choose : choices) {
+    choose();
+    WriteDue("c");
+    Pass(absl::Minutes(20));
+    EXPECT_THAT(watch_.Reasons(), IsEmpty());
+    harness_.storage.Pause("c", false);
+    harness_.limit.Set(std::nullopt);
+    Pass(absl::Minutes(1));
+    EXPECT_THAT(watch_.Reasons(), SizeIs(1));
+  }
+}
+
+TEST_F(OverdueWatchTest, AfterAStartDeletesHaveTheirTime) {
+  harness_.WriteMany("c", "due", 10, harness_.Now() - 10'000, 1);
+  FailAll(grpc::StatusCode::INTERNAL);
+  Pass(absl::Minutes(4));
+  EXPECT_THAT(watch_.Reasons(), IsEmpty());
+  Pass(absl::Minutes(2));
+  EXPECT_THAT(watch_.Reasons(), SizeIs(1));
+}
+
+TEST_F(OverdueWatchTest, ManyAreSummedUp) {
+  for (int i = 0; i < 20; ++i) {
+    const std::string container = absl::StrCat("more-", i);
+    harness_.storage.Create(container, -1);
+    harness_.Write(container, "due", harness_.Now() - 10'000, 1);
+  }
+  FailAll(grpc::StatusCode::INTERNAL);
+  Pass(absl::Minutes(6));
+  const std::vector<std::string> reasons = watch_.Reasons();
+  ASSERT_THAT(reasons, SizeIs(OverdueWatch::kMaxReasons + 1));
+  EXPECT_THAT(reasons.back(), HasSubstr("15 more"));
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(harness_.storage.Delete(absl::StrCat("more-", i)).ok());
+  }
+  watch_.RunOnce();
+  EXPECT_THAT(watch_.Reasons(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ttl
