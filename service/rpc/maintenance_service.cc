@@ -28,6 +28,7 @@ using PaceClock = std::chrono::steady_clock;
 
 constexpr auto kProgressInterval = std::chrono::seconds(1);
 constexpr int kMaintenanceNiceness = 10;
+constexpr size_t kMaxSourcePositionBytes = 1024;
 
 // The thread gets what others leave over; without the right to that it is as the others.
 void LowerPriority() {
@@ -70,6 +71,8 @@ void MaintenanceService::AddMethods(MethodTable& table) {
   table.Add("GetReconciliation", *this, &MaintenanceService::Get);
   table.Add("CancelReconciliation", *this, &MaintenanceService::Cancel);
   table.Add("TrustData", *this, &MaintenanceService::Trust);
+  table.Add("GetSourcePosition", *this, &MaintenanceService::GetPosition);
+  table.Add("SetSourcePosition", *this, &MaintenanceService::SetPosition);
   table.AddSource<v1::PreviewContainerRequest, v1::PreviewContainerResponse>(
       "PreviewContainer", maintenance_, [this](const v1::PreviewContainerRequest& request) {
         LowerPriority();
@@ -140,6 +143,24 @@ void MaintenanceService::Trust(const v1::TrustDataRequest& /*request*/,
         }
         done(std::move(status));
       });
+}
+
+absl::Status MaintenanceService::GetPosition(const v1::GetSourcePositionRequest& /*request*/,
+                                             v1::GetSourcePositionResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(std::optional<std::string> position,
+                       parts_.storage.sidecar_state().LoadSourcePosition());
+  if (position.has_value()) response.set_position(*std::move(position));
+  return absl::OkStatus();
+}
+
+void MaintenanceService::SetPosition(const v1::SetSourcePositionRequest& request,
+                                     v1::SetSourcePositionResponse& /*response*/, DoneStatus done) {
+  const std::string& position = request.position();
+  if (position.empty() || position.size() > kMaxSourcePositionBytes) {
+    return done(absl::InvalidArgumentError(absl::StrCat(
+        "position has ", position.size(), " bytes: must have 1 to ", kMaxSourcePositionBytes)));
+  }
+  parts_.storage.sidecar_state().SaveSourcePosition(position, std::move(done));
 }
 
 absl::StatusOr<std::shared_ptr<MaintenanceService::Place>> MaintenanceService::TakePlace() {

@@ -51,6 +51,10 @@ class MaintenanceService final : public RpcService {
   absl::Status Cancel(const v1::CancelReconciliationRequest& request,
                       v1::CancelReconciliationResponse& response);
   void Trust(const v1::TrustDataRequest& request, v1::TrustDataResponse& response, DoneStatus done);
+  absl::Status GetPosition(const v1::GetSourcePositionRequest& request,
+                           v1::GetSourcePositionResponse& response) const;
+  void SetPosition(const v1::SetSourcePositionRequest& request,
+                   v1::SetSourcePositionResponse& response, DoneStatus done);
 
   absl::StatusOr<std::shared_ptr<Place>> TakePlace();
   absl::StatusOr<MessageSource<v1::PreviewContainerResponse>> OpenPreview(

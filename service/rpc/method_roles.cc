@@ -52,6 +52,8 @@ const Table& Methods() {
       {"MaintenanceService/StartReconciliation", kAdmin},
       {"MaintenanceService/CancelReconciliation", kAdmin},
       {"MaintenanceService/TrustData", kAdmin},
+      {"MaintenanceService/GetSourcePosition", kStore},
+      {"MaintenanceService/SetSourcePosition", kStore},
       {"MaintenanceService/PreviewContainer", kAdmin},
       {"MaintenanceService/VerifyData", kAdmin},
       {"MaintenanceService/BackUpData", kAdmin},

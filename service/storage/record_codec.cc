@@ -390,6 +390,19 @@ absl::StatusOr<absl::Duration> DecodeDeleteDeadline(absl::string_view bytes) {
   return absl::Microseconds(record.deadline_us());
 }
 
+std::string EncodeSourcePosition(absl::string_view position) {
+  storage::v1::SourcePositionRecord record;
+  record.set_position(std::string(position));
+  return record.SerializeAsString();
+}
+
+absl::StatusOr<std::string> DecodeSourcePosition(absl::string_view bytes) {
+  TTL_ASSIGN_OR_RETURN(const auto record,
+                       Parse<storage::v1::SourcePositionRecord>("source position", bytes));
+  if (record.position().empty()) return absl::DataLossError("stored source position is empty");
+  return record.position();
+}
+
 std::string EncodeTotals(const ContainerTotals& totals) {
   storage::v1::TotalsRecord record;
   record.set_items(totals.tracked.items);

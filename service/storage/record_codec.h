@@ -50,6 +50,9 @@ absl::StatusOr<StoredDeleteLimit> DecodeDeleteLimit(absl::string_view bytes);
 std::string EncodeDeleteDeadline(absl::Duration deadline);
 absl::StatusOr<absl::Duration> DecodeDeleteDeadline(absl::string_view bytes);
 
+std::string EncodeSourcePosition(absl::string_view position);
+absl::StatusOr<std::string> DecodeSourcePosition(absl::string_view bytes);
+
 std::string EncodeTotals(const ContainerTotals& totals);
 absl::StatusOr<ContainerTotals> DecodeTotals(absl::string_view bytes);
 

@@ -19,6 +19,7 @@ constexpr absl::string_view kClockFact = "clock";
 constexpr absl::string_view kStoreDoubtFact = "store_doubt";
 constexpr absl::string_view kDeleteLimitFact = "delete_limit";
 constexpr absl::string_view kDeleteDeadlineFact = "delete_deadline";
+constexpr absl::string_view kSourcePositionFact = "source_position";
 
 // Reads the value under `key` and decodes it; absent if there is none.
 template <typename T>
@@ -129,6 +130,14 @@ absl::StatusOr<std::optional<absl::Duration>> SidecarState::LoadDeleteDeadline()
 
 void SidecarState::SaveDeleteDeadline(absl::Duration deadline, DoneStatus done) {
   Save(queue_, MetaKey(kDeleteDeadlineFact), EncodeDeleteDeadline(deadline), std::move(done));
+}
+
+absl::StatusOr<std::optional<std::string>> SidecarState::LoadSourcePosition() const {
+  return Load(database_, MetaKey(kSourcePositionFact), &DecodeSourcePosition);
+}
+
+void SidecarState::SaveSourcePosition(absl::string_view position, DoneStatus done) {
+  Save(queue_, MetaKey(kSourcePositionFact), EncodeSourcePosition(position), std::move(done));
 }
 
 absl::StatusOr<std::optional<DataDoubt>> SidecarState::LoadDataDoubt() const {

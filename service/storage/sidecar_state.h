@@ -49,6 +49,11 @@ class SidecarState {
   absl::StatusOr<std::optional<absl::Duration>> LoadDeleteDeadline() const;
   void SaveDeleteDeadline(absl::Duration deadline, DoneStatus done);
 
+  // How far the store's changes have been reported, in the store's own form; absent if it
+  // never said so, never empty.
+  absl::StatusOr<std::optional<std::string>> LoadSourcePosition() const;
+  void SaveSourcePosition(absl::string_view position, DoneStatus done);
+
   // Why what is tracked may not be whole; absent if it is.
   absl::StatusOr<std::optional<DataDoubt>> LoadDataDoubt() const;
   void SaveDataDoubt(const DataDoubt& doubt, DoneStatus done);

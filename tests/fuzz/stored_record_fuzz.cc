@@ -88,6 +88,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 10:
       RoundTrip(bytes, DecodeDeleteDeadline, EncodeDeleteDeadline);
       break;
+    case 11:
+      RoundTrip(bytes, DecodeSourcePosition, EncodeSourcePosition);
+      break;
     default:
       RoundTrip(bytes, DecodeAppliedEntry, EncodeAppliedEntry);
   }

@@ -66,9 +66,13 @@ void RpcSidecar::Start() {
                            *trust_},
       std::move(expiry_options));
 
+  maintenance_service_ = std::make_unique<MaintenanceService>(MaintenanceService::Parts{
+      *storage_, *guarded_clock_, reconciliations_, /*has_store=*/false, {}, {}});
+
   grpc::ServerBuilder builder;
   const std::initializer_list<RpcService*> services = {container_service_.get(),
-                                                       item_service_.get(), expiry_service_.get()};
+                                                       item_service_.get(), expiry_service_.get(),
+                                                       maintenance_service_.get()};
   for (RpcService* service : services) {
     served_.push_back(
         std::unique_ptr<Served>(new Served{*service, ByteService(service->descriptor()), nullptr}));
@@ -98,6 +102,7 @@ void RpcSidecar::Start() {
   containers_ = v1::ContainerService::NewStub(channel);
   items_ = v1::ItemService::NewStub(channel);
   expiry_ = v1::ExpiryService::NewStub(channel);
+  maintenance_ = v1::MaintenanceService::NewStub(channel);
 }
 
 void RpcSidecar::Stop() {
@@ -107,6 +112,7 @@ void RpcSidecar::Stop() {
   worker_.reset();
   server_.reset();
   served_.clear();
+  maintenance_service_.reset();
   container_service_.reset();  // listens to the storage, which may be closed next
 }
 

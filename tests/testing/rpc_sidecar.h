@@ -17,9 +17,11 @@
 #include "absl/time/time.h"
 #include "service/core/delete_limit.h"
 #include "service/core/guarded_clock.h"
+#include "service/core/reconciliation_board.h"
 #include "service/core/store_trust.h"
 #include "service/core/sweep_board.h"
 #include "service/core/usage_ledger.h"
+#include "service/core/wake_signal.h"
 #include "service/rpc/byte_service.h"
 #include "service/rpc/call_counters.h"
 #include "service/rpc/call_queue.h"
@@ -29,6 +31,7 @@
 #include "service/rpc/expiry_service.h"
 #include "service/rpc/item_calls.h"
 #include "service/rpc/item_service.h"
+#include "service/rpc/maintenance_service.h"
 #include "service/rpc/method_table.h"
 #include "service/rpc/rpc_service.h"
 #include "service/rpc/server_access.h"
@@ -38,10 +41,11 @@
 #include "ttl/v1/container_service.grpc.pb.h"
 #include "ttl/v1/expiry_service.grpc.pb.h"
 #include "ttl/v1/item_service.grpc.pb.h"
+#include "ttl/v1/maintenance_service.grpc.pb.h"
 
 namespace ttl {
 
-// The three services on a real gRPC server over a Unix socket, with a storage in
+// The four services on a real gRPC server over a Unix socket, with a storage in
 // memory and a clock that the test moves. Nothing sweeps, so what is expired
 // stays tracked. The storage's invariants are checked on destruction.
 class RpcSidecar {
@@ -68,6 +72,7 @@ class RpcSidecar {
   v1::ContainerService::Stub& containers() { return *containers_; }
   v1::ItemService::Stub& items() { return *items_; }
   v1::ExpiryService::Stub& expiry() { return *expiry_; }
+  v1::MaintenanceService::Stub& maintenance() { return *maintenance_; }
 
   // As a server does before it stops.
   void EndStreams();
@@ -116,6 +121,8 @@ class RpcSidecar {
   StorageForTest storage_;
   SweepBoard board_;
   UsageLedger usage_;
+  WakeSignal reconciliation_asked_;
+  ReconciliationBoard reconciliations_{reconciliation_asked_};
   CheckCounters counters_;
   CallCounters call_counters_;
   const IdentityRoles identities_;
@@ -131,6 +138,7 @@ class RpcSidecar {
   std::unique_ptr<ItemCalls> item_calls_;
   std::unique_ptr<ItemService> item_service_;
   std::unique_ptr<ExpiryService> expiry_service_;
+  std::unique_ptr<MaintenanceService> maintenance_service_;
   std::vector<std::unique_ptr<Served>> served_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<CallWorker> worker_;
@@ -138,6 +146,7 @@ class RpcSidecar {
   std::unique_ptr<v1::ContainerService::Stub> containers_;
   std::unique_ptr<v1::ItemService::Stub> items_;
   std::unique_ptr<v1::ExpiryService::Stub> expiry_;
+  std::unique_ptr<v1::MaintenanceService::Stub> maintenance_;
 };
 
 // A call of `stub` with a deadline, as ours: Call(sidecar.items(),

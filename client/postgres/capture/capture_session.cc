@@ -22,6 +22,8 @@ constexpr int kMessagesPerTurn = 1000;
 constexpr absl::Duration kIdleWait = absl::Milliseconds(500);
 constexpr absl::Duration kReadingWait = absl::Milliseconds(20);
 constexpr absl::Duration kStatusPause = absl::Milliseconds(100);
+// Each costs the sidecar a sync; what is not kept when the stream ends is streamed again.
+constexpr absl::Duration kKeepPause = absl::Milliseconds(500);
 constexpr absl::Duration kShowInterval = absl::Milliseconds(100);
 constexpr absl::Duration kUntrackableLogInterval = absl::Seconds(10);
 // The first answer of the sidecar may take so long.
@@ -53,6 +55,7 @@ std::string NameOf(const std::optional<ColumnDefinition>& column) {
 CaptureSession::CaptureSession(const Parts& parts)
     : parts_(parts),
       stub_(v1::ItemService::NewStub(parts.sidecar)),
+      keeper_(parts.sidecar, parts.config.sidecar, [this] { parts_.wake.Notify(); }),
       display_(isatty(STDERR_FILENO) != 0) {}
 
 absl::Status CaptureSession::Run() {
@@ -152,29 +155,76 @@ absl::Status CaptureSession::LoadTables() {
 }
 
 absl::StatusOr<uint64_t> CaptureSession::OpenSlot() {
+  if (absl::Status status = AskKeeper(); !status.ok()) return status;
+  auto source = ReadSource(*database_);
+  if (!source.ok()) return source.status();
+  source_ = *std::move(source);
   parts_.board.Update([&](CaptureStatus& status) {
     status.state = absl::StrCat("opening replication slot \"", parts_.config.slot,
                                 "\"; a new one waits for the transactions under way");
   });
-  return parts_.slot.Open(*database_, [this]() -> absl::Status {
-    bool is_loss = false;
-    for (size_t i = 0; i < parts_.tables.size(); ++i) {
-      TableProgress fresh;
-      fresh.source = progress_[i].source;
-      is_loss = is_loss || progress_[i] != fresh;
-      const absl::Status stored =
-          StoreProgress(*database_, parts_.config.schema, parts_.tables[i].config.container, fresh);
-      if (!stored.ok()) return stored;
-      progress_[i] = std::move(fresh);
-    }
-    if (!is_loss) return absl::OkStatus();
+  bool is_new = false;
+  const auto start = parts_.slot.Open(*database_, [&]() -> absl::Status {
+    is_new = true;
+    const auto is_loss = StartOver();
+    if (!is_loss.ok() || !*is_loss) return is_loss.status();
     spdlog::error(
         "replication slot \"{}\" is gone, and with it all changes since it was last read; "
         "a new one is made, and all tables are read again",
         parts_.config.slot);
-    parts_.board.Update([](CaptureStatus& status) { ++status.slots_lost; });
     return absl::OkStatus();
   });
+  if (!start.ok()) return start.status();
+  if (is_new) keeper_.Keep({source_.system_identifier, source_.timeline, *start});
+  const absl::Status status = is_new ? AwaitKeeper() : FollowOn(*start, source_.lsn);
+  if (!status.ok()) return status;
+  return *start;
+}
+
+absl::Status CaptureSession::AskKeeper() {
+  keeper_.Ask();
+  return AwaitKeeper();
+}
+
+absl::Status CaptureSession::AwaitKeeper() {
+  while (!parts_.stop) {
+    if (const auto answer = keeper_.Take(); answer.has_value()) return *answer;
+    parts_.wake.Wait(-1, kStatusPause);
+  }
+  return absl::CancelledError("stopping");
+}
+
+absl::StatusOr<bool> CaptureSession::StartOver() {
+  bool is_loss = false;
+  for (size_t i = 0; i < parts_.tables.size(); ++i) {
+    TableProgress fresh;
+    fresh.source = progress_[i].source;
+    is_loss = is_loss || progress_[i] != fresh;
+    const absl::Status stored =
+        StoreProgress(*database_, parts_.config.schema, parts_.tables[i].config.container, fresh);
+    if (!stored.ok()) return stored;
+    progress_[i] = std::move(fresh);
+  }
+  // The WAL may be another one.
+  parts_.visible.StartOver();
+  if (is_loss) parts_.board.Update([](CaptureStatus& status) { ++status.slots_lost; });
+  return is_loss;
+}
+
+// A slot of the right name may be another one, of another server, or ahead of what the sidecar
+// knows. What lies between comes in no stream.
+absl::Status CaptureSession::FollowOn(uint64_t start, uint64_t wal_end) {
+  const SourcePosition begin{source_.system_identifier, source_.timeline, start};
+  std::optional<SourcePosition> known = keeper_.kept();
+  // What was not kept yet counts too.
+  if (known.has_value()) known->lsn = std::max(known->lsn, parts_.visible.acknowledged());
+  const std::string why = WhyChangesMayBeMissing(known, begin, wal_end);
+  if (why.empty()) return absl::OkStatus();
+  const auto is_loss = StartOver();
+  if (!is_loss.ok()) return is_loss.status();
+  if (*is_loss) spdlog::error("all tables are read again: {}", why);
+  keeper_.Keep(begin);
+  return AwaitKeeper();
 }
 
 absl::Status CaptureSession::StartStream() {
@@ -197,8 +247,6 @@ absl::Status CaptureSession::StartReading(uint64_t start) {
   const auto flushed = ReadFlushPosition(*database_);
   if (!flushed.ok()) return flushed.status();
   flushed_at_start_ = *flushed;
-  const bool has_gone_back = *flushed < parts_.visible.acknowledged();
-  if (has_gone_back) parts_.visible.StartOver();
   if (start > 0) parts_.visible.Acknowledge(start - 1);
   for (size_t i = 0; i < parts_.tables.size(); ++i) {
     TableReading::Parts parts{*database_,
@@ -214,14 +262,6 @@ absl::Status CaptureSession::StartReading(uint64_t start) {
     // What came before is not in the stream, or only as of another publication.
     readings_.push_back(std::make_unique<TableReading>(parts_.tables[i], std::move(parts),
                                                        progress_[i], *flushed - 1));
-    if (!has_gone_back) continue;
-    if (absl::Status again = readings_[i]->ReadAgain(0); !again.ok()) return again;
-  }
-  if (has_gone_back) {
-    spdlog::error(
-        "the WAL ends at {}, before what was read of it: the database was restored, or another "
-        "server took over that lacks the last changes; all tables are read again",
-        FormatLsn(*flushed));
   }
   spdlog::info("capturing {} tables from replication slot \"{}\" at {}", parts_.tables.size(),
                parts_.config.slot, FormatLsn(start));
@@ -236,23 +276,23 @@ absl::Status CaptureSession::Work() {
     if (!status.ok()) return status;
     const absl::StatusOr<bool> took = TakeFromStream();
     if (!took.ok()) return took.status();
-    Acknowledge(now);
-    status = LookAtCatalog(now);
+    status = Acknowledge(now);
+    if (status.ok()) status = LookAtCatalog(now);
     if (status.ok()) status = LookAtSnapshots(now);
     if (!status.ok()) return status;
     const absl::StatusOr<bool> read = ReadTables(now);
     if (!read.ok()) return read.status();
     now = absl::Now();
     pipeline_->Flush(now);
-    stream_->KeepAlive(positions_.acknowledged(), now);
+    stream_->KeepAlive(Confirmed(), now);
     ShowStatus(now);
     if (*took || *read) continue;
     parts_.wake.Wait(pipeline_->HasRoom() ? stream_->socket() : -1, LongestWait(now));
   }
   // So that less has to be captured again.
-  Acknowledge(absl::Now());
-  stream_->SendStatus(positions_.acknowledged(), absl::Now());
-  return absl::OkStatus();
+  const absl::Status status = Acknowledge(absl::Now());
+  if (status.ok()) stream_->SendStatus(Confirmed(), absl::Now());
+  return status;
 }
 
 absl::Duration CaptureSession::LongestWait(absl::Time now) const {
@@ -410,17 +450,39 @@ absl::StatusOr<bool> CaptureSession::SeesAll() {
   return unseen_.Observe(*snapshot);
 }
 
-void CaptureSession::Acknowledge(absl::Time now) {
+absl::Status CaptureSession::Acknowledge(absl::Time now) {
   if (positions_.Advance(pipeline_->durable())) {
     // The next commit may begin where the last one ends.
     parts_.visible.Acknowledge(positions_.acknowledged() - 1);
-    has_news_ = true;
     has_worked_ = true;
   }
-  if (!has_news_ || now - last_status_ < kStatusPause) return;
-  stream_->SendStatus(positions_.acknowledged(), now);
+  if (absl::Status status = KeepPosition(now); !status.ok()) return status;
+  if (!has_news_ || now - last_status_ < kStatusPause) return absl::OkStatus();
+  stream_->SendStatus(Confirmed(), now);
   last_status_ = now;
   has_news_ = false;
+  return absl::OkStatus();
+}
+
+absl::Status CaptureSession::KeepPosition(absl::Time now) {
+  if (const auto answer = keeper_.Take(); answer.has_value()) {
+    if (!answer->ok()) return *answer;
+    has_news_ = true;
+  }
+  const bool is_ahead = positions_.acknowledged() > Confirmed();
+  if (!is_ahead || keeper_.is_under_way() || now - last_keep_ < kKeepPause) {
+    return absl::OkStatus();
+  }
+  last_keep_ = now;
+  keeper_.Keep({source_.system_identifier, source_.timeline, positions_.acknowledged()});
+  return absl::OkStatus();
+}
+
+// The sidecar knows it durably, and that it does: if it is restored to an earlier state, the slot
+// is ahead of what it says.
+uint64_t CaptureSession::Confirmed() const {
+  const std::optional<SourcePosition>& kept = keeper_.kept();
+  return kept.has_value() ? std::min(kept->lsn, positions_.acknowledged()) : 0;
 }
 
 absl::Status CaptureSession::LookAtSnapshots(absl::Time now) {
@@ -494,7 +556,7 @@ absl::Status CaptureSession::CheckContainers() {
 absl::Status CaptureSession::Meanwhile() {
   if (parts_.stop) return absl::CancelledError("stopping");
   if (stream_ == nullptr) return absl::OkStatus();
-  stream_->KeepAlive(positions_.acknowledged(), absl::Now());
+  stream_->KeepAlive(Confirmed(), absl::Now());
   return pipeline_ == nullptr ? absl::OkStatus() : pipeline_->status();
 }
 

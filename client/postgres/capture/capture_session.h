@@ -24,6 +24,8 @@
 #include "client/postgres/capture/row_change.h"
 #include "client/postgres/capture/scan_display.h"
 #include "client/postgres/capture/slot_keeper.h"
+#include "client/postgres/capture/stream/position_keeper.h"
+#include "client/postgres/capture/stream/source_position.h"
 #include "client/postgres/capture/table_progress.h"
 #include "client/postgres/capture/table_reading.h"
 #include "client/postgres/capture/unseen_transactions.h"
@@ -71,6 +73,12 @@ class CaptureSession {
   absl::Status ReadTableTypes();
   absl::Status LoadTables();
   absl::StatusOr<uint64_t> OpenSlot();
+  absl::Status AskKeeper();
+  absl::Status AwaitKeeper();
+  // Notes durably that all tables are to be read again. Returns whether any of them was read
+  // before, so that this is a loss.
+  absl::StatusOr<bool> StartOver();
+  absl::Status FollowOn(uint64_t start, uint64_t wal_end);
   absl::Status StartStream();
   absl::Status StartReading(uint64_t start);
 
@@ -96,7 +104,10 @@ class CaptureSession {
   absl::StatusOr<bool> StepTables(absl::Time now);
   void ShowScan(absl::Time now);
   absl::StatusOr<bool> SeesAll();
-  void Acknowledge(absl::Time now);
+  absl::Status Acknowledge(absl::Time now);
+  absl::Status KeepPosition(absl::Time now);
+  // What PostgreSQL may forget.
+  uint64_t Confirmed() const;
   absl::Status LookAtSnapshots(absl::Time now);
   absl::Status LookAtCatalog(absl::Time now);
   absl::Status LookAtTable(size_t number, bool is_published);
@@ -118,12 +129,14 @@ class CaptureSession {
   std::unique_ptr<PatientQuery> database_;
   std::unique_ptr<ReplicationStream> stream_;
   std::unique_ptr<ReportPipeline> pipeline_;
+  PositionKeeper keeper_;
   std::unique_ptr<RelationMap> relations_;
   std::vector<ColumnTypes> types_;                       // by table
   std::vector<TableProgress> progress_;                  // by table, as loaded
   std::vector<std::string> create_times_;                // of the containers, by table
   std::vector<std::unique_ptr<TableReading>> readings_;  // by table
 
+  SourcePosition source_;  // the server; its lsn says nothing
   PositionTracker positions_{0};
   UnseenTransactions unseen_;
   std::optional<StreamedTransaction> transaction_;  // between its begin and its commit
@@ -137,6 +150,7 @@ class CaptureSession {
   int64_t shown_refused_ = 0;
   bool has_worked_ = false;
   bool has_news_ = false;  // a position to acknowledge that was not sent
+  absl::Time last_keep_ = absl::InfinitePast();
   absl::Time last_status_ = absl::InfinitePast();
   absl::Time last_snapshot_ = absl::InfinitePast();
   absl::Time last_catalog_ = absl::InfinitePast();

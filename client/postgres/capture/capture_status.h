@@ -55,7 +55,7 @@ struct CaptureStatus {
   int64_t reports = 0;       // put together for the sidecar, by stream and scans
   int64_t refused = 0;       // called impossible by the sidecar
   int64_t restarts = 0;      // after errors
-  int64_t slots_lost = 0;    // the tables had to be read again
+  int64_t slots_lost = 0;    // changes may have been missed; the tables were read again
 
   std::vector<TableStatus> tables;  // in the order of the definitions
 };

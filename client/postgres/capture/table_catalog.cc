@@ -192,4 +192,17 @@ absl::StatusOr<uint64_t> ReadFlushPosition(PatientQuery& database) {
   return ParseLsn(rows->Text(0, 0));
 }
 
+absl::StatusOr<SourcePosition> ReadSource(PatientQuery& database) {
+  // The control file has the timeline of the last checkpoint, which may be one before. The name of
+  // a file of the WAL begins with it.
+  const auto rows = database.Query(
+      "SELECT (pg_catalog.pg_control_system()).system_identifier, "
+      "left(pg_catalog.pg_walfile_name(lsn), 8), lsn "
+      "FROM pg_catalog.pg_current_wal_flush_lsn() AS lsn");
+  if (!rows.ok()) return rows.status();
+  const auto lsn = ParseLsn(rows->Text(0, 2));
+  if (!lsn.ok()) return lsn.status();
+  return SourcePosition{std::string(rows->Text(0, 0)), std::string(rows->Text(0, 1)), *lsn};
+}
+
 }  // namespace ttl::postgres

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "client/postgres/capture/patient_query.h"
 #include "client/postgres/capture/relation_map.h"
+#include "client/postgres/capture/stream/source_position.h"
 #include "client/postgres/sql/table_definition.h"
 
 // What the catalogue says of the tables now, against what it said when the program started.
@@ -61,6 +62,8 @@ absl::StatusOr<int64_t> EstimateRows(PatientQuery& database, const TableDefiniti
 
 // How far the WAL is on disk.
 absl::StatusOr<uint64_t> ReadFlushPosition(PatientQuery& database);
+// The same, and which server it is.
+absl::StatusOr<SourcePosition> ReadSource(PatientQuery& database);
 
 }  // namespace ttl::postgres
 

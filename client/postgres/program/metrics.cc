@@ -68,8 +68,9 @@ void AddSlot(const CaptureStatus& status, int64_t max_slot_bytes, Families& fami
                  "are read again; 0: never.");
   families.Add(static_cast<double>(max_slot_bytes));
   families.Counter("slots_lost_total",
-                   "Times that the slot was lost or given up, after which all tables are read "
-                   "again.");
+                   "Times that changes may have been missed, after which all tables are read "
+                   "again: the slot was lost, given up or made anew, or the server or the sidecar "
+                   "was another one or restored.");
   families.Add(static_cast<double>(status.slots_lost));
 }
 

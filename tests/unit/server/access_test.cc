@@ -66,6 +66,8 @@ constexpr Row kRows[] = {
     {"MaintenanceService/GetReconciliation", "reader admin"},
     {"MaintenanceService/CancelReconciliation", "admin"},
     {"MaintenanceService/TrustData", "admin"},
+    {"MaintenanceService/GetSourcePosition", "store"},
+    {"MaintenanceService/SetSourcePosition", "store"},
     {"MaintenanceService/PreviewContainer", "admin"},
     {"MaintenanceService/VerifyData", "admin"},
     {"MaintenanceService/BackUpData", "admin"},

@@ -156,6 +156,12 @@ TEST(RecordCodecTest, ADeleteDeadlineComesBackAndIsNeverNone) {
   EXPECT_EQ(DecodeDeleteDeadline("").status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(RecordCodecTest, ASourcePositionComesBackAndIsNeverEmpty) {
+  const std::string position("7/\0/\xff", 5);
+  EXPECT_EQ(*DecodeSourcePosition(EncodeSourcePosition(position)), position);
+  EXPECT_EQ(DecodeSourcePosition("").status().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(RecordCodecTest, FactsOfTheSidecarComeBackAndImpossibleOnesAreDataLoss) {
   const StoredDeleteLimit unlimited;
   const StoredDeleteLimit none{0};
