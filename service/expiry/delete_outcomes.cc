@@ -105,7 +105,13 @@ bool DeleteOutcomes::Take(const DeleteCall& call, const Kept& kept, const Moment
 void DeleteOutcomes::TakeResponse(const DeleteCall& call, const Kept& kept, const Moment& now) {
   const v1::DeleteItemsResponse& response = *call.response;
   const Container& container = *call.container;
-  const bool in_doubt = store_.TakeOutcomes(call.batch.items, response, storage_.StoreEpoch(), now);
+  const auto is_tracked = [&](const DueItem& judged) {
+    const auto found = storage_.items().Find(container.number, judged.key);
+    if (!found.ok()) return true;
+    return found->has_value() && (*found)->generation == judged.item.generation;
+  };
+  const bool in_doubt =
+      store_.TakeOutcomes(call.batch.items, response, storage_.StoreEpoch(), is_tracked, now);
   StoreAnswers answers = ReadAnswers(call.batch.items, call.batch.request, response,
                                      {.believe_not_found = !in_doubt,
                                       .default_ttl = container.settings.policy.default_ttl,

@@ -110,6 +110,7 @@ void StoreWatch::NoteUnanswered(int64_t items) {
 
 bool StoreWatch::TakeOutcomes(const std::vector<DueItem>& items,
                               const v1::DeleteItemsResponse& response, uint64_t epoch,
+                              absl::FunctionRef<bool(const DueItem&)> is_tracked,
                               const Moment& now) {
   if (!DoubtOf().empty()) {
     not_found_in_a_row_ = 0;
@@ -122,7 +123,7 @@ bool StoreWatch::TakeOutcomes(const std::vector<DueItem>& items,
     const v1::DeleteResult& result = response.results(static_cast<int>(i));
     if (result.outcome() != v1::DELETE_OUTCOME_NOT_FOUND) {
       not_found_in_a_row_ = 0;
-    } else if (items[i].item.store_epoch < epoch) {
+    } else if (items[i].item.store_epoch < epoch || !is_tracked(items[i])) {
       continue;
     } else if (excused_ > 0) {
       --excused_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -69,10 +70,12 @@ class StoreWatch {
 
   // Counts what became of deletes of `items`, in the order of the batch. That an item of an
   // earlier store epoch than `epoch` is not found says nothing: the store went back since, and
-  // was read. Returns whether the store is in doubt, so that its NOT_FOUND must not be
-  // believed.
+  // was read. Nor does one that the store has reported as gone since it was judged, which
+  // `is_tracked` denies: the application may delete what has expired, too. Returns whether the
+  // store is in doubt, so that its NOT_FOUND must not be believed.
   bool TakeOutcomes(const std::vector<DueItem>& items, const v1::DeleteItemsResponse& response,
-                    uint64_t epoch, const Moment& now);
+                    uint64_t epoch, absl::FunctionRef<bool(const DueItem&)> is_tracked,
+                    const Moment& now);
 
   StoreState& state() { return state_; }
   const StoreState& state() const { return state_; }

@@ -127,6 +127,21 @@ TEST_F(DaemonTest, DeletesYieldWhileTheSidecarHasNotAnsweredTheCapture) {
   EXPECT_TRUE(WaitUntil([&] { return Delete(1) == "DELETED"; }, absl::Seconds(30)));
 }
 
+// The application's own clean-up deletes many expired rows at once.
+TEST_F(DaemonTest, RowThatTheApplicationDeletedIsNotFoundOnlyWhenTheSidecarKnows) {
+  Prepare();
+  Start();
+  ASSERT_TRUE(WaitUntil([&] { return Delete(1) == "DELETED"; }, absl::Seconds(30))) << Delete(1);
+  ASSERT_TRUE(WaitUntil([&] { return Tracked().size() == 2; }, absl::Seconds(30)));
+  HoldReports(true);
+  Sql("SET synchronous_commit = off; DELETE FROM sessions WHERE id = 2; RESET synchronous_commit");
+  sidecar_.storage().env().AwaitHeldSync();
+  EXPECT_EQ(Delete(2), "THROTTLED 1s");
+  HoldReports(false);
+  EXPECT_TRUE(WaitUntil([&] { return Delete(2) == "NOT_FOUND"; }, absl::Seconds(30))) << Delete(2);
+  EXPECT_EQ(Tracked().size(), 1);
+}
+
 TEST_F(DaemonTest, DeletesYieldWhileTheDatabaseIsSlow) {
   capture_.config().max_latency = absl::Nanoseconds(1);
   Prepare();

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -156,6 +159,19 @@ TEST_F(DeleteItemsTest, KeyThatIsNoneOfTheTableIsNotFound) {
   add("eu", "1");                        // there is no partition key
   EXPECT_EQ(Outcomes(db_.Delete(request)),
             "DELETED DELETED NOT_FOUND NOT_FOUND NOT_FOUND NOT_FOUND NOT_FOUND NOT_FOUND");
+}
+
+TEST_F(DeleteItemsTest, RowThatIsGoneIsPutOffUntilTheSidecarKnowsAllCommitsBefore) {
+  std::atomic<uint64_t> reported = 0;
+  db_.set_reported([&] { return reported.load(); });
+  const v1::DeleteItemsRequest request = SessionsJudged(3);
+  db_.Sql("DELETE FROM sessions WHERE id = 2");
+  const v1::DeleteItemsResponse response = db_.Delete(request);
+  EXPECT_EQ(Outcomes(response), "DELETED THROTTLED DELETED");
+  EXPECT_EQ(response.retry_after().seconds(), 1);
+  // What is still asked for then has no explanation.
+  reported = std::numeric_limits<uint64_t>::max();
+  EXPECT_EQ(Outcomes(db_.Delete(request)), "NOT_FOUND NOT_FOUND NOT_FOUND");
 }
 
 TEST_F(DeleteItemsTest, NothingIsDeletedFromNotAfterOn) {

@@ -84,7 +84,8 @@ PrimaryStore& StoreForTest::Open(const std::vector<TableConfig>& tables,
                                  PrimaryStore::YieldRule yield_rule) {
   std::vector<TableDefinition> definitions;
   for (const TableConfig& table : tables) definitions.push_back(Describe(table));
-  store_ = std::make_unique<PrimaryStore>(config_, definitions, position_, std::move(yield_rule));
+  store_ = std::make_unique<PrimaryStore>(config_, definitions, position_, std::move(yield_rule),
+                                          reported_);
   return *store_;
 }
 

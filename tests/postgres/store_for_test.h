@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -35,6 +38,9 @@ class StoreForTest {
   PrimaryStore& Open(
       const std::vector<TableConfig>& tables,
       PrimaryStore::YieldRule yield_rule = [] { return std::nullopt; });
+
+  // Up to which LSN the sidecar knows all commits, from the next Open() on; by default however far.
+  void set_reported(PrimaryStore::ReportedRule reported) { reported_ = std::move(reported); }
 
   Config& config() { return config_; }
   VisiblePosition& position() { return position_; }
@@ -71,6 +77,7 @@ class StoreForTest {
   std::string name_;
   Config config_;
   VisiblePosition position_;
+  PrimaryStore::ReportedRule reported_ = [] { return std::numeric_limits<uint64_t>::max(); };
   std::unique_ptr<PrimaryStore> store_;
 };
 

@@ -47,7 +47,10 @@ Daemon::Daemon(const Config& config, std::vector<TableDefinition> tables,
                std::unique_ptr<StoreServer> server)
     : tables_(std::move(tables)),
       sidecar_(SidecarOptions(config)),
-      store_(config, tables_, visible_, [this] { return YieldFor(); }),
+      store_(
+          config, tables_, visible_, [this] { return YieldFor(); },
+          // What is acknowledged is the position before the one at which the last commit ends.
+          [this] { return visible_.acknowledged() + 1; }),
       mirror_(config, NewSidecarChannel(config)),
       capture_(config, tables_, NewSidecarChannel(config), visible_),
       server_(std::move(server)) {

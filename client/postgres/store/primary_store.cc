@@ -1,6 +1,7 @@
 #include "client/postgres/store/primary_store.h"
 
 #include <algorithm>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "client/cpp/proto_time.h"
 #include "client/postgres/store/delete_pause.h"
 #include "client/postgres/store/delete_run.h"
+#include "client/postgres/store/missing_rows.h"
 #include "client/postgres/store/table_scan.h"
 
 namespace ttl::postgres {
@@ -26,6 +28,9 @@ constexpr absl::Duration kMaxScan = absl::Hours(1);
 // A transaction of ours that stands still for so long is of a process that hangs.
 constexpr absl::Duration kIdleTimeout = absl::Seconds(10);
 constexpr absl::Duration kVisiblePollInterval = absl::Milliseconds(20);
+// What an answer takes to reach the sidecar before its deadline.
+constexpr absl::Duration kAnswerTime = absl::Milliseconds(200);
+constexpr uint64_t kNeverReported = std::numeric_limits<uint64_t>::max();
 
 // row_security: what a policy would hide is an error instead. jit: compiling takes longer than
 // these statements do.
@@ -122,11 +127,13 @@ std::string OldestTransaction(Connection& connection) {
 }  // namespace
 
 PrimaryStore::PrimaryStore(const Config& config, const std::vector<TableDefinition>& tables,
-                           const VisiblePosition& position, YieldRule yield_rule)
+                           const VisiblePosition& position, YieldRule yield_rule,
+                           ReportedRule reported_rule)
     : lock_timeout_(config.lock_timeout),
       statement_timeout_(config.statement_timeout),
       position_(position),
       yield_rule_(std::move(yield_rule)),
+      reported_rule_(std::move(reported_rule)),
       deletes_(PoolOptions(config, "deletes", kDeleteConnections, config.statement_timeout)),
       scans_(ScanPoolOptions(config)) {
   for (const TableDefinition& table : tables) {
@@ -175,6 +182,14 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::DeleteFrom(
     return AllThrottled(request.items_size(), *retry_after);
   }
   deadline = std::min(deadline, absl::Now() + kMaxDelete);
+  uint64_t gone_by = 0;
+  auto response = RunDeletes(served, request, deadline, gone_by);
+  if (response.ok() && !AwaitReported(gone_by, deadline)) PutOffMissing(*response);
+  return response;
+}
+
+absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
+    Served& served, const v1::DeleteItemsRequest& request, absl::Time deadline, uint64_t& gone_by) {
   auto lease = deletes_.Take(deadline + kCutMargin);
   if (!lease.ok()) return lease.status();
   if (absl::Status status = CheckStoreId(**lease, request.store_id()); !status.ok()) return status;
@@ -189,9 +204,23 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::DeleteFrom(
   if (response.ok() && !HasThrottled(*response)) {
     SetRetryAfter(DeletePause(absl::Now() - began), *response);
   }
+  if (response.ok() && HasMissing(*response)) {
+    const auto position = FlushMissing(**lease);
+    gone_by = position.value_or(kNeverReported);
+    if (!position.ok()) lease->Drop();
+  }
   // In the middle of a transaction, perhaps.
   if (!response.ok()) lease->Drop();
   return response;
+}
+
+bool PrimaryStore::AwaitReported(uint64_t lsn, absl::Time deadline) const {
+  const absl::Time give_up = std::min(deadline - kAnswerTime, absl::Now() + kMaxReportWait);
+  while (reported_rule_() < lsn) {
+    if (absl::Now() >= give_up) return false;
+    std::this_thread::sleep_for(absl::ToChronoNanoseconds(kVisiblePollInterval));
+  }
+  return true;
 }
 
 absl::Status PrimaryStore::ScanItems(const v1::ScanItemsRequest& request, absl::Time deadline,

@@ -1,6 +1,7 @@
 #ifndef TTL_CLIENT_POSTGRES_STORE_PRIMARY_STORE_H_
 #define TTL_CLIENT_POSTGRES_STORE_PRIMARY_STORE_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -31,15 +32,20 @@ class PrimaryStore {
   static constexpr int kMaxBatchItems = 1000;
   // DeleteItems at a time; the sidecar makes a few.
   static constexpr size_t kDeleteConnections = 4;
+  // How long a DeleteItems waits until the sidecar knows that a row is gone.
+  static constexpr absl::Duration kMaxReportWait = absl::Seconds(1);
   // How long a scan waits until the database shows what the sidecar knows.
   static constexpr absl::Duration kMaxVisibleWait = absl::Seconds(10);
 
   // For how long deletes are to leave the database alone; absent: they need not.
   using YieldRule = std::function<std::optional<absl::Duration>()>;
 
+  // Up to which LSN the sidecar knows all commits.
+  using ReportedRule = std::function<uint64_t()>;
+
   // `position` must outlive this. Does not connect yet.
   PrimaryStore(const Config& config, const std::vector<TableDefinition>& tables,
-               const VisiblePosition& position, YieldRule yield_rule);
+               const VisiblePosition& position, YieldRule yield_rule, ReportedRule reported_rule);
 
   PrimaryStore(const PrimaryStore&) = delete;
   PrimaryStore& operator=(const PrimaryStore&) = delete;
@@ -75,6 +81,11 @@ class PrimaryStore {
   absl::StatusOr<v1::DeleteItemsResponse> DeleteFrom(Served& served,
                                                      const v1::DeleteItemsRequest& request,
                                                      absl::Time deadline);
+  absl::StatusOr<v1::DeleteItemsResponse> RunDeletes(Served& served,
+                                                     const v1::DeleteItemsRequest& request,
+                                                     absl::Time deadline, uint64_t& gone_by);
+  // Whether the sidecar knows all commits up to `lsn`, which it is waited for for a moment.
+  bool AwaitReported(uint64_t lsn, absl::Time deadline) const;
   // Until every new snapshot sees what the sidecar had been told when this was called.
   absl::Status AwaitVisible(Connection& connection, absl::Time deadline,
                             absl::FunctionRef<bool()> is_cancelled);
@@ -83,6 +94,7 @@ class PrimaryStore {
   const absl::Duration statement_timeout_;
   const VisiblePosition& position_;
   const YieldRule yield_rule_;
+  const ReportedRule reported_rule_;
   std::map<std::string, std::unique_ptr<Served>, std::less<>> tables_;  // by container
   ConnectionPool deletes_;
   ConnectionPool scans_;

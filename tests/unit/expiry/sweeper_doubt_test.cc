@@ -111,6 +111,27 @@ TEST(SweeperDoubtTest, WhatARunBeforeMayHaveDeletedIsNoSignOfAWrongStore) {
   EXPECT_TRUE(h.storage.DueIds("c", kStart).empty());
 }
 
+// The application deletes what has expired, too, and the store reports that before it answers.
+TEST(SweeperDoubtTest, WhatTheStoreHasReportedAsGoneIsNoSignOfAWrongStore) {
+  SweeperOptions options;
+  options.not_found_burst_items = 20;
+  options.batch_items = 100;
+  SweepHarness h(options);
+  h.storage.Create("c", -1);
+  h.WriteMany("c", "due", 400, kStart - 1000, 10);
+  h.store.SetAfterDelete([&](const v1::DeleteItemsRequest& request, auto& response) {
+    for (int i = 0; i < request.items_size(); ++i) {
+      h.storage.UntrackOne("c", request.items(i).id(), kStart - 1000);
+      response.mutable_results(i)->set_outcome(v1::DELETE_OUTCOME_NOT_FOUND);
+    }
+    return grpc::Status::OK;
+  });
+  h.SweepFor(absl::Seconds(10));
+  EXPECT_EQ(h.board.Store().unconfirmed, "");
+  EXPECT_EQ(h.TallyOf("c").not_found, 400);
+  EXPECT_TRUE(h.storage.DueIds("c", kStart).empty());
+}
+
 TEST(SweeperDoubtTest, LostAnswersAreNoSignOfAWrongStore) {
   SweeperOptions options;
   options.not_found_burst_items = 20;
