@@ -47,10 +47,13 @@ class DaemonTest : public CaptureFixture {
     capture_.Install({Sessions()});
   }
   absl::Status TryStart() {
+    daemon_.reset();
+    store_server_.reset();
     auto server = StoreServer::Start(absl::StrCat("unix:", dir_.File("store.sock")));
     if (!server.ok()) return server.status();
-    channel_ = NewTestChannel((*server)->address());
-    auto daemon = Daemon::Start(capture_.config(), capture_.tables(), *std::move(server));
+    store_server_ = *std::move(server);
+    channel_ = NewTestChannel(store_server_->address());
+    auto daemon = Daemon::Start(capture_.config(), {capture_.tables(), {}, ""}, *store_server_);
     if (daemon.ok()) daemon_ = *std::move(daemon);
     return daemon.status();
   }
@@ -81,6 +84,7 @@ class DaemonTest : public CaptureFixture {
 
   const TempDir dir_;
   std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<StoreServer> store_server_;
   std::unique_ptr<Daemon> daemon_;
 
  private:

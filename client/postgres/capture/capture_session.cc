@@ -150,6 +150,12 @@ absl::Status CaptureSession::LoadTables() {
       if (!stored.ok()) return stored;
     }
     progress_.push_back(std::move(progress));
+    noted->erase(container);
+  }
+  // What is written in the others while they are not followed is in no stream that anybody reads.
+  for (const auto& [container, progress] : *noted) {
+    absl::Status forgotten = ForgetProgress(*database_, parts_.config.schema, container);
+    if (!forgotten.ok()) return forgotten;
   }
   return absl::OkStatus();
 }

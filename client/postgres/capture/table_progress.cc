@@ -56,6 +56,15 @@ absl::StatusOr<std::map<std::string, TableProgress>> LoadProgress(PatientQuery& 
   return all;
 }
 
+absl::Status ForgetProgress(PatientQuery& database, const std::string& schema,
+                            const std::string& container) {
+  return database
+      .Query(
+          absl::StrCat("DELETE FROM ", QuoteQualified(schema, "progress"), " WHERE container = $1"),
+          {container})
+      .status();
+}
+
 absl::Status StoreProgress(PatientQuery& database, const std::string& schema,
                            const std::string& container, const TableProgress& progress) {
   std::vector<Connection::Parameter> parameters = {

@@ -47,6 +47,10 @@ struct TableProgress {
 absl::StatusOr<std::map<std::string, TableProgress>> LoadProgress(PatientQuery& database,
                                                                   const std::string& schema);
 
+// Nothing is known of this one any more; durable when it returns.
+absl::Status ForgetProgress(PatientQuery& database, const std::string& schema,
+                            const std::string& container);
+
 // Durable when it returns.
 absl::Status StoreProgress(PatientQuery& database, const std::string& schema,
                            const std::string& container, const TableProgress& progress);

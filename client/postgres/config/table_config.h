@@ -37,6 +37,8 @@ struct TableConfig {
   bool row_level_security = false;
   // Whether an INSERT first removes an expired row of the same key, by a trigger.
   bool replace_expired = false;
+
+  friend bool operator==(const TableConfig&, const TableConfig&) = default;
 };
 
 }  // namespace ttl::postgres

@@ -2,7 +2,7 @@
 
 #include <chrono>
 #include <exception>
-#include <iterator>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -31,21 +31,29 @@ std::vector<std::string> ContainersOf(const std::vector<TableDefinition>& tables
   return containers;
 }
 
+std::vector<std::string> ContainersOf(const std::map<std::string, std::string>& left_out) {
+  std::vector<std::string> containers;
+  for (const auto& [container, why] : left_out) containers.push_back(container);
+  return containers;
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Config& config,
-                                                      std::vector<TableDefinition> tables,
-                                                      std::unique_ptr<StoreServer> server) {
-  std::unique_ptr<Daemon> daemon(new Daemon(config, std::move(tables), std::move(server)));
+absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Config& config, FollowedTables followed,
+                                                      StoreServer& server) {
+  for (const auto& [container, why] : followed.left_out) {
+    spdlog::error("container \"{}\" is left out, the others go on: {}", container, why);
+  }
+  std::unique_ptr<Daemon> daemon(new Daemon(config, std::move(followed), server));
   if (absl::Status status = daemon->ListenForScrapes(config); !status.ok()) return status;
-  daemon->server_->Serve(daemon->store_);
+  daemon->server_.Serve(daemon->store_);
   daemon->readiness_ = std::thread(&Daemon::WatchReadiness, daemon.get());
   return daemon;
 }
 
-Daemon::Daemon(const Config& config, std::vector<TableDefinition> tables,
-               std::unique_ptr<StoreServer> server)
-    : tables_(std::move(tables)),
+Daemon::Daemon(const Config& config, FollowedTables followed, StoreServer& server)
+    : tables_(followed.tables),
+      left_out_(ContainersOf(followed.left_out)),
       sidecar_(SidecarOptions(config)),
       store_(
           config, tables_, visible_, [this] { return YieldFor(); },
@@ -53,7 +61,9 @@ Daemon::Daemon(const Config& config, std::vector<TableDefinition> tables,
           [this] { return visible_.acknowledged() + 1; }),
       mirror_(config, NewSidecarChannel(config)),
       capture_(config, tables_, NewSidecarChannel(config), visible_),
-      server_(std::move(server)) {
+      server_(server),
+      watch_(std::make_unique<TableWatch>(config, std::move(followed),
+                                          [this] { return !capture_.status().problem.empty(); })) {
   load_ = std::make_unique<LoadMonitor>(
       config, tables_,
       LoadMonitor::Parts{[this](absl::string_view container, double units) {
@@ -73,14 +83,14 @@ Daemon::~Daemon() {
   stopped_.notify_all();
   if (readiness_.joinable()) readiness_.join();
   exposer_.reset();
-  server_.reset();
+  server_.Withdraw();
   load_.reset();
 }
 
 absl::Status Daemon::ListenForScrapes(const Config& config) {
   if (config.metrics_listen.empty()) return absl::OkStatus();
   metrics_ = std::make_shared<Metrics>(
-      MetricSources{ContainersOf(tables_), [this] { return Problem().empty(); },
+      MetricSources{ContainersOf(tables_), left_out_, [this] { return Problem().empty(); },
                     [this] { return capture_.status(); }, [this] { return load_->state(); },
                     [this] { return mirror_.state(); },
                     [this](absl::string_view container) { return store_.CountersOf(container); },
@@ -106,7 +116,8 @@ std::optional<absl::Duration> Daemon::YieldFor() const {
 std::string Daemon::Problem() const {
   const CaptureStatus capture = capture_.status();
   if (!capture.problem.empty()) return capture.problem;
-  return mirror_.state().problem;
+  const std::string mirror = mirror_.state().problem;
+  return mirror.empty() ? watch_->fault() : mirror;
 }
 
 void Daemon::WatchReadiness() {
@@ -119,7 +130,7 @@ void Daemon::WatchReadiness() {
       } else {
         spdlog::warn("not ready: {}", problem);
       }
-      server_->SetReady(problem.empty());
+      server_.SetReady(problem.empty());
       told = problem;
     }
     std::unique_lock lock(mutex_);

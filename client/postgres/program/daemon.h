@@ -15,7 +15,9 @@
 #include "client/postgres/config/config.h"
 #include "client/postgres/load/load_monitor.h"
 #include "client/postgres/policy/policy_mirror.h"
+#include "client/postgres/program/followed_tables.h"
 #include "client/postgres/program/metrics.h"
+#include "client/postgres/program/table_watch.h"
 #include "client/postgres/row/visible_position.h"
 #include "client/postgres/sql/table_definition.h"
 #include "client/postgres/store/primary_store.h"
@@ -27,20 +29,22 @@ namespace ttl::postgres {
 // All parts of ttl-postgres at work, until it is destroyed.
 class Daemon {
  public:
-  // `tables` are what CheckCatalog() found; `server` has no store yet. UNAVAILABLE if
+  // `server` has no store yet, and must outlive this, as `config` must. UNAVAILABLE if
   // Config::metrics_listen cannot be listened on.
   static absl::StatusOr<std::unique_ptr<Daemon>> Start(const Config& config,
-                                                       std::vector<TableDefinition> tables,
-                                                       std::unique_ptr<StoreServer> server);
+                                                       FollowedTables followed,
+                                                       StoreServer& server);
   // Within seconds.
   ~Daemon();
 
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
+  // Whether other tables can be followed by now: it is time for another one.
+  bool has_changed() const { return watch_->has_changed(); }
+
  private:
-  Daemon(const Config& config, std::vector<TableDefinition> tables,
-         std::unique_ptr<StoreServer> server);
+  Daemon(const Config& config, FollowedTables followed, StoreServer& server);
 
   // For how long deletes have to wait; absent: they need not.
   std::optional<absl::Duration> YieldFor() const;
@@ -51,13 +55,15 @@ class Daemon {
   void WatchReadiness();
 
   const std::vector<TableDefinition> tables_;
+  const std::vector<std::string> left_out_;  // containers
   VisiblePosition visible_;
   TtlClient sidecar_;
   std::unique_ptr<LoadMonitor> load_;  // it and the store need each other
   PrimaryStore store_;
   PolicyMirror mirror_;
   Capture capture_;
-  std::unique_ptr<StoreServer> server_;
+  StoreServer& server_;
+  std::unique_ptr<TableWatch> watch_;
   std::shared_ptr<Metrics> metrics_;
   std::unique_ptr<prometheus::Exposer> exposer_;  // null: nobody is to ask
 

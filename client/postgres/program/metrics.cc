@@ -90,6 +90,18 @@ void AddTables(const CaptureStatus& status, Families& families) {
   each([](const TableStatus& table) { return table.untrackable; });
 }
 
+void AddLeftOut(const MetricSources& sources, Families& families) {
+  families.Gauge("table_left_out",
+                 "1 while the table of the container cannot be followed, so that its rows neither "
+                 "are tracked nor deleted; the log and `ttl-postgres check` say why.");
+  for (const std::string& container : sources.containers) {
+    families.Add(0, {{"container", container}});
+  }
+  for (const std::string& container : sources.left_out) {
+    families.Add(1, {{"container", container}});
+  }
+}
+
 std::string OutcomeLabel(int outcome) {
   const std::string& name = v1::DeleteOutcome_Name(static_cast<v1::DeleteOutcome>(outcome));
   return absl::AsciiStrToLower(absl::StripPrefix(name, "DELETE_OUTCOME_"));
@@ -149,6 +161,7 @@ std::vector<MetricFamily> Metrics::Collect() const {
   AddCapture(capture, families);
   AddSlot(capture, sources_.max_slot_bytes, families);
   AddTables(capture, families);
+  AddLeftOut(sources_, families);
   AddDeletes(sources_, families);
   AddLoad(sources_.load(), families);
   AddMirror(sources_.mirror(), families);

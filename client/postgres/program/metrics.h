@@ -18,6 +18,7 @@ namespace ttl::postgres {
 // Where figures come from, when they are asked for. Called by the threads of scrapes.
 struct MetricSources {
   std::vector<std::string> containers;
+  std::vector<std::string> left_out;  // containers whose tables cannot be followed
   std::function<bool()> is_ready;
   std::function<CaptureStatus()> capture;
   std::function<LoadState()> load;

@@ -9,8 +9,8 @@
 #include "absl/synchronization/mutex.h"
 #include "client/postgres/program/daemon.h"
 #include "client/postgres/program/database_check.h"
+#include "client/postgres/program/followed_tables.h"
 #include "client/postgres/program/stop_signals.h"
-#include "client/postgres/sql/installation.h"
 #include "client/postgres/store/store_server.h"
 #include "spdlog/spdlog.h"
 
@@ -18,17 +18,23 @@ namespace ttl::postgres {
 namespace {
 
 constexpr absl::Duration kRetryInterval = absl::Seconds(1);
+constexpr absl::Duration kChangePoll = absl::Milliseconds(500);
 
-// What CheckDatabase() found, if everything is installed too, or there are problems.
-absl::StatusOr<CatalogReport> Prepare(const Config& config) {
+// What is there for a start.
+struct Found {
+  CatalogReport report;
+  FollowedTables followed;  // none where the server is not fit
+};
+
+absl::StatusOr<Found> Prepare(const Config& config) {
   absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
   if (!database.ok()) return database.status();
-  CatalogReport& report = database->report;
-  if (report.problems.empty()) {
-    const absl::Status installed = CheckInstalled(*database->connection, config, report.tables);
-    if (!installed.ok()) return installed;
-  }
-  return std::move(report);
+  Found found{std::move(database->report), {}};
+  if (!found.report.is_server_fit) return found;
+  auto followed = FindFollowedTables(*database->connection, config, found.report);
+  if (!followed.ok()) return followed.status();
+  found.followed = *std::move(followed);
+  return found;
 }
 
 // Whether somebody may put it right meanwhile: the database is not there yet, since in a pod
@@ -38,31 +44,47 @@ bool IsWorthWaiting(const absl::Status& status) {
 }
 
 // CANCELLED: told to stop.
-absl::StatusOr<CatalogReport> AwaitDatabase(const Config& config, StopSignals& signals) {
+absl::StatusOr<Found> AwaitDatabase(const Config& config, StopSignals& signals) {
   std::string said;
   for (;;) {
-    absl::StatusOr<CatalogReport> report = Prepare(config);
-    if (report.ok() || !IsWorthWaiting(report.status())) return report;
-    const std::string why(report.status().message());
+    absl::StatusOr<Found> found = Prepare(config);
+    if (found.ok() || !IsWorthWaiting(found.status())) return found;
+    const std::string why(found.status().message());
     if (why != said) spdlog::warn("waiting: {}", why);
     said = why;
     if (signals.Await(kRetryInterval)) return absl::CancelledError("stopped");
   }
 }
 
+// Until other tables can be followed (true) or it is told to stop.
+absl::StatusOr<bool> FollowTables(const Config& config, FollowedTables followed,
+                                  StoreServer& server, StopSignals& signals) {
+  const absl::StatusOr<std::unique_ptr<Daemon>> daemon =
+      Daemon::Start(config, std::move(followed), server);
+  if (!daemon.ok()) return daemon.status();
+  while (!(*daemon)->has_changed()) {
+    if (signals.Await(kChangePoll)) return false;
+  }
+  spdlog::warn("tables were changed: all are looked at again");
+  return true;
+}
+
 ExitCode Serve(const Config& config, StopSignals& signals, Output output) {
   absl::StatusOr<std::unique_ptr<StoreServer>> server = StoreServer::Start(config.listen);
   if (!server.ok()) return Fail(output, server.status());
   output.out << "ttl-postgres listens on " << (*server)->address() << std::endl;
-  absl::StatusOr<CatalogReport> report = AwaitDatabase(config, signals);
-  if (absl::IsCancelled(report.status())) return ExitCode::kOk;
-  if (!report.ok()) return Fail(output, report.status());
-  PrintReport(*report, output);
-  if (!report->problems.empty()) return ExitCode::kRefused;
-  const absl::StatusOr<std::unique_ptr<Daemon>> daemon =
-      Daemon::Start(config, std::move(report->tables), *std::move(server));
-  if (!daemon.ok()) return Fail(output, daemon.status());
-  spdlog::info("stopping on signal {}", signals.Await());
+  for (bool is_start = true;; is_start = false) {
+    absl::StatusOr<Found> found = AwaitDatabase(config, signals);
+    if (absl::IsCancelled(found.status())) return ExitCode::kOk;
+    if (!found.ok()) return Fail(output, found.status());
+    if (is_start) PrintReport(found->report, output);
+    if (!found->report.is_server_fit) return ExitCode::kRefused;
+    const absl::StatusOr<bool> has_changed =
+        FollowTables(config, std::move(found->followed), **server, signals);
+    if (!has_changed.ok()) return Fail(output, has_changed.status());
+    if (!*has_changed) break;
+  }
+  spdlog::info("stopping on a signal");
   return ExitCode::kOk;
 }
 

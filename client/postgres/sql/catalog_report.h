@@ -1,6 +1,7 @@
 #ifndef TTL_CLIENT_POSTGRES_SQL_CATALOG_REPORT_H_
 #define TTL_CLIENT_POSTGRES_SQL_CATALOG_REPORT_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ struct CatalogReport {
   std::vector<std::string> problems;
   // What works but deserves a thought.
   std::vector<std::string> warnings;
+
+  // The problems of single tables again, by container: the others can be followed without them.
+  std::map<std::string, std::string> left_out;
+  // Whether there are no other problems than these.
+  bool is_server_fit = false;
 };
 
 }  // namespace ttl::postgres

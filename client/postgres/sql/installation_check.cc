@@ -1,11 +1,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "client/postgres/sql/array_text.h"
 #include "client/postgres/sql/installation.h"
 #include "client/postgres/sql/installed_objects.h"
 #include "client/postgres/sql/quoting.h"
@@ -28,21 +30,19 @@ class InstallationCheck {
   InstallationCheck(Connection& connection, const Config& config)
       : connection_(connection), config_(config) {}
 
-  absl::Status Check(absl::Span<const TableDefinition> tables) {
+  absl::StatusOr<InstallationState> Read(absl::Span<const TableDefinition> tables) {
     for (const auto step : {&InstallationCheck::CheckSchema, &InstallationCheck::CheckObjects,
                             &InstallationCheck::CheckRowSecurity, &InstallationCheck::CheckOwners,
                             &InstallationCheck::CheckPublication}) {
       if (const absl::Status status = (this->*step)(tables); !status.ok()) return status;
     }
-    if (problems_.empty()) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        absl::StrCat("not installed for this configuration: ", absl::StrJoin(problems_, "; "),
-                     ". Run: ttl-postgres install"));
+    return std::move(state_);
   }
 
  private:
-  // Adds a problem for each of `names` whose condition does not hold; they are asked together.
-  absl::Status Expect(const std::map<std::string, std::string>& conditions) {
+  // Adds to `wrong` what is said of each condition that does not hold; they are asked together.
+  absl::Status Expect(const std::map<std::string, std::string>& conditions,
+                      std::vector<std::string>& wrong) {
     std::vector<std::string> selects;
     for (const auto& [problem, condition] : conditions) {
       selects.push_back(
@@ -52,7 +52,7 @@ class InstallationCheck {
     absl::StatusOr<std::set<std::string>> failed =
         Column(connection_, absl::StrJoin(selects, " UNION ALL "));
     if (!failed.ok()) return failed.status();
-    problems_.insert(problems_.end(), failed->begin(), failed->end());
+    wrong.insert(wrong.end(), failed->begin(), failed->end());
     return absl::OkStatus();
   }
 
@@ -74,7 +74,7 @@ class InstallationCheck {
       conditions[absl::StrCat("function ", function, " is missing")] =
           absl::StrCat("to_regprocedure(", QuoteText(function), ") IS NOT NULL");
     }
-    return Expect(conditions);
+    return Expect(conditions, state_.problems);
   }
 
   // All that should be there is, and nothing else is.
@@ -93,11 +93,11 @@ class InstallationCheck {
         const bool is_there = leftovers.erase(object.comment) > 0;
         // It is not made where row-level security was on before.
         if (is_there || object.comment == showing) continue;
-        problems_.push_back(absl::StrCat(object.name, " is missing or out of date"));
+        state_.faults.push_back(absl::StrCat(object.name, " is missing or out of date"));
       }
     }
     for (const auto& [comment, command] : leftovers) {
-      problems_.push_back(absl::StrCat("a former configuration left something: ", command));
+      state_.leftovers.push_back(absl::StrCat("a former configuration left something: ", command));
     }
     return absl::OkStatus();
   }
@@ -110,7 +110,7 @@ class InstallationCheck {
                               table.config.table, " is off")] =
           absl::StrCat("SELECT relrowsecurity FROM pg_class WHERE oid = ", table.oid);
     }
-    return Expect(conditions);
+    return Expect(conditions, state_.faults);
   }
 
   // After a change of owner each INSERT would fail for want of rights.
@@ -126,7 +126,7 @@ class InstallationCheck {
               table.oid, " AND p.oid = to_regprocedure(",
               QuoteText(absl::StripPrefix(function, "FUNCTION ")), ")");
     }
-    return Expect(conditions);
+    return Expect(conditions, state_.faults);
   }
 
   absl::Status CheckPublication(absl::Span<const TableDefinition> tables) {
@@ -136,7 +136,8 @@ class InstallationCheck {
             {{absl::StrCat(what, " is missing, or its options are others"),
               absl::StrCat("SELECT pubinsert AND pubupdate AND pubdelete AND pubtruncate AND "
                            "pubviaroot AND NOT puballtables FROM pg_publication WHERE pubname = ",
-                           name)}});
+                           name)}},
+            state_.problems);
         !status.ok()) {
       return status;
     }
@@ -154,24 +155,61 @@ class InstallationCheck {
     if (!published.ok()) return published.status();
     for (const TableDefinition& table : tables) {
       if (published->erase(PublishedTables({table})) > 0) continue;
-      problems_.push_back(absl::StrCat(what, " does not have ", PublishedTables({table})));
+      if (absl::Status status = CheckPublished(table); !status.ok()) return status;
     }
     for (const std::string& table : *published) {
-      problems_.push_back(absl::StrCat(what, " has ", table, " without need"));
+      state_.leftovers.push_back(absl::StrCat(what, " has ", table, " without need"));
+    }
+    return absl::OkStatus();
+  }
+
+  // More columns than are needed do no harm.
+  absl::Status CheckPublished(const TableDefinition& table) {
+    ArrayText needed;
+    for (const std::string& column : table.published_columns) needed.Add(column);
+    absl::StatusOr<QueryResult> enough = connection_.Query(
+        "SELECT FROM pg_publication AS p JOIN pg_publication_rel AS r ON r.prpubid = p.oid "
+        "WHERE p.pubname = $1 AND r.prrelid = $2::oid AND (r.prattrs IS NULL OR NOT $3::boolean "
+        "AND $4::text[] <@ ARRAY(SELECT a.attname::text FROM pg_attribute AS a "
+        "WHERE a.attrelid = r.prrelid AND a.attnum = ANY (r.prattrs)))",
+        {config_.publication, absl::StrCat(table.oid), table.publishes_all_columns ? "t" : "f",
+         needed.Take()});
+    if (!enough.ok()) return enough.status();
+    std::string wrong = absl::StrCat("publication ", config_.publication, " does not have ",
+                                     PublishedTables({table}));
+    if (enough->rows() > 0) {
+      state_.faults.push_back(std::move(wrong));
+    } else {
+      state_.unpublished[table.config.container] = std::move(wrong);
     }
     return absl::OkStatus();
   }
 
   Connection& connection_;
   const Config& config_;
-  std::vector<std::string> problems_;
+  InstallationState state_;
 };
 
 }  // namespace
 
+absl::StatusOr<InstallationState> ReadInstallation(Connection& connection, const Config& config,
+                                                   absl::Span<const TableDefinition> tables) {
+  return InstallationCheck(connection, config).Read(tables);
+}
+
 absl::Status CheckInstalled(Connection& connection, const Config& config,
                             absl::Span<const TableDefinition> tables) {
-  return InstallationCheck(connection, config).Check(tables);
+  const absl::StatusOr<InstallationState> state = ReadInstallation(connection, config, tables);
+  if (!state.ok()) return state.status();
+  std::vector<std::string> wrong = state->problems;
+  for (const auto* more : {&state->faults, &state->leftovers}) {
+    wrong.insert(wrong.end(), more->begin(), more->end());
+  }
+  for (const auto& [container, why] : state->unpublished) wrong.push_back(why);
+  if (wrong.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("not installed for this configuration: ", absl::StrJoin(wrong, "; "),
+                   ". Run: ttl-postgres install"));
 }
 
 }  // namespace ttl::postgres

@@ -17,6 +17,8 @@ struct ColumnDefinition {
   // below: a row may be older than the domain's conditions, which a cast would hold against it.
   std::string type;
   bool nullable = false;
+
+  friend bool operator==(const ColumnDefinition&, const ColumnDefinition&) = default;
 };
 
 // What the column of _ts holds.
@@ -49,6 +51,8 @@ struct TableDefinition {
   // All columns above and those of the replica identity of each partition, in the order of the
   // table: without the latter PostgreSQL would refuse every UPDATE and DELETE.
   std::vector<std::string> published_columns;
+
+  friend bool operator==(const TableDefinition&, const TableDefinition&) = default;
 };
 
 }  // namespace ttl::postgres

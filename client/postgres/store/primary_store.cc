@@ -139,6 +139,9 @@ PrimaryStore::PrimaryStore(const Config& config, const std::vector<TableDefiniti
   for (const TableDefinition& table : tables) {
     tables_.emplace(table.config.container, std::make_unique<Served>(table));
   }
+  for (const TableConfig& table : config.tables) {
+    if (!tables_.contains(table.container)) left_out_.insert(table.container);
+  }
 }
 
 absl::StatusOr<v1::GetStoreInfoResponse> PrimaryStore::GetStoreInfo(absl::Time deadline) {
@@ -261,6 +264,11 @@ absl::Status PrimaryStore::AwaitVisible(Connection& connection, absl::Time deadl
 absl::StatusOr<PrimaryStore::Served*> PrimaryStore::Find(const std::string& container) {
   const auto found = tables_.find(container);
   if (found != tables_.end()) return found->second.get();
+  if (left_out_.contains(container)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the table of container \"", container,
+        "\" cannot be followed and is left out; the log and `ttl-postgres check` say why"));
+  }
   std::vector<absl::string_view> known;
   for (const auto& [name, served] : tables_) known.push_back(name);
   return absl::NotFoundError(absl::StrCat("container \"", container,

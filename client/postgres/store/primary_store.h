@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,8 @@ class PrimaryStore {
   // Up to which LSN the sidecar knows all commits.
   using ReportedRule = std::function<uint64_t()>;
 
-  // `position` must outlive this. Does not connect yet.
+  // `position` must outlive this. Does not connect yet. A container of `config` that is not among
+  // `tables` is left out: its calls are FAILED_PRECONDITION.
   PrimaryStore(const Config& config, const std::vector<TableDefinition>& tables,
                const VisiblePosition& position, YieldRule yield_rule, ReportedRule reported_rule);
 
@@ -96,6 +98,7 @@ class PrimaryStore {
   const YieldRule yield_rule_;
   const ReportedRule reported_rule_;
   std::map<std::string, std::unique_ptr<Served>, std::less<>> tables_;  // by container
+  std::set<std::string> left_out_;  // containers of the configuration without a table
   ConnectionPool deletes_;
   ConnectionPool scans_;
 };

@@ -1,8 +1,6 @@
 #include "client/postgres/store/store_server.h"
 
 #include <chrono>
-#include <future>
-#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -39,25 +37,25 @@ absl::Time DeadlineOf(const grpc::ServerContext& context) {
 
 class Service final : public v1::PrimaryStoreService::Service {
  public:
-  explicit Service(const std::atomic<PrimaryStore*>& store) : store_(store) {}
+  explicit Service(ServedStore& store) : store_(store) {}
 
   grpc::Status GetStoreInfo(grpc::ServerContext* context, const v1::GetStoreInfoRequest*,
                             v1::GetStoreInfoResponse* response) override {
-    return Ask([&](PrimaryStore& store) {
+    return Ask(*context, [&](PrimaryStore& store) {
       return Answer(store.GetStoreInfo(DeadlineOf(*context)), response);
     });
   }
 
   grpc::Status DeleteItems(grpc::ServerContext* context, const v1::DeleteItemsRequest* request,
                            v1::DeleteItemsResponse* response) override {
-    return Ask([&](PrimaryStore& store) {
+    return Ask(*context, [&](PrimaryStore& store) {
       return Answer(store.DeleteItems(*request, DeadlineOf(*context)), response);
     });
   }
 
   grpc::Status ScanItems(grpc::ServerContext* context, const v1::ScanItemsRequest* request,
                          grpc::ServerWriter<v1::ScanItemsResponse>* writer) override {
-    return Ask([&](PrimaryStore& store) {
+    return Ask(*context, [&](PrimaryStore& store) {
       return ToGrpc(store.ScanItems(
           *request, DeadlineOf(*context), [&] { return context->IsCancelled(); },
           [&](const v1::ScanItemsResponse& message) { return writer->Write(message); }));
@@ -67,13 +65,17 @@ class Service final : public v1::PrimaryStoreService::Service {
  private:
   // What `call` answers, given the store; UNAVAILABLE until there is one.
   template <typename Call>
-  grpc::Status Ask(Call call) {
-    PrimaryStore* const store = store_;
-    if (store != nullptr) return call(*store);
-    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "ttl-postgres waits for its database");
+  grpc::Status Ask(grpc::ServerContext& context, Call call) {
+    PrimaryStore* const store = store_.Take(context);
+    if (store == nullptr) {
+      return grpc::Status(grpc::StatusCode::UNAVAILABLE, "ttl-postgres waits for its database");
+    }
+    const grpc::Status status = call(*store);
+    store_.Release(context);
+    return status;
   }
 
-  const std::atomic<PrimaryStore*>& store_;
+  ServedStore& store_;
 };
 
 std::string WithPort(const std::string& address, int port) {
@@ -83,7 +85,8 @@ std::string WithPort(const std::string& address, int port) {
 
 }  // namespace
 
-StoreServer::StoreServer() : service_(std::make_unique<Service>(store_)) {}
+StoreServer::StoreServer()
+    : store_(std::make_unique<ServedStore>()), service_(std::make_unique<Service>(*store_)) {}
 
 absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::string& address) {
   std::unique_ptr<StoreServer> server(new StoreServer());
@@ -111,7 +114,12 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::strin
   return server;
 }
 
-void StoreServer::Serve(PrimaryStore& store) { store_ = &store; }
+void StoreServer::Serve(PrimaryStore& store) { store_->Set(store); }
+
+void StoreServer::Withdraw() {
+  SetReady(false);
+  store_->Withdraw();
+}
 
 void StoreServer::SetReady(bool ready) {
   grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
@@ -121,16 +129,9 @@ void StoreServer::SetReady(bool ready) {
 
 StoreServer::~StoreServer() {
   if (server_ == nullptr) return;
-  std::promise<void> ended;
-  // gRPC cancels the calls, but waits for those who serve them.
-  std::thread cutter([this, future = ended.get_future()] {
-    if (future.wait_for(kStopWait) == std::future_status::ready) return;
-    if (PrimaryStore* const store = store_) store->Close();
-  });
+  store_->Withdraw();
   server_->Shutdown(std::chrono::system_clock::now() + kStopWait);
   server_->Wait();
-  ended.set_value();
-  cutter.join();
 }
 
 }  // namespace ttl::postgres

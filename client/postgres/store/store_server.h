@@ -1,18 +1,17 @@
 #ifndef TTL_CLIENT_POSTGRES_STORE_STORE_SERVER_H_
 #define TTL_CLIENT_POSTGRES_STORE_STORE_SERVER_H_
 
-#include <atomic>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "client/postgres/store/primary_store.h"
+#include "client/postgres/store/served_store.h"
 #include "grpcpp/server.h"
 
 namespace ttl::postgres {
 
-// Serves a PrimaryStore over gRPC, once there is one, until it is destroyed, which gives calls
-// under way a second to end, and then cuts their connections to the database. Beside it is
+// Serves a PrimaryStore over gRPC while there is one, which is until it is withdrawn. Beside it is
 // grpc.health.v1 with the services "startup" and "liveness", SERVING all the time, and "readiness".
 class StoreServer {
  public:
@@ -24,8 +23,11 @@ class StoreServer {
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
 
-  // From now on `store` answers; it must outlive this. Once.
+  // From now on `store` answers. No other may do so yet.
   void Serve(PrimaryStore& store);
+  // From when it returns, the store is called no more, and nobody answers. Calls under way have a
+  // second to end; then they are cancelled, and their connections to the database are cut.
+  void Withdraw();
 
   // What health says of "readiness", and of "", the server as a whole; at first NOT_SERVING.
   void SetReady(bool ready);
@@ -36,7 +38,7 @@ class StoreServer {
  private:
   StoreServer();
 
-  std::atomic<PrimaryStore*> store_ = nullptr;
+  const std::unique_ptr<ServedStore> store_;
   const std::unique_ptr<grpc::Service> service_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
