@@ -70,6 +70,24 @@ TEST_F(ConnectionTest, OptionsOfTheStringAreKeptBesideOurs) {
   EXPECT_EQ((*connection)->Query("SHOW timezone")->Text(0, 0), "UTC");
 }
 
+TEST_F(ConnectionTest, LimitsThatRolesHaveForApplicationsAreNotOurs) {
+  server_->Sql(
+      "DROP ROLE IF EXISTS limited; CREATE ROLE limited LOGIN SUPERUSER;"
+      "ALTER ROLE limited SET statement_timeout = '1ms'; ALTER ROLE limited SET lock_timeout = "
+      "'1ms';"
+      "ALTER ROLE limited SET idle_in_transaction_session_timeout = '1ms';"
+      "ALTER ROLE limited SET idle_session_timeout = '1ms';"
+      "ALTER ROLE limited SET default_transaction_read_only = on");
+  const auto connection = Connection::Open(server_->Conninfo("postgres", "limited"), "test");
+  ASSERT_TRUE(connection.ok()) << connection.status();
+  EXPECT_TRUE((*connection)->Query("SELECT pg_sleep(0.05)").ok());
+  EXPECT_EQ((*connection)->Query("SHOW transaction_read_only")->Text(0, 0), "off");
+  for (const char* setting : {"statement_timeout", "lock_timeout",
+                              "idle_in_transaction_session_timeout", "idle_session_timeout"}) {
+    EXPECT_EQ((*connection)->Query(absl::StrCat("SHOW ", setting))->Text(0, 0), "0") << setting;
+  }
+}
+
 TEST_F(ConnectionTest, TellsWhyItCannotBeOpened) {
   server_->Sql("DROP ROLE IF EXISTS guest; CREATE ROLE guest NOLOGIN");
   const struct {
@@ -101,7 +119,9 @@ TEST(ConnectionPasswordTest, IsInNoMessageAboutTheString) {
   for (const char* database :
        {"host=h password=open sesame", "host=h password='open sesame", "password = 'a' sesame=b",
         "postgres://user:sesame@[::1", "postgres://user:sesame@host:port:5432/shop?x=y",
-        "postgres://host/shop?password=sesame%2"}) {
+        "postgres://host/shop?password=sesame%2", "postgres://user:sesame/open@host/shop",
+        "postgres://user:12/sesame@host/shop", "postgres://user@open:sesame@host/shop",
+        "postgresql://user:1?dbname=x@sesame"}) {
     const absl::Status refusal = Connection::Open(database, "test").status();
     EXPECT_EQ(refusal.code(), absl::StatusCode::kInvalidArgument) << database;
     EXPECT_THAT(refusal.message(), Not(HasSubstr("sesame"))) << database;

@@ -33,7 +33,8 @@ constexpr Setting kTextSettings[] = {{"TimeZone", "UTC"},           {"DateStyle"
 std::string SessionSettings() {
   std::string options =
       "-c client_min_messages=warning -c default_transaction_read_only=off "
-      "-c default_transaction_isolation=read\\ committed";
+      "-c default_transaction_isolation=read\\ committed -c statement_timeout=0 -c lock_timeout=0 "
+      "-c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0";
   for (const Setting& setting : kTextSettings) {
     absl::StrAppend(&options, " -c ", setting.name, "=", setting.value);
   }
@@ -77,6 +78,25 @@ std::optional<std::string> Said(const Parsed& parsed, absl::string_view keyword)
     if (value != nullptr) return value;
   }
   return std::nullopt;
+}
+
+// A password with a character that a URI gives another meaning ends the host or the port, and
+// errors about these would show it.
+absl::Status CheckUri(const Parsed& parsed, absl::string_view database) {
+  if (!absl::StartsWith(database, "postgresql://") && !absl::StartsWith(database, "postgres://")) {
+    return absl::OkStatus();
+  }
+  const std::string port = Said(parsed, "port").value_or("");
+  const bool is_port = std::all_of(port.begin(), port.end(), [](char c) {
+    return absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == ',';
+  });
+  const auto has_at = [&](absl::string_view keyword) {
+    return absl::StrContains(Said(parsed, keyword).value_or(""), "@");
+  };
+  if (is_port && !has_at("host") && !has_at("dbname")) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "database is a URI whose host, port or dbname cannot be told from its user and password: in "
+      "these write % and the two hexadecimal digits of each of : / ? # [ ] @ and %");
 }
 
 // A connection string's time; nothing and nonsense is the default, and 0 is no limit to
@@ -156,6 +176,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const std::string& 
                                                              Kind kind) {
   const absl::StatusOr<Parsed> parsed = Parse(database);
   if (!parsed.ok()) return parsed.status();
+  if (absl::Status status = CheckUri(*parsed, database); !status.ok()) return status;
   Handle handle(Begin(*parsed, database, application_name, kind == Kind::kReplication));
   if (handle == nullptr) return absl::ResourceExhaustedError("no memory for a connection");
   PQsetErrorVerbosity(handle.get(), PQERRORS_VERBOSE);
