@@ -174,6 +174,27 @@ TEST_F(DeleteRefusalsTest, RowThatTakesTooLongIsFoundAndTheOthersGo) {
   EXPECT_EQ(ToDuration(response.retry_after()), absl::Seconds(1));
 }
 
+// Such as of rows whose foreign keys have no index. Half of the batch takes longer than a call has.
+TEST_F(DeleteRefusalsTest, SlowDeletesGetOnInSmallerTransactionsFromCallToCall) {
+  db_.FillSessions(60);
+  db_.Sql(
+      "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS "
+      "$$ BEGIN PERFORM pg_sleep(0.1); RETURN OLD; END $$;"
+      "CREATE TRIGGER slow BEFORE DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION slow()");
+  db_.config().statement_timeout = absl::Seconds(1);
+  db_.Open({Sessions()});
+  const auto is_done = [&] {
+    const auto left = db_.Items("sessions");
+    if (left.empty()) return true;
+    const auto response = db_.store().DeleteItems(StoreForTest::Judged("sessions", left),
+                                                  absl::Now() + absl::Seconds(3));
+    return !response.ok() && !absl::IsUnavailable(response.status());
+  };
+  EXPECT_TRUE(WaitUntil(is_done, absl::Minutes(2)));
+  EXPECT_EQ(Rows(), 0);
+  EXPECT_GT(db_.store().CountersOf("sessions")->overruns.load(), 0);
+}
+
 TEST_F(DeleteRefusalsTest, CallEndsAtItsDeadlineAndNotAfterBoundsTheStatement) {
   db_.FillSessions(4);
   db_.Sql(

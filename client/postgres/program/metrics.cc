@@ -132,6 +132,17 @@ void AddDeletes(const MetricSources& sources, Families& families) {
   });
 }
 
+void AddOverruns(const MetricSources& sources, Families& families) {
+  families.Counter("delete_transactions_timed_out_total",
+                   "Transactions of deletes that were rolled back since they took longer than "
+                   "statement_timeout or than their call had left; smaller ones follow.");
+  for (const std::string& container : sources.containers) {
+    const StoreCounters* const counters = sources.store(container);
+    if (counters == nullptr) continue;
+    families.Add(static_cast<double>(counters->overruns), {{"container", container}});
+  }
+}
+
 void AddLoad(const LoadState& load, Families& families) {
   families.Gauge("database_latency_seconds",
                  "How long a trivial query takes, median of the last few.");
@@ -163,6 +174,7 @@ std::vector<MetricFamily> Metrics::Collect() const {
   AddTables(capture, families);
   AddLeftOut(sources_, families);
   AddDeletes(sources_, families);
+  AddOverruns(sources_, families);
   AddLoad(sources_.load(), families);
   AddMirror(sources_.mirror(), families);
   return families.Take();

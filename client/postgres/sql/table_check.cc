@@ -374,12 +374,17 @@ class TableCheck {
     if (!facts_.may_update) missing.push_back("UPDATE");  // which SELECT ... FOR UPDATE needs
     if (!facts_.may_delete) missing.push_back("DELETE");
     if (!missing.empty()) {
-      Problem(": this role lacks rights: GRANT ", absl::StrJoin(missing, ", "), " ON ", sql_,
-              " TO CURRENT_USER");
+      Problem(": role ", facts_.role, " lacks rights: GRANT ", absl::StrJoin(missing, ", "), " ON ",
+              sql_, " TO ", QuoteName(facts_.role));
     }
     if (!facts_.may_use_schema) {
-      Problem(": this role may not use its schema: GRANT USAGE ON SCHEMA ",
-              QuoteName(config_.schema), " TO CURRENT_USER");
+      Problem(": role ", facts_.role, " may not use its schema: GRANT USAGE ON SCHEMA ",
+              QuoteName(config_.schema), " TO ", QuoteName(facts_.role));
+    }
+    const bool makes_view = !config_.live_view.empty() && !facts_.has_view && !facts_.is_published;
+    if (makes_view && !facts_.may_create_in_schema) {
+      Problem(": role ", facts_.role, " may not make its live_view: GRANT CREATE ON SCHEMA ",
+              QuoteName(config_.schema), " TO ", QuoteName(facts_.role));
     }
     if (!facts_.is_owner && !facts_.is_published) {
       Warn(" is owned by ", facts_.owner,
@@ -390,9 +395,8 @@ class TableCheck {
   void CheckRowSecurity() {
     const bool is_wanted = config_.row_level_security;
     if ((is_wanted || facts_.has_row_security) && facts_.is_bound_by_row_security) {
-      Problem(
-          ": row-level security hides rows from this role, which must see all: ALTER ROLE "
-          "CURRENT_USER BYPASSRLS");
+      Problem(": row-level security hides rows from role ", facts_.role,
+              ", which must see all: ALTER ROLE ", QuoteName(facts_.role), " BYPASSRLS");
     }
     if (!is_wanted) return;
     if (!facts_.has_row_security && facts_.has_policies_of_others) {
@@ -435,9 +439,16 @@ class TableCheck {
   }
 
   void WarnOfForeignKeys() {
-    if (facts_.refusing_keys.empty()) return;
-    Warn(": rows that others refer to are not deleted, since foreign keys refuse it: ",
-         SomeOf(facts_.refusing_keys), "; with ON DELETE CASCADE or SET NULL they would not");
+    if (!facts_.refusing_keys.empty()) {
+      Warn(": rows that others refer to are not deleted, since foreign keys refuse it: ",
+           SomeOf(facts_.refusing_keys), "; with ON DELETE CASCADE or SET NULL they would not");
+    }
+    if (!facts_.unindexed_keys.empty()) {
+      Warn(
+          ": each delete of a row reads all of the tables that refer to it without an index on the "
+          "referring columns: ",
+          SomeOf(facts_.unindexed_keys), "; CREATE INDEX CONCURRENTLY on them");
+    }
   }
 
   const TableConfig& config_;

@@ -32,7 +32,8 @@ constexpr absl::string_view kRelation = R"(
          EXISTS (SELECT FROM pg_policy AS p WHERE p.polrelid = c.oid
                  AND NOT starts_with(p.polname, 'ttl_postgres_')),
          EXISTS (SELECT FROM pg_publication AS p JOIN pg_publication_rel AS m
-                 ON m.prpubid = p.oid WHERE p.pubname = $3 AND m.prrelid = c.oid)
+                 ON m.prpubid = p.oid WHERE p.pubname = $3 AND m.prrelid = c.oid),
+         current_user, has_schema_privilege(n.oid, 'CREATE')
   FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
        JOIN pg_roles AS r ON r.rolname = current_user
   WHERE n.nspname = $1 AND c.relname = $2)";
@@ -101,6 +102,16 @@ constexpr absl::string_view kRefusingKeys = R"(
   WHERE confrelid = $1::oid AND contype = 'f' AND conparentid = 0 AND confdeltype IN ('a', 'r')
   ORDER BY 1)";
 
+// Each delete looks for referring rows, whatever is then done to them. An index helps if its first
+// columns are those of the key, in any order. Parameter: oid.
+constexpr absl::string_view kUnindexedKeys = R"(
+  SELECT format('%I of %s', k.conname, k.conrelid::regclass) FROM pg_constraint AS k
+  WHERE k.confrelid = $1::oid AND k.contype = 'f' AND k.conparentid = 0 AND NOT EXISTS (
+    SELECT FROM pg_index AS i WHERE i.indrelid = k.conrelid AND i.indisvalid
+           AND i.indpred IS NULL
+           AND (string_to_array(i.indkey::text, ' ')::int2[])[1:cardinality(k.conkey)] @> k.conkey)
+  ORDER BY 1)";
+
 // Parameter: oid.
 constexpr absl::string_view kDeleteRules = R"(
   SELECT format('%I', rulename) FROM pg_rewrite
@@ -128,6 +139,7 @@ class LookUp {
       FindUniqueIndexes();
       FindIdentities();
       FindRefusingKeys();
+      FindUnindexedKeys();
       FindDeleteRules();
       FindView(lookup);
     }
@@ -166,6 +178,8 @@ class LookUp {
     facts_.is_bound_by_row_security = r.Bool(0, 13);
     facts_.has_policies_of_others = r.Bool(0, 14);
     facts_.is_published = r.Bool(0, 15);
+    facts_.role = Name(r, 0, 16);
+    facts_.may_create_in_schema = r.Bool(0, 17);
     return true;
   }
 
@@ -214,6 +228,13 @@ class LookUp {
     const QueryResult keys = AskOfTable(kRefusingKeys);
     for (int row = 0; row < keys.rows(); ++row) {
       facts_.refusing_keys.push_back(Name(keys, row, 0));
+    }
+  }
+
+  void FindUnindexedKeys() {
+    const QueryResult keys = AskOfTable(kUnindexedKeys);
+    for (int row = 0; row < keys.rows(); ++row) {
+      facts_.unindexed_keys.push_back(Name(keys, row, 0));
     }
   }
 

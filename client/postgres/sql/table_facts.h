@@ -51,7 +51,9 @@ struct TableFacts {
   bool has_children = false;  // that inherit from it, and are no partitions
   std::string owner;
   bool is_owner = false;  // or a member of the owner
+  std::string role;       // ours
   bool may_use_schema = false;
+  bool may_create_in_schema = false;
   bool may_select = false;
   bool may_update = false;  // at least one column
   bool may_delete = false;
@@ -62,6 +64,8 @@ struct TableFacts {
   bool is_published = false;  // in our publication
   // Foreign keys to it that refuse a delete, with their tables.
   std::vector<std::string> refusing_keys;
+  // Foreign keys to it without an index that finds the referring rows, with their tables.
+  std::vector<std::string> unindexed_keys;
   // Rules that rewrite a DELETE of its rows; as SQL takes them.
   std::vector<std::string> delete_rules;
   // Of the relation that has the name of the live view: whether there is one, whether it is

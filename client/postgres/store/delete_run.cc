@@ -64,18 +64,24 @@ std::vector<AskedItem> PossibleRows(const TableDefinition& table,
 }  // namespace
 
 DeleteRun::DeleteRun(Connection& connection, const StoreTable& table, const DeleteBounds& bounds,
-                     const v1::DeleteItemsRequest& request)
+                     const v1::DeleteItemsRequest& request, BatchFit& fit)
     : connection_(connection),
       table_(table),
       bounds_(bounds),
       request_(request),
+      fit_(fit),
       asked_(PossibleRows(table.definition, request)) {}
 
 absl::StatusOr<v1::DeleteItemsResponse> DeleteRun::Run() {
   for (int i = 0; i < request_.items_size(); ++i) {
     response_.add_results()->set_outcome(v1::DELETE_OUTCOME_NOT_FOUND);
   }
-  if (absl::Status status = Delete(asked_); !status.ok()) return status;
+  Items left = asked_;
+  while (!left.empty()) {
+    const Items next = left.subspan(0, fit_.max_rows());
+    if (absl::Status status = Delete(next); !status.ok()) return status;
+    left.remove_prefix(next.size());
+  }
   if (store_now_.has_value()) *response_.mutable_store_now() = ToTimestamp(*store_now_);
   response_.set_request_charge(static_cast<double>(rows_touched_));
   return std::move(response_);
@@ -87,8 +93,12 @@ absl::Status DeleteRun::Delete(Items items) {
     SetAll(items, v1::DELETE_OUTCOME_THROTTLED);
     return absl::OkStatus();
   }
+  const absl::Time began = absl::Now();
   const absl::Status error = Attempt(items);
-  if (error.ok()) return absl::OkStatus();
+  if (error.ok()) {
+    if (absl::Now() - began < bounds_.statement_timeout / 2) fit_.FittedEasily(items.size());
+    return absl::OkStatus();
+  }
   if (!connection_.is_open() || FaultOf(error) == DeleteFault::kDatabase) return Unavailable(error);
   if (absl::Status status = Rollback(); !status.ok()) return status;
   if (absl::Status status = ProbeTable(FaultOf(error)); !status.ok()) return status;
@@ -97,8 +107,10 @@ absl::Status DeleteRun::Delete(Items items) {
 }
 
 absl::Status DeleteRun::DeleteHalves(Items items, const absl::Status& error) {
-  if (FaultOf(error) == DeleteFault::kTimeout && items.size() == asked_.size()) {
-    SetRetryAfter();
+  if (FaultOf(error) == DeleteFault::kTimeout) {
+    ++overruns_;
+    fit_.Overran(items.size());
+    if (items.size() == asked_.size()) SetRetryAfter();
   }
   const size_t half = items.size() / 2;
   if (absl::Status status = Delete(items.subspan(0, half)); !status.ok()) return status;

@@ -12,6 +12,7 @@
 #include "client/postgres/sql/connection.h"
 #include "client/postgres/sql/query_result.h"
 #include "client/postgres/store/asked_item.h"
+#include "client/postgres/store/batch_fit.h"
 #include "client/postgres/store/delete_fault.h"
 #include "client/postgres/store/store_table.h"
 #include "ttl/v1/primary_store_service.pb.h"
@@ -28,21 +29,23 @@ struct DeleteBounds {
   uint64_t sequence = 0;
 };
 
-// One DeleteItems: a transaction for all items; where a row makes it fail, one for each half of
-// them, down to the rows that are to blame. What does not fit into the time that is left
-// is answered THROTTLED. One thread.
+// One DeleteItems: transactions of as many items as fit; where a row makes one fail, one for each
+// half of its items, down to the rows that are to blame. What does not fit into the time that is
+// left is answered THROTTLED. One thread.
 class DeleteRun {
  public:
-  // `connection` and `table` must outlive this. `asked` must be items of `request`; the items
-  // that are not among them are no rows of the table: NOT_FOUND.
+  // `connection`, `table` and `fit`, which is that of the table, must outlive this. `asked` must be
+  // items of `request`; the items that are not among them are no rows of the table: NOT_FOUND.
   DeleteRun(Connection& connection, const StoreTable& table, const DeleteBounds& bounds,
-            const v1::DeleteItemsRequest& request);
+            const v1::DeleteItemsRequest& request, BatchFit& fit);
 
   // UNAVAILABLE: the database as a whole cannot do it; the fate of the items is unknown.
   absl::StatusOr<v1::DeleteItemsResponse> Run();
 
   // Rows that this has read or written so far, as the statistics of PostgreSQL count them.
   int64_t rows_touched() const { return rows_touched_; }
+  // Transactions that took longer than a statement may, or than the call had left.
+  int64_t overruns() const { return overruns_; }
 
  private:
   using Items = absl::Span<const AskedItem>;
@@ -78,6 +81,7 @@ class DeleteRun {
   const StoreTable& table_;
   const DeleteBounds bounds_;
   const v1::DeleteItemsRequest& request_;
+  BatchFit& fit_;
   std::vector<AskedItem> asked_;
 
   v1::DeleteItemsResponse response_;
@@ -92,6 +96,7 @@ class DeleteRun {
   // The transaction had less time than a statement may take.
   bool is_cut_short_ = false;
   int64_t rows_touched_ = 0;
+  int64_t overruns_ = 0;
 };
 
 }  // namespace ttl::postgres

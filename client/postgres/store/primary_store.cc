@@ -199,10 +199,11 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
   DeleteRun run(
       **lease, served.table,
       {lock_timeout_, statement_timeout_, deadline, ToTime(request.not_after()), position_.Get()},
-      request);
+      request, served.fit);
   const absl::Time began = absl::Now();
   auto response = run.Run();
   served.counters.rows_touched += run.rows_touched();
+  served.counters.overruns += run.overruns();
   // What is throttled is left to the sidecar, which waits the longer the more often it happens.
   if (response.ok() && !HasThrottled(*response)) {
     SetRetryAfter(DeletePause(absl::Now() - began), *response);

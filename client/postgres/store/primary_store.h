@@ -19,6 +19,7 @@
 #include "client/postgres/row/visible_position.h"
 #include "client/postgres/sql/connection_pool.h"
 #include "client/postgres/sql/table_definition.h"
+#include "client/postgres/store/batch_fit.h"
 #include "client/postgres/store/store_counters.h"
 #include "client/postgres/store/store_table.h"
 #include "ttl/v1/primary_store_service.pb.h"
@@ -76,6 +77,7 @@ class PrimaryStore {
   struct Served {
     explicit Served(const TableDefinition& definition) : table(definition) {}
     const StoreTable table;
+    BatchFit fit;
     StoreCounters counters;
   };
 

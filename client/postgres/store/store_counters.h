@@ -17,6 +17,8 @@ struct StoreCounters {
   std::atomic<int64_t> failed_calls = 0;
   // Calls that were answered THROTTLED without touching the table, since the database is busy.
   std::atomic<int64_t> yielded_calls = 0;
+  // Transactions of deletes that took longer than they may.
+  std::atomic<int64_t> overruns = 0;
   // Rows that deletes read or wrote, as the statistics of PostgreSQL count them.
   std::atomic<int64_t> rows_touched = 0;
   // Rows that scans read, and those of them that cannot be tracked.
