@@ -156,6 +156,44 @@ TEST_F(TtlPostgresTest, CheckSaysWhetherItIsInstalled) {
   EXPECT_EQ(CountSchemas(), "0");
 }
 
+TEST_F(TtlPostgresTest, PreviewCountsWhatADefaultWouldHide) {
+  server_.Sql(
+      "ALTER TABLE orders ALTER updated_at DROP NOT NULL, ADD keep bigint;"
+      "INSERT INTO orders SELECT i, now() - make_interval(hours => i) FROM generate_series(1, 9) i;"
+      "INSERT INTO orders VALUES (20, NULL), (21, now() + interval '3 days'),"
+      "(22, now() - interval '9 hours', -1), (23, now() - interval '2 hours', 60),"
+      "(24, now(), 99999999999)");
+  const std::string config = WriteConfig("    ttl_column: keep\n");
+  const Result result = RunProgram({"preview", "--default-ttl", "18000", "--config", config});
+  EXPECT_EQ(result.code, ExitCode::kOk) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("shop/orders: 14 rows, written from "),
+                                HasSubstr("with default_ttl 18000: 6 rows are hidden at once"),
+                                HasSubstr("2 rows never expire; 2 rows cannot be tracked")));
+  EXPECT_EQ(CountSchemas(), "0");
+  const Result never = RunProgram({"preview", "--default-ttl", "-1", "--config", config});
+  EXPECT_THAT(never.out, HasSubstr("with default_ttl -1: 1 rows are hidden at once"));
+  EXPECT_EQ(RunProgram({"preview", "--default-ttl", "0", "--config", config}).code,
+            ExitCode::kUsage);
+  EXPECT_EQ(
+      RunProgram({"preview", "--default-ttl", "5", "--container", "x", "--config", config}).code,
+      ExitCode::kRefused);
+}
+
+TEST_F(TtlPostgresTest, UnitThatCannotBeIsRefusedBeforeAnythingIsInstalled) {
+  server_.Sql(
+      "ALTER TABLE orders DROP updated_at, ADD updated_at bigint NOT NULL;"
+      "INSERT INTO orders SELECT i, extract(epoch FROM now()) FROM generate_series(1, 9) i");
+  const std::string config = WriteConfig("    ts_unit: milliseconds\n");
+  for (const char* command : {"check", "install"}) {
+    const Result result = RunProgram({command, "--config", config});
+    EXPECT_EQ(result.code, ExitCode::kRefused) << command;
+    EXPECT_THAT(result.err, HasSubstr("problem: table public.orders: column updated_at, its "
+                                      "ts_column, counts seconds, it seems"))
+        << command;
+  }
+  EXPECT_EQ(CountSchemas(), "0");
+}
+
 TEST_F(TtlPostgresTest, DatabaseThatIsAwayHasAnExitCodeOfItsOwn) {
   const std::string config = WriteConfig();
   server_.Kill();

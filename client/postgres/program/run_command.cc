@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "client/postgres/program/daemon.h"
 #include "client/postgres/program/database_check.h"
@@ -78,7 +79,12 @@ ExitCode Serve(const Config& config, StopSignals& signals, Output output) {
     if (absl::IsCancelled(found.status())) return ExitCode::kOk;
     if (!found.ok()) return Fail(output, found.status());
     if (is_start) PrintReport(found->report, output);
-    if (!found->report.is_server_fit) return ExitCode::kRefused;
+    if (!found->report.is_server_fit) {
+      if (is_start) return ExitCode::kRefused;
+      spdlog::error("waiting: {}", absl::StrJoin(found->report.problems, "; "));
+      if (signals.Await(kRetryInterval)) return ExitCode::kOk;
+      continue;
+    }
     const absl::StatusOr<bool> has_changed =
         FollowTables(config, std::move(found->followed), **server, signals);
     if (!has_changed.ok()) return Fail(output, has_changed.status());

@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "client/postgres/program/check_command.h"
 #include "client/postgres/program/install_commands.h"
+#include "client/postgres/program/preview_command.h"
 #include "client/postgres/program/run_command.h"
 #include "spdlog/spdlog.h"
 
@@ -53,6 +54,7 @@ ExitCode RunTtlPostgres(const std::vector<std::string>& arguments, Output output
   Command command;
   AddCheckCommand(app, command);
   AddInstallCommands(app, command);
+  AddPreviewCommand(app, command);
   AddRunCommand(app, command);
   try {
     // CLI11 takes arguments from the back.

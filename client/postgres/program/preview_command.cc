@@ -1,0 +1,99 @@
+#include "client/postgres/program/preview_command.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "client/postgres/program/database_check.h"
+#include "client/postgres/sql/check/times_check.h"
+#include "client/postgres/sql/quoting.h"
+#include "service/core/ttl_rules.h"
+
+namespace ttl::postgres {
+namespace {
+
+struct Options {
+  int64_t default_ttl = 0;
+  std::string container;  // empty: all
+};
+
+// The seconds that a row lives; -1: for ever, an illegal ttl included.
+std::string LifeExpression(const TableDefinition& table, int64_t default_ttl) {
+  if (!table.ttl.has_value()) return absl::StrCat(default_ttl, "::bigint");
+  const std::string ttl = absl::StrCat("t.", QuoteName(table.ttl->name));
+  return absl::StrCat("CASE WHEN ", ttl, " IS NULL THEN ", default_ttl, " WHEN ", ttl,
+                      " BETWEEN 1 AND ", kMaxTtl, " THEN ", ttl, "::bigint ELSE -1 END");
+}
+
+// Rows without a _ts, with one before 1970-01-01 00:00:01, or more than a day ahead are not
+// tracked.
+std::string PreviewQuery(const TableDefinition& table, int64_t default_ttl) {
+  return absl::StrCat(
+      "SELECT count(*), count(*) FILTER (WHERE s >= 1 AND s <= now + 86400), "
+      "count(*) FILTER (WHERE s >= 1 AND s <= now + 86400 AND life > 0 AND s + life <= now), "
+      "count(*) FILTER (WHERE s >= 1 AND s <= now + 86400 AND life < 0), "
+      "coalesce(to_timestamp(min(s) FILTER (WHERE s >= 1 AND s <= now + 86400))::text, '-'), "
+      "coalesce(to_timestamp(max(s) FILTER (WHERE s >= 1 AND s <= now + 86400))::text, '-') "
+      "FROM (SELECT floor(",
+      SecondsExpression(table), ")::float8 AS s, ", LifeExpression(table, default_ttl),
+      " AS life, floor(extract(epoch FROM now()))::float8 AS now FROM ",
+      QuoteQualified(table.config.schema, table.config.table), " AS t) AS rows");
+}
+
+absl::Status PreviewTable(Connection& connection, const TableDefinition& table, int64_t default_ttl,
+                          Output output) {
+  const auto counts = connection.Query(PreviewQuery(table, default_ttl));
+  if (!counts.ok()) return counts.status();
+  output.out << table.config.container << ": " << counts->Text(0, 0) << " rows, written from "
+             << counts->Text(0, 4) << " to " << counts->Text(0, 5) << "\n"
+             << "  with default_ttl " << default_ttl << ": " << counts->Text(0, 2)
+             << " rows are hidden at once, and deleted after the grace of an adoption\n"
+             << "  " << counts->Text(0, 3) << " rows never expire; "
+             << counts->Number(0, 0) - counts->Number(0, 1)
+             << " rows cannot be tracked (no _ts, or an impossible one) and stay\n";
+  return absl::OkStatus();
+}
+
+ExitCode Preview(const Config& config, Output output, const Options& options) {
+  if (options.default_ttl == 0) {
+    PrintError(output, "--default-ttl is 0: must be -1, or 1 to 2147483647");
+    return ExitCode::kUsage;
+  }
+  const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
+  if (!database.ok()) return Fail(output, database.status());
+  PrintReport(database->report, output);
+  if (!database->report.problems.empty()) return ExitCode::kRefused;
+  bool is_found = false;
+  for (const TableDefinition& table : database->report.tables) {
+    if (!options.container.empty() && table.config.container != options.container) continue;
+    is_found = true;
+    const absl::Status status =
+        PreviewTable(*database->connection, table, options.default_ttl, output);
+    if (!status.ok()) return Fail(output, status);
+  }
+  if (is_found) return ExitCode::kOk;
+  PrintError(output,
+             absl::StrCat("the configuration has no container \"", options.container, "\""));
+  return ExitCode::kRefused;
+}
+
+}  // namespace
+
+void AddPreviewCommand(CLI::App& app, Command& chosen) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const command = app.add_subcommand(
+      "preview", "Count what a default_ttl would hide and delete; change nothing");
+  command
+      ->add_option("--default-ttl", options->default_ttl, "Seconds; -1: only rows' own ttl counts")
+      ->required()
+      ->check(CLI::Range(kNeverExpires, kMaxTtl));
+  command->add_option("--container", options->container, "Only its table; default: all tables");
+  command->callback([options, &chosen] {
+    chosen = [options](const Config& config, Output output) {
+      return Preview(config, output, *options);
+    };
+  });
+}
+
+}  // namespace ttl::postgres
