@@ -219,7 +219,7 @@ void Reconciler::EnterContainer(ContainerPtr container) {
   job.is_partial = !job.page_token.empty();
   job.view.container = job.container->id;
   job.view.containers_total = job.view.request.container.empty()
-                                  ? static_cast<int64_t>(parts_.storage.containers().All().size())
+                                  ? static_cast<int64_t>(parts_.storage.containers().Count())
                                   : 1;
   job.view.estimated_items.reset();
   job.view.items = 0;

@@ -62,6 +62,7 @@ void Catalog::Replace(const Changes& all, std::vector<std::string> problems) {
   problems_ = std::move(problems);
   by_number_.clear();
   by_id_.clear();
+  building_.clear();
   pause_of_all_.reset();
   PublishAll(all);
   log_.Forget();
@@ -95,6 +96,16 @@ std::vector<ContainerPtr> Catalog::All() const {
   all.reserve(by_number_.size());
   for (const auto& [number, container] : by_number_) all.push_back(container);
   return all;
+}
+
+size_t Catalog::Count() const {
+  MutexLock lock(mutex_);
+  return by_number_.size();
+}
+
+ContainerPtr Catalog::FindBuilding() const {
+  MutexLock lock(mutex_);
+  return building_.empty() ? nullptr : by_number_.at(*building_.begin());
 }
 
 std::optional<Pause> Catalog::PauseOfAll() const {
@@ -155,6 +166,11 @@ void Catalog::PublishContainer(uint64_t number, const ContainerPtr& container) {
   const bool is_change = known == nullptr || IsChange(*known, *container);
   known = container;
   by_id_[container->id] = container;
+  if (container->index_build.has_value()) {
+    building_.insert(number);
+  } else {
+    building_.erase(number);
+  }
   if (is_change) log_.Add(container->id, /*deleted=*/false);
 }
 
@@ -166,6 +182,7 @@ void Catalog::EraseContainer(uint64_t number) {
   const auto named = by_id_.find(it->second->id);
   if (named != by_id_.end() && named->second->number == number) by_id_.erase(named);
   by_number_.erase(it);
+  building_.erase(number);
 }
 
 void Catalog::NotifyIfAfter(uint64_t revision) {

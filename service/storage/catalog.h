@@ -10,6 +10,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -41,6 +42,9 @@ class Catalog {
 
   std::vector<ContainerPtr> List(absl::string_view after, size_t limit) const;
   std::vector<ContainerPtr> All() const;
+  size_t Count() const;
+  // One whose index is being built; null if there is none.
+  ContainerPtr FindBuilding() const;
   std::optional<Pause> PauseOfAll() const;
   // How often the primary store was confirmed.
   uint64_t StoreEpoch() const { return store_epoch_.load(std::memory_order_acquire); }
@@ -78,6 +82,7 @@ class Catalog {
   mutable Mutex mutex_;
   absl::flat_hash_map<uint64_t, ContainerPtr> by_number_ ABSL_GUARDED_BY(mutex_);
   absl::btree_map<std::string, ContainerPtr> by_id_ ABSL_GUARDED_BY(mutex_);
+  absl::btree_set<uint64_t> building_ ABSL_GUARDED_BY(mutex_);  // numbers
   std::optional<Pause> pause_of_all_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> problems_ ABSL_GUARDED_BY(mutex_);
   ContainerLog log_ ABSL_GUARDED_BY(mutex_);

@@ -105,6 +105,8 @@ std::vector<ContainerPtr> Containers::List(absl::string_view after, size_t limit
 
 std::vector<ContainerPtr> Containers::All() const { return catalog_.All(); }
 
+size_t Containers::Count() const { return catalog_.Count(); }
+
 uint64_t Containers::Revision() const { return catalog_.Revision(); }
 
 std::optional<ContainerChanges> Containers::ChangesAfter(uint64_t revision, size_t limit) const {

@@ -41,8 +41,9 @@ class Containers {
   // order of ids. The empty string comes before all.
   std::vector<ContainerPtr> List(absl::string_view after, size_t limit) const;
 
-  // All living containers, in no particular order.
+  // All living containers, in no particular order, and how many there are.
   std::vector<ContainerPtr> All() const;
+  size_t Count() const;
 
   // Version of the set of living containers: grows with every change that their owners
   // make, and begins anew with every start. What came after a revision, at most `limit`

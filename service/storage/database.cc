@@ -384,7 +384,9 @@ absl::Status Database::Write(const WriteSet& changes) {
   durable.sync = true;
   const Hold open(*this);
   const Stopwatch stopwatch;
+  empty_ranges_.BeginWrite(changes);
   const absl::Status status = ToStatus(db_->Write(durable, &batch), "writing");
+  empty_ranges_.EndWrite();
   writes_.Add(stopwatch.Nanoseconds());
   counters_.puts.fetch_add(puts, std::memory_order_relaxed);
   counters_.deletes.fetch_add(static_cast<int64_t>(changes.size()) - puts,
@@ -441,6 +443,7 @@ absl::Status Database::ReplaceLevelDb() {
   const std::unique_lock<std::shared_mutex> alone(open_mutex_);
   reopening_ = false;
   db_.reset();
+  empty_ranges_.Clear();
   parts_->overlay_env.End();
   const absl::Status status = OpenLevelDb(/*create=*/false);
   if (!status.ok()) db_.reset();
@@ -519,10 +522,17 @@ Database::Cursor Database::WalkPrefix(absl::string_view prefix, absl::string_vie
 Database::Cursor::Cursor(const Database& database, absl::string_view prefix,
                          absl::string_view start, bool fill_cache)
     : database_(&database), prefix_(prefix), open_(database) {
+  if (database.db_ != nullptr) Begin(start, fill_cache);
+}
+
+void Database::Cursor::Begin(absl::string_view start, bool fill_cache) {
   leveldb::ReadOptions options = Checked();
   options.fill_cache = fill_cache;
-  if (database.db_ != nullptr) iterator_.reset(database.db_->NewIterator(options));
-  Seek(start);
+  EmptyRanges::Look look(database_->empty_ranges_, start,
+                         [&] { iterator_.reset(database_->db_->NewIterator(options)); });
+  Seek(look.from());
+  if (!iterator_->status().ok()) return;
+  look.Found(iterator_->Valid() ? std::optional(ToView(iterator_->key())) : std::nullopt);
 }
 
 Database::Cursor::Cursor(Cursor&&) noexcept = default;

@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "service/core/distribution.h"
 #include "service/core/mutex.h"
+#include "service/storage/empty_ranges.h"
 #include "service/storage/storage_figures.h"
 #include "service/storage/storage_options.h"
 
@@ -30,7 +31,7 @@ class Status;
 namespace ttl {
 
 // Changes to be written together: key and new value, or nothing for a delete.
-using WriteSet = std::vector<std::pair<std::string, std::optional<std::string>>>;
+using WriteSet = EmptyRanges::Writes;
 
 // LevelDB, and the only place that knows it. Adds what LevelDB leaves to its
 // users: the first failed write latches (LevelDB forgets it, though its log is
@@ -84,6 +85,7 @@ class Database {
     friend class Database;
     Cursor(const Database& database, absl::string_view prefix, absl::string_view start,
            bool fill_cache);
+    void Begin(absl::string_view start, bool fill_cache);
 
     const Database* database_;
     std::string prefix_;
@@ -155,6 +157,8 @@ class Database {
   mutable std::mutex reopen_turn_;
   std::atomic<bool> reopening_ = false;
   std::unique_ptr<leveldb::DB> db_;
+
+  mutable EmptyRanges empty_ranges_;
 
   mutable Mutex health_mutex_;
   absl::Status write_health_ ABSL_GUARDED_BY(health_mutex_);

@@ -1,5 +1,7 @@
 #include "service/storage/graveyard.h"
 
+#include <iterator>
+
 #include "absl/strings/match.h"
 #include "service/storage/key_codec.h"
 
@@ -23,7 +25,7 @@ void Graveyard::Bury(const WriteSet& writes) {
     if (value.has_value()) continue;
     const absl::string_view prefix = PlotOf(key);
     if (prefix.empty()) continue;
-    Count& count = plots_[prefix];
+    Count& count = plots_.try_emplace(std::string(prefix)).first->second;
     ++count.erased;
     ++count.erased_in_front;
   }
@@ -53,9 +55,10 @@ void Graveyard::Clear(absl::string_view prefix) {
 
 void Graveyard::ForgetFew(absl::string_view prefix, int64_t least) {
   MutexLock lock(mutex_);
-  absl::erase_if(plots_, [&](const auto& plot) {
-    return plot.second.erased_in_front < least && absl::StartsWith(plot.first, prefix);
-  });
+  for (auto it = plots_.lower_bound(prefix);
+       it != plots_.end() && absl::StartsWith(it->first, prefix);) {
+    it = it->second.erased_in_front < least ? plots_.erase(it) : std::next(it);
+  }
 }
 
 }  // namespace ttl

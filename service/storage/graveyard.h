@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/btree_map.h"
 #include "absl/strings/string_view.h"
 #include "service/core/mutex.h"
 #include "service/storage/database.h"
@@ -47,7 +47,7 @@ class Graveyard {
   };
 
   mutable Mutex mutex_;
-  absl::flat_hash_map<std::string, Count> plots_ ABSL_GUARDED_BY(mutex_);
+  absl::btree_map<std::string, Count> plots_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace ttl

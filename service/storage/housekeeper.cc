@@ -1,6 +1,7 @@
 #include "service/storage/housekeeper.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,6 +21,9 @@ namespace {
 // Keys treated in one step: short enough not to be felt by the writes between.
 constexpr size_t kKeysPerStep = 1000;
 
+// Numbers purged in one step, and containers counted.
+constexpr size_t kNumbersPerStep = 500;
+
 // Items counted in one step, all of it on a commit thread.
 constexpr size_t kItemsCountedPerStep = 500;
 
@@ -29,27 +33,31 @@ absl::Status SubmitAndWait(CommitQueue& queue, size_t bytes, CommitQueue::Apply 
   });
 }
 
-// Up to kKeysPerStep keys of `prefix` from `start` on.
+// Up to `most` keys of `prefix` from `start` on.
 absl::StatusOr<std::vector<std::string>> TakeKeys(const Database& database,
                                                   const std::string& prefix,
-                                                  const std::string& start) {
+                                                  const std::string& start, size_t most) {
   std::vector<std::string> keys;
   auto cursor = database.WalkPrefix(prefix, start);
-  for (; cursor.Valid() && keys.size() < kKeysPerStep; cursor.Next()) {
+  while (cursor.Valid()) {
     keys.emplace_back(cursor.key());
+    // Not past the last one: what is erased behind it may be much.
+    if (keys.size() == most) return keys;
+    cursor.Next();
   }
   TTL_RETURN_IF_ERROR(cursor.status());
   return keys;
 }
 
-// Counts the items of a container after `position`, one step of them, as they are committed.
+// Counts the items of a container after `position`, as they are committed, but no more than
+// `left`, which it lowers by their number.
 absl::StatusOr<Tallies::WalkStep> CountItems(const Database& database, uint64_t container,
-                                             const std::string& position) {
+                                             const std::string& position, size_t& left) {
   const std::string prefix = ItemPrefix(container);
   Tallies::WalkStep step;
   step.reached = position;
   auto cursor = database.WalkPrefix(prefix, position.empty() ? prefix : position + '\0');
-  for (size_t i = 0; cursor.Valid() && i < kItemsCountedPerStep; ++i, cursor.Next()) {
+  for (; cursor.Valid() && left > 0; --left, cursor.Next()) {
     step.reached.assign(cursor.key().data(), cursor.key().size());
     // One that cannot be read can be neither changed nor deleted, so it never counts.
     const absl::StatusOr<StoredItem> item = DecodeStoredItem(cursor.value());
@@ -125,45 +133,61 @@ absl::Status Housekeeper::Recover() {
 }
 
 absl::StatusOr<bool> Housekeeper::PurgeSome() {
-  uint64_t number = 0;
-  bool is_container = false;
-  {
-    const auto cursor = parts_.database.ReadPrefix(std::string(1, kPurgeTable));
-    TTL_RETURN_IF_ERROR(cursor.status());
-    if (!cursor.Valid()) return false;
-    number = DecodeNumber(cursor.key()).value_or(0);
-    TTL_ASSIGN_OR_RETURN(is_container, DecodePurge(cursor.value()));
+  TTL_ASSIGN_OR_RETURN(PurgeStep step, PlanPurge());
+  if (step.keys.empty() && step.finished.empty()) return false;
+  TTL_RETURN_IF_ERROR(
+      SubmitAndWait(parts_.queue, step.keys.size() * 64, [&](Transaction& transaction) {
+        for (const std::string& key : step.keys) transaction.Erase(key);
+        for (const Purged& purged : step.finished) transaction.Erase(PurgeKey(purged.number));
+        return absl::OkStatus();
+      }));
+  for (const Purged& purged : step.finished) {
+    if (!purged.is_container) parts_.marks.Forget(purged.number);
+    parts_.graveyard.ForgetFew(purged.prefix, Compactor::kMinErased);
   }
-  const std::string prefix = is_container ? ItemPrefix(number) : IndexPrefix(number);
-  if (std::exchange(purging_, number) != number) purge_from_ = prefix;
-  TTL_ASSIGN_OR_RETURN(const std::vector<std::string> keys,
-                       TakeKeys(parts_.database, prefix, purge_from_));
-  const bool finished = keys.size() < kKeysPerStep;
-  TTL_RETURN_IF_ERROR(SubmitAndWait(parts_.queue, keys.size() * 64, [&](Transaction& transaction) {
-    for (const std::string& key : keys) transaction.Erase(key);
-    if (finished) transaction.Erase(PurgeKey(number));
-    return absl::OkStatus();
-  }));
-  if (!keys.empty()) purge_from_ = keys.back();
-  if (finished && !is_container) parts_.marks.Forget(number);
-  if (finished) parts_.graveyard.ForgetFew(prefix, Compactor::kMinErased);
+  purging_ = step.begun;
+  if (!step.keys.empty()) purge_from_ = std::move(step.keys.back());
   return true;
 }
 
-absl::StatusOr<bool> Housekeeper::BuildSome() {
-  for (const ContainerPtr& container : parts_.catalog.All()) {
-    if (!container->index_build.has_value()) continue;
-    TTL_RETURN_IF_ERROR(BuildIndex(*container));
-    return true;
+// Many numbers have few keys, or none, and share a commit.
+absl::StatusOr<Housekeeper::PurgeStep> Housekeeper::PlanPurge() const {
+  PurgeStep step;
+  auto cursor = parts_.database.ReadPrefix(std::string(1, kPurgeTable));
+  for (; cursor.Valid() && step.finished.size() < kNumbersPerStep; cursor.Next()) {
+    Purged purged;
+    purged.number = DecodeNumber(cursor.key()).value_or(0);
+    TTL_ASSIGN_OR_RETURN(purged.is_container, DecodePurge(cursor.value()));
+    purged.prefix = purged.is_container ? ItemPrefix(purged.number) : IndexPrefix(purged.number);
+    const size_t left = kKeysPerStep - step.keys.size();
+    TTL_ASSIGN_OR_RETURN(std::vector<std::string> keys,
+                         TakeKeys(parts_.database, purged.prefix,
+                                  purging_ == purged.number ? purge_from_ : purged.prefix, left));
+    const bool is_finished = keys.size() < left;
+    std::move(keys.begin(), keys.end(), std::back_inserter(step.keys));
+    if (!is_finished) {
+      step.begun = purged.number;
+      return step;
+    }
+    step.finished.push_back(std::move(purged));
   }
-  return false;
+  TTL_RETURN_IF_ERROR(cursor.status());
+  return step;
+}
+
+absl::StatusOr<bool> Housekeeper::BuildSome() {
+  const ContainerPtr container = parts_.catalog.FindBuilding();
+  if (container == nullptr) return false;
+  TTL_RETURN_IF_ERROR(BuildIndex(*container));
+  return true;
 }
 
 absl::Status Housekeeper::BuildIndex(const Container& container) {
   const std::string prefix = ItemPrefix(container.number);
   const std::string& cursor = container.index_build->cursor;
-  TTL_ASSIGN_OR_RETURN(const std::vector<std::string> keys,
-                       TakeKeys(parts_.database, prefix, cursor.empty() ? prefix : cursor + '\0'));
+  TTL_ASSIGN_OR_RETURN(
+      const std::vector<std::string> keys,
+      TakeKeys(parts_.database, prefix, cursor.empty() ? prefix : cursor + '\0', kKeysPerStep));
   const bool finished = keys.size() < kKeysPerStep;
   const std::string& reached = keys.empty() ? cursor : keys.back();
   const uint64_t all = parts_.database.ApproximateBytes(prefix, PrefixEnd(prefix));
@@ -190,22 +214,34 @@ absl::Status Housekeeper::BuildIndex(const Container& container) {
 }
 
 absl::StatusOr<bool> Housekeeper::CountSome() {
-  std::optional<uint64_t> container = parts_.tallies.FindIncomplete(counting_);
-  if (!container.has_value()) container = parts_.tallies.FindIncomplete(0);
-  if (!container.has_value()) return false;
-  counting_ = *container + 1;
+  std::vector<uint64_t> containers = parts_.tallies.FindIncomplete(counting_, kNumbersPerStep);
+  if (containers.empty()) containers = parts_.tallies.FindIncomplete(0, kNumbersPerStep);
+  if (containers.empty()) return false;
+  counting_ = containers.front() + 1;
   // Read while the commit is gathered: what is counted is what this commit begins from.
-  TTL_RETURN_IF_ERROR(SubmitAndWait(
-      parts_.queue, kItemsCountedPerStep * 64, [&](Transaction& transaction) -> absl::Status {
-        const std::optional<std::string> position = parts_.tallies.WalkPosition(*container);
-        if (!position.has_value()) return absl::OkStatus();  // deleted meanwhile
-        TTL_ASSIGN_OR_RETURN(Tallies::WalkStep step,
-                             CountItems(parts_.database, *container, *position));
-        transaction.PutWalkStep(*container, std::move(step));
-        return absl::OkStatus();
-      }));
-  counting_ = *container;
+  TTL_RETURN_IF_ERROR(
+      SubmitAndWait(parts_.queue, kItemsCountedPerStep * 64,
+                    [&](Transaction& transaction) { return CountInto(transaction, containers); }));
   return true;
+}
+
+absl::Status Housekeeper::CountInto(Transaction& transaction,
+                                    const std::vector<uint64_t>& containers) {
+  size_t left = kItemsCountedPerStep;
+  for (const uint64_t container : containers) {
+    if (left == 0) break;
+    const std::optional<std::string> position = parts_.tallies.WalkPosition(container);
+    if (!position.has_value()) continue;  // deleted meanwhile
+    absl::StatusOr<Tallies::WalkStep> step =
+        CountItems(parts_.database, container, *position, left);
+    if (!step.ok()) {
+      // What is counted already is kept; this one fails first in the next step.
+      return container == containers.front() ? step.status() : absl::OkStatus();
+    }
+    transaction.PutWalkStep(container, *std::move(step));
+    counting_ = container;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace ttl

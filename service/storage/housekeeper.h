@@ -42,10 +42,26 @@ class Housekeeper {
   bool RunOnce();
 
  private:
+  // A container or an index that is gone.
+  struct Purged {
+    uint64_t number = 0;
+    bool is_container = false;
+    std::string prefix;  // of its keys
+  };
+
+  // What one step of the purge erases.
+  struct PurgeStep {
+    std::vector<std::string> keys;
+    std::vector<Purged> finished;  // no key of them is left
+    uint64_t begun = 0;            // some are left of this one; 0: of none
+  };
+
   absl::Status Recover();
   absl::StatusOr<bool> PurgeSome();
+  absl::StatusOr<PurgeStep> PlanPurge() const;
   absl::StatusOr<bool> BuildSome();
   absl::StatusOr<bool> CountSome();
+  absl::Status CountInto(Transaction& transaction, const std::vector<uint64_t>& containers);
   // Says what went wrong in this step, unless that is what went wrong in the last one too.
   void Warn(std::vector<std::string> troubles);
   absl::Status BuildIndex(const Container& container);
@@ -61,7 +77,7 @@ class Housekeeper {
   uint64_t purging_ = 0;
   std::string purge_from_;
 
-  // The container whose items are being counted. If that fails, the next one's turn
+  // The container whose items were counted last. If that failed, the turn of those behind it
   // comes first.
   uint64_t counting_ = 0;
 };

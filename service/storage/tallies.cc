@@ -128,10 +128,14 @@ std::optional<std::string> Tallies::WalkPosition(uint64_t container) const {
   return it == entries_.end() ? std::nullopt : it->second.walked;
 }
 
-std::optional<uint64_t> Tallies::FindIncomplete(uint64_t from) const {
+std::vector<uint64_t> Tallies::FindIncomplete(uint64_t from, size_t most) const {
+  std::vector<uint64_t> found;
   MutexLock lock(mutex_);
-  const auto it = incomplete_.lower_bound(from);
-  return it == incomplete_.end() ? std::nullopt : std::optional<uint64_t>(*it);
+  for (auto it = incomplete_.lower_bound(from); it != incomplete_.end() && found.size() < most;
+       ++it) {
+    found.push_back(*it);
+  }
+  return found;
 }
 
 std::optional<ContainerTotals> Tallies::TotalsAfter(uint64_t container,

@@ -1,6 +1,7 @@
 #ifndef TTL_SERVICE_STORAGE_TALLIES_H_
 #define TTL_SERVICE_STORAGE_TALLIES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -64,9 +65,9 @@ class Tallies {
   // be empty, are counted. Absent if all are, or if there is no such container.
   std::optional<std::string> WalkPosition(uint64_t container) const;
 
-  // The container with the least number, not below `from`, whose walk is not at its end;
-  // absent if there is none.
-  std::optional<uint64_t> FindIncomplete(uint64_t from) const;
+  // The first `most` containers, by number, not below `from`, whose walks are not at their
+  // end.
+  std::vector<uint64_t> FindIncomplete(uint64_t from, size_t most) const;
 
   // One step of the walk: the items after WalkPosition() up to and including `reached`,
   // as they were before this commit.

@@ -59,6 +59,29 @@ class FaultFile : public leveldb::WritableFile {
   const std::shared_ptr<FaultEnv::Faults> faults_;
 };
 
+// Counts what is read of it.
+class CountedFile : public leveldb::RandomAccessFile {
+ public:
+  CountedFile(leveldb::RandomAccessFile* file, std::shared_ptr<FaultEnv::Faults> faults)
+      : file_(file), faults_(std::move(faults)) {}
+
+  leveldb::Status Read(uint64_t offset, size_t bytes, leveldb::Slice* result,
+                       char* scratch) const override {
+    ++faults_->reads;
+    if (const std::function<void()> action = TakeAction()) action();
+    return file_->Read(offset, bytes, result, scratch);
+  }
+
+ private:
+  std::function<void()> TakeAction() const {
+    const std::lock_guard<std::mutex> lock(faults_->mutex);
+    return std::exchange(faults_->before_read, nullptr);
+  }
+
+  const std::unique_ptr<leveldb::RandomAccessFile> file_;
+  const std::shared_ptr<FaultEnv::Faults> faults_;
+};
+
 }  // namespace
 
 FaultEnv::FaultEnv() : FaultEnv(leveldb::NewMemEnv(leveldb::Env::Default())) {}
@@ -76,6 +99,11 @@ void FaultEnv::AwaitHeldSync() {
   faults_->changed.wait(lock, [this] { return faults_->hold_syncs && faults_->held_syncs > 0; });
 }
 
+void FaultEnv::BeforeNextRead(std::function<void()> action) {
+  const std::lock_guard<std::mutex> lock(faults_->mutex);
+  faults_->before_read = std::move(action);
+}
+
 void FaultEnv::FailFrom(Fault fault, int nth) {
   const std::lock_guard<std::mutex> lock(faults_->mutex);
   faults_->fault = fault;
@@ -91,6 +119,14 @@ void FaultEnv::DropUnsynced() {
     contents.resize(synced);
     leveldb::WriteStringToFile(target(), contents, name);
   }
+}
+
+leveldb::Status FaultEnv::NewRandomAccessFile(const std::string& name,
+                                              leveldb::RandomAccessFile** result) {
+  leveldb::RandomAccessFile* file = nullptr;
+  const leveldb::Status status = target()->NewRandomAccessFile(name, &file);
+  *result = status.ok() ? new CountedFile(file, faults_) : nullptr;
+  return status;
 }
 
 leveldb::Status FaultEnv::NewWritableFile(const std::string& name, leveldb::WritableFile** result) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -44,9 +45,16 @@ class FaultEnv : public leveldb::EnvWrapper {
   // Waits until a sync is held.
   void AwaitHeldSync();
 
+  // How often a piece of a file was read at a place of its own, as the blocks of tables are.
+  int64_t reads() const { return faults_->reads; }
+
+  // Runs `action` on the reading thread before the next such read.
+  void BeforeNextRead(std::function<void()> action);
+
   // What its files share with it.
   struct Faults {
     std::atomic<bool> fail_writes = false;
+    std::atomic<int64_t> reads = 0;
     std::mutex mutex;
     std::condition_variable changed;
     // All guarded by mutex.
@@ -55,8 +63,11 @@ class FaultEnv : public leveldb::EnvWrapper {
     Fault fault = Fault::kNoSpace;
     int until_fault = 0;                           // 0: none is planned
     std::map<std::string, uint64_t> synced_bytes;  // by name
+    std::function<void()> before_read;
   };
 
+  leveldb::Status NewRandomAccessFile(const std::string& name,
+                                      leveldb::RandomAccessFile** result) override;
   leveldb::Status NewWritableFile(const std::string& name, leveldb::WritableFile** result) override;
   leveldb::Status NewAppendableFile(const std::string& name,
                                     leveldb::WritableFile** result) override;
