@@ -26,6 +26,7 @@
 #include "service/storage/file_list.h"
 #include "service/storage/held_work_env.h"
 #include "service/storage/key_codec.h"
+#include "service/storage/lock_owner.h"
 #include "service/storage/log_env.h"
 #include "service/storage/overlay_env.h"
 #include "service/storage/timed_env.h"
@@ -248,9 +249,15 @@ absl::Status Database::CheckBeforeOpening() const {
 
 absl::Status Database::ToOpenStatus(const leveldb::Status& status) const {
   const std::string doing = absl::StrCat("opening the database in ", options_.directory);
-  if (!absl::StartsWith(status.ToString(), "IO error: lock ")) return ToStatus(status, doing);
+  const std::string message = status.ToString();
+  if (!absl::StartsWith(message, "IO error: lock ")) return ToStatus(status, doing);
+  // LevelDB tells this process apart, which must not look.
+  const bool is_own = absl::StrContains(message, "already held by process");
   return absl::FailedPreconditionError(
-      absl::StrCat(doing, ": another process has it open (", status.ToString(), ")"));
+      absl::StrCat(doing, ": ",
+                   is_own ? "this process has it open already"
+                          : DescribeLockOwner(absl::StrCat(options_.directory, "/LOCK")),
+                   " (", message, ")"));
 }
 
 absl::Status Database::OpenLevelDb(bool create) {

@@ -52,7 +52,7 @@ class MemorySequence : public leveldb::SequentialFile {
 
 class ReadLock : public leveldb::FileLock {};
 
-leveldb::Status ErrnoStatus(const std::string& path, int error) {
+leveldb::Status LockErrorStatus(const std::string& path, int error) {
   return leveldb::Status::IOError(path, std::strerror(error));
 }
 
@@ -65,14 +65,14 @@ bool IsReadOnly(const std::string& path) {
 // descriptor, or -1 if there is no file to lock.
 leveldb::Status LockAgainstWriters(const std::string& path, int* file) {
   *file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (*file < 0) return errno == ENOENT ? leveldb::Status::OK() : ErrnoStatus(path, errno);
+  if (*file < 0) return errno == ENOENT ? leveldb::Status::OK() : LockErrorStatus(path, errno);
   struct flock lock = {};
   lock.l_type = F_RDLCK;
   lock.l_whence = SEEK_SET;
   if (fcntl(*file, F_SETLK, &lock) == 0) return leveldb::Status::OK();
   const int error = errno;
   close(*file);
-  return ErrnoStatus("lock " + path, error);
+  return LockErrorStatus("lock " + path, error);
 }
 
 }  // namespace

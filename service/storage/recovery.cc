@@ -22,6 +22,7 @@
 #include "service/storage/backup_file.h"
 #include "service/storage/catalog.h"
 #include "service/storage/key_codec.h"
+#include "service/storage/lock_owner.h"
 #include "service/storage/record_codec.h"
 #include "service/storage/sidecar_facts.h"
 #include "service/storage/sync_directory.h"
@@ -112,11 +113,15 @@ class SourceLock {
  public:
   static absl::StatusOr<SourceLock> Take(const std::string& directory) {
     leveldb::FileLock* lock = nullptr;
-    const auto locked = leveldb::Env::Default()->LockFile(directory + "/LOCK", &lock);
+    const std::string path = directory + "/LOCK";
+    const auto locked = leveldb::Env::Default()->LockFile(path, &lock);
     if (locked.ok()) return SourceLock(lock);
-    return absl::FailedPreconditionError(absl::StrCat("another process has the database in ",
-                                                      directory, " open (", locked.ToString(),
-                                                      "): stop it first"));
+    // LevelDB tells this process apart, which must not look.
+    const bool is_own = absl::StrContains(locked.ToString(), "already held by process");
+    return absl::FailedPreconditionError(
+        absl::StrCat("the database in ", directory, ": ",
+                     is_own ? "this process has it open" : DescribeLockOwner(path), " (",
+                     locked.ToString(), "): stop it first"));
   }
   ~SourceLock() {
     if (lock_ != nullptr) leveldb::Env::Default()->UnlockFile(lock_);

@@ -237,12 +237,12 @@ TEST_F(StorageOnDiskTest, B85_AfterAWriteThatWasCutShortItReopensWithAllBeforeIt
   EXPECT_TRUE((*storage)->CheckInvariants().ok());
 }
 
-TEST_F(StorageOnDiskTest, ASecondProcessIsRefusedAndSaysWhy) {
+TEST_F(StorageOnDiskTest, ASecondOpeningIsRefusedAndSaysWhy) {
   const auto first = Open();
   ASSERT_TRUE(first.ok());
   const auto second = Open();
   EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(second.status().message()), HasSubstr("another process"));
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr("this process has it open"));
 }
 
 // Field report B87: files cut short are noticed, not served as if whole.
