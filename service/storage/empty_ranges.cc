@@ -12,7 +12,7 @@ namespace {
 // taken or begun since. A look takes its snapshot under the same lock under which it asks for
 // a range, so the range is true of the snapshot as well.
 
-constexpr size_t kTableAndNumber = 9;
+constexpr size_t kNumberedBytes = 9;
 
 // After every key.
 const char kAfterAll[] = "\xff";
@@ -20,7 +20,7 @@ const char kAfterAll[] = "\xff";
 // The table and number that a key is in, as one that can be compared.
 uint64_t NumberOf(absl::string_view key) {
   uint64_t number = 0;
-  for (size_t i = 1; i < kTableAndNumber; ++i) {
+  for (size_t i = 1; i < kNumberedBytes; ++i) {
     number = number << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0);
   }
   return number;

@@ -9,6 +9,7 @@
 #include "service/storage/change_tap.h"
 #include "service/storage/commit_queue.h"
 #include "service/storage/database.h"
+#include "service/storage/directory_mark.h"
 #include "service/storage/housekeeper.h"
 #include "service/storage/invariants.h"
 #include "service/storage/item_reader.h"
@@ -24,7 +25,8 @@ namespace ttl {
 // the queue commits what it holds while all that it works on is still there.
 struct Storage::Parts {
   Parts(const StorageOptions& options, std::unique_ptr<Database> opened)
-      : database(std::move(opened)),
+      : unmarked_directory(options.env == nullptr ? options.directory : ""),
+        database(std::move(opened)),
         cache(options.record_cache_bytes),
         reader(*database, cache),
         queue(options, {*database, cache, catalog, marks, due_changes, tallies, graveyard, reader,
@@ -39,6 +41,13 @@ struct Storage::Parts {
                       if (log) log(StorageOptions::LogLevel::kWarning, line);
                     }) {}
 
+  // Marks the directory as soon as there is something to lose.
+  void MarkOnceUsed() {
+    if (unmarked_directory.empty() || sidecar_state.IsNew().value_or(true)) return;
+    MarkUsed(std::exchange(unmarked_directory, ""));
+  }
+
+  std::string unmarked_directory;  // empty: nothing to do
   std::unique_ptr<Database> database;
   RecordCache cache;
   ItemReader reader;
@@ -65,6 +74,7 @@ Storage::~Storage() = default;
 
 absl::StatusOr<std::unique_ptr<Storage>> Storage::Open(const StorageOptions& options) {
   TTL_RETURN_IF_ERROR(CheckFinished(options.directory));
+  if (options.env == nullptr) TTL_RETURN_IF_ERROR(CheckNotEmptied(options.directory));
   TTL_ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(options));
   auto parts = std::make_unique<Parts>(options, std::move(database));
   TTL_RETURN_IF_ERROR(parts->catalog.Load(*parts->database));
@@ -103,7 +113,11 @@ absl::Status Storage::ReportHealth() const {
 }
 
 std::vector<std::string> Storage::Problems() const { return parts_->catalog.Problems(); }
-bool Storage::RunHousekeeping() { return parts_->housekeeper.RunOnce(); }
+
+bool Storage::RunHousekeeping() {
+  parts_->MarkOnceUsed();
+  return parts_->housekeeper.RunOnce();
+}
 
 absl::Status Storage::CheckInvariants() const {
   return ttl::CheckInvariants(*parts_->database, parts_->catalog, parts_->tallies);

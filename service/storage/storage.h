@@ -32,7 +32,8 @@ class Storage {
  public:
   // Opens or creates the database. FAILED_PRECONDITION if another process has
   // it open or if it was written by a newer format; DATA_LOSS if files are
-  // missing or damaged; UNAVAILABLE for other errors of the file system. One on a volume
+  // missing or damaged, or the directory was emptied (as far as that is known, see
+  // directory_mark.h); UNAVAILABLE for other errors of the file system. One on a volume
   // that takes no writes, being full, read-only or broken, is opened for reads: see
   // WriteHealth.
   static absl::StatusOr<std::unique_ptr<Storage>> Open(const StorageOptions& options);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "service/storage/recovery.h"
 #include "service/storage/storage.h"
 #include "tests/testing/storage_for_test.h"
 #include "tests/testing/temp_dir.h"
@@ -110,6 +111,42 @@ TEST_F(LostDirectoryTest, AnEmptiedDirectoryIsNotTakenForANewOne) {
   }
   EXPECT_FALSE(std::filesystem::exists(data_ + "/CURRENT"));
   EXPECT_TRUE(IsTracked("before"));
+}
+
+void EmptyDirectory(const std::string& directory) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    std::filesystem::remove_all(entry.path());
+  }
+}
+
+TEST_F(LostDirectoryTest, AStartInAnEmptiedDirectoryMakesNoNewDatabaseUnasked) {
+  storage_->RunHousekeeping();
+  storage_.reset();
+  EmptyDirectory(data_);
+  StorageOptions options;
+  options.directory = data_;
+  const absl::Status refused = Storage::Open(options).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("emptied"));
+  EXPECT_TRUE(std::filesystem::is_empty(data_));
+  // Asked for, it is paused and in doubt.
+  ASSERT_TRUE(ReplaceDamaged(options, std::string(refused.message()), kTestNow).ok());
+  const auto replaced = Storage::Open(options);
+  ASSERT_TRUE(replaced.ok()) << replaced.status();
+  EXPECT_TRUE((*replaced)->data_trust().in_doubt());
+  EXPECT_TRUE((*replaced)->containers().PauseOfAll().has_value());
+}
+
+TEST_F(LostDirectoryTest, ADirectoryThatIsMadeAnewIsANewOne) {
+  storage_->RunHousekeeping();
+  storage_.reset();
+  std::filesystem::remove_all(data_);
+  StorageOptions options;
+  options.directory = data_;
+  EXPECT_TRUE(Storage::Open(options).ok());
+  // It was not used yet, so that nothing was lost.
+  EmptyDirectory(data_);
+  EXPECT_TRUE(Storage::Open(options).ok());
 }
 
 // Without it another process could open the same data.
