@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "service/core/container.h"
 #include "service/core/policy_effect.h"
 #include "service/core/status_macros.h"
@@ -74,17 +75,18 @@ void MaintenanceService::AddMethods(MethodTable& table) {
   table.Add("GetSourcePosition", *this, &MaintenanceService::GetPosition);
   table.Add("SetSourcePosition", *this, &MaintenanceService::SetPosition);
   table.AddSource<v1::PreviewContainerRequest, v1::PreviewContainerResponse>(
-      "PreviewContainer", maintenance_, [this](const v1::PreviewContainerRequest& request) {
+      "PreviewContainer", maintenance_, parts_.stall_limit,
+      [this](const v1::PreviewContainerRequest& request) {
         LowerPriority();
         return OpenPreview(request);
       });
   table.AddSource<v1::VerifyDataRequest, v1::VerifyDataResponse>(
-      "VerifyData", maintenance_, [this](const v1::VerifyDataRequest&) {
+      "VerifyData", maintenance_, parts_.stall_limit, [this](const v1::VerifyDataRequest&) {
         LowerPriority();
         return OpenVerification();
       });
   table.AddSource<v1::BackUpDataRequest, v1::BackUpDataResponse>(
-      "BackUpData", maintenance_, [this](const v1::BackUpDataRequest&) {
+      "BackUpData", maintenance_, parts_.stall_limit, [this](const v1::BackUpDataRequest&) {
         LowerPriority();
         return OpenBackup();
       });
@@ -205,7 +207,9 @@ absl::StatusOr<MessageSource<v1::VerifyDataResponse>> MaintenanceService::OpenVe
           sent = PaceClock::now(),
           finished = false](v1::VerifyDataResponse& message) mutable -> absl::StatusOr<SourceStep> {
     if (finished) return SourceStep::kEnd;
-    finished = !verifier->Step();
+    const Verifier::Next next = verifier->Step();
+    if (next == Verifier::Next::kPause) absl::SleepFor(Verifier::kPause);
+    finished = next == Verifier::Next::kEnd;
     if (!finished && PaceClock::now() - sent < kProgressInterval) return SourceStep::kAgain;
     sent = PaceClock::now();
     message.set_records(verifier->records());

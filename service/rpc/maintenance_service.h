@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "service/core/adoption_preview.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/reconciliation_board.h"
@@ -34,6 +35,8 @@ class MaintenanceService final : public RpcService {
     AdoptionPreviewer preview;  // empty if none is
     // Called when the data is no longer in doubt. Must not block. May be empty.
     std::function<void()> on_whole;
+    // A client that takes nothing of a stream for so long loses it.
+    absl::Duration stall_limit = absl::Seconds(30);
   };
 
   explicit MaintenanceService(Parts parts) : parts_(std::move(parts)) {}

@@ -60,8 +60,9 @@ void MethodTable::AddByteStream(const std::string& name, NewExchange new_exchang
 }
 
 void MethodTable::AddByteSource(const std::string& name, CallWorker& thread,
-                                SourceMethod::Open open) {
-  Add(name, std::make_unique<SourceMethod>(queue_, endpoint_, Find(name), thread, std::move(open)));
+                                absl::Duration stall_limit, SourceMethod::Open open) {
+  Add(name, std::make_unique<SourceMethod>(queue_, endpoint_, Find(name), thread, stall_limit,
+                                           std::move(open)));
 }
 
 void MethodTable::Add(const std::string& name, std::unique_ptr<QueuedMethod> method) {

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "service/rpc/byte_service.h"
 #include "service/rpc/call_queue.h"
 #include "service/rpc/call_step.h"
@@ -67,17 +68,20 @@ class MethodTable final : private CallStep {
   }
 
   // A stream of responses that `thread` makes. `open` is a function of (const Request&)
-  // that returns a StatusOr of a MessageSource<Response>.
+  // that returns a StatusOr of a MessageSource<Response>. A client that takes no message for
+  // `stall_limit` loses the stream.
   template <typename Request, typename Response, typename Open>
-  void AddSource(const std::string& name, CallWorker& thread, Open open) {
+  void AddSource(const std::string& name, CallWorker& thread, absl::Duration stall_limit,
+                 Open open) {
     CheckTypes(name, Request::default_instance(), Response::default_instance());
-    AddByteSource(name, thread, [open](grpc::ByteBuffer& bytes) -> absl::StatusOr<ByteSource> {
-      Request request;
-      if (!ParseMessage(bytes, request)) return UnparsableRequest();
-      absl::StatusOr<MessageSource<Response>> source = open(request);
-      if (!source.ok()) return source.status();
-      return MakeByteSource(*std::move(source));
-    });
+    AddByteSource(name, thread, stall_limit,
+                  [open](grpc::ByteBuffer& bytes) -> absl::StatusOr<ByteSource> {
+                    Request request;
+                    if (!ParseMessage(bytes, request)) return UnparsableRequest();
+                    absl::StatusOr<MessageSource<Response>> source = open(request);
+                    if (!source.ok()) return source.status();
+                    return MakeByteSource(*std::move(source));
+                  });
   }
 
   // The same for methods whose messages are handled as bytes.
@@ -154,7 +158,8 @@ class MethodTable final : private CallStep {
   void AddHandled(const std::string& name, int waiting_calls, MessageHandler handler);
   void AddHandledByWorker(const std::string& name, MessageHandler handler);
   void AddHandledStream(const std::string& name, MessageHandler handler);
-  void AddByteSource(const std::string& name, CallWorker& thread, SourceMethod::Open open);
+  void AddByteSource(const std::string& name, CallWorker& thread, absl::Duration stall_limit,
+                     SourceMethod::Open open);
   NewExchange NewMessageExchange(const std::string& name, MessageHandler handler) const;
 
   // Each ends the process if it does not hold.

@@ -11,6 +11,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "service/rpc/byte_service.h"
 #include "service/rpc/call_counters.h"
 #include "service/rpc/call_queue.h"
@@ -33,8 +34,9 @@ using MessageSource = absl::AnyInvocable<absl::StatusOr<SourceStep>(Response&)>;
 using ByteSource = MessageSource<grpc::ByteBuffer>;
 
 // A method with a stream of responses, each of which takes work: it is done by a worker,
-// one message ahead of the client at most. On one queue; for its thread, but for
-// construction and destruction while that does not run.
+// one message ahead of the client at most. A client that takes no message for the stall limit,
+// or up to twice as long, loses its stream, since others may wait for what it holds. On one
+// queue; for its thread, but for construction and destruction while that does not run.
 class SourceMethod final : public QueuedMethod {
  public:
   // Begins the work of a call; on the worker, as all calls of the source and its end.
@@ -43,7 +45,8 @@ class SourceMethod final : public QueuedMethod {
   // Streams are counted and admitted as the method of `method`'s name. `service`, whose
   // method it is, and `worker` must outlive the calls.
   SourceMethod(CallQueue& queue, ByteService& service,
-               const google::protobuf::MethodDescriptor& method, CallWorker& worker, Open open);
+               const google::protobuf::MethodDescriptor& method, CallWorker& worker,
+               absl::Duration stall_limit, Open open);
   ~SourceMethod() override;
 
   void EndStreams(const absl::Status& status) override;
@@ -58,6 +61,7 @@ class SourceMethod final : public QueuedMethod {
   ByteService& service_;
   const google::protobuf::MethodDescriptor& method_;
   CallWorker& worker_;
+  const absl::Duration stall_limit_;
   MethodCounter& counter_;
   const MethodGate gate_;
   const Open open_source_;

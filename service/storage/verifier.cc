@@ -1,11 +1,9 @@
 #include "service/storage/verifier.h"
 
-#include <optional>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "service/core/status_macros.h"
 #include "service/storage/invariants.h"
 #include "service/storage/key_codec.h"
 #include "service/storage/record_codec.h"
@@ -15,54 +13,47 @@ namespace {
 
 constexpr size_t kRecordsPerStep = 2000;
 
-// A change is seen by readers a moment after it is in the database.
-constexpr int kLooks = 3;
-constexpr absl::Duration kBetweenLooks = absl::Milliseconds(50);
-
-// Whether `look` finds something wrong each time. UNAVAILABLE counts as nothing wrong.
-template <typename Look>
-std::optional<std::string> Confirm(Look look) {
-  absl::Status status = look();
-  for (int i = 1; i < kLooks && !status.ok(); ++i) {
-    absl::SleepFor(kBetweenLooks);
-    status = look();
-  }
-  if (status.ok() || absl::IsUnavailable(status)) return std::nullopt;
-  return std::string(status.message());
-}
+// At what seems wrong: at once, because the record may have changed since it was read, and
+// then, after pauses, because the change may not have been seen everywhere.
+constexpr int kLooks = 4;
 
 }  // namespace
 
-// The numbers that keys may be under, as of the beginning of a step.
-struct Verifier::Living {
-  explicit Living(const Catalog& catalog) {
-    for (const ContainerPtr& container : catalog.All()) {
-      if (container->index_number != 0) by_index[container->index_number] = container->number;
-    }
+Verifier::Next Verifier::Step() {
+  knows_owners_ = false;
+  if (suspects_.empty()) {
+    more_ = Read(suspects_);
+    suspects_ = LookAt(LookAt(std::move(suspects_)));
+    looks_ = 2;
+  } else {
+    suspects_ = LookAt(std::move(suspects_));
+    ++looks_;
   }
-  absl::flat_hash_map<uint64_t, uint64_t> by_index;  // number of the container
-};
+  if (!suspects_.empty() && looks_ < kLooks) return Next::kPause;
+  for (const Record& record : std::exchange(suspects_, {})) {
+    if (!absl::IsUnavailable(record.status)) Add(std::string(record.status.message()));
+  }
+  return more_ ? Next::kStep : Next::kEnd;
+}
 
-bool Verifier::Step() {
+// Returns whether there are more. Copies them, so that no cursor is held while they are
+// looked at.
+bool Verifier::Read(Records& records) {
   if (position_.empty()) {
     for (std::string& problem : catalog_.Problems()) Add(std::move(problem));
   }
-  const Living living(catalog_);
-  // Copied, so that no cursor is held while records are looked at.
-  std::vector<std::pair<std::string, std::string>> read;
   bool more = false;
   absl::Status status;
   {
     auto cursor = database_.WalkPrefix("", position_);
-    for (; cursor.Valid() && read.size() < kRecordsPerStep; cursor.Next()) {
-      read.emplace_back(cursor.key(), cursor.value());
+    for (; cursor.Valid() && records.size() < kRecordsPerStep; cursor.Next()) {
+      records.push_back({std::string(cursor.key()), std::string(cursor.value()), {}});
     }
     status = cursor.status();
     more = cursor.Valid();
   }
-  for (const auto& [key, value] : read) Check(living, key, value);
-  records_ += static_cast<int64_t>(read.size());
-  if (!read.empty()) position_ = read.back().first + '\0';
+  records_ += static_cast<int64_t>(records.size());
+  if (!records.empty()) position_ = records.back().key + '\0';
   if (status.ok()) return more;
   if (!absl::IsDataLoss(status)) {
     Add(std::string(status.message()));
@@ -72,71 +63,82 @@ bool Verifier::Step() {
   return !position_.empty();
 }
 
-void Verifier::Check(const Living& living, absl::string_view key, absl::string_view value) {
-  switch (key[0]) {
+// Returns those with which something seems wrong.
+Verifier::Records Verifier::LookAt(Records records) {
+  Records wrong;
+  for (Record& record : records) {
+    record.status = Look(record);
+    if (!record.status.ok()) wrong.push_back(std::move(record));
+  }
+  return wrong;
+}
+
+absl::Status Verifier::Look(Record& record) {
+  switch (record.key[0]) {
     case kItemTable:
-      return CheckItem(living, std::string(key), std::string(value));
+      return LookAtItem(record);
     case kIndexTable:
-      return CheckEntry(living, std::string(key));
+      return LookAtEntry(record);
     case kTotalsTable:
-      if (const auto totals = DecodeTotals(value); !totals.ok()) {
-        Add(std::string(totals.status().message()));
-      }
-      return;
+      return DecodeTotals(*record.value).status();
     default:
-      return;  // containers are among the problems of the catalog; facts are read when used
+      return absl::OkStatus();  // containers are among the problems of the catalog; facts are
+                                // read when used
   }
 }
 
-void Verifier::CheckItem(const Living& /*living*/, const std::string& key,
-                         const std::string& value) {
-  const uint64_t number = DecodeNumber(key).value_or(0);
-  std::optional<std::string> bytes = value;
-  const auto problem = Confirm([&]() -> absl::Status {
-    const ContainerPtr container = catalog_.Find(number);
-    if (bytes.has_value() && container != nullptr) {
-      const auto item = DecodeStoredItem(*bytes);
-      const absl::Status checked =
-          item.ok() ? ttl::CheckItem(database_, *container, key, *item) : item.status();
-      if (checked.ok()) return checked;
-      auto again = database_.Get(key);
-      if (!again.ok()) return again.status();
-      const bool changed = *again != bytes;
-      bytes = *std::move(again);
-      return changed ? absl::UnavailableError("it changed meanwhile") : checked;
-    }
-    if (!bytes.has_value()) return absl::OkStatus();
-    const auto purged = database_.Get(PurgeKey(number));
-    if (!purged.ok()) return purged.status();
-    if (purged->has_value()) return absl::OkStatus();
-    auto again = database_.Get(key);
-    if (!again.ok()) return again.status();
-    bytes = *std::move(again);
-    if (!bytes.has_value()) return absl::OkStatus();
-    return absl::InternalError("an item is in a container that does not exist");
-  });
-  if (problem.has_value()) Add(*problem);
+absl::Status Verifier::LookAtItem(Record& record) const {
+  if (!record.value.has_value()) return absl::OkStatus();
+  const ContainerPtr container = catalog_.Find(DecodeNumber(record.key).value_or(0));
+  if (container == nullptr) return LookAtUnowned(record);
+  const auto item = DecodeStoredItem(*record.value);
+  const absl::Status checked =
+      item.ok() ? CheckItem(database_, *container, record.key, *item) : item.status();
+  if (checked.ok()) return checked;
+  TTL_ASSIGN_OR_RETURN(auto again, database_.Get(record.key));
+  const bool changed = again != record.value;
+  record.value = std::move(again);
+  return changed ? absl::UnavailableError("it changed meanwhile") : checked;
 }
 
-void Verifier::CheckEntry(const Living& living, const std::string& key) {
-  const uint64_t index = DecodeNumber(key).value_or(0);
-  const auto problem = Confirm([&]() -> absl::Status {
-    const auto entry = database_.Get(key);
-    if (!entry.ok()) return entry.status();
-    if (!entry->has_value()) return absl::OkStatus();  // moved, or done with
-    const auto known = living.by_index.find(index);
-    const ContainerPtr container =
-        known == living.by_index.end() ? nullptr : catalog_.Find(known->second);
-    if (container != nullptr && container->index_number == index) {
-      return ttl::CheckEntry(database_, *container, key);
-    }
-    // Of an index that is gone, or newer than this step.
-    const auto purged = database_.Get(PurgeKey(index));
-    if (!purged.ok()) return purged.status();
-    if (purged->has_value() || Living(catalog_).by_index.contains(index)) return absl::OkStatus();
-    return absl::InternalError("an entry is in an index that does not exist");
-  });
-  if (problem.has_value()) Add(*problem);
+absl::Status Verifier::LookAtUnowned(Record& record) const {
+  TTL_ASSIGN_OR_RETURN(const auto purged,
+                       database_.Get(PurgeKey(DecodeNumber(record.key).value_or(0))));
+  if (purged.has_value()) return absl::OkStatus();
+  TTL_ASSIGN_OR_RETURN(record.value, database_.Get(record.key));
+  if (!record.value.has_value()) return absl::OkStatus();
+  return absl::InternalError("an item is in a container that does not exist");
+}
+
+absl::Status Verifier::LookAtEntry(const Record& record) {
+  TTL_ASSIGN_OR_RETURN(const auto entry, database_.Get(record.key));
+  if (!entry.has_value()) return absl::OkStatus();  // moved, or done with
+  const uint64_t index = DecodeNumber(record.key).value_or(0);
+  ContainerPtr container = OwnerOf(index);
+  if (container == nullptr) {
+    TTL_ASSIGN_OR_RETURN(const auto purged, database_.Get(PurgeKey(index)));
+    if (purged.has_value()) return absl::OkStatus();  // it is gone
+    LearnOwners();                                    // it may be newer
+    container = OwnerOf(index);
+  }
+  if (container != nullptr) return CheckEntry(database_, *container, record.key);
+  return absl::InternalError("an entry is in an index that does not exist");
+}
+
+// Null if none is known to have this index.
+ContainerPtr Verifier::OwnerOf(uint64_t index) {
+  const auto owner = owners_.find(index);
+  if (owner == owners_.end()) return nullptr;
+  ContainerPtr container = catalog_.Find(owner->second);
+  return container != nullptr && container->index_number == index ? container : nullptr;
+}
+
+void Verifier::LearnOwners() {
+  if (std::exchange(knows_owners_, true)) return;
+  owners_.clear();
+  for (const ContainerPtr& container : catalog_.All()) {
+    if (container->index_number != 0) owners_[container->index_number] = container->number;
+  }
 }
 
 // Goes on behind what cannot be read: with the next container or index, or, where that

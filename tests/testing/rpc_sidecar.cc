@@ -65,9 +65,14 @@ void RpcSidecar::Start() {
       ExpiryService::Parts{*storage_, *guarded_clock_, clock_, board_, counters_, usage_, *limit_,
                            *trust_},
       std::move(expiry_options));
-
-  maintenance_service_ = std::make_unique<MaintenanceService>(MaintenanceService::Parts{
-      *storage_, *guarded_clock_, reconciliations_, /*has_store=*/false, {}, {}});
+  maintenance_service_ = std::make_unique<MaintenanceService>(
+      MaintenanceService::Parts{.storage = *storage_,
+                                .clock = *guarded_clock_,
+                                .reconciliations = reconciliations_,
+                                .has_store = false,
+                                .preview = nullptr,
+                                .on_whole = nullptr,
+                                .stall_limit = options_.stall_limit});
 
   grpc::ServerBuilder builder;
   const std::initializer_list<RpcService*> services = {container_service_.get(),
@@ -112,8 +117,8 @@ void RpcSidecar::Stop() {
   worker_.reset();
   server_.reset();
   served_.clear();
-  maintenance_service_.reset();
-  container_service_.reset();  // listens to the storage, which may be closed next
+  maintenance_service_.reset();  // ends what its thread has begun
+  container_service_.reset();    // listens to the storage, which may be closed next
 }
 
 void RpcSidecar::EndStreams() {

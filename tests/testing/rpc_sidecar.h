@@ -56,7 +56,8 @@ class RpcSidecar {
     absl::Duration adoption_grace;
     std::optional<double> max_deletes_per_second;
     std::optional<double> container_max_deletes_per_second;
-    Roles roles = Roles::All();  // of all who call
+    Roles roles = Roles::All();                      // of all who call
+    absl::Duration stall_limit = absl::Seconds(30);  // of streams of the maintenance service
   };
 
   explicit RpcSidecar(Options options);
