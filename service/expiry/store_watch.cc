@@ -65,6 +65,7 @@ absl::Status StoreWatch::TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>
         [&](auto done) { sidecar_state_.SaveStoreId(info->store_id(), std::move(done)); }));
     trust_.Confirm(info->store_id());
   }
+  trust_.Meet(info->store_id());
   state_.TakeInfo(*info, *sent_, now);
   if (const std::string doubt = DoubtOf(); !doubt.empty()) {
     log_.Log(spdlog::level::err, "doubt", absl::StrCat("deletes are suspended: ", doubt),

@@ -55,18 +55,26 @@ Done<std::vector<Outcome>> FillResults(Response& response, DoneStatus done) {
 }  // namespace
 
 ItemCalls::ItemCalls(const Containers& containers, Items& items, const GuardedClock& clock,
-                     CheckCounters& counters, absl::Duration adoption_grace)
+                     const StoreTrust& store, CheckCounters& counters,
+                     absl::Duration adoption_grace)
     : containers_(containers),
       items_(items),
       clock_(clock),
+      store_(store),
       counters_(counters),
       adoption_grace_(adoption_grace) {}
+
+std::string ItemCalls::Doubt() const {
+  if (items_.trust().in_doubt()) return items_.trust().doubt();
+  return store_.is_unconfirmed() ? "the primary store has to be confirmed" : "";
+}
 
 absl::Status ItemCalls::Check(const CheckRequest& request, CheckAnswers& answers) const {
   TTL_RETURN_IF_ERROR(ValidateChecks(request));
   TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
                        FindContainer(containers_, request.container()));
   const auto find = [&](absl::Span<const KeyView> keys, std::vector<FoundTimes>& times) {
+    if (store_.is_unconfirmed()) return times.assign(keys.size(), FoundTimes(std::nullopt));
     items_.FindTimes(container->number, keys, times);
   };
   int64_t impossible = 0;
@@ -84,9 +92,9 @@ absl::Status ItemCalls::Get(const v1::GetItemRequest& request,
   TTL_ASSIGN_OR_RETURN(const std::optional<TrackedItem> item, items_.Find(container->number, key));
   const absl::Time now = clock_.Read().now;
   if (!item.has_value() || !IsLive(*container, *item, now)) {
-    return ItemNotFound(key, items_.trust().doubt());
+    return ItemNotFound(key, Doubt());
   }
-  response.set_data_in_doubt(items_.trust().in_doubt());
+  response.set_data_in_doubt(!Doubt().empty());
   *response.mutable_item() = MakeItemView(*container, key, item->version, now);
   *response.mutable_judged_at() = ttl::ToProto(now);
   return absl::OkStatus();
@@ -101,7 +109,7 @@ absl::Status ItemCalls::List(const v1::ListItemsRequest& request,
   const auto list = [&](const std::optional<ItemKey>& from, size_t limit) {
     return items_.List(container->number, from, limit);
   };
-  response.set_data_in_doubt(items_.trust().in_doubt());
+  response.set_data_in_doubt(!Doubt().empty());
   return FillItemPage(*container, list, after, page_size, request.show_expired(), clock_.Read().now,
                       response);
 }

@@ -1,9 +1,12 @@
 #ifndef TTL_SERVICE_RPC_ITEM_CALLS_H_
 #define TTL_SERVICE_RPC_ITEM_CALLS_H_
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "service/core/guarded_clock.h"
+#include "service/core/store_trust.h"
 #include "service/rpc/check_answers.h"
 #include "service/rpc/check_counters.h"
 #include "service/rpc/check_request.h"
@@ -22,7 +25,7 @@ class ItemCalls {
   // All must outlive this.
   // `adoption_grace`: how long what is due already when it is adopted waits for its delete.
   ItemCalls(const Containers& containers, Items& items, const GuardedClock& clock,
-            CheckCounters& counters, absl::Duration adoption_grace);
+            const StoreTrust& store, CheckCounters& counters, absl::Duration adoption_grace);
 
   CheckCounters& counters() { return counters_; }
 
@@ -39,9 +42,13 @@ class ItemCalls {
                DoneStatus done);
 
  private:
+  // Why what is tracked may not be whole, or not of the store connected now; empty if it is.
+  std::string Doubt() const;
+
   const Containers& containers_;
   Items& items_;
   const GuardedClock& clock_;
+  const StoreTrust& store_;
   CheckCounters& counters_;
   const absl::Duration adoption_grace_;
 };

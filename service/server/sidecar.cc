@@ -191,8 +191,8 @@ struct Services {
            MaintenanceService::Parts maintenance_parts)
       : container(parts.storage.containers(), parts.storage.tallies(), parts.clock, parts.usage,
                   container_options),
-        item_calls(parts.storage.containers(), parts.storage.items(), parts.clock, counters,
-                   container_options.policy_grace),
+        item_calls(parts.storage.containers(), parts.storage.items(), parts.clock, parts.trust,
+                   counters, container_options.policy_grace),
         item(item_calls),
         expiry(parts, std::move(expiry_options)),
         maintenance(std::move(maintenance_parts)) {}

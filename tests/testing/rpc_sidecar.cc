@@ -58,8 +58,9 @@ void RpcSidecar::Start() {
   expiry_options.on_change = [this] { ++changes_; };
   container_service_ = std::make_unique<ContainerService>(
       storage_->containers(), storage_->tallies(), *guarded_clock_, usage_, options_.containers);
-  item_calls_ = std::make_unique<ItemCalls>(storage_->containers(), storage_->items(),
-                                            *guarded_clock_, counters_, options_.adoption_grace);
+  item_calls_ =
+      std::make_unique<ItemCalls>(storage_->containers(), storage_->items(), *guarded_clock_,
+                                  *trust_, counters_, options_.adoption_grace);
   item_service_ = std::make_unique<ItemService>(*item_calls_);
   expiry_service_ = std::make_unique<ExpiryService>(
       ExpiryService::Parts{*storage_, *guarded_clock_, clock_, board_, counters_, usage_, *limit_,

@@ -221,5 +221,19 @@ TEST(SweeperDoubtTest, AnotherStoreIsSentNothingUntilItIsConfirmed) {
   EXPECT_EQ(h.store.Count("c"), 0);
 }
 
+// Then nobody is judged by what is tracked either.
+TEST(SweeperDoubtTest, AnotherStoreHasToBeConfirmedUntilTheOwnOneIsBack) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.Step();
+  EXPECT_FALSE(h.trust->is_unconfirmed());
+  h.store.SetStoreId("another store");
+  h.SweepFor(absl::Minutes(1));
+  EXPECT_TRUE(h.trust->is_unconfirmed());
+  h.store.SetStoreId("fake-store");
+  h.SweepFor(absl::Minutes(1));
+  EXPECT_FALSE(h.trust->is_unconfirmed());
+}
+
 }  // namespace
 }  // namespace ttl

@@ -1,0 +1,66 @@
+// What is tracked belongs to one store. While another one may be connected, nobody is judged
+// by it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "tests/testing/rpc_sidecar.h"
+
+namespace ttl {
+namespace {
+
+using ::testing::HasSubstr;
+
+class UnconfirmedStoreTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(sidecar_.Create(60).ok());
+    ASSERT_TRUE(sidecar_.Track("expired", sidecar_.Now() - 100).ok());
+    ASSERT_TRUE(sidecar_.Track("live", sidecar_.Now()).ok());
+    sidecar_.trust().Confirm("ours");
+    ASSERT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
+  }
+
+  v1::Visibility CheckCarrying(const std::string& id, int64_t ts) {
+    v1::CheckVisibilityRequest request;
+    request.set_container("c");
+    v1::VisibilityCheck& check = *request.add_checks();
+    check.set_partition_key("p");
+    check.set_id(id);
+    check.set_ts(ts);
+    const auto response = Call(sidecar_.items(), &v1::ItemService::Stub::CheckVisibility, request);
+    return response.ok() ? response->visibilities(0) : v1::VISIBILITY_UNSPECIFIED;
+  }
+
+  void ExpectOnlyCarriedStateCounts() {
+    EXPECT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_UNTRACKED);
+    EXPECT_EQ(sidecar_.Check("live"), v1::VISIBILITY_UNTRACKED);
+    EXPECT_EQ(CheckCarrying("live", sidecar_.Now() - 100), v1::VISIBILITY_EXPIRED);
+    EXPECT_EQ(CheckCarrying("expired", sidecar_.Now() - 10), v1::VISIBILITY_VISIBLE);
+    EXPECT_THAT(sidecar_.Get("expired").status().message(), HasSubstr("has to be confirmed"));
+  }
+
+  RpcSidecar sidecar_;
+};
+
+TEST_F(UnconfirmedStoreTest, WhileTheStoreIsInDoubtOnlyCarriedStateCounts) {
+  sidecar_.trust().Doubt("the store answered NOT_FOUND 1000 times in a row");
+  ExpectOnlyCarriedStateCounts();
+  sidecar_.trust().Confirm("ours");
+  EXPECT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
+}
+
+TEST_F(UnconfirmedStoreTest, WhileAnotherStoreIsConnectedOnlyCarriedStateCounts) {
+  sidecar_.trust().Meet("another");
+  ExpectOnlyCarriedStateCounts();
+  sidecar_.trust().Meet("ours");
+  EXPECT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
+  sidecar_.trust().Meet("another");
+  sidecar_.trust().Confirm("another");
+  EXPECT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
+}
+
+}  // namespace
+}  // namespace ttl
