@@ -154,6 +154,7 @@ class AsyncStreamMethod::Call final {
     method_.queue_.BeginWork();
     bytes_ahead_ += message.bytes;
     ahead_.push_back(std::move(next_));
+    message.exchange->SetCall(context_);
     message.exchange->Handle([this, &message](const absl::Status& status) {
       message.code = status.code();
       if (method_.queue_.IsOwnThread()) {

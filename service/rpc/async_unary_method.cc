@@ -69,6 +69,7 @@ class AsyncUnaryMethod::Call final : public CallStep {
     }
     unparsable_ = !exchange_->Read(request_);
     if (unparsable_) return End(UnparsableRequest());
+    exchange_->SetCall(*context_);
     exchange_->Handle([this](absl::Status status) { End(std::move(status)); });
   }
 

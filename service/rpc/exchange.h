@@ -1,6 +1,7 @@
 #ifndef TTL_SERVICE_RPC_EXCHANGE_H_
 #define TTL_SERVICE_RPC_EXCHANGE_H_
 
+#include <grpcpp/server_context.h>
 #include <grpcpp/support/byte_buffer.h>
 
 #include <cstddef>
@@ -21,6 +22,9 @@ class Exchange {
   // Takes the request, which may be left empty. False if its bytes are no message of the
   // method's request type; then there is no response.
   virtual bool Read(grpc::ByteBuffer& request) = 0;
+
+  // Before Handle(): the call that the request came with, which lives until Clear().
+  virtual void SetCall(const grpc::ServerContextBase& /*call*/) {}
 
   // Works on the request that was read, and calls `done` once, on any thread. This must
   // live until then.

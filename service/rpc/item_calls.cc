@@ -12,7 +12,6 @@
 #include "service/rpc/page_token.h"
 #include "service/rpc/proto_time.h"
 #include "service/rpc/request_validation.h"
-#include "service/rpc/visibility.h"
 
 namespace ttl {
 namespace {
@@ -69,7 +68,8 @@ std::string ItemCalls::Doubt() const {
   return store_.is_unconfirmed() ? "the primary store has to be confirmed" : "";
 }
 
-absl::Status ItemCalls::Check(const CheckRequest& request, CheckAnswers& answers) const {
+absl::Status ItemCalls::Check(const CheckRequest& request, CheckAnswers& answers,
+                              ImpossibleChecks& impossible) const {
   TTL_RETURN_IF_ERROR(ValidateChecks(request));
   TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
                        FindContainer(containers_, request.container()));
@@ -77,10 +77,9 @@ absl::Status ItemCalls::Check(const CheckRequest& request, CheckAnswers& answers
     if (store_.is_unconfirmed()) return times.assign(keys.size(), FoundTimes(std::nullopt));
     items_.FindTimes(container->number, keys, times);
   };
-  int64_t impossible = 0;
   absl::Status status =
       JudgeChecks(*container, find, clock_.Read().now, request.checks(), answers, impossible);
-  if (impossible > 0) counters_.impossible += impossible;
+  if (impossible.count > 0) counters_.impossible += impossible.count;
   return status;
 }
 

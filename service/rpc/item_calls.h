@@ -10,6 +10,7 @@
 #include "service/rpc/check_answers.h"
 #include "service/rpc/check_counters.h"
 #include "service/rpc/check_request.h"
+#include "service/rpc/visibility.h"
 #include "service/storage/containers.h"
 #include "service/storage/done.h"
 #include "service/storage/items.h"
@@ -29,8 +30,10 @@ class ItemCalls {
 
   CheckCounters& counters() { return counters_; }
 
-  // Reads storage on the calling thread.
-  absl::Status Check(const CheckRequest& request, CheckAnswers& answers) const;
+  // These read storage on the calling thread. Of checks that carry impossible state
+  // `impossible` says which.
+  absl::Status Check(const CheckRequest& request, CheckAnswers& answers,
+                     ImpossibleChecks& impossible) const;
   absl::Status Get(const v1::GetItemRequest& request, v1::GetItemResponse& response) const;
   absl::Status List(const v1::ListItemsRequest& request, v1::ListItemsResponse& response) const;
 

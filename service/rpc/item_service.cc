@@ -2,20 +2,29 @@
 
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
+#include <spdlog/spdlog.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "service/core/log_limiter.h"
 #include "service/core/status_macros.h"
+#include "service/core/stopwatch.h"
 #include "service/rpc/check_answers.h"
 #include "service/rpc/check_request.h"
 #include "service/rpc/exchange.h"
 #include "service/rpc/message_exchange.h"
 #include "service/rpc/method_table.h"
+#include "service/rpc/quoted.h"
 #include "service/rpc/status_mapping.h"
 
 namespace ttl {
 namespace {
+
+constexpr absl::Duration kImpossibleLogInterval = absl::Minutes(1);
 
 // The bytes of a message in one piece; `slice` keeps them.
 absl::string_view Contiguous(const grpc::ByteBuffer& message, grpc::Slice& slice) {
@@ -38,18 +47,20 @@ class CheckHandler {
   explicit CheckHandler(ItemCalls& calls)
       : calls_(calls), verdicts_(calls.counters().AddThread()) {}
 
-  absl::Status Handle(const grpc::ByteBuffer& request, grpc::ByteBuffer& response) {
+  absl::Status Handle(const grpc::ServerContextBase& call, const grpc::ByteBuffer& request,
+                      grpc::ByteBuffer& response) {
     grpc::Slice slice;
     TTL_RETURN_IF_ERROR(request_.Parse(Contiguous(request, slice)));
-    TTL_RETURN_IF_ERROR(Check());
+    TTL_RETURN_IF_ERROR(Check(call));
     response = MakeMessage(answers_.WireSize(), [this](uint8_t* out) { answers_.Write(out); });
     return absl::OkStatus();
   }
 
-  absl::Status HandleStreamed(const grpc::ByteBuffer& request, grpc::ByteBuffer& response) {
+  absl::Status HandleStreamed(const grpc::ServerContextBase& call, const grpc::ByteBuffer& request,
+                              grpc::ByteBuffer& response) {
     grpc::Slice slice;
     absl::Status status = request_.ParseStreamed(Contiguous(request, slice));
-    if (status.ok()) status = Check();
+    if (status.ok()) status = Check(call);
     if (status.ok()) {
       response = MakeMessage(answers_.StreamedWireSize(),
                              [this](uint8_t* out) { answers_.WriteStreamed(out); });
@@ -62,22 +73,41 @@ class CheckHandler {
   }
 
  private:
-  absl::Status Check() {
-    TTL_RETURN_IF_ERROR(calls_.Check(request_, answers_));
+  absl::Status Check(const grpc::ServerContextBase& call) {
+    ImpossibleChecks impossible;
+    TTL_RETURN_IF_ERROR(calls_.Check(request_, answers_, impossible));
     verdicts_.Add(answers_.Verdicts());
+    if (impossible.count > 0) LogImpossible(call, request_.checks()[impossible.first]);
     return absl::OkStatus();
+  }
+
+  // A line now and then for each container: they come in masses.
+  void LogImpossible(const grpc::ServerContextBase& call, const ttl::Check& check) {
+    const auto left_out =
+        log_limiter_.Admit(request_.container(), absl::Nanoseconds(since_start_.Nanoseconds()));
+    if (!left_out.has_value()) return;
+    spdlog::warn(
+        "check carries an impossible state, which is shown: container={} partition_key={} "
+        "id={} ts={} ttl={} peer={} left_out={}",
+        Quoted(request_.container()), Quoted(check.partition_key), Quoted(check.id),
+        check.carried->ts,
+        check.carried->ttl.has_value() ? absl::StrCat(*check.carried->ttl) : "absent",
+        Quoted(call.peer()), *left_out);
   }
 
   const ItemCalls& calls_;
   VerdictCounter& verdicts_;
   CheckRequest request_;
   CheckAnswers answers_;
+  LogLimiter log_limiter_{kImpossibleLogInterval};
+  const Stopwatch since_start_;
 };
 
 // One check at a time, by a handler that all of a queue share.
 class CheckExchange final : public Exchange {
  public:
-  using Method = absl::Status (CheckHandler::*)(const grpc::ByteBuffer&, grpc::ByteBuffer&);
+  using Method = absl::Status (CheckHandler::*)(const grpc::ServerContextBase&,
+                                                const grpc::ByteBuffer&, grpc::ByteBuffer&);
 
   CheckExchange(std::shared_ptr<CheckHandler> handler, Method handle)
       : handler_(std::move(handler)), handle_(handle) {}
@@ -87,7 +117,8 @@ class CheckExchange final : public Exchange {
     request_.Swap(&request);
     return true;
   }
-  void Handle(DoneStatus done) override { done((*handler_.*handle_)(request_, response_)); }
+  void SetCall(const grpc::ServerContextBase& call) override { call_ = &call; }
+  void Handle(DoneStatus done) override { done((*handler_.*handle_)(*call_, request_, response_)); }
   grpc::ByteBuffer& Write() override { return response_; }
   void Clear() override {
     request_.Clear();
@@ -97,6 +128,7 @@ class CheckExchange final : public Exchange {
  private:
   const std::shared_ptr<CheckHandler> handler_;
   const Method handle_;
+  const grpc::ServerContextBase* call_ = nullptr;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
 };

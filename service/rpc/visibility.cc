@@ -25,7 +25,7 @@ void AddJudgement(const std::optional<int64_t>& default_ttl, const std::optional
 
 absl::Status JudgeChecks(const Container& container, FindItemTimes find, absl::Time now,
                          absl::Span<const Check> checks, CheckAnswers& answers,
-                         int64_t& impossible) {
+                         ImpossibleChecks& impossible) {
   // Kept per thread, so that a call allocates nothing for them.
   thread_local std::vector<KeyView> keys;
   thread_local std::vector<FoundTimes> tracked;
@@ -36,7 +36,7 @@ absl::Status JudgeChecks(const Container& container, FindItemTimes find, absl::T
   for (size_t i = 0; i < checks.size(); ++i) {
     const Check& check = checks[i];
     if (check.carried.has_value() && !IsPossible(*check.carried, now)) {
-      ++impossible;
+      if (impossible.count++ == 0) impossible.first = i;
       answers.Add(v1::VISIBILITY_VISIBLE, std::nullopt);
       continue;
     }

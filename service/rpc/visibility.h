@@ -1,6 +1,7 @@
 #ifndef TTL_SERVICE_RPC_VISIBILITY_H_
 #define TTL_SERVICE_RPC_VISIBILITY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +22,12 @@ namespace ttl {
 using FindItemTimes =
     absl::FunctionRef<void(absl::Span<const KeyView> keys, std::vector<FoundTimes>& times)>;
 
+// Checks of one request that carry impossible state.
+struct ImpossibleChecks {
+  int64_t count = 0;
+  size_t first = 0;  // position of the first, if there is one
+};
+
 // Judges the checks of a valid request, in order, as of `now`. Of carried and
 // tracked state the newer one by ts counts, the carried one at equal ts. Carried
 // state that is impossible is VISIBLE, and `impossible` says how often that was
@@ -28,7 +35,7 @@ using FindItemTimes =
 // call fails as `find` did, and `answers` is of no use.
 absl::Status JudgeChecks(const Container& container, FindItemTimes find, absl::Time now,
                          absl::Span<const Check> checks, CheckAnswers& answers,
-                         int64_t& impossible);
+                         ImpossibleChecks& impossible);
 
 }  // namespace ttl
 

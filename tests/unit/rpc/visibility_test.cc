@@ -60,7 +60,7 @@ struct Tracked {
 struct Outcome {
   absl::Status status;
   std::vector<Answer> answers;
-  int64_t impossible = 0;
+  ImpossibleChecks impossible;
   v1::CheckVisibilityResponse response;
 };
 
@@ -165,7 +165,7 @@ TEST(VisibilityTest, ATtlWithoutTsIsIgnored) {
   EXPECT_EQ(JudgeOne(60, {}, Check("a", std::nullopt, 0)), (Answer{kUntracked, 0}));
   const Outcome outcome = Judge(60, Item(kNowSeconds, 10), {Check("a", std::nullopt, 0)});
   EXPECT_THAT(outcome.answers, ElementsAre(Answer{kVisible, kNowSeconds + 10}));
-  EXPECT_EQ(outcome.impossible, 0);
+  EXPECT_EQ(outcome.impossible.count, 0);
 }
 
 TEST(VisibilityTest, TheNewerOfCarriedAndTrackedIsJudgedCarriedAtEqualTs) {
@@ -211,7 +211,8 @@ TEST(VisibilityTest, ImpossibleCarriedStateIsVisibleAndCounted) {
   const Outcome outcome = Judge(60, Item(kNowSeconds - 1000, 1), checks);
   ASSERT_THAT(outcome.status, IsOk());
   EXPECT_THAT(outcome.answers, testing::Each(Answer{kVisible, 0}));
-  EXPECT_EQ(outcome.impossible, static_cast<int64_t>(checks.size()));
+  EXPECT_EQ(outcome.impossible.count, static_cast<int64_t>(checks.size()));
+  EXPECT_EQ(outcome.impossible.first, 0u);
 }
 
 TEST(VisibilityTest, UnreadableTrackedStateIsNotNeededWhereStateIsCarried) {
