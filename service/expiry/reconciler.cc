@@ -266,7 +266,8 @@ absl::Status Reconciler::TakeMessage(const v1::ScanItemsResponse& response) {
   Job& job = *job_;
   TTL_ASSIGN_OR_RETURN(
       ScannedPage page,
-      ReadScannedPage(job.container->id, response, job.page_token, parts_.clock.Read().latest));
+      ReadScannedPage(job.container->id, response, job.page_token, parts_.clock.Read().latest,
+                      IllegalTtlOf(job.container->settings.policy)));
   Reconciliation view = job.view;  // counts nothing twice if the page fails and is read again
   for (size_t i = 0; i < page.items.size(); i += options_.commit_items) {
     const auto begin = page.items.begin() + static_cast<std::ptrdiff_t>(i);

@@ -16,13 +16,14 @@ absl::Status ValidateLength(absl::string_view field, size_t bytes, size_t most) 
       absl::StrCat(field, " has ", bytes, " bytes: must have at most ", most));
 }
 
-absl::Status Validate(const v1::Item& item, const ItemTimes& times, absl::Time now) {
+absl::Status Validate(const v1::Item& item, const ItemTimes& times, absl::Time now,
+                      IllegalTtl illegal) {
   TTL_RETURN_IF_ERROR(
       ValidateLength("partition_key", item.partition_key().size(), kMaxPartitionKeyBytes));
   TTL_RETURN_IF_ERROR(ValidateLength("id", item.id().size(), kMaxIdBytes));
   TTL_RETURN_IF_ERROR(ValidateLength("etag", item.etag().size(), kMaxEtagBytes));
   TTL_RETURN_IF_ERROR(ValidateTs("ts", times.ts, now));
-  TTL_RETURN_IF_ERROR(ValidateTtl("ttl", times.ttl));
+  if (illegal == IllegalTtl::kRefused) TTL_RETURN_IF_ERROR(ValidateTtl("ttl", times.ttl));
   if (item.size_bytes() >= 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("size_bytes is ", item.size_bytes(), ": must be 0 (not known) or more"));
@@ -62,13 +63,14 @@ absl::Status ValidateMessage(const v1::ScanItemsResponse& response, const std::s
 
 absl::StatusOr<ScannedPage> ReadScannedPage(const std::string& container,
                                             const v1::ScanItemsResponse& response,
-                                            const std::string& page_token, absl::Time now) {
+                                            const std::string& page_token, absl::Time now,
+                                            IllegalTtl illegal) {
   TTL_RETURN_IF_ERROR(ValidateMessage(response, page_token));
   ScannedPage page;
   page.next_page_token = response.next_page_token();
   for (const v1::Item& item : response.items()) {
     ItemReport report{{item.partition_key(), item.id()}, ToVersion(item)};
-    const absl::Status valid = Validate(item, report.version.times, now);
+    const absl::Status valid = Validate(item, report.version.times, now, illegal);
     if (valid.ok()) {
       page.items.push_back(std::move(report));
       continue;

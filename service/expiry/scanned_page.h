@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "service/core/illegal_ttl.h"
 #include "service/core/reconciliation.h"
 #include "service/storage/items.h"
 #include "ttl/v1/primary_store_service.pb.h"
@@ -23,11 +24,12 @@ struct ScannedPage {
 inline constexpr int kMaxScannedItems = 1000;
 inline constexpr size_t kMaxScanTokenBytes = 4096;
 
-// INTERNAL if the message breaks the rules of ScanItemsResponse; `page_token` is the one
-// that it follows.
+// What becomes of a ttl that is not legal says `illegal`. INTERNAL if the message breaks the rules
+// of ScanItemsResponse; `page_token` is the one that it follows.
 absl::StatusOr<ScannedPage> ReadScannedPage(const std::string& container,
                                             const v1::ScanItemsResponse& response,
-                                            const std::string& page_token, absl::Time now);
+                                            const std::string& page_token, absl::Time now,
+                                            IllegalTtl illegal = IllegalTtl::kRefused);
 
 }  // namespace ttl
 

@@ -70,7 +70,8 @@ class StorePreview {
   absl::Status Take(const v1::ScanItemsResponse& response, AdoptionPreview& preview) {
     const JudgingTime time = clock_.Read();
     TTL_ASSIGN_OR_RETURN(ScannedPage page,
-                         ReadScannedPage(container_, response, page_token_, time.latest));
+                         ReadScannedPage(container_, response, page_token_, time.latest,
+                                         IllegalTtlOf(settings_.policy)));
     for (const ItemReport& item : page.items) {
       const ItemTimes& times = item.version.times;
       const auto expire_time = ExpireTime(settings_.policy.default_ttl, times);

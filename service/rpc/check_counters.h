@@ -32,11 +32,15 @@ struct alignas(64) VerdictCounter {
   }
 };
 
-// What visibility checks count, since the start of the process. Thread-safe.
+// What visibility checks, and reports of items, count since the start of the process.
+// Thread-safe.
 class CheckCounters {
  public:
   // Checks that carried an impossible ts or ttl.
   std::atomic<int64_t> impossible = 0;
+
+  // Reports whose illegal ttl was kept, because their container's TTL is off.
+  std::atomic<int64_t> illegal_ttls = 0;
 
   // The counter of one more thread; lives as long as this.
   VerdictCounter& AddThread() {

@@ -1,11 +1,14 @@
 #include "service/rpc/item_calls.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "service/core/data_trust.h"
+#include "service/core/illegal_ttl.h"
 #include "service/core/status_macros.h"
+#include "service/core/ttl_rules.h"
 #include "service/rpc/container_lookup.h"
 #include "service/rpc/item_mapping.h"
 #include "service/rpc/item_page.h"
@@ -49,6 +52,13 @@ Done<std::vector<Outcome>> FillResults(Response& response, DoneStatus done) {
         }
         done(outcomes.status());
       };
+}
+
+int64_t CountIllegalTtls(const std::vector<ItemReport>& reports) {
+  return std::count_if(reports.begin(), reports.end(), [](const ItemReport& report) {
+    const std::optional<int64_t>& ttl = report.version.times.ttl;
+    return ttl.has_value() && !IsLegalTtl(*ttl);
+  });
 }
 
 }  // namespace
@@ -116,10 +126,13 @@ absl::Status ItemCalls::List(const v1::ListItemsRequest& request,
 void ItemCalls::Track(const v1::TrackItemsRequest& request, v1::TrackItemsResponse& response,
                       DoneStatus done) {
   const JudgingTime time = clock_.Read();
-  absl::StatusOr<std::vector<ItemReport>> reports = ReadReports(request, time.latest);
-  if (!reports.ok()) return done(reports.status());
   const absl::StatusOr<ContainerPtr> container = FindContainer(containers_, request.container());
+  const IllegalTtl illegal =
+      container.ok() ? IllegalTtlOf((*container)->settings.policy) : IllegalTtl::kRefused;
+  absl::StatusOr<std::vector<ItemReport>> reports = ReadReports(request, time.latest, illegal);
+  if (!reports.ok()) return done(reports.status());
   if (!container.ok()) return done(container.status());
+  if (illegal == IllegalTtl::kKept) counters_.illegal_ttls += CountIllegalTtls(*reports);
   const AdoptionTerms terms = {time.now, time.latest, adoption_grace_, request.adopted()};
   items_.Track((*container)->number, *std::move(reports), terms,
                FillResults<TrackOutcome>(response, std::move(done)));

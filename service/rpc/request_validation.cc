@@ -52,20 +52,23 @@ absl::Status ValidateCount(absl::string_view list, int count, int most) {
       absl::StrCat(list, " has ", count, " entries: must have 1 to ", most));
 }
 
-absl::Status ValidateTimes(const Place& place, int64_t ts, std::optional<int64_t> ttl,
-                           absl::Time now) {
-  if (!IsLegalTs(ts, now)) return ValidateTs(place.Of("ts"), ts, now);
-  if (ttl.has_value() && !IsLegalTtl(*ttl)) return ValidateTtl(place.Of("ttl"), ttl);
-  return absl::OkStatus();
+absl::Status ValidateTimes(const Place& place, const ItemTimes& times, absl::Time now,
+                           IllegalTtl illegal) {
+  if (!IsLegalTs(times.ts, now)) return ValidateTs(place.Of("ts"), times.ts, now);
+  if (illegal == IllegalTtl::kKept || !times.ttl.has_value() || IsLegalTtl(*times.ttl)) {
+    return absl::OkStatus();
+  }
+  return ValidateTtl(place.Of("ttl"), times.ttl);
 }
 
-absl::StatusOr<ItemReport> ReadReport(const Place& place, const v1::Item& item, absl::Time now) {
+absl::StatusOr<ItemReport> ReadReport(const Place& place, const v1::Item& item, absl::Time now,
+                                      IllegalTtl illegal) {
   ItemReport report;
   report.version.times.ts = item.ts();
   if (item.has_ttl()) report.version.times.ttl = item.ttl();
   if (item.has_sequence()) report.version.sequence = item.sequence();
   TTL_RETURN_IF_ERROR(ValidateKey(place, item.partition_key(), item.id()));
-  TTL_RETURN_IF_ERROR(ValidateTimes(place, item.ts(), report.version.times.ttl, now));
+  TTL_RETURN_IF_ERROR(ValidateTimes(place, report.version.times, now, illegal));
   TTL_RETURN_IF_ERROR(ValidateLength(place, "etag", item.etag(), kMaxEtagBytes));
   if (item.size_bytes() < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -86,7 +89,8 @@ absl::StatusOr<ItemRemoval> ReadRemoval(const Place& place, const v1::ItemDeleti
     removal.ts = ItemRemoval::kNewerThanAnyTs;
     return removal;
   }
-  TTL_RETURN_IF_ERROR(ValidateTimes(place, deletion.ts(), std::nullopt, now));
+  TTL_RETURN_IF_ERROR(
+      ValidateTimes(place, {deletion.ts(), std::nullopt}, now, IllegalTtl::kRefused));
   return removal;
 }
 
@@ -108,12 +112,13 @@ absl::StatusOr<PauseTarget> ReadTarget(const Request& request) {
 }  // namespace
 
 absl::StatusOr<std::vector<ItemReport>> ReadReports(const v1::TrackItemsRequest& request,
-                                                    absl::Time now) {
+                                                    absl::Time now, IllegalTtl illegal) {
   TTL_RETURN_IF_ERROR(ValidateCount("items", request.items_size(), kMaxReportsPerCall));
   std::vector<ItemReport> reports;
   reports.reserve(request.items_size());
   for (int i = 0; i < request.items_size(); ++i) {
-    TTL_ASSIGN_OR_RETURN(ItemReport report, ReadReport({"items", i}, request.items(i), now));
+    TTL_ASSIGN_OR_RETURN(ItemReport report,
+                         ReadReport({"items", i}, request.items(i), now, illegal));
     reports.push_back(std::move(report));
   }
   return reports;

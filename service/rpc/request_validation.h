@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "service/core/illegal_ttl.h"
 #include "service/core/item.h"
 #include "service/rpc/check_request.h"
 #include "service/storage/items.h"
@@ -23,9 +24,11 @@ namespace ttl {
 
 inline constexpr int kMaxReportsPerCall = 1000;
 
-// The reports or removals of a call, all valid, in their order.
+// The reports or removals of a call, all valid but for a ttl that is to be kept, in their
+// order.
 absl::StatusOr<std::vector<ItemReport>> ReadReports(const v1::TrackItemsRequest& request,
-                                                    absl::Time now);
+                                                    absl::Time now,
+                                                    IllegalTtl illegal = IllegalTtl::kRefused);
 absl::StatusOr<std::vector<ItemRemoval>> ReadRemovals(const v1::UntrackItemsRequest& request,
                                                       absl::Time now);
 

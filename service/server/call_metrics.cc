@@ -46,6 +46,7 @@ void AddCheckMetrics(const CheckCounters& counters, MetricSheet& sheet) {
   sheet.Set(metric::kChecks, verdicts.expired, {"expired"});
   sheet.Set(metric::kChecks, verdicts.untracked, {"untracked"});
   sheet.Set(metric::kImpossibleChecks, counters.impossible.load());
+  sheet.Set(metric::kIllegalTtls, counters.illegal_ttls.load());
 }
 
 void AddAccessMetrics(const AccessCounters& counters, MetricSheet& sheet) {

@@ -152,6 +152,10 @@ inline constexpr MetricInfo kImpossibleChecks = {
     "ttl_sidecar_impossible_checks_total", MetricType::Counter, "",
     "Checks that carried an impossible ts or ttl and were answered visible. Not 0: a client is "
     "wrong, most likely milliseconds for seconds."};
+inline constexpr MetricInfo kIllegalTtls = {
+    "ttl_sidecar_illegal_ttls_total", MetricType::Counter, "",
+    "Reports whose illegal ttl was kept, because their container's TTL is off: such an item never "
+    "expires until it is written again, also if TTL is switched on."};
 inline constexpr MetricInfo kAccessRefusals = {
     "ttl_sidecar_access_refusals_total", MetricType::Counter, "role",
     "Calls refused with PERMISSION_DENIED, by the role that would have done."};

@@ -226,7 +226,7 @@ test('an unknown container is not found by every method', async (t) => {
 
 test('lists are longer than a call and a page, and an error says in which part it was', async (t) => {
   const { client } = await Sidecar.start(t);
-  await client.createContainer('c');
+  await client.createContainer('c', { defaultTtl: 3600 });
   const items = Array.from({ length: 2500 }, (_, n) => ({
     id: String(n).padStart(5, '0'),
     ts: now(),

@@ -99,9 +99,9 @@ TEST_F(RulesTest, TheLargestTtlNeitherWrapsNorExpiresAndSurvivesARestart) {
   EXPECT_EQ(sidecar_.Get("a")->expire_time(), start_ + 2147483647);
 }
 
-// Rule 2.
+// Rule 2. While TTL is off they are kept: illegal_ttl_test.cc.
 TEST_F(RulesTest, B07ZeroAndOtherNegativesAreRefusedAndChangeNothing) {
-  MustCreate(std::nullopt);
+  MustCreate(-1);
   MustTrack("a", start_, 20);
   for (const int64_t value :
        {int64_t{0}, int64_t{-2}, int64_t{-5}, int64_t{2147483648}, int64_t{4294967295},
@@ -116,7 +116,7 @@ TEST_F(RulesTest, B07ZeroAndOtherNegativesAreRefusedAndChangeNothing) {
   EXPECT_EQ(item->item().ttl(), 20);
   const auto container = Call(sidecar_.containers(), &v1::ContainerService::Stub::GetContainer,
                               Proto<v1::GetContainerRequest>("id: 'c'"));
-  EXPECT_FALSE(container->container().has_default_ttl());
+  EXPECT_EQ(container->container().default_ttl(), -1);
 }
 
 TEST_F(RulesTest, B03NanosecondsAreRefusedMillisecondsMeanSeconds) {
