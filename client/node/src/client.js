@@ -1,12 +1,25 @@
 import grpc from '@grpc/grpc-js';
-import { channelOptions } from './channel.js';
-import { SidecarError, fromCall, fromMessage, requireLength } from './errors.js';
+import { Calls } from './calls.js';
+import { SidecarError, fromMessage, requireLength } from './errors.js';
 import { serviceDefinition } from './messages.js';
+import { Kind } from './repeats.js';
 import { exchange, follow } from './streams.js';
+import { requireTimeLimit } from './time_limits.js';
 
 const DEFAULT_ADDRESS = 'unix:/run/ttl-sidecar/sidecar.sock';
 const MAX_ENTRIES_PER_CALL = 1000;
 
+const READS = new Set([
+  'CheckVisibility',
+  'GetItem',
+  'ListItems',
+  'GetContainer',
+  'ListContainers',
+  'GetExpiryStatus',
+  'ListExpiryStatuses',
+  'ExplainItem',
+  'ListStuckItems',
+]);
 const SERVICES = ['ItemService', 'ContainerService', 'ExpiryService', 'MaintenanceService'];
 const METHODS = Object.assign({}, ...SERVICES.map(serviceDefinition));
 
@@ -58,8 +71,7 @@ function target(container) {
 }
 
 export class Client {
-  #channel;
-  #repeatingChannel;
+  #calls;
   #timeouts;
 
   constructor({
@@ -70,14 +82,16 @@ export class Client {
     adminTimeoutMs = 15000,
   } = {}) {
     this.address = address;
-    this.#timeouts = { check: checkTimeoutMs, report: reportTimeoutMs, admin: adminTimeoutMs };
-    this.#channel = new grpc.Client(address, credentials, channelOptions(false));
-    this.#repeatingChannel = new grpc.Client(address, credentials, channelOptions(true));
+    this.#timeouts = {
+      check: requireTimeLimit('checkTimeoutMs', checkTimeoutMs),
+      report: requireTimeLimit('reportTimeoutMs', reportTimeoutMs),
+      admin: requireTimeLimit('adminTimeoutMs', adminTimeoutMs),
+    };
+    this.#calls = new Calls(address, credentials);
   }
 
   close() {
-    this.#channel.close();
-    this.#repeatingChannel.close();
+    this.#calls.close();
   }
 
   // Data path.
@@ -158,16 +172,11 @@ export class Client {
   }
 
   async *watchContainers({ heartbeatMs = 1000 } = {}) {
-    const { path, requestSerialize, responseDeserialize } = METHODS.WatchContainers;
-    const call = this.#channel.makeServerStreamRequest(
-      path,
-      requestSerialize,
-      responseDeserialize,
-      { heartbeatInterval: heartbeatMs },
-      new grpc.Metadata(),
-      {},
-    );
-    yield* follow(call, 5 * heartbeatMs, this.address);
+    const longestSilenceMs = requireTimeLimit('heartbeatMs', 5 * heartbeatMs);
+    const method = METHODS.WatchContainers;
+    const bytes = method.requestSerialize({ heartbeatInterval: heartbeatMs });
+    const call = this.#calls.serverStream(method, bytes);
+    yield* follow(call, longestSilenceMs, this.#calls);
   }
 
   // Expiry.
@@ -194,7 +203,7 @@ export class Client {
 
   async reportUsage(container, requestUnits, { periodMs = 1000, reporter = '' } = {}) {
     const request = { container, requestUnits, period: periodMs, reporter };
-    await this.#call('ReportUsage', request, 'report');
+    await this.#call('ReportUsage', request, 'report', Kind.CHANGE);
   }
 
   async call(method, request = {}) {
@@ -203,33 +212,22 @@ export class Client {
     return this.#call(method, request);
   }
 
-  // Repeated after an unknown fate only where that is safe.
   #report(method, request) {
-    const ordered = request.items.every(
+    const isOrdered = request.items.every(
       ({ sequence }) => sequence !== undefined && sequence !== null,
     );
-    const channel = ordered ? this.#repeatingChannel : this.#channel;
-    return this.#call(method, request, 'report', channel);
+    const kind = isOrdered ? Kind.ORDERED_REPORT : Kind.REPORT;
+    return this.#call(method, request, 'report', kind);
   }
 
-  #call(method, request, timeout = 'admin', channel = this.#channel) {
-    const { path, requestSerialize, responseDeserialize } = METHODS[method];
-    const bytes = requestSerialize(request); // what cannot be said is the caller's error
-    return new Promise((resolve, reject) => {
-      const deadline = Date.now() + this.#timeouts[timeout];
-      channel.makeUnaryRequest(
-        path,
-        (value) => value,
-        responseDeserialize,
-        bytes,
-        new grpc.Metadata(),
-        { deadline },
-        (error, response) => {
-          if (error) reject(fromCall(error, this.address));
-          else resolve(response);
-        },
-      );
-    });
+  async #call(
+    method,
+    request,
+    timeout = 'admin',
+    kind = READS.has(method) ? Kind.READ : Kind.CHANGE,
+  ) {
+    const bytes = METHODS[method].requestSerialize(request); // a wrong value is the caller's error
+    return this.#calls.unary(METHODS[method], bytes, this.#timeouts[timeout], kind);
   }
 
   async *#pages(method, request, field) {
@@ -242,14 +240,8 @@ export class Client {
   }
 
   async *#exchange(method, makeRequest, readResponse, batches, timeout) {
-    const { path, requestSerialize, responseDeserialize } = METHODS[method];
-    const call = this.#channel.makeBidiStreamRequest(
-      path,
-      (value) => value,
-      responseDeserialize,
-      new grpc.Metadata(),
-      {},
-    );
+    const { requestSerialize } = METHODS[method];
+    const call = this.#calls.bidirectional(METHODS[method]);
     const sizes = []; // of the batches not replied to yet, oldest first
     async function* requests() {
       for await (const batch of batches) {
@@ -258,7 +250,8 @@ export class Client {
         yield bytes;
       }
     }
-    for await (const reply of exchange(call, requests(), this.#timeouts[timeout], this.address)) {
+    const timeoutMs = this.#timeouts[timeout];
+    for await (const reply of exchange(call, requests(), timeoutMs, this.#calls)) {
       const size = sizes.shift();
       if (reply.error !== undefined) yield { error: fromMessage(reply.error) };
       else yield { results: readResponse(reply.response, size) };

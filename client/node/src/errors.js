@@ -18,13 +18,15 @@ export class SidecarError extends Error {
   }
 }
 
-// The error of a finished call. Where gRPC made it up itself, it names the address.
+// The error of a finished call that this client did not cancel. Where gRPC made it up itself, it
+// names the address. A sidecar that stops may cancel calls: then it is unavailable.
 export function fromCall(error, address) {
-  const madeUp = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED].includes(error.code);
+  const code = error.code === status.CANCELLED ? status.UNAVAILABLE : error.code;
+  const madeUp = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED].includes(code);
   const message = madeUp ? `sidecar at ${address}: ${error.details}` : error.details;
   const [pushback] = error.metadata?.get(PUSHBACK) ?? [];
   const retryAfterMs = /^\d+$/.test(pushback) ? Number(pushback) : undefined;
-  return new SidecarError(error.code, message, retryAfterMs);
+  return new SidecarError(code, message, retryAfterMs);
 }
 
 // The error of one message of a stream.

@@ -1,10 +1,15 @@
 // Client of ttl-sidecar, and what a store written in JavaScript needs to serve it.
 import type { ChannelCredentials, ServerCredentials, status } from '@grpc/grpc-js';
 
-/** Whole seconds: of a duration, or since 1970. Out of a 64-bit range: RangeError. */
-export type Seconds = number | bigint;
+/** A whole number of 64 bits: a number up to 2^53, a bigint, or its decimal text, as JSON has it.
+ * Anything else, text such as "5.0" included, is a TypeError; out of range, it is a RangeError. */
+export type Integer = number | bigint | `${bigint}`;
 
-/** Keys and etags are bytes of any kind; text stands for its UTF-8. */
+/** Whole seconds: of a duration, or since 1970. */
+export type Seconds = Integer;
+
+/** Keys and etags are bytes of any kind, of any realm; text stands for its UTF-8, and may have no
+ * lone surrogates. */
 export type Bytes = string | Uint8Array;
 
 /** An item as the store has it. */
@@ -18,9 +23,9 @@ export interface Item {
   /** Opaque version, up to 128 bytes. */
   etag?: Bytes;
   /** The store's own order of writes; with it, a report may be repeated. */
-  sequence?: number | bigint | null;
+  sequence?: Integer | null;
   /** For accounting. */
-  sizeBytes?: number | bigint;
+  sizeBytes?: Integer;
 }
 
 /** A delete that the store made by itself; `ts` is that of the version deleted, 0 if only
@@ -29,7 +34,7 @@ export interface Deletion {
   partitionKey?: Bytes;
   id: Bytes;
   ts: Seconds;
-  sequence?: number | bigint | null;
+  sequence?: Integer | null;
 }
 
 /** An item to judge: by its key alone, or with `ts` and `ttl` as just read. */
@@ -98,7 +103,7 @@ export interface ClientOptions {
   /** gRPC address: unix:/path or host:port. */
   address?: string;
   credentials?: ChannelCredentials;
-  /** Longest time for checks and look-ups of one item, 1000 by default. */
+  /** Longest time, of any size, for checks and look-ups of one item, 1000 by default. */
   checkTimeoutMs?: number;
   /** Longest time for reports, 5000 by default. */
   reportTimeoutMs?: number;
@@ -107,11 +112,14 @@ export interface ClientOptions {
 }
 
 /**
- * Client of one ttl-sidecar. Every failure of a call is a SidecarError.
+ * Client of one ttl-sidecar. Every failure of a call is a SidecarError; a value that its field cannot
+ * take is a TypeError or a RangeError, and nothing is sent.
  *
  * Every call has a deadline, repeats included; on streams it is the time until a message is answered.
- * Repeated, at most 4 attempts, are reads while the sidecar is unavailable, reports that its full queue
- * refused, and reports of unknown fate if every entry has a sequence; nothing else.
+ * Until then a call waits for a sidecar that is away or restarts: reads, and reports in which every
+ * entry has a sequence, are sent again when their fate is not known; other reports when the sidecar
+ * refused them; changes, and usage, only if nothing was sent. Reports that its full queue refused have
+ * 4 attempts. A stream that breaks is an error: what was answered on it stands.
  *
  * track, untrack and check take any number of entries, which are sent in order, 1000 at a time. The
  * first call that fails ends the method: what came before is applied.
@@ -119,6 +127,7 @@ export interface ClientOptions {
 export class Client {
   constructor(options?: ClientOptions);
   readonly address: string;
+  /** Ends calls and streams under way with CANCELLED, which every later call gets, too. */
   close(): void;
 
   /** Reports writes; durable when it resolves. One result per item. `adopted`: the store has had
@@ -217,7 +226,8 @@ export abstract class PrimaryStore {
   /** Runs `action`; until it has settled, nobody else changes the items under `keys`. */
   abstract exclusive<T>(container: string, keys: Key[], action: () => Promise<T>): Promise<T>;
   /** The item as stored, expired or not; undefined if there is none. Called within exclusive(). An
-   * etag, if items have one, must change with every write. */
+   * etag, if items have one, must change with every write. If it throws, or gives what is no Item, the
+   * delete of this item has failed. */
   abstract read(container: string, key: Key): Item | undefined | Promise<Item | undefined>;
   /** Deletes them, durably and all or none. Called within exclusive(), after read(). Not to be reported
    * to the sidecar. Whatever it throws leaves the fate of the batch open. */
@@ -230,7 +240,9 @@ export abstract class PrimaryStore {
   nowMs(): number;
 }
 
-/** Serves `store` on a gRPC address, such as unix:/run/store/store.sock, until it is closed. */
+/** Serves `store` on a gRPC address, such as unix:/run/store/store.sock, until it is closed, which
+ * gives calls under way a second to end. A socket that a killed server left is replaced; EADDRINUSE if
+ * a server answers on it, or the path is no socket. Whatever the store throws fails the call. */
 export function serveStore(
   store: PrimaryStore,
   address: string,

@@ -1,14 +1,18 @@
 // Messages of ttl.v1 as plain objects, exact in both directions.
 //
-//   int64          number or bigint in; out a number, or a bigint beyond 2^53, never rounded
-//   uint64         number or bigint in; bigint out
-//   bytes          Uint8Array, or text taken as UTF-8, in; Buffer out
+//   int64          number, bigint or decimal text in; out a number, or a bigint beyond 2^53
+//   uint64         number, bigint or decimal text in; bigint out
+//   bytes          Uint8Array of any realm, or text taken as UTF-8, in; Buffer out
+//   string         well-formed text: UTF-8 cannot say a lone surrogate
 //   enum           its name; a value that is not known comes out as a number
 //   Timestamp      Date, rounded down to milliseconds
 //   Duration       milliseconds
-//   absent         undefined
+//   absent         undefined, and null in
+//
+// What does not fit its field is a TypeError or a RangeError: nothing is rounded or replaced.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { inspect, types } from 'node:util';
 import protobuf from 'protobufjs';
 
 const FILES = [
@@ -19,6 +23,28 @@ const FILES = [
   'primary_store_service',
 ];
 const { Long } = protobuf.util;
+
+// Fields of a key and its time. Absent they would be the empty key, or 1970.
+const REQUIRED_FIELDS = {
+  '.ttl.v1.Item': ['id', 'ts'],
+  '.ttl.v1.ItemDeletion': ['id', 'ts'],
+  '.ttl.v1.VisibilityCheck': ['id'],
+  '.ttl.v1.GetItemRequest': ['id'],
+  '.ttl.v1.ExplainItemRequest': ['id'],
+};
+
+const INT_RANGES = {
+  int32: [-(2n ** 31n), 2n ** 31n - 1n],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  uint64: [0n, 2n ** 64n - 1n],
+};
+
+// As String() writes whole numbers: "", " 5", "5.0" and "0x5" are not meant as such.
+const DECIMAL = /^(0|-?[1-9][0-9]{0,19})$/;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+// The longest google.protobuf.Duration, in milliseconds.
+const MAX_DURATION_MS = 315576000000 * 1000;
 
 function protoFolder() {
   const packaged = fileURLToPath(new URL('../protos', import.meta.url));
@@ -57,6 +83,11 @@ export function serviceDefinition(service) {
   );
 }
 
+// Throws unless `value` can be sent as a message of that type of ttl.v1.
+export function requireMessage(name, value) {
+  toMessage(root.lookupType(`ttl.v1.${name}`), value);
+}
+
 function encode(type, value) {
   return Buffer.from(type.encode(toMessage(type, value)).finish());
 }
@@ -65,56 +96,97 @@ function decode(type, bytes) {
   return fromMessage(type, type.decode(bytes));
 }
 
+function isAbsent(value) {
+  return value === undefined || value === null;
+}
+
+function notA(what, field, value) {
+  const shown = inspect(value, { depth: 0, breakLength: Infinity }).slice(0, 100);
+  return new TypeError(`${field.name} = ${shown}: ${what} is required`);
+}
+
 function toMessage(type, value) {
   const special = SPECIAL_TYPES[type.fullName];
   if (special !== undefined) return type.create(special.toMessage(value));
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw notA('an object', type, value);
+  }
+  for (const name of REQUIRED_FIELDS[type.fullName] ?? []) {
+    if (isAbsent(value[name])) throw new TypeError(`${name} of ${type.name} is missing`);
+  }
   const message = type.create();
   for (const [name, element] of Object.entries(value)) {
     const field = type.fields[name];
     if (field === undefined) throw new TypeError(`${type.name} has no field ${name}`);
-    if (element === undefined || element === null) continue;
-    message[name] = field.repeated
-      ? Array.from(element, (entry) => toField(field, entry))
-      : toField(field, element);
+    if (isAbsent(element)) continue;
+    message[name] = field.repeated ? toList(field, element) : toField(field, element);
   }
   return message;
+}
+
+function toList(field, value) {
+  if (typeof value === 'string' || typeof value[Symbol.iterator] !== 'function') {
+    throw notA('a list', field, value);
+  }
+  return Array.from(value, (entry) => toField(field, entry));
 }
 
 function toField(field, value) {
   if (field.resolvedType instanceof protobuf.Type) return toMessage(field.resolvedType, value);
   if (field.resolvedType instanceof protobuf.Enum) return toEnum(field, value);
   switch (field.type) {
+    case 'int32':
+      return Number(toInteger(field, value));
     case 'int64':
-      return toLong(field, value, -(2n ** 63n), 2n ** 63n - 1n, false);
     case 'uint64':
-      return toLong(field, value, 0n, 2n ** 64n - 1n, true);
+      return Long.fromString(String(toInteger(field, value)), field.type === 'uint64');
     case 'bytes':
       return toBytes(field, value);
-    default:
+    case 'string':
+      return toText(field, value);
+    case 'double':
+      if (typeof value !== 'number') throw notA('a number', field, value);
       return value;
+    case 'bool':
+      if (typeof value !== 'boolean') throw notA('true or false', field, value);
+      return value;
+    default:
+      throw new Error(`${field.type}, the type of ${field.name}, is not known`);
   }
 }
 
-function toLong(field, value, least, most, unsigned) {
-  if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) {
-    throw new TypeError(`${field.name} = ${value}: a whole number is required, or a bigint`);
-  }
+function toInteger(field, value) {
+  const isInteger =
+    typeof value === 'bigint' ||
+    Number.isSafeInteger(value) ||
+    (typeof value === 'string' && DECIMAL.test(value));
+  if (!isInteger) throw notA('a whole number, a bigint or its decimal text', field, value);
+  const [least, most] = INT_RANGES[field.type];
   if (value < least || value > most) {
     throw new RangeError(`${field.name} = ${value}: ${least} to ${most} are allowed`);
   }
-  return Long.fromString(String(value), unsigned);
+  return value;
 }
 
 function toBytes(field, value) {
-  if (typeof value === 'string') return Buffer.from(value);
-  if (value instanceof Uint8Array) return value;
-  throw new TypeError(`${field.name}: a string or a Uint8Array is required`);
+  if (typeof value === 'string') return Buffer.from(toText(field, value));
+  if (types.isUint8Array(value)) {
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  }
+  throw notA('a string or a Uint8Array', field, value);
+}
+
+function toText(field, value) {
+  if (typeof value !== 'string') throw notA('a string', field, value);
+  if (LONE_SURROGATE.test(value)) throw notA('text without lone surrogates', field, value);
+  return value;
 }
 
 function toEnum(field, value) {
-  const number = typeof value === 'number' ? value : field.resolvedType.values[value];
-  if (number === undefined) throw new TypeError(`${field.name} = ${value} is not known`);
-  return number;
+  const isName = typeof value === 'string' && Object.hasOwn(field.resolvedType.values, value);
+  if (isName) return field.resolvedType.values[value];
+  if (Number.isInteger(value) && value === (value | 0)) return value;
+  throw notA(`a name of ${field.resolvedType.name}`, field, value);
 }
 
 function fromMessage(type, message) {
@@ -165,13 +237,31 @@ function wholeSeconds(milliseconds) {
   };
 }
 
+function toTimestamp(date) {
+  if (!types.isDate(date) || Number.isNaN(date.getTime())) {
+    throw notA('a valid Date', { name: 'a time' }, date);
+  }
+  return wholeSeconds(date.getTime());
+}
+
+function toDuration(milliseconds) {
+  const name = 'a duration in milliseconds';
+  if (typeof milliseconds !== 'number' || Number.isNaN(milliseconds)) {
+    throw notA('a number', { name }, milliseconds);
+  }
+  if (Math.abs(milliseconds) > MAX_DURATION_MS) {
+    throw new RangeError(`${name} = ${milliseconds}: at most ${MAX_DURATION_MS} is allowed`);
+  }
+  return wholeSeconds(milliseconds);
+}
+
 const SPECIAL_TYPES = {
   '.google.protobuf.Timestamp': {
-    toMessage: (date) => wholeSeconds(date.getTime()),
+    toMessage: toTimestamp,
     fromMessage: ({ seconds, nanos }) => new Date(Number(seconds) * 1000 + Math.floor(nanos / 1e6)),
   },
   '.google.protobuf.Duration': {
-    toMessage: (milliseconds) => wholeSeconds(milliseconds),
+    toMessage: toDuration,
     fromMessage: ({ seconds, nanos }) => Number(seconds) * 1000 + nanos / 1e6,
   },
 };

@@ -1,9 +1,18 @@
 import { once } from 'node:events';
 import grpc from '@grpc/grpc-js';
-import { serviceDefinition } from './messages.js';
+import { requireMessage, serviceDefinition } from './messages.js';
+import { removeStaleSocket, socketPath } from './socket_path.js';
+
+const { INTERNAL, OK, UNAUTHENTICATED } = grpc.status;
 
 // With the longest keys they still fit into one message.
 const MAX_SCANNED_AT_ONCE = 500;
+
+// Of what a store throws; a header of gRPC must hold it.
+const MAX_REASON_LENGTH = 1000;
+
+// How long close() waits for calls that are being answered.
+const STOP_WAIT_MS = 1000;
 
 export class StoreBusy extends Error {
   constructor(retryAfterMs) {
@@ -26,14 +35,34 @@ function isJudgedVersion(expired, found) {
   );
 }
 
+// In place of an item.
+class Unreadable {
+  constructor(reason) {
+    this.reason = `the item cannot be read: ${reason}`;
+  }
+}
+
+// What read() answered: an item or undefined. Anything else, which could not be sent as MODIFIED,
+// is the failure of this item alone.
+function asItem(key, found) {
+  if (found === undefined || found === null) return undefined;
+  try {
+    requireMessage('Item', { ...found, ...key });
+    return found;
+  } catch (error) {
+    return new Unreadable(error.message);
+  }
+}
+
 // DELETED means that the item may be deleted.
 function judge(expired, found, nowMs, notAfterMs) {
-  if (found instanceof Error) {
-    return { outcome: 'DELETE_OUTCOME_FAILED', reason: `the item cannot be read: ${found.name}` };
+  if (found instanceof Unreadable) {
+    return { outcome: 'DELETE_OUTCOME_FAILED', reason: found.reason };
   }
   if (found === undefined) return { outcome: 'DELETE_OUTCOME_NOT_FOUND' };
   if (!isJudgedVersion(expired, found)) {
-    return { outcome: 'DELETE_OUTCOME_MODIFIED', current: found };
+    const { partitionKey, id } = expired;
+    return { outcome: 'DELETE_OUTCOME_MODIFIED', current: { ...found, partitionKey, id } };
   }
   // Without etags, a rewrite within the second of ts looks like the judged version. It is as old,
   // so it may go once our own clock says that this age is expired.
@@ -144,17 +173,41 @@ export class PrimaryStore {
   // One item that cannot be read must not hold up the others.
   async #readOrWhyNot(container, key) {
     try {
-      return (await this.read(container, key)) ?? undefined;
+      return asItem(key, await this.read(container, key));
     } catch (error) {
       if (error instanceof StoreBusy) throw error;
-      return error instanceof Error ? error : new Error(String(error));
+      return new Unreadable(nameOf(error));
     }
   }
 }
 
-function toServiceError(error) {
-  const code = Number.isInteger(error.code) ? error.code : grpc.status.INTERNAL;
-  return { code, details: error.message };
+// `read` of what a store threw, which may be anything, even nothing; undefined if it throws too.
+function readFrom(reason, read) {
+  try {
+    return read(reason);
+  } catch {
+    return undefined;
+  }
+}
+
+function nameOf(reason) {
+  const name = readFrom(reason, (error) => error.name);
+  return typeof name === 'string' ? name : 'Error';
+}
+
+function textOf(reason) {
+  if (reason === undefined || reason === null) return 'the store gave no reason';
+  const message = readFrom(reason, (error) => error.message);
+  const text = typeof message === 'string' ? message : readFrom(reason, String);
+  if (text === undefined) return 'the store gave a reason without text';
+  // gRPC cannot send a lone surrogate; Buffer puts U+FFFD in its place.
+  return Buffer.from(text.slice(0, MAX_REASON_LENGTH)).toString();
+}
+
+function toServiceError(reason) {
+  const code = readFrom(reason, (error) => error.code);
+  const isError = Number.isInteger(code) && code > OK && code <= UNAUTHENTICATED;
+  return { code: isError ? code : INTERNAL, details: textOf(reason) };
 }
 
 // Handlers of grpc-js from an async method, and from an async generator.
@@ -170,16 +223,29 @@ function unary(method) {
 
 function serverStream(method) {
   return async (call) => {
+    const cancelled = new AbortController();
+    call.on('cancelled', () => cancelled.abort());
     try {
       for await (const response of method(call.request)) {
         if (call.cancelled) return;
-        if (!call.write(response)) await once(call, 'drain');
+        if (!call.write(response)) await once(call, 'drain', cancelled);
       }
       call.end();
     } catch (error) {
-      call.emit('error', toServiceError(error));
+      if (!call.cancelled) call.emit('error', toServiceError(error));
     }
   };
+}
+
+// Fulfilled once nobody is answered any more. Calls under way are given STOP_WAIT_MS to end.
+function stop(server) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.forceShutdown(), STOP_WAIT_MS);
+    server.tryShutdown(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 export async function serveStore(
@@ -187,6 +253,8 @@ export async function serveStore(
   address,
   { credentials = grpc.ServerCredentials.createInsecure() } = {},
 ) {
+  const path = socketPath(address);
+  if (path !== undefined) await removeStaleSocket(path);
   const server = new grpc.Server();
   server.addService(serviceDefinition('PrimaryStoreService'), {
     GetStoreInfo: unary(() => store.getStoreInfo()),
@@ -196,10 +264,5 @@ export async function serveStore(
   await new Promise((resolve, reject) => {
     server.bindAsync(address, credentials, (error) => (error ? reject(error) : resolve()));
   });
-  return {
-    close: () =>
-      new Promise((resolve) => {
-        server.tryShutdown(() => resolve());
-      }),
-  };
+  return { close: () => stop(server) };
 }

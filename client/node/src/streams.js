@@ -1,7 +1,8 @@
 // Streams as async iterators, with a deadline for every answer.
 import { EventEmitter, once } from 'node:events';
 import { status } from '@grpc/grpc-js';
-import { SidecarError, fromCall } from './errors.js';
+import { SidecarError } from './errors.js';
+import { runAt } from './time_limits.js';
 
 // Messages that may be under way: as many as the sidecar reads ahead of its answers.
 const MAX_UNANSWERED = 64;
@@ -11,7 +12,7 @@ const MAX_UNANSWERED = 64;
 class Watchdog extends EventEmitter {
   #sent = [];
   #waitingSince;
-  #timer;
+  #disarm = () => {};
 
   constructor(timeoutMs, onTimeout) {
     super();
@@ -46,27 +47,23 @@ class Watchdog extends EventEmitter {
   }
 
   close() {
-    clearTimeout(this.#timer);
+    this.#disarm();
   }
 
   #arm() {
-    clearTimeout(this.#timer);
+    this.#disarm();
     if (this.#waitingSince === undefined || this.#sent.length === 0) return;
     const end = Math.max(this.#sent[0], this.#waitingSince) + this.timeoutMs;
-    this.#timer = setTimeout(() => {
+    this.#disarm = runAt(end, () => {
       this.timedOut = true;
       this.onTimeout();
-    }, end - performance.now());
+    });
   }
 }
 
-function translate(error, watchdog, address) {
+function translate(error, watchdog, calls) {
   if (error instanceof SidecarError || error.code === undefined) return error;
-  if (!watchdog.timedOut) return fromCall(error, address);
-  return new SidecarError(
-    status.DEADLINE_EXCEEDED,
-    `sidecar at ${address}: no answer within ${watchdog.timeoutMs} ms`,
-  );
+  return watchdog.timedOut ? calls.timeoutError(watchdog.timeoutMs) : calls.errorOf(error);
 }
 
 // Writes what `requests` yields, as fast as the other side takes it, then closes its half.
@@ -82,14 +79,15 @@ async function feed(call, requests, watchdog, closed) {
 
 // Sends `requests` over one bidirectional stream and yields an answer for each, in order. What
 // `requests` throws is thrown to the reader.
-export async function* exchange(call, requests, timeoutMs, address) {
+export async function* exchange(call, requests, timeoutMs, calls) {
   const watchdog = new Watchdog(timeoutMs, () => call.cancel());
   const closed = new AbortController();
   let thrown;
   call.on('error', () => {}); // the reader is told
-  feed(call, requests, watchdog, closed.signal).catch((error) => {
+  call.on('status', () => closed.abort());
+  feed(call, requests, watchdog, closed.signal).catch((reason) => {
     if (closed.signal.aborted) return;
-    thrown = error;
+    thrown = { reason };
     call.cancel();
   });
   try {
@@ -107,7 +105,8 @@ export async function* exchange(call, requests, timeoutMs, address) {
       );
     }
   } catch (error) {
-    throw thrown ?? translate(error, watchdog, address);
+    if (thrown !== undefined) throw thrown.reason;
+    throw translate(error, watchdog, calls);
   } finally {
     closed.abort();
     call.cancel();
@@ -115,7 +114,7 @@ export async function* exchange(call, requests, timeoutMs, address) {
 }
 
 // Yields what the server sends until it ends the stream, which is an error.
-export async function* follow(call, longestSilenceMs, address) {
+export async function* follow(call, longestSilenceMs, calls) {
   const watchdog = new Watchdog(longestSilenceMs, () => call.cancel());
   call.on('error', () => {}); // the reader is told
   try {
@@ -124,12 +123,12 @@ export async function* follow(call, longestSilenceMs, address) {
       watchdog.sent();
       const { done, value } = await watchdog.waitFor(messages.next());
       if (done)
-        throw new SidecarError(status.UNAVAILABLE, `sidecar at ${address}: the stream has ended`);
+        throw calls.errorOf({ code: status.UNAVAILABLE, details: 'the stream has ended' });
       watchdog.answered();
       yield value;
     }
   } catch (error) {
-    throw translate(error, watchdog, address);
+    throw translate(error, watchdog, calls);
   } finally {
     call.cancel();
   }

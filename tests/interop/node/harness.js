@@ -2,9 +2,18 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { Client, Mutex, PrimaryStore, SidecarError } from 'ttl-sidecar';
 
 // How long anything here may take: a machine that stands still for seconds fails no test.
@@ -44,6 +53,13 @@ export function tempFolder(test, end = () => {}) {
   return folder;
 }
 
+// Writes a program beside the tests, so that it finds the package as any program does.
+export function writeProgram(name, program) {
+  const path = fileURLToPath(new URL(`./${name}`, import.meta.url));
+  writeFileSync(path, program);
+  return path;
+}
+
 // Fails unless `promise` rejects with a SidecarError of that code that has all the words.
 export async function assertRefused(promise, codeName, ...words) {
   const error = await promise.then(
@@ -64,27 +80,39 @@ export class Sidecar {
     sidecar.folder = tempFolder(test, () => sidecar.stop());
     sidecar.storeAddress = `unix:${sidecar.folder}/store.sock`;
     sidecar.address = `unix:${sidecar.folder}/sidecar.sock`;
-    const log = `${sidecar.folder}/sidecar.log`;
-    const output = openSync(log, 'a');
-    sidecar.process = spawn(
+    sidecar.flags = flags;
+    sidecar.client = new Client({ address: sidecar.address, ...PATIENT });
+    sidecar.spawn();
+    await sidecar.untilReady();
+    return sidecar;
+  }
+
+  spawn() {
+    const output = openSync(`${this.folder}/sidecar.log`, 'a');
+    this.process = spawn(
       `${process.env.TTL_BIN}/ttl-sidecar`,
       [
         '--listen-socket',
-        `${sidecar.folder}/sidecar.sock`,
+        `${this.folder}/sidecar.sock`,
         '--data-dir',
-        `${sidecar.folder}/data`,
+        `${this.folder}/data`,
         '--store',
-        sidecar.storeAddress,
-        ...flags,
+        this.storeAddress,
+        ...this.flags,
       ],
       { stdio: ['ignore', output, output] },
     );
-    sidecar.client = new Client({ address: sidecar.address, ...PATIENT });
+    closeSync(output);
+  }
+
+  async untilReady() {
+    const client = new Client({ address: this.address, adminTimeoutMs: 1000 });
     await waitUntil(() => {
-      if (sidecar.process.exitCode !== null) assert.fail(`it has ended: ${readFileSync(log)}`);
-      return sidecar.client.status().catch(() => undefined);
-    }, 'the sidecar answers');
-    return sidecar;
+      if (this.process.exitCode !== null) {
+        assert.fail(`it has ended: ${readFileSync(`${this.folder}/sidecar.log`)}`);
+      }
+      return client.status().catch(() => undefined);
+    }, 'the sidecar answers').finally(() => client.close());
   }
 
   // Once it is fulfilled, the sidecar takes connections and answers nothing. The signal alone would
@@ -104,10 +132,10 @@ export class Sidecar {
   }
 
   // Once it is fulfilled, the sidecar has ended.
-  async kill() {
+  async kill(signal = 'SIGKILL') {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return;
     const ended = once(this.process, 'exit');
-    this.process.kill('SIGKILL');
+    this.process.kill(signal);
     await ended;
   }
 

@@ -1,18 +1,15 @@
 // What the README prints works as printed; only addresses and deadlines are replaced.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { PATIENT, Sidecar } from './harness.js';
+import { PATIENT, Sidecar, writeProgram } from './harness.js';
 
 const readme = readFileSync(process.env.TTL_NODE_README, 'utf8');
 const [client, store] = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
 
-// Runs a program beside this file, so that it finds the package as any program does.
 function run(t, name, program) {
-  writeFileSync(new URL(`./${name}`, import.meta.url), program);
-  return execFileSync(process.execPath, [name], {
-    cwd: new URL('.', import.meta.url),
+  return execFileSync(process.execPath, [writeProgram(name, program)], {
     encoding: 'utf8',
     timeout: 60000,
   });

@@ -1,5 +1,8 @@
 // A store in Node: the comparison before a delete, and deletes by the real sidecar.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
 import grpc from '@grpc/grpc-js';
 import { StoreBusy, serveStore } from 'ttl-sidecar';
@@ -12,6 +15,7 @@ import {
   tempFolder,
   toArray,
   waitUntil,
+  writeProgram,
 } from './harness.js';
 
 const TS = 1000000; // of the items in the table; they expire at TS + 10
@@ -174,6 +178,82 @@ test('a delete that throws fails the call', async (t) => {
   });
 });
 
+// What a store may throw, and the error of the call.
+const REASONS = [
+  [undefined, 'INTERNAL', 'no reason'],
+  [null, 'INTERNAL', 'no reason'],
+  ['in a text', 'INTERNAL', 'in a text'],
+  [7, 'INTERNAL', '7'],
+  [Symbol('s'), 'INTERNAL', 'Symbol(s)'],
+  [Object.create(null), 'INTERNAL', 'a reason without text'],
+  [{ message: 5 }, 'INTERNAL', 'object'],
+  [{ message: 'gone', code: grpc.status.ABORTED }, 'ABORTED', 'gone'],
+  [{ message: 'fine', code: grpc.status.OK }, 'INTERNAL', 'fine'],
+  [new DOMException('aborted', 'AbortError'), 'INTERNAL', 'aborted'], // its code is 20
+  [new Error('half of a pair: \ud800'), 'INTERNAL', 'half of a pair: \ufffd'],
+  [new Error('x'.repeat(100000)), 'INTERNAL', 'xxx'],
+  [
+    {
+      get code() {
+        throw new Error('no');
+      },
+      get message() {
+        throw new Error('no');
+      },
+    },
+    'INTERNAL',
+    'object',
+  ],
+];
+
+test('whatever a store throws fails the call, and not the process', async (t) => {
+  const { store, deleteItems, scan, call } = await startStore(t);
+  const methods = { delete: store.delete, scan: store.scan, getStoreInfo: store.getStoreInfo };
+  const calls = [
+    ['delete', () => deleteItems([judged()])],
+    ['scan', () => scan('', 10)],
+    ['getStoreInfo', () => call('GetStoreInfo', {})],
+  ];
+  store.write('c', { id: 'a', ts: TS, ttl: 10, etag: 'v1' });
+  for (const [name, failing] of calls) {
+    for (const [reason, codeName, text] of REASONS) {
+      store[name] = () => Promise.reject(reason);
+      const error = await failing().then(
+        () => assert.fail('not refused'),
+        (refusal) => refusal,
+      );
+      assert.equal(grpc.status[error.code], codeName, `${name}: ${error}`);
+      assert.ok(error.details.includes(text), `${name}: ${text} is not in ${error.details}`);
+    }
+    store[name] = methods[name];
+  }
+  assert.deepEqual(outcomes(await deleteItems([judged()])), ['DELETED']);
+});
+
+test('what read() rejects with, or gives that is no item, is the failure of one item', async (t) => {
+  const { store, deleteItems } = await startStore(t);
+  const read = store.read.bind(store);
+  for (const [found, reason] of [
+    [() => Promise.reject(), 'the item cannot be read: Error'],
+    [() => Promise.reject(null), 'the item cannot be read: Error'],
+    [() => ({ id: 'a' }), 'the item cannot be read: ts of Item is missing'],
+    [() => ({ id: 'a', ts: TS, ttl: true }), 'the item cannot be read: ttl = true'],
+    [() => 'a', 'the item cannot be read: ts of Item is missing'],
+  ]) {
+    store.write('c', { id: 'good', ts: TS, ttl: 10, etag: 'v1' });
+    store.read = async (container, key) =>
+      key.id.toString() === 'good' ? read(container, key) : found();
+    const response = await deleteItems([judged(), judged({ id: 'good' })]);
+    assert.deepEqual(outcomes(response), ['FAILED', 'DELETED']);
+    assert.ok(response.results[0].reason.startsWith(reason), response.results[0].reason);
+  }
+  store.read = async () => null;
+  assert.deepEqual(outcomes(await deleteItems([judged()])), ['NOT_FOUND']);
+  store.read = async () => ({ ts: TS + 1 }); // the key is known
+  const { current } = (await deleteItems([judged()])).results[0];
+  assert.deepEqual([current.id.toString(), current.ts], ['a', TS + 1]);
+});
+
 test('a busy store throttles the whole batch', async (t) => {
   const { store, deleteItems } = await startStore(t);
   store.exclusive = async () => {
@@ -235,6 +315,118 @@ test('the store says who it is, and where it cannot listen', async (t) => {
     ['memory', (TS + 10) * 1000, 1000, ['STORE_CAPABILITY_ETAG', 'STORE_CAPABILITY_SCAN']],
   );
   await assert.rejects(serveStore(store, `unix:${tempFolder(t)}/no/such/store.sock`));
+});
+
+// A program that serves an empty store until it is killed, and says when it is ready.
+const PROGRAM = `
+import { PrimaryStore, serveStore } from 'ttl-sidecar';
+class Empty extends PrimaryStore {
+  storeId = process.argv[3];
+  exclusive(container, keys, action) { return action(); }
+  read() { return undefined; }
+  delete() {}
+}
+await serveStore(new Empty(), process.argv[2]);
+console.log('ready');
+`;
+
+// The process, once it serves.
+async function spawnStore(t, address, storeId) {
+  const program = writeProgram('empty_store.js', PROGRAM);
+  const child = spawn(process.execPath, [program, address, storeId], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const [first] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+  assert.equal(String(first), 'ready\n');
+  return child;
+}
+
+async function storeIdAt(t, address) {
+  const stub = new grpc.Client(address, grpc.credentials.createInsecure());
+  const { path, requestSerialize, responseDeserialize } = METHODS.GetStoreInfo;
+  const options = { deadline: Date.now() + PATIENCE_MS };
+  const info = await new Promise((resolve, reject) => {
+    stub.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      {},
+      new grpc.Metadata(),
+      options,
+      (error, response) => (error ? reject(error) : resolve(response)),
+    );
+  }).finally(() => stub.close());
+  return info.storeId;
+}
+
+test('the socket that a killed store left is replaced', async (t) => {
+  for (const scheme of ['unix:', 'unix://']) {
+    const path = `${tempFolder(t)}/store.sock`;
+    const killed = await spawnStore(t, scheme + path, 'killed');
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    assert.ok(existsSync(path));
+    await spawnStore(t, scheme + path, 'next');
+    assert.equal(await storeIdAt(t, `unix:${path}`), 'next');
+  }
+});
+
+test('a socket that a store answers on is not taken, and what is no socket is left', async (t) => {
+  const folder = tempFolder(t);
+  const address = `unix:${folder}/store.sock`;
+  const first = await spawnStore(t, address, 'first');
+  await assert.rejects(serveStore(new MemoryStore(), address), { code: 'EADDRINUSE' });
+  first.kill('SIGSTOP'); // it answers nothing; its socket is its own all the same
+  await assert.rejects(serveStore(new MemoryStore(), address), { code: 'EADDRINUSE' });
+  first.kill('SIGCONT');
+  assert.equal(await storeIdAt(t, address), 'first');
+  writeFileSync(`${folder}/file`, 'precious');
+  await assert.rejects(serveStore(new MemoryStore(), `unix:${folder}/file`), /not a socket/);
+  assert.equal(readFileSync(`${folder}/file`, 'utf8'), 'precious');
+});
+
+test('of stores that start at once on a socket that was left, one serves', async (t) => {
+  const path = `${tempFolder(t)}/store.sock`;
+  const killed = await spawnStore(t, `unix:${path}`, 'killed');
+  killed.kill('SIGKILL');
+  await once(killed, 'exit');
+  const starts = await Promise.allSettled(
+    Array.from({ length: 8 }, () => serveStore(new MemoryStore(), `unix:${path}`)),
+  );
+  const served = starts.filter(({ status }) => status === 'fulfilled');
+  t.after(() => Promise.all(served.map(({ value }) => value.close())));
+  assert.equal(served.length, 1);
+  assert.equal(await storeIdAt(t, `unix:${path}`), 'memory');
+});
+
+test('a store that is closed does not wait for ever for a caller', async (t) => {
+  const store = new MemoryStore();
+  const address = `unix:${tempFolder(t)}/store.sock`;
+  store.read = () => new Promise(() => {});
+  const server = await serveStore(store, address);
+  const stub = new grpc.Client(address, grpc.credentials.createInsecure());
+  t.after(() => stub.close());
+  const { path, requestSerialize, responseDeserialize } = METHODS.DeleteItems;
+  const request = { container: 'c', items: [judged()], notAfter: new Date((TS + 60) * 1000) };
+  const ended = new Promise((resolve) => {
+    stub.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      request,
+      new grpc.Metadata(),
+      { deadline: Date.now() + PATIENCE_MS },
+      resolve,
+    );
+  });
+  await new Promise((resolve) => {
+    store.exclusive = (container, keys, action) => (resolve(), action());
+  });
+  const begin = performance.now();
+  await server.close();
+  assert.ok(performance.now() - begin < PATIENCE_MS / 2); // the caller waits for PATIENCE_MS
+  assert.ok((await ended).code > 0);
 });
 
 // A sidecar and a store; write() reports, too.

@@ -36,6 +36,7 @@ export async function use(): Promise<void> {
   const items: Item[] = [
     { id: 'a', ts: 1n, ttl: null, sequence: 2n ** 64n - 1n },
     { id: new Uint8Array(2), ts: 1 },
+    { id: 'b', ts: '1767225600', sequence: '18446744073709551615' },
   ];
   await client.track('c', items);
   const [answer]: Answer[] = await client.check('c', [{ id: Buffer.from('a') }]);
@@ -50,8 +51,13 @@ export async function use(): Promise<void> {
     console.log(view.item.sequence === 5n, view.item.ts + 1);
   // @ts-expect-error an item has a ts
   await client.track('c', [{ id: 'a' }]);
-  // @ts-expect-error seconds are no text
   await client.setDefaultTtl('c', '60');
+  // @ts-expect-error a fraction is no whole number
+  await client.setDefaultTtl('c', '60.5');
+  // @ts-expect-error a Boolean is no ttl
+  await client.setDefaultTtl('c', true);
+  // @ts-expect-error an item has an id
+  await client.track('c', [{ ts: 1 }]);
   // @ts-expect-error keys are no numbers
   await client.getItem('c', 5);
   // @ts-expect-error a store can delete
