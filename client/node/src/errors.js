@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 
-// Trailing metadata by which a server says when to try again.
+// Trailing metadata by which a server says when to try again; below 0: never.
 const PUSHBACK = 'grpc-retry-pushback-ms';
 
 // A call, or one message of a stream, that was refused or not answered.
@@ -25,8 +25,12 @@ export function fromCall(error, address) {
   const madeUp = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED].includes(code);
   const message = madeUp ? `sidecar at ${address}: ${error.details}` : error.details;
   const [pushback] = error.metadata?.get(PUSHBACK) ?? [];
-  const retryAfterMs = /^\d+$/.test(pushback) ? Number(pushback) : undefined;
-  return new SidecarError(code, message, retryAfterMs);
+  return new SidecarError(code, message, readPushback(pushback));
+}
+
+function readPushback(text) {
+  if (!/^-?\d+$/.test(text)) return undefined;
+  return text.startsWith('-') ? Infinity : Number(text);
 }
 
 // The error of one message of a stream.

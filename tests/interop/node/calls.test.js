@@ -81,6 +81,10 @@ test('repeats end with the time of the call, and the reason is told', async (t) 
   script.failWith(UNAVAILABLE, { [HINT]: '60000' });
   const error = await assertRefused(client.check('c', [{ id: 'a' }]), 'UNAVAILABLE', 'told so');
   assert.equal(error.retryAfterMs, 60000);
+  script.calls = {};
+  script.failWith(RESOURCE_EXHAUSTED, { [HINT]: '-1' });
+  await assertRefused(client.track('c', [{ id: 'a', ts: 1 }]), 'RESOURCE_EXHAUSTED');
+  assert.deepEqual(script.calls, { TrackItems: 1 });
 });
 
 test('other errors are not repeated, and keep code and message', async (t) => {

@@ -49,7 +49,7 @@ class Sidecar:
     def start(self):
         with open(self._log_path, "ab") as log:
             self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
-        with Client(self.address) as client:
+        with Client(self.address, admin_timeout=1.0) as client:
             wait_until(lambda: self._answers(client), "the sidecar answers")
 
     def _answers(self, client):
@@ -67,9 +67,9 @@ class Sidecar:
     def resume(self):
         self._process.send_signal(signal.SIGCONT)
 
-    def kill(self):
+    def kill(self, how=signal.SIGKILL):
         if self._process is not None:
-            self._process.kill()
+            self._process.send_signal(how)
             self._process.wait()
 
 

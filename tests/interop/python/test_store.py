@@ -1,5 +1,9 @@
 """A store in Python: the comparison before a delete, and deletes by the real sidecar."""
 
+import pathlib
+import signal
+import subprocess
+import sys
 import time
 
 import grpc
@@ -199,6 +203,86 @@ class ConditionalDelete(TempDirTestCase):
     def test_an_address_that_cannot_be_listened_on_is_an_error(self):
         with self.assertRaises(Exception):
             serve_store(self.store, f"unix:{self.folder}/no/such/folder/store.sock")
+
+    def test_what_read_gives_that_is_no_item_is_the_failure_of_one_item(self):
+        read = self.store.read
+        self.store.read = lambda container, key: (
+            {"id": key.id} if key.id == b"broken" else read(container, key))
+        self.store.write("c", Item(id=b"a", ts=TS, ttl=10, etag=b"v1"))
+        broken, good = self.delete(self.judged(id=b"broken"), self.judged()).results
+        self.assertEqual((broken.outcome, broken.reason),
+                         (pb.DELETE_OUTCOME_FAILED, "the item cannot be read: read() gave a dict"))
+        self.assertEqual(good.outcome, pb.DELETE_OUTCOME_DELETED)
+
+
+class Socket(TempDirTestCase):
+    """Who may serve at the path of a socket."""
+
+    PROGRAM = """
+import sys, time
+from ttl_sidecar import PrimaryStore, serve_store
+class Empty(PrimaryStore):
+    store_id = sys.argv[2]
+    exclusive = read = delete = None
+server = serve_store(Empty(), sys.argv[1])
+print("ready", flush=True)
+server.wait_for_termination()
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.path = pathlib.Path(self.folder) / "store.sock"
+        self.address = f"unix:{self.path}"
+
+    def start(self, address, store_id):
+        process = subprocess.Popen([sys.executable, "-c", self.PROGRAM, address, store_id],
+                                   stdout=subprocess.PIPE)
+        self.addCleanup(lambda: (process.kill(), process.wait(), process.stdout.close()))
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process
+
+    def store_id(self):
+        with grpc.insecure_channel(self.address) as channel:
+            stub = primary_store_service_pb2_grpc.PrimaryStoreServiceStub(channel)
+            return stub.GetStoreInfo(pb.GetStoreInfoRequest(), timeout=PATIENCE).store_id
+
+    def test_the_socket_that_a_killed_store_left_is_replaced(self):
+        for scheme in ("unix:", "unix://"):
+            killed = self.start(f"{scheme}{self.path}", "killed")
+            killed.kill()
+            killed.wait()
+            self.assertTrue(self.path.exists())
+            next_one = self.start(f"{scheme}{self.path}", "next")
+            self.assertEqual(self.store_id(), "next")
+            next_one.kill()
+            next_one.wait()
+
+    def test_a_socket_that_a_store_answers_on_is_not_taken(self):
+        first = self.start(self.address, "first")
+        with self.assertRaisesRegex(OSError, "in use"):
+            serve_store(MemoryStore(), self.address)
+        first.send_signal(signal.SIGSTOP)  # it answers nothing; its socket is its own all the same
+        with self.assertRaisesRegex(OSError, "in use"):
+            serve_store(MemoryStore(), self.address)
+        first.send_signal(signal.SIGCONT)
+        self.assertEqual(self.store_id(), "first")
+        # Also of a server that knows nothing of locks.
+        (self.path.parent / "store.sock.lock").unlink()
+        with self.assertRaisesRegex(OSError, "a server answers on it"):
+            serve_store(MemoryStore(), self.address)
+        self.assertEqual(self.store_id(), "first")
+
+    def test_what_is_no_socket_is_left_alone(self):
+        self.path.write_text("precious")
+        with self.assertRaisesRegex(OSError, "no socket"):
+            serve_store(MemoryStore(), self.address)
+        self.assertEqual(self.path.read_text(), "precious")
+
+    def test_a_store_can_be_stopped_and_served_again(self):
+        for _ in range(3):
+            server = serve_store(MemoryStore(), self.address)
+            self.assertEqual(self.store_id(), "memory")
+            server.stop(0).wait()
 
 
 class Sweep(SidecarTestCase):

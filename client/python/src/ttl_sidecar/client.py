@@ -12,9 +12,12 @@ from ttl.v1 import (
     container_pb2, container_service_pb2, container_service_pb2_grpc, expiry_service_pb2,
     expiry_service_pb2_grpc, item_pb2, item_service_pb2, item_service_pb2_grpc,
     maintenance_service_pb2_grpc)
-from ttl_sidecar import channel, errors, streams, values
+from ttl_sidecar import errors, streams, values
+from ttl_sidecar.calls import Calls
 from ttl_sidecar.errors import SidecarError
+from ttl_sidecar.repeats import Kind
 from ttl_sidecar.streams import Reply
+from ttl_sidecar.time_limits import require_time_limit
 from ttl_sidecar.values import Answer, Check, Deletion, Item, TrackResult, UntrackResult
 
 DEFAULT_ADDRESS = "unix:/run/ttl-sidecar/sidecar.sock"
@@ -24,42 +27,43 @@ T = TypeVar("T")
 
 
 class Client:
-    """Client of one ttl-sidecar. Every failure of a call is a SidecarError.
+    """Client of one ttl-sidecar. Every failure of a call is a SidecarError; a value that its field
+    cannot take is a TypeError or a ValueError, and nothing is sent.
 
     Every call has a deadline, repeats included: `check_timeout` for checks and look-ups of one
-    item, `report_timeout` for reports, `admin_timeout` for the rest; in seconds. On streams it is
-    the time until a message is answered. Repeated, at most 4 attempts, are reads while the sidecar
-    is unavailable, reports that its full queue refused, and reports of unknown fate if every entry
-    has a sequence; nothing else.
+    item, `report_timeout` for reports, `admin_timeout` for the rest; in seconds, of any size. On
+    streams it is the time until a message is answered. Until then a call waits for a sidecar that
+    is away or restarts: reads, and reports in which every entry has a sequence, are sent again when
+    their fate is not known; other reports when the sidecar refused them; changes, and usage, only
+    if nothing was sent. Reports that its full queue refused have 4 attempts. A stream that breaks
+    is an error: what was answered on it stands.
 
     Items, checks and answers are values of this package, containers and status the messages of
     ttl.v1. `item_service`, `container_service`, `expiry_service` and `maintenance_service` are the
-    generated stubs, for whatever has no method here: no deadline, and gRPC's own errors.
+    generated stubs, for whatever has no method here: no deadline, no repeats, gRPC's own errors.
 
-    Thread-safe. Connects with the first call, and again when the connection is lost.
+    Thread-safe. Connects with the first call, and again when the connection is lost. gRPC does not
+    survive a fork: in a child of the process in which it was made a client fails with
+    FAILED_PRECONDITION, and so does making another there.
     """
 
     def __init__(self, address: str = DEFAULT_ADDRESS, *,
                  credentials: grpc.ChannelCredentials | None = None, check_timeout: float = 1.0,
                  report_timeout: float = 5.0, admin_timeout: float = 15.0):
         self.address = address
-        self._check_timeout = check_timeout
-        self._report_timeout = report_timeout
-        self._admin_timeout = admin_timeout
-        self._channel = channel.connect(address, credentials, repeat_reports=False)
-        self._repeating_channel = channel.connect(address, credentials, repeat_reports=True)
-        self.item_service = item_service_pb2_grpc.ItemServiceStub(self._channel)
-        self.container_service = container_service_pb2_grpc.ContainerServiceStub(self._channel)
-        self.expiry_service = expiry_service_pb2_grpc.ExpiryServiceStub(self._channel)
-        self.maintenance_service = maintenance_service_pb2_grpc.MaintenanceServiceStub(
-            self._channel)
-        self._repeating_item_service = item_service_pb2_grpc.ItemServiceStub(
-            self._repeating_channel)
+        self._check_timeout = require_time_limit("check_timeout", check_timeout)
+        self._report_timeout = require_time_limit("report_timeout", report_timeout)
+        self._admin_timeout = require_time_limit("admin_timeout", admin_timeout)
+        self._calls = Calls(address, credentials)
+        channel = self._calls.channel
+        self.item_service = item_service_pb2_grpc.ItemServiceStub(channel)
+        self.container_service = container_service_pb2_grpc.ContainerServiceStub(channel)
+        self.expiry_service = expiry_service_pb2_grpc.ExpiryServiceStub(channel)
+        self.maintenance_service = maintenance_service_pb2_grpc.MaintenanceServiceStub(channel)
 
     def close(self) -> None:
-        """Ends calls under way with CANCELLED."""
-        self._channel.close()
-        self._repeating_channel.close()
+        """Ends calls and streams under way with CANCELLED, which every later call gets, too."""
+        self._calls.close()
 
     def __enter__(self) -> Client:
         return self
@@ -78,9 +82,8 @@ class Client:
         def send(part: list[Item]) -> list[TrackResult]:
             request = _track_request(container, part)
             request.adopted = adopted
-            method = self._reports(part).TrackItems
-            return values.track_results(self._call(method, request, self._report_timeout),
-                                        len(part))
+            response = self._report(self.item_service.TrackItems, request, part)
+            return values.track_results(response, len(part))
         return _in_parts(list(items), send)
 
     def untrack(self, container: str, deletions: Iterable[Deletion]) -> list[UntrackResult]:
@@ -88,16 +91,16 @@ class Client:
         def send(part: list[Deletion]) -> list[UntrackResult]:
             request = item_service_pb2.UntrackItemsRequest(
                 container=container, items=[deletion.to_proto() for deletion in part])
-            method = self._reports(part).UntrackItems
-            return values.untrack_results(self._call(method, request, self._report_timeout),
-                                          len(part))
+            response = self._report(self.item_service.UntrackItems, request, part)
+            return values.untrack_results(response, len(part))
         return _in_parts(list(deletions), send)
 
     def check(self, container: str, checks: Iterable[Check]) -> list[Answer]:
         """Which items are visible now? One answer per check."""
         def send(part: list[Check]) -> list[Answer]:
             request = _check_request(container, part)
-            response = self._call(self.item_service.CheckVisibility, request, self._check_timeout)
+            response = self._call(self.item_service.CheckVisibility, request, self._check_timeout,
+                                  Kind.READ)
             return values.answers(response, len(part))
         return _in_parts(list(checks), send)
 
@@ -118,9 +121,10 @@ class Client:
 
     def get_item(self, container: str, id: bytes, partition_key: bytes = b"") -> item_pb2.ItemView:
         """NOT_FOUND if the item is expired or not tracked."""
+        values.require_key(id, partition_key)
         request = item_service_pb2.GetItemRequest(container=container, partition_key=partition_key,
                                                   id=id)
-        return self._call(self.item_service.GetItem, request, self._check_timeout).item
+        return self._call(self.item_service.GetItem, request, self._check_timeout, Kind.READ).item
 
     def list_items(self, container: str, *,
                    show_expired: bool = False) -> Iterator[item_pb2.ItemView]:
@@ -133,13 +137,14 @@ class Client:
     def create_container(self, id: str, default_ttl: int | None = None,
                          **fields) -> container_pb2.Container:
         """`fields`: further fields of ttl.v1.Container. ALREADY_EXISTS if there is one."""
+        values.require_seconds("default_ttl", default_ttl)
         container = container_pb2.Container(id=id, default_ttl=default_ttl, **fields)
         request = container_service_pb2.CreateContainerRequest(container=container)
-        return self._admin(self.container_service.CreateContainer, request).container
+        return self._change(self.container_service.CreateContainer, request).container
 
     def get_container(self, id: str) -> container_pb2.Container:
         request = container_service_pb2.GetContainerRequest(id=id)
-        return self._admin(self.container_service.GetContainer, request).container
+        return self._read(self.container_service.GetContainer, request).container
 
     def list_containers(self) -> Iterator[container_pb2.Container]:
         request = container_service_pb2.ListContainersRequest()
@@ -150,34 +155,36 @@ class Client:
         """Sets the fields named in `paths`; one that is absent in `container` is removed."""
         request = container_service_pb2.UpdateContainerRequest(
             container=container, update_mask=field_mask_pb2.FieldMask(paths=paths))
-        return self._admin(self.container_service.UpdateContainer, request).container
+        return self._change(self.container_service.UpdateContainer, request).container
 
     def set_default_ttl(self, id: str, default_ttl: int | None) -> container_pb2.Container:
         """Acts on all items of the container at once. None switches TTL off."""
+        values.require_seconds("default_ttl", default_ttl)
         container = container_pb2.Container(id=id, default_ttl=default_ttl)
         return self.update_container(container, ["default_ttl"])
 
     def delete_container(self, id: str, etag: str = "") -> None:
         request = container_service_pb2.DeleteContainerRequest(id=id, etag=etag)
-        self._admin(self.container_service.DeleteContainer, request)
+        self._change(self.container_service.DeleteContainer, request)
 
     def watch_containers(
             self, heartbeat: float = 1.0
     ) -> Iterator[container_service_pb2.WatchContainersResponse]:
         """A snapshot of all containers, then every change. DEADLINE_EXCEEDED after a silence of
         five heartbeats (in seconds)."""
+        longest_silence = require_time_limit("heartbeat", 5 * heartbeat)
         interval = duration_pb2.Duration()
-        interval.FromMilliseconds(round(heartbeat * 1000))
+        interval.FromMilliseconds(round(longest_silence / 5 * 1000))
         request = container_service_pb2.WatchContainersRequest(heartbeat_interval=interval)
-        return streams.follow(self.container_service.WatchContainers, request, 5 * heartbeat,
-                              self.address)
+        return streams.follow(self.container_service.WatchContainers, request, longest_silence,
+                              self._calls)
 
     # Expiry.
 
     def status(self, container: str = "") -> expiry_service_pb2.GetExpiryStatusResponse:
         """The status of the sidecar and, if one is named, of a container."""
         request = expiry_service_pb2.GetExpiryStatusRequest(container=container)
-        return self._admin(self.expiry_service.GetExpiryStatus, request)
+        return self._read(self.expiry_service.GetExpiryStatus, request)
 
     def list_statuses(self) -> Iterator[expiry_service_pb2.ContainerExpiryStatus]:
         request = expiry_service_pb2.ListExpiryStatusesRequest()
@@ -186,20 +193,21 @@ class Client:
     def explain_item(self, container: str, id: bytes,
                      partition_key: bytes = b"") -> expiry_service_pb2.ExplainItemResponse:
         """All that is known of an item, expired or not, and why it is not yet deleted."""
+        values.require_key(id, partition_key)
         request = expiry_service_pb2.ExplainItemRequest(container=container, id=id,
                                                         partition_key=partition_key)
-        return self._admin(self.expiry_service.ExplainItem, request)
+        return self._read(self.expiry_service.ExplainItem, request)
 
     def pause_deletes(self, reason: str,
                       container: str | None = None) -> expiry_service_pb2.PauseState:
         """Of one container, or of all."""
         request = expiry_service_pb2.PauseDeletesRequest(reason=reason, **_target(container))
-        return self._admin(self.expiry_service.PauseDeletes, request).pause
+        return self._change(self.expiry_service.PauseDeletes, request).pause
 
     def resume_deletes(self, container: str | None = None) -> None:
         """Lifts a pause of the same target."""
         request = expiry_service_pb2.ResumeDeletesRequest(**_target(container))
-        self._admin(self.expiry_service.ResumeDeletes, request)
+        self._change(self.expiry_service.ResumeDeletes, request)
 
     def report_usage(self, container: str, request_units: float, *, period: float = 1.0,
                      reporter: str = "") -> None:
@@ -207,26 +215,25 @@ class Client:
         request = expiry_service_pb2.ReportUsageRequest(
             container=container, request_units=request_units, reporter=reporter)
         request.period.FromMilliseconds(round(period * 1000))
-        self._call(self.expiry_service.ReportUsage, request, self._report_timeout)
+        self._call(self.expiry_service.ReportUsage, request, self._report_timeout, Kind.CHANGE)
 
-    def _reports(self, entries: Sequence) -> item_service_pb2_grpc.ItemServiceStub:
-        """The stub for a report: one that repeats it after an unknown fate, where that is safe."""
-        if all(entry.sequence is not None for entry in entries):
-            return self._repeating_item_service
-        return self.item_service
+    def _report(self, method, request, entries: Sequence):
+        is_ordered = all(entry.sequence is not None for entry in entries)
+        kind = Kind.ORDERED_REPORT if is_ordered else Kind.REPORT
+        return self._call(method, request, self._report_timeout, kind)
 
-    def _call(self, method, request, timeout: float):
-        try:
-            return method(request, timeout=timeout)
-        except grpc.RpcError as error:
-            raise errors.from_call(error, self.address) from error
+    def _call(self, method, request, timeout: float, kind: Kind):
+        return self._calls.unary(method, request, timeout, kind)
 
-    def _admin(self, method, request):
-        return self._call(method, request, self._admin_timeout)
+    def _read(self, method, request):
+        return self._call(method, request, self._admin_timeout, Kind.READ)
+
+    def _change(self, method, request):
+        return self._call(method, request, self._admin_timeout, Kind.CHANGE)
 
     def _pages(self, method, request, field: str) -> Iterator:
         while True:
-            response = self._admin(method, request)
+            response = self._read(method, request)
             yield from getattr(response, field)
             if not response.next_page_token:
                 return
@@ -241,7 +248,7 @@ class Client:
                 sizes.append(len(batch))
                 yield message(request=make_request(container, batch))
 
-        for response in streams.exchange(method, requests(), timeout, self.address):
+        for response in streams.exchange(method, requests(), timeout, self._calls):
             size = sizes.pop(0)
             if response.HasField("error"):
                 yield Reply(None, errors.from_message(response.error))

@@ -7,7 +7,7 @@ import grpc
 from ttl.v1 import item_service_pb2
 
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
-# Trailing metadata by which a server says when to try again.
+# Trailing metadata by which a server says when to try again; below 0: never.
 _PUSHBACK = "grpc-retry-pushback-ms"
 
 
@@ -25,14 +25,20 @@ class SidecarError(Exception):
         self.message = message
         self.retry_after = retry_after
 
+    def __reduce__(self):
+        return type(self), (self.code, self.message, self.retry_after)
+
     def about(self, entries: str) -> SidecarError:
         """The same error of a part of what was sent."""
         return SidecarError(self.code, f"{entries}: {self.message}", self.retry_after)
 
 
 def from_call(error: grpc.RpcError, address: str) -> SidecarError:
-    """The error of a finished call. Where gRPC made it up itself, names the address."""
+    """The error of a finished call that this client did not cancel. Where gRPC made it up itself,
+    names the address. A sidecar that stops may cancel calls: then it is unavailable."""
     code, message = error.code(), error.details() or ""
+    if code is grpc.StatusCode.CANCELLED:
+        code = grpc.StatusCode.UNAVAILABLE
     if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
         message = f"sidecar at {address}: {message}"
     return SidecarError(code, message, _pushback(error.trailing_metadata()))
@@ -54,6 +60,6 @@ def wrong_length(got: int, want: int) -> SidecarError:
 
 def _pushback(metadata) -> float | None:
     for key, value in metadata or ():
-        if key == _PUSHBACK and value.isdigit():
-            return int(value) / 1000
+        if key == _PUSHBACK and value.removeprefix("-").isdigit():
+            return float("inf") if value.startswith("-") else int(value) / 1000
     return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import abc
 import concurrent.futures
+import threading
 import time
 from typing import ContextManager, Sequence
 
@@ -16,6 +17,8 @@ from google.protobuf import duration_pb2, timestamp_pb2
 
 from ttl.v1 import primary_store_service_pb2 as pb
 from ttl.v1 import primary_store_service_pb2_grpc
+from ttl_sidecar.calls import require_usable_grpc
+from ttl_sidecar.socket_path import SocketPath, path_of
 from ttl_sidecar.values import Item, Key
 
 _SECOND = 1_000_000_000
@@ -30,6 +33,9 @@ class StoreBusy(Exception):
     def __init__(self, retry_after: float):
         super().__init__(f"busy for {retry_after:g} s")
         self.retry_after = retry_after
+
+    def __reduce__(self):
+        return type(self), (self.retry_after,)
 
 
 class PrimaryStore(primary_store_service_pb2_grpc.PrimaryStoreServiceServicer, abc.ABC):
@@ -50,7 +56,8 @@ class PrimaryStore(primary_store_service_pb2_grpc.PrimaryStoreServiceServicer, a
     @abc.abstractmethod
     def read(self, container: str, key: Key) -> Item | None:
         """The item as stored, expired or not; None if there is none. Called within exclusive(). An
-        etag, if items have one, must change with every write."""
+        etag, if items have one, must change with every write. If it raises, or gives something
+        else, the delete of this item has failed."""
 
     @abc.abstractmethod
     def delete(self, container: str, keys: Sequence[Key]) -> None:
@@ -129,16 +136,43 @@ class PrimaryStore(primary_store_service_pb2_grpc.PrimaryStoreServiceServicer, a
 
     def _read_or_why_not(self, container: str, key: Key) -> Item | None | str:
         try:
-            return self.read(container, key)
+            found = self.read(container, key)
         except StoreBusy:
             raise
         except Exception as error:  # one item that cannot be read must not hold up the others
             return f"the item cannot be read: {type(error).__name__}"
+        if found is None or isinstance(found, Item):
+            return found
+        return f"the item cannot be read: read() gave a {type(found).__name__}"
 
 
 def serve_store(store: PrimaryStore, address: str, *,
                 credentials: grpc.ServerCredentials | None = None) -> grpc.Server:
-    """Serves `store` on a gRPC address, such as unix:/run/store/store.sock, until stop()."""
+    """Serves `store` on a gRPC address, such as unix:/run/store/store.sock, until stop(). A socket
+    that a killed server left is replaced; OSError if a server answers on it, or the path is no
+    socket. SidecarError in a process forked from one that had used gRPC, as for Client."""
+    require_usable_grpc()
+    path = path_of(address)
+    held = None if path is None else SocketPath(path)
+    try:
+        server = _serve(store, address, credentials)
+    except BaseException:
+        if held is not None:
+            held.release()
+        raise
+    if held is not None:
+        threading.Thread(target=_release_at_end, args=(server, held), daemon=True).start()
+    return server
+
+
+def _release_at_end(server: grpc.Server, held: SocketPath) -> None:
+    # gRPC removes the socket at the path when it ends; until then nobody else may bind there.
+    server.wait_for_termination()
+    held.release()
+
+
+def _serve(store: PrimaryStore, address: str,
+           credentials: grpc.ServerCredentials | None) -> grpc.Server:
     server = grpc.server(concurrent.futures.ThreadPoolExecutor(max_workers=8),
                          options=[("grpc.so_reuseport", 0),
                                   # A message is inflated before its size is looked at. So

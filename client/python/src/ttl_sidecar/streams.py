@@ -11,7 +11,7 @@ from typing import Callable, Generic, Iterable, Iterator, TypeVar
 
 import grpc
 
-from ttl_sidecar import errors
+from ttl_sidecar.calls import Calls
 from ttl_sidecar.errors import SidecarError
 
 T = TypeVar("T")
@@ -95,19 +95,19 @@ class Watchdog:
             self._on_timeout()
 
 
-def _translate(error: grpc.RpcError, watchdog: Watchdog, timeout: float,
-               address: str) -> SidecarError:
-    if watchdog.timed_out:
-        return SidecarError(grpc.StatusCode.DEADLINE_EXCEEDED,
-                            f"sidecar at {address}: no answer within {timeout:g} s")
-    return errors.from_call(error, address)
+def _translate(error: BaseException, watchdog: Watchdog, timeout: float,
+               calls: Calls) -> BaseException:
+    if watchdog.timed_out and isinstance(error, grpc.RpcError):
+        return calls.timeout_error(timeout)
+    return calls.translate(error) or error
 
 
-def exchange(method, requests: Iterable, timeout: float, address: str) -> Iterator:
+def exchange(method, requests: Iterable, timeout: float, calls: Calls) -> Iterator:
     """Sends `requests` over one bidirectional stream and yields an answer for each, in order. What
     `requests` raises is raised to the reader."""
-    calls: list[grpc.Call] = []
-    watchdog = Watchdog(timeout, lambda: calls[0].cancel())
+    calls.require_open()
+    started: list[grpc.Call] = []
+    watchdog = Watchdog(timeout, lambda: started[0].cancel())
     raised: list[BaseException] = []
 
     def feed():
@@ -120,10 +120,11 @@ def exchange(method, requests: Iterable, timeout: float, address: str) -> Iterat
             raise
 
     try:
-        calls.append(method(feed()))
+        started.append(method(feed(), wait_for_ready=True))
+        started[0].add_done_callback(lambda call: watchdog.close())
         while True:
             with watchdog.waiting():
-                response = next(calls[0], None)
+                response = next(started[0], None)
             if response is None:
                 break
             watchdog.answered()
@@ -131,20 +132,22 @@ def exchange(method, requests: Iterable, timeout: float, address: str) -> Iterat
         if watchdog.unanswered:
             raise SidecarError(grpc.StatusCode.INTERNAL,
                                f"the stream ended with {watchdog.unanswered} messages unanswered")
-    except grpc.RpcError as error:
+    except (grpc.RpcError, ValueError) as error:
         if raised:
             raise raised[0]
-        raise _translate(error, watchdog, timeout, address) from error
+        raise _translate(error, watchdog, timeout, calls) from error
     finally:
         watchdog.close()
-        if calls:
-            calls[0].cancel()
+        if started:
+            started[0].cancel()
 
 
-def follow(method, request, longest_silence: float, address: str) -> Iterator:
+def follow(method, request, longest_silence: float, calls: Calls) -> Iterator:
     """Yields what the server sends until it ends the stream, which is an error."""
-    call = method(request)
+    with calls.errors():
+        call = method(request, wait_for_ready=True)
     watchdog = Watchdog(longest_silence, call.cancel)
+    call.add_done_callback(lambda call: watchdog.close())
     try:
         while True:
             watchdog.sent()
@@ -152,11 +155,11 @@ def follow(method, request, longest_silence: float, address: str) -> Iterator:
                 response = next(call, None)
             if response is None:
                 raise SidecarError(grpc.StatusCode.UNAVAILABLE,
-                                   f"sidecar at {address}: the stream has ended")
+                                   f"sidecar at {calls.address}: the stream has ended")
             watchdog.answered()
             yield response
     except grpc.RpcError as error:
-        raise _translate(error, watchdog, longest_silence, address) from error
+        raise _translate(error, watchdog, longest_silence, calls) from error
     finally:
         watchdog.close()
         call.cancel()

@@ -1,14 +1,52 @@
-"""Items, checks and answers as plain values. Keys and etags are bytes of any kind."""
+"""Items, checks and answers as plain values. Keys and etags are bytes of any kind.
+
+A value is checked when it is made: TypeError or ValueError names the field and what would be right.
+protobuf would take None for an empty key, and True for one second.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import datetime
 import enum
+import operator
 from typing import NamedTuple
 
 from ttl.v1 import item_pb2, item_service_pb2
 from ttl_sidecar import errors
+
+
+def _require_bytes(field: str, value: bytes) -> None:
+    if not isinstance(value, bytes):
+        raise TypeError(f"{field} = {value!r}: bytes are required")
+
+
+def _require_integer(field: str, value: int, least: int, most: int) -> None:
+    # numpy's integers are none of int's, and a Boolean is.
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{field} = {value!r}: a whole number is required")
+    if not least <= operator.index(value) <= most:
+        raise ValueError(f"{field} = {value}: {least} to {most} are allowed")
+
+
+def _require_int64(field: str, value: int) -> None:
+    _require_integer(field, value, -2**63, 2**63 - 1)
+
+
+def _require_sequence(value: int | None) -> None:
+    if value is not None:
+        _require_integer("sequence", value, 0, 2**64 - 1)
+
+
+def require_key(id: bytes, partition_key: bytes) -> None:
+    _require_bytes("id", id)
+    _require_bytes("partition_key", partition_key)
+
+
+def require_seconds(field: str, value: int | None) -> None:
+    """Whether they are seconds at all; which of them are legal, the sidecar says."""
+    if value is not None:
+        _require_int64(field, value)
 
 
 class Key(NamedTuple):
@@ -37,6 +75,14 @@ class Item:
     sequence: int | None = None
     size_bytes: int = 0
 
+    def __post_init__(self) -> None:
+        require_key(self.id, self.partition_key)
+        _require_int64("ts", self.ts)
+        require_seconds("ttl", self.ttl)
+        _require_bytes("etag", self.etag)
+        _require_sequence(self.sequence)
+        _require_int64("size_bytes", self.size_bytes)
+
     @property
     def key(self) -> Key:
         return Key(self.partition_key, self.id)
@@ -57,6 +103,11 @@ class Deletion:
     partition_key: bytes = b""
     sequence: int | None = None
 
+    def __post_init__(self) -> None:
+        require_key(self.id, self.partition_key)
+        _require_int64("ts", self.ts)
+        _require_sequence(self.sequence)
+
     def to_proto(self) -> item_service_pb2.ItemDeletion:
         return item_service_pb2.ItemDeletion(**dataclasses.asdict(self))
 
@@ -69,6 +120,11 @@ class Check:
     partition_key: bytes = b""
     ts: int | None = None
     ttl: int | None = None
+
+    def __post_init__(self) -> None:
+        require_key(self.id, self.partition_key)
+        require_seconds("ts", self.ts)
+        require_seconds("ttl", self.ttl)
 
     def to_proto(self) -> item_service_pb2.VisibilityCheck:
         return item_service_pb2.VisibilityCheck(**dataclasses.asdict(self))
