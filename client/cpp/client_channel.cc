@@ -1,26 +1,26 @@
 #include "client/cpp/client_channel.h"
 
+#include "client/cpp/service_config.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/support/channel_arguments.h"
 
 namespace ttl {
 namespace {
 
-grpc::ChannelArguments ChannelArguments(const TtlClientOptions& options,
-                                        RepeatReports repeat_reports) {
+grpc::ChannelArguments ChannelArguments(const TtlClientOptions& options) {
   grpc::ChannelArguments arguments;
   if (!options.tls_server_name.empty()) {
     arguments.SetSslTargetNameOverride(options.tls_server_name);
   }
   // The address is meant, not a proxy that the environment names.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetServiceConfigJSON(ServiceConfigJson(repeat_reports));
-  // Calls larger than this are never repeated; the default of 256 KiB is less
+  // Calls larger than this are never repeated by gRPC; the default of 256 KiB is less
   // than a full batch.
   arguments.SetInt(GRPC_ARG_PER_RPC_RETRY_BUFFER_SIZE, 4 << 20);
-  // A sidecar restarts within seconds; gRPC's own pauses grow to two minutes.
+  // A sidecar restarts within seconds, and is to be found again within two; gRPC's own
+  // pauses grow to two minutes.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   // The time that an attempt to connect may take.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);
   // Finds a peer that went away without a word, also while nothing is asked;
@@ -32,14 +32,24 @@ grpc::ChannelArguments ChannelArguments(const TtlClientOptions& options,
   return arguments;
 }
 
-}  // namespace
-
-std::shared_ptr<grpc::Channel> NewClientChannel(const TtlClientOptions& options,
-                                                RepeatReports repeat_reports) {
+std::shared_ptr<grpc::Channel> NewChannel(const TtlClientOptions& options,
+                                          const grpc::ChannelArguments& arguments) {
   return grpc::CreateCustomChannel(
       options.address,
       options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials(),
-      ChannelArguments(options, repeat_reports));
+      arguments);
+}
+
+}  // namespace
+
+std::shared_ptr<grpc::Channel> NewClientChannel(const TtlClientOptions& options) {
+  return NewChannel(options, ChannelArguments(options));
+}
+
+std::shared_ptr<grpc::Channel> NewRepeatingChannel(const TtlClientOptions& options) {
+  grpc::ChannelArguments arguments = ChannelArguments(options);
+  arguments.SetServiceConfigJSON(ServiceConfigJson());
+  return NewChannel(options, arguments);
 }
 
 }  // namespace ttl

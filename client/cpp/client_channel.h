@@ -3,18 +3,18 @@
 
 #include <memory>
 
-#include "client/cpp/service_config.h"
 #include "client/cpp/ttl_client_options.h"
 #include "grpcpp/channel.h"
 
 namespace ttl {
 
-// A channel to the sidecar that `options` name. Channels that differ only in
-// `repeat_reports` share one connection. It connects when it is first used, is back
-// within seconds after the sidecar was away, and finds a peer that went away without
-// a word.
-std::shared_ptr<grpc::Channel> NewClientChannel(const TtlClientOptions& options,
-                                                RepeatReports repeat_reports);
+// A channel to the sidecar that `options` name. It connects when it is first used, is back
+// within two seconds after the sidecar was away, and finds a peer that went away without a
+// word. gRPC repeats only what was not sent.
+std::shared_ptr<grpc::Channel> NewClientChannel(const TtlClientOptions& options);
+
+// The same, and gRPC repeats what service_config.h says.
+std::shared_ptr<grpc::Channel> NewRepeatingChannel(const TtlClientOptions& options);
 
 }  // namespace ttl
 

@@ -35,7 +35,7 @@ LocalEvaluator::LocalEvaluator(LocalEvaluatorOptions options)
     : options_(WithClock(std::move(options))),
       mirror_(options_.max_staleness, options_.when_unsure),
       stream_status_(absl::UnavailableError("the sidecar has not been reached yet")),
-      watcher_(NewClientChannel(options_.client, RepeatReports::kOnlyIfRefused),
+      watcher_(NewClientChannel(options_.client),
                std::clamp(options_.max_staleness / 3, kMinHeartbeat, kMaxHeartbeat),
                {.on_message =
                     [this](const v1::WatchContainersResponse& message) {

@@ -32,12 +32,9 @@ std::string MethodConfig(absl::string_view names, absl::string_view codes) {
 
 }  // namespace
 
-std::string ServiceConfigJson(RepeatReports repeat_reports) {
-  const absl::string_view report_codes = repeat_reports == RepeatReports::kAlsoIfUnanswered
-                                             ? R"("RESOURCE_EXHAUSTED", "UNAVAILABLE")"
-                                             : R"("RESOURCE_EXHAUSTED")";
+std::string ServiceConfigJson() {
   return absl::StrCat(R"({"methodConfig": [)", MethodConfig(kReads, R"("UNAVAILABLE")"), ", ",
-                      MethodConfig(kReports, report_codes),
+                      MethodConfig(kReports, R"("RESOURCE_EXHAUSTED")"),
                       R"(], "retryThrottling": {"maxTokens": 100, "tokenRatio": 0.1}})");
 }
 

@@ -5,21 +5,14 @@
 
 namespace ttl {
 
-// Whether reports of writes and deletes may be sent a second time when the fate
-// of the first is not known.
-enum class RepeatReports {
-  kOnlyIfRefused,
-  kAlsoIfUnanswered,
-};
-
-// gRPC service config of the client's channels: which methods are repeated,
-// after which errors, how often and how soon.
+// gRPC service config of channels whose users make their calls by themselves, without a
+// TtlClient: which methods gRPC repeats, after which errors, how often and how soon.
 //
 // - Reads (checks, look-ups, lists, status): after UNAVAILABLE.
 // - TrackItems, UntrackItems: after RESOURCE_EXHAUSTED, which the sidecar
-//   answers before anything is applied. After UNAVAILABLE only with
-//   kAlsoIfUnanswered: the first may have been applied, and a repeated report
-//   without a sequence could overrule a later one of the same second.
+//   answers before anything is applied. Not after UNAVAILABLE: the first may have
+//   been applied, and a repeated report without a sequence could overrule a later
+//   one of the same second.
 // - Changes of containers, pauses, limits, confirmations, the clock: never. They
 //   are rare, an operator stands behind them, and repeating one could undo
 //   somebody else's.
@@ -28,7 +21,7 @@ enum class RepeatReports {
 // At most 4 attempts inside the deadline of the call; the server's push-back
 // (grpc-retry-pushback-ms) is honoured; while most calls fail, none are
 // repeated.
-std::string ServiceConfigJson(RepeatReports repeat_reports);
+std::string ServiceConfigJson();
 
 }  // namespace ttl
 

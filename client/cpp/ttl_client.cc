@@ -1,13 +1,17 @@
 #include "client/cpp/ttl_client.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "client/cpp/client_channel.h"
 #include "client/cpp/grpc_status.h"
 #include "client/cpp/shared_checks.h"
@@ -42,10 +46,25 @@ gpr_timespec DeadlineIn(absl::Duration duration) {
                       gpr_time_from_millis(milliseconds, GPR_TIMESPAN));
 }
 
+absl::Duration Since(std::chrono::steady_clock::time_point start) {
+  return absl::FromChrono(std::chrono::steady_clock::now() - start);
+}
+
+// From 0 to 1.
+double RandomFraction() {
+  thread_local std::minstd_rand random(std::random_device{}());
+  return std::uniform_real_distribution<double>(0, 1)(random);
+}
+
+bool MayBeSentTwice(CallKind kind) {
+  return kind == CallKind::kRead || kind == CallKind::kOrderedReport;
+}
+
 template <typename Entry>
-bool EachHasSequence(absl::Span<const Entry> entries) {
-  return std::all_of(entries.begin(), entries.end(),
-                     [](const Entry& entry) { return entry.has_sequence(); });
+CallKind KindOfReport(absl::Span<const Entry> entries) {
+  const bool ordered = std::all_of(entries.begin(), entries.end(),
+                                   [](const Entry& entry) { return entry.has_sequence(); });
+  return ordered ? CallKind::kOrderedReport : CallKind::kReport;
 }
 
 // Sends `entries` in order, at most kMaxEntriesPerCall at a time, and joins the
@@ -104,17 +123,11 @@ absl::Status ForEachPage(
 
 struct TtlClient::Stubs {
   Stubs(const TtlClientOptions& options, SharedChecks::AskAlone check_alone)
-      : channel(NewClientChannel(options, RepeatReports::kOnlyIfRefused)),
-        repeatable_channel(NewClientChannel(options, RepeatReports::kAlsoIfUnanswered)),
+      : channel(NewClientChannel(options)),
         shared_checks(*items, SharedChecksOptions(options.address), std::move(check_alone)) {}
 
-  // They differ only in their service config, so gRPC lets them share one
-  // connection.
   const std::shared_ptr<grpc::Channel> channel;
-  const std::shared_ptr<grpc::Channel> repeatable_channel;
   const std::unique_ptr<v1::ItemService::Stub> items = v1::ItemService::NewStub(channel);
-  const std::unique_ptr<v1::ItemService::Stub> repeatable_items =
-      v1::ItemService::NewStub(repeatable_channel);
   const std::unique_ptr<v1::ContainerService::Stub> containers =
       v1::ContainerService::NewStub(channel);
   const std::unique_ptr<v1::ExpiryService::Stub> expiry = v1::ExpiryService::NewStub(channel);
@@ -127,6 +140,7 @@ struct TtlClient::Stubs {
 
 TtlClient::TtlClient(TtlClientOptions options)
     : options_(std::move(options)),
+      process_(getpid()),
       stubs_(std::make_unique<Stubs>(
           options_,
           [this](absl::string_view container, const v1::VisibilityCheck& check,
@@ -144,17 +158,65 @@ Response ResponseOf(grpc::Status (Stub::*)(grpc::ClientContext*, const Request&,
 
 }  // namespace
 
-template <typename Stub, typename Method, typename Request>
-auto TtlClient::Call(Stub& stub, Method method, const Request& request, absl::Duration deadline) {
-  using Response = decltype(ResponseOf(method));
-  grpc::ClientContext context;
-  context.set_deadline(DeadlineIn(deadline));
-  Response response;
-  const grpc::Status status = (stub.*method)(&context, request, &response);
-  if (!status.ok()) {
-    return absl::StatusOr<Response>(ToAbslStatus(status, options_.address, deadline));
+absl::Status TtlClient::CheckProcess() const {
+  if (getpid() == process_) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the client of the sidecar at ", options_.address,
+                   " was made before fork(); make one in the child"));
+}
+
+absl::Status TtlClient::TimeoutError(absl::Duration deadline) const {
+  if (stubs_->channel->GetState(/*try_to_connect=*/false) != GRPC_CHANNEL_TRANSIENT_FAILURE) {
+    return ToAbslStatus({grpc::StatusCode::DEADLINE_EXCEEDED, "Deadline Exceeded"},
+                        options_.address, deadline);
   }
-  return absl::StatusOr<Response>(std::move(response));
+  return ToAbslStatus({grpc::StatusCode::UNAVAILABLE,
+                       absl::StrCat("no connection within ", absl::FormatDuration(deadline))},
+                      options_.address, deadline);
+}
+
+template <typename Stub, typename Method, typename Request>
+auto TtlClient::Call(Stub& stub, Method method, const Request& request, absl::Duration deadline,
+                     CallKind kind) {
+  using Response = decltype(ResponseOf(method));
+  using Result = absl::StatusOr<Response>;
+  if (absl::Status status = CheckProcess(); !status.ok()) return Result(std::move(status));
+  const bool waits = options_.wait_for_sidecar && kind != CallKind::kNow;
+  const auto start = std::chrono::steady_clock::now();
+  absl::Status unavailable;
+  for (int attempt = 1;; ++attempt) {
+    const absl::Duration left = deadline - Since(start);
+    grpc::ClientContext context;
+    context.set_deadline(DeadlineIn(left));
+    // What may not be sent twice waits for a connection from the start. The first attempt of
+    // others fails where there is none, with the reason.
+    context.set_wait_for_ready(waits && (attempt > 1 || !MayBeSentTwice(kind)));
+    Response response;
+    const grpc::Status status = (stub.*method)(&context, request, &response);
+    if (status.ok()) return Result(std::move(response));
+    const FailedAttempt failure = FailureOf(context, status, attempt);
+    if (failure.code == grpc::StatusCode::DEADLINE_EXCEEDED) {
+      // Why there was no answer, rather than that there was none.
+      return Result(unavailable.ok() ? TimeoutError(deadline) : unavailable);
+    }
+    absl::Status error =
+        ToAbslStatus({failure.code, status.error_message()}, options_.address, deadline);
+    const auto pause =
+        PauseBeforeRepeat(kind, failure, waits, deadline - Since(start), RandomFraction());
+    if (!pause.has_value()) return Result(std::move(error));
+    if (failure.code == grpc::StatusCode::UNAVAILABLE) unavailable = std::move(error);
+    absl::SleepFor(*pause);
+  }
+}
+
+template <typename Stub, typename Method, typename Request>
+auto TtlClient::Read(Stub& stub, Method method, const Request& request) {
+  return Call(stub, method, request, options_.admin_deadline, CallKind::kRead);
+}
+
+template <typename Stub, typename Method, typename Request>
+auto TtlClient::Change(Stub& stub, Method method, const Request& request) {
+  return Call(stub, method, request, options_.admin_deadline, CallKind::kChange);
 }
 
 absl::StatusOr<v1::TrackResult> TtlClient::TrackItem(absl::string_view container,
@@ -183,9 +245,9 @@ absl::StatusOr<std::vector<v1::TrackResult>> TtlClient::TrackOnce(absl::string_v
   request.set_container(std::string(container));
   request.set_adopted(adopted);
   request.mutable_items()->Assign(items.begin(), items.end());
-  v1::ItemService::Stub& stub = EachHasSequence(items) ? *stubs_->repeatable_items : *stubs_->items;
   const absl::StatusOr<v1::TrackItemsResponse> response =
-      Call(stub, &v1::ItemService::Stub::TrackItems, request, options_.report_deadline);
+      Call(*stubs_->items, &v1::ItemService::Stub::TrackItems, request, options_.report_deadline,
+           KindOfReport(items));
   if (!response.ok()) return response.status();
   if (response->results_size() != request.items_size()) {
     return WrongLength("TrackItems", "results", response->results_size(), items.size());
@@ -210,10 +272,9 @@ absl::StatusOr<std::vector<v1::UntrackResult>> TtlClient::UntrackOnce(
   v1::UntrackItemsRequest request;
   request.set_container(std::string(container));
   request.mutable_items()->Assign(deletions.begin(), deletions.end());
-  v1::ItemService::Stub& stub =
-      EachHasSequence(deletions) ? *stubs_->repeatable_items : *stubs_->items;
   const absl::StatusOr<v1::UntrackItemsResponse> response =
-      Call(stub, &v1::ItemService::Stub::UntrackItems, request, options_.report_deadline);
+      Call(*stubs_->items, &v1::ItemService::Stub::UntrackItems, request, options_.report_deadline,
+           KindOfReport(deletions));
   if (!response.ok()) return response.status();
   if (response->results_size() != request.items_size()) {
     return WrongLength("UntrackItems", "results", response->results_size(), deletions.size());
@@ -223,6 +284,7 @@ absl::StatusOr<std::vector<v1::UntrackResult>> TtlClient::UntrackOnce(
 
 absl::StatusOr<VisibilityAnswer> TtlClient::CheckItem(absl::string_view container,
                                                       const v1::VisibilityCheck& check) {
+  if (absl::Status status = CheckProcess(); !status.ok()) return status;
   if (!options_.share_checks) return CheckAlone(container, check, options_.check_deadline);
   return stubs_->shared_checks.Check(container, check, options_.check_deadline);
 }
@@ -247,8 +309,8 @@ absl::StatusOr<std::vector<VisibilityAnswer>> TtlClient::CheckOnce(
   v1::CheckVisibilityRequest request;
   request.set_container(std::string(container));
   request.mutable_checks()->Assign(checks.begin(), checks.end());
-  const absl::StatusOr<v1::CheckVisibilityResponse> response =
-      Call(*stubs_->items, &v1::ItemService::Stub::CheckVisibility, request, deadline);
+  const absl::StatusOr<v1::CheckVisibilityResponse> response = Call(
+      *stubs_->items, &v1::ItemService::Stub::CheckVisibility, request, deadline, CallKind::kRead);
   if (!response.ok()) return response.status();
   return ToVisibilityAnswers("CheckVisibility", *response, checks.size());
 }
@@ -260,19 +322,19 @@ absl::StatusOr<v1::GetItemResponse> TtlClient::GetItem(absl::string_view contain
   request.set_container(std::string(container));
   request.set_partition_key(std::string(partition_key));
   request.set_id(std::string(id));
-  return Call(*stubs_->items, &v1::ItemService::Stub::GetItem, request, options_.check_deadline);
+  return Call(*stubs_->items, &v1::ItemService::Stub::GetItem, request, options_.check_deadline,
+              CallKind::kRead);
 }
 
 absl::StatusOr<v1::ListItemsResponse> TtlClient::ListItems(const v1::ListItemsRequest& request) {
-  return Call(*stubs_->items, &v1::ItemService::Stub::ListItems, request, options_.admin_deadline);
+  return Read(*stubs_->items, &v1::ItemService::Stub::ListItems, request);
 }
 
 absl::StatusOr<v1::Container> TtlClient::CreateContainer(const v1::Container& container) {
   v1::CreateContainerRequest request;
   *request.mutable_container() = container;
   absl::StatusOr<v1::CreateContainerResponse> response =
-      Call(*stubs_->containers, &v1::ContainerService::Stub::CreateContainer, request,
-           options_.admin_deadline);
+      Change(*stubs_->containers, &v1::ContainerService::Stub::CreateContainer, request);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_container());
 }
@@ -281,8 +343,7 @@ absl::StatusOr<v1::Container> TtlClient::GetContainer(absl::string_view id) {
   v1::GetContainerRequest request;
   request.set_id(std::string(id));
   absl::StatusOr<v1::GetContainerResponse> response =
-      Call(*stubs_->containers, &v1::ContainerService::Stub::GetContainer, request,
-           options_.admin_deadline);
+      Read(*stubs_->containers, &v1::ContainerService::Stub::GetContainer, request);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_container());
 }
@@ -295,8 +356,7 @@ absl::StatusOr<std::vector<v1::Container>> TtlClient::ListContainers() {
         request.set_page_size(kMaxPageSize);
         request.set_page_token(token);
         absl::StatusOr<v1::ListContainersResponse> page =
-            Call(*stubs_->containers, &v1::ContainerService::Stub::ListContainers, request,
-                 options_.admin_deadline);
+            Read(*stubs_->containers, &v1::ContainerService::Stub::ListContainers, request);
         if (!page.ok()) return page.status();
         std::move(page->mutable_containers()->begin(), page->mutable_containers()->end(),
                   std::back_inserter(containers));
@@ -325,16 +385,14 @@ absl::StatusOr<v1::UpdateContainerResponse> TtlClient::Update(
   *request.mutable_container() = container;
   for (const std::string& path : update_mask) request.mutable_update_mask()->add_paths(path);
   request.set_validate_only(validate_only);
-  return Call(*stubs_->containers, &v1::ContainerService::Stub::UpdateContainer, request,
-              options_.admin_deadline);
+  return Change(*stubs_->containers, &v1::ContainerService::Stub::UpdateContainer, request);
 }
 
 absl::Status TtlClient::DeleteContainer(absl::string_view id, absl::string_view etag) {
   v1::DeleteContainerRequest request;
   request.set_id(std::string(id));
   request.set_etag(std::string(etag));
-  return Call(*stubs_->containers, &v1::ContainerService::Stub::DeleteContainer, request,
-              options_.admin_deadline)
+  return Change(*stubs_->containers, &v1::ContainerService::Stub::DeleteContainer, request)
       .status();
 }
 
@@ -342,8 +400,7 @@ absl::StatusOr<v1::GetExpiryStatusResponse> TtlClient::GetExpiryStatus(
     absl::string_view container) {
   v1::GetExpiryStatusRequest request;
   request.set_container(std::string(container));
-  return Call(*stubs_->expiry, &v1::ExpiryService::Stub::GetExpiryStatus, request,
-              options_.admin_deadline);
+  return Read(*stubs_->expiry, &v1::ExpiryService::Stub::GetExpiryStatus, request);
 }
 
 absl::StatusOr<v1::ListExpiryStatusesResponse> TtlClient::ListExpiryStatuses() {
@@ -354,8 +411,7 @@ absl::StatusOr<v1::ListExpiryStatusesResponse> TtlClient::ListExpiryStatuses() {
         request.set_page_size(kMaxPageSize);
         request.set_page_token(token);
         const absl::StatusOr<v1::ListExpiryStatusesResponse> page =
-            Call(*stubs_->expiry, &v1::ExpiryService::Stub::ListExpiryStatuses, request,
-                 options_.admin_deadline);
+            Read(*stubs_->expiry, &v1::ExpiryService::Stub::ListExpiryStatuses, request);
         if (!page.ok()) return page.status();
         all.mutable_containers()->MergeFrom(page->containers());
         *all.mutable_sidecar() = page->sidecar();
@@ -372,8 +428,7 @@ absl::StatusOr<v1::ExplainItemResponse> TtlClient::ExplainItem(absl::string_view
   request.set_container(std::string(container));
   request.set_partition_key(std::string(partition_key));
   request.set_id(std::string(id));
-  return Call(*stubs_->expiry, &v1::ExpiryService::Stub::ExplainItem, request,
-              options_.admin_deadline);
+  return Read(*stubs_->expiry, &v1::ExpiryService::Stub::ExplainItem, request);
 }
 
 absl::StatusOr<v1::PauseState> TtlClient::PauseDeletes(absl::string_view container,
@@ -381,8 +436,8 @@ absl::StatusOr<v1::PauseState> TtlClient::PauseDeletes(absl::string_view contain
   v1::PauseDeletesRequest request;
   request.set_container(std::string(container));
   request.set_reason(std::string(reason));
-  absl::StatusOr<v1::PauseDeletesResponse> response = Call(
-      *stubs_->expiry, &v1::ExpiryService::Stub::PauseDeletes, request, options_.admin_deadline);
+  absl::StatusOr<v1::PauseDeletesResponse> response =
+      Change(*stubs_->expiry, &v1::ExpiryService::Stub::PauseDeletes, request);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_pause());
 }
@@ -391,8 +446,8 @@ absl::StatusOr<v1::PauseState> TtlClient::PauseAllDeletes(absl::string_view reas
   v1::PauseDeletesRequest request;
   request.set_all_containers(true);
   request.set_reason(std::string(reason));
-  absl::StatusOr<v1::PauseDeletesResponse> response = Call(
-      *stubs_->expiry, &v1::ExpiryService::Stub::PauseDeletes, request, options_.admin_deadline);
+  absl::StatusOr<v1::PauseDeletesResponse> response =
+      Change(*stubs_->expiry, &v1::ExpiryService::Stub::PauseDeletes, request);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_pause());
 }
@@ -400,31 +455,25 @@ absl::StatusOr<v1::PauseState> TtlClient::PauseAllDeletes(absl::string_view reas
 absl::Status TtlClient::ResumeDeletes(absl::string_view container) {
   v1::ResumeDeletesRequest request;
   request.set_container(std::string(container));
-  return Call(*stubs_->expiry, &v1::ExpiryService::Stub::ResumeDeletes, request,
-              options_.admin_deadline)
-      .status();
+  return Change(*stubs_->expiry, &v1::ExpiryService::Stub::ResumeDeletes, request).status();
 }
 
 absl::Status TtlClient::ResumeAllDeletes() {
   v1::ResumeDeletesRequest request;
   request.set_all_containers(true);
-  return Call(*stubs_->expiry, &v1::ExpiryService::Stub::ResumeDeletes, request,
-              options_.admin_deadline)
-      .status();
+  return Change(*stubs_->expiry, &v1::ExpiryService::Stub::ResumeDeletes, request).status();
 }
 
 absl::StatusOr<v1::ClockStatus> TtlClient::AcceptClock() {
   absl::StatusOr<v1::AcceptClockResponse> response =
-      Call(*stubs_->expiry, &v1::ExpiryService::Stub::AcceptClock, v1::AcceptClockRequest(),
-           options_.admin_deadline);
+      Change(*stubs_->expiry, &v1::ExpiryService::Stub::AcceptClock, v1::AcceptClockRequest());
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_clock());
 }
 
 absl::StatusOr<v1::ListStuckItemsResponse> TtlClient::ListStuckItems(
     const v1::ListStuckItemsRequest& request) {
-  return Call(*stubs_->expiry, &v1::ExpiryService::Stub::ListStuckItems, request,
-              options_.admin_deadline);
+  return Read(*stubs_->expiry, &v1::ExpiryService::Stub::ListStuckItems, request);
 }
 
 absl::StatusOr<v1::Container> TtlClient::ConfirmPolicy(absl::string_view container,
@@ -432,8 +481,8 @@ absl::StatusOr<v1::Container> TtlClient::ConfirmPolicy(absl::string_view contain
   v1::ConfirmPolicyRequest request;
   request.set_container(std::string(container));
   request.set_etag(std::string(etag));
-  absl::StatusOr<v1::ConfirmPolicyResponse> response = Call(
-      *stubs_->expiry, &v1::ExpiryService::Stub::ConfirmPolicy, request, options_.admin_deadline);
+  absl::StatusOr<v1::ConfirmPolicyResponse> response =
+      Change(*stubs_->expiry, &v1::ExpiryService::Stub::ConfirmPolicy, request);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_container());
 }
@@ -441,9 +490,7 @@ absl::StatusOr<v1::Container> TtlClient::ConfirmPolicy(absl::string_view contain
 absl::Status TtlClient::ConfirmStore(absl::string_view store_id) {
   v1::ConfirmStoreRequest request;
   request.set_store_id(std::string(store_id));
-  return Call(*stubs_->expiry, &v1::ExpiryService::Stub::ConfirmStore, request,
-              options_.admin_deadline)
-      .status();
+  return Change(*stubs_->expiry, &v1::ExpiryService::Stub::ConfirmStore, request).status();
 }
 
 absl::StatusOr<v1::Reconciliation> TtlClient::StartReconciliation(absl::string_view container,
@@ -451,29 +498,29 @@ absl::StatusOr<v1::Reconciliation> TtlClient::StartReconciliation(absl::string_v
   v1::StartReconciliationRequest request;
   request.set_container(std::string(container));
   request.set_dry_run(dry_run);
-  auto response = Call(*stubs_->maintenance, &v1::MaintenanceService::Stub::StartReconciliation,
-                       request, options_.admin_deadline);
+  auto response =
+      Change(*stubs_->maintenance, &v1::MaintenanceService::Stub::StartReconciliation, request);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_reconciliation());
 }
 
 absl::StatusOr<v1::Reconciliation> TtlClient::GetReconciliation() {
-  auto response = Call(*stubs_->maintenance, &v1::MaintenanceService::Stub::GetReconciliation,
-                       v1::GetReconciliationRequest(), options_.admin_deadline);
+  auto response = Read(*stubs_->maintenance, &v1::MaintenanceService::Stub::GetReconciliation,
+                       v1::GetReconciliationRequest());
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_reconciliation());
 }
 
 absl::StatusOr<v1::Reconciliation> TtlClient::CancelReconciliation() {
-  auto response = Call(*stubs_->maintenance, &v1::MaintenanceService::Stub::CancelReconciliation,
-                       v1::CancelReconciliationRequest(), options_.admin_deadline);
+  auto response = Change(*stubs_->maintenance, &v1::MaintenanceService::Stub::CancelReconciliation,
+                         v1::CancelReconciliationRequest());
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_reconciliation());
 }
 
 absl::Status TtlClient::TrustData() {
-  return Call(*stubs_->maintenance, &v1::MaintenanceService::Stub::TrustData,
-              v1::TrustDataRequest(), options_.admin_deadline)
+  return Change(*stubs_->maintenance, &v1::MaintenanceService::Stub::TrustData,
+                v1::TrustDataRequest())
       .status();
 }
 
@@ -537,8 +584,7 @@ absl::StatusOr<std::optional<double>> TtlClient::ResetMaxDeletesPerSecond() {
 absl::StatusOr<std::optional<double>> TtlClient::SetLimit(
     const v1::SetMaxDeletesPerSecondRequest& request) {
   const absl::StatusOr<v1::SetMaxDeletesPerSecondResponse> response =
-      Call(*stubs_->expiry, &v1::ExpiryService::Stub::SetMaxDeletesPerSecond, request,
-           options_.admin_deadline);
+      Change(*stubs_->expiry, &v1::ExpiryService::Stub::SetMaxDeletesPerSecond, request);
   if (!response.ok()) return response.status();
   if (!response->has_max_deletes_per_second()) return std::optional<double>();
   return std::optional<double>(response->max_deletes_per_second());
@@ -550,7 +596,7 @@ void TtlClient::AddUsage(absl::string_view container, double request_units) {
 
 absl::Status TtlClient::ReportUsage(const v1::ReportUsageRequest& request) {
   return Call(*stubs_->expiry, &v1::ExpiryService::Stub::ReportUsage, request,
-              options_.check_deadline)
+              options_.check_deadline, CallKind::kNow)
       .status();
 }
 
@@ -560,7 +606,7 @@ absl::StatusOr<bool> TtlClient::IsServing(absl::string_view health_service) {
   grpc::health::v1::HealthCheckRequest request;
   request.set_service(std::string(health_service));
   const auto response =
-      Call(*stubs_->health, &Health::Stub::Check, request, options_.admin_deadline);
+      Call(*stubs_->health, &Health::Stub::Check, request, options_.admin_deadline, CallKind::kNow);
   if (!response.ok()) return response.status();
   return response->status() == HealthCheckResponse::SERVING;
 }

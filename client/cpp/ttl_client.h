@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "client/cpp/repeat_rule.h"
 #include "client/cpp/ttl_client_options.h"
 #include "client/cpp/usage_reporter.h"
 #include "client/cpp/visibility_answer.h"
@@ -29,9 +30,13 @@ namespace ttl {
 // Every call blocks for at most its deadline (see TtlClientOptions) and returns
 // the server's status code with the server's message; a server that cannot be
 // reached is UNAVAILABLE, one that does not answer DEADLINE_EXCEEDED, an answer
-// that is not as the API says INTERNAL. Calls are repeated only where that is
-// safe; service_config.h says which. Reports are repeated after an unknown fate
-// only if each entry has a sequence.
+// that is not as the API says INTERNAL.
+//
+// Until its deadline a call waits for a sidecar that is away or restarts (see
+// TtlClientOptions::wait_for_sidecar). Reads, and reports in which each entry has a
+// sequence, are sent again when their fate is not known; other reports when the sidecar
+// refused them; changes by operators only if nothing was sent: one could undo somebody
+// else's. repeat_rule.h has the whole rule. Streams are not repeated.
 //
 // Entries of the plural data-path methods may be any number. They are sent in
 // order, kMaxEntriesPerCall at a time; each such call is checked as a whole by
@@ -41,7 +46,9 @@ namespace ttl {
 // entries: no call.
 //
 // Thread-safe. Construction does not connect; the connection is made by the
-// first call and remade when it is lost.
+// first call and remade when it is lost. gRPC does not survive a fork: in a child of the
+// process that made the client every call is FAILED_PRECONDITION, and the client must not
+// be destroyed there.
 class TtlClient {
  public:
   static constexpr size_t kMaxEntriesPerCall = 1000;
@@ -173,9 +180,20 @@ class TtlClient {
   // The channels and the generated stubs, whose headers are not for everybody to compile.
   struct Stubs;
 
+  // FAILED_PRECONDITION in a child of the process that made this.
+  absl::Status CheckProcess() const;
+
   // Calls `method` of `stub` with `deadline` for all attempts together.
   template <typename Stub, typename Method, typename Request>
-  auto Call(Stub& stub, Method method, const Request& request, absl::Duration deadline);
+  auto Call(Stub& stub, Method method, const Request& request, absl::Duration deadline,
+            CallKind kind);
+  template <typename Stub, typename Method, typename Request>
+  auto Read(Stub& stub, Method method, const Request& request);
+  template <typename Stub, typename Method, typename Request>
+  auto Change(Stub& stub, Method method, const Request& request);
+
+  // The error of a call whose time is over, which gRPC does not explain.
+  absl::Status TimeoutError(absl::Duration deadline) const;
 
   absl::StatusOr<v1::UpdateContainerResponse> Update(const v1::Container& container,
                                                      absl::Span<const std::string> update_mask,
@@ -197,6 +215,7 @@ class TtlClient {
                                               absl::Duration deadline);
 
   const TtlClientOptions options_;
+  const int process_;
   const std::unique_ptr<Stubs> stubs_;
   UsageReporter usage_;  // last: its thread uses all the others
 };

@@ -23,6 +23,10 @@ struct TtlClientOptions {
   // of `address`.
   std::string tls_server_name = "";
 
+  // Whether calls wait, up to their deadlines, for a sidecar that is away or restarts. Off,
+  // they are UNAVAILABLE after at most half a second: for tools that somebody waits for.
+  bool wait_for_sidecar = true;
+
   // Longest time for a visibility check or a look-up of one item, retries
   // included. Checks lie in the path of the store's own reads, so this is short.
   absl::Duration check_deadline = absl::Seconds(1);

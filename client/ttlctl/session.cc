@@ -15,6 +15,7 @@ TtlClientOptions ClientOptions(const GlobalOptions& options) {
   client_options.address = options.server;
   client_options.credentials = options.credentials;
   client_options.tls_server_name = options.tls_server_name;
+  client_options.wait_for_sidecar = false;  // somebody, or a probe, waits for the command
   if (options.timeout_seconds.has_value()) {
     const absl::Duration timeout = absl::Seconds(*options.timeout_seconds);
     client_options.check_deadline = timeout;

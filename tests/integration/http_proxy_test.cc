@@ -80,7 +80,7 @@ TEST_F(HttpProxyTest, AClientConnectsToItsSidecar) {
   setenv("no_proxy", "", 1);
   TtlClientOptions options;
   options.address = meant_.address();
-  const auto channel = NewClientChannel(options, RepeatReports::kOnlyIfRefused);
+  const auto channel = NewClientChannel(options);
   channel->GetState(true);
   ExpectDirect();
 }

@@ -71,7 +71,7 @@ CaptureForTest::CaptureForTest(PostgresServer& server, std::string sidecar_addre
   options_.longest_pause = absl::Milliseconds(500);
   TtlClientOptions options;
   options.address = config_.sidecar;
-  channel_ = NewClientChannel(options, RepeatReports::kOnlyIfRefused);
+  channel_ = NewRepeatingChannel(options);
   containers_ = v1::ContainerService::NewStub(channel_);
   items_ = v1::ItemService::NewStub(channel_);
 }

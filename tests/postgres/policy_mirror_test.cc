@@ -49,8 +49,7 @@ class PolicyMirrorTest : public testing::Test {
   std::unique_ptr<PolicyMirror> NewMirror(const std::string& address) {
     TtlClientOptions options;
     options.address = address;
-    return std::make_unique<PolicyMirror>(config_,
-                                          NewClientChannel(options, RepeatReports::kOnlyIfRefused));
+    return std::make_unique<PolicyMirror>(config_, NewClientChannel(options));
   }
   std::unique_ptr<PolicyMirror> NewMirror() { return NewMirror(sidecar_.address()); }
 

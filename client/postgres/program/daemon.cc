@@ -22,7 +22,7 @@ TtlClientOptions SidecarOptions(const Config& config) {
 }
 
 std::shared_ptr<grpc::Channel> NewSidecarChannel(const Config& config) {
-  return NewClientChannel(SidecarOptions(config), RepeatReports::kOnlyIfRefused);
+  return NewRepeatingChannel(SidecarOptions(config));
 }
 
 std::vector<std::string> ContainersOf(const std::vector<TableDefinition>& tables) {

@@ -2,11 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <optional>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "tests/testing/fake_sidecar.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
@@ -181,12 +184,56 @@ TEST_F(TtlClientTest, ReadsAreRepeatedWhileTheSidecarIsUnavailable) {
   EXPECT_EQ(sidecar_.Calls("CheckVisibility"), 3);
 }
 
-TEST_F(TtlClientTest, RepeatsAreBounded) {
-  for (int i = 0; i < 10; ++i) sidecar_.Fail("GetContainer", kUnavailable);
-  EXPECT_THAT(client_.GetContainer("c").status(),
+TEST_F(TtlClientTest, RepeatsGoOnUntilTheDeadline) {
+  // More than gRPC itself would make.
+  for (int i = 0; i < 5; ++i) sidecar_.Fail("GetContainer", kUnavailable);
+  EXPECT_TRUE(client_.GetContainer("c").ok());
+  EXPECT_EQ(sidecar_.Calls("GetContainer"), 6);
+}
+
+TEST_F(TtlClientTest, TheDeadlineEndsRepeatsWithTheirReason) {
+  TtlClientOptions options = Options(sidecar_.address());
+  options.admin_deadline = absl::Milliseconds(300);
+  TtlClient client(options);
+  for (int i = 0; i < 20; ++i) sidecar_.Fail("GetContainer", kUnavailable);
+  EXPECT_THAT(client.GetContainer("c").status(),
               absl::UnavailableError(
                   absl::StrCat("sidecar at ", sidecar_.address(), " is unavailable: going down")));
+}
+
+TEST_F(TtlClientTest, WhoDoesNotWaitForTheSidecarIsToldSoon) {
+  TtlClientOptions options = Options(sidecar_.address());
+  options.wait_for_sidecar = false;
+  TtlClient client(options);
+  for (int i = 0; i < 10; ++i) sidecar_.Fail("GetContainer", kUnavailable);
+  EXPECT_EQ(client.GetContainer("c").status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(sidecar_.Calls("GetContainer"), 4);
+}
+
+// A sidecar that stops may cancel what is under way.
+TEST_F(TtlClientTest, ACallCancelledByTheSidecarIsOneOfASidecarThatIsAway) {
+  const grpc::Status cancelled(grpc::StatusCode::CANCELLED, "CANCELLED");
+  for (const char* method : {"CheckVisibility", "TrackItems", "TrackItems", "CreateContainer"}) {
+    sidecar_.Fail(method, cancelled);
+  }
+  EXPECT_TRUE(client_.CheckItem("c", Check("a")).ok());
+  EXPECT_EQ(client_.TrackItem("c", Item("a")).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(client_.TrackItem("c", SequencedItem("a")).ok());
+  EXPECT_EQ(client_.CreateContainer(v1::Container()).status().code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(sidecar_.Calls("CheckVisibility"), 2);
+  EXPECT_EQ(sidecar_.Calls("TrackItems"), 3);
+  EXPECT_EQ(sidecar_.Calls("CreateContainer"), 1);
+}
+
+TEST_F(TtlClientTest, ReportsThatAStoppingSidecarRefusedAreRepeated) {
+  sidecar_.Fail("TrackItems", kUnavailable, 1);
+  sidecar_.Fail("UntrackItems", kUnavailable, 1);
+  EXPECT_TRUE(client_.TrackItem("c", Item("a")).ok());
+  EXPECT_TRUE(client_.UntrackItem("c", Deletion("a")).ok());
+  sidecar_.Fail("CreateContainer", kUnavailable, 1);
+  EXPECT_FALSE(client_.CreateContainer(v1::Container()).ok());
+  EXPECT_EQ(sidecar_.Calls("CreateContainer"), 1);
 }
 
 TEST_F(TtlClientTest, UnansweredReportsAreNotRepeatedUnlessAllHaveASequence) {
@@ -254,6 +301,25 @@ TEST_F(TtlClientTest, ChangesByOperatorsAreNeverRepeated) {
   EXPECT_FALSE(client_.PauseDeletes("c", "why").ok());
   EXPECT_FALSE(client_.ResumeDeletes("c").ok());
   EXPECT_FALSE(client_.AcceptClock().ok());
+  for (const char* method : {"CreateContainer", "UpdateContainer", "DeleteContainer",
+                             "PauseDeletes", "ResumeDeletes", "AcceptClock"}) {
+    EXPECT_EQ(sidecar_.Calls(method), 1) << method;
+  }
+}
+
+// gRPC's threads and locks do not come along.
+TEST_F(TtlClientTest, AChildOfTheProcessIsRefused) {
+  ASSERT_TRUE(client_.GetContainer("c").ok());
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool refused = absl::IsFailedPrecondition(client_.GetContainer("c").status()) &&
+                         absl::IsFailedPrecondition(client_.CheckItem("c", Check("a")).status());
+    _exit(refused ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_TRUE(client_.GetContainer("c").ok());
 }
 
 TEST_F(TtlClientTest, EveryKindOfCallEndsAtItsDeadline) {
@@ -309,7 +375,9 @@ TEST(TtlClientWithoutServerTest, SharedChecksAreAnsweredOnceTheSidecarIsBack) {
   TtlClient client{DefaultOptions(sidecar->address())};
   ASSERT_TRUE(client.CheckItem("c", Check("a")).ok());
   sidecar.reset();
-  const absl::Status down = client.CheckItem("c", Check("a")).status();
+  TtlClientOptions impatient = DefaultOptions(client.address());
+  impatient.wait_for_sidecar = false;
+  const absl::Status down = TtlClient(impatient).CheckItem("c", Check("a")).status();
   EXPECT_EQ(down.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(down.message()), HasSubstr(socket));
   sidecar.emplace(socket);
@@ -320,12 +388,38 @@ TEST(TtlClientWithoutServerTest, SharedChecksAreAnsweredOnceTheSidecarIsBack) {
 
 TEST(TtlClientWithoutServerTest, NobodyListeningIsUnavailable) {
   const TempDir directory;
-  const TtlClientOptions options =
-      DefaultOptions(absl::StrCat("unix:", directory.File("nobody.sock")));
+  TtlClientOptions options = DefaultOptions(absl::StrCat("unix:", directory.File("nobody.sock")));
+  options.check_deadline = absl::Milliseconds(300);
+  options.admin_deadline = absl::Milliseconds(300);
   TtlClient client(options);
-  const absl::Status status = client.CheckItem("c", Check("a")).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(status.message()), HasSubstr(options.address));
+  for (const absl::Status& status :
+       {client.CheckItem("c", Check("a")).status(), client.GetExpiryStatus().status(),
+        client.CreateContainer(v1::Container()).status()}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(options.address));
+  }
+}
+
+TEST(TtlClientWithoutServerTest, WhatCannotWaitIsUnavailableAtOnce) {
+  const TempDir directory;
+  TtlClient client(DefaultOptions(absl::StrCat("unix:", directory.File("nobody.sock"))));
+  const absl::Time begin = absl::Now();
+  EXPECT_EQ(client.IsServing("readiness").status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(30));  // it would wait for a minute
+}
+
+TEST(TtlClientWithoutServerTest, ChangesWaitForTheSidecarAndAreSentOnce) {
+  const TempDir directory;
+  const std::string socket = directory.File("sidecar.sock");
+  TtlClient client(DefaultOptions(absl::StrCat("unix:", socket)));
+  std::optional<FakeSidecar> sidecar;
+  std::thread later([&] {
+    absl::SleepFor(absl::Milliseconds(300));  // meanwhile nothing can be sent
+    sidecar.emplace(socket);
+  });
+  EXPECT_TRUE(client.CreateContainer(v1::Container()).ok());
+  later.join();
+  EXPECT_EQ(sidecar->Calls("CreateContainer"), 1);
 }
 
 TEST_F(TtlClientTest, ListContainersJoinsThePages) {
