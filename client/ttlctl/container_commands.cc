@@ -1,6 +1,8 @@
 #include "client/ttlctl/container_commands.h"
 
+#include <istream>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "client/ttlctl/brake_notice.h"
 #include "client/ttlctl/container_text.h"
 #include "client/ttlctl/format.h"
+#include "client/ttlctl/key_text.h"
 #include "client/ttlctl/policy_options.h"
 #include "client/ttlctl/preview_text.h"
 #include "client/ttlctl/progress_line.h"
@@ -19,6 +22,10 @@ namespace {
 // Of commands that can also only say what they would do.
 struct ChangeArguments : ContainerArguments {
   bool dry_run = false;
+};
+
+struct DeleteArguments : ContainerArguments {
+  bool yes = false;
 };
 
 struct ConfirmArguments {
@@ -118,12 +125,35 @@ ExitCode Confirm(Session& session, const ConfirmArguments& arguments) {
   return ExitCode::kOk;
 }
 
-ExitCode Delete(Session& session, const ContainerArguments& arguments) {
-  const v1::Container& container = arguments.container;
-  const absl::Status status = session.client().DeleteContainer(container.id(), container.etag());
-  if (!status.ok()) return session.Fail(status);
+// Whether a person types yes. Anything else, the end of the input included, is no.
+bool Confirmed(Session& session, absl::string_view question) {
+  session.terminal().err << TerminalText(absl::StrCat(question, " [y/N] ")) << std::flush;
+  std::string answer;
+  std::getline(session.terminal().in, answer);
+  return answer == "y" || answer == "yes";
+}
+
+ExitCode Delete(Session& session, const DeleteArguments& arguments) {
+  const std::string& id = arguments.container.id();
+  const auto status = session.client().GetExpiryStatus(id);
+  if (!status.ok()) return session.Fail(status.status());
+  const std::string items =
+      absl::StrCat(FormatCount(status->container().items().tracked_items()), " tracked items");
+  if (!arguments.yes && !session.terminal().in_is_terminal) {
+    return session.Fail(ExitCode::kUsage,
+                        absl::StrCat("this would forget container \"", id, "\" and its ", items,
+                                     ", and nobody can be asked: give --yes"));
+  }
+  const std::string question =
+      absl::StrCat("Forget container \"", id, "\" and its ", items,
+                   "? Nothing is deleted in the store, and they expire no more.");
+  if (!arguments.yes && !Confirmed(session, question)) {
+    return session.Fail(ExitCode::kRefused, "not confirmed; nothing was changed");
+  }
+  const absl::Status deleted = session.client().DeleteContainer(id, arguments.container.etag());
+  if (!deleted.ok()) return session.Fail(deleted);
   session.Print(v1::DeleteContainerResponse(),
-                absl::StrCat("deleted container ", container.id(),
+                absl::StrCat("deleted container ", id, " and its ", items,
                              "; nothing of it is deleted in the store\n"));
   return ExitCode::kOk;
 }
@@ -185,13 +215,15 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
 
   AddConfirm(*containers, chosen);
 
-  auto delete_arguments = std::make_shared<ContainerArguments>();
+  auto delete_arguments = std::make_shared<DeleteArguments>();
   CLI::App* remove = AddCommand(*containers, "delete",
-                                "Forget a container and all that is tracked in it; deletes nothing "
-                                "in the store",
+                                "Forget a container and all that is tracked in it, after asking; "
+                                "deletes nothing in the store",
                                 delete_arguments, Delete, chosen);
   AddId(*remove, *delete_arguments);
   AddEtag(*remove, *delete_arguments);
+  remove->add_flag("--yes", delete_arguments->yes,
+                   "Do not ask; required where standard input is no terminal");
 }
 
 }  // namespace ttl

@@ -191,8 +191,8 @@ void AddImportCommand(CLI::App& app, Command& chosen) {
     arguments->container = std::move(id);
   });
   AddTextOption(*command, "FILE",
-                "A regular file, checked to its end before anything is sent; or -, standard "
-                "input, sent as it is read",
+                "A regular file, of which every line is checked to be an item before anything is "
+                "sent; or -, standard input, sent as it is read",
                 arguments->file)
       ->required();
   command->footer(
@@ -200,8 +200,10 @@ void AddImportCommand(CLI::App& app, Command& chosen) {
       "  {\"partition_key\": \"p\", \"id\": \"a\", \"ts\": 1767225600, \"ttl\": 3600, \"etag\": "
       "\"e\", \"sequence\": 7, \"size_bytes\": 100}\n"
       "id and ts are required; id_base64, partition_key_base64 and etag_base64 take bytes that\n"
-      "are not text. Leave ttl out for \"the container's default counts\"; null, 0, fractions,\n"
-      "numbers as text, doubled and unknown fields are refused with their line number.\n");
+      "are not text. Without ttl, or with null, the container's default counts; 0, fractions,\n"
+      "numbers as text, doubled and unknown fields are refused with their line number.\n"
+      "What only the sidecar can judge, such as a ts a day ahead of its clock, ends the import\n"
+      "where it stands: the error says which lines are imported.\n");
 }
 
 }  // namespace ttl

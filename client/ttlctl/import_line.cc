@@ -23,7 +23,7 @@ constexpr absl::string_view kFields =
 // What may stand in a field.
 absl::string_view Allowed(absl::string_view field) {
   if (field == "ts") return "whole Unix seconds, at least 1";
-  if (field == "ttl") return "-1 or a whole number from 1 to 2147483647, or left out";
+  if (field == "ttl") return "-1 or a whole number from 1 to 2147483647, null or left out";
   if (field == "sequence") return "a whole number from 0 to 18446744073709551615";
   if (field == "size_bytes") return "a whole number from 0 to 9223372036854775807";
   if (absl::EndsWith(field, "_base64")) return "a base64 text";
@@ -121,7 +121,8 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool number_float(number_float_t, const string_t& text) override { return Refuse(text); }
-  bool null() override { return Refuse("null"); }
+  // Exports write an absent ttl so. A key that is null is missing.
+  bool null() override { return field_ == "ttl" || Refuse("null"); }
   bool boolean(bool value) override { return Refuse(value ? "true" : "false"); }
   bool binary(binary_t&) override { return Refuse("bytes"); }
   bool start_array(std::size_t) override { return Refuse("a list"); }

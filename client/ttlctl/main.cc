@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
   // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
   // ten seconds for a poller.
   grpc_init();
-  const ttl::Terminal terminal{std::cin, std::cout, std::cerr, isatty(STDERR_FILENO) == 1};
+  const ttl::Terminal terminal{std::cin, std::cout, std::cerr, isatty(STDERR_FILENO) == 1,
+                               isatty(STDIN_FILENO) == 1};
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   return static_cast<int>(ttl::RunTtlctl(arguments, terminal));
 }

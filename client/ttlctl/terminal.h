@@ -12,6 +12,8 @@ struct Terminal {
   std::ostream& err;
   // Whether a person watches err, so that progress may be drawn there.
   bool err_is_terminal = false;
+  // Whether a person types what is read from in, and can be asked there.
+  bool in_is_terminal = false;
 };
 
 }  // namespace ttl

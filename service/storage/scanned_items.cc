@@ -19,11 +19,17 @@ namespace {
 // Keys that may turn up which are not tracked yet, in a small container.
 constexpr int64_t kSpareKeys = int64_t{1} << 20;
 
-// Whether they are the same as far as the store said.
+// Whether they are one version of the item. Its sequence does not say: to a store that has
+// none of its own, such as a table, it is the position at which the item was read.
 bool IsSame(const ItemVersion& stored, const ItemVersion& tracked) {
-  return stored.times == tracked.times && stored.etag == tracked.etag &&
-         stored.sequence == tracked.sequence &&
-         (stored.size_bytes == 0 || stored.size_bytes == tracked.size_bytes);
+  return stored.times == tracked.times && stored.etag == tracked.etag;
+}
+
+// Whether the store says more of the same version than is tracked.
+bool SaysMore(const ItemVersion& stored, const ItemVersion& tracked) {
+  return IsOlderReport(tracked.times.ts, tracked.sequence, stored) ||
+         (stored.sequence.has_value() && !tracked.sequence.has_value()) ||
+         (stored.size_bytes != 0 && stored.size_bytes != tracked.size_bytes);
 }
 
 ScanOutcome CompareUntracked(const ItemVersion& stored,
@@ -61,9 +67,10 @@ absl::StatusOr<ScanComparison> ApplyOne(Transaction& transaction, const Containe
   const bool is_change =
       comparison.outcome == ScanOutcome::kMissing || comparison.outcome == ScanOutcome::kDiffering;
   // What is the same is from now on a version of this epoch, to be compared with later ones.
-  const bool is_of_before =
-      comparison.outcome == ScanOutcome::kSame && before->store_epoch < transaction.StoreEpoch();
-  if ((is_change || is_of_before) && !dry_run) {
+  const bool is_refreshed = comparison.outcome == ScanOutcome::kSame &&
+                            (before->store_epoch < transaction.StoreEpoch() ||
+                             (!mark.has_value() && SaysMore(item.version, before->version)));
+  if ((is_change || is_refreshed) && !dry_run) {
     transaction.PutReportedItem(container, item.key, before,
                                 NextReported(container, terms, before, item.version));
   }

@@ -22,7 +22,7 @@ class Tallies;
 
 // How an item read from the primary store compares with what is tracked.
 enum class ScanOutcome {
-  kSame,       // tracked in this very version
+  kSame,       // tracked with this ts, ttl and etag
   kMissing,    // not tracked
   kDiffering,  // tracked in an older version, or in another of the same order
   kNewer,      // tracked in a newer version, or reported while it was read

@@ -60,7 +60,7 @@ test("what ttlctl apply changes is what the file of the sidecar says", async () 
     };
     assert.deepEqual(await outcomes(), ["unchanged", "unchanged"]);
     await pod.run("ttlctl", "containers", "set", "shop/sessions", "--default-ttl", "off");
-    await pod.run("ttlctl", "containers", "delete", "shop/carts");
+    await pod.run("ttlctl", "containers", "delete", "shop/carts", "--yes");
     assert.deepEqual(await outcomes("--dry-run"), ["would be changed", "would be created"]);
     assert.deepEqual(await outcomes(), ["changed", "created"]);
     assert.deepEqual(await outcomes(), ["unchanged", "unchanged"]);

@@ -22,7 +22,11 @@ std::string RefusalOf(const std::string& fields) {
 }
 
 TEST(FieldReportsTest, B06NullIsNotAbsent) {
-  EXPECT_THAT(RefusalOf(R"("ttl":null)"), HasSubstr("\"ttl\" is null: it must be -1 or"));
+  EXPECT_FALSE(ParseImportLine(R"({"id":"a","ts":1000,"ttl":null})")->has_ttl());
+  EXPECT_THAT(RefusalOf(R"("ttl":null,"ttl":5)"), HasSubstr("\"ttl\" is given twice"));
+  EXPECT_THAT(RefusalOf(R"("etag":null)"), HasSubstr("\"etag\" is null: it must be a text"));
+  EXPECT_THAT(ParseImportLine(R"({"id":null,"ts":1000})").status().message(),
+              HasSubstr("\"id\" is null"));
   EXPECT_FALSE(ParseImportLine(R"({"id":"a","ts":1000})")->has_ttl());
 }
 

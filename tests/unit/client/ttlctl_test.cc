@@ -272,8 +272,43 @@ TEST_F(TtlctlTest, ContainersMayBeNamedLikeCommands) {
   EXPECT_EQ(requests[1].id(), "status");
 }
 
+TEST_F(TtlctlTest, DeleteSaysHowManyItForgetsAndAsks) {
+  v1::GetExpiryStatusResponse status;
+  status.mutable_container()->mutable_items()->set_tracked_items(1234567);
+  for (const std::string answer : {"y\n", "yes\n", "n\n", "\n", "", "Y"}) {
+    sidecar_.Answer("GetExpiryStatus", status);
+    std::istringstream in(answer);
+    std::ostringstream out;
+    std::ostringstream err;
+    const int before = sidecar_.Calls("DeleteContainer");
+    const ExitCode code = RunTtlctl(
+        {"--server", sidecar_.address(), "--timeout-seconds", "60", "containers", "delete", "c"},
+        {in, out, err, /*err_is_terminal=*/true, /*in_is_terminal=*/true});
+    const bool confirmed = answer[0] == 'y';
+    EXPECT_EQ(code, confirmed ? ExitCode::kOk : ExitCode::kRefused) << answer;
+    EXPECT_EQ(sidecar_.Calls("DeleteContainer") - before, confirmed ? 1 : 0) << answer;
+    EXPECT_THAT(err.str(), HasSubstr("\"c\" and its 1,234,567 tracked items? Nothing"));
+  }
+}
+
+TEST_F(TtlctlTest, DeleteWhereNobodyCanBeAskedNeedsYes) {
+  v1::GetExpiryStatusResponse status;
+  status.mutable_container()->mutable_items()->set_tracked_items(7);
+  sidecar_.Answer("GetExpiryStatus", status);
+  const Outcome refused = Run({"containers", "delete", "c"}, "y\n");
+  EXPECT_EQ(refused.code, ExitCode::kUsage);
+  EXPECT_EQ(refused.err,
+            "ttlctl: this would forget container \"c\" and its 7 tracked items, and nobody can be "
+            "asked: give --yes\n");
+  EXPECT_EQ(sidecar_.Calls("DeleteContainer"), 0);
+  sidecar_.Answer("GetExpiryStatus", status);
+  EXPECT_EQ(Run({"containers", "delete", "c", "--yes"}).out,
+            "deleted container c and its 7 tracked items; nothing of it is deleted in the store\n");
+  EXPECT_EQ(sidecar_.Calls("DeleteContainer"), 1);
+}
+
 TEST_F(TtlctlTest, DeleteSendsTheEtag) {
-  EXPECT_EQ(Run({"containers", "delete", "c", "--etag", "e1"}).code, ExitCode::kOk);
+  EXPECT_EQ(Run({"containers", "delete", "c", "--etag", "e1", "--yes"}).code, ExitCode::kOk);
   EXPECT_EQ(OnlyRequest<v1::DeleteContainerRequest>("DeleteContainer").etag(), "e1");
 }
 
@@ -429,13 +464,13 @@ TEST_F(TtlctlTest, ImportSendsAFileInBatches) {
 }
 
 TEST_F(TtlctlTest, BadLineInAFileSendsNothing) {
-  const std::string path = WriteFile(ManyLines(1500) + Line("x", R"(,"ttl":null)") + Line("y"));
+  const std::string path = WriteFile(ManyLines(1500) + Line("x", R"(,"ttl":0)") + Line("y"));
   const Outcome outcome = Run({"import", "c", path});
   EXPECT_EQ(outcome.code, ExitCode::kRefused);
   EXPECT_EQ(outcome.err,
             absl::StrCat("ttlctl: ", path,
-                         ": line 1501: \"ttl\" is null: it must be -1 or a whole number from 1 to "
-                         "2147483647, or left out; nothing was imported\n"));
+                         ": line 1501: \"ttl\" is 0: it must be -1 or a whole number from 1 to "
+                         "2147483647, null or left out; nothing was imported\n"));
   EXPECT_EQ(sidecar_.Calls("TrackItems"), 0);
 }
 

@@ -165,6 +165,26 @@ TEST_F(ReconcilerTest, TracksWhatTheStoreHasAndLeavesWhatIsNewer) {
   EXPECT_EQ(again.counts.missing + again.counts.differing, 0);
 }
 
+// A table has no order of its own: the sequence is the position at which it was read.
+TEST_F(ReconcilerTest, WhatDiffersInItsPositionOnlyIsTheSame) {
+  const int64_t now = harness.Now();
+  harness.storage.TrackOne("orders", "read later", now - 10, 60, 5);
+  PutInStore("read later", Version(now - 10, 60, 7));
+  harness.storage.TrackOne("orders", "read earlier", now - 10, 60, 5);
+  PutInStore("read earlier", Version(now - 10, 60, 3));
+  harness.storage.TrackOne("orders", "without", now - 10, 60);
+  PutInStore("without", Version(now - 10, 60, 3));
+  const ReconciliationCounts expected = {.scanned = 3, .same = 3};
+  Start();
+  EXPECT_EQ(Reconcile({"orders", /*dry_run=*/true}).counts, expected);
+  EXPECT_EQ(Tracked("read later"), Version(now - 10, 60, 5)) << "a dry run changes nothing";
+  EXPECT_EQ(Reconcile({"orders", /*dry_run=*/false}).counts, expected);
+  // Later reports are compared with the latest position that is known.
+  EXPECT_EQ(Tracked("read later"), Version(now - 10, 60, 7));
+  EXPECT_EQ(Tracked("read earlier"), Version(now - 10, 60, 5));
+  EXPECT_EQ(Tracked("without"), Version(now - 10, 60, 3));
+}
+
 TEST_F(ReconcilerTest, AnExtraItemGoesWithItsDelete) {
   const int64_t now = harness.Now();
   harness.storage.TrackOne("orders", "extra", now - 10, 5);
