@@ -24,6 +24,10 @@ constexpr int kMaxHealthCheckBytes = 4 << 10;
 // From the connection to the client's SETTINGS, the handshake of TLS included.
 constexpr absl::Duration kHandshakeTimeout = absl::Seconds(5);
 
+// What a client may send, beside one message, before it hears of the server: windows that were
+// granted to it.
+constexpr int64_t kUnansweredBytesBesideAMessage = 1 << 20;
+
 // Our own pings find peers that are gone without a word, as over TCP they may be.
 constexpr absl::Duration kPingInterval = absl::Minutes(1);
 constexpr absl::Duration kPingTimeout = absl::Seconds(20);
@@ -43,7 +47,6 @@ void SetLimits(grpc::ServerBuilder& builder, const ServerLimits& limits) {
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                              static_cast<int>(limits.max_streams_per_connection));
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
 }
 
 void SetKeepalive(grpc::ServerBuilder& builder) {
@@ -121,9 +124,19 @@ absl::StatusOr<std::unique_ptr<AddressServer>> AddressServer::Start(const Server
 }
 
 absl::Status AddressServer::Listen(const ServerLimits& limits) {
-  if (!IsSocket(address_)) return Build(limits);
-  TTL_ASSIGN_OR_RETURN(socket_, UnixSocket::Claim(address_.socket));
-  return socket_->Bind([&] { return Build(limits); });
+  if (IsSocket(address_)) {
+    TTL_ASSIGN_OR_RETURN(socket_, UnixSocket::Claim(address_.socket));
+  }
+  TTL_ASSIGN_OR_RETURN(
+      listener_,
+      ConnectionListener::Listen(
+          {.socket = socket_.get(),
+           .tcp = address_.tcp,
+           .places = limits.places,
+           .is_encrypted = address_.credentials != nullptr,
+           .frames = FrameLimits::ForCalls(limits.max_streams_per_connection),
+           .most_unanswered_bytes = limits.max_message_bytes + kUnansweredBytesBesideAMessage}));
+  return Build(limits);
 }
 
 absl::Status AddressServer::Build(const ServerLimits& limits) {
@@ -136,14 +149,24 @@ absl::Status AddressServer::Build(const ServerLimits& limits) {
   Register(builder);
   const int64_t threads = address_.health_only ? 1 : limits.call_threads;
   for (int64_t i = 0; i < threads; ++i) unused_.push_back(builder.AddCompletionQueue());
-  builder.AddListeningPort(
-      IsSocket(address_) ? absl::StrCat("unix:", address_.socket.path) : address_.tcp,
-      address_.credentials != nullptr ? address_.credentials : grpc::InsecureServerCredentials(),
-      &tcp_port_);
+  ConnectionAcceptor acceptor = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      address_.credentials != nullptr ? address_.credentials : grpc::InsecureServerCredentials());
   server_ = builder.BuildAndStart();
-  if (server_ != nullptr) return absl::OkStatus();
+  if (server_ != nullptr) {
+    HandOverConnections(std::move(acceptor));
+    return absl::OkStatus();
+  }
   for (const auto& queue : unused_) Drain(*queue);
-  return absl::UnavailableError(absl::StrCat("cannot listen on ", NameOf(address_)));
+  return absl::UnavailableError(absl::StrCat("cannot serve on ", NameOf(address_)));
+}
+
+void AddressServer::HandOverConnections(ConnectionAcceptor acceptor) {
+  listener_->Serve([shared = std::shared_ptr(std::move(acceptor))](int connection) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    parameters.fd = connection;
+    shared->HandleNewConnection(&parameters);
+  });
 }
 
 void AddressServer::Register(grpc::ServerBuilder& builder) {
@@ -177,7 +200,7 @@ void AddressServer::LogListening() const {
                  static_cast<unsigned>(address_.socket.mode), Describe(address_.roles));
   } else {
     spdlog::info("listening: tcp={} port={} tls={} client_certificates={} serves={} roles={}",
-                 Quoted(address_.tcp, kMaxHostPortBytes), tcp_port_,
+                 Quoted(address_.tcp, kMaxHostPortBytes), listener_->port(),
                  address_.credentials != nullptr, address_.has_client_certificates, serves,
                  Describe(address_.roles));
   }
@@ -188,7 +211,10 @@ void AddressServer::Settle() {
   for (const auto& queue : queues_) queue->AwaitWork();
 }
 
+// What gRPC 1.51 is handed while it shuts down it does not close, whatever its header says.
 void AddressServer::Shutdown(absl::Time deadline) {
+  listener_->StopListening();
+  listener_->Close(deadline);
   server_->Shutdown(absl::ToChronoTime(deadline));
 }
 

@@ -22,7 +22,8 @@
 #include "service/rpc/identity_roles.h"
 #include "service/rpc/rpc_service.h"
 #include "service/rpc/server_access.h"
-#include "service/server/unix_socket.h"
+#include "service/transport/connection_listener.h"
+#include "service/transport/unix_socket.h"
 
 namespace ttl {
 
@@ -41,6 +42,7 @@ struct ServerAddress {
 // Bounds of each server; the quota is shared by all.
 struct ServerLimits {
   const grpc::ResourceQuota& memory;
+  int64_t places = 0;  // connections at a time
   int64_t max_message_bytes = 0;
   int64_t max_streams_per_connection = 0;
   int64_t call_threads = 1;  // for the calls of the data path
@@ -63,8 +65,8 @@ class AddressServer {
   // common 10 s are well above it; clients below it are cut off after a few.
   static constexpr absl::Duration kMinPingInterval = absl::Seconds(5);
 
-  // Listens and serves. `worker` must outlive the server. Errors are those of UnixSocket,
-  // and UNAVAILABLE if the address cannot be listened on.
+  // Listens and serves. `worker` must outlive the server. Errors are those of
+  // ConnectionListener.
   static absl::StatusOr<std::unique_ptr<AddressServer>> Start(const ServerAddress& address,
                                                               const ServerLimits& limits,
                                                               const RpcServices& services,
@@ -83,26 +85,27 @@ class AddressServer {
   void EndHealthStreams();
   void EndStreams();
 
-  // UNAVAILABLE if its socket is not where it was made; OK for TCP.
-  absl::Status CheckSocket() const {
-    return socket_ == nullptr ? absl::OkStatus() : socket_->CheckInPlace();
-  }
+  // Why nobody can connect to its socket; OK while somebody can, and for TCP.
+  absl::Status CheckSocket() const { return listener_->CheckSocket(); }
 
   // Before Shutdown(): refuses new calls, but those of the health service, with
   // UNAVAILABLE, and returns when none of those before is being worked on. Once.
   void Settle();
 
-  // Stops listening, waits for calls under way, and cancels those that are there at the
-  // deadline. Once.
+  // Stops listening, sends the answers that are left, and closes all connections, by the
+  // deadline at the latest. Clients see calls that have no answer then as UNAVAILABLE: gRPC's
+  // own shutdown, which would cancel them, finds none. Once.
   void Shutdown(absl::Time deadline);
 
  private:
   class ServedService;
+  using ConnectionAcceptor = std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>;
 
   AddressServer(const ServerAddress& address, const RpcServices& services);
 
   absl::Status Listen(const ServerLimits& limits);
   absl::Status Build(const ServerLimits& limits);
+  void HandOverConnections(ConnectionAcceptor acceptor);
   void Register(grpc::ServerBuilder& builder);
   void Serve(CallWorker& worker);
   void AcceptCalls(CallQueue& queue, CallWorker& worker);
@@ -114,7 +117,7 @@ class AddressServer {
   std::unique_ptr<UnixSocket> socket_;                  // null: none
   std::vector<std::unique_ptr<ServedService>> served_;  // health first
   std::unique_ptr<grpc::Server> server_;
-  int tcp_port_ = 0;                                                  // 0: none
+  std::unique_ptr<ConnectionListener> listener_;
   std::vector<std::unique_ptr<grpc::ServerCompletionQueue>> unused_;  // until it serves
   std::vector<std::unique_ptr<CallQueue>> queues_;
 };

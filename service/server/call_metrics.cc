@@ -4,8 +4,8 @@
 
 #include "absl/status/status.h"
 #include "service/rpc/role.h"
-#include "service/server/closed_connections.h"
 #include "service/server/metric_catalog.h"
+#include "service/transport/closed_connections.h"
 
 namespace ttl {
 namespace {

@@ -345,7 +345,8 @@ void DeclareProcess(Flags& flags, ServerConfig& config) {
   flags.Mib("--max-message-mib", config.max_message_bytes, 1024,
             "Maximum size of a gRPC message, in MiB");
   flags.Count("--max-connections", "connections", config.max_connections, 1000000,
-              "Maximum connections over all addresses; further ones are closed at once");
+              "Maximum connections over all addresses, each of which has a share; further ones are "
+              "closed at once");
   flags.Count("--max-streams-per-connection", "calls", config.max_streams_per_connection, 100000,
               "Maximum concurrent calls per connection");
   flags.Mib("--rpc-memory-mib", config.rpc_memory_bytes, kMaxMib, "Memory quota of gRPC, in MiB");

@@ -8,8 +8,23 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "service/core/status_macros.h"
+#include "service/transport/connection_limit.h"
 
 namespace ttl {
+namespace {
+
+AddressKind KindOf(const ServerAddress& address) {
+  if (address.health_only) return AddressKind::kHealthOnly;
+  return address.tcp.empty() ? AddressKind::kUnixSocket : AddressKind::kTcp;
+}
+
+std::vector<int64_t> PlacesOf(const GrpcServerOptions& options) {
+  std::vector<AddressKind> kinds;
+  for (const ServerAddress& address : options.addresses) kinds.push_back(KindOf(address));
+  return SharePlaces(options.max_connections, kinds);
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcServerOptions& options,
                                                               const Services& services) {
@@ -21,11 +36,13 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcServerOp
 absl::Status GrpcServer::Listen(const GrpcServerOptions& options) {
   grpc::ResourceQuota memory("ttl-sidecar");
   memory.Resize(static_cast<size_t>(options.memory_bytes));
-  const ServerLimits limits = {.memory = memory,
-                               .max_message_bytes = options.max_message_bytes,
-                               .max_streams_per_connection = options.max_streams_per_connection,
-                               .call_threads = options.call_threads};
+  ServerLimits limits = {.memory = memory,
+                         .max_message_bytes = options.max_message_bytes,
+                         .max_streams_per_connection = options.max_streams_per_connection,
+                         .call_threads = options.call_threads};
+  const std::vector<int64_t> places = PlacesOf(options);
   for (ServerAddress address : options.addresses) {
+    limits.places = places[servers_.size()];
     if (!servers_.empty()) address.when_idle = CallQueue::WhenIdle::kRest;
     TTL_ASSIGN_OR_RETURN(auto server, AddressServer::Start(address, limits, services_, worker_));
     servers_.push_back(std::move(server));
@@ -46,7 +63,7 @@ absl::Status GrpcServer::CheckSockets() const {
   for (const auto& server : servers_) {
     const absl::Status status = server->CheckSocket();
     if (!status.ok()) {
-      return absl::UnavailableError(absl::StrCat("the socket ", status.message()));
+      return absl::UnavailableError(absl::StrCat("nobody can connect: ", status.message()));
     }
   }
   return absl::OkStatus();

@@ -16,12 +16,13 @@ namespace ttl {
 
 struct GrpcServerOptions {
   std::vector<ServerAddress> addresses;
+  int64_t max_connections = 0;  // to all addresses; see SharePlaces()
   int64_t max_message_bytes = 0;
   int64_t max_streams_per_connection = 0;
   int64_t memory_bytes = 0;  // for calls under way
   int64_t call_threads = 1;  // of each address, for the calls of the data path
-  // Time that connections have to take their last answers and close when the server
-  // stops; then they are cut off.
+  // Time that connections have to take their last answers when the server stops; then they are
+  // cut off.
   absl::Duration drain = absl::ZeroDuration();
 };
 
@@ -35,14 +36,16 @@ class GrpcServer {
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(const GrpcServerOptions& options,
                                                            const Services& services);
 
-  // Ends the open streams, refuses new calls, and waits until those under way are answered,
-  // however long they are worked on; health is told all the while. Then stops listening,
-  // and cuts off what is still there after `drain`; the health-only addresses go last.
+  // Ends the open streams, refuses new calls with UNAVAILABLE and when to retry, and waits until
+  // those under way are answered, however long they are worked on; health is told all the
+  // while. Then stops listening, closes all connections once the last answers are sent, at the
+  // latest after `drain`; the health-only addresses go last. So clients see what a call was
+  // answered or UNAVAILABLE.
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
 
-  // UNAVAILABLE if a Unix socket is not where it was made, so that nobody can connect to it.
+  // Why nobody can connect to one of the Unix sockets; OK while somebody can to all.
   absl::Status CheckSockets() const;
 
  private:

@@ -10,8 +10,6 @@
 #include "absl/synchronization/mutex.h"
 #include "service/rpc/quoted.h"
 #include "service/server/config.h"
-#include "service/server/connection_guards.h"
-#include "service/server/connection_limit.h"
 #include "service/server/data_dir.h"
 #include "service/server/log.h"
 #include "service/server/sidecar.h"
@@ -41,9 +39,6 @@ int Serve(const ttl::ServerConfig& config) {
   grpc_init();
   spdlog::info("starting: version={} data_dir={} store={}", ttl::Version(),
                ttl::Quoted(config.data_dir, 4096), ttl::Quoted(config.store, 4096));
-  ttl::LimitConnections(config.max_connections);
-  ttl::GuardConnections(config.max_connections + ttl::kOtherOpenFiles,
-                        ttl::FrameLimits::ForCalls(config.max_streams_per_connection));
   absl::StatusOr<std::unique_ptr<ttl::Sidecar>> sidecar = ttl::Sidecar::Start(config);
   if (!sidecar.ok()) {
     const absl::Status& status = sidecar.status();

@@ -162,7 +162,8 @@ inline constexpr MetricInfo kAccessRefusals = {
 inline constexpr MetricInfo kClosedConnections = {
     "ttl_sidecar_closed_connections_total", MetricType::Counter, "reason",
     "Connections that the sidecar closed for what their clients did: too_many_connections, beyond "
-    "--max-connections; the others are of clients that break the bounds of deploy/sizing.md."};
+    "the address's share of --max-connections; the others are of clients that break the bounds of "
+    "deploy/sizing.md."};
 
 // Writing.
 inline constexpr MetricInfo kReady = {

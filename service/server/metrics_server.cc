@@ -1,12 +1,8 @@
 #include "service/server/metrics_server.h"
 
-#include <fcntl.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,8 +17,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "service/core/status_macros.h"
-#include "service/rpc/quoted.h"
 #include "service/server/scrape_request.h"
+#include "service/transport/fd.h"
+#include "service/transport/listening_socket.h"
 
 namespace ttl {
 namespace {
@@ -30,76 +27,14 @@ namespace {
 // For waiting only; what is judged by comes from the guarded clock.
 using WaitClock = std::chrono::steady_clock;
 
-constexpr int kBacklog = 128;
 constexpr std::chrono::seconds kDeaf{1};
 
-// A file descriptor that closes itself.
-class Fd {
- public:
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-absl::Status CannotListen(const std::string& address) {
-  return absl::UnavailableError(
-      absl::ErrnoToStatus(errno, absl::StrCat("cannot listen on ", address)).message());
-}
-
-absl::StatusOr<Fd> ListenAt(const std::string& address, const sockaddr* name, socklen_t size) {
-  Fd fd(socket(name->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (fd.get() < 0) return CannotListen(address);
-  const int on = 1;
-  if (name->sa_family != AF_UNIX) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (bind(fd.get(), name, size) != 0 || listen(fd.get(), kBacklog) != 0) {
-    return CannotListen(address);
-  }
-  return fd;
-}
-
-absl::StatusOr<Fd> ListenOnTcp(const std::string& address) {
-  const size_t colon = address.rfind(':');
-  absl::string_view host = absl::string_view(address).substr(0, colon);
-  if (absl::ConsumePrefix(&host, "[")) host = absl::StripSuffix(host, "]");
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE;
-  addrinfo* found = nullptr;
-  const int error =
-      getaddrinfo(std::string(host).c_str(), address.c_str() + colon + 1, &hints, &found);
-  if (error != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("--metrics-listen: ", Quoted(address, 256),
-                                                   " cannot be resolved: ", gai_strerror(error)));
-  }
-  absl::StatusOr<Fd> fd = ListenAt(address, found->ai_addr, found->ai_addrlen);
-  freeaddrinfo(found);
-  return fd;
-}
-
-absl::StatusOr<Fd> ListenOnPath(const std::string& path) {
-  sockaddr_un name = {};
-  name.sun_family = AF_UNIX;
-  path.copy(name.sun_path, sizeof(name.sun_path) - 1);  // UnixSocket has seen that it fits
-  return ListenAt(path, reinterpret_cast<const sockaddr*>(&name), sizeof(name));
-}
-
-int PortOf(int fd) {
-  sockaddr_storage name = {};
-  socklen_t size = sizeof(name);
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size) != 0) return 0;
-  if (name.ss_family == AF_INET) return ntohs(reinterpret_cast<sockaddr_in*>(&name)->sin_port);
-  if (name.ss_family == AF_INET6) return ntohs(reinterpret_cast<sockaddr_in6*>(&name)->sin6_port);
-  return 0;
+// The first of the host's addresses.
+absl::StatusOr<Fd> ListenOnFirst(const std::string& address) {
+  absl::StatusOr<std::vector<Fd>> listening = ListenOnTcp(address);
+  if (listening.ok()) return std::move(listening->front());
+  return absl::Status(listening.status().code(),
+                      absl::StrCat("--metrics-listen: ", listening.status().message()));
 }
 
 using PollEvents = decltype(pollfd::events);
@@ -238,29 +173,25 @@ class MetricsServer::Loop {
 absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(const std::string& address,
                                                                     MakeText make_text) {
   std::unique_ptr<UnixSocket> socket;
-  absl::StatusOr<Fd> listener = Fd(-1);
-  absl::string_view path = address;
-  if (absl::ConsumePrefix(&path, "unix:")) {
+  Fd listener;
+  if (absl::string_view path = address; absl::ConsumePrefix(&path, "unix:")) {
     TTL_ASSIGN_OR_RETURN(socket, UnixSocket::Claim({.path = std::string(path)}));
-    TTL_RETURN_IF_ERROR(socket->Bind([&] {
-      listener = ListenOnPath(std::string(path));
-      return listener.status();
+    TTL_RETURN_IF_ERROR(socket->Bind([&]() -> absl::Status {
+      TTL_ASSIGN_OR_RETURN(listener, ListenOnPath(socket->path()));
+      return absl::OkStatus();
     }));
   } else {
-    path = "";
-    listener = ListenOnTcp(address);
+    TTL_ASSIGN_OR_RETURN(listener, ListenOnFirst(address));
   }
-  TTL_RETURN_IF_ERROR(listener.status());
-  const int port = PortOf(listener->get());
-  auto loop = std::make_unique<Loop>(*std::move(listener), std::move(make_text));
+  const int port = PortOf(listener);
+  auto loop = std::make_unique<Loop>(std::move(listener), std::move(make_text));
   return std::unique_ptr<MetricsServer>(
-      new MetricsServer(std::move(socket), std::string(path), port, std::move(loop)));
+      new MetricsServer(std::move(socket), port, std::move(loop)));
 }
 
-MetricsServer::MetricsServer(std::unique_ptr<UnixSocket> socket, std::string socket_path, int port,
+MetricsServer::MetricsServer(std::unique_ptr<UnixSocket> socket, int port,
                              std::unique_ptr<Loop> loop)
     : socket_(std::move(socket)),
-      socket_path_(std::move(socket_path)),
       port_(port),
       loop_(std::move(loop)),
       thread_([this] { loop_->Run(); }) {}
@@ -268,7 +199,7 @@ MetricsServer::MetricsServer(std::unique_ptr<UnixSocket> socket, std::string soc
 MetricsServer::~MetricsServer() {
   loop_->Stop();
   thread_.join();
-  if (!socket_path_.empty()) unlink(socket_path_.c_str());
+  if (socket_ != nullptr) socket_->Remove();
 }
 
 }  // namespace ttl

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "service/server/unix_socket.h"
+#include "service/transport/unix_socket.h"
 
 namespace ttl {
 
@@ -46,11 +46,9 @@ class MetricsServer {
  private:
   class Loop;
 
-  MetricsServer(std::unique_ptr<UnixSocket> socket, std::string socket_path, int port,
-                std::unique_ptr<Loop> loop);
+  MetricsServer(std::unique_ptr<UnixSocket> socket, int port, std::unique_ptr<Loop> loop);
 
   const std::unique_ptr<UnixSocket> socket_;  // null: TCP
-  const std::string socket_path_;             // empty: TCP
   const int port_;
   const std::unique_ptr<Loop> loop_;
   std::thread thread_;

@@ -58,6 +58,7 @@
 #include "service/storage/done.h"
 #include "service/storage/recovery.h"
 #include "service/storage/storage.h"
+#include "service/transport/connection_limit.h"
 
 namespace ttl {
 namespace {
@@ -158,6 +159,7 @@ int64_t CallThreads(const ServerConfig& config) {
 absl::StatusOr<GrpcServerOptions> ToGrpcServerOptions(const ServerConfig& config) {
   TTL_ASSIGN_OR_RETURN(std::vector<ServerAddress> addresses, ToServerAddresses(config));
   return GrpcServerOptions{.addresses = std::move(addresses),
+                           .max_connections = ConnectionsWithinFileLimit(config.max_connections),
                            .max_message_bytes = config.max_message_bytes,
                            .max_streams_per_connection = config.max_streams_per_connection,
                            .memory_bytes = config.rpc_memory_bytes,

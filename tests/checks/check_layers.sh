@@ -3,8 +3,8 @@
 #
 #   tests/checks/check_layers.sh [SOURCE_ROOT]
 #
-# Layers, lowest first: protos, service/core, service/storage, then
-# service/expiry and service/rpc side by side, then service/server. Beside them:
+# Layers, lowest first: protos, service/core, then service/transport and service/storage side by
+# side, then service/expiry and service/rpc side by side, then service/server. Beside them:
 #   - client/ and deploy/ know the service by its protos only, except that client/cpp
 #     and client/postgres judge by the service's own rules (service/core/ttl_rules.h),
 #     client/ttlctl reads the service's own file of containers
@@ -27,7 +27,8 @@ find service client deploy -name '*.h' -o -name '*.cc' | sort | xargs --no-run-i
     may["storage"] = "core storage"
     may["expiry"] = "core storage expiry"
     may["rpc"] = "core storage rpc"
-    may["server"] = "core storage expiry rpc server"
+    may["transport"] = "core transport"
+    may["server"] = "core storage expiry rpc transport server"
     postgres_may["config"] = "config"
     postgres_may["sql"] = "config sql"
     postgres_may["row"] = "config sql row"

@@ -91,10 +91,20 @@ TEST_F(LostDirectoryProcessTest, C01_WithItsDataDirectoryMovedAwayItIsNotReadyUn
   EXPECT_TRUE(WaitUntil([&] { return Track("after").ok(); }, kPatience));
 }
 
-TEST_F(LostDirectoryProcessTest, C10_WithoutItsSocketItIsNotReadyAndNamesIt) {
-  std::filesystem::remove(sidecar_->socket_path());
+TEST_F(LostDirectoryProcessTest, C10_ItsSocketIsMadeAgainAndWhileItCannotBeItIsNotReady) {
+  const std::string path = sidecar_->socket_path();
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
   EXPECT_TRUE(GetsReady(false));
-  EXPECT_TRUE(Misses(sidecar_->socket_path())) << sidecar_->Log();
+  EXPECT_TRUE(WaitUntil(
+      [&] {
+        return absl::StrContains(sidecar_->Log(), absl::StrCat(path, "\\\" is not a socket"));
+      },
+      kPatience))
+      << sidecar_->Log();
+  std::filesystem::remove(path);
+  EXPECT_TRUE(GetsReady(true));
+  EXPECT_TRUE(std::filesystem::is_socket(path));
 }
 
 }  // namespace

@@ -1,21 +1,28 @@
-// What clients that mean harm, or are broken, can do to a sidecar: one table of attacks,
-// one judge. Others are served meanwhile, memory is bounded, and afterwards all is as
-// before.
+// What clients that mean harm, or are broken, can do to a sidecar over TCP in plain text: one table
+// of attacks, one judge. Others are served meanwhile, memory is bounded, and afterwards all is as
+// before. A second table says what is left to do where frames are not seen: over TLS, and on a Unix
+// socket, which file modes keep from strangers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "tests/integration/bystander.h"
 #include "tests/integration/http2_frames.h"
 #include "tests/integration/raw_http2.h"
+#include "tests/integration/raw_tls.h"
 #include "tests/integration/sidecar_calls.h"
+#include "tests/testing/certificates.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
@@ -31,7 +38,7 @@ constexpr size_t kFirstWindow = 65535;
 constexpr size_t kFrameBytes = 16384;
 
 // Of a client in a second, as --max-streams-per-connection is when it is not given; what
-// comes may be read in two of them. Each is taken for 15 KiB below.
+// comes may be read in two of them. Each is taken for 18 KiB below.
 constexpr int64_t kMostResets = 2 * 1024;
 
 constexpr char kCheck[] = "/ttl.v1.ItemService/CheckVisibility";
@@ -42,12 +49,13 @@ using Connections = std::vector<std::unique_ptr<RawHttp2>>;
 
 // Open connections to the sidecar, kept until the judge has looked.
 struct Scene {
-  std::string socket_path;
+  int port;
+  int health_port;
   SidecarCalls& calls;
   Connections connections = {};
 
   RawHttp2& Connect(RawHttp2::Opening opening = RawHttp2::Opening::kSettings) {
-    connections.push_back(std::make_unique<RawHttp2>(socket_path, opening));
+    connections.push_back(std::make_unique<RawHttp2>(port, opening));
     return *connections.back();
   }
 };
@@ -78,8 +86,8 @@ void ConnectionsWithoutCalls(Scene& scene) {
 }
 
 void ConnectionsThatComeAndGo(Scene& scene) {
-  for (int i = 0; i < 5000; ++i) RawHttp2(scene.socket_path, RawHttp2::Opening::kNothing);
-  for (int i = 0; i < 5000; ++i) RawHttp2(scene.socket_path).Send(BeginCall(0, kCheck));
+  for (int i = 0; i < 5000; ++i) RawHttp2(scene.port, RawHttp2::Opening::kNothing);
+  for (int i = 0; i < 5000; ++i) RawHttp2(scene.port).Send(BeginCall(0, kCheck));
 }
 
 void Garbage(Scene& scene) {
@@ -119,7 +127,8 @@ void MoreCallsThanAllowed(Scene& scene) {
   }
 }
 
-// gRPC holds only those to the limit who have acknowledged the SETTINGS that say it.
+// gRPC holds only those to the limit who have acknowledged the SETTINGS that say it. Others are cut
+// off at the limit, and may come again five times a second, for 18 MiB of calls each.
 void MoreCallsThanAllowedWithoutAcknowledgement(Scene& scene) {
   for (int connection = 0; connection < 20; ++connection) {
     RawHttp2& client = scene.Connect();
@@ -208,6 +217,22 @@ void WatchesWithoutReading(Scene& scene) {
   }
 }
 
+// Frames that carry nothing, at the health port, which needs no permission, of a client that
+// reads no answer and comes again when it is cut off.
+void FramesForNothing(Scene& scene) {
+  const http2::Type types[] = {http2::kWindowUpdate, http2::kSettings, http2::kGoaway,
+                               http2::kUnknown};
+  for (int connection = 0; connection < 400; ++connection) {
+    const http2::Type type = types[connection % 4];
+    const std::string payload(type == http2::kSettings ? 0 : type == http2::kGoaway ? 8 : 4, '\1');
+    std::string frames;
+    for (int i = 0; i < 5000; ++i) frames += http2::Frame(type, http2::kNone, 0, payload);
+    RawHttp2 client(scene.health_port);
+    client.Send(http2::WindowSettings(0));
+    for (int i = 0; i < 20 && client.Send(frames);) ++i;
+  }
+}
+
 // One attack, and the most memory that it may take, beyond that of a sidecar at rest.
 struct Attack {
   const char* name;
@@ -220,7 +245,8 @@ class AbuseTest : public testing::TestWithParam<Attack> {
   AbuseTest() {
     SidecarProcessOptions options;
     options.dir = dir_.path();
-    options.flags = {"--rpc-memory-mib", "32"};
+    options.flags = {"--rpc-memory-mib", "32",           "--listen-tcp", "127.0.0.1:0,roles=reader",
+                     "--insecure-tcp",   "--health-tcp", "127.0.0.1:0"};
     sidecar_ = std::make_unique<SidecarProcess>(options);
   }
 
@@ -246,7 +272,9 @@ TEST_P(AbuseTest, OthersAreServedAndMemoryIsBounded) {
   const int64_t files_before = OpenFiles();
 
   SidecarCalls calls(sidecar_->channel());
-  Scene scene{sidecar_->socket_path(), calls};
+  const std::vector<int> ports = sidecar_->TcpPorts();
+  ASSERT_EQ(ports.size(), 2U);
+  Scene scene{ports[0], ports[1], calls};
   GetParam().run(scene);
   const absl::Status during = bystander.AwaitRounds(50);
   EXPECT_TRUE(during.ok()) << during;
@@ -273,17 +301,151 @@ INSTANTIATE_TEST_SUITE_P(
                     Attack{"ConnectionsWithoutCalls", ConnectionsWithoutCalls, 64},
                     Attack{"ConnectionsThatComeAndGo", ConnectionsThatComeAndGo, 192},
                     Attack{"Garbage", Garbage, 64},
-                    Attack{"CallsTakenBack", CallsTakenBack, 4 * 2 * kMostResets * 15 / 1024},
-                    Attack{"MoreCallsThanAllowed", MoreCallsThanAllowed, 64},
+                    Attack{"CallsTakenBack", CallsTakenBack, 4 * 2 * kMostResets * 18 / 1024},
+                    Attack{"MoreCallsThanAllowed", MoreCallsThanAllowed, 160},
                     Attack{"MoreCallsThanAllowedWithoutAcknowledgement",
-                           MoreCallsThanAllowedWithoutAcknowledgement, 64},
+                           MoreCallsThanAllowedWithoutAcknowledgement, 128},
                     Attack{"EndlessHeaders", EndlessHeaders, 64},
                     Attack{"UnfinishedHeaders", UnfinishedHeaders, 96},
                     Attack{"PingsWithoutReading", PingsWithoutReading, 96},
+                    Attack{"FramesForNothing", FramesForNothing, 64},
                     Attack{"MessagesWithoutEnd", MessagesWithoutEnd, 96},
                     Attack{"ChecksWithoutReading", ChecksWithoutReading, 64},
                     Attack{"WatchesWithoutReading", WatchesWithoutReading, 64}),
     [](const testing::TestParamInfo<Attack>& info) { return info.param.name; });
+
+// Where nobody but gRPC sees the frames. Over TLS a client is cut off for what it sends without
+// hearing of the server, that is beyond a message and a MiB; until then it takes up to `most_mib`
+// for each of its connections, which are as many as the address has places. So whoever may connect
+// there can end a sidecar: have certificates asked for. On a Unix socket nothing cuts a client off.
+enum class Door { kTls, kUnixSocket };
+
+struct UnseenAttack {
+  const char* name;
+  Door door;
+  std::string (*sent)(int part);
+  int parts;         // at most
+  int64_t most_mib;  // of one connection; it is given back when that is closed
+  bool is_cut_off;   // for the bytes that were not answered
+};
+
+class UnseenAbuseTest : public testing::TestWithParam<UnseenAttack> {
+ protected:
+  UnseenAbuseTest() {
+    const TestIdentity server = TestCa("servers").Issue({.common_name = "sidecar"});
+    ReplaceFile(dir_.File("key"), server.key);
+    ReplaceFile(dir_.File("cert"), server.cert);
+    SidecarProcessOptions options;
+    options.dir = dir_.path();
+    options.flags = {"--listen-tcp=127.0.0.1:0,roles=reader", "--tls-cert-file", dir_.File("cert"),
+                     "--tls-key-file", dir_.File("key")};
+    sidecar_ = std::make_unique<SidecarProcess>(options);
+  }
+
+  // Until the client is cut off.
+  template <typename Client>
+  static void Attack(Client& client) {
+    ASSERT_TRUE(client.is_connected());
+    for (int part = 0; part < GetParam().parts && client.Send(GetParam().sent(part));) ++part;
+  }
+
+  const TempDir dir_;
+  std::unique_ptr<SidecarProcess> sidecar_;
+};
+
+std::string Windows(int) {
+  std::string frames;
+  for (int i = 0; i < 1000; ++i) {
+    frames += http2::Frame(http2::kWindowUpdate, http2::kNone, 1001, std::string("\0\0\0\1", 4));
+  }
+  return frames;
+}
+
+std::string UnknownFrames(int) {
+  std::string frames;
+  for (int i = 0; i < 100; ++i) {
+    frames += http2::Frame(http2::kUnknown, http2::kNone, 0, std::string(1000, 'x'));
+  }
+  return frames;
+}
+
+std::string EndlessHeaderParts(int part) {
+  std::string fields;
+  while (fields.size() < kFrameBytes - 64) fields += http2::HeaderField("x-more", "and more");
+  if (part > 0) return http2::Frame(http2::kContinuation, http2::kNone, StreamId(0), fields);
+  return http2::Frame(http2::kHeaders, http2::kNone, StreamId(0), http2::RequestHeaders(kCheck));
+}
+
+std::string ManyCallsTakenBack(int part) {
+  std::string frames;
+  for (int i = 100 * part; i < 100 * part + 100; ++i) {
+    frames += BeginCall(i, kCheck);
+    frames +=
+        http2::Frame(http2::kRstStream, http2::kNone, StreamId(i), std::string("\0\0\0\x8", 4));
+  }
+  return frames;
+}
+
+std::string Calls(int part) {
+  std::string frames;
+  for (int i = 100 * part; i < 100 * part + 100; ++i) frames += BeginCall(i, kStreamCheck);
+  return frames;
+}
+
+std::string Pings(int) {
+  std::string frames;
+  for (int i = 0; i < 1000; ++i) {
+    frames += http2::Frame(http2::kPing, http2::kNone, 0, "pingping");
+  }
+  return frames;
+}
+
+TEST_P(UnseenAbuseTest, OthersAreServedAndMemoryIsBounded) {
+  const absl::Status started = sidecar_->Start();
+  ASSERT_TRUE(started.ok()) << started;
+  const pid_t pid = sidecar_->process()->pid();
+  Bystander bystander(sidecar_->address(), pid);
+  ASSERT_TRUE(bystander.AwaitRounds(50).ok());
+  const int64_t memory_before = AnonymousMemory(pid);
+
+  std::optional<RawTls> over_tls;
+  std::optional<RawHttp2> over_socket;
+  if (GetParam().door == Door::kTls) {
+    Attack(over_tls.emplace(sidecar_->TcpPorts().at(0)));
+  } else {
+    Attack(over_socket.emplace(sidecar_->socket_path()));
+  }
+  const absl::Status during = bystander.AwaitRounds(50);
+  EXPECT_TRUE(during.ok()) << during;
+  const int64_t growth = bystander.most_memory() - memory_before;
+  RecordProperty("growth_mib", std::to_string(growth / kMib));
+  EXPECT_LE(growth, GetParam().most_mib * kMib);
+  const auto is_told = [&] {
+    return absl::StrContains(sidecar_->Log(), "reason=too_many_unanswered_bytes");
+  };
+  if (GetParam().is_cut_off) {
+    EXPECT_TRUE(WaitUntil(is_told)) << sidecar_->Log();
+  } else {
+    EXPECT_FALSE(is_told()) << sidecar_->Log();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Attacks, UnseenAbuseTest,
+    testing::Values(
+        UnseenAttack{"WindowsOverTls", Door::kTls, Windows, 2000, 64, true},
+        UnseenAttack{"UnknownFramesOverTls", Door::kTls, UnknownFrames, 2000, 128, true},
+        UnseenAttack{"EndlessHeadersOverTls", Door::kTls, EndlessHeaderParts, 2000, 512, true},
+        UnseenAttack{"CallsTakenBackOverTls", Door::kTls, ManyCallsTakenBack, 2000, 1024, true},
+        UnseenAttack{"CallsOverTls", Door::kTls, Calls, 2000, 1024, true},
+        // gRPC ends it by itself, as it can write to it.
+        UnseenAttack{"PingsOverTls", Door::kTls, Pings, 2000, 256, false},
+        UnseenAttack{"WindowsOnASocket", Door::kUnixSocket, Windows, 500, 64, false},
+        UnseenAttack{"EndlessHeadersOnASocket", Door::kUnixSocket, EndlessHeaderParts, 250, 512,
+                     false},
+        UnseenAttack{"CallsTakenBackOnASocket", Door::kUnixSocket, ManyCallsTakenBack, 250, 512,
+                     false}),
+    [](const testing::TestParamInfo<UnseenAttack>& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace ttl

@@ -15,6 +15,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "grpc/health/v1/health.grpc.pb.h"
+#include "tests/integration/http2_frames.h"
+#include "tests/integration/raw_http2.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
@@ -131,8 +133,10 @@ TEST_F(CallLimitsTest, TheLimitPassesOneMoreIsRefusedAndTheConnectionGoesOn) {
 // gRPC may close the connection too: calls on others do not notice, and the client connects
 // again.
 TEST_F(CallLimitsTest, MetadataBeyondTheLimitIsRefusedAndCostsTheConnectionAtMost) {
-  Start({});
-  const auto others = v1::ItemService::NewStub(NewTestChannel(sidecar_->address()));
+  Start({"--listen-tcp=127.0.0.1:0,roles=reader", "--insecure-tcp"});
+  const std::string address = absl::StrCat("127.0.0.1:", sidecar_->TcpPorts().at(0));
+  items_ = v1::ItemService::NewStub(NewTestChannel(address));
+  const auto others = v1::ItemService::NewStub(NewTestChannel(address));
   grpc::ClientContext context;
   const auto stream = others->StreamCheckVisibility(&context);
   v1::StreamCheckVisibilityRequest streamed;
@@ -217,6 +221,65 @@ TEST_F(CallLimitsTest, TheHealthPortTakesShortMessagesOnly) {
   EXPECT_EQ(check(4000), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(check(5000), grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
+
+// As deploy/sizing.md says.
+constexpr int64_t kBytesOfACall = 18 << 10;
+
+// How far a call gets before it waits.
+struct Begun {
+  const char* name;
+  const char* method;
+  std::string message;  // as gRPC frames it, or a part
+};
+
+class MemoryOfCallsTest : public CallLimitsTest, public testing::WithParamInterface<Begun> {};
+
+TEST_P(MemoryOfCallsTest, IsBoundedByWhatTheReadmeSays) {
+  constexpr int kConnections = 4;
+  constexpr int kCallsOfEach = 1000;
+  Start({});
+  const pid_t pid = sidecar_->process()->pid();
+  const int64_t before = MostMemory(pid);
+  std::vector<std::unique_ptr<RawHttp2>> connections;
+  for (int i = 0; i < kConnections; ++i) {
+    connections.push_back(std::make_unique<RawHttp2>(sidecar_->socket_path()));
+    RawHttp2& client = *connections.back();
+    client.Send(http2::Frame(http2::kSettings, http2::kAck, 0, ""));
+    for (uint32_t call = 0; call < kCallsOfEach; ++call) {
+      const uint32_t stream = 2 * call + 1;
+      ASSERT_TRUE(client.Send(http2::Frame(http2::kHeaders, http2::kEndHeaders, stream,
+                                           http2::RequestHeaders(GetParam().method))));
+      if (GetParam().message.empty()) continue;
+      ASSERT_TRUE(
+          client.Send(http2::Frame(http2::kData, http2::kNone, stream, GetParam().message)));
+    }
+    ASSERT_TRUE(client.SendPing());
+    ASSERT_TRUE(client.AwaitPong(absl::Seconds(60)));
+  }
+  EXPECT_LE(MostMemory(pid) - before, kConnections * kCallsOfEach * kBytesOfACall);
+}
+
+const std::string kEmptyMessage = http2::GrpcMessage("", 0);
+const std::string kPartOfAMessage = http2::GrpcMessage("x", 4 << 20);
+
+INSTANTIATE_TEST_SUITE_P(
+    Requests, MemoryOfCallsTest,
+    testing::Values(Begun{"CheckBegun", "/ttl.v1.ItemService/CheckVisibility", ""},
+                    Begun{"CheckInPart", "/ttl.v1.ItemService/CheckVisibility", kPartOfAMessage},
+                    Begun{"TrackInPart", "/ttl.v1.ItemService/TrackItems", kPartOfAMessage},
+                    Begun{"GetItemAnswered", "/ttl.v1.ItemService/GetItem", kEmptyMessage},
+                    Begun{"ListItemsInPart", "/ttl.v1.ItemService/ListItems", kPartOfAMessage},
+                    Begun{"StreamCheckOpen", "/ttl.v1.ItemService/StreamCheckVisibility", ""},
+                    Begun{"StreamTrackOpen", "/ttl.v1.ItemService/StreamTrackItems", kEmptyMessage},
+                    Begun{"ContainerInPart", "/ttl.v1.ContainerService/CreateContainer",
+                          kPartOfAMessage},
+                    Begun{"WatchOpen", "/ttl.v1.ContainerService/WatchContainers", kEmptyMessage},
+                    Begun{"StatusInPart", "/ttl.v1.ExpiryService/GetExpiryStatus", kPartOfAMessage},
+                    Begun{"VerifyOpen", "/ttl.v1.MaintenanceService/VerifyData", ""},
+                    Begun{"HealthInPart", "/grpc.health.v1.Health/Check", kPartOfAMessage},
+                    Begun{"HealthWatchOpen", "/grpc.health.v1.Health/Watch", kEmptyMessage},
+                    Begun{"NoSuchMethod", "/no.such/Method", kPartOfAMessage}),
+    [](const testing::TestParamInfo<Begun>& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace ttl

@@ -1,20 +1,21 @@
-// Clients that break the limits of FrameGuard: over plain sockets and behind TLS they are cut
-// off, all others stay, and log and metrics say why. Pings are left out: gRPC ends such a
-// connection itself where it can still write to it. See abuse_test.cc for those who do not read.
+// Clients that break the limits of FrameGuard: on ports in plain text they are cut off, all others
+// stay, log and metrics say why, and who comes again is slowed down. Pings are left out: gRPC ends
+// such a connection itself where it can still write to it. See abuse_test.cc for those who do not
+// read, and for what is possible where frames are not seen.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "tests/integration/bystander.h"
 #include "tests/integration/http2_frames.h"
 #include "tests/integration/raw_http2.h"
-#include "tests/integration/raw_tls.h"
-#include "tests/testing/certificates.h"
 #include "tests/testing/scrape.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
@@ -59,28 +60,45 @@ std::string CallsTakenBack() {
   return sent;
 }
 
+// Frames that carry no call. A hundred are allowed in a second; they may be read in more than one.
+std::string IdleFrames(http2::Type type, uint8_t flags, size_t payload) {
+  // Of a stream that there is not, where that is no error.
+  const uint32_t stream = type == http2::kData || type == http2::kPriority ? 1001 : 0;
+  std::string sent;
+  for (int i = 0; i < 501; ++i) {
+    sent += http2::Frame(type, flags, stream, std::string(payload, '\1'));
+  }
+  return sent;
+}
+
+template <http2::Type type, size_t payload>
+std::string Idle() {
+  return IdleFrames(type, http2::kNone, payload);
+}
+
+template <http2::Type type, size_t payload>
+std::string Acks() {
+  return IdleFrames(type, http2::kAck, payload);
+}
+
 struct Violation {
   const char* name;
   std::string (*sent)();
   const char* reason;
 };
 
-class ConnectionGuardsTest : public testing::TestWithParam<Violation> {
+class ConnectionGuardsTest : public testing::Test {
  protected:
   ConnectionGuardsTest() {
-    const TestIdentity server = TestCa("servers").Issue({.common_name = "sidecar"});
-    ReplaceFile(dir_.File("key"), server.key);
-    ReplaceFile(dir_.File("cert"), server.cert);
     SidecarProcessOptions options;
     options.dir = dir_.path();
     options.flags = {"--max-streams-per-connection",
                      kStreams,
                      "--listen-tcp",
                      "127.0.0.1:0,roles=reader",
-                     "--tls-cert-file",
-                     dir_.File("cert"),
-                     "--tls-key-file",
-                     dir_.File("key"),
+                     "--insecure-tcp",
+                     "--health-tcp",
+                     "127.0.0.1:0",
                      absl::StrCat("--metrics-listen=unix:", dir_.File("metrics"))};
     sidecar_ = std::make_unique<SidecarProcess>(options);
   }
@@ -101,26 +119,28 @@ class ConnectionGuardsTest : public testing::TestWithParam<Violation> {
   std::unique_ptr<SidecarProcess> sidecar_;
 };
 
-TEST_P(ConnectionGuardsTest, WhoBreaksALimitIsCutOffAndAllOthersStay) {
-  const int port = sidecar_->TcpPorts().at(0);
+class ViolationTest : public ConnectionGuardsTest, public testing::WithParamInterface<Violation> {};
+
+TEST_P(ViolationTest, WhoBreaksALimitIsCutOffAndAllOthersStay) {
+  const std::vector<int> ports = sidecar_->TcpPorts();
+  ASSERT_EQ(ports.size(), 2U);
   Bystander bystander(sidecar_->address(), sidecar_->process()->pid());
   RawHttp2 good(sidecar_->socket_path());
-  RawTls good_tls(port);
-  ASSERT_TRUE(good_tls.is_connected());
+  RawHttp2 good_tcp(ports.at(0));
   const std::string sent = GetParam().sent();
 
-  RawHttp2 bad(sidecar_->socket_path());
-  bad.Send(sent);
-  EXPECT_EQ(bad.ReadGoaway(absl::Seconds(30)), "connection closed");
-  RawTls bad_tls(port);
-  ASSERT_TRUE(bad_tls.is_connected());
-  bad_tls.Send(sent);
-  EXPECT_TRUE(bad_tls.AwaitEnd());
+  for (const int port : ports) {
+    RawHttp2 bad(port);
+    ASSERT_TRUE(bad.is_connected());
+    bad.Send(sent);
+    EXPECT_EQ(bad.ReadGoaway(absl::Seconds(30)), "connection closed");
+  }
 
   EXPECT_THAT(sidecar_->Log(), HasSubstr(absl::StrCat("reason=", GetParam().reason, " closed=2")));
   EXPECT_TRUE(WaitUntil([&] { return Closed(GetParam().reason) == 2; }));
   EXPECT_EQ(good.ReadGoaway(absl::ZeroDuration()), "");
-  EXPECT_TRUE(good_tls.Send(BeginCall(0)));
+  EXPECT_TRUE(good_tcp.SendPing());
+  EXPECT_TRUE(good_tcp.AwaitPong(absl::Seconds(30)));
   const absl::Status served = bystander.AwaitRounds(20);
   EXPECT_TRUE(served.ok()) << served;
   const absl::Status newcomer = bystander.CheckAsNewcomer();
@@ -128,12 +148,39 @@ TEST_P(ConnectionGuardsTest, WhoBreaksALimitIsCutOffAndAllOthersStay) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Violations, ConnectionGuardsTest,
+    Violations, ViolationTest,
     testing::Values(Violation{"EndlessHeaderBlock", EndlessHeaderBlock, "header_block_too_large"},
                     Violation{"CallsBeforeSettingsAreAcknowledged",
                               CallsBeforeSettingsAreAcknowledged, "settings_not_acknowledged"},
-                    Violation{"CallsTakenBack", CallsTakenBack, "too_many_resets"}),
+                    Violation{"CallsTakenBack", CallsTakenBack, "too_many_resets"},
+                    Violation{"Windows", Idle<http2::kWindowUpdate, 4>, "too_many_idle_frames"},
+                    Violation{"Settings", Idle<http2::kSettings, 0>, "too_many_idle_frames"},
+                    Violation{"SettingsAcks", Acks<http2::kSettings, 0>, "too_many_idle_frames"},
+                    Violation{"PingAcks", Acks<http2::kPing, 8>, "too_many_idle_frames"},
+                    Violation{"Priorities", Idle<http2::kPriority, 5>, "too_many_idle_frames"},
+                    Violation{"EmptyData", Idle<http2::kData, 0>, "too_many_idle_frames"},
+                    Violation{"UnknownFrames", Idle<http2::kUnknown, 100>, "too_many_idle_frames"},
+                    Violation{"Goaways", Idle<http2::kGoaway, 8>, "too_many_idle_frames"}),
     [](const testing::TestParamInfo<Violation>& info) { return info.param.name; });
+
+// Each of those who come again floods too: what is counted is how often that is possible.
+TEST_F(ConnectionGuardsTest, WhoWasCutOffComesAgainAtAPace) {
+  const int port = sidecar_->TcpPorts().at(1);
+  const std::string sent = Idle<http2::kWindowUpdate, 4>();
+  const absl::Time start = absl::Now();
+  for (int i = 0; i < 200; ++i) {
+    RawHttp2 bad(port);
+    bad.Send(sent);
+    ASSERT_EQ(bad.ReadGoaway(absl::Seconds(30)), "connection closed") << i;
+  }
+  const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
+  const auto all_are_counted = [&] {
+    return Closed("too_many_idle_frames") + Closed("too_many_reconnects") == 200;
+  };
+  EXPECT_TRUE(WaitUntil(all_are_counted)) << Closed("too_many_idle_frames");
+  EXPECT_LE(Closed("too_many_idle_frames"), 1 + 5 * (seconds + 2));
+  EXPECT_GT(Closed("too_many_reconnects"), 0);
+}
 
 }  // namespace
 }  // namespace ttl

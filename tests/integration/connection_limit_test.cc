@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,7 +15,9 @@
 #include "absl/time/clock.h"
 #include "tests/integration/bystander.h"
 #include "tests/integration/raw_http2.h"
+#include "tests/integration/sidecar_calls.h"
 #include "tests/testing/certificates.h"
+#include "tests/testing/channel.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
@@ -22,7 +25,9 @@
 namespace ttl {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 class ConnectionLimitTest : public testing::Test {
  protected:
@@ -67,7 +72,8 @@ TEST_F(ConnectionLimitTest, ThoseBeyondItAreClosedAndTheOthersServed) {
   Start({"--max-connections=100"});
   Connect(1500);
   EXPECT_TRUE(LastIsClosed());
-  EXPECT_EQ(connections_[100]->ReadGoaway(absl::ZeroDuration()), "");
+  // Those of the bystander count too, and one of its connections may have just ended.
+  EXPECT_EQ(connections_[97]->ReadGoaway(absl::ZeroDuration()), "");
   ExpectServed();
   EXPECT_THAT(sidecar_->Log(), HasSubstr("reason=too_many_connections"));
   connections_.clear();
@@ -124,6 +130,18 @@ TEST_P(SilentConnectionsTest, TheyAreClosedWithinSeconds) {
   ExpectServed();
 }
 
+class SilentTcpConnectionsTest : public SilentConnectionsTest {};
+
+TEST_P(SilentTcpConnectionsTest, TheyTakeNoPlaceOnTheSocketOfTheStore) {
+  StartWithDoor();
+  for (int i = 0; i < 1000; ++i) connections_.push_back(ConnectSilently());
+  EXPECT_TRUE(LastIsClosed());
+  EXPECT_THAT(sidecar_->Log(), HasSubstr("reason=too_many_connections"));
+  const absl::Status newcomer = bystander_->CheckAsNewcomer();
+  EXPECT_TRUE(newcomer.ok()) << newcomer;
+  ExpectServed();
+}
+
 std::string NameOf(const testing::TestParamInfo<Door>& info) { return info.param.name; }
 
 const Door kTcpDoors[] = {
@@ -136,6 +154,38 @@ const Door kTcpDoors[] = {
 INSTANTIATE_TEST_SUITE_P(Socket, SilentConnectionsTest, testing::Values(Door{"Unix", {}, true}),
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Ports, SilentConnectionsTest, testing::ValuesIn(kTcpDoors), NameOf);
+INSTANTIATE_TEST_SUITE_P(Ports, SilentTcpConnectionsTest, testing::ValuesIn(kTcpDoors), NameOf);
+
+// Those on the health port, which need no permission, neither.
+TEST_F(ConnectionLimitTest, SilentConnectionsToTheHealthPortTakeNoPlaceOnAnother) {
+  Start({"--max-connections=100", "--listen-tcp=127.0.0.1:0,roles=reader", "--insecure-tcp",
+         "--health-tcp=127.0.0.1:0"});
+  const std::vector<int> ports = sidecar_->TcpPorts();
+  ASSERT_EQ(ports.size(), 2U);
+  for (int i = 0; i < 200; ++i) {
+    connections_.push_back(std::make_unique<RawHttp2>(ports[1], RawHttp2::Opening::kNothing));
+  }
+  EXPECT_TRUE(LastIsClosed());
+  SidecarCalls calls(NewTestChannel(absl::StrCat("127.0.0.1:", ports[0])));
+  EXPECT_TRUE(calls.Check("bystander", "live").ok());
+}
+
+TEST_F(ConnectionLimitTest, ARefusalSaysFromWhereACallCame) {
+  Start({"--listen-tcp=127.0.0.1:0,roles=reader", "--insecure-tcp"});
+  SidecarCalls calls(NewTestChannel(absl::StrCat("127.0.0.1:", sidecar_->TcpPorts().at(0))));
+  EXPECT_TRUE(absl::IsPermissionDenied(calls.CreateContainer("c", -1)));
+  EXPECT_THAT(sidecar_->Log(), ContainsRegex("call refused.* peer=[^ ]*127\\.0\\.0\\.1:[0-9]+"));
+}
+
+// Neither those who are there lose anything, nor those who come next.
+TEST_F(ConnectionLimitTest, ASocketFileThatIsRemovedIsMadeAgainAndTold) {
+  Start({});
+  std::filesystem::remove(sidecar_->socket_path());
+  EXPECT_TRUE(NewcomersAreServed());
+  EXPECT_THAT(sidecar_->Log(), HasSubstr("socket file was gone, and is made again"));
+  ExpectServed();
+  EXPECT_THAT(sidecar_->Log(), Not(HasSubstr("not ready")));
+}
 
 }  // namespace
 }  // namespace ttl

@@ -16,10 +16,14 @@ inline constexpr char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 enum Type : uint8_t {
   kData = 0,
   kHeaders = 1,
+  kPriority = 2,
   kRstStream = 3,
   kSettings = 4,
   kPing = 6,
+  kGoaway = 7,
+  kWindowUpdate = 8,
   kContinuation = 9,
+  kUnknown = 0x55,
 };
 
 enum Flags : uint8_t { kNone = 0, kAck = 1, kEndStream = 1, kEndHeaders = 4 };

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "service/server/closed_connections.h"
+#include "service/transport/closed_connections.h"
 #include "tests/testing/rpc_matchers.h"
 #include "tests/testing/rpc_proto.h"
 #include "tests/testing/rpc_sidecar.h"

@@ -1,5 +1,5 @@
-#ifndef TTL_SERVICE_SERVER_FRAME_GUARD_H_
-#define TTL_SERVICE_SERVER_FRAME_GUARD_H_
+#ifndef TTL_SERVICE_TRANSPORT_FRAME_GUARD_H_
+#define TTL_SERVICE_TRANSPORT_FRAME_GUARD_H_
 
 #include <array>
 #include <cstdint>
@@ -21,6 +21,11 @@ struct FrameLimits {
   // Of those that ask for an answer. gRPC's policy on pings ends only connections of those
   // who read.
   int64_t pings_per_minute = 0;
+  // Of those that neither begin, carry nor end a call, nor ask for an answer. Calls and what is
+  // answered to them allow more: a client says how much of it was read.
+  int64_t idle_frames_per_second = 0;
+  // The same of those that carry little of a message: any number of them may be for no call.
+  int64_t small_data_frames_per_second = 0;
 
   // For connections that may have so many calls at a time. The header block leaves room
   // above what gRPC refuses with a message, which says more than an end of the connection.
@@ -37,6 +42,7 @@ class FrameGuard {
     kSettingsNotAcknowledged,
     kTooManyResets,
     kTooManyPings,
+    kTooManyIdleFrames,
   };
 
   FrameGuard() = default;
@@ -47,6 +53,9 @@ class FrameGuard {
   // The next bytes, in any pieces, read at `second`, of any clock that goes on. What breaks
   // a limit ends the watch: what follows keeps to them.
   Verdict Take(absl::string_view bytes, int64_t second);
+
+  // So much was sent to the client.
+  void NoteAnswered(int64_t bytes);
 
  private:
   static constexpr size_t kFrameHeaderBytes = 9;
@@ -71,6 +80,10 @@ class FrameGuard {
   Verdict TakeFramePart(absl::string_view& bytes, int64_t second);
   Verdict Judge(int64_t second);
   Verdict JudgeHeaderBlock() const;
+  Verdict JudgeData(int64_t second);
+  Verdict JudgeIdleFrame(int64_t second);
+  void Allow(int64_t frames);
+  Verdict SpendAllowed();
 
   const FrameLimits* limits_ = nullptr;
   State state_ = State::kOff;
@@ -82,8 +95,12 @@ class FrameGuard {
   int64_t unacknowledged_calls_ = 0;
   Window resets_;
   Window pings_;
+  Window idle_frames_;
+  Window small_data_frames_;
+  int64_t answered_bytes_ = 0;  // that have not allowed a frame yet
+  int64_t allowed_frames_ = 0;  // beyond those that are allowed in each second
 };
 
 }  // namespace ttl
 
-#endif  // TTL_SERVICE_SERVER_FRAME_GUARD_H_
+#endif  // TTL_SERVICE_TRANSPORT_FRAME_GUARD_H_

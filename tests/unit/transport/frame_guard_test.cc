@@ -1,4 +1,4 @@
-#include "service/server/frame_guard.h"
+#include "service/transport/frame_guard.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -18,10 +18,22 @@ constexpr char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 constexpr FrameLimits kLimits = {.header_block_bytes = 100,
                                  .unacknowledged_calls = 3,
                                  .resets_per_second = 2,
-                                 .pings_per_minute = 4};
+                                 .pings_per_minute = 4,
+                                 .idle_frames_per_second = 3,
+                                 .small_data_frames_per_second = 5};
 constexpr size_t kFrameHeaderBytes = 9;
 
-enum Type : char { kData = 0, kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kMore = 9 };
+enum Type : char {
+  kData = 0,
+  kHeaders = 1,
+  kReset = 3,
+  kSettings = 4,
+  kPing = 6,
+  kGoaway = 7,
+  kWindow = 8,
+  kMore = 9,
+  kUnknown = 85,
+};
 
 std::string Frame(Type type, size_t payload, char flags = 0) {
   std::string frame(3, '\0');
@@ -74,7 +86,22 @@ TEST(FrameGuardTest, EveryLimitIsExact) {
       {"more of them", Repeat(3, Frame(kReset, 4)), Verdict::kTooManyResets},
       {"pings", Repeat(4, Frame(kPing, 8)), Verdict::kKeeps},
       {"more of them", Repeat(5, Frame(kPing, 8)), Verdict::kTooManyPings},
-      {"answers to pings", Repeat(99, Frame(kPing, 8, 1)), Verdict::kKeeps},
+      {"answers to pings", Repeat(3, Frame(kPing, 8, 1)), Verdict::kKeeps},
+      {"more of them", Repeat(4, Frame(kPing, 8, 1)), Verdict::kTooManyIdleFrames},
+      {"settings", Repeat(4, Frame(kSettings, 6)), Verdict::kTooManyIdleFrames},
+      {"windows", Repeat(4, Frame(kWindow, 4)), Verdict::kTooManyIdleFrames},
+      {"data without any", Repeat(4, Frame(kData, 0)), Verdict::kTooManyIdleFrames},
+      {"farewells", Repeat(4, Frame(kGoaway, 8)), Verdict::kTooManyIdleFrames},
+      {"frames of no kind", Repeat(4, Frame(kUnknown, 60)), Verdict::kTooManyIdleFrames},
+      {"windows beside a call", Frame(kHeaders, 5) + Repeat(11, Frame(kWindow, 4)),
+       Verdict::kKeeps},
+      {"more of them", Frame(kHeaders, 5) + Repeat(12, Frame(kWindow, 4)),
+       Verdict::kTooManyIdleFrames},
+      {"windows beside a message", Frame(kData, 5) + Repeat(5, Frame(kWindow, 4)), Verdict::kKeeps},
+      {"more of them", Frame(kData, 5) + Repeat(6, Frame(kWindow, 4)), Verdict::kTooManyIdleFrames},
+      // The first five allow two more each.
+      {"little data", Repeat(15, Frame(kData, 1)), Verdict::kKeeps},
+      {"more of it", Repeat(16, Frame(kData, 1)), Verdict::kTooManyIdleFrames},
   };
   for (const auto& c : cases) EXPECT_EQ(On(c.sent), c.verdict) << c.name;
 }
@@ -97,6 +124,23 @@ TEST(FrameGuardTest, PingsMayBeSentAgainInTheNextMinute) {
   EXPECT_EQ(guard.Take(Frame(kPing, 8), 119), Verdict::kTooManyPings);
 }
 
+TEST(FrameGuardTest, WhoReadsMuchMaySaySo) {
+  FrameGuard guard(kLimits);
+  guard.Take(kPreface, 0);
+  guard.NoteAnswered(10);
+  guard.NoteAnswered(6 + 16);
+  EXPECT_EQ(guard.Take(Repeat(5, Frame(kWindow, 4)), 7), Verdict::kKeeps);
+  EXPECT_EQ(guard.Take(Frame(kWindow, 4), 7), Verdict::kTooManyIdleFrames);
+}
+
+TEST(FrameGuardTest, IdleFramesMayBeSentAgainInTheNextSecond) {
+  FrameGuard guard(kLimits);
+  guard.Take(kPreface, 0);
+  for (int64_t second = 5; second < 10; ++second) {
+    EXPECT_EQ(guard.Take(Repeat(3, Frame(kWindow, 4)), second), Verdict::kKeeps);
+  }
+}
+
 TEST(FrameGuardTest, WhatIsNotHttp2IsNotJudged) {
   const std::string broken = Repeat(9, Frame(kReset, 4));
   FrameGuard none;
@@ -114,12 +158,26 @@ TEST(FrameGuardTest, LimitsFollowTheNumberOfCallsAtATime) {
   // As deploy/sizing.md says.
   EXPECT_EQ(FrameLimits::ForCalls(1).header_block_bytes, 32 << 10);
   EXPECT_EQ(FrameLimits::ForCalls(1).pings_per_minute, 600);
+  EXPECT_EQ(FrameLimits::ForCalls(1).idle_frames_per_second, 100);
+  EXPECT_EQ(FrameLimits::ForCalls(1).small_data_frames_per_second, 20000);
 }
 
 // The rules again, on frames that are whole.
 struct Model {
-  int64_t header_block = 0, calls = 0, resets = 0, pings = 0;
+  int64_t header_block = 0, calls = 0, resets = 0, pings = 0, idle = 0, small = 0, allowed = 0;
   bool acknowledged = false;
+
+  Verdict TakeIdle(int64_t& count, int64_t most) {
+    return ++count <= most || --allowed >= 0 ? Verdict::kKeeps : Verdict::kTooManyIdleFrames;
+  }
+
+  Verdict TakeData(int64_t payload, bool flag) {
+    if (payload == 0 && !flag) return TakeIdle(idle, kLimits.idle_frames_per_second);
+    const bool is_free = small < kLimits.small_data_frames_per_second;
+    const Verdict verdict = TakeIdle(small, kLimits.small_data_frames_per_second);
+    if (is_free) allowed += 2;
+    return verdict;
+  }
 
   Verdict Take(Type type, int64_t payload, bool flag) {
     const int64_t bytes = payload + static_cast<int64_t>(kFrameHeaderBytes);
@@ -129,7 +187,12 @@ struct Model {
     if (type == kHeaders && !acknowledged && ++calls > kLimits.unacknowledged_calls) {
       return Verdict::kSettingsNotAcknowledged;
     }
+    if (type == kData) return TakeData(payload, flag);
+    if (type == kSettings || type == kWindow || (type == kPing && flag)) {
+      return TakeIdle(idle, kLimits.idle_frames_per_second);
+    }
     if (type == kHeaders) header_block = 0;
+    if (type == kHeaders) allowed += 8;
     if (type != kHeaders && type != kMore) return Verdict::kKeeps;
     header_block += bytes;
     return header_block > kLimits.header_block_bytes ? Verdict::kHeaderBlockTooLarge
@@ -142,7 +205,7 @@ RC_GTEST_PROP(FrameGuardProperty, AnyFramesInAnyPiecesAreJudgedByTheRules, ()) {
   Model model;
   Verdict expected = Verdict::kKeeps;
   for (int i = 0; i < 20 && expected == Verdict::kKeeps; ++i) {
-    const Type type = *rc::gen::element(kData, kHeaders, kReset, kSettings, kPing, kMore);
+    const Type type = *rc::gen::element(kData, kHeaders, kReset, kSettings, kPing, kMore, kWindow);
     const auto payload = *rc::gen::inRange(0, 60);
     const bool flag = *rc::gen::arbitrary<bool>();
     sent += Frame(type, static_cast<size_t>(payload), flag ? 1 : 0);

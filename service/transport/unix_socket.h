@@ -1,5 +1,5 @@
-#ifndef TTL_SERVICE_SERVER_UNIX_SOCKET_H_
-#define TTL_SERVICE_SERVER_UNIX_SOCKET_H_
+#ifndef TTL_SERVICE_TRANSPORT_UNIX_SOCKET_H_
+#define TTL_SERVICE_TRANSPORT_UNIX_SOCKET_H_
 
 #include <sys/types.h>
 
@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "service/core/pinned_path.h"
+#include "service/transport/fd.h"
 
 namespace ttl {
 
@@ -35,7 +36,7 @@ class UnixSocket {
   // the path is in use.
   static absl::StatusOr<std::unique_ptr<UnixSocket>> Claim(const UnixSocketOptions& options);
 
-  // Gives the path back. Whoever made the socket has removed it before.
+  // Gives the path back.
   ~UnixSocket();
   UnixSocket(const UnixSocket&) = delete;
   UnixSocket& operator=(const UnixSocket&) = delete;
@@ -49,15 +50,27 @@ class UnixSocket {
   // connect any more. REQUIRES: Bind() has succeeded.
   absl::Status CheckInPlace() const { return bound_->Check(); }
 
+  // Bind() for a socket that is not in place any more. Errors are those of Claim() too: the
+  // path may have been taken meanwhile, the lock removed, with the directory for example.
+  absl::Status BindAgain(absl::FunctionRef<absl::Status()> bind);
+
+  // Removes the socket from the path, if it is what Bind() made there.
+  void Remove();
+
+  const std::string& path() const { return options_.path; }
+
  private:
-  UnixSocket(UnixSocketOptions options, std::optional<gid_t> group, int lock_fd);
+  UnixSocket(UnixSocketOptions options, std::optional<gid_t> group, Fd lock, PinnedPath lock_path);
+
+  absl::Status KeepLock();
 
   const UnixSocketOptions options_;
   const std::optional<gid_t> group_;
-  const int lock_fd_;
+  Fd lock_;
+  PinnedPath lock_path_;
   std::optional<PinnedPath> bound_;
 };
 
 }  // namespace ttl
 
-#endif  // TTL_SERVICE_SERVER_UNIX_SOCKET_H_
+#endif  // TTL_SERVICE_TRANSPORT_UNIX_SOCKET_H_

@@ -1,4 +1,4 @@
-#include "service/server/closed_connections.h"
+#include "service/transport/closed_connections.h"
 
 #include <spdlog/spdlog.h>
 
@@ -9,7 +9,6 @@
 namespace ttl {
 namespace {
 
-// Of the process, as the functions of the C library are that see the connections.
 std::array<std::atomic<int64_t>, kCloseReasons> closed = {};
 
 std::atomic<int64_t>& Count(CloseReason reason) { return closed[static_cast<size_t>(reason)]; }
@@ -28,6 +27,12 @@ const char* CloseReasonName(CloseReason reason) {
       return "too_many_resets";
     case CloseReason::kTooManyPings:
       return "too_many_pings";
+    case CloseReason::kTooManyIdleFrames:
+      return "too_many_idle_frames";
+    case CloseReason::kTooManyUnansweredBytes:
+      return "too_many_unanswered_bytes";
+    case CloseReason::kTooManyReconnects:
+      return "too_many_reconnects";
   }
   return "";
 }

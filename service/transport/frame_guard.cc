@@ -1,4 +1,4 @@
-#include "service/server/frame_guard.h"
+#include "service/transport/frame_guard.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,12 +11,24 @@ namespace {
 constexpr absl::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 // RFC 9113, section 6.
+constexpr uint8_t kData = 0;
 constexpr uint8_t kHeaders = 1;
 constexpr uint8_t kRstStream = 3;
 constexpr uint8_t kSettings = 4;
 constexpr uint8_t kPing = 6;
 constexpr uint8_t kContinuation = 9;
 constexpr uint8_t kAck = 1;
+constexpr uint8_t kEndStream = 1;
+
+// Beside each call, each part of a message, and so many bytes of answers, a client may send a
+// few frames that say how much more it takes. An answer to SETTINGS is shorter, so that a flood
+// of them does not allow itself.
+constexpr int64_t kFramesBesideACall = 8;
+constexpr int64_t kFramesBesideData = 2;
+constexpr int64_t kAnsweredBytesPerFrame = 16;
+constexpr int64_t kMostAllowedFrames = 1 << 16;
+
+constexpr int64_t kSmallDataBytes = 1024;
 
 }  // namespace
 
@@ -26,7 +38,9 @@ FrameLimits FrameLimits::ForCalls(int64_t calls_at_a_time) {
   return {.header_block_bytes = 32 << 10,
           .unacknowledged_calls = calls_at_a_time,
           .resets_per_second = std::max<int64_t>(2 * calls_at_a_time, 100),
-          .pings_per_minute = 600};
+          .pings_per_minute = 600,
+          .idle_frames_per_second = 100,
+          .small_data_frames_per_second = 20'000};
 }
 
 FrameGuard::Verdict FrameGuard::Take(absl::string_view bytes, int64_t second) {
@@ -38,6 +52,16 @@ FrameGuard::Verdict FrameGuard::Take(absl::string_view bytes, int64_t second) {
     return verdict;
   }
   return Verdict::kKeeps;
+}
+
+void FrameGuard::NoteAnswered(int64_t bytes) {
+  answered_bytes_ += bytes;
+  Allow(answered_bytes_ / kAnsweredBytesPerFrame);
+  answered_bytes_ %= kAnsweredBytesPerFrame;
+}
+
+void FrameGuard::Allow(int64_t frames) {
+  allowed_frames_ = std::min(allowed_frames_ + frames, kMostAllowedFrames);
 }
 
 void FrameGuard::TakePreface(absl::string_view& bytes) {
@@ -78,6 +102,7 @@ FrameGuard::Verdict FrameGuard::Judge(int64_t second) {
       if (!acknowledged_ && ++unacknowledged_calls_ > limits_->unacknowledged_calls) {
         return Verdict::kSettingsNotAcknowledged;
       }
+      Allow(kFramesBesideACall);
       header_block_bytes_ = frame_bytes;
       return JudgeHeaderBlock();
     case kContinuation:
@@ -87,14 +112,40 @@ FrameGuard::Verdict FrameGuard::Judge(int64_t second) {
       return resets_.Add(second, limits_->resets_per_second) ? Verdict::kKeeps
                                                              : Verdict::kTooManyResets;
     case kPing:
-      return is_ack || pings_.Add(second / 60, limits_->pings_per_minute) ? Verdict::kKeeps
-                                                                          : Verdict::kTooManyPings;
+      if (is_ack) return JudgeIdleFrame(second);
+      return pings_.Add(second / 60, limits_->pings_per_minute) ? Verdict::kKeeps
+                                                                : Verdict::kTooManyPings;
     case kSettings:
       acknowledged_ = acknowledged_ || is_ack;
-      return Verdict::kKeeps;
+      return JudgeIdleFrame(second);
+    case kData:
+      return JudgeData(second);
     default:
-      return Verdict::kKeeps;
+      return JudgeIdleFrame(second);
   }
+}
+
+FrameGuard::Verdict FrameGuard::JudgeData(int64_t second) {
+  const bool is_end_stream = (header_[4] & kEndStream) != 0;
+  if (payload_left_ == 0 && !is_end_stream) return JudgeIdleFrame(second);
+  if (payload_left_ >= kSmallDataBytes) {
+    Allow(kFramesBesideData);
+    return Verdict::kKeeps;
+  }
+  if (small_data_frames_.Add(second, limits_->small_data_frames_per_second)) {
+    Allow(kFramesBesideData);
+    return Verdict::kKeeps;
+  }
+  return SpendAllowed();
+}
+
+FrameGuard::Verdict FrameGuard::JudgeIdleFrame(int64_t second) {
+  return idle_frames_.Add(second, limits_->idle_frames_per_second) ? Verdict::kKeeps
+                                                                   : SpendAllowed();
+}
+
+FrameGuard::Verdict FrameGuard::SpendAllowed() {
+  return --allowed_frames_ >= 0 ? Verdict::kKeeps : Verdict::kTooManyIdleFrames;
 }
 
 FrameGuard::Verdict FrameGuard::JudgeHeaderBlock() const {

@@ -1,4 +1,4 @@
-#include "service/server/unix_socket.h"
+#include "service/transport/unix_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,22 +53,21 @@ absl::StatusOr<std::optional<gid_t>> ResolveGroup(const std::string& group) {
   return found->gr_gid;
 }
 
+std::string LockPath(const std::string& path) { return absl::StrCat(path, ".lock"); }
+
 // Returns the descriptor that holds the lock.
-absl::StatusOr<int> TakeLock(const std::string& path) {
-  const std::string lock_path = absl::StrCat(path, ".lock");
-  const int fd =
-      open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-  if (fd < 0) {
+absl::StatusOr<Fd> TakeLock(const std::string& path) {
+  const std::string lock_path = LockPath(path);
+  Fd fd(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if (fd.get() < 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot open \"", lock_path, "\""));
   }
-  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
-  const int error = errno;
-  close(fd);
-  if (error == EWOULDBLOCK) {
+  if (flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  if (errno == EWOULDBLOCK) {
     return absl::FailedPreconditionError(
         absl::StrCat("socket \"", path, "\" is in use: another process holds \"", lock_path, "\""));
   }
-  return absl::ErrnoToStatus(error, absl::StrCat("cannot lock \"", lock_path, "\""));
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot lock \"", lock_path, "\""));
 }
 
 // 0 if somebody accepts connections at `path`, else the error of connecting.
@@ -125,16 +124,22 @@ class OwnerOnlyUmask {
 absl::StatusOr<std::unique_ptr<UnixSocket>> UnixSocket::Claim(const UnixSocketOptions& options) {
   TTL_RETURN_IF_ERROR(ValidatePath(options.path));
   TTL_ASSIGN_OR_RETURN(const std::optional<gid_t> group, ResolveGroup(options.group));
-  TTL_ASSIGN_OR_RETURN(const int lock_fd, TakeLock(options.path));
-  std::unique_ptr<UnixSocket> claimed(new UnixSocket(options, group, lock_fd));
+  TTL_ASSIGN_OR_RETURN(Fd lock, TakeLock(options.path));
+  TTL_ASSIGN_OR_RETURN(PinnedPath lock_path, PinnedPath::Take(LockPath(options.path)));
+  std::unique_ptr<UnixSocket> claimed(
+      new UnixSocket(options, group, std::move(lock), std::move(lock_path)));
   TTL_RETURN_IF_ERROR(RemoveStale(options.path));
   return claimed;
 }
 
-UnixSocket::UnixSocket(UnixSocketOptions options, std::optional<gid_t> group, int lock_fd)
-    : options_(std::move(options)), group_(group), lock_fd_(lock_fd) {}
+UnixSocket::UnixSocket(UnixSocketOptions options, std::optional<gid_t> group, Fd lock,
+                       PinnedPath lock_path)
+    : options_(std::move(options)),
+      group_(group),
+      lock_(std::move(lock)),
+      lock_path_(std::move(lock_path)) {}
 
-UnixSocket::~UnixSocket() { close(lock_fd_); }
+UnixSocket::~UnixSocket() = default;
 
 absl::Status UnixSocket::Bind(absl::FunctionRef<absl::Status()> bind) {
   {
@@ -152,6 +157,25 @@ absl::Status UnixSocket::Bind(absl::FunctionRef<absl::Status()> bind) {
   }
   TTL_ASSIGN_OR_RETURN(bound_, PinnedPath::Take(options_.path));
   return absl::OkStatus();
+}
+
+absl::Status UnixSocket::BindAgain(absl::FunctionRef<absl::Status()> bind) {
+  TTL_RETURN_IF_ERROR(ValidatePath(options_.path));
+  TTL_RETURN_IF_ERROR(KeepLock());
+  TTL_RETURN_IF_ERROR(RemoveStale(options_.path));
+  return Bind(bind);
+}
+
+absl::Status UnixSocket::KeepLock() {
+  if (lock_path_.Check().ok()) return absl::OkStatus();
+  TTL_ASSIGN_OR_RETURN(Fd lock, TakeLock(options_.path));
+  TTL_ASSIGN_OR_RETURN(lock_path_, PinnedPath::Take(LockPath(options_.path)));
+  lock_ = std::move(lock);
+  return absl::OkStatus();
+}
+
+void UnixSocket::Remove() {
+  if (bound_.has_value() && bound_->Check().ok()) unlink(options_.path.c_str());
 }
 
 }  // namespace ttl

@@ -1,5 +1,5 @@
-#ifndef TTL_SERVICE_SERVER_CLOSED_CONNECTIONS_H_
-#define TTL_SERVICE_SERVER_CLOSED_CONNECTIONS_H_
+#ifndef TTL_SERVICE_TRANSPORT_CLOSED_CONNECTIONS_H_
+#define TTL_SERVICE_TRANSPORT_CLOSED_CONNECTIONS_H_
 
 #include <cstdint>
 
@@ -12,8 +12,11 @@ enum class CloseReason : uint8_t {
   kSettingsNotAcknowledged,
   kTooManyResets,
   kTooManyPings,
+  kTooManyIdleFrames,
+  kTooManyUnansweredBytes,
+  kTooManyReconnects,
 };
-inline constexpr int kCloseReasons = 5;
+inline constexpr int kCloseReasons = 8;
 
 // As in the log and in metrics: "too_many_pings".
 const char* CloseReasonName(CloseReason reason);
@@ -27,4 +30,4 @@ int64_t ClosedConnections(CloseReason reason);
 
 }  // namespace ttl
 
-#endif  // TTL_SERVICE_SERVER_CLOSED_CONNECTIONS_H_
+#endif  // TTL_SERVICE_TRANSPORT_CLOSED_CONNECTIONS_H_
