@@ -78,6 +78,7 @@ class AsyncStreamMethod::Call final {
       return;
     }
     method_.queue_.BeginCall();
+    method_.queue_.BeginSending();
     method_.open_.insert(this);
     method_.counter_.open_streams.Add(1);
     method_.Accept();
@@ -179,6 +180,7 @@ class AsyncStreamMethod::Call final {
   void Finish() {
     finishing_ = true;
     const absl::Status status = EndStatus();
+    AddRetryPushback(status, context_);
     method_.counter_.calls.Count(broken_ ? absl::StatusCode::kCancelled : status.code());
     stream_.Finish(ToGrpcStatus(status), static_cast<CallStep*>(&finish_));
   }
@@ -240,6 +242,7 @@ void AsyncStreamMethod::Delete(Call* call) {
   counter_.open_streams.Add(-1);
   open_.erase(call);
   delete call;
+  queue_.EndSending();
   queue_.EndCall();
 }
 

@@ -40,6 +40,7 @@ class AsyncUnaryMethod::Call final : public CallStep {
       case State::kHandled:
         return Send();
       case State::kSending:
+        if (is_admitted_) method_.queue_.EndSending();
         return method_.Recycle(std::unique_ptr<Call>(this));
     }
   }
@@ -64,9 +65,9 @@ class AsyncUnaryMethod::Call final : public CallStep {
     method_.Accept();
     request_bytes_ = request_.Length();
     unparsable_ = false;
-    if (absl::Status admitted = method_.gate_.Admit(*context_); !admitted.ok()) {
-      return End(std::move(admitted));
-    }
+    absl::Status admitted = method_.gate_.Admit(*context_);
+    is_admitted_ = admitted.ok();
+    if (!is_admitted_) return End(std::move(admitted));
     unparsable_ = !exchange_->Read(request_);
     if (unparsable_) return End(UnparsableRequest());
     exchange_->SetCall(*context_);
@@ -84,6 +85,7 @@ class AsyncUnaryMethod::Call final : public CallStep {
   void Send() {
     state_ = State::kSending;
     method_.queue_.EndWork();
+    if (is_admitted_) method_.queue_.BeginSending();
     method_.counter_.calls.Count(status_.code(), stopwatch_.Nanoseconds());
     // A request that cannot be parsed is a fault of the caller's, though its code is INTERNAL.
     if (!unparsable_) method_.gate_.LogEnd(*context_, status_);
@@ -101,6 +103,7 @@ class AsyncUnaryMethod::Call final : public CallStep {
   State state_ = State::kWaiting;
   grpc::ByteBuffer request_;
   size_t request_bytes_ = 0;
+  bool is_admitted_ = false;
   bool unparsable_ = false;
   absl::Status status_;
   Stopwatch stopwatch_;

@@ -43,6 +43,7 @@ void AsyncWriteStream::OnStarted(bool ok) {
   if (!ok) return;  // the server is shutting down
   gone_.Tag();      // it comes for a call that is there, and for no other
   queue_->BeginCall();
+  queue_->BeginSending();
   counter_->open_streams.Add(1);
   OnOpen(request_);
 }
@@ -63,6 +64,7 @@ void AsyncWriteStream::OnFinished(bool /*ok*/) {
   counter_->open_streams.Add(-1);
   counter_->calls.Count(EndCode());
   OnEnded();
+  queue_->EndSending();
   queue_->EndCall();
 }
 
@@ -71,6 +73,9 @@ absl::StatusCode AsyncWriteStream::EndCode() {
   return end_status_.value_or(absl::OkStatus()).code();
 }
 
-void AsyncWriteStream::Finish() { writer_.Finish(ToGrpcStatus(*end_status_), finished_.Tag()); }
+void AsyncWriteStream::Finish() {
+  AddRetryPushback(*end_status_, context_);
+  writer_.Finish(ToGrpcStatus(*end_status_), finished_.Tag());
+}
 
 }  // namespace ttl

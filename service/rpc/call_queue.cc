@@ -54,18 +54,33 @@ void CallQueue::Mailbox::Proceed(bool /*ok*/) {
   queue_.running_.clear();
 }
 
-void CallQueue::Settle::Proceed(bool /*ok*/) {
-  queue_.settling_ = true;
-  if (queue_.work_ == 0) queue_.settled_.Notify();
+void CallQueue::Awaited::Proceed(bool /*ok*/) {
+  is_awaited_ = true;
+  Look();
+}
+
+void CallQueue::Awaited::Look() {
+  if (count_ == 0 && is_awaited_ && !reached_.HasBeenNotified()) reached_.Notify();
 }
 
 void CallQueue::EndWork() {
-  if (--work_ == 0 && settling_ && !settled_.HasBeenNotified()) settled_.Notify();
+  --work_;
+  no_work_.Look();
 }
 
 void CallQueue::AwaitWork() {
-  Post(settle_);
-  settled_.WaitForNotification();
+  Post(no_work_);
+  no_work_.reached().WaitForNotification();
+}
+
+void CallQueue::EndSending() {
+  --sending_;
+  nothing_to_send_.Look();
+}
+
+void CallQueue::AwaitSending(absl::Time deadline) {
+  Post(nothing_to_send_);
+  nothing_to_send_.reached().WaitForNotificationWithDeadline(deadline);
 }
 
 void CallQueue::End::Proceed(bool /*ok*/) {

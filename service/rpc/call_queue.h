@@ -12,6 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
 #include "service/core/mutex.h"
 #include "service/rpc/call_counters.h"
 #include "service/rpc/call_step.h"
@@ -64,6 +65,15 @@ class CallQueue {
   // after the call. On any thread but the queue's; once.
   void AwaitWork();
 
+  // An answer to a caller that was admitted is being sent, or a stream is open: that lasts until
+  // the client has taken what is for it. On the queue's thread.
+  void BeginSending() { ++sending_; }
+  void EndSending();
+
+  // Returns when nothing is being sent any more, which is so at some instant after the call, or
+  // at `deadline`. On any thread but the queue's; once, and after AwaitWork().
+  void AwaitSending(absl::Time deadline);
+
   // Whether the caller runs on the queue's thread.
   bool IsOwnThread() const;
 
@@ -82,14 +92,20 @@ class CallQueue {
     CallQueue& queue_;
   };
 
-  // Looks for work on the queue's own thread, which alone knows of it.
-  class Settle final : public CallStep {
+  // Tells another thread when a count of the queue's thread is down to 0. The count is looked at
+  // on the queue's own thread.
+  class Awaited final : public CallStep {
    public:
-    explicit Settle(CallQueue& queue) : queue_(queue) {}
+    explicit Awaited(const int64_t& count) : count_(count) {}
     void Proceed(bool ok) override;
+    // When the count has changed.
+    void Look();
+    absl::Notification& reached() { return reached_; }
 
    private:
-    CallQueue& queue_;
+    const int64_t& count_;
+    bool is_awaited_ = false;
+    absl::Notification reached_;
   };
 
   // Ends the queue on its own thread, where no call can be about to use it.
@@ -109,17 +125,17 @@ class CallQueue {
   CallCounters& counters_;
   const ServerAccess& access_;
   Mailbox mailbox_{*this};
-  Settle settle_{*this};
   End end_{*this};
 
   // For the thread alone.
   std::vector<CallStep*> running_;
   int64_t calls_ = 0;
   int64_t work_ = 0;
-  bool settling_ = false;
+  int64_t sending_ = 0;
   bool ending_ = false;
 
-  absl::Notification settled_;
+  Awaited no_work_{work_};
+  Awaited nothing_to_send_{sending_};
 
   Mutex mutex_;
   std::vector<CallStep*> posted_ ABSL_GUARDED_BY(mutex_);

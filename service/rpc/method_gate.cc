@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "service/rpc/quoted.h"
+#include "service/rpc/status_mapping.h"
 #include "service/rpc/trace_parent.h"
 #include "spdlog/spdlog.h"
 
@@ -49,7 +50,7 @@ MethodGate::MethodGate(std::string method, const ServerAccess& access)
       is_open_(allowed_.for_everyone || access.options().roles.Meets(allowed_.roles)),
       is_change_(allowed_.roles == Roles{Role::kAdmin}) {}
 
-absl::Status MethodGate::Closed() { return absl::UnavailableError("the sidecar is shutting down"); }
+absl::Status MethodGate::Closed() { return ShuttingDown(); }
 
 absl::Status MethodGate::AdmitCaller(const grpc::ServerContextBase& context) const {
   const ServerAccess::Caller caller = access_.CallerOf(context);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "service/rpc/async_stream_method.h"
 #include "service/rpc/async_unary_method.h"
+#include "service/rpc/status_mapping.h"
 
 namespace ttl {
 namespace {
@@ -107,7 +108,7 @@ void MethodTable::CheckComplete() const {
 
 void MethodTable::Proceed(bool /*ok*/) {
   for (const auto& method : methods_) {
-    method->EndStreams(absl::UnavailableError("the sidecar is shutting down"));
+    method->EndStreams(ShuttingDown());
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "service/rpc/proto_time.h"
@@ -16,6 +17,10 @@ constexpr size_t kMaxMessageBytes = 2048;
 
 // A full queue has room again after a few commits.
 constexpr absl::Duration kPushback = absl::Milliseconds(100);
+
+// A sidecar that stops is about to be started again, as a rule.
+constexpr absl::Duration kPushbackOfShutdown = absl::Milliseconds(250);
+constexpr char kIsShuttingDown[] = "ttl/shutting-down";
 
 bool IsContinuationByte(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
@@ -34,7 +39,14 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
                       CutMessage(status.message()));
 }
 
+absl::Status ShuttingDown() {
+  absl::Status status = absl::UnavailableError("the sidecar is shutting down");
+  status.SetPayload(kIsShuttingDown, absl::Cord());
+  return status;
+}
+
 std::optional<absl::Duration> RetryPushback(const absl::Status& status) {
+  if (status.GetPayload(kIsShuttingDown).has_value()) return kPushbackOfShutdown;
   if (!absl::IsResourceExhausted(status)) return std::nullopt;
   return kPushback;
 }

@@ -19,6 +19,9 @@ inline constexpr char kRetryPushbackKey[] = "grpc-retry-pushback-ms";
 // gRPC's. A message too long for a client's limit on metadata is cut.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
+// The status of calls that come while the server stops: UNAVAILABLE.
+absl::Status ShuttingDown();
+
 // How long a client should wait before it repeats a call that ended with
 // `status`; absent if that is up to the client.
 std::optional<absl::Duration> RetryPushback(const absl::Status& status);

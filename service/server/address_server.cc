@@ -214,6 +214,7 @@ void AddressServer::Settle() {
 // What gRPC 1.51 is handed while it shuts down it does not close, whatever its header says.
 void AddressServer::Shutdown(absl::Time deadline) {
   listener_->StopListening();
+  for (const auto& queue : queues_) queue->AwaitSending(deadline);
   listener_->Close(deadline);
   server_->Shutdown(absl::ToChronoTime(deadline));
 }

@@ -11,15 +11,18 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "service/core/mutex.h"
 #include "tests/integration/raw_http2.h"
 #include "tests/integration/sidecar_calls.h"
 #include "tests/testing/channel.h"
@@ -98,6 +101,58 @@ bool TellsNotReady(const std::shared_ptr<grpc::Channel>& channel) {
   return absl::StrContains(CheckHealth(channel, "readiness", kPatience).message(),
                            " is 2, not SERVING");
 }
+
+// As a caller without a client library does it.
+grpc::Status Check(const std::shared_ptr<grpc::Channel>& channel, grpc::ClientContext& context) {
+  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
+  v1::CheckVisibilityRequest request;
+  request.set_container("c");
+  request.add_checks()->set_id("item");
+  v1::CheckVisibilityResponse response;
+  return v1::ItemService::NewStub(channel)->CheckVisibility(&context, request, &response);
+}
+
+// Callers that check one item all the time, each on a connection of its own, and the codes that
+// they see.
+class Callers {
+ public:
+  Callers(const std::vector<std::string>& addresses, int of_each) {
+    for (const std::string& address : addresses) {
+      for (int i = 0; i < of_each; ++i) {
+        threads_.emplace_back([this, address] { Run(NewTestChannel(address)); });
+      }
+    }
+  }
+  ~Callers() { End(); }
+
+  bool HaveSeen(int64_t answers) const { return answers_ >= answers; }
+
+  // Ends them, and returns how often they saw each code.
+  std::map<grpc::StatusCode, int64_t> End() {
+    is_ending_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+    const MutexLock lock(mutex_);
+    return seen_;
+  }
+
+ private:
+  void Run(const std::shared_ptr<grpc::Channel>& channel) {
+    while (!is_ending_) {
+      grpc::ClientContext context;
+      const grpc::StatusCode code = Check(channel, context).error_code();
+      if (code == grpc::StatusCode::OK) ++answers_;
+      const MutexLock lock(mutex_);
+      ++seen_[code];
+    }
+  }
+
+  std::atomic<bool> is_ending_ = false;
+  std::atomic<int64_t> answers_ = 0;
+  Mutex mutex_;
+  std::map<grpc::StatusCode, int64_t> seen_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::thread> threads_;
+};
 
 class SidecarStopTest : public testing::Test {
  protected:
@@ -259,6 +314,23 @@ TEST_F(SidecarStopTest, WhatWasAcknowledgedUnderLoadIsThereAfterwards) {
   }
 }
 
+TEST_F(SidecarStopTest, CallersSeeWhatTheyWereAnsweredOrUnavailableOverGracefulRestarts) {
+  Start({"--listen-tcp=127.0.0.1:0,roles=reader", "--insecure-tcp"});
+  ASSERT_TRUE(SidecarCalls(sidecar_->channel()).CreateContainer("c", -1).ok());
+  for (int restart = 0; restart < 12; ++restart) {
+    Callers callers({sidecar_->address(), absl::StrCat("127.0.0.1:", sidecar_->TcpPorts().at(0))},
+                    4);
+    EXPECT_TRUE(WaitUntil([&] { return callers.HaveSeen(200); }, absl::Seconds(60)));
+    ExpectCleanStop();
+    for (const auto& [code, count] : callers.End()) {
+      EXPECT_TRUE(code == grpc::StatusCode::OK || code == grpc::StatusCode::UNAVAILABLE)
+          << "code " << code << ", " << count << " times at restart " << restart;
+    }
+    const absl::Status started = sidecar_->Start();
+    ASSERT_TRUE(started.ok()) << started;
+  }
+}
+
 TEST_F(SidecarStopTest, StopsWhileTheStoreHangsAndAChangeWaitsForIt) {
   FakePrimaryStore store([] { return absl::Now(); });
   ASSERT_NO_FATAL_FAILURE(StartWithHangingDelete({"--delete-deadline-seconds=3"}, store));
@@ -293,9 +365,11 @@ TEST_F(SidecarStopTest, LivenessIsToldOnEveryAddressUntilTheLastCallIsAnswered) 
     EXPECT_TRUE(liveness.ok()) << liveness;
     EXPECT_TRUE(TellsNotReady(channel)) << CheckHealth(channel, "readiness", kPatience);
   }
-  const absl::Status refused = calls.Track("c", "b", 1);
-  EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(refused.message(), HasSubstr("shutting down"));
+  grpc::ClientContext context;
+  const grpc::Status refused = Check(addresses[0], context);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_THAT(refused.error_message(), HasSubstr("shutting down"));
+  EXPECT_EQ(context.GetServerTrailingMetadata().count("grpc-retry-pushback-ms"), 1U);
 
   store.Release();
   change.join();
