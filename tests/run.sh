@@ -136,7 +136,7 @@ sanitized_tests=(
   core_test document_store_test expiry_rules_test metrics_of_calls_test metrics_race_test
   metrics_test postgres_capture_parts_test postgres_config_test postgres_row_test
   postgres_store_test primary_store_client_test rpc_functions_test rpc_services_test server_test
-  shared_checks_test storage_test sweeper_test ttl_client_test
+  shared_checks_test storage_test sweeper_test transport_test ttl_client_test
 )
 
 # fuzz SECONDS: what reads bytes from outside, each kind for so long.
@@ -151,7 +151,7 @@ test_with_sanitizers() {
   # Committers, cache, gate, the client's mirror, and counters that are read while they count:
   # the threads that share state of ours. What goes through gRPC is left out: its library is not
   # instrumented, so every message that crosses it looks like a race.
-  sanitize tsan metrics_race_test policy_mirror_test storage_test
+  sanitize tsan metrics_race_test policy_mirror_test storage_test transport_test
   [[ -n $mode ]] || fuzz 3
   run "lock annotations (clang)" tests/checks/check_sources.sh build/ci
 }

@@ -20,6 +20,7 @@
 #include "service/server/scrape_request.h"
 #include "service/transport/fd.h"
 #include "service/transport/listening_socket.h"
+#include "service/transport/socket_keeper.h"
 
 namespace ttl {
 namespace {
@@ -83,11 +84,15 @@ class Connection {
 // What the thread does, and all that it needs.
 class MetricsServer::Loop {
  public:
-  Loop(Fd listener, MakeText make_text)
-      : listener_(std::move(listener)), make_text_(std::move(make_text)) {}
+  // `socket` is null for TCP.
+  Loop(UnixSocket* socket, Fd listener, MakeText make_text)
+      : listener_(std::move(listener)), make_text_(std::move(make_text)) {
+    if (socket != nullptr) keeper_.emplace(*socket);
+  }
 
   void Run() {
     while (Wait()) {
+      KeepSocketInPlace();
       DropLate();
       for (auto it = connections_.begin(); it != connections_.end();) {
         it = Proceed(*it) ? std::next(it) : connections_.erase(it);
@@ -111,10 +116,17 @@ class MetricsServer::Loop {
     return polled[0].revents == 0;
   }
 
+  void KeepSocketInPlace() {
+    if (!keeper_.has_value() || WaitClock::now() < next_look_) return;
+    next_look_ = WaitClock::now() + std::chrono::seconds(SocketKeeper::kSeconds);
+    if (std::optional<Fd> made = keeper_->Review()) listener_ = *std::move(made);
+  }
+
   // Milliseconds; none while there is nothing to wait for.
   int Timeout() const {
     auto until = WaitClock::time_point::max();
     if (!connections_.empty()) until = connections_.front().until();
+    if (keeper_.has_value()) until = std::min(until, next_look_);
     if (deaf_until_ > WaitClock::now()) until = std::min(until, deaf_until_);
     if (until == WaitClock::time_point::max()) return -1;
     const auto left = until - WaitClock::now();
@@ -161,7 +173,9 @@ class MetricsServer::Loop {
     return text_;
   }
 
-  const Fd listener_;
+  std::optional<SocketKeeper> keeper_;  // of a Unix socket
+  WaitClock::time_point next_look_;     // at the socket's file
+  Fd listener_;
   const Fd stop_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   const MakeText make_text_;
   WaitClock::time_point deaf_until_;   // accepts nobody before
@@ -184,7 +198,7 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(const std::s
     TTL_ASSIGN_OR_RETURN(listener, ListenOnFirst(address));
   }
   const int port = PortOf(listener);
-  auto loop = std::make_unique<Loop>(std::move(listener), std::move(make_text));
+  auto loop = std::make_unique<Loop>(socket.get(), std::move(listener), std::move(make_text));
   return std::unique_ptr<MetricsServer>(
       new MetricsServer(std::move(socket), port, std::move(loop)));
 }

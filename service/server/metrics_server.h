@@ -31,7 +31,7 @@ class MetricsServer {
 
   // `address`: HOST:PORT, where port 0 takes a free one, or unix:PATH. INVALID_ARGUMENT if
   // the host cannot be resolved, UNAVAILABLE if the address cannot be listened on; for a
-  // path the errors of UnixSocket.
+  // path the errors of UnixSocket. A socket file that is removed is made again (SocketKeeper).
   static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(const std::string& address,
                                                               MakeText make_text);
 

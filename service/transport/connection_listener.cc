@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -28,13 +27,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/types/span.h"
-#include "service/core/mutex.h"
 #include "service/core/status_macros.h"
 #include "service/transport/closed_connections.h"
 #include "service/transport/fd.h"
@@ -42,6 +38,7 @@
 #include "service/transport/listening_socket.h"
 #include "service/transport/reconnect_pace.h"
 #include "service/transport/relayed_connection.h"
+#include "service/transport/socket_keeper.h"
 
 namespace ttl {
 namespace {
@@ -51,7 +48,7 @@ using Side = ClientConnection::Side;
 constexpr size_t kBufferBytes = 64 << 10;
 constexpr int kEventsInTurn = 256;
 constexpr int kAcceptsInTurn = 64;
-constexpr int kReviewMilliseconds = 1000;
+constexpr int kReviewMilliseconds = 1000 * SocketKeeper::kSeconds;
 // Where the number of bytes is all that is known.
 constexpr int kCountingMilliseconds = 100;
 constexpr int kClosingMilliseconds = 20;
@@ -166,8 +163,6 @@ class ConnectionListener::Loop {
   void Review(int64_t second);
   void ReviewConnections(int64_t second);
   void KeepSocketInPlace();
-  absl::Status BindAgain();
-  void SetSocketState(absl::Status state);
   void CloseAll();
   void Wake() const { eventfd_write(wake_.get(), 1); }
 
@@ -179,9 +174,8 @@ class ConnectionListener::Loop {
   std::atomic<bool> is_deaf_ = false;
   std::promise<void> became_deaf_;
   std::atomic<bool> is_stopping_ = false;
-  absl::Time close_by_;  // before is_stopping_ is set
-  mutable Mutex mutex_;
-  absl::Status socket_state_ ABSL_GUARDED_BY(mutex_);
+  absl::Time close_by_;                 // before is_stopping_ is set
+  std::optional<SocketKeeper> keeper_;  // of a Unix socket
 
   // Of the thread alone, once it runs.
   HandOver hand_over_;
@@ -197,6 +191,7 @@ class ConnectionListener::Loop {
 
 ConnectionListener::Loop::Loop(const ListenerOptions& options, std::vector<Fd> listening)
     : options_(options), listening_(std::move(listening)) {
+  if (options_.socket != nullptr) keeper_.emplace(*options_.socket);
   Add(wake_, kWake);
   for (const Fd& fd : listening_) Add(fd, kListening);
 }
@@ -207,13 +202,7 @@ void ConnectionListener::Loop::Add(const Fd& fd, uint64_t data) const {
 }
 
 absl::Status ConnectionListener::Loop::CheckSocket() const {
-  const MutexLock lock(mutex_);
-  return socket_state_;
-}
-
-void ConnectionListener::Loop::SetSocketState(absl::Status state) {
-  const MutexLock lock(mutex_);
-  socket_state_ = std::move(state);
+  return keeper_.has_value() ? keeper_->state() : absl::OkStatus();
 }
 
 void ConnectionListener::Loop::StopListening() {
@@ -368,7 +357,7 @@ std::unique_ptr<ClientConnection> ConnectionListener::Loop::HandOverOnly(Fd conn
 void ConnectionListener::Loop::Review(int64_t second) {
   if (options_.socket == nullptr) ReviewConnections(second);
   if (listening_.empty()) return;
-  if (options_.socket != nullptr) KeepSocketInPlace();
+  if (keeper_.has_value()) KeepSocketInPlace();
   // Of those who could not be accepted for want of files epoll does not tell again.
   if (spare_file_.get() < 0) spare_file_ = OpenSpareFile();
   AcceptSome(second);
@@ -382,27 +371,10 @@ void ConnectionListener::Loop::ReviewConnections(int64_t second) {
 }
 
 void ConnectionListener::Loop::KeepSocketInPlace() {
-  if (options_.socket->CheckInPlace().ok()) return SetSocketState(absl::OkStatus());
-  const std::string path = absl::CHexEscape(options_.socket->path());
-  absl::Status bound = BindAgain();
-  if (bound.ok()) {
-    spdlog::warn("socket file was gone, and is made again: socket=\"{}\"", path);
-  } else if (bound != CheckSocket()) {
-    spdlog::error("socket file is gone, and nobody can connect: socket=\"{}\" reason=\"{}\"", path,
-                  absl::CHexEscape(bound.message()));
-  }
-  SetSocketState(std::move(bound));
-}
-
-absl::Status ConnectionListener::Loop::BindAgain() {
-  Fd made;
-  TTL_RETURN_IF_ERROR(options_.socket->BindAgain([&]() -> absl::Status {
-    TTL_ASSIGN_OR_RETURN(made, ListenOnPath(options_.socket->path()));
-    return absl::OkStatus();
-  }));
-  Add(made, kListening);
-  listening_.front() = std::move(made);
-  return absl::OkStatus();
+  std::optional<Fd> made = keeper_->Review();
+  if (!made.has_value()) return;
+  Add(*made, kListening);
+  listening_.front() = *std::move(made);
 }
 
 void ConnectionListener::Loop::CloseAll() {

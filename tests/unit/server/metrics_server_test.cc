@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/testing/scrape.h"
@@ -193,6 +194,18 @@ TEST(MetricsServerAddressTest, ServesOnAUnixSocketThatIsGoneAfterwards) {
     EXPECT_TRUE(absl::IsFailedPrecondition(second.status())) << second.status();
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(MetricsServerAddressTest, ASocketFileThatWasRemovedIsMadeAgain) {
+  const TempDir directory;
+  const std::string path = directory.File("metrics.sock");
+  const auto server = MetricsServer::Start(absl::StrCat("unix:", path), [] { return "x 1\n"; });
+  ASSERT_TRUE(server.ok()) << server.status();
+  std::filesystem::remove(path);
+  const auto is_served = [&] {
+    return absl::EndsWith(HttpExchange(path, kGet).value_or(""), "x 1\n");
+  };
+  EXPECT_TRUE(WaitUntil(is_served, absl::Seconds(20)));
 }
 
 }  // namespace
