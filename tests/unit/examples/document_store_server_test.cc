@@ -69,6 +69,22 @@ TEST_F(DocumentStoreServerTest, ServesClientsAndSidecarOnOneSocket) {
   EXPECT_EQ(deleted.results(0).outcome(), ttl::v1::DELETE_OUTCOME_DELETED);
 }
 
+// A message that was inflated would be many times what was sent.
+TEST_F(DocumentStoreServerTest, CompressedCallsAreRefusedBeforeTheyAreInflated) {
+  const auto server = Serve("127.0.0.1:0");
+  const auto primary_store = ttl::v1::PrimaryStoreService::NewStub(ChannelTo(*server));
+  const auto code_of = [&](grpc_compression_algorithm algorithm) {
+    grpc::ClientContext context;
+    context.set_compression_algorithm(algorithm);
+    ttl::v1::DeleteItemsRequest request = Sweep();
+    request.set_container(std::string(1 << 20, 'x'));
+    ttl::v1::DeleteItemsResponse response;
+    return primary_store->DeleteItems(&context, request, &response).error_code();
+  };
+  EXPECT_EQ(code_of(GRPC_COMPRESS_GZIP), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_NE(code_of(GRPC_COMPRESS_NONE), grpc::StatusCode::UNIMPLEMENTED);
+}
+
 TEST_F(DocumentStoreServerTest, ErrorsKeepTheirCodeAndMessage) {
   const auto server = Serve("127.0.0.1:0");
   EXPECT_NE(server->address(), "127.0.0.1:0");
