@@ -8,12 +8,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "service/log/log.h"
+#include "service/process/daemon_signals.h"
+#include "service/process/thread_check.h"
 #include "service/rpc/quoted.h"
 #include "service/server/config.h"
 #include "service/server/data_dir.h"
-#include "service/server/log.h"
 #include "service/server/sidecar.h"
-#include "service/server/stop_signals.h"
 
 namespace {
 
@@ -33,7 +34,7 @@ int Work(const ttl::ServerConfig& config, absl::Status (*work)(const ttl::Server
 }
 
 int Serve(const ttl::ServerConfig& config) {
-  ttl::StopSignals stop(config.stop_deadline);
+  ttl::DaemonSignals signals(config.stop_deadline);
   // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
   // ten seconds for a poller. It starts threads, so not before the signals are taken.
   grpc_init();
@@ -45,7 +46,9 @@ int Serve(const ttl::ServerConfig& config) {
     spdlog::error("not started: reason={}", ttl::Quoted(status.message(), 4096));
     return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kBadSettings : kFailed;
   }
-  stop.Wait();
+  while (signals.Next() == ttl::DaemonSignals::Request::kReload) {
+    spdlog::info("SIGHUP ignored: reason=\"there is nothing to reload\"");
+  }
   sidecar->reset();
   spdlog::info("stopped");
   return 0;
@@ -66,8 +69,12 @@ int main(int argc, char** argv) {
     std::fputs(line->text.c_str(), stdout);
     return 0;
   }
+  if (const absl::Status threads = ttl::CheckThreads(ttl::ThreadsOf(line->config)); !threads.ok()) {
+    std::fprintf(stderr, "ttl-sidecar: %s\n", std::string(threads.message()).c_str());
+    return kFailed;
+  }
   ttl::KeepNewFilesPrivate();
-  ttl::StartLogging(line->config.log_level);
+  const ttl::Log log(line->config.log_level);
   const ttl::ServerConfig& config = line->config;
   if (config.check_data_dir) return Work(config, ttl::CheckDataDir);
   if (!config.restore_file.empty()) return Work(config, ttl::RestoreDataDir);

@@ -76,6 +76,7 @@ constexpr const MetricInfo* kAll[] = {
     &metric::kBuildInfo,
     &metric::kScrapes,
     &metric::kScrapeDuration,
+    &metric::kLogLinesLost,
     &metric::kProcessStart,
     &metric::kProcessCpu,
     &metric::kProcessResident,

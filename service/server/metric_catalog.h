@@ -265,6 +265,10 @@ inline constexpr MetricInfo kScrapes = {"ttl_sidecar_scrapes_total", MetricType:
 inline constexpr MetricInfo kScrapeDuration = {"ttl_sidecar_last_scrape_duration_seconds",
                                                MetricType::Gauge, "",
                                                "How long gathering them took the time before."};
+inline constexpr MetricInfo kLogLinesLost = {
+    "ttl_sidecar_log_lines_lost_total", MetricType::Counter, "",
+    "Lines of the log that were lost because standard error could not be written to in time, as "
+    "when nobody reads the pipe or the disk is full."};
 inline constexpr MetricInfo kProcessStart = {
     "process_start_time_seconds", MetricType::Gauge, "",
     "Start of the process, in seconds since 1970. changes() of it counts restarts."};

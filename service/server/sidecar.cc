@@ -545,6 +545,16 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Start(const ServerConfig& conf
 Sidecar::Sidecar(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Sidecar::~Sidecar() = default;
 
+int ThreadsOf(const ServerConfig& config) {
+  // Log, signals, commits (2), LevelDB, sweeper and its calls (2), call worker, metrics, and the
+  // loops of clock, housekeeping, reconciliation and readiness; two to spare.
+  constexpr int kFixed = 16;
+  const auto addresses = static_cast<int>(config.listen_sockets.size() + config.listen_tcp.size() +
+                                          (config.health_tcp.empty() ? 0 : 1));
+  // And one that closes it in the end.
+  return kFixed + addresses * (static_cast<int>(CallThreads(config)) + 1);
+}
+
 absl::Status CheckDataDir(const ServerConfig& config) {
   std::error_code error;
   if (!std::filesystem::is_directory(config.data_dir, error)) {

@@ -32,6 +32,9 @@ class Sidecar {
   const std::unique_ptr<Parts> parts_;
 };
 
+// How many threads a sidecar with these settings has at most, but for those of gRPC.
+int ThreadsOf(const ServerConfig& config);
+
 // Opens the database, which nobody may be using, and checks it: OK if it is sound.
 absl::Status CheckDataDir(const ServerConfig& config);
 

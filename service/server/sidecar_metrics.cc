@@ -3,6 +3,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "service/core/stopwatch.h"
+#include "service/log/log.h"
 #include "service/server/call_metrics.h"
 #include "service/server/metric_catalog.h"
 #include "service/server/process_metrics.h"
@@ -30,6 +31,7 @@ std::vector<prometheus::MetricFamily> SidecarMetrics::Collect() const {
   sheet.Set(metric::kBuildInfo, 1.0, {version_});
   sheet.Set(metric::kScrapes, ++scrapes_);
   sheet.Set(metric::kScrapeDuration, last_seconds_);
+  sheet.Set(metric::kLogLinesLost, Log::LostLines());
   AddProcessMetrics(sheet);
   last_seconds_ = static_cast<double>(stopwatch.Nanoseconds()) * 1e-9;
   return sheet.Take();

@@ -5,11 +5,13 @@
 #
 # Layers, lowest first: protos, service/core, then service/transport and service/storage side by
 # side, then service/expiry and service/rpc side by side, then service/server. Beside them:
+#   - service/log, above core/mutex.h alone, and service/process above it, are for programs:
+#     service/server, client/examples and client/postgres/program;
 #   - client/ and deploy/ know the service by its protos only, except that client/cpp
 #     and client/postgres judge by the service's own rules (service/core/ttl_rules.h),
 #     client/ttlctl reads the service's own file of containers
-#     (service/core/container_entries.h), and client/postgres takes YAML apart as it
-#     does (service/core/yaml_document.h);
+#     (service/core/container_entries.h), and client/postgres reads files and takes YAML
+#     apart as it does (service/core/small_file.h, yaml_document.h);
 #   - in client/postgres: config, sql, row, then capture, store, policy and load side by
 #     side, then program; nothing else knows PostgreSQL's headers;
 #   - the service knows neither client/ nor deploy/, and no product code knows tests/;
@@ -24,11 +26,13 @@ cd "$root"
 find service client deploy -name '*.h' -o -name '*.cc' | sort | xargs --no-run-if-empty awk '
   BEGIN {
     may["core"] = "core"
+    may["log"] = "log"
+    may["process"] = "log process"
     may["storage"] = "core storage"
     may["expiry"] = "core storage expiry"
     may["rpc"] = "core storage rpc"
     may["transport"] = "core transport"
-    may["server"] = "core storage expiry rpc transport server"
+    may["server"] = "core log process storage expiry rpc transport server"
     postgres_may["config"] = "config"
     postgres_may["sql"] = "config sql"
     postgres_may["row"] = "config sql row"
@@ -38,8 +42,10 @@ find service client deploy -name '*.h' -o -name '*.cc' | sort | xargs --no-run-i
     postgres_may["load"] = "config sql row load"
     postgres_may["program"] = "config sql row capture store policy load program"
     shared_with["cpp"] = "service/core/ttl_rules.h"
-    shared_with["postgres"] = "service/core/ttl_rules.h service/core/yaml_document.h"
+    shared_with["postgres"] = "service/core/ttl_rules.h service/core/small_file.h service/core/yaml_document.h"
     shared_with["ttlctl"] = "service/core/container_entries.h"
+    for_programs = "log process"
+    programs = "client/examples client/postgres/program"
   }
 
   # Whether word is one of the words of list.
@@ -61,8 +67,11 @@ find service client deploy -name '*.h' -o -name '*.cc' | sort | xargs --no-run-i
     if (to[1] == "tests") refuse("no product code knows the tests")
     if (in_service && among(to[1], "client deploy")) refuse("the service does not know its users")
     shared = from[1] == "client" && among(quoted[2], shared_with[from[2]])
+    folder = from[1] "/" from[2] (from[2] == "postgres" ? "/" from[3] : "")
+    if (among(folder, programs) && among(to[2], for_programs)) shared = 1
     if (!in_service && to[1] == "service" && !shared) refuse("users know the service by its protos only")
     if (in_service && !(from[2] in may)) refuse("a folder that is no layer")
+    else if (in_service && among(from[2], for_programs) && quoted[2] == "service/core/mutex.h") {}
     else if (in_service && to[1] == "service" && !among(to[2], may[from[2]]))
       refuse("service/" from[2] " must not know service/" to[2])
     in_postgres = from[1] == "client" && from[2] == "postgres"

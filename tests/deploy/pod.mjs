@@ -316,7 +316,7 @@ export class Pod {
   #isReady({ name, readinessProbe }) {
     return readinessProbe.exec
       ? this.probe("readinessProbe", name)
-      : this.processes.get(name).output.includes("ready on");
+      : this.processes.get(name).output.includes('msg="ready"');
   }
 
   async #until(what, condition) {

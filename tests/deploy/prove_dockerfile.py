@@ -145,7 +145,7 @@ def prove_pod(sidecar, store, work):
     main = pod.start(store, store_root, "--listen=unix:/run/ttl-sidecar/store.sock",
                      "--sidecar=unix:/run/ttl-sidecar/sidecar.sock",
                      "--data-dir=/var/lib/document-store/db")
-    check(eventually(lambda: "ready on" in pod.log("document-store")), "document-store is ready")
+    check(eventually(lambda: 'msg="ready"' in pod.log("document-store")), "document-store is ready")
     check(set(user_of(beside)) == {USER} == set(user_of(main)), "neither is root")
     created = ttlctl("containers", "create", "c", "--default-ttl", "1")
     check(created.returncode == 0, f"a container is created {created.stderr}")

@@ -24,6 +24,7 @@ SubprocessOptions CommandLine(const DocumentStoreProcessOptions& options) {
   command.argv.insert(command.argv.end(), options.flags.begin(), options.flags.end());
   command.env = options.env;
   command.output_path = PathOf(options, ".log");
+  command.error_fd = options.error_fd;
   return command;
 }
 

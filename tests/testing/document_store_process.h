@@ -21,6 +21,8 @@ struct DocumentStoreProcessOptions {
   // Further flags.
   std::vector<std::string> flags;
   std::map<std::string, std::string> env;
+  // As in SubprocessOptions.
+  int error_fd = -1;
 };
 
 // The real example store on a Unix socket. Ready when it answers GetStoreInfo.

@@ -39,8 +39,8 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
 
 // Runs in the child of a process with many threads: only async-signal-safe
 // calls, no allocation. Reports errno through `error_pipe`, which exec closes.
-[[noreturn]] void ExecChild(char* const* argv, char* const* envp, int output, int error_pipe,
-                            pid_t parent) {
+[[noreturn]] void ExecChild(char* const* argv, char* const* envp, int output, int error,
+                            int error_pipe, pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -49,12 +49,12 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
     const int input = open("/dev/null", O_RDONLY);
     dup2(input, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
-    dup2(output, STDERR_FILENO);
+    dup2(error, STDERR_FILENO);
     close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     execve(argv[0], argv, envp);
   }
-  const int error = errno;
-  [[maybe_unused]] const ssize_t written = write(error_pipe, &error, sizeof(error));
+  const int exec_error = errno;
+  [[maybe_unused]] const ssize_t written = write(error_pipe, &exec_error, sizeof(exec_error));
   _exit(127);
 }
 
@@ -91,9 +91,10 @@ absl::StatusOr<std::unique_ptr<Subprocess>> Subprocess::Start(const SubprocessOp
     close(output);
     return absl::ErrnoToStatus(errno, "pipe2");
   }
+  const int error = options.error_fd < 0 ? output : options.error_fd;
   const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid == 0) ExecChild(argv.data(), envp.data(), output, error_pipe[1], parent);
+  if (pid == 0) ExecChild(argv.data(), envp.data(), output, error, error_pipe[1], parent);
   const int fork_error = errno;
   close(output);
   close(error_pipe[1]);

@@ -24,6 +24,8 @@ struct SubprocessOptions {
   // File that standard output and standard error are appended to; empty
   // discards them.
   std::string output_path;
+  // Taken for standard error in place of that, if it is not negative; stays the caller's.
+  int error_fd = -1;
 };
 
 // How a process ended.

@@ -21,6 +21,8 @@ struct SidecarProcessOptions {
   // Further flags.
   std::vector<std::string> flags;
   std::map<std::string, std::string> env;
+  // As in SubprocessOptions.
+  int error_fd = -1;
 };
 
 // The real ttl-sidecar on a Unix socket. Ready when its health service answers

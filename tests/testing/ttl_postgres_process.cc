@@ -35,6 +35,12 @@ SubprocessOptions CommandLine(const std::string& config_path, const std::string&
   return command;
 }
 
+SubprocessOptions RunOptions(const TtlPostgresProcessOptions& options) {
+  SubprocessOptions command = CommandLine(WriteConfig(options), PathOf(options, ".log"), {"run"});
+  command.error_fd = options.error_fd;
+  return command;
+}
+
 absl::Status Ready(const std::shared_ptr<grpc::Channel>& channel) {
   return CheckHealth(channel, "readiness");
 }
@@ -42,8 +48,7 @@ absl::Status Ready(const std::shared_ptr<grpc::Channel>& channel) {
 }  // namespace
 
 TtlPostgresProcess::TtlPostgresProcess(const TtlPostgresProcessOptions& options)
-    : ServerProcess(AddressOf(options),
-                    CommandLine(WriteConfig(options), PathOf(options, ".log"), {"run"}), Ready),
+    : ServerProcess(AddressOf(options), RunOptions(options), Ready),
       config_path_(PathOf(options, ".yaml")),
       log_path_(PathOf(options, ".log")) {}
 

@@ -22,6 +22,8 @@ struct TtlPostgresProcessOptions {
   std::string sidecar_address;
   // The rest of the configuration, from `tables:` on, and what else is wanted.
   std::string yaml;
+  // As in SubprocessOptions, for the process and not for RunCommand().
+  int error_fd = -1;
 };
 
 // The real ttl-postgres on a Unix socket. Ready when its health service answers SERVING

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/examples/document_store/local_checks.h"
@@ -296,7 +297,8 @@ absl::StatusOr<v1::DeleteDocumentResponse> DocumentEngine::Delete(
     return std::nullopt;
   });
   if (!change.ok()) return change.status();
-  spdlog::debug("user-delete container={} sequence={}", key.container, change->sequence);
+  spdlog::debug("user-delete: container=\"{}\" sequence={}", absl::CHexEscape(key.container),
+                change->sequence);
   return v1::DeleteDocumentResponse();
 }
 

@@ -1,10 +1,14 @@
 #include "client/examples/document_store/document_table.h"
 
+#include <cstdarg>
+#include <cstdio>
 #include <filesystem>
 #include <random>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "spdlog/spdlog.h"
 
 namespace documentstore {
 namespace {
@@ -48,7 +52,19 @@ std::string Mark(const Change& change) {
   return mark.SerializeAsString();
 }
 
+// LevelDB's own log: its file would grow without bound.
+class LineLogger : public leveldb::Logger {
+ public:
+  void Logv(const char* format, std::va_list arguments) override {
+    char line[512];
+    std::vsnprintf(line, sizeof(line), format, arguments);
+    spdlog::debug("leveldb: detail=\"{}\"", absl::CHexEscape(line));
+  }
+};
+
 }  // namespace
+
+DocumentTable::DocumentTable() : logger_(std::make_unique<LineLogger>()) {}
 
 absl::StatusOr<std::unique_ptr<DocumentTable>> DocumentTable::Open(const std::string& directory) {
   std::error_code error;
@@ -60,6 +76,7 @@ absl::StatusOr<std::unique_ptr<DocumentTable>> DocumentTable::Open(const std::st
   options.write_buffer_size = 16 << 20;
   options.max_file_size = 16 << 20;
   options.filter_policy = table->filter_.get();
+  options.info_log = table->logger_.get();
   leveldb::DB* db = nullptr;
   if (auto status = leveldb::DB::Open(options, directory, &db); !status.ok()) {
     return FromLevelDb(status);

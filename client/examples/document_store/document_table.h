@@ -19,6 +19,7 @@
 #include "client/examples/document_store/key_locks.h"
 #include "documentstore/storage/v1/record.pb.h"
 #include "leveldb/db.h"
+#include "leveldb/env.h"
 #include "leveldb/filter_policy.h"
 #include "leveldb/write_batch.h"
 
@@ -101,7 +102,7 @@ class DocumentTable {
   Counts CountsOf(const std::string& container) const;
 
  private:
-  DocumentTable() = default;
+  DocumentTable();
 
   absl::Status LoadIdentity();
   absl::Status LoadCounts();
@@ -109,6 +110,7 @@ class DocumentTable {
 
   // Spares the read of a table file for a document that is not there.
   const std::unique_ptr<const leveldb::FilterPolicy> filter_{leveldb::NewBloomFilterPolicy(10)};
+  const std::unique_ptr<leveldb::Logger> logger_;
   std::unique_ptr<leveldb::DB> db_;
   std::string store_id_;
   KeyLocks locks_;

@@ -1,16 +1,15 @@
 // document-store: the example store as a process of its own.
 
 #include <grpc/grpc.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstdlib>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "client/cpp/local_evaluator.h"
@@ -23,7 +22,9 @@
 #include "client/examples/document_store/sidecar_client.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
-#include "spdlog/sinks/stdout_color_sinks.h"
+#include "service/log/log.h"
+#include "service/process/daemon_signals.h"
+#include "service/process/thread_check.h"
 #include "spdlog/spdlog.h"
 
 namespace documentstore {
@@ -31,6 +32,11 @@ namespace {
 
 constexpr absl::Duration kSidecarDeadline = absl::Seconds(3);
 constexpr absl::Duration kRetryInterval = absl::Seconds(1);
+constexpr absl::Duration kStopDeadline = absl::Seconds(10);
+
+// Log, signals, LevelDB, the reporter, usage and policies, and a few that serve calls; more of
+// these are started only while they can be.
+constexpr int kThreads = 16;
 
 struct Flags {
   std::string listen;
@@ -79,11 +85,11 @@ std::shared_ptr<grpc::Channel> ConnectTo(const std::string& address) {
 }
 
 int Fail(const absl::Status& status) {
-  spdlog::error("{}", status.ToString());
+  spdlog::error("not started: reason=\"{}\"", absl::CHexEscape(status.ToString()));
   return EXIT_FAILURE;
 }
 
-int Run(const Flags& flags, const sigset_t& stop_signals) {
+int Run(const Flags& flags, ttl::DaemonSignals& signals) {
   // The data directory first: its lock keeps a second store from taking the
   // socket of the first.
   const auto table = DocumentTable::Open(flags.data_dir);
@@ -98,8 +104,8 @@ int Run(const Flags& flags, const sigset_t& stop_signals) {
   // starts all the same, since no call gets past a sidecar that is not there;
   // the reporter goes on trying.
   if (const auto status = reporter.ReportOutbox(); !status.ok()) {
-    spdlog::warn("outbox: {} changes not reported at start: {}", (*table)->CountUnreported(),
-                 status.ToString());
+    spdlog::warn("outbox not reported: changes={} reason=\"{}\"", (*table)->CountUnreported(),
+                 absl::CHexEscape(status.ToString()));
   }
   // Deletes use only what requests leave over of a container's throughput, so that the
   // sidecar has to know what they use.
@@ -112,11 +118,10 @@ int Run(const Flags& flags, const sigset_t& stop_signals) {
                                    client.AddUsage(container, request_units);
                                  });
   if (!server.ok()) return Fail(server.status());
-  std::cout << "document-store ready on " << (*server)->address() << std::endl;
-
-  int signal = 0;
-  sigwait(&stop_signals, &signal);
-  spdlog::info("stopping on signal {}", signal);
+  spdlog::info("ready: address=\"{}\"", absl::CHexEscape((*server)->address()));
+  while (signals.Next() == ttl::DaemonSignals::Request::kReload) {
+    spdlog::info("SIGHUP ignored: reason=\"there is nothing to reload\"");
+  }
   return EXIT_SUCCESS;
 }
 
@@ -131,17 +136,14 @@ int main(int argc, char** argv) {
   CLI::App app("A small document store that gets its time to live from ttl-sidecar.");
   documentstore::AddTo(app, flags);
   CLI11_PARSE(app, argc, argv);
-  spdlog::set_default_logger(spdlog::stderr_color_mt("document-store"));
-  spdlog::set_level(spdlog::level::from_str(flags.log_level));
-
-  // Blocked before any thread starts, so that only sigwait takes them.
-  sigset_t stop_signals;
-  sigemptyset(&stop_signals);
-  sigaddset(&stop_signals, SIGTERM);
-  sigaddset(&stop_signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
+  if (const absl::Status threads = ttl::CheckThreads(documentstore::kThreads); !threads.ok()) {
+    std::fprintf(stderr, "document-store: %s\n", std::string(threads.message()).c_str());
+    return EXIT_FAILURE;
+  }
+  const ttl::Log log(spdlog::level::from_str(flags.log_level));
+  ttl::DaemonSignals signals(documentstore::kStopDeadline);
   // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
   // ten seconds for a poller.
   grpc_init();
-  return documentstore::Run(flags, stop_signals);
+  return documentstore::Run(flags, signals);
 }

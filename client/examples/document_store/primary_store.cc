@@ -97,8 +97,9 @@ absl::StatusOr<ttl::v1::DeleteItemsResponse> PrimaryStore::DeleteItems(
   }
   auto status = table_.CommitExpired(request.container(), doomed, now);
   if (!status.ok()) return status;
-  spdlog::info("expired-delete container={} deleted={} of={} policy_revision={}",
-               request.container(), doomed.size(), request.items_size(), request.policy_revision());
+  spdlog::info("expired-delete: container=\"{}\" deleted={} of={} policy_revision={}",
+               absl::CHexEscape(request.container()), doomed.size(), request.items_size(),
+               request.policy_revision());
   *response.mutable_store_now() = ToProto(clock_());
   const auto deleted = static_cast<double>(doomed.size());
   response.set_request_charge(kWriteUnits * deleted +

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "absl/strings/escaping.h"
 #include "spdlog/spdlog.h"
 
 namespace documentstore {
@@ -143,8 +144,8 @@ void Reporter::RetryUntilStopped() {
     lock.unlock();
     const absl::Status status = ReportOutbox();
     if (!status.ok()) {
-      spdlog::warn("outbox: {} changes not reported: {}", table_.CountUnreported(),
-                   status.ToString());
+      spdlog::warn("outbox not reported: changes={} reason=\"{}\"", table_.CountUnreported(),
+                   absl::CHexEscape(status.ToString()));
     }
     interval = status.ok() ? retry_interval_ : std::min(interval * 2, kMaxRetryInterval);
     lock.lock();

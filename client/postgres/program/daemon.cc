@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "client/cpp/client_channel.h"
 #include "spdlog/spdlog.h"
@@ -102,7 +103,9 @@ absl::Status Daemon::ListenForScrapes(const Config& config) {
                                                config.metrics_listen, ": ", error.what()));
   }
   exposer_->RegisterCollectable(metrics_);
-  for (const int port : exposer_->GetListeningPorts()) spdlog::info("metrics on port {}", port);
+  for (const int port : exposer_->GetListeningPorts()) {
+    spdlog::info("metrics: address=\"{}\" port={}", config.metrics_listen, port);
+  }
   return absl::OkStatus();
 }
 
@@ -128,7 +131,7 @@ void Daemon::WatchReadiness() {
       if (problem.empty()) {
         spdlog::info("ready");
       } else {
-        spdlog::warn("not ready: {}", problem);
+        spdlog::warn("not ready: reason=\"{}\"", absl::CHexEscape(problem));
       }
       server_.SetReady(problem.empty());
       told = problem;

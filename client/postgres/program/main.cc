@@ -4,14 +4,26 @@
 #include <string>
 #include <vector>
 
+#include "client/postgres/program/command.h"
 #include "client/postgres/program/ttl_postgres.h"
-#include "spdlog/sinks/stdout_color_sinks.h"
-#include "spdlog/spdlog.h"
+#include "service/log/log.h"
+#include "service/process/thread_check.h"
+
+namespace {
+
+// Log, signals, capture and its queries, policies, load, readiness, metrics, connections, usage,
+// and a few that serve calls; more of these are started only while they can be.
+constexpr int kThreads = 24;
+
+}  // namespace
 
 int main(int argc, char** argv) {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("ttl-postgres"));
+  const ttl::postgres::Output output = {std::cout, std::cerr};
+  if (const absl::Status threads = ttl::CheckThreads(kThreads); !threads.ok()) {
+    return static_cast<int>(ttl::postgres::Fail(output, threads));
+  }
   // A line takes the place of the bar that a scan may have drawn (capture/scan_display.h).
-  if (isatty(STDERR_FILENO) == 1) spdlog::set_pattern("\r\033[K%+");
+  const ttl::Log log(spdlog::level::info, isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "");
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  return static_cast<int>(ttl::postgres::RunTtlPostgres(arguments, {std::cout, std::cerr}));
+  return static_cast<int>(ttl::postgres::RunTtlPostgres(arguments, output));
 }

@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
+#include "service/log/log.h"
 #include "ttl/v1/primary_store_service.pb.h"
 
 namespace ttl::postgres {
@@ -177,6 +178,10 @@ std::vector<MetricFamily> Metrics::Collect() const {
   AddOverruns(sources_, families);
   AddLoad(sources_.load(), families);
   AddMirror(sources_.mirror(), families);
+  families.Counter("log_lines_lost_total",
+                   "Lines of the log that were lost because standard error could not be written "
+                   "to in time, as when nobody reads the pipe or the disk is full.");
+  families.Add(static_cast<double>(Log::LostLines()));
   return families.Take();
 }
 

@@ -1,13 +1,13 @@
-#ifndef TTL_SERVICE_SERVER_LOG_H_
-#define TTL_SERVICE_SERVER_LOG_H_
+#ifndef TTL_SERVICE_LOG_LOG_SINK_H_
+#define TTL_SERVICE_LOG_LOG_SINK_H_
 
 #include <spdlog/sinks/base_sink.h>
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
-#include <ostream>
 #include <string>
 #include <utility>
 
@@ -15,27 +15,26 @@
 
 namespace ttl {
 
-// Writes the log: one line per event, made of `key=value` pairs, in UTC.
+// Makes one line (log_line.h) of each event:
 //
 //   spdlog::info("container created: container={} new={}", ...)
 //   ts=2026-01-31T12:00:00.000Z level=info msg="container created" container="a" new="..."
 //
-// The words in front of the first ": " name the event and are constant; values
-// are quoted by the caller where they need it. Of events of the same name and
-// level only kBurst are written per kWindow, and the next line after that says
-// how many were left out (`suppressed=`); levels below info, which nobody has on by
-// accident, are written in full. Thread-safe, as all sinks of its base.
+// Callers quote values that need it. Of events of the same name and level only kBurst are
+// written per kWindow, and the next line after that says how many were left out
+// (`suppressed=`); levels below info, which nobody has on by accident, are written in full.
+// Thread-safe, as all sinks of its base.
 class LogSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
   static constexpr int kBurst = 20;
   static constexpr std::chrono::seconds kWindow{10};
 
-  // `output` must outlive this and is written to from any thread, one at a time.
-  explicit LogSink(std::ostream& output) : output_(output) {}
+  // `write` takes each line, "\n" included, from any thread, one at a time; it must not wait.
+  explicit LogSink(std::function<void(absl::string_view line)> write) : write_(std::move(write)) {}
 
  protected:
   void sink_it_(const spdlog::details::log_msg& event) override;
-  void flush_() override;
+  void flush_() override {}
 
  private:
   struct Window {
@@ -48,14 +47,10 @@ class LogSink : public spdlog::sinks::base_sink<std::mutex> {
   int64_t Admit(spdlog::level::level_enum level, absl::string_view name,
                 spdlog::log_clock::time_point time);
 
-  std::ostream& output_;
+  const std::function<void(absl::string_view)> write_;
   std::map<std::pair<int, std::string>, Window> windows_;
 };
 
-// Makes spdlog's default logger write lines of at least `level` to standard
-// error, and gRPC's own words go there too. To be called before there are other threads.
-void StartLogging(spdlog::level::level_enum level);
-
 }  // namespace ttl
 
-#endif  // TTL_SERVICE_SERVER_LOG_H_
+#endif  // TTL_SERVICE_LOG_LOG_SINK_H_
