@@ -3,14 +3,13 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "service/core/small_file.h"
 #include "service/core/status_macros.h"
 #include "service/core/yaml_document.h"
 #include "service/rpc/quoted.h"
@@ -18,6 +17,7 @@
 namespace ttl {
 namespace {
 
+constexpr size_t kMaxAccessFileBytes = size_t{64} << 20;
 constexpr char kRightIdentity[] =
     "one of uri, dns and cn, and roles, a list of store, reader and admin";
 constexpr size_t kMaxShownBytes = 256;
@@ -124,13 +124,11 @@ absl::StatusOr<IdentityRoles> ParseAccess(const std::string& file_name, const st
 }
 
 absl::StatusOr<IdentityRoles> ReadAccessFile(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--access-file: cannot read ", Quoted(path, 4096), ", or it is empty"));
+  const absl::StatusOr<std::string> text = ReadSmallFile(path, {.max_bytes = kMaxAccessFileBytes});
+  if (!text.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--access-file: ", text.status().message()));
   }
-  return ParseAccess(path, text.str());
+  return ParseAccess(path, *text);
 }
 
 }  // namespace ttl

@@ -1,10 +1,14 @@
 #include "service/server/config.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <fstream>
+#include <filesystem>
 #include <limits>
 #include <set>
+#include <sstream>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,7 +19,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "service/core/small_file.h"
 #include "service/core/status_macros.h"
+#include "service/server/environment.h"
 
 namespace ttl {
 namespace {
@@ -27,7 +33,7 @@ constexpr int kMaxRepetitions = 64;
 std::string EnvironmentName(absl::string_view flag) {
   std::string name = absl::StrReplaceAll(flag.substr(2), {{"-", "_"}});
   absl::AsciiStrToUpper(&name);
-  return absl::StrCat("TTL_SIDECAR_", name);
+  return absl::StrCat(kEnvironmentPrefix, name);
 }
 
 std::string Refusal(absl::string_view value, absl::string_view right) {
@@ -392,15 +398,19 @@ void DeclareRecovery(CLI::App& app, ServerConfig& config) {
 // Gives the options that have no value yet those of the file. CLI11 would let the
 // file win over the environment, and so does not get to read it.
 void ApplyFile(CLI::App& app, const std::string& path) {
-  std::ifstream file(path);
-  file.peek();  // of a directory, only the reading fails
-  if (file.fail()) {
-    throw CLI::ValidationError("--config", absl::StrCat("cannot read \"", path, "\""));
-  }
+  const absl::StatusOr<std::string> text = ReadSmallFile(path);
+  if (!text.ok()) throw CLI::ValidationError("--config", std::string(text.status().message()));
+  std::istringstream file(*text);
   CLI::ConfigTOML format;
   format.arrayBounds('\x01', '\x01');  // no lists: a comma is a comma
   std::set<CLI::Option*> from_file;
   for (const CLI::ConfigItem& item : format.from_config(file)) {
+    if (!item.parents.empty()) {
+      throw CLI::ValidationError(
+          path, absl::StrCat("section \"", absl::Utf8SafeCEscape(item.parents.front()),
+                             "\" is not allowed; give all keys without sections, as in "
+                             "\"data-dir = DIR\""));
+    }
     const std::string key = item.fullname();
     CLI::Option* option = app.get_option_no_throw("--" + key);
     if (option == nullptr || !option->get_configurable()) {
@@ -497,14 +507,29 @@ absl::Status ValidateStore(const ServerConfig& config) {
                    "plain text"));
 }
 
+// By whatever name it is called, files of its own do not belong into the root directory.
+absl::Status ValidateDataDir(const std::string& data_dir) {
+  std::error_code error;
+  if (!data_dir.empty() && !std::filesystem::equivalent(data_dir, "/", error)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--data-dir: \"", absl::Utf8SafeCEscape(data_dir),
+                   "\" is not allowed; give a directory for the database alone"));
+}
+
+std::set<std::string> KnownVariables(const CLI::App& app) {
+  std::set<std::string> names;
+  for (const CLI::Option* option : app.get_options()) names.insert(option->get_envname());
+  return names;
+}
+
 // What no single value can tell.
 absl::Status ValidateTogether(const ServerConfig& config) {
   TTL_RETURN_IF_ERROR(ValidateTls(config));
   TTL_RETURN_IF_ERROR(ValidateListening(config));
   TTL_RETURN_IF_ERROR(ValidateStore(config));
-  if (config.data_dir.empty()) {
-    return absl::InvalidArgumentError("--data-dir: \"\" is not allowed; give a directory");
-  }
+  TTL_RETURN_IF_ERROR(ValidateDataDir(config.data_dir));
   if (config.rebuild_from_store != RebuildMode::kNever && config.store.empty()) {
     return absl::InvalidArgumentError(
         "--rebuild-from-store: there is no store to rebuild from; give --store");
@@ -562,6 +587,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   }
   std::erase_if(line.config.listen_sockets, [](const auto& socket) { return socket.path.empty(); });
   TTL_RETURN_IF_ERROR(ValidateTogether(line.config));
+  line.unknown_variables = UnknownVariables(environ, KnownVariables(app));
   return line;
 }
 

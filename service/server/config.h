@@ -95,6 +95,8 @@ struct CommandLine {
   ServerConfig config;
   // Not empty: to be printed instead of anything else (--help, --version).
   std::string text;
+  // Environment variables that look like ours and are none; to be warned of.
+  std::vector<std::string> unknown_variables;
 };
 
 // Reads flags, environment variables (TTL_SIDECAR_<FLAG_IN_CAPS>; an empty one

@@ -2,21 +2,22 @@
 
 #include <spdlog/spdlog.h>
 
-#include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "service/core/small_file.h"
 #include "service/core/status_macros.h"
 #include "service/rpc/quoted.h"
 #include "service/storage/done.h"
 
 namespace ttl {
 namespace {
+
+constexpr size_t kMaxContainersFileBytes = size_t{64} << 20;
 
 absl::string_view Name(IndexingMode mode) {
   switch (mode) {
@@ -77,12 +78,12 @@ absl::Status ApplyIfChanged(const ContainerEntry& entry, Storage& storage, absl:
 }  // namespace
 
 absl::StatusOr<std::vector<ContainerEntry>> ReadContainersFile(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    return absl::InvalidArgumentError(absl::StrCat("--containers: cannot read \"", path, "\""));
+  const absl::StatusOr<std::string> text =
+      ReadSmallFile(path, {.max_bytes = kMaxContainersFileBytes});
+  if (!text.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--containers: ", text.status().message()));
   }
-  return ParseContainers(path, text.str());
+  return ParseContainers(path, *text);
 }
 
 std::string NormalForm(const ContainerEntry& entry) {

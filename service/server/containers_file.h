@@ -22,8 +22,9 @@ std::string NormalForm(const ContainerEntry& entry);
 // Creates or changes, one after the other, the containers whose entries differ
 // from what was applied last; a changed entry sets all fields. Everything else is
 // left alone: containers that are not in the file, changes made by calls while
-// the entry stayed the same, removals by calls, and pauses. Waits for storage; to
-// be called before anybody else uses it. Returns the first error of storage.
+// the entry stayed the same, removals by calls, and pauses. Waits for storage. Returns the
+// first error: of storage, or ALREADY_EXISTS or NOT_FOUND if a call creates or removes a
+// container at the same time; the entries before it are applied then.
 absl::Status ApplyContainers(const std::vector<ContainerEntry>& entries, Storage& storage,
                              absl::Time now, absl::Duration grace);
 

@@ -19,8 +19,8 @@ constexpr mode_t kOfOthers = S_IRWXG | S_IRWXO;
 
 void KeepNewFilesPrivate() { umask(umask(kOfOthers) | kOfOthers); }
 
-absl::Status MakeDataDir(const std::string& data_dir) {
-  if (mkdir(data_dir.c_str(), S_IRWXU) == 0) return absl::OkStatus();
+absl::StatusOr<bool> MakeDataDir(const std::string& data_dir) {
+  if (mkdir(data_dir.c_str(), S_IRWXU) == 0) return true;
   const int mkdir_error = errno;
   struct stat info = {};
   // Of a directory that it cannot make LevelDB says only that a file in it is missing.
@@ -34,7 +34,7 @@ absl::Status MakeDataDir(const std::string& data_dir) {
     spdlog::warn("data directory open to others: data_dir={} mode={:04o} right=0700",
                  Quoted(data_dir, kMaxPathBytes), static_cast<unsigned>(info.st_mode & 07777));
   }
-  return absl::OkStatus();
+  return false;
 }
 
 }  // namespace ttl

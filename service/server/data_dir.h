@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace ttl {
 
@@ -11,10 +11,10 @@ namespace ttl {
 // for it afterwards. For the whole process; to be called before there are threads.
 void KeepNewFilesPrivate();
 
-// Makes the directory, for its user alone, if it is not there; its parent must be there. Logs a
-// warning about one that others may look into: its files were not made private, or are no
-// longer. INVALID_ARGUMENT says why it cannot be made.
-absl::Status MakeDataDir(const std::string& data_dir);
+// Makes the directory, for its user alone, if it is not there; its parent must be there. Returns
+// whether it was made. Logs a warning about one that others may look into: its files were not
+// made private, or are no longer. INVALID_ARGUMENT says why it cannot be made.
+absl::StatusOr<bool> MakeDataDir(const std::string& data_dir);
 
 }  // namespace ttl
 

@@ -46,9 +46,7 @@ int Serve(const ttl::ServerConfig& config) {
     spdlog::error("not started: reason={}", ttl::Quoted(status.message(), 4096));
     return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kBadSettings : kFailed;
   }
-  while (signals.Next() == ttl::DaemonSignals::Request::kReload) {
-    spdlog::info("SIGHUP ignored: reason=\"there is nothing to reload\"");
-  }
+  while (signals.Next() == ttl::DaemonSignals::Request::kReload) (*sidecar)->ReloadContainers();
   sidecar->reset();
   spdlog::info("stopped");
   return 0;
@@ -75,6 +73,9 @@ int main(int argc, char** argv) {
   }
   ttl::KeepNewFilesPrivate();
   const ttl::Log log(line->config.log_level);
+  for (const std::string& name : line->unknown_variables) {
+    spdlog::warn("unknown environment variable: name={}", ttl::Quoted(name, 256));
+  }
   const ttl::ServerConfig& config = line->config;
   if (config.check_data_dir) return Work(config, ttl::CheckDataDir);
   if (!config.restore_file.empty()) return Work(config, ttl::RestoreDataDir);

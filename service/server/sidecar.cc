@@ -251,6 +251,11 @@ class ShownSources {
 struct Sidecar::Parts {
   explicit Parts(const ServerConfig& server_config) : config(server_config) {}
 
+  absl::Status Start();
+  // Whether a failed start leaves nothing in the directory that anybody else put there.
+  bool MayRemoveDataDir() const;
+  absl::StatusOr<std::vector<ContainerEntry>> ReadEntries() const;
+  absl::Status Apply(const std::vector<ContainerEntry>& entries);
   absl::Status OpenStorage();
   absl::Status LoadLevers();
   absl::Status BuildSweeper();
@@ -269,6 +274,8 @@ struct Sidecar::Parts {
 
   const ServerConfig config;
   const SystemClock system_clock;
+  bool made_data_dir = false;
+  size_t applied_entries = 0;
   SweepBoard board{static_cast<size_t>(config.metrics_containers)};
   UsageLedger usage;
   CheckCounters counters;
@@ -308,7 +315,7 @@ struct Sidecar::Parts {
 };
 
 absl::Status Sidecar::Parts::OpenStorage() {
-  TTL_RETURN_IF_ERROR(MakeDataDir(config.data_dir));
+  TTL_ASSIGN_OR_RETURN(made_data_dir, MakeDataDir(config.data_dir));
   TTL_ASSIGN_OR_RETURN(storage, OpenForRebuild(config, ToStorageOptions(config, &due_signal),
                                                WallNow(system_clock)));
   TTL_ASSIGN_OR_RETURN(std::optional<ClockMemory> memory,
@@ -510,40 +517,79 @@ std::vector<std::string> Sidecar::Parts::SweepTroubles() {
   return troubles;
 }
 
-absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Start(const ServerConfig& config) {
-  std::vector<ContainerEntry> entries;
-  if (!config.containers_file.empty()) {
-    TTL_ASSIGN_OR_RETURN(entries, ReadContainersFile(config.containers_file));
-  }
+absl::StatusOr<std::vector<ContainerEntry>> Sidecar::Parts::ReadEntries() const {
+  if (config.containers_file.empty()) return std::vector<ContainerEntry>();
+  return ReadContainersFile(config.containers_file);
+}
+
+absl::Status Sidecar::Parts::Apply(const std::vector<ContainerEntry>& entries) {
+  return ApplyContainers(entries, *storage, clock->Read().now, config.policy_grace);
+}
+
+absl::Status Sidecar::Parts::Start() {
+  TTL_ASSIGN_OR_RETURN(const std::vector<ContainerEntry> entries, ReadEntries());
   TTL_ASSIGN_OR_RETURN(GrpcServerOptions server_options, ToGrpcServerOptions(config));
-  auto parts = std::make_unique<Parts>(config);
   if (!config.access_file.empty()) {
-    TTL_ASSIGN_OR_RETURN(parts->identities, ReadAccessFile(config.access_file));
+    TTL_ASSIGN_OR_RETURN(identities, ReadAccessFile(config.access_file));
   }
-  TTL_RETURN_IF_ERROR(parts->OpenStorage());
-  TTL_RETURN_IF_ERROR(parts->StartMetrics());
-  TTL_RETURN_IF_ERROR(parts->LoadLevers());
-  TTL_RETURN_IF_ERROR(parts->BuildSweeper());
-  parts->BuildServices();
+  TTL_RETURN_IF_ERROR(OpenStorage());
+  TTL_RETURN_IF_ERROR(StartMetrics());
+  TTL_RETURN_IF_ERROR(LoadLevers());
+  TTL_RETURN_IF_ERROR(BuildSweeper());
+  BuildServices();
   // Nothing is deleted by a policy that the file is about to replace, nor before a pause
   // that was asked for. The loops run
   // already, because a change may have to wait for what the previous run has sent.
-  DeleteGate& gate = parts->storage->delete_gate();
+  DeleteGate& gate = storage->delete_gate();
   gate.Close(DeleteGate::kAllContainers, [] {});
-  parts->StartBackgroundWork();
-  TTL_RETURN_IF_ERROR(parts->PauseIfAsked());
-  TTL_RETURN_IF_ERROR(
-      ApplyContainers(entries, *parts->storage, parts->clock->Read().now, config.policy_grace));
+  StartBackgroundWork();
+  TTL_RETURN_IF_ERROR(PauseIfAsked());
+  applied_entries = entries.size();
+  TTL_RETURN_IF_ERROR(Apply(entries));
   gate.Open(DeleteGate::kAllContainers);
-  parts->due_signal.Notify();
-  parts->StartReconciler();
-  TTL_RETURN_IF_ERROR(parts->StartServing(server_options));
-  parts->ShowSources();
-  return std::unique_ptr<Sidecar>(new Sidecar(std::move(parts)));
+  due_signal.Notify();
+  StartReconciler();
+  TTL_RETURN_IF_ERROR(StartServing(server_options));
+  ShowSources();
+  return absl::OkStatus();
+}
+
+// Containers that are not of the file were created by a call, which one address may have
+// answered before another failed to listen. Nothing can be tracked without a container.
+bool Sidecar::Parts::MayRemoveDataDir() const {
+  return made_data_dir &&
+         (storage == nullptr || storage->containers().All().size() <= applied_entries);
+}
+
+absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Start(const ServerConfig& config) {
+  auto parts = std::make_unique<Parts>(config);
+  const absl::Status started = parts->Start();
+  if (started.ok()) return std::unique_ptr<Sidecar>(new Sidecar(std::move(parts)));
+  const bool remove = parts->MayRemoveDataDir();
+  parts.reset();
+  std::error_code error;
+  if (remove) std::filesystem::remove_all(config.data_dir, error);
+  return started;
 }
 
 Sidecar::Sidecar(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Sidecar::~Sidecar() = default;
+
+void Sidecar::ReloadContainers() {
+  if (parts_->config.containers_file.empty()) {
+    spdlog::info("SIGHUP ignored: reason=\"--containers is not given\"");
+    return;
+  }
+  const std::string file = Quoted(parts_->config.containers_file, 4096);
+  const auto entries = parts_->ReadEntries();
+  const absl::Status applied = entries.ok() ? parts_->Apply(*entries) : entries.status();
+  if (applied.ok()) {
+    spdlog::info("containers file reloaded: file={} containers={}", file, entries->size());
+  } else {
+    spdlog::error("containers file not reloaded: file={} reason={}", file,
+                  Quoted(applied.ToString(), 4096));
+  }
+}
 
 int ThreadsOf(const ServerConfig& config) {
   // Log, signals, commits (2), LevelDB, sweeper and its calls (2), call worker, metrics, and the

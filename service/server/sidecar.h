@@ -15,7 +15,8 @@ class Sidecar {
  public:
   // Opens the database, brings the containers file up to date, listens, and
   // serves until destroyed. INVALID_ARGUMENT and NOT_FOUND for bad settings;
-  // otherwise the errors of Storage and GrpcServer.
+  // otherwise the errors of Storage and GrpcServer. A start that fails removes the data
+  // directory again if it has made it.
   static absl::StatusOr<std::unique_ptr<Sidecar>> Start(const ServerConfig& config);
 
   // Readiness off; no calls any more; no deletes; background work ended; clock
@@ -25,6 +26,11 @@ class Sidecar {
   ~Sidecar();
   Sidecar(const Sidecar&) = delete;
   Sidecar& operator=(const Sidecar&) = delete;
+
+  // Reads the containers file again and applies what has changed in it, as at the start. What
+  // came of it is logged; of a file with an error nothing is applied. Waits for storage, and
+  // for deletes on their way. For one thread.
+  void ReloadContainers();
 
  private:
   struct Parts;

@@ -55,19 +55,35 @@ absl::StatusOr<std::optional<gid_t>> ResolveGroup(const std::string& group) {
 
 std::string LockPath(const std::string& path) { return absl::StrCat(path, ".lock"); }
 
-// Returns the descriptor that holds the lock.
+absl::StatusOr<Fd> OpenLock(const std::string& lock_path) {
+  Fd fd(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if (fd.get() >= 0) return fd;
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot open \"", lock_path, "\""));
+}
+
+bool LeadsTo(const std::string& lock_path, const Fd& fd) {
+  struct stat at_path = {};
+  struct stat opened = {};
+  return lstat(lock_path.c_str(), &at_path) == 0 && fstat(fd.get(), &opened) == 0 &&
+         at_path.st_dev == opened.st_dev && at_path.st_ino == opened.st_ino;
+}
+
+// Returns the descriptor that holds the lock. A file that its holder removed before it was
+// locked here is no lock any more: another may have been made in its place.
 absl::StatusOr<Fd> TakeLock(const std::string& path) {
   const std::string lock_path = LockPath(path);
-  Fd fd(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
-  if (fd.get() < 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot open \"", lock_path, "\""));
+  while (true) {
+    TTL_ASSIGN_OR_RETURN(Fd fd, OpenLock(lock_path));
+    const int error = flock(fd.get(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    if (error == 0 && LeadsTo(lock_path, fd)) return fd;
+    if (error == EWOULDBLOCK) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "socket \"", path, "\" is in use: another process holds \"", lock_path, "\""));
+    }
+    if (error != 0) {
+      return absl::ErrnoToStatus(error, absl::StrCat("cannot lock \"", lock_path, "\""));
+    }
   }
-  if (flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
-  if (errno == EWOULDBLOCK) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("socket \"", path, "\" is in use: another process holds \"", lock_path, "\""));
-  }
-  return absl::ErrnoToStatus(errno, absl::StrCat("cannot lock \"", lock_path, "\""));
 }
 
 // 0 if somebody accepts connections at `path`, else the error of connecting.
@@ -139,7 +155,10 @@ UnixSocket::UnixSocket(UnixSocketOptions options, std::optional<gid_t> group, Fd
       lock_(std::move(lock)),
       lock_path_(std::move(lock_path)) {}
 
-UnixSocket::~UnixSocket() = default;
+// Removed while it is locked: who opens it later finds that its path leads elsewhere.
+UnixSocket::~UnixSocket() {
+  if (LeadsTo(LockPath(options_.path), lock_)) unlink(LockPath(options_.path).c_str());
+}
 
 absl::Status UnixSocket::Bind(absl::FunctionRef<absl::Status()> bind) {
   {

@@ -25,8 +25,7 @@ struct UnixSocketOptions {
 };
 
 // The right to serve at the path of a Unix socket. It is held by a lock on the
-// file PATH.lock, which stays there for the next one, as removing it would allow
-// two to hold it. Not thread-safe.
+// file PATH.lock, which is removed with it. Not thread-safe.
 class UnixSocket {
  public:
   // Takes the path. What a dead server left there is removed; a socket on which

@@ -2,23 +2,29 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/integration/sidecar_calls.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
 
 namespace ttl {
 namespace {
 
 using testing::HasSubstr;
+
+constexpr absl::Duration kPatience = absl::Seconds(30);
 
 class ContainersFileProcessTest : public testing::Test {
  protected:
@@ -41,6 +47,11 @@ class ContainersFileProcessTest : public testing::Test {
     }
     const absl::Status started = sidecar_->Start();
     ASSERT_TRUE(started.ok()) << started;
+  }
+
+  // Whether it logs that soon.
+  bool Logs(absl::string_view text) {
+    return WaitUntil([&] { return absl::StrContains(sidecar_->Log(), text); }, kPatience);
   }
 
   std::optional<int64_t> DefaultTtl(const std::string& id) {
@@ -169,6 +180,40 @@ TEST_F(ContainersFileProcessTest, ThreeStatesGoRoundByFileAndByCall) {
                 state.has_value() ? v1::VISIBILITY_EXPIRED : v1::VISIBILITY_VISIBLE);
     }
   }
+}
+
+TEST_F(ContainersFileProcessTest, HangupAppliesTheFileAgain) {
+  Write("containers:\n  - {id: a, default_ttl: 60}\n");
+  Restart();
+  ASSERT_TRUE(calls_->SetDefaultTtl("a", 120).ok());
+  Write("containers:\n  - {id: a, default_ttl: 60}\n  - {id: b, default_ttl: 5}\n");
+  ASSERT_TRUE(sidecar_->process()->Signal(SIGHUP).ok());
+  ASSERT_TRUE(Logs("containers file reloaded")) << sidecar_->Log();
+  EXPECT_EQ(DefaultTtl("a"), 120) << "the entry is the same, so the call stands";
+  EXPECT_EQ(DefaultTtl("b"), 5);
+
+  Write("containers:\n  - {id: a, default_ttl: 61}\n");
+  ASSERT_TRUE(sidecar_->process()->Signal(SIGHUP).ok());
+  EXPECT_TRUE(WaitUntil([&] { return DefaultTtl("a") == 61; }, kPatience));
+  EXPECT_EQ(DefaultTtl("b"), 5) << "what is not in the file is left alone";
+}
+
+TEST_F(ContainersFileProcessTest, FileWithAnErrorIsNotAppliedInPartsByAHangup) {
+  Write("containers:\n  - {id: a, default_ttl: 60}\n");
+  Restart();
+  Write("containers:\n  - {id: a, default_ttl: 61}\n  - {id: b, default_ttl: 5m}\n");
+  ASSERT_TRUE(sidecar_->process()->Signal(SIGHUP).ok());
+  ASSERT_TRUE(Logs("containers file not reloaded")) << sidecar_->Log();
+  EXPECT_THAT(sidecar_->Log(), HasSubstr("5m"));
+  EXPECT_EQ(DefaultTtl("a"), 60);
+  EXPECT_FALSE(calls_->GetContainer("b").ok());
+
+  std::filesystem::remove(file_);
+  ASSERT_TRUE(sidecar_->process()->Signal(SIGHUP).ok());
+  EXPECT_TRUE(Logs("No such file")) << sidecar_->Log();
+  Write("containers:\n  - {id: a, default_ttl: 62}\n");
+  ASSERT_TRUE(sidecar_->process()->Signal(SIGHUP).ok());
+  EXPECT_TRUE(WaitUntil([&] { return DefaultTtl("a") == 62; }, kPatience));
 }
 
 }  // namespace

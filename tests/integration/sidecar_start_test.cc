@@ -146,6 +146,55 @@ TEST_F(SidecarStartTest, B101_StartsAfterKill) {
   EXPECT_TRUE(started.ok()) << started;
 }
 
+TEST_F(SidecarStartTest, StartThatFailsLeavesNothingBehind) {
+  std::ofstream(dir_.File("containers.yaml")) << "containers:\n  - {id: c, default_ttl: 60}\n";
+  const std::string metrics = absl::StrCat("--metrics-listen=unix:", dir_.File("m.sock"));
+  const std::string containers = absl::StrCat("--containers=", dir_.File("containers.yaml"));
+  const std::vector<std::string> flags[] = {
+      {metrics, containers, "--listen-socket", "/nowhere/s.sock"},
+      {metrics, containers, "--socket-group", "no-such-group"},
+      {metrics, containers, "--insecure-tcp", "--listen-tcp", "192.0.2.1:1,roles=admin"},
+      {containers, "--metrics-listen=unix:/nowhere/m.sock"},
+      {"--containers=/nowhere.yaml"},
+  };
+  for (const auto& set : flags) {
+    SidecarProcess sidecar(Options(set));
+    EXPECT_THAT(ExitCodeOf(sidecar), testing::AnyOf(1, 2)) << sidecar.Log();
+    for (const auto& left : std::filesystem::directory_iterator(dir_.path())) {
+      EXPECT_THAT(left.path().filename().string(), testing::AnyOf("containers.yaml", "sidecar.log"))
+          << sidecar.Log();
+    }
+  }
+}
+
+TEST_F(SidecarStartTest, StartThatFailsLeavesADirectoryThatWasThere) {
+  SidecarProcess sidecar(Options());
+  ASSERT_TRUE(sidecar.Start().ok());
+  ASSERT_TRUE(SidecarCalls(sidecar.channel()).CreateContainer("c", 60).ok());
+  ASSERT_TRUE(sidecar.Stop().ok());
+  SidecarProcess failing(Options({"--listen-socket", "/nowhere/s.sock"}));
+  EXPECT_EQ(ExitCodeOf(failing), 2) << failing.Log();
+  ASSERT_TRUE(sidecar.Start().ok());
+  EXPECT_TRUE(SidecarCalls(sidecar.channel()).GetContainer("c").ok());
+}
+
+TEST_F(SidecarStartTest, ConfigThatNobodyWritesEndsItWithCode2) {
+  ASSERT_EQ(mkfifo(dir_.File("config").c_str(), 0600), 0);
+  SidecarProcess sidecar(Options({"--config", dir_.File("config")}));
+  EXPECT_EQ(ExitCodeOf(sidecar), 2);
+  EXPECT_THAT(sidecar.Log(), HasSubstr("did not come to an end within 5s"));
+}
+
+TEST_F(SidecarStartTest, UnknownVariableIsWarnedOf) {
+  SidecarProcessOptions options = Options();
+  options.env = {{"TTL_SIDECAR_CACHE_MB", "7"}, {"TTL_SIDECAR_PORT", "tcp://10.0.0.1:7070"}};
+  SidecarProcess sidecar(options);
+  ASSERT_TRUE(sidecar.Start().ok());
+  EXPECT_THAT(sidecar.Log(), AllOf(HasSubstr("level=warning msg=\"unknown environment variable\" "
+                                             "name=\"TTL_SIDECAR_CACHE_MB\""),
+                                   Not(HasSubstr("TTL_SIDECAR_PORT"))));
+}
+
 TEST_F(SidecarStartTest, SecondCopyOnTheSameDataRefuses) {
   SidecarProcess first(Options());
   ASSERT_TRUE(first.Start().ok());

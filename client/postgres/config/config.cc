@@ -3,7 +3,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 #include <utility>
@@ -16,12 +15,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "client/postgres/config/yaml_reader.h"
+#include "service/core/small_file.h"
 #include "service/core/yaml_document.h"
 
 namespace ttl::postgres {
 namespace {
 
-constexpr size_t kMaxFileBytes = size_t{1} << 20;
 constexpr size_t kMaxNameBytes = 63;        // PostgreSQL's NAMEDATALEN, less 1
 constexpr size_t kMaxContainerBytes = 255;  // the sidecar's
 constexpr absl::Duration kMaxTimeout = absl::Hours(1);
@@ -284,18 +283,9 @@ absl::StatusOr<Config> ParseConfig(absl::string_view yaml) {
 }
 
 absl::StatusOr<Config> ReadConfig(const std::string& path) {
-  std::ifstream file(path);
-  std::string text(kMaxFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.is_open() || file.bad()) {
-    return absl::NotFoundError(absl::StrCat(path, ": the configuration cannot be read"));
-  }
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kMaxFileBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": has more than ", kMaxFileBytes, " bytes"));
-  }
-  absl::StatusOr<Config> config = ParseConfig(text);
+  const absl::StatusOr<std::string> text = ReadSmallFile(path);
+  if (!text.ok()) return absl::NotFoundError(text.status().message());
+  absl::StatusOr<Config> config = ParseConfig(*text);
   if (config.ok()) return config;
   const std::string each = absl::StrCat("\n", path, ": ");
   return absl::InvalidArgumentError(

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -375,8 +376,8 @@ TEST(ConfigTest, UnknownThingsAreNamed) {
   const TempDir dir;
   EXPECT_THAT(std::string(Parse({"--cache-mb", "1"}).status().message()), HasSubstr("--cache-mb"));
   EXPECT_THAT(std::string(Parse({"serve"}).status().message()), HasSubstr("serve"));
-  for (const char* text : {"cache-mb = 64\n", "[server]\ncache-mib = 64\n", "config = other\n",
-                           "check-data-dir = true\n", "help = true\n"}) {
+  for (const char* text :
+       {"cache-mb = 64\n", "config = other\n", "check-data-dir = true\n", "help = true\n"}) {
     const std::string path = WriteFile(dir, text);
     EXPECT_THAT(std::string(Parse({"--config", path}).status().message()),
                 AllOf(HasSubstr(path), HasSubstr("unknown key")))
@@ -523,6 +524,38 @@ TEST(ConfigTest, VersionIsPrinted) {
   const absl::StatusOr<CommandLine> line = Parse({"--version"});
   ASSERT_TRUE(line.ok()) << line.status();
   EXPECT_THAT(line->text, testing::MatchesRegex("ttl-sidecar [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(ConfigTest, SectionOfTheFileIsNamedAsOne) {
+  const TempDir dir;
+  for (const char* text : {"[storage]\ncache-mib = 1\n", "storage.cache-mib = 1\n"}) {
+    const absl::StatusOr<CommandLine> line = Parse({"--config", WriteFile(dir, text)});
+    EXPECT_EQ(line.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(std::string(line.status().message()), HasSubstr("section \"storage\"")) << text;
+  }
+}
+
+TEST(ConfigTest, RootIsNoDataDirectoryByWhateverName) {
+  const TempDir dir;
+  std::filesystem::create_directory_symlink("/", dir.File("link"));
+  for (const std::string& path :
+       {std::string("/"), std::string("//"), std::string("/tmp/.."), dir.File("link")}) {
+    const absl::StatusOr<CommandLine> line = Parse({"--data-dir", path});
+    EXPECT_EQ(line.status().code(), absl::StatusCode::kInvalidArgument) << path;
+    EXPECT_THAT(std::string(line.status().message()),
+                AllOf(HasSubstr("--data-dir"), HasSubstr(path)));
+  }
+  EXPECT_TRUE(Parse({"--data-dir", dir.path()}).ok());
+  EXPECT_TRUE(Parse({"--data-dir", dir.File("new")}).ok());
+}
+
+TEST(ConfigTest, UnknownVariablesAreTold) {
+  const ScopedEnv known("TTL_SIDECAR_CACHE_MIB", "7");
+  const ScopedEnv mistyped("TTL_SIDECAR_CACHE_MB", "7");
+  const absl::StatusOr<CommandLine> line = Parse({});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_THAT(line->unknown_variables, testing::Contains("TTL_SIDECAR_CACHE_MB"));
+  EXPECT_THAT(line->unknown_variables, testing::Not(testing::Contains("TTL_SIDECAR_CACHE_MIB")));
 }
 
 }  // namespace

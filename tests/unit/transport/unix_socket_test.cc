@@ -9,9 +9,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tests/testing/temp_dir.h"
@@ -177,6 +180,35 @@ TEST(UnixSocketTest, PathIsHeldByOneAtATime) {
   EXPECT_THAT(std::string(second.status().message()), HasSubstr("s.sock.lock"));
   first->reset();
   EXPECT_TRUE(UnixSocket::Claim({.path = path}).ok());
+}
+
+TEST(UnixSocketTest, LockFileIsRemovedWithIt) {
+  const TempDir dir;
+  { ASSERT_TRUE(UnixSocket::Claim({.path = dir.File("s.sock")}).ok()); }
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+  std::filesystem::create_directory(dir.File("in_the_way"));
+  EXPECT_FALSE(UnixSocket::Claim({.path = dir.File("in_the_way")}).ok());
+  EXPECT_FALSE(std::filesystem::exists(dir.File("in_the_way.lock")));
+}
+
+TEST(UnixSocketTest, PathIsHeldByOneAtATimeThoughLockFilesComeAndGo) {
+  const TempDir dir;
+  std::atomic<int> holders = 0;
+  std::atomic<int> claims = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int j = 0; j < 500; ++j) {
+        const auto socket = UnixSocket::Claim({.path = dir.File("s.sock")});
+        if (!socket.ok()) continue;
+        ++claims;
+        EXPECT_EQ(++holders, 1);
+        --holders;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(claims, 0);
 }
 
 TEST(UnixSocketTest, LockThatIsASymbolicLinkIsNotFollowed) {
