@@ -1,9 +1,13 @@
 #include "client/ttlctl/command.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "client/ttlctl/key_text.h"
 
 namespace ttl {
@@ -41,15 +45,14 @@ CLI::Option* AddTextOption(CLI::App& command, const std::string& name,
 
 CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,
                               const std::string& description, std::function<void(int64_t)> set) {
-  return AddParsedOption(
-      command, name, description, "N", [name, set = std::move(set)](const std::string& text) {
-        int64_t value;
-        if (!absl::SimpleAtoi(text, &value)) {
-          throw CLI::ValidationError(
-              name, absl::StrCat("\"", text, "\" is not a whole number of 64 bits"));
-        }
-        set(value);
-      });
+  return AddParsedOption(command, name, description, "N",
+                         [name, set = std::move(set)](const std::string& text) {
+                           int64_t value;
+                           if (!absl::SimpleAtoi(text, &value)) {
+                             RefuseNumber(name, text, "a whole number");
+                           }
+                           set(value);
+                         });
 }
 
 CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,
@@ -62,6 +65,18 @@ CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,
                            }
                            set(*std::move(key));
                          });
+}
+
+NumberTooLarge::NumberTooLarge(const std::string& option, const std::string& text)
+    : CLI::ValidationError(option, absl::StrCat("\"", text, "\" is too large")) {}
+
+void RefuseNumber(const std::string& option, const std::string& text, const std::string& right) {
+  absl::string_view digits = text;
+  absl::ConsumePrefix(&digits, "-");
+  if (!digits.empty() && std::all_of(digits.begin(), digits.end(), absl::ascii_isdigit)) {
+    throw NumberTooLarge(option, text);
+  }
+  throw CLI::ValidationError(option, absl::StrCat("\"", text, "\" must be ", right));
 }
 
 void AddContainerId(CLI::App& command, const std::string& name,

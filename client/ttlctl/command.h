@@ -53,6 +53,18 @@ CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,
 CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,
                           const std::string& description, std::function<void(std::string)> set);
 
+// A whole number that no field can hold. Refused as the server refuses a number that is too
+// large for a field, with the same exit code.
+class NumberTooLarge : public CLI::ValidationError {
+ public:
+  NumberTooLarge(const std::string& option, const std::string& text);
+};
+
+// Refuses the value of an option: by NumberTooLarge if it is a whole number, else because it is
+// not `right`.
+[[noreturn]] void RefuseNumber(const std::string& option, const std::string& text,
+                               const std::string& right);
+
 // Adds the required positional argument `name` for the id of a container, which
 // is plain text, given to `set`.
 void AddContainerId(CLI::App& command, const std::string& name,

@@ -19,8 +19,8 @@ ExitCode ExitCodeFor(const absl::Status& status) {
 absl::string_view ExitCodeHelp() {
   return "Exit codes:\n"
          "  0  done; for \"items check\": every item is visible\n"
-         "  1  refused by the server, or a bad line in an import or a file of containers; or the\n"
-         "     output could not be written\n"
+         "  1  refused by the server, or a bad line in an import or a file of containers, or a\n"
+         "     number too large for any; or the output could not be written\n"
          "  2  the command line is wrong; nothing was sent\n"
          "  3  no such container or item\n"
          "  4  the server cannot be reached, or did not answer in time\n"

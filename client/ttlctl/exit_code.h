@@ -9,8 +9,8 @@ namespace ttl {
 // How a run of ttlctl ended. Scripts rely on the numbers: never change one.
 enum class ExitCode : int {
   kOk = 0,
-  // The server, or the import or file before it, refused the request; or what was
-  // printed, or a backup, could not be written.
+  // The server, or the import or file before it, refused the request, or a number is too
+  // large for any; or what was printed, or a backup, could not be written.
   kRefused = 1,
   // The command line is wrong; nothing was sent.
   kUsage = 2,

@@ -76,15 +76,30 @@ ExitCode Pause(Session& session, const TargetArguments& arguments) {
   return ExitCode::kOk;
 }
 
+// What was found: a pause to lift, or none.
+std::string ResumeText(const TargetArguments& arguments, const v1::GetExpiryStatusResponse& found) {
+  const bool was_paused =
+      arguments.all ? found.sidecar().has_pause() : found.container().has_pause();
+  const v1::PauseState& pause = arguments.all ? found.sidecar().pause() : found.container().pause();
+  std::string text = absl::StrCat("deletes of ", TargetText(arguments),
+                                  was_paused ? " go on, after the pause " : " were not paused",
+                                  was_paused ? PauseText(pause) : "");
+  if (arguments.all) {
+    absl::StrAppend(&text, "; containers paused by themselves stay so");
+  } else if (found.sidecar().has_pause()) {
+    absl::StrAppend(&text, "; all containers are paused: ", PauseText(found.sidecar().pause()));
+  }
+  return text + "\n";
+}
+
 ExitCode Resume(Session& session, const TargetArguments& arguments) {
   if (!HasOneTarget(arguments)) return FailTarget(session);
+  const auto found = session.client().GetExpiryStatus(arguments.container);
+  if (!found.ok()) return session.Fail(found.status());
   const absl::Status status = arguments.all ? session.client().ResumeAllDeletes()
                                             : session.client().ResumeDeletes(arguments.container);
   if (!status.ok()) return session.Fail(status);
-  const std::string text =
-      arguments.all ? "the pause of all containers is lifted; those paused by themselves stay so\n"
-                    : absl::StrCat("the pause of ", arguments.container, " is lifted\n");
-  session.Print(v1::ResumeDeletesResponse(), text);
+  session.Print(v1::ResumeDeletesResponse(), ResumeText(arguments, *found));
   return ExitCode::kOk;
 }
 

@@ -35,12 +35,19 @@ absl::StatusOr<std::optional<double>> SetLimit(TtlClient& client, const LimitArg
 }
 
 ExitCode Set(Session& session, const LimitArguments& arguments) {
+  const auto found = session.client().GetExpiryStatus();
+  if (!found.ok()) return session.Fail(found.status());
   const auto limit = SetLimit(session.client(), arguments);
   if (!limit.ok()) return session.Fail(limit.status());
   v1::SetMaxDeletesPerSecondResponse response;
   if (limit->has_value()) response.set_max_deletes_per_second(**limit);
-  session.Print(response, absl::StrCat("deletes over all containers: ",
-                                       LimitText(limit->has_value(), limit->value_or(0)), "\n"));
+  const v1::SidecarStatus& before = found->sidecar();
+  session.Print(
+      response,
+      absl::StrCat(
+          "deletes over all containers: ", LimitText(limit->has_value(), limit->value_or(0)),
+          "; before: ",
+          LimitText(before.has_max_deletes_per_second(), before.max_deletes_per_second()), "\n"));
   return ExitCode::kOk;
 }
 

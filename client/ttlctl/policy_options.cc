@@ -31,7 +31,7 @@ void ParseDefaultTtl(const std::string& text, v1::Container& container) {
   } else if (absl::SimpleAtoi(text, &seconds)) {
     container.set_default_ttl(seconds);
   } else {
-    Refuse("--default-ttl", text, "off, -1 or a whole number of seconds");
+    RefuseNumber("--default-ttl", text, "off, -1 or a whole number of seconds");
   }
 }
 
@@ -99,7 +99,7 @@ void AddBrakeOptions(CLI::App& command, BrakeEdit& edit) {
                   "N|none", [&edit](const std::string& text) {
                     int64_t items = 0;
                     if (text != "none" && !absl::SimpleAtoi(text, &items)) {
-                      Refuse("--brake-items", text, "none or a whole number of items");
+                      RefuseNumber("--brake-items", text, "none or a whole number of items");
                     }
                     edit.changes.push_back([text, items](v1::PolicyBrake& brake) {
                       brake.clear_max_newly_due_items();
@@ -153,7 +153,8 @@ void AddPolicyOptions(CLI::App& command, ContainerArguments& arguments) {
                   });
   AddIntegerOption(
       command, "--delay-seconds",
-      "Minimum time between the expiry of an item and its delete; the item is invisible meanwhile",
+      "Minimum time between the expiry of an item and its delete; the item is invisible "
+      "meanwhile. 0 to 316224000, ten years of 366 days",
       [&arguments](int64_t seconds) {
         arguments.named_fields.push_back("delete_policy.delay");
         arguments.container.mutable_delete_policy()->mutable_delay()->set_seconds(seconds);

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -31,17 +32,33 @@ bool MayBeAddress(absl::string_view server) {
   return !server.empty() && server.size() <= kMaxSocketPathBytes;
 }
 
+// Whether gRPC would take the port of HTTPS: "localhost", "dns:///sidecar.example", "[::1]".
+bool LacksPort(absl::string_view server) {
+  if (absl::StartsWith(server, "unix")) return false;
+  for (const absl::string_view scheme : {"dns:///", "dns:", "ipv4:", "ipv6:"}) {
+    if (absl::ConsumePrefix(&server, scheme)) break;
+  }
+  const size_t host_end = server.rfind(']');
+  return server.substr(host_end == absl::string_view::npos ? 0 : host_end).find(':') ==
+         absl::string_view::npos;
+}
+
 void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
-  AddParsedOption(app, "--server", "gRPC address of the sidecar", "TEXT",
-                  [&options](const std::string& text) {
-                    if (!MayBeAddress(text)) {
-                      throw CLI::ValidationError(
-                          "--server",
-                          absl::StrCat("\"", text, "\" must be a gRPC address, such as ",
+  AddParsedOption(
+      app, "--server", "gRPC address of the sidecar", "TEXT",
+      [&options](const std::string& text) {
+        if (!MayBeAddress(text)) {
+          throw CLI::ValidationError(
+              "--server", absl::StrCat("\"", text, "\" must be a gRPC address, such as ",
                                        TtlClientOptions().address, " or sidecar.example:7070"));
-                    }
-                    options.server = text;
-                  })
+        }
+        if (LacksPort(text)) {
+          throw CLI::ValidationError(
+              "--server",
+              absl::StrCat("\"", text, "\" has no port; give one, as in ", text, ":7070"));
+        }
+        options.server = text;
+      })
       ->envname("TTL_SIDECAR_ADDRESS")
       ->default_str(options.server);
   AddParsedOption(
@@ -124,6 +141,9 @@ ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& te
   } catch (const CLI::Success& help_or_version) {
     app.exit(help_or_version, terminal.out, terminal.err);
     return ExitCode::kOk;
+  } catch (const NumberTooLarge& error) {
+    PrintError(terminal.err, error.what());
+    return ExitCode::kRefused;
   } catch (const CLI::ParseError& error) {
     PrintError(terminal.err,
                absl::StrCat(Complaint(app, error), " (see ", ParsedCommand(app), " --help)"));

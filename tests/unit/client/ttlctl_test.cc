@@ -595,6 +595,44 @@ TEST_F(TtlctlTest, ResumeNamesItsTarget) {
   EXPECT_EQ(OnlyRequest<v1::ResumeDeletesRequest>("ResumeDeletes").container(), "c");
 }
 
+TEST_F(TtlctlTest, ResumeSaysWhatItFound) {
+  EXPECT_EQ(Run({"resume", "c"}).out, "deletes of c were not paused\n");
+  v1::GetExpiryStatusResponse found;
+  found.mutable_container()->mutable_pause()->set_reason("upgrade");
+  sidecar_.Answer("GetExpiryStatus", found);
+  EXPECT_THAT(Run({"resume", "c"}).out,
+              testing::StartsWith("deletes of c go on, after the pause \"upgrade\" since "));
+  found.mutable_sidecar()->mutable_pause()->set_reason("restore");
+  sidecar_.Answer("GetExpiryStatus", found);
+  EXPECT_THAT(Run({"resume", "c"}).out, HasSubstr("; all containers are paused: \"restore\""));
+  EXPECT_THAT(Run({"resume", "--all"}).out,
+              AllOf(HasSubstr("deletes of all containers go on, after the pause \"restore\""),
+                    HasSubstr("containers paused by themselves stay so")));
+}
+
+TEST_F(TtlctlTest, NumberTooLargeForAnyServerIsRefusedAsByTheServer) {
+  const std::string large = "99999999999999999999";
+  for (const std::string& number : {large, "-" + large}) {
+    const Outcome outcome = Run({"containers", "create", "c", "--default-ttl", number});
+    EXPECT_EQ(outcome.code, ExitCode::kRefused);
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("--default-ttl"), HasSubstr("too large")));
+  }
+  EXPECT_EQ(Run({"containers", "create", "c", "--delay-seconds", large}).code, ExitCode::kRefused);
+  EXPECT_EQ(Run({"containers", "create", "c", "--brake-items", large}).code, ExitCode::kRefused);
+  EXPECT_EQ(Run({"containers", "create", "c", "--default-ttl", "5m"}).code, ExitCode::kUsage);
+}
+
+TEST_F(TtlctlTest, ServerWithoutAPortIsRefused) {
+  for (const char* server : {"localhost", "dns:///sidecar.example", "[::1]", "ipv4:127.0.0.1"}) {
+    const Outcome outcome = RunAnywhere({"status", "--server", server});
+    EXPECT_EQ(outcome.code, ExitCode::kUsage) << server;
+    EXPECT_THAT(outcome.err, HasSubstr("has no port")) << server;
+  }
+  for (const char* server : {"127.0.0.1:1", "dns:///localhost:1", "[::1]:1"}) {
+    EXPECT_EQ(RunAnywhere({"status", "--server", server}).code, ExitCode::kUnreachable) << server;
+  }
+}
+
 TEST_F(TtlctlTest, ClockAcceptRefusedByTheServerIsOneLine) {
   sidecar_.Fail("AcceptClock",
                 {grpc::StatusCode::FAILED_PRECONDITION, "the clock is\nnot suspect"});
@@ -643,9 +681,12 @@ TEST_F(TtlctlTest, LimitsAreANumberNoneOrTheServersOwn) {
   five.set_max_deletes_per_second(5);
   sidecar_.Answer("SetMaxDeletesPerSecond", five);
   EXPECT_EQ(Run({"limits", "set", "--max-deletes-per-second", "5"}).out,
-            "deletes over all containers: 5/s\n");
+            "deletes over all containers: 5/s; before: no limit\n");
+  v1::GetExpiryStatusResponse found;
+  found.mutable_sidecar()->set_max_deletes_per_second(5);
+  sidecar_.Answer("GetExpiryStatus", found);
   EXPECT_EQ(Run({"limits", "set", "--max-deletes-per-second", "none"}).out,
-            "deletes over all containers: no limit\n");
+            "deletes over all containers: no limit; before: 5/s\n");
   EXPECT_EQ(Run({"limits", "set", "--max-deletes-per-second", "default"}).code, ExitCode::kOk);
   const auto requests =
       sidecar_.Requests<v1::SetMaxDeletesPerSecondRequest>("SetMaxDeletesPerSecond");
