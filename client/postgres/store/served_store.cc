@@ -6,7 +6,7 @@
 namespace ttl::postgres {
 namespace {
 
-constexpr std::chrono::seconds kStopWait(1);
+constexpr std::chrono::seconds kCallsWait(1);
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void ServedStore::Withdraw() {
   std::unique_lock lock(mutex_);
   PrimaryStore* const store = std::exchange(store_, nullptr);
   const auto is_free = [this] { return calls_.empty(); };
-  if (store == nullptr || released_.wait_for(lock, kStopWait, is_free)) return;
+  if (store == nullptr || released_.wait_for(lock, kCallsWait, is_free)) return;
   for (grpc::ServerContext* const call : calls_) call->TryCancel();
   lock.unlock();
   store->Close();
