@@ -167,6 +167,26 @@ TEST_F(DaemonTest, IsReadyWhileItsTablesCanBeFollowed) {
   }
 }
 
+TEST_F(DaemonTest, IsNotReadyWhileTheNewSlotWaitsForAnOldTransaction) {
+  const auto other = capture_.Connect();
+  ASSERT_TRUE(other->Execute("BEGIN; SELECT pg_current_xact_id()").ok());
+  Prepare();
+  Start();
+  EXPECT_FALSE(WaitUntil([&] { return IsReady(); }, absl::Seconds(3)));
+  ASSERT_TRUE(other->Execute("COMMIT").ok());
+  EXPECT_TRUE(WaitUntil([&] { return IsReady(); }, absl::Seconds(30)));
+}
+
+TEST_F(DaemonTest, SecondOneOnTheSameSocketIsRefusedAndLeavesTheFirstAlone) {
+  Prepare();
+  Start();
+  ASSERT_TRUE(WaitUntil([&] { return IsReady(); }, absl::Seconds(30)));
+  const auto second = StoreServer::Start(store_server_->address());
+  EXPECT_TRUE(absl::IsFailedPrecondition(second.status())) << second.status();
+  EXPECT_THAT(second.status().message(), HasSubstr("another process listens on"));
+  EXPECT_TRUE(CheckHealth(NewTestChannel(store_server_->address()), "readiness").ok());
+}
+
 // A TCP port of this machine that is taken.
 class TakenPort {
  public:

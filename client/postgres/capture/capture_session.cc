@@ -600,15 +600,21 @@ void CaptureSession::ShowStatus(absl::Time now) {
   if (now - last_show_ < kShowInterval) return;
   last_show_ = now;
   const absl::Duration silence = pipeline_->waiting_for_answer(now);
+  const bool is_waiting = std::any_of(readings_.begin(), readings_.end(),
+                                      [](const auto& reading) { return reading->is_waiting(); });
+  waiting_since_ = is_waiting ? std::min(waiting_since_, now) : absl::InfiniteFuture();
   std::optional<absl::Time> oldest = positions_.oldest_commit();
   if (!oldest.has_value() && transaction_.has_value()) oldest = transaction_->commit_time;
   parts_.board.Update([&](CaptureStatus& status) {
     status.state = State();
-    status.problem =
-        silence < kAnswerDeadline
-            ? ""
-            : absl::StrCat("the sidecar at ", parts_.config.sidecar, " has not answered for ",
-                           absl::FormatDuration(absl::Trunc(silence, absl::Seconds(1))));
+    status.problem = "";
+    if (silence >= kAnswerDeadline) {
+      status.problem =
+          absl::StrCat("the sidecar at ", parts_.config.sidecar, " has not answered for ",
+                       absl::FormatDuration(absl::Trunc(silence, absl::Seconds(1))));
+    } else if (now - waiting_since_ >= kAnswerDeadline) {
+      status.problem = status.state;
+    }
     status.is_streaming = true;
     status.is_caught_up = positions_.acknowledged() >= flushed_at_start_;
     status.acknowledged = positions_.acknowledged();

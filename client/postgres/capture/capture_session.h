@@ -155,6 +155,7 @@ class CaptureSession {
   absl::Time last_snapshot_ = absl::InfinitePast();
   absl::Time last_catalog_ = absl::InfinitePast();
   absl::Time last_show_ = absl::InfinitePast();
+  absl::Time waiting_since_ = absl::InfiniteFuture();  // for older transactions, to read a table
   absl::Time last_untrackable_ = absl::InfinitePast();
   int64_t unlogged_ = 0;
   ScanDisplay display_;

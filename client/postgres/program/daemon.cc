@@ -119,6 +119,7 @@ std::optional<absl::Duration> Daemon::YieldFor() const {
 std::string Daemon::Problem() const {
   const CaptureStatus capture = capture_.status();
   if (!capture.problem.empty()) return capture.problem;
+  if (!capture.is_streaming) return absl::StrCat("nothing is captured yet: ", capture.state);
   const std::string mirror = mirror_.state().problem;
   return mirror.empty() ? watch_->fault() : mirror;
 }

@@ -89,7 +89,10 @@ StoreServer::StoreServer()
     : store_(std::make_unique<ServedStore>()), service_(std::make_unique<Service>(*store_)) {}
 
 absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::string& address) {
+  absl::StatusOr<SocketClaim> claim = SocketClaim::Take(address);
+  if (!claim.ok()) return claim.status();
   std::unique_ptr<StoreServer> server(new StoreServer());
+  server->claim_ = *std::move(claim);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   int port = 0;

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "client/postgres/store/primary_store.h"
 #include "client/postgres/store/served_store.h"
+#include "client/postgres/store/socket_claim.h"
 #include "grpcpp/server.h"
 
 namespace ttl::postgres {
@@ -15,8 +16,9 @@ namespace ttl::postgres {
 // grpc.health.v1 with the services "startup" and "liveness", SERVING all the time, and "readiness".
 class StoreServer {
  public:
-  // Listens on `address`, "unix:/path" or "host:port"; port 0 lets the system choose. UNAVAILABLE
-  // if it cannot. Calls of the store are UNAVAILABLE until there is one.
+  // Listens on `address`, "unix:/path" or "host:port"; port 0 lets the system choose.
+  // FAILED_PRECONDITION if another process listens there by this class, UNAVAILABLE if it cannot.
+  // Calls of the store are UNAVAILABLE until there is one.
   static absl::StatusOr<std::unique_ptr<StoreServer>> Start(const std::string& address);
   ~StoreServer();
 
@@ -38,6 +40,7 @@ class StoreServer {
  private:
   StoreServer();
 
+  SocketClaim claim_;
   const std::unique_ptr<ServedStore> store_;
   const std::unique_ptr<grpc::Service> service_;
   std::unique_ptr<grpc::Server> server_;
