@@ -57,7 +57,7 @@ TEST_F(OverdueWatchTest, DeletesThatAllFailAreNoticedAfterAQuarterOfAnHour) {
     Pass(absl::Minutes(14));
     EXPECT_THAT(watch_.Reasons(), IsEmpty());
     Pass(absl::Minutes(2));
-    EXPECT_THAT(watch_.Reasons(), ElementsAre(AllOf(HasSubstr("\"c\""), HasSubstr("due for 15m"))));
+    EXPECT_THAT(watch_.Reasons(), ElementsAre(AllOf(HasSubstr("\"c\""), HasSubstr("due for 16m"))));
     harness_.store.SetBeforeDelete(nullptr);
     Pass(absl::Hours(1));
     EXPECT_THAT(watch_.Reasons(), IsEmpty());
