@@ -43,6 +43,7 @@ constexpr const MetricInfo* kAll[] = {
     &metric::kMessageDuration,
     &metric::kChecks,
     &metric::kImpossibleChecks,
+    &metric::kIllegalTtls,
     &metric::kAccessRefusals,
     &metric::kClosedConnections,
     &metric::kReady,

@@ -114,6 +114,17 @@ TEST_F(ReconcilerTest, OneThatIsCancelledAndFollowedAtOnceEndsAndTheOtherIsMade)
   EXPECT_EQ(Tracked("19"), std::nullopt) << "the first one went on";
 }
 
+TEST_F(ReconcilerTest, AnIllegalTtlIsKeptWhileTtlIsOffAndInvalidWhileItIsOn) {
+  harness.storage.SetDefaultTtl("orders", std::nullopt);
+  const ItemVersion illegal = Version(harness.Now() - 10, 0);
+  PutInStore("illegal", illegal);
+  Start();
+  EXPECT_EQ(Reconcile({"orders", /*dry_run=*/false}).counts.invalid, 0);
+  EXPECT_EQ(Tracked("illegal"), illegal);
+  harness.storage.SetDefaultTtl("orders", 3600);
+  EXPECT_EQ(Reconcile({"orders", /*dry_run=*/false}).counts.invalid, 1);
+}
+
 // Restored from a backup of a week ago, whose clock was suspect: what was written since then
 // is not ahead of the wall clock.
 TEST_F(ReconcilerTest, ARebuildUnderASuspectClockLeavesNothingOut) {
