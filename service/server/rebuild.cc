@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -30,12 +31,20 @@ absl::StatusOr<std::unique_ptr<Storage>> OpenInPlaceOf(const std::string& damage
   return Storage::Open(options);
 }
 
+// Where storage takes no writes, the doubt is in memory alone until SaveDoubt().
 absl::Status Doubt(Storage& storage, const std::string& reason) {
-  TTL_RETURN_IF_ERROR(Await<absl::Status>([&](auto done) {
-    storage.sidecar_state().SaveDataDoubt({reason, "", ""}, std::move(done));
-  }));
   storage.data_trust().Doubt(reason);
-  return absl::OkStatus();
+  const absl::Status saved = SaveDoubt(storage);
+  return TakesNoWrites(saved) ? absl::OkStatus() : saved;
+}
+
+// What a first start says of itself is what nobody would see who has lost a directory.
+void LogNew(const ServerConfig& config) {
+  spdlog::warn(
+      "a new database was made: data_dir={} detail={}", Quoted(config.data_dir, 4096),
+      Quoted("what the store has already is not tracked, and no pause is known; if this "
+             "directory held a database, restore a backup or start with --rebuild-from-store",
+             1024));
 }
 
 }  // namespace
@@ -44,7 +53,10 @@ absl::StatusOr<std::unique_ptr<Storage>> OpenForRebuild(const ServerConfig& conf
                                                         const StorageOptions& options,
                                                         absl::Time now) {
   absl::StatusOr<std::unique_ptr<Storage>> opened = Storage::Open(options);
-  if (config.rebuild_from_store == RebuildMode::kNever) return opened;
+  if (config.rebuild_from_store == RebuildMode::kNever) {
+    if (opened.ok() && (*opened)->sidecar_state().IsNew().value_or(false)) LogNew(config);
+    return opened;
+  }
   if (absl::IsDataLoss(opened.status())) {
     opened = OpenInPlaceOf(std::string(opened.status().message()), config, options, now);
   }
@@ -58,6 +70,20 @@ absl::StatusOr<std::unique_ptr<Storage>> OpenForRebuild(const ServerConfig& conf
     TTL_RETURN_IF_ERROR(Doubt(storage, "started with --rebuild-from-store=always"));
   }
   return opened;
+}
+
+bool TakesNoWrites(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsResourceExhausted(status);
+}
+
+absl::Status SaveDoubt(Storage& storage) {
+  const std::string reason = storage.data_trust().doubt();
+  TTL_ASSIGN_OR_RETURN(const std::optional<DataDoubt> saved,
+                       storage.sidecar_state().LoadDataDoubt());
+  if (reason.empty() || saved.has_value()) return absl::OkStatus();
+  return Await<absl::Status>([&](auto done) {
+    storage.sidecar_state().SaveDataDoubt({reason, "", ""}, std::move(done));
+  });
 }
 
 absl::Status ReadinessOf(const ServerConfig& config, Storage& storage) {

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -52,6 +53,7 @@
 #include "service/server/readiness.h"
 #include "service/server/rebuild.h"
 #include "service/server/sidecar_metrics.h"
+#include "service/server/start_changes.h"
 #include "service/server/store_credentials.h"
 #include "service/server/sweep_health.h"
 #include "service/server/tls_server_credentials.h"
@@ -261,7 +263,9 @@ struct Sidecar::Parts {
   absl::Status BuildSweeper();
   AdoptionPreviewer MakePreviewer();
   void BuildServices();
-  absl::Status PauseIfAsked();
+  absl::Status ChangeAtStart(std::vector<ContainerEntry> entries);
+  void MakeWaitingStartChanges();
+  absl::Status ReadinessNow() const;
   void StartReconciler();
   void OnWhole();
   void StartBackgroundWork();
@@ -289,6 +293,7 @@ struct Sidecar::Parts {
   WakeSignal housekeeping_signal;
   WakeSignal readiness_signal;
   WakeSignal reconcile_signal;
+  WakeSignal start_changes_signal;
   ReconciliationBoard reconciliations{reconcile_signal};
   std::unique_ptr<Storage> storage;
   std::unique_ptr<GuardedClock> clock;
@@ -307,6 +312,10 @@ struct Sidecar::Parts {
   std::unique_ptr<BackgroundLoop> housekeeping_loop;
   std::unique_ptr<BackgroundLoop> reconcile_loop;
   std::unique_ptr<SweepThread> sweep_thread;  // ends before the loop above, and its calls
+  std::unique_ptr<StartChanges> start_changes;
+  std::atomic<bool> start_changes_wait = false;
+  // Ends before the sweep, for whose calls a change may wait. Null: no change had to wait.
+  std::unique_ptr<BackgroundLoop> start_changes_loop;
   std::unique_ptr<GrpcServer> server;
   std::unique_ptr<Readiness> readiness;
   std::unique_ptr<SweepHealth> sweep_health;
@@ -413,14 +422,35 @@ void Sidecar::Parts::BuildServices() {
   if (config.reflection) reflections = NewReflectionServices(services->Names());
 }
 
-absl::Status Sidecar::Parts::PauseIfAsked() {
-  Containers& containers = storage->containers();
-  if (!config.start_paused || containers.PauseOfAll().has_value()) return absl::OkStatus();
-  const Pause pause = {"started with --start-paused", clock->Read().now};
-  TTL_RETURN_IF_ERROR(
-      Await<absl::Status>([&](auto done) { containers.SetPauseOfAll(pause, std::move(done)); }));
-  spdlog::warn("deletes paused: container=all reason={}", Quoted(pause.reason));
+// Where the volume takes no writes, the start goes on without its changes: checks lose nothing by
+// that, and nothing is deleted until they are made.
+absl::Status Sidecar::Parts::ChangeAtStart(std::vector<ContainerEntry> entries) {
+  start_changes = std::make_unique<StartChanges>(config, std::move(entries), *storage, *clock);
+  const absl::Status made = start_changes->Make();
+  if (!TakesNoWrites(made)) {
+    if (made.ok()) storage->delete_gate().Open(DeleteGate::kAllContainers);
+    return made;
+  }
+  start_changes_wait = true;
+  spdlog::warn(
+      "started for checks alone: nothing is deleted, and the containers file is not "
+      "applied, until storage takes writes: reason={}",
+      Quoted(made.message(), 1024));
+  start_changes_loop = std::make_unique<BackgroundLoop>(start_changes_signal, [this] {
+    MakeWaitingStartChanges();
+    return kHousekeepingInterval;
+  });
   return absl::OkStatus();
+}
+
+void Sidecar::Parts::MakeWaitingStartChanges() {
+  if (!start_changes_wait || !storage->OutcomeHealth().ok() || !start_changes->Make().ok()) return;
+  start_changes_wait = false;
+  spdlog::info("the changes of the start are made");
+  storage->delete_gate().Open(DeleteGate::kAllContainers);
+  due_signal.Notify();
+  reconcile_signal.Notify();
+  readiness_signal.Notify();
 }
 
 void Sidecar::Parts::StartBackgroundWork() {
@@ -443,8 +473,9 @@ void Sidecar::Parts::StartReconciler() {
                                                               .sweep_board = board,
                                                               .board = reconciliations,
                                                               .on_whole = [this] { OnWhole(); }});
-  reconcile_loop =
-      std::make_unique<BackgroundLoop>(reconcile_signal, [this] { return reconciler->RunOnce(); });
+  reconcile_loop = std::make_unique<BackgroundLoop>(reconcile_signal, [this] {
+    return start_changes_wait ? kHousekeepingInterval : reconciler->RunOnce();
+  });
 }
 
 // Deletes may go on, and the sidecar is ready.
@@ -466,16 +497,22 @@ absl::Status Sidecar::Parts::StartServing(const GrpcServerOptions& server_option
                                                           .counters = call_counters,
                                                           .identities = identities,
                                                           .access_counters = access_counters}));
-  readiness->Set(ReadinessOf(config, *storage));
+  readiness->Set(ReadinessNow());
   readiness_loop = std::make_unique<BackgroundLoop>(readiness_signal, [this] {
     storage->CheckFiles();
-    absl::Status state = ReadinessOf(config, *storage);
+    absl::Status state = ReadinessNow();
     if (state.ok()) state = server->CheckSockets();
     readiness->Set(state);
     sweep_health->Set(SweepTroubles());
     return kReadinessInterval;
   });
   return absl::OkStatus();
+}
+
+absl::Status Sidecar::Parts::ReadinessNow() const {
+  TTL_RETURN_IF_ERROR(ReadinessOf(config, *storage));
+  if (!start_changes_wait) return absl::OkStatus();
+  return absl::UnavailableError("the changes of the start wait until storage takes writes");
 }
 
 // Before anything that may take long, so that the start can be watched.
@@ -527,7 +564,7 @@ absl::Status Sidecar::Parts::Apply(const std::vector<ContainerEntry>& entries) {
 }
 
 absl::Status Sidecar::Parts::Start() {
-  TTL_ASSIGN_OR_RETURN(const std::vector<ContainerEntry> entries, ReadEntries());
+  TTL_ASSIGN_OR_RETURN(std::vector<ContainerEntry> entries, ReadEntries());
   TTL_ASSIGN_OR_RETURN(GrpcServerOptions server_options, ToGrpcServerOptions(config));
   if (!config.access_file.empty()) {
     TTL_ASSIGN_OR_RETURN(identities, ReadAccessFile(config.access_file));
@@ -540,13 +577,10 @@ absl::Status Sidecar::Parts::Start() {
   // Nothing is deleted by a policy that the file is about to replace, nor before a pause
   // that was asked for. The loops run
   // already, because a change may have to wait for what the previous run has sent.
-  DeleteGate& gate = storage->delete_gate();
-  gate.Close(DeleteGate::kAllContainers, [] {});
+  storage->delete_gate().Close(DeleteGate::kAllContainers, [] {});
   StartBackgroundWork();
-  TTL_RETURN_IF_ERROR(PauseIfAsked());
   applied_entries = entries.size();
-  TTL_RETURN_IF_ERROR(Apply(entries));
-  gate.Open(DeleteGate::kAllContainers);
+  TTL_RETURN_IF_ERROR(ChangeAtStart(std::move(entries)));
   due_signal.Notify();
   StartReconciler();
   TTL_RETURN_IF_ERROR(StartServing(server_options));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -142,6 +143,33 @@ TEST_F(FullDiskTest, StartedOnAFullVolumeItAnswersChecksAndRecoversByItself) {
   volume_->Empty();
   EXPECT_TRUE(TracksAgain());
   EXPECT_EQ(sidecar_->WaitReady(), absl::OkStatus());
+  ExpectAllAcknowledged();
+}
+
+// Nothing is deleted meanwhile, and checks go by the policies that are stored.
+TEST_F(FullDiskTest, WhatAStartIsToChangeItChangesWhenTheVolumeTakesWrites) {
+  for (; tracked_ < 200; ++tracked_) ASSERT_TRUE(Track(absl::StrCat("item", tracked_)).ok());
+  const TempDir dir;
+  const std::string containers = dir.File("containers.yaml");
+  std::ofstream(containers) << "containers:\n  - {id: orders, default_ttl: 7200}\n";
+  ASSERT_TRUE(volume_->Fill(0).ok());
+  EXPECT_FALSE(TrackUntilRefused().ok());
+  sidecar_->Kill();
+  SidecarProcessOptions options;
+  options.dir = volume_->path();
+  options.flags = {"--report-floor-mib", "16",       "--outcome-floor-mib", "8",
+                   "--containers",       containers, "--start-paused"};
+  sidecar_ = std::make_unique<SidecarProcess>(options);
+  Connect();
+  ASSERT_TRUE(sidecar_->Launch().ok());
+  ASSERT_TRUE(AnswersChecks()) << sidecar_->Log();
+  ExpectAllAcknowledged();
+  EXPECT_EQ(client_->GetContainer("orders")->default_ttl(), 3600);
+  EXPECT_FALSE(CheckHealth(sidecar_->channel(), "readiness").ok());
+  volume_->Empty();
+  EXPECT_EQ(sidecar_->WaitReady(), absl::OkStatus());
+  EXPECT_EQ(client_->GetContainer("orders")->default_ttl(), 7200);
+  EXPECT_THAT(sidecar_->Log(), HasSubstr("deletes paused: container=all"));
   ExpectAllAcknowledged();
 }
 
