@@ -15,7 +15,7 @@ namespace ttl {
 
 inline constexpr size_t kMaxContainerIdBytes = 255;
 inline constexpr size_t kMaxPauseReasonBytes = 1024;
-// Longest DeletePolicy.delay: ten years.
+// Longest DeletePolicy.delay: ten years of 366 days.
 inline constexpr int64_t kMaxDelaySeconds = int64_t{10} * 366 * 86400;
 
 // How the expiry index is kept. kLazy is indexed as promptly as kConsistent.

@@ -520,8 +520,9 @@ absl::Status Sidecar::Parts::StartMetrics() {
   if (config.metrics_listen.empty()) return absl::OkStatus();
   TTL_ASSIGN_OR_RETURN(metrics_server, MetricsServer::Start(config.metrics_listen,
                                                             [this] { return metrics.Text(); }));
-  spdlog::info("metrics: address={} port={}", Quoted(config.metrics_listen, 256),
-               metrics_server->port());
+  const std::string port =
+      metrics_server->port() == 0 ? "" : absl::StrCat(" port=", metrics_server->port());
+  spdlog::info("metrics: address={}{}", Quoted(config.metrics_listen, 256), port);
   return absl::OkStatus();
 }
 

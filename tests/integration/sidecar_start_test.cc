@@ -93,6 +93,12 @@ TEST_F(SidecarStartTest, TcpPortIsChosenAndLogged) {
   EXPECT_TRUE(WaitUntil([&] { return CheckHealth(channel, "readiness").ok(); }, kPatience));
 }
 
+TEST_F(SidecarStartTest, NoPortIsLoggedOfMetricsOnASocket) {
+  SidecarProcess sidecar(Options({absl::StrCat("--metrics-listen=unix:", dir_.File("m.sock"))}));
+  ASSERT_TRUE(sidecar.Start().ok());
+  EXPECT_THAT(sidecar.Log(), AllOf(HasSubstr("msg=\"metrics\""), Not(HasSubstr("port="))));
+}
+
 TEST_F(SidecarStartTest, B100_SocketHasItsModeUnderAnyUmask) {
   for (const mode_t mask : {0022, 0077}) {
     const mode_t previous = umask(mask);
