@@ -21,7 +21,8 @@ std::string RefusalOf(const std::string& fields) {
   return std::string(item.status().message());
 }
 
-TEST(FieldReportsTest, B06NullIsNotAbsent) {
+// B06, the other way round: exports write an absent ttl as null.
+TEST(FieldReportsTest, NullIsAnAbsentTtlAndNoKey) {
   EXPECT_FALSE(ParseImportLine(R"({"id":"a","ts":1000,"ttl":null})")->has_ttl());
   EXPECT_THAT(RefusalOf(R"("ttl":null,"ttl":5)"), HasSubstr("\"ttl\" is given twice"));
   EXPECT_THAT(RefusalOf(R"("etag":null)"), HasSubstr("\"etag\" is null: it must be a text"));
