@@ -20,7 +20,7 @@ namespace {
 // Tag and length of an element of `items`.
 constexpr size_t kBytesPerElement = 6;
 
-v1::TtlSource ToProto(TtlSource source) {
+v1::TtlSource ToProtoSource(TtlSource source) {
   switch (source) {
     case TtlSource::kNone:
       return v1::TTL_SOURCE_NONE;
@@ -50,7 +50,7 @@ std::optional<v1::ExpiredItem> Judge(const Container& container, const DueRule& 
   if (version.times.ttl.has_value()) expired.set_ttl(*version.times.ttl);
   if (with_etag) expired.set_etag(version.etag);
   expired.set_effective_ttl(*effective.seconds);
-  expired.set_ttl_source(ToProto(effective.source));
+  expired.set_ttl_source(ToProtoSource(effective.source));
   expired.set_expire_time(*expire_time);
   return expired;
 }

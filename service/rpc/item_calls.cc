@@ -19,7 +19,7 @@
 namespace ttl {
 namespace {
 
-v1::TrackResult ToProto(TrackOutcome outcome) {
+v1::TrackResult ToResult(TrackOutcome outcome) {
   switch (outcome) {
     case TrackOutcome::kTracked:
       return v1::TRACK_RESULT_TRACKED;
@@ -29,7 +29,7 @@ v1::TrackResult ToProto(TrackOutcome outcome) {
   return v1::TRACK_RESULT_UNSPECIFIED;
 }
 
-v1::UntrackResult ToProto(UntrackOutcome outcome) {
+v1::UntrackResult ToResult(UntrackOutcome outcome) {
   switch (outcome) {
     case UntrackOutcome::kUntracked:
       return v1::UNTRACK_RESULT_UNTRACKED;
@@ -48,7 +48,7 @@ Done<std::vector<Outcome>> FillResults(Response& response, DoneStatus done) {
       [&response, done = std::move(done)](absl::StatusOr<std::vector<Outcome>> outcomes) mutable {
         if (outcomes.ok()) {
           response.mutable_results()->Reserve(static_cast<int>(outcomes->size()));
-          for (const Outcome outcome : *outcomes) response.add_results(ToProto(outcome));
+          for (const Outcome outcome : *outcomes) response.add_results(ToResult(outcome));
         }
         done(outcomes.status());
       };
@@ -105,7 +105,7 @@ absl::Status ItemCalls::Get(const v1::GetItemRequest& request,
   }
   response.set_data_in_doubt(!Doubt().empty());
   *response.mutable_item() = MakeItemView(*container, key, item->version, now);
-  *response.mutable_judged_at() = ttl::ToProto(now);
+  *response.mutable_judged_at() = ToProto(now);
   return absl::OkStatus();
 }
 

@@ -10,7 +10,7 @@
 namespace ttl {
 namespace {
 
-v1::TtlSource ToProto(TtlSource source) {
+v1::TtlSource ToProtoSource(TtlSource source) {
   switch (source) {
     case TtlSource::kNone:
       return v1::TTL_SOURCE_NONE;
@@ -22,7 +22,7 @@ v1::TtlSource ToProto(TtlSource source) {
   return v1::TTL_SOURCE_UNSPECIFIED;
 }
 
-v1::Item ToProto(const ItemKey& key, const ItemVersion& version) {
+v1::Item ToProtoItem(const ItemKey& key, const ItemVersion& version) {
   v1::Item item;
   item.set_partition_key(key.partition_key);
   item.set_id(key.id);
@@ -42,9 +42,9 @@ v1::ItemView MakeItemView(const Container& container, const ItemKey& key,
   const EffectiveTtl effective = ComputeEffectiveTtl(default_ttl, version.times.ttl);
   const std::optional<int64_t> expire_time = ExpireTime(default_ttl, version.times);
   v1::ItemView view;
-  *view.mutable_item() = ToProto(key, version);
+  *view.mutable_item() = ToProtoItem(key, version);
   if (effective.seconds.has_value()) view.set_effective_ttl(*effective.seconds);
-  view.set_ttl_source(ToProto(effective.source));
+  view.set_ttl_source(ToProtoSource(effective.source));
   if (expire_time.has_value()) {
     view.set_expire_time(*expire_time);
     view.set_remaining_seconds(RemainingSeconds(*expire_time, *effective.seconds, now));

@@ -15,7 +15,7 @@ void Fill(const ItemKey& key, const ItemVersion& version, v1::Item& item) {
   item.set_size_bytes(version.size_bytes);
 }
 
-v1::ReconciliationSample ToProto(const ReconciliationSample& sample) {
+v1::ReconciliationSample ToProtoSample(const ReconciliationSample& sample) {
   v1::ReconciliationSample out;
   out.set_difference(static_cast<v1::Difference>(sample.difference));
   out.set_container(sample.container);
@@ -25,7 +25,7 @@ v1::ReconciliationSample ToProto(const ReconciliationSample& sample) {
   return out;
 }
 
-v1::ReconciliationCounts ToProto(const ReconciliationCounts& counts) {
+v1::ReconciliationCounts ToProtoCounts(const ReconciliationCounts& counts) {
   v1::ReconciliationCounts out;
   out.set_scanned(counts.scanned);
   out.set_same(counts.same);
@@ -57,9 +57,9 @@ v1::Reconciliation ToProto(const Reconciliation& reconciliation) {
     out.set_current_estimated_items(*reconciliation.estimated_items);
   }
   out.set_current_items(reconciliation.items);
-  *out.mutable_counts() = ToProto(reconciliation.counts);
+  *out.mutable_counts() = ToProtoCounts(reconciliation.counts);
   for (const ReconciliationSample& sample : reconciliation.samples) {
-    *out.add_samples() = ToProto(sample);
+    *out.add_samples() = ToProtoSample(sample);
   }
   return out;
 }
