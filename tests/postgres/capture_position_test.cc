@@ -45,8 +45,8 @@ class CapturePositionTest : public CaptureFixture {
   }
 
   void LetIn(bool let) {
-    Sql(absl::StrCat("ALTER DATABASE ", capture_.name(), " ALLOW_CONNECTIONS ",
-                     let ? "true" : "false"));
+    server_->Sql(absl::StrCat("ALTER DATABASE ", capture_.name(), " ALLOW_CONNECTIONS ",
+                              let ? "true" : "false"));
   }
 };
 

@@ -221,10 +221,13 @@ absl::StatusOr<bool> CaptureSession::StartOver() {
 // knows. What lies between comes in no stream.
 absl::Status CaptureSession::FollowOn(uint64_t start, uint64_t wal_end) {
   const SourcePosition begin{source_.system_identifier, source_.timeline, start};
-  std::optional<SourcePosition> known = keeper_.kept();
-  // What was not kept yet counts too.
-  if (known.has_value()) known->lsn = std::max(known->lsn, parts_.visible.acknowledged());
-  const std::string why = WhyChangesMayBeMissing(known, begin, wal_end);
+  std::string why = WhyChangesMayBeMissing(keeper_.kept(), begin, wal_end);
+  // The WAL may have gone back behind what was not kept yet.
+  const uint64_t acknowledged = parts_.visible.acknowledged();
+  if (why.empty() && wal_end < acknowledged) {
+    why = WhyChangesMayBeMissing(
+        SourcePosition{source_.system_identifier, source_.timeline, acknowledged}, begin, wal_end);
+  }
   if (why.empty()) return absl::OkStatus();
   const auto is_loss = StartOver();
   if (!is_loss.ok()) return is_loss.status();
