@@ -160,7 +160,7 @@ TEST_F(TtlPostgresTest, PreviewCountsWhatADefaultWouldHide) {
   server_.Sql(
       "ALTER TABLE orders ALTER updated_at DROP NOT NULL, ADD keep bigint;"
       "INSERT INTO orders SELECT i, now() - make_interval(hours => i) FROM generate_series(1, 9) i;"
-      "INSERT INTO orders VALUES (20, NULL), (21, now() + interval '3 days'),"
+      "INSERT INTO orders VALUES (20, NULL, NULL), (21, now() + interval '3 days', NULL),"
       "(22, now() - interval '9 hours', -1), (23, now() - interval '2 hours', 60),"
       "(24, now(), 99999999999)");
   const std::string config = WriteConfig("    ttl_column: keep\n");
