@@ -122,6 +122,9 @@ absl::StatusOr<std::unique_ptr<DocumentStoreServer>> DocumentStoreServer::Start(
     const std::string& address, DocumentEngine& engine, PrimaryStore& primary_store,
     UsageSink usage) {
   std::unique_ptr<DocumentStoreServer> server(new DocumentStoreServer());
+  auto socket = ttl::StoreSocket::Claim(address);
+  if (!socket.ok()) return socket.status();
+  server->socket_ = *std::move(socket);
   server->document_service_ = std::make_unique<DocumentServiceImpl>(engine, std::move(usage));
   server->primary_store_service_ = std::make_unique<PrimaryStoreServiceImpl>(primary_store);
   grpc::ServerBuilder builder;

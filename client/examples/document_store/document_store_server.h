@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/cpp/store_socket.h"
 #include "client/examples/document_store/document_engine.h"
 #include "client/examples/document_store/primary_store.h"
 #include "client/examples/document_store/request_prices.h"
@@ -18,7 +19,8 @@ namespace documentstore {
 class DocumentStoreServer {
  public:
   // Listens on `address`, "unix:/path" or "host:port"; port 0 lets the system
-  // choose. `engine` and `primary_store` must outlive the server. `usage` is told of every
+  // choose. A socket that a killed server left is replaced; FAILED_PRECONDITION if a server
+  // answers on it. `engine` and `primary_store` must outlive the server. `usage` is told of every
   // call of DocumentService but CountStoredDocuments.
   static absl::StatusOr<std::unique_ptr<DocumentStoreServer>> Start(const std::string& address,
                                                                     DocumentEngine& engine,
@@ -35,6 +37,7 @@ class DocumentStoreServer {
  private:
   DocumentStoreServer() = default;
 
+  std::unique_ptr<ttl::StoreSocket> socket_;  // outlives the server
   std::unique_ptr<grpc::Service> document_service_;
   std::unique_ptr<grpc::Service> primary_store_service_;
   std::unique_ptr<grpc::Server> server_;

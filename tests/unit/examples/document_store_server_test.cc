@@ -44,6 +44,22 @@ class DocumentStoreServerTest : public testing::Test, public DocumentStoreForTes
   std::map<std::string, double> used_ ABSL_GUARDED_BY(mutex_);
 };
 
+TEST_F(DocumentStoreServerTest, ASocketThatAServerAnswersOnIsNotTaken) {
+  const std::string address = "unix:" + sockets_.File("store.sock");
+  {
+    const auto first = Serve(address);
+    const auto second = DocumentStoreServer::Start(address, engine(), store().primary_store,
+                                                   [](const std::string&, double) {});
+    EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition) << second.status();
+    grpc::ClientContext info;
+    ttl::v1::GetStoreInfoResponse store_info;
+    EXPECT_TRUE(ttl::v1::PrimaryStoreService::NewStub(ChannelTo(*first))
+                    ->GetStoreInfo(&info, {}, &store_info)
+                    .ok());
+  }
+  Serve(address);  // once it has ended, another may
+}
+
 TEST_F(DocumentStoreServerTest, ServesClientsAndSidecarOnOneSocket) {
   const auto server = Serve("unix:" + sockets_.File("store.sock"));
   const auto documents = v1::DocumentService::NewStub(ChannelTo(*server));
