@@ -87,7 +87,7 @@ v1::Container Container(const std::string& id) {
 
 TEST(ClientRestartTest, TwelveGracefulRestartsUnderLoadFailNoCallThatMayBeRepeated) {
   const TempDir dir;
-  SidecarProcess sidecar({.dir = dir.path()});
+  SidecarProcess sidecar({.dir = dir.path(), .store_address = "", .flags = {}, .env = {}});
   ASSERT_TRUE(sidecar.Start().ok());
   TtlClient shared(OptionsFor(sidecar.address(), /*share_checks=*/true));
   TtlClient alone(OptionsFor(sidecar.address(), /*share_checks=*/false));

@@ -86,7 +86,7 @@ Row Disk(const SidecarProcess& sidecar, uint64_t items) {
                    used, "keys and values of the items' records", raw, {Target::Kind::kAtMost, 2});
 }
 
-int64_t Operations(const Storage::OperationCounts& counts) {
+int64_t Operations(const OperationCounts& counts) {
   return counts.gets + counts.puts + counts.deletes + counts.seeks + counts.steps;
 }
 
