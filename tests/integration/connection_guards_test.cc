@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -136,7 +137,9 @@ TEST_P(ViolationTest, WhoBreaksALimitIsCutOffAndAllOthersStay) {
     EXPECT_EQ(bad.ReadGoaway(absl::Seconds(30)), "connection closed");
   }
 
-  EXPECT_THAT(sidecar_->Log(), HasSubstr(absl::StrCat("reason=", GetParam().reason, " closed=2")));
+  const std::string told = absl::StrCat("reason=", GetParam().reason, " closed=2");
+  EXPECT_TRUE(WaitUntil([&] { return absl::StrContains(sidecar_->Log(), told); }))
+      << sidecar_->Log();
   EXPECT_TRUE(WaitUntil([&] { return Closed(GetParam().reason) == 2; }));
   EXPECT_EQ(good.ReadGoaway(absl::ZeroDuration()), "");
   EXPECT_TRUE(good_tcp.SendPing());

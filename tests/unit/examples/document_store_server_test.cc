@@ -143,7 +143,7 @@ TEST_F(DocumentStoreServerTest, EveryRequestHasItsPriceWhetherItSucceedsOrNot) {
 TEST_F(DocumentStoreServerTest, AddressThatCannotBeListenedOnIsAnError) {
   const auto server = DocumentStoreServer::Start("unix:" + sockets_.File("none/store.sock"),
                                                  engine(), store().primary_store, nullptr);
-  EXPECT_EQ(server.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(server.status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(DocumentStoreServerTest, DataOfARunningStoreCannotBeOpenedTwice) {
