@@ -5,12 +5,26 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace ttl {
 namespace {
 
 constexpr char kAttribute[] = "user.ttl_sidecar.used";
+
+// Any of the files that make a database; those of a damaged one are looked at when it is opened.
+bool HasDatabaseFiles(const std::string& directory) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename();
+    if (name == "CURRENT" || absl::StartsWith(name, "MANIFEST-") || absl::EndsWith(name, ".ldb") ||
+        absl::EndsWith(name, ".log")) {
+      return true;
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -19,9 +33,7 @@ void MarkUsed(const std::string& directory) {
 }
 
 absl::Status CheckNotEmptied(const std::string& directory) {
-  std::error_code error;
-  if (getxattr(directory.c_str(), kAttribute, nullptr, 0) < 0 ||
-      std::filesystem::exists(std::filesystem::path(directory) / "CURRENT", error)) {
+  if (getxattr(directory.c_str(), kAttribute, nullptr, 0) < 0 || HasDatabaseFiles(directory)) {
     return absl::OkStatus();
   }
   return absl::DataLossError(absl::StrCat(

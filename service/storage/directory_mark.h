@@ -14,7 +14,7 @@ namespace ttl {
 // The database in `directory` is used. No effect if that cannot be kept.
 void MarkUsed(const std::string& directory);
 
-// DATA_LOSS if a database in `directory` was used and is not there any more.
+// DATA_LOSS if a database in `directory` was used and none of its files is there any more.
 absl::Status CheckNotEmptied(const std::string& directory);
 
 }  // namespace ttl

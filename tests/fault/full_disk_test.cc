@@ -13,6 +13,7 @@
 #include "absl/time/clock.h"
 #include "client/cpp/ttl_client.h"
 #include "tests/testing/channel.h"
+#include "tests/testing/expect_soon.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/small_volume.h"
 #include "tests/testing/temp_dir.h"
@@ -169,7 +170,7 @@ TEST_F(FullDiskTest, WhatAStartIsToChangeItChangesWhenTheVolumeTakesWrites) {
   volume_->Empty();
   EXPECT_EQ(sidecar_->WaitReady(), absl::OkStatus());
   EXPECT_EQ(client_->GetContainer("orders")->default_ttl(), 7200);
-  EXPECT_THAT(sidecar_->Log(), HasSubstr("deletes paused: container=all"));
+  EXPECT_SOON(sidecar_->Log(), HasSubstr("msg=\"deletes paused\" container=all"));
   ExpectAllAcknowledged();
 }
 

@@ -18,6 +18,7 @@
 #include "tests/integration/sidecar_calls.h"
 #include "tests/testing/certificates.h"
 #include "tests/testing/channel.h"
+#include "tests/testing/expect_soon.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
@@ -75,7 +76,7 @@ TEST_F(ConnectionLimitTest, ThoseBeyondItAreClosedAndTheOthersServed) {
   // Those of the bystander count too, and one of its connections may have just ended.
   EXPECT_EQ(connections_[97]->ReadGoaway(absl::ZeroDuration()), "");
   ExpectServed();
-  EXPECT_THAT(sidecar_->Log(), HasSubstr("reason=too_many_connections"));
+  EXPECT_SOON(sidecar_->Log(), HasSubstr("reason=too_many_connections"));
   connections_.clear();
   EXPECT_TRUE(NewcomersAreServed());
 }
@@ -136,7 +137,7 @@ TEST_P(SilentTcpConnectionsTest, TheyTakeNoPlaceOnTheSocketOfTheStore) {
   StartWithDoor();
   for (int i = 0; i < 1000; ++i) connections_.push_back(ConnectSilently());
   EXPECT_TRUE(LastIsClosed());
-  EXPECT_THAT(sidecar_->Log(), HasSubstr("reason=too_many_connections"));
+  EXPECT_SOON(sidecar_->Log(), HasSubstr("reason=too_many_connections"));
   const absl::Status newcomer = bystander_->CheckAsNewcomer();
   EXPECT_TRUE(newcomer.ok()) << newcomer;
   ExpectServed();
@@ -174,7 +175,7 @@ TEST_F(ConnectionLimitTest, ARefusalSaysFromWhereACallCame) {
   Start({"--listen-tcp=127.0.0.1:0,roles=reader", "--insecure-tcp"});
   SidecarCalls calls(NewTestChannel(absl::StrCat("127.0.0.1:", sidecar_->TcpPorts().at(0))));
   EXPECT_TRUE(absl::IsPermissionDenied(calls.CreateContainer("c", -1)));
-  EXPECT_THAT(sidecar_->Log(), ContainsRegex("call refused.* peer=[^ ]*127\\.0\\.0\\.1:[0-9]+"));
+  EXPECT_SOON(sidecar_->Log(), ContainsRegex("call refused.* peer=[^ ]*127\\.0\\.0\\.1:[0-9]+"));
 }
 
 // Neither those who are there lose anything, nor those who come next.
@@ -182,7 +183,7 @@ TEST_F(ConnectionLimitTest, ASocketFileThatIsRemovedIsMadeAgainAndTold) {
   Start({});
   std::filesystem::remove(sidecar_->socket_path());
   EXPECT_TRUE(NewcomersAreServed());
-  EXPECT_THAT(sidecar_->Log(), HasSubstr("socket file was gone, and is made again"));
+  EXPECT_SOON(sidecar_->Log(), HasSubstr("socket file was gone, and is made again"));
   ExpectServed();
   EXPECT_THAT(sidecar_->Log(), Not(HasSubstr("not ready")));
 }

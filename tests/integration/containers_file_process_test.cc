@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/integration/sidecar_calls.h"
+#include "tests/testing/expect_soon.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
@@ -145,7 +146,7 @@ TEST_F(ContainersFileProcessTest, BadFileEndsTheStartAndChangesNothing) {
   const auto ended = sidecar_->process()->Wait(absl::Seconds(30));
   ASSERT_TRUE(ended.ok()) << ended.status();
   EXPECT_EQ(ended->code, 2);
-  EXPECT_THAT(sidecar_->Log(), HasSubstr("containers.yaml:3: container \\\"bad\\\": default_ttl"));
+  EXPECT_SOON(sidecar_->Log(), HasSubstr("containers.yaml:3: container \\\"bad\\\": default_ttl"));
 
   Write("containers:\n");
   Restart();
@@ -204,7 +205,7 @@ TEST_F(ContainersFileProcessTest, FileWithAnErrorIsNotAppliedInPartsByAHangup) {
   Write("containers:\n  - {id: a, default_ttl: 61}\n  - {id: b, default_ttl: 5m}\n");
   ASSERT_TRUE(sidecar_->process()->Signal(SIGHUP).ok());
   ASSERT_TRUE(Logs("containers file not reloaded")) << sidecar_->Log();
-  EXPECT_THAT(sidecar_->Log(), HasSubstr("5m"));
+  EXPECT_SOON(sidecar_->Log(), HasSubstr("5m"));
   EXPECT_EQ(DefaultTtl("a"), 60);
   EXPECT_FALSE(calls_->GetContainer("b").ok());
 

@@ -16,6 +16,7 @@
 #include "absl/time/clock.h"
 #include "client/cpp/ttl_client.h"
 #include "client/ttlctl/ttlctl.h"
+#include "tests/testing/expect_soon.h"
 #include "tests/testing/fake_primary_store.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
@@ -214,7 +215,7 @@ TEST_F(MaintenanceTest, ADamagedDirectoryIsRefusedWithoutARebuild) {
   ASSERT_TRUE(sidecar.Stop().ok());
   fs::remove(sidecar.data_dir() + "/CURRENT");
   EXPECT_EQ(ExitCodeOf(sidecar), 1);
-  EXPECT_THAT(sidecar.Log(), HasSubstr("no file CURRENT"));
+  EXPECT_SOON(sidecar.Log(), HasSubstr("no file CURRENT"));
 }
 
 TEST_F(MaintenanceTest, ReconcileShowsDifferencesFirstAndThenMakesThemGo) {
@@ -268,7 +269,7 @@ TEST_F(MaintenanceTest, ADamagedDirectoryIsRepairedIntoAnother) {
   repairing.name = "repaired";
   SidecarProcess repair(repairing);
   EXPECT_EQ(ExitCodeOf(repair), 1) << "it is in use";
-  EXPECT_THAT(repair.Log(), HasSubstr("stop it first"));
+  EXPECT_SOON(repair.Log(), HasSubstr("stop it first"));
   ASSERT_TRUE(sidecar.Stop().ok());
   fs::remove(sidecar.data_dir() + "/CURRENT");
   fs::remove_all(repair.data_dir());

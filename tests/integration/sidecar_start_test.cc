@@ -16,6 +16,7 @@
 #include "absl/time/clock.h"
 #include "tests/integration/sidecar_calls.h"
 #include "tests/testing/channel.h"
+#include "tests/testing/expect_soon.h"
 #include "tests/testing/process.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
@@ -96,7 +97,7 @@ TEST_F(SidecarStartTest, TcpPortIsChosenAndLogged) {
 TEST_F(SidecarStartTest, NoPortIsLoggedOfMetricsOnASocket) {
   SidecarProcess sidecar(Options({absl::StrCat("--metrics-listen=unix:", dir_.File("m.sock"))}));
   ASSERT_TRUE(sidecar.Start().ok());
-  EXPECT_THAT(sidecar.Log(), AllOf(HasSubstr("msg=\"metrics\""), Not(HasSubstr("port="))));
+  EXPECT_SOON(sidecar.Log(), AllOf(HasSubstr("msg=\"metrics\""), Not(HasSubstr("port="))));
 }
 
 TEST_F(SidecarStartTest, B100_SocketHasItsModeUnderAnyUmask) {
@@ -139,7 +140,7 @@ TEST_F(SidecarStartTest, BadValueEndsItWithCode2AndIsNamed) {
     options.flags = c.flags;
     SidecarProcess sidecar(options);
     EXPECT_EQ(ExitCodeOf(sidecar), 2) << c.named;
-    EXPECT_THAT(sidecar.Log(), HasSubstr(c.named));
+    EXPECT_SOON(sidecar.Log(), HasSubstr(c.named));
   }
 }
 
@@ -188,7 +189,7 @@ TEST_F(SidecarStartTest, ConfigThatNobodyWritesEndsItWithCode2) {
   ASSERT_EQ(mkfifo(dir_.File("config").c_str(), 0600), 0);
   SidecarProcess sidecar(Options({"--config", dir_.File("config")}));
   EXPECT_EQ(ExitCodeOf(sidecar), 2);
-  EXPECT_THAT(sidecar.Log(), HasSubstr("did not come to an end within 5s"));
+  EXPECT_SOON(sidecar.Log(), HasSubstr("did not come to an end within 5s"));
 }
 
 TEST_F(SidecarStartTest, UnknownVariableIsWarnedOf) {
@@ -196,7 +197,7 @@ TEST_F(SidecarStartTest, UnknownVariableIsWarnedOf) {
   options.env = {{"TTL_SIDECAR_CACHE_MB", "7"}, {"TTL_SIDECAR_PORT", "tcp://10.0.0.1:7070"}};
   SidecarProcess sidecar(options);
   ASSERT_TRUE(sidecar.Start().ok());
-  EXPECT_THAT(sidecar.Log(), AllOf(HasSubstr("level=warning msg=\"unknown environment variable\" "
+  EXPECT_SOON(sidecar.Log(), AllOf(HasSubstr("level=warning msg=\"unknown environment variable\" "
                                              "name=\"TTL_SIDECAR_CACHE_MB\""),
                                    Not(HasSubstr("TTL_SIDECAR_PORT"))));
 }
@@ -209,7 +210,7 @@ TEST_F(SidecarStartTest, SecondCopyOnTheSameDataRefuses) {
   std::filesystem::create_directory_symlink(first.data_dir(), dir_.File("second.data"));
   SidecarProcess second(options);
   EXPECT_EQ(ExitCodeOf(second), 1);
-  EXPECT_THAT(second.Log(), HasSubstr("not started"));
+  EXPECT_SOON(second.Log(), HasSubstr("not started"));
   EXPECT_TRUE(CheckHealth(first.channel(), "readiness", kPatience).ok());
 }
 
@@ -222,7 +223,7 @@ TEST_F(SidecarStartTest, B101_SecondCopyOnTheSameSocketRefuses) {
   std::filesystem::create_hard_link(first.socket_path(), dir_.File("second.sock"));
   SidecarProcess second(options);
   EXPECT_EQ(ExitCodeOf(second), 1);
-  EXPECT_THAT(second.Log(), HasSubstr("a server answers on it"));
+  EXPECT_SOON(second.Log(), HasSubstr("a server answers on it"));
   EXPECT_THAT(second.Log(), Not(HasSubstr("not ready"))) << "it never was";
   EXPECT_TRUE(CheckHealth(first.channel(), "readiness", kPatience).ok());
 }
@@ -231,7 +232,7 @@ TEST_F(SidecarStartTest, B101_PlainFileAtTheSocketIsLeftAlone) {
   std::ofstream(dir_.File("sidecar.sock")) << "precious";
   SidecarProcess sidecar(Options());
   EXPECT_EQ(ExitCodeOf(sidecar), 1);
-  EXPECT_THAT(sidecar.Log(), HasSubstr("is not a socket"));
+  EXPECT_SOON(sidecar.Log(), HasSubstr("is not a socket"));
   EXPECT_EQ(std::filesystem::file_size(dir_.File("sidecar.sock")), 8u);
 }
 
@@ -246,7 +247,7 @@ TEST_F(SidecarStartTest, DataDirIsChecked) {
   EXPECT_EQ(ExitCodeOf(checker), 1) << "it is in use";
   sidecar.Kill();
   EXPECT_EQ(ExitCodeOf(checker), 0);
-  EXPECT_THAT(checker.Log(), HasSubstr("OK\n"));
+  EXPECT_SOON(checker.Log(), HasSubstr("OK\n"));
 
   std::filesystem::remove(absl::StrCat(sidecar.data_dir(), "/CURRENT"));
   EXPECT_EQ(ExitCodeOf(checker), 1) << checker.Log();
@@ -298,14 +299,14 @@ TEST_F(SidecarStartTest, ADataDirThatIsOpenToOthersIsWarnedOf) {
   std::filesystem::permissions(sidecar.data_dir(), std::filesystem::perms(0755));
   const absl::Status started = sidecar.Start();
   ASSERT_TRUE(started.ok()) << started;
-  EXPECT_THAT(sidecar.Log(), HasSubstr("data directory open to others"));
-  EXPECT_THAT(sidecar.Log(), HasSubstr("mode=0755 right=0700"));
+  EXPECT_SOON(sidecar.Log(), HasSubstr("data directory open to others"));
+  EXPECT_SOON(sidecar.Log(), HasSubstr("mode=0755 right=0700"));
 }
 
 TEST_F(SidecarStartTest, MissingDataDirIsNotSound) {
   SidecarProcess checker(Options({"--check-data-dir"}));
   EXPECT_EQ(ExitCodeOf(checker), 1);
-  EXPECT_THAT(checker.Log(), HasSubstr("is not a directory"));
+  EXPECT_SOON(checker.Log(), HasSubstr("is not a directory"));
   EXPECT_FALSE(std::filesystem::exists(checker.data_dir()));
 }
 

@@ -26,6 +26,7 @@
 #include "tests/integration/raw_http2.h"
 #include "tests/integration/sidecar_calls.h"
 #include "tests/testing/channel.h"
+#include "tests/testing/expect_soon.h"
 #include "tests/testing/fake_primary_store.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
@@ -198,7 +199,7 @@ class SidecarStopTest : public testing::Test {
   void ExpectCleanStop() {
     const absl::Status stopped = sidecar_->Stop(kGone);
     EXPECT_TRUE(stopped.ok()) << stopped;
-    EXPECT_THAT(sidecar_->Log(), HasSubstr("msg=\"stopped\""));
+    EXPECT_SOON(sidecar_->Log(), HasSubstr("msg=\"stopped\""));
   }
 
   const TempDir dir_;
@@ -263,7 +264,7 @@ TEST_F(SidecarStopTest, SecondSignalEndsItAtOnce) {
   EXPECT_FALSE(changed.ok());
   ASSERT_TRUE(ended.ok()) << ended.status();
   EXPECT_EQ(ended->code, 1);
-  EXPECT_THAT(sidecar_->Log(), HasSubstr("second signal"));
+  EXPECT_SOON(sidecar_->Log(), HasSubstr("second signal"));
 }
 
 TEST_F(SidecarStopTest, ReadinessGoesOffAndCallsUnderWayMayEnd) {

@@ -24,6 +24,7 @@
 #include "client/ttlctl/ttlctl.h"
 #include "tests/testing/certificates.h"
 #include "tests/testing/channel.h"
+#include "tests/testing/expect_soon.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
@@ -202,7 +203,7 @@ TEST_F(TlsProcessTest, ARefusalNamesCallerMethodAndRoleAndIsLoggedWithItsTrace) 
   EXPECT_THAT(refused.error_message(), AllOf(HasSubstr("uri:spiffe://shop.example/store"),
                                              HasSubstr("ContainerService/CreateContainer"),
                                              HasSubstr("admin"), HasSubstr("store")));
-  EXPECT_THAT(sidecar_->Log(),
+  EXPECT_SOON(sidecar_->Log(),
               AllOf(HasSubstr("msg=\"call refused\" method=ContainerService/CreateContainer "
                               "caller=\"uri:spiffe://shop.example/store\""),
                     HasSubstr("trace_id=4bf92f3577b34da6a3ce929d0e0e4736")));
@@ -213,7 +214,7 @@ TEST_F(TlsProcessTest, AChangeIsLoggedWithWhoMadeIt) {
   Start(TlsFlags());
   const auto admin = Connect(clients_.Issue({.common_name = "operator"}));
   ASSERT_TRUE(CreateContainer(admin).ok());
-  EXPECT_THAT(sidecar_->Log(), HasSubstr("msg=\"admin call\" method=ContainerService/"
+  EXPECT_SOON(sidecar_->Log(), HasSubstr("msg=\"admin call\" method=ContainerService/"
                                          "CreateContainer caller=\"cn:operator\" code=OK"));
 }
 
@@ -417,7 +418,7 @@ TEST_F(TlsProcessTest, WhatIsReplacedByHalvesIsPassedOver) {
 
   ReplaceFile(key_file(), next.key);
   EXPECT_TRUE(ListContainers(Connect(reader)).ok());
-  EXPECT_THAT(sidecar_->Log(), AllOf(HasSubstr("certificates not loaded"),
+  EXPECT_SOON(sidecar_->Log(), AllOf(HasSubstr("certificates not loaded"),
                                      HasSubstr("is not the key of the first certificate")));
   ReplaceFile(cert_file(), next.cert.substr(0, next.cert.size() / 2));
   EXPECT_TRUE(ListContainers(Connect(reader)).ok());
@@ -517,8 +518,8 @@ TEST_F(TlsProcessTest, FilesThatCannotBeUsedAreNamedAtTheStart) {
     const auto exit = sidecar.process()->Wait(absl::Seconds(20));
     ASSERT_TRUE(exit.ok()) << exit.status();
     EXPECT_EQ(exit->code, 2) << i;
-    EXPECT_THAT(sidecar.Log(), HasSubstr("not started")) << i;
-    for (const std::string& named : c.named) EXPECT_THAT(sidecar.Log(), HasSubstr(named)) << i;
+    EXPECT_SOON(sidecar.Log(), HasSubstr("not started")) << i;
+    for (const std::string& named : c.named) EXPECT_SOON(sidecar.Log(), HasSubstr(named)) << i;
     EXPECT_THAT(sidecar.Log(), Not(HasSubstr("listening"))) << i;
   }
 }

@@ -27,7 +27,7 @@ test('the example of a client runs', async (t) => {
     ),
   );
   assert.match(printed, /^visible \d+$/m);
-  assert.match(printed, /^INVALID_ARGUMENT .*ttl/m);
+  assert.match(printed, /^INVALID_ARGUMENT .*ts/m);
 });
 
 test('the example of a store runs', async (t) => {
