@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(LeftOutTablesTest, TheOthersGoOnAndItIsTakenUpAgain) {
   database_.Sql(GetParam().away);
-  ASSERT_TRUE(WaitForLog("container \"carts\" is left out")) << postgres_.Log();
+  ASSERT_TRUE(WaitForLog("msg=\"table left out\" container=\"carts\"")) << postgres_.Log();
   database_.Sql(GetParam().write);
   database_.Sql("INSERT INTO orders VALUES (2, now())");
   ExpectTracked("orders", 2);

@@ -43,7 +43,8 @@ std::vector<std::string> ContainersOf(const std::map<std::string, std::string>& 
 absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Config& config, FollowedTables followed,
                                                       StoreServer& server) {
   for (const auto& [container, why] : followed.left_out) {
-    spdlog::error("container \"{}\" is left out, the others go on: {}", container, why);
+    spdlog::error("table left out: container=\"{}\" reason=\"{}\"", absl::CHexEscape(container),
+                  absl::CHexEscape(why));
   }
   std::unique_ptr<Daemon> daemon(new Daemon(config, std::move(followed), server));
   if (absl::Status status = daemon->ListenForScrapes(config); !status.ok()) return status;
