@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "client/ttlctl/exit_code.h"
-#include "client/ttlctl/terminal.h"
+#include "client/ttlctl/commands/exit_code.h"
+#include "client/ttlctl/text/terminal.h"
 
 namespace ttl {
 

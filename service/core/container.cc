@@ -9,7 +9,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "service/core/ttl_rules.h"
 
 namespace ttl {

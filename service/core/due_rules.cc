@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "service/base/saturated_add.h"
 #include "service/core/container.h"
-#include "service/core/saturated_add.h"
 #include "service/core/ttl_rules.h"
 
 namespace ttl {

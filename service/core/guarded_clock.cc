@@ -12,8 +12,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "service/base/mutex.h"
 #include "service/core/clock.h"
-#include "service/core/mutex.h"
 
 namespace ttl {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "service/core/saturated_add.h"
+#include "service/base/saturated_add.h"
 
 namespace ttl {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "service/core/saturated_add.h"
+#include "service/base/saturated_add.h"
 
 namespace ttl {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "service/core/mutex.h"
-#include "service/core/wake_signal.h"
+#include "service/base/mutex.h"
+#include "service/base/wake_signal.h"
 
 namespace ttl {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "service/core/log_limiter.h"
+#include "service/base/log_limiter.h"
 #include "spdlog/common.h"
 
 namespace ttl {

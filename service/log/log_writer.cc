@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-#include "service/core/mutex.h"
+#include "service/base/mutex.h"
 #include "service/log/log_output.h"
 
 namespace ttl {

@@ -9,7 +9,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
-#include "service/core/mutex.h"
+#include "service/base/mutex.h"
 
 namespace ttl {
 

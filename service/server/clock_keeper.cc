@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "service/rpc/quoted.h"
-#include "service/storage/done.h"
+#include "service/base/done.h"
+#include "service/base/quoted.h"
 
 namespace ttl {
 namespace {

@@ -8,12 +8,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "service/base/quoted.h"
 #include "service/log/log.h"
 #include "service/process/daemon_signals.h"
 #include "service/process/thread_check.h"
-#include "service/rpc/quoted.h"
-#include "service/server/config.h"
-#include "service/server/data_dir.h"
+#include "service/server/config/config.h"
+#include "service/server/config/data_dir.h"
 #include "service/server/sidecar.h"
 
 namespace {

@@ -2,7 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "service/rpc/quoted.h"
+#include "service/base/quoted.h"
 
 namespace ttl {
 

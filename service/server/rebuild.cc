@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "service/core/status_macros.h"
-#include "service/rpc/quoted.h"
-#include "service/storage/done.h"
-#include "service/storage/recovery.h"
+#include "service/base/done.h"
+#include "service/base/quoted.h"
+#include "service/base/status_macros.h"
+#include "service/storage/upkeep/recovery.h"
 
 namespace ttl {
 namespace {

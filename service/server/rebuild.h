@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "service/server/config.h"
+#include "service/server/config/config.h"
 #include "service/storage/storage.h"
 
 namespace ttl {

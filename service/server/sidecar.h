@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "service/server/config.h"
+#include "service/server/config/config.h"
 
 namespace ttl {
 

@@ -4,11 +4,11 @@
 
 #include <utility>
 
-#include "service/core/status_macros.h"
-#include "service/rpc/quoted.h"
-#include "service/server/containers_file.h"
+#include "service/base/done.h"
+#include "service/base/quoted.h"
+#include "service/base/status_macros.h"
+#include "service/server/config/containers_file.h"
 #include "service/server/rebuild.h"
-#include "service/storage/done.h"
 
 namespace ttl {
 

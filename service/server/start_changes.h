@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "service/core/container_entries.h"
 #include "service/core/guarded_clock.h"
-#include "service/server/config.h"
+#include "service/server/config/config.h"
 #include "service/storage/storage.h"
+#include "service/yaml/container_entries.h"
 
 namespace ttl {
 

@@ -3,7 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "absl/strings/str_join.h"
-#include "service/rpc/quoted.h"
+#include "service/base/quoted.h"
 
 namespace ttl {
 namespace {

@@ -5,17 +5,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/status_macros.h"
 #include "service/core/adoption.h"
 #include "service/core/due_rules.h"
 #include "service/core/policy_effect.h"
-#include "service/core/status_macros.h"
-#include "service/storage/catalog.h"
-#include "service/storage/commit_queue.h"
+#include "service/storage/commit/catalog.h"
+#include "service/storage/commit/commit_queue.h"
+#include "service/storage/commit/tallies.h"
+#include "service/storage/commit/transaction.h"
 #include "service/storage/delete_gate.h"
-#include "service/storage/key_codec.h"
-#include "service/storage/record_codec.h"
-#include "service/storage/tallies.h"
-#include "service/storage/transaction.h"
+#include "service/storage/format/key_codec.h"
+#include "service/storage/format/record_codec.h"
 
 namespace ttl {
 namespace {

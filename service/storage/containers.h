@@ -10,9 +10,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "service/base/done.h"
 #include "service/core/container.h"
-#include "service/storage/container_changes.h"
-#include "service/storage/done.h"
+#include "service/storage/commit/container_changes.h"
 
 namespace ttl {
 

@@ -9,7 +9,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
-#include "service/core/mutex.h"
+#include "service/base/mutex.h"
 
 namespace ttl {
 

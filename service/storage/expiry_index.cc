@@ -4,16 +4,16 @@
 #include <memory>
 #include <utility>
 
+#include "service/base/saturated_add.h"
+#include "service/base/status_macros.h"
 #include "service/core/adoption.h"
-#include "service/core/saturated_add.h"
-#include "service/core/status_macros.h"
-#include "service/storage/commit_queue.h"
-#include "service/storage/database.h"
-#include "service/storage/item_reader.h"
-#include "service/storage/key_codec.h"
-#include "service/storage/low_water_marks.h"
-#include "service/storage/stored_item.h"
-#include "service/storage/transaction.h"
+#include "service/storage/commit/commit_queue.h"
+#include "service/storage/commit/item_reader.h"
+#include "service/storage/commit/low_water_marks.h"
+#include "service/storage/commit/transaction.h"
+#include "service/storage/engine/database.h"
+#include "service/storage/format/key_codec.h"
+#include "service/storage/format/stored_item.h"
 
 namespace ttl {
 namespace {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "service/base/done.h"
 #include "service/core/container.h"
 #include "service/core/due_rules.h"
 #include "service/core/item.h"
-#include "service/storage/done.h"
-#include "service/storage/index_entry.h"
+#include "service/storage/format/index_entry.h"
 
 namespace ttl {
 

@@ -3,14 +3,14 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "service/core/data_trust.h"
-#include "service/core/status_macros.h"
-#include "service/storage/commit_queue.h"
-#include "service/storage/database.h"
-#include "service/storage/item_reader.h"
-#include "service/storage/key_codec.h"
-#include "service/storage/record_codec.h"
-#include "service/storage/transaction.h"
+#include "service/base/status_macros.h"
+#include "service/core/state/data_trust.h"
+#include "service/storage/commit/commit_queue.h"
+#include "service/storage/commit/item_reader.h"
+#include "service/storage/commit/transaction.h"
+#include "service/storage/engine/database.h"
+#include "service/storage/format/key_codec.h"
+#include "service/storage/format/record_codec.h"
 
 namespace ttl {
 namespace {

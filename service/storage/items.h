@@ -11,9 +11,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "service/base/done.h"
 #include "service/core/adoption.h"
 #include "service/core/item.h"
-#include "service/storage/done.h"
 
 namespace ttl {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "service/base/done.h"
 #include "service/core/item.h"
-#include "service/storage/done.h"
 #include "service/storage/items.h"
 
 namespace ttl {

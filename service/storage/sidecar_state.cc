@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "service/core/status_macros.h"
-#include "service/storage/catalog.h"
-#include "service/storage/commit_queue.h"
-#include "service/storage/database.h"
-#include "service/storage/key_codec.h"
-#include "service/storage/record_codec.h"
-#include "service/storage/transaction.h"
+#include "service/base/status_macros.h"
+#include "service/storage/commit/catalog.h"
+#include "service/storage/commit/commit_queue.h"
+#include "service/storage/commit/transaction.h"
+#include "service/storage/engine/database.h"
+#include "service/storage/format/key_codec.h"
+#include "service/storage/format/record_codec.h"
 
 namespace ttl {
 namespace {

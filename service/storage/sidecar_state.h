@@ -8,9 +8,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "service/base/done.h"
 #include "service/core/guarded_clock.h"
-#include "service/storage/done.h"
-#include "service/storage/sidecar_facts.h"
+#include "service/storage/format/sidecar_facts.h"
 
 namespace ttl {
 

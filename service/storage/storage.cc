@@ -3,21 +3,21 @@
 #include <optional>
 #include <utility>
 
-#include "service/core/status_macros.h"
-#include "service/storage/backup.h"
-#include "service/storage/catalog.h"
-#include "service/storage/change_tap.h"
-#include "service/storage/commit_queue.h"
-#include "service/storage/database.h"
-#include "service/storage/directory_mark.h"
-#include "service/storage/housekeeper.h"
-#include "service/storage/invariants.h"
-#include "service/storage/item_reader.h"
-#include "service/storage/low_water_marks.h"
-#include "service/storage/record_cache.h"
-#include "service/storage/recovery.h"
-#include "service/storage/scan_marks.h"
-#include "service/storage/verifier.h"
+#include "service/base/status_macros.h"
+#include "service/storage/commit/catalog.h"
+#include "service/storage/commit/change_tap.h"
+#include "service/storage/commit/commit_queue.h"
+#include "service/storage/commit/item_reader.h"
+#include "service/storage/commit/low_water_marks.h"
+#include "service/storage/commit/record_cache.h"
+#include "service/storage/commit/scan_marks.h"
+#include "service/storage/engine/database.h"
+#include "service/storage/engine/directory_mark.h"
+#include "service/storage/upkeep/backup.h"
+#include "service/storage/upkeep/housekeeper.h"
+#include "service/storage/upkeep/invariants.h"
+#include "service/storage/upkeep/recovery.h"
+#include "service/storage/upkeep/verifier.h"
 
 namespace ttl {
 

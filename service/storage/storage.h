@@ -9,17 +9,17 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "service/core/data_trust.h"
+#include "service/core/state/data_trust.h"
+#include "service/storage/commit/due_changes.h"
+#include "service/storage/commit/tallies.h"
 #include "service/storage/containers.h"
 #include "service/storage/delete_gate.h"
-#include "service/storage/due_changes.h"
+#include "service/storage/engine/storage_figures.h"
+#include "service/storage/engine/storage_options.h"
 #include "service/storage/expiry_index.h"
 #include "service/storage/items.h"
 #include "service/storage/scanned_items.h"
 #include "service/storage/sidecar_state.h"
-#include "service/storage/storage_figures.h"
-#include "service/storage/storage_options.h"
-#include "service/storage/tallies.h"
 
 namespace ttl {
 

@@ -1,87 +1,150 @@
 #!/usr/bin/env bash
-# Fails if a file includes a layer that it must not know.
+# Fails if a file includes what its room must not know, or if includes run in a ring.
 #
 #   tests/checks/check_layers.sh [SOURCE_ROOT]
 #
-# Layers, lowest first: protos, service/core, then service/transport and service/storage side by
-# side, then service/expiry and service/rpc side by side, then service/server. Beside them:
-#   - service/log, above core/mutex.h alone, and service/process above it, are for programs:
-#     service/server, client/examples and client/postgres/program;
-#   - client/ and deploy/ know the service by its protos only, except that client/cpp
-#     and client/postgres judge by the service's own rules (service/core/ttl_rules.h),
-#     client/ttlctl reads the service's own file of containers
-#     (service/core/container_entries.h), and client/postgres reads files and takes YAML
-#     apart as it does (service/core/small_file.h, yaml_document.h);
-#   - in client/postgres: config, sql, row, then capture, store, policy and load side by
-#     side, then program; nothing else knows PostgreSQL's headers;
+# A room is a folder. Those of service/, lowest first:
+#   base, yaml            what everybody may use; the YAML reader
+#   log, process          for programs: the log; signals and threads
+#   core, core/state      rules and values
+#   storage               format <- engine <- commit <- upkeep, and on top of them its faces, which
+#                         are all that others know, but for the values listed in `values`
+#   transport             connections; access <- calls <- the servers themselves
+#   expiry                pace <- store <- sweep
+#   rpc                   checks <- mapping <- status <- services
+#   server                config and metrics, and the wiring on top
+# expiry and rpc do not know each other. Beside them:
+#   - client/ and deploy/ know the service by its protos only, but for what `shared_with` lists
+#     for client/cpp, client/postgres and client/ttlctl, and log and process for programs;
+#   - in client/postgres: config, sql, row, then capture, store, policy and load side by side, then
+#     program; sql: tables, connect and install, check on top; capture: reports, stream and tables,
+#     the session on top. Nothing else knows PostgreSQL's headers;
 #   - the service knows neither client/ nor deploy/, and no product code knows tests/;
-#   - LevelDB's headers are for service/storage alone, and the messages it keeps on
-#     disk for it too.
-# Every build runs this (target layer_check).
+#   - LevelDB's headers are for service/storage alone, and the messages it keeps on disk for it too.
+# In a ring a source counts as one with its header. Every build runs this (target layer_check).
 set -euo pipefail
 
 root=${1:-$(cd "$(dirname "$0")/../.." && pwd)}
 cd "$root"
 
-find service client deploy -name '*.h' -o -name '*.cc' | sort | xargs --no-run-if-empty awk '
+sources() { find service client deploy -name '*.h' -o -name '*.cc' | sort; }
+
+sources | xargs --no-run-if-empty awk '
   BEGIN {
-    may["core"] = "core"
-    may["log"] = "log"
-    may["process"] = "log process"
-    may["storage"] = "core storage"
-    may["expiry"] = "core storage expiry"
-    may["rpc"] = "core storage rpc"
-    may["transport"] = "core transport"
-    may["server"] = "core log process storage expiry rpc transport server"
-    postgres_may["config"] = "config"
-    postgres_may["sql"] = "config sql"
-    postgres_may["row"] = "config sql row"
-    postgres_may["capture"] = "config sql row capture"
-    postgres_may["store"] = "config sql row store"
-    postgres_may["policy"] = "config sql row policy"
-    postgres_may["load"] = "config sql row load"
-    postgres_may["program"] = "config sql row capture store policy load program"
+    core = "base core core/state"
+    inner = "storage/format storage/engine storage/commit"
+    values = "storage/format/index_entry storage/engine/storage_figures storage/engine/storage_options"
+    transport = "transport transport/access transport/calls transport/connections"
+    expiry = "expiry expiry/pace expiry/store expiry/sweep"
+    rpc = "rpc/checks rpc/mapping rpc/status rpc/services"
+    may["base"] = "base"
+    may["yaml"] = core " yaml"
+    may["log"] = "base log"
+    may["process"] = "base log process"
+    may["core"] = may["core/state"] = core
+    may["storage/format"] = core " storage/format"
+    may["storage/engine"] = core " storage/format storage/engine"
+    may["storage/commit"] = core " " inner
+    may["storage/upkeep"] = core " " inner " storage/upkeep"
+    may["storage"] = core " " inner " storage/upkeep storage"
+    may["transport/connections"] = "base transport/connections"
+    may["transport/access"] = "base transport/access"
+    may["transport/calls"] = "base transport/access transport/calls"
+    may["transport"] = "base " transport
+    may["expiry"] = core " expiry"
+    may["expiry/pace"] = core " expiry expiry/pace"
+    may["expiry/store"] = core " storage expiry expiry/pace expiry/store"
+    may["expiry/sweep"] = core " storage " expiry
+    may["rpc/checks"] = core " storage rpc/checks"
+    may["rpc/mapping"] = core " storage transport/calls rpc/checks rpc/mapping"
+    may["rpc/status"] = core " storage rpc/mapping rpc/status"
+    may["rpc/services"] = core " storage storage/commit storage/upkeep transport/access transport/calls " rpc
+    may["server/config"] = core " yaml storage " transport " server/config"
+    may["server/metrics"] = core " log storage " transport " " rpc " server/metrics"
+    may["server"] = core " yaml log process storage storage/upkeep " transport " " expiry " " rpc " server server/config server/metrics"
+    sql = "config sql sql/tables sql/connect sql/install"
+    may_p["config"] = "config"
+    may_p["sql"] = may_p["sql/tables"] = may_p["sql/connect"] = may_p["sql/install"] = sql
+    may_p["sql/check"] = sql " sql/check"
+    may_p["row"] = sql " row"
+    may_p["capture/reports"] = sql " row capture capture/reports"
+    may_p["capture/stream"] = may_p["capture/reports"] " capture/stream"
+    may_p["capture/tables"] = may_p["capture/reports"] " capture/stream capture/tables"
+    may_p["capture"] = may_p["capture/tables"]
+    may_p["store"] = may_p["store/deletes"] = sql " row store store/deletes"
+    may_p["policy"] = sql " row policy"
+    may_p["load"] = sql " row load"
+    may_p["program"] = sql " sql/check row capture capture/stream capture/tables store policy load program"
     shared_with["cpp"] = "service/core/ttl_rules.h"
-    shared_with["postgres"] = "service/core/ttl_rules.h service/core/small_file.h service/core/yaml_document.h"
-    shared_with["ttlctl"] = "service/core/container_entries.h"
-    for_programs = "log process"
+    shared_with["postgres"] = "service/core/ttl_rules.h service/base/small_file.h service/yaml/yaml_document.h"
+    shared_with["ttlctl"] = "service/yaml/container_entries.h"
     programs = "client/examples client/postgres/program"
   }
 
   # Whether word is one of the words of list.
   function among(word, list) { return index(" " list " ", " " word " ") > 0 }
 
+  # The folder of a path below its first `levels` names.
+  function room(path, levels, names, n, i, found) {
+    n = split(path, names, "/")
+    found = names[levels + 1]
+    for (i = levels + 2; i < n; i++) found = found "/" names[i]
+    return n > levels + 1 ? found : ""
+  }
+
   function refuse(why) {
     printf "%s:%d: %s: %s\n", FILENAME, FNR, why, $0
     violations++
   }
 
+  function check_service(included) {
+    if (!(room(FILENAME, 1) in may)) return refuse("a folder that is no room")
+    if (included !~ /^service\//) return
+    stem = substr(included, 9); sub(/\.h$/, "", stem)
+    if (among(stem, values) && among("storage", may[room(FILENAME, 1)])) return
+    if (!among(room(included, 1), may[room(FILENAME, 1)]))
+      refuse("service/" room(FILENAME, 1) " must not know service/" room(included, 1))
+  }
+
   /^[ \t]*#[ \t]*include[ \t]*["<]/ {
     split($0, quoted, /["<>]/)
-    split(quoted[2], to, "/")
+    included = quoted[2]
+    split(included, to, "/")
     split(FILENAME, from, "/")
     in_service = from[1] == "service"
     in_storage = in_service && from[2] == "storage"
+    in_postgres = from[1] == "client" && from[2] == "postgres"
 
-    if (quoted[2] ~ /^\.\.?\//) refuse("includes start at the root of the repository")
+    if (included ~ /^\.\.?\//) refuse("includes start at the root of the repository")
     if (to[1] == "tests") refuse("no product code knows the tests")
     if (in_service && among(to[1], "client deploy")) refuse("the service does not know its users")
-    shared = from[1] == "client" && among(quoted[2], shared_with[from[2]])
-    folder = from[1] "/" from[2] (from[2] == "postgres" ? "/" from[3] : "")
-    if (among(folder, programs) && among(to[2], for_programs)) shared = 1
+    if (in_service) check_service(included)
+
+    folder = from[1] "/" from[2] (in_postgres ? "/" from[3] : "")
+    shared = from[1] == "client" && among(included, shared_with[from[2]])
+    if (among(folder, programs) && among(to[2], "log process")) shared = 1
     if (!in_service && to[1] == "service" && !shared) refuse("users know the service by its protos only")
-    if (in_service && !(from[2] in may)) refuse("a folder that is no layer")
-    else if (in_service && among(from[2], for_programs) && quoted[2] == "service/core/mutex.h") {}
-    else if (in_service && to[1] == "service" && !among(to[2], may[from[2]]))
-      refuse("service/" from[2] " must not know service/" to[2])
-    in_postgres = from[1] == "client" && from[2] == "postgres"
-    if (in_postgres && to[1] == "client" && to[2] == "postgres" && !among(to[3], postgres_may[from[3]]))
-      refuse("client/postgres/" from[3] " must not know client/postgres/" to[3])
-    if (!in_postgres && (quoted[2] == "libpq-fe.h" || to[1] == "client" && to[2] == "postgres"))
+
+    if (in_postgres && to[1] == "client" && to[2] == "postgres" && !among(room(included, 2), may_p[room(FILENAME, 2)]))
+      refuse("client/postgres/" room(FILENAME, 2) " must not know client/postgres/" room(included, 2))
+    if (!in_postgres && (included == "libpq-fe.h" || to[1] == "client" && to[2] == "postgres"))
       refuse("PostgreSQL is known to client/postgres only")
     if (in_service && !in_storage && to[1] == "leveldb") refuse("LevelDB is known to service/storage only")
-    if (!in_storage && quoted[2] ~ /^ttl\/storage\//) refuse("what is on disk is known to service/storage only")
+    if (!in_storage && included ~ /^ttl\/storage\//) refuse("what is on disk is known to service/storage only")
   }
 
   END { exit violations > 0 }
 '
+
+# Of each file and what it includes, both without their endings.
+includes() {
+  sources | xargs --no-run-if-empty awk '/^#include "(service|client|deploy)\// {
+    split($0, quoted, "\""); from = FILENAME; to = quoted[2]
+    sub(/\.(h|cc)$/, "", from); sub(/\.h$/, "", to)
+    if (from != to) print from, to
+  }'
+}
+if ! rings=$(includes | tsort 2>&1 >/dev/null); then
+  printf 'includes run in a ring:\n%s\n' "$rings"
+  exit 1
+fi

@@ -23,52 +23,100 @@ expect() {
   fi
 }
 
-expect pass service/core/a.cc '"service/core/b.h"'
+# expect_ring pass|fail INCLUDES...: what it says of a.cc and b.cc, whose includes are given as FILE:INCLUDE.
+expect_ring() {
+  local expected=$1 actual=pass pair
+  shift
+  rm -rf "${tree:?}"/*
+  mkdir -p "$tree/service/core" "$tree/client" "$tree/deploy"
+  for pair in "$@"; do
+    printf '#include "service/core/%s"\n' "${pair#*:}" >>"$tree/service/core/${pair%%:*}"
+  done
+  "$check" "$tree" >/dev/null || actual=fail
+  if [[ $actual == "$expected" ]]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: ring of $*: expected $expected, got $actual"
+  fi
+}
+
+expect pass service/base/a.cc '"service/base/b.h"'
+expect fail service/base/a.cc '"service/core/b.h"'
+expect fail service/base/a.cc '"service/log/b.h"'
+expect pass service/log/a.cc '"service/base/b.h"'
+expect fail service/log/a.cc '"service/process/b.h"'
+expect pass service/process/a.cc '"service/log/b.h"'
+expect fail service/process/a.cc '"service/core/b.h"'
+expect pass service/yaml/a.cc '"service/core/b.h"'
+expect fail service/core/a.cc '"service/yaml/b.h"'
+expect pass service/core/a.cc '"service/base/b.h"'
+expect pass service/core/a.cc '"service/core/state/b.h"'
 expect pass service/core/a.cc '"ttl/v1/item.pb.h"'
 expect fail service/core/a.cc '"service/storage/b.h"'
 expect fail service/core/a.h '"service/server/b.h"'
 expect fail service/core/a.cc '"ttl/storage/v1/record.pb.h"'
 
-expect pass service/storage/a.cc '"service/core/b.h"'
+expect pass service/storage/a.cc '"service/storage/upkeep/b.h"'
 expect pass service/storage/a.cc '"leveldb/db.h"'
-expect pass service/storage/a.cc '"ttl/storage/v1/record.pb.h"'
+expect pass service/storage/format/a.cc '"ttl/storage/v1/record.pb.h"'
+expect fail service/storage/format/a.cc '"service/storage/engine/b.h"'
+expect fail service/storage/engine/a.cc '"service/storage/commit/b.h"'
+expect fail service/storage/commit/a.cc '"service/storage/upkeep/b.h"'
+expect fail service/storage/commit/a.cc '"service/storage/storage.h"'
+expect fail service/storage/upkeep/a.cc '"service/storage/storage.h"'
 expect fail service/storage/a.cc '"service/expiry/b.h"'
-expect fail service/storage/a.cc '"service/rpc/b.h"'
+expect fail service/storage/a.cc '"service/rpc/services/b.h"'
+expect fail service/storage/a.cc '"service/transport/b.h"'
 
-expect pass service/expiry/a.cc '"service/storage/b.h"'
-expect fail service/expiry/a.cc '"service/rpc/b.h"'
-expect fail service/expiry/a.cc '"service/server/b.h"'
-expect fail service/expiry/a.cc '<leveldb/db.h>'
+expect fail service/transport/connections/a.cc '"service/transport/calls/b.h"'
+expect fail service/transport/access/a.cc '"service/transport/calls/b.h"'
+expect pass service/transport/calls/a.cc '"service/transport/access/b.h"'
+expect fail service/transport/calls/a.cc '"service/transport/b.h"'
+expect fail service/transport/a.cc '"service/core/b.h"'
+expect fail service/transport/calls/a.cc '"service/rpc/services/b.h"'
 
-expect pass service/rpc/a.cc '"service/storage/b.h"'
-expect fail service/rpc/a.cc '"service/expiry/b.h"'
-expect fail service/rpc/a.cc '"leveldb/slice.h"'
+expect pass service/expiry/sweep/a.cc '"service/storage/b.h"'
+expect pass service/expiry/sweep/a.cc '"service/storage/engine/storage_options.h"'
+expect fail service/expiry/sweep/a.cc '"service/storage/engine/database.h"'
+expect fail service/expiry/store/a.cc '"service/expiry/sweep/b.h"'
+expect fail service/expiry/pace/a.cc '"service/expiry/store/b.h"'
+expect fail service/expiry/sweep/a.cc '"service/rpc/status/b.h"'
+expect fail service/expiry/sweep/a.cc '"service/server/b.h"'
+expect fail service/expiry/sweep/a.cc '<leveldb/db.h>'
 
-expect pass service/server/a.cc '"service/rpc/b.h"'
-expect pass service/server/a.cc '"service/expiry/b.h"'
+expect pass service/rpc/services/a.cc '"service/storage/b.h"'
+expect pass service/rpc/services/a.cc '"service/rpc/status/b.h"'
+expect fail service/rpc/status/a.cc '"service/rpc/services/b.h"'
+expect fail service/rpc/mapping/a.cc '"service/rpc/status/b.h"'
+expect fail service/rpc/checks/a.cc '"service/rpc/mapping/b.h"'
+expect fail service/rpc/services/a.cc '"service/expiry/sweep/b.h"'
+expect fail service/rpc/services/a.cc '"leveldb/slice.h"'
+
+expect pass service/server/a.cc '"service/rpc/services/b.h"'
+expect pass service/server/a.cc '"service/expiry/sweep/b.h"'
+expect fail service/server/config/a.cc '"service/server/b.h"'
+expect fail service/server/metrics/a.cc '"service/server/b.h"'
 expect fail service/server/a.cc '"client/cpp/ttl_client.h"'
 expect fail service/server/a.cc '"tests/testing/fake_clock.h"'
 expect fail service/server/a.cc '"../core/b.h"'
 expect fail service/helpers/a.cc '"service/core/b.h"'
+expect fail service/core/helpers/a.cc '"service/core/b.h"'
 
-expect pass service/log/a.cc '"service/core/mutex.h"'
-expect fail service/log/a.cc '"service/core/b.h"'
-expect fail service/log/a.cc '"service/process/b.h"'
-expect pass service/process/a.cc '"service/log/b.h"'
-expect fail service/process/a.cc '"service/server/b.h"'
-expect pass service/server/a.cc '"service/process/b.h"'
-expect fail service/expiry/a.cc '"service/log/b.h"'
-expect pass client/examples/document_store/a.cc '"service/log/b.h"'
-expect pass client/postgres/program/a.cc '"service/process/b.h"'
-expect fail client/postgres/capture/a.cc '"service/log/b.h"'
-expect fail client/postgres/program/a.cc '"service/core/b.h"'
-expect fail client/cpp/a.cc '"service/log/b.h"'
+expect_ring pass a.cc:a.h a.cc:b.h b.cc:b.h
+expect_ring fail a.h:b.h b.h:a.h
+expect_ring fail a.cc:b.h b.cc:a.h
+expect_ring fail a.h:b.h b.cc:c.h c.h:a.h
 
 expect pass client/postgres/capture/a.cc '"client/postgres/row/b.h"'
 expect pass client/postgres/row/a.cc '"service/core/ttl_rules.h"'
 expect pass client/postgres/sql/a.h '<libpq-fe.h>'
 expect fail client/postgres/sql/a.cc '"client/postgres/row/b.h"'
+expect fail client/postgres/sql/connect/a.cc '"client/postgres/sql/check/b.h"'
+expect fail client/postgres/capture/stream/a.cc '"client/postgres/capture/tables/b.h"'
 expect fail client/postgres/capture/a.cc '"client/postgres/store/b.h"'
+expect pass client/postgres/program/a.cc '"service/process/b.h"'
+expect fail client/postgres/store/a.cc '"service/process/b.h"'
 expect fail client/cpp/a.cc '<libpq-fe.h>'
 expect fail client/cpp/a.cc '"client/postgres/row/b.h"'
 expect fail service/server/a.cc '<libpq-fe.h>'
@@ -76,15 +124,15 @@ expect fail service/server/a.cc '<libpq-fe.h>'
 expect pass client/cpp/a.cc '"ttl/v1/item_service.grpc.pb.h"'
 expect pass client/examples/a.cc '"client/cpp/ttl_client.h"'
 expect pass client/examples/a.cc '"leveldb/db.h"'
-expect fail client/cpp/a.cc '"service/core/status_macros.h"'
+expect fail client/cpp/a.cc '"service/base/status_macros.h"'
 expect pass client/cpp/a.cc '"service/core/ttl_rules.h"'
 expect fail client/cpp/a.cc '"service/core/ttl_rules.cc"'
 expect fail client/cpp/a.cc '"service/storage/ttl_rules.h"'
 expect fail client/examples/a.cc '"service/core/ttl_rules.h"'
-expect pass client/ttlctl/a.cc '"service/core/container_entries.h"'
+expect pass client/ttlctl/a.cc '"service/yaml/container_entries.h"'
 expect fail client/ttlctl/a.cc '"service/core/ttl_rules.h"'
-expect fail client/cpp/a.cc '"service/core/container_entries.h"'
-expect fail client/ttlctl/a.cc '"service/server/containers_file.h"'
+expect fail client/cpp/a.cc '"service/yaml/container_entries.h"'
+expect fail client/ttlctl/a.cc '"service/server/config/containers_file.h"'
 expect fail client/ttlctl/a.cc '"ttl/storage/v1/record.pb.h"'
 expect fail client/cpp/a.h '"tests/testing/b.h"'
 expect pass deploy/quickstart/a.cc '"client/cpp/ttl_client.h"'

@@ -18,7 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "service/core/mutex.h"
+#include "service/base/mutex.h"
 #include "tests/testing/sweep_harness.h"
 
 namespace ttl {

@@ -1,6 +1,6 @@
 // The access file (YAML): nobody without a name, or without a role, gets in.
 
-#include "service/server/access_file.h"
+#include "service/server/config/access_file.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

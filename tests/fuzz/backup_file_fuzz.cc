@@ -4,9 +4,9 @@
 #include <sstream>
 #include <string>
 
-#include "service/storage/backup.h"
-#include "service/storage/backup_crc.h"
-#include "service/storage/backup_file.h"
+#include "service/storage/upkeep/backup.h"
+#include "service/storage/upkeep/backup_crc.h"
+#include "service/storage/upkeep/backup_file.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace ttl {

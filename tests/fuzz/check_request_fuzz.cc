@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "client/ttlctl/key_text.h"
-#include "service/rpc/check_request.h"
+#include "client/ttlctl/input/key_text.h"
+#include "service/rpc/checks/check_request.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "ttl/v1/item_service.pb.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "service/server/config.h"
+#include "service/server/config/config.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace ttl {

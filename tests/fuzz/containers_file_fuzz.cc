@@ -1,7 +1,7 @@
 // The containers file (YAML): what is accepted can be stored, and no file ends the
 // program.
 
-#include "service/core/container_entries.h"
+#include "service/yaml/container_entries.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

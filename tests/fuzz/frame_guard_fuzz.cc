@@ -1,6 +1,6 @@
 // What a client of HTTP/2 sends, as far as its limits are judged.
 
-#include "service/transport/frame_guard.h"
+#include "service/transport/connections/frame_guard.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace ttl {

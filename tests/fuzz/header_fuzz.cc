@@ -5,8 +5,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "service/rpc/trace_parent.h"
-#include "service/server/scrape_request.h"
+#include "service/server/metrics/scrape_request.h"
+#include "service/transport/access/trace_parent.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace ttl {

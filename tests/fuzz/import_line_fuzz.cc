@@ -1,7 +1,7 @@
 // Lines of an import (JSON), and the text form of keys on the command line.
 
-#include "client/ttlctl/import_line.h"
-#include "client/ttlctl/key_text.h"
+#include "client/ttlctl/input/import_line.h"
+#include "client/ttlctl/input/key_text.h"
 #include "service/core/item.h"
 #include "tests/fuzz/fuzz_input.h"
 

@@ -1,7 +1,7 @@
 // Keys of the database: a key that can be read is written again as it was, and two items
 // never share one.
 
-#include "service/storage/key_codec.h"
+#include "service/storage/format/key_codec.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace ttl {

@@ -1,7 +1,7 @@
 // Page tokens, which clients send back: one that is accepted names one position, and no
 // token is accepted by another kind of list.
 
-#include "service/rpc/page_token.h"
+#include "service/rpc/mapping/page_token.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace ttl {

@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "client/postgres/capture/pgoutput.h"
+#include "client/postgres/capture/stream/pgoutput.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace ttl::postgres {

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "service/core/ttl_rules.h"
-#include "service/storage/record_codec.h"
+#include "service/storage/format/record_codec.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace ttl {

@@ -2,7 +2,7 @@
 // judged.
 
 #include "absl/time/time.h"
-#include "service/rpc/request_validation.h"
+#include "service/rpc/mapping/request_validation.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "ttl/v1/item_service.pb.h"
 

@@ -17,7 +17,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "service/server/metric_catalog.h"
+#include "service/server/metrics/metric_catalog.h"
 #include "tests/integration/sidecar_calls.h"
 #include "tests/testing/fake_primary_store.h"
 #include "tests/testing/rpc_matchers.h"

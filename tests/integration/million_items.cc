@@ -18,7 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "tests/integration/sure_excess.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/delete_counter_proxy.h"

@@ -22,7 +22,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "service/core/mutex.h"
+#include "service/base/mutex.h"
 #include "tests/integration/raw_http2.h"
 #include "tests/integration/sidecar_calls.h"
 #include "tests/testing/channel.h"

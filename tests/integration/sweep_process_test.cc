@@ -16,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/cpp/ttl_client.h"
-#include "service/core/mutex.h"
+#include "service/base/mutex.h"
 #include "tests/integration/sidecar_calls.h"
 #include "tests/testing/fake_primary_store.h"
 #include "tests/testing/retry_info_status.h"

@@ -1,4 +1,4 @@
-#include "client/postgres/sql/array_text.h"
+#include "client/postgres/sql/connect/array_text.h"
 
 #include <gtest/gtest.h>
 

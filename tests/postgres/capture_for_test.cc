@@ -11,8 +11,8 @@
 #include "absl/strings/str_join.h"
 #include "client/cpp/client_channel.h"
 #include "client/postgres/row/lsn.h"
-#include "client/postgres/sql/catalog.h"
-#include "client/postgres/sql/installation.h"
+#include "client/postgres/sql/check/catalog.h"
+#include "client/postgres/sql/install/installation.h"
 #include "tests/testing/wait.h"
 
 namespace ttl::postgres {

@@ -12,7 +12,7 @@
 #include "client/postgres/capture/capture.h"
 #include "client/postgres/config/config.h"
 #include "client/postgres/row/visible_position.h"
-#include "client/postgres/sql/connection.h"
+#include "client/postgres/sql/connect/connection.h"
 #include "client/postgres/sql/table_definition.h"
 #include "grpcpp/channel.h"
 #include "tests/testing/postgres_server.h"

@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "client/postgres/capture/replication_stream.h"
-#include "client/postgres/capture/scan_display.h"
-#include "client/postgres/capture/table_catalog.h"
+#include "client/postgres/capture/stream/replication_stream.h"
+#include "client/postgres/capture/tables/scan_display.h"
+#include "client/postgres/capture/tables/table_catalog.h"
 
 namespace ttl::postgres {
 namespace {

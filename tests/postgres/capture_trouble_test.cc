@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/postgres/capture/patient_query.h"
-#include "client/postgres/capture/replication_stream.h"
+#include "client/postgres/capture/stream/patient_query.h"
+#include "client/postgres/capture/stream/replication_stream.h"
 #include "tests/postgres/capture_fixture.h"
 #include "tests/postgres/capture_process_fixture.h"
 #include "tests/testing/wait.h"

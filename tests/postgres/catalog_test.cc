@@ -1,4 +1,4 @@
-#include "client/postgres/sql/catalog.h"
+#include "client/postgres/sql/check/catalog.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "client/postgres/sql/connection.h"
+#include "client/postgres/sql/connect/connection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "client/postgres/sql/quoting.h"
+#include "client/postgres/sql/connect/quoting.h"
 #include "tests/testing/postgres_server.h"
 
 namespace ttl::postgres {

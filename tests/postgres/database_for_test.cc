@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/postgres/sql/installation.h"
+#include "client/postgres/sql/install/installation.h"
 #include "tests/testing/process.h"
 #include "tests/testing/temp_dir.h"
 

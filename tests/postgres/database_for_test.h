@@ -8,9 +8,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "client/postgres/config/config.h"
-#include "client/postgres/sql/catalog.h"
-#include "client/postgres/sql/connection.h"
-#include "client/postgres/sql/query_result.h"
+#include "client/postgres/sql/check/catalog.h"
+#include "client/postgres/sql/connect/connection.h"
+#include "client/postgres/sql/connect/query_result.h"
 #include "client/postgres/sql/table_definition.h"
 #include "tests/testing/postgres_server.h"
 

@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/cpp/proto_time.h"
-#include "client/postgres/sql/quoting.h"
-#include "client/postgres/store/delete_pause.h"
-#include "client/postgres/store/delete_sql.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/store/deletes/delete_pause.h"
+#include "client/postgres/store/deletes/delete_sql.h"
 #include "tests/postgres/store_for_test.h"
 
 namespace ttl::postgres {

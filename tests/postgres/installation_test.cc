@@ -1,4 +1,4 @@
-#include "client/postgres/sql/installation.h"
+#include "client/postgres/sql/install/installation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "client/postgres/capture/pgoutput.h"
+#include "client/postgres/capture/stream/pgoutput.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

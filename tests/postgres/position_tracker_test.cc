@@ -1,4 +1,4 @@
-#include "client/postgres/capture/position_tracker.h"
+#include "client/postgres/capture/stream/position_tracker.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

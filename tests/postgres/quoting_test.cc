@@ -1,4 +1,4 @@
-#include "client/postgres/sql/quoting.h"
+#include "client/postgres/sql/connect/quoting.h"
 
 #include <gtest/gtest.h>
 

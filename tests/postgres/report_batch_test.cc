@@ -1,4 +1,4 @@
-#include "client/postgres/capture/report_batch.h"
+#include "client/postgres/capture/reports/report_batch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

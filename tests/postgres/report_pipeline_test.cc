@@ -1,4 +1,4 @@
-#include "client/postgres/capture/report_pipeline.h"
+#include "client/postgres/capture/reports/report_pipeline.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/channel.h>

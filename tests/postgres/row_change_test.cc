@@ -1,4 +1,4 @@
-#include "client/postgres/capture/row_change.h"
+#include "client/postgres/capture/stream/row_change.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/postgres/capture/relation_map.h"
+#include "client/postgres/capture/stream/relation_map.h"
 
 namespace ttl::postgres {
 namespace {

@@ -1,8 +1,8 @@
-#include "client/postgres/sql/sql_status.h"
+#include "client/postgres/sql/connect/sql_status.h"
 
 #include <gtest/gtest.h>
 
-#include "client/postgres/sql/connection.h"
+#include "client/postgres/sql/connect/connection.h"
 
 namespace ttl::postgres {
 namespace {

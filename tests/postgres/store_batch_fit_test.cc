@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "client/postgres/store/batch_fit.h"
+#include "client/postgres/store/deletes/batch_fit.h"
 
 namespace ttl::postgres {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "client/postgres/store/delete_pause.h"
+#include "client/postgres/store/deletes/delete_pause.h"
 
 namespace ttl::postgres {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/strings/substitute.h"
 #include "absl/time/clock.h"
 #include "client/cpp/proto_time.h"
-#include "client/postgres/sql/quoting.h"
+#include "client/postgres/sql/connect/quoting.h"
 
 namespace ttl::postgres {
 

@@ -1,4 +1,4 @@
-#include "client/postgres/capture/unseen_transactions.h"
+#include "client/postgres/capture/stream/unseen_transactions.h"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
-#include "client/postgres/sql/installation.h"
+#include "client/postgres/sql/install/installation.h"
 #include "service/core/ttl_rules.h"
 #include "tests/postgres/database_for_test.h"
 #include "tests/testing/wait.h"

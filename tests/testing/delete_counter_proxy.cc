@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "service/core/mutex.h"
+#include "service/base/mutex.h"
 
 namespace ttl {
 

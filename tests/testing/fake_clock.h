@@ -7,8 +7,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
+#include "service/base/mutex.h"
 #include "service/core/clock.h"
-#include "service/core/mutex.h"
 
 namespace ttl {
 

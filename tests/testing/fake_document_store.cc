@@ -11,7 +11,7 @@
 
 #include "absl/time/time.h"
 #include "documentstore/v1/document_service.grpc.pb.h"
-#include "service/core/mutex.h"
+#include "service/base/mutex.h"
 
 namespace ttl {
 namespace {

@@ -15,8 +15,8 @@
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
 #include "grpcpp/support/status.h"
+#include "service/base/mutex.h"
 #include "service/core/item.h"
-#include "service/core/mutex.h"
 #include "tests/testing/temp_dir.h"
 #include "ttl/v1/primary_store_service.grpc.pb.h"
 

@@ -12,7 +12,7 @@
 #include "google/protobuf/message.h"
 #include "grpcpp/server.h"
 #include "grpcpp/support/status.h"
-#include "service/core/mutex.h"
+#include "service/base/mutex.h"
 #include "tests/testing/temp_dir.h"
 
 namespace ttl {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "service/core/mutex.h"
+#include "service/base/mutex.h"
 #include "tests/testing/temp_dir.h"
 #include "ttl/v1/container_service.grpc.pb.h"
 

@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "client/postgres/sql/connection.h"
-#include "client/postgres/sql/query_result.h"
+#include "client/postgres/sql/connect/connection.h"
+#include "client/postgres/sql/connect/query_result.h"
 #include "tests/testing/process.h"
 #include "tests/testing/temp_dir.h"
 

@@ -15,26 +15,27 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "service/core/delete_limit.h"
+#include "service/base/wake_signal.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/reconciliation_board.h"
-#include "service/core/store_trust.h"
-#include "service/core/sweep_board.h"
-#include "service/core/usage_ledger.h"
-#include "service/core/wake_signal.h"
-#include "service/rpc/byte_service.h"
-#include "service/rpc/call_counters.h"
-#include "service/rpc/call_queue.h"
-#include "service/rpc/call_worker.h"
-#include "service/rpc/check_counters.h"
-#include "service/rpc/container_service.h"
-#include "service/rpc/expiry_service.h"
-#include "service/rpc/item_calls.h"
-#include "service/rpc/item_service.h"
-#include "service/rpc/maintenance_service.h"
-#include "service/rpc/method_table.h"
-#include "service/rpc/rpc_service.h"
-#include "service/rpc/server_access.h"
+#include "service/core/state/delete_limit.h"
+#include "service/core/state/reconciliation_board.h"
+#include "service/core/state/store_trust.h"
+#include "service/core/state/sweep_board.h"
+#include "service/core/state/usage_ledger.h"
+#include "service/rpc/checks/check_counters.h"
+#include "service/rpc/services/container_service.h"
+#include "service/rpc/services/expiry_service.h"
+#include "service/rpc/services/item_calls.h"
+#include "service/rpc/services/item_service.h"
+#include "service/rpc/services/maintenance_service.h"
+#include "service/rpc/services/method_roles.h"
+#include "service/transport/access/server_access.h"
+#include "service/transport/calls/byte_service.h"
+#include "service/transport/calls/call_counters.h"
+#include "service/transport/calls/call_queue.h"
+#include "service/transport/calls/call_worker.h"
+#include "service/transport/calls/method_table.h"
+#include "service/transport/calls/rpc_service.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/storage_for_test.h"
 #include "tests/testing/temp_dir.h"
@@ -129,7 +130,9 @@ class RpcSidecar {
   const IdentityRoles identities_;
   AccessCounters access_counters_;
   const ServerAccess access_{
-      {.address = "test", .roles = options_.roles}, identities_, access_counters_};
+      {.address = "test", .roles = options_.roles, .roles_of_method = RolesOfMethod},
+      identities_,
+      access_counters_};
   std::atomic<int> clocks_accepted_ = 0;
   std::atomic<int> changes_ = 0;
   std::unique_ptr<DeleteLimit> limit_;

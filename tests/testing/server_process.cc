@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/wait.h"
 

@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/postgres/capture/capture_session.h"
-#include "client/postgres/capture/patient_query.h"
-#include "client/postgres/capture/slot_keeper.h"
-#include "client/postgres/sql/connection.h"
+#include "client/postgres/capture/stream/patient_query.h"
+#include "client/postgres/capture/stream/slot_keeper.h"
+#include "client/postgres/sql/connect/connection.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {

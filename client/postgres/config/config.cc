@@ -15,8 +15,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "client/postgres/config/yaml_reader.h"
-#include "service/core/small_file.h"
-#include "service/core/yaml_document.h"
+#include "service/base/small_file.h"
+#include "service/yaml/yaml_document.h"
 
 namespace ttl::postgres {
 namespace {

@@ -17,7 +17,7 @@
 #include "client/postgres/config/config.h"
 #include "client/postgres/load/load_judge.h"
 #include "client/postgres/load/usage_meter.h"
-#include "client/postgres/sql/connection_pool.h"
+#include "client/postgres/sql/connect/connection_pool.h"
 #include "client/postgres/sql/table_definition.h"
 
 namespace ttl::postgres {

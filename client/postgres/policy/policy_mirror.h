@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "client/postgres/config/config.h"
 #include "client/postgres/policy/watched_policies.h"
-#include "client/postgres/sql/connection.h"
+#include "client/postgres/sql/connect/connection.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/support/status.h"
 

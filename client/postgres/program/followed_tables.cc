@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/postgres/sql/installation.h"
+#include "client/postgres/sql/install/installation.h"
 
 namespace ttl::postgres {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "client/postgres/config/config.h"
-#include "client/postgres/sql/catalog.h"
-#include "client/postgres/sql/connection.h"
+#include "client/postgres/sql/check/catalog.h"
+#include "client/postgres/sql/connect/connection.h"
 #include "client/postgres/sql/table_definition.h"
 
 namespace ttl::postgres {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "client/postgres/program/database_check.h"
-#include "client/postgres/sql/installation.h"
+#include "client/postgres/sql/install/installation.h"
 
 namespace ttl::postgres {
 namespace {

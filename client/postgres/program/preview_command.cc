@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/postgres/program/database_check.h"
 #include "client/postgres/sql/check/times_check.h"
-#include "client/postgres/sql/quoting.h"
+#include "client/postgres/sql/connect/quoting.h"
 #include "service/core/ttl_rules.h"
 
 namespace ttl::postgres {

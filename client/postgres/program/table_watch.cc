@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/postgres/sql/catalog.h"
-#include "client/postgres/sql/connection.h"
+#include "client/postgres/sql/check/catalog.h"
+#include "client/postgres/sql/connect/connection.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {

@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "client/postgres/config/config.h"
 #include "client/postgres/program/followed_tables.h"
-#include "client/postgres/sql/connection_pool.h"
+#include "client/postgres/sql/connect/connection_pool.h"
 
 namespace ttl::postgres {
 

@@ -5,7 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/postgres/row/visible_position.h"
-#include "client/postgres/sql/query_result.h"
+#include "client/postgres/sql/connect/query_result.h"
 
 namespace ttl::postgres {
 

@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/postgres/sql/quoting.h"
+#include "client/postgres/sql/connect/quoting.h"
 
 namespace ttl::postgres {
 namespace {

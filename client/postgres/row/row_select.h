@@ -9,8 +9,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "client/postgres/row/row_item.h"
-#include "client/postgres/sql/connection.h"
-#include "client/postgres/sql/query_result.h"
+#include "client/postgres/sql/connect/connection.h"
+#include "client/postgres/sql/connect/query_result.h"
 #include "client/postgres/sql/table_definition.h"
 
 namespace ttl::postgres {

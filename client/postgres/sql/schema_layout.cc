@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/postgres/sql/installed_objects.h"
-#include "client/postgres/sql/quoting.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/visibility.h"
 
 namespace ttl::postgres {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/postgres/sql/connection.h"
+#include "client/postgres/sql/connect/connection.h"
 #include "client/postgres/sql/key_type.h"
 
 namespace ttl::postgres {

@@ -1,7 +1,7 @@
 #include "client/postgres/sql/visibility.h"
 
 #include "absl/strings/str_cat.h"
-#include "client/postgres/sql/quoting.h"
+#include "client/postgres/sql/connect/quoting.h"
 
 namespace ttl::postgres {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "client/postgres/sql/connection.h"
+#include "client/postgres/sql/connect/connection.h"
 #include "ttl/v1/primary_store_service.pb.h"
 
 // Rows that are asked for and not there. The application may have deleted them a moment ago, all

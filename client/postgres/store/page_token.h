@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "client/postgres/sql/connection.h"
+#include "client/postgres/sql/connect/connection.h"
 
 namespace ttl::postgres {
 

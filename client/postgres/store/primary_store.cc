@@ -11,8 +11,8 @@
 #include "absl/strings/substitute.h"
 #include "absl/time/clock.h"
 #include "client/cpp/proto_time.h"
-#include "client/postgres/store/delete_pause.h"
-#include "client/postgres/store/delete_run.h"
+#include "client/postgres/store/deletes/delete_pause.h"
+#include "client/postgres/store/deletes/delete_run.h"
 #include "client/postgres/store/missing_rows.h"
 #include "client/postgres/store/table_scan.h"
 

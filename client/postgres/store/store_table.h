@@ -5,7 +5,7 @@
 
 #include "client/postgres/row/row_select.h"
 #include "client/postgres/sql/table_definition.h"
-#include "client/postgres/store/delete_sql.h"
+#include "client/postgres/store/deletes/delete_sql.h"
 
 namespace ttl::postgres {
 

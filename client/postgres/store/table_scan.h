@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/postgres/row/visible_position.h"
-#include "client/postgres/sql/connection.h"
-#include "client/postgres/sql/query_result.h"
+#include "client/postgres/sql/connect/connection.h"
+#include "client/postgres/sql/connect/query_result.h"
 #include "client/postgres/store/store_table.h"
 #include "ttl/v1/primary_store_service.pb.h"
 

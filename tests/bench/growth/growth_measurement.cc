@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "tests/bench/speed/bench_processes.h"
 #include "tests/bench/speed/load_requests.h"
 #include "tests/bench/speed/process_usage.h"

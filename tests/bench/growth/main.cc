@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "tests/bench/growth/growth_measurement.h"
 #include "tests/bench/growth/growth_report.h"
 

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "tests/bench/raw/queued_reports.h"
 #include "tests/bench/raw/raw_database.h"
 

@@ -7,9 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "service/core/mutex.h"
-#include "service/core/status_macros.h"
-#include "service/storage/done.h"
+#include "service/base/done.h"
+#include "service/base/mutex.h"
+#include "service/base/status_macros.h"
 #include "service/storage/storage.h"
 #include "tests/bench/speed/item_names.h"
 #include "tests/bench/speed/window_meter.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "service/core/status_macros.h"
-#include "service/storage/key_codec.h"
-#include "service/storage/record_codec.h"
+#include "service/base/status_macros.h"
+#include "service/storage/format/key_codec.h"
+#include "service/storage/format/record_codec.h"
 #include "tests/bench/speed/item_names.h"
 #include "tests/bench/speed/process_usage.h"
 #include "tests/bench/speed/window_meter.h"
@@ -28,7 +28,7 @@ absl::Status ToStatus(const leveldb::Status& status) {
   return status.ok() ? absl::OkStatus() : absl::InternalError(status.ToString());
 }
 
-// The same as in service/storage/database.cc.
+// The same as in service/storage/engine/database.cc.
 leveldb::ReadOptions Checked() {
   leveldb::ReadOptions options;
   options.verify_checksums = true;

@@ -16,7 +16,7 @@
 
 namespace ttl::bench {
 
-// What LevelDB is tuned by. The defaults are those of service/storage/database.cc.
+// What LevelDB is tuned by. The defaults are those of service/storage/engine/database.cc.
 struct RawOptions {
   int write_buffer_mib = 16;
   int max_file_mib = 16;

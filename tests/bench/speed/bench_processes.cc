@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "tests/testing/process.h"
 
 namespace ttl::bench {

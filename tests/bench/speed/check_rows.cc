@@ -1,7 +1,7 @@
 #include <memory>
 #include <optional>
 
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "tests/bench/speed/bench_processes.h"
 #include "tests/bench/speed/redis_load.h"
 #include "tests/bench/speed/rows.h"

@@ -11,7 +11,7 @@
 #include "absl/time/clock.h"
 #include "absl/types/span.h"
 #include "client/cpp/local_evaluator.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "tests/bench/client_checks.h"
 #include "tests/bench/speed/bench_processes.h"
 #include "tests/bench/speed/rows.h"

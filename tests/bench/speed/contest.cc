@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "tests/bench/speed/bench_processes.h"
 #include "tests/bench/speed/rows.h"
 #include "tests/testing/temp_dir.h"

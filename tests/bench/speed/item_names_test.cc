@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "service/storage/key_codec.h"
+#include "service/storage/format/key_codec.h"
 
 namespace ttl::bench {
 namespace {

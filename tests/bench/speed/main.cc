@@ -17,7 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "tests/bench/speed/rows.h"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::bench {
 namespace {

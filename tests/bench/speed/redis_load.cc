@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "tests/bench/speed/item_names.h"
 #include "tests/bench/speed/load_requests.h"
 #include "tests/bench/speed/pipe_connections.h"

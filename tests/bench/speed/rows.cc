@@ -1,6 +1,6 @@
 #include "tests/bench/speed/rows.h"
 
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::bench {
 namespace {

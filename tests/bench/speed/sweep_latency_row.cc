@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "tests/bench/speed/bench_processes.h"
 #include "tests/bench/speed/load_requests.h"
 #include "tests/bench/speed/open_loop.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "service/core/status_macros.h"
+#include "service/base/status_macros.h"
 #include "tests/bench/speed/bench_processes.h"
 #include "tests/bench/speed/redis_load.h"
 #include "tests/bench/speed/rows.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "client/ttlctl/import_line.h"
+#include "client/ttlctl/input/import_line.h"
 
 namespace ttl {
 namespace {

@@ -1,4 +1,4 @@
-#include "client/cpp/shared_checks.h"
+#include "client/cpp/checks/shared_checks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cpp/ttl_client.h"
-#include "service/core/mutex.h"
+#include "service/base/mutex.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/fake_item_service.h"
 #include "tests/testing/fake_sidecar.h"

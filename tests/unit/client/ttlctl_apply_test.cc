@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/ttlctl/container_change.h"
+#include "client/ttlctl/input/container_change.h"
 #include "client/ttlctl/ttlctl.h"
 #include "nlohmann/json.hpp"
-#include "service/core/container_entries.h"
+#include "service/yaml/container_entries.h"
 #include "tests/testing/fake_sidecar.h"
 #include "tests/testing/temp_dir.h"
 #include "ttl/v1/container_service.pb.h"

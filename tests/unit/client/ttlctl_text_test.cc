@@ -7,17 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "client/ttlctl/container_status_text.h"
-#include "client/ttlctl/container_text.h"
-#include "client/ttlctl/count_text.h"
-#include "client/ttlctl/format.h"
-#include "client/ttlctl/hold_text.h"
-#include "client/ttlctl/import_line.h"
-#include "client/ttlctl/item_text.h"
-#include "client/ttlctl/key_text.h"
-#include "client/ttlctl/preview_text.h"
-#include "client/ttlctl/status_text.h"
-#include "client/ttlctl/table.h"
+#include "client/ttlctl/input/import_line.h"
+#include "client/ttlctl/input/key_text.h"
+#include "client/ttlctl/text/container_status_text.h"
+#include "client/ttlctl/text/container_text.h"
+#include "client/ttlctl/text/count_text.h"
+#include "client/ttlctl/text/format.h"
+#include "client/ttlctl/text/hold_text.h"
+#include "client/ttlctl/text/item_text.h"
+#include "client/ttlctl/text/preview_text.h"
+#include "client/ttlctl/text/status_text.h"
+#include "client/ttlctl/text/table.h"
 
 namespace ttl {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
-#include "service/core/mutex.h"
+#include "service/base/mutex.h"
 #include "tests/testing/wait.h"
 
 namespace ttl {

@@ -1,4 +1,4 @@
-#include "service/core/container_entries.h"
+#include "service/yaml/container_entries.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

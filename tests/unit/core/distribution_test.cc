@@ -1,4 +1,4 @@
-#include "service/core/distribution.h"
+#include "service/base/distribution.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "service/core/lateness_histogram.h"
+#include "service/core/state/lateness_histogram.h"
 
 #include <numeric>
 

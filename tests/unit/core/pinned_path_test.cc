@@ -1,4 +1,4 @@
-#include "service/core/pinned_path.h"
+#include "service/base/pinned_path.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

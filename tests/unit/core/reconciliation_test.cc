@@ -1,7 +1,7 @@
-#include "service/core/reconciliation.h"
+#include "service/core/state/reconciliation.h"
 
 #include "gtest/gtest.h"
-#include "service/core/reconciliation_board.h"
+#include "service/core/state/reconciliation_board.h"
 
 namespace ttl {
 namespace {

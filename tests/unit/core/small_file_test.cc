@@ -1,4 +1,4 @@
-#include "service/core/small_file.h"
+#include "service/base/small_file.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

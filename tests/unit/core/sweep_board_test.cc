@@ -1,4 +1,4 @@
-#include "service/core/sweep_board.h"
+#include "service/core/state/sweep_board.h"
 
 #include <string>
 

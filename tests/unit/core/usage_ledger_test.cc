@@ -1,4 +1,4 @@
-#include "service/core/usage_ledger.h"
+#include "service/core/state/usage_ledger.h"
 
 #include <optional>
 #include <string>

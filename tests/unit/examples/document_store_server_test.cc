@@ -9,7 +9,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "documentstore/v1/document_service.grpc.pb.h"
-#include "service/core/mutex.h"
+#include "service/base/mutex.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/unit/examples/document_store_for_test.h"
 #include "ttl/v1/primary_store_service.grpc.pb.h"

@@ -1,4 +1,4 @@
-#include "service/expiry/adaptive_rate.h"
+#include "service/expiry/pace/adaptive_rate.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

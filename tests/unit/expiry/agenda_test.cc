@@ -1,4 +1,4 @@
-#include "service/expiry/agenda.h"
+#include "service/expiry/sweep/agenda.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "service/expiry/batch_limit.h"
+#include "service/expiry/pace/batch_limit.h"
 
 #include <gtest/gtest.h>
 

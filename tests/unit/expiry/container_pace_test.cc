@@ -1,4 +1,4 @@
-#include "service/expiry/container_pace.h"
+#include "service/expiry/pace/container_pace.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "service/expiry/judged_batch.h"
+#include "service/expiry/sweep/judged_batch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

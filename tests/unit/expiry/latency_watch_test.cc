@@ -1,4 +1,4 @@
-#include "service/expiry/latency_watch.h"
+#include "service/expiry/pace/latency_watch.h"
 
 #include <gtest/gtest.h>
 

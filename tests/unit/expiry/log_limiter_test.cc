@@ -1,4 +1,4 @@
-#include "service/core/log_limiter.h"
+#include "service/base/log_limiter.h"
 
 #include <gtest/gtest.h>
 

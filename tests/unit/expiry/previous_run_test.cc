@@ -1,4 +1,4 @@
-#include "service/expiry/previous_run.h"
+#include "service/expiry/sweep/previous_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "service/expiry/primary_store_client.h"
+#include "service/expiry/store/primary_store_client.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "grpcpp/security/credentials.h"
-#include "service/expiry/retry_info.h"
-#include "service/storage/done.h"
+#include "service/base/done.h"
+#include "service/expiry/store/retry_info.h"
 #include "tests/testing/fake_primary_store.h"
 #include "tests/testing/freezable_forwarder.h"
 #include "tests/testing/retry_info_status.h"

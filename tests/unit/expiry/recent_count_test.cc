@@ -1,4 +1,4 @@
-#include "service/expiry/recent_count.h"
+#include "service/expiry/pace/recent_count.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "service/expiry/reconciler.h"
+#include "service/expiry/store/reconciler.h"
 
 #include <memory>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "service/expiry/retry_delay.h"
+#include "service/expiry/pace/retry_delay.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "service/expiry/retry_info.h"
+#include "service/expiry/store/retry_info.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "service/expiry/store_answers.h"
+#include "service/expiry/store/store_answers.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/time/time.h"
-#include "service/core/sweep_board.h"
+#include "service/core/state/sweep_board.h"
 #include "service/storage/expiry_index.h"
 
 namespace ttl {

@@ -1,4 +1,4 @@
-#include "service/expiry/store_preview.h"
+#include "service/expiry/store/store_preview.h"
 
 #include <optional>
 

@@ -1,4 +1,4 @@
-#include "service/expiry/store_state.h"
+#include "service/expiry/store/store_state.h"
 
 #include <gtest/gtest.h>
 

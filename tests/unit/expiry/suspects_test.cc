@@ -1,4 +1,4 @@
-#include "service/expiry/suspects.h"
+#include "service/expiry/sweep/suspects.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

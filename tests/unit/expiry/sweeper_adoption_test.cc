@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "service/storage/done.h"
+#include "service/base/done.h"
 #include "tests/testing/sweep_harness.h"
 
 namespace ttl {

@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "service/storage/done.h"
+#include "service/base/done.h"
 #include "tests/testing/sweep_harness.h"
 
 namespace ttl {

@@ -1,4 +1,4 @@
-#include "service/expiry/sweeper.h"
+#include "service/expiry/sweep/sweeper.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "service/expiry/token_bucket.h"
+#include "service/expiry/pace/token_bucket.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "service/storage/done.h"
+#include "service/base/done.h"
 #include "tests/testing/rpc_matchers.h"
 #include "tests/testing/rpc_proto.h"
 #include "tests/testing/rpc_sidecar.h"

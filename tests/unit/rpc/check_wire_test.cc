@@ -9,8 +9,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
-#include "service/rpc/check_answers.h"
-#include "service/rpc/check_request.h"
+#include "service/rpc/checks/check_answers.h"
+#include "service/rpc/checks/check_request.h"
 #include "tests/testing/rpc_matchers.h"
 #include "ttl/v1/item_service.pb.h"
 

@@ -1,4 +1,4 @@
-#include "service/rpc/container_mapping.h"
+#include "service/rpc/mapping/container_mapping.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "service/rpc/container_status.h"
+#include "service/rpc/status/container_status.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "service/rpc/container_watches.h"
+#include "service/rpc/services/container_watches.h"
 
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "service/rpc/watch_position.h"
-#include "service/storage/container_log.h"
+#include "service/rpc/services/watch_position.h"
+#include "service/storage/commit/container_log.h"
 #include "tests/testing/rpc_matchers.h"
 #include "tests/testing/rpc_proto.h"
 #include "tests/testing/rpc_sidecar.h"

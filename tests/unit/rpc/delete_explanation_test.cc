@@ -1,4 +1,4 @@
-#include "service/rpc/delete_explanation.h"
+#include "service/rpc/status/delete_explanation.h"
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-#include "service/rpc/expiry_mapping.h"
+#include "service/rpc/mapping/expiry_mapping.h"
 
 #include "gtest/gtest.h"
 #include "tests/unit/rpc/test_now.h"

@@ -1,4 +1,4 @@
-#include "service/rpc/health.h"
+#include "service/rpc/status/health.h"
 
 #include <functional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "service/rpc/item_mapping.h"
+#include "service/rpc/mapping/item_mapping.h"
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-#include "service/rpc/item_page.h"
+#include "service/rpc/mapping/item_page.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "service/rpc/page_token.h"
+#include "service/rpc/mapping/page_token.h"
 #include "tests/testing/rpc_matchers.h"
 #include "tests/unit/rpc/test_now.h"
 

@@ -1,4 +1,4 @@
-#include "service/rpc/method_gate.h"
+#include "service/transport/calls/method_gate.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
@@ -9,7 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "service/rpc/access_counters.h"
+#include "service/rpc/services/method_roles.h"
+#include "service/transport/access/access_counters.h"
 #include "tests/testing/captured_log.h"
 #include "tests/testing/rpc_sidecar.h"
 
@@ -99,7 +100,9 @@ TEST(MethodGateTest, AWatchWithoutARoleIsRefused) {
 TEST(MethodGateTest, FailuresOfTheSidecarItselfAreLoggedAndRefusalsOfRequestsAreNot) {
   const IdentityRoles identities;
   AccessCounters counters;
-  const ServerAccess access({.address = "a.sock", .roles = Roles::All()}, identities, counters);
+  const ServerAccess access(
+      {.address = "a.sock", .roles = Roles::All(), .roles_of_method = RolesOfMethod}, identities,
+      counters);
   const MethodGate gate("ItemService/GetItem", access);
   const grpc::ServerContext context;
   for (const absl::Status& status :

@@ -1,4 +1,4 @@
-#include "service/rpc/overdue_watch.h"
+#include "service/rpc/status/overdue_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "service/rpc/page_token.h"
+#include "service/rpc/mapping/page_token.h"
 
 #include <limits>
 #include <string>

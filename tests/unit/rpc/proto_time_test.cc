@@ -1,4 +1,4 @@
-#include "service/rpc/proto_time.h"
+#include "service/base/proto_time.h"
 
 #include "gtest/gtest.h"
 

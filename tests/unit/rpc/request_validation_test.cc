@@ -1,4 +1,4 @@
-#include "service/rpc/request_validation.h"
+#include "service/rpc/mapping/request_validation.h"
 
 #include <cstdint>
 #include <limits>

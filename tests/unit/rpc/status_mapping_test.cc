@@ -1,4 +1,4 @@
-#include "service/rpc/status_mapping.h"
+#include "service/transport/calls/status_mapping.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "service/rpc/trace_parent.h"
+#include "service/transport/access/trace_parent.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "service/rpc/visibility.h"
+#include "service/rpc/checks/visibility.h"
 
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "service/server/access_file.h"
+#include "service/server/config/access_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

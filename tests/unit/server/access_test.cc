@@ -18,7 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "service/rpc/method_roles.h"
+#include "service/rpc/services/method_roles.h"
 #include "service/server/sidecar.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/temp_dir.h"

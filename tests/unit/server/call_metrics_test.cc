@@ -1,4 +1,4 @@
-#include "service/server/call_metrics.h"
+#include "service/server/metrics/call_metrics.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "service/transport/closed_connections.h"
+#include "service/transport/connections/closed_connections.h"
 #include "tests/testing/rpc_matchers.h"
 #include "tests/testing/rpc_proto.h"
 #include "tests/testing/rpc_sidecar.h"

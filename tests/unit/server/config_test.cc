@@ -1,4 +1,4 @@
-#include "service/server/config.h"
+#include "service/server/config/config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "service/server/containers_file.h"
+#include "service/server/config/containers_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "service/core/distribution.h"
-#include "service/core/owned_counter.h"
-#include "service/rpc/call_counters.h"
-#include "service/rpc/check_counters.h"
+#include "service/base/distribution.h"
+#include "service/base/owned_counter.h"
+#include "service/rpc/checks/check_counters.h"
+#include "service/transport/calls/call_counters.h"
 
 namespace ttl {
 namespace {

@@ -1,4 +1,4 @@
-#include "service/server/environment.h"
+#include "service/server/config/environment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

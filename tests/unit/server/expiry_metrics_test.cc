@@ -1,4 +1,4 @@
-#include "service/server/expiry_metrics.h"
+#include "service/server/metrics/expiry_metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "service/server/metric_catalog.h"
+#include "service/server/metrics/metric_catalog.h"
 #include "tests/testing/scrape.h"
 #include "tests/testing/sweep_harness.h"
 

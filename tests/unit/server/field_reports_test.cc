@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "service/server/config.h"
-#include "service/server/containers_file.h"
+#include "service/server/config/config.h"
+#include "service/server/config/containers_file.h"
 
 namespace ttl {
 namespace {

@@ -1,4 +1,4 @@
-#include "service/server/metric_catalog.h"
+#include "service/server/metrics/metric_catalog.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "service/server/metric_sheet.h"
+#include "service/server/metrics/metric_sheet.h"
 
 #include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>

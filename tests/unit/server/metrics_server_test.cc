@@ -1,4 +1,4 @@
-#include "service/server/metrics_server.h"
+#include "service/server/metrics/metrics_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

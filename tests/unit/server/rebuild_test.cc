@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "service/base/done.h"
 #include "service/server/start_changes.h"
-#include "service/storage/done.h"
 #include "tests/testing/captured_log.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/fault_env.h"

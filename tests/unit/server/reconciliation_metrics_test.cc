@@ -1,4 +1,4 @@
-#include "service/server/reconciliation_metrics.h"
+#include "service/server/metrics/reconciliation_metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

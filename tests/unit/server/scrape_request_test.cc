@@ -1,4 +1,4 @@
-#include "service/server/scrape_request.h"
+#include "service/server/metrics/scrape_request.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

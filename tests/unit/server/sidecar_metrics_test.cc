@@ -1,4 +1,4 @@
-#include "service/server/sidecar_metrics.h"
+#include "service/server/metrics/sidecar_metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "service/server/metric_catalog.h"
-#include "service/server/metrics_server.h"
+#include "service/server/metrics/metric_catalog.h"
+#include "service/server/metrics/metrics_server.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/scrape.h"
 #include "tests/testing/storage_for_test.h"

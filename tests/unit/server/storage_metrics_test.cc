@@ -1,4 +1,4 @@
-#include "service/server/storage_metrics.h"
+#include "service/server/metrics/storage_metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include "absl/time/clock.h"
 #include "client/cpp/ttl_client.h"
 #include "service/server/sidecar.h"
-#include "service/server/tls_server_credentials.h"
+#include "service/transport/tls_server_credentials.h"
 #include "tests/testing/certificates.h"
 #include "tests/testing/fake_primary_store.h"
 #include "tests/testing/temp_dir.h"

@@ -9,7 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "service/storage/held_work_env.h"
+#include "service/storage/engine/held_work_env.h"
 #include "service/storage/storage.h"
 #include "tests/testing/storage_for_test.h"
 #include "tests/testing/temp_dir.h"

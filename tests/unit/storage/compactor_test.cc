@@ -1,4 +1,4 @@
-#include "service/storage/compactor.h"
+#include "service/storage/upkeep/compactor.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "service/storage/key_codec.h"
-#include "service/storage/record_codec.h"
+#include "service/storage/format/key_codec.h"
+#include "service/storage/format/record_codec.h"
 #include "tests/testing/temp_dir.h"
 
 namespace ttl {

@@ -1,4 +1,4 @@
-#include "service/storage/container_changes.h"
+#include "service/storage/commit/container_changes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "rapidcheck/gtest.h"
-#include "service/core/wake_signal.h"
-#include "service/storage/container_log.h"
+#include "service/base/wake_signal.h"
+#include "service/storage/commit/container_log.h"
 #include "tests/testing/storage_for_test.h"
 
 namespace ttl {

@@ -1,4 +1,4 @@
-#include "service/storage/container_log.h"
+#include "service/storage/commit/container_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

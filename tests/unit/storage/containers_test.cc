@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
-#include "service/core/wake_signal.h"
+#include "service/base/wake_signal.h"
 #include "tests/testing/storage_for_test.h"
 
 namespace ttl {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "service/storage/key_codec.h"
+#include "service/storage/format/key_codec.h"
 #include "tests/testing/storage_for_test.h"
 
 namespace ttl {

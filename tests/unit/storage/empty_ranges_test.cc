@@ -1,4 +1,4 @@
-#include "service/storage/empty_ranges.h"
+#include "service/storage/engine/empty_ranges.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "service/storage/key_codec.h"
+#include "service/storage/format/key_codec.h"
 
 namespace ttl {
 namespace {

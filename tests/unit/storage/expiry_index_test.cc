@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "service/storage/database.h"
-#include "service/storage/key_codec.h"
+#include "service/storage/engine/database.h"
+#include "service/storage/format/key_codec.h"
 #include "tests/testing/storage_for_test.h"
 
 namespace ttl {

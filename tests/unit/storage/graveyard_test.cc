@@ -1,9 +1,9 @@
-#include "service/storage/graveyard.h"
+#include "service/storage/commit/graveyard.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/storage/key_codec.h"
+#include "service/storage/format/key_codec.h"
 
 namespace ttl {
 namespace {

@@ -7,7 +7,7 @@
 #include <future>
 
 #include "absl/strings/str_cat.h"
-#include "service/storage/commit_queue.h"
+#include "service/storage/commit/commit_queue.h"
 #include "tests/testing/storage_for_test.h"
 
 namespace ttl {

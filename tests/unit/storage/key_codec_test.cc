@@ -1,4 +1,4 @@
-#include "service/storage/key_codec.h"
+#include "service/storage/format/key_codec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

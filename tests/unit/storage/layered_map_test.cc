@@ -1,4 +1,4 @@
-#include "service/storage/layered_map.h"
+#include "service/storage/commit/layered_map.h"
 
 #include <map>
 #include <optional>

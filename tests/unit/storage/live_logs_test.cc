@@ -1,7 +1,7 @@
 // What a kill leaves behind is what lies there while the database is open: a copy of that
 // opens. A copy whose write-ahead log is missing, empty or cut does not.
 
-#include "service/storage/live_logs.h"
+#include "service/storage/engine/live_logs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "service/storage/database.h"
-#include "service/storage/log_tail.h"
+#include "service/storage/engine/database.h"
+#include "service/storage/engine/log_tail.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
 

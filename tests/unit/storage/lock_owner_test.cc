@@ -1,4 +1,4 @@
-#include "service/storage/lock_owner.h"
+#include "service/storage/engine/lock_owner.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -10,8 +10,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "service/storage/recovery.h"
 #include "service/storage/storage.h"
+#include "service/storage/upkeep/recovery.h"
 #include "tests/testing/temp_dir.h"
 
 namespace ttl {

@@ -1,4 +1,4 @@
-#include "service/storage/log_env.h"
+#include "service/storage/engine/log_env.h"
 
 #include <gtest/gtest.h>
 #include <leveldb/db.h>
@@ -13,7 +13,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "service/storage/log_tail.h"
+#include "service/storage/engine/log_tail.h"
 #include "tests/testing/temp_dir.h"
 
 namespace ttl {

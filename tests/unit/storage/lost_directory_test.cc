@@ -9,8 +9,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "service/storage/recovery.h"
 #include "service/storage/storage.h"
+#include "service/storage/upkeep/recovery.h"
 #include "tests/testing/storage_for_test.h"
 #include "tests/testing/temp_dir.h"
 

@@ -1,4 +1,4 @@
-#include "service/storage/low_water_marks.h"
+#include "service/storage/commit/low_water_marks.h"
 
 #include <gtest/gtest.h>
 

@@ -15,8 +15,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "service/core/due_rules.h"
-#include "service/storage/database.h"
-#include "service/storage/key_codec.h"
+#include "service/storage/engine/database.h"
+#include "service/storage/format/key_codec.h"
 #include "service/storage/storage.h"
 #include "tests/testing/temp_dir.h"
 

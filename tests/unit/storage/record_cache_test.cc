@@ -1,4 +1,4 @@
-#include "service/storage/record_cache.h"
+#include "service/storage/commit/record_cache.h"
 
 #include <gtest/gtest.h>
 

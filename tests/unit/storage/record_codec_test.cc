@@ -1,4 +1,4 @@
-#include "service/storage/record_codec.h"
+#include "service/storage/format/record_codec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

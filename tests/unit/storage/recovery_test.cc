@@ -1,4 +1,4 @@
-#include "service/storage/recovery.h"
+#include "service/storage/upkeep/recovery.h"
 
 #include <atomic>
 #include <filesystem>
@@ -15,9 +15,9 @@
 #include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "service/storage/backup.h"
-#include "service/storage/done.h"
-#include "service/storage/verifier.h"
+#include "service/base/done.h"
+#include "service/storage/upkeep/backup.h"
+#include "service/storage/upkeep/verifier.h"
 #include "tests/testing/storage_for_test.h"
 #include "tests/testing/temp_dir.h"
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/done.h"
 #include "service/core/due_rules.h"
 #include "service/core/policy_effect.h"
-#include "service/storage/done.h"
 #include "tests/testing/storage_for_test.h"
 
 namespace ttl {

@@ -1,4 +1,4 @@
-#include "service/storage/tallies.h"
+#include "service/storage/commit/tallies.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "service/core/due_rules.h"
 #include "service/core/policy_effect.h"
-#include "service/storage/database.h"
-#include "service/storage/key_codec.h"
+#include "service/storage/engine/database.h"
+#include "service/storage/format/key_codec.h"
 #include "tests/testing/storage_for_test.h"
 
 namespace ttl {

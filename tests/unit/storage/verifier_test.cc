@@ -1,4 +1,4 @@
-#include "service/storage/verifier.h"
+#include "service/storage/upkeep/verifier.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "service/transport/connection_limit.h"
-#include "service/transport/reconnect_pace.h"
-#include "service/transport/unanswered_bytes.h"
+#include "service/transport/connections/connection_limit.h"
+#include "service/transport/connections/reconnect_pace.h"
+#include "service/transport/connections/unanswered_bytes.h"
 
 namespace ttl {
 namespace {

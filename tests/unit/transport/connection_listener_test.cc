@@ -1,4 +1,4 @@
-#include "service/transport/connection_listener.h"
+#include "service/transport/connections/connection_listener.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -19,8 +19,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "service/transport/closed_connections.h"
-#include "service/transport/fd.h"
+#include "service/transport/connections/closed_connections.h"
+#include "service/transport/connections/fd.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
 

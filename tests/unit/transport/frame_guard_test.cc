@@ -1,4 +1,4 @@
-#include "service/transport/frame_guard.h"
+#include "service/transport/connections/frame_guard.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

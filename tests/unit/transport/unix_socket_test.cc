@@ -1,4 +1,4 @@
-#include "service/transport/unix_socket.h"
+#include "service/transport/connections/unix_socket.h"
 
 #include <gmock/gmock.h>
 #include <grp.h>

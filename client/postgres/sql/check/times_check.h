@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "client/postgres/config/table_config.h"
-#include "client/postgres/sql/catalog.h"
-#include "client/postgres/sql/connection.h"
+#include "client/postgres/sql/check/catalog.h"
+#include "client/postgres/sql/connect/connection.h"
 #include "client/postgres/sql/table_definition.h"
 
 namespace ttl::postgres {

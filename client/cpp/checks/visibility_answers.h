@@ -1,0 +1,21 @@
+#ifndef TTL_CLIENT_CPP_CHECKS_VISIBILITY_ANSWERS_H_
+#define TTL_CLIENT_CPP_CHECKS_VISIBILITY_ANSWERS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "client/cpp/checks/visibility_answer.h"
+#include "ttl/v1/item_service.pb.h"
+
+namespace ttl {
+
+// What `response`, which answers `checks` checks sent by `method`, says about each, in
+// order. INTERNAL if it is not one answer per check.
+absl::StatusOr<std::vector<VisibilityAnswer>> ToVisibilityAnswers(
+    absl::string_view method, const v1::CheckVisibilityResponse& response, size_t checks);
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_CPP_CHECKS_VISIBILITY_ANSWERS_H_

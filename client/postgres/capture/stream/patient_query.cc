@@ -1,0 +1,88 @@
+#include "client/postgres/capture/stream/patient_query.h"
+
+#include <libpq-fe.h>
+#include <poll.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "client/postgres/sql/connect/sql_status.h"
+
+namespace ttl::postgres {
+namespace {
+
+constexpr std::chrono::seconds kLongestCancel(1);
+
+struct Clear {
+  void operator()(PGresult* result) const { PQclear(result); }
+};
+using Result = std::unique_ptr<PGresult, Clear>;
+
+// In a thread of its own, since libpq waits for the answer of a server that may hang.
+void CancelStatement(PGconn* connection) {
+  PGcancel* const cancel = PQgetCancel(connection);
+  if (cancel == nullptr) return;
+  std::packaged_task<void()> ask([cancel] {
+    char problem[256];
+    PQcancel(cancel, problem, sizeof(problem));
+    PQfreeCancel(cancel);
+  });
+  const std::future<void> asked = ask.get_future();
+  std::thread(std::move(ask)).detach();
+  asked.wait_for(kLongestCancel);
+}
+
+}  // namespace
+
+PatientQuery::PatientQuery(Connection& connection, absl::Duration interval,
+                           std::function<absl::Status()> meanwhile)
+    : connection_(connection), interval_(interval), meanwhile_(std::move(meanwhile)) {}
+
+absl::StatusOr<QueryResult> PatientQuery::Query(
+    const std::string& statement, absl::Span<const Connection::Parameter> parameters) {
+  PGconn* const raw = connection_.raw();
+  std::vector<const char*> values;
+  values.reserve(parameters.size());
+  for (const Connection::Parameter& parameter : parameters) {
+    values.push_back(parameter.has_value() ? parameter->c_str() : nullptr);
+  }
+  if (PQsendQueryParams(raw, statement.c_str(), static_cast<int>(values.size()), nullptr,
+                        values.data(), nullptr, nullptr, /*resultFormat=*/0) == 0) {
+    return StatusOfResult(nullptr, raw);
+  }
+  if (absl::Status status = AwaitAnswer(); !status.ok()) return status;
+  Result answer(PQgetResult(raw));
+  while (Result more{PQgetResult(raw)}) {
+  }
+  const ExecStatusType kind = PQresultStatus(answer.get());
+  if (kind != PGRES_COMMAND_OK && kind != PGRES_TUPLES_OK) return StatusOfResult(answer.get(), raw);
+  return QueryResult(answer.release());
+}
+
+absl::Status PatientQuery::AwaitAnswer() {
+  PGconn* const raw = connection_.raw();
+  absl::Time next = absl::Now() + interval_;
+  while (PQisBusy(raw)) {
+    const absl::Duration left = next - absl::Now();
+    if (left <= absl::ZeroDuration()) {
+      if (absl::Status status = meanwhile_(); !status.ok()) {
+        CancelStatement(raw);
+        return status;
+      }
+      next = absl::Now() + interval_;
+      continue;
+    }
+    pollfd wait = {.fd = PQsocket(raw), .events = POLLIN, .revents = 0};
+    poll(&wait, 1, static_cast<int>(absl::ToInt64Milliseconds(left)) + 1);
+    // A connection that is lost shows itself by the result.
+    if (wait.revents != 0 && PQconsumeInput(raw) == 0) return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,42 @@
+#ifndef TTL_CLIENT_POSTGRES_CAPTURE_STREAM_PATIENT_QUERY_H_
+#define TTL_CLIENT_POSTGRES_CAPTURE_STREAM_PATIENT_QUERY_H_
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "client/postgres/sql/connect/connection.h"
+#include "client/postgres/sql/connect/query_result.h"
+
+namespace ttl::postgres {
+
+// Runs statements on a connection and does something else from time to time while one takes
+// long. For one thread.
+class PatientQuery {
+ public:
+  // `meanwhile` is called every `interval`; if it fails, the statement is cancelled, its
+  // answer is that error, and the connection is of no use any more. That takes a second at
+  // most, also if the server hangs.
+  PatientQuery(Connection& connection, absl::Duration interval,
+               std::function<absl::Status()> meanwhile);
+
+  // Errors are those of Connection::Query().
+  absl::StatusOr<QueryResult> Query(const std::string& statement,
+                                    absl::Span<const Connection::Parameter> parameters = {});
+
+  Connection& connection() { return connection_; }
+
+ private:
+  absl::Status AwaitAnswer();
+
+  Connection& connection_;
+  const absl::Duration interval_;
+  const std::function<absl::Status()> meanwhile_;
+};
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_CAPTURE_STREAM_PATIENT_QUERY_H_

@@ -1,0 +1,80 @@
+#include "client/postgres/capture/stream/slot_keeper.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/postgres/row/lsn.h"
+#include "client/postgres/sql/connect/connection.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl::postgres {
+namespace {
+
+// A walsender notices within moments that its client has gone.
+constexpr absl::Duration kDropDeadline = absl::Seconds(5);
+
+}  // namespace
+
+absl::StatusOr<uint64_t> SlotKeeper::Open(PatientQuery& database,
+                                          const std::function<absl::Status()>& start_over) {
+  auto slot = FindSlot(database, config_.slot);
+  if (!slot.ok()) return slot.status();
+  if (slot->has_value()) {
+    if (absl::Status status = CheckSlot(**slot, config_.slot); !status.ok()) return status;
+    if (!(*slot)->is_lost && !is_useless_) return (*slot)->confirmed;
+    spdlog::error("replication slot \"{}\" {}; it is dropped, and all tables are read again",
+                  config_.slot,
+                  (*slot)->is_lost ? "has lost WAL that it needs (max_slot_wal_keep_size?)"
+                                   : "is older than the publication");
+    if (absl::Status status = Drop(database); !status.ok()) return status;
+  }
+  return Create(database, start_over);
+}
+
+absl::StatusOr<uint64_t> SlotKeeper::Create(PatientQuery& database,
+                                            const std::function<absl::Status()>& start_over) {
+  // Noted before there is a slot again: nobody may take its changes for all there were.
+  if (absl::Status status = start_over(); !status.ok()) return status;
+  // It waits for other transactions, however long they take.
+  const auto set_timeout = [&](const char* value) {
+    return database.Query(absl::StrCat("SET lock_timeout = ", value)).status();
+  };
+  if (absl::Status status = set_timeout("0"); !status.ok()) return status;
+  const auto start = CreateSlot(database, config_.slot);
+  if (!start.ok()) return start.status();
+  if (absl::Status status = set_timeout("'2s'"); !status.ok()) return status;
+  spdlog::info("replication slot \"{}\" is made, at {}", config_.slot, FormatLsn(*start));
+  is_useless_ = false;
+  return *start;
+}
+
+absl::Status SlotKeeper::Check(PatientQuery& database) {
+  const auto slot = FindSlot(database, config_.slot);
+  if (!slot.ok()) return slot.status();
+  retained_bytes_.reset();
+  if (!slot->has_value()) return absl::OkStatus();
+  retained_bytes_ = (*slot)->retained_bytes;
+  if (config_.max_slot_bytes <= 0 || *retained_bytes_ <= config_.max_slot_bytes) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat("replication slot \"", config_.slot, "\" keeps ", *retained_bytes_,
+                   " bytes of WAL, more than max_slot_bytes (", config_.max_slot_bytes,
+                   "): it is dropped before the disk is full, and all tables are read again"));
+}
+
+absl::Status SlotKeeper::Drop(PatientQuery& database) {
+  const absl::Time deadline = absl::Now() + kDropDeadline;
+  absl::Status status = DropSlot(database, config_.slot);
+  // In use.
+  while (SqlState(status) == "55006" && absl::Now() < deadline) {
+    if (const auto waited = database.Query("SELECT pg_catalog.pg_sleep(0.05)"); !waited.ok()) {
+      return waited.status();
+    }
+    status = DropSlot(database, config_.slot);
+  }
+  if (!status.ok()) return status;
+  retained_bytes_.reset();
+  return status;
+}
+
+}  // namespace ttl::postgres

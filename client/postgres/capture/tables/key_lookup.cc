@@ -1,0 +1,102 @@
+#include "client/postgres/capture/tables/key_lookup.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/postgres/row/row_key.h"
+#include "client/postgres/row/row_select.h"
+#include "client/postgres/sql/connect/array_text.h"
+#include "client/postgres/sql/connect/quoting.h"
+
+namespace ttl::postgres {
+namespace {
+
+// The lookups stand below OFFSET, so that each is made by itself, by the index, whatever the
+// statistics say.
+std::string Statement(const TableDefinition& table) {
+  std::vector<std::string> asked;
+  std::vector<std::string> arrays;
+  std::vector<std::string> columns;
+  std::vector<std::string> conditions;
+  const auto add = [&](const ColumnDefinition& column) {
+    const std::string name = absl::StrCat("k", asked.size());
+    asked.push_back(name);
+    arrays.push_back(absl::StrCat("$", asked.size(), "::text[]"));
+    columns.push_back(absl::StrCat("t.", QuoteName(column.name)));
+    conditions.push_back(absl::StrCat(columns.back(), " = asked.", name, "::", column.type));
+  };
+  for (const ColumnDefinition& column : table.partition_key) add(column);
+  for (const ColumnDefinition& column : table.id) add(column);
+  return absl::StrCat("SELECT found.* FROM unnest(", absl::StrJoin(arrays, ", "), ") AS asked(",
+                      absl::StrJoin(asked, ", "), "), LATERAL (SELECT ",
+                      absl::StrJoin(columns, ", "), " FROM ", RowSelect(table).from(), " WHERE ",
+                      absl::StrJoin(conditions, " AND "), " OFFSET 0) AS found");
+}
+
+std::string ArrayOf(absl::Span<const std::vector<std::string>> keys, size_t column) {
+  ArrayText array;
+  for (const std::vector<std::string>& key : keys) array.Add(key[column]);
+  return array.Take();
+}
+
+std::string Join(const QueryResult& rows, int row, size_t from, size_t count) {
+  std::vector<absl::string_view> texts;
+  for (size_t i = from; i < from + count; ++i) {
+    texts.push_back(rows.Text(row, static_cast<int>(i)));
+  }
+  return JoinKey(texts);
+}
+
+}  // namespace
+
+KeyLookup::KeyLookup(const TableDefinition& table)
+    : partition_key_columns_(table.partition_key.size()),
+      id_columns_(table.id.size()),
+      statement_(Statement(table)) {}
+
+absl::StatusOr<absl::flat_hash_set<ItemKeyText>> KeyLookup::Existing(
+    PatientQuery& database, absl::Span<const ItemKeyText> keys) const {
+  std::vector<Texts> asked;
+  for (const ItemKeyText& key : keys) {
+    auto texts = SplitKey(key.first, partition_key_columns_);
+    const auto id = SplitKey(key.second, id_columns_);
+    // A text of PostgreSQL has no zero byte.
+    if (!texts.ok() || !id.ok() || absl::StrContains(key.first, '\0') ||
+        absl::StrContains(key.second, '\0')) {
+      continue;
+    }
+    texts->insert(texts->end(), id->begin(), id->end());
+    asked.push_back(*std::move(texts));
+  }
+  absl::flat_hash_set<ItemKeyText> existing;
+  if (absl::Status status = Ask(database, asked, existing); !status.ok()) return status;
+  return existing;
+}
+
+absl::Status KeyLookup::Ask(PatientQuery& database, absl::Span<const Texts> keys,
+                            absl::flat_hash_set<ItemKeyText>& existing) const {
+  if (keys.empty()) return absl::OkStatus();
+  std::vector<Connection::Parameter> parameters;
+  for (size_t i = 0; i < partition_key_columns_ + id_columns_; ++i) {
+    parameters.emplace_back(ArrayOf(keys, i));
+  }
+  const auto rows = database.Query(statement_, parameters);
+  if (absl::StartsWith(SqlState(rows.status()), "22")) {
+    // One of them is no value of its type, so there is no such row.
+    if (keys.size() == 1) return absl::OkStatus();
+    const size_t half = keys.size() / 2;
+    if (absl::Status status = Ask(database, keys.subspan(0, half), existing); !status.ok()) {
+      return status;
+    }
+    return Ask(database, keys.subspan(half), existing);
+  }
+  if (!rows.ok()) return rows.status();
+  // As the rows have it: a text may be equal to another one.
+  for (int row = 0; row < rows->rows(); ++row) {
+    existing.insert({Join(*rows, row, 0, partition_key_columns_),
+                     Join(*rows, row, partition_key_columns_, id_columns_)});
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,43 @@
+#ifndef TTL_CLIENT_POSTGRES_CAPTURE_TABLES_KEY_LOOKUP_H_
+#define TTL_CLIENT_POSTGRES_CAPTURE_TABLES_KEY_LOOKUP_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "client/postgres/capture/stream/patient_query.h"
+#include "client/postgres/sql/table_definition.h"
+
+namespace ttl::postgres {
+
+// Partition key and id of an item.
+using ItemKeyText = std::pair<std::string, std::string>;
+
+// Asks which items have a row.
+class KeyLookup {
+ public:
+  explicit KeyLookup(const TableDefinition& table);
+
+  // Those of `keys` that have one. A key that no row can have, whatever bytes it is made of,
+  // has none. Errors are those of Connection.
+  absl::StatusOr<absl::flat_hash_set<ItemKeyText>> Existing(
+      PatientQuery& database, absl::Span<const ItemKeyText> keys) const;
+
+ private:
+  // A key as the texts of its columns.
+  using Texts = std::vector<std::string>;
+
+  absl::Status Ask(PatientQuery& database, absl::Span<const Texts> keys,
+                   absl::flat_hash_set<ItemKeyText>& existing) const;
+
+  const size_t partition_key_columns_;
+  const size_t id_columns_;
+  const std::string statement_;
+};
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_CAPTURE_TABLES_KEY_LOOKUP_H_

@@ -1,0 +1,53 @@
+#ifndef TTL_CLIENT_POSTGRES_CAPTURE_TABLES_KNOWN_CONTAINERS_H_
+#define TTL_CLIENT_POSTGRES_CAPTURE_TABLES_KNOWN_CONTAINERS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/cpp/container_watcher.h"
+#include "grpcpp/channel.h"
+#include "ttl/v1/container_service.pb.h"
+
+namespace ttl::postgres {
+
+// Which containers the sidecar has, and since when: one that was made again knows nothing of
+// what was reported before. Thread-safe.
+class KnownContainers {
+ public:
+  // `on_change` is called by another thread whenever an answer may have changed.
+  KnownContainers(const std::shared_ptr<grpc::Channel>& channel, std::string address,
+                  std::function<void()> on_change);
+
+  // When the container was made, as a text. NOT_FOUND if it does not exist, UNAVAILABLE
+  // while the sidecar does not say.
+  absl::StatusOr<std::string> CreateTime(const std::string& container) const;
+
+  // Grows whenever an answer may have changed.
+  uint64_t version() const;
+
+ private:
+  void Take(const v1::WatchContainersResponse& message);
+  void End(const grpc::Status& status);
+
+  const std::string address_;
+  const std::function<void()> on_change_;
+
+  mutable std::mutex mutex_;
+  // All guarded by mutex_.
+  absl::Status problem_;
+  uint64_t version_ = 0;
+  std::map<std::string, std::string> create_times_;  // by container
+  std::map<std::string, std::string> arriving_;      // parts of a snapshot
+
+  ContainerWatcher watcher_;  // last: its thread uses all the others
+};
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_CAPTURE_TABLES_KNOWN_CONTAINERS_H_

@@ -1,0 +1,289 @@
+#include "client/postgres/capture/tables/table_reading.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl::postgres {
+namespace {
+
+// Until a page is tried again whose table was locked.
+constexpr absl::Duration kRetryPause = absl::Seconds(1);
+
+void ForgetGhosts(TableProgress& progress) {
+  progress.ghosts_after.clear();
+  progress.ghosts_done = false;
+}
+
+}  // namespace
+
+TableReading::TableReading(const TableDefinition& table, Parts parts, TableProgress noted,
+                           uint64_t needed)
+    : table_(table),
+      parts_(std::move(parts)),
+      scan_(table),
+      lookup_(table),
+      lister_(parts_.sidecar, parts_.on_change),
+      read_(noted),
+      durable_(noted),
+      noted_(std::move(noted)),
+      needed_(needed) {}
+
+bool TableReading::is_done() const {
+  return read_.scan_done && read_.ghosts_done && added_.empty() && pending_.empty();
+}
+
+absl::StatusOr<bool> TableReading::Step(absl::FunctionRef<absl::StatusOr<bool>()> sees_all,
+                                        absl::Time now) {
+  if (is_done() || now < retry_at_ || !parts_.pipeline.HasRoom()) return false;
+  if (parts_.visible.Get() < needed_) return false;
+  // Ghosts first: a delete of a row that is not there tells the sidecar that something is wrong.
+  if (!read_.ghosts_done) return SweepPage(now);
+  if (added_.empty() && read_.scan_done) return false;
+  const absl::StatusOr<bool> sees = sees_all();
+  if (!sees.ok() || !*sees) return sees;
+  return added_.empty() ? ScanTable(now) : ScanAddedPartition(now);
+}
+
+absl::StatusOr<bool> TableReading::SweepPage(absl::Time now) {
+  if (!lister_.is_under_way()) {
+    lister_.Ask(table_.config.container, read_.ghosts_after);
+    return false;
+  }
+  const auto page = lister_.Take();
+  if (!page.has_value()) return false;
+  if (!page->ok()) return page->status();
+  const absl::Status untracked = Untrack(**page);
+  if (absl::IsAborted(untracked)) {
+    retry_at_ = now + kRetryPause;
+    return false;
+  }
+  if (!untracked.ok()) return untracked;
+  read_.ghosts_after = (*page)->next_page_token();
+  read_.ghosts_done = read_.ghosts_after.empty();
+  Advanced();
+  return true;
+}
+
+absl::Status TableReading::Untrack(const v1::ListItemsResponse& page) {
+  // Before the query: a row that it does not see and that is there after all has a larger one.
+  const uint64_t lsn = parts_.visible.Get();
+  std::vector<ItemKeyText> keys;
+  for (const v1::ItemView& view : page.items()) {
+    keys.emplace_back(view.item().partition_key(), view.item().id());
+  }
+  const auto existing = lookup_.Existing(parts_.database, keys);
+  if (!existing.ok()) return existing.status();
+  const auto flushed = ReadFlushPosition(parts_.database);
+  if (!flushed.ok()) return flushed.status();
+  for (size_t i = 0; i < keys.size(); ++i) {
+    // Of a WAL that is no more, as after a restore. Changes of this one would count as older: the
+    // item goes, and what row there is will be read.
+    const uint64_t known = page.items(static_cast<int>(i)).item().sequence();
+    const bool is_of_another_wal = known > *flushed;
+    if (existing->contains(keys[i]) && !is_of_another_wal) continue;
+    ++ghosts_;
+    parts_.pipeline.Add(table_.config.container,
+                        Report::Gone(std::move(keys[i].first), std::move(keys[i].second),
+                                     is_of_another_wal ? known : lsn));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> TableReading::ScanPage(const TableScan& scan, std::vector<std::string>& after,
+                                            absl::Time now, bool& finished) {
+  auto page = scan.ReadPage(parts_.database, after, parts_.options.page_rows, parts_.visible.Get(),
+                            now, [this](RowReports row) { Take(std::move(row)); });
+  if (absl::IsAborted(page.status())) {
+    retry_at_ = now + kRetryPause;
+    return false;
+  }
+  if (!page.ok()) return page.status();
+  read_.scanned += page->rows;
+  if (page->rows > 0) after = std::move(page->last_key);
+  finished = page->is_last;
+  return true;
+}
+
+absl::StatusOr<bool> TableReading::ScanTable(absl::Time now) {
+  if (!std::exchange(has_estimate_, true)) {
+    estimated_ = EstimateRows(parts_.database, table_).value_or(0);
+  }
+  // Those that come later are read by themselves.
+  if (!read_.partitions.has_value()) {
+    if (absl::Status status = CheckPartitions(); !status.ok()) return status;
+  }
+  bool finished = false;
+  const auto did = ScanPage(scan_, read_.scan_after, now, finished);
+  if (!did.ok() || !*did) return did;
+  if (finished) {
+    read_.scan_done = true;
+    read_.scan_after.clear();
+  }
+  Advanced();
+  return true;
+}
+
+absl::StatusOr<bool> TableReading::ScanAddedPartition(absl::Time now) {
+  const Partition& partition = added_.front();
+  const auto bounds = ReadBounds(parts_.database, partition);
+  if (!bounds.ok()) return bounds.status();
+  bool finished = false;
+  const auto did =
+      ScanPage(TableScan::OfPartition(table_, partition.oid, *bounds), added_after_, now, finished);
+  if (!did.ok() || !*did) return did;
+  if (finished) {
+    if (!read_.partitions.has_value()) read_.partitions.emplace();
+    read_.partitions->insert(read_.partitions->end(), {partition.oid, partition.mark});
+    added_.erase(added_.begin());
+    added_after_.clear();
+  }
+  Advanced();
+  return true;
+}
+
+void TableReading::Take(RowReports row) {
+  if (!row.untrackable.ok()) {
+    ++untrackable_;
+    parts_.on_untrackable(table_, row.untrackable);
+  }
+  for (Report& report : row.reports) {
+    report.is_adopted = true;
+    parts_.pipeline.Add(table_.config.container, std::move(report));
+  }
+}
+
+void TableReading::Advanced() { pending_.push_back({parts_.pipeline.added(), read_}); }
+
+absl::Status TableReading::Change(absl::FunctionRef<void(TableProgress&)> change) {
+  change(read_);
+  change(durable_);
+  for (Pending& pending : pending_) change(pending.progress);
+  lister_.Drop();
+  if (durable_ == noted_) return absl::OkStatus();
+  absl::Status stored =
+      StoreProgress(parts_.database, parts_.schema, table_.config.container, durable_);
+  if (stored.ok()) noted_ = durable_;
+  return stored;
+}
+
+absl::Status TableReading::ReadAgain(uint64_t lsn) {
+  needed_ = std::max(needed_, lsn);
+  added_.clear();
+  added_after_.clear();
+  pending_.clear();
+  return Change([](TableProgress& progress) { progress.StartOver(); });
+}
+
+absl::Status TableReading::SearchGhosts(uint64_t lsn) {
+  needed_ = std::max(needed_, lsn);
+  return Change(ForgetGhosts);
+}
+
+absl::Status TableReading::CheckPartitions() {
+  // Nothing else changes rows without a word: of a plain table with a list of published columns the
+  // server protects the type of each.
+  if (!table_.is_partitioned && !table_.publishes_all_columns) return absl::OkStatus();
+  const auto partitions = ReadPartitions(parts_.database, table_);
+  if (!partitions.ok()) return partitions.status();
+  const bool is_fresh = !read_.scan_done && read_.scan_after.empty();
+  if (!read_.partitions.has_value() && is_fresh) {
+    // The scan that begins now reads them all.
+    return Change(
+        [&](TableProgress& progress) { progress.partitions = NotePartitions(*partitions); });
+  }
+  PartitionChanges changes =
+      ComparePartitions(read_.partitions.value_or(std::vector<uint32_t>()), *partitions);
+  changes.has_lost_rows = ForgetLostAdditions(*partitions) || changes.has_lost_rows;
+  if (changes.has_lost_rows) {
+    if (absl::Status status = PartitionsLost(*partitions); !status.ok()) return status;
+  }
+  return PartitionsAdded(changes.added);
+}
+
+// What was read of them has no rows any more. A name may be another one's by now.
+bool TableReading::ForgetLostAdditions(const std::vector<Partition>& partitions) {
+  const auto is_gone = [&](const Partition& added) {
+    return std::none_of(partitions.begin(), partitions.end(), [&](const Partition& partition) {
+      return partition.oid == added.oid && partition.mark == added.mark &&
+             partition.schema == added.schema && partition.name == added.name;
+    });
+  };
+  const auto gone = std::remove_if(added_.begin(), added_.end(), is_gone);
+  if (gone == added_.end()) return false;
+  added_.erase(gone, added_.end());
+  added_after_.clear();
+  return true;
+}
+
+absl::Status TableReading::PartitionsLost(const std::vector<Partition>& partitions) {
+  spdlog::info("table {}.{}: partitions have gone or were emptied; looking for items without a row",
+               table_.config.schema, table_.config.table);
+  const absl::Status noted = Change([&](TableProgress& progress) {
+    if (!progress.partitions.has_value()) progress.partitions.emplace();
+    progress.partitions = ComparePartitions(*progress.partitions, partitions).noted;
+    ForgetGhosts(progress);
+  });
+  return noted.ok() ? NeedPresent() : noted;
+}
+
+absl::Status TableReading::PartitionsAdded(const std::vector<Partition>& partitions) {
+  for (const Partition& partition : partitions) {
+    const auto is_same = [&](const Partition& other) { return other.oid == partition.oid; };
+    if (std::any_of(added_.begin(), added_.end(), is_same)) continue;
+    spdlog::info("table {}.{}: reading partition {}.{}, which is new", table_.config.schema,
+                 table_.config.table, partition.schema, partition.name);
+    added_.push_back(partition);
+    if (absl::Status status = NeedPresent(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TableReading::NeedPresent() {
+  const auto flushed = ReadFlushPosition(parts_.database);
+  if (!flushed.ok()) return flushed.status();
+  // What ends there is before it.
+  needed_ = std::max(needed_, *flushed - 1);
+  return absl::OkStatus();
+}
+
+absl::Status TableReading::Note(absl::Time now) {
+  const uint64_t durable = parts_.pipeline.durable();
+  while (!pending_.empty() && pending_.front().reports <= durable) {
+    durable_ = std::move(pending_.front().progress);
+    pending_.pop_front();
+  }
+  const bool is_due = is_done() || now - last_note_ >= parts_.options.progress_interval;
+  if (durable_ == noted_ || !is_due) return absl::OkStatus();
+  absl::Status stored =
+      StoreProgress(parts_.database, parts_.schema, table_.config.container, durable_);
+  if (stored.ok()) {
+    noted_ = durable_;
+    last_note_ = now;
+  }
+  return stored;
+}
+
+TableStatus TableReading::status() const {
+  TableStatus status;
+  status.container = table_.config.container;
+  status.scanned = durable_.scanned;
+  status.estimated = estimated_;
+  status.scan_done = durable_.scan_done && added_.empty();
+  status.ghosts_done = durable_.ghosts_done;
+  status.ghosts = ghosts_;
+  status.untrackable = untrackable_;
+  return status;
+}
+
+void TableReading::ShowIn(TableStatus& shown) {
+  TableStatus status = this->status();
+  status.ghosts = shown.ghosts + ghosts_ - std::exchange(shown_ghosts_, ghosts_);
+  status.untrackable =
+      shown.untrackable + untrackable_ - std::exchange(shown_untrackable_, untrackable_);
+  shown = std::move(status);
+}
+
+}  // namespace ttl::postgres

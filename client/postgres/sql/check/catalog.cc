@@ -1,0 +1,95 @@
+#include "client/postgres/sql/check/catalog.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/postgres/sql/check/server_check.h"
+#include "client/postgres/sql/check/table_check.h"
+
+namespace ttl::postgres {
+namespace {
+
+void LeaveOut(const std::string& container, std::string problem, CatalogReport& report) {
+  std::string& why = report.left_out[container];
+  absl::StrAppend(&why, why.empty() ? "" : "; ", problem);
+  report.problems.push_back(std::move(problem));
+}
+
+absl::Status AddTable(Connection& connection, const Config& config, const TableConfig& table,
+                      CatalogReport& report) {
+  CatalogReport of_table;
+  absl::Status status = CheckTable(connection, config, table, of_table);
+  if (!status.ok()) return status;
+  for (std::string& problem : of_table.problems) {
+    LeaveOut(table.container, std::move(problem), report);
+  }
+  std::move(of_table.tables.begin(), of_table.tables.end(), std::back_inserter(report.tables));
+  std::move(of_table.warnings.begin(), of_table.warnings.end(),
+            std::back_inserter(report.warnings));
+  return absl::OkStatus();
+}
+
+// Two that go by different names may still be one, or one a part of the other.
+absl::Status RefuseOverlaps(Connection& connection, CatalogReport& report) {
+  if (report.tables.size() < 2) return absl::OkStatus();
+  const std::string oids = absl::StrJoin(
+      report.tables, ",",
+      [](std::string* out, const TableDefinition& table) { absl::StrAppend(out, table.oid); });
+  absl::StatusOr<QueryResult> overlaps = connection.Query(
+      "SELECT part::regclass, relid::regclass, part FROM unnest($1::oid[]) AS part, "
+      "pg_partition_ancestors(part::regclass) WHERE relid <> part AND relid = ANY ($1::oid[])",
+      {absl::StrCat("{", oids, "}")});
+  if (!overlaps.ok()) return overlaps.status();
+  for (int row = 0; row < overlaps->rows(); ++row) {
+    const auto part = std::find_if(
+        report.tables.begin(), report.tables.end(),
+        [&](const TableDefinition& table) { return table.oid == overlaps->Number(row, 2); });
+    if (part == report.tables.end()) continue;
+    LeaveOut(
+        part->config.container,
+        absl::StrCat("table ", overlaps->Text(row, 0), " is a partition of ",
+                     overlaps->Text(row, 1), ", which is a container too; leave one of them out"),
+        report);
+    report.tables.erase(part);
+  }
+  return absl::OkStatus();
+}
+
+// ParseConfig() refuses it, but a Config may come from elsewhere.
+void RefuseRepeatedTables(const Config& config, CatalogReport& report) {
+  for (size_t i = 0; i < config.tables.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      const TableConfig& one = config.tables[j];
+      const TableConfig& other = config.tables[i];
+      if (one.schema != other.schema || one.table != other.table) continue;
+      report.problems.push_back(absl::StrCat("table ", one.schema, ".", one.table,
+                                             " is given for two containers, ", one.container,
+                                             " and ", other.container, "; leave one of them out"));
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<CatalogReport> CheckCatalog(Connection& connection, const Config& config) {
+  CatalogReport report;
+  absl::StatusOr<bool> is_fit = CheckServer(connection, config, report);
+  if (!is_fit.ok()) return is_fit.status();
+  if (!*is_fit) return report;
+  RefuseRepeatedTables(config, report);
+  report.is_server_fit = report.problems.empty();
+  for (const TableConfig& table : config.tables) {
+    if (absl::Status status = AddTable(connection, config, table, report); !status.ok()) {
+      return status;
+    }
+  }
+  if (absl::Status status = RefuseOverlaps(connection, report); !status.ok()) return status;
+  return report;
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,30 @@
+#ifndef TTL_CLIENT_POSTGRES_SQL_CHECK_CATALOG_REPORT_H_
+#define TTL_CLIENT_POSTGRES_SQL_CHECK_CATALOG_REPORT_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "client/postgres/sql/table_definition.h"
+
+namespace ttl::postgres {
+
+// What holding a configuration against a database found.
+struct CatalogReport {
+  // In the order of the configuration; those with problems are left out.
+  std::vector<TableDefinition> tables;
+  // What must be changed first, each with the table and, where there is one, the statement
+  // that changes it. Empty: all is well.
+  std::vector<std::string> problems;
+  // What works but deserves a thought.
+  std::vector<std::string> warnings;
+
+  // The problems of single tables again, by container: the others can be followed without them.
+  std::map<std::string, std::string> left_out;
+  // Whether there are no other problems than these.
+  bool is_server_fit = false;
+};
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_SQL_CHECK_CATALOG_REPORT_H_

@@ -1,0 +1,215 @@
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "client/postgres/sql/connect/array_text.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/install/installation.h"
+#include "client/postgres/sql/install/installed_objects.h"
+#include "client/postgres/sql/schema_layout.h"
+
+namespace ttl::postgres {
+namespace {
+
+// The values of a query's first column.
+absl::StatusOr<std::set<std::string>> Column(Connection& connection, const std::string& query) {
+  absl::StatusOr<QueryResult> result = connection.Query(query);
+  if (!result.ok()) return result.status();
+  std::set<std::string> values;
+  for (int row = 0; row < result->rows(); ++row) values.emplace(result->Text(row, 0));
+  return values;
+}
+
+class InstallationCheck {
+ public:
+  InstallationCheck(Connection& connection, const Config& config)
+      : connection_(connection), config_(config) {}
+
+  absl::StatusOr<InstallationState> Read(absl::Span<const TableDefinition> tables) {
+    for (const auto step : {&InstallationCheck::CheckSchema, &InstallationCheck::CheckObjects,
+                            &InstallationCheck::CheckRowSecurity, &InstallationCheck::CheckOwners,
+                            &InstallationCheck::CheckPublication}) {
+      if (const absl::Status status = (this->*step)(tables); !status.ok()) return status;
+    }
+    return std::move(state_);
+  }
+
+ private:
+  // Adds to `wrong` what is said of each condition that does not hold; they are asked together.
+  absl::Status Expect(const std::map<std::string, std::string>& conditions,
+                      std::vector<std::string>& wrong) {
+    std::vector<std::string> selects;
+    for (const auto& [problem, condition] : conditions) {
+      selects.push_back(
+          absl::StrCat("SELECT ", QuoteText(problem), " WHERE (", condition, ") IS NOT TRUE"));
+    }
+    if (selects.empty()) return absl::OkStatus();
+    absl::StatusOr<std::set<std::string>> failed =
+        Column(connection_, absl::StrJoin(selects, " UNION ALL "));
+    if (!failed.ok()) return failed.status();
+    wrong.insert(wrong.end(), failed->begin(), failed->end());
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckSchema(absl::Span<const TableDefinition>) {
+    const std::string& schema = config_.schema;
+    std::map<std::string, std::string> conditions;
+    conditions[absl::StrCat("schema ", schema, " is missing or of another version")] = absl::StrCat(
+        "SELECT obj_description(oid, 'pg_namespace') = ", QuoteText(SchemaComment(schema)),
+        " FROM pg_namespace WHERE nspname = ", QuoteText(schema));
+    for (const std::string& table : SchemaTables(schema)) {
+      conditions[absl::StrCat("table ", table, " is missing, or this role may not write it")] =
+          absl::StrCat("has_table_privilege(to_regclass(", QuoteText(table),
+                       "), 'SELECT') AND has_table_privilege(to_regclass(", QuoteText(table),
+                       "), 'INSERT') AND has_table_privilege(to_regclass(", QuoteText(table),
+                       "), 'UPDATE') AND has_table_privilege(to_regclass(", QuoteText(table),
+                       "), 'DELETE')");
+    }
+    for (const std::string& function : SchemaFunctions(schema)) {
+      conditions[absl::StrCat("function ", function, " is missing")] =
+          absl::StrCat("to_regprocedure(", QuoteText(function), ") IS NOT NULL");
+    }
+    return Expect(conditions, state_.problems);
+  }
+
+  // All that should be there is, and nothing else is.
+  absl::Status CheckObjects(absl::Span<const TableDefinition> tables) {
+    absl::StatusOr<QueryResult> marked = connection_.Query(absl::StrCat(
+        "SELECT comment, command FROM (", MarkedObjectsQuery(config_.schema), ") AS m"));
+    if (!marked.ok()) return marked.status();
+    std::map<std::string, std::string> leftovers;
+    for (int row = 0; row < marked->rows(); ++row) {
+      leftovers.emplace(marked->Text(row, 0), marked->Text(row, 1));
+    }
+    leftovers.erase(PublicationComment(config_.schema));
+    for (const TableDefinition& table : tables) {
+      const std::string showing = ShowingPolicy(table, config_.schema).comment;
+      for (const InstalledObject& object : InstalledObjects(table, config_.schema)) {
+        const bool is_there = leftovers.erase(object.comment) > 0;
+        // It is not made where row-level security was on before.
+        if (is_there || object.comment == showing) continue;
+        state_.faults.push_back(absl::StrCat(object.name, " is missing or out of date"));
+      }
+    }
+    for (const auto& [comment, command] : leftovers) {
+      state_.leftovers.push_back(absl::StrCat("a former configuration left something: ", command));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckRowSecurity(absl::Span<const TableDefinition> tables) {
+    std::map<std::string, std::string> conditions;
+    for (const TableDefinition& table : tables) {
+      if (!table.config.row_level_security) continue;
+      conditions[absl::StrCat("row-level security of table ", table.config.schema, ".",
+                              table.config.table, " is off")] =
+          absl::StrCat("SELECT relrowsecurity FROM pg_class WHERE oid = ", table.oid);
+    }
+    return Expect(conditions, state_.faults);
+  }
+
+  // After a change of owner each INSERT would fail for want of rights.
+  absl::Status CheckOwners(absl::Span<const TableDefinition> tables) {
+    std::map<std::string, std::string> conditions;
+    for (const TableDefinition& table : tables) {
+      if (!table.config.replace_expired) continue;
+      const std::string function = ReplacingTrigger(table, config_.schema).front().target;
+      conditions[absl::StrCat("the trigger of table ", table.config.schema, ".", table.config.table,
+                              " acts for a former owner")] =
+          absl::StrCat(
+              "SELECT p.proowner = c.relowner FROM pg_class AS c, pg_proc AS p WHERE c.oid = ",
+              table.oid, " AND p.oid = to_regprocedure(",
+              QuoteText(absl::StripPrefix(function, "FUNCTION ")), ")");
+    }
+    return Expect(conditions, state_.faults);
+  }
+
+  absl::Status CheckPublication(absl::Span<const TableDefinition> tables) {
+    const std::string name = QuoteText(config_.publication);
+    const std::string what = absl::StrCat("publication ", config_.publication);
+    if (const absl::Status status = Expect(
+            {{absl::StrCat(what, " is missing, or its options are others"),
+              absl::StrCat("SELECT pubinsert AND pubupdate AND pubdelete AND pubtruncate AND "
+                           "pubviaroot AND NOT puballtables FROM pg_publication WHERE pubname = ",
+                           name)}},
+            state_.problems);
+        !status.ok()) {
+      return status;
+    }
+    absl::StatusOr<std::set<std::string>> published = Column(
+        connection_,
+        absl::StrCat(
+            "SELECT format('TABLE \"%s\".\"%s\"', replace(n.nspname, '\"', '\"\"'), "
+            "replace(c.relname, '\"', '\"\"')) || coalesce(' (' || (SELECT string_agg('\"' || "
+            "replace(a.attname, '\"', '\"\"') || '\"', ', ' ORDER BY a.attnum) FROM pg_attribute "
+            "AS a WHERE a.attrelid = c.oid AND a.attnum = ANY (r.prattrs)) || ')', '') FROM "
+            "pg_publication AS p JOIN pg_publication_rel AS r ON r.prpubid = p.oid JOIN pg_class "
+            "AS c ON c.oid = r.prrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE "
+            "p.pubname = ",
+            name));
+    if (!published.ok()) return published.status();
+    for (const TableDefinition& table : tables) {
+      if (published->erase(PublishedTables({table})) > 0) continue;
+      if (absl::Status status = CheckPublished(table); !status.ok()) return status;
+    }
+    for (const std::string& table : *published) {
+      state_.leftovers.push_back(absl::StrCat(what, " has ", table, " without need"));
+    }
+    return absl::OkStatus();
+  }
+
+  // More columns than are needed do no harm.
+  absl::Status CheckPublished(const TableDefinition& table) {
+    ArrayText needed;
+    for (const std::string& column : table.published_columns) needed.Add(column);
+    absl::StatusOr<QueryResult> enough = connection_.Query(
+        "SELECT FROM pg_publication AS p JOIN pg_publication_rel AS r ON r.prpubid = p.oid "
+        "WHERE p.pubname = $1 AND r.prrelid = $2::oid AND (r.prattrs IS NULL OR NOT $3::boolean "
+        "AND $4::text[] <@ ARRAY(SELECT a.attname::text FROM pg_attribute AS a "
+        "WHERE a.attrelid = r.prrelid AND a.attnum = ANY (r.prattrs)))",
+        {config_.publication, absl::StrCat(table.oid), table.publishes_all_columns ? "t" : "f",
+         needed.Take()});
+    if (!enough.ok()) return enough.status();
+    std::string wrong = absl::StrCat("publication ", config_.publication, " does not have ",
+                                     PublishedTables({table}));
+    if (enough->rows() > 0) {
+      state_.faults.push_back(std::move(wrong));
+    } else {
+      state_.unpublished[table.config.container] = std::move(wrong);
+    }
+    return absl::OkStatus();
+  }
+
+  Connection& connection_;
+  const Config& config_;
+  InstallationState state_;
+};
+
+}  // namespace
+
+absl::StatusOr<InstallationState> ReadInstallation(Connection& connection, const Config& config,
+                                                   absl::Span<const TableDefinition> tables) {
+  return InstallationCheck(connection, config).Read(tables);
+}
+
+absl::Status CheckInstalled(Connection& connection, const Config& config,
+                            absl::Span<const TableDefinition> tables) {
+  const absl::StatusOr<InstallationState> state = ReadInstallation(connection, config, tables);
+  if (!state.ok()) return state.status();
+  std::vector<std::string> wrong = state->problems;
+  for (const auto* more : {&state->faults, &state->leftovers}) {
+    wrong.insert(wrong.end(), more->begin(), more->end());
+  }
+  for (const auto& [container, why] : state->unpublished) wrong.push_back(why);
+  if (wrong.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("not installed for this configuration: ", absl::StrJoin(wrong, "; "),
+                   ". Run: ttl-postgres install"));
+}
+
+}  // namespace ttl::postgres

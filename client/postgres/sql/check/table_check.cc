@@ -1,0 +1,483 @@
+#include "client/postgres/sql/check/table_check.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/install/installed_objects.h"
+#include "client/postgres/sql/key_type.h"
+#include "client/postgres/sql/table_facts.h"
+
+namespace ttl::postgres {
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr size_t kMaxPartitionKeyBytes = 2048;
+constexpr size_t kMaxIdBytes = 1023;
+constexpr size_t kMaxNamed = 5;  // of many of a kind
+
+std::string QuotedList(const Names& names) {
+  return absl::StrJoin(names, ", ", [](std::string* out, const std::string& name) {
+    absl::StrAppend(out, QuoteName(name));
+  });
+}
+
+// "a, b and 3 more".
+std::string SomeOf(const Names& names) {
+  const size_t named = std::min(names.size(), kMaxNamed);
+  const std::string list = absl::StrJoin(names.begin(), names.begin() + named, ", ");
+  return named == names.size() ? list : absl::StrCat(list, " and ", names.size() - named, " more");
+}
+
+bool Contains(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool ContainsAll(const Names& names, const Names& others) {
+  return std::all_of(others.begin(), others.end(),
+                     [&names](const std::string& other) { return Contains(names, other); });
+}
+
+bool IsInteger(const BaseType& type, bool small_too) {
+  return type.name == "int4" || type.name == "int8" || (small_too && type.name == "int2");
+}
+
+// The longest text of a key of these columns; absent: there is no limit.
+std::optional<size_t> MaxKeyBytes(const std::vector<const ColumnFacts*>& columns) {
+  // Several columns are joined, with escapes that may double them.
+  const size_t factor = columns.size() > 1 ? 2 : 1;
+  size_t bytes = columns.empty() ? 0 : columns.size() - 1;
+  for (const ColumnFacts* column : columns) {
+    const std::optional<size_t> most = MaxTextBytes(column->base);
+    if (!most.has_value()) return std::nullopt;
+    bytes += factor * *most;
+  }
+  return bytes;
+}
+
+class TableCheck {
+ public:
+  TableCheck(const TableConfig& config, const TableFacts& facts, CatalogReport& report)
+      : config_(config),
+        facts_(facts),
+        report_(report),
+        plain_(absl::StrCat(config.schema, ".", config.table)),
+        sql_(QuoteQualified(config.schema, config.table)),
+        key_(config.partition_key) {
+    key_.insert(key_.end(), config.id.begin(), config.id.end());
+    table_.config = config;
+    table_.oid = facts.oid;
+    table_.is_partitioned = facts.kind == 'p';
+  }
+
+  void Run() {
+    if (!CheckKind()) return;
+    table_.partition_key =
+        KeyColumns(config_.partition_key, "partition key", kMaxPartitionKeyBytes);
+    table_.id = KeyColumns(config_.id, "id", kMaxIdBytes);
+    CheckTs();
+    table_.ttl = Integer(config_.ttl_column, "ttl");
+    table_.size = Integer(config_.size_column, "size");
+    CheckUniqueIndex();
+    CheckIdentities();
+    CheckRules();
+    CheckRights();
+    CheckRowSecurity();
+    WarnOfUpserts();
+    CheckLiveView();
+    WarnOfForeignKeys();
+    if (is_sound_) report_.tables.push_back(std::move(table_));
+  }
+
+ private:
+  template <typename... Parts>
+  void Problem(const Parts&... parts) {
+    is_sound_ = false;
+    report_.problems.push_back(absl::StrCat("table ", plain_, parts...));
+  }
+
+  template <typename... Parts>
+  void Warn(const Parts&... parts) {
+    report_.warnings.push_back(absl::StrCat("table ", plain_, parts...));
+  }
+
+  std::string AlterColumn(const std::string& column, absl::string_view what) const {
+    return absl::StrCat(": ALTER TABLE ", sql_, " ALTER COLUMN ", QuoteName(column), " ", what);
+  }
+
+  // Whether it is a table whose rows are streamed.
+  bool CheckKind() {
+    if (facts_.kind != 'r' && facts_.kind != 'p') {
+      Problem(
+          " is no table; views, materialized views, foreign tables and the like have no stream "
+          "of changes");
+    } else if (facts_.is_system) {
+      Problem(" belongs to the server itself");
+    } else if (facts_.persistence == 't') {
+      Problem(" is temporary: its changes are not in the WAL");
+    } else if (facts_.persistence == 'u') {
+      Problem(" is unlogged: its changes are not in the WAL: ALTER TABLE ", sql_, " SET LOGGED");
+    } else if (facts_.has_children) {
+      Problem(
+          " has tables that inherit from it. Their rows would be read, but not their changes; "
+          "make them partitions, or containers of their own: ALTER TABLE child NO INHERIT ",
+          sql_);
+    }
+    return is_sound_;
+  }
+
+  // The column, if it is there and its values are in the stream.
+  const ColumnFacts* Streamed(const std::string& name, absl::string_view role) {
+    const ColumnFacts* column = facts_.Find(name);
+    if (column == nullptr) {
+      Names names;
+      for (const ColumnFacts& other : facts_.columns) names.push_back(other.name);
+      Problem(" has no column ", name, ", which is to be its ", role, "; it has ",
+              absl::StrJoin(names, ", "));
+      return nullptr;
+    }
+    if (column->is_generated) {
+      Problem(": column ", name, ", its ", role,
+              ", is generated, and so not in the stream of changes; take the columns that it is "
+              "made of, or drop the expression",
+              AlterColumn(name, "DROP EXPRESSION"));
+      return nullptr;
+    }
+    return column;
+  }
+
+  static ColumnDefinition Definition(const ColumnFacts& column) {
+    return {column.name, column.cast, !column.not_null};
+  }
+
+  std::vector<ColumnDefinition> KeyColumns(const Names& names, absl::string_view role,
+                                           size_t max_bytes) {
+    std::vector<ColumnDefinition> definitions;
+    std::vector<const ColumnFacts*> columns;
+    for (const std::string& name : names) {
+      const ColumnFacts* column = Streamed(name, role);
+      if (column == nullptr) continue;
+      CheckKeyColumn(*column, role);
+      definitions.push_back(Definition(*column));
+      columns.push_back(column);
+    }
+    if (is_sound_ && MaxKeyBytes(columns).value_or(max_bytes + 1) > max_bytes) {
+      Warn(": its ", role, " (", absl::StrJoin(names, ", "), ") may be longer than ", max_bytes,
+           " bytes; rows with one that is are not tracked, and never expire");
+    }
+    return definitions;
+  }
+
+  void CheckKeyColumn(const ColumnFacts& column, absl::string_view role) {
+    if (!column.not_null) {
+      Problem(": column ", column.name, " of its ", role, " may be NULL",
+              AlterColumn(column.name, "SET NOT NULL"));
+    }
+    if (!IsKeyType(column.base)) {
+      Problem(": column ", column.name, " of its ", role, " is of type ", column.type,
+              ", which has several texts for one value, or no order; a key takes ", KeyTypes());
+    }
+    if (!column.is_deterministic) {
+      Problem(": column ", column.name, " of its ", role,
+              " has a nondeterministic collation, by which different texts are equal",
+              AlterColumn(column.name, absl::StrCat("TYPE ", column.type, " COLLATE \"default\"")));
+    }
+  }
+
+  void CheckTs() {
+    if (!config_.ts_column.has_value()) {
+      if (config_.row_level_security) {
+        Problem(
+            ": row_level_security needs a ts_column: PostgreSQL checks a new row before it has "
+            "a commit time; use live_view");
+      }
+      return;
+    }
+    const ColumnFacts* column = Streamed(*config_.ts_column, "ts_column");
+    if (column == nullptr) return;
+    table_.ts = Definition(*column);
+    if (column->base.name == "timestamptz") {
+      table_.ts_source = TsSource::kTimestamp;
+    } else if (IsInteger(column->base, /*small_too=*/false)) {
+      CheckEpoch(*column);
+    } else {
+      RefuseTsType(*column);
+    }
+    if (!column->not_null) {
+      Warn(": column ", column->name, ", its ts_column, may be NULL; such rows never expire",
+           AlterColumn(column->name, "SET NOT NULL"));
+    }
+  }
+
+  void CheckEpoch(const ColumnFacts& column) {
+    table_.ts_source = TsSource::kEpochNumber;
+    if (config_.ts_unit == EpochUnit::kMilliseconds && column.base.name == "int4") {
+      Problem(
+          ": column ", column.name,
+          ", its ts_column, is to count milliseconds, but an integer of 32 bits ends in January "
+          "1970",
+          AlterColumn(column.name, "TYPE bigint"));
+    }
+  }
+
+  void RefuseTsType(const ColumnFacts& column) {
+    if (column.base.name == "timestamp") {
+      Problem(
+          ": column ", column.name,
+          ", its ts_column, is a timestamp without time zone, which is no instant; if it means "
+          "UTC",
+          AlterColumn(column.name, absl::StrCat("TYPE timestamp with time zone USING ",
+                                                QuoteName(column.name), " AT TIME ZONE 'UTC'")));
+      return;
+    }
+    Problem(": column ", column.name, ", its ts_column, is of type ", column.type,
+            "; it must be timestamp with time zone, bigint or integer");
+  }
+
+  std::optional<ColumnDefinition> Integer(const std::optional<std::string>& name,
+                                          absl::string_view what) {
+    if (!name.has_value()) return std::nullopt;
+    const std::string role = absl::StrCat(what, "_column");
+    const ColumnFacts* column = Streamed(*name, role);
+    if (column == nullptr) return std::nullopt;
+    if (!IsInteger(column->base, /*small_too=*/true)) {
+      Problem(": column ", *name, ", its ", role, ", is of type ", column->type,
+              "; it must be bigint, integer or smallint");
+    }
+    return Definition(*column);
+  }
+
+  // Without one a key is not one row. The best one also lets pages of keys be read in its order.
+  void CheckUniqueIndex() {
+    const UniqueIndexFacts* best = nullptr;
+    const auto rank = [](const UniqueIndexFacts& index) {
+      return std::make_pair(index.gives_order, index.columns.size());
+    };
+    for (const UniqueIndexFacts& index : facts_.unique_indexes) {
+      if (!ContainsAll(key_, index.columns)) continue;
+      if (best == nullptr || rank(index) > rank(*best)) best = &index;
+    }
+    if (best == nullptr) {
+      Problem(" has no unique index on columns of (", absl::StrJoin(key_, ", "),
+              ") alone, at once valid, not partial, without expressions and not deferrable: CREATE "
+              "UNIQUE INDEX ",
+              table_.is_partitioned ? "" : "CONCURRENTLY ", "ON ", sql_, " (", QuotedList(key_),
+              ")");
+      return;
+    }
+    if (!best->gives_order) {
+      Warn(": index ", best->name,
+           " has columns in different directions or orders of their own; each page of the first "
+           "scan sorts the whole table");
+      return;
+    }
+    SetPageOrder(best->columns);
+  }
+
+  void SetPageOrder(const Names& index_columns) {
+    Names order = index_columns;
+    for (const std::string& name : key_) {
+      if (!Contains(order, name)) order.push_back(name);
+    }
+    for (const std::string& name : order) {
+      if (const ColumnFacts* column = facts_.Find(name); column != nullptr) {
+        table_.page_order.push_back(Definition(*column));
+      }
+    }
+  }
+
+  // Each partition has one of its own.
+  void CheckIdentities() {
+    std::set<std::string> published(key_.begin(), key_.end());
+    for (const auto* name : {&config_.ts_column, &config_.ttl_column, &config_.size_column}) {
+      if (name->has_value()) published.insert(**name);
+    }
+    Names unfit;
+    Names not_streamed;
+    for (const IdentityFacts& identity : facts_.identities) {
+      published.insert(identity.columns.begin(), identity.columns.end());
+      RefuseGenerated(identity);
+      if (identity.is_root) {
+        WarnOfNewPartitions(identity);
+        continue;
+      }
+      table_.publishes_all_columns |= identity.identity == 'f';
+      if (identity.kind != 'r' || identity.persistence != 'p') {
+        not_streamed.push_back(identity.table);
+      } else if (!IsEnough(identity)) {
+        unfit.push_back(identity.table);
+      }
+    }
+    if (!not_streamed.empty()) {
+      Problem(" has partitions without a stream of changes, foreign or unlogged: ",
+              SomeOf(not_streamed));
+    }
+    if (!unfit.empty()) RefuseIdentities(unfit);
+    for (const ColumnFacts& column : facts_.columns) {
+      if (published.count(column.name) > 0) table_.published_columns.push_back(column.name);
+    }
+  }
+
+  // A publication must have all columns of the identity, and can have none that is generated.
+  void RefuseGenerated(const IdentityFacts& identity) {
+    if (identity.identity == 'f') return;
+    for (const std::string& name : identity.columns) {
+      const ColumnFacts* column = facts_.Find(name);
+      if (column == nullptr || !column->is_generated || Contains(key_, name)) continue;
+      Problem(": the replica identity of ", identity.table, " has column ", name,
+              ", which is generated, and so cannot be published: ALTER TABLE ", identity.table,
+              " REPLICA IDENTITY FULL");
+    }
+  }
+
+  void CheckRules() {
+    if (facts_.delete_rules.empty()) return;
+    Problem(
+        ": rules rewrite each DELETE of its rows, so that it cannot be told what became of them: ",
+        SomeOf(facts_.delete_rules), "; make them triggers: DROP RULE ",
+        facts_.delete_rules.front(), " ON ", sql_);
+  }
+
+  bool IsEnough(const IdentityFacts& identity) const {
+    return identity.identity == 'f' || ContainsAll(identity.columns, key_);
+  }
+
+  void WarnOfNewPartitions(const IdentityFacts& root) {
+    if (root.identity == 'd' && ContainsAll(root.columns, key_)) return;
+    Warn(" has no primary key with all columns of (", absl::StrJoin(key_, ", "),
+         "): a new partition has no replica identity until it is given one, and till then refuses "
+         "every UPDATE and DELETE");
+  }
+
+  void RefuseIdentities(const Names& tables) {
+    std::string cure = "REPLICA IDENTITY FULL";
+    for (const UniqueIndexFacts& index : facts_.unique_indexes) {
+      if (table_.is_partitioned || !ContainsAll(index.columns, key_)) continue;
+      cure = absl::StrCat("REPLICA IDENTITY USING INDEX ", index.name);
+      break;
+    }
+    Problem(": the replica identity of ", SomeOf(tables), " does not have all columns of (",
+            absl::StrJoin(key_, ", "),
+            "), so the stream does not say which row was deleted: ALTER TABLE ", tables.front(),
+            " ", cure);
+  }
+
+  void CheckRights() {
+    Names missing;
+    if (!facts_.may_select) missing.push_back("SELECT");
+    if (!facts_.may_update) missing.push_back("UPDATE");  // which SELECT ... FOR UPDATE needs
+    if (!facts_.may_delete) missing.push_back("DELETE");
+    if (!missing.empty()) {
+      Problem(": role ", facts_.role, " lacks rights: GRANT ", absl::StrJoin(missing, ", "), " ON ",
+              sql_, " TO ", QuoteName(facts_.role));
+    }
+    if (!facts_.may_use_schema) {
+      Problem(": role ", facts_.role, " may not use its schema: GRANT USAGE ON SCHEMA ",
+              QuoteName(config_.schema), " TO ", QuoteName(facts_.role));
+    }
+    const bool makes_view = !config_.live_view.empty() && !facts_.has_view && !facts_.is_published;
+    if (makes_view && !facts_.may_create_in_schema) {
+      Problem(": role ", facts_.role, " may not make its live_view: GRANT CREATE ON SCHEMA ",
+              QuoteName(config_.schema), " TO ", QuoteName(facts_.role));
+    }
+    if (!facts_.is_owner && !facts_.is_published) {
+      Warn(" is owned by ", facts_.owner,
+           ": to install it takes that role, a member of it, or a superuser");
+    }
+  }
+
+  void CheckRowSecurity() {
+    const bool is_wanted = config_.row_level_security;
+    if ((is_wanted || facts_.has_row_security) && facts_.is_bound_by_row_security) {
+      Problem(": row-level security hides rows from role ", facts_.role,
+              ", which must see all: ALTER ROLE ", QuoteName(facts_.role), " BYPASSRLS");
+    }
+    if (!is_wanted) return;
+    if (!facts_.has_row_security && facts_.has_policies_of_others) {
+      Problem(
+          " has policies, but its row-level security is off; switch it on, or drop them: ALTER "
+          "TABLE ",
+          sql_, " ENABLE ROW LEVEL SECURITY");
+    }
+    if (!facts_.forces_row_security) {
+      Warn(": row-level security does not bind its owner ", facts_.owner,
+           "; if the application is that role: ALTER TABLE ", sql_,
+           " FORCE ROW LEVEL SECURITY, and BYPASSRLS for the role of ttl-postgres");
+    }
+  }
+
+  // Of servers before 15.20 too, since the next update of theirs makes it true.
+  void WarnOfUpserts() {
+    if (config_.replace_expired) return;
+    if (config_.row_level_security) {
+      Warn(
+          ": with row_level_security an INSERT ... ON CONFLICT DO UPDATE fails while an expired "
+          "row of the same key is not yet deleted; replace_expired: true avoids it");
+    } else if (!config_.live_view.empty()) {
+      Warn(": from PostgreSQL 15.20 on an INSERT ... ON CONFLICT DO UPDATE through its live_view ",
+           config_.schema, ".", config_.live_view,
+           " fails while an expired row of the same key is not yet deleted, and before it updates "
+           "that row; replace_expired: true avoids both");
+    }
+  }
+
+  void CheckLiveView() {
+    if (config_.live_view.empty() || !facts_.has_view) return;
+    const std::string view = absl::StrCat(config_.schema, ".", config_.live_view);
+    if (!facts_.is_view_ours) {
+      Problem(": its live_view ", view, " is there already and not ours; give another live_view");
+    } else if (!facts_.view_lacks.empty()) {
+      Warn(": its live_view ", view, " does not have the columns ", SomeOf(facts_.view_lacks),
+           ", which are newer; ttl-postgres install adds them");
+    }
+  }
+
+  void WarnOfForeignKeys() {
+    if (!facts_.refusing_keys.empty()) {
+      Warn(": rows that others refer to are not deleted, since foreign keys refuse it: ",
+           SomeOf(facts_.refusing_keys), "; with ON DELETE CASCADE or SET NULL they would not");
+    }
+    if (!facts_.unindexed_keys.empty()) {
+      Warn(
+          ": each delete of a row reads all of the tables that refer to it without an index on the "
+          "referring columns: ",
+          SomeOf(facts_.unindexed_keys), "; CREATE INDEX CONCURRENTLY on them");
+    }
+  }
+
+  const TableConfig& config_;
+  const TableFacts& facts_;
+  CatalogReport& report_;
+  const std::string plain_;  // for people
+  const std::string sql_;    // for statements
+  Names key_;
+  bool is_sound_ = true;
+  TableDefinition table_;
+};
+
+}  // namespace
+
+absl::Status CheckTable(Connection& connection, const Config& config, const TableConfig& table,
+                        CatalogReport& report) {
+  absl::StatusOr<std::optional<TableFacts>> facts = LookUpTable(
+      connection,
+      {table.schema, table.table, table.live_view, config.publication, CommentMark(config.schema)});
+  if (!facts.ok()) return facts.status();
+  const std::string name = absl::StrCat(table.schema, ".", table.table);
+  if (!facts->has_value()) {
+    report.problems.push_back(absl::StrCat("table ", name,
+                                           " does not exist in this database; case counts, and "
+                                           "quotes do not belong into the name"));
+    return absl::OkStatus();
+  }
+  TableCheck(table, **facts, report).Run();
+  return absl::OkStatus();
+}
+
+}  // namespace ttl::postgres

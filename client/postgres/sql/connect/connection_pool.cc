@@ -1,0 +1,185 @@
+#include "client/postgres/sql/connect/connection_pool.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+
+namespace ttl::postgres {
+
+struct ConnectionPool::Place {
+  ~Place() { ForgetSocket(); }
+
+  void ForgetSocket() {
+    if (socket_copy >= 0) close(socket_copy);
+    socket_copy = -1;
+  }
+
+  std::unique_ptr<Connection> connection;
+  bool taken = false;
+  absl::Time cut_at = absl::InfiniteFuture();
+  // The backend of the connection that was here last.
+  int backend_pid = 0;
+  // A descriptor of its own: libpq may close its one at any time, and the number may then be
+  // somebody else's.
+  int socket_copy = -1;
+};
+
+namespace {
+
+// Whether the server has not gone since the connection was used last. Does not ask it.
+bool IsAlive(Connection& connection) {
+  pollfd wait = {.fd = PQsocket(connection.raw()), .events = POLLIN, .revents = 0};
+  // Its last words come before the end, and news of settings may come any time.
+  for (int i = 0; i < 10 && poll(&wait, 1, 0) > 0; ++i) {
+    if (PQconsumeInput(connection.raw()) == 0) return false;
+  }
+  return connection.is_open();
+}
+
+// Ends the backend that served our place before, if it is still there: one that waits for a
+// synchronous standby does not notice that its connection was cut, and they would add up.
+absl::Status EndBackend(Connection& connection, int pid) {
+  if (pid == 0) return absl::OkStatus();
+  return connection
+      .Query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 "
+          "AND usename = current_user AND application_name = current_setting('application_name')",
+          {absl::StrCat(pid)})
+      .status();
+}
+
+}  // namespace
+
+ConnectionPool::Lease::Lease(Lease&& other) noexcept
+    : pool_(other.pool_), place_(std::exchange(other.place_, nullptr)), drop_(other.drop_) {}
+
+ConnectionPool::Lease::~Lease() {
+  if (place_ != nullptr) pool_->GiveBack(*place_, drop_);
+}
+
+Connection& ConnectionPool::Lease::operator*() const { return *place_->connection; }
+
+void ConnectionPool::Lease::Drop() { drop_ = true; }
+
+ConnectionPool::ConnectionPool(ConnectionPoolOptions options) : options_(std::move(options)) {
+  for (size_t i = 0; i < options_.size; ++i) places_.push_back(std::make_unique<Place>());
+  thread_ = std::thread([this] { CutOverdue(); });
+}
+
+ConnectionPool::~ConnectionPool() {
+  Close();
+  thread_.join();
+}
+
+absl::StatusOr<ConnectionPool::Lease> ConnectionPool::Take(absl::Time cut_at) {
+  absl::StatusOr<Place*> place = TakePlace();
+  if (!place.ok()) return place.status();
+  Lease lease(this, *place);
+  if (absl::Status status = Fill(**place, cut_at); !status.ok()) return status;
+  return lease;
+}
+
+absl::StatusOr<ConnectionPool::Place*> ConnectionPool::TakePlace() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto free = [this] {
+    return std::find_if(places_.begin(), places_.end(),
+                        [](const auto& one) { return !one->taken; });
+  };
+  const bool in_time = changed_.wait_for(lock, absl::ToChronoNanoseconds(kMaxWait),
+                                         [&] { return closed_ || free() != places_.end(); });
+  if (closed_) return absl::UnavailableError("ttl-postgres is stopping");
+  if (!in_time) {
+    return absl::ResourceExhaustedError(absl::StrCat("all ", places_.size(), " connections of ",
+                                                     options_.application_name,
+                                                     " to the database are in use"));
+  }
+  Place& place = **free();
+  place.taken = true;
+  return &place;
+}
+
+absl::Status ConnectionPool::Fill(Place& place, absl::Time cut_at) {
+  if (place.connection != nullptr && !IsAlive(*place.connection)) place.connection.reset();
+  if (place.connection == nullptr) {
+    absl::StatusOr<std::unique_ptr<Connection>> opened = OpenOne();
+    if (!opened.ok()) return opened.status();
+    place.connection = *std::move(opened);
+    if (absl::Status status = EndBackend(*place.connection, place.backend_pid); !status.ok()) {
+      return status;
+    }
+    place.backend_pid = PQbackendPID(place.connection->raw());
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_) return absl::UnavailableError("ttl-postgres is stopping");
+  place.ForgetSocket();
+  place.socket_copy = dup(PQsocket(place.connection->raw()));
+  place.cut_at = cut_at;
+  changed_.notify_all();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Connection>> ConnectionPool::OpenOne() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (absl::Now() - last_failure_time_ < kRetryInterval) return last_failure_;
+  }
+  auto opened = Connection::Open(options_.database, options_.application_name);
+  absl::Status status = opened.status();
+  if (status.ok() && !options_.setup.empty()) {
+    status = (*opened)->Execute(options_.setup).status();
+  }
+  if (status.ok()) return opened;
+  // Whatever it is about, for the callers there is no database.
+  status =
+      absl::UnavailableError(absl::StrCat("no connection to the database: ", status.message()));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  last_failure_ = status;
+  last_failure_time_ = absl::Now();
+  return status;
+}
+
+void ConnectionPool::GiveBack(Place& place, bool drop) {
+  if (drop || (place.connection != nullptr && !place.connection->is_open())) {
+    place.connection.reset();
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  place.ForgetSocket();
+  place.cut_at = absl::InfiniteFuture();
+  place.taken = false;
+  changed_.notify_all();
+}
+
+void ConnectionPool::Close() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  closed_ = true;
+  for (const auto& place : places_) Cut(*place);
+  changed_.notify_all();
+}
+
+void ConnectionPool::CutOverdue() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!closed_) {
+    absl::Time next = absl::InfiniteFuture();
+    for (const auto& place : places_) {
+      if (place->cut_at <= absl::Now()) Cut(*place);
+      next = std::min(next, place->cut_at);
+    }
+    // Looks again at least every second, should the clock be set.
+    const absl::Duration wait =
+        std::clamp(next - absl::Now(), absl::Milliseconds(1), absl::Seconds(1));
+    changed_.wait_for(lock, absl::ToChronoNanoseconds(wait));
+  }
+}
+
+void ConnectionPool::Cut(Place& place) {
+  if (place.socket_copy >= 0) shutdown(place.socket_copy, SHUT_RDWR);
+  place.cut_at = absl::InfiniteFuture();
+}
+
+}  // namespace ttl::postgres

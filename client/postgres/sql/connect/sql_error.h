@@ -1,0 +1,23 @@
+#ifndef TTL_CLIENT_POSTGRES_SQL_CONNECT_SQL_ERROR_H_
+#define TTL_CLIENT_POSTGRES_SQL_CONNECT_SQL_ERROR_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace ttl::postgres {
+
+// The SQLSTATE of an error that the server gave a Connection; empty if there was none.
+// The code of the status says only how to go on: INVALID_ARGUMENT, PERMISSION_DENIED,
+// NOT_FOUND (no such table, column, slot...), ALREADY_EXISTS, ABORTED (try again: deadlock,
+// lock or statement timeout, serialization), FAILED_PRECONDITION (constraints, triggers,
+// settings), RESOURCE_EXHAUSTED, UNAVAILABLE (connection lost), else INTERNAL.
+std::string SqlState(const absl::Status& status);
+
+// The server's message alone. The same cause has the same words, whatever the row: the values
+// are in the detail, which the message of the status has too. Empty if SqlState() is.
+std::string SqlMessage(const absl::Status& status);
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_SQL_CONNECT_SQL_ERROR_H_

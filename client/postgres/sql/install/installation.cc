@@ -1,0 +1,231 @@
+#include "client/postgres/sql/install/installation.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/install/installed_objects.h"
+#include "client/postgres/sql/schema_layout.h"
+
+namespace ttl::postgres {
+namespace {
+
+// Names are then PostgreSQL's own or qualified, whatever the role has set; and nobody waits
+// long for a table, since all that comes later waits behind.
+constexpr absl::string_view kPreamble =
+    "SET LOCAL search_path = pg_catalog;\n"
+    "SET LOCAL lock_timeout = '10s';\n";
+
+std::string Block(absl::string_view declarations, absl::string_view body) {
+  return absl::StrCat("DO ", QuoteBody(absl::StrCat("\n", declarations, "BEGIN\n", body, "END ")),
+                      ";\n");
+}
+
+// A heading for readers; names may have line ends.
+std::string Heading(absl::string_view text) {
+  return absl::StrCat("\n-- ", absl::StrReplaceAll(text, {{"\n", " "}, {"\r", " "}}), "\n");
+}
+
+std::string Raise(absl::string_view problem) {
+  return absl::StrCat("RAISE EXCEPTION '%', ", QuoteText(problem), ";\n");
+}
+
+std::string CommentOn(const InstalledObject& object) {
+  return absl::StrCat("COMMENT ON ", object.target, " IS ", QuoteText(object.comment), ";\n");
+}
+
+// Whether it is there as it should be; its comment has its name and its definition in it.
+std::string IsThere(const InstalledObject& object) {
+  return absl::StrCat(
+      "EXISTS (SELECT FROM pg_description WHERE description = ", QuoteText(object.comment), ")");
+}
+
+std::string CreateUnlessThere(const InstalledObject& object) {
+  return absl::StrCat("IF NOT ", IsThere(object), " THEN\n", object.definition, ";\n",
+                      CommentOn(object), "END IF;\n");
+}
+
+std::string LiveViewName(const TableConfig& config) {
+  return QuoteQualified(config.schema, config.live_view);
+}
+
+std::string RegclassOf(absl::string_view qualified) {
+  return absl::StrCat("to_regclass(", QuoteText(qualified), ")");
+}
+
+// A view keeps what others have built on it, unless its columns have gone. Whoever may read or
+// write the table may do it through the view, and nobody else.
+std::string ViewSql(const TableDefinition& table, const std::string& schema) {
+  const InstalledObject view = LiveView(table, schema);
+  const std::string name = LiveViewName(table.config);
+  const std::string is_not_ours =
+      absl::StrCat(RegclassOf(name), " IS NOT NULL AND NOT starts_with(coalesce(obj_description(",
+                   RegclassOf(name), ", 'pg_class'), ''), ", QuoteText(CommentMark(schema)), ")");
+  const std::string create = absl::StrCat(view.definition, ";\n");
+  return Block("", absl::StrCat("IF ", is_not_ours, " THEN\n",
+                                Raise(absl::StrCat(table.config.schema, ".", table.config.live_view,
+                                                   " is there already and not ours; give another "
+                                                   "live_view")),
+                                "END IF;\nBEGIN\n", create,
+                                "EXCEPTION WHEN invalid_table_definition THEN\nDROP VIEW ", name,
+                                ";\n", create, "END;\n", CommentOn(view),
+                                "GRANT SELECT, INSERT, UPDATE, DELETE ON ", name, " TO PUBLIC;\n"));
+}
+
+// Where it is off, policies of others are asleep: switched on, they would act, and ours would
+// open what they are to close.
+std::string RowSecuritySql(const TableDefinition& table, const std::string& schema) {
+  const std::string oid = absl::StrCat(QuoteText(TableName(table)), "::regclass");
+  std::string body = absl::StrCat(
+      "IF NOT (SELECT relrowsecurity FROM pg_class WHERE oid = ", oid,
+      ") THEN\nIF EXISTS (SELECT FROM pg_policy WHERE polrelid = ", oid,
+      " AND NOT starts_with(polname, 'ttl_postgres_')) THEN\n",
+      Raise(absl::StrCat("table ", table.config.schema, ".", table.config.table,
+                         " has policies, but its row-level security is off; switch it on, or "
+                         "drop them")),
+      "END IF;\n", CreateUnlessThere(ShowingPolicy(table, schema)), "ALTER TABLE ",
+      TableName(table), " ENABLE ROW LEVEL SECURITY;\nEND IF;\n");
+  for (const InstalledObject& policy : HidingPolicies(table, schema)) {
+    absl::StrAppend(&body, CreateUnlessThere(policy));
+  }
+  return Block("", body);
+}
+
+// The function acts with the rights of the table's owner, and with no more.
+std::string TriggerSql(const TableDefinition& table, const std::string& schema) {
+  const std::vector<InstalledObject> objects = ReplacingTrigger(table, schema);
+  const std::string schema_text = QuoteText(schema);
+  const std::string owner =
+      absl::StrCat("DECLARE\nowner name := (SELECT pg_get_userbyid(relowner) FROM pg_class\n",
+                   "  WHERE oid = ", QuoteText(TableName(table)), "::regclass);\n");
+  const std::string give = absl::StrCat(
+      "IF owner <> current_user THEN\nEXECUTE format('GRANT CREATE ON SCHEMA %I TO %I', ",
+      schema_text, ", owner);\nEXECUTE format('ALTER %s OWNER TO %I', ",
+      QuoteText(objects[0].target),
+      ", owner);\nEXECUTE format('REVOKE CREATE ON SCHEMA %I FROM %I', ", schema_text,
+      ", owner);\nEND IF;\n");
+  return Block(owner,
+               absl::StrCat(CreateUnlessThere(objects[0]), give, CreateUnlessThere(objects[1])));
+}
+
+std::string TableSql(const TableDefinition& table, const std::string& schema) {
+  const TableConfig& config = table.config;
+  std::string sql = Heading(
+      absl::StrCat("Table ", config.schema, ".", config.table, ", container ", config.container));
+  if (!config.live_view.empty()) absl::StrAppend(&sql, ViewSql(table, schema));
+  if (config.row_level_security) absl::StrAppend(&sql, RowSecuritySql(table, schema));
+  if (config.replace_expired) absl::StrAppend(&sql, TriggerSql(table, schema));
+  return sql;
+}
+
+std::string PublicationSql(const Config& config, absl::Span<const TableDefinition> tables) {
+  const std::string name = QuoteName(config.publication);
+  const std::string comment = QuoteText(PublicationComment(config.schema));
+  const std::string is_there = absl::StrCat("EXISTS (SELECT FROM pg_publication WHERE pubname = ",
+                                            QuoteText(config.publication));
+  return absl::StrCat(
+      Heading("What is streamed"),
+      Block("", absl::StrCat("IF NOT ", is_there, ") THEN\nCREATE PUBLICATION ", name,
+                             ";\nCOMMENT ON PUBLICATION ", name, " IS ", comment, ";\nELSIF NOT ",
+                             is_there, " AND obj_description(oid, 'pg_publication') = ", comment,
+                             ") THEN\n",
+                             Raise(absl::StrCat("publication ", config.publication,
+                                                " is there already and not ours; give another "
+                                                "publication")),
+                             "END IF;\n")),
+      // First, since lists of columns of partitioned tables need it.
+      "ALTER PUBLICATION ", name,
+      " SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = true);\n",
+      "ALTER PUBLICATION ", name, " SET ", PublishedTables(tables), ";\n");
+}
+
+// Views are known by their names, since they are replaced and not dropped.
+std::string LeftoversSql(const Config& config, absl::Span<const TableDefinition> tables) {
+  std::vector<std::string> comments = {"''"};
+  std::vector<std::string> views = {"0"};
+  for (const TableDefinition& table : tables) {
+    for (const InstalledObject& object : InstalledObjects(table, config.schema)) {
+      comments.push_back(QuoteText(object.comment));
+    }
+    if (table.config.live_view.empty()) continue;
+    views.push_back(absl::StrCat("coalesce(", RegclassOf(LiveViewName(table.config)), "::oid, 0)"));
+  }
+  const std::string is_leftover =
+      absl::StrCat("comment <> ALL (ARRAY[\n    ", absl::StrJoin(comments, ",\n    "),
+                   "])\n  AND object <> ALL (ARRAY[", absl::StrJoin(views, ", "),
+                   "]::oid[])\n  AND command <> format('DROP PUBLICATION %I', ",
+                   QuoteText(config.publication), ")");
+  return absl::StrCat(
+      Heading("What a former configuration left"),
+      Block("DECLARE\nleftover text;\n",
+            absl::StrCat("FOR leftover IN SELECT command FROM (", MarkedObjectsQuery(config.schema),
+                         ") AS m\n  WHERE ", is_leftover,
+                         "\n  ORDER BY position\nLOOP\nEXECUTE leftover;\nEND LOOP;\n")));
+}
+
+// Slots of `names`, an SQL array.
+std::string OurSlots(absl::string_view names) {
+  return absl::StrCat("FROM pg_replication_slots WHERE slot_name = ANY (", names,
+                      ") AND plugin = 'pgoutput' AND database = current_database()");
+}
+
+// Dropping a slot cannot be undone, so all that may fail comes before.
+std::string RefuseActiveSlots(absl::string_view names) {
+  return absl::StrCat(
+      "FOR slot IN SELECT slot_name, active_pid ", OurSlots(names),
+      " AND active LOOP\nRAISE EXCEPTION 'replication slot % is in use by the process % of the "
+      "server: stop the ttl-postgres that it serves first', slot.slot_name, slot.active_pid;\n"
+      "END LOOP;\n");
+}
+
+std::string DropSlots(absl::string_view names) {
+  return absl::StrCat("PERFORM pg_drop_replication_slot(slot_name) ", OurSlots(names), ";\n");
+}
+
+std::string SlotSql(const Config& config) {
+  const std::string slots = QuoteQualified(config.schema, "slots");
+  const std::string present = QuoteText(config.slot);
+  return absl::StrCat(
+      Heading("Slots that a former configuration used"),
+      Block(absl::StrCat("DECLARE\nslot record;\nformer text[] := ARRAY(SELECT name FROM ", slots,
+                         " WHERE name <> ", present, ");\n"),
+            absl::StrCat(RefuseActiveSlots("former"), "DELETE FROM ", slots,
+                         " WHERE name = ANY (former);\nINSERT INTO ", slots, " VALUES (", present,
+                         ") ON CONFLICT DO NOTHING;\n", DropSlots("former"))));
+}
+
+}  // namespace
+
+std::string InstallSql(const Config& config, absl::Span<const TableDefinition> tables) {
+  std::string sql = absl::StrCat(kPreamble, Heading("Our own schema"),
+                                 CreateSchemaSql(config.schema), LeftoversSql(config, tables));
+  for (const TableDefinition& table : tables) {
+    absl::StrAppend(&sql, TableSql(table, config.schema));
+  }
+  return absl::StrCat(sql, PublicationSql(config, tables), SlotSql(config));
+}
+
+std::string UninstallSql(const Config& config) {
+  const std::string& schema = config.schema;
+  const std::string slots = QuoteText(QuoteQualified(schema, "slots"));
+  const std::string declarations =
+      absl::StrCat("DECLARE\nslot record;\nleftover text;\nnames text[] := ARRAY[",
+                   QuoteText(config.slot), "];\n");
+  const std::string find_slots = absl::StrCat(
+      "IF ", SchemaIsOurs(schema), " AND to_regclass(", slots,
+      ") IS NOT NULL THEN\nEXECUTE format('SELECT %L::text[] || array_agg(name) FROM %s', names, ",
+      slots, ") INTO names;\nEND IF;\n");
+  const std::string drop_marked =
+      absl::StrCat("FOR leftover IN SELECT command FROM (", MarkedObjectsQuery(schema),
+                   ") AS m ORDER BY position LOOP\nEXECUTE leftover;\nEND LOOP;\n");
+  const std::string drop_schema =
+      absl::StrCat("IF ", SchemaIsOurs(schema), " THEN\n", DropSchemaSql(schema), "END IF;\n");
+  return absl::StrCat(
+      kPreamble, Block(declarations, absl::StrCat(find_slots, RefuseActiveSlots("names"),
+                                                  drop_marked, drop_schema, DropSlots("names"))));
+}
+
+}  // namespace ttl::postgres

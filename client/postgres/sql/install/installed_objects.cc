@@ -1,0 +1,229 @@
+#include "client/postgres/sql/install/installed_objects.h"
+
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/visibility.h"
+
+namespace ttl::postgres {
+namespace {
+
+constexpr absl::string_view kShowingPolicy = "ttl_postgres_all";
+// Of several triggers the last by name goes last: others may set the key first.
+constexpr absl::string_view kTrigger = "zz_ttl_postgres_replace_expired";
+
+// FNV-1a: the same in every build and process.
+uint64_t Fingerprint(absl::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+std::string PlainName(const TableDefinition& table) {
+  return absl::StrCat(table.config.schema, ".", table.config.table);
+}
+
+InstalledObject Policy(const TableDefinition& table, absl::string_view schema,
+                       absl::string_view name, absl::string_view clauses) {
+  InstalledObject policy;
+  policy.name = absl::StrCat("policy ", name, " on table ", PlainName(table));
+  policy.target = absl::StrCat("POLICY ", QuoteName(name), " ON ", TableName(table));
+  policy.definition = absl::StrCat("CREATE ", policy.target, " ", clauses);
+  policy.comment =
+      MarkedComment(schema, absl::StrCat("rows of ", PlainName(table)), policy.definition);
+  return policy;
+}
+
+// t.key = NEW.key for all columns of the key.
+std::string IsRowOfNew(const TableDefinition& table) {
+  std::vector<std::string> conditions;
+  for (const auto* columns : {&table.partition_key, &table.id}) {
+    for (const ColumnDefinition& column : *columns) {
+      const std::string name = QuoteName(column.name);
+      conditions.push_back(absl::StrCat("t.", name, " = NEW.", name));
+    }
+  }
+  return absl::StrJoin(conditions, " AND ");
+}
+
+// The search path of triggers that the delete of an expired row runs: what they take for granted is
+// mostly there, and never what whoever inserts has put into a schema of their own.
+std::string PathOfTriggers(const TableDefinition& table) {
+  return absl::StrCat(QuoteName(table.config.schema), ", \"$user\", public, pg_temp");
+}
+
+// With the rights of the table's owner, since who inserts may not be allowed to delete. So nobody
+// else may make a trigger of it: the types of that table's columns would decide what it calls.
+std::string ReplacingBody(const TableDefinition& table, absl::string_view schema) {
+  return absl::StrCat(
+      "\n<<expired>>\nDECLARE\n  place tid;\n  part oid;\nBEGIN\n",
+      "  SELECT t.ctid, t.tableoid INTO place, part FROM ", TableName(table), " AS t\n  WHERE ",
+      IsRowOfNew(table), "\n    AND NOT ", VisibleCondition(table, schema, "t"),
+      "\n  FOR UPDATE;\n  IF FOUND THEN\n    PERFORM set_config('search_path', ",
+      QuoteText(PathOfTriggers(table)), ", true);\n    DELETE FROM ", TableName(table),
+      " AS t\n    WHERE t.ctid OPERATOR(pg_catalog.=) expired.place AND "
+      "t.tableoid OPERATOR(pg_catalog.=) expired.part;\n  END IF;\n"
+      "  RETURN NEW;\nEND ");
+}
+
+InstalledObject ReplacingFunction(const TableDefinition& table, absl::string_view schema) {
+  const std::string name =
+      absl::StrCat(QuoteQualified(schema, absl::StrCat("replace_expired_", table.oid)), "()");
+  InstalledObject function;
+  function.name = absl::StrCat("function ", name);
+  function.target = absl::StrCat("FUNCTION ", name);
+  function.definition = absl::StrCat("CREATE ", function.target,
+                                     " RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET "
+                                     "search_path = pg_catalog, pg_temp AS ",
+                                     QuoteBody(ReplacingBody(table, schema)), ";\nREVOKE ALL ON ",
+                                     function.target, " FROM PUBLIC");
+  function.comment = MarkedComment(
+      schema, absl::StrCat("a new row of ", PlainName(table), " replaces an expired one"),
+      function.definition);
+  return function;
+}
+
+std::string MarkedOf(absl::string_view catalog, absl::string_view columns,
+                     absl::string_view joins) {
+  return absl::StrCat("SELECT ", columns, ", d.description FROM pg_description AS d JOIN ", catalog,
+                      " AS o ON o.oid = d.objoid ", joins, " WHERE d.classoid = '", catalog,
+                      "'::regclass AND d.objsubid = 0");
+}
+
+// The oid of the object, its place, and the command that removes it, each in its catalogue.
+std::string AllCommented() {
+  constexpr absl::string_view kOfTable =
+      "JOIN pg_class AS c ON c.oid = %s JOIN pg_namespace AS n ON n.oid = c.relnamespace";
+  const std::string is_last_policy = absl::StrCat(
+      "o.polname = '", kShowingPolicy,
+      "' AND NOT EXISTS (SELECT FROM pg_policy AS other WHERE other.polrelid = o.polrelid AND "
+      "NOT starts_with(other.polname, 'ttl_postgres_'))");
+  return absl::StrJoin(
+      {MarkedOf("pg_class", "1, o.oid, format('DROP VIEW %I.%I', n.nspname, o.relname)",
+                "AND o.relkind = 'v' JOIN pg_namespace AS n ON n.oid = o.relnamespace"),
+       MarkedOf("pg_policy",
+                absl::StrCat("2, o.oid, format('DROP POLICY %I ON %I.%I', o.polname, n.nspname, "
+                             "c.relname) || CASE WHEN ",
+                             is_last_policy,
+                             " THEN format('; ALTER TABLE %I.%I DISABLE ROW LEVEL SECURITY', "
+                             "n.nspname, c.relname) ELSE '' END"),
+                absl::StrFormat(kOfTable, "o.polrelid")),
+       MarkedOf("pg_trigger",
+                "3, o.oid, format('DROP TRIGGER %I ON %I.%I', o.tgname, n.nspname, c.relname)",
+                absl::StrFormat(kOfTable, "o.tgrelid")),
+       MarkedOf("pg_proc", "4, o.oid, format('DROP FUNCTION %s', o.oid::regprocedure)", ""),
+       MarkedOf("pg_publication", "5, o.oid, format('DROP PUBLICATION %I', o.pubname)", "")},
+      " UNION ALL\n  ");
+}
+
+}  // namespace
+
+std::string TableName(const TableDefinition& table) {
+  return QuoteQualified(table.config.schema, table.config.table);
+}
+
+std::string QuoteBody(absl::string_view body) {
+  std::string tag = "$ttl$";
+  for (int i = 1; body.find(tag) != absl::string_view::npos; ++i)
+    tag = absl::StrCat("$ttl", i, "$");
+  return absl::StrCat(tag, body, tag);
+}
+
+std::string CommentMark(absl::string_view schema) {
+  return absl::StrCat("ttl-postgres (", schema, "): ");
+}
+
+std::string MarkedComment(absl::string_view schema, absl::string_view purpose,
+                          absl::string_view definition) {
+  return absl::StrFormat("%s%s [%016x]", CommentMark(schema), purpose, Fingerprint(definition));
+}
+
+std::string MarkedObjectsQuery(absl::string_view schema) {
+  return absl::StrCat(
+      "SELECT * FROM (\n  ", AllCommented(),
+      "\n) AS marked(position, object, command, comment) WHERE starts_with(comment, ",
+      QuoteText(CommentMark(schema)), ")");
+}
+
+InstalledObject LiveView(const TableDefinition& table, absl::string_view schema) {
+  const TableConfig& config = table.config;
+  InstalledObject view;
+  view.name = absl::StrCat("view ", config.schema, ".", config.live_view);
+  view.target = absl::StrCat("VIEW ", QuoteQualified(config.schema, config.live_view));
+  view.definition = absl::StrCat(
+      "CREATE OR REPLACE ", view.target, " WITH (security_invoker = true) AS\n", "  SELECT * FROM ",
+      TableName(table), " AS t WHERE ", VisibleCondition(table, schema, "t"));
+  view.comment =
+      MarkedComment(schema, absl::StrCat("live rows of ", PlainName(table)), view.definition);
+  return view;
+}
+
+std::vector<InstalledObject> HidingPolicies(const TableDefinition& table,
+                                            absl::string_view schema) {
+  const std::string using_visible =
+      absl::StrCat("\n  USING (", VisibleCondition(table, schema, ""), ")");
+  // Restrictive: whatever other policies allow, expired rows are not there. What is written is
+  // not checked: no rule refuses it.
+  return {Policy(table, schema, "ttl_postgres_select",
+                 absl::StrCat("AS RESTRICTIVE FOR SELECT", using_visible)),
+          Policy(table, schema, "ttl_postgres_update",
+                 absl::StrCat("AS RESTRICTIVE FOR UPDATE", using_visible, " WITH CHECK (true)")),
+          Policy(table, schema, "ttl_postgres_delete",
+                 absl::StrCat("AS RESTRICTIVE FOR DELETE", using_visible))};
+}
+
+InstalledObject ShowingPolicy(const TableDefinition& table, absl::string_view schema) {
+  return Policy(table, schema, kShowingPolicy, "USING (true) WITH CHECK (true)");
+}
+
+std::vector<InstalledObject> ReplacingTrigger(const TableDefinition& table,
+                                              absl::string_view schema) {
+  const InstalledObject function = ReplacingFunction(table, schema);
+  InstalledObject trigger;
+  trigger.name = absl::StrCat("trigger ", kTrigger, " on table ", PlainName(table));
+  trigger.target = absl::StrCat("TRIGGER ", QuoteName(kTrigger), " ON ", TableName(table));
+  trigger.definition = absl::StrCat("CREATE TRIGGER ", QuoteName(kTrigger), " BEFORE INSERT ON ",
+                                    TableName(table), " FOR EACH ROW EXECUTE ", function.target);
+  // With the function's: the trigger goes when that does.
+  trigger.comment =
+      MarkedComment(schema, absl::StrCat("a new row of ", PlainName(table), " replaces"),
+                    absl::StrCat(trigger.definition, function.comment));
+  return {function, trigger};
+}
+
+std::vector<InstalledObject> InstalledObjects(const TableDefinition& table,
+                                              absl::string_view schema) {
+  std::vector<InstalledObject> objects;
+  const auto append = [&objects](const std::vector<InstalledObject>& more) {
+    objects.insert(objects.end(), more.begin(), more.end());
+  };
+  if (!table.config.live_view.empty()) append({LiveView(table, schema)});
+  if (table.config.row_level_security) {
+    append({ShowingPolicy(table, schema)});
+    append(HidingPolicies(table, schema));
+  }
+  if (table.config.replace_expired) append(ReplacingTrigger(table, schema));
+  return objects;
+}
+
+std::string PublicationComment(absl::string_view schema) {
+  return absl::StrCat(CommentMark(schema), "what is streamed");
+}
+
+std::string PublishedTables(absl::Span<const TableDefinition> tables) {
+  const auto columns = [](const TableDefinition& table) {
+    if (table.publishes_all_columns) return std::string();
+    const auto quote = [](std::string* out, const std::string& name) {
+      absl::StrAppend(out, QuoteName(name));
+    };
+    return absl::StrCat(" (", absl::StrJoin(table.published_columns, ", ", quote), ")");
+  };
+  return absl::StrJoin(tables, ",\n  ", [&columns](std::string* out, const TableDefinition& table) {
+    absl::StrAppend(out, "TABLE ", TableName(table), columns(table));
+  });
+}
+
+}  // namespace ttl::postgres

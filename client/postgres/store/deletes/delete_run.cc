@@ -1,0 +1,294 @@
+#include "client/postgres/store/deletes/delete_run.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "absl/time/clock.h"
+#include "client/cpp/proto_time.h"
+#include "client/postgres/row/row_item.h"
+#include "client/postgres/row/row_key.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/store/deletes/delete_fault.h"
+#include "client/postgres/store/row_state.h"
+
+namespace ttl::postgres {
+namespace {
+
+// A transaction that has less time is not begun.
+constexpr absl::Duration kLeastTime = absl::Milliseconds(20);
+// The sidecar leaves a container alone for so long after a whole batch took too long, or its
+// table was locked.
+constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+// What each row costs by the statistics: found by the index and deleted; or found and looked at.
+constexpr int64_t kTouchedByDelete = 2;
+constexpr int64_t kTouchedOtherwise = 2;
+
+absl::Status Unavailable(const absl::Status& error) {
+  return absl::UnavailableError(absl::StrCat("the database: ", error.message()));
+}
+
+// The session's settings, which triggers of former deletes may have changed: by others a row looks
+// like one that is not there. row_security: what a policy would hide is an error instead.
+std::string ReadingSettings() {
+  return absl::StrCat(Connection::SetTextSettings(), "SET LOCAL row_security = off;");
+}
+
+// The columns' texts of an item's key; absent if no row of the table can have it.
+std::optional<std::vector<std::string>> KeyTexts(const TableDefinition& table,
+                                                 const v1::ExpiredItem& item) {
+  auto key = SplitKey(item.partition_key(), table.partition_key.size());
+  auto id = SplitKey(item.id(), table.id.size());
+  if (!key.ok() || !id.ok()) return std::nullopt;
+  key->insert(key->end(), id->begin(), id->end());
+  // PostgreSQL has no text with a zero byte, and would take what is before it.
+  const auto has_zero = [](const std::string& text) {
+    return text.find('\0') != std::string::npos;
+  };
+  if (std::any_of(key->begin(), key->end(), has_zero)) return std::nullopt;
+  return *std::move(key);
+}
+
+std::vector<AskedItem> PossibleRows(const TableDefinition& table,
+                                    const v1::DeleteItemsRequest& request) {
+  std::vector<AskedItem> asked;
+  for (int i = 0; i < request.items_size(); ++i) {
+    auto key = KeyTexts(table, request.items(i));
+    if (key.has_value()) asked.push_back({i, *std::move(key), &request.items(i)});
+  }
+  return asked;
+}
+
+}  // namespace
+
+DeleteRun::DeleteRun(Connection& connection, const StoreTable& table, const DeleteBounds& bounds,
+                     const v1::DeleteItemsRequest& request, BatchFit& fit)
+    : connection_(connection),
+      table_(table),
+      bounds_(bounds),
+      request_(request),
+      fit_(fit),
+      asked_(PossibleRows(table.definition, request)) {}
+
+absl::StatusOr<v1::DeleteItemsResponse> DeleteRun::Run() {
+  for (int i = 0; i < request_.items_size(); ++i) {
+    response_.add_results()->set_outcome(v1::DELETE_OUTCOME_NOT_FOUND);
+  }
+  Items left = asked_;
+  while (!left.empty()) {
+    const Items next = left.subspan(0, fit_.max_rows());
+    if (absl::Status status = Delete(next); !status.ok()) return status;
+    left.remove_prefix(next.size());
+  }
+  if (store_now_.has_value()) *response_.mutable_store_now() = ToTimestamp(*store_now_);
+  response_.set_request_charge(static_cast<double>(rows_touched_));
+  return std::move(response_);
+}
+
+absl::Status DeleteRun::Delete(Items items) {
+  if (items.empty()) return absl::OkStatus();
+  if (is_given_up_ || TimeLeft() < kLeastTime) {
+    SetAll(items, v1::DELETE_OUTCOME_THROTTLED);
+    return absl::OkStatus();
+  }
+  const absl::Time began = absl::Now();
+  const absl::Status error = Attempt(items);
+  if (error.ok()) {
+    if (absl::Now() - began < bounds_.statement_timeout / 2) fit_.FittedEasily(items.size());
+    return absl::OkStatus();
+  }
+  if (!connection_.is_open() || FaultOf(error) == DeleteFault::kDatabase) return Unavailable(error);
+  if (absl::Status status = Rollback(); !status.ok()) return status;
+  if (absl::Status status = ProbeTable(FaultOf(error)); !status.ok()) return status;
+  const bool is_blamed = items.size() == 1 && !is_given_up_;
+  return is_blamed ? Blame(items.front(), error) : DeleteHalves(items, error);
+}
+
+absl::Status DeleteRun::DeleteHalves(Items items, const absl::Status& error) {
+  if (FaultOf(error) == DeleteFault::kTimeout) {
+    ++overruns_;
+    fit_.Overran(items.size());
+    if (items.size() == asked_.size()) SetRetryAfter();
+  }
+  const size_t half = items.size() / 2;
+  if (absl::Status status = Delete(items.subspan(0, half)); !status.ok()) return status;
+  return Delete(items.subspan(half));
+}
+
+absl::Status DeleteRun::Blame(const AskedItem& item, const absl::Status& error) {
+  v1::DeleteResult& result = ResultOf(item);
+  const DeleteFault fault = FaultOf(error);
+  // Neither says anything about the row.
+  if (fault == DeleteFault::kConflict || (fault == DeleteFault::kTimeout && is_cut_short_)) {
+    result.set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<bool> can_be_key = CanBeKey(item);
+  if (!can_be_key.ok()) return can_be_key.status();
+  if (!*can_be_key) return absl::OkStatus();  // stays NOT_FOUND
+  result.set_outcome(v1::DELETE_OUTCOME_FAILED);
+  result.set_reason(ReasonOf(error));
+  return absl::OkStatus();
+}
+
+absl::Status DeleteRun::Attempt(Items items) {
+  const absl::StatusOr<bool> in_time = Begin();
+  if (!in_time.ok()) return in_time.status();
+  if (!*in_time) {
+    SetAll(items, v1::DELETE_OUTCOME_THROTTLED);
+    return Rollback();
+  }
+  int deleted = 0;
+  is_rewritten_ = false;
+  auto results = DeleteAndExplain(items, deleted);
+  if (!results.ok()) return results.status();
+  // What a trigger did instead of a delete is not to come with the deletes of other rows.
+  if (is_rewritten_ && items.size() > 1) {
+    if (absl::Status status = Rollback(); !status.ok()) return status;
+    return DeleteHalves(items, absl::OkStatus());
+  }
+  if (absl::Status status = Finish(*results, deleted); !status.ok()) return status;
+  for (size_t i = 0; i < items.size(); ++i) ResultOf(items[i]) = std::move((*results)[i]);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> DeleteRun::Begin() {
+  // READ COMMITTED, whatever the default is: each statement is to see what is there now.
+  const std::string begin = absl::Substitute(
+      "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; $3"
+      "SELECT set_config('lock_timeout', '$0', true), set_config('statement_timeout', t::text, "
+      "true), t, floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint "
+      "FROM (SELECT greatest(1, least($1, floor(extract(epoch FROM $2::timestamptz "
+      "- clock_timestamp()) * 1000::numeric)::bigint))::int AS t) AS timeout",
+      std::max<int64_t>(absl::ToInt64Milliseconds(bounds_.lock_timeout), 1),
+      std::max<int64_t>(absl::ToInt64Milliseconds(std::min(bounds_.statement_timeout, TimeLeft())),
+                        1),
+      QuoteText(TimestampText(bounds_.not_after)), ReadingSettings());
+  const absl::StatusOr<QueryResult> begun = connection_.Execute(begin);
+  // It is about no row.
+  if (!begun.ok()) return absl::UnavailableError(begun.status().message());
+  is_cut_short_ = begun->Number(0, 2) < absl::ToInt64Milliseconds(bounds_.statement_timeout);
+  const absl::Time now = absl::FromUnixMicros(begun->Number(0, 3));
+  if (!store_now_.has_value()) store_now_ = now;
+  return now < bounds_.not_after;
+}
+
+absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplain(Items items,
+                                                                          int& deleted) {
+  const auto answer = connection_.Query(table_.sql.delete_statement(),
+                                        table_.sql.DeleteParameters(items, bounds_.not_after));
+  if (!answer.ok()) return answer.status();
+  std::vector<bool> held(items.size());
+  std::vector<v1::DeleteResult> results(items.size());
+  for (int row = 0; row < answer->rows(); ++row) {
+    const size_t item = static_cast<size_t>(answer->Number(row, 0) - 1);
+    if (item >= items.size()) return absl::InternalError("an answer about no item");
+    held[item] = true;
+    if (!answer->Bool(row, 1)) continue;
+    results[item].set_outcome(v1::DELETE_OUTCOME_DELETED);
+    ++deleted;
+  }
+  rows_touched_ += kTouchedByDelete * deleted;
+  if (absl::Status status = Explain(items, held, results); !status.ok()) return status;
+  return results;
+}
+
+absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
+                                std::vector<v1::DeleteResult>& results) {
+  std::vector<size_t> places;
+  std::vector<AskedItem> left;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (results[i].outcome() == v1::DELETE_OUTCOME_DELETED) continue;
+    places.push_back(i);
+    left.push_back(items[i]);
+  }
+  if (left.empty()) return absl::OkStatus();
+  // The delete may have run triggers.
+  if (auto set = connection_.Execute(ReadingSettings()); !set.ok()) return set.status();
+  const auto state =
+      connection_.Query(table_.sql.state_statement(), table_.sql.StateParameters(left));
+  if (!state.ok()) return state.status();
+  const int width = table_.select.width();
+  const auto snapshot = ParseTransactionSnapshot(state->Text(0, width + 2));
+  if (!snapshot.ok()) return snapshot.status();
+
+  SelectedRow selected;
+  for (int row = 0; row < state->rows(); ++row) {
+    const size_t place = places[static_cast<size_t>(row)];
+    const absl::Time clock = absl::FromUnixMicros(state->Number(row, width + 1));
+    RowState found;
+    found.exists = state->Value(row, width).has_value();
+    found.is_same = state->Bool(row, width);
+    found.was_held = held[place];
+    if (found.exists && !found.is_same) {
+      table_.select.Read(*state, row, selected);
+      found.xmin = selected.xmin;
+      found.current = RowToItem(table_.definition, selected.texts,
+                                {selected.xmin, bounds_.sequence, selected.commit_time}, clock);
+    }
+    if (found.exists) rows_touched_ += kTouchedOtherwise;
+    is_rewritten_ = is_rewritten_ || found.WasRewritten();
+    results[place] = WhyLeft(*items[place].item, found, *snapshot,
+                             {*store_now_, clock, bounds_.not_after}, bounds_.sequence);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DeleteRun::Finish(std::vector<v1::DeleteResult>& results, int deleted) {
+  if (deleted == 0) return Rollback();
+  // Deferred constraints strike here, under our timeouts and where their error can be told
+  // from others, and not at COMMIT. A commit that is answered must outlast a crash of the server.
+  const auto checked = connection_.Execute(
+      "SET CONSTRAINTS ALL IMMEDIATE;"
+      "SELECT pg_catalog.set_config('synchronous_commit', 'local', true) "
+      "WHERE pg_catalog.current_setting('synchronous_commit') = 'off';"
+      "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint");
+  if (!checked.ok()) return checked.status();
+  if (absl::FromUnixMicros(checked->Number(0, 0)) >= bounds_.not_after) {
+    for (v1::DeleteResult& result : results) {
+      if (result.outcome() != v1::DELETE_OUTCOME_DELETED) continue;
+      result.set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+    }
+    return Rollback();
+  }
+  return connection_.Execute("COMMIT").status();
+}
+
+absl::Status DeleteRun::Rollback() {
+  const auto rolled_back = connection_.Execute("ROLLBACK");
+  return rolled_back.ok() ? absl::OkStatus() : Unavailable(rolled_back.status());
+}
+
+absl::Status DeleteRun::ProbeTable(DeleteFault fault) {
+  const bool is_telling = fault == DeleteFault::kDefinition || fault == DeleteFault::kLock;
+  if (is_probed_ || !is_telling) return absl::OkStatus();
+  is_probed_ = true;
+  const auto answer = connection_.Query(table_.sql.delete_statement(),
+                                        table_.sql.DeleteParameters({}, bounds_.not_after));
+  if (answer.ok()) return absl::OkStatus();
+  if (FaultOf(answer.status()) != DeleteFault::kLock) return Unavailable(answer.status());
+  is_given_up_ = true;
+  SetRetryAfter();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> DeleteRun::CanBeKey(const AskedItem& item) {
+  const auto answer = connection_.Query(table_.sql.key_statement(), table_.sql.KeyParameters(item));
+  if (answer.ok()) return true;
+  if (!connection_.is_open()) return Unavailable(answer.status());
+  return FaultOf(answer.status()) != DeleteFault::kRow;
+}
+
+void DeleteRun::SetRetryAfter() {
+  response_.mutable_retry_after()->set_seconds(absl::ToInt64Seconds(kRetryAfter));
+}
+
+absl::Duration DeleteRun::TimeLeft() const { return bounds_.deadline - absl::Now(); }
+
+void DeleteRun::SetAll(Items items, v1::DeleteOutcome outcome) {
+  for (const AskedItem& item : items) ResultOf(item).set_outcome(outcome);
+}
+
+}  // namespace ttl::postgres

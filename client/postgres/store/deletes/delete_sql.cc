@@ -1,0 +1,178 @@
+#include "client/postgres/store/deletes/delete_sql.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
+#include "client/postgres/sql/connect/array_text.h"
+#include "client/postgres/sql/connect/quoting.h"
+
+namespace ttl::postgres {
+namespace {
+
+// The application's triggers need its search_path here. So where no function or operator has just
+// the types of its arguments they are cast, or its schema is said: one of others could fit better.
+
+// An etag that no row has.
+constexpr absl::string_view kNoEtag = "-";
+
+std::vector<ColumnDefinition> KeyColumns(const TableDefinition& table) {
+  std::vector<ColumnDefinition> key = table.partition_key;
+  key.insert(key.end(), table.id.begin(), table.id.end());
+  return key;
+}
+
+std::string OfRow(const ColumnDefinition& column) {
+  return absl::StrCat("t.", QuoteName(column.name));
+}
+
+// _ts of the row t as whole seconds, as RowToItem() has it; NULL if it has none.
+std::string TsOfRow(const TableDefinition& table) {
+  switch (table.ts_source) {
+    case TsSource::kCommitTime:
+      return "floor(extract(epoch FROM pg_catalog.pg_xact_commit_timestamp(t.xmin)))::bigint";
+    case TsSource::kTimestamp:
+      return absl::Substitute(
+          "CASE WHEN isfinite($0) THEN floor(extract(epoch FROM $0))::bigint END",
+          absl::StrCat(OfRow(*table.ts), "::timestamptz"));
+    case TsSource::kEpochNumber:
+      break;
+  }
+  if (table.config.ts_unit == EpochUnit::kSeconds)
+    return absl::StrCat(OfRow(*table.ts), "::bigint");
+  return absl::Substitute("floor($0::numeric / 1000::numeric)::bigint", OfRow(*table.ts));
+}
+
+// Whether the row t is the version that the asked item a was judged as.
+std::string IsJudgedVersion(const TableDefinition& table) {
+  return absl::StrCat(TsOfRow(table), " = a.ts AND ",
+                      table.ttl.has_value()
+                          ? absl::StrCat(OfRow(*table.ttl), "::bigint IS NOT DISTINCT FROM a.ttl")
+                          : "a.ttl IS NULL",
+                      " AND (a.etag = '' OR t.xmin::text = a.etag)");
+}
+
+// Whether the key of the row t is equal to what `asked` holds.
+std::string EqualKey(const std::vector<ColumnDefinition>& key, const std::string& asked) {
+  std::vector<std::string> conditions;
+  for (size_t i = 0; i < key.size(); ++i) {
+    conditions.push_back(absl::Substitute("$0 OPERATOR(pg_catalog.=) $1.k$2::$3", OfRow(key[i]),
+                                          asked, i + 1, key[i].type));
+  }
+  return absl::StrJoin(conditions, " AND ");
+}
+
+// Whether the row t has the key that `asked` holds. The text must be the same too: a cast may
+// have cut or rounded it, and what it gives then is another row's key.
+std::string HasKey(const std::vector<ColumnDefinition>& key, const std::string& asked) {
+  std::vector<std::string> conditions = {EqualKey(key, asked)};
+  for (size_t i = 0; i < key.size(); ++i) {
+    conditions.push_back(
+        absl::Substitute("pg_catalog.concat($0) = $1.k$2", OfRow(key[i]), asked, i + 1));
+  }
+  return absl::StrJoin(conditions, " AND ");
+}
+
+std::string KeyNames(size_t columns, const std::string& prefix) {
+  std::vector<std::string> names;
+  for (size_t i = 1; i <= columns; ++i) names.push_back(absl::StrCat(prefix, i));
+  return absl::StrJoin(names, ", ");
+}
+
+// The asked items as a table: k1, ..., ts, ttl, etag, expire_time, n.
+std::string Asked(size_t key_columns) {
+  std::vector<std::string> arrays;
+  for (size_t i = 1; i <= key_columns; ++i) arrays.push_back(absl::StrCat("$", i, "::text[]"));
+  for (const absl::string_view type : {"bigint", "bigint", "text", "bigint"}) {
+    arrays.push_back(absl::StrCat("$", arrays.size() + 1, "::", type, "[]"));
+  }
+  return absl::StrCat("WITH asked AS MATERIALIZED (SELECT * FROM unnest(",
+                      absl::StrJoin(arrays, ", "), ") WITH ORDINALITY AS u(",
+                      KeyNames(key_columns, "k"), ", ts, ttl, etag, expire_time, n))");
+}
+
+// An xid, or what is equal to none.
+absl::string_view ComparedEtag(const std::string& etag) {
+  const bool is_number = std::all_of(etag.begin(), etag.end(), absl::ascii_isdigit);
+  return is_number ? absl::string_view(etag) : kNoEtag;
+}
+
+}  // namespace
+
+std::string TimestampText(absl::Time time) {
+  const absl::Time last = absl::FromUnixSeconds(253402300799);
+  const absl::Time first = absl::UnixEpoch();
+  return absl::FormatTime("%Y-%m-%d %H:%M:%E6S+00", std::clamp(time, first, last),
+                          absl::UTCTimeZone());
+}
+
+DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select) {
+  const std::vector<ColumnDefinition> key = KeyColumns(table);
+  key_columns_ = key.size();
+  const std::string not_after = absl::StrCat("$", key_columns_ + 5, "::timestamptz");
+  // Texts are compared once, before triggers run, which may set how values look as text.
+  delete_statement_ = absl::Substitute(
+      "$0,\n"
+      "held AS MATERIALIZED (\n"
+      "  SELECT a.n, r.place, r.part, $1 FROM asked AS a CROSS JOIN LATERAL (\n"
+      "    SELECT t.ctid AS place, t.tableoid AS part FROM $2\n"
+      "    WHERE $3 AND $4 FOR UPDATE OF t SKIP LOCKED) AS r\n"
+      "  WHERE a.expire_time <= floor(extract(epoch FROM clock_timestamp()))::bigint),\n"
+      "gone AS (\n"
+      "  DELETE FROM $2 USING held AS h\n"
+      "  WHERE t.ctid = h.place AND t.tableoid = h.part AND $5 AND clock_timestamp() < $6\n"
+      "  RETURNING h.n)\n"
+      "SELECT n, false FROM held UNION ALL SELECT n, true FROM gone",
+      Asked(key_columns_), KeyNames(key_columns_, "a.k"), select.from(), HasKey(key, "a"),
+      IsJudgedVersion(table), EqualKey(key, "h"), not_after);
+  state_statement_ = absl::Substitute(
+      "$0\n"
+      "SELECT r.*, floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint,\n"
+      "  CASE WHEN a.n = 1 THEN pg_current_snapshot()::text END\n"
+      "FROM asked AS a LEFT JOIN LATERAL (\n"
+      "  SELECT $1, coalesce($2, false) FROM $3 WHERE $4 LIMIT 1) AS r ON true\n"
+      "ORDER BY a.n",
+      Asked(key_columns_), select.list(), IsJudgedVersion(table), select.from(), HasKey(key, "a"));
+  std::vector<std::string> values;
+  for (size_t i = 0; i < key.size(); ++i) {
+    values.push_back(absl::StrCat("$", i + 1, "::text::", key[i].type));
+  }
+  key_statement_ = absl::StrCat("SELECT ", absl::StrJoin(values, ", "));
+}
+
+std::vector<Connection::Parameter> DeleteSql::StateParameters(
+    absl::Span<const AskedItem> items) const {
+  std::vector<ArrayText> arrays(key_columns_ + 4);
+  for (const AskedItem& asked : items) {
+    const v1::ExpiredItem& item = *asked.item;
+    auto array = arrays.begin();
+    for (const std::string& text : asked.key) (array++)->Add(text);
+    (array++)->Add(item.ts());
+    if (item.has_ttl()) {
+      (array++)->Add(item.ttl());
+    } else {
+      (array++)->AddNull();
+    }
+    (array++)->Add(ComparedEtag(item.etag()));
+    array->Add(item.expire_time());
+  }
+  std::vector<Connection::Parameter> parameters;
+  parameters.reserve(arrays.size() + 1);
+  for (ArrayText& array : arrays) parameters.emplace_back(array.Take());
+  return parameters;
+}
+
+std::vector<Connection::Parameter> DeleteSql::DeleteParameters(absl::Span<const AskedItem> items,
+                                                               absl::Time not_after) const {
+  std::vector<Connection::Parameter> parameters = StateParameters(items);
+  parameters.emplace_back(TimestampText(not_after));
+  return parameters;
+}
+
+std::vector<Connection::Parameter> DeleteSql::KeyParameters(const AskedItem& item) const {
+  return {item.key.begin(), item.key.end()};
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,60 @@
+#ifndef TTL_CLIENT_POSTGRES_STORE_DELETES_DELETE_SQL_H_
+#define TTL_CLIENT_POSTGRES_STORE_DELETES_DELETE_SQL_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "client/postgres/row/row_select.h"
+#include "client/postgres/sql/connect/connection.h"
+#include "client/postgres/sql/table_definition.h"
+#include "client/postgres/store/asked_item.h"
+
+namespace ttl::postgres {
+
+// The statements by which items of one table are deleted. Immutable.
+class DeleteSql {
+ public:
+  DeleteSql(const TableDefinition& table, const RowSelect& select);
+
+  // Deletes those of the asked items that are still what was judged, expired by the database's
+  // clock, and not locked by others; nothing from `not_after` on. Columns: n (which of the
+  // items, from 1), deleted. An item has a row with deleted = false if it could be locked,
+  // one with true if it was deleted.
+  //
+  // Rows are found by the key alone, one item after the other, so that the plan does not
+  // depend on statistics. The conditions stand below the lock: where the row has been
+  // changed since the snapshot was taken, PostgreSQL locks the version that is the newest and
+  // evaluates them again on that one, xmin included; a row that is gone, and one that took its
+  // place with the same key, drops out.
+  const std::string& delete_statement() const { return delete_statement_; }
+
+  // What there is of the asked items: one row each, in their order. Columns: those of
+  // RowSelect::list(), then same (whether it is what was judged; NULL: there is no such row),
+  // clock (microseconds since 1970), snapshot (in the first row only).
+  const std::string& state_statement() const { return state_statement_; }
+
+  // Fails if the texts of a key are no values of the types of its columns.
+  const std::string& key_statement() const { return key_statement_; }
+
+  // Of the statements above.
+  std::vector<Connection::Parameter> DeleteParameters(absl::Span<const AskedItem> items,
+                                                      absl::Time not_after) const;
+  std::vector<Connection::Parameter> StateParameters(absl::Span<const AskedItem> items) const;
+  std::vector<Connection::Parameter> KeyParameters(const AskedItem& item) const;
+
+ private:
+  size_t key_columns_ = 0;
+  std::string delete_statement_;
+  std::string state_statement_;
+  std::string key_statement_;
+};
+
+// `time` as a literal of a timestamp with time zone, rounded down to a microsecond, and at most
+// the end of the year 9999.
+std::string TimestampText(absl::Time time);
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_STORE_DELETES_DELETE_SQL_H_

@@ -1,0 +1,14 @@
+#ifndef TTL_CLIENT_TTLCTL_COMMANDS_APPLY_COMMAND_H_
+#define TTL_CLIENT_TTLCTL_COMMANDS_APPLY_COMMAND_H_
+
+#include "client/ttlctl/commands/command.h"
+
+namespace ttl {
+
+// Adds "apply": makes containers as a containers file describes them. The whole file is
+// read, and every change is validated by the server, before the first one is made.
+void AddApplyCommand(CLI::App& app, Command& chosen);
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_TTLCTL_COMMANDS_APPLY_COMMAND_H_

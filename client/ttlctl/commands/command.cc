@@ -1,0 +1,95 @@
+#include "client/ttlctl/commands/command.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "client/ttlctl/input/key_text.h"
+
+namespace ttl {
+namespace {
+
+constexpr char kMark = '\x01';
+
+}  // namespace
+
+std::string ToCli11(const std::string& argument) {
+  const bool is_list = !argument.empty() && argument.front() == '[' && argument.back() == ']';
+  return is_list ? kMark + argument : argument;
+}
+
+std::string FromCli11(const std::string& value) {
+  const bool is_marked = value.size() >= 2 && value[0] == kMark && value[1] == '[';
+  return is_marked ? value.substr(1) : value;
+}
+
+CLI::Option* AddParsedOption(CLI::App& command, const std::string& name,
+                             const std::string& description, const std::string& type,
+                             std::function<void(const std::string&)> parse) {
+  return command
+      .add_option_function<std::string>(
+          name, [parse = std::move(parse)](const std::string& value) { parse(FromCli11(value)); },
+          description)
+      ->type_name(type);
+}
+
+CLI::Option* AddTextOption(CLI::App& command, const std::string& name,
+                           const std::string& description, std::string& target) {
+  return AddParsedOption(command, name, description, "TEXT",
+                         [&target](const std::string& text) { target = text; });
+}
+
+CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,
+                              const std::string& description, std::function<void(int64_t)> set) {
+  return AddParsedOption(command, name, description, "N",
+                         [name, set = std::move(set)](const std::string& text) {
+                           int64_t value;
+                           if (!absl::SimpleAtoi(text, &value)) {
+                             RefuseNumber(name, text, "a whole number");
+                           }
+                           set(value);
+                         });
+}
+
+CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,
+                          const std::string& description, std::function<void(std::string)> set) {
+  return AddParsedOption(command, name, description, "TEXT",
+                         [name, set = std::move(set)](const std::string& text) {
+                           absl::StatusOr<std::string> key = KeyFromText(text);
+                           if (!key.ok()) {
+                             throw CLI::ValidationError(name, std::string(key.status().message()));
+                           }
+                           set(*std::move(key));
+                         });
+}
+
+NumberTooLarge::NumberTooLarge(const std::string& option, const std::string& text)
+    : CLI::ValidationError(option, absl::StrCat("\"", text, "\" is too large")) {}
+
+void RefuseNumber(const std::string& option, const std::string& text, const std::string& right) {
+  absl::string_view digits = text;
+  absl::ConsumePrefix(&digits, "-");
+  if (!digits.empty() && std::all_of(digits.begin(), digits.end(), absl::ascii_isdigit)) {
+    throw NumberTooLarge(option, text);
+  }
+  throw CLI::ValidationError(option, absl::StrCat("\"", text, "\" must be ", right));
+}
+
+void AddContainerId(CLI::App& command, const std::string& name,
+                    std::function<void(std::string)> set) {
+  AddParsedOption(command, name, "Id of the container", "TEXT",
+                  [name, set = std::move(set)](const std::string& text) {
+                    if (text.empty() || !IsUtf8(text)) {
+                      throw CLI::ValidationError(
+                          name, "the id of a container is 1 to 255 bytes of UTF-8");
+                    }
+                    set(text);
+                  })
+      ->required();
+}
+
+}  // namespace ttl

@@ -1,0 +1,75 @@
+#ifndef TTL_CLIENT_TTLCTL_COMMANDS_COMMAND_H_
+#define TTL_CLIENT_TTLCTL_COMMANDS_COMMAND_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "client/ttlctl/commands/session.h"
+
+namespace ttl {
+
+// What the command line asked for, ready to run.
+using Command = std::function<ExitCode(Session&)>;
+
+// Adds the subcommand `name` to `parent`. If it is the one on the command line,
+// `chosen` becomes a call of `run` with `arguments`, which the options of the
+// subcommand fill. `chosen` must outlive the parsing.
+template <typename Arguments>
+CLI::App* AddCommand(CLI::App& parent, const std::string& name, const std::string& description,
+                     std::shared_ptr<Arguments> arguments,
+                     ExitCode (*run)(Session&, const Arguments&), Command& chosen) {
+  CLI::App* command = parent.add_subcommand(name, description);
+  command->callback([arguments = std::move(arguments), run, &chosen] {
+    chosen = [arguments, run](Session& session) { return run(session, *arguments); };
+  });
+  return command;
+}
+
+// CLI11 takes an argument like "[a,b]" for a list of values where several may
+// stand. ToCli11 marks such an argument, so that it is left whole; FromCli11
+// takes the mark off. The functions below do that for their options.
+std::string ToCli11(const std::string& argument);
+std::string FromCli11(const std::string& value);
+
+// Adds an option whose text is given to `parse`, which throws
+// CLI::ValidationError if it does not like it.
+CLI::Option* AddParsedOption(CLI::App& command, const std::string& name,
+                             const std::string& description, const std::string& type,
+                             std::function<void(const std::string&)> parse);
+
+// Adds an option whose text is assigned to `target`, which must outlive the
+// parsing.
+CLI::Option* AddTextOption(CLI::App& command, const std::string& name,
+                           const std::string& description, std::string& target);
+
+// Adds an option for a decimal whole number, given to `set`.
+CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,
+                              const std::string& description, std::function<void(int64_t)> set);
+
+// Adds an option for a key in the notation of key_text.h, given to `set`.
+CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,
+                          const std::string& description, std::function<void(std::string)> set);
+
+// A whole number that no field can hold. Refused as the server refuses a number that is too
+// large for a field, with the same exit code.
+class NumberTooLarge : public CLI::ValidationError {
+ public:
+  NumberTooLarge(const std::string& option, const std::string& text);
+};
+
+// Refuses the value of an option: by NumberTooLarge if it is a whole number, else because it is
+// not `right`.
+[[noreturn]] void RefuseNumber(const std::string& option, const std::string& text,
+                               const std::string& right);
+
+// Adds the required positional argument `name` for the id of a container, which
+// is plain text, given to `set`.
+void AddContainerId(CLI::App& command, const std::string& name,
+                    std::function<void(std::string)> set);
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_TTLCTL_COMMANDS_COMMAND_H_

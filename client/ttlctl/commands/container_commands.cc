@@ -1,0 +1,229 @@
+#include "client/ttlctl/commands/container_commands.h"
+
+#include <istream>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/ttlctl/commands/policy_options.h"
+#include "client/ttlctl/input/key_text.h"
+#include "client/ttlctl/text/brake_notice.h"
+#include "client/ttlctl/text/container_text.h"
+#include "client/ttlctl/text/format.h"
+#include "client/ttlctl/text/preview_text.h"
+#include "client/ttlctl/text/progress_line.h"
+
+namespace ttl {
+namespace {
+
+// Of commands that can also only say what they would do.
+struct ChangeArguments : ContainerArguments {
+  bool dry_run = false;
+};
+
+struct DeleteArguments : ContainerArguments {
+  bool yes = false;
+};
+
+struct ConfirmArguments {
+  std::string container;
+  std::string etag;
+};
+
+struct NoArguments {};
+
+ExitCode PreviewCreation(Session& session, const v1::Container& container) {
+  v1::PreviewContainerResponse preview;
+  absl::Status status;
+  {
+    ProgressLine line(session.terminal());
+    status = session.client().PreviewContainer(
+        container, [&](const v1::PreviewContainerResponse& message) {
+          preview = message;
+          line.Draw(absl::StrCat(FormatCount(message.scanned_items()), " items read"));
+        });
+  }
+  if (!status.ok()) return session.Fail(status);
+  session.Print(preview, PreviewText(container, preview));
+  return ExitCode::kOk;
+}
+
+ExitCode Create(Session& session, const ChangeArguments& arguments) {
+  v1::Container container = arguments.container;
+  if (const auto brake = arguments.brake.Apply({}); brake.has_value()) {
+    *container.mutable_delete_policy()->mutable_brake() = *brake;
+  }
+  if (arguments.dry_run) return PreviewCreation(session, container);
+  const auto created = session.client().CreateContainer(container);
+  if (!created.ok()) return session.Fail(created.status());
+  session.Print(*created, ContainerText(*created));
+  return ExitCode::kOk;
+}
+
+ExitCode Get(Session& session, const ContainerArguments& arguments) {
+  const auto container = session.client().GetContainer(arguments.container.id());
+  if (!container.ok()) return session.Fail(container.status());
+  session.Print(*container, ContainerText(*container));
+  return ExitCode::kOk;
+}
+
+ExitCode List(Session& session, const NoArguments&) {
+  const auto containers = session.client().ListContainers();
+  if (!containers.ok()) return session.Fail(containers.status());
+  if (!session.json()) {
+    session.PrintText(ContainersText(*containers));
+    return ExitCode::kOk;
+  }
+  for (const v1::Container& container : *containers) session.Print(container, "");
+  return ExitCode::kOk;
+}
+
+// Puts the brake as it is to be into `container`. The API changes it as a whole, so the
+// present one is read first; what is set is refused if somebody else changes it meanwhile.
+absl::Status EditBrake(Session& session, const BrakeEdit& edit, v1::Container& container) {
+  const auto present = session.client().GetContainer(container.id());
+  if (!present.ok()) return present.status();
+  if (container.etag().empty()) container.set_etag(present->etag());
+  const auto brake = edit.Apply(present->delete_policy().brake());
+  if (brake.has_value()) *container.mutable_delete_policy()->mutable_brake() = *brake;
+  return absl::OkStatus();
+}
+
+ExitCode Set(Session& session, const ChangeArguments& arguments) {
+  v1::Container container = arguments.container;
+  std::vector<std::string> fields = arguments.named_fields;
+  if (!arguments.brake.changes.empty()) {
+    const absl::Status edited = EditBrake(session, arguments.brake, container);
+    if (!edited.ok()) return session.Fail(edited);
+    fields.push_back("delete_policy.brake");
+  }
+  if (fields.empty()) {
+    return session.Fail(ExitCode::kUsage,
+                        absl::StrCat("nothing to set: give at least one of ", PolicyOptionNames()));
+  }
+  if (arguments.dry_run) {
+    const auto preview = session.client().PreviewUpdate(container, fields);
+    if (!preview.ok()) return session.Fail(preview.status());
+    session.Print(*preview, PreviewText(*preview));
+    return ExitCode::kOk;
+  }
+  const auto updated = session.client().UpdateContainer(container, fields);
+  if (!updated.ok()) return session.Fail(updated.status());
+  session.Print(*updated, absl::StrCat(ContainerText(*updated), BrakeNotice(session, *updated)));
+  return ExitCode::kOk;
+}
+
+ExitCode Confirm(Session& session, const ConfirmArguments& arguments) {
+  const auto confirmed = session.client().ConfirmPolicy(arguments.container, arguments.etag);
+  if (!confirmed.ok()) return session.Fail(confirmed.status());
+  session.Print(*confirmed, absl::StrCat("the policy of ", arguments.container,
+                                         " is confirmed: what it made due is deleted from now "
+                                         "on\n"));
+  return ExitCode::kOk;
+}
+
+// Whether a person types yes. Anything else, the end of the input included, is no.
+bool Confirmed(Session& session, absl::string_view question) {
+  session.terminal().err << TerminalText(absl::StrCat(question, " [y/N] ")) << std::flush;
+  std::string answer;
+  std::getline(session.terminal().in, answer);
+  return answer == "y" || answer == "yes";
+}
+
+ExitCode Delete(Session& session, const DeleteArguments& arguments) {
+  const std::string& id = arguments.container.id();
+  const auto status = session.client().GetExpiryStatus(id);
+  if (!status.ok()) return session.Fail(status.status());
+  const std::string items =
+      absl::StrCat(FormatCount(status->container().items().tracked_items()), " tracked items");
+  if (!arguments.yes && !session.terminal().in_is_terminal) {
+    return session.Fail(ExitCode::kUsage,
+                        absl::StrCat("this would forget container \"", id, "\" and its ", items,
+                                     ", and nobody can be asked: give --yes"));
+  }
+  const std::string question =
+      absl::StrCat("Forget container \"", id, "\" and its ", items,
+                   "? Nothing is deleted in the store, and they expire no more.");
+  if (!arguments.yes && !Confirmed(session, question)) {
+    return session.Fail(ExitCode::kRefused, "not confirmed; nothing was changed");
+  }
+  const absl::Status deleted = session.client().DeleteContainer(id, arguments.container.etag());
+  if (!deleted.ok()) return session.Fail(deleted);
+  session.Print(v1::DeleteContainerResponse(),
+                absl::StrCat("deleted container ", id, " and its ", items,
+                             "; nothing of it is deleted in the store\n"));
+  return ExitCode::kOk;
+}
+
+void AddId(CLI::App& command, ContainerArguments& arguments) {
+  AddContainerId(command, "ID",
+                 [&arguments](std::string id) { arguments.container.set_id(std::move(id)); });
+}
+
+constexpr char kEtagHelp[] = "Only if this is the container's current etag";
+
+void AddEtag(CLI::App& command, ContainerArguments& arguments) {
+  AddParsedOption(command, "--etag", kEtagHelp, "TEXT",
+                  [&arguments](const std::string& etag) { arguments.container.set_etag(etag); });
+}
+
+void AddConfirm(CLI::App& containers, Command& chosen) {
+  auto arguments = std::make_shared<ConfirmArguments>();
+  CLI::App* confirm = AddCommand(containers, "confirm",
+                                 "Confirm a policy change that pulled the brake, and adopted items "
+                                 "that wait; the items are then deleted",
+                                 arguments, Confirm, chosen);
+  AddContainerId(*confirm, "ID", [arguments = arguments.get()](std::string id) {
+    arguments->container = std::move(id);
+  });
+  AddTextOption(*confirm, "--etag", kEtagHelp, arguments->etag);
+}
+
+}  // namespace
+
+void AddContainerCommands(CLI::App& app, Command& chosen) {
+  CLI::App* containers = app.add_subcommand("containers", "Containers and their TTL policies");
+  containers->require_subcommand(1);
+
+  auto create_arguments = std::make_shared<ChangeArguments>();
+  CLI::App* create =
+      AddCommand(*containers, "create", "Create a container", create_arguments, Create, chosen);
+  AddId(*create, *create_arguments);
+  AddPolicyOptions(*create, *create_arguments);
+  create->add_flag(
+      "--dry-run", create_arguments->dry_run,
+      "Create nothing; read the store and show what the container would hide and delete");
+
+  auto get_arguments = std::make_shared<ContainerArguments>();
+  AddId(*AddCommand(*containers, "get", "Show one container", get_arguments, Get, chosen),
+        *get_arguments);
+
+  AddCommand(*containers, "list", "Show all containers", std::make_shared<NoArguments>(), List,
+             chosen);
+
+  auto set_arguments = std::make_shared<ChangeArguments>();
+  CLI::App* set = AddCommand(*containers, "set", "Change the given settings, and no others",
+                             set_arguments, Set, chosen);
+  AddId(*set, *set_arguments);
+  AddPolicyOptions(*set, *set_arguments);
+  AddEtag(*set, *set_arguments);
+  set->add_flag("--dry-run", set_arguments->dry_run,
+                "Change nothing; show what the change would hide and delete");
+
+  AddConfirm(*containers, chosen);
+
+  auto delete_arguments = std::make_shared<DeleteArguments>();
+  CLI::App* remove = AddCommand(*containers, "delete",
+                                "Forget a container and all that is tracked in it, after asking; "
+                                "deletes nothing in the store",
+                                delete_arguments, Delete, chosen);
+  AddId(*remove, *delete_arguments);
+  AddEtag(*remove, *delete_arguments);
+  remove->add_flag("--yes", delete_arguments->yes,
+                   "Do not ask; required where standard input is no terminal");
+}
+
+}  // namespace ttl

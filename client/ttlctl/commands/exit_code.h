@@ -1,0 +1,37 @@
+#ifndef TTL_CLIENT_TTLCTL_COMMANDS_EXIT_CODE_H_
+#define TTL_CLIENT_TTLCTL_COMMANDS_EXIT_CODE_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace ttl {
+
+// How a run of ttlctl ended. Scripts rely on the numbers: never change one.
+enum class ExitCode : int {
+  kOk = 0,
+  // The server, or the import or file before it, refused the request, or a number is too
+  // large for any; or what was printed, or a backup, could not be written.
+  kRefused = 1,
+  // The command line is wrong; nothing was sent.
+  kUsage = 2,
+  // There is no such container or item.
+  kNotFound = 3,
+  // The server could not be reached, or did not answer in time.
+  kUnreachable = 4,
+  // items check: at least one item is expired.
+  kExpired = 5,
+  // items check: none is expired, but at least one is not tracked.
+  kUntracked = 6,
+  // health: the server answers, and is not serving.
+  kNotServing = 7,
+};
+
+// The exit code for the outcome of a call.
+ExitCode ExitCodeFor(const absl::Status& status);
+
+// The table of exit codes, as shown by --help.
+absl::string_view ExitCodeHelp();
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_TTLCTL_COMMANDS_EXIT_CODE_H_

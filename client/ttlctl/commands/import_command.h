@@ -1,0 +1,14 @@
+#ifndef TTL_CLIENT_TTLCTL_COMMANDS_IMPORT_COMMAND_H_
+#define TTL_CLIENT_TTLCTL_COMMANDS_IMPORT_COMMAND_H_
+
+#include "client/ttlctl/commands/command.h"
+
+namespace ttl {
+
+// Adds "import". A file is checked to its end before anything is sent; standard
+// input, which can be read only once, is sent batch by batch as it comes.
+void AddImportCommand(CLI::App& app, Command& chosen);
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_TTLCTL_COMMANDS_IMPORT_COMMAND_H_

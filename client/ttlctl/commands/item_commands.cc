@@ -1,0 +1,279 @@
+#include "client/ttlctl/commands/item_commands.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "client/cpp/proto_time.h"
+#include "client/ttlctl/input/key_text.h"
+#include "client/ttlctl/text/item_text.h"
+
+namespace ttl {
+namespace {
+
+constexpr int64_t kMaxPageSize = 1000;
+constexpr int64_t kDefaultListLimit = 100;
+
+struct TrackArguments {
+  std::string container;
+  v1::Item item;
+};
+
+struct UntrackArguments {
+  std::string container;
+  v1::ItemDeletion deletion;
+};
+
+struct CheckArguments {
+  std::string container;
+  std::vector<std::string> ids;
+  // What all checks share: everything but the id.
+  v1::VisibilityCheck shared;
+};
+
+struct ExplainArguments {
+  std::string container;
+  std::string partition_key;
+  std::string id;
+};
+
+struct ListArguments {
+  v1::ListItemsRequest request;
+  int64_t limit = kDefaultListLimit;
+};
+
+ExitCode Track(Session& session, const TrackArguments& arguments) {
+  const auto result = session.client().TrackItem(arguments.container, arguments.item);
+  if (!result.ok()) return session.Fail(result.status());
+  v1::TrackItemsResponse response;
+  response.add_results(*result);
+  session.Print(response, *result == v1::TRACK_RESULT_STALE
+                              ? "stale: a newer report is tracked; nothing changed\n"
+                              : "tracked\n");
+  return ExitCode::kOk;
+}
+
+absl::string_view UntrackText(v1::UntrackResult result) {
+  switch (result) {
+    case v1::UNTRACK_RESULT_STALE:
+      return "stale: a newer version is tracked; it stays\n";
+    case v1::UNTRACK_RESULT_NOT_TRACKED:
+      return "was not tracked\n";
+    default:
+      return "untracked\n";
+  }
+}
+
+ExitCode Untrack(Session& session, const UntrackArguments& arguments) {
+  const auto result = session.client().UntrackItem(arguments.container, arguments.deletion);
+  if (!result.ok()) return session.Fail(result.status());
+  v1::UntrackItemsResponse response;
+  response.add_results(*result);
+  session.Print(response, UntrackText(*result));
+  return ExitCode::kOk;
+}
+
+v1::CheckVisibilityResponse ToResponse(const std::vector<VisibilityAnswer>& answers) {
+  v1::CheckVisibilityResponse response;
+  for (const VisibilityAnswer& answer : answers) {
+    response.add_visibilities(answer.visibility);
+    response.add_expire_times(answer.expire_time.value_or(0));
+    *response.mutable_judged_at() = ToTimestamp(answer.judged_at);
+  }
+  return response;
+}
+
+ExitCode CodeFor(const std::vector<VisibilityAnswer>& answers) {
+  const auto any = [&](v1::Visibility visibility) {
+    return std::any_of(answers.begin(), answers.end(), [&](const VisibilityAnswer& answer) {
+      return answer.visibility == visibility;
+    });
+  };
+  if (any(v1::VISIBILITY_EXPIRED)) return ExitCode::kExpired;
+  if (any(v1::VISIBILITY_UNTRACKED)) return ExitCode::kUntracked;
+  return ExitCode::kOk;
+}
+
+ExitCode Check(Session& session, const CheckArguments& arguments) {
+  std::vector<v1::VisibilityCheck> checks;
+  for (const std::string& id : arguments.ids) {
+    checks.push_back(arguments.shared);
+    checks.back().set_id(id);
+  }
+  const auto answers = session.client().CheckVisibility(arguments.container, checks);
+  if (!answers.ok()) return session.Fail(answers.status());
+  session.Print(ToResponse(*answers), AnswersText(checks, *answers));
+  return CodeFor(*answers);
+}
+
+ExitCode Explain(Session& session, const ExplainArguments& arguments) {
+  const auto response =
+      session.client().ExplainItem(arguments.container, arguments.partition_key, arguments.id);
+  if (!response.ok()) return session.Fail(response.status());
+  session.Print(*response, ExplanationText(*response));
+  return ExitCode::kOk;
+}
+
+void PrintPage(Session& session, const v1::ListItemsResponse& page, Table& table) {
+  for (const v1::ItemView& view : page.items()) {
+    if (session.json()) session.Print(view, "");
+    AddItemRow(view, table);
+  }
+  const std::string text = table.Render();
+  if (!session.json()) session.PrintText(text);
+}
+
+ExitCode List(Session& session, const ListArguments& arguments) {
+  v1::ListItemsRequest request = arguments.request;
+  Table table = ItemTable();
+  int64_t listed = 0;
+  bool is_in_doubt = false;
+  do {
+    // One more page follows only while some of the limit is left.
+    request.set_page_size(static_cast<int32_t>(
+        arguments.limit == 0 ? kMaxPageSize : std::min(kMaxPageSize, arguments.limit - listed)));
+    const auto page = session.client().ListItems(request);
+    if (!page.ok()) return session.Fail(page.status());
+    PrintPage(session, *page, table);
+    listed += page->items_size();
+    is_in_doubt = is_in_doubt || page->data_in_doubt();
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty() && (arguments.limit == 0 || listed < arguments.limit));
+  if (!request.page_token().empty()) {
+    session.terminal().err << "more may follow: --limit 0 lists all\n";
+  }
+  if (is_in_doubt) {
+    session.terminal().err << "what is tracked may not be whole: ttlctl status says why\n";
+  }
+  return ExitCode::kOk;
+}
+
+template <typename Message>
+void AddKeyAndVersion(CLI::App& command, std::string& container, Message& message) {
+  AddContainerId(command, "CONTAINER", [&](std::string id) { container = std::move(id); });
+  AddKeyOption(command, "ID", "Id of the item", [&](std::string id) {
+    message.set_id(std::move(id));
+  })->required();
+  AddKeyOption(command, "--partition-key", "Partition key of the item; none if not given",
+               [&](std::string key) { message.set_partition_key(std::move(key)); });
+  AddIntegerOption(command, "--ts", "Time of the item's last modification in Unix seconds",
+                   [&](int64_t ts) { message.set_ts(ts); })
+      ->required();
+  AddParsedOption(command, "--sequence", "Position of the write in the store's own order", "N",
+                  [&](const std::string& text) {
+                    uint64_t sequence;
+                    if (!absl::SimpleAtoi(text, &sequence)) {
+                      throw CLI::ValidationError(
+                          "--sequence",
+                          absl::StrCat("\"", text, "\" must be 0 to 18446744073709551615"));
+                    }
+                    message.set_sequence(sequence);
+                  });
+}
+
+void AddTrack(CLI::App& items, Command& chosen) {
+  auto arguments = std::make_shared<TrackArguments>();
+  CLI::App* command = AddCommand(items, "track", "Report a write of an item, as its store would",
+                                 arguments, Track, chosen);
+  v1::Item& item = arguments->item;
+  AddKeyAndVersion(*command, arguments->container, item);
+  AddIntegerOption(*command, "--ttl",
+                   "The item's own time to live in seconds, or -1 for never; not given: the "
+                   "container's default counts",
+                   [&item](int64_t ttl) { item.set_ttl(ttl); });
+  AddKeyOption(*command, "--etag", "Version of the item in the store",
+               [&item](std::string etag) { item.set_etag(std::move(etag)); });
+  AddIntegerOption(*command, "--size-bytes", "Size of the item",
+                   [&item](int64_t size) { item.set_size_bytes(size); });
+}
+
+void AddUntrack(CLI::App& items, Command& chosen) {
+  auto arguments = std::make_shared<UntrackArguments>();
+  CLI::App* command = AddCommand(items, "untrack", "Report a delete made by the store itself",
+                                 arguments, Untrack, chosen);
+  AddKeyAndVersion(*command, arguments->container, arguments->deletion);
+}
+
+void AddCheck(CLI::App& items, Command& chosen) {
+  auto arguments = std::make_shared<CheckArguments>();
+  CLI::App* command =
+      AddCommand(items, "check", "Ask whether items are visible now", arguments, Check, chosen);
+  AddContainerId(*command, "CONTAINER", [arguments = arguments.get()](std::string id) {
+    arguments->container = std::move(id);
+  });
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "ID",
+          [arguments = arguments.get()](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              absl::StatusOr<std::string> id = KeyFromText(FromCli11(text));
+              if (!id.ok()) throw CLI::ValidationError("ID", std::string(id.status().message()));
+              arguments->ids.push_back(*std::move(id));
+            }
+          },
+          "Ids of the items")
+      ->required();
+  v1::VisibilityCheck& shared = arguments->shared;
+  AddKeyOption(*command, "--partition-key", "Partition key of the items; none if not given",
+               [&shared](std::string key) { shared.set_partition_key(std::move(key)); });
+  CLI::Option* ts =
+      AddIntegerOption(*command, "--ts", "ts of the items as their store has just read them",
+                       [&shared](int64_t value) { shared.set_ts(value); });
+  AddIntegerOption(*command, "--ttl", "Their own ttl as their store has just read it",
+                   [&shared](int64_t value) { shared.set_ttl(value); })
+      ->needs(ts);
+  command->footer(std::string(ExitCodeHelp()));
+}
+
+void AddExplain(CLI::App& items, Command& chosen) {
+  auto arguments = std::make_shared<ExplainArguments>();
+  CLI::App* command =
+      AddCommand(items, "explain", "Show all that is known of an item, and why it is not deleted",
+                 arguments, Explain, chosen);
+  AddContainerId(*command, "CONTAINER", [arguments = arguments.get()](std::string id) {
+    arguments->container = std::move(id);
+  });
+  AddKeyOption(*command, "ID", "Id of the item", [arguments = arguments.get()](std::string id) {
+    arguments->id = std::move(id);
+  })->required();
+  AddKeyOption(*command, "--partition-key", "Partition key of the item; none if not given",
+               [arguments = arguments.get()](std::string key) {
+                 arguments->partition_key = std::move(key);
+               });
+}
+
+void AddList(CLI::App& items, Command& chosen) {
+  auto arguments = std::make_shared<ListArguments>();
+  CLI::App* command =
+      AddCommand(items, "list", "List the live items of a container", arguments, List, chosen);
+  AddContainerId(*command, "CONTAINER", [arguments = arguments.get()](std::string id) {
+    arguments->request.set_container(std::move(id));
+  });
+  command->add_flag_callback(
+      "--show-expired",
+      [arguments = arguments.get()] { arguments->request.set_show_expired(true); },
+      "List expired items that are not yet deleted too");
+  AddIntegerOption(*command, "--limit", "Most items to list; 0: all; 100 if not given",
+                   [arguments = arguments.get()](int64_t limit) {
+                     if (limit < 0) throw CLI::ValidationError("--limit", "must not be negative");
+                     arguments->limit = limit;
+                   });
+}
+
+}  // namespace
+
+void AddItemCommands(CLI::App& app, Command& chosen) {
+  CLI::App* items = app.add_subcommand("items", "Show, check or report single items");
+  items->require_subcommand(1);
+  AddTrack(*items, chosen);
+  AddUntrack(*items, chosen);
+  AddCheck(*items, chosen);
+  AddExplain(*items, chosen);
+  AddList(*items, chosen);
+}
+
+}  // namespace ttl

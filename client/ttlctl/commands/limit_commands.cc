@@ -1,0 +1,92 @@
+#include "client/ttlctl/commands/limit_commands.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "client/ttlctl/text/count_text.h"
+
+namespace ttl {
+namespace {
+
+struct LimitArguments {
+  std::string limit;  // "none", "default" or a number
+  double per_second = 0;
+};
+
+struct StoreArguments {
+  std::string store_id;
+};
+
+void ParseLimit(const std::string& text, LimitArguments& arguments) {
+  arguments.limit = text;
+  if (text == "none" || text == "default") return;
+  if (absl::SimpleAtod(text, &arguments.per_second)) return;
+  throw CLI::ValidationError("--max-deletes-per-second",
+                             absl::StrCat("\"", text, "\" must be none, default or a number"));
+}
+
+absl::StatusOr<std::optional<double>> SetLimit(TtlClient& client, const LimitArguments& arguments) {
+  if (arguments.limit == "none") return client.SetUnlimitedDeletes();
+  if (arguments.limit == "default") return client.ResetMaxDeletesPerSecond();
+  return client.SetMaxDeletesPerSecond(arguments.per_second);
+}
+
+ExitCode Set(Session& session, const LimitArguments& arguments) {
+  const auto found = session.client().GetExpiryStatus();
+  if (!found.ok()) return session.Fail(found.status());
+  const auto limit = SetLimit(session.client(), arguments);
+  if (!limit.ok()) return session.Fail(limit.status());
+  v1::SetMaxDeletesPerSecondResponse response;
+  if (limit->has_value()) response.set_max_deletes_per_second(**limit);
+  const v1::SidecarStatus& before = found->sidecar();
+  session.Print(
+      response,
+      absl::StrCat(
+          "deletes over all containers: ", LimitText(limit->has_value(), limit->value_or(0)),
+          "; before: ",
+          LimitText(before.has_max_deletes_per_second(), before.max_deletes_per_second()), "\n"));
+  return ExitCode::kOk;
+}
+
+ExitCode ConfirmStore(Session& session, const StoreArguments& arguments) {
+  const absl::Status status = session.client().ConfirmStore(arguments.store_id);
+  if (!status.ok()) return session.Fail(status);
+  session.Print(v1::ConfirmStoreResponse(),
+                absl::StrCat("store ", arguments.store_id,
+                             " is confirmed: deletes go on when the reconciliation that begins "
+                             "now is through; ttlctl rebuild follows it\n"));
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void AddLimitCommands(CLI::App& app, Command& chosen) {
+  CLI::App* limits = app.add_subcommand("limits", "Limits over all containers");
+  limits->require_subcommand(1);
+  auto limit_arguments = std::make_shared<LimitArguments>();
+  CLI::App* set = AddCommand(*limits, "set", "Change a limit, at once and durably", limit_arguments,
+                             Set, chosen);
+  AddParsedOption(*set, "--max-deletes-per-second",
+                  "Most deletes per second over all containers; 0: no deletes; none: no limit; "
+                  "default: what the server's own option says",
+                  "X|none|default",
+                  [arguments = limit_arguments.get()](const std::string& text) {
+                    ParseLimit(text, *arguments);
+                  })
+      ->required();
+
+  CLI::App* store = app.add_subcommand("store", "The primary store");
+  store->require_subcommand(1);
+  auto store_arguments = std::make_shared<StoreArguments>();
+  CLI::App* confirm = AddCommand(
+      *store, "confirm",
+      "Confirm that the store connected now is the right one: it is read, then deletes go on",
+      store_arguments, ConfirmStore, chosen);
+  AddTextOption(*confirm, "STORE_ID", "Its id, as the status shows it", store_arguments->store_id)
+      ->required();
+}
+
+}  // namespace ttl

@@ -1,0 +1,172 @@
+#include "client/ttlctl/commands/policy_options.h"
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "client/ttlctl/commands/command.h"
+
+namespace ttl {
+namespace {
+
+[[noreturn]] void Refuse(const std::string& option, absl::string_view text,
+                         absl::string_view right) {
+  throw CLI::ValidationError(option, absl::StrCat("\"", text, "\" must be ", right));
+}
+
+// Absent for `word`, which stands for no number.
+std::optional<double> ParseNumberOr(const std::string& option, const std::string& text,
+                                    absl::string_view word) {
+  double number;
+  if (text == word) return std::nullopt;
+  if (!absl::SimpleAtod(text, &number)) Refuse(option, text, absl::StrCat(word, " or a number"));
+  return number;
+}
+
+void ParseDefaultTtl(const std::string& text, v1::Container& container) {
+  int64_t seconds;
+  if (text == "off") {
+    container.clear_default_ttl();
+  } else if (absl::SimpleAtoi(text, &seconds)) {
+    container.set_default_ttl(seconds);
+  } else {
+    RefuseNumber("--default-ttl", text, "off, -1 or a whole number of seconds");
+  }
+}
+
+void ParseIndexingMode(const std::string& text, v1::Container& container) {
+  if (text == "consistent") {
+    container.set_indexing_mode(v1::INDEXING_MODE_CONSISTENT);
+  } else if (text == "lazy") {
+    container.set_indexing_mode(v1::INDEXING_MODE_LAZY);
+  } else if (text == "none") {
+    container.set_indexing_mode(v1::INDEXING_MODE_NONE);
+  } else {
+    Refuse("--indexing-mode", text, "consistent, lazy or none");
+  }
+}
+
+// An option for a number of the delete policy; `word` takes it out.
+struct NumberOption {
+  const char* name;
+  const char* word;
+  const char* path;
+  const char* help;
+  void (v1::DeletePolicy::*set)(double);
+  void (v1::DeletePolicy::*clear)();
+};
+
+constexpr NumberOption kNumberOptions[] = {
+    {"--max-deletes-per-second", "default", "delete_policy.max_deletes_per_second",
+     "Maximum deletes per second; 0: no deletes; default: --container-max-deletes-per-second of "
+     "the server",
+     &v1::DeletePolicy::set_max_deletes_per_second,
+     &v1::DeletePolicy::clear_max_deletes_per_second},
+    {"--request-units-per-second", "none", "delete_policy.request_units_per_second",
+     "Throughput of the container; deletes use only what requests leave over; none: deletes ignore "
+     "usage",
+     &v1::DeletePolicy::set_request_units_per_second,
+     &v1::DeletePolicy::clear_request_units_per_second},
+    {"--request-units-per-delete", "none", "delete_policy.request_units_per_delete",
+     "Cost of a delete until the store reports it; none: 1",
+     &v1::DeletePolicy::set_request_units_per_delete,
+     &v1::DeletePolicy::clear_request_units_per_delete},
+    {"--min-deletes-per-second", "none", "delete_policy.min_deletes_per_second",
+     "Minimum deletes per second, even if requests leave nothing over; none: 0",
+     &v1::DeletePolicy::set_min_deletes_per_second,
+     &v1::DeletePolicy::clear_min_deletes_per_second},
+};
+
+void AddNumberOption(CLI::App& command, const NumberOption& option, ContainerArguments& arguments) {
+  AddParsedOption(command, option.name, option.help, absl::StrCat("X|", option.word),
+                  [&arguments, &option](const std::string& text) {
+                    const auto number = ParseNumberOr(option.name, text, option.word);
+                    v1::DeletePolicy& policy = *arguments.container.mutable_delete_policy();
+                    arguments.named_fields.push_back(option.path);
+                    if (number.has_value()) {
+                      (policy.*option.set)(*number);
+                    } else {
+                      (policy.*option.clear)();
+                    }
+                  });
+}
+
+void AddBrakeOptions(CLI::App& command, BrakeEdit& edit) {
+  AddParsedOption(command, "--brake-items",
+                  "Hold deletes for confirmation if a policy change makes more items due than "
+                  "this; none: no limit",
+                  "N|none", [&edit](const std::string& text) {
+                    int64_t items = 0;
+                    if (text != "none" && !absl::SimpleAtoi(text, &items)) {
+                      RefuseNumber("--brake-items", text, "none or a whole number of items");
+                    }
+                    edit.changes.push_back([text, items](v1::PolicyBrake& brake) {
+                      brake.clear_max_newly_due_items();
+                      if (text != "none") brake.set_max_newly_due_items(items);
+                    });
+                  });
+  AddParsedOption(command, "--brake-percent",
+                  "Hold deletes for confirmation if a policy change makes a larger percentage of "
+                  "the items due; none: no limit",
+                  "X|none", [&edit](const std::string& text) {
+                    const auto percent = ParseNumberOr("--brake-percent", text, "none");
+                    edit.changes.push_back([percent](v1::PolicyBrake& brake) {
+                      brake.clear_max_newly_due_percent();
+                      if (percent.has_value()) brake.set_max_newly_due_percent(*percent);
+                    });
+                  });
+  AddIntegerOption(command, "--brake-release-seconds",
+                   "Time after which the brake releases by itself; default: one day",
+                   [&edit](int64_t seconds) {
+                     edit.changes.push_back([seconds](v1::PolicyBrake& brake) {
+                       brake.mutable_release_after()->set_seconds(seconds);
+                     });
+                   });
+}
+
+}  // namespace
+
+std::optional<v1::PolicyBrake> BrakeEdit::Apply(v1::PolicyBrake brake) const {
+  const auto has_limit = [&brake] {
+    return brake.has_max_newly_due_items() || brake.has_max_newly_due_percent();
+  };
+  const bool had_limit = has_limit();
+  for (const auto& change : changes) change(brake);
+  // A brake that never had a limit is left to the server, which says what is missing.
+  if (!has_limit() && (had_limit || !brake.has_release_after())) return std::nullopt;
+  return brake;
+}
+
+void AddPolicyOptions(CLI::App& command, ContainerArguments& arguments) {
+  AddParsedOption(command, "--default-ttl",
+                  "Time to live in seconds of items without a ttl; -1: only items with a ttl "
+                  "expire; off: nothing expires",
+                  "N|-1|off", [&arguments](const std::string& text) {
+                    arguments.named_fields.push_back("default_ttl");
+                    ParseDefaultTtl(text, arguments.container);
+                  });
+  AddParsedOption(command, "--indexing-mode", "How the expiry index is maintained",
+                  "consistent|lazy|none", [&arguments](const std::string& text) {
+                    arguments.named_fields.push_back("indexing_mode");
+                    ParseIndexingMode(text, arguments.container);
+                  });
+  AddIntegerOption(
+      command, "--delay-seconds",
+      "Minimum time between the expiry of an item and its delete; the item is invisible "
+      "meanwhile. 0 to 316224000, ten years of 366 days",
+      [&arguments](int64_t seconds) {
+        arguments.named_fields.push_back("delete_policy.delay");
+        arguments.container.mutable_delete_policy()->mutable_delay()->set_seconds(seconds);
+      });
+  for (const NumberOption& option : kNumberOptions) AddNumberOption(command, option, arguments);
+  AddBrakeOptions(command, arguments.brake);
+}
+
+std::string PolicyOptionNames() {
+  std::string names = "--default-ttl, --indexing-mode, --delay-seconds";
+  for (const NumberOption& option : kNumberOptions) absl::StrAppend(&names, ", ", option.name);
+  return names + ", --brake-items, --brake-percent, --brake-release-seconds";
+}
+
+}  // namespace ttl

@@ -1,0 +1,170 @@
+#include "client/ttlctl/text/container_status_text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/cpp/proto_time.h"
+#include "client/ttlctl/input/key_text.h"
+#include "client/ttlctl/text/container_text.h"
+#include "client/ttlctl/text/count_text.h"
+#include "client/ttlctl/text/format.h"
+#include "client/ttlctl/text/hold_text.h"
+#include "client/ttlctl/text/item_text.h"
+#include "client/ttlctl/text/status_text.h"
+#include "client/ttlctl/text/table.h"
+
+namespace ttl {
+namespace {
+
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+std::string OldestDueText(const v1::ContainerExpiryStatus& status) {
+  return status.has_oldest_due_age() ? FormatSpan(ToDuration(status.oldest_due_age())) : "-";
+}
+
+std::string BacklogText(const v1::ContainerExpiryStatus& status) {
+  return absl::StrCat(status.backlog_is_lower_bound() ? "at least " : "",
+                      FormatCount(status.backlog()));
+}
+
+// Deletes that were sent and did not end in the item being gone or newer.
+int64_t Unsuccessful(const v1::DeleteTally& tally) {
+  return tally.not_expired() + tally.throttled() + tally.failed() + tally.unanswered();
+}
+
+std::string TallyText(const v1::DeleteTally& tally) {
+  std::string text =
+      absl::StrCat(FormatCount(tally.sent()), " sent, ", FormatCount(tally.deleted()), " deleted");
+  const std::pair<int64_t, const char*> others[] = {
+      {tally.not_found(), "not found"},
+      {tally.modified(), "modified (kept)"},
+      {tally.not_expired(), "not expired by the store's clock"},
+      {tally.throttled(), "throttled"},
+      {tally.failed(), "failed"},
+      {tally.unanswered(), "unanswered"},
+  };
+  for (const auto& [count, name] : others) {
+    if (count != 0) absl::StrAppend(&text, ", ", FormatCount(count), " ", name);
+  }
+  return text;
+}
+
+bool IsOlder(const v1::ContainerExpiryStatus& a, const v1::ContainerExpiryStatus& b) {
+  return ToDuration(a.oldest_due_age()) > ToDuration(b.oldest_due_age());
+}
+
+std::string AllowedText(const v1::ContainerExpiryStatus& status) {
+  if (!status.has_allowed_deletes_per_second()) return "no limit";
+  return absl::StrCat(FormatMeasured(status.allowed_deletes_per_second()), "/s");
+}
+
+std::string BudgetText(const v1::BudgetStatus& budget) {
+  const std::string used =
+      budget.has_used_by_requests()
+          ? absl::StrCat("requests use ", FormatMeasured(budget.used_by_requests()))
+          : "NO REPORT OF USAGE for 10 s, which counts as full use";
+  return absl::StrCat(FormatRate(budget.request_units_per_second()), " request units/s, ", used,
+                      "\nleaves ", FormatMeasured(budget.deletes_per_second()),
+                      "/s for deletes, at ", FormatMeasured(budget.request_units_per_delete()),
+                      " request units each");
+}
+
+std::string FailuresText(const v1::ContainerExpiryStatus& status) {
+  std::string text;
+  for (const v1::FailureCount& failure : status.failures()) {
+    absl::StrAppend(&text, text.empty() ? "" : "\n", FormatCount(failure.count()), " ",
+                    failure.reason().empty() ? "for other reasons" : KeyToText(failure.reason()));
+  }
+  return text;
+}
+
+void AddHolds(const v1::ContainerExpiryStatus& status, Fields& fields) {
+  fields.emplace_back("held back by", HoldsText(status.holds()));
+  if (status.has_held_until()) {
+    fields.emplace_back("until", FormatInstant(ToTime(status.held_until())));
+  }
+  if (status.has_pause()) fields.emplace_back("paused", PauseText(status.pause()));
+  if (status.has_grace_until()) {
+    fields.emplace_back("grace until", FormatInstant(ToTime(status.grace_until())));
+  }
+  if (status.has_brake()) {
+    fields.emplace_back("brake", BrakePulledText(status.container(), status.brake()));
+  }
+}
+
+void AddRates(const v1::ContainerExpiryStatus& status, Fields& fields) {
+  fields.emplace_back("allowed", AllowedText(status));
+  if (status.has_budget()) fields.emplace_back("budget", BudgetText(status.budget()));
+  if (status.has_push_back_deletes_per_second()) {
+    fields.emplace_back(
+        "push-back", absl::StrCat("the store bears ",
+                                  FormatMeasured(status.push_back_deletes_per_second()), "/s now"));
+  }
+}
+
+void AddDeletes(const v1::ContainerExpiryStatus& status, Fields& fields) {
+  fields.emplace_back("deletes", TallyText(status.deletes()));
+  if (!status.failures().empty()) fields.emplace_back("failures", FailuresText(status));
+  if (status.failing_items() != 0) {
+    fields.emplace_back("stuck",
+                        absl::StrCat(FormatCount(status.failing_items()),
+                                     " tried in vain so far: ttlctl stuck ", status.container()));
+  }
+  fields.emplace_back("lateness", LatenessText(status.lateness()));
+  fields.emplace_back("caught up", status.has_last_complete_pass_time()
+                                       ? FormatInstant(ToTime(status.last_complete_pass_time()))
+                                       : "not since the start");
+}
+
+}  // namespace
+
+std::string ContainerStatusesText(std::vector<v1::ContainerExpiryStatus> containers) {
+  if (containers.empty()) return "no containers\n";
+  std::stable_sort(containers.begin(), containers.end(), IsOlder);
+  Table table({"CONTAINER", "OLDEST DUE", "BACKLOG", "LIVE", "EXPIRED", "ALLOWED", "DELETED",
+               "FAILED", "HELD BACK BY"});
+  for (const v1::ContainerExpiryStatus& status : containers) {
+    const v1::ItemCounts& items = status.items();
+    table.AddRow({status.container(), OldestDueText(status), BacklogText(status),
+                  AboutText(items.live_items(), items.error_bound_items()),
+                  AboutText(items.expired_items(), items.error_bound_items()), AllowedText(status),
+                  FormatCount(status.deletes().deleted()),
+                  FormatCount(Unsuccessful(status.deletes())), HoldsText(status.holds())});
+  }
+  return table.Render();
+}
+
+std::string ContainerStatusText(const v1::ContainerExpiryStatus& status) {
+  Fields fields = {
+      {"container", status.container()},
+      {"oldest due", status.has_oldest_due_age() ? absl::StrCat(OldestDueText(status), " ago")
+                                                 : "nothing is due"},
+      {"backlog", absl::StrCat(BacklogText(status), " due and not yet deleted")},
+      {"items", ItemsText(status.items())},
+      {"will expire", ForecastText(status.items().expiring_per_hour())},
+  };
+  AddHolds(status, fields);
+  AddRates(status, fields);
+  AddDeletes(status, fields);
+  fields.emplace_back("index",
+                      absl::StrCat(IndexProgressText(status.index_progress()), ", ",
+                                   FormatCount(status.early_entries()), " early entries moved"));
+  return FormatFields(fields);
+}
+
+std::string BrakePulledText(const std::string& container, const v1::BrakeStatus& brake) {
+  return absl::StrCat("PULLED: a change of policy or an adoption made ",
+                      FormatCount(brake.newly_due_items()), " items due; they wait until ",
+                      FormatInstant(ToTime(brake.until())),
+                      "\nif it was meant: ttlctl containers confirm ", container);
+}
+
+Table StuckTable() { return Table({"ITEM", "ATTEMPTS", "NEXT TRY", "LAST ERROR"}); }
+
+void AddStuckRow(const v1::StuckItem& item, Table& table) {
+  table.AddRow({ItemKeyText(item.partition_key(), item.id()), FormatCount(item.attempts()),
+                FormatUnixSeconds(item.next_try_time()), KeyToText(item.last_error())});
+}
+
+}  // namespace ttl

@@ -1,0 +1,29 @@
+#ifndef TTL_CLIENT_TTLCTL_TEXT_CONTAINER_STATUS_TEXT_H_
+#define TTL_CLIENT_TTLCTL_TEXT_CONTAINER_STATUS_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "client/ttlctl/text/table.h"
+#include "ttl/v1/expiry_service.pb.h"
+
+namespace ttl {
+
+// Pure functions from statuses of containers to text for operators.
+
+// A table of containers, the one with the oldest due item first.
+std::string ContainerStatusesText(std::vector<v1::ContainerExpiryStatus> containers);
+
+// One container, a line per field.
+std::string ContainerStatusText(const v1::ContainerExpiryStatus& status);
+
+// What a pulled brake holds back, and how to let it go.
+std::string BrakePulledText(const std::string& container, const v1::BrakeStatus& brake);
+
+// A table of stuck items; render it page by page.
+Table StuckTable();
+void AddStuckRow(const v1::StuckItem& item, Table& table);
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_TTLCTL_TEXT_CONTAINER_STATUS_TEXT_H_

@@ -1,0 +1,31 @@
+#ifndef TTL_CLIENT_TTLCTL_TEXT_COUNT_TEXT_H_
+#define TTL_CLIENT_TTLCTL_TEXT_COUNT_TEXT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "google/protobuf/repeated_field.h"
+#include "ttl/v1/expiry_service.pb.h"
+
+namespace ttl {
+
+// Pure functions from numbers of items to text for people.
+
+// "5/s", or "no limit".
+std::string LimitText(bool limited, double per_second);
+
+// "1,234", or "about 1,234" if it may be off.
+std::string AboutText(int64_t items, int64_t error_bound_items);
+
+// "5 live, 3 expired", with what is not exact or not counted yet.
+std::string ItemsText(const v1::ItemCounts& items);
+
+// "5 within the hour, 80 within 24 hours".
+std::string ForecastText(const google::protobuf::RepeatedField<int64_t>& expiring_per_hour);
+
+// "7 deletes: half within 1s, 99 % within 30s, 2.5s on average". "-" if there are none.
+std::string LatenessText(const v1::LatenessHistogram& histogram);
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_TTLCTL_TEXT_COUNT_TEXT_H_

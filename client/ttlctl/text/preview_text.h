@@ -1,0 +1,21 @@
+#ifndef TTL_CLIENT_TTLCTL_TEXT_PREVIEW_TEXT_H_
+#define TTL_CLIENT_TTLCTL_TEXT_PREVIEW_TEXT_H_
+
+#include <string>
+
+#include "ttl/v1/container.pb.h"
+#include "ttl/v1/container_service.pb.h"
+#include "ttl/v1/maintenance_service.pb.h"
+
+namespace ttl {
+
+// What an UpdateContainer with validate_only would do, in words. Pure.
+std::string PreviewText(const v1::UpdateContainerResponse& response);
+
+// What the creation of `container` would do to the store's items, in words. Pure.
+std::string PreviewText(const v1::Container& container,
+                        const v1::PreviewContainerResponse& preview);
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_TTLCTL_TEXT_PREVIEW_TEXT_H_

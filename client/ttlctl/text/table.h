@@ -1,0 +1,33 @@
+#ifndef TTL_CLIENT_TTLCTL_TEXT_TABLE_H_
+#define TTL_CLIENT_TTLCTL_TEXT_TABLE_H_
+
+#include <string>
+#include <vector>
+
+namespace ttl {
+
+// Text in aligned columns under a head line. Can be rendered piece by piece, so
+// that a long list needs no more memory than a page of it: columns only ever
+// grow wider. Not thread-safe.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> heads);
+
+  // One text per column. Stays one line: new lines in it become blanks.
+  void AddRow(std::vector<std::string> row);
+
+  // Makes the columns wide enough for a row that comes later.
+  void Reserve(const std::vector<std::string>& row);
+
+  // The rows added since the last call, the first time with the head line. The
+  // last column is not padded.
+  std::string Render();
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+  std::vector<size_t> widths_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_CLIENT_TTLCTL_TEXT_TABLE_H_

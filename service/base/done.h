@@ -1,0 +1,33 @@
+#ifndef TTL_SERVICE_BASE_DONE_H_
+#define TTL_SERVICE_BASE_DONE_H_
+
+#include <future>
+#include <memory>
+#include <utility>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+
+namespace ttl {
+
+// Called exactly once when a change is durable or refused; on a commit thread,
+// or on the calling thread if it is refused at once. Must not block.
+template <typename T>
+using Done = absl::AnyInvocable<void(absl::StatusOr<T>)>;
+using DoneStatus = absl::AnyInvocable<void(absl::Status)>;
+
+// Runs `start` with a callback and waits for the callback: for threads that have
+// nothing else to do. Never on a commit thread or in a gRPC handler.
+//   absl::StatusOr<ContainerPtr> c =
+//       Await<absl::StatusOr<ContainerPtr>>([&](auto done) { containers.Create(..., done); });
+template <typename Result, typename Start>
+Result Await(Start&& start) {
+  auto promise = std::make_shared<std::promise<Result>>();
+  std::future<Result> future = promise->get_future();
+  std::forward<Start>(start)([promise](Result result) { promise->set_value(std::move(result)); });
+  return future.get();
+}
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_BASE_DONE_H_

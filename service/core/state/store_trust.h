@@ -1,0 +1,81 @@
+#ifndef TTL_SERVICE_CORE_STATE_STORE_TRUST_H_
+#define TTL_SERVICE_CORE_STATE_STORE_TRUST_H_
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "service/base/mutex.h"
+
+namespace ttl {
+
+// Whether the primary store connected now is the one that the tracked items belong
+// to. While it has to be confirmed nothing is deleted, and what is tracked says nothing of
+// its items. In memory: whoever changes it makes the change durable first. Thread-safe;
+// asking whether it has to be confirmed takes no lock.
+class StoreTrust {
+ public:
+  // What was kept: the identity of the store, absent before the first, and why it is
+  // in doubt, empty if it is not.
+  StoreTrust(std::optional<std::string> store_id, std::string doubt)
+      : store_id_(std::move(store_id)), doubt_(std::move(doubt)) {
+    const MutexLock lock(mutex_);
+    Judge();
+  }
+  StoreTrust() : StoreTrust(std::nullopt, "") {}
+
+  std::optional<std::string> store_id() const {
+    MutexLock lock(mutex_);
+    return store_id_;
+  }
+
+  // Why the store is in doubt; empty if it is not, but for its identity.
+  std::string doubt() const {
+    MutexLock lock(mutex_);
+    return doubt_;
+  }
+
+  // Whether it has to be confirmed: it is in doubt, or the one connected last says that it is
+  // another one.
+  bool is_unconfirmed() const { return is_unconfirmed_.load(std::memory_order_acquire); }
+
+  void Doubt(std::string reason) {
+    MutexLock lock(mutex_);
+    doubt_ = std::move(reason);
+    Judge();
+  }
+
+  // The store connected now says that it is this one.
+  void Meet(std::string store_id) {
+    MutexLock lock(mutex_);
+    met_ = std::move(store_id);
+    Judge();
+  }
+
+  // The store of this identity is the right one: the first one ever, or an operator's
+  // word.
+  void Confirm(std::string store_id) {
+    MutexLock lock(mutex_);
+    store_id_ = std::move(store_id);
+    doubt_.clear();
+    Judge();
+  }
+
+ private:
+  void Judge() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const bool is_other = store_id_.has_value() && met_.has_value() && store_id_ != met_;
+    is_unconfirmed_.store(is_other || !doubt_.empty(), std::memory_order_release);
+  }
+
+  std::atomic<bool> is_unconfirmed_ = false;
+  mutable Mutex mutex_;
+  std::optional<std::string> store_id_ ABSL_GUARDED_BY(mutex_);
+  std::optional<std::string> met_ ABSL_GUARDED_BY(mutex_);
+  std::string doubt_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_CORE_STATE_STORE_TRUST_H_

@@ -1,0 +1,52 @@
+#ifndef TTL_SERVICE_CORE_STATE_USAGE_LEDGER_H_
+#define TTL_SERVICE_CORE_STATE_USAGE_LEDGER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "service/base/mutex.h"
+
+namespace ttl {
+
+// What requests use of each container's throughput, as reported by those who serve
+// them. A report counts as its reporter's present rate until the next one, for
+// kSilence at most. Times are steady. In memory. Thread-safe.
+class UsageLedger {
+ public:
+  static constexpr absl::Duration kSilence = absl::Seconds(10);
+  // Reporters kept apart per container; the usage of further ones is added to a
+  // common one, so that it counts as too much rather than too little.
+  static constexpr size_t kMaxReporters = 256;
+
+  // `reporter` has used `request_units` (not negative) of the throughput of
+  // `container` (a container number) within `period` (positive).
+  void Report(uint64_t container, absl::string_view reporter, double request_units,
+              absl::Duration period, absl::Duration now);
+
+  // Request units per second that all reporters together use; absent if none has
+  // reported within kSilence, which is to count as full use.
+  std::optional<double> RequestRate(uint64_t container, absl::Duration now) const;
+
+  // Drops what is known of a container that is gone.
+  void Forget(uint64_t container);
+
+ private:
+  struct Usage {
+    double units_per_second = 0;
+    absl::Duration reported;
+  };
+  using Reporters = absl::flat_hash_map<std::string, Usage>;
+
+  mutable Mutex mutex_;
+  absl::flat_hash_map<uint64_t, Reporters> containers_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_CORE_STATE_USAGE_LEDGER_H_

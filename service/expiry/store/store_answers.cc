@@ -1,0 +1,209 @@
+#include "service/expiry/store/store_answers.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "service/core/item.h"
+#include "service/core/ttl_rules.h"
+#include "service/expiry/pace/retry_delay.h"
+#include "service/expiry/proto_time.h"
+#include "service/storage/expiry_index.h"
+
+namespace ttl {
+namespace {
+
+constexpr size_t kMaxReasonBytes = 256;
+// However far behind a store says its clock is, no item is put off for longer.
+constexpr absl::Duration kMaxNotExpiredWait = absl::Hours(1);
+
+// `reason` as it is kept and logged: short, and printable whatever the store says.
+std::string Printable(absl::string_view reason) {
+  std::string printable(reason.substr(0, kMaxReasonBytes));
+  for (char& c : printable) {
+    if (!absl::ascii_isprint(static_cast<unsigned char>(c))) c = '?';
+  }
+  return printable;
+}
+
+// Of an item that was tried alone.
+constexpr int kWaitPerTimeTaken = 10;
+
+// First whole second at or after `time`.
+int64_t CeilSeconds(absl::Time time) {
+  const int64_t seconds = absl::ToUnixSeconds(time);
+  return absl::FromUnixSeconds(seconds) < time ? seconds + 1 : seconds;
+}
+
+// The version that the store sent along, if it can be one.
+std::optional<ItemVersion> UsableVersion(const v1::DeleteResult& result, absl::Time now) {
+  if (!result.has_current()) return std::nullopt;
+  const v1::Item& current = result.current();
+  const bool legal_ttl = !current.has_ttl() || IsLegalTtl(current.ttl());
+  if (!IsLegalTs(current.ts(), now) || !legal_ttl) return std::nullopt;
+  if (current.etag().size() > kMaxEtagBytes) return std::nullopt;
+
+  ItemVersion version;
+  version.times.ts = current.ts();
+  if (current.has_ttl()) version.times.ttl = current.ttl();
+  version.etag = current.etag();
+  if (current.has_sequence()) version.sequence = current.sequence();
+  version.size_bytes = std::max<int64_t>(current.size_bytes(), 0);
+  return version;
+}
+
+// Puts the answers for one batch together.
+class Reader {
+ public:
+  explicit Reader(const AnswerTerms& terms) : terms_(terms), now_(terms.now) {}
+
+  void Read(const DueItem& item, const v1::ExpiredItem& sent, const v1::DeleteResult& result,
+            std::optional<absl::Time> store_now) {
+    switch (result.outcome()) {
+      case v1::DELETE_OUTCOME_DELETED:
+        ++answers_.record.tally.deleted;
+        if (item.due_time >= kFirstSoundTime) {
+          answers_.record.lateness.Add(now_ - absl::FromUnixSeconds(item.due_time));
+        }
+        Report(item, DeleteReport::Kind::kGone);
+        return;
+      case v1::DELETE_OUTCOME_NOT_FOUND:
+        ++answers_.record.tally.not_found;
+        if (terms_.believe_not_found) Report(item, DeleteReport::Kind::kGone);
+        return;
+      case v1::DELETE_OUTCOME_MODIFIED:
+        ReadModified(item, sent, result);
+        return;
+      case v1::DELETE_OUTCOME_NOT_EXPIRED:
+        ++answers_.record.tally.not_expired;
+        ReadNotExpired(item, sent.expire_time(), store_now);
+        return;
+      case v1::DELETE_OUTCOME_THROTTLED:
+        ++answers_.record.tally.throttled;
+        Report(item, DeleteReport::Kind::kRetryLater).retry_time =
+            CeilSeconds(now_ + kThrottledRetry);
+        return;
+      default:
+        ++answers_.record.tally.failed;
+        Fail(item, result.reason().empty() ? "the store gave no reason" : result.reason());
+        return;
+    }
+  }
+
+  // No answer that could be believed.
+  void Unanswered(const DueItem& item, absl::string_view why) {
+    ++answers_.record.tally.unanswered;
+    Fail(item, why);
+  }
+
+  StoreAnswers Take() { return std::move(answers_); }
+
+ private:
+  void ReadModified(const DueItem& item, const v1::ExpiredItem& sent,
+                    const v1::DeleteResult& result) {
+    std::optional<ItemVersion> current = UsableVersion(result, now_);
+    if (!current.has_value()) {
+      ++answers_.record.tally.unanswered;
+      DeleteReport& report = Report(item, DeleteReport::Kind::kStateUnknown);
+      report.retry_time = CeilSeconds(now_ + kStateUnknownRetry);
+      report.error = "the store answered MODIFIED without a usable state of the item";
+      NoteFailure(item, report.error);
+      return;
+    }
+    const bool same_etag = sent.etag().empty() || sent.etag() == current->etag;
+    if (current->times == item.item.version.times && same_etag) {
+      Unanswered(item, "the store answered MODIFIED with the very state that was judged");
+      return;
+    }
+    ++answers_.record.tally.modified;
+    DeleteReport& report = Report(item, DeleteReport::Kind::kModified);
+    if (IsExpiredAt(ExpireTime(terms_.default_ttl, current->times), now_)) {
+      TryAgain(item, "the store answered MODIFIED with a state that is expired as well", report);
+    }
+    report.current = *std::move(current);
+  }
+
+  void ReadNotExpired(const DueItem& item, int64_t expire_time,
+                      std::optional<absl::Time> store_now) {
+    if (!store_now.has_value() || IsExpiredAt(expire_time, *store_now)) {
+      Fail(item, "the store answered NOT_EXPIRED, but did not say that its clock is behind");
+      return;
+    }
+    DeleteReport& report = Report(item, DeleteReport::Kind::kRetryLater);
+    TryAgain(item, "not expired yet by the store's clock", report);
+    const absl::Duration wait = absl::FromUnixSeconds(expire_time) - *store_now;
+    report.retry_time =
+        std::max(*report.retry_time, CeilSeconds(now_ + std::min(wait, kMaxNotExpiredWait)));
+  }
+
+  void Fail(const DueItem& item, absl::string_view reason) {
+    DeleteReport& report = Report(item, DeleteReport::Kind::kRetryLater);
+    TryAgain(item, reason, report);
+    NoteFailure(item, report.error);
+  }
+
+  // One more try in vain, so that the next one waits for longer.
+  void TryAgain(const DueItem& item, absl::string_view reason, DeleteReport& report) const {
+    report.retry_time = CeilSeconds(now_ + RetryDelay(int64_t{item.item.attempts} + 1));
+    report.counts_as_attempt = true;
+    report.error = Printable(reason);
+  }
+
+  void NoteFailure(const DueItem& item, const std::string& reason) {
+    ++answers_.record.failures[reason];
+    if (!answers_.first_failure.has_value()) answers_.first_failure = {item.key, reason};
+  }
+
+  DeleteReport& Report(const DueItem& item, DeleteReport::Kind kind) {
+    DeleteReport& report = answers_.reports.emplace_back();
+    report.key = item.key;
+    report.generation = item.item.generation;
+    report.kind = kind;
+    return report;
+  }
+
+  const AnswerTerms terms_;
+  const absl::Time now_;
+  StoreAnswers answers_;
+};
+
+}  // namespace
+
+StoreAnswers ReadAnswers(const std::vector<DueItem>& items, const v1::DeleteItemsRequest& request,
+                         const v1::DeleteItemsResponse& response, const AnswerTerms& terms) {
+  Reader reader(terms);
+  std::optional<absl::Time> store_now;
+  if (response.has_store_now()) store_now = FromProto(response.store_now());
+  for (size_t i = 0; i < items.size(); ++i) {
+    const int index = static_cast<int>(i);
+    reader.Read(items[i], request.items(index), response.results(index), store_now);
+  }
+  return reader.Take();
+}
+
+absl::Status ValidateAnswer(const std::vector<DueItem>& items,
+                            const v1::DeleteItemsResponse& response) {
+  if (static_cast<size_t>(response.results_size()) == items.size()) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("the store gave ", response.results_size(),
+                                          " results for ", items.size(), " items"));
+}
+
+StoreAnswers BlameItem(const DueItem& item, absl::string_view reason, absl::Duration took,
+                       absl::Time now) {
+  Reader reader({.now = now});
+  reader.Unanswered(item, reason);
+  StoreAnswers answers = reader.Take();
+  std::optional<int64_t>& retry_time = answers.reports.front().retry_time;
+  retry_time = std::max(*retry_time, CeilSeconds(now + kWaitPerTimeTaken * took));
+  return answers;
+}
+
+}  // namespace ttl

@@ -1,0 +1,157 @@
+#include "service/expiry/store/store_watch.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "service/base/done.h"
+#include "service/base/status_macros.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl {
+namespace {
+
+// However many deletes had no answer: an empty replica must not empty the index.
+constexpr int64_t kMostExcused = 10'000;
+
+}  // namespace
+
+StoreWatch::StoreWatch(const Options& options, PrimaryStoreClient* store,
+                       SidecarState& sidecar_state, StoreTrust& trust, WakeSignal& wake)
+    : options_(options),
+      store_(store),
+      sidecar_state_(sidecar_state),
+      trust_(trust),
+      state_(options.max_clock_skew),
+      answers_(wake),
+      excused_(trust.store_id().has_value() ? options.excused_items : 0) {}
+
+StoreWatch::~StoreWatch() { AwaitAnswer(); }
+
+void StoreWatch::AskIfDue(const Moment& now) {
+  if (store_ == nullptr || is_asking() || !state_.IsInfoDue(now.steady)) return;
+  sent_ = now;
+  store_->GetStoreInfo(options_.deadline, [this](auto info) { answers_.Put(std::move(info)); });
+}
+
+bool StoreWatch::TakeInAnswer(const Moment& now) {
+  bool taken = false;
+  for (const auto& info : answers_.TakeAll()) {
+    const absl::Status status = TakeInfo(info, now);
+    if (!status.ok()) state_.TakeInfoError(status, now);
+    if (!status.ok() && !absl::IsCancelled(status)) {
+      log_.Log(spdlog::level::warn, "info",
+               absl::StrCat("deletes wait for the primary store: ", status.ToString()), now.steady);
+    }
+    sent_.reset();
+    taken = true;
+  }
+  return taken;
+}
+
+void StoreWatch::AwaitAnswer() {
+  if (is_asking()) answers_.Await();
+}
+
+absl::Status StoreWatch::TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>& info,
+                                  const Moment& now) {
+  TTL_RETURN_IF_ERROR(info.status());
+  TTL_RETURN_IF_ERROR(StoreState::ValidateInfo(*info));
+  if (!trust_.store_id().has_value()) {
+    TTL_RETURN_IF_ERROR(Await<absl::Status>(
+        [&](auto done) { sidecar_state_.SaveStoreId(info->store_id(), std::move(done)); }));
+    trust_.Confirm(info->store_id());
+  }
+  trust_.Meet(info->store_id());
+  state_.TakeInfo(*info, *sent_, now);
+  if (const std::string doubt = DoubtOf(); !doubt.empty()) {
+    log_.Log(spdlog::level::err, "doubt", absl::StrCat("deletes are suspended: ", doubt),
+             now.steady);
+  }
+  return absl::OkStatus();
+}
+
+std::string StoreWatch::DoubtOf() const {
+  const std::optional<std::string> known = trust_.store_id();
+  const std::string& present = state_.store_id();
+  if (known.has_value() && !present.empty() && *known != present) {
+    return absl::StrCat("the store's store_id is \"", absl::CHexEscape(present),
+                        "\", but the tracked items belong to \"", absl::CHexEscape(*known),
+                        "\": connect the sidecar to that store, or confirm this one");
+  }
+  return trust_.doubt();
+}
+
+absl::Time StoreWatch::JudgeTime(const Moment& now) const {
+  const absl::Time ours = now.time.for_deletes;
+  return std::min(ours, state_.Now(now.steady).value_or(ours));
+}
+
+void StoreWatch::TakeAnswer(const v1::DeleteItemsResponse& response, const Moment& sent,
+                            const Moment& received) {
+  const absl::Status taken = state_.TakeAnswer(response, sent, received);
+  if (taken.ok()) return;
+  log_.Log(spdlog::level::warn, "clock",
+           absl::StrCat("deletes wait for the primary store's clock: ", taken.ToString()),
+           received.steady);
+}
+
+void StoreWatch::TakeCallError(const absl::Status& error, bool answered, int64_t items) {
+  state_.TakeCallError(error, answered);
+  // FAILED_PRECONDITION says that nothing was deleted.
+  if (!absl::IsFailedPrecondition(error)) NoteUnanswered(items);
+}
+
+void StoreWatch::NoteUnanswered(int64_t items) {
+  excused_ = std::min(excused_ + items, kMostExcused);
+}
+
+bool StoreWatch::TakeOutcomes(const std::vector<DueItem>& items,
+                              const v1::DeleteItemsResponse& response, uint64_t epoch,
+                              absl::FunctionRef<bool(const DueItem&)> is_tracked,
+                              const Moment& now) {
+  if (!DoubtOf().empty()) {
+    not_found_in_a_row_ = 0;
+    return true;
+  }
+  if (options_.not_found_burst_items == 0) return false;
+  int64_t longest = 0;
+  const size_t count = std::min(items.size(), static_cast<size_t>(response.results_size()));
+  for (size_t i = 0; i < count; ++i) {
+    const v1::DeleteResult& result = response.results(static_cast<int>(i));
+    if (result.outcome() != v1::DELETE_OUTCOME_NOT_FOUND) {
+      not_found_in_a_row_ = 0;
+    } else if (items[i].item.store_epoch < epoch || !is_tracked(items[i])) {
+      continue;
+    } else if (excused_ > 0) {
+      --excused_;
+    } else {
+      ++not_found_in_a_row_;
+    }
+    longest = std::max(longest, not_found_in_a_row_);
+  }
+  if (longest < options_.not_found_burst_items) return false;
+  const std::string doubt =
+      absl::StrCat("the store answered NOT_FOUND ", longest,
+                   " times in a row: it may be an empty replica; confirm the store if it is right");
+  not_found_in_a_row_ = 0;
+  trust_.Doubt(doubt);
+  const absl::Status saved = Await<absl::Status>(
+      [&](auto done) { sidecar_state_.SaveStoreDoubt(doubt, std::move(done)); });
+  log_.Log(spdlog::level::err, "doubt",
+           absl::StrCat("deletes are suspended: ", doubt,
+                        saved.ok() ? "" : "; not kept: ", saved.message()),
+           now.steady);
+  return true;
+}
+
+StoreView StoreWatch::View(const Moment& now) const {
+  StoreView view = state_.View(store_ != nullptr, now);
+  view.unconfirmed = DoubtOf();
+  return view;
+}
+
+}  // namespace ttl

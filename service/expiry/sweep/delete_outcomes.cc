@@ -1,0 +1,202 @@
+#include "service/expiry/sweep/delete_outcomes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "service/base/done.h"
+#include "service/expiry/proto_time.h"
+#include "service/expiry/store/retry_info.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl {
+namespace {
+
+std::string Show(const ItemKey& key) {
+  constexpr size_t kMaxShownBytes = 64;
+  return absl::StrCat("\"", absl::CHexEscape(key.partition_key.substr(0, kMaxShownBytes)), "\"/\"",
+                      absl::CHexEscape(key.id.substr(0, kMaxShownBytes)), "\"");
+}
+
+// Whether the store itself answered, so that it can be reached.
+bool IsAnswered(const absl::Status& error) {
+  return !absl::IsUnavailable(error) && !absl::IsDeadlineExceeded(error) &&
+         !absl::IsCancelled(error);
+}
+
+BatchFailure::Kind KindOf(const absl::Status& error) {
+  if (absl::IsDeadlineExceeded(error)) return BatchFailure::Kind::kSlow;
+  const bool is_push_back = absl::IsResourceExhausted(error) || absl::IsUnavailable(error);
+  return is_push_back ? BatchFailure::Kind::kPushBack : BatchFailure::Kind::kRefused;
+}
+
+// Absent if the failure says nothing about how busy the store is.
+std::optional<PushBack> PushBackOf(const absl::Status& error) {
+  switch (error.code()) {
+    case absl::StatusCode::kResourceExhausted:
+      return PushBack::kExhausted;
+    case absl::StatusCode::kUnavailable:
+      return PushBack::kUnavailable;
+    case absl::StatusCode::kDeadlineExceeded:
+      return PushBack::kNoAnswer;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Whether a batch can fail so because of one of its items.
+bool MayBeAnItemsFault(const absl::Status& error) {
+  return !absl::IsResourceExhausted(error) && !absl::IsCancelled(error);
+}
+
+// Deletes of ours can be told from those of users by these lines, and each one with
+// all that it was decided by.
+void LogDeletes(const Container& container, const v1::DeleteItemsRequest& request,
+                const v1::DeleteItemsResponse& response, const DeleteTally& tally) {
+  spdlog::debug(
+      "deletes by TTL expiry: container={} incarnation={} revision={} sent={} deleted={} "
+      "not_found={} modified={} not_expired={} throttled={} failed={} unanswered={}",
+      container.id, container.number, container.revision, request.items_size(), tally.deleted,
+      tally.not_found, tally.modified, tally.not_expired, tally.throttled, tally.failed,
+      tally.unanswered);
+  if (!spdlog::should_log(spdlog::level::trace)) return;
+  for (int i = 0; i < request.items_size(); ++i) {
+    const v1::ExpiredItem& item = request.items(i);
+    spdlog::trace("delete by TTL expiry: container={} item={} ts={} ttl={} source={} result={}",
+                  container.id, Show({item.partition_key(), item.id()}), item.ts(),
+                  item.effective_ttl(), v1::TtlSource_Name(item.ttl_source()),
+                  v1::DeleteOutcome_Name(response.results(i).outcome()));
+  }
+}
+
+BatchAnswer ToBatchAnswer(const DeleteCall& call, const DeleteTally& tally, const Moment& now) {
+  const v1::DeleteItemsResponse& response = *call.response;
+  BatchAnswer answer = {.items = static_cast<int64_t>(call.batch.items.size()),
+                        .deleted = tally.deleted,
+                        .took = now.steady - call.sent.steady,
+                        .throttled = tally.throttled > 0};
+  if (response.has_request_charge()) answer.cost = response.request_charge();
+  if (response.has_retry_after()) answer.retry_after = FromProto(response.retry_after());
+  return answer;
+}
+
+}  // namespace
+
+bool DeleteOutcomes::Take(const DeleteCall& call, const Kept& kept, const Moment& now) {
+  board_.AddCall(call.response.status().code(), now.steady - call.sent.steady);
+  if (!call.response.ok()) {
+    TakeError(call, call.response.status(), kept, now);
+    return true;
+  }
+  if (const absl::Status valid = ValidateAnswer(call.batch.items, *call.response); !valid.ok()) {
+    TakeError(call, valid, kept, now);
+  } else {
+    TakeResponse(call, kept, now);
+  }
+  return false;
+}
+
+void DeleteOutcomes::TakeResponse(const DeleteCall& call, const Kept& kept, const Moment& now) {
+  const v1::DeleteItemsResponse& response = *call.response;
+  const Container& container = *call.container;
+  const auto is_tracked = [&](const DueItem& judged) {
+    const auto found = storage_.items().Find(container.number, judged.key);
+    if (!found.ok()) return true;
+    return found->has_value() && (*found)->generation == judged.item.generation;
+  };
+  const bool in_doubt =
+      store_.TakeOutcomes(call.batch.items, response, storage_.StoreEpoch(), is_tracked, now);
+  StoreAnswers answers = ReadAnswers(call.batch.items, call.batch.request, response,
+                                     {.believe_not_found = !in_doubt,
+                                      .default_ttl = container.settings.policy.default_ttl,
+                                      .now = store_.JudgeTime(now)});
+  store_.TakeAnswer(response, call.sent, now);
+  kept.suspects.Clear(call.batch.items);
+  const DeleteTally& tally = answers.record.tally;
+  const BatchAnswer answer = ToBatchAnswer(call, tally, now);
+  const bool slow = kept.pace.NoteAnswer(answer, now);
+  if (answer.throttled) board_.AddPushBack(PushBack::kThrottled);
+  if (answer.throttled && answer.retry_after.has_value()) {
+    board_.AddPushBack(PushBack::kRetryAfter);
+  }
+  if (slow) board_.AddPushBack(PushBack::kSlow);
+  LogDeletes(container, call.batch.request, response, tally);
+  TakeAnswers(container, std::move(answers), kept.pace, now);
+}
+
+void DeleteOutcomes::TakeError(const DeleteCall& call, const absl::Status& error, const Kept& kept,
+                               const Moment& now) {
+  const std::string& id = call.container->id;
+  const std::vector<DueItem>& items = call.batch.items;
+  const int64_t count = static_cast<int64_t>(items.size());
+  store_.TakeCallError(error, IsAnswered(error), count);
+  if (const auto kind = PushBackOf(error)) board_.AddPushBack(*kind);
+  const bool may_be_an_item = MayBeAnItemsFault(error);
+  const bool suspected = may_be_an_item && count > 1 && kept.suspects.Suspect(items);
+  kept.pace.NoteFailure({.items = count,
+                         .kind = KindOf(error),
+                         .retry_after = RetryAfterOf(error),
+                         .suspected = suspected},
+                        now);
+  if (!absl::IsCancelled(error)) {
+    log_.Log(spdlog::level::warn, absl::StrCat(id, "/", absl::StatusCodeToString(error.code())),
+             absl::StrCat("container ", id, ": a batch of ", count,
+                          " deletes failed: ", error.ToString()),
+             now.steady);
+  }
+  if (count > 1 || !may_be_an_item) {
+    DeleteRecord record;
+    record.tally.unanswered = count;
+    board_.AddDeletes(call.container->number, record);
+    return;
+  }
+  kept.suspects.Clear(items);
+  TakeAnswers(*call.container,
+              BlameItem(items.front(), error.ToString(), now.steady - call.sent.steady,
+                        store_.JudgeTime(now)),
+              kept.pace, now);
+}
+
+void DeleteOutcomes::TakeAnswers(const Container& container, StoreAnswers answers,
+                                 ContainerPace& pace, const Moment& now) {
+  if (const auto& failure = answers.first_failure) {
+    log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/", failure->reason),
+             absl::StrCat("container ", container.id, ": item ", Show(failure->key),
+                          " could not be deleted and is tried again later: ", failure->reason),
+             now.steady);
+  }
+  Commit(container, std::move(answers.reports), pace, now);
+  // Last: whoever sees an outcome counted finds the item as it left it.
+  board_.AddDeletes(container.number, answers.record);
+}
+
+void DeleteOutcomes::Commit(const Container& container, std::vector<DeleteReport> reports,
+                            ContainerPace& pace, const Moment& now) {
+  if (reports.empty()) return;
+  const auto gone = std::count_if(reports.begin(), reports.end(), [](const DeleteReport& report) {
+    return report.kind == DeleteReport::Kind::kGone;
+  });
+  const auto applied = Await<absl::StatusOr<int64_t>>([&](auto done) {
+    storage_.expiry_index().ApplyOutcomes(container.number, std::move(reports), std::move(done));
+  });
+  if (applied.ok()) {
+    if (gone > 0) board_.PostSuccess(container.number, now.steady);
+    return;
+  }
+  store_.NoteUnanswered(gone);
+  pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMostSlowHold, now);
+  log_.Log(spdlog::level::warn, "outcomes",
+           absl::StrCat("container ", container.id,
+                        ": outcomes of deletes are lost, "
+                        "they are asked for again: ",
+                        applied.status().ToString()),
+           now.steady);
+}
+
+}  // namespace ttl

@@ -1,0 +1,70 @@
+#ifndef TTL_SERVICE_RPC_CHECKS_CHECK_COUNTERS_H_
+#define TTL_SERVICE_RPC_CHECKS_CHECK_COUNTERS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+
+#include "absl/base/thread_annotations.h"
+#include "service/base/mutex.h"
+#include "service/base/owned_counter.h"
+
+namespace ttl {
+
+// Answers to checks, by verdict. A value.
+struct VerdictCounts {
+  int64_t visible = 0;
+  int64_t expired = 0;
+  int64_t untracked = 0;
+};
+
+// The same, counted by one thread; see OwnedCounter. Shares no line of memory with the
+// counters of other threads.
+struct alignas(64) VerdictCounter {
+  OwnedCounter visible;
+  OwnedCounter expired;
+  OwnedCounter untracked;
+
+  void Add(const VerdictCounts& counts) {
+    visible.Add(counts.visible);
+    expired.Add(counts.expired);
+    untracked.Add(counts.untracked);
+  }
+};
+
+// What visibility checks, and reports of items, count since the start of the process.
+// Thread-safe.
+class CheckCounters {
+ public:
+  // Checks that carried an impossible ts or ttl.
+  std::atomic<int64_t> impossible = 0;
+
+  // Reports whose illegal ttl was kept, because their container's TTL is off.
+  std::atomic<int64_t> illegal_ttls = 0;
+
+  // The counter of one more thread; lives as long as this.
+  VerdictCounter& AddThread() {
+    const MutexLock lock(mutex_);
+    return verdicts_.emplace_back();
+  }
+
+  // Of all threads.
+  VerdictCounts Verdicts() const {
+    VerdictCounts sum;
+    const MutexLock lock(mutex_);
+    for (const VerdictCounter& counter : verdicts_) {
+      sum.visible += counter.visible.Get();
+      sum.expired += counter.expired.Get();
+      sum.untracked += counter.untracked.Get();
+    }
+    return sum;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::deque<VerdictCounter> verdicts_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_RPC_CHECKS_CHECK_COUNTERS_H_

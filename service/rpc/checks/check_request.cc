@@ -1,0 +1,102 @@
+#include "service/rpc/checks/check_request.h"
+
+#include "service/rpc/checks/wire_reader.h"
+
+namespace ttl {
+namespace {
+
+// Fields of ttl/v1/item_service.proto; those of another type count as unknown.
+constexpr uint32_t kContainerTag = WireReader::Tag(1, WireReader::kLengthDelimited);
+constexpr uint32_t kCheckTag = WireReader::Tag(2, WireReader::kLengthDelimited);
+constexpr uint32_t kPartitionKeyTag = WireReader::Tag(1, WireReader::kLengthDelimited);
+constexpr uint32_t kIdTag = WireReader::Tag(2, WireReader::kLengthDelimited);
+constexpr uint32_t kTsTag = WireReader::Tag(3, WireReader::kVarint);
+constexpr uint32_t kTtlTag = WireReader::Tag(4, WireReader::kVarint);
+constexpr uint32_t kStreamedRequestTag = WireReader::Tag(1, WireReader::kLengthDelimited);
+
+bool ReadInt64(WireReader& reader, std::optional<int64_t>& value) {
+  uint64_t varint = 0;
+  if (!reader.ReadVarint(varint)) return false;
+  value = static_cast<int64_t>(varint);
+  return true;
+}
+
+bool ReadCheck(absl::string_view bytes, Check& check) {
+  WireReader reader(bytes);
+  std::optional<int64_t> ts;
+  std::optional<int64_t> ttl;
+  while (!reader.AtEnd()) {
+    uint32_t tag = 0;
+    if (!reader.ReadTag(tag)) return false;
+    const bool read = tag == kPartitionKeyTag ? reader.ReadBytes(check.partition_key)
+                      : tag == kIdTag         ? reader.ReadBytes(check.id)
+                      : tag == kTsTag         ? ReadInt64(reader, ts)
+                      : tag == kTtlTag        ? ReadInt64(reader, ttl)
+                                              : reader.Skip(tag);
+    if (!read) return false;
+  }
+  if (ts.has_value()) check.carried = ItemTimes{*ts, ttl};
+  return true;
+}
+
+absl::Status Malformed() {
+  return absl::InvalidArgumentError("the bytes received are no CheckVisibilityRequest");
+}
+
+}  // namespace
+
+void CheckRequest::Clear() {
+  container_ = {};
+  checks_.clear();
+  count_ = 0;
+}
+
+absl::Status CheckRequest::Parse(absl::string_view bytes) {
+  Clear();
+  if (Read(bytes)) return absl::OkStatus();
+  Clear();
+  return Malformed();
+}
+
+absl::Status CheckRequest::ParseStreamed(absl::string_view bytes) {
+  Clear();
+  if (ReadStreamed(bytes)) return absl::OkStatus();
+  Clear();
+  return Malformed();
+}
+
+bool CheckRequest::Read(absl::string_view bytes) {
+  WireReader reader(bytes);
+  while (!reader.AtEnd()) {
+    uint32_t tag = 0;
+    if (!reader.ReadTag(tag)) return false;
+    if (tag == kCheckTag) {
+      absl::string_view check;
+      if (!reader.ReadBytes(check)) return false;
+      // One more than is allowed shows that it is too many.
+      if (++count_ <= kMaxChecksPerCall + 1) checks_.emplace_back();
+      if (!ReadCheck(check, checks_.back())) return false;
+    } else if (tag == kContainerTag) {
+      if (!reader.ReadBytes(container_)) return false;
+    } else if (!reader.Skip(tag)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The field may come in parts, which are merged.
+bool CheckRequest::ReadStreamed(absl::string_view bytes) {
+  WireReader reader(bytes);
+  while (!reader.AtEnd()) {
+    uint32_t tag = 0;
+    absl::string_view request;
+    if (!reader.ReadTag(tag)) return false;
+    const bool read =
+        tag == kStreamedRequestTag ? reader.ReadBytes(request) && Read(request) : reader.Skip(tag);
+    if (!read) return false;
+  }
+  return true;
+}
+
+}  // namespace ttl

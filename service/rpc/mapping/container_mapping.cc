@@ -1,0 +1,285 @@
+#include "service/rpc/mapping/container_mapping.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "service/base/proto_time.h"
+#include "service/base/quoted.h"
+#include "service/base/status_macros.h"
+#include "service/core/policy_effect.h"
+
+namespace ttl {
+namespace {
+
+IndexingMode ReadIndexingMode(const v1::Container& container) {
+  if (container.indexing_mode() == v1::INDEXING_MODE_UNSPECIFIED) return IndexingMode::kConsistent;
+  return static_cast<IndexingMode>(container.indexing_mode());
+}
+
+absl::StatusOr<int64_t> ReadWholeSeconds(absl::string_view field,
+                                         const google::protobuf::Duration& duration, int64_t min,
+                                         int64_t max) {
+  if (duration.nanos() == 0) return duration.seconds();
+  return absl::InvalidArgumentError(absl::StrCat(field, " is ", duration.seconds(), " s and ",
+                                                 duration.nanos(), " ns: must be whole seconds, ",
+                                                 min, " to ", max, " s"));
+}
+
+absl::StatusOr<PolicyBrake> ReadBrake(const v1::PolicyBrake& proto) {
+  PolicyBrake brake;
+  if (proto.has_max_newly_due_items()) brake.max_newly_due_items = proto.max_newly_due_items();
+  if (proto.has_max_newly_due_percent()) {
+    brake.max_newly_due_percent = proto.max_newly_due_percent();
+  }
+  if (proto.has_release_after()) {
+    TTL_ASSIGN_OR_RETURN(
+        brake.release_after_seconds,
+        ReadWholeSeconds("delete_policy.brake.release_after", proto.release_after(),
+                         PolicyBrake::kMinReleaseSeconds, PolicyBrake::kMaxReleaseSeconds));
+  }
+  return brake;
+}
+
+// One field that can be set. `read` takes it over from a container, absence included.
+struct Field {
+  absl::string_view path;
+  absl::Status (*read)(const v1::Container& from, ContainerSettings& to);
+};
+
+const Field kFields[] = {
+    {"default_ttl",
+     [](const v1::Container& from, ContainerSettings& to) {
+       to.policy.default_ttl.reset();
+       if (from.has_default_ttl()) to.policy.default_ttl = from.default_ttl();
+       return absl::OkStatus();
+     }},
+    {"indexing_mode",
+     [](const v1::Container& from, ContainerSettings& to) {
+       to.indexing_mode = ReadIndexingMode(from);
+       return absl::OkStatus();
+     }},
+    {"delete_policy.max_deletes_per_second",
+     [](const v1::Container& from, ContainerSettings& to) {
+       const v1::DeletePolicy& policy = from.delete_policy();
+       to.max_deletes_per_second.reset();
+       if (policy.has_max_deletes_per_second()) {
+         to.max_deletes_per_second = policy.max_deletes_per_second();
+       }
+       return absl::OkStatus();
+     }},
+    {"delete_policy.delay",
+     [](const v1::Container& from, ContainerSettings& to) -> absl::Status {
+       TTL_ASSIGN_OR_RETURN(to.policy.delay_seconds,
+                            ReadWholeSeconds("delete_policy.delay", from.delete_policy().delay(), 0,
+                                             kMaxDelaySeconds));
+       return absl::OkStatus();
+     }},
+    {"delete_policy.request_units_per_second",
+     [](const v1::Container& from, ContainerSettings& to) {
+       const v1::DeletePolicy& policy = from.delete_policy();
+       to.request_units_per_second.reset();
+       if (policy.has_request_units_per_second()) {
+         to.request_units_per_second = policy.request_units_per_second();
+       }
+       return absl::OkStatus();
+     }},
+    {"delete_policy.request_units_per_delete",
+     [](const v1::Container& from, ContainerSettings& to) {
+       const v1::DeletePolicy& policy = from.delete_policy();
+       to.request_units_per_delete.reset();
+       if (policy.has_request_units_per_delete()) {
+         to.request_units_per_delete = policy.request_units_per_delete();
+       }
+       return absl::OkStatus();
+     }},
+    {"delete_policy.min_deletes_per_second",
+     [](const v1::Container& from, ContainerSettings& to) {
+       to.min_deletes_per_second = from.delete_policy().min_deletes_per_second();
+       return absl::OkStatus();
+     }},
+    {"delete_policy.brake",
+     [](const v1::Container& from, ContainerSettings& to) -> absl::Status {
+       to.brake.reset();
+       if (!from.delete_policy().has_brake()) return absl::OkStatus();
+       TTL_ASSIGN_OR_RETURN(to.brake, ReadBrake(from.delete_policy().brake()));
+       return absl::OkStatus();
+     }},
+};
+
+// Whether a path of a mask names `field`, by itself or with others.
+bool Names(absl::string_view path, absl::string_view field) {
+  if (path == "*" || path == field) return true;
+  return absl::StartsWith(field, path) && field[path.size()] == '.';
+}
+
+std::string AllowedPaths() {
+  return absl::StrCat(
+      absl::StrJoin(kFields, ", ",
+                    [](std::string* out, const Field& field) { absl::StrAppend(out, field.path); }),
+      ", delete_policy for all of its fields, or \"*\" for everything");
+}
+
+absl::Status ReadPath(absl::string_view path, const v1::Container& from, ContainerSettings& to) {
+  bool is_known = false;
+  for (const Field& field : kFields) {
+    if (!Names(path, field.path)) continue;
+    is_known = true;
+    TTL_RETURN_IF_ERROR(field.read(from, to));
+  }
+  if (is_known) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("update_mask names ", Quoted(path), ": allowed are ", AllowedPaths()));
+}
+
+// The delete policy as the API says it; fields at their default are left out.
+void WriteDeletePolicy(const ContainerSettings& settings, v1::DeletePolicy& policy) {
+  if (settings.max_deletes_per_second.has_value()) {
+    policy.set_max_deletes_per_second(*settings.max_deletes_per_second);
+  }
+  if (settings.policy.delay_seconds != 0) {
+    *policy.mutable_delay() = ToProto(absl::Seconds(settings.policy.delay_seconds));
+  }
+  if (settings.request_units_per_second.has_value()) {
+    policy.set_request_units_per_second(*settings.request_units_per_second);
+  }
+  if (settings.request_units_per_delete.has_value()) {
+    policy.set_request_units_per_delete(*settings.request_units_per_delete);
+  }
+  if (settings.min_deletes_per_second != 0) {
+    policy.set_min_deletes_per_second(settings.min_deletes_per_second);
+  }
+  if (!settings.brake.has_value()) return;
+  const PolicyBrake& brake = *settings.brake;
+  v1::PolicyBrake& proto = *policy.mutable_brake();
+  if (brake.max_newly_due_items) proto.set_max_newly_due_items(*brake.max_newly_due_items);
+  if (brake.max_newly_due_percent) proto.set_max_newly_due_percent(*brake.max_newly_due_percent);
+  *proto.mutable_release_after() = ToProto(absl::Seconds(brake.release_after_seconds));
+}
+
+template <typename Value>
+std::string OrAbsent(const std::optional<Value>& value) {
+  return value.has_value() ? absl::StrCat(*value) : "absent";
+}
+
+std::string Describe(const std::optional<PolicyBrake>& brake) {
+  if (!brake.has_value()) return "absent";
+  return absl::StrCat("{max_newly_due_items=", OrAbsent(brake->max_newly_due_items),
+                      " max_newly_due_percent=", OrAbsent(brake->max_newly_due_percent),
+                      " release_after_seconds=", brake->release_after_seconds, "}");
+}
+
+}  // namespace
+
+v1::IndexProgress IndexProgressOf(const Container& container) {
+  v1::IndexProgress progress;
+  if (container.index_build.has_value()) {
+    progress.set_state(v1::INDEX_STATE_BUILDING);
+    progress.set_percent(container.index_build->percent);
+    progress.set_items_indexed(container.index_build->items_indexed);
+  } else if (container.index_number == 0) {
+    progress.set_state(v1::INDEX_STATE_NONE);
+  } else {
+    progress.set_state(v1::INDEX_STATE_READY);
+    progress.set_percent(100);
+  }
+  return progress;
+}
+
+v1::Container ToProto(const Container& container) {
+  const ContainerSettings& settings = container.settings;
+  v1::Container proto;
+  proto.set_id(container.id);
+  if (settings.policy.default_ttl.has_value()) {
+    proto.set_default_ttl(*settings.policy.default_ttl);
+  }
+  proto.set_indexing_mode(static_cast<v1::IndexingMode>(settings.indexing_mode));
+  v1::DeletePolicy policy;
+  WriteDeletePolicy(settings, policy);
+  if (policy.ByteSizeLong() > 0) *proto.mutable_delete_policy() = std::move(policy);
+  proto.set_etag(ContainerEtag(container));
+  *proto.mutable_create_time() = ToProto(container.create_time);
+  *proto.mutable_update_time() = ToProto(container.update_time);
+  *proto.mutable_index_progress() = IndexProgressOf(container);
+  return proto;
+}
+
+absl::StatusOr<ContainerSettings> ReadSettings(const v1::Container& container) {
+  ContainerSettings settings;
+  TTL_RETURN_IF_ERROR(ReadPath("*", container, settings));
+  return settings;
+}
+
+absl::StatusOr<ContainerUpdate> ReadUpdate(const v1::UpdateContainerRequest& request) {
+  ContainerUpdate update = {
+      request.container(),
+      {request.update_mask().paths().begin(), request.update_mask().paths().end()}};
+  if (update.paths.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("update_mask is empty: name what to change: ", AllowedPaths()));
+  }
+  ContainerSettings settings;
+  for (const std::string& path : update.paths) {
+    TTL_RETURN_IF_ERROR(ReadPath(path, update.values, settings));
+  }
+  return update;
+}
+
+absl::StatusOr<ContainerSettings> ApplyUpdate(const ContainerUpdate& update,
+                                              const Container& present) {
+  const std::string etag = ContainerEtag(present);
+  if (!update.values.etag().empty() && update.values.etag() != etag) {
+    return absl::AbortedError(absl::StrCat("container.etag is ", Quoted(update.values.etag()),
+                                           " and the current one is ", Quoted(etag),
+                                           ": read the container again"));
+  }
+  ContainerSettings settings = present.settings;
+  for (const std::string& path : update.paths) {
+    TTL_RETURN_IF_ERROR(ReadPath(path, update.values, settings));
+  }
+  return settings;
+}
+
+v1::PolicyPreview MakePreview(const TallyView& tally, const Policy& present,
+                              const ContainerSettings& next, absl::Time now) {
+  const PolicyEffect effect = ComputePolicyEffect(tally, present, next.policy, now);
+  v1::PolicyPreview preview;
+  preview.set_tracked_items(tally.tracked.items);
+  preview.set_newly_expired_items(effect.newly_expired_items);
+  preview.set_newly_visible_items(effect.newly_visible_items);
+  preview.set_newly_due_items(effect.newly_due_items);
+  for (const int64_t items : effect.expiring_per_hour) preview.add_expiring_per_hour(items);
+  preview.set_error_bound_items(effect.error_bound_items);
+  preview.set_complete(tally.complete);
+  preview.set_brake_would_pull(
+      next.brake.has_value() &&
+      PullsBrake(*next.brake, effect.newly_due_at_most, tally.tracked.items));
+  return preview;
+}
+
+std::string Describe(const ContainerSettings& settings) {
+  return absl::StrCat("{default_ttl=", OrAbsent(settings.policy.default_ttl), " indexing_mode=",
+                      v1::IndexingMode_Name(static_cast<v1::IndexingMode>(settings.indexing_mode)),
+                      " max_deletes_per_second=", OrAbsent(settings.max_deletes_per_second),
+                      " delay_seconds=", settings.policy.delay_seconds,
+                      " request_units_per_second=", OrAbsent(settings.request_units_per_second),
+                      " request_units_per_delete=", OrAbsent(settings.request_units_per_delete),
+                      " min_deletes_per_second=", settings.min_deletes_per_second,
+                      " brake=", Describe(settings.brake), "}");
+}
+
+std::string DescribePulledBrakes(const Container& container, absl::Time now) {
+  std::string text;
+  for (const ReplacedPolicy& replaced : container.replaced_policies) {
+    if (!replaced.braked_items.has_value() || replaced.until <= now) continue;
+    absl::StrAppend(&text, text.empty() ? "" : " ", "{newly_due_items=", *replaced.braked_items,
+                    " until=", absl::FormatTime(replaced.until, absl::UTCTimeZone()), "}");
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace ttl

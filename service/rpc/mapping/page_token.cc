@@ -1,0 +1,112 @@
+#include "service/rpc/mapping/page_token.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "service/base/quoted.h"
+#include "service/base/status_macros.h"
+#include "service/core/container.h"
+
+namespace ttl {
+namespace {
+
+constexpr char kContainerKind = 'c';
+constexpr char kItemKind = 'i';
+constexpr char kStuckKind = 's';
+// A partition key's length in front of an item key, big-endian.
+constexpr size_t kLengthBytes = 2;
+// A time in front of it, big-endian.
+constexpr size_t kTimeBytes = 8;
+
+std::string Encode(char kind, absl::string_view key) {
+  return absl::WebSafeBase64Escape(absl::StrCat(absl::string_view(&kind, 1), key));
+}
+
+absl::Status BrokenToken(absl::string_view token) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("page_token is ", Quoted(token),
+                   ": must be empty or the next_page_token of the page before"));
+}
+
+absl::StatusOr<std::string> Decode(char kind, absl::string_view token) {
+  std::string decoded;
+  if (!absl::WebSafeBase64Unescape(token, &decoded) || decoded.empty() || decoded[0] != kind) {
+    return BrokenToken(token);
+  }
+  return decoded.substr(1);
+}
+
+std::string EncodeKey(const ItemKey& key) {
+  const size_t length = key.partition_key.size();
+  const char prefix[kLengthBytes] = {static_cast<char>(length >> 8), static_cast<char>(length)};
+  return absl::StrCat(absl::string_view(prefix, kLengthBytes), key.partition_key, key.id);
+}
+
+// Absent if it is no key.
+std::optional<ItemKey> DecodeKey(absl::string_view encoded) {
+  if (encoded.size() < kLengthBytes) return std::nullopt;
+  const size_t length =
+      static_cast<unsigned char>(encoded[0]) << 8 | static_cast<unsigned char>(encoded[1]);
+  encoded.remove_prefix(kLengthBytes);
+  if (length > kMaxPartitionKeyBytes || encoded.size() < length ||
+      encoded.size() - length > kMaxIdBytes) {
+    return std::nullopt;
+  }
+  return ItemKey{std::string(encoded.substr(0, length)), std::string(encoded.substr(length))};
+}
+
+}  // namespace
+
+absl::StatusOr<size_t> ReadPageSize(int32_t page_size) {
+  if (page_size < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("page_size is ", page_size, ": must be 1 to ",
+                                                   kMaxPageSize, ", or 0 for ", kDefaultPageSize));
+  }
+  if (page_size == 0) return kDefaultPageSize;
+  return std::min(static_cast<size_t>(page_size), kMaxPageSize);
+}
+
+std::string ContainerPageToken(absl::string_view last_id) {
+  return Encode(kContainerKind, last_id);
+}
+
+absl::StatusOr<std::string> ReadContainerPageToken(absl::string_view token) {
+  if (token.empty()) return std::string();
+  TTL_ASSIGN_OR_RETURN(std::string id, Decode(kContainerKind, token));
+  if (!ValidateContainerId(id).ok()) return BrokenToken(token);
+  return id;
+}
+
+std::string ItemPageToken(const ItemKey& last) { return Encode(kItemKind, EncodeKey(last)); }
+
+absl::StatusOr<std::optional<ItemKey>> ReadItemPageToken(absl::string_view token) {
+  if (token.empty()) return std::nullopt;
+  TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kItemKind, token));
+  const std::optional<ItemKey> key = DecodeKey(encoded);
+  if (!key.has_value()) return BrokenToken(token);
+  return key;
+}
+
+std::string StuckPageToken(const StuckPage::Position& last) {
+  std::string encoded;
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    encoded.push_back(static_cast<char>(static_cast<uint64_t>(last.next_try_time) >> shift));
+  }
+  return Encode(kStuckKind, encoded + EncodeKey(last.key));
+}
+
+absl::StatusOr<std::optional<StuckPage::Position>> ReadStuckPageToken(absl::string_view token) {
+  if (token.empty()) return std::nullopt;
+  TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kStuckKind, token));
+  if (encoded.size() < kTimeBytes) return BrokenToken(token);
+  uint64_t time = 0;
+  for (size_t i = 0; i < kTimeBytes; ++i) time = time << 8 | static_cast<unsigned char>(encoded[i]);
+  std::optional<ItemKey> key = DecodeKey(absl::string_view(encoded).substr(kTimeBytes));
+  // No time that a try is put off to is before 1970, so the sign bit is not used.
+  if (!key.has_value() || static_cast<int64_t>(time) < 0) return BrokenToken(token);
+  return StuckPage::Position{static_cast<int64_t>(time), *std::move(key)};
+}
+
+}  // namespace ttl

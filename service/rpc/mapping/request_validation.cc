@@ -1,0 +1,221 @@
+#include "service/rpc/mapping/request_validation.h"
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "service/base/quoted.h"
+#include "service/base/status_macros.h"
+#include "service/core/container.h"
+#include "service/core/ttl_rules.h"
+
+namespace ttl {
+namespace {
+
+// Most bytes of the store_id of a GetStoreInfoResponse.
+constexpr size_t kMaxStoreIdBytes = 256;
+
+// Where a message stands in its request: an element of a list, or the request
+// itself. Costs nothing until an error needs the path.
+struct Place {
+  absl::string_view list;  // empty: the request itself
+  int index = 0;
+
+  std::string Of(absl::string_view field) const {
+    return list.empty() ? std::string(field) : absl::StrCat(list, "[", index, "].", field);
+  }
+};
+
+absl::Status ValidateLength(const Place& place, absl::string_view field, absl::string_view value,
+                            size_t max_bytes) {
+  if (value.size() <= max_bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(place.Of(field), " is ", Quoted(value), " (",
+                                                 value.size(), " bytes): must have at most ",
+                                                 max_bytes, " bytes"));
+}
+
+absl::Status ValidateKey(const Place& place, absl::string_view partition_key,
+                         absl::string_view id) {
+  TTL_RETURN_IF_ERROR(ValidateLength(place, "partition_key", partition_key, kMaxPartitionKeyBytes));
+  return ValidateLength(place, "id", id, kMaxIdBytes);
+}
+
+bool HasFittingKey(const Check& check) {
+  return check.partition_key.size() <= kMaxPartitionKeyBytes && check.id.size() <= kMaxIdBytes;
+}
+
+absl::Status ValidateCount(absl::string_view list, int count, int most) {
+  if (count >= 1 && count <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(list, " has ", count, " entries: must have 1 to ", most));
+}
+
+absl::Status ValidateTimes(const Place& place, const ItemTimes& times, absl::Time now,
+                           IllegalTtl illegal) {
+  if (!IsLegalTs(times.ts, now)) return ValidateTs(place.Of("ts"), times.ts, now);
+  if (illegal == IllegalTtl::kKept || !times.ttl.has_value() || IsLegalTtl(*times.ttl)) {
+    return absl::OkStatus();
+  }
+  return ValidateTtl(place.Of("ttl"), times.ttl);
+}
+
+absl::StatusOr<ItemReport> ReadReport(const Place& place, const v1::Item& item, absl::Time now,
+                                      IllegalTtl illegal) {
+  ItemReport report;
+  report.version.times.ts = item.ts();
+  if (item.has_ttl()) report.version.times.ttl = item.ttl();
+  if (item.has_sequence()) report.version.sequence = item.sequence();
+  TTL_RETURN_IF_ERROR(ValidateKey(place, item.partition_key(), item.id()));
+  TTL_RETURN_IF_ERROR(ValidateTimes(place, report.version.times, now, illegal));
+  TTL_RETURN_IF_ERROR(ValidateLength(place, "etag", item.etag(), kMaxEtagBytes));
+  if (item.size_bytes() < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        place.Of("size_bytes"), " is ", item.size_bytes(), ": must be 0 (not known) or more"));
+  }
+  report.key = {item.partition_key(), item.id()};
+  report.version.etag = item.etag();
+  report.version.size_bytes = item.size_bytes();
+  return report;
+}
+
+absl::StatusOr<ItemRemoval> ReadRemoval(const Place& place, const v1::ItemDeletion& deletion,
+                                        absl::Time now) {
+  TTL_RETURN_IF_ERROR(ValidateKey(place, deletion.partition_key(), deletion.id()));
+  ItemRemoval removal{{deletion.partition_key(), deletion.id()}, deletion.ts(), std::nullopt};
+  if (deletion.has_sequence()) removal.sequence = deletion.sequence();
+  if (deletion.ts() == 0 && deletion.has_sequence()) {
+    removal.ts = ItemRemoval::kNewerThanAnyTs;
+    return removal;
+  }
+  TTL_RETURN_IF_ERROR(
+      ValidateTimes(place, {deletion.ts(), std::nullopt}, now, IllegalTtl::kRefused));
+  return removal;
+}
+
+template <typename Request>
+absl::StatusOr<PauseTarget> ReadTarget(const Request& request) {
+  switch (request.target_case()) {
+    case Request::kContainer:
+      return PauseTarget{false, request.container()};
+    case Request::kAllContainers:
+      if (request.all_containers()) return PauseTarget{true, ""};
+      return absl::InvalidArgumentError(
+          "all_containers is false: must be true, or name a container instead");
+    case Request::TARGET_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError("target is absent: must be a container or all_containers");
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ItemReport>> ReadReports(const v1::TrackItemsRequest& request,
+                                                    absl::Time now, IllegalTtl illegal) {
+  TTL_RETURN_IF_ERROR(ValidateCount("items", request.items_size(), kMaxReportsPerCall));
+  std::vector<ItemReport> reports;
+  reports.reserve(request.items_size());
+  for (int i = 0; i < request.items_size(); ++i) {
+    TTL_ASSIGN_OR_RETURN(ItemReport report,
+                         ReadReport({"items", i}, request.items(i), now, illegal));
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+absl::StatusOr<std::vector<ItemRemoval>> ReadRemovals(const v1::UntrackItemsRequest& request,
+                                                      absl::Time now) {
+  TTL_RETURN_IF_ERROR(ValidateCount("items", request.items_size(), kMaxReportsPerCall));
+  std::vector<ItemRemoval> removals;
+  removals.reserve(request.items_size());
+  for (int i = 0; i < request.items_size(); ++i) {
+    TTL_ASSIGN_OR_RETURN(ItemRemoval removal, ReadRemoval({"items", i}, request.items(i), now));
+    removals.push_back(std::move(removal));
+  }
+  return removals;
+}
+
+absl::Status ValidateChecks(const CheckRequest& request) {
+  TTL_RETURN_IF_ERROR(
+      ValidateCount("checks", static_cast<int>(request.count()), kMaxChecksPerCall));
+  const absl::Span<const Check> checks = request.checks();
+  for (size_t i = 0; i < checks.size(); ++i) {
+    if (HasFittingKey(checks[i])) continue;
+    return ValidateKey({"checks", static_cast<int>(i)}, checks[i].partition_key, checks[i].id);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ItemKey> ReadItemKey(absl::string_view partition_key, absl::string_view id) {
+  TTL_RETURN_IF_ERROR(ValidateKey({}, partition_key, id));
+  return ItemKey{std::string(partition_key), std::string(id)};
+}
+
+absl::StatusOr<PauseTarget> ReadPauseTarget(const v1::PauseDeletesRequest& request) {
+  return ReadTarget(request);
+}
+
+absl::StatusOr<PauseTarget> ReadPauseTarget(const v1::ResumeDeletesRequest& request) {
+  return ReadTarget(request);
+}
+
+absl::Status ValidatePauseReason(absl::string_view reason) {
+  if (!reason.empty() && reason.size() <= kMaxPauseReasonBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("reason is ", Quoted(reason), " (", reason.size(),
+                                                 " bytes): must have 1 to ", kMaxPauseReasonBytes,
+                                                 " bytes"));
+}
+
+absl::StatusOr<UsageReport> ReadUsage(const v1::ReportUsageRequest& request) {
+  UsageReport report;
+  report.request_units = request.request_units();
+  if (!std::isfinite(report.request_units) || report.request_units < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("request_units is ", report.request_units,
+                                                   ": must be a finite number, 0 or more"));
+  }
+  if (request.has_period()) {
+    report.period =
+        absl::Seconds(request.period().seconds()) + absl::Nanoseconds(request.period().nanos());
+  }
+  if (report.period <= absl::ZeroDuration() || report.period > kMaxUsagePeriod) {
+    return absl::InvalidArgumentError(absl::StrCat("period is ",
+                                                   absl::FormatDuration(report.period),
+                                                   ": must be more than 0 and at most 1 minute"));
+  }
+  TTL_RETURN_IF_ERROR(ValidateLength({}, "reporter", request.reporter(), kMaxReporterBytes));
+  return report;
+}
+
+absl::StatusOr<LimitChange> ReadLimitChange(const v1::SetMaxDeletesPerSecondRequest& request) {
+  using Request = v1::SetMaxDeletesPerSecondRequest;
+  const double limit = request.max_deletes_per_second();
+  switch (request.limit_case()) {
+    case Request::kMaxDeletesPerSecond:
+      if (std::isfinite(limit) && limit >= 0) return LimitChange{false, limit};
+      return absl::InvalidArgumentError(absl::StrCat(
+          "max_deletes_per_second is ", limit,
+          ": must be a finite number, 0 (no deletes) or more; set unlimited for no limit"));
+    case Request::kUnlimited:
+      if (request.unlimited()) return LimitChange{false, std::nullopt};
+      return absl::InvalidArgumentError(
+          "unlimited is false: must be true, or give a limit instead");
+    case Request::kServerDefault:
+      if (request.server_default()) return LimitChange{true, std::nullopt};
+      return absl::InvalidArgumentError(
+          "server_default is false: must be true, or give a limit instead");
+    case Request::LIMIT_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError(
+      "limit is absent: must be max_deletes_per_second, unlimited or server_default");
+}
+
+absl::Status ValidateStoreId(absl::string_view store_id) {
+  if (!store_id.empty() && store_id.size() <= kMaxStoreIdBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("store_id is ", Quoted(store_id), " (",
+                                                 store_id.size(), " bytes): must have 1 to ",
+                                                 kMaxStoreIdBytes, " bytes"));
+}
+
+}  // namespace ttl

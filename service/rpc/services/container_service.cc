@@ -1,0 +1,140 @@
+#include "service/rpc/services/container_service.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "service/base/quoted.h"
+#include "service/base/status_macros.h"
+#include "service/rpc/mapping/container_mapping.h"
+#include "service/rpc/mapping/page_token.h"
+#include "service/rpc/services/container_lookup.h"
+#include "service/transport/calls/method_table.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl {
+
+ContainerService::ContainerService(Containers& containers, const Tallies& tallies,
+                                   const GuardedClock& clock, UsageLedger& usage,
+                                   const ContainerServiceOptions& options)
+    : containers_(containers),
+      tallies_(tallies),
+      clock_(clock),
+      usage_(usage),
+      options_(options),
+      watches_(containers, clock) {}
+
+const google::protobuf::ServiceDescriptor& ContainerService::descriptor() const {
+  return *v1::CreateContainerRequest::descriptor()->file()->service(0);
+}
+
+void ContainerService::AddMethods(MethodTable& table) {
+  table.Add("CreateContainer", *this, &ContainerService::Create);
+  table.Add("GetContainer", *this, &ContainerService::Get);
+  table.Add("ListContainers", *this, &ContainerService::List);
+  table.Add("UpdateContainer", *this, &ContainerService::Update);
+  table.Add("DeleteContainer", *this, &ContainerService::Delete);
+  watches_.AddMethod(table);
+}
+
+void ContainerService::Create(const v1::CreateContainerRequest& request,
+                              v1::CreateContainerResponse& response, DoneStatus done) {
+  absl::StatusOr<ContainerSettings> settings = ReadSettings(request.container());
+  if (!settings.ok()) return done(settings.status());
+  containers_.Create(
+      request.container().id(), *std::move(settings), clock_.Read().now,
+      [&response, done = std::move(done)](absl::StatusOr<ContainerPtr> created) mutable {
+        if (created.ok()) {
+          spdlog::info("container created: container={} new={}",
+                       Quoted((*created)->id, kMaxContainerIdBytes),
+                       Describe((*created)->settings));
+          *response.mutable_container() = ToProto(**created);
+        }
+        done(created.status());
+      });
+}
+
+absl::Status ContainerService::Get(const v1::GetContainerRequest& request,
+                                   v1::GetContainerResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container, FindContainer(containers_, request.id()));
+  *response.mutable_container() = ToProto(*container);
+  return absl::OkStatus();
+}
+
+absl::Status ContainerService::List(const v1::ListContainersRequest& request,
+                                    v1::ListContainersResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const size_t page_size, ReadPageSize(request.page_size()));
+  TTL_ASSIGN_OR_RETURN(const std::string after, ReadContainerPageToken(request.page_token()));
+  // One more than the page holds, to see whether it is the last.
+  std::vector<ContainerPtr> found = containers_.List(after, page_size + 1);
+  if (found.size() > page_size) {
+    found.pop_back();
+    response.set_next_page_token(ContainerPageToken(found.back()->id));
+  }
+  for (const ContainerPtr& container : found) *response.add_containers() = ToProto(*container);
+  return absl::OkStatus();
+}
+
+void ContainerService::Update(const v1::UpdateContainerRequest& request,
+                              v1::UpdateContainerResponse& response, DoneStatus done) {
+  if (request.validate_only()) return done(Preview(request, response));
+  absl::StatusOr<ContainerUpdate> update = ReadUpdate(request);
+  if (!update.ok()) return done(update.status());
+  auto old_settings = std::make_shared<ContainerSettings>();
+  const JudgingTime time = clock_.Read();
+  const absl::Time now = time.now;
+  containers_.Update(
+      request.container().id(),
+      [update = *std::move(update), old_settings](const Container& present) {
+        *old_settings = present.settings;
+        return ApplyUpdate(update, present);
+      },
+      // By whichever clock turns out to be right, there is a grace.
+      now, options_.policy_grace + (time.latest - now),
+      [&response, old_settings, now,
+       done = std::move(done)](absl::StatusOr<ContainerPtr> updated) mutable {
+        if (updated.ok()) {
+          spdlog::info("container updated: container={} old={} new={} brakes_pulled={}",
+                       Quoted((*updated)->id, kMaxContainerIdBytes), Describe(*old_settings),
+                       Describe((*updated)->settings), DescribePulledBrakes(**updated, now));
+          *response.mutable_container() = ToProto(**updated);
+        }
+        done(updated.status());
+      });
+}
+
+absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request,
+                                       v1::UpdateContainerResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const ContainerUpdate update, ReadUpdate(request));
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr present,
+                       FindContainer(containers_, request.container().id()));
+  TTL_ASSIGN_OR_RETURN(ContainerSettings settings, ApplyUpdate(update, *present));
+  TTL_RETURN_IF_ERROR(ValidateSettings(settings));
+  *response.mutable_preview() = MakePreview(tallies_.View(present->number),
+                                            present->settings.policy, settings, clock_.Read().now);
+  // The etag stays that of the version looked at, so that the caller can make the change
+  // only if nobody else did meanwhile.
+  Container changed = *present;
+  changed.settings = settings;
+  *response.mutable_container() = ToProto(changed);
+  return absl::OkStatus();
+}
+
+void ContainerService::Delete(const v1::DeleteContainerRequest& request,
+                              v1::DeleteContainerResponse& /*response*/, DoneStatus done) {
+  const absl::StatusOr<ContainerPtr> old = FindContainer(containers_, request.id());
+  if (!old.ok()) return done(old.status());
+  containers_.Delete(
+      request.id(), request.etag(),
+      [this, old = *old, done = std::move(done)](const absl::Status& status) mutable {
+        if (status.ok()) {
+          spdlog::info("container deleted: container={} old={}",
+                       Quoted(old->id, kMaxContainerIdBytes), Describe(old->settings));
+          usage_.Forget(old->number);
+        }
+        done(status);
+      });
+}
+
+}  // namespace ttl

@@ -1,0 +1,59 @@
+#ifndef TTL_SERVICE_RPC_SERVICES_CONTAINER_SERVICE_H_
+#define TTL_SERVICE_RPC_SERVICES_CONTAINER_SERVICE_H_
+
+#include "absl/time/time.h"
+#include "service/base/done.h"
+#include "service/core/guarded_clock.h"
+#include "service/core/state/usage_ledger.h"
+#include "service/rpc/services/container_watches.h"
+#include "service/storage/commit/tallies.h"
+#include "service/storage/containers.h"
+#include "service/transport/calls/rpc_service.h"
+#include "ttl/v1/container_service.pb.h"
+
+namespace ttl {
+
+struct ContainerServiceOptions {
+  // For how long deletes respect a policy that was replaced.
+  absl::Duration policy_grace = absl::Seconds(60);
+};
+
+// The gRPC service of the same name. Every change is logged with old and new
+// values. Thread-safe; never blocks.
+class ContainerService final : public RpcService {
+ public:
+  // All must outlive this. `usage` forgets containers that are deleted.
+  ContainerService(Containers& containers, const Tallies& tallies, const GuardedClock& clock,
+                   UsageLedger& usage, const ContainerServiceOptions& options);
+
+  const google::protobuf::ServiceDescriptor& descriptor() const override;
+  void AddMethods(MethodTable& table) override;
+
+ private:
+  absl::Status Get(const v1::GetContainerRequest& request,
+                   v1::GetContainerResponse& response) const;
+  absl::Status List(const v1::ListContainersRequest& request,
+                    v1::ListContainersResponse& response) const;
+
+  void Create(const v1::CreateContainerRequest& request, v1::CreateContainerResponse& response,
+              DoneStatus done);
+  void Update(const v1::UpdateContainerRequest& request, v1::UpdateContainerResponse& response,
+              DoneStatus done);
+  void Delete(const v1::DeleteContainerRequest& request, v1::DeleteContainerResponse& response,
+              DoneStatus done);
+
+  // What the update would do; changes nothing and closes no gate.
+  absl::Status Preview(const v1::UpdateContainerRequest& request,
+                       v1::UpdateContainerResponse& response) const;
+
+  Containers& containers_;
+  const Tallies& tallies_;
+  const GuardedClock& clock_;
+  UsageLedger& usage_;
+  const ContainerServiceOptions options_;
+  ContainerWatches watches_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_RPC_SERVICES_CONTAINER_SERVICE_H_

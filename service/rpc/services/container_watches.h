@@ -1,0 +1,64 @@
+#ifndef TTL_SERVICE_RPC_SERVICES_CONTAINER_WATCHES_H_
+#define TTL_SERVICE_RPC_SERVICES_CONTAINER_WATCHES_H_
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "service/base/background_loop.h"
+#include "service/base/mutex.h"
+#include "service/base/wake_signal.h"
+#include "service/core/guarded_clock.h"
+#include "service/storage/containers.h"
+#include "service/transport/calls/method_table.h"
+
+namespace ttl {
+
+// The open streams of WatchContainers. A thread of its own tells all of them what has
+// changed, and sends heartbeats, so that the commit queue only wakes it. On each
+// stream at most one message is under way, and the next one is made when it is
+// through: a watcher who reads slowly costs one message of memory. Thread-safe; never
+// blocks.
+class ContainerWatches {
+ public:
+  static constexpr size_t kMaxWatches = 256;
+
+  // Both must outlive this.
+  ContainerWatches(Containers& containers, const GuardedClock& clock);
+  // REQUIRES: the server's Shutdown() has returned, so that no stream is open.
+  ~ContainerWatches();
+  ContainerWatches(const ContainerWatches&) = delete;
+  ContainerWatches& operator=(const ContainerWatches&) = delete;
+
+  // Adds the method WatchContainers.
+  void AddMethod(MethodTable& table);
+
+ private:
+  class Method;
+  class Stream;
+  using Streams = std::vector<std::shared_ptr<Stream>>;
+
+  absl::Status Add(const std::shared_ptr<Stream>& stream);
+  void Remove(const Stream& stream);
+  Streams OpenStreams() const;
+  // Ends the open streams, and later ones at once.
+  void EndStreams(const absl::Status& status);
+
+  // Sends what is due on any stream, and returns how long until more may be.
+  absl::Duration SendAllDue();
+
+  Containers& containers_;
+  const GuardedClock& clock_;
+  WakeSignal signal_;
+  mutable Mutex mutex_;
+  absl::Status end_status_ ABSL_GUARDED_BY(mutex_);  // OK: streams go on
+  Streams streams_ ABSL_GUARDED_BY(mutex_);
+  BackgroundLoop loop_;  // last: uses all the others
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_RPC_SERVICES_CONTAINER_WATCHES_H_

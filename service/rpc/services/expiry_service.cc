@@ -1,0 +1,398 @@
+#include "service/rpc/services/expiry_service.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "service/base/proto_time.h"
+#include "service/base/quoted.h"
+#include "service/base/status_macros.h"
+#include "service/core/due_rules.h"
+#include "service/rpc/mapping/container_mapping.h"
+#include "service/rpc/mapping/expiry_mapping.h"
+#include "service/rpc/mapping/item_mapping.h"
+#include "service/rpc/mapping/page_token.h"
+#include "service/rpc/mapping/request_validation.h"
+#include "service/rpc/services/container_lookup.h"
+#include "service/rpc/status/container_status.h"
+#include "service/rpc/status/delete_explanation.h"
+#include "service/rpc/status/health.h"
+#include "service/transport/calls/method_table.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl {
+namespace {
+
+// Counting stops here for one container, and a page of a list once it has
+// counted so many entries in all: a handler's thread is not its own.
+constexpr size_t kMaxBacklog = 10000;
+constexpr int64_t kMaxCountedPerPage = 20000;
+
+// Of what others wrote, in a line of the log.
+constexpr size_t kMaxLoggedBytes = 512;
+
+std::string Describe(const PauseTarget& target) {
+  return target.all ? "all" : Quoted(target.container, kMaxContainerIdBytes);
+}
+
+std::string Describe(const std::optional<Pause>& pause) {
+  if (!pause.has_value()) return "none";
+  return absl::StrCat("{reason=", Quoted(pause->reason, kMaxPauseReasonBytes),
+                      " since=", absl::FormatTime(pause->since, absl::UTCTimeZone()), "}");
+}
+
+std::string DescribeLimit(std::optional<double> per_second) {
+  return per_second.has_value() ? absl::StrCat(*per_second, "/s") : "none";
+}
+
+v1::SidecarHealth MakeHealth(std::vector<std::string> reasons) {
+  v1::SidecarHealth health;
+  health.set_state(reasons.empty() ? v1::HEALTH_STATE_HEALTHY : v1::HEALTH_STATE_DEGRADED);
+  for (std::string& reason : reasons) health.add_reasons(std::move(reason));
+  return health;
+}
+
+v1::SweepStatus MakeSweepStatus(const SweeperView& sweeper, bool stalled, absl::Time now,
+                                std::optional<absl::Duration> steady) {
+  v1::SweepStatus status;
+  if (sweeper.last_step.has_value() && steady.has_value()) {
+    *status.mutable_last_step_time() = ToProto(now - (*steady - *sweeper.last_step));
+  }
+  status.set_stalled(stalled);
+  status.set_calls_under_way(static_cast<int32_t>(sweeper.calls_under_way));
+  return status;
+}
+
+std::optional<Pause> PauseOf(const Containers& containers, const PauseTarget& target) {
+  if (target.all) return containers.PauseOfAll();
+  const ContainerPtr container = containers.Find(target.container);
+  return container == nullptr ? std::nullopt : container->pause;
+}
+
+// Sets or lifts the pause of `target`, logs it, and calls `done`.
+void ChangePause(Containers& containers, const PauseTarget& target, std::optional<Pause> pause,
+                 DoneStatus done) {
+  auto log_and_finish = [target, pause, old = PauseOf(containers, target),
+                         done = std::move(done)](const absl::Status& status) mutable {
+    if (status.ok()) {
+      spdlog::info("{}: container={} old={} new={}",
+                   pause.has_value() ? "deletes paused" : "deletes resumed", Describe(target),
+                   Describe(old), Describe(pause));
+    }
+    done(status);
+  };
+  if (target.all) {
+    containers.SetPauseOfAll(std::move(pause), std::move(log_and_finish));
+    return;
+  }
+  containers.SetPause(
+      target.container, std::move(pause),
+      [finish = std::move(log_and_finish)](const absl::StatusOr<ContainerPtr>& changed) mutable {
+        finish(changed.status());
+      });
+}
+
+}  // namespace
+
+ExpiryService::ExpiryService(const Parts& parts, ExpiryServiceOptions options)
+    : parts_(parts),
+      options_(std::move(options)),
+      view_({.storage = parts.storage,
+             .clock = parts.clock,
+             .system_clock = parts.system_clock,
+             .board = parts.board,
+             .usage = parts.usage,
+             .limit = parts.limit,
+             .trust = parts.trust,
+             .container_max_deletes_per_second = options_.container_max_deletes_per_second}) {}
+
+const google::protobuf::ServiceDescriptor& ExpiryService::descriptor() const {
+  return *v1::GetExpiryStatusRequest::descriptor()->file()->service(0);
+}
+
+void ExpiryService::AddMethods(MethodTable& table) {
+  table.Add("GetExpiryStatus", *this, &ExpiryService::Get);
+  table.Add("ListExpiryStatuses", *this, &ExpiryService::List);
+  table.Add("ExplainItem", *this, &ExpiryService::Explain);
+  table.Add("PauseDeletes", *this, &ExpiryService::HandlePause);
+  table.Add("ResumeDeletes", *this, &ExpiryService::HandleResume);
+  table.Add("AcceptClock", *this, &ExpiryService::Accept);
+  table.Add("ListStuckItems", *this, &ExpiryService::ListStuck);
+  table.Add("ReportUsage", *this, &ExpiryService::Report);
+  table.Add("ConfirmPolicy", *this, &ExpiryService::HandleConfirmPolicy);
+  table.Add("ConfirmStore", *this, &ExpiryService::HandleConfirmStore);
+  table.Add("SetMaxDeletesPerSecond", *this, &ExpiryService::SetLimit);
+}
+
+absl::Status ExpiryService::Get(const v1::GetExpiryStatusRequest& request,
+                                v1::GetExpiryStatusResponse& response) const {
+  const Moment moment = view_.TakeMoment();
+  *response.mutable_sidecar() = SidecarStatusAt(moment);
+  if (request.container().empty()) return absl::OkStatus();
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
+                       FindContainer(parts_.storage.containers(), request.container()));
+  TTL_ASSIGN_OR_RETURN(*response.mutable_container(), ContainerStatusAt(moment, *container));
+  return absl::OkStatus();
+}
+
+absl::Status ExpiryService::List(const v1::ListExpiryStatusesRequest& request,
+                                 v1::ListExpiryStatusesResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const size_t page_size, ReadPageSize(request.page_size()));
+  TTL_ASSIGN_OR_RETURN(std::string last, ReadContainerPageToken(request.page_token()));
+  const Moment moment = view_.TakeMoment();
+  *response.mutable_sidecar() = SidecarStatusAt(moment);
+  int64_t counted = 0;
+  // One more than the page holds, to see whether it is the last.
+  for (const ContainerPtr& container : parts_.storage.containers().List(last, page_size + 1)) {
+    const size_t size = response.containers_size();
+    if (size == page_size || counted >= kMaxCountedPerPage) {
+      response.set_next_page_token(ContainerPageToken(last));
+      break;
+    }
+    TTL_ASSIGN_OR_RETURN(*response.add_containers(), ContainerStatusAt(moment, *container));
+    counted += response.containers().rbegin()->backlog();
+    last = container->id;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
+                                    v1::ExplainItemResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const ItemKey key, ReadItemKey(request.partition_key(), request.id()));
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
+                       FindContainer(parts_.storage.containers(), request.container()));
+  TTL_ASSIGN_OR_RETURN(const std::optional<TrackedItem> item,
+                       parts_.storage.items().Find(container->number, key));
+  if (!item.has_value()) return ItemNotFound(key, parts_.storage.data_trust().doubt());
+  const Moment moment = view_.TakeMoment();
+  const absl::Time now = moment.clock.time.now;
+  const DeleteExplanation explanation =
+      ExplainDelete(*container, *item, view_.FreedomAt(moment, *container).holds, now);
+  *response.mutable_item() = MakeItemView(*container, key, item->version, now);
+  *response.mutable_judged_at() = ToProto(now);
+  if (explanation.due_time.has_value()) response.set_due_time(*explanation.due_time);
+  AddHolds(explanation.holds, *response.mutable_holds());
+  response.set_attempts(item->attempts);
+  response.set_last_error(item->last_error);
+  response.set_explanation(explanation.sentence);
+  return absl::OkStatus();
+}
+
+void ExpiryService::HandlePause(const v1::PauseDeletesRequest& request,
+                                v1::PauseDeletesResponse& response, DoneStatus done) {
+  const absl::StatusOr<PauseTarget> target = ReadPauseTarget(request);
+  if (!target.ok()) return done(target.status());
+  if (const absl::Status valid = ValidatePauseReason(request.reason()); !valid.ok()) {
+    return done(valid);
+  }
+  const Pause pause{request.reason(), parts_.clock.Read().now};
+  ChangePause(parts_.storage.containers(), *target, pause,
+              [&response, pause, done = std::move(done)](const absl::Status& status) mutable {
+                *response.mutable_pause() = ToProto(pause);
+                done(status);
+              });
+}
+
+void ExpiryService::HandleResume(const v1::ResumeDeletesRequest& request,
+                                 v1::ResumeDeletesResponse& /*response*/, DoneStatus done) {
+  const absl::StatusOr<PauseTarget> target = ReadPauseTarget(request);
+  if (!target.ok()) return done(target.status());
+  ChangePause(parts_.storage.containers(), *target, std::nullopt, std::move(done));
+}
+
+absl::Status ExpiryService::Accept(const v1::AcceptClockRequest& /*request*/,
+                                   v1::AcceptClockResponse& response) {
+  const ClockStatus old = parts_.clock.Status();
+  TTL_RETURN_IF_ERROR(parts_.clock.AcceptWall());
+  const ClockStatus accepted = parts_.clock.Status();
+  spdlog::warn("wall clock accepted: old_now={} new_now={} old_reason={}",
+               absl::FormatTime(old.time.now, absl::UTCTimeZone()),
+               absl::FormatTime(accepted.time.now, absl::UTCTimeZone()),
+               Quoted(old.reason, kMaxLoggedBytes));
+  if (options_.on_clock_accepted) options_.on_clock_accepted();
+  *response.mutable_clock() = ToProto(accepted);
+  return absl::OkStatus();
+}
+
+absl::Status ExpiryService::ListStuck(const v1::ListStuckItemsRequest& request,
+                                      v1::ListStuckItemsResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const size_t page_size, ReadPageSize(request.page_size()));
+  TTL_ASSIGN_OR_RETURN(const auto after, ReadStuckPageToken(request.page_token()));
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
+                       FindContainer(parts_.storage.containers(), request.container()));
+  TTL_ASSIGN_OR_RETURN(const StuckPage page,
+                       parts_.storage.expiry_index().ListStuck(*container, after, page_size));
+  for (const StuckItem& item : page.items) {
+    v1::StuckItem& proto = *response.add_items();
+    proto.set_partition_key(item.key.partition_key);
+    proto.set_id(item.key.id);
+    proto.set_attempts(item.attempts);
+    proto.set_last_error(item.last_error);
+    proto.set_next_try_time(item.next_try_time);
+  }
+  if (page.next.has_value()) response.set_next_page_token(StuckPageToken(*page.next));
+  return absl::OkStatus();
+}
+
+absl::Status ExpiryService::Report(const v1::ReportUsageRequest& request,
+                                   v1::ReportUsageResponse& /*response*/) {
+  TTL_ASSIGN_OR_RETURN(const UsageReport report, ReadUsage(request));
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
+                       FindContainer(parts_.storage.containers(), request.container()));
+  const std::optional<absl::Duration> now = parts_.system_clock.Read().boot;
+  if (!now.has_value()) {
+    return absl::UnavailableError("the steady clock cannot be read, so usage cannot be dated");
+  }
+  parts_.usage.Report(container->number, request.reporter(), report.request_units, report.period,
+                      *now);
+  return absl::OkStatus();
+}
+
+void ExpiryService::HandleConfirmPolicy(const v1::ConfirmPolicyRequest& request,
+                                        v1::ConfirmPolicyResponse& response, DoneStatus done) {
+  const absl::StatusOr<ContainerPtr> old =
+      FindContainer(parts_.storage.containers(), request.container());
+  if (!old.ok()) return done(old.status());
+  const absl::Time now = parts_.clock.Read().now;
+  parts_.storage.containers().ConfirmPolicy(
+      request.container(), request.etag(), now,
+      [this, &response, old = *old, now,
+       done = std::move(done)](const absl::StatusOr<ContainerPtr>& confirmed) mutable {
+        if (confirmed.ok()) {
+          spdlog::info("policy confirmed: container={} old={} new={}",
+                       Quoted((*confirmed)->id, kMaxContainerIdBytes),
+                       DescribePulledBrakes(*old, now), DescribePulledBrakes(**confirmed, now));
+          *response.mutable_container() = ToProto(**confirmed);
+          NotifyChange();
+        }
+        done(confirmed.status());
+      });
+}
+
+void ExpiryService::HandleConfirmStore(const v1::ConfirmStoreRequest& request,
+                                       v1::ConfirmStoreResponse& /*response*/, DoneStatus done) {
+  const std::string& store_id = request.store_id();
+  if (const absl::Status may = MayConfirmStore(store_id); !may.ok()) return done(may);
+  parts_.storage.sidecar_state().ConfirmStore(
+      store_id,
+      [this, store_id, done = std::move(done)](const absl::StatusOr<DataDoubt>& confirmed) mutable {
+        if (confirmed.ok()) {
+          spdlog::warn("primary store confirmed: old={} new={} doubt={} data={}",
+                       Quoted(parts_.trust.store_id().value_or(""), kMaxLoggedBytes),
+                       Quoted(store_id, kMaxLoggedBytes),
+                       Quoted(view_.Unconfirmed(parts_.board.Store()), kMaxLoggedBytes),
+                       Quoted(confirmed->reason, kMaxLoggedBytes));
+          // First, so that nothing is deleted in between.
+          parts_.storage.data_trust().Doubt(confirmed->reason);
+          parts_.trust.Confirm(store_id);
+          if (options_.on_store_confirmed) options_.on_store_confirmed();
+          NotifyChange();
+        }
+        done(confirmed.status());
+      });
+}
+
+absl::Status ExpiryService::MayConfirmStore(const std::string& store_id) const {
+  TTL_RETURN_IF_ERROR(ValidateStoreId(store_id));
+  const StoreView store = parts_.board.Store();
+  if (view_.Unconfirmed(store).empty()) {
+    return absl::FailedPreconditionError("the primary store is not in doubt: nothing to confirm");
+  }
+  if (store_id == store.store_id) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("store_id is ", Quoted(store_id), " and the store connected now is ",
+                   store.store_id.empty() ? "not known yet" : Quoted(store.store_id),
+                   ": look at the status and confirm that one"));
+}
+
+void ExpiryService::SetLimit(const v1::SetMaxDeletesPerSecondRequest& request,
+                             v1::SetMaxDeletesPerSecondResponse& response, DoneStatus done) {
+  const absl::StatusOr<LimitChange> change = ReadLimitChange(request);
+  if (!change.ok()) return done(change.status());
+  const std::optional<double> limit =
+      change->server_default ? options_.max_deletes_per_second : change->max_deletes_per_second;
+  auto set = [this, &response, limit, done = std::move(done)](const absl::Status& status) mutable {
+    if (status.ok()) {
+      spdlog::info("limit on all deletes set: old={} new={}", DescribeLimit(parts_.limit.Get()),
+                   DescribeLimit(limit));
+      parts_.limit.Set(limit);
+      if (limit.has_value()) response.set_max_deletes_per_second(*limit);
+      NotifyChange();
+    }
+    done(status);
+  };
+  SidecarState& state = parts_.storage.sidecar_state();
+  if (change->server_default) {
+    state.ClearDeleteLimit(std::move(set));
+  } else {
+    state.SaveDeleteLimit({change->max_deletes_per_second}, std::move(set));
+  }
+}
+
+void ExpiryService::NotifyChange() const {
+  if (options_.on_change) options_.on_change();
+}
+
+v1::SidecarStatus ExpiryService::SidecarStatusAt(const Moment& moment) const {
+  v1::SidecarStatus status;
+  *status.mutable_clock() = ToProto(moment.clock);
+  *status.mutable_store() = ToProto(moment.store);
+  if (moment.all_paused.has_value()) *status.mutable_pause() = ToProto(*moment.all_paused);
+  if (moment.limit_per_second.has_value()) {
+    status.set_max_deletes_per_second(*moment.limit_per_second);
+  }
+  status.set_storage_writable(moment.write_health.ok());
+  status.set_storage_problem(std::string(moment.write_health.message()));
+  status.mutable_data()->set_reason(parts_.storage.data_trust().doubt());
+  status.mutable_data()->set_in_doubt(!status.data().reason().empty());
+  status.set_impossible_checks(parts_.counters.impossible);
+  *status.mutable_start_time() = ToProto(options_.start_time);
+  std::optional<absl::Duration> stall;
+  if (moment.steady.has_value()) {
+    stall = SweepStall(moment.sweeper, options_.start_steady, *moment.steady);
+  }
+  std::vector<std::string> overdue;
+  if (options_.overdue) overdue = options_.overdue();
+  *status.mutable_health() =
+      MakeHealth(DegradedReasons({.sweep_stall = stall,
+                                  .write_health = moment.write_health,
+                                  .storage_problems = parts_.storage.Problems(),
+                                  .data_doubt = parts_.storage.data_trust().doubt(),
+                                  .clock = moment.clock,
+                                  .store = moment.store,
+                                  .report_health = parts_.storage.ReportHealth(),
+                                  .overdue = std::move(overdue)}));
+  *status.mutable_sweep() =
+      MakeSweepStatus(moment.sweeper, stall.has_value(), moment.clock.time.now, moment.steady);
+  return status;
+}
+
+absl::StatusOr<v1::ContainerExpiryStatus> ExpiryService::ContainerStatusAt(
+    const Moment& moment, const Container& container) const {
+  const TallyView tally = parts_.storage.tallies().View(container.number);
+  TTL_ASSIGN_OR_RETURN(const Backlog backlog, BacklogAt(moment, container, tally));
+  const ExpiryView::Freedom freedom = view_.FreedomAt(moment, container);
+  return MakeContainerStatus({.container = container,
+                              .tally = tally,
+                              .backlog = backlog,
+                              .sweep = freedom.sweep,
+                              .holds = freedom.holds,
+                              .limit_per_second = freedom.limit_per_second,
+                              .budget = freedom.budget,
+                              .now = moment.clock.time.now,
+                              .failing_items = parts_.storage.tallies().Failing(container.number)});
+}
+
+absl::StatusOr<Backlog> ExpiryService::BacklogAt(const Moment& moment, const Container& container,
+                                                 const TallyView& tally) const {
+  const absl::Time now = moment.clock.time.now;
+  const int64_t now_seconds = absl::ToUnixSeconds(now);
+  const DueRule rule = ComputeDueRule(container.settings.policy, container.replaced_policies, now);
+  // Most containers have nothing due, and then the index need not be read.
+  const ItemEstimate due = tally.spread.CountDue(rule, now_seconds);
+  if (tally.complete && due.sum.items == 0 && due.error_bound_items == 0) return Backlog();
+  return parts_.storage.expiry_index().CountDue(container, rule, now_seconds, kMaxBacklog);
+}
+
+}  // namespace ttl

@@ -1,0 +1,112 @@
+#ifndef TTL_SERVICE_RPC_SERVICES_EXPIRY_SERVICE_H_
+#define TTL_SERVICE_RPC_SERVICES_EXPIRY_SERVICE_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "service/base/done.h"
+#include "service/core/clock.h"
+#include "service/core/guarded_clock.h"
+#include "service/core/state/delete_limit.h"
+#include "service/core/state/store_trust.h"
+#include "service/core/state/sweep_board.h"
+#include "service/core/state/usage_ledger.h"
+#include "service/core/tally_view.h"
+#include "service/rpc/checks/check_counters.h"
+#include "service/rpc/status/expiry_view.h"
+#include "service/storage/storage.h"
+#include "service/transport/calls/rpc_service.h"
+#include "ttl/v1/expiry_service.pb.h"
+
+namespace ttl {
+
+struct ExpiryServiceOptions {
+  // What the options of the server say; absent: no limit.
+  std::optional<double> max_deletes_per_second;            // over all containers
+  std::optional<double> container_max_deletes_per_second;  // where a container sets none
+  // The start of this process.
+  absl::Time start_time;
+  absl::Duration start_steady;
+  // Further reasons to be degraded, in one sentence each; see OverdueWatch. May be empty.
+  std::function<std::vector<std::string>()> overdue;
+  // Called when an operator has accepted the wall clock, so that it is kept over
+  // restarts soon. Must not block. May be empty.
+  std::function<void()> on_clock_accepted;
+  // Called when an operator has confirmed the primary store, which puts the data in doubt.
+  // Must not block. May be empty.
+  std::function<void()> on_store_confirmed;
+  // Called when an operator has changed something that may let deletes go on. Must not
+  // block. May be empty.
+  std::function<void()> on_change;
+};
+
+// The gRPC service of the same name. Every lever pulled is logged with old and
+// new state. Thread-safe; never waits for a change to become durable, and reads
+// storage on the thread of the worker.
+class ExpiryService final : public RpcService {
+ public:
+  // What it works on; all must outlive it.
+  struct Parts {
+    Storage& storage;
+    GuardedClock& clock;
+    const Clock& system_clock;  // gives the steady time
+    const SweepBoard& board;
+    const CheckCounters& counters;
+    UsageLedger& usage;
+    DeleteLimit& limit;
+    StoreTrust& trust;
+  };
+
+  ExpiryService(const Parts& parts, ExpiryServiceOptions options);
+
+  const google::protobuf::ServiceDescriptor& descriptor() const override;
+  void AddMethods(MethodTable& table) override;
+
+ private:
+  using Moment = ExpiryView::Moment;
+
+  absl::Status Get(const v1::GetExpiryStatusRequest& request,
+                   v1::GetExpiryStatusResponse& response) const;
+  absl::Status List(const v1::ListExpiryStatusesRequest& request,
+                    v1::ListExpiryStatusesResponse& response) const;
+  absl::Status Explain(const v1::ExplainItemRequest& request,
+                       v1::ExplainItemResponse& response) const;
+  absl::Status ListStuck(const v1::ListStuckItemsRequest& request,
+                         v1::ListStuckItemsResponse& response) const;
+  absl::Status Report(const v1::ReportUsageRequest& request, v1::ReportUsageResponse& response);
+  absl::Status Accept(const v1::AcceptClockRequest& request, v1::AcceptClockResponse& response);
+  void HandlePause(const v1::PauseDeletesRequest& request, v1::PauseDeletesResponse& response,
+                   DoneStatus done);
+  void HandleResume(const v1::ResumeDeletesRequest& request, v1::ResumeDeletesResponse& response,
+                    DoneStatus done);
+  void HandleConfirmPolicy(const v1::ConfirmPolicyRequest& request,
+                           v1::ConfirmPolicyResponse& response, DoneStatus done);
+  void HandleConfirmStore(const v1::ConfirmStoreRequest& request,
+                          v1::ConfirmStoreResponse& response, DoneStatus done);
+  void SetLimit(const v1::SetMaxDeletesPerSecondRequest& request,
+                v1::SetMaxDeletesPerSecondResponse& response, DoneStatus done);
+
+  // OK if `store_id` is that of the store connected now, and there is something to
+  // confirm.
+  absl::Status MayConfirmStore(const std::string& store_id) const;
+  void NotifyChange() const;
+
+  v1::SidecarStatus SidecarStatusAt(const Moment& moment) const;
+  absl::StatusOr<v1::ContainerExpiryStatus> ContainerStatusAt(const Moment& moment,
+                                                              const Container& container) const;
+  absl::StatusOr<Backlog> BacklogAt(const Moment& moment, const Container& container,
+                                    const TallyView& tally) const;
+
+  const Parts parts_;
+  const ExpiryServiceOptions options_;
+  const ExpiryView view_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_RPC_SERVICES_EXPIRY_SERVICE_H_

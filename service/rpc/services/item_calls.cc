@@ -1,0 +1,151 @@
+#include "service/rpc/services/item_calls.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "service/base/proto_time.h"
+#include "service/base/status_macros.h"
+#include "service/core/illegal_ttl.h"
+#include "service/core/state/data_trust.h"
+#include "service/core/ttl_rules.h"
+#include "service/rpc/mapping/item_mapping.h"
+#include "service/rpc/mapping/item_page.h"
+#include "service/rpc/mapping/page_token.h"
+#include "service/rpc/mapping/request_validation.h"
+#include "service/rpc/services/container_lookup.h"
+
+namespace ttl {
+namespace {
+
+v1::TrackResult ToResult(TrackOutcome outcome) {
+  switch (outcome) {
+    case TrackOutcome::kTracked:
+      return v1::TRACK_RESULT_TRACKED;
+    case TrackOutcome::kStale:
+      return v1::TRACK_RESULT_STALE;
+  }
+  return v1::TRACK_RESULT_UNSPECIFIED;
+}
+
+v1::UntrackResult ToResult(UntrackOutcome outcome) {
+  switch (outcome) {
+    case UntrackOutcome::kUntracked:
+      return v1::UNTRACK_RESULT_UNTRACKED;
+    case UntrackOutcome::kStale:
+      return v1::UNTRACK_RESULT_STALE;
+    case UntrackOutcome::kNotTracked:
+      return v1::UNTRACK_RESULT_NOT_TRACKED;
+  }
+  return v1::UNTRACK_RESULT_UNSPECIFIED;
+}
+
+// A callback for storage that fills `response` with the outcomes.
+template <typename Outcome, typename Response>
+Done<std::vector<Outcome>> FillResults(Response& response, DoneStatus done) {
+  return
+      [&response, done = std::move(done)](absl::StatusOr<std::vector<Outcome>> outcomes) mutable {
+        if (outcomes.ok()) {
+          response.mutable_results()->Reserve(static_cast<int>(outcomes->size()));
+          for (const Outcome outcome : *outcomes) response.add_results(ToResult(outcome));
+        }
+        done(outcomes.status());
+      };
+}
+
+int64_t CountIllegalTtls(const std::vector<ItemReport>& reports) {
+  return std::count_if(reports.begin(), reports.end(), [](const ItemReport& report) {
+    const std::optional<int64_t>& ttl = report.version.times.ttl;
+    return ttl.has_value() && !IsLegalTtl(*ttl);
+  });
+}
+
+}  // namespace
+
+ItemCalls::ItemCalls(const Containers& containers, Items& items, const GuardedClock& clock,
+                     const StoreTrust& store, CheckCounters& counters,
+                     absl::Duration adoption_grace)
+    : containers_(containers),
+      items_(items),
+      clock_(clock),
+      store_(store),
+      counters_(counters),
+      adoption_grace_(adoption_grace) {}
+
+std::string ItemCalls::Doubt() const {
+  if (items_.trust().in_doubt()) return items_.trust().doubt();
+  return store_.is_unconfirmed() ? "the primary store has to be confirmed" : "";
+}
+
+absl::Status ItemCalls::Check(const CheckRequest& request, CheckAnswers& answers,
+                              ImpossibleChecks& impossible) const {
+  TTL_RETURN_IF_ERROR(ValidateChecks(request));
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
+                       FindContainer(containers_, request.container()));
+  const auto find = [&](absl::Span<const KeyView> keys, std::vector<FoundTimes>& times) {
+    if (store_.is_unconfirmed()) return times.assign(keys.size(), FoundTimes(std::nullopt));
+    items_.FindTimes(container->number, keys, times);
+  };
+  absl::Status status =
+      JudgeChecks(*container, find, clock_.Read().now, request.checks(), answers, impossible);
+  if (impossible.count > 0) counters_.impossible += impossible.count;
+  return status;
+}
+
+absl::Status ItemCalls::Get(const v1::GetItemRequest& request,
+                            v1::GetItemResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const ItemKey key, ReadItemKey(request.partition_key(), request.id()));
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
+                       FindContainer(containers_, request.container()));
+  TTL_ASSIGN_OR_RETURN(const std::optional<TrackedItem> item, items_.Find(container->number, key));
+  const absl::Time now = clock_.Read().now;
+  if (!item.has_value() || !IsLive(*container, *item, now)) {
+    return ItemNotFound(key, Doubt());
+  }
+  response.set_data_in_doubt(!Doubt().empty());
+  *response.mutable_item() = MakeItemView(*container, key, item->version, now);
+  *response.mutable_judged_at() = ToProto(now);
+  return absl::OkStatus();
+}
+
+absl::Status ItemCalls::List(const v1::ListItemsRequest& request,
+                             v1::ListItemsResponse& response) const {
+  TTL_ASSIGN_OR_RETURN(const size_t page_size, ReadPageSize(request.page_size()));
+  TTL_ASSIGN_OR_RETURN(const std::optional<ItemKey> after, ReadItemPageToken(request.page_token()));
+  TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
+                       FindContainer(containers_, request.container()));
+  const auto list = [&](const std::optional<ItemKey>& from, size_t limit) {
+    return items_.List(container->number, from, limit);
+  };
+  response.set_data_in_doubt(!Doubt().empty());
+  return FillItemPage(*container, list, after, page_size, request.show_expired(), clock_.Read().now,
+                      response);
+}
+
+void ItemCalls::Track(const v1::TrackItemsRequest& request, v1::TrackItemsResponse& response,
+                      DoneStatus done) {
+  const JudgingTime time = clock_.Read();
+  const absl::StatusOr<ContainerPtr> container = FindContainer(containers_, request.container());
+  const IllegalTtl illegal =
+      container.ok() ? IllegalTtlOf((*container)->settings.policy) : IllegalTtl::kRefused;
+  absl::StatusOr<std::vector<ItemReport>> reports = ReadReports(request, time.latest, illegal);
+  if (!reports.ok()) return done(reports.status());
+  if (!container.ok()) return done(container.status());
+  if (illegal == IllegalTtl::kKept) counters_.illegal_ttls += CountIllegalTtls(*reports);
+  const AdoptionTerms terms = {time.now, time.latest, adoption_grace_, request.adopted()};
+  items_.Track((*container)->number, *std::move(reports), terms,
+               FillResults<TrackOutcome>(response, std::move(done)));
+}
+
+void ItemCalls::Untrack(const v1::UntrackItemsRequest& request, v1::UntrackItemsResponse& response,
+                        DoneStatus done) {
+  absl::StatusOr<std::vector<ItemRemoval>> removals = ReadRemovals(request, clock_.Read().latest);
+  if (!removals.ok()) return done(removals.status());
+  const absl::StatusOr<ContainerPtr> container = FindContainer(containers_, request.container());
+  if (!container.ok()) return done(container.status());
+  items_.Untrack((*container)->number, *std::move(removals),
+                 FillResults<UntrackOutcome>(response, std::move(done)));
+}
+
+}  // namespace ttl

@@ -1,0 +1,46 @@
+#ifndef TTL_SERVICE_RPC_STATUS_CONTAINER_STATUS_H_
+#define TTL_SERVICE_RPC_STATUS_CONTAINER_STATUS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "service/core/container.h"
+#include "service/core/delete_budget.h"
+#include "service/core/delete_holds.h"
+#include "service/core/state/sweep_board.h"
+#include "service/core/tally_view.h"
+#include "service/storage/expiry_index.h"
+#include "ttl/v1/expiry_service.pb.h"
+
+// How far deletion has come in one container, as the API shows it. Pure functions.
+namespace ttl {
+
+// The limit on deletes of a container: its own rate (or else the server's default), but
+// no more than that of all containers; absent: no limit.
+std::optional<double> DeleteLimitOf(std::optional<double> own,
+                                    std::optional<double> container_default,
+                                    std::optional<double> overall);
+
+// Everything that a status is made of, at one moment.
+struct ContainerMoment {
+  const Container& container;
+  const TallyView& tally;
+  const Backlog& backlog;
+  const ContainerSweepView& sweep;
+  const std::vector<DeleteHold>& holds;
+  std::optional<double> limit_per_second;  // DeleteLimitOf
+  std::optional<DeleteBudget> budget;
+  absl::Time now;
+  int64_t failing_items = 0;  // see Tallies::Failing()
+};
+
+v1::ContainerExpiryStatus MakeContainerStatus(const ContainerMoment& moment);
+
+v1::ItemCounts MakeItemCounts(const TallyView& tally, const Policy& policy, absl::Time now);
+v1::LatenessHistogram ToProto(const LatenessHistogram& histogram);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_RPC_STATUS_CONTAINER_STATUS_H_

@@ -1,0 +1,223 @@
+#include "service/rpc/status/delete_explanation.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "service/base/quoted.h"
+#include "service/core/adoption.h"
+#include "service/core/due_rules.h"
+#include "service/core/ttl_rules.h"
+
+namespace ttl {
+namespace {
+
+std::string FormatSeconds(int64_t unix_seconds) {
+  return absl::FormatTime(absl::RFC3339_sec, absl::FromUnixSeconds(unix_seconds),
+                          absl::UTCTimeZone());
+}
+
+// First whole second not before `time`.
+int64_t CeilUnixSeconds(absl::Time time) {
+  return absl::ToUnixSeconds(time + absl::Seconds(1) - absl::Nanoseconds(1));
+}
+
+std::optional<int64_t> DueTimeUnder(const Policy& policy, const TrackedItem& item, absl::Time now) {
+  return DueTime(ComputeDueRule(policy, {}, now), item.version.times);
+}
+
+// When `replaced` does not keep the item any longer: once it is due under that policy
+// too, or once the policy no longer stands. 0 if it does not stand at `now`.
+int64_t EndOfHold(const ReplacedPolicy& replaced, const TrackedItem& item, absl::Time now) {
+  if (replaced.until <= now) return 0;
+  const int64_t until = CeilUnixSeconds(replaced.until);
+  return std::min(until, DueTimeUnder(replaced.policy, item, now).value_or(until));
+}
+
+// The replaced policy that keeps the item for longest; null if none does.
+const ReplacedPolicy* LastToKeep(const Container& container, const TrackedItem& item,
+                                 absl::Time now) {
+  const ReplacedPolicy* last = nullptr;
+  int64_t last_end = 0;
+  for (const ReplacedPolicy& replaced : container.replaced_policies) {
+    const int64_t end = EndOfHold(replaced, item, now);
+    if (end > last_end) {
+      last = &replaced;
+      last_end = end;
+    }
+  }
+  return last;
+}
+
+int64_t GraceEnd(const Container& container, const TrackedItem& item, absl::Time now) {
+  const ReplacedPolicy* last = LastToKeep(container, item, now);
+  return last == nullptr ? 0 : EndOfHold(*last, item, now);
+}
+
+absl::string_view Describe(DeleteHold hold) {
+  switch (hold) {
+    case DeleteHold::kTtlOff:
+      return "TTL is off for the container";
+    case DeleteHold::kContainerPaused:
+      return "deletes of the container are paused by an operator";
+    case DeleteHold::kAllPaused:
+      return "all deletes are paused by an operator";
+    case DeleteHold::kZeroRate:
+      return "the allowed rate of deletes is 0";
+    case DeleteHold::kRate:
+      return "deletes wait for the rate limit";
+    case DeleteHold::kClockSuspect:
+      return "the clock is suspect";
+    case DeleteHold::kStore:
+      return "the store cannot be reached, asked for time, or failed";
+    case DeleteHold::kClockSkew:
+      return "our clock and the store's are too far apart";
+    case DeleteHold::kGrace:
+      return "a stricter policy, or what was adopted when it was due, is within its grace";
+    case DeleteHold::kStorage:
+      return "storage refuses writes";
+    case DeleteHold::kChangeUnderWay:
+      return "a change of the container waits for deletes that are on their way";
+    case DeleteHold::kIndexBuilding:
+      return "the expiry index is still being built";
+    case DeleteHold::kNoStore:
+      return "no primary store is configured";
+    case DeleteHold::kBudget:
+      return "requests leave none of the container's throughput over";
+    case DeleteHold::kBrake:
+      return "a change of policy, or what was adopted, pulled the container's brake and waits to "
+             "be confirmed";
+    case DeleteHold::kStoreUnconfirmed:
+      return "the primary store has to be confirmed by an operator";
+    case DeleteHold::kPushBack:
+      return "the store pushed back and deletes go more slowly";
+    case DeleteHold::kBackoff:
+      return "calls for the container failed, or the store asked for time";
+    case DeleteHold::kDataInDoubt:
+      return "what is tracked may not be whole until it has been compared with the store";
+    case DeleteHold::kRetry:
+      return "items whose delete failed wait for their next try";
+  }
+  return "of an unknown hold";
+}
+
+std::string NeverExpiresSentence(const Container& container, const ItemTimes& times) {
+  if (!container.settings.policy.default_ttl.has_value()) {
+    return "The item never expires, because its container has no default_ttl: TTL is off.";
+  }
+  if (times.ttl.has_value()) {
+    return absl::StrCat("The item never expires, because its own ttl is ", *times.ttl, ".");
+  }
+  return absl::StrCat("The item never expires, because it has no ttl of its own and the ",
+                      "default_ttl of its container is ", *container.settings.policy.default_ttl,
+                      ".");
+}
+
+std::string LiveSentence(const EffectiveTtl& effective, int64_t expire_time, absl::Time now) {
+  return absl::StrCat(
+      "The item is live and expires in ", RemainingSeconds(expire_time, *effective.seconds, now),
+      " s, at ", FormatSeconds(expire_time), ", by ",
+      effective.source == TtlSource::kItem ? "its own ttl of " : "the container's default_ttl of ",
+      *effective.seconds, " s.");
+}
+
+std::string StateUnknownSentence(const TrackedItem& item) {
+  const std::string next_try =
+      item.retry_time.has_value()
+          ? absl::StrCat(" or tried again at ", FormatSeconds(*item.retry_time))
+          : "";
+  return absl::StrCat(
+      "The store said that it has another version of the item but not which, so the item counts "
+      "as untracked until it is reported again",
+      next_try, ".");
+}
+
+// Why an expired item is not due before `due_time`.
+std::string WaitReason(const Container& container, const TrackedItem& item, int64_t due_time,
+                       absl::Time now) {
+  if (item.retry_time == due_time && item.attempts == 0) {
+    return "is when the store is asked again, which was too busy";
+  }
+  if (item.retry_time == due_time) {
+    return absl::StrCat("is the time of the next try after ", item.attempts, " failed ones");
+  }
+  if (AdoptionEnd(container, item.adopted_until) == due_time) {
+    return AdoptionIsBraked(container, now)
+               ? "ends the hold of the container's brake, which adopted items pulled, unless they "
+                 "are confirmed before"
+               : "ends the grace of an item that was due already when it was adopted, unless it is "
+                 "confirmed before";
+  }
+  const ReplacedPolicy* replaced = LastToKeep(container, item, now);
+  if (replaced != nullptr && EndOfHold(*replaced, item, now) == due_time) {
+    return replaced->braked_items.has_value()
+               ? "ends the hold of the container's brake, unless the change of policy that pulled "
+                 "it is confirmed or taken back before"
+               : "ends the grace of a stricter policy";
+  }
+  return absl::StrCat("ends the container's delay of ", container.settings.policy.delay_seconds,
+                      " s");
+}
+
+std::string ExpiredSentence(const Container& container, const TrackedItem& item,
+                            int64_t expire_time, const DeleteExplanation& explanation,
+                            absl::Time now) {
+  const std::string expired =
+      absl::StrCat("The item expired at ", FormatSeconds(expire_time), " and is hidden since");
+  const int64_t due_time = *explanation.due_time;
+  if (due_time > absl::ToUnixSeconds(now)) {
+    return absl::StrCat(expired, "; it is deleted from ", FormatSeconds(due_time), " on, which ",
+                        WaitReason(container, item, due_time, now), ".");
+  }
+  if (explanation.holds.empty()) return absl::StrCat(expired, "; its delete is next in line.");
+  return absl::StrCat(expired, "; it is not deleted yet because ", DescribeHolds(explanation.holds),
+                      ".");
+}
+
+std::string Sentence(const Container& container, const TrackedItem& item,
+                     const DeleteExplanation& explanation, absl::Time now) {
+  if (item.state_unknown) return StateUnknownSentence(item);
+  const ItemTimes& times = item.version.times;
+  const auto& default_ttl = container.settings.policy.default_ttl;
+  const std::optional<int64_t> expire_time = ExpireTime(default_ttl, times);
+  if (!expire_time.has_value()) return NeverExpiresSentence(container, times);
+  if (!IsExpiredAt(expire_time, now)) {
+    return LiveSentence(ComputeEffectiveTtl(default_ttl, times.ttl), *expire_time, now);
+  }
+  return ExpiredSentence(container, item, *expire_time, explanation, now);
+}
+
+}  // namespace
+
+std::string DescribeHolds(const std::vector<DeleteHold>& holds) {
+  return absl::StrJoin(
+      holds, "; ", [](std::string* out, DeleteHold hold) { absl::StrAppend(out, Describe(hold)); });
+}
+
+std::optional<int64_t> ExpectedDueTime(const Container& container, const TrackedItem& item,
+                                       absl::Time now) {
+  const std::optional<int64_t> due = DueTimeUnder(container.settings.policy, item, now);
+  if (!due.has_value()) return std::nullopt;
+  return std::max({*due, GraceEnd(container, item, now), item.retry_time.value_or(*due),
+                   AdoptionEnd(container, item.adopted_until)});
+}
+
+DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& item,
+                                const std::vector<DeleteHold>& container_holds, absl::Time now) {
+  DeleteExplanation explanation;
+  explanation.due_time = ExpectedDueTime(container, item, now);
+  if (explanation.due_time.has_value() && *explanation.due_time <= absl::ToUnixSeconds(now)) {
+    explanation.holds = container_holds;
+    // Grace and brake are over for an item that is due in spite of them, and so is its wait.
+    std::erase(explanation.holds, DeleteHold::kGrace);
+    std::erase(explanation.holds, DeleteHold::kBrake);
+    std::erase(explanation.holds, DeleteHold::kRetry);
+  } else if (explanation.due_time.has_value() && item.retry_time == explanation.due_time) {
+    explanation.holds = {DeleteHold::kRetry};
+  }
+  explanation.sentence = Sentence(container, item, explanation, now);
+  return explanation;
+}
+
+}  // namespace ttl

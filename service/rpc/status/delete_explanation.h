@@ -1,0 +1,38 @@
+#ifndef TTL_SERVICE_RPC_STATUS_DELETE_EXPLANATION_H_
+#define TTL_SERVICE_RPC_STATUS_DELETE_EXPLANATION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "service/core/container.h"
+#include "service/core/delete_holds.h"
+#include "service/core/item.h"
+
+namespace ttl {
+
+// Why one item is, or is not, deleted yet.
+struct DeleteExplanation {
+  std::optional<int64_t> due_time;  // Unix seconds; absent: never
+  std::vector<DeleteHold> holds;    // empty if it is not due or next in line
+  std::string sentence;
+};
+
+// First second at which `item` may be deleted, as far as can be said at `now`:
+// its expire time, the delay, the grace of replaced policies and the time of the
+// next try taken together. Absent if it never expires.
+std::optional<int64_t> ExpectedDueTime(const Container& container, const TrackedItem& item,
+                                       absl::Time now);
+
+// What each of `holds` means, in words; empty if there are none.
+std::string DescribeHolds(const std::vector<DeleteHold>& holds);
+
+// Explains `item` of `container`, whose deletes are held by `container_holds`.
+DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& item,
+                                const std::vector<DeleteHold>& container_holds, absl::Time now);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_RPC_STATUS_DELETE_EXPLANATION_H_

@@ -1,0 +1,69 @@
+#include "service/rpc/status/expiry_view.h"
+
+#include "service/core/due_rules.h"
+#include "service/core/rate_limit.h"
+#include "service/core/unconfirmed_store.h"
+#include "service/rpc/status/container_status.h"
+
+namespace ttl {
+
+std::string ExpiryView::Unconfirmed(const StoreView& store) const {
+  return UnconfirmedReason(parts_.trust, store);
+}
+
+ExpiryView::Moment ExpiryView::TakeMoment() const {
+  Moment moment = {.clock = parts_.clock.Status(),
+                   .steady = parts_.system_clock.Read().boot,
+                   .store = parts_.board.Store(),
+                   .sweeper = parts_.board.Sweeper(),
+                   .all_paused = parts_.storage.containers().PauseOfAll(),
+                   .limit_per_second = parts_.limit.Get(),
+                   .write_health = parts_.storage.WriteHealth()};
+  moment.store.unconfirmed = Unconfirmed(moment.store);
+  return moment;
+}
+
+bool ExpiryView::WaitsForRetry(const Moment& moment, const Container& container) const {
+  const absl::Time now = moment.clock.time.now;
+  const DueRule rule = ComputeDueRule(container.settings.policy, container.replaced_policies, now);
+  return parts_.storage.expiry_index()
+      .HasRetries(container, rule, absl::ToUnixSeconds(now))
+      .value_or(false);
+}
+
+ExpiryView::Freedom ExpiryView::FreedomAt(const Moment& moment, const Container& container) const {
+  const ContainerSettings& settings = container.settings;
+  Freedom freedom;
+  freedom.sweep = parts_.board.View(container.number);
+  freedom.limit_per_second =
+      DeleteLimitOf(settings.max_deletes_per_second, parts_.container_max_deletes_per_second,
+                    moment.limit_per_second);
+  std::optional<double> used;
+  if (moment.steady.has_value()) {
+    used = parts_.usage.RequestRate(container.number, *moment.steady);
+  }
+  freedom.budget = ComputeDeleteBudget(settings, used, freedom.sweep.pace.learned_cost);
+  freedom.allowed_per_second =
+      StricterLimit(freedom.limit_per_second, freedom.sweep.pace.bearable_per_second);
+  if (freedom.budget.has_value()) {
+    freedom.allowed_per_second =
+        StricterLimit(freedom.allowed_per_second, freedom.budget->deletes_per_second);
+  }
+  freedom.holds = ComputeDeleteHolds({
+      .container = container,
+      .all_paused = moment.all_paused,
+      .time = moment.clock.time,
+      .store = moment.store,
+      .pace = freedom.sweep.pace,
+      .limit_per_second = freedom.limit_per_second,
+      .budget = freedom.budget,
+      .storage_writable = parts_.storage.OutcomeHealth().ok(),
+      .change_under_way = parts_.storage.delete_gate().IsClosed(container.number),
+      .data_in_doubt = parts_.storage.data_trust().in_doubt(),
+      .adopted = parts_.storage.tallies().Adopted(container.number),
+      .waits_for_retry = WaitsForRetry(moment, container),
+  });
+  return freedom;
+}
+
+}  // namespace ttl

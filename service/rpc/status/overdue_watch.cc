@@ -1,0 +1,86 @@
+#include "service/rpc/status/overdue_watch.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "service/base/quoted.h"
+#include "service/core/delete_holds.h"
+#include "service/core/due_rules.h"
+#include "service/rpc/status/delete_explanation.h"
+
+namespace ttl {
+namespace {
+
+// A look costs no look at the disk where nothing has been due for long.
+constexpr size_t kContainersPerStep = 2000;
+
+std::string Span(absl::Duration span) {
+  return absl::FormatDuration(absl::Trunc(span, absl::Seconds(1)));
+}
+
+// Whether an operator or a policy holds deletes back, or lets so few go that none need have
+// succeeded.
+bool IsHeldOnPurpose(const ExpiryView::Freedom& freedom) {
+  if (std::any_of(freedom.holds.begin(), freedom.holds.end(), IsChosen)) return true;
+  const double within = absl::ToDoubleSeconds(OverdueWatch::kNoSuccess);
+  return freedom.limit_per_second.has_value() && *freedom.limit_per_second * within < 2;
+}
+
+}  // namespace
+
+void OverdueWatch::RunOnce() {
+  const ExpiryView::Moment moment = view_.TakeMoment();
+  if (!moment.steady.has_value()) return;
+  const std::vector<ContainerPtr> containers =
+      parts_.storage.containers().List(last_looked_at_, kContainersPerStep);
+  const std::string first = last_looked_at_;
+  last_looked_at_ = containers.size() < kContainersPerStep ? "" : containers.back()->id;
+  std::map<std::string, std::string> found;
+  for (const ContainerPtr& container : containers) {
+    std::string reason = ReasonOf(moment, *container);
+    if (!reason.empty()) found.emplace(container->id, std::move(reason));
+  }
+  MutexLock lock(mutex_);
+  // Those that were looked at now, and those that are gone.
+  const auto end = last_looked_at_.empty() ? reasons_.end() : reasons_.upper_bound(last_looked_at_);
+  reasons_.erase(first.empty() ? reasons_.begin() : reasons_.upper_bound(first), end);
+  reasons_.merge(found);
+}
+
+std::vector<std::string> OverdueWatch::Reasons() const {
+  MutexLock lock(mutex_);
+  std::vector<std::string> reasons;
+  for (const auto& [container, reason] : reasons_) {
+    if (reasons.size() == kMaxReasons) {
+      reasons.push_back(absl::StrCat("Deletes of ", reasons_.size() - kMaxReasons,
+                                     " more containers get nowhere."));
+      break;
+    }
+    reasons.push_back(reason);
+  }
+  return reasons;
+}
+
+std::string OverdueWatch::ReasonOf(const ExpiryView::Moment& moment,
+                                   const Container& container) const {
+  const absl::Time now = moment.clock.time.now;
+  const int64_t latest = absl::ToUnixSeconds(now - kOverdue);
+  const ExpiryIndex& index = parts_.storage.expiry_index();
+  const DueRule rule = ComputeDueRule(container.settings.policy, container.replaced_policies, now);
+  const std::optional<int64_t> next = index.NextDueTime(container, rule);
+  const bool nothing_is = !next.has_value() || *next > latest;
+  if (nothing_is && !index.MayHaveRetries(container)) return "";
+  const ExpiryView::Freedom freedom = view_.FreedomAt(moment, container);
+  const absl::Duration silence = *moment.steady - freedom.sweep.last_success.value_or(start_);
+  if (silence < kNoSuccess || IsHeldOnPurpose(freedom)) return "";
+  const auto oldest = index.OldestDueTime(container, rule, absl::ToUnixSeconds(now));
+  if (!oldest.ok() || !oldest->has_value() || **oldest > latest) return "";
+  return absl::StrCat("Deletes of container ", Quoted(container.id, kMaxContainerIdBytes),
+                      " get nowhere: an item has been due for ",
+                      Span(now - absl::FromUnixSeconds(**oldest)), ", none was deleted for ",
+                      Span(silence), freedom.holds.empty() ? "" : ", held back because ",
+                      DescribeHolds(freedom.holds), ".");
+}
+
+}  // namespace ttl

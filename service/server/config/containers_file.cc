@@ -1,0 +1,136 @@
+#include "service/server/config/containers_file.h"
+
+#include <spdlog/spdlog.h>
+
+#include <optional>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "service/base/done.h"
+#include "service/base/quoted.h"
+#include "service/base/small_file.h"
+#include "service/base/status_macros.h"
+
+namespace ttl {
+namespace {
+
+constexpr size_t kMaxContainersFileBytes = size_t{64} << 20;
+
+absl::string_view Name(IndexingMode mode) {
+  switch (mode) {
+    case IndexingMode::kConsistent:
+      return "CONSISTENT";
+    case IndexingMode::kLazy:
+      return "LAZY";
+    case IndexingMode::kNone:
+      return "NONE";
+  }
+  return "CONSISTENT";
+}
+
+// What became of an entry, for the log.
+absl::StatusOr<absl::string_view> ApplyEntry(const ContainerEntry& entry, bool was_applied_before,
+                                             Containers& containers, absl::Time now,
+                                             absl::Duration grace) {
+  using Changed = absl::StatusOr<ContainerPtr>;
+  const ContainerPtr present = containers.Find(entry.id);
+  if (present == nullptr) {
+    TTL_RETURN_IF_ERROR(Await<Changed>([&](auto done) {
+                          containers.Create(entry.id, entry.settings, now, std::move(done));
+                        }).status());
+    return was_applied_before ? "created again" : "created";
+  }
+  if (present->settings == entry.settings) return "already so";
+  const auto set_all = [&](const Container&) {
+    return absl::StatusOr<ContainerSettings>(entry.settings);
+  };
+  TTL_RETURN_IF_ERROR(Await<Changed>([&](auto done) {
+                        containers.Update(entry.id, set_all, now, grace, std::move(done));
+                      }).status());
+  return "changed";
+}
+
+absl::Status ApplyIfChanged(const ContainerEntry& entry, Storage& storage, absl::Time now,
+                            absl::Duration grace) {
+  const std::string form = NormalForm(entry);
+  TTL_ASSIGN_OR_RETURN(const std::optional<std::string> applied,
+                       storage.sidecar_state().LoadAppliedEntry(entry.id));
+  if (applied == form) {
+    if (storage.containers().Find(entry.id) == nullptr) {
+      spdlog::warn("container of the file was deleted by a call and stays so: container={}",
+                   Quoted(entry.id, kMaxContainerIdBytes));
+    }
+    return absl::OkStatus();
+  }
+  TTL_ASSIGN_OR_RETURN(const absl::string_view outcome,
+                       ApplyEntry(entry, applied.has_value(), storage.containers(), now, grace));
+  TTL_RETURN_IF_ERROR(Await<absl::Status>([&](auto done) {
+    storage.sidecar_state().SaveAppliedEntry(entry.id, form, std::move(done));
+  }));
+  spdlog::info("entry of the containers file applied: container={} outcome={} settings={}",
+               Quoted(entry.id, kMaxContainerIdBytes), Quoted(outcome), Quoted(form, 256));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ContainerEntry>> ReadContainersFile(const std::string& path) {
+  const absl::StatusOr<std::string> text =
+      ReadSmallFile(path, {.max_bytes = kMaxContainersFileBytes});
+  if (!text.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--containers: ", text.status().message()));
+  }
+  return ParseContainers(path, *text);
+}
+
+std::string NormalForm(const ContainerEntry& entry) {
+  // Defaults are left out, so that a setting added later changes no form.
+  const ContainerSettings& settings = entry.settings;
+  std::vector<std::string> parts;
+  const auto add_number = [&parts](absl::string_view name, std::optional<double> number) {
+    if (number.has_value()) parts.push_back(absl::StrFormat("%s=%.17g", name, *number));
+  };
+  if (settings.policy.default_ttl.has_value()) {
+    parts.push_back(absl::StrCat("default_ttl=", *settings.policy.default_ttl));
+  }
+  if (settings.indexing_mode != IndexingMode::kConsistent) {
+    parts.push_back(absl::StrCat("indexing_mode=", Name(settings.indexing_mode)));
+  }
+  add_number("max_deletes_per_second", settings.max_deletes_per_second);
+  if (settings.policy.delay_seconds != 0) {
+    parts.push_back(absl::StrCat("delay_seconds=", settings.policy.delay_seconds));
+  }
+  add_number("request_units_per_second", settings.request_units_per_second);
+  add_number("request_units_per_delete", settings.request_units_per_delete);
+  if (settings.min_deletes_per_second != 0) {
+    add_number("min_deletes_per_second", settings.min_deletes_per_second);
+  }
+  if (const std::optional<PolicyBrake>& brake = settings.brake; brake.has_value()) {
+    if (brake->max_newly_due_items.has_value()) {
+      parts.push_back(absl::StrCat("brake.max_newly_due_items=", *brake->max_newly_due_items));
+    }
+    add_number("brake.max_newly_due_percent", brake->max_newly_due_percent);
+    if (brake->release_after_seconds != PolicyBrake::kDefaultReleaseSeconds) {
+      parts.push_back(absl::StrCat("brake.release_after_seconds=", brake->release_after_seconds));
+    }
+  }
+  return absl::StrJoin(parts, " ");
+}
+
+absl::Status ApplyContainers(const std::vector<ContainerEntry>& entries, Storage& storage,
+                             absl::Time now, absl::Duration grace) {
+  for (const ContainerEntry& entry : entries) {
+    const absl::Status applied = ApplyIfChanged(entry, storage, now, grace);
+    if (!applied.ok()) {
+      return absl::Status(applied.code(),
+                          absl::StrCat("container \"", absl::Utf8SafeCEscape(entry.id),
+                                       "\" of the containers file: ", applied.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ttl

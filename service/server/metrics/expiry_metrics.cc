@@ -1,0 +1,264 @@
+#include "service/server/metrics/expiry_metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "service/core/adoption.h"
+#include "service/core/due_rules.h"
+#include "service/server/metrics/metric_catalog.h"
+#include "ttl/v1/expiry_service.pb.h"
+
+namespace ttl {
+namespace {
+
+constexpr absl::string_view kOthers = "other";
+
+// The label of a container: its id, unless that would look like the label of those
+// without a name.
+std::string LabelOf(const Container& container) {
+  const absl::string_view rest = absl::StripPrefix(container.id, kOthers);
+  const bool looks_like_others =
+      rest.size() < container.id.size() && rest.find_first_not_of('_') == absl::string_view::npos;
+  return looks_like_others ? absl::StrCat(container.id, "_") : container.id;
+}
+
+// As in "container_paused".
+std::string NameOf(DeleteHold hold) {
+  std::string name = v1::DeleteHold_Name(static_cast<v1::DeleteHold>(hold));
+  name = std::string(absl::StripPrefix(name, "DELETE_HOLD_"));
+  absl::AsciiStrToLower(&name);
+  return name;
+}
+
+std::string NameOf(PushBack kind) {
+  constexpr std::array<const char*, kPushBacks> kNames = {
+      "throttled", "retry_after", "resource_exhausted", "unavailable", "no_answer", "slow"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+DueRule RuleOf(const Container& container, absl::Time now) {
+  return ComputeDueRule(container.settings.policy, container.replaced_policies, now);
+}
+
+// The time before which nothing in the container is due, if something may be due; absent
+// if nothing is.
+std::optional<int64_t> DueFrom(const ExpiryIndex& index, const Container& container,
+                               const DueRule& rule, const Tallies::Figures& tally,
+                               int64_t now_seconds) {
+  const bool nothing_is_due = tally.due.sum.items == 0 && tally.due.error_bound_items == 0;
+  if (tally.complete && nothing_is_due) return std::nullopt;
+  // Those that wait for another try have long been due, and the index does not say since when.
+  if (tally.failing > 0) return 0;
+  const std::optional<int64_t> next = index.NextDueTime(container, rule);
+  return next.has_value() && *next <= now_seconds ? next : std::nullopt;
+}
+
+// How long ago something became due; zero if nothing is.
+absl::Duration AgeOf(std::optional<int64_t> due_time, absl::Time now) {
+  if (!due_time.has_value()) return absl::ZeroDuration();
+  return std::max(absl::ZeroDuration(), now - absl::FromUnixSeconds(*due_time));
+}
+
+void AddDeletes(const DeleteTally& tally, const std::string& label, MetricSheet& sheet) {
+  const std::pair<const char*, int64_t> outcomes[] = {
+      {"deleted", tally.deleted},      {"not_found", tally.not_found},
+      {"modified", tally.modified},    {"not_expired", tally.not_expired},
+      {"throttled", tally.throttled},  {"failed", tally.failed},
+      {"unanswered", tally.unanswered}};
+  for (const auto& [outcome, count] : outcomes) {
+    sheet.Set(metric::kDeletes, count, {label, outcome});
+  }
+  sheet.Set(metric::kDeletesSent, tally.sent, {label});
+}
+
+// What is shown of one container, or of all those without a name.
+struct Row {
+  std::string label;
+  absl::Duration oldest_due_age;
+  Tallies::Figures tally;
+  DeleteRecord deletes;
+};
+
+void AddRow(const Row& row, MetricSheet& sheet) {
+  sheet.Set(metric::kOldestDueAge, absl::ToDoubleSeconds(row.oldest_due_age), {row.label});
+  sheet.SetLateness(metric::kLateness, row.deletes.lateness, {row.label});
+  sheet.Set(metric::kBacklog, row.tally.due.sum.items, {row.label});
+  sheet.Set(metric::kFailing, row.tally.failing, {row.label});
+  sheet.Set(metric::kTrackedItems, row.tally.tracked.items, {row.label});
+  sheet.Set(metric::kTrackedBytes, row.tally.tracked.bytes, {row.label});
+  AddDeletes(row.deletes.tally, row.label, sheet);
+}
+
+void AddPace(const ExpiryView::Freedom& freedom, const std::string& label, MetricSheet& sheet) {
+  sheet.Set(metric::kAllowedRate,
+            freedom.allowed_per_second.value_or(std::numeric_limits<double>::infinity()), {label});
+  for (const DeleteHold hold : freedom.holds) sheet.Set(metric::kHold, 1.0, {label, NameOf(hold)});
+  if (!freedom.budget.has_value()) return;
+  const double provisioned = freedom.budget->request_units_per_second;
+  sheet.Set(metric::kRequestUnits, provisioned, {label, "provisioned"});
+  sheet.Set(metric::kRequestUnits, freedom.budget->used_by_requests.value_or(provisioned),
+            {label, "used"});
+}
+
+void AddStore(const StoreView& store, MetricSheet& sheet) {
+  sheet.Set(metric::kStoreConfigured, store.configured);
+  sheet.Set(metric::kStoreReachable, store.reachable);
+  sheet.Set(metric::kStoreUnconfirmed, !store.unconfirmed.empty());
+  if (store.clock_skew.has_value()) {
+    sheet.Set(metric::kStoreSkew, absl::ToDoubleSeconds(*store.clock_skew));
+  }
+}
+
+void AddClock(const ClockStatus& clock, MetricSheet& sheet) {
+  sheet.Set(metric::kClockSuspect, clock.suspect);
+  if (clock.wall.has_value() && clock.steady.has_value()) {
+    sheet.Set(metric::kClockDifference, absl::ToDoubleSeconds(*clock.wall - *clock.steady));
+  }
+}
+
+void AddCalls(const StoreCallCounts& calls, MetricSheet& sheet) {
+  std::map<absl::StatusCode, int64_t> by_code = calls.by_code;
+  by_code.try_emplace(absl::StatusCode::kOk, 0);
+  for (const auto& [code, count] : by_code) {
+    sheet.Set(metric::kDeleteCalls, count, {absl::StatusCodeToString(code)});
+  }
+  sheet.SetDurations(metric::kDeleteCallDuration, calls.duration);
+  for (size_t i = 0; i < kPushBacks; ++i) {
+    sheet.Set(metric::kPushBacks, calls.push_backs[i], {NameOf(static_cast<PushBack>(i))});
+  }
+}
+
+// Those of the containers without a name that have something due, as one.
+class Others {
+ public:
+  Others(const ExpiryIndex& index, absl::Time now) : index_(index), now_(now) {}
+
+  void Add(const ContainerPtr& container, const Tallies::Figures& tally,
+           std::optional<int64_t> due_from) {
+    tally_.tracked += tally.tracked;
+    tally_.due.sum += tally.due.sum;
+    tally_.failing += tally.failing;
+    if (due_from.has_value()) candidates_.emplace_back(*due_from, container);
+  }
+
+  void AddHolds(const std::vector<DeleteHold>& holds) {
+    ++with_due_;
+    for (const DeleteHold hold : holds) ++holds_[hold];
+  }
+
+  const Tallies::Figures& tally() const { return tally_; }
+
+  // What holds all of those that have something due.
+  std::vector<DeleteHold> CommonHolds() const {
+    std::vector<DeleteHold> common;
+    for (const auto& [hold, count] : holds_) {
+      if (count == with_due_) common.push_back(hold);
+    }
+    return common;
+  }
+
+  // Nothing of a container is due before its time here, so that mostly one look is enough.
+  std::optional<int64_t> FindOldest() {
+    std::sort(candidates_.begin(), candidates_.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::optional<int64_t> oldest;
+    size_t looks = 0;
+    for (const auto& [from, container] : candidates_) {
+      if (looks++ == ExpiryMetrics::kMaxLooks || (oldest.has_value() && *oldest <= from)) break;
+      const auto found =
+          index_.OldestDueTime(*container, RuleOf(*container, now_), absl::ToUnixSeconds(now_));
+      if (!found.ok() || !found->has_value()) continue;
+      oldest = std::min(oldest.value_or(**found), **found);
+    }
+    return oldest;
+  }
+
+ private:
+  const ExpiryIndex& index_;
+  const absl::Time now_;
+  Tallies::Figures tally_;
+  std::vector<std::pair<int64_t, ContainerPtr>> candidates_;
+  int64_t with_due_ = 0;
+  std::map<DeleteHold, int64_t> holds_;
+};
+
+}  // namespace
+
+void ExpiryMetrics::Add(MetricSheet& sheet) const {
+  const ExpiryView::Moment moment = parts_.view.TakeMoment();
+  AddContainers(moment, sheet);
+  sheet.Set(metric::kPaused, moment.all_paused.has_value());
+  AddCalls(parts_.board.Calls(), sheet);
+  sheet.Set(metric::kDeleteCallsUnderWay, moment.sweeper.calls_under_way);
+  if (moment.steady.has_value()) {
+    const absl::Duration last = moment.sweeper.last_step.value_or(parts_.start_steady);
+    sheet.Set(metric::kSweepAge, absl::ToDoubleSeconds(*moment.steady - last));
+  }
+  AddStore(moment.store, sheet);
+  AddClock(moment.clock, sheet);
+}
+
+void ExpiryMetrics::AddContainers(const ExpiryView::Moment& moment, MetricSheet& sheet) const {
+  const absl::Time now = moment.clock.time.now;
+  const int64_t now_seconds = absl::ToUnixSeconds(now);
+  const std::vector<ContainerPtr> containers = parts_.storage.containers().All();
+  std::vector<uint64_t> numbers;
+  numbers.reserve(containers.size());
+  for (const ContainerPtr& container : containers) numbers.push_back(container->number);
+  const SweepBreakdown breakdown = parts_.board.Breakdown(numbers);
+  const ExpiryIndex& index = parts_.storage.expiry_index();
+  Others others(index, now);
+  int64_t uncounted = 0;
+  for (const ContainerPtr& container : containers) {
+    const DueRule rule = RuleOf(*container, now);
+    Tallies::Figures tally =
+        parts_.storage.tallies().FiguresOf(container->number, rule, now_seconds);
+    // While adopted items wait they are not due, which the spread does not know.
+    if (AdoptionEnd(*container, tally.adopted.last_adopted_until) > now_seconds) {
+      tally.due.sum.items = std::max<int64_t>(tally.due.sum.items - tally.adopted.left, 0);
+    }
+    if (!tally.complete) ++uncounted;
+    const auto due_from = DueFrom(index, *container, rule, tally, now_seconds);
+    if (breakdown.named.contains(container->number)) {
+      std::optional<int64_t> oldest;
+      if (due_from.has_value()) {
+        oldest = index.OldestDueTime(*container, rule, now_seconds).value_or(std::nullopt);
+      }
+      AddNamed(moment, *container, tally, oldest, sheet);
+      continue;
+    }
+    others.Add(container, tally, due_from);
+    if (tally.due.sum.items > 0) others.AddHolds(parts_.view.FreedomAt(moment, *container).holds);
+  }
+  if (breakdown.named.size() < containers.size() || breakdown.others.tally.sent > 0) {
+    AddRow(
+        {std::string(kOthers), AgeOf(others.FindOldest(), now), others.tally(), breakdown.others},
+        sheet);
+    for (const DeleteHold hold : others.CommonHolds()) {
+      sheet.Set(metric::kHold, 1.0, {std::string(kOthers), NameOf(hold)});
+    }
+  }
+  sheet.Set(metric::kUncountedContainers, uncounted);
+}
+
+void ExpiryMetrics::AddNamed(const ExpiryView::Moment& moment, const Container& container,
+                             const Tallies::Figures& tally, std::optional<int64_t> oldest_due_time,
+                             MetricSheet& sheet) const {
+  const std::string label = LabelOf(container);
+  ExpiryView::Freedom freedom = parts_.view.FreedomAt(moment, container);
+  AddRow({label, AgeOf(oldest_due_time, moment.clock.time.now), tally,
+          std::move(freedom.sweep.deletes)},
+         sheet);
+  AddPace(freedom, label, sheet);
+}
+
+}  // namespace ttl

@@ -1,0 +1,48 @@
+#ifndef TTL_SERVICE_SERVER_METRICS_EXPIRY_METRICS_H_
+#define TTL_SERVICE_SERVER_METRICS_EXPIRY_METRICS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "service/core/state/sweep_board.h"
+#include "service/core/state/usage_ledger.h"
+#include "service/rpc/status/expiry_view.h"
+#include "service/server/metrics/metric_sheet.h"
+#include "service/storage/storage.h"
+
+namespace ttl {
+
+// How far deletion has come, container by container as far as the board gives them
+// names, and the store and the clock that it goes by.
+class ExpiryMetrics {
+ public:
+  // All must outlive this. `start_steady`: the start of the process.
+  struct Parts {
+    Storage& storage;
+    SweepBoard& board;
+    const ExpiryView& view;
+    absl::Duration start_steady;
+  };
+
+  // Most containers without a name whose index is looked at for the oldest due item: those
+  // that may have the oldest.
+  static constexpr size_t kMaxLooks = 32;
+
+  explicit ExpiryMetrics(const Parts& parts) : parts_(parts) {}
+
+  void Add(MetricSheet& sheet) const;
+
+ private:
+  void AddContainers(const ExpiryView::Moment& moment, MetricSheet& sheet) const;
+  void AddNamed(const ExpiryView::Moment& moment, const Container& container,
+                const Tallies::Figures& tally, std::optional<int64_t> oldest_due_time,
+                MetricSheet& sheet) const;
+
+  const Parts parts_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_SERVER_METRICS_EXPIRY_METRICS_H_

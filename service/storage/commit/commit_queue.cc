@@ -1,0 +1,247 @@
+#include "service/storage/commit/commit_queue.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "service/base/stopwatch.h"
+#include "service/base/wake_signal.h"
+
+namespace ttl {
+namespace {
+
+// Changes of policy and outcomes of deletes are few at a time by themselves.
+constexpr size_t kMaxReserved = 4096;
+
+}  // namespace
+
+CommitQueue::CommitQueue(const StorageOptions& options, Parts parts)
+    : options_(options),
+      parts_(parts),
+      free_bytes_(parts.database.FreeBytes()),
+      gatherer_([this] { Gather(); }),
+      writer_([this] { Write(); }) {}
+
+CommitQueue::~CommitQueue() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  gather_.NotifyAll();
+  gatherer_.join();
+  {
+    MutexLock lock(mutex_);
+    gathered_all_ = true;
+  }
+  write_.NotifyAll();
+  writer_.join();
+}
+
+absl::Status CommitQueue::FloorRefusal(Place place) const {
+  const bool is_report = place == Place::kReport;
+  const int64_t floor = is_report ? options_.report_floor_bytes : options_.outcome_floor_bytes;
+  const int64_t free = free_bytes_;
+  if (free >= floor) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the volume of the data directory has ", free, " bytes free, ",
+                   is_report ? "reports need " : "changes need ", floor));
+}
+
+absl::Status CommitQueue::Refusal(Place place, size_t bytes) {
+  if (stopping_) return absl::UnavailableError("the sidecar is shutting down");
+  const bool is_report = place == Place::kReport;
+  if (absl::Status too_full = FloorRefusal(place); !too_full.ok()) {
+    ++refused_disk_;
+    return too_full;
+  }
+  if (is_report && (reports_.size() >= options_.max_queued_writes ||
+                    queued_report_bytes_ + bytes > options_.max_queued_bytes)) {
+    ++refused_full_;
+    return absl::ResourceExhaustedError(absl::StrCat("the commit queue is full (", reports_.size(),
+                                                     " writes, ", queued_report_bytes_,
+                                                     " bytes): retry later"));
+  }
+  if (!is_report && reserved_.size() >= kMaxReserved) {
+    ++refused_full_;
+    return absl::ResourceExhaustedError("too many changes are waiting: retry later");
+  }
+  return absl::OkStatus();
+}
+
+void CommitQueue::Submit(Place place, size_t bytes, Apply apply, DoneStatus done) {
+  absl::Status refusal;
+  {
+    MutexLock lock(mutex_);
+    refusal = Refusal(place, bytes);
+    if (refusal.ok()) {
+      auto& queue = place == Place::kReport ? reports_ : reserved_;
+      queue.push_back({std::move(apply), std::move(done), bytes, absl::OkStatus()});
+      if (place == Place::kReport) queued_report_bytes_ += bytes;
+      gather_.NotifyOne();
+      return;
+    }
+  }
+  done(refusal);
+}
+
+void CommitQueue::Gather() {
+  while (std::unique_ptr<Commit> commit = Begin()) {
+    Fill(*commit);
+    HandOver(std::move(commit));
+  }
+}
+
+// Waits for something to do. Null at the end.
+std::unique_ptr<CommitQueue::Commit> CommitQueue::Begin() {
+  auto commit = std::make_unique<Commit>();
+  {
+    MutexLock lock(mutex_);
+    while (!stopping_ && reports_.empty() && reserved_.empty()) gather_.Wait(mutex_);
+    if (reports_.empty() && reserved_.empty()) return nullptr;
+    while ((!reserved_.empty() || HasLastFailed()) && !IsIdle()) gather_.Wait(mutex_);
+    if (IsIdle()) last_.reset();
+    commit->failures = last_ == nullptr ? failures_ : failures_before_last_;
+  }
+  // A commit that cannot be written need not be gathered, and what is gathered
+  // from a database that is being reopened would be nonsense.
+  commit->health = parts_.database.WriteHealth();
+  commit->transaction = std::make_shared<Transaction>(
+      parts_.catalog, parts_.database, parts_.reader, parts_.scan_marks, erased_generation_, last_);
+  return commit;
+}
+
+void CommitQueue::Fill(Commit& commit) {
+  do {
+    for (Operation& operation : Take(commit)) {
+      if (commit.health.ok()) {
+        operation.status = operation.apply(*commit.transaction);
+        operation.status.ok() ? commit.transaction->Keep() : commit.transaction->Discard();
+      }
+      commit.operations.push_back(std::move(operation));
+    }
+  } while (AwaitMore(commit));
+}
+
+// What can be added to the commit now.
+CommitQueue::Operations CommitQueue::Take(Commit& commit) {
+  Operations taken;
+  MutexLock lock(mutex_);
+  // On top of a commit that is being written only reports may go, and not past
+  // what goes first.
+  if (last_ == nullptr) TakeFrom(reserved_, taken, commit);
+  if (!reserved_.empty()) return taken;
+  const size_t bytes = commit.bytes;
+  TakeFrom(reports_, taken, commit);
+  queued_report_bytes_ -= commit.bytes - bytes;
+  return taken;
+}
+
+void CommitQueue::TakeFrom(std::deque<Operation>& queue, Operations& taken, Commit& commit) {
+  while (!queue.empty() && commit.operations.size() + taken.size() < kMaxOperationsPerCommit &&
+         commit.bytes < kMaxBytesPerCommit) {
+    commit.bytes += queue.front().bytes;
+    taken.push_back(std::move(queue.front()));
+    queue.pop_front();
+  }
+}
+
+bool CommitQueue::IsFull(const Commit& commit) {
+  return commit.operations.size() >= kMaxOperationsPerCommit || commit.bytes >= kMaxBytesPerCommit;
+}
+
+// Whether to go on filling: only while the writer is busy, so that nobody waits longer
+// than for the disk.
+bool CommitQueue::AwaitMore(const Commit& commit) {
+  MutexLock lock(mutex_);
+  while (!IsIdle() && (IsFull(commit) || reports_.empty() || !reserved_.empty())) {
+    gather_.Wait(mutex_);
+  }
+  return !IsIdle();
+}
+
+// REQUIRES: the writer is idle.
+void CommitQueue::HandOver(std::unique_ptr<Commit> commit) {
+  last_ = commit->transaction;
+  failures_before_last_ = commit->failures;
+  commit->transaction->ForgetBefore();
+  MutexLock lock(mutex_);
+  ready_ = std::move(commit);
+  write_.NotifyOne();
+}
+
+void CommitQueue::Write() {
+  while (const std::unique_ptr<Commit> commit = AwaitReady()) {
+    Finish(*commit);
+    MutexLock lock(mutex_);
+    writing_ = false;
+    gather_.NotifyOne();
+  }
+}
+
+std::unique_ptr<CommitQueue::Commit> CommitQueue::AwaitReady() {
+  MutexLock lock(mutex_);
+  while (ready_ == nullptr && !gathered_all_) write_.Wait(mutex_);
+  writing_ = ready_ != nullptr;
+  return std::move(ready_);
+}
+
+void CommitQueue::Finish(Commit& commit) {
+  bool earlier = false;
+  absl::Status written = commit.health;
+  const Stopwatch stopwatch;
+  if (written.ok()) written = WriteAndPublish(commit, earlier);
+  commit_durations_.Add(stopwatch.Nanoseconds());
+  commit_sizes_.Add(static_cast<int64_t>(commit.operations.size()));
+  for (Operation& operation : commit.operations) {
+    // What was refused because of changes that were never made was refused wrongly.
+    operation.done(written.ok() ? operation.status : written);
+  }
+  if (earlier && options_.due_signal != nullptr) options_.due_signal->Notify();
+}
+
+absl::Status CommitQueue::WriteAndPublish(Commit& commit, bool& earlier) {
+  if (Failures() != commit.failures) {
+    return absl::UnavailableError("an earlier write has failed, on which this one builds");
+  }
+  const Transaction& transaction = *commit.transaction;
+  const Tallies::Changes tally_changes = transaction.TallyChanges();
+  const WriteSet writes = transaction.Writes(parts_.tallies, tally_changes);
+  if (!writes.empty()) {
+    absl::Status written = parts_.tap.Write(parts_.database, writes);
+    if (!written.ok()) {
+      MutexLock lock(mutex_);
+      ++failures_;
+      return written;
+    }
+  }
+  parts_.graveyard.Bury(writes);
+  parts_.tallies.Publish(tally_changes);
+  earlier = transaction.Publish(parts_.cache, parts_.catalog, parts_.marks, parts_.due_changes);
+  return absl::OkStatus();
+}
+
+CommitFigures CommitQueue::Figures() {
+  CommitFigures figures;
+  figures.operations = commit_sizes_.Get();
+  figures.duration = commit_durations_.Get();
+  figures.max_reports = static_cast<int64_t>(options_.max_queued_writes);
+  figures.max_report_bytes = static_cast<int64_t>(options_.max_queued_bytes);
+  figures.max_changes = static_cast<int64_t>(kMaxReserved);
+  figures.free_bytes = free_bytes_;
+  figures.report_floor_bytes = options_.report_floor_bytes;
+  figures.outcome_floor_bytes = options_.outcome_floor_bytes;
+  const MutexLock lock(mutex_);
+  figures.failed = static_cast<int64_t>(failures_);
+  figures.queued_reports = static_cast<int64_t>(reports_.size());
+  figures.queued_report_bytes = static_cast<int64_t>(queued_report_bytes_);
+  figures.queued_changes = static_cast<int64_t>(reserved_.size());
+  figures.refused_full = refused_full_;
+  figures.refused_disk = refused_disk_;
+  return figures;
+}
+
+uint64_t CommitQueue::Failures() {
+  MutexLock lock(mutex_);
+  return failures_;
+}
+
+}  // namespace ttl

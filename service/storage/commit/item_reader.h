@@ -1,0 +1,49 @@
+#ifndef TTL_SERVICE_STORAGE_COMMIT_ITEM_READER_H_
+#define TTL_SERVICE_STORAGE_COMMIT_ITEM_READER_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "service/core/ttl_rules.h"
+#include "service/storage/commit/record_cache.h"
+#include "service/storage/engine/database.h"
+#include "service/storage/format/stored_item.h"
+
+namespace ttl {
+
+// Reads committed items through the cache. Thread-safe.
+class ItemReader {
+ public:
+  ItemReader(const Database& database, RecordCache& cache) : database_(database), cache_(cache) {}
+
+  // The item under an encoded key; null if there is none. DATA_LOSS if it
+  // cannot be read; UNAVAILABLE while the database is closed.
+  absl::StatusOr<StoredItemPtr> Read(absl::string_view key) const;
+
+  // The items under encoded keys that begin with `prefix`, one result for each, in
+  // order. Cheaper than one by one where keys are neighbours.
+  std::vector<absl::StatusOr<StoredItemPtr>> ReadMany(absl::string_view prefix,
+                                                      const std::vector<std::string>& keys) const;
+
+  // What visibility needs of many items (see TimesOf): replaces `times` by one result for
+  // each, in order, with the same errors. `lookups` has the keys, and is changed.
+  void ReadTimes(absl::Span<RecordCache::Lookup> lookups,
+                 std::vector<absl::StatusOr<std::optional<ItemTimes>>>& times) const;
+
+ private:
+  absl::StatusOr<std::optional<ItemTimes>> ReadColdTimes(const RecordCache::Lookup& lookup) const;
+  // After the cache had nothing.
+  absl::StatusOr<StoredItemPtr> ReadDatabase(absl::string_view key,
+                                             const RecordCache::Ticket& ticket) const;
+
+  const Database& database_;
+  RecordCache& cache_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_COMMIT_ITEM_READER_H_

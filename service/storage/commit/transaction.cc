@@ -1,0 +1,260 @@
+#include "service/storage/commit/transaction.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "service/base/status_macros.h"
+#include "service/storage/commit/due_changes.h"
+#include "service/storage/format/key_codec.h"
+#include "service/storage/format/record_codec.h"
+
+namespace ttl {
+
+Transaction::Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader,
+                         ScanMarks& scan_marks, uint64_t& erased_generation,
+                         std::shared_ptr<const Transaction> before)
+    : catalog_(catalog),
+      database_(database),
+      reader_(reader),
+      scan_marks_(scan_marks),
+      erased_generation_(erased_generation),
+      before_(std::move(before)) {}
+
+ContainerPtr Transaction::FindContainer(uint64_t number) const {
+  for (const Transaction* transaction : {static_cast<const Transaction*>(this), before_.get()}) {
+    if (transaction == nullptr) continue;
+    const ContainerPtr* gathered = transaction->containers_.Find(number);
+    if (gathered != nullptr) return *gathered;
+  }
+  return catalog_.Find(number);
+}
+
+ContainerPtr Transaction::FindContainer(absl::string_view id) const {
+  const uint64_t* number = numbers_by_id_.Find(id);
+  if (number == nullptr) return catalog_.Find(id);
+  return *number == 0 ? nullptr : FindContainer(*number);
+}
+
+void Transaction::PutContainer(Container container) {
+  const uint64_t number = container.number;
+  std::string record = EncodeContainer(container);
+  // What is known from now on is what is read at the next start: times are shorter there.
+  if (auto stored = DecodeContainer(number, record); stored.ok()) container = *std::move(stored);
+  Put(ContainerKey(number), std::move(record));
+  numbers_by_id_.Set(container.id, number);
+  containers_.Set(number, std::make_shared<const Container>(std::move(container)));
+}
+
+void Transaction::EraseContainer(const Container& container) {
+  Erase(ContainerKey(container.number));
+  numbers_by_id_.Set(container.id, 0);
+  containers_.Set(container.number, nullptr);
+}
+
+absl::StatusOr<uint64_t> Transaction::NewNumber() {
+  const std::string key = MetaKey(kNextNumberFact);
+  TTL_ASSIGN_OR_RETURN(const Bytes stored, Get(key));
+  uint64_t number = 1;
+  if (stored.has_value() && (!absl::SimpleAtoi(*stored, &number) || number == 0)) {
+    return absl::DataLossError(absl::StrCat("the counter of numbers is unreadable: ", *stored));
+  }
+  Put(key, absl::StrCat(number + 1));
+  return number;
+}
+
+absl::StatusOr<StoredItemPtr> Transaction::GetItem(uint64_t container, const ItemKey& key) const {
+  encoded_.clear();
+  AppendItemKey(container, key.partition_key, key.id, encoded_);
+  for (const Transaction* transaction : {static_cast<const Transaction*>(this), before_.get()}) {
+    if (transaction == nullptr) continue;
+    const ItemChange* gathered = transaction->items_.Find(encoded_);
+    if (gathered != nullptr) return gathered->after;
+  }
+  return reader_.Read(encoded_);
+}
+
+std::optional<IndexClaim> Transaction::PresentClaim(const Container& container,
+                                                    const StoredItemPtr& item) {
+  if (item == nullptr || item->claim.index == 0) return std::nullopt;
+  if (item->claim.index != container.index_number) return std::nullopt;
+  return item->claim;
+}
+
+void Transaction::SetItem(uint64_t container, const ItemKey& key, const StoredItemPtr& before,
+                          StoredItemPtr after) {
+  std::string encoded = EncodeItemKey(container, key);
+  const ItemChange* gathered = items_.Find(encoded);
+  ItemChange change{gathered == nullptr ? before : gathered->committed, std::move(after)};
+  items_.Set(std::move(encoded), std::move(change));
+}
+
+void Transaction::MoveEntry(uint64_t container, const ItemKey& key,
+                            const std::optional<IndexClaim>& from,
+                            const std::optional<IndexClaim>& to) {
+  if (from == to) return;
+  if (from.has_value()) Erase(EncodeIndexKey(from->index, from->family, from->time, key));
+  if (!to.has_value()) return;
+  Put(EncodeIndexKey(to->index, to->family, to->time, key), "");
+  owners_[to->index] = container;
+}
+
+void Transaction::PutItem(const Container& container, const ItemKey& key,
+                          const StoredItemPtr& before, StoredItem after) {
+  auto stored = std::make_shared<const StoredItem>(std::move(after));
+  MoveEntry(container.number, key, PresentClaim(container, before),
+            PresentClaim(container, stored));
+  SetItem(container.number, key, before, std::move(stored));
+}
+
+void Transaction::PutReportedItem(const Container& container, const ItemKey& key,
+                                  const StoredItemPtr& before, StoredItem after,
+                                  std::optional<int64_t> next_try) {
+  if (next_try.has_value()) {
+    after.claim = RetryClaim(container.index_number, *next_try).value_or(IndexClaim());
+  } else {
+    const std::optional<IndexClaim> claim =
+        ChooseClaim(PresentClaim(container, before), BelongsAt(container.index_number, after),
+                    MaxEarliness(container.settings.policy.default_ttl, after.version.times));
+    after.claim = claim.value_or(IndexClaim());
+  }
+  after.store_epoch = StoreEpoch();
+  if (before == nullptr) after.generation = erased_generation_ + 1;
+  if (scan_marks_.IsReading(container.number)) {
+    scan_marks_.NoteReport(container.number, EncodeItemKey(container.number, key));
+  }
+  PutItem(container, key, before, std::move(after));
+}
+
+void Transaction::EraseItem(const Container& container, const ItemKey& key,
+                            const StoredItemPtr& before) {
+  erased_generation_ = std::max(erased_generation_, before->generation);
+  MoveEntry(container.number, key, PresentClaim(container, before), std::nullopt);
+  SetItem(container.number, key, before, nullptr);
+  NoteRemoval(container, key, before->version.times.ts, before->version.sequence);
+}
+
+void Transaction::NoteRemoval(const Container& container, const ItemKey& key, int64_t ts,
+                              std::optional<uint64_t> sequence) {
+  if (!scan_marks_.IsReading(container.number)) return;
+  scan_marks_.NoteRemoval(container.number, EncodeItemKey(container.number, key), ts, sequence);
+}
+
+void Transaction::EraseEntry(uint64_t index, const IndexEntry& entry) {
+  Erase(EncodeIndexKey(index, entry.family, entry.time, entry.key));
+}
+
+absl::StatusOr<std::optional<std::string>> Transaction::Get(const std::string& key) const {
+  const Bytes* gathered = others_.Find(key);
+  if (gathered != nullptr) return *gathered;
+  return database_.Get(key);
+}
+
+void Transaction::Put(std::string key, std::string value) {
+  others_.Set(std::move(key), std::move(value));
+}
+
+void Transaction::Erase(std::string key) { others_.Set(std::move(key), std::nullopt); }
+
+void Transaction::SetPauseOfAll(std::optional<Pause> pause) {
+  if (pause.has_value()) {
+    Put(MetaKey(kPauseOfAllFact), EncodePause(*pause));
+  } else {
+    Erase(MetaKey(kPauseOfAllFact));
+  }
+  pause_of_all_top_ = std::move(pause);
+}
+
+uint64_t Transaction::StoreEpoch() const {
+  if (store_epoch_top_.has_value()) return *store_epoch_top_;
+  if (store_epoch_kept_.has_value()) return *store_epoch_kept_;
+  return before_ == nullptr ? catalog_.StoreEpoch() : before_->StoreEpoch();
+}
+
+void Transaction::PutStore(const StoredStore& store) {
+  Put(MetaKey(kStoreFact), EncodeStore(store));
+  store_epoch_top_ = store.epoch;
+}
+
+void Transaction::PutWalkStep(uint64_t container, Tallies::WalkStep step) {
+  walk_steps_.Set(container, std::move(step));
+}
+
+void Transaction::Keep() {
+  items_.Keep();
+  others_.Keep();
+  containers_.Keep();
+  numbers_by_id_.Keep();
+  walk_steps_.Keep();
+  if (pause_of_all_top_.has_value()) pause_of_all_kept_ = std::move(pause_of_all_top_);
+  pause_of_all_top_.reset();
+  if (store_epoch_top_.has_value()) store_epoch_kept_ = std::exchange(store_epoch_top_, {});
+}
+
+void Transaction::Discard() {
+  items_.Discard();
+  others_.Discard();
+  containers_.Discard();
+  numbers_by_id_.Discard();
+  walk_steps_.Discard();
+  pause_of_all_top_.reset();
+  store_epoch_top_.reset();
+}
+
+Tallies::Changes Transaction::TallyChanges() const {
+  Tallies::Changes changes;
+  for (const auto& [number, container] : containers_.kept()) {
+    changes[number].erased = container == nullptr;
+  }
+  for (const auto& [number, step] : walk_steps_.kept()) changes[number].step = &step;
+  for (const auto& [key, item] : items_.kept()) {
+    changes[DecodeNumber(key).value_or(0)].items.push_back(
+        {key, item.committed.get(), item.after.get()});
+  }
+  return changes;
+}
+
+WriteSet Transaction::Writes(const Tallies& tallies, const Tallies::Changes& tally_changes) const {
+  WriteSet writes;
+  writes.reserve(items_.kept().size() + others_.kept().size() + tally_changes.size());
+  for (const auto& [key, item] : items_.kept()) {
+    writes.emplace_back(key, item.after == nullptr ? Bytes() : Bytes(EncodeItem(*item.after)));
+  }
+  for (const auto& [key, value] : others_.kept()) writes.emplace_back(key, value);
+  for (const auto& [number, change] : tally_changes) {
+    if (change.erased) {
+      writes.emplace_back(TotalsKey(number), Bytes());
+    } else if (const auto totals = tallies.TotalsAfter(number, change)) {
+      writes.emplace_back(TotalsKey(number), EncodeTotals(*totals));
+    }
+  }
+  return writes;
+}
+
+bool Transaction::Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& marks,
+                          DueChanges& due_changes) const {
+  for (const auto& [key, item] : items_.kept()) cache.Put(key, item.after);
+  Catalog::Changes changes;
+  for (const auto& [number, container] : containers_.kept()) {
+    changes.containers.emplace_back(number, container);
+    due_changes.Add(number);
+  }
+  changes.pause_of_all = pause_of_all_kept_;
+  changes.store_epoch = store_epoch_kept_;
+  bool earlier = !changes.containers.empty() || changes.pause_of_all.has_value();
+  catalog.Publish(changes);
+  if (changes.pause_of_all.has_value()) due_changes.AddAll();
+  for (const auto& [key, value] : others_.kept()) {
+    if (!value.has_value()) continue;
+    const std::optional<IndexClaim> entry = DecodeIndexPlace(key);
+    if (!entry.has_value()) continue;
+    if (!marks.EntryWritten(entry->index, entry->family, entry->time, key)) continue;
+    due_changes.Add(owners_.at(entry->index));
+    earlier = true;
+  }
+  return earlier;
+}
+
+}  // namespace ttl

@@ -1,0 +1,175 @@
+#ifndef TTL_SERVICE_STORAGE_ENGINE_DATABASE_H_
+#define TTL_SERVICE_STORAGE_ENGINE_DATABASE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "service/base/distribution.h"
+#include "service/base/mutex.h"
+#include "service/storage/engine/empty_ranges.h"
+#include "service/storage/engine/storage_figures.h"
+#include "service/storage/engine/storage_options.h"
+
+namespace leveldb {
+class DB;
+class Env;
+class Iterator;
+class Status;
+}  // namespace leveldb
+
+namespace ttl {
+
+// Changes to be written together: key and new value, or nothing for a delete.
+using WriteSet = EmptyRanges::Writes;
+
+// LevelDB, and the only place that knows it. Adds what LevelDB leaves to its
+// users: the first failed write latches (LevelDB forgets it, though its log is
+// damaged from then on), reopening, a look at the files when opening, a check
+// of the free space, a format version, counts of operations. Thread-safe.
+class Database {
+ private:
+  // A use of the database, during which it is not reopened. Within another one of the same
+  // thread it counts as that one: it must not wait for a reopening that waits for the other.
+  // For one thread.
+  class Hold {
+   public:
+    explicit Hold(const Database& database);
+    Hold(Hold&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+    ~Hold();
+
+   private:
+    const Database* database_;
+  };
+
+ public:
+  // See Storage::Open for the errors.
+  static absl::StatusOr<std::unique_ptr<Database>> Open(const StorageOptions& options);
+  ~Database();
+
+  // Absent if there is no such key. DATA_LOSS if the data is damaged.
+  absl::StatusOr<std::optional<std::string>> Get(absl::string_view key) const;
+
+  // Writes all or nothing, durably. UNAVAILABLE after a failed write, until
+  // Reopen() succeeded.
+  absl::Status Write(const WriteSet& changes);
+
+  // Reads the keys that begin with a prefix, in order. Keep it short: it pins
+  // files and holds up Reopen(), though no other read of its thread. Must not outlive the database.
+  // For one thread.
+  class Cursor {
+   public:
+    Cursor(Cursor&&) noexcept;
+    ~Cursor();
+
+    // Goes to the first key at or after `key`.
+    void Seek(absl::string_view key);
+    void Next();
+    bool Valid() const;
+    absl::string_view key() const;
+    absl::string_view value() const;
+    // Why it is not valid: OK at the end, DATA_LOSS at damaged data.
+    absl::Status status() const;
+
+   private:
+    friend class Database;
+    Cursor(const Database& database, absl::string_view prefix, absl::string_view start,
+           bool fill_cache);
+    void Begin(absl::string_view start, bool fill_cache);
+
+    const Database* database_;
+    std::string prefix_;
+    Hold open_;  // before the iterator: released after it
+    std::unique_ptr<leveldb::Iterator> iterator_;
+  };
+
+  // A cursor at the first key of `prefix` that is at or after `start`.
+  Cursor ReadPrefix(absl::string_view prefix, absl::string_view start) const;
+  Cursor ReadPrefix(absl::string_view prefix) const { return ReadPrefix(prefix, prefix); }
+  // The same for walks over much data, which should not push other blocks out
+  // of memory.
+  Cursor WalkPrefix(absl::string_view prefix, absl::string_view start) const;
+
+  // Bytes on disk between two keys, roughly; recent writes are not counted.
+  uint64_t ApproximateBytes(absl::string_view from, absl::string_view to) const;
+
+  // Rewrites what is stored from `from` up to `to`, without what was erased or
+  // overwritten. Blocks the caller until that is done, and nobody else.
+  void CompactRange(absl::string_view from, absl::string_view to);
+
+  // OK, or why writes are refused.
+  absl::Status WriteHealth() const;
+
+  // Refuses writes if the data directory or its lock is not where it was opened; see
+  // Storage::CheckFiles.
+  void CheckFiles();
+
+  // Closes and opens the database again after a failed write, and runs `reload`,
+  // for what is derived from the data, before writes are taken again: a write
+  // that failed may be there all the same. No effect if no write has failed.
+  // Blocks readers while it opens. Leaves it open, for reads, if it is seen that it could
+  // not be opened again, because its files went away or the volume takes no writes; never
+  // makes a new one.
+  absl::Status Reopen(absl::FunctionRef<absl::Status()> reload);
+
+  // Free bytes on the volume; a very large number if that cannot be found out.
+  int64_t FreeBytes() const;
+
+  OperationCounts Counts() const;
+
+  // For figures; never waits for a reopening.
+  DatabaseFigures Figures() const;
+
+ private:
+  struct LevelDbParts;  // what the options of LevelDB point to
+
+  explicit Database(const StorageOptions& options);
+  absl::Status OpenLevelDb(bool create);
+  absl::Status CheckBeforeOpening() const;
+  absl::Status ToOpenStatus(const leveldb::Status& status) const;
+  absl::Status OpenForReads(const absl::Status& failure);
+  absl::Status CheckCanReopen() const;
+  absl::Status ProbeVolume() const;
+  int64_t LogBytes() const;
+  absl::Status ReplaceLevelDb();
+  void RefuseWrites(absl::string_view reason);
+  leveldb::Env& disk() const;
+  absl::Status CheckFormat();
+  absl::Status CheckNotHeadless() const;
+  absl::Status CheckTableFiles() const;
+
+  const StorageOptions options_;
+  std::unique_ptr<LevelDbParts> parts_;
+
+  // Held shared by every use of db_, exclusively while it is replaced.
+  // reopen_turn_ keeps a stream of readers from starving the replacement.
+  mutable std::shared_mutex open_mutex_;
+  mutable std::mutex reopen_turn_;
+  std::atomic<bool> reopening_ = false;
+  std::unique_ptr<leveldb::DB> db_;
+
+  mutable EmptyRanges empty_ranges_;
+
+  mutable Mutex health_mutex_;
+  absl::Status write_health_ ABSL_GUARDED_BY(health_mutex_);
+
+  struct Counters {
+    std::atomic<int64_t> gets = 0, puts = 0, deletes = 0, seeks = 0, steps = 0, syncs = 0;
+  };
+  mutable Counters counters_;
+  OwnedDurationDistribution writes_;  // one thread writes
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_ENGINE_DATABASE_H_

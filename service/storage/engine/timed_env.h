@@ -1,0 +1,30 @@
+#ifndef TTL_SERVICE_STORAGE_ENGINE_TIMED_ENV_H_
+#define TTL_SERVICE_STORAGE_ENGINE_TIMED_ENV_H_
+
+#include <leveldb/env.h>
+
+#include <string>
+
+#include "service/base/distribution.h"
+
+namespace ttl {
+
+// Another Env that measures how long a sync of LevelDB's log takes, the fsync for the most
+// part: LevelDB itself says only how long a whole write does. One log at a time is written.
+class TimedEnv final : public leveldb::EnvWrapper {
+ public:
+  // `target` must outlive this.
+  explicit TimedEnv(leveldb::Env* target) : EnvWrapper(target) {}
+
+  leveldb::Status NewWritableFile(const std::string& name, leveldb::WritableFile** file) override;
+  leveldb::Status NewAppendableFile(const std::string& name, leveldb::WritableFile** file) override;
+
+  DurationDistribution Syncs() const { return syncs_.Get(); }
+
+ private:
+  OwnedDurationDistribution syncs_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_ENGINE_TIMED_ENV_H_

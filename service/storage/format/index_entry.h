@@ -1,0 +1,30 @@
+#ifndef TTL_SERVICE_STORAGE_FORMAT_INDEX_ENTRY_H_
+#define TTL_SERVICE_STORAGE_FORMAT_INDEX_ENTRY_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "service/core/item.h"
+
+namespace ttl {
+
+// The ways of ordering items in an expiry index.
+enum class IndexFamily {
+  kExpireTime = 1,  // items with a ttl of their own, by ts + ttl
+  kTs = 2,          // items that inherit, by ts
+  kRetryTime = 3,   // items whose delete failed, by the time of the next try
+  kAdopted = 4,     // items that wait because they were adopted, by the end of that
+};
+
+inline constexpr size_t kIndexFamilies = 4;
+
+// One entry of an expiry index.
+struct IndexEntry {
+  IndexFamily family = IndexFamily::kExpireTime;
+  int64_t time = 0;  // Unix seconds
+  ItemKey key;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_FORMAT_INDEX_ENTRY_H_

@@ -1,0 +1,76 @@
+#ifndef TTL_SERVICE_STORAGE_FORMAT_KEY_CODEC_H_
+#define TTL_SERVICE_STORAGE_FORMAT_KEY_CODEC_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "service/core/item.h"
+#include "service/storage/format/index_entry.h"
+#include "service/storage/format/stored_item.h"
+
+// The keys of the database. One prefix byte per table, numbers big-endian so
+// that bytewise order is numeric order, strings unambiguous:
+//
+//   'm' name                                      facts about the sidecar
+//   'a' container id                              applied entry of the containers file
+//   'c' number:8                                  containers
+//   'i' number:8 item                             items of a container
+//   't' number:8                                  totals of a container's items
+//   'x' index:8 family:1 time:8 item              expiry index
+//   'p' number:8                                  what is being purged
+//   'e'                                           reserved for events
+//
+// where item is: length of partition key:2, partition key, id.
+namespace ttl {
+
+inline constexpr char kMetaTable = 'm';
+inline constexpr char kAppliedEntryTable = 'a';
+inline constexpr char kContainerTable = 'c';
+inline constexpr char kItemTable = 'i';
+inline constexpr char kTotalsTable = 't';
+inline constexpr char kIndexTable = 'x';
+inline constexpr char kPurgeTable = 'p';
+
+// Longest key of an index entry, and so of any key.
+inline constexpr size_t kMaxKeyBytes = 1 + 8 + 1 + 8 + 2 + kMaxPartitionKeyBytes + kMaxIdBytes;
+
+std::string MetaKey(absl::string_view name);
+std::string AppliedEntryKey(absl::string_view container_id);
+std::string ContainerKey(uint64_t number);
+std::string TotalsKey(uint64_t number);
+std::string PurgeKey(uint64_t number);
+
+// Prefix of all items of a container, and of all entries of an index.
+std::string ItemPrefix(uint64_t container);
+std::string IndexPrefix(uint64_t index);
+std::string IndexFamilyPrefix(uint64_t index, IndexFamily family);
+
+// Appends the key of an item, and how long it is. `partition_key` is at most
+// kMaxPartitionKeyBytes long.
+void AppendItemKey(uint64_t container, absl::string_view partition_key, absl::string_view id,
+                   std::string& out);
+size_t ItemKeySize(absl::string_view partition_key, absl::string_view id);
+std::string EncodeItemKey(uint64_t container, const ItemKey& key);
+
+// First key of an index family at or after `time`. Negative times count as 0.
+std::string IndexSeekKey(uint64_t index, IndexFamily family, int64_t time);
+std::string EncodeIndexKey(uint64_t index, IndexFamily family, int64_t time, const ItemKey& key);
+
+// The number in a key of the tables 'c', 'i', 't', 'x' and 'p'; absent if too short.
+std::optional<uint64_t> DecodeNumber(absl::string_view encoded);
+
+// Absent if `encoded` is not such a key.
+std::optional<ItemKey> DecodeItemKey(absl::string_view encoded);
+std::optional<IndexEntry> DecodeIndexKey(absl::string_view encoded);
+
+// Where such a key of an entry stands, without its item, which is not looked at.
+std::optional<IndexClaim> DecodeIndexPlace(absl::string_view encoded);
+
+// First key after all that begin with `prefix`, which has a byte below 0xFF.
+std::string PrefixEnd(std::string prefix);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_FORMAT_KEY_CODEC_H_

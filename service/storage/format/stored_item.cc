@@ -1,0 +1,81 @@
+#include "service/storage/format/stored_item.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ttl {
+
+bool IsOlder(uint64_t epoch, int64_t ts, std::optional<uint64_t> sequence,
+             const StoredItem& stored) {
+  return stored.store_epoch >= epoch && IsOlderReport(ts, sequence, stored.version);
+}
+
+StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version) {
+  StoredItem next;
+  next.version = version;
+  next.generation = before == nullptr ? 1 : before->generation + 1;
+  return next;
+}
+
+StoredItem NextReported(const Container& container, const AdoptionTerms& terms,
+                        const StoredItemPtr& before, const ItemVersion& version) {
+  StoredItem next = NextVersion(before, version);
+  next.adopted_until = AdoptedUntil(container, terms, version.times);
+  if (before == nullptr || next.adopted_until == 0) return next;
+  const bool is_same = !before->state_unknown && before->version.times == version.times;
+  const bool waits = IsToConfirm(container, before->adopted_until);
+  if (is_same || waits) next.adopted_until = before->adopted_until;
+  return next;
+}
+
+TrackedItem ToTracked(const StoredItem& stored) {
+  TrackedItem item;
+  item.version = stored.version;
+  item.generation = stored.generation;
+  item.attempts = stored.attempts;
+  item.last_error = stored.last_error;
+  item.state_unknown = stored.state_unknown;
+  item.adopted_until = stored.adopted_until;
+  item.store_epoch = stored.store_epoch;
+  if (stored.claim.family == IndexFamily::kRetryTime && stored.claim.index != 0) {
+    item.retry_time = stored.claim.time;
+  }
+  return item;
+}
+
+std::optional<ItemTimes> TimesOf(const StoredItem* item) {
+  if (item == nullptr || item->state_unknown) return std::nullopt;
+  return item->version.times;
+}
+
+std::optional<IndexClaim> BelongsAt(uint64_t index, const StoredItem& item) {
+  const ItemTimes& times = item.version.times;
+  const bool in_range = times.ts >= 0 && times.ts <= std::numeric_limits<int64_t>::max() - kMaxTtl;
+  if (index == 0 || !in_range) return std::nullopt;
+  if (item.adopted_until != 0) return IndexClaim{index, IndexFamily::kAdopted, item.adopted_until};
+  if (!times.ttl.has_value()) return IndexClaim{index, IndexFamily::kTs, times.ts};
+  if (*times.ttl == kNeverExpires || !IsLegalTtl(*times.ttl)) return std::nullopt;
+  return IndexClaim{index, IndexFamily::kExpireTime, times.ts + *times.ttl};
+}
+
+std::optional<IndexClaim> RetryClaim(uint64_t index, int64_t next_try) {
+  if (index == 0) return std::nullopt;
+  return IndexClaim{index, IndexFamily::kRetryTime, std::max<int64_t>(next_try, 0)};
+}
+
+std::optional<IndexClaim> ChooseClaim(const std::optional<IndexClaim>& present,
+                                      const std::optional<IndexClaim>& wanted,
+                                      int64_t max_earliness) {
+  if (!present.has_value() || !wanted.has_value()) return wanted;
+  if (present->index != wanted->index || present->family != wanted->family) return wanted;
+  if (wanted->family == IndexFamily::kAdopted) return wanted;
+  const int64_t earliness = wanted->time - present->time;
+  return earliness >= 0 && earliness <= max_earliness ? present : wanted;
+}
+
+int64_t MaxEarliness(const std::optional<int64_t>& default_ttl, const ItemTimes& times) {
+  constexpr int64_t kHour = 3600;
+  return std::max(kHour, ComputeEffectiveTtl(default_ttl, times.ttl).seconds.value_or(0) / 2);
+}
+
+}  // namespace ttl

@@ -1,0 +1,87 @@
+#ifndef TTL_SERVICE_STORAGE_UPKEEP_HOUSEKEEPER_H_
+#define TTL_SERVICE_STORAGE_UPKEEP_HOUSEKEEPER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "service/core/container.h"
+#include "service/storage/commit/catalog.h"
+#include "service/storage/commit/commit_queue.h"
+#include "service/storage/commit/graveyard.h"
+#include "service/storage/commit/low_water_marks.h"
+#include "service/storage/commit/record_cache.h"
+#include "service/storage/commit/tallies.h"
+#include "service/storage/engine/database.h"
+#include "service/storage/upkeep/compactor.h"
+
+namespace ttl {
+
+// Background work on the database, in bounded steps that all go through the
+// commit queue; see Storage::RunHousekeeping. For one thread.
+class Housekeeper {
+ public:
+  struct Parts {
+    Database& database;
+    RecordCache& cache;
+    Catalog& catalog;
+    LowWaterMarks& marks;
+    DueChanges& due_changes;
+    Tallies& tallies;
+    Graveyard& graveyard;
+    CommitQueue& queue;
+  };
+
+  // `parts` must outlive it.
+  explicit Housekeeper(Parts parts, std::function<void(absl::string_view)> warn);
+
+  // Returns whether there is more to do now.
+  bool RunOnce();
+
+ private:
+  // A container or an index that is gone.
+  struct Purged {
+    uint64_t number = 0;
+    bool is_container = false;
+    std::string prefix;  // of its keys
+  };
+
+  // What one step of the purge erases.
+  struct PurgeStep {
+    std::vector<std::string> keys;
+    std::vector<Purged> finished;  // no key of them is left
+    uint64_t begun = 0;            // some are left of this one; 0: of none
+  };
+
+  absl::Status Recover();
+  absl::StatusOr<bool> PurgeSome();
+  absl::StatusOr<PurgeStep> PlanPurge() const;
+  absl::StatusOr<bool> BuildSome();
+  absl::StatusOr<bool> CountSome();
+  absl::Status CountInto(Transaction& transaction, const std::vector<uint64_t>& containers);
+  // Says what went wrong in this step, unless that is what went wrong in the last one too.
+  void Warn(std::vector<std::string> troubles);
+  absl::Status BuildIndex(const Container& container);
+
+  const Parts parts_;
+  const std::function<void(absl::string_view)> warn_;
+
+  Compactor compactor_;
+  std::vector<std::string> troubles_;  // of the last step
+
+  // Where the purge of a number goes on, so that it need not walk what it has
+  // deleted already.
+  uint64_t purging_ = 0;
+  std::string purge_from_;
+
+  // The container whose items were counted last. If that failed, the turn of those behind it
+  // comes first.
+  uint64_t counting_ = 0;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_UPKEEP_HOUSEKEEPER_H_

@@ -1,0 +1,179 @@
+#include "service/storage/upkeep/invariants.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "service/base/status_macros.h"
+#include "service/storage/format/key_codec.h"
+#include "service/storage/format/record_codec.h"
+#include "service/storage/format/stored_item.h"
+
+namespace ttl {
+namespace {
+
+// The numbers that keys may be under.
+struct Numbers {
+  absl::flat_hash_map<uint64_t, ContainerPtr> by_container;
+  absl::flat_hash_map<uint64_t, ContainerPtr> by_index;
+  absl::flat_hash_set<uint64_t> purged;
+};
+
+absl::Status Violation(absl::string_view what, absl::string_view key) {
+  return absl::InternalError(absl::StrCat(what, " (key ", absl::BytesToHexString(key), ")"));
+}
+
+absl::StatusOr<Numbers> ReadNumbers(const Database& database, const Catalog& catalog) {
+  Numbers numbers;
+  for (const ContainerPtr& container : catalog.All()) {
+    numbers.by_container[container->number] = container;
+    if (container->index_number != 0) numbers.by_index[container->index_number] = container;
+  }
+  auto cursor = database.ReadPrefix(std::string(1, kPurgeTable));
+  for (; cursor.Valid(); cursor.Next()) {
+    numbers.purged.insert(DecodeNumber(cursor.key()).value_or(0));
+  }
+  TTL_RETURN_IF_ERROR(cursor.status());
+  return numbers;
+}
+
+// What the tallies should say of a container.
+struct Expected {
+  ItemTally all;
+  int64_t adopted = 0;
+  ItemTally walked;     // the items that they have come to
+  int64_t failing = 0;  // of those
+};
+using ExpectedTallies = absl::flat_hash_map<uint64_t, Expected>;
+
+// The spread, the totals and the record of the totals agree with the items.
+absl::Status CheckTallies(const Database& database, const Numbers& numbers, const Tallies& tallies,
+                          const ExpectedTallies& expected) {
+  for (const auto& [number, container] : numbers.by_container) {
+    const auto it = expected.find(number);
+    const Expected items = it == expected.end() ? Expected() : it->second;
+    const std::string key = TotalsKey(number);
+    const TallyView view = tallies.View(number);
+    if (tallies.FiguresOf(number, {}, 0).failing != items.failing) {
+      return Violation("failing items are miscounted", key);
+    }
+    if (!view.spread.Agrees(items.walked)) return Violation("a tally is not of its items", key);
+    TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(key));
+    if (!bytes.has_value() && !view.complete) continue;  // to be found out
+    if (!bytes.has_value()) return Violation("totals that are known are not stored", key);
+    TTL_ASSIGN_OR_RETURN(const ContainerTotals totals, DecodeTotals(*bytes));
+    if (totals.tracked != items.all.total() || view.tracked != totals.tracked) {
+      return Violation("totals are not those of the items", key);
+    }
+    if (totals.adopted.left != items.adopted || view.adopted != totals.adopted) {
+      return Violation("adopted items are miscounted", key);
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Expect(const Tallies& tallies, uint64_t number, absl::string_view key, const StoredItem& item,
+            ExpectedTallies& expected) {
+  Tallies::AddTo(expected[number].all, item);
+  if (item.adopted_until != 0) ++expected[number].adopted;
+  const std::optional<std::string> position = tallies.WalkPosition(number);
+  if (position.has_value() && key > *position) return;
+  Tallies::AddTo(expected[number].walked, item);
+  if (Tallies::IsFailing(item)) ++expected[number].failing;
+}
+
+absl::Status CheckItems(const Database& database, const Numbers& numbers, const Tallies& tallies) {
+  ExpectedTallies expected;
+  const std::string table(1, kItemTable);
+  auto cursor = database.WalkPrefix(table, table);
+  for (; cursor.Valid(); cursor.Next()) {
+    const uint64_t number = DecodeNumber(cursor.key()).value_or(0);
+    const auto it = numbers.by_container.find(number);
+    if (it == numbers.by_container.end()) {
+      if (numbers.purged.contains(number)) continue;
+      return Violation("an item is in a container that does not exist", cursor.key());
+    }
+    TTL_ASSIGN_OR_RETURN(const StoredItem item, DecodeStoredItem(cursor.value()));
+    TTL_RETURN_IF_ERROR(CheckItem(database, *it->second, cursor.key(), item));
+    Expect(tallies, number, cursor.key(), item, expected);
+  }
+  TTL_RETURN_IF_ERROR(cursor.status());
+  return CheckTallies(database, numbers, tallies, expected);
+}
+
+absl::Status CheckEntries(const Database& database, const Numbers& numbers) {
+  const std::string table(1, kIndexTable);
+  auto cursor = database.WalkPrefix(table, table);
+  for (; cursor.Valid(); cursor.Next()) {
+    const uint64_t index = DecodeNumber(cursor.key()).value_or(0);
+    const auto it = numbers.by_index.find(index);
+    if (it == numbers.by_index.end()) {
+      if (numbers.purged.contains(index)) continue;
+      return Violation("an entry is in an index that does not exist", cursor.key());
+    }
+    TTL_RETURN_IF_ERROR(CheckEntry(database, *it->second, cursor.key()));
+  }
+  return cursor.status();
+}
+
+}  // namespace
+
+// An item in a living index has exactly the entry it claims, not later than its
+// deadline; one without an entry can never expire.
+absl::Status CheckItem(const Database& database, const Container& container,
+                       absl::string_view encoded, const StoredItem& item) {
+  const std::optional<ItemKey> key = DecodeItemKey(encoded);
+  if (!key.has_value()) return Violation("an item's key is cut short", encoded);
+  const auto wanted = BelongsAt(container.index_number, item);
+  if (item.claim.index != container.index_number || item.claim.index == 0) {
+    if (wanted.has_value() && !container.index_build.has_value()) {
+      return Violation("an item that can expire is in no index", encoded);
+    }
+    return absl::OkStatus();
+  }
+  TTL_ASSIGN_OR_RETURN(
+      const auto entry,
+      database.Get(EncodeIndexKey(item.claim.index, item.claim.family, item.claim.time, *key)));
+  if (!entry.has_value()) return Violation("an item claims an entry that is not there", encoded);
+  if (item.claim.family == IndexFamily::kRetryTime) return absl::OkStatus();
+  if (item.claim.family == IndexFamily::kAdopted && item.claim.time != item.adopted_until) {
+    return Violation("an adopted item's entry is not at the end of its wait", encoded);
+  }
+  if (!wanted.has_value() || wanted->family != item.claim.family) {
+    return Violation("an item's entry is in the wrong family", encoded);
+  }
+  if (item.claim.time > wanted->time) {
+    return Violation("an item's entry is later than its deadline", encoded);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckEntry(const Database& database, const Container& container,
+                        absl::string_view encoded) {
+  const std::optional<IndexEntry> entry = DecodeIndexKey(encoded);
+  if (!entry.has_value()) return Violation("an index entry is unreadable", encoded);
+  TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(EncodeItemKey(container.number, entry->key)));
+  if (!bytes.has_value()) return Violation("an entry stands for no item", encoded);
+  TTL_ASSIGN_OR_RETURN(const StoredItem item, DecodeStoredItem(*bytes));
+  if (item.claim != IndexClaim{container.index_number, entry->family, entry->time}) {
+    return Violation("an entry stands for an item that claims another", encoded);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckInvariants(const Database& database, const Catalog& catalog,
+                             const Tallies& tallies) {
+  // What belongs to a container that could not be read cannot be told from violations.
+  if (const auto problems = catalog.Problems(); !problems.empty()) {
+    return absl::DataLossError(problems.front());
+  }
+  TTL_ASSIGN_OR_RETURN(const Numbers numbers, ReadNumbers(database, catalog));
+  TTL_RETURN_IF_ERROR(CheckItems(database, numbers, tallies));
+  return CheckEntries(database, numbers);
+}
+
+}  // namespace ttl

@@ -1,0 +1,25 @@
+#ifndef TTL_SERVICE_STORAGE_UPKEEP_INVARIANTS_H_
+#define TTL_SERVICE_STORAGE_UPKEEP_INVARIANTS_H_
+
+#include "absl/status/status.h"
+#include "service/storage/commit/catalog.h"
+#include "service/storage/commit/tallies.h"
+#include "service/storage/engine/database.h"
+
+namespace ttl {
+
+// INTERNAL unless an item has the entry in its container's index that it should have.
+absl::Status CheckItem(const Database& database, const Container& container,
+                       absl::string_view encoded, const StoredItem& item);
+
+// INTERNAL unless an index entry of a container stands for an item that claims it.
+absl::Status CheckEntry(const Database& database, const Container& container,
+                        absl::string_view encoded);
+
+// See Storage::CheckInvariants.
+absl::Status CheckInvariants(const Database& database, const Catalog& catalog,
+                             const Tallies& tallies);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_STORAGE_UPKEEP_INVARIANTS_H_

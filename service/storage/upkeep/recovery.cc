@@ -1,0 +1,471 @@
+#include "service/storage/upkeep/recovery.h"
+
+#include <leveldb/db.h>
+#include <leveldb/env.h>
+#include <leveldb/filter_policy.h>
+#include <leveldb/options.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "service/base/status_macros.h"
+#include "service/storage/commit/catalog.h"
+#include "service/storage/commit/transaction.h"
+#include "service/storage/engine/lock_owner.h"
+#include "service/storage/engine/sync_directory.h"
+#include "service/storage/format/key_codec.h"
+#include "service/storage/format/record_codec.h"
+#include "service/storage/format/sidecar_facts.h"
+#include "service/storage/upkeep/backup_file.h"
+
+namespace ttl {
+namespace {
+
+namespace fs = std::filesystem;
+
+// There while a database is being made.
+constexpr char kUnfinishedFile[] = "unfinished";
+// There while a damaged one is being replaced; it has what the damage is.
+constexpr char kReplacingFile[] = "replacing-damaged";
+constexpr char kLockFile[] = "LOCK";
+constexpr char kDamagedFolder[] = "damaged";
+constexpr size_t kKeysPerWrite = 2000;
+constexpr size_t kMaxLosses = 100;
+
+absl::Status FileError(absl::string_view doing, const std::error_code& error) {
+  return absl::UnavailableError(absl::StrCat(doing, ": ", error.message()));
+}
+
+// Makes the directory, which is to be missing or empty, and marks it as unfinished.
+absl::Status BeginDirectory(const std::string& directory) {
+  std::error_code error;
+  fs::create_directory(directory, error);
+  if (error) return FileError(absl::StrCat("creating ", directory), error);
+  std::ofstream mark(fs::path(directory) / kUnfinishedFile);
+  mark << "A restore or repair that has not finished.\n";
+  mark.close();
+  if (mark) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write to ", directory));
+}
+
+absl::Status WriteSynced(const std::string& path, const std::string& text) {
+  leveldb::WritableFile* opened = nullptr;
+  leveldb::Status status = leveldb::Env::Default()->NewWritableFile(path, &opened);
+  const std::unique_ptr<leveldb::WritableFile> file(opened);
+  if (status.ok()) status = file->Append(text);
+  if (status.ok()) status = file->Sync();
+  return status.ok() ? absl::OkStatus() : absl::UnavailableError(status.ToString());
+}
+
+absl::Status CheckEmpty(const std::string& directory) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().filename() == "lost+found") continue;  // of a volume's root
+    return absl::FailedPreconditionError(
+        absl::StrCat("the directory ", directory, " is not empty: it has ",
+                     entry.path().filename().string(), "; give a new one"));
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return FileError(absl::StrCat("listing ", directory), error);
+  }
+  return absl::OkStatus();
+}
+
+// Pauses deletes and puts the data in doubt, whatever the database says of these itself.
+absl::Status WriteDoubt(Database& database, const std::string& pause_reason,
+                        const std::string& doubt_reason, absl::Time now) {
+  return database.Write({{MetaKey(kPauseOfAllFact), EncodePause({pause_reason, now})},
+                         {MetaKey(kDataDoubtFact), EncodeDataDoubt({doubt_reason, "", ""})}});
+}
+
+// Lets the database be used.
+absl::Status RemoveMark(const std::string& directory, const char* mark) {
+  std::error_code error;
+  fs::remove(fs::path(directory) / mark, error);
+  return error ? FileError("ending", error) : absl::OkStatus();
+}
+
+absl::Status Finish(Database& database, const std::string& directory, const std::string& reason,
+                    absl::Time now) {
+  const std::string pause = absl::StrCat(reason, "; resume after a look at the status");
+  TTL_RETURN_IF_ERROR(WriteDoubt(database, pause, reason, now));
+  return RemoveMark(directory, kUnfinishedFile);
+}
+
+absl::Status Replay(std::istream& file, const std::string& name, Database& database) {
+  return ReadBackup(file, name, [&](WriteSet changes) { return database.Write(changes); }).status();
+}
+
+// --- Repair ---
+
+// Holds the lock of a database that nobody may use meanwhile.
+class SourceLock {
+ public:
+  static absl::StatusOr<SourceLock> Take(const std::string& directory) {
+    leveldb::FileLock* lock = nullptr;
+    const std::string path = directory + "/LOCK";
+    const auto locked = leveldb::Env::Default()->LockFile(path, &lock);
+    if (locked.ok()) return SourceLock(lock);
+    // LevelDB tells this process apart, which must not look.
+    const bool is_own = absl::StrContains(locked.ToString(), "already held by process");
+    return absl::FailedPreconditionError(
+        absl::StrCat("the database in ", directory, ": ",
+                     is_own ? "this process has it open" : DescribeLockOwner(path), " (",
+                     locked.ToString(), "): stop it first"));
+  }
+  ~SourceLock() {
+    if (lock_ != nullptr) leveldb::Env::Default()->UnlockFile(lock_);
+  }
+  SourceLock(SourceLock&& other) noexcept : lock_(std::exchange(other.lock_, nullptr)) {}
+
+ private:
+  explicit SourceLock(leveldb::FileLock* lock) : lock_(lock) {}
+  leveldb::FileLock* lock_;
+};
+
+// Whether LevelDB keeps its data under such a name: "CURRENT", "MANIFEST-000004",
+// "000007.ldb".
+bool IsDatabaseFile(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (name == "CURRENT" || absl::StartsWith(name, "MANIFEST-")) return true;
+  const std::string stem = path.stem().string();
+  const std::string extension = path.extension().string();
+  return !stem.empty() && std::all_of(stem.begin(), stem.end(), absl::ascii_isdigit) &&
+         (extension == ".ldb" || extension == ".sst" || extension == ".log");
+}
+
+absl::StatusOr<std::vector<fs::path>> ListDatabaseFiles(const std::string& directory) {
+  std::error_code error;
+  if (!fs::is_directory(directory, error)) {
+    return absl::NotFoundError(absl::StrCat("\"", directory, "\" is not a directory"));
+  }
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (entry.is_regular_file() && IsDatabaseFile(entry.path())) files.push_back(entry.path());
+  }
+  if (error) return FileError(absl::StrCat("listing ", directory), error);
+  if (files.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        "\"", directory, "\" has no file of a database: name the data directory to be repaired"));
+  }
+  return files;
+}
+
+absl::Status CopyFiles(const std::vector<fs::path>& files, const std::string& target) {
+  std::error_code error;
+  for (const fs::path& file : files) {
+    fs::copy_file(file, fs::path(target) / file.filename(), error);
+    if (error) return FileError(absl::StrCat("copying ", file.string()), error);
+  }
+  return absl::OkStatus();
+}
+
+// Touches nothing in `source` that has no database.
+absl::Status CopyDatabase(const std::string& source, const std::string& target) {
+  TTL_RETURN_IF_ERROR(ListDatabaseFiles(source).status());
+  TTL_ASSIGN_OR_RETURN(const SourceLock lock, SourceLock::Take(source));
+  // Only now does nobody change them.
+  TTL_ASSIGN_OR_RETURN(const std::vector<fs::path> files, ListDatabaseFiles(source));
+  TTL_RETURN_IF_ERROR(BeginDirectory(target));
+  return CopyFiles(files, target);
+}
+
+absl::Status RunLevelDbRepair(const std::string& directory) {
+  const std::unique_ptr<const leveldb::FilterPolicy> filter(leveldb::NewBloomFilterPolicy(10));
+  leveldb::Options options;
+  options.filter_policy = filter.get();
+  const leveldb::Status repaired = leveldb::RepairDB(directory, options);
+  // Its log is of no use in a data directory.
+  std::error_code error;
+  fs::remove(fs::path(directory) / "LOG", error);
+  fs::remove_all(fs::path(directory) / "lost", error);
+  if (repaired.ok()) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat("nothing could be repaired in ", directory, ": ", repaired.ToString()));
+}
+
+// Puts in order what LevelDB's repair gives.
+class RecordRepair {
+ public:
+  explicit RecordRepair(Database& database) : database_(database) {}
+
+  absl::StatusOr<RepairReport> Run() {
+    TTL_RETURN_IF_ERROR(ReadNextNumber());
+    TTL_RETURN_IF_ERROR(ReadContainers());
+    TTL_RETURN_IF_ERROR(DropTheDead());
+    TTL_RETURN_IF_ERROR(NotePurged());
+    TTL_RETURN_IF_ERROR(PurgeUnknown(kItemTable, /*is_container=*/true));
+    TTL_RETURN_IF_ERROR(PurgeUnknown(kIndexTable, /*is_container=*/false));
+    TTL_RETURN_IF_ERROR(CheckItems());
+    TTL_RETURN_IF_ERROR(EraseTable(kTotalsTable));
+    GiveNewIndexes();
+    Change(MetaKey(kNextNumberFact), absl::StrCat(next_number_));
+    TTL_RETURN_IF_ERROR(Flush());
+    return std::move(report_);
+  }
+
+ private:
+  void Change(std::string key, std::optional<std::string> value) {
+    changes_.emplace_back(std::move(key), std::move(value));
+  }
+  // Writes what was changed, after the cursors that found it.
+  absl::Status Flush() {
+    for (size_t i = 0; i < changes_.size(); i += kKeysPerWrite) {
+      const auto begin = changes_.begin() + static_cast<std::ptrdiff_t>(i);
+      const size_t count = std::min(kKeysPerWrite, changes_.size() - i);
+      TTL_RETURN_IF_ERROR(
+          database_.Write(WriteSet(begin, begin + static_cast<std::ptrdiff_t>(count))));
+    }
+    changes_.clear();
+    return absl::OkStatus();
+  }
+
+  void Lose(std::string what) {
+    if (report_.losses.size() < kMaxLosses) report_.losses.push_back(std::move(what));
+  }
+  void NoteNumber(uint64_t number) { next_number_ = std::max(next_number_, number + 1); }
+
+  absl::Status ReadNextNumber() {
+    TTL_ASSIGN_OR_RETURN(const auto stored, database_.Get(MetaKey(kNextNumberFact)));
+    uint64_t number = 0;
+    if (stored.has_value() && absl::SimpleAtoi(*stored, &number)) NoteNumber(number);
+    return absl::OkStatus();
+  }
+
+  // A container that was deleted may be back: its items are being purged, or another has
+  // its id since.
+  absl::Status DropTheDead() {
+    std::map<std::string, uint64_t> newest;
+    for (const Container& container : containers_) {
+      uint64_t& number = newest[container.id];
+      number = std::max(number, container.number);
+    }
+    std::vector<Container> living;
+    for (Container& container : containers_) {
+      TTL_ASSIGN_OR_RETURN(const auto purged, database_.Get(PurgeKey(container.number)));
+      if (!purged.has_value() && newest[container.id] == container.number) {
+        living.push_back(std::move(container));
+      } else {
+        Change(ContainerKey(container.number), std::nullopt);
+      }
+    }
+    containers_ = std::move(living);
+    report_.containers = static_cast<int64_t>(containers_.size());
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadContainers() {
+    auto cursor = database_.WalkPrefix(std::string(1, kContainerTable), {&kContainerTable, 1});
+    for (; cursor.Valid(); cursor.Next()) {
+      const uint64_t number = DecodeNumber(cursor.key()).value_or(0);
+      NoteNumber(number);
+      absl::StatusOr<Container> container = DecodeContainer(number, cursor.value());
+      if (container.ok()) {
+        NoteNumber(container->index_number);
+        containers_.push_back(*std::move(container));
+        continue;
+      }
+      Lose(absl::StrCat("container number ", number,
+                        " with all its items: ", container.status().message()));
+      Change(std::string(cursor.key()), std::nullopt);
+    }
+    return cursor.status();
+  }
+
+  absl::Status NotePurged() {
+    auto cursor = database_.WalkPrefix(std::string(1, kPurgeTable), {&kPurgeTable, 1});
+    for (; cursor.Valid(); cursor.Next()) NoteNumber(DecodeNumber(cursor.key()).value_or(0));
+    return cursor.status();
+  }
+
+  bool IsContainer(uint64_t number) const {
+    return std::any_of(containers_.begin(), containers_.end(),
+                       [number](const Container& container) { return container.number == number; });
+  }
+
+  // Marks for the housekeeper what lies under numbers that no living thing has: items of
+  // containers that are gone, and every index, because all are built anew.
+  absl::Status PurgeUnknown(char table, bool is_container) {
+    const std::string prefix(1, table);
+    auto cursor = database_.WalkPrefix(prefix, prefix);
+    while (cursor.Valid()) {
+      const std::optional<uint64_t> number = DecodeNumber(cursor.key());
+      if (!number.has_value()) {
+        Change(std::string(cursor.key()), std::nullopt);
+        cursor.Next();
+        continue;
+      }
+      NoteNumber(*number);
+      if (!is_container || !IsContainer(*number)) {
+        Change(PurgeKey(*number), EncodePurge(is_container));
+      }
+      cursor.Seek(PrefixEnd(is_container ? ItemPrefix(*number) : IndexPrefix(*number)));
+    }
+    return cursor.status();
+  }
+
+  absl::Status CheckItems() {
+    for (const Container& container : containers_) {
+      int64_t lost = 0;
+      const std::string prefix = ItemPrefix(container.number);
+      auto cursor = database_.WalkPrefix(prefix, prefix);
+      for (; cursor.Valid(); cursor.Next()) {
+        if (DecodeItemKey(cursor.key()).has_value() && DecodeStoredItem(cursor.value()).ok()) {
+          ++report_.items;
+          continue;
+        }
+        ++lost;
+        Change(std::string(cursor.key()), std::nullopt);
+      }
+      TTL_RETURN_IF_ERROR(cursor.status());
+      if (lost > 0) Lose(absl::StrCat(lost, " unreadable items of container ", container.id));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status EraseTable(char table) {
+    const std::string prefix(1, table);
+    auto cursor = database_.WalkPrefix(prefix, prefix);
+    for (; cursor.Valid(); cursor.Next()) Change(std::string(cursor.key()), std::nullopt);
+    return cursor.status();
+  }
+
+  // An index under a new number is built in the background; claims under the old one count
+  // as none.
+  void GiveNewIndexes() {
+    for (Container& container : containers_) {
+      if (container.index_number == 0) continue;
+      container.index_number = next_number_++;
+      container.index_build.emplace();
+      Change(ContainerKey(container.number), EncodeContainer(container));
+    }
+  }
+
+  Database& database_;
+  WriteSet changes_;
+  std::vector<Container> containers_;
+  uint64_t next_number_ = 1;
+  RepairReport report_;
+};
+
+// --- Replacing ---
+
+// A kill between any two of these steps leaves the mark, so that all is done again; what was
+// set aside before it stays.
+absl::Status BeginReplacing(const std::string& directory, const std::string& damage) {
+  const fs::path mark = fs::path(directory) / kReplacingFile;
+  const fs::path aside = fs::path(directory) / kDamagedFolder;
+  std::error_code error;
+  if (fs::exists(mark, error)) return absl::OkStatus();
+  fs::remove_all(aside, error);
+  if (!error) fs::create_directory(aside, error);
+  if (error) return FileError(absl::StrCat("creating ", aside.string()), error);
+  TTL_RETURN_IF_ERROR(WriteSynced(mark.string() + ".new", damage));
+  fs::rename(mark.string() + ".new", mark, error);
+  if (error) return FileError(absl::StrCat("creating ", mark.string()), error);
+  return SyncDirectory(directory);
+}
+
+absl::StatusOr<std::vector<fs::path>> ListFilesToSetAside(const std::string& directory) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    const fs::path name = entry.path().filename();
+    if (entry.is_regular_file() && name != kReplacingFile && name != kLockFile) {
+      files.push_back(entry.path());
+    }
+  }
+  if (error) return FileError(absl::StrCat("listing ", directory), error);
+  return files;
+}
+
+absl::Status SetAside(const std::string& directory) {
+  const fs::path aside = fs::path(directory) / kDamagedFolder;
+  TTL_ASSIGN_OR_RETURN(const std::vector<fs::path> files, ListFilesToSetAside(directory));
+  std::error_code error;
+  for (const fs::path& file : files) {
+    // Of the new database, then, that was not finished.
+    if (fs::exists(aside / file.filename(), error)) {
+      fs::remove(file, error);
+    } else if (!error) {
+      fs::rename(file, aside / file.filename(), error);
+    }
+    if (error) return FileError(absl::StrCat("setting aside ", file.string()), error);
+  }
+  TTL_RETURN_IF_ERROR(SyncDirectory(aside.string()));
+  return SyncDirectory(directory);
+}
+
+}  // namespace
+
+absl::StatusOr<RestoreReport> RestoreBackup(const std::string& file, const StorageOptions& options,
+                                            absl::Time now) {
+  TTL_RETURN_IF_ERROR(CheckEmpty(options.directory));
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return absl::NotFoundError(absl::StrCat("the backup file ", file, " cannot be opened"));
+  TTL_ASSIGN_OR_RETURN(const BackupSummary summary,
+                       ReadBackup(in, file, [](const WriteSet&) { return absl::OkStatus(); }));
+  in.clear();
+  in.seekg(0);
+  TTL_RETURN_IF_ERROR(BeginDirectory(options.directory));
+  TTL_ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, Database::Open(options));
+  TTL_RETURN_IF_ERROR(Replay(in, file, *database));
+  TTL_RETURN_IF_ERROR(Finish(
+      *database, options.directory,
+      absl::StrCat("restored from a backup of ",
+                   absl::FormatTime(absl::RFC3339_sec, summary.start_time, absl::UTCTimeZone())),
+      now));
+  return RestoreReport{summary.start_time, summary.records};
+}
+
+absl::StatusOr<RepairReport> RepairCopy(const std::string& source, const StorageOptions& options,
+                                        absl::Time now) {
+  TTL_RETURN_IF_ERROR(CheckEmpty(options.directory));
+  TTL_RETURN_IF_ERROR(CopyDatabase(source, options.directory));
+  TTL_RETURN_IF_ERROR(RunLevelDbRepair(options.directory));
+  TTL_ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, Database::Open(options));
+  TTL_ASSIGN_OR_RETURN(RepairReport report, RecordRepair(*database).Run());
+  TTL_RETURN_IF_ERROR(Finish(*database, options.directory, "repaired after damage", now));
+  return report;
+}
+
+absl::Status ReplaceDamaged(const StorageOptions& options, const std::string& damage,
+                            absl::Time now) {
+  const std::string& directory = options.directory;
+  {
+    TTL_ASSIGN_OR_RETURN(const SourceLock lock, SourceLock::Take(directory));
+    TTL_RETURN_IF_ERROR(BeginReplacing(directory, damage));
+    TTL_RETURN_IF_ERROR(SetAside(directory));
+  }
+  {
+    TTL_ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, Database::Open(options));
+    TTL_RETURN_IF_ERROR(WriteDoubt(*database,
+                                   "the data was damaged, and with it what was paused before",
+                                   absl::StrCat("it was damaged: ", damage), now));
+  }
+  TTL_RETURN_IF_ERROR(RemoveMark(directory, kReplacingFile));
+  return SyncDirectory(directory);
+}
+
+absl::Status CheckFinished(const std::string& directory) {
+  std::ifstream replacing(fs::path(directory) / kReplacingFile);
+  if (replacing) {
+    return absl::DataLossError(std::string(std::istreambuf_iterator<char>(replacing), {}));
+  }
+  std::error_code error;
+  if (!fs::exists(fs::path(directory) / kUnfinishedFile, error)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("a restore or repair into ", directory,
+                                                    " did not finish: empty it and begin again"));
+}
+
+}  // namespace ttl

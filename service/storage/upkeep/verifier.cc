@@ -1,0 +1,167 @@
+#include "service/storage/upkeep/verifier.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "service/base/status_macros.h"
+#include "service/storage/format/key_codec.h"
+#include "service/storage/format/record_codec.h"
+#include "service/storage/upkeep/invariants.h"
+
+namespace ttl {
+namespace {
+
+constexpr size_t kRecordsPerStep = 2000;
+
+// At what seems wrong: at once, because the record may have changed since it was read, and
+// then, after pauses, because the change may not have been seen everywhere.
+constexpr int kLooks = 4;
+
+}  // namespace
+
+Verifier::Next Verifier::Step() {
+  knows_owners_ = false;
+  if (suspects_.empty()) {
+    more_ = Read(suspects_);
+    suspects_ = LookAt(LookAt(std::move(suspects_)));
+    looks_ = 2;
+  } else {
+    suspects_ = LookAt(std::move(suspects_));
+    ++looks_;
+  }
+  if (!suspects_.empty() && looks_ < kLooks) return Next::kPause;
+  for (const Record& record : std::exchange(suspects_, {})) {
+    if (!absl::IsUnavailable(record.status)) Add(std::string(record.status.message()));
+  }
+  return more_ ? Next::kStep : Next::kEnd;
+}
+
+// Returns whether there are more. Copies them, so that no cursor is held while they are
+// looked at.
+bool Verifier::Read(Records& records) {
+  if (position_.empty()) {
+    for (std::string& problem : catalog_.Problems()) Add(std::move(problem));
+  }
+  bool more = false;
+  absl::Status status;
+  {
+    auto cursor = database_.WalkPrefix("", position_);
+    for (; cursor.Valid() && records.size() < kRecordsPerStep; cursor.Next()) {
+      records.push_back({std::string(cursor.key()), std::string(cursor.value()), {}});
+    }
+    status = cursor.status();
+    more = cursor.Valid();
+  }
+  records_ += static_cast<int64_t>(records.size());
+  if (!records.empty()) position_ = records.back().key + '\0';
+  if (status.ok()) return more;
+  if (!absl::IsDataLoss(status)) {
+    Add(std::string(status.message()));
+    return false;
+  }
+  SkipDamage(status.message());
+  return !position_.empty();
+}
+
+// Returns those with which something seems wrong.
+Verifier::Records Verifier::LookAt(Records records) {
+  Records wrong;
+  for (Record& record : records) {
+    record.status = Look(record);
+    if (!record.status.ok()) wrong.push_back(std::move(record));
+  }
+  return wrong;
+}
+
+absl::Status Verifier::Look(Record& record) {
+  switch (record.key[0]) {
+    case kItemTable:
+      return LookAtItem(record);
+    case kIndexTable:
+      return LookAtEntry(record);
+    case kTotalsTable:
+      return DecodeTotals(*record.value).status();
+    default:
+      return absl::OkStatus();  // containers are among the problems of the catalog; facts are
+                                // read when used
+  }
+}
+
+absl::Status Verifier::LookAtItem(Record& record) const {
+  if (!record.value.has_value()) return absl::OkStatus();
+  const ContainerPtr container = catalog_.Find(DecodeNumber(record.key).value_or(0));
+  if (container == nullptr) return LookAtUnowned(record);
+  const auto item = DecodeStoredItem(*record.value);
+  const absl::Status checked =
+      item.ok() ? CheckItem(database_, *container, record.key, *item) : item.status();
+  if (checked.ok()) return checked;
+  TTL_ASSIGN_OR_RETURN(auto again, database_.Get(record.key));
+  const bool changed = again != record.value;
+  record.value = std::move(again);
+  return changed ? absl::UnavailableError("it changed meanwhile") : checked;
+}
+
+absl::Status Verifier::LookAtUnowned(Record& record) const {
+  TTL_ASSIGN_OR_RETURN(const auto purged,
+                       database_.Get(PurgeKey(DecodeNumber(record.key).value_or(0))));
+  if (purged.has_value()) return absl::OkStatus();
+  TTL_ASSIGN_OR_RETURN(record.value, database_.Get(record.key));
+  if (!record.value.has_value()) return absl::OkStatus();
+  return absl::InternalError("an item is in a container that does not exist");
+}
+
+absl::Status Verifier::LookAtEntry(const Record& record) {
+  TTL_ASSIGN_OR_RETURN(const auto entry, database_.Get(record.key));
+  if (!entry.has_value()) return absl::OkStatus();  // moved, or done with
+  const uint64_t index = DecodeNumber(record.key).value_or(0);
+  ContainerPtr container = OwnerOf(index);
+  if (container == nullptr) {
+    TTL_ASSIGN_OR_RETURN(const auto purged, database_.Get(PurgeKey(index)));
+    if (purged.has_value()) return absl::OkStatus();  // it is gone
+    LearnOwners();                                    // it may be newer
+    container = OwnerOf(index);
+  }
+  if (container != nullptr) return CheckEntry(database_, *container, record.key);
+  return absl::InternalError("an entry is in an index that does not exist");
+}
+
+// Null if none is known to have this index.
+ContainerPtr Verifier::OwnerOf(uint64_t index) {
+  const auto owner = owners_.find(index);
+  if (owner == owners_.end()) return nullptr;
+  ContainerPtr container = catalog_.Find(owner->second);
+  return container != nullptr && container->index_number == index ? container : nullptr;
+}
+
+void Verifier::LearnOwners() {
+  if (std::exchange(knows_owners_, true)) return;
+  owners_.clear();
+  for (const ContainerPtr& container : catalog_.All()) {
+    if (container->index_number != 0) owners_[container->index_number] = container->number;
+  }
+}
+
+// Goes on behind what cannot be read: with the next container or index, or, where that
+// cannot be read either, with the next table.
+void Verifier::SkipDamage(absl::string_view error) {
+  constexpr size_t kNumbered = 9;  // table and number
+  Add(absl::StrCat(error,
+                   position_.empty() ? "" : ": what follows it in its container is skipped"));
+  const bool again = position_ == damaged_at_ || position_.size() < kNumbered;
+  const std::string prefix =
+      position_.empty() ? std::string(1, '\0') : position_.substr(0, again ? 1 : kNumbered);
+  position_ = static_cast<unsigned char>(prefix[0]) == 0xFF ? "" : PrefixEnd(prefix);
+  damaged_at_ = position_;
+}
+
+void Verifier::Add(std::string problem) {
+  ++problem_count_;
+  if (told_ + problems_.size() < kMaxProblems) problems_.push_back(std::move(problem));
+}
+
+std::vector<std::string> Verifier::TakeProblems() {
+  told_ += problems_.size();
+  return std::exchange(problems_, {});
+}
+
+}  // namespace ttl

@@ -1,0 +1,60 @@
+#include "service/transport/access/server_access.h"
+
+#include <grpc/grpc_security_constants.h>
+#include <grpcpp/security/auth_context.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "service/base/quoted.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl {
+namespace {
+
+constexpr size_t kMaxNameBytes = 256;
+
+// Adds the names of one kind that the certificate holds. The caller is called by the
+// first name that has a role, else by the first of all.
+void AddNames(const grpc::AuthContext& certificate, const char* property, absl::string_view kind,
+              const IdentityRoles::Map& known, ServerAccess::Caller& caller) {
+  for (const grpc::string_ref& value : certificate.FindPropertyValues(property)) {
+    const absl::string_view name(value.data(), value.size());
+    const auto it = known.find(name);
+    const Roles roles = it == known.end() ? Roles() : it->second;
+    if (caller.name.empty() || (caller.roles.empty() && !roles.empty())) {
+      caller.name = Quoted(absl::StrCat(kind, ":", name), kMaxNameBytes);
+    }
+    caller.roles.Add(roles);
+  }
+}
+
+}  // namespace
+
+ServerAccess::Caller ServerAccess::CallerOf(const grpc::ServerContextBase& context) const {
+  Caller caller;
+  if (options_.has_client_certificates) {
+    const std::shared_ptr<const grpc::AuthContext> certificate = context.auth_context();
+    AddNames(*certificate, GRPC_PEER_URI_PROPERTY_NAME, "uri", identities_.uri, caller);
+    AddNames(*certificate, GRPC_PEER_DNS_PROPERTY_NAME, "dns", identities_.dns, caller);
+    AddNames(*certificate, GRPC_X509_CN_PROPERTY_NAME, "cn", identities_.common_name, caller);
+  }
+  if (caller.name.empty()) {
+    caller.name = Quoted(absl::StrCat("address:", options_.address), kMaxNameBytes);
+  }
+  caller.roles.Add(options_.roles);
+  return caller;
+}
+
+void ServerAccess::LogRefusal(const std::string& kind, const std::string& line) const {
+  MutexLock lock(mutex_);
+  const std::optional<int64_t> left_out =
+      log_limiter_.Admit(kind, absl::Nanoseconds(since_start_.Nanoseconds()));
+  if (!left_out.has_value()) return;
+  spdlog::warn("{}{}", line, *left_out == 0 ? "" : absl::StrCat(" left_out=", *left_out));
+}
+
+}  // namespace ttl

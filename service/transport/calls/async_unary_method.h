@@ -1,0 +1,49 @@
+#ifndef TTL_SERVICE_TRANSPORT_CALLS_ASYNC_UNARY_METHOD_H_
+#define TTL_SERVICE_TRANSPORT_CALLS_ASYNC_UNARY_METHOD_H_
+
+#include <google/protobuf/descriptor.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "service/transport/calls/byte_service.h"
+#include "service/transport/calls/call_counters.h"
+#include "service/transport/calls/call_queue.h"
+#include "service/transport/calls/exchange.h"
+#include "service/transport/calls/method_gate.h"
+#include "service/transport/calls/queued_method.h"
+
+namespace ttl {
+
+// One unary method on one queue, by gRPC's asynchronous API. Calls are made anew from
+// finished ones, so that their messages keep their memory. For the queue's thread, but
+// for construction and destruction while that does not run.
+class AsyncUnaryMethod final : public QueuedMethod {
+ public:
+  // Calls are counted, and admitted, as the method of `method`'s name. `waiting_calls` are
+  // asked for in advance; that more come at once is no harm, they wait. `service`, whose
+  // method it is, must outlive the queue.
+  AsyncUnaryMethod(CallQueue& queue, ByteService& service,
+                   const google::protobuf::MethodDescriptor& method, int waiting_calls,
+                   NewExchange new_exchange);
+  ~AsyncUnaryMethod() override;
+
+ private:
+  class Call;
+
+  void Accept();
+  void Recycle(std::unique_ptr<Call> call);
+
+  CallQueue& queue_;
+  ByteService& service_;
+  const google::protobuf::MethodDescriptor& method_;
+  MethodCounter& counter_;
+  const MethodGate gate_;
+  const NewExchange new_exchange_;
+  std::vector<std::unique_ptr<Call>> spare_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_TRANSPORT_CALLS_ASYNC_UNARY_METHOD_H_

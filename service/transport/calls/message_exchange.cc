@@ -1,0 +1,39 @@
+#include "service/transport/calls/message_exchange.h"
+
+#include <grpcpp/support/proto_buffer_reader.h>
+#include <grpcpp/support/slice.h>
+
+#include <cstdint>
+
+namespace ttl {
+
+bool ParseMessage(grpc::ByteBuffer& bytes, google::protobuf::Message& message) {
+  bool parsed = false;
+  {
+    grpc::ProtoBufferReader reader(&bytes);
+    parsed = reader.status().ok() && message.ParseFromZeroCopyStream(&reader);
+  }
+  bytes.Clear();
+  return parsed;
+}
+
+grpc::ByteBuffer SerializeMessage(const google::protobuf::Message& message) {
+  const grpc::Slice slice(message.ByteSizeLong());
+  // Nobody else has seen the slice yet.
+  message.SerializeWithCachedSizesToArray(const_cast<uint8_t*>(slice.begin()));
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+absl::Status UnparsableRequest() { return absl::InternalError("Unable to parse request"); }
+
+grpc::ByteBuffer& MessageExchange::Write() {
+  bytes_ = SerializeMessage(*response_);
+  return bytes_;
+}
+
+void MessageExchange::Clear() {
+  bytes_.Clear();
+  response_->Clear();
+}
+
+}  // namespace ttl

@@ -1,0 +1,53 @@
+#ifndef TTL_SERVICE_TRANSPORT_CALLS_MESSAGE_EXCHANGE_H_
+#define TTL_SERVICE_TRANSPORT_CALLS_MESSAGE_EXCHANGE_H_
+
+#include <google/protobuf/message.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "service/base/done.h"
+#include "service/transport/calls/exchange.h"
+
+namespace ttl {
+
+// Parses `bytes`, which are left empty, into `message`. False if they are no such message.
+bool ParseMessage(grpc::ByteBuffer& bytes, google::protobuf::Message& message);
+
+// The bytes of `message`.
+grpc::ByteBuffer SerializeMessage(const google::protobuf::Message& message);
+
+// What a call ends with if its request cannot be parsed: the code and text of gRPC's own
+// generated services.
+absl::Status UnparsableRequest();
+
+// An exchange of messages, whose handler sees them parsed.
+class MessageExchange final : public Exchange {
+ public:
+  // Fills the response, which is empty, and calls `done` once, on any thread. Both messages
+  // live until then.
+  using Handler = std::function<void(const google::protobuf::Message& request,
+                                     google::protobuf::Message& response, DoneStatus done)>;
+
+  // Makes its messages by the prototypes. `handler` must outlive this.
+  MessageExchange(const google::protobuf::Message& request_prototype,
+                  const google::protobuf::Message& response_prototype, const Handler& handler)
+      : handler_(handler), request_(request_prototype.New()), response_(response_prototype.New()) {}
+
+  bool Read(grpc::ByteBuffer& request) override { return ParseMessage(request, *request_); }
+  void Handle(DoneStatus done) override { handler_(*request_, *response_, std::move(done)); }
+  grpc::ByteBuffer& Write() override;
+  void Clear() override;
+
+ private:
+  const Handler& handler_;
+  const std::unique_ptr<google::protobuf::Message> request_;
+  const std::unique_ptr<google::protobuf::Message> response_;
+  grpc::ByteBuffer bytes_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_TRANSPORT_CALLS_MESSAGE_EXCHANGE_H_

@@ -1,0 +1,96 @@
+#include "service/transport/calls/method_gate.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "service/base/quoted.h"
+#include "service/transport/access/trace_parent.h"
+#include "service/transport/calls/status_mapping.h"
+#include "spdlog/spdlog.h"
+
+namespace ttl {
+namespace {
+
+constexpr size_t kMaxMessageBytes = 1024;
+
+// The first role that would do; absent for a method that is for nobody.
+std::optional<Role> FirstOf(Roles roles) {
+  for (const Role role : kRoles) {
+    if (roles.Has(role)) return role;
+  }
+  return std::nullopt;
+}
+
+std::string NeededRoles(Roles roles) {
+  std::string needed;
+  for (const Role role : kRoles) {
+    if (roles.Has(role)) absl::StrAppend(&needed, needed.empty() ? "" : " or ", RoleName(role));
+  }
+  return needed.empty() ? "a role that there is not" : needed;
+}
+
+// " trace_id=..." of a call that belongs to a trace, else nothing.
+std::string TraceField(const grpc::ServerContextBase& context) {
+  const absl::string_view trace_id = TraceIdOf(context);
+  return trace_id.empty() ? "" : absl::StrCat(" trace_id=", trace_id);
+}
+
+// Codes that say that the fault is ours.
+bool IsFault(const absl::Status& status) {
+  return absl::IsInternal(status) || absl::IsDataLoss(status) || absl::IsUnknown(status);
+}
+
+}  // namespace
+
+MethodGate::MethodGate(std::string method, const ServerAccess& access)
+    : method_(std::move(method)),
+      access_(access),
+      allowed_(access.options().roles_of_method(method_)),
+      is_open_(allowed_.for_everyone || access.options().roles.Meets(allowed_.roles)),
+      is_change_(allowed_.roles == Roles{Role::kAdmin}) {}
+
+absl::Status MethodGate::Closed() { return ShuttingDown(); }
+
+absl::Status MethodGate::AdmitCaller(const grpc::ServerContextBase& context) const {
+  const ServerAccess::Caller caller = access_.CallerOf(context);
+  return caller.roles.Meets(allowed_.roles) ? absl::OkStatus() : Refuse(context, caller);
+}
+
+absl::Status MethodGate::Refuse(const grpc::ServerContextBase& context,
+                                const ServerAccess::Caller& caller) const {
+  if (const std::optional<Role> role = FirstOf(allowed_.roles); role.has_value()) {
+    ++access_.counters().RefusedFor(*role);
+  }
+  const std::string needed = NeededRoles(allowed_.roles);
+  access_.LogRefusal(
+      absl::StrCat(method_, caller.name),
+      absl::StrCat("call refused: method=", method_, " caller=", caller.name,
+                   " address=", Quoted(access_.options().address, kMaxMessageBytes),
+                   " peer=", Quoted(context.peer(), kMaxMessageBytes), " needs=", Quoted(needed),
+                   " has=", Describe(caller.roles), TraceField(context)));
+  return absl::PermissionDeniedError(absl::StrCat(caller.name, " may not call ", method_,
+                                                  ": it needs the role ", needed, " and has ",
+                                                  Describe(caller.roles)));
+}
+
+// Whether it is a change, and something is known that the change's own line does not say.
+bool MethodGate::IsNamedChange(const grpc::ServerContextBase& context,
+                               const absl::Status& status) const {
+  if (!is_change_ || absl::IsPermissionDenied(status)) return false;
+  return access_.options().has_client_certificates || !TraceIdOf(context).empty();
+}
+
+void MethodGate::LogEnded(const grpc::ServerContextBase& context,
+                          const absl::Status& status) const {
+  const bool is_fault = IsFault(status);
+  if (!is_fault && !IsNamedChange(context, status)) return;
+  spdlog::log(
+      is_fault ? spdlog::level::err : spdlog::level::info, "{}: method={} caller={} code={}{}{}",
+      is_fault ? "call failed" : "admin call", method_, access_.CallerOf(context).name,
+      absl::StatusCodeToString(status.code()),
+      status.ok() ? "" : absl::StrCat(" reason=", Quoted(status.message(), kMaxMessageBytes)),
+      TraceField(context));
+}
+
+}  // namespace ttl

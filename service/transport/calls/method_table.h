@@ -1,0 +1,182 @@
+#ifndef TTL_SERVICE_TRANSPORT_CALLS_METHOD_TABLE_H_
+#define TTL_SERVICE_TRANSPORT_CALLS_METHOD_TABLE_H_
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "service/base/done.h"
+#include "service/transport/calls/byte_service.h"
+#include "service/transport/calls/call_queue.h"
+#include "service/transport/calls/call_step.h"
+#include "service/transport/calls/call_worker.h"
+#include "service/transport/calls/exchange.h"
+#include "service/transport/calls/message_exchange.h"
+#include "service/transport/calls/queued_method.h"
+#include "service/transport/calls/rpc_service.h"
+#include "service/transport/calls/source_stream.h"
+
+namespace ttl {
+
+// The methods of one service on one queue. Each is added by its name in the .proto file,
+// with what handles its calls:
+//   table.Add("GetX", *this, &XService::Get);
+// A handler is a method of (const Request&, Response&) that returns the call's status, or
+// of (const Request&, Response&, DoneStatus) that calls back once, on any thread; it fills
+// the response, which is empty before. A name that the service does not have, or messages
+// of other types, end the process: they are wrong in every call. Destroyed after the queue.
+class MethodTable final : private CallStep {
+ public:
+  // Calls accepted in advance: of methods that are called rarely, and of those that are
+  // called most.
+  static constexpr int kFewWaitingCalls = 1;
+  static constexpr int kManyWaitingCalls = 16;
+
+  // Puts all methods of `service` on `queue`, whose thread does not run yet. `endpoint` is
+  // what the queue's server has registered of the service. All must outlive the queue.
+  MethodTable(RpcService& service, ByteService& endpoint, CallQueue& queue, CallWorker& worker);
+  ~MethodTable() = default;
+  MethodTable(const MethodTable&) = delete;
+  MethodTable& operator=(const MethodTable&) = delete;
+
+  // A unary method whose calls may take long: the worker handles them.
+  template <typename Owner, typename Handler>
+  void Add(const std::string& name, Owner& owner, Handler handler) {
+    AddHandledByWorker(name, BindMessages(owner, handler));
+  }
+
+  // A unary method that is handled on the queue's thread: must be quick.
+  template <typename Owner, typename Handler>
+  void AddQuick(const std::string& name, Owner& owner, Handler handler,
+                int waiting_calls = kFewWaitingCalls) {
+    AddHandled(name, waiting_calls, BindMessages(owner, handler));
+  }
+
+  // A bidirectional stream, each of whose messages is answered by one.
+  template <typename Owner, typename Handler>
+  void AddStream(const std::string& name, Owner& owner, Handler handler) {
+    AddHandledStream(name, BindMessages(owner, handler));
+  }
+
+  // A stream of responses that `thread` makes. `open` is a function of (const Request&)
+  // that returns a StatusOr of a MessageSource<Response>. A client that takes no message for
+  // `stall_limit` loses the stream.
+  template <typename Request, typename Response, typename Open>
+  void AddSource(const std::string& name, CallWorker& thread, absl::Duration stall_limit,
+                 Open open) {
+    CheckTypes(name, Request::default_instance(), Response::default_instance());
+    AddByteSource(name, thread, stall_limit,
+                  [open](grpc::ByteBuffer& bytes) -> absl::StatusOr<ByteSource> {
+                    Request request;
+                    if (!ParseMessage(bytes, request)) return UnparsableRequest();
+                    absl::StatusOr<MessageSource<Response>> source = open(request);
+                    if (!source.ok()) return source.status();
+                    return MakeByteSource(*std::move(source));
+                  });
+  }
+
+  // The same for methods whose messages are handled as bytes.
+  void AddByteUnary(const std::string& name, NewExchange new_exchange, int waiting_calls);
+  void AddByteStream(const std::string& name, NewExchange new_exchange);
+
+  // A method that its owner serves in a way of its own.
+  void Add(const std::string& name, std::unique_ptr<QueuedMethod> method);
+
+  // Of the service's methods; ends the process if there is none of that name.
+  const google::protobuf::MethodDescriptor& Find(const std::string& name) const;
+
+  CallQueue& queue() { return queue_; }
+  ByteService& endpoint() { return endpoint_; }
+
+  // Before the server stops, on any thread: ends the open streams, and later ones at once,
+  // with UNAVAILABLE, when what they have read is answered. Once.
+  void EndStreams() { queue_.Post(*this); }
+
+ private:
+  // A handler that has forgotten the types of its messages.
+  struct MessageHandler {
+    const google::protobuf::Message& request;
+    const google::protobuf::Message& response;
+    MessageExchange::Handler handle;
+  };
+
+  template <typename Owner, typename Base, typename Request, typename Response>
+  static MessageHandler BindMessages(Owner& owner,
+                                     absl::Status (Base::*handler)(const Request&, Response&)) {
+    return Bind<Request, Response>(
+        [&owner, handler](const Request& request, Response& response, DoneStatus done) {
+          done((owner.*handler)(request, response));
+        });
+  }
+  template <typename Owner, typename Base, typename Request, typename Response>
+  static MessageHandler BindMessages(Owner& owner, absl::Status (Base::*handler)(const Request&,
+                                                                                 Response&) const) {
+    return Bind<Request, Response>(
+        [&owner, handler](const Request& request, Response& response, DoneStatus done) {
+          done((owner.*handler)(request, response));
+        });
+  }
+  template <typename Owner, typename Base, typename Request, typename Response>
+  static MessageHandler BindMessages(Owner& owner,
+                                     void (Base::*handler)(const Request&, Response&, DoneStatus)) {
+    return Bind<Request, Response>(
+        [&owner, handler](const Request& request, Response& response, DoneStatus done) {
+          (owner.*handler)(request, response, std::move(done));
+        });
+  }
+
+  template <typename Request, typename Response, typename Handle>
+  static MessageHandler Bind(Handle handle) {
+    return {Request::default_instance(), Response::default_instance(),
+            [handle](const google::protobuf::Message& request, google::protobuf::Message& response,
+                     DoneStatus done) {
+              handle(static_cast<const Request&>(request), static_cast<Response&>(response),
+                     std::move(done));
+            }};
+  }
+
+  template <typename Response>
+  static ByteSource MakeByteSource(MessageSource<Response> source) {
+    return [source =
+                std::move(source)](grpc::ByteBuffer& bytes) mutable -> absl::StatusOr<SourceStep> {
+      Response message;
+      const absl::StatusOr<SourceStep> step = source(message);
+      if (step.ok() && *step == SourceStep::kMessage) bytes = SerializeMessage(message);
+      return step;
+    };
+  }
+
+  void AddHandled(const std::string& name, int waiting_calls, MessageHandler handler);
+  void AddHandledByWorker(const std::string& name, MessageHandler handler);
+  void AddHandledStream(const std::string& name, MessageHandler handler);
+  void AddByteSource(const std::string& name, CallWorker& thread, absl::Duration stall_limit,
+                     SourceMethod::Open open);
+  NewExchange NewMessageExchange(const std::string& name, MessageHandler handler) const;
+
+  // Each ends the process if it does not hold.
+  void CheckTypes(const std::string& name, const google::protobuf::Message& request,
+                  const google::protobuf::Message& response) const;
+  void CheckComplete() const;
+
+  // On the queue's thread; see EndStreams().
+  void Proceed(bool ok) override;
+
+  ByteService& endpoint_;
+  CallQueue& queue_;
+  CallWorker& worker_;
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<QueuedMethod>> methods_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_TRANSPORT_CALLS_METHOD_TABLE_H_

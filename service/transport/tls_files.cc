@@ -1,0 +1,120 @@
+#include "service/transport/tls_files.h"
+
+#include <openssl/asn1.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "service/base/quoted.h"
+#include "service/base/status_macros.h"
+
+namespace ttl {
+namespace {
+
+constexpr size_t kMaxPathBytes = 4096;
+
+struct Free {
+  void operator()(BIO* bio) const { BIO_free(bio); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+};
+template <typename T>
+using Owned = std::unique_ptr<T, Free>;
+
+absl::Status Error(const std::string& file, absl::string_view problem) {
+  // What OpenSSL has to say is about bytes, not about files.
+  ERR_clear_error();
+  return absl::InvalidArgumentError(absl::StrCat(Quoted(file, kMaxPathBytes), " ", problem));
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  // Of a directory, only the reading fails.
+  if (!file || !(text << file.rdbuf())) return Error(path, "cannot be read, or is empty");
+  return text.str();
+}
+
+Owned<BIO> Reader(const std::string& text) {
+  return Owned<BIO>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
+
+absl::StatusOr<Owned<X509>> FirstCertificate(const std::string& file, const std::string& text) {
+  Owned<X509> certificate(PEM_read_bio_X509(Reader(text).get(), nullptr, nullptr, nullptr));
+  if (certificate == nullptr) return Error(file, "holds no certificate; give a PEM file");
+  return certificate;
+}
+
+// Where OpenSSL would ask a terminal for the password of a key.
+int NoPassword(char*, int, int, void*) { return 0; }
+
+absl::StatusOr<Owned<EVP_PKEY>> PrivateKey(const std::string& file, const std::string& text) {
+  Owned<EVP_PKEY> key(PEM_read_bio_PrivateKey(Reader(text).get(), nullptr, NoPassword, nullptr));
+  if (key == nullptr) {
+    return Error(file, "holds no private key; give a PEM file whose key has no password");
+  }
+  return key;
+}
+
+absl::Time ExpiryOf(const X509& certificate) {
+  tm parts = {};
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &parts) != 1) return absl::InfiniteFuture();
+  return absl::FromTimeT(timegm(&parts));
+}
+
+absl::Status ReadIdentity(const TlsFiles& files, TlsMaterial& material) {
+  TTL_ASSIGN_OR_RETURN(material.cert, ReadFile(files.cert_file));
+  TTL_ASSIGN_OR_RETURN(material.key, ReadFile(files.key_file));
+  TTL_ASSIGN_OR_RETURN(const Owned<X509> certificate,
+                       FirstCertificate(files.cert_file, material.cert));
+  TTL_ASSIGN_OR_RETURN(const Owned<EVP_PKEY> key, PrivateKey(files.key_file, material.key));
+  if (X509_check_private_key(certificate.get(), key.get()) != 1) {
+    return Error(files.key_file, absl::StrCat("is not the key of the first certificate in ",
+                                              Quoted(files.cert_file, kMaxPathBytes)));
+  }
+  material.expires = ExpiryOf(*certificate);
+  return absl::OkStatus();
+}
+
+void AppendStamp(const std::string& path, std::string& stamp) {
+  struct stat info = {};
+  if (path.empty() || stat(path.c_str(), &info) != 0) {
+    absl::StrAppend(&stamp, "-;");
+    return;
+  }
+  absl::StrAppend(&stamp, info.st_ino, ",", info.st_size, ",", info.st_mtim.tv_sec, ".",
+                  info.st_mtim.tv_nsec, ",", info.st_ctim.tv_sec, ".", info.st_ctim.tv_nsec, ";");
+}
+
+}  // namespace
+
+absl::StatusOr<TlsMaterial> ReadTlsFiles(const TlsFiles& files) {
+  TlsMaterial material;
+  if (!files.cert_file.empty()) TTL_RETURN_IF_ERROR(ReadIdentity(files, material));
+  if (!files.ca_file.empty()) {
+    TTL_ASSIGN_OR_RETURN(material.ca, ReadFile(files.ca_file));
+    TTL_RETURN_IF_ERROR(FirstCertificate(files.ca_file, material.ca).status());
+  }
+  return material;
+}
+
+std::string StampOf(const TlsFiles& files) {
+  std::string stamp;
+  for (const std::string* file : {&files.cert_file, &files.key_file, &files.ca_file}) {
+    AppendStamp(*file, stamp);
+  }
+  return stamp;
+}
+
+}  // namespace ttl

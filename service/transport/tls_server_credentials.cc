@@ -1,0 +1,72 @@
+#include "service/transport/tls_server_credentials.h"
+
+#include <grpc/grpc.h>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "service/base/quoted.h"
+#include "service/base/status_macros.h"
+
+namespace ttl {
+namespace {
+
+constexpr size_t kMaxLoggedBytes = 4096;
+
+grpc_ssl_server_certificate_config* NewConfig(const TlsMaterial& material) {
+  const grpc_ssl_pem_key_cert_pair pair = {material.key.c_str(), material.cert.c_str()};
+  // There must be some CA, also where no client is asked for a certificate.
+  const std::string& ca = material.ca.empty() ? material.cert : material.ca;
+  return grpc_ssl_server_certificate_config_create(ca.c_str(), &pair, 1);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<TlsServerCredentials>> TlsServerCredentials::Make(
+    const TlsFiles& files) {
+  TTL_RETURN_IF_ERROR(ReadTlsFiles(files).status());
+  return std::shared_ptr<TlsServerCredentials>(new TlsServerCredentials(files));
+}
+
+TlsServerCredentials::TlsServerCredentials(TlsFiles files)
+    : files_(std::move(files)),
+      credentials_(grpc_ssl_server_credentials_create_with_options(
+          grpc_ssl_server_credentials_create_options_using_config_fetcher(
+              files_.ca_file.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                                     : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY,
+              &TlsServerCredentials::Fetch, this))) {}
+
+TlsServerCredentials::~TlsServerCredentials() { grpc_server_credentials_release(credentials_); }
+
+int TlsServerCredentials::AddPortToServer(const std::string& address, grpc_server* server) {
+  {
+    const MutexLock lock(mutex_);
+    stamp_.clear();  // a new port has no certificates yet
+  }
+  return grpc_server_add_http2_port(server, address.c_str(), credentials_);
+}
+
+grpc_ssl_certificate_config_reload_status TlsServerCredentials::Fetch(void* credentials,
+                                                                      Config** config) {
+  return static_cast<TlsServerCredentials*>(credentials)->FetchChanged(config);
+}
+
+grpc_ssl_certificate_config_reload_status TlsServerCredentials::FetchChanged(Config** config) {
+  const MutexLock lock(mutex_);
+  // Taken first: what changes while the files are read is read again.
+  std::string stamp = StampOf(files_);
+  if (stamp == stamp_) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+  stamp_ = std::move(stamp);
+  const absl::StatusOr<TlsMaterial> material = ReadTlsFiles(files_);
+  if (!material.ok()) {
+    spdlog::error("certificates not loaded, the ones before stay: reason={}",
+                  Quoted(material.status().message(), kMaxLoggedBytes));
+    return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+  }
+  spdlog::info("certificates loaded: cert={} expires={}", Quoted(files_.cert_file, kMaxLoggedBytes),
+               absl::FormatTime(material->expires, absl::UTCTimeZone()));
+  *config = NewConfig(*material);
+  return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
+}
+
+}  // namespace ttl

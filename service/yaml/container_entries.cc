@@ -1,0 +1,299 @@
+#include "service/yaml/container_entries.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "service/base/status_macros.h"
+#include "service/core/ttl_rules.h"
+#include "service/yaml/yaml_document.h"
+
+namespace ttl {
+namespace {
+
+// A node and all that an error about it has to name.
+struct Place {
+  std::string file;
+  std::string container;  // empty: outside of containers, or its id is not known
+  std::string key;
+  YAML::Node node;
+
+  // The same, one key deeper.
+  Place Under(const std::string& name, const YAML::Node& child) const {
+    return {file, container, key.empty() ? name : absl::StrCat(key, ".", name), child};
+  }
+
+  absl::Status Error(absl::string_view problem) const {
+    std::string where = absl::StrCat(file, ":", node.Mark().line + 1);
+    if (!container.empty()) absl::StrAppend(&where, ": container \"", container, "\"");
+    if (!key.empty()) absl::StrAppend(&where, ": ", key);
+    return absl::InvalidArgumentError(absl::StrCat(where, ": ", problem));
+  }
+};
+
+std::string Describe(const YAML::Node& node) {
+  if (node.IsMap()) return "a mapping";
+  if (node.IsSequence()) return "a list";
+  if (node.IsNull()) return "nothing";
+  return absl::StrCat("\"", absl::Utf8SafeCEscape(node.Scalar()), "\"");
+}
+
+absl::Status Refused(const Place& place, absl::string_view right) {
+  return place.Error(absl::StrCat(Describe(place.node), " is not allowed; give ", right));
+}
+
+// yaml-cpp marks scalars in quotes with the tag "!": those are text, not numbers.
+bool IsPlain(const YAML::Node& node) { return node.IsScalar() && node.Tag() == "?"; }
+
+bool IsWholeNumber(absl::string_view text) {
+  if (!text.empty() && text[0] == '-') text.remove_prefix(1);
+  if (text.empty() || (text.size() > 1 && text[0] == '0')) return false;
+  return std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+}
+
+absl::StatusOr<int64_t> ReadWhole(const Place& place, absl::string_view right) {
+  int64_t number = 0;
+  if (!IsPlain(place.node) || !IsWholeNumber(place.node.Scalar()) ||
+      !absl::SimpleAtoi(place.node.Scalar(), &number)) {
+    return Refused(place, right);
+  }
+  return number;
+}
+
+absl::StatusOr<std::optional<int64_t>> ReadDefaultTtl(const Place& place) {
+  const std::string right =
+      absl::StrCat("whole seconds without a unit or quotes, -1 or 1 to ", kMaxTtl, ", or off");
+  if (place.node.IsNull() || (IsPlain(place.node) && place.node.Scalar() == "off")) {
+    return std::optional<int64_t>();
+  }
+  TTL_ASSIGN_OR_RETURN(const int64_t ttl, ReadWhole(place, right));
+  if (!IsLegalTtl(ttl)) return Refused(place, right);
+  return ttl;
+}
+
+absl::StatusOr<IndexingMode> ReadIndexingMode(const Place& place) {
+  const std::string name =
+      place.node.IsScalar() ? absl::AsciiStrToUpper(place.node.Scalar()) : std::string();
+  if (name == "CONSISTENT") return IndexingMode::kConsistent;
+  if (name == "LAZY") return IndexingMode::kLazy;
+  if (name == "NONE") return IndexingMode::kNone;
+  return Refused(place, "CONSISTENT, LAZY or NONE");
+}
+
+// Finite, and not less than `least`; absent if there is nothing.
+absl::StatusOr<std::optional<double>> ReadNumber(const Place& place, double least,
+                                                 absl::string_view right) {
+  if (place.node.IsNull()) return std::optional<double>();
+  double number = 0;
+  if (!IsPlain(place.node) || !absl::SimpleAtod(place.node.Scalar(), &number) ||
+      !std::isfinite(number) || number < least) {
+    return Refused(place, right);
+  }
+  return number;
+}
+
+absl::StatusOr<std::optional<double>> ReadRate(const Place& place) {
+  return ReadNumber(place, 0,
+                    "a number from 0 (no deletes) on, or leave it out for the server's default");
+}
+
+absl::StatusOr<std::optional<double>> ReadRequestUnits(const Place& place) {
+  return ReadNumber(place, std::numeric_limits<double>::denorm_min(),
+                    "a number greater than 0, or leave it out");
+}
+
+absl::StatusOr<int64_t> ReadSeconds(const Place& place, int64_t min, int64_t max,
+                                    int64_t if_absent) {
+  const std::string right =
+      absl::StrCat("whole seconds without a unit or quotes, ", min, " to ", max);
+  if (place.node.IsNull()) return if_absent;
+  TTL_ASSIGN_OR_RETURN(const int64_t seconds, ReadWhole(place, right));
+  if (seconds < min || seconds > max) return Refused(place, right);
+  return seconds;
+}
+
+absl::StatusOr<std::optional<int64_t>> ReadItemLimit(const Place& place) {
+  constexpr absl::string_view kRight = "a whole number of items, 0 or more, or leave it out";
+  if (place.node.IsNull()) return std::optional<int64_t>();
+  TTL_ASSIGN_OR_RETURN(const int64_t items, ReadWhole(place, kRight));
+  if (items < 0) return Refused(place, kRight);
+  return items;
+}
+
+absl::StatusOr<std::optional<double>> ReadPercent(const Place& place) {
+  constexpr absl::string_view kRight = "a number from 0 to 100, or leave it out";
+  TTL_ASSIGN_OR_RETURN(const std::optional<double> percent, ReadNumber(place, 0, kRight));
+  if (percent.value_or(0) > 100) return Refused(place, kRight);
+  return percent;
+}
+
+// Calls `read(place of the value)` for every key of a mapping. Refuses what is
+// not a mapping, keys that are not in `known`, and keys given twice.
+template <typename Read>
+absl::Status ReadMapping(const Place& place, const std::vector<std::string>& known, Read read) {
+  const std::string right = absl::StrCat("a mapping with the keys ", absl::StrJoin(known, ", "));
+  if (!place.node.IsMap()) return Refused(place, right);
+  std::set<std::string> seen;
+  for (const auto& pair : place.node) {
+    const YAML::Node& key = pair.first;
+    const Place at_key = {place.file, place.container, place.key, key};
+    const std::string name = key.IsScalar() ? key.Scalar() : "";
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return at_key.Error(absl::StrCat("unknown key ", Describe(key), "; the keys are ",
+                                       absl::StrJoin(known, ", ")));
+    }
+    if (!seen.insert(name).second) {
+      return at_key.Error(absl::StrCat("key \"", name, "\" is given twice"));
+    }
+    TTL_RETURN_IF_ERROR(read(name, place.Under(name, pair.second)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadBrakeSetting(const std::string& name, const Place& value, PolicyBrake& brake) {
+  if (name == "max_newly_due_items") {
+    TTL_ASSIGN_OR_RETURN(brake.max_newly_due_items, ReadItemLimit(value));
+  } else if (name == "max_newly_due_percent") {
+    TTL_ASSIGN_OR_RETURN(brake.max_newly_due_percent, ReadPercent(value));
+  } else {
+    TTL_ASSIGN_OR_RETURN(
+        brake.release_after_seconds,
+        ReadSeconds(value, PolicyBrake::kMinReleaseSeconds, PolicyBrake::kMaxReleaseSeconds,
+                    PolicyBrake::kDefaultReleaseSeconds));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadBrake(const Place& place, std::optional<PolicyBrake>& brake) {
+  if (place.node.IsNull()) return absl::OkStatus();
+  brake.emplace();
+  return ReadMapping(place,
+                     {"max_newly_due_items", "max_newly_due_percent", "release_after_seconds"},
+                     [&](const std::string& name, const Place& value) {
+                       return ReadBrakeSetting(name, value, *brake);
+                     });
+}
+
+absl::Status ReadDeleteSetting(const std::string& name, const Place& value,
+                               ContainerSettings& settings) {
+  if (name == "max_deletes_per_second") {
+    TTL_ASSIGN_OR_RETURN(settings.max_deletes_per_second, ReadRate(value));
+  } else if (name == "delay_seconds") {
+    TTL_ASSIGN_OR_RETURN(settings.policy.delay_seconds, ReadSeconds(value, 0, kMaxDelaySeconds, 0));
+  } else if (name == "request_units_per_second") {
+    TTL_ASSIGN_OR_RETURN(settings.request_units_per_second, ReadRequestUnits(value));
+  } else if (name == "request_units_per_delete") {
+    TTL_ASSIGN_OR_RETURN(settings.request_units_per_delete, ReadRequestUnits(value));
+  } else if (name == "min_deletes_per_second") {
+    TTL_ASSIGN_OR_RETURN(const std::optional<double> floor,
+                         ReadNumber(value, 0, "a number from 0 on, or leave it out"));
+    settings.min_deletes_per_second = floor.value_or(0);
+  } else {
+    return ReadBrake(value, settings.brake);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadDeletePolicy(const Place& place, ContainerSettings& settings) {
+  if (place.node.IsNull()) return absl::OkStatus();
+  return ReadMapping(place,
+                     {"max_deletes_per_second", "delay_seconds", "request_units_per_second",
+                      "request_units_per_delete", "min_deletes_per_second", "brake"},
+                     [&](const std::string& name, const Place& value) {
+                       return ReadDeleteSetting(name, value, settings);
+                     });
+}
+
+absl::Status ReadSetting(const std::string& name, const Place& value, ContainerSettings& settings) {
+  if (name == "default_ttl") {
+    TTL_ASSIGN_OR_RETURN(settings.policy.default_ttl, ReadDefaultTtl(value));
+  } else if (name == "indexing_mode") {
+    TTL_ASSIGN_OR_RETURN(settings.indexing_mode, ReadIndexingMode(value));
+  } else if (name == "delete_policy") {
+    return ReadDeletePolicy(value, settings);
+  }
+  return absl::OkStatus();
+}
+
+// The id first, wherever it stands, so that errors about other keys can name it.
+absl::StatusOr<std::string> ReadId(const Place& place) {
+  if (!place.node.IsMap()) return Refused(place, "a mapping with the key id");
+  const YAML::Node id = place.node["id"];
+  if (!id.IsDefined()) return place.Error("the key id is missing");
+  const Place at_id = place.Under("id", id);
+  if (!id.IsScalar()) return Refused(at_id, "the id of a container");
+  if (const absl::Status valid = ValidateContainerId(id.Scalar()); !valid.ok()) {
+    return at_id.Error(valid.message());
+  }
+  return id.Scalar();
+}
+
+absl::StatusOr<ContainerEntry> ReadEntry(Place place) {
+  ContainerEntry entry;
+  TTL_ASSIGN_OR_RETURN(entry.id, ReadId(place));
+  place.container = absl::Utf8SafeCEscape(entry.id);
+  place.key.clear();
+  TTL_RETURN_IF_ERROR(ReadMapping(place, {"id", "default_ttl", "indexing_mode", "delete_policy"},
+                                  [&](const std::string& name, const Place& value) {
+                                    return ReadSetting(name, value, entry.settings);
+                                  }));
+  if (const absl::Status valid = ValidateSettings(entry.settings); !valid.ok()) {
+    return place.Error(valid.message());
+  }
+  return entry;
+}
+
+absl::StatusOr<std::vector<ContainerEntry>> ReadEntries(const Place& place) {
+  std::vector<ContainerEntry> entries;
+  if (place.node.IsNull()) return entries;
+  if (!place.node.IsSequence()) return Refused(place, "a list of containers");
+  std::set<std::string> seen;
+  for (const YAML::Node& node : place.node) {
+    TTL_ASSIGN_OR_RETURN(ContainerEntry entry, ReadEntry({place.file, "", place.key, node}));
+    if (!seen.insert(entry.id).second) {
+      return Place{place.file, absl::Utf8SafeCEscape(entry.id), "", node}.Error("is given twice");
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+absl::StatusOr<std::vector<ContainerEntry>> ReadDocument(const std::string& file_name,
+                                                         const YAML::Node& document) {
+  std::vector<ContainerEntry> entries;
+  if (document.IsNull()) return entries;
+  const Place place = {file_name, "", "", document};
+  TTL_RETURN_IF_ERROR(ReadMapping(place, {"containers"},
+                                  [&](const std::string&, const Place& value) -> absl::Status {
+                                    TTL_ASSIGN_OR_RETURN(entries, ReadEntries(value));
+                                    return absl::OkStatus();
+                                  }));
+  return entries;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ContainerEntry>> ParseContainers(const std::string& file_name,
+                                                            const std::string& text) {
+  std::vector<ContainerEntry> entries;
+  TTL_RETURN_IF_ERROR(ReadYamlDocument(
+      text, absl::StrCat(file_name, ":"), [&](const YAML::Node& document) -> absl::Status {
+        TTL_ASSIGN_OR_RETURN(entries, ReadDocument(file_name, document));
+        return absl::OkStatus();
+      }));
+  return entries;
+}
+
+}  // namespace ttl

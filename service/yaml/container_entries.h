@@ -1,0 +1,46 @@
+#ifndef TTL_SERVICE_YAML_CONTAINER_ENTRIES_H_
+#define TTL_SERVICE_YAML_CONTAINER_ENTRIES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "service/core/container.h"
+
+namespace ttl {
+
+// One entry of the containers file: everything its owner can set, with what the
+// file leaves out at its default.
+struct ContainerEntry {
+  std::string id;
+  ContainerSettings settings;
+
+  friend bool operator==(const ContainerEntry&, const ContainerEntry&) = default;
+};
+
+// Reads the text of a containers file:
+//
+//   containers:
+//     - id: salesdb/orders
+//       default_ttl: 3600          # or -1; absent, null or off: TTL is off
+//       indexing_mode: CONSISTENT  # or LAZY, NONE
+//       delete_policy:
+//         max_deletes_per_second: 50
+//         delay_seconds: 0
+//         request_units_per_second: 400
+//         request_units_per_delete: 5
+//         min_deletes_per_second: 1
+//         brake:
+//           max_newly_due_items: 10000
+//           max_newly_due_percent: 10
+//           release_after_seconds: 86400
+//
+// INVALID_ARGUMENT names file, line, container, key, value and what would be
+// right; nothing is guessed, so "60s", "60" in quotes, 60.0 and unknown keys are
+// refused. `file_name` is for messages only.
+absl::StatusOr<std::vector<ContainerEntry>> ParseContainers(const std::string& file_name,
+                                                            const std::string& text);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_YAML_CONTAINER_ENTRIES_H_
