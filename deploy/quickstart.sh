@@ -23,7 +23,7 @@ esac
 policy_grace_seconds=3
 max_deletes_per_second=10000
 bin=build/quick/bin
-# Processor time of a cold build, as measured; see tests/README.md.
+# Processor time of a cold build, as measured; see tests/times.md.
 compile_seconds=400
 work=$(mktemp -d "${TMPDIR:-/tmp}/ttl-quickstart.XXXXXX")
 store=unix:$work/store.sock
