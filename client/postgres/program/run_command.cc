@@ -104,6 +104,7 @@ ExitCode Serve(const Config& config, DaemonSignals& signals) {
   absl::StatusOr<std::unique_ptr<StoreServer>> server = StoreServer::Start(config.listen);
   if (!server.ok()) return NotStarted(server.status());
   spdlog::info("listening: address=\"{}\"", absl::CHexEscape((*server)->address()));
+  std::string said;
   for (bool is_start = true;; is_start = false) {
     absl::StatusOr<Found> found = AwaitDatabase(config, signals);
     if (absl::IsCancelled(found.status())) return ExitCode::kOk;
@@ -111,11 +112,13 @@ ExitCode Serve(const Config& config, DaemonSignals& signals) {
     if (is_start) LogReport(found->report);
     if (!found->report.is_server_fit) {
       if (is_start) return ExitCode::kRefused;
-      spdlog::error("waiting: reason=\"{}\"",
-                    absl::CHexEscape(absl::StrJoin(found->report.problems, "; ")));
+      const std::string why = absl::CHexEscape(absl::StrJoin(found->report.problems, "; "));
+      if (why != said) spdlog::error("waiting for the database: reason=\"{}\"", why);
+      said = why;
       if (AwaitStop(signals, kRetryInterval)) return ExitCode::kOk;
       continue;
     }
+    said.clear();
     const absl::StatusOr<bool> has_changed =
         FollowTables(config, std::move(found->followed), **server, signals);
     if (!has_changed.ok()) return NotStarted(has_changed.status());
