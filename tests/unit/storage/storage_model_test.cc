@@ -49,9 +49,17 @@ class Model {
     return ts < before->times.ts;
   }
 
+  // Whether a scan that meets the item meets the version that is known. Its sequence does not
+  // say: a table has none of its own and gives the position at which the item was read.
   bool IsSame(const std::string& id, const Item& item) const {
     const Item* before = Find(id);
-    return before != nullptr && before->times == item.times && before->sequence == item.sequence;
+    return before != nullptr && before->times == item.times;
+  }
+
+  // Whether such a scan has something new to say of the version.
+  bool SaysMore(const std::string& id, const Item& item) const {
+    const Item& before = items_.at(id);
+    return before.epoch < epoch_ || item.sequence > before.sequence;
   }
 
   // Until when an item that is reported now may wait: any of these.
@@ -286,10 +294,12 @@ class Run {
     });
     scanned.End();
     RC_ASSERT(compared.ok());
-    const bool is_older =
-        !model_.IsSame(id, item) && model_.IsOlder(id, item.times.ts, item.sequence);
+    const bool is_same = model_.IsSame(id, item);
+    const bool is_older = !is_same && model_.IsOlder(id, item.times.ts, item.sequence);
+    RC_ASSERT((compared->at(0).outcome == ScanOutcome::kSame) == is_same);
     RC_ASSERT((compared->at(0).outcome == ScanOutcome::kNewer) == is_older);
-    if (!is_older) ExpectPut(id, item, adopted_until);
+    const bool is_put = is_same ? model_.SaysMore(id, item) : !is_older;
+    if (is_put) ExpectPut(id, item, adopted_until);
   }
 
   void ConfirmStore() {
