@@ -14,6 +14,9 @@ namespace ttl {
 // What the command line asked for, ready to run.
 using Command = std::function<ExitCode(Session&)>;
 
+// The arguments of a subcommand that takes none.
+struct NoArguments {};
+
 // Adds the subcommand `name` to `parent`. If it is the one on the command line,
 // `chosen` becomes a call of `run` with `arguments`, which the options of the
 // subcommand fill. `chosen` must outlive the parsing.

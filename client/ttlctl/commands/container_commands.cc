@@ -33,8 +33,6 @@ struct ConfirmArguments {
   std::string etag;
 };
 
-struct NoArguments {};
-
 ExitCode PreviewCreation(Session& session, const v1::Container& container) {
   v1::PreviewContainerResponse preview;
   absl::Status status;

@@ -17,8 +17,6 @@
 namespace ttl {
 namespace {
 
-struct NoArguments {};
-
 struct TargetArguments {
   std::string container;
   bool all = false;
@@ -65,7 +63,7 @@ std::string TargetText(const TargetArguments& arguments) {
   return arguments.all ? "all containers" : arguments.container;
 }
 
-ExitCode Pause(Session& session, const TargetArguments& arguments) {
+ExitCode PauseExpiry(Session& session, const TargetArguments& arguments) {
   if (!HasOneTarget(arguments)) return FailTarget(session);
   const auto pause = arguments.all
                          ? session.client().PauseAllDeletes(arguments.reason)
@@ -92,7 +90,7 @@ std::string ResumeText(const TargetArguments& arguments, const v1::GetExpiryStat
   return text + "\n";
 }
 
-ExitCode Resume(Session& session, const TargetArguments& arguments) {
+ExitCode ResumeExpiry(Session& session, const TargetArguments& arguments) {
   if (!HasOneTarget(arguments)) return FailTarget(session);
   const auto found = session.client().GetExpiryStatus(arguments.container);
   if (!found.ok()) return session.Fail(found.status());
@@ -180,14 +178,14 @@ void AddExpiryCommands(CLI::App& app, Command& chosen) {
   auto pause_arguments = std::make_shared<TargetArguments>();
   CLI::App* pause =
       AddCommand(app, "pause", "Suspend deletes until they are resumed; visibility is not affected",
-                 pause_arguments, Pause, chosen);
+                 pause_arguments, PauseExpiry, chosen);
   AddTarget(*pause, *pause_arguments);
   AddTextOption(*pause, "--reason", "Reason, shown to whoever finds the pause",
                 pause_arguments->reason)
       ->required();
 
   auto resume_arguments = std::make_shared<TargetArguments>();
-  AddTarget(*AddCommand(app, "resume", "Lift a pause", resume_arguments, Resume, chosen),
+  AddTarget(*AddCommand(app, "resume", "Lift a pause", resume_arguments, ResumeExpiry, chosen),
             *resume_arguments);
 
   AddStuck(app, chosen);

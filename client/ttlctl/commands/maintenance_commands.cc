@@ -36,8 +36,6 @@ struct BackupArguments {
   std::string file;
 };
 
-struct NoArguments {};
-
 bool IsUnderWay(const v1::Reconciliation& reconciliation) {
   return reconciliation.state() == v1::RECONCILIATION_STATE_RUNNING ||
          reconciliation.state() == v1::RECONCILIATION_STATE_WAITING;

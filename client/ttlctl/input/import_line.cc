@@ -16,7 +16,7 @@ namespace ttl {
 namespace {
 
 constexpr int64_t kMaxTtl = 2147483647;
-constexpr absl::string_view kFields =
+constexpr absl::string_view kKnownFields =
     "id, partition_key, ts, ttl, etag, sequence, size_bytes; id_base64, partition_key_base64 and "
     "etag_base64 for bytes";
 
@@ -69,7 +69,7 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   bool key(string_t& name) override {
     if (!IsNumberField(name) && !IsTextField(name)) {
       return Stop(
-          absl::StrCat("unknown field \"", absl::CHexEscape(name), "\": known are ", kFields));
+          absl::StrCat("unknown field \"", absl::CHexEscape(name), "\": known are ", kKnownFields));
     }
     const absl::string_view target = absl::StripSuffix(name, "_base64");
     if (!given_.insert(std::string(target)).second) {
