@@ -104,7 +104,7 @@ std::string Complaint(const CLI::App& app, const CLI::ParseError& error) {
   const absl::string_view complaint = error.what();
   // Of a subcommand that it does not know CLI11 says that there is none.
   if (!left.empty() && complaint == CLI::RequiredError::Subcommand(1).what()) {
-    return absl::StrCat("\"", FromCli11(left.front()), "\" is no subcommand and no option");
+    return absl::StrCat("\"", FromCli11(left.front()), "\" is not a subcommand or option");
   }
   return std::string(complaint);
 }

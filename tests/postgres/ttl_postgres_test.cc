@@ -19,6 +19,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 struct Result {
   ExitCode code;
@@ -46,8 +47,17 @@ TEST(TtlPostgresUsageTest, CommandLineThatIsWrongIsSaidAndDoesNothing) {
   for (const auto& arguments : kCases) {
     const Result result = RunProgram(arguments);
     EXPECT_EQ(result.code, ExitCode::kUsage) << testing::PrintToString(arguments);
-    EXPECT_THAT(result.err, HasSubstr("error: ")) << testing::PrintToString(arguments);
+    EXPECT_THAT(result.err, StartsWith("ttl-postgres: ")) << testing::PrintToString(arguments);
     EXPECT_THAT(result.out, IsEmpty()) << testing::PrintToString(arguments);
+  }
+}
+
+TEST(TtlPostgresUsageTest, UnknownWordIsNamedEvenIfTheConfigurationIsMissing) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"nonsense"}, {"--nonsense"}, {"check", "nonsense"}}) {
+    EXPECT_EQ(RunProgram(arguments).err,
+              absl::StrCat("ttl-postgres: \"", arguments.back(),
+                           "\" is not a subcommand or option (see ttl-postgres --help)\n"));
   }
 }
 
@@ -90,7 +100,7 @@ TEST_F(TtlPostgresTest, ConfigurationThatIsWrongIsNamedLineByLine) {
       RunProgram({"check", "--config", WriteConfig("    ttl_colum: x\n    slot: y\n")});
   EXPECT_EQ(result.code, ExitCode::kRefused);
   EXPECT_THAT(result.err, AllOf(HasSubstr("ttl.yaml: line 7: tables[0]: unknown key \"ttl_colum\""),
-                                HasSubstr("\nerror: "), HasSubstr("line 8: ")));
+                                HasSubstr("\nttl-postgres: "), HasSubstr("line 8: ")));
 }
 
 TEST_F(TtlPostgresTest, CheckNamesEveryProblemOnALineOfItsOwn) {
@@ -110,7 +120,7 @@ TEST_F(TtlPostgresTest, InstallIsRefusedWhileThereAreProblems) {
     const Result result = RunProgram(arguments);
     EXPECT_EQ(result.code, ExitCode::kRefused);
     EXPECT_THAT(result.err,
-                AllOf(HasSubstr("problem: "), HasSubstr("error: nothing is installed")));
+                AllOf(HasSubstr("problem: "), HasSubstr("ttl-postgres: nothing was installed")));
     EXPECT_THAT(result.out, IsEmpty());
   }
   EXPECT_EQ(CountSchemas(), "0");
@@ -200,7 +210,7 @@ TEST_F(TtlPostgresTest, DatabaseThatIsAwayHasAnExitCodeOfItsOwn) {
   for (const char* command : {"check", "install", "uninstall"}) {
     const Result result = RunProgram({command, "--config", config});
     EXPECT_EQ(result.code, ExitCode::kUnreachable) << command;
-    EXPECT_THAT(result.err, HasSubstr("error: ")) << command;
+    EXPECT_THAT(result.err, StartsWith("ttl-postgres: ")) << command;
   }
 }
 

@@ -33,6 +33,7 @@ namespace {
 constexpr absl::Duration kSidecarDeadline = absl::Seconds(3);
 constexpr absl::Duration kRetryInterval = absl::Seconds(1);
 constexpr absl::Duration kStopDeadline = absl::Seconds(10);
+constexpr int kBadCommandLine = 2;  // exit code, as in ttl-sidecar
 
 // Log, signals, LevelDB, the reporter, usage and policies, and a few that serve calls; more of
 // these are started only while they can be.
@@ -48,19 +49,47 @@ struct Flags {
 
 void AddTo(CLI::App& app, Flags& flags) {
   app.add_option("--listen", flags.listen,
-                 "Address to serve DocumentService and PrimaryStoreService on: unix:/path or "
-                 "host:port (port 0: chosen)")
+                 "Address that serves DocumentService and PrimaryStoreService: unix:PATH or "
+                 "HOST:PORT. Port 0 picks a free port and logs it")
+      ->type_name("ADDRESS")
       ->required();
-  app.add_option("--sidecar", flags.sidecar, "gRPC address of ttl-sidecar")->required();
-  app.add_option("--data-dir", flags.data_dir, "Directory of the documents, made if need be")
+  app.add_option("--sidecar", flags.sidecar, "gRPC address of ttl-sidecar")
+      ->type_name("ADDRESS")
+      ->required();
+  app.add_option("--data-dir", flags.data_dir, "Directory of the documents; created if missing")
+      ->type_name("DIR")
       ->required();
   app.add_option("--log-level", flags.log_level,
-                 "debug, info, warn or error; debug logs user deletes")
+                 "Minimum level of log lines: debug, info, warn or error. debug adds a line for "
+                 "each document that a client deletes")
+      ->type_name("LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
       ->capture_default_str();
   app.add_flag("--judge-locally", flags.judge_locally,
-               "Judge reads by the policies and the clock that the sidecar announces, and ask it "
-               "only in doubt: faster, but a change of policy reaches them a moment later");
+               "Judge reads locally, by the policies and the clock that WatchContainers streams, "
+               "and call the sidecar only in doubt: faster, but policy changes take effect a "
+               "moment later");
+  app.set_version_flag("--version", "document-store " TTL_SIDECAR_VERSION);
+}
+
+// Whether to serve; if not, `exit_code` is that of the process.
+bool ParseCommandLine(int argc, char** argv, Flags& flags, int& exit_code) {
+  CLI::App app("A small document store that gets its time to live from ttl-sidecar.",
+               "document-store");
+  AddTo(app, flags);
+  try {
+    app.parse(argc, argv);
+    return true;
+  } catch (const CLI::Success& help_or_version) {
+    exit_code = app.exit(help_or_version);
+  } catch (const CLI::ParseError& error) {
+    const std::vector<std::string> unknown = app.remaining();
+    std::fprintf(
+        stderr, "document-store: %s (see document-store --help)\n",
+        unknown.empty() ? error.what() : ("\"" + unknown.front() + "\" is not an option").c_str());
+    exit_code = kBadCommandLine;
+  }
+  return false;
 }
 
 std::unique_ptr<ttl::LocalEvaluator> NewEvaluator(const Flags& flags) {
@@ -133,9 +162,8 @@ int main(int argc, char** argv) {
   // a false alarm.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   documentstore::Flags flags;
-  CLI::App app("A small document store that gets its time to live from ttl-sidecar.");
-  documentstore::AddTo(app, flags);
-  CLI11_PARSE(app, argc, argv);
+  int exit_code;
+  if (!documentstore::ParseCommandLine(argc, argv, flags, exit_code)) return exit_code;
   if (const absl::Status threads = ttl::CheckThreads(documentstore::kThreads); !threads.ok()) {
     std::fprintf(stderr, "document-store: %s\n", std::string(threads.message()).c_str());
     return EXIT_FAILURE;

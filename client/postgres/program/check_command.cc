@@ -27,7 +27,7 @@ ExitCode Check(const Config& config, Output output) {
 
 void AddCheckCommand(CLI::App& app, Command& chosen) {
   app.add_subcommand("check",
-                     "Hold the configuration against the database; name every problem and warning")
+                     "Check the configuration against the database; list problems and warnings")
       ->callback([&chosen] { chosen = Check; });
 }
 

@@ -21,12 +21,12 @@ struct Output {
 // What the command line asked for, ready to run.
 using Command = std::function<ExitCode(const Config&, Output)>;
 
-// "error: " and the message, on the output for errors.
+// Prints "ttl-postgres: " and the message to the error output.
 inline void PrintError(Output output, absl::string_view message) {
-  output.err << "error: " << message << "\n";
+  output.err << "ttl-postgres: " << message << "\n";
 }
 
-// The same for an error of the database, and the exit code for it.
+// Prints an error of the database and returns the exit code for it.
 inline ExitCode Fail(Output output, const absl::Status& status) {
   PrintError(output, status.message());
   return ExitCodeFor(status);

@@ -16,8 +16,9 @@ ExitCode ExitCodeFor(const absl::Status& status) {
 absl::string_view ExitCodeHelp() {
   return "Exit codes:\n"
          "  0  done\n"
-         "  1  the configuration or the database has problems, or refused a statement\n"
-         "  2  the command line is wrong, or its file cannot be read; nothing was done\n"
+         "  1  the configuration or the database has problems, or the database refused a\n"
+         "     statement\n"
+         "  2  the command line is wrong or the configuration cannot be read; nothing was done\n"
          "  4  the database cannot be reached\n";
 }
 

@@ -6,13 +6,13 @@
 
 namespace ttl::postgres {
 
-// How a run of ttl-postgres ended. Scripts rely on the numbers, which mean what they mean
-// for ttlctl: never change one.
+// Exit codes of ttl-postgres, numbered as in ttlctl. Scripts rely on the numbers: never
+// change one.
 enum class ExitCode : int {
   kOk = 0,
   // The configuration or the database has problems, or the database refused a statement.
   kRefused = 1,
-  // The command line is wrong, or its file cannot be read; nothing was done.
+  // The command line is wrong or the configuration cannot be read; nothing was done.
   kUsage = 2,
   // The database could not be reached.
   kUnreachable = 4,

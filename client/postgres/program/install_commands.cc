@@ -14,7 +14,7 @@ ExitCode Install(const Config& config, Output output, bool only_print) {
   if (!database.ok()) return Fail(output, database.status());
   PrintReport(database->report, output);
   if (!database->report.problems.empty()) {
-    PrintError(output, "nothing is installed while there are problems");
+    PrintError(output, "nothing was installed; fix the problems above first");
     return ExitCode::kRefused;
   }
   const std::string sql = InstallSql(config, database->report.tables);
@@ -46,7 +46,7 @@ void Add(CLI::App& app, const char* name, const char* description,
          ExitCode (*run)(const Config&, Output, bool), Command& chosen) {
   const auto only_print = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand(name, description);
-  command->add_flag("--print", *only_print, "Print the SQL that would be run, and change nothing");
+  command->add_flag("--print", *only_print, "Print the SQL without running it");
   command->callback([only_print, run, &chosen] {
     chosen = [only_print, run](const Config& config, Output output) {
       return run(config, output, *only_print);
@@ -58,10 +58,10 @@ void Add(CLI::App& app, const char* name, const char* description,
 
 void AddInstallCommands(CLI::App& app, Command& chosen) {
   Add(app, "install",
-      "Make what ttl-postgres needs in the database, in one transaction; again after every "
-      "change of the configuration",
+      "Create or update what ttl-postgres needs in the database, in one transaction. Run it again "
+      "after every change of the configuration",
       Install, chosen);
-  Add(app, "uninstall", "Remove all of it from the database, the replication slot included",
+  Add(app, "uninstall", "Remove everything that install created, and the replication slot",
       Uninstall, chosen);
 }
 

@@ -57,7 +57,8 @@ absl::Status PreviewTable(Connection& connection, const TableDefinition& table, 
 
 ExitCode Preview(const Config& config, Output output, const Options& options) {
   if (options.default_ttl == 0) {
-    PrintError(output, "--default-ttl is 0: must be -1, or 1 to 2147483647");
+    PrintError(output,
+               "--default-ttl is 0: must be -1, or 1 to 2147483647 (see ttl-postgres --help)");
     return ExitCode::kUsage;
   }
   const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
@@ -83,12 +84,17 @@ ExitCode Preview(const Config& config, Output output, const Options& options) {
 void AddPreviewCommand(CLI::App& app, Command& chosen) {
   const auto options = std::make_shared<Options>();
   CLI::App* const command = app.add_subcommand(
-      "preview", "Count what a default_ttl would hide and delete; change nothing");
+      "preview", "Count the rows that a default_ttl would hide and delete, without changing it");
   command
-      ->add_option("--default-ttl", options->default_ttl, "Seconds; -1: only rows' own ttl counts")
+      ->add_option("--default-ttl", options->default_ttl,
+                   "default_ttl to preview, in seconds; -1: only rows with their own ttl expire")
+      ->type_name("SECONDS")
       ->required()
       ->check(CLI::Range(kNeverExpires, kMaxTtl));
-  command->add_option("--container", options->container, "Only its table; default: all tables");
+  command
+      ->add_option("--container", options->container,
+                   "Preview only the table of this container; default: all tables")
+      ->type_name("CONTAINER");
   command->callback([options, &chosen] {
     chosen = [options](const Config& config, Output output) {
       return Preview(config, output, *options);

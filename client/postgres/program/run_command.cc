@@ -140,7 +140,8 @@ ExitCode Run(const Config& config, Output /*output*/) {
 }  // namespace
 
 void AddRunCommand(CLI::App& app, Command& chosen) {
-  app.add_subcommand("run", "Capture changes, delete what expires, mirror policies; until stopped")
+  app.add_subcommand("run",
+                     "Capture changes, delete expired rows and mirror policies until stopped")
       ->callback([&chosen] { chosen = Run; });
 }
 

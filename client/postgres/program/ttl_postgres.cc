@@ -20,16 +20,26 @@ struct Options {
 };
 
 void AddOptions(CLI::App& app, Options& options) {
-  app.add_option("--config", options.config, "The configuration, a YAML file")
+  app.add_option("--config", options.config, "YAML file with the configuration")
       ->type_name("FILE")
       ->envname("TTL_POSTGRES_CONFIG")
       ->required();
   app.add_option(
          "--log-level", options.log_level,
-         "debug, info, warn or error; debug shows what the database says beside its answers")
+         "Minimum level of log lines: debug, info, warn or error. debug adds the notices that the "
+         "database sends")
+      ->type_name("LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
       ->capture_default_str();
   app.set_version_flag("--version", "ttl-postgres " TTL_SIDECAR_VERSION);
+}
+
+// The error in the command line.
+std::string UsageError(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
+  // CLI11 reports a missing option or subcommand before an unknown word.
+  if (unknown.empty()) return error.what();
+  return absl::StrCat("\"", unknown.front(), "\" is not a subcommand or option");
 }
 
 ExitCode RunCommand(const Command& command, const std::string& config_path, Output output) {
@@ -44,7 +54,7 @@ ExitCode RunCommand(const Command& command, const std::string& config_path, Outp
 }  // namespace
 
 ExitCode RunTtlPostgres(const std::vector<std::string>& arguments, Output output) {
-  CLI::App app("Gives the tables of a PostgreSQL database a time to live, by ttl-sidecar.",
+  CLI::App app("Gives rows of a PostgreSQL database a time to live, with ttl-sidecar.",
                "ttl-postgres");
   app.require_subcommand(1);
   app.fallthrough();
@@ -63,7 +73,7 @@ ExitCode RunTtlPostgres(const std::vector<std::string>& arguments, Output output
     app.exit(help_or_version, output.out, output.err);
     return ExitCode::kOk;
   } catch (const CLI::ParseError& error) {
-    PrintError(output, absl::StrCat(error.what(), " (see ttl-postgres --help)"));
+    PrintError(output, absl::StrCat(UsageError(app, error), " (see ttl-postgres --help)"));
     return ExitCode::kUsage;
   }
   spdlog::set_level(spdlog::level::from_str(options.log_level));

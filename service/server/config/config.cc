@@ -583,7 +583,10 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     line.text = absl::StrCat(version.what(), "\n");
     return line;
   } catch (const CLI::ParseError& error) {
-    return absl::InvalidArgumentError(error.what());
+    const std::vector<std::string> unknown = app.remaining();
+    return absl::InvalidArgumentError(absl::StrCat(
+        unknown.empty() ? error.what() : absl::StrCat("\"", unknown.front(), "\" is not an option"),
+        " (see ttl-sidecar --help)"));
   }
   std::erase_if(line.config.listen_sockets, [](const auto& socket) { return socket.path.empty(); });
   TTL_RETURN_IF_ERROR(ValidateTogether(line.config));

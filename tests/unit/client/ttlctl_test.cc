@@ -746,8 +746,8 @@ TEST_F(TtlctlTest, BadCommandLinesAreUsageErrorsOnOneLine) {
 }
 
 TEST_F(TtlctlTest, WhatIsNoSubcommandIsNamed) {
-  EXPECT_THAT(Run({"bogus"}).err, HasSubstr("\"bogus\" is no subcommand"));
-  EXPECT_THAT(Run({"--bogus"}).err, HasSubstr("\"--bogus\" is no subcommand and no option"));
+  EXPECT_THAT(Run({"bogus"}).err, HasSubstr("\"bogus\" is not a subcommand"));
+  EXPECT_THAT(Run({"--bogus"}).err, HasSubstr("\"--bogus\" is not a subcommand or option"));
   EXPECT_THAT(Run({"items", "bogus"}).err,
               AllOf(HasSubstr("\"bogus\""), HasSubstr("see ttlctl items --help")));
   EXPECT_THAT(Run({"items"}).err, HasSubstr("A subcommand is required"));

@@ -365,7 +365,8 @@ TEST(ConfigTest, ASwitchIsGivenOrHasTheValueTrueOrFalse) {
   for (const char* value : {"yes", "1", "maybe", "TRUE"}) {
     const ScopedEnv environment("TTL_SIDECAR_START_PAUSED", value);
     EXPECT_EQ(std::string(Parse({}).status().message()),
-              absl::StrCat("--start-paused: \"", value, "\" is not allowed; give true or false"));
+              absl::StrCat("--start-paused: \"", value,
+                           "\" is not allowed; give true or false (see ttl-sidecar --help)"));
     EXPECT_FALSE(
         Parse({"--config", WriteFile(dir, absl::StrCat("start-paused = ", value, "\n"))}).ok())
         << value;
