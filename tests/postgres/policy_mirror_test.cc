@@ -109,6 +109,44 @@ TEST_F(PolicyMirrorTest, ContainerThatDoesNotExistIsOffAndSaid) {
   EXPECT_TRUE(ComesToSay(*mirror, "ttlctl containers create"));
 }
 
+// A sidecar that comes back with nothing says nothing about what is to be visible; who deletes a
+// container does.
+TEST_F(PolicyMirrorTest, ContainerThatTheSidecarHasLostKeepsItsPolicyUntilSomebodySaysOtherwise) {
+  database_.Sql("INSERT INTO orders VALUES (1, now() - interval '1 h')");
+  auto mirror = NewMirror();
+  SendSnapshot("revision: 9 containers { id: 'c' default_ttl: 60 }");
+  ASSERT_TRUE(Becomes("c 60"));
+  sidecar_.StopServer();
+  sidecar_.StartServer();
+  SendSnapshot("revision: 1");
+  EXPECT_TRUE(ComesToSay(*mirror, "the sidecar has no container \"c\""));
+  EXPECT_THAT(mirror->state().problem, HasSubstr("SQL goes on by the policy"));
+  EXPECT_EQ(Mirrored(), "c 60");
+  EXPECT_EQ(database_.Value("SELECT count(*) FROM orders_live"), "0");
+  // Nor does a ttl-postgres that begins then know more.
+  mirror.reset();
+  EXPECT_TRUE(WaitUntil([&] { return sidecar_.open_streams() == 0; }, kPatience));
+  mirror = NewMirror();
+  SendSnapshot("revision: 1");
+  EXPECT_TRUE(ComesToSay(*mirror, "the sidecar has no container \"c\""));
+  EXPECT_EQ(Mirrored(), "c 60");
+  sidecar_.Send(Message("CHANGE", "revision: 2 containers { id: 'c' }"));
+  EXPECT_TRUE(Becomes("c off"));
+}
+
+TEST_F(PolicyMirrorTest, ContainerThatWasDeletedIsOffAlsoWhenASnapshotLacksItLater) {
+  const auto mirror = NewMirror();
+  SendSnapshot("containers { id: 'c' default_ttl: 60 }");
+  ASSERT_TRUE(Becomes("c 60"));
+  sidecar_.Send(Message("CHANGE", "deleted_containers: 'c'"));
+  ASSERT_TRUE(Becomes("c off"));
+  // What the mirror would have missed, had the database been away meanwhile.
+  database_.Sql("UPDATE ttl.policy SET default_ttl = 60");
+  SendSnapshot("");
+  EXPECT_TRUE(Becomes("c off"));
+  EXPECT_TRUE(ComesToSay(*mirror, "it was deleted"));
+}
+
 TEST_F(PolicyMirrorTest, HeartbeatPutsRightWhatOthersChanged) {
   database_.Sql("INSERT INTO ttl.policy VALUES ('former', 1, 1, now())");
   const auto mirror = NewMirror();

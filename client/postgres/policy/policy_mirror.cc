@@ -34,11 +34,16 @@ std::vector<std::string> ContainersOf(const Config& config) {
   return containers;
 }
 
+// A sidecar whose data are gone knows nothing of a container; that says nothing about what is to
+// be visible.
+bool IsLost(const WatchedPolicy& policy) { return !policy.exists && !policy.was_deleted; }
+
 std::string Values(const WatchedPolicySet& policies) {
   return absl::StrJoin(policies.containers, ", ", [](std::string* out, const auto& entry) {
     const std::optional<int64_t>& ttl = entry.second.default_ttl;
     absl::StrAppend(out, "(", QuoteText(entry.first), ", ",
-                    ttl.has_value() ? absl::StrCat(*ttl) : "NULL", "::bigint)");
+                    ttl.has_value() ? absl::StrCat(*ttl) : "NULL", "::bigint, ",
+                    IsLost(entry.second) ? "true" : "false", ")");
   });
 }
 
@@ -48,12 +53,14 @@ std::string MirrorStatement(absl::string_view schema, const WatchedPolicySet& po
   const uint64_t revision =
       std::min<uint64_t>(policies.revision, std::numeric_limits<int64_t>::max());
   return absl::StrCat(
-      "WITH said(container, default_ttl) AS (VALUES ", Values(policies), "), gone AS (DELETE FROM ",
-      table, " WHERE container NOT IN (SELECT container FROM said)) INSERT INTO ", table,
+      "WITH said(container, default_ttl, is_lost) AS (VALUES ", Values(policies),
+      "), gone AS (DELETE FROM ", table,
+      " WHERE container NOT IN (SELECT container FROM said)) INSERT INTO ", table,
       " AS p (container, default_ttl, revision, mirrored_at) SELECT s.container, s.default_ttl, ",
       revision, ", clock_timestamp() FROM said AS s WHERE NOT EXISTS (SELECT FROM ", table,
-      " AS m WHERE m.container = s.container AND m.default_ttl IS NOT DISTINCT FROM "
-      "s.default_ttl) ON CONFLICT (container) DO UPDATE SET default_ttl = excluded.default_ttl, "
+      " AS m WHERE m.container = s.container AND (s.is_lost OR m.default_ttl IS NOT DISTINCT "
+      "FROM s.default_ttl)) ON CONFLICT (container) DO UPDATE SET default_ttl = "
+      "excluded.default_ttl, "
       "revision = excluded.revision, mirrored_at = excluded.mirrored_at RETURNING container, "
       "default_ttl");
 }
@@ -68,13 +75,26 @@ void LogChanges(const QueryResult& changes) {
 }
 
 std::string MissingContainers(const WatchedPolicySet& policies) {
-  std::vector<std::string> missing;
+  std::vector<std::string> deleted;
+  std::vector<std::string> lost;
   for (const auto& [id, policy] : policies.containers) {
-    if (!policy.exists) missing.push_back(absl::StrCat("\"", id, "\""));
+    if (policy.exists) continue;
+    (policy.was_deleted ? deleted : lost).push_back(absl::StrCat("\"", id, "\""));
   }
-  if (missing.empty()) return "";
-  return absl::StrCat("the sidecar has no container ", absl::StrJoin(missing, ", "),
-                      ", so nothing expires there; make it with ttlctl containers create");
+  std::vector<std::string> problems;
+  if (!deleted.empty()) {
+    problems.push_back(absl::StrCat("the sidecar has no container ", absl::StrJoin(deleted, ", "),
+                                    " any more: it was deleted, so nothing expires there"));
+  }
+  if (!lost.empty()) {
+    problems.push_back(absl::StrCat("the sidecar has no container ", absl::StrJoin(lost, ", "),
+                                    ": nothing is deleted there, and SQL goes on by the policy "
+                                    "that was mirrored last, if there is one"));
+  }
+  if (problems.empty()) return "";
+  return absl::StrCat(
+      absl::StrJoin(problems, "; "),
+      "; make it with ttlctl containers create, with the default ttl it is to have");
 }
 
 }  // namespace

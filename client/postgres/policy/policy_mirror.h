@@ -21,7 +21,9 @@ namespace ttl::postgres {
 // Keeps the table of policies in the database as the sidecar says, from construction to
 // destruction, in threads of its own: a change of a policy is seen by SQL as soon as a message
 // and a small transaction take. While the sidecar is away the policies that were mirrored last
-// go on, and rows go on vanishing at their second.
+// go on, and rows go on vanishing at their second. So they do for a container that a sidecar does
+// not have which never said that it was deleted: its data may be gone, and rows that were hidden
+// must not come back by that.
 //
 // Of several mirrors into one schema one at a time writes: it holds an advisory lock, and
 // starts to watch only once it has it. So what it writes is never older than what the one

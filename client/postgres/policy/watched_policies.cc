@@ -16,7 +16,7 @@ WatchedPolicySet NoneOf(const std::vector<std::string>& containers) {
 
 // Nothing expires by a policy that makes no sense.
 WatchedPolicy PolicyOf(const v1::Container& container) {
-  WatchedPolicy policy = {.exists = true, .default_ttl = std::nullopt};
+  WatchedPolicy policy = {.exists = true, .was_deleted = false, .default_ttl = std::nullopt};
   if (container.has_default_ttl() && IsLegalTtl(container.default_ttl())) {
     policy.default_ttl = container.default_ttl();
   }
@@ -35,6 +35,7 @@ bool WatchedPolicies::Apply(const v1::WatchContainersResponse& message) {
       return false;
     case v1::WATCH_EVENT_SNAPSHOT_END:
       Collect(message);
+      KeepDeletions();
       current_ = *std::exchange(snapshot_, std::nullopt);
       is_in_step_ = true;
       return true;
@@ -60,11 +61,19 @@ void WatchedPolicies::Collect(const v1::WatchContainersResponse& message) {
   Set(message, *snapshot_);
 }
 
+void WatchedPolicies::KeepDeletions() {
+  if (!current_.has_value()) return;
+  for (auto& [id, policy] : snapshot_->containers) {
+    if (!policy.exists) policy.was_deleted = current_->containers.at(id).was_deleted;
+  }
+}
+
 void WatchedPolicies::Set(const v1::WatchContainersResponse& message, WatchedPolicySet& set) const {
   set.revision = message.revision();
   for (const std::string& id : message.deleted_containers()) {
     if (const auto known = set.containers.find(id); known != set.containers.end()) {
-      known->second = WatchedPolicy();
+      known->second =
+          WatchedPolicy{.exists = false, .was_deleted = true, .default_ttl = std::nullopt};
     }
   }
   for (const v1::Container& container : message.containers()) {

@@ -13,7 +13,8 @@ namespace ttl::postgres {
 
 // The policy of one container.
 struct WatchedPolicy {
-  bool exists = false;                 // in the sidecar
+  bool exists = false;       // in the sidecar
+  bool was_deleted = false;  // the sidecar told so; else one that it has lost, or never had
   std::optional<int64_t> default_ttl;  // absent: TTL is off
 
   friend bool operator==(const WatchedPolicy&, const WatchedPolicy&) = default;
@@ -39,11 +40,14 @@ class WatchedPolicies {
   // The stream has ended: the next message is the first of another.
   void Disconnect();
 
-  // The last complete set: half a snapshot changes nothing. Absent: there was none yet.
+  // The last complete set: half a snapshot changes nothing. Absent: there was none yet. A container
+  // that was told to be deleted stays so when a snapshot lacks it.
   const std::optional<WatchedPolicySet>& current() const { return current_; }
 
  private:
   void Collect(const v1::WatchContainersResponse& message);
+  // What is missing in the snapshot that was deleted before.
+  void KeepDeletions();
   void Set(const v1::WatchContainersResponse& message, WatchedPolicySet& set) const;
 
   const WatchedPolicySet none_;               // what is asked for; none of it exists
