@@ -56,6 +56,10 @@ std::string TtlPostgresProcess::AddressOf(const TtlPostgresProcessOptions& optio
   return absl::StrCat("unix:", PathOf(options, ".sock"));
 }
 
+void TtlPostgresProcess::Reconfigure(const TtlPostgresProcessOptions& options) {
+  WriteConfig(options);
+}
+
 absl::Status TtlPostgresProcess::RunCommand(const std::vector<std::string>& arguments) {
   const auto process = Subprocess::Start(CommandLine(config_path_, log_path_, arguments));
   if (!process.ok()) return process.status();

@@ -36,6 +36,10 @@ class TtlPostgresProcess : public ServerProcess {
   // Where its socket will be, for the sidecar's --store.
   static std::string AddressOf(const TtlPostgresProcessOptions& options);
 
+  // Writes another configuration, which a running process takes up by SIGHUP. What `options` name
+  // beside it must be as it was.
+  static void Reconfigure(const TtlPostgresProcessOptions& options);
+
   // Runs another command of the program, such as "install", to its end. An error if it does
   // not exit with 0; Log() has what it said.
   absl::Status RunCommand(const std::vector<std::string>& arguments);

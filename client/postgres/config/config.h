@@ -44,6 +44,8 @@ struct Config {
 
   // At least one; containers, tables and views are distinct.
   std::vector<TableConfig> tables;
+
+  friend bool operator==(const Config&, const Config&) = default;
 };
 
 // Reads a YAML file's contents. INVALID_ARGUMENT names every field that is unknown, missing

@@ -13,7 +13,7 @@
 namespace ttl::postgres {
 namespace {
 
-struct Options {
+struct PreviewOptions {
   int64_t default_ttl = 0;
   std::string container;  // empty: all
 };
@@ -55,7 +55,7 @@ absl::Status PreviewTable(Connection& connection, const TableDefinition& table, 
   return absl::OkStatus();
 }
 
-ExitCode Preview(const Config& config, Output output, const Options& options) {
+ExitCode Preview(const Config& config, Output output, const PreviewOptions& options) {
   if (options.default_ttl == 0) {
     PrintError(output,
                "--default-ttl is 0: must be -1, or 1 to 2147483647 (see ttl-postgres --help)");
@@ -82,7 +82,7 @@ ExitCode Preview(const Config& config, Output output, const Options& options) {
 }  // namespace
 
 void AddPreviewCommand(CLI::App& app, Command& chosen) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PreviewOptions>();
   CLI::App* const command = app.add_subcommand(
       "preview", "Count the rows that a default_ttl would hide and delete, without changing it");
   command

@@ -10,6 +10,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "client/postgres/program/changed_config.h"
 #include "client/postgres/program/daemon.h"
 #include "client/postgres/program/database_check.h"
 #include "client/postgres/program/followed_tables.h"
@@ -24,6 +26,7 @@ using Request = DaemonSignals::Request;
 
 constexpr absl::Duration kRetryInterval = absl::Seconds(1);
 constexpr absl::Duration kChangePoll = absl::Milliseconds(500);
+constexpr absl::Duration kPasswordPoll = absl::Seconds(5);
 constexpr absl::Duration kStopDeadline = absl::Seconds(20);
 
 // What is there for a start.
@@ -49,27 +52,63 @@ bool IsWorthWaiting(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsFailedPrecondition(status);
 }
 
-void LogNothingToReload() {
-  spdlog::info("SIGHUP ignored: reason=\"the configuration is read at the start only\"");
+void LogUnchanged() {
+  spdlog::info("SIGHUP ignored: reason=\"the configuration has not changed\"");
 }
 
-// Whether to stop, after a wait for one request.
-bool AwaitStop(DaemonSignals& signals, absl::Duration timeout) {
+void LogNotTakenUp(absl::string_view reason) {
+  spdlog::error("configuration not taken up: reason=\"{}\"", absl::CHexEscape(reason));
+}
+
+// What a daemon runs by, and the file that it is from.
+struct Source {
+  const std::string path;
+  Config config;
+};
+
+// What the file says now, if it says something else.
+std::optional<Config> Reread(const Source& source) {
+  absl::StatusOr<Config> config = ReadChangedConfig(source.path, source.config);
+  if (!config.ok()) {
+    LogNotTakenUp(config.status().message());
+  } else if (*config == source.config) {
+    LogUnchanged();
+  } else {
+    return *std::move(config);
+  }
+  return std::nullopt;
+}
+
+// Whether a daemon can begin by it at once: what runs goes on otherwise.
+bool CanBeFollowed(const Config& config) {
+  const absl::StatusOr<Found> found = Prepare(config);
+  if (found.ok() && found->report.is_server_fit) return true;
+  LogNotTakenUp(found.ok() ? absl::StrJoin(found->report.problems, "; ")
+                           : std::string(found.status().message()));
+  return false;
+}
+
+// Whether to stop, after a wait for one request. Nothing runs: whatever the file says is taken.
+bool AwaitStop(Source& source, DaemonSignals& signals, absl::Duration timeout) {
   const std::optional<Request> request = signals.Next(timeout);
-  if (request == Request::kReload) LogNothingToReload();
+  std::optional<Config> changed = request == Request::kReload
+                                      ? Reread(source)
+                                      : ReadChangedPassword(source.path, source.config);
+  if (changed.has_value()) source.config = *std::move(changed);
   return request == Request::kStop;
 }
 
-// CANCELLED: told to stop.
-absl::StatusOr<Found> AwaitDatabase(const Config& config, DaemonSignals& signals) {
+// CANCELLED: told to stop. At the start it waits only for what may come by itself, and afterwards
+// for whatever is in the way.
+absl::StatusOr<Found> AwaitDatabase(Source& source, DaemonSignals& signals, bool is_start) {
   std::string said;
   for (;;) {
-    absl::StatusOr<Found> found = Prepare(config);
-    if (found.ok() || !IsWorthWaiting(found.status())) return found;
+    absl::StatusOr<Found> found = Prepare(source.config);
+    if (found.ok() || (is_start && !IsWorthWaiting(found.status()))) return found;
     const std::string why = absl::CHexEscape(found.status().message());
     if (why != said) spdlog::warn("waiting for the database: reason=\"{}\"", why);
     said = why;
-    if (AwaitStop(signals, kRetryInterval)) return absl::CancelledError("stopped");
+    if (AwaitStop(source, signals, kRetryInterval)) return absl::CancelledError("stopped");
   }
 }
 
@@ -87,26 +126,44 @@ ExitCode NotStarted(const absl::Status& status) {
   return ExitCodeFor(status);
 }
 
-// Until other tables can be followed (true) or it is told to stop.
-absl::StatusOr<bool> FollowTables(const Config& config, FollowedTables followed,
-                                  StoreServer& server, DaemonSignals& signals) {
+// Why a daemon has ended.
+struct End {
+  bool is_stop = false;
+  std::optional<Config> changed;  // what the next one is to go by
+};
+
+// Until it is told to stop, or another configuration or other tables can be followed.
+absl::StatusOr<End> FollowTables(const Source& source, FollowedTables followed, StoreServer& server,
+                                 DaemonSignals& signals) {
   const absl::StatusOr<std::unique_ptr<Daemon>> daemon =
-      Daemon::Start(config, std::move(followed), server);
+      Daemon::Start(source.config, std::move(followed), server);
   if (!daemon.ok()) return daemon.status();
+  absl::Time next_look = absl::Now() + kPasswordPoll;
   while (!(*daemon)->has_changed()) {
-    if (AwaitStop(signals, kChangePoll)) return false;
+    const std::optional<Request> request = signals.Next(kChangePoll);
+    if (request == Request::kStop) return End{true, std::nullopt};
+    std::optional<Config> changed;
+    if (request == Request::kReload) changed = Reread(source);
+    if (!changed.has_value() && absl::Now() >= next_look) {
+      changed = ReadChangedPassword(source.path, source.config);
+      next_look = absl::Now() + kPasswordPoll;
+    }
+    if (!changed.has_value() || !CanBeFollowed(*changed)) continue;
+    spdlog::info("configuration changed: it is taken up");
+    return End{false, std::move(changed)};
   }
   spdlog::warn("tables changed: all are looked at again");
-  return true;
+  return End{};
 }
 
-ExitCode Serve(const Config& config, DaemonSignals& signals) {
-  absl::StatusOr<std::unique_ptr<StoreServer>> server = StoreServer::Start(config.listen);
+ExitCode Serve(Source source, DaemonSignals& signals) {
+  absl::StatusOr<std::unique_ptr<StoreServer>> server = StoreServer::Start(source.config.listen);
   if (!server.ok()) return NotStarted(server.status());
   spdlog::info("listening: address=\"{}\"", absl::CHexEscape((*server)->address()));
   std::string said;
+  std::optional<Config> former;  // went, where the present one may not
   for (bool is_start = true;; is_start = false) {
-    absl::StatusOr<Found> found = AwaitDatabase(config, signals);
+    absl::StatusOr<Found> found = AwaitDatabase(source, signals, is_start);
     if (absl::IsCancelled(found.status())) return ExitCode::kOk;
     if (!found.ok()) return NotStarted(found.status());
     if (is_start) LogReport(found->report);
@@ -115,34 +172,42 @@ ExitCode Serve(const Config& config, DaemonSignals& signals) {
       const std::string why = absl::CHexEscape(absl::StrJoin(found->report.problems, "; "));
       if (why != said) spdlog::error("waiting for the database: reason=\"{}\"", why);
       said = why;
-      if (AwaitStop(signals, kRetryInterval)) return ExitCode::kOk;
+      if (AwaitStop(source, signals, kRetryInterval)) return ExitCode::kOk;
       continue;
     }
     said.clear();
-    const absl::StatusOr<bool> has_changed =
-        FollowTables(config, std::move(found->followed), **server, signals);
-    if (!has_changed.ok()) return NotStarted(has_changed.status());
-    if (!*has_changed) break;
+    absl::StatusOr<End> end = FollowTables(source, std::move(found->followed), **server, signals);
+    if (!end.ok() && !former.has_value()) return NotStarted(end.status());
+    if (!end.ok()) {
+      LogNotTakenUp(end.status().message());
+      source.config = *std::exchange(former, std::nullopt);
+      continue;
+    }
+    if (end->is_stop) break;
+    former.reset();
+    if (end->changed.has_value()) former = std::exchange(source.config, *std::move(end->changed));
   }
   return ExitCode::kOk;
 }
 
-ExitCode Run(const Config& config, Output /*output*/) {
+ExitCode Run(const std::string& config_path, const Config& config) {
   // Debian's abseil checks the lock order of every gRPC mutex and may abort on a false alarm.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   DaemonSignals signals(kStopDeadline);
   // Never paired: gRPC 1.51, shutting down with its last object, now and then waits ten
   // seconds for a poller.
   grpc_init();
-  return Serve(config, signals);
+  return Serve({config_path, config}, signals);
 }
 
 }  // namespace
 
-void AddRunCommand(CLI::App& app, Command& chosen) {
+void AddRunCommand(CLI::App& app, const std::string& config_path, Command& chosen) {
   app.add_subcommand("run",
                      "Capture changes, delete expired rows and mirror policies until stopped")
-      ->callback([&chosen] { chosen = Run; });
+      ->callback([&config_path, &chosen] {
+        chosen = [&config_path](const Config& config, Output) { return Run(config_path, config); };
+      });
 }
 
 }  // namespace ttl::postgres

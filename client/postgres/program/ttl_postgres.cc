@@ -65,7 +65,7 @@ ExitCode RunTtlPostgres(const std::vector<std::string>& arguments, Output output
   AddCheckCommand(app, command);
   AddInstallCommands(app, command);
   AddPreviewCommand(app, command);
-  AddRunCommand(app, command);
+  AddRunCommand(app, options.config, command);
   try {
     // CLI11 takes arguments from the back.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -1,0 +1,61 @@
+#include "client/postgres/program/changed_config.h"
+
+#include <libpq-fe.h>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace ttl::postgres {
+namespace {
+
+// What a connection string says, without its password; absent: it is none.
+std::optional<std::map<std::string, std::string>> PlaceOf(const std::string& database) {
+  const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> parsed(
+      PQconninfoParse(database.c_str(), nullptr), PQconninfoFree);
+  if (parsed == nullptr) return std::nullopt;
+  std::map<std::string, std::string> place;
+  for (const PQconninfoOption* option = parsed.get(); option->keyword != nullptr; ++option) {
+    if (option->val != nullptr) place[option->keyword] = option->val;
+  }
+  place.erase("password");
+  return place;
+}
+
+bool IsSamePlace(const std::string& one, const std::string& other) {
+  const auto place = PlaceOf(one);
+  return place.has_value() && place == PlaceOf(other);
+}
+
+}  // namespace
+
+absl::StatusOr<Config> ReadChangedConfig(const std::string& path, const Config& current) {
+  absl::StatusOr<Config> config = ReadConfig(path);
+  if (!config.ok()) return config;
+  std::vector<std::string> fixed;
+  for (const auto& [name, field] :
+       std::map<std::string, std::string Config::*>{{"listen", &Config::listen},
+                                                    {"publication", &Config::publication},
+                                                    {"schema", &Config::schema},
+                                                    {"slot", &Config::slot}}) {
+    if ((*config).*field != current.*field) fixed.push_back(name);
+  }
+  if (fixed.empty()) return config;
+  return absl::FailedPreconditionError(
+      absl::StrCat(path, ": ", absl::StrJoin(fixed, ", "),
+                   " cannot change while ttl-postgres runs: restart it"));
+}
+
+std::optional<Config> ReadChangedPassword(const std::string& path, const Config& current) {
+  const absl::StatusOr<Config> config = ReadConfig(path);
+  if (!config.ok() || config->database == current.database) return std::nullopt;
+  if (!IsSamePlace(config->database, current.database)) return std::nullopt;
+  Config changed = current;
+  changed.database = config->database;
+  return changed;
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,146 @@
+// The configuration file changes while ttl-postgres runs.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "client/cpp/ttl_client.h"
+#include "tests/testing/postgres_server.h"
+#include "tests/testing/sidecar_process.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/testing/ttl_postgres_process.h"
+#include "tests/testing/wait.h"
+
+namespace ttl {
+namespace {
+
+constexpr absl::Duration kPatience = absl::Minutes(2);
+
+constexpr char kTables[] = R"sql(
+  CREATE ROLE app LOGIN SUPERUSER PASSWORD 'first';
+  CREATE TABLE orders (id bigint PRIMARY KEY, ts timestamptz);
+  CREATE TABLE carts (id bigint PRIMARY KEY, ts timestamptz);
+  INSERT INTO carts VALUES (1, now());
+)sql";
+
+constexpr char kOrders[] = R"yaml(
+tables:
+  - { container: orders, table: orders, id: id, ts_column: ts }
+)yaml";
+constexpr char kBoth[] = R"yaml(
+tables:
+  - { container: orders, table: orders, id: id, ts_column: ts }
+  - { container: carts, table: carts, id: id, ts_column: ts }
+)yaml";
+
+class ReloadTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::ofstream(database_.path() + "/data/pg_hba.conf")
+        << "local all app scram-sha-256\nlocal replication app scram-sha-256\n"
+        << "local all all trust\nlocal replication all trust\n";
+    ASSERT_TRUE(database_.Start().ok()) << database_.Log();
+    database_.Sql(kTables);
+    ASSERT_TRUE(sidecar_.Start().ok()) << sidecar_.Log();
+    TtlClientOptions options;
+    options.address = sidecar_.address();
+    client_.emplace(options);
+    for (const char* id : {"orders", "carts"}) {
+      v1::Container container;
+      container.set_id(id);
+      ASSERT_TRUE(client_->CreateContainer(container).ok());
+    }
+    ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
+    ASSERT_TRUE(postgres_.Start().ok()) << postgres_.Log();
+  }
+
+  TtlPostgresProcessOptions Options(const std::string& password, const std::string& yaml) {
+    return {dir_.path(), "postgres",
+            absl::StrCat(database_.Conninfo("postgres", "app"), " password=", password),
+            sidecar_.address(), yaml};
+  }
+
+  void Reload(const std::string& yaml) {
+    TtlPostgresProcess::Reconfigure(Options("first", yaml));
+    ASSERT_TRUE(postgres_.process()->Signal(SIGHUP).ok());
+  }
+
+  int Tracked(const std::string& container) {
+    v1::ListItemsRequest request;
+    request.set_container(container);
+    request.set_show_expired(true);
+    const auto items = client_->ListItems(request);
+    return items.ok() ? items->items_size() : -1;
+  }
+
+  void ExpectTracked(const std::string& container, int count) {
+    EXPECT_TRUE(WaitUntil([&] { return Tracked(container) == count; }, kPatience))
+        << container << " has " << Tracked(container) << " items\n"
+        << postgres_.Log();
+  }
+
+  void ExpectLog(absl::string_view text) {
+    EXPECT_TRUE(WaitUntil([&] { return absl::StrContains(postgres_.Log(), text); }, kPatience))
+        << text << " is not in\n"
+        << postgres_.Log();
+  }
+
+  const TempDir dir_;
+  PostgresServer database_;
+  SidecarProcess sidecar_{{dir_.path(), "sidecar", "", {}, {}}};
+  TtlPostgresProcess postgres_{Options("first", kOrders)};
+  std::optional<TtlClient> client_;
+};
+
+TEST_F(ReloadTest, HangupTakesUpATableAndTheOthersGoOn) {
+  Reload(kBoth);
+  ExpectLog("configuration changed: it is taken up");
+  ExpectLog("msg=\"table left out\" container=\"carts\"");
+  database_.Sql("INSERT INTO orders VALUES (1, now())");
+  ExpectTracked("orders", 1);
+  ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
+  ExpectTracked("carts", 1);
+  database_.Sql("INSERT INTO orders VALUES (2, now()); INSERT INTO carts VALUES (2, now())");
+  ExpectTracked("orders", 2);
+  ExpectTracked("carts", 2);
+
+  Reload(kOrders);
+  ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
+  EXPECT_TRUE(postgres_.WaitReady(kPatience).ok()) << postgres_.Log();
+  database_.Sql("INSERT INTO orders VALUES (3, now())");
+  ExpectTracked("orders", 3);
+  EXPECT_TRUE(postgres_.Stop().ok()) << postgres_.Log();
+}
+
+TEST_F(ReloadTest, WhatCannotBeTakenUpIsSaidAndTheFormerGoesOn) {
+  Reload("tables: 7\n");
+  ExpectLog("tables: \\\"7\\\" is not allowed");
+  Reload(absl::StrCat("slot: another\n", kOrders));
+  ExpectLog("slot cannot change while ttl-postgres runs: restart it");
+  Reload(absl::StrCat("metrics_listen: 192.0.2.1:9465\n", kOrders));
+  ExpectLog("metrics_listen: cannot listen on");
+  Reload(kOrders);
+  ExpectLog("SIGHUP ignored");
+  database_.Sql("INSERT INTO orders VALUES (1, now())");
+  ExpectTracked("orders", 1);
+  EXPECT_TRUE(postgres_.Stop().ok()) << postgres_.Log();
+}
+
+TEST_F(ReloadTest, ChangedPasswordIsReadAgain) {
+  database_.Sql("ALTER ROLE app PASSWORD 'second'");
+  database_.Sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'");
+  ExpectLog("password authentication failed");
+  TtlPostgresProcess::Reconfigure(Options("second", kOrders));
+  ExpectLog("configuration changed: it is taken up");
+  database_.Sql("INSERT INTO orders VALUES (1, now())");
+  ExpectTracked("orders", 1);
+  EXPECT_TRUE(postgres_.WaitReady(kPatience).ok()) << postgres_.Log();
+}
+
+}  // namespace
+}  // namespace ttl
