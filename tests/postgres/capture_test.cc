@@ -243,6 +243,7 @@ TEST_F(CaptureTest, CommitTimeIsTheTsWithoutAColumn) {
   plain.container = "plain";
   plain.table = "plain";
   plain.id = {"id"};
+  plain.accept_commit_time = true;
   const char* const kRows =
       "SELECT '', id, floor(extract(epoch FROM pg_xact_commit_timestamp(xmin)))::bigint, NULL "
       "FROM plain";

@@ -284,6 +284,11 @@ std::vector<Case> ProblemCases() {
        "CREATE POLICY p ON orders USING (tenant = current_user)",
        set_rls,
        {"has policies, but its row-level security is off"}},
+      {"commit times that nobody has accepted",
+       "",
+       [](TableConfig& table) { table.ts_column.reset(); },
+       {"table public.orders has no ts_column, and commit times are not kept with the rows",
+        "ALTER TABLE \"public\".\"orders\" ADD COLUMN ttl_written_at", "accept_commit_time: true"}},
       {"row-level security by commit time",
        "",
        [](TableConfig& table) {
@@ -361,7 +366,10 @@ std::vector<Case> WarningCases() {
        {"does not bind its owner postgres", "FORCE ROW LEVEL SECURITY"}},
       {"commit times",
        "",
-       [](TableConfig& table) { table.ts_column.reset(); },
+       [](TableConfig& table) {
+         table.ts_column.reset();
+         table.accept_commit_time = true;
+       },
        {"goes by commit times", "autovacuum_freeze_max_age = 200000000"}},
       {"a superuser", "", DoNothing, {"role postgres is a superuser"}},
       {"WAL without a limit", "", DoNothing, {"max_slot_wal_keep_size is -1"}},
@@ -558,6 +566,7 @@ TEST(CatalogTest, SettingsOfTheServerAreProblems) {
   Config config;
   config.tables = {Orders()};
   config.tables[0].ts_column.reset();
+  config.tables[0].accept_commit_time = true;
   absl::StatusOr<CatalogReport> report = CheckCatalog(server.sql(), config);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_THAT(report->problems,

@@ -177,6 +177,14 @@ tables:
                           StartsWith("line 2: database is missing")));
 }
 
+TEST(ConfigTest, CommitTimesAreAcceptedOnlyWhereTheyCount) {
+  EXPECT_TRUE(
+      Parsed(absl::StrCat(kShort, "    accept_commit_time: true\n")).tables[0].accept_commit_time);
+  EXPECT_FALSE(Parsed(kShort).tables[0].accept_commit_time);
+  EXPECT_THAT(ProblemsOfTable("    ts_column: at\n    accept_commit_time: true\n"),
+              ElementsAre(HasSubstr("accept_commit_time is given with ts_column")));
+}
+
 TEST(ConfigTest, UnknownKeyIsRefusedWithTheNearest) {
   EXPECT_THAT(
       ProblemsOfTable("    ttl_colum: keep_for\n"),

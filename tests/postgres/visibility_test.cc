@@ -256,6 +256,7 @@ TEST(VisibilityTest, CommitTimesAreExactToTheSecond) {
     database.Sql("CREATE TABLE rows (id int PRIMARY KEY, ttl int, note text)");
     TableConfig table = Rows(has_ttl);
     table.ts_column.reset();
+    table.accept_commit_time = true;
     database.Install(database.ConfigFor({table}));
     SetPolicy(database, "2");
     database.Sql("INSERT INTO rows VALUES (1, NULL), (2, 1), (3, -1), (4, 2147483647)");
@@ -283,6 +284,31 @@ TEST(VisibilityTest, CommitTimesAreExactToTheSecond) {
   }
 }
 
+// They keep who wrote a row; what gives rows another writer is why commit times have to be
+// accepted.
+TEST(VisibilityTest, RowsThatGoByCommitTimeStayHiddenWhenVacuumOrClusterMovesThem) {
+  DatabaseForTest database;
+  database.Sql("CREATE TABLE rows (id int PRIMARY KEY, ttl int, note text)");
+  TableConfig table = Rows(false);
+  table.ts_column.reset();
+  table.accept_commit_time = true;
+  database.Install(database.ConfigFor({table}));
+  SetPolicy(database, "1");
+  database.Sql("INSERT INTO rows VALUES (1, NULL)");
+  const auto live = [&] { return Ask(database.connection(), "rows_live").ids; };
+  ASSERT_TRUE(WaitUntil([&] { return live().empty(); }, absl::Seconds(60)));
+  for (const char* moves :
+       {"VACUUM FULL rows", "CLUSTER rows USING rows_pkey", "VACUUM FREEZE rows",
+        "ALTER TABLE rows ADD other timestamptz NOT NULL DEFAULT now()"}) {
+    SetPolicy(database, "1");
+    database.Sql(moves);
+    SetPolicy(database, "3600");
+    EXPECT_EQ(live(), "1") << moves;
+    SetPolicy(database, "1");
+    EXPECT_EQ(live(), "") << moves;
+  }
+}
+
 TEST(VisibilityTest, RowWithoutACommitTimeIsVisible) {
   DatabaseForTest database;
   database.Sql("ALTER SYSTEM SET track_commit_timestamp = off");
@@ -293,6 +319,7 @@ TEST(VisibilityTest, RowWithoutACommitTimeIsVisible) {
   for (const bool has_ttl : {false, true}) {
     TableConfig table = Rows(has_ttl);
     table.ts_column.reset();
+    table.accept_commit_time = true;
     database.Install(database.ConfigFor({table}));
     SetPolicy(database, "1");
     EXPECT_EQ(Ask(database.connection(), "rows_live").ids, "1");
@@ -551,6 +578,7 @@ TEST_F(WriteTest, UpsertThroughTheViewUpdatesALiveRow) {
 TEST_F(WriteTest, UpsertThroughTheViewUpdatesALiveRowThatGoesByItsCommitTime) {
   TableConfig table = Rows(false);
   table.ts_column.reset();
+  table.accept_commit_time = true;
   Prepare(table);
   database_.Sql(
       "INSERT INTO rows_live (id, note) VALUES (1, 'new') ON CONFLICT (id) DO UPDATE SET note = "

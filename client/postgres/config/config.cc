@@ -141,6 +141,9 @@ void CheckColumns(YamlReader& reader, const YamlPlace& place, const TableConfig&
   if (unit.IsDefined() && !unit.IsNull() && !table.ts_column.has_value()) {
     reader.Report(place, "ts_unit is given without ts_column, whose numbers it is about");
   }
+  if (table.accept_commit_time && table.ts_column.has_value()) {
+    reader.Report(place, "accept_commit_time is given with ts_column, which is what counts then");
+  }
 }
 
 TableConfig ReadTable(YamlReader& reader, const YamlPlace& place) {
@@ -159,6 +162,8 @@ TableConfig ReadTable(YamlReader& reader, const YamlPlace& place) {
         [&](const YamlPlace& value) { ReadNames(reader, value, table.partition_key); }},
        {"id", [&](const YamlPlace& value) { ReadNames(reader, value, table.id); }, true},
        name("ts_column", table.ts_column),
+       {"accept_commit_time",
+        [&](const YamlPlace& value) { reader.ReadBool(value, table.accept_commit_time); }},
        {"ts_unit", [&](const YamlPlace& value) { ReadEpochUnit(reader, value, table.ts_unit); }},
        name("ttl_column", table.ttl_column),
        name("size_column", table.size_column),

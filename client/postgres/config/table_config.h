@@ -24,6 +24,9 @@ struct TableConfig {
 
   // Column that says when the row was last modified; absent: the time of the commit.
   std::optional<std::string> ts_column;
+  // Without a ts_column: that what writes a row anew without changing it (a rewrite by ALTER TABLE,
+  // a copy, a restore) makes an expired row visible again is known, and accepted.
+  bool accept_commit_time = false;
   // What a number in it counts; of no meaning for a timestamp.
   EpochUnit ts_unit = EpochUnit::kSeconds;
   // Column of the row's own ttl in seconds; absent: no row has one.

@@ -175,7 +175,9 @@ void CheckCommitTimes(const Facts& facts, const Config& config, CatalogReport& r
         " goes by commit times. The server forgets them after about autovacuum_freeze_max_age = ",
         facts.Text("freeze_age"),
         " transactions, and has none from before track_commit_timestamp was on: such rows do not "
-        "expire. A ts_column knows no such limit"));
+        "expire. What writes rows anew, as some forms of ALTER TABLE, copies and restores do, "
+        "makes "
+        "expired ones visible again. A ts_column knows no such limits"));
   }
 }
 

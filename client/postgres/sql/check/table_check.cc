@@ -196,6 +196,8 @@ class TableCheck {
         Problem(
             ": row_level_security needs a ts_column: PostgreSQL checks a new row before it has "
             "a commit time; use live_view");
+      } else if (!config_.accept_commit_time) {
+        RefuseCommitTime();
       }
       return;
     }
@@ -213,6 +215,18 @@ class TableCheck {
       Warn(": column ", column->name, ", its ts_column, may be NULL; such rows never expire",
            AlterColumn(column->name, "SET NOT NULL"));
     }
+  }
+
+  void RefuseCommitTime() {
+    Problem(
+        " has no ts_column, and commit times are not kept with the rows: ALTER TABLE with a "
+        "rewrite, "
+        "a copy and a restore write all rows anew, and expired ones are visible again. Give it a "
+        "column, which a trigger sets at each UPDATE, and say ts_column: ttl_written_at: ALTER "
+        "TABLE ",
+        sql_,
+        " ADD COLUMN ttl_written_at timestamp with time zone NOT NULL DEFAULT now(); or accept it "
+        "with accept_commit_time: true");
   }
 
   void CheckEpoch(const ColumnFacts& column) {
