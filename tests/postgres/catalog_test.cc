@@ -542,6 +542,33 @@ TEST(CatalogTest, WhoReplacesExpiredRowsIsNotWarnedOfUpserts) {
   EXPECT_THAT(report.warnings, Not(Contains(HasSubstr("ON CONFLICT"))));
 }
 
+TEST(CatalogTest, UniqueKeysThatReplaceExpiredDoesNotClearAreNamed) {
+  DatabaseForTest database;
+  database.Sql(kOrders);
+  database.Sql(
+      "CREATE UNIQUE INDEX by_note ON orders (note); CREATE UNIQUE INDEX by_number ON orders "
+      "(number) WHERE bytes > 0; CREATE UNIQUE INDEX by_text ON orders (tenant, lower(note)); "
+      "ALTER TABLE orders ADD CONSTRAINT late UNIQUE (tenant, ts) DEFERRABLE, ADD CONSTRAINT \"Not "
+      "Twice\" EXCLUDE (bytes WITH =); "
+      "CREATE UNIQUE INDEX of_key ON orders (note, number, tenant); CREATE UNIQUE INDEX "
+      "part_of_key "
+      "ON orders (number, tenant) WHERE ttl > 5; CREATE UNIQUE INDEX more ON orders (number) "
+      "INCLUDE (tenant); CREATE INDEX no_matter ON orders (ts)");
+  TableConfig table = Orders();
+  const auto warnings = [&] { return database.Check(database.ConfigFor({table})).warnings; };
+  EXPECT_THAT(warnings(), Not(Contains(HasSubstr("replace_expired makes way"))));
+  table.replace_expired = true;
+  EXPECT_THAT(warnings(),
+              Contains(Says({"table public.orders: replace_expired makes way for a row of the same "
+                             "key only",
+                             "stay taken in \"Not Twice\", by_note, by_number, by_text, late and 1 "
+                             "more, and an INSERT"})));
+  database.Sql(
+      "DROP INDEX more, by_text, by_number, by_note; ALTER TABLE orders DROP CONSTRAINT "
+      "late, DROP CONSTRAINT \"Not Twice\"");
+  EXPECT_THAT(warnings(), Not(Contains(HasSubstr("replace_expired makes way"))));
+}
+
 TEST(CatalogTest, NewColumnsOfTheTableAreMissedInTheView) {
   DatabaseForTest database;
   database.Sql(kOrders);

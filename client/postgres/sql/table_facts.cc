@@ -2,6 +2,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "client/postgres/sql/connect/array_text.h"
 
 namespace ttl::postgres {
 namespace {
@@ -112,6 +113,15 @@ constexpr absl::string_view kUnindexedKeys = R"(
            AND (string_to_array(i.indkey::text, ' ')::int2[])[1:cardinality(k.conkey)] @> k.conkey)
   ORDER BY 1)";
 
+// Who has the same values in all columns of an index with those of the key has the same key.
+// Parameters: oid, names of the key's columns.
+constexpr absl::string_view kUniquesBesideKey = R"(
+  SELECT format('%I', c.relname) FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+  WHERE i.indrelid = $1::oid AND i.indisready AND (i.indisexclusion OR i.indisunique AND NOT
+    ARRAY(SELECT attnum FROM pg_attribute WHERE attrelid = $1::oid AND attname = ANY ($2::name[]))
+    <@ (string_to_array(i.indkey::text, ' ')::int2[])[1:i.indnkeyatts])
+  ORDER BY 1)";
+
 // Parameter: oid.
 constexpr absl::string_view kDeleteRules = R"(
   SELECT format('%I', rulename) FROM pg_rewrite
@@ -140,6 +150,7 @@ class LookUp {
       FindIdentities();
       FindRefusingKeys();
       FindUnindexedKeys();
+      FindUniquesBesideKey(lookup);
       FindDeleteRules();
       FindView(lookup);
     }
@@ -235,6 +246,15 @@ class LookUp {
     const QueryResult keys = AskOfTable(kUnindexedKeys);
     for (int row = 0; row < keys.rows(); ++row) {
       facts_.unindexed_keys.push_back(Name(keys, row, 0));
+    }
+  }
+
+  void FindUniquesBesideKey(const TableLookup& lookup) {
+    ArrayText key;
+    for (const std::string& column : lookup.key) key.Add(column);
+    const QueryResult uniques = Ask(kUniquesBesideKey, {absl::StrCat(facts_.oid), key.Take()});
+    for (int row = 0; row < uniques.rows(); ++row) {
+      facts_.uniques_beside_key.push_back(Name(uniques, row, 0));
     }
   }
 

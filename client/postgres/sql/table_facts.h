@@ -66,6 +66,9 @@ struct TableFacts {
   std::vector<std::string> refusing_keys;
   // Foreign keys to it without an index that finds the referring rows, with their tables.
   std::vector<std::string> unindexed_keys;
+  // Unique indexes and exclusion constraints by which two rows of different keys may be in each
+  // other's way, as SQL takes them.
+  std::vector<std::string> uniques_beside_key;
   // Rules that rewrite a DELETE of its rows; as SQL takes them.
   std::vector<std::string> delete_rules;
   // Of the relation that has the name of the live view: whether there is one, whether it is
@@ -85,9 +88,10 @@ struct TableFacts {
 struct TableLookup {
   std::string schema;
   std::string table;
-  std::string live_view;    // may be empty
-  std::string publication;  // ours
-  std::string mark;         // how comments of ours begin
+  std::string live_view;         // may be empty
+  std::vector<std::string> key;  // the columns of partition key and id
+  std::string publication;       // ours
+  std::string mark;              // how comments of ours begin
 };
 
 // Absent: there is no such table.

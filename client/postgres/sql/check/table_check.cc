@@ -90,6 +90,7 @@ class TableCheck {
     CheckRights();
     CheckRowSecurity();
     WarnOfUpserts();
+    WarnOfOtherUniques();
     CheckLiveView();
     WarnOfForeignKeys();
     if (is_sound_) report_.tables.push_back(std::move(table_));
@@ -441,6 +442,16 @@ class TableCheck {
     }
   }
 
+  void WarnOfOtherUniques() {
+    if (!config_.replace_expired || facts_.uniques_beside_key.empty()) return;
+    Warn(
+        ": replace_expired makes way for a row of the same key only: while an expired row of "
+        "another "
+        "key is not yet deleted, its values stay taken in ",
+        SomeOf(facts_.uniques_beside_key),
+        ", and an INSERT of them is refused although no query shows that row");
+  }
+
   void CheckLiveView() {
     if (config_.live_view.empty() || !facts_.has_view) return;
     const std::string view = absl::StrCat(config_.schema, ".", config_.live_view);
@@ -479,9 +490,11 @@ class TableCheck {
 
 absl::Status CheckTable(Connection& connection, const Config& config, const TableConfig& table,
                         CatalogReport& report) {
-  absl::StatusOr<std::optional<TableFacts>> facts = LookUpTable(
-      connection,
-      {table.schema, table.table, table.live_view, config.publication, CommentMark(config.schema)});
+  std::vector<std::string> key = table.partition_key;
+  key.insert(key.end(), table.id.begin(), table.id.end());
+  absl::StatusOr<std::optional<TableFacts>> facts =
+      LookUpTable(connection, {table.schema, table.table, table.live_view, std::move(key),
+                               config.publication, CommentMark(config.schema)});
   if (!facts.ok()) return facts.status();
   const std::string name = absl::StrCat(table.schema, ".", table.table);
   if (!facts->has_value()) {
