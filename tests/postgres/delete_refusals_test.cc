@@ -213,6 +213,9 @@ TEST_F(DeleteRefusalsTest, CallEndsAtItsDeadlineAndNotAfterBoundsTheStatement) {
   }));
   ASSERT_TRUE(response.ok()) << response.status();
   EXPECT_EQ(Outcomes(*response), "THROTTLED THROTTLED THROTTLED THROTTLED");
+  const StoreCounters& counters = *db_.store().CountersOf("sessions");
+  EXPECT_EQ(counters.out_of_time, 4);
+  EXPECT_EQ(counters.outcomes[v1::DELETE_OUTCOME_THROTTLED], 0);
   // Half a minute is what the first statement may take, by its own limit.
   EXPECT_LT(absl::Now() - before, absl::Seconds(20));
 
@@ -220,6 +223,8 @@ TEST_F(DeleteRefusalsTest, CallEndsAtItsDeadlineAndNotAfterBoundsTheStatement) {
   const absl::Time again = absl::Now();
   EXPECT_EQ(Count(db_.Delete(request), v1::DELETE_OUTCOME_THROTTLED), 4);
   EXPECT_LT(absl::Now() - again, absl::Seconds(20));
+  EXPECT_EQ(counters.out_of_time, 4);
+  EXPECT_EQ(counters.outcomes[v1::DELETE_OUTCOME_THROTTLED], 4);
   EXPECT_EQ(Rows(), 4);
 }
 

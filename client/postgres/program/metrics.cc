@@ -114,13 +114,17 @@ void AddDeletes(const MetricSources& sources, Families& families) {
       if (const StoreCounters* counters = sources.store(container)) add(container, *counters);
     }
   };
-  families.Counter("deletes_total",
-                   "Rows that the sidecar asked to delete, by what became of them.");
+  families.Counter(
+      "deletes_total",
+      "Rows that the sidecar asked to delete, by what became of them; out_of_time: put "
+      "off since the deletes before them took all the time of the call.");
   each([&](const std::string& container, const StoreCounters& counters) {
     for (int outcome = 1; outcome < v1::DeleteOutcome_ARRAYSIZE; ++outcome) {
       families.Add(static_cast<double>(counters.outcomes[outcome]),
                    {{"container", container}, {"outcome", OutcomeLabel(outcome)}});
     }
+    families.Add(static_cast<double>(counters.out_of_time),
+                 {{"container", container}, {"outcome", "out_of_time"}});
   });
   families.Counter("delete_calls_failed_total", "DeleteItems calls that ended with an error.");
   each([&](const std::string& container, const StoreCounters& counters) {

@@ -15,6 +15,7 @@
 #include "client/postgres/store/deletes/delete_run.h"
 #include "client/postgres/store/missing_rows.h"
 #include "client/postgres/store/table_scan.h"
+#include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
 namespace {
@@ -30,6 +31,7 @@ constexpr absl::Duration kIdleTimeout = absl::Seconds(10);
 constexpr absl::Duration kVisiblePollInterval = absl::Milliseconds(20);
 // What an answer takes to reach the sidecar before its deadline.
 constexpr absl::Duration kAnswerTime = absl::Milliseconds(200);
+constexpr int64_t kSlowSaidEvery = 60;  // seconds
 constexpr uint64_t kNeverReported = std::numeric_limits<uint64_t>::max();
 
 // row_security: what a policy would hide is an error instead. jit: compiling takes longer than
@@ -169,30 +171,52 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::DeleteItems(
   if (!served.ok()) return served.status();
   if (absl::Status status = Validate(request); !status.ok()) return status;
   StoreCounters& counters = (*served)->counters;
-  auto response = DeleteFrom(**served, request, deadline);
+  int64_t out_of_time = 0;
+  auto response = DeleteFrom(**served, request, deadline, out_of_time);
   if (!response.ok()) {
     ++counters.failed_calls;
     return response;
   }
-  for (const v1::DeleteResult& result : response->results()) ++counters.outcomes[result.outcome()];
+  Count(**served, *response, out_of_time);
   return response;
 }
 
+void PrimaryStore::Count(Served& served, const v1::DeleteItemsResponse& response,
+                         int64_t out_of_time) {
+  int64_t left = out_of_time;
+  for (const v1::DeleteResult& result : response.results()) {
+    if (result.outcome() == v1::DELETE_OUTCOME_THROTTLED && left-- > 0) continue;
+    ++served.counters.outcomes[result.outcome()];
+  }
+  served.counters.out_of_time += out_of_time;
+  const int64_t now = absl::ToUnixSeconds(absl::Now());
+  if (out_of_time == 0 || now - served.slow_said_at < kSlowSaidEvery) return;
+  served.slow_said_at = now;
+  spdlog::warn(
+      "deletes are slow: container=\"{}\" put_off={} of={} reason=\"the time of the call was used "
+      "up; they go on in smaller transactions; ttl-postgres check names foreign keys without an "
+      "index\"",
+      absl::CHexEscape(served.table.definition.config.container), out_of_time,
+      response.results_size());
+}
+
 absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::DeleteFrom(
-    Served& served, const v1::DeleteItemsRequest& request, absl::Time deadline) {
+    Served& served, const v1::DeleteItemsRequest& request, absl::Time deadline,
+    int64_t& out_of_time) {
   if (const auto retry_after = yield_rule_(); retry_after.has_value()) {
     ++served.counters.yielded_calls;
     return AllThrottled(request.items_size(), *retry_after);
   }
   deadline = std::min(deadline, absl::Now() + kMaxDelete);
   uint64_t gone_by = 0;
-  auto response = RunDeletes(served, request, deadline, gone_by);
+  auto response = RunDeletes(served, request, deadline, gone_by, out_of_time);
   if (response.ok() && !AwaitReported(gone_by, deadline)) PutOffMissing(*response);
   return response;
 }
 
 absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
-    Served& served, const v1::DeleteItemsRequest& request, absl::Time deadline, uint64_t& gone_by) {
+    Served& served, const v1::DeleteItemsRequest& request, absl::Time deadline, uint64_t& gone_by,
+    int64_t& out_of_time) {
   auto lease = deletes_.Take(deadline + kCutMargin);
   if (!lease.ok()) return lease.status();
   if (absl::Status status = CheckStoreId(**lease, request.store_id()); !status.ok()) return status;
@@ -204,6 +228,7 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
   auto response = run.Run();
   served.counters.rows_touched += run.rows_touched();
   served.counters.overruns += run.overruns();
+  out_of_time = run.out_of_time();
   // What is throttled is left to the sidecar, which waits the longer the more often it happens.
   if (response.ok() && !HasThrottled(*response)) {
     SetRetryAfter(DeletePause(absl::Now() - began), *response);

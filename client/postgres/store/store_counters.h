@@ -11,8 +11,10 @@ namespace ttl::postgres {
 
 // What was done for one container since the start. Thread-safe; only grows.
 struct StoreCounters {
-  // Items by their outcome: the number of the enum.
+  // Items by their outcome: the number of the enum; without those that are out_of_time.
   std::array<std::atomic<int64_t>, v1::DeleteOutcome_ARRAYSIZE> outcomes = {};
+  // Items that were answered THROTTLED since the time of their call was used up.
+  std::atomic<int64_t> out_of_time = 0;
   // DeleteItems that ended with an error.
   std::atomic<int64_t> failed_calls = 0;
   // Calls that were answered THROTTLED without touching the table, since the database is busy.

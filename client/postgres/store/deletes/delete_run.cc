@@ -90,6 +90,7 @@ absl::StatusOr<v1::DeleteItemsResponse> DeleteRun::Run() {
 absl::Status DeleteRun::Delete(Items items) {
   if (items.empty()) return absl::OkStatus();
   if (is_given_up_ || TimeLeft() < kLeastTime) {
+    if (!is_given_up_) out_of_time_ += static_cast<int64_t>(items.size());
     SetAll(items, v1::DELETE_OUTCOME_THROTTLED);
     return absl::OkStatus();
   }
@@ -122,6 +123,7 @@ absl::Status DeleteRun::Blame(const AskedItem& item, const absl::Status& error) 
   const DeleteFault fault = FaultOf(error);
   // Neither says anything about the row.
   if (fault == DeleteFault::kConflict || (fault == DeleteFault::kTimeout && is_cut_short_)) {
+    if (fault == DeleteFault::kTimeout && TimeLeft() < kLeastTime) ++out_of_time_;
     result.set_outcome(v1::DELETE_OUTCOME_THROTTLED);
     return absl::OkStatus();
   }

@@ -46,6 +46,8 @@ class DeleteRun {
   int64_t rows_touched() const { return rows_touched_; }
   // Transactions that took longer than a statement may, or than the call had left.
   int64_t overruns() const { return overruns_; }
+  // Items that are THROTTLED for no other reason than that the call has no time left.
+  int64_t out_of_time() const { return out_of_time_; }
 
  private:
   using Items = absl::Span<const AskedItem>;
@@ -97,6 +99,7 @@ class DeleteRun {
   bool is_cut_short_ = false;
   int64_t rows_touched_ = 0;
   int64_t overruns_ = 0;
+  int64_t out_of_time_ = 0;
 };
 
 }  // namespace ttl::postgres
