@@ -29,17 +29,18 @@ struct Storage::Parts {
         database(std::move(opened)),
         cache(options.record_cache_bytes),
         reader(*database, cache),
-        queue(options, {*database, cache, catalog, marks, due_changes, tallies, graveyard, reader,
-                        scan_marks, tap}),
+        queue(options, {*database, cache, catalog, marks, due_changes, tallies, graveyard, dead,
+                        reader, scan_marks, tap}),
         containers(catalog, queue, gate, tallies),
         items(*database, queue, reader, data_trust),
         scanned_items(*database, queue, catalog, tallies, scan_marks),
         expiry_index(*database, reader, marks, queue),
         sidecar_state(*database, queue),
-        housekeeper({*database, cache, catalog, marks, due_changes, tallies, graveyard, queue},
-                    [log = options.log](absl::string_view line) {
-                      if (log) log(StorageOptions::LogLevel::kWarning, line);
-                    }) {}
+        housekeeper(
+            {*database, cache, catalog, marks, due_changes, tallies, graveyard, dead, queue},
+            [log = options.log](absl::string_view line) {
+              if (log) log(StorageOptions::LogLevel::kWarning, line);
+            }) {}
 
   // Marks the directory as soon as there is something to lose.
   void MarkOnceUsed() {
@@ -56,6 +57,7 @@ struct Storage::Parts {
   DueChanges due_changes;
   Tallies tallies;
   Graveyard graveyard;
+  DeadNumbers dead;
   ScanMarks scan_marks;
   ChangeTap tap;
   DataTrust data_trust;

@@ -214,6 +214,7 @@ absl::Status CommitQueue::WriteAndPublish(Commit& commit, bool& earlier) {
     }
   }
   parts_.graveyard.Bury(writes);
+  parts_.dead.Note(writes);
   parts_.tallies.Publish(tally_changes);
   earlier = transaction.Publish(parts_.cache, parts_.catalog, parts_.marks, parts_.due_changes);
   return absl::OkStatus();

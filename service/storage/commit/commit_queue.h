@@ -17,6 +17,7 @@
 #include "service/base/mutex.h"
 #include "service/base/owned_counter.h"
 #include "service/storage/commit/change_tap.h"
+#include "service/storage/commit/dead_numbers.h"
 #include "service/storage/commit/graveyard.h"
 #include "service/storage/commit/transaction.h"
 #include "service/storage/engine/storage_figures.h"
@@ -59,6 +60,7 @@ class CommitQueue {
     DueChanges& due_changes;
     Tallies& tallies;
     Graveyard& graveyard;
+    DeadNumbers& dead;
     const ItemReader& reader;
     ScanMarks& scan_marks;
     ChangeTap& tap;

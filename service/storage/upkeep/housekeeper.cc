@@ -120,6 +120,7 @@ void Housekeeper::Warn(std::vector<std::string> troubles) {
 absl::Status Housekeeper::Recover() {
   if (parts_.database.WriteHealth().ok()) return absl::OkStatus();
   const absl::Status status = parts_.database.Reopen([this]() -> absl::Status {
+    knows_dead_ = false;
     parts_.cache.Clear();
     parts_.marks.Clear();
     TTL_RETURN_IF_ERROR(parts_.catalog.Load(parts_.database));
@@ -133,6 +134,8 @@ absl::Status Housekeeper::Recover() {
 }
 
 absl::StatusOr<bool> Housekeeper::PurgeSome() {
+  if (!knows_dead_) TTL_RETURN_IF_ERROR(parts_.dead.Load(parts_.database));
+  knows_dead_ = true;
   TTL_ASSIGN_OR_RETURN(PurgeStep step, PlanPurge());
   if (step.keys.empty() && step.finished.empty()) return false;
   TTL_RETURN_IF_ERROR(
@@ -153,11 +156,10 @@ absl::StatusOr<bool> Housekeeper::PurgeSome() {
 // Many numbers have few keys, or none, and share a commit.
 absl::StatusOr<Housekeeper::PurgeStep> Housekeeper::PlanPurge() const {
   PurgeStep step;
-  auto cursor = parts_.database.ReadPrefix(std::string(1, kPurgeTable));
-  for (; cursor.Valid() && step.finished.size() < kNumbersPerStep; cursor.Next()) {
+  for (const auto& [number, record] : parts_.dead.First(kNumbersPerStep)) {
     Purged purged;
-    purged.number = DecodeNumber(cursor.key()).value_or(0);
-    TTL_ASSIGN_OR_RETURN(purged.is_container, DecodePurge(cursor.value()));
+    purged.number = number;
+    TTL_ASSIGN_OR_RETURN(purged.is_container, DecodePurge(record));
     purged.prefix = purged.is_container ? ItemPrefix(purged.number) : IndexPrefix(purged.number);
     const size_t left = kKeysPerStep - step.keys.size();
     TTL_ASSIGN_OR_RETURN(std::vector<std::string> keys,
@@ -171,7 +173,6 @@ absl::StatusOr<Housekeeper::PurgeStep> Housekeeper::PlanPurge() const {
     }
     step.finished.push_back(std::move(purged));
   }
-  TTL_RETURN_IF_ERROR(cursor.status());
   return step;
 }
 

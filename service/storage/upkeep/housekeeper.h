@@ -11,6 +11,7 @@
 #include "service/core/container.h"
 #include "service/storage/commit/catalog.h"
 #include "service/storage/commit/commit_queue.h"
+#include "service/storage/commit/dead_numbers.h"
 #include "service/storage/commit/graveyard.h"
 #include "service/storage/commit/low_water_marks.h"
 #include "service/storage/commit/record_cache.h"
@@ -32,6 +33,7 @@ class Housekeeper {
     DueChanges& due_changes;
     Tallies& tallies;
     Graveyard& graveyard;
+    DeadNumbers& dead;
     CommitQueue& queue;
   };
 
@@ -71,6 +73,8 @@ class Housekeeper {
 
   Compactor compactor_;
   std::vector<std::string> troubles_;  // of the last step
+
+  bool knows_dead_ = false;  // the database's dead numbers have been loaded
 
   // Where the purge of a number goes on, so that it need not walk what it has
   // deleted already.
