@@ -225,10 +225,12 @@ class ShownSources {
  public:
   // All must outlive this.
   ShownSources(SidecarMetrics& metrics, const ExpiryView::Parts& view, SweepBoard& board,
-               absl::Duration start_steady, const CallCounters& calls, const CheckCounters& checks,
-               const AccessCounters& access, const ReconciliationBoard& reconciliations,
-               const Readiness& readiness)
-      : metrics_(metrics), view_(view), expiry_({view.storage, board, view_, start_steady}) {
+               absl::Duration start_steady, const OverdueWatch& overdue, const CallCounters& calls,
+               const CheckCounters& checks, const AccessCounters& access,
+               const ReconciliationBoard& reconciliations, const Readiness& readiness)
+      : metrics_(metrics),
+        view_(view),
+        expiry_({view.storage, board, view_, start_steady, overdue}) {
     metrics_.Attach({.storage = view.storage,
                      .expiry = expiry_,
                      .calls = calls,
@@ -540,9 +542,9 @@ ExpiryView::Parts Sidecar::Parts::ViewParts() const {
 }
 
 void Sidecar::Parts::ShowSources() {
-  shown_sources =
-      std::make_unique<ShownSources>(metrics, ViewParts(), board, start_steady, call_counters,
-                                     counters, access_counters, reconciliations, *readiness);
+  shown_sources = std::make_unique<ShownSources>(metrics, ViewParts(), board, start_steady,
+                                                 *overdue, call_counters, counters, access_counters,
+                                                 reconciliations, *readiness);
 }
 
 std::vector<std::string> Sidecar::Parts::SweepTroubles() {

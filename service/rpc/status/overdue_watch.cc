@@ -48,6 +48,11 @@ void OverdueWatch::RunOnce() {
   reasons_.merge(found);
 }
 
+size_t OverdueWatch::count() const {
+  MutexLock lock(mutex_);
+  return reasons_.size();
+}
+
 std::vector<std::string> OverdueWatch::Reasons() const {
   MutexLock lock(mutex_);
   std::vector<std::string> reasons;

@@ -1,6 +1,7 @@
 #ifndef TTL_SERVICE_RPC_STATUS_OVERDUE_WATCH_H_
 #define TTL_SERVICE_RPC_STATUS_OVERDUE_WATCH_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -31,6 +32,9 @@ class OverdueWatch {
   // Looks at some containers: at all of them within a few seconds if there are thousands. To be
   // called about once a second.
   void RunOnce();
+
+  // How many containers' deletes get nowhere.
+  size_t count() const;
 
   // What is wrong, in one sentence for each container; at most kMaxReasons, and one for the rest.
   static constexpr size_t kMaxReasons = 5;

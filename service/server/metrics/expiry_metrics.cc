@@ -196,6 +196,7 @@ class Others {
 void ExpiryMetrics::Add(MetricSheet& sheet) const {
   const ExpiryView::Moment moment = parts_.view.TakeMoment();
   AddContainers(moment, sheet);
+  sheet.Set(metric::kOverdueContainers, static_cast<int64_t>(parts_.overdue.count()));
   sheet.Set(metric::kPaused, moment.all_paused.has_value());
   AddCalls(parts_.board.Calls(), sheet);
   sheet.Set(metric::kDeleteCallsUnderWay, moment.sweeper.calls_under_way);

@@ -9,6 +9,7 @@
 #include "service/core/state/sweep_board.h"
 #include "service/core/state/usage_ledger.h"
 #include "service/rpc/status/expiry_view.h"
+#include "service/rpc/status/overdue_watch.h"
 #include "service/server/metrics/metric_sheet.h"
 #include "service/storage/storage.h"
 
@@ -24,6 +25,7 @@ class ExpiryMetrics {
     SweepBoard& board;
     const ExpiryView& view;
     absl::Duration start_steady;
+    const OverdueWatch& overdue;
   };
 
   // Most containers without a name whose index is looked at for the oldest due item: those

@@ -24,6 +24,7 @@ constexpr const MetricInfo* kAll[] = {
     &metric::kDeleteCallDuration,
     &metric::kDeleteCallsUnderWay,
     &metric::kPushBacks,
+    &metric::kOverdueContainers,
     &metric::kSweepAge,
     &metric::kStoreConfigured,
     &metric::kStoreReachable,

@@ -80,6 +80,11 @@ inline constexpr MetricInfo kPushBacks = {
     "ttl_sidecar_push_backs_total", MetricType::Counter, "kind",
     "How often the store asked for fewer deletes, or seemed to. Each cuts the rate at once, and it "
     "grows back step by step."};
+inline constexpr MetricInfo kOverdueContainers = {
+    "ttl_sidecar_overdue_containers", MetricType::Gauge, "",
+    "Containers whose deletes get nowhere: an item has been due for 15 minutes, none was deleted "
+    "for 5, and nothing that an operator or a policy chose holds them. While it is not 0, the "
+    "status is degraded, with the reasons, and the health name sweep is off."};
 inline constexpr MetricInfo kSweepAge = {
     "ttl_sidecar_sweeper_step_age_seconds", MetricType::Gauge, "",
     "Time since the sweeper's last step. It takes one at least every few seconds, whatever the "

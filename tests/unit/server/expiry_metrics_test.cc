@@ -24,15 +24,8 @@ constexpr int64_t kTtl = 100;
 class ExpiryMetricsTest : public testing::Test {
  protected:
   Scrape Read() {
-    const ExpiryView view({.storage = *harness_.storage,
-                           .clock = *harness_.guarded_clock,
-                           .system_clock = harness_.clock,
-                           .board = board(),
-                           .usage = harness_.usage,
-                           .limit = harness_.limit,
-                           .trust = *harness_.trust,
-                           .container_max_deletes_per_second = std::nullopt});
-    const ExpiryMetrics metrics({*harness_.storage, board(), view, absl::ZeroDuration()});
+    const ExpiryView view(ViewParts(board()));
+    const ExpiryMetrics metrics({*harness_.storage, board(), view, absl::ZeroDuration(), overdue_});
     MetricSheet sheet;
     metrics.Add(sheet);
     return Scrape::Parse(prometheus::TextSerializer().Serialize(sheet.Take())).value();
@@ -63,7 +56,19 @@ class ExpiryMetricsTest : public testing::Test {
 
   virtual SweepBoard& board() { return harness_.board; }
 
+  ExpiryView::Parts ViewParts(SweepBoard& board) {
+    return {.storage = *harness_.storage,
+            .clock = *harness_.guarded_clock,
+            .system_clock = harness_.clock,
+            .board = board,
+            .usage = harness_.usage,
+            .limit = harness_.limit,
+            .trust = *harness_.trust,
+            .container_max_deletes_per_second = std::nullopt};
+  }
+
   SweepHarness harness_;
+  OverdueWatch overdue_{ViewParts(harness_.board), absl::ZeroDuration()};
 };
 
 TEST_F(ExpiryMetricsTest, TheOldestDueItemAgesUntilItIsDeleted) {
@@ -219,6 +224,26 @@ TEST_F(ExpiryMetricsTest, ASweeperThatStandsStillShows) {
   EXPECT_EQ(Value("sweeper_step_age_seconds"), 0);
   harness_.clock.Advance(absl::Seconds(40));
   EXPECT_EQ(Value("sweeper_step_age_seconds"), 40);
+}
+
+TEST_F(ExpiryMetricsTest, ContainersWhoseDeletesGetNowhereAreCountedUntilOneSucceeds) {
+  harness_.store.SetBeforeDelete(
+      [](auto&, auto&) { return grpc::Status(grpc::StatusCode::INTERNAL, "scripted"); });
+  for (const char* container : {"c", "d"}) {
+    harness_.storage.Create(container, -1);
+    harness_.WriteMany(container, "due", 10, harness_.Now() - 5, 1);
+  }
+  const auto pass = [&](absl::Duration duration) {
+    harness_.SweepFor(duration);
+    overdue_.RunOnce();
+  };
+  pass(absl::Minutes(14));
+  EXPECT_EQ(Value("overdue_containers"), 0);
+  pass(absl::Minutes(3));
+  EXPECT_EQ(Value("overdue_containers"), 2);
+  harness_.store.SetBeforeDelete(nullptr);
+  pass(absl::Hours(1));
+  EXPECT_EQ(Value("overdue_containers"), 0);
 }
 
 TEST_F(ExpiryMetricsTest, TheStoreIsShownAsTheSweeperSawIt) {

@@ -35,8 +35,10 @@ struct QuietSources {
   WakeSignal wake;
   ReconciliationBoard reconciliations{wake};
   std::atomic<bool> is_ready = true;
-  ExpiryView view{{*storage, guarded_clock, clock, board, usage, limit, trust, std::nullopt}};
-  ExpiryMetrics expiry{{*storage, board, view, absl::ZeroDuration()}};
+  ExpiryView::Parts parts{*storage, guarded_clock, clock, board, usage, limit, trust, std::nullopt};
+  ExpiryView view{parts};
+  OverdueWatch overdue{parts, absl::ZeroDuration()};
+  ExpiryMetrics expiry{{*storage, board, view, absl::ZeroDuration(), overdue}};
 
   SidecarMetrics::Sources Get() {
     return {*storage,        expiry,
