@@ -195,7 +195,7 @@ if [[ $mode == --long ]]; then
   run "release build, each file by itself" build release all
   run "every source read by clang" tests/checks/check_sources.sh build/ci --all
   run "clang-tidy" tests/checks/check_tidy.sh build/release
-  TTL_SCALE_ITEMS=10000000 run_tests ci scale 1
+  TTL_SCALE_ITEMS=10000000 TTL_SCALE_CONTAINERS=100000 run_tests ci scale 1
   TTL_SCALE_ITEMS=10000000 run_tests ci integration 1 -R sweep_process_test
   TTL_PROOF_ROWS=1000000 TTL_PROOF_SECONDS=120 run_tests ci fault 1 -R postgres_system_test
   run "asan-ubsan build, processes" build asan-ubsan integration_tests fault_tests &&
