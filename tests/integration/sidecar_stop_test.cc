@@ -31,6 +31,7 @@
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/v1/maintenance_service.grpc.pb.h"
 
 namespace ttl {
 namespace {
@@ -154,6 +155,20 @@ class Callers {
   std::map<grpc::StatusCode, int64_t> seen_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::thread> threads_;
 };
+
+// Reads a stream of maintenance to its end; returns how it ended.
+template <typename Request, typename Response>
+grpc::Status ReadAll(v1::MaintenanceService::Stub& stub,
+                     std::unique_ptr<grpc::ClientReader<Response>> (
+                         v1::MaintenanceService::Stub::*method)(grpc::ClientContext*,
+                                                                const Request&)) {
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
+  const auto reader = (stub.*method)(&context, Request());
+  Response message;
+  while (reader->Read(&message)) continue;
+  return reader->Finish();
+}
 
 class SidecarStopTest : public testing::Test {
  protected:
@@ -343,6 +358,51 @@ TEST_F(SidecarStopTest, StopsWhileTheStoreHangsAndAChangeWaitsForIt) {
 
   const absl::Status started = sidecar_->Start();
   EXPECT_TRUE(started.ok()) << started;
+}
+
+// A verification once waited for each record that was deleted since it was read: a backup waited
+// for it, and the stop took all of its time.
+TEST_F(SidecarStopTest, StopsWhileDataIsVerifiedBesideMassDeletes) {
+  // Many containers, so that deletes go on in many places and a verification meets some.
+  constexpr int kContainers = 50;
+  constexpr int64_t kItemsOfEach = 6000;
+  std::atomic<int64_t> deleted = 0;
+  FakePrimaryStore store([] { return absl::Now(); });
+  store.SetBeforeDelete([&](auto& request, auto& response) {
+    for (int i = 0; i < request.items_size(); ++i) {
+      response.add_results()->set_outcome(v1::DELETE_OUTCOME_DELETED);
+    }
+    deleted += request.items_size();
+    return grpc::Status::OK;
+  });
+  Start({"--max-deletes-per-second=0"}, store.address());
+  SidecarCalls calls(sidecar_->channel());
+  const int64_t ts = absl::ToUnixSeconds(absl::Now()) - 100;
+  for (int i = 0; i < kContainers; ++i) {
+    const std::string container = absl::StrCat("c", i);
+    ASSERT_TRUE(calls.CreateContainer(container, -1).ok());
+    ASSERT_TRUE(calls.TrackMany(container, "due", kItemsOfEach, ts, 10).ok());
+  }
+  ASSERT_TRUE(calls.SetMaxDeletesPerSecond(20'000).ok());
+  EXPECT_TRUE(WaitUntil([&] { return deleted > 0; }, kPatience));
+
+  const auto stub = v1::MaintenanceService::NewStub(sidecar_->channel());
+  std::atomic<int> verifications = 0;
+  grpc::Status ended;
+  std::thread verifier([&] {
+    while (true) {
+      ended = ReadAll(*stub, &v1::MaintenanceService::Stub::VerifyData);
+      if (!ended.ok()) return;
+      ++verifications;
+    }
+  });
+  const grpc::Status backed_up = ReadAll(*stub, &v1::MaintenanceService::Stub::BackUpData);
+  EXPECT_TRUE(backed_up.ok()) << backed_up.error_message();
+  EXPECT_TRUE(WaitUntil([&] { return verifications > 2; }, kPatience));
+  EXPECT_LT(deleted, kContainers * kItemsOfEach) << "they are still going on";
+  ExpectCleanStop();
+  verifier.join();
+  EXPECT_EQ(ended.error_code(), grpc::StatusCode::UNAVAILABLE) << ended.error_message();
 }
 
 TEST_F(SidecarStopTest, LivenessIsToldOnEveryAddressUntilTheLastCallIsAnswered) {
