@@ -1,6 +1,7 @@
 #ifndef TTL_SERVICE_BASE_LOG_LIMITER_H_
 #define TTL_SERVICE_BASE_LOG_LIMITER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,24 +13,25 @@
 
 namespace ttl {
 
-// Thins out log lines that can flood: of each kind of trouble one line per interval.
-// Pure: time is an argument, the reading of a steady clock. Not thread-safe.
+// Thins out log lines that can flood: of each kind so many lines per interval, which begins
+// with the first of them. Pure: time is an argument, the reading of any clock. Not thread-safe.
 class LogLimiter {
  public:
-  explicit LogLimiter(absl::Duration interval) : interval_(interval) {}
+  explicit LogLimiter(absl::Duration interval, int64_t lines = 1)
+      : interval_(interval), lines_(lines) {}
 
-  // Whether to log a line of `kind` now: absent if not, else how many lines of the
-  // kind were left out since its last one.
+  // Whether to log a line of `kind` now: absent if not, else how many lines of the kind were
+  // left out in its last interval, 0 for all but the first line of an interval. A clock that
+  // went back begins another interval.
   std::optional<int64_t> Admit(absl::string_view kind, absl::Duration now) {
     if (!kinds_.contains(kind) && kinds_.size() >= kMaxKinds) kinds_.clear();
     const auto [it, is_new] = kinds_.try_emplace(kind, Kind{now, 0});
     Kind& known = it->second;
-    if (!is_new && now - known.last < interval_) {
-      ++known.left_out;
-      return std::nullopt;
+    if (now >= known.start && now - known.start < interval_) {
+      return ++known.seen <= lines_ ? std::optional<int64_t>(0) : std::nullopt;
     }
-    const int64_t left_out = known.left_out;
-    known = {now, 0};
+    const int64_t left_out = std::max<int64_t>(0, known.seen - lines_);
+    known = {now, 1};
     return left_out;
   }
 
@@ -38,11 +40,12 @@ class LogLimiter {
   static constexpr size_t kMaxKinds = 1024;
 
   struct Kind {
-    absl::Duration last;
-    int64_t left_out;
+    absl::Duration start;  // of the interval
+    int64_t seen;          // in it
   };
 
   const absl::Duration interval_;
+  const int64_t lines_;
   absl::flat_hash_map<std::string, Kind> kinds_;
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "absl/strings/str_cat.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl {
@@ -11,11 +12,7 @@ void TroubleLog::Log(spdlog::level::level_enum level, const std::string& kind,
                      const std::string& line, absl::Duration steady) {
   const std::optional<int64_t> left_out = limiter_.Admit(kind, steady);
   if (!left_out.has_value()) return;
-  if (*left_out == 0) {
-    spdlog::log(level, "{}", line);
-  } else {
-    spdlog::log(level, "{} ({} similar lines left out)", line, *left_out);
-  }
+  spdlog::log(level, "{}{}", line, *left_out == 0 ? "" : absl::StrCat(" left_out=", *left_out));
 }
 
 }  // namespace ttl

@@ -1,6 +1,7 @@
 #ifndef TTL_SERVICE_EXPIRY_TROUBLE_LOG_H_
 #define TTL_SERVICE_EXPIRY_TROUBLE_LOG_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/time/time.h"
@@ -9,8 +10,11 @@
 
 namespace ttl {
 
-// Logs what goes wrong again and again: of each kind of trouble one line per interval,
-// which says how many were left out. Not thread-safe.
+// Longest text of an error in a log line.
+inline constexpr size_t kMaxErrorBytes = 1024;
+
+// Logs what goes wrong again and again: of each kind of trouble one line per interval, with how
+// many were left out before it (`left_out=`). Lines are events with fields. Not thread-safe.
 class TroubleLog {
  public:
   static constexpr absl::Duration kInterval = absl::Seconds(10);

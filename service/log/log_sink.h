@@ -3,15 +3,13 @@
 
 #include <spdlog/sinks/base_sink.h>
 
-#include <chrono>
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
-#include <string>
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "service/base/log_limiter.h"
 
 namespace ttl {
 
@@ -27,7 +25,7 @@ namespace ttl {
 class LogSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
   static constexpr int kBurst = 20;
-  static constexpr std::chrono::seconds kWindow{10};
+  static constexpr absl::Duration kWindow = absl::Seconds(10);
 
   // `write` takes each line, "\n" included, from any thread, one at a time; it must not wait.
   explicit LogSink(std::function<void(absl::string_view line)> write) : write_(std::move(write)) {}
@@ -37,18 +35,8 @@ class LogSink : public spdlog::sinks::base_sink<std::mutex> {
   void flush_() override {}
 
  private:
-  struct Window {
-    spdlog::log_clock::time_point start;
-    int64_t seen = 0;
-  };
-
-  // Counts an event. Returns how many were left out before it, -1 if it is to be
-  // left out itself.
-  int64_t Admit(spdlog::level::level_enum level, absl::string_view name,
-                spdlog::log_clock::time_point time);
-
   const std::function<void(absl::string_view)> write_;
-  std::map<std::pair<int, std::string>, Window> windows_;
+  LogLimiter limiter_{kWindow, kBurst};
 };
 
 }  // namespace ttl

@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "service/base/done.h"
+#include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/core/unconfirmed_store.h"
 #include "service/expiry/pace/retry_delay.h"
@@ -346,8 +347,8 @@ absl::Status Reconciler::EndDoubt() {
 absl::Duration Reconciler::OnFailure(const absl::Status& status) {
   Job& job = *job_;
   log_.Log(spdlog::level::warn, "reconciliation",
-           absl::StrCat("reconciliation waits: container=\"", job.view.container, "\" error=\"",
-                        absl::Utf8SafeCEscape(status.ToString()), "\""),
+           absl::StrCat("reconciliation waits: container=", Quoted(job.view.container),
+                        " error=", Quoted(status.ToString(), kMaxErrorBytes)),
            SteadyNow());
   // Only the storage answers so: more was reported than could be marked.
   if (absl::IsAborted(status)) job.page_items = std::max(kMinPageItems, job.page_items / 2);

@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "service/base/done.h"
+#include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -44,7 +45,9 @@ bool StoreWatch::TakeInAnswer(const Moment& now) {
     if (!status.ok()) state_.TakeInfoError(status, now);
     if (!status.ok() && !absl::IsCancelled(status)) {
       log_.Log(spdlog::level::warn, "info",
-               absl::StrCat("deletes wait for the primary store: ", status.ToString()), now.steady);
+               absl::StrCat("deletes wait for the primary store: error=",
+                            Quoted(status.ToString(), kMaxErrorBytes)),
+               now.steady);
     }
     sent_.reset();
     taken = true;
@@ -68,7 +71,8 @@ absl::Status StoreWatch::TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>
   trust_.Meet(info->store_id());
   state_.TakeInfo(*info, *sent_, now);
   if (const std::string doubt = DoubtOf(); !doubt.empty()) {
-    log_.Log(spdlog::level::err, "doubt", absl::StrCat("deletes are suspended: ", doubt),
+    log_.Log(spdlog::level::err, "doubt",
+             absl::StrCat("deletes are suspended: reason=", Quoted(doubt, kMaxErrorBytes)),
              now.steady);
   }
   return absl::OkStatus();
@@ -95,7 +99,8 @@ void StoreWatch::TakeAnswer(const v1::DeleteItemsResponse& response, const Momen
   const absl::Status taken = state_.TakeAnswer(response, sent, received);
   if (taken.ok()) return;
   log_.Log(spdlog::level::warn, "clock",
-           absl::StrCat("deletes wait for the primary store's clock: ", taken.ToString()),
+           absl::StrCat("deletes wait for the primary store's clock: error=",
+                        Quoted(taken.ToString(), kMaxErrorBytes)),
            received.steady);
 }
 
@@ -141,10 +146,12 @@ bool StoreWatch::TakeOutcomes(const std::vector<DueItem>& items,
   trust_.Doubt(doubt);
   const absl::Status saved = Await<absl::Status>(
       [&](auto done) { sidecar_state_.SaveStoreDoubt(doubt, std::move(done)); });
-  log_.Log(spdlog::level::err, "doubt",
-           absl::StrCat("deletes are suspended: ", doubt,
-                        saved.ok() ? "" : "; not kept: ", saved.message()),
-           now.steady);
+  log_.Log(
+      spdlog::level::err, "doubt",
+      absl::StrCat(
+          "deletes are suspended: reason=", Quoted(doubt, kMaxErrorBytes),
+          saved.ok() ? "" : absl::StrCat(" not_kept=", Quoted(saved.message(), kMaxErrorBytes))),
+      now.steady);
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "service/base/done.h"
+#include "service/base/quoted.h"
 #include "service/expiry/proto_time.h"
 #include "service/expiry/store/retry_info.h"
 #include "spdlog/spdlog.h"
@@ -146,8 +147,8 @@ void DeleteOutcomes::TakeError(const DeleteCall& call, const absl::Status& error
                         now);
   if (!absl::IsCancelled(error)) {
     log_.Log(spdlog::level::warn, absl::StrCat(id, "/", absl::StatusCodeToString(error.code())),
-             absl::StrCat("container ", id, ": a batch of ", count,
-                          " deletes failed: ", error.ToString()),
+             absl::StrCat("batch of deletes failed: container=", Quoted(id), " items=", count,
+                          " error=", Quoted(error.ToString(), kMaxErrorBytes)),
              now.steady);
   }
   if (count > 1 || !may_be_an_item) {
@@ -167,8 +168,9 @@ void DeleteOutcomes::TakeAnswers(const Container& container, StoreAnswers answer
                                  ContainerPace& pace, const Moment& now) {
   if (const auto& failure = answers.first_failure) {
     log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/", failure->reason),
-             absl::StrCat("container ", container.id, ": item ", Show(failure->key),
-                          " could not be deleted and is tried again later: ", failure->reason),
+             absl::StrCat("item could not be deleted and is tried again later: container=",
+                          Quoted(container.id), " item=", Show(failure->key),
+                          " reason=", Quoted(failure->reason, kMaxErrorBytes)),
              now.steady);
   }
   Commit(container, std::move(answers.reports), pace, now);
@@ -192,10 +194,9 @@ void DeleteOutcomes::Commit(const Container& container, std::vector<DeleteReport
   store_.NoteUnanswered(gone);
   pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMostSlowHold, now);
   log_.Log(spdlog::level::warn, "outcomes",
-           absl::StrCat("container ", container.id,
-                        ": outcomes of deletes are lost, "
-                        "they are asked for again: ",
-                        applied.status().ToString()),
+           absl::StrCat("outcomes of deletes are lost, they are asked for again: container=",
+                        Quoted(container.id),
+                        " error=", Quoted(applied.status().ToString(), kMaxErrorBytes)),
            now.steady);
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "service/base/done.h"
+#include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -80,7 +81,8 @@ bool PreviousRun::Keep(absl::Duration deadline) {
     kept_ = deadline;
   } else {
     log_.Log(spdlog::level::warn, "deadline",
-             absl::StrCat("delete deadline not kept, tried again: ", kept.ToString()),
+             absl::StrCat("delete deadline not kept, tried again: error=",
+                          Quoted(kept.ToString(), kMaxErrorBytes)),
              clock_->Read().boot.value_or(absl::ZeroDuration()));
   }
   return kept.ok();

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "service/base/done.h"
+#include "service/base/quoted.h"
 #include "service/core/adoption.h"
 #include "service/core/delete_holds.h"
 #include "service/core/rate_limit.h"
@@ -408,15 +409,15 @@ std::optional<DueScan> Sweeper::Scan(const Turn& turn, int64_t max_due, StepResu
     turn.pacing.pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMostSlowHold, now);
     turn.pacing.next_upkeep = now.steady + kUpkeepInterval;
     log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/scan"),
-             absl::StrCat("container ", container.id,
-                          ": its expiry index cannot be read: ", scan.status().ToString()),
+             absl::StrCat("expiry index cannot be read: container=", Quoted(container.id),
+                          " error=", Quoted(scan.status().ToString(), kMaxErrorBytes)),
              steady_);
     return std::nullopt;
   }
   if (scan->unreadable > 0) {
     log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/unreadable"),
-             absl::StrCat("container ", container.id, ": ", scan->unreadable,
-                          " due items are unreadable and are not deleted"),
+             absl::StrCat("due items are unreadable and are not deleted: container=",
+                          Quoted(container.id), " items=", scan->unreadable),
              steady_);
   }
   if (turn.full_scan) turn.pacing.next_full_scan = now.steady + kFullScanInterval;
@@ -433,8 +434,8 @@ int64_t Sweeper::Tidy(const Container& container, std::vector<IndexEntry> early)
   });
   if (!tidied.ok()) {
     log_.Log(spdlog::level::warn, "tidy",
-             absl::StrCat("container ", container.id,
-                          ": early index entries stay for now: ", tidied.status().ToString()),
+             absl::StrCat("early index entries stay for now: container=", Quoted(container.id),
+                          " error=", Quoted(tidied.status().ToString(), kMaxErrorBytes)),
              steady_);
     return 0;
   }
