@@ -28,6 +28,7 @@ const std::vector<RowGroup>& AllGroups() {
       Single("retrack", RetrackUpkeep),
       Single("sweep", SweepAll),
       Single("check-sweeping", CheckWhileSweeping),
+      {"check-flooded", CheckWhileFlooded},
       {"large", LargeSet},
       {"local", JudgeInClient},
       {"shared", ShareChecks},

@@ -54,6 +54,10 @@ absl::StatusOr<std::vector<Row>> LargeSet(const RowOptions& options);
 // Checks while deletes go on.
 absl::StatusOr<Row> CheckWhileSweeping(const RowOptions& options);
 
+// Checks while somebody floods the health port with frames that carry no call; a row for each
+// kind of frame.
+absl::StatusOr<std::vector<Row>> CheckWhileFlooded(const RowOptions& options);
+
 // What the client library does by itself: judging without a call, and sharing messages.
 absl::StatusOr<std::vector<Row>> JudgeInClient(const RowOptions& options);
 absl::StatusOr<std::vector<Row>> ShareChecks(const RowOptions& options);
