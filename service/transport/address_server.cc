@@ -12,6 +12,7 @@
 #include "service/base/status_macros.h"
 #include "service/transport/calls/byte_service.h"
 #include "service/transport/calls/method_table.h"
+#include "service/transport/calls_of_connections.h"
 
 namespace ttl {
 namespace {
@@ -56,6 +57,17 @@ void SetKeepalive(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(kPingInterval));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(kPingTimeout));
+}
+
+UnseenLimits UnseenLimitsOf(const ServerLimits& limits) {
+  return {.unanswered_bytes = limits.max_message_bytes + kUnansweredBytesBesideAMessage,
+          // As many as may be taken back where frames are seen.
+          .unanswered_calls_per_second =
+              FrameLimits::ForCalls(limits.max_streams_per_connection).resets_per_second,
+          .count_unanswered_calls =
+              [calls = std::make_shared<CallsOfConnections>()](const std::string& client) {
+                return calls->CountUnanswered(client);
+              }};
 }
 
 // What a queue needs before it may be destroyed.
@@ -128,15 +140,14 @@ absl::Status AddressServer::Listen(const ServerLimits& limits) {
   if (IsSocket(address_)) {
     TTL_ASSIGN_OR_RETURN(socket_, UnixSocket::Claim(address_.socket));
   }
-  TTL_ASSIGN_OR_RETURN(
-      listener_,
-      ConnectionListener::Listen(
-          {.socket = socket_.get(),
-           .tcp = address_.tcp,
-           .places = limits.places,
-           .is_encrypted = address_.credentials != nullptr,
-           .frames = FrameLimits::ForCalls(limits.max_streams_per_connection),
-           .most_unanswered_bytes = limits.max_message_bytes + kUnansweredBytesBesideAMessage}));
+  TTL_ASSIGN_OR_RETURN(listener_,
+                       ConnectionListener::Listen(
+                           {.socket = socket_.get(),
+                            .tcp = address_.tcp,
+                            .places = limits.places,
+                            .is_encrypted = address_.credentials != nullptr,
+                            .frames = FrameLimits::ForCalls(limits.max_streams_per_connection),
+                            .unseen = UnseenLimitsOf(limits)}));
   return Build(limits);
 }
 

@@ -171,14 +171,14 @@ TEST_F(ConnectionGuardsTest, WhoWasCutOffComesAgainAtAPace) {
   const int port = sidecar_->TcpPorts().at(1);
   const std::string sent = Idle<http2::kWindowUpdate, 4>();
   const absl::Time start = absl::Now();
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 40; ++i) {
     RawHttp2 bad(port);
     bad.Send(sent);
     ASSERT_EQ(bad.ReadGoaway(absl::Seconds(30)), "connection closed") << i;
   }
   const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
   const auto all_are_counted = [&] {
-    return Closed("too_many_idle_frames") + Closed("too_many_reconnects") == 200;
+    return Closed("too_many_idle_frames") + Closed("too_many_reconnects") == 40;
   };
   EXPECT_TRUE(WaitUntil(all_are_counted)) << Closed("too_many_idle_frames");
   EXPECT_LE(Closed("too_many_idle_frames"), 1 + 5 * (seconds + 2));

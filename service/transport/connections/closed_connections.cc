@@ -31,6 +31,8 @@ const char* CloseReasonName(CloseReason reason) {
       return "too_many_idle_frames";
     case CloseReason::kTooManyUnansweredBytes:
       return "too_many_unanswered_bytes";
+    case CloseReason::kTooManyUnansweredCalls:
+      return "too_many_unanswered_calls";
     case CloseReason::kTooManyReconnects:
       return "too_many_reconnects";
   }

@@ -14,9 +14,10 @@ enum class CloseReason : uint8_t {
   kTooManyPings,
   kTooManyIdleFrames,
   kTooManyUnansweredBytes,
+  kTooManyUnansweredCalls,
   kTooManyReconnects,
 };
-inline constexpr int kCloseReasons = 8;
+inline constexpr int kCloseReasons = 9;
 
 // As in the log and in metrics: "too_many_pings".
 const char* CloseReasonName(CloseReason reason);

@@ -48,8 +48,9 @@ using Side = ClientConnection::Side;
 constexpr size_t kBufferBytes = 64 << 10;
 constexpr int kEventsInTurn = 256;
 constexpr int kAcceptsInTurn = 64;
+constexpr size_t kMostWaiting = 64;
 constexpr int kReviewMilliseconds = 1000 * SocketKeeper::kSeconds;
-// Where the number of bytes is all that is known.
+// Where frames are not seen, and so many more may come until the next look.
 constexpr int kCountingMilliseconds = 100;
 constexpr int kClosingMilliseconds = 20;
 
@@ -157,9 +158,11 @@ class ConnectionListener::Loop {
   void AcceptSome(int64_t second);
   bool AcceptOne(const Fd& listening, int64_t second);
   bool RefuseWithoutFile(const Fd& listening);
+  void LetWait(Fd refused);
   bool IsRelayed() const { return options_.socket == nullptr && !options_.is_encrypted; }
   std::unique_ptr<ClientConnection> Relay(Fd connection, const sockaddr_storage& from, uint64_t id);
-  std::unique_ptr<ClientConnection> HandOverOnly(Fd connection, uint64_t id);
+  std::unique_ptr<ClientConnection> HandOverOnly(Fd connection, const sockaddr_storage& from,
+                                                 uint64_t id, int64_t second);
   void Review(int64_t second);
   void ReviewConnections(int64_t second);
   void KeepSocketInPlace();
@@ -186,6 +189,7 @@ class ConnectionListener::Loop {
   std::vector<std::pair<uint64_t, Side>> unfinished_;
   bool has_more_to_accept_ = false;
   ReconnectPace pace_;
+  std::vector<Fd> waiting_;  // refused; to be closed at the next review
   int64_t reviewed_at_ = 0;  // milliseconds
 };
 
@@ -305,17 +309,25 @@ bool ConnectionListener::Loop::AcceptOne(const Fd& listening, int64_t second) {
   std::string host = HostOf(from);
   if (!pace_.Admits(host, second)) {
     CountClosedConnection(CloseReason::kTooManyReconnects);
+    LetWait(std::move(connection));
     return true;
   }
   const uint64_t id = next_id_++;
-  std::unique_ptr<ClientConnection> made = IsRelayed() ? Relay(std::move(connection), from, id)
-                                                       : HandOverOnly(std::move(connection), id);
+  std::unique_ptr<ClientConnection> made =
+      IsRelayed() ? Relay(std::move(connection), from, id)
+                  : HandOverOnly(std::move(connection), from, id, second);
   if (made == nullptr) {
     CountClosedConnection(CloseReason::kTooManyConnections);
   } else {
     connections_[id] = {.connection = std::move(made), .host = std::move(host)};
   }
   return true;
+}
+
+// Whoever would connect again as soon as this is closed has to wait for the next review: else he
+// keeps this thread busy, and a processor for his own.
+void ConnectionListener::Loop::LetWait(Fd refused) {
+  if (waiting_.size() < kMostWaiting) waiting_.push_back(std::move(refused));
 }
 
 // Closes the connection that waits, for which there is no file. False if it cannot.
@@ -342,19 +354,20 @@ std::unique_ptr<ClientConnection> ConnectionListener::Loop::Relay(Fd connection,
   return relayed;
 }
 
-std::unique_ptr<ClientConnection> ConnectionListener::Loop::HandOverOnly(Fd connection,
-                                                                         uint64_t id) {
+std::unique_ptr<ClientConnection> ConnectionListener::Loop::HandOverOnly(
+    Fd connection, const sockaddr_storage& from, uint64_t id, int64_t second) {
   Fd duplicate(fcntl(connection.get(), F_DUPFD_CLOEXEC, 0));
   if (duplicate.get() < 0) return nullptr;
-  std::optional<int64_t> most_unanswered;
-  if (options_.socket == nullptr) most_unanswered = options_.most_unanswered_bytes;
-  auto handed_over = std::make_unique<HandedOverConnection>(std::move(duplicate), most_unanswered,
-                                                            epoll_.get(), id);
+  const bool is_tcp = options_.socket == nullptr;
+  auto handed_over = std::make_unique<HandedOverConnection>(
+      std::move(duplicate), is_tcp ? HostPortOf(from) : "", is_tcp ? &options_.unseen : nullptr,
+      epoll_.get(), id, second);
   hand_over_(connection.Release());
   return handed_over;
 }
 
 void ConnectionListener::Loop::Review(int64_t second) {
+  waiting_.clear();
   if (options_.socket == nullptr) ReviewConnections(second);
   if (listening_.empty()) return;
   if (keeper_.has_value()) KeepSocketInPlace();

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "service/transport/connections/frame_guard.h"
+#include "service/transport/connections/handed_over_connection.h"
 #include "service/transport/connections/unix_socket.h"
 
 namespace ttl {
@@ -22,10 +23,10 @@ struct ListenerOptions {
   std::string tcp = {};
   // Connections that may be open at a time; those beyond are closed as soon as they come.
   int64_t places = 0;
-  // Of TCP: what clients send is encrypted, so that only the number of bytes is known.
+  // Of TCP: what clients send is encrypted, so that frames are not seen.
   bool is_encrypted = false;
-  FrameLimits frames = {};            // for TCP in plain text
-  int64_t most_unanswered_bytes = 0;  // for TCP with encryption; see UnansweredBytes
+  FrameLimits frames = {};   // for TCP in plain text
+  UnseenLimits unseen = {};  // for TCP with encryption
 };
 
 // Accepts the connections to one address, in a thread of its own, and hands them to a server.
@@ -34,8 +35,8 @@ struct ListenerOptions {
 // break a bound, counts each by its reason, and slows down the hosts that connect again after
 // that. What a client is held to depends on how it can connect:
 // - TCP in plain text: to `frames`. The listener passes the bytes on (RelayedConnection).
-// - TCP with encryption: to the bytes that it sends without an answer. The server reads from
-//   the connection itself (HandedOverConnection).
+// - TCP with encryption: to `unseen`, which is about bytes and calls that are not answered. The
+//   server reads from the connection itself (HandedOverConnection).
 // - Unix socket: to nothing but `places`. The server reads from the connection itself, so that
 //   calls cost no more than without a listener. Whom file modes let in, the store and the
 //   services beside it, is trusted not to send frames for their own sake.

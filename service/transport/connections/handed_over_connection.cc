@@ -8,11 +8,22 @@
 #include <utility>
 
 namespace ttl {
+namespace {
 
-HandedOverConnection::HandedOverConnection(Fd duplicate,
-                                           std::optional<int64_t> most_unanswered_bytes, int epoll,
-                                           uint64_t id)
-    : socket_(std::move(duplicate)), most_unanswered_bytes_(most_unanswered_bytes), epoll_(epoll) {
+// The server is asked for a client's calls when this has come since it was asked last: asking costs
+// some microseconds, and a client that breaks the bound sends so much for some hundred calls.
+constexpr int64_t kBytesBetweenCounts = 16 << 10;
+
+}  // namespace
+
+HandedOverConnection::HandedOverConnection(Fd duplicate, std::string client,
+                                           const UnseenLimits* limits, int epoll, uint64_t id,
+                                           int64_t second)
+    : socket_(std::move(duplicate)),
+      client_(std::move(client)),
+      limits_(limits),
+      epoll_(epoll),
+      calls_(second) {
   // Asks for nothing: of the end of both directions epoll tells unasked.
   epoll_event event = {.events = EPOLLET, .data = {.u64 = 2 * id}};
   epoll_ctl(epoll_, EPOLL_CTL_ADD, socket_.get(), &event);
@@ -28,16 +39,34 @@ ClientConnection::Progress HandedOverConnection::Proceed(Side, uint32_t events, 
   return {.is_over = (events & (EPOLLHUP | EPOLLERR)) != 0};
 }
 
-ClientConnection::Progress HandedOverConnection::Review(int64_t) {
-  if (!most_unanswered_bytes_.has_value()) return {};
+ClientConnection::Progress HandedOverConnection::Review(int64_t second) {
+  if (limits_ == nullptr) return {};
   tcp_info info = {};
   socklen_t size = sizeof(info);
   if (getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
-  const bool exceeds =
-      unanswered_.Exceed(*most_unanswered_bytes_, static_cast<int64_t>(info.tcpi_bytes_received),
-                         static_cast<int64_t>(info.tcpi_bytes_sent));
-  if (!exceeds) return {};
-  return {.offence = CloseReason::kTooManyUnansweredBytes};
+  const auto received = static_cast<int64_t>(info.tcpi_bytes_received);
+  const auto sent = static_cast<int64_t>(info.tcpi_bytes_sent);
+  if (HasTooManyCalls(received, second)) return CutOff(CloseReason::kTooManyUnansweredCalls);
+  if (bytes_.Exceed(limits_->unanswered_bytes, received, sent)) {
+    return CutOff(CloseReason::kTooManyUnansweredBytes);
+  }
+  return {};
+}
+
+// Resets the connection. If it were only shut down, the client would wait, with a window of zero,
+// until the server has worked its way through what was received.
+ClientConnection::Progress HandedOverConnection::CutOff(CloseReason reason) {
+  const sockaddr nobody = {.sa_family = AF_UNSPEC, .sa_data = {}};
+  connect(socket_.get(), &nobody, sizeof(nobody));
+  return {.offence = reason};
+}
+
+bool HandedOverConnection::HasTooManyCalls(int64_t received, int64_t second) {
+  if (received - received_when_counted_ < kBytesBetweenCounts) return false;
+  const std::optional<int64_t> unanswered = limits_->count_unanswered_calls(client_);
+  if (!unanswered.has_value()) return false;
+  received_when_counted_ = received;
+  return calls_.Exceed(limits_->unanswered_calls_per_second, *unanswered, second);
 }
 
 // What the server has sent is on its way to the client, and stays there.

@@ -7,6 +7,7 @@
 #include "service/transport/connections/connection_limit.h"
 #include "service/transport/connections/reconnect_pace.h"
 #include "service/transport/connections/unanswered_bytes.h"
+#include "service/transport/connections/unanswered_calls.h"
 
 namespace ttl {
 namespace {
@@ -78,6 +79,28 @@ TEST(UnansweredBytesTest, CountsSinceTheLastAnswer) {
   UnansweredBytes answered;
   for (int64_t i = 0; i < 50; ++i) EXPECT_FALSE(answered.Exceed(100, 100 * i, i)) << i;
   EXPECT_TRUE(answered.Exceed(100, 100 * 50 + 1, 49));
+}
+
+TEST(UnansweredCallsTest, CountsWhatComesInASecond) {
+  UnansweredCalls calls(10);
+  EXPECT_FALSE(calls.Exceed(100, 100, 10));
+  EXPECT_TRUE(calls.Exceed(100, 101, 10));
+}
+
+TEST(UnansweredCallsTest, WhatStaysUnansweredIsNoOffence) {
+  UnansweredCalls calls(10);
+  for (int64_t second = 10; second < 60; ++second) EXPECT_FALSE(calls.Exceed(100, 90, second));
+}
+
+TEST(UnansweredCallsTest, WhatCameMeanwhileIsSharedByTheSecondsSince) {
+  UnansweredCalls calls(10);
+  EXPECT_FALSE(calls.Exceed(100, 100, 10));
+  // Between 10 and 19 there may be a hundred for each.
+  EXPECT_FALSE(calls.Exceed(100, 1000, 19));
+  EXPECT_FALSE(calls.Exceed(100, 1100, 19));
+  EXPECT_TRUE(calls.Exceed(100, 1101, 19));
+  UnansweredCalls others(10);
+  EXPECT_TRUE(others.Exceed(100, 1001, 19));
 }
 
 }  // namespace
