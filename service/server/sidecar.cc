@@ -345,7 +345,8 @@ absl::Status Sidecar::Parts::LoadLevers() {
                                                            : config.max_deletes_per_second);
   TTL_ASSIGN_OR_RETURN(std::optional<std::string> store_id, state.LoadStoreId());
   TTL_ASSIGN_OR_RETURN(const std::optional<std::string> doubt, state.LoadStoreDoubt());
-  trust = std::make_unique<StoreTrust>(std::move(store_id), doubt.value_or(""));
+  TTL_ASSIGN_OR_RETURN(std::optional<std::string> other, state.LoadOtherStoreId());
+  trust = std::make_unique<StoreTrust>(std::move(store_id), doubt.value_or(""), std::move(other));
   return absl::OkStatus();
 }
 

@@ -17,6 +17,7 @@ namespace {
 
 constexpr absl::string_view kClockFact = "clock";
 constexpr absl::string_view kStoreDoubtFact = "store_doubt";
+constexpr absl::string_view kOtherStoreFact = "other_store";
 constexpr absl::string_view kDeleteLimitFact = "delete_limit";
 constexpr absl::string_view kDeleteDeadlineFact = "delete_deadline";
 constexpr absl::string_view kSourcePositionFact = "source_position";
@@ -55,6 +56,14 @@ absl::StatusOr<std::optional<DataDoubt>> ReadDataDoubt(const Transaction& transa
   return doubt;
 }
 
+absl::StatusOr<std::optional<std::string>> LoadIdentity(const Database& database,
+                                                        absl::string_view fact) {
+  TTL_ASSIGN_OR_RETURN(std::optional<StoredStore> store,
+                       Load(database, MetaKey(fact), &DecodeStore));
+  if (!store.has_value()) return std::nullopt;
+  return std::move(store->store_id);
+}
+
 }  // namespace
 
 SidecarState::SidecarState(const Database& database, CommitQueue& queue)
@@ -69,10 +78,7 @@ void SidecarState::SaveClockMemory(const ClockMemory& memory, DoneStatus done) {
 }
 
 absl::StatusOr<std::optional<std::string>> SidecarState::LoadStoreId() const {
-  TTL_ASSIGN_OR_RETURN(std::optional<StoredStore> store,
-                       Load(database_, MetaKey(kStoreFact), &DecodeStore));
-  if (!store.has_value()) return std::nullopt;
-  return std::move(store->store_id);
+  return LoadIdentity(database_, kStoreFact);
 }
 
 void SidecarState::SaveStoreId(std::string store_id, DoneStatus done) {
@@ -92,6 +98,19 @@ void SidecarState::SaveStoreDoubt(std::string reason, DoneStatus done) {
   Save(queue_, MetaKey(kStoreDoubtFact), EncodeStoreDoubt(reason), std::move(done));
 }
 
+absl::StatusOr<std::optional<std::string>> SidecarState::LoadOtherStoreId() const {
+  return LoadIdentity(database_, kOtherStoreFact);
+}
+
+void SidecarState::SaveOtherStoreId(std::string store_id, DoneStatus done) {
+  Save(queue_, MetaKey(kOtherStoreFact), EncodeStore({.store_id = std::move(store_id)}),
+       std::move(done));
+}
+
+void SidecarState::ClearOtherStoreId(DoneStatus done) {
+  Clear(queue_, MetaKey(kOtherStoreFact), std::move(done));
+}
+
 void SidecarState::ConfirmStore(std::string store_id, Done<DataDoubt> done) {
   const size_t bytes = store_id.size();
   auto doubt = std::make_shared<DataDoubt>();
@@ -102,6 +121,7 @@ void SidecarState::ConfirmStore(std::string store_id, Done<DataDoubt> done) {
     doubt->store_epoch = epoch;
     transaction.PutStore({store_id, epoch});
     transaction.Erase(MetaKey(kStoreDoubtFact));
+    transaction.Erase(MetaKey(kOtherStoreFact));
     transaction.Put(MetaKey(kDataDoubtFact), EncodeDataDoubt(*doubt));
     return absl::OkStatus();
   };

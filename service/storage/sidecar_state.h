@@ -33,8 +33,14 @@ class SidecarState {
   // Why deletes wait until the store is confirmed; absent if they do not, never empty.
   absl::StatusOr<std::optional<std::string>> LoadStoreDoubt() const;
   void SaveStoreDoubt(std::string reason, DoneStatus done);
+  // Identity of the store that has answered last, if that is another one than the tracked items
+  // belong to; absent if it is not.
+  absl::StatusOr<std::optional<std::string>> LoadOtherStoreId() const;
+  void SaveOtherStoreId(std::string store_id, DoneStatus done);
+  void ClearOtherStoreId(DoneStatus done);
+
   // The store of this identity is the right one, by an operator's word, although it may be
-  // restored: keeps the identity, ends the doubt of the store, begins a new store epoch (see
+  // restored: keeps the identity, ends both doubts of the store, begins a new store epoch (see
   // IsOlder in stored_item.h) and puts the data in doubt, all or nothing. Answers the latter,
   // which the caller tells DataTrust.
   void ConfirmStore(std::string store_id, Done<DataDoubt> done);

@@ -48,7 +48,8 @@ void RpcSidecar::Start() {
   limit_ = std::make_unique<DeleteLimit>(stored.has_value() ? stored->max_deletes_per_second
                                                             : options_.max_deletes_per_second);
   trust_ = std::make_unique<StoreTrust>(state.LoadStoreId().value(),
-                                        state.LoadStoreDoubt().value().value_or(""));
+                                        state.LoadStoreDoubt().value().value_or(""),
+                                        state.LoadOtherStoreId().value());
   ExpiryServiceOptions expiry_options;
   expiry_options.max_deletes_per_second = options_.max_deletes_per_second;
   expiry_options.container_max_deletes_per_second = options_.container_max_deletes_per_second;

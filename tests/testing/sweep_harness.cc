@@ -126,7 +126,8 @@ void SweepHarness::RestartSweeper(const SweeperOptions& options) {
   options_ = options;
   sweeper_.reset();
   trust.emplace(storage->sidecar_state().LoadStoreId().value(),
-                storage->sidecar_state().LoadStoreDoubt().value().value_or(""));
+                storage->sidecar_state().LoadStoreDoubt().value().value_or(""),
+                storage->sidecar_state().LoadOtherStoreId().value());
   sweeper_ = std::make_unique<Sweeper>(
       options_, Sweeper::Parts{clock, *guarded_clock, *storage, client_.get(), board, usage, limit,
                                *trust, wake_});

@@ -17,10 +17,11 @@ namespace ttl {
 // asking whether it has to be confirmed takes no lock.
 class StoreTrust {
  public:
-  // What was kept: the identity of the store, absent before the first, and why it is
-  // in doubt, empty if it is not.
-  StoreTrust(std::optional<std::string> store_id, std::string doubt)
-      : store_id_(std::move(store_id)), doubt_(std::move(doubt)) {
+  // What was kept: the identity of the store, absent before the first; why it is in doubt, empty
+  // if it is not; and the identity of the store that has answered last, if it is another one.
+  StoreTrust(std::optional<std::string> store_id, std::string doubt,
+             std::optional<std::string> other_store_id = std::nullopt)
+      : store_id_(std::move(store_id)), met_(std::move(other_store_id)), doubt_(std::move(doubt)) {
     const MutexLock lock(mutex_);
     Judge();
   }
@@ -35,6 +36,13 @@ class StoreTrust {
   std::string doubt() const {
     MutexLock lock(mutex_);
     return doubt_;
+  }
+
+  // Identity of the store that is connected now or was last, as far as it is known; absent if it
+  // has not answered since the start, and was the right one before.
+  std::optional<std::string> met() const {
+    MutexLock lock(mutex_);
+    return met_;
   }
 
   // Whether it has to be confirmed: it is in doubt, or the one connected last says that it is

@@ -28,6 +28,7 @@ StoreWatch::StoreWatch(const Options& options, PrimaryStoreClient* store,
       trust_(trust),
       state_(options.max_clock_skew),
       answers_(wake),
+      other_store_id_(trust.met()),
       excused_(trust.store_id().has_value() ? options.excused_items : 0) {}
 
 StoreWatch::~StoreWatch() { AwaitAnswer(); }
@@ -68,7 +69,7 @@ absl::Status StoreWatch::TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>
         [&](auto done) { sidecar_state_.SaveStoreId(info->store_id(), std::move(done)); }));
     trust_.Confirm(info->store_id());
   }
-  trust_.Meet(info->store_id());
+  TTL_RETURN_IF_ERROR(Meet(info->store_id()));
   state_.TakeInfo(*info, *sent_, now);
   if (const std::string doubt = DoubtOf(); !doubt.empty()) {
     log_.Log(spdlog::level::err, "doubt",
@@ -78,11 +79,27 @@ absl::Status StoreWatch::TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>
   return absl::OkStatus();
 }
 
+// That it is another one is kept, because the next run may be asked before the store has answered.
+absl::Status StoreWatch::Meet(const std::string& store_id) {
+  std::optional<std::string> other;
+  if (trust_.store_id() != store_id) other = store_id;
+  if (other.has_value()) trust_.Meet(store_id);  // at once, whether it can be kept or not
+  if (other_store_id_ != other) {
+    TTL_RETURN_IF_ERROR(Await<absl::Status>([&](auto done) {
+      if (!other.has_value()) return sidecar_state_.ClearOtherStoreId(std::move(done));
+      sidecar_state_.SaveOtherStoreId(*other, std::move(done));
+    }));
+    other_store_id_ = other;
+  }
+  trust_.Meet(store_id);
+  return absl::OkStatus();
+}
+
 std::string StoreWatch::DoubtOf() const {
   const std::optional<std::string> known = trust_.store_id();
-  const std::string& present = state_.store_id();
-  if (known.has_value() && !present.empty() && *known != present) {
-    return absl::StrCat("the store's store_id is \"", absl::CHexEscape(present),
+  const std::optional<std::string> present = trust_.met();
+  if (known.has_value() && present.has_value() && *known != *present) {
+    return absl::StrCat("the store's store_id is \"", absl::CHexEscape(*present),
                         "\", but the tracked items belong to \"", absl::CHexEscape(*known),
                         "\": connect the sidecar to that store, or confirm this one");
   }

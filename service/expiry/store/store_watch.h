@@ -84,6 +84,7 @@ class StoreWatch {
   StoreView View(const Moment& now) const;
 
  private:
+  absl::Status Meet(const std::string& store_id);
   absl::Status TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>& info, const Moment& now);
   // Why the store connected now is not to be trusted; empty if it is.
   std::string DoubtOf() const;
@@ -94,9 +95,10 @@ class StoreWatch {
   StoreTrust& trust_;
   StoreState state_;
   Mailbox<absl::StatusOr<v1::GetStoreInfoResponse>> answers_;
-  std::optional<Moment> sent_;      // of the call under way
-  int64_t not_found_in_a_row_ = 0;  // without the excused ones
-  int64_t excused_;                 // that are still to come, at most
+  std::optional<Moment> sent_;                 // of the call under way
+  std::optional<std::string> other_store_id_;  // as kept
+  int64_t not_found_in_a_row_ = 0;             // without the excused ones
+  int64_t excused_;                            // that are still to come, at most
   TroubleLog log_;
 };
 

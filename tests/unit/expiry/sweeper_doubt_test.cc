@@ -235,5 +235,25 @@ TEST(SweeperDoubtTest, AnotherStoreHasToBeConfirmedUntilTheOwnOneIsBack) {
   EXPECT_FALSE(h.trust->is_unconfirmed());
 }
 
+TEST(SweeperDoubtTest, AnotherStoreHasToBeConfirmedAlsoByTheNextRunBeforeItHasAnswered) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.Step();
+  h.store.SetStoreId("another store");
+  h.SweepFor(absl::Minutes(1));
+  h.Restart();
+  EXPECT_TRUE(h.trust->is_unconfirmed());
+  h.store.SetStoreId("fake-store");
+  h.SweepFor(absl::Minutes(1));
+  EXPECT_FALSE(h.trust->is_unconfirmed());
+  h.Restart();
+  EXPECT_FALSE(h.trust->is_unconfirmed());
+  h.store.SetStoreId("another store");
+  h.SweepFor(absl::Minutes(1));
+  Confirm(h, "another store");
+  h.Restart();
+  EXPECT_FALSE(h.trust->is_unconfirmed());
+}
+
 }  // namespace
 }  // namespace ttl

@@ -52,6 +52,19 @@ TEST_F(UnconfirmedStoreTest, WhileTheStoreIsInDoubtOnlyCarriedStateCounts) {
   EXPECT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
 }
 
+TEST_F(UnconfirmedStoreTest, TheNextRunDoesNotForgetThatItWasAnotherStore) {
+  SidecarState& state = sidecar_.storage()->sidecar_state();
+  ASSERT_TRUE(
+      Await<absl::Status>([&](auto done) { state.SaveStoreId("ours", std::move(done)); }).ok());
+  ASSERT_TRUE(Await<absl::Status>([&](auto done) {
+                state.SaveOtherStoreId("another", std::move(done));
+              }).ok());
+  sidecar_.Restart();
+  ExpectOnlyCarriedStateCounts();
+  sidecar_.trust().Meet("ours");
+  EXPECT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
+}
+
 TEST_F(UnconfirmedStoreTest, WhileAnotherStoreIsConnectedOnlyCarriedStateCounts) {
   sidecar_.trust().Meet("another");
   ExpectOnlyCarriedStateCounts();

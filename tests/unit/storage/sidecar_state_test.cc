@@ -39,10 +39,12 @@ TEST(SidecarStateTest, ConfirmingTheStoreKeepsItsIdAndEndsTheDoubtInOneWrite) {
   ASSERT_TRUE(Wait([&](auto done) {
                 state->SaveStoreDoubt("its store_id changed", std::move(done));
               }).ok());
+  ASSERT_TRUE(Wait([&](auto done) { state->SaveOtherStoreId("new", std::move(done)); }).ok());
   storage.Reopen();
   state = &storage->sidecar_state();
   EXPECT_EQ(*state->LoadStoreDoubt(), "its store_id changed");
   EXPECT_EQ(*state->LoadStoreId(), "old");
+  EXPECT_EQ(*state->LoadOtherStoreId(), "new");
 
   const auto before = storage->Counts();
   const auto doubt = Await<absl::StatusOr<DataDoubt>>(
@@ -52,6 +54,7 @@ TEST(SidecarStateTest, ConfirmingTheStoreKeepsItsIdAndEndsTheDoubtInOneWrite) {
   EXPECT_EQ(storage->Counts().syncs - before.syncs, 1);
   storage.Reopen();
   EXPECT_EQ(*storage->sidecar_state().LoadStoreDoubt(), std::nullopt);
+  EXPECT_EQ(*storage->sidecar_state().LoadOtherStoreId(), std::nullopt);
   EXPECT_EQ(*storage->sidecar_state().LoadStoreId(), "new");
   EXPECT_THAT(*storage->sidecar_state().LoadDataDoubt(), testing::Optional(*doubt));
   EXPECT_TRUE(storage->data_trust().in_doubt());
