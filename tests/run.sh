@@ -167,6 +167,7 @@ run "layers" tests/checks/check_layers.sh
 run "layer check can fail" tests/checks/check_layers_test.sh
 run "format" tests/checks/check_format.sh
 run "links" tests/checks/check_links.py
+run "times" tests/checks/check_times.sh
 run "buf lint" tests/checks/lint_protos.sh
 run "buf breaking" tests/checks/check_breaking.sh
 run "breaking check can fail" tests/checks/check_breaking_test.sh

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "service/base/mutex.h"
+#include "service/base/time_text.h"
 #include "service/core/clock.h"
 
 namespace ttl {
@@ -49,10 +50,6 @@ std::string Seconds(absl::Duration duration) {
   return absl::StrFormat("%.1f s", absl::ToDoubleSeconds(duration));
 }
 
-std::string Format(absl::Time time) {
-  return absl::FormatTime(absl::RFC3339_sec, time, absl::UTCTimeZone());
-}
-
 std::string Offset(absl::Duration ahead) {
   return ahead < absl::ZeroDuration() ? Seconds(-ahead) + " behind" : Seconds(ahead) + " ahead of";
 }
@@ -65,8 +62,8 @@ std::string FaultOf(const ClockMemory& memory) {
     return "";
   }
   return absl::StrCat("the remembered state of the clock cannot be and is ignored (anchor ",
-                      Format(memory.anchor_wall), " at ", Seconds(memory.anchor_boot),
-                      " after boot, high-water mark ", Format(memory.high_water),
+                      TimeText(memory.anchor_wall), " at ", Seconds(memory.anchor_boot),
+                      " after boot, high-water mark ", TimeText(memory.high_water),
                       ", largest distance ", Seconds(memory.max_apart), ")");
 }
 
@@ -242,10 +239,10 @@ std::string GuardedClock::ReasonOf(const Judgement& judgement) const {
     reasons.push_back("wall clock cannot be read");
   } else if (!wall.has_value()) {
     reasons.push_back(
-        absl::StrCat("wall clock shows ", Format(*reading.wall), ", which cannot be"));
+        absl::StrCat("wall clock shows ", TimeText(*reading.wall), ", which cannot be"));
   } else if (memory_.high_water - *wall > kTolerance) {
     reasons.push_back(absl::StrCat("wall clock is ", Seconds(memory_.high_water - *wall),
-                                   " behind the latest time seen (", Format(memory_.high_water),
+                                   " behind the latest time seen (", TimeText(memory_.high_water),
                                    ")"));
   }
   if (!reading.boot.has_value()) {

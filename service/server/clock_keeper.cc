@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "service/base/done.h"
 #include "service/base/quoted.h"
+#include "service/base/time_text.h"
 
 namespace ttl {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 const int kTicksPerSave = static_cast<int>(ClockKeeper::kSaveInterval / ClockKeeper::kTickInterval);
 
 std::string Show(std::optional<absl::Time> time) {
-  return time.has_value() ? absl::FormatTime(*time, absl::UTCTimeZone()) : "none";
+  return time.has_value() ? TimeText(*time) : "none";
 }
 
 void LogFailure(const absl::Status& status) {

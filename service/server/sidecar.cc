@@ -18,6 +18,7 @@
 #include "service/base/done.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
+#include "service/base/time_text.h"
 #include "service/base/wake_signal.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/state/delete_limit.h"
@@ -658,7 +659,7 @@ absl::Status RestoreDataDir(const ServerConfig& config) {
       const RestoreReport report,
       RestoreBackup(config.restore_file, ToStorageOptions(config, nullptr), WallNow(clock)));
   spdlog::info("restored: records={} backup_time={}; deletes are paused", report.records,
-               absl::FormatTime(absl::RFC3339_sec, report.backup_time, absl::UTCTimeZone()));
+               TimeText(report.backup_time));
   return absl::OkStatus();
 }
 

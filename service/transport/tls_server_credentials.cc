@@ -7,6 +7,7 @@
 
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
+#include "service/base/time_text.h"
 
 namespace ttl {
 namespace {
@@ -64,7 +65,7 @@ grpc_ssl_certificate_config_reload_status TlsServerCredentials::FetchChanged(Con
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
   }
   spdlog::info("certificates loaded: cert={} expires={}", Quoted(files_.cert_file, kMaxLoggedBytes),
-               absl::FormatTime(material->expires, absl::UTCTimeZone()));
+               TimeText(material->expires));
   *config = NewConfig(*material);
   return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
 }

@@ -76,8 +76,8 @@ sources | xargs --no-run-if-empty awk '
     may_p["load"] = sql " row load"
     may_p["program"] = sql " sql/check row capture capture/stream capture/tables store policy load program"
     shared_with["cpp"] = "service/core/ttl_rules.h"
-    shared_with["postgres"] = "service/core/ttl_rules.h service/base/small_file.h service/yaml/yaml_document.h"
-    shared_with["ttlctl"] = "service/yaml/container_entries.h"
+    shared_with["postgres"] = "service/core/ttl_rules.h service/base/small_file.h service/base/time_text.h service/yaml/yaml_document.h"
+    shared_with["ttlctl"] = "service/base/time_text.h service/yaml/container_entries.h"
     programs = "client/examples client/postgres/program"
   }
 

@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "client/cpp/container_watcher.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "service/base/time_text.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -145,8 +146,7 @@ std::string PolicyMirror::StreamProblem() const {
     return absl::StrCat("the sidecar has not said its policies yet", why);
   }
   return absl::StrCat("the sidecar does not say its policies", why, "; those mirrored at ",
-                      absl::FormatTime(absl::RFC3339_sec, last_mirrored_, absl::UTCTimeZone()),
-                      " go on");
+                      TimeText(last_mirrored_), " go on");
 }
 
 void PolicyMirror::Run() {

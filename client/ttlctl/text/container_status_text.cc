@@ -13,6 +13,7 @@
 #include "client/ttlctl/text/item_text.h"
 #include "client/ttlctl/text/status_text.h"
 #include "client/ttlctl/text/table.h"
+#include "service/base/time_text.h"
 
 namespace ttl {
 namespace {
@@ -82,11 +83,11 @@ std::string FailuresText(const v1::ContainerExpiryStatus& status) {
 void AddHolds(const v1::ContainerExpiryStatus& status, Fields& fields) {
   fields.emplace_back("held back by", HoldsText(status.holds()));
   if (status.has_held_until()) {
-    fields.emplace_back("until", FormatInstant(ToTime(status.held_until())));
+    fields.emplace_back("until", TimeText(ToTime(status.held_until())));
   }
   if (status.has_pause()) fields.emplace_back("paused", PauseText(status.pause()));
   if (status.has_grace_until()) {
-    fields.emplace_back("grace until", FormatInstant(ToTime(status.grace_until())));
+    fields.emplace_back("grace until", TimeText(ToTime(status.grace_until())));
   }
   if (status.has_brake()) {
     fields.emplace_back("brake", BrakePulledText(status.container(), status.brake()));
@@ -113,7 +114,7 @@ void AddDeletes(const v1::ContainerExpiryStatus& status, Fields& fields) {
   }
   fields.emplace_back("lateness", LatenessText(status.lateness()));
   fields.emplace_back("caught up", status.has_last_complete_pass_time()
-                                       ? FormatInstant(ToTime(status.last_complete_pass_time()))
+                                       ? TimeText(ToTime(status.last_complete_pass_time()))
                                        : "not since the start");
 }
 
@@ -156,7 +157,7 @@ std::string ContainerStatusText(const v1::ContainerExpiryStatus& status) {
 std::string BrakePulledText(const std::string& container, const v1::BrakeStatus& brake) {
   return absl::StrCat("PULLED: a change of policy or an adoption made ",
                       FormatCount(brake.newly_due_items()), " items due; they wait until ",
-                      FormatInstant(ToTime(brake.until())),
+                      TimeText(ToTime(brake.until())),
                       "\nif it was meant: ttlctl containers confirm ", container);
 }
 

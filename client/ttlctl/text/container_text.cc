@@ -7,6 +7,7 @@
 #include "client/cpp/proto_time.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/table.h"
+#include "service/base/time_text.h"
 
 namespace ttl {
 namespace {
@@ -101,8 +102,8 @@ std::string ContainerText(const v1::Container& container) {
   }
   if (policy.has_brake()) fields.emplace_back("brake", BrakeText(policy.brake()));
   fields.emplace_back("etag", container.etag());
-  fields.emplace_back("created", FormatInstant(ToTime(container.create_time())));
-  fields.emplace_back("updated", FormatInstant(ToTime(container.update_time())));
+  fields.emplace_back("created", TimeText(ToTime(container.create_time())));
+  fields.emplace_back("updated", TimeText(ToTime(container.update_time())));
   return FormatFields(fields);
 }
 
@@ -115,7 +116,7 @@ std::string ContainersText(const std::vector<v1::Container>& containers) {
                   IndexingModeText(container.indexing_mode()),
                   IndexProgressText(container.index_progress()),
                   DeleteRateText(container.delete_policy()), DelayText(container.delete_policy()),
-                  FormatInstant(ToTime(container.update_time()))});
+                  TimeText(ToTime(container.update_time()))});
   }
   return table.Render();
 }

@@ -8,16 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "service/base/time_text.h"
 
 namespace ttl {
 
-std::string FormatInstant(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
-}
-
-std::string FormatUnixSeconds(int64_t seconds) {
-  return FormatInstant(absl::FromUnixSeconds(seconds));
-}
+std::string FormatUnixSeconds(int64_t seconds) { return TimeText(absl::FromUnixSeconds(seconds)); }
 
 std::string FormatSpan(absl::Duration duration) {
   if (duration < absl::ZeroDuration()) {

@@ -14,7 +14,6 @@ namespace ttl {
 // Pure functions from values to text for people. Instants are in UTC.
 
 // 2026-11-27T21:46:01Z
-std::string FormatInstant(absl::Time time);
 std::string FormatUnixSeconds(int64_t seconds);
 
 // The two largest units, rounded down: "3d 4h", "59s", "0s"; below a minute

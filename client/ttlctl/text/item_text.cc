@@ -7,6 +7,7 @@
 #include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/hold_text.h"
+#include "service/base/time_text.h"
 
 namespace ttl {
 namespace {
@@ -72,7 +73,7 @@ std::string AnswersText(const std::vector<v1::VisibilityCheck>& checks,
     table.AddRow({ItemKeyText(checks[i].partition_key(), checks[i].id()),
                   std::string(VisibilityText(answer.visibility)),
                   answer.expire_time.has_value() ? FormatUnixSeconds(*answer.expire_time) : "-",
-                  FormatInstant(answer.judged_at)});
+                  TimeText(answer.judged_at)});
   }
   return table.Render();
 }
@@ -95,7 +96,7 @@ std::string ExplanationText(const v1::ExplainItemResponse& response) {
       {"own ttl", OwnTtlText(item)},
       {"effective ttl", EffectiveTtlText(view)},
       {"expires", view.has_expire_time() ? InstantWithUnixSeconds(view.expire_time()) : "never"},
-      {"judged at", FormatInstant(ToTime(response.judged_at()))}};
+      {"judged at", TimeText(ToTime(response.judged_at()))}};
   if (view.has_remaining_seconds() && !view.expired()) {
     fields.emplace_back("remaining", RemainingText(view));
   }

@@ -8,6 +8,7 @@
 #include "client/cpp/proto_time.h"
 #include "client/ttlctl/text/count_text.h"
 #include "client/ttlctl/text/format.h"
+#include "service/base/time_text.h"
 
 namespace ttl {
 namespace {
@@ -57,7 +58,7 @@ std::string StoreText(const v1::StoreStatus& store, absl::Time now) {
                     SignedSpan(ToDuration(store.clock_skew())));
   }
   if (store.has_held_until()) {
-    absl::StrAppend(&text, "\nno calls until ", FormatInstant(ToTime(store.held_until())));
+    absl::StrAppend(&text, "\nno calls until ", TimeText(ToTime(store.held_until())));
   }
   if (!store.last_error().empty()) absl::StrAppend(&text, "\nlast error: ", store.last_error());
   if (!store.unconfirmed().empty()) {
@@ -73,22 +74,22 @@ std::string ClockText(const v1::ClockStatus& clock) {
   std::string text = clock.state() == v1::CLOCK_STATE_SOUND     ? "sound"
                      : clock.state() == v1::CLOCK_STATE_SUSPECT ? "SUSPECT, no deletes"
                                                                 : "state unknown";
-  absl::StrAppend(&text, ", now ", FormatInstant(ToTime(clock.now())));
+  absl::StrAppend(&text, ", now ", TimeText(ToTime(clock.now())));
   if (clock.state() == v1::CLOCK_STATE_SOUND) return text;
   const auto reading = [](bool has, const google::protobuf::Timestamp& time) {
-    return has ? FormatInstant(ToTime(time)) : std::string("no sound reading");
+    return has ? TimeText(ToTime(time)) : std::string("no sound reading");
   };
   absl::StrAppend(&text, "\nwall clock ", reading(clock.has_wall(), clock.wall()),
                   ", steady clock ", reading(clock.has_steady(), clock.steady()));
   if (clock.has_suspect_since()) {
-    absl::StrAppend(&text, "\nsince ", FormatInstant(ToTime(clock.suspect_since())));
+    absl::StrAppend(&text, "\nsince ", TimeText(ToTime(clock.suspect_since())));
   }
   if (!clock.reason().empty()) absl::StrAppend(&text, "\n", clock.reason());
   return text;
 }
 
 std::string PauseText(const v1::PauseState& pause) {
-  return absl::StrCat("\"", pause.reason(), "\" since ", FormatInstant(ToTime(pause.since())));
+  return absl::StrCat("\"", pause.reason(), "\" since ", TimeText(ToTime(pause.since())));
 }
 
 std::string SidecarText(const v1::SidecarStatus& sidecar, absl::string_view address) {

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "service/base/time_text.h"
 #include "service/expiry/proto_time.h"
 
 namespace ttl {
@@ -78,8 +79,8 @@ absl::Status StoreState::TakeAnswer(const v1::DeleteItemsResponse& response, con
     return absl::OkStatus();
   }
   const absl::Status error = absl::InternalError(
-      absl::StrCat("DeleteItems: store_now is ", absl::FormatTime(store_now, absl::UTCTimeZone()),
-                   ": must be within ", absl::FormatDuration(max_clock_skew_), " of our clock"));
+      absl::StrCat("DeleteItems: store_now is ", TimeText(store_now), ": must be within ",
+                   absl::FormatDuration(max_clock_skew_), " of our clock"));
   AskAgain(error);
   return error;
 }

@@ -11,6 +11,7 @@
 #include "service/base/proto_time.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
+#include "service/base/time_text.h"
 #include "service/core/policy_effect.h"
 
 namespace ttl {
@@ -277,7 +278,7 @@ std::string DescribePulledBrakes(const Container& container, absl::Time now) {
   for (const ReplacedPolicy& replaced : container.replaced_policies) {
     if (!replaced.braked_items.has_value() || replaced.until <= now) continue;
     absl::StrAppend(&text, text.empty() ? "" : " ", "{newly_due_items=", *replaced.braked_items,
-                    " until=", absl::FormatTime(replaced.until, absl::UTCTimeZone()), "}");
+                    " until=", TimeText(replaced.until), "}");
   }
   return text.empty() ? "none" : text;
 }

@@ -8,6 +8,7 @@
 #include "service/base/proto_time.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
+#include "service/base/time_text.h"
 #include "service/core/due_rules.h"
 #include "service/rpc/mapping/container_mapping.h"
 #include "service/rpc/mapping/expiry_mapping.h"
@@ -39,7 +40,7 @@ std::string Describe(const PauseTarget& target) {
 std::string Describe(const std::optional<Pause>& pause) {
   if (!pause.has_value()) return "none";
   return absl::StrCat("{reason=", Quoted(pause->reason, kMaxPauseReasonBytes),
-                      " since=", absl::FormatTime(pause->since, absl::UTCTimeZone()), "}");
+                      " since=", TimeText(pause->since), "}");
 }
 
 std::string DescribeLimit(std::optional<double> per_second) {
@@ -206,10 +207,8 @@ absl::Status ExpiryService::Accept(const v1::AcceptClockRequest& /*request*/,
   const ClockStatus old = parts_.clock.Status();
   TTL_RETURN_IF_ERROR(parts_.clock.AcceptWall());
   const ClockStatus accepted = parts_.clock.Status();
-  spdlog::warn("wall clock accepted: old_now={} new_now={} old_reason={}",
-               absl::FormatTime(old.time.now, absl::UTCTimeZone()),
-               absl::FormatTime(accepted.time.now, absl::UTCTimeZone()),
-               Quoted(old.reason, kMaxLoggedBytes));
+  spdlog::warn("wall clock accepted: old_now={} new_now={} old_reason={}", TimeText(old.time.now),
+               TimeText(accepted.time.now), Quoted(old.reason, kMaxLoggedBytes));
   if (options_.on_clock_accepted) options_.on_clock_accepted();
   *response.mutable_clock() = ToProto(accepted);
   return absl::OkStatus();

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "service/base/quoted.h"
+#include "service/base/time_text.h"
 #include "service/core/adoption.h"
 #include "service/core/due_rules.h"
 #include "service/core/ttl_rules.h"
@@ -14,8 +15,7 @@ namespace ttl {
 namespace {
 
 std::string FormatSeconds(int64_t unix_seconds) {
-  return absl::FormatTime(absl::RFC3339_sec, absl::FromUnixSeconds(unix_seconds),
-                          absl::UTCTimeZone());
+  return TimeText(absl::FromUnixSeconds(unix_seconds));
 }
 
 // First whole second not before `time`.

@@ -19,6 +19,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "service/base/status_macros.h"
+#include "service/base/time_text.h"
 #include "service/storage/commit/catalog.h"
 #include "service/storage/commit/transaction.h"
 #include "service/storage/engine/lock_owner.h"
@@ -420,11 +421,9 @@ absl::StatusOr<RestoreReport> RestoreBackup(const std::string& file, const Stora
   TTL_RETURN_IF_ERROR(BeginDirectory(options.directory));
   TTL_ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, Database::Open(options));
   TTL_RETURN_IF_ERROR(Replay(in, file, *database));
-  TTL_RETURN_IF_ERROR(Finish(
-      *database, options.directory,
-      absl::StrCat("restored from a backup of ",
-                   absl::FormatTime(absl::RFC3339_sec, summary.start_time, absl::UTCTimeZone())),
-      now));
+  TTL_RETURN_IF_ERROR(
+      Finish(*database, options.directory,
+             absl::StrCat("restored from a backup of ", TimeText(summary.start_time)), now));
   return RestoreReport{summary.start_time, summary.records};
 }
 

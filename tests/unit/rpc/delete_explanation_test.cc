@@ -88,10 +88,10 @@ TEST(ExplainDeleteTest, ItemsThatNeverExpire) {
 
 TEST(ExplainDeleteTest, LiveItems) {
   EXPECT_EQ(SentenceOf(WithPolicy(60), Item(kNowSeconds, 10)),
-            "The item is live and expires in 10 s, at 2027-01-15T08:00:10+00:00, by its own ttl "
+            "The item is live and expires in 10 s, at 2027-01-15T08:00:10Z, by its own ttl "
             "of 10 s.");
   EXPECT_EQ(SentenceOf(WithPolicy(60), Item(kNowSeconds)),
-            "The item is live and expires in 60 s, at 2027-01-15T08:01:00+00:00, by the "
+            "The item is live and expires in 60 s, at 2027-01-15T08:01:00Z, by the "
             "container's default_ttl of 60 s.");
 }
 
@@ -104,12 +104,12 @@ TEST(ExplainDeleteTest, HoldsOfAnItemThatIsNotDueAreNotItsOwn) {
 
 TEST(ExplainDeleteTest, ExpiredButWaiting) {
   EXPECT_EQ(SentenceOf(WithPolicy(60, 300), Item(kNowSeconds - 60)),
-            "The item expired at 2027-01-15T08:00:00+00:00 and is hidden since; it is deleted from "
-            "2027-01-15T08:05:00+00:00 on, which ends the container's delay of 300 s.");
+            "The item expired at 2027-01-15T08:00:00Z and is hidden since; it is deleted from "
+            "2027-01-15T08:05:00Z on, which ends the container's delay of 300 s.");
   Container in_grace = WithPolicy(60);
   in_grace.replaced_policies = {{{std::nullopt, 0}, kTime + absl::Seconds(45)}};
   EXPECT_THAT(SentenceOf(in_grace, Item(kNowSeconds - 60)),
-              HasSubstr("from 2027-01-15T08:00:45+00:00 on, which ends the grace of a stricter "
+              HasSubstr("from 2027-01-15T08:00:45Z on, which ends the grace of a stricter "
                         "policy."));
   TrackedItem failed = Item(kNowSeconds - 60);
   failed.attempts = 3;
@@ -140,7 +140,7 @@ TEST(ExplainDeleteTest, DueAndHeld) {
   EXPECT_THAT(held.holds, ElementsAre(DeleteHold::kAllPaused, DeleteHold::kClockSuspect));
   EXPECT_EQ(held.due_time, kNowSeconds);
   EXPECT_EQ(held.sentence,
-            "The item expired at 2027-01-15T08:00:00+00:00 and is hidden since; it is not deleted "
+            "The item expired at 2027-01-15T08:00:00Z and is hidden since; it is not deleted "
             "yet because all deletes are paused by an operator; the clock is suspect.");
 }
 
@@ -161,7 +161,7 @@ TEST(ExplainDeleteTest, HeldByTheBrake) {
   braked.replaced_policies = {{{std::nullopt, 0}, kTime + absl::Seconds(45)},
                               {{3600, 0}, kTime + absl::Minutes(30), 5}};
   EXPECT_THAT(SentenceOf(braked, Item(kNowSeconds - 60)),
-              HasSubstr("from 2027-01-15T08:30:00+00:00 on, which ends the hold of the container's "
+              HasSubstr("from 2027-01-15T08:30:00Z on, which ends the hold of the container's "
                         "brake, unless the change of policy that pulled it is confirmed or taken "
                         "back before."));
 }
@@ -185,7 +185,7 @@ TEST(ExplainDeleteTest, AnItemOfUnknownState) {
   item.retry_time = kNowSeconds + 3600;
   EXPECT_THAT(SentenceOf(WithPolicy(60), item),
               HasSubstr("counts as untracked until it is reported again or tried again at "
-                        "2027-01-15T09:00:00+00:00."));
+                        "2027-01-15T09:00:00Z."));
 }
 
 }  // namespace

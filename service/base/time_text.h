@@ -1,0 +1,18 @@
+#ifndef TTL_SERVICE_BASE_TIME_TEXT_H_
+#define TTL_SERVICE_BASE_TIME_TEXT_H_
+
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace ttl {
+
+// `time` as all messages, log lines and output tell it: RFC 3339 in UTC, to the second before it,
+// as in "2026-11-29T12:00:00Z".
+inline std::string TimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
+}
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_BASE_TIME_TEXT_H_
