@@ -45,6 +45,8 @@ void SetLimits(grpc::ServerBuilder& builder, const ServerLimits& limits) {
                              1 << GRPC_COMPRESS_NONE);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, Milliseconds(kHandshakeTimeout));
   builder.SetResourceQuota(limits.memory);
+  // For CallsOfConnections.
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 1);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                              static_cast<int>(limits.max_streams_per_connection));
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);

@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
 #include <grpcpp/create_channel.h>
+#include <grpcpp/support/async_unary_call.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -281,6 +283,113 @@ INSTANTIATE_TEST_SUITE_P(
                     Begun{"HealthWatchOpen", "/grpc.health.v1.Health/Watch", kEmptyMessage},
                     Begun{"NoSuchMethod", "/no.such/Method", kPartOfAMessage}),
     [](const testing::TestParamInfo<Begun>& info) { return info.param.name; });
+
+// A client that sends whole requests and takes no answer, but for its beginning.
+class AnswersNotTaken {
+ public:
+  explicit AnswersNotTaken(const std::string& address) {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 5);
+    stub_ = v1::ItemService::NewStub(
+        grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
+  }
+  ~AnswersNotTaken() {
+    for (const auto& call : calls_) call->context.TryCancel();
+    for (const auto& call : calls_) call->reader->Finish(&call->response, &call->status, nullptr);
+    Await(calls_.size());
+  }
+
+  void Send(const v1::CheckVisibilityRequest& request) {
+    Call& call = *calls_.emplace_back(std::make_unique<Call>());
+    call.reader = stub_->AsyncCheckVisibility(&call.context, request, &queue_);
+    call.reader->ReadInitialMetadata(nullptr);
+  }
+
+  // Waits until so many further answers have begun.
+  void Await(size_t answers) {
+    void* tag = nullptr;
+    bool ok = false;
+    while (answers-- > 0) queue_.Next(&tag, &ok);
+  }
+
+ private:
+  struct Call {
+    grpc::ClientContext context;
+    std::unique_ptr<grpc::ClientAsyncResponseReader<v1::CheckVisibilityResponse>> reader;
+    v1::CheckVisibilityResponse response;
+    grpc::Status status;
+  };
+
+  std::unique_ptr<v1::ItemService::Stub> stub_;
+  grpc::CompletionQueue queue_;
+  std::vector<std::unique_ptr<Call>> calls_;
+};
+
+struct WholeChecks {
+  const char* name;
+  int checks;
+  size_t key_bytes;
+  size_t id_bytes;
+};
+
+class MemoryOfChecksTest : public CallLimitsTest, public testing::WithParamInterface<WholeChecks> {
+ protected:
+  v1::CheckVisibilityRequest Request() const {
+    return Checks(GetParam().checks, GetParam().key_bytes, GetParam().id_bytes);
+  }
+
+  // Of a call whose answer waits for the client.
+  int64_t BytesLeft() const { return kBytesOfACall + GetParam().checks * 2; }
+};
+
+// As deploy/sizing.md says.
+TEST_P(MemoryOfChecksTest, ThatAreJudgedIsThatOfTheAnswers) {
+  constexpr int kCalls = 64;
+  Start({});
+  const v1::CheckVisibilityRequest request = Request();
+  const auto bytes = static_cast<int64_t>(request.ByteSizeLong());
+  const pid_t pid = sidecar_->process()->pid();
+  const int64_t before = MostMemory(pid);
+  AnswersNotTaken client(sidecar_->address());
+  for (int i = 0; i < kCalls; ++i) {
+    client.Send(request);
+    client.Await(1);
+  }
+  const int64_t growth = MostMemory(pid) - before;
+  RecordProperty("growth_kib", std::to_string(growth >> 10));
+  RecordProperty("request_kib", std::to_string(bytes >> 10));
+  EXPECT_LE(growth, kCalls * BytesLeft() + 8 * bytes + (16 << 20));
+}
+
+TEST_P(MemoryOfChecksTest, ThatComeAtOnceIsBoundedByTheQuota) {
+  constexpr int64_t kQuotaMib = 32;
+  constexpr int kConnections = 4;
+  Start({absl::StrCat("--rpc-memory-mib=", kQuotaMib)});
+  const v1::CheckVisibilityRequest request = Request();
+  const auto bytes = static_cast<int64_t>(request.ByteSizeLong());
+  const auto calls = static_cast<int>((64 << 20) / bytes);
+  const pid_t pid = sidecar_->process()->pid();
+  const int64_t before = MostMemory(pid);
+  std::vector<std::unique_ptr<AnswersNotTaken>> clients;
+  for (int i = 0; i < kConnections; ++i) {
+    clients.push_back(std::make_unique<AnswersNotTaken>(sidecar_->address()));
+    for (int call = 0; call < calls; ++call) clients.back()->Send(request);
+  }
+  for (const auto& client : clients) client->Await(static_cast<size_t>(calls));
+  const int64_t growth = MostMemory(pid) - before;
+  RecordProperty("growth_kib", std::to_string(growth >> 10));
+  RecordProperty("sent_kib", std::to_string(kConnections * calls * bytes >> 10));
+  EXPECT_LE(growth, ((kQuotaMib + 128) << 20) + kConnections * calls * BytesLeft());
+}
+
+INSTANTIATE_TEST_SUITE_P(Checks, MemoryOfChecksTest,
+                         testing::Values(WholeChecks{"AsManyAsThereMayBe", 10000, 8, 8},
+                                         WholeChecks{"AsLongAsAMessageMayBe", 1900, 2048, 128}),
+                         [](const testing::TestParamInfo<WholeChecks>& info) {
+                           return info.param.name;
+                         });
 
 }  // namespace
 }  // namespace ttl

@@ -120,6 +120,7 @@ class CheckExchange final : public Exchange {
   }
   void SetCall(const grpc::ServerContextBase& call) override { call_ = &call; }
   void Handle(DoneStatus done) override { done((*handler_.*handle_)(*call_, request_, response_)); }
+  void DropRequest() override { request_.Clear(); }
   grpc::ByteBuffer& Write() override { return response_; }
   void Clear() override {
     request_.Clear();

@@ -168,6 +168,7 @@ class AsyncStreamMethod::Call final {
 
   void Settle(Message& message) {
     message.answered = true;
+    message.exchange->DropRequest();
     method_.queue_.EndWork();
     method_.counter_.messages.Count(message.code, message.stopwatch.Nanoseconds());
   }

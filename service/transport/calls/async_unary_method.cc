@@ -85,6 +85,8 @@ class AsyncUnaryMethod::Call final : public CallStep {
   void Send() {
     state_ = State::kSending;
     method_.queue_.EndWork();
+    request_.Clear();  // of who was refused
+    exchange_->DropRequest();
     if (is_admitted_) method_.queue_.BeginSending();
     method_.counter_.calls.Count(status_.code(), stopwatch_.Nanoseconds());
     // A request that cannot be parsed is a fault of the caller's, though its code is INTERNAL.

@@ -30,6 +30,10 @@ class Exchange {
   // live until then.
   virtual void Handle(DoneStatus done) = 0;
 
+  // After Handle() is done: lets go of the request, which else would stay for as long as the client
+  // takes no answer.
+  virtual void DropRequest() = 0;
+
   // The response, after Handle() is done. Of a message of a stream there is one whatever
   // the status; of a call only if that is OK.
   virtual grpc::ByteBuffer& Write() = 0;

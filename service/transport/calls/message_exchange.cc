@@ -3,9 +3,17 @@
 #include <grpcpp/support/proto_buffer_reader.h>
 #include <grpcpp/support/slice.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace ttl {
+namespace {
+
+// A message keeps its memory for the next one: not that of larger ones.
+constexpr size_t kMaxKeptRequestBytes = size_t{64} << 10;
+
+}  // namespace
 
 bool ParseMessage(grpc::ByteBuffer& bytes, google::protobuf::Message& message) {
   bool parsed = false;
@@ -25,6 +33,15 @@ grpc::ByteBuffer SerializeMessage(const google::protobuf::Message& message) {
 }
 
 absl::Status UnparsableRequest() { return absl::InternalError("Unable to parse request"); }
+
+bool MessageExchange::Read(grpc::ByteBuffer& request) {
+  request_bytes_ = request.Length();
+  return ParseMessage(request, *request_);
+}
+
+void MessageExchange::DropRequest() {
+  if (std::exchange(request_bytes_, 0) > kMaxKeptRequestBytes) request_.reset(request_->New());
+}
 
 grpc::ByteBuffer& MessageExchange::Write() {
   bytes_ = SerializeMessage(*response_);

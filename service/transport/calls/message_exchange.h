@@ -4,6 +4,7 @@
 #include <google/protobuf/message.h>
 #include <grpcpp/support/byte_buffer.h>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 
@@ -36,14 +37,16 @@ class MessageExchange final : public Exchange {
                   const google::protobuf::Message& response_prototype, const Handler& handler)
       : handler_(handler), request_(request_prototype.New()), response_(response_prototype.New()) {}
 
-  bool Read(grpc::ByteBuffer& request) override { return ParseMessage(request, *request_); }
+  bool Read(grpc::ByteBuffer& request) override;
   void Handle(DoneStatus done) override { handler_(*request_, *response_, std::move(done)); }
+  void DropRequest() override;
   grpc::ByteBuffer& Write() override;
   void Clear() override;
 
  private:
   const Handler& handler_;
-  const std::unique_ptr<google::protobuf::Message> request_;
+  std::unique_ptr<google::protobuf::Message> request_;
+  size_t request_bytes_ = 0;
   const std::unique_ptr<google::protobuf::Message> response_;
   grpc::ByteBuffer bytes_;
 };
