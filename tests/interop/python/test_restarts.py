@@ -47,6 +47,17 @@ class Load:
                 self.uncertain += 1
         return run
 
+    def stream(self, call):
+        """What goes over a stream is not repeated: it ends with the sidecar, and the next one
+        begins with the next sidecar."""
+        def run(n):
+            try:
+                call(n)
+            except SidecarError as error:
+                if error.code is not Code.UNAVAILABLE:
+                    raise
+        return run
+
     def stop(self):
         self._stop.set()
         for thread in self._threads:
@@ -71,6 +82,9 @@ class Restarts(SidecarTestCase):
                        load.or_unavailable(lambda n: client.track("c", [Item(id=b"u", ts=ts)])))
             load.start("create",
                        load.or_unavailable(lambda n: client.create_container(f"made/{n}")))
+            batches = [[Check(id=b"1")]] * 20
+            load.start("check stream", load.stream(
+                lambda n: [reply.results() for reply in client.check_stream("c", batches)]))
             for n in range(RESTARTS):
                 self.sidecar.kill(signal.SIGTERM)
                 time.sleep(n / (RESTARTS - 1))  # how long it is away
