@@ -17,6 +17,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "tests/testing/process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
@@ -72,12 +73,15 @@ class DaemonsTest : public testing::TestWithParam<Daemon> {
     process_.reset();
     dir_ = std::make_unique<TempDir>();
     std::filesystem::permissions(dir_->path(), std::filesystem::perms(0777));
+    before.push_back(program_);
+    for (const std::string& argument : GetParam().arguments(*dir_)) before.push_back(argument);
+    Launch(std::move(before));
+  }
+
+  // Starts it in the directory that is there.
+  void Launch(std::vector<std::string> argv) {
     SubprocessOptions options;
-    options.argv = std::move(before);
-    options.argv.push_back(program_);
-    for (const std::string& argument : GetParam().arguments(*dir_)) {
-      options.argv.push_back(argument);
-    }
+    options.argv = std::move(argv);
     options.output_path = log_dir_.File("log");
     std::filesystem::remove(options.output_path);
     auto process = Subprocess::Start(options);
@@ -123,6 +127,43 @@ class DaemonsTest : public testing::TestWithParam<Daemon> {
 
 INSTANTIATE_TEST_SUITE_P(All, DaemonsTest, testing::ValuesIn(kDaemons),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// Those that listen at a socket at once.
+using SocketDaemonsTest = DaemonsTest;
+
+INSTANTIATE_TEST_SUITE_P(All, SocketDaemonsTest, testing::Values(kDaemons[0], kDaemons[1]),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(SocketDaemonsTest, AStaleSocketIsReplacedAndALiveOneIsNeverTaken) {
+  Start();
+  ASSERT_TRUE(HasStarted()) << Log();
+  process_->Kill();
+  const std::string socket = dir_->File("s.sock");
+  ASSERT_TRUE(std::filesystem::exists(socket)) << "left by the kill";
+  std::vector<std::string> argv = {program_};
+  for (const std::string& argument : GetParam().arguments(*dir_)) argv.push_back(argument);
+  Launch(argv);
+  ASSERT_TRUE(HasStarted()) << Log();
+  const std::unique_ptr<Subprocess> first = std::move(process_);
+  struct stat before {};
+  ASSERT_EQ(stat(socket.c_str(), &before), 0);
+
+  // Another one, with only the socket in common.
+  for (std::string& argument : argv) {
+    argument = absl::StrReplaceAll(argument, {{dir_->File("data"), dir_->File("other")},
+                                              {dir_->File("m.sock"), dir_->File("n.sock")}});
+  }
+  Launch(argv);
+  const auto ended = process_->Wait(kPatience);
+  ASSERT_TRUE(ended.ok()) << ended.status() << Log();
+  EXPECT_TRUE(ended->code.has_value());
+  EXPECT_NE(ended->code, 0) << Log();
+  EXPECT_THAT(Log(), testing::HasSubstr(socket));
+  EXPECT_TRUE(first->IsRunning());
+  struct stat after {};
+  ASSERT_EQ(stat(socket.c_str(), &after), 0);
+  EXPECT_EQ(after.st_ino, before.st_ino);
+}
 
 TEST_P(DaemonsTest, HangupNeverStopsIt) {
   Start();
