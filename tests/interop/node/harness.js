@@ -115,6 +115,16 @@ export class Sidecar {
     }, 'the sidecar answers').finally(() => client.close());
   }
 
+  // As spawn() and untilReady(), but goes by the log: a client of this process would share its
+  // connection, and how it looks after it, with all others.
+  async startUnseen() {
+    const starts = () =>
+      readFileSync(`${this.folder}/sidecar.log`, 'utf8').split('msg="ready"').length;
+    const before = starts();
+    this.spawn();
+    await waitUntil(() => starts() > before, 'the sidecar is ready');
+  }
+
   // Once it is fulfilled, the sidecar takes connections and answers nothing. The signal alone would
   // let it answer for a while yet.
   async suspend() {

@@ -47,10 +47,21 @@ class Sidecar:
         self._process = None
 
     def start(self):
-        with open(self._log_path, "ab") as log:
-            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+        self._spawn()
         with Client(self.address, admin_timeout=1.0) as client:
             wait_until(lambda: self._answers(client), "the sidecar answers")
+
+    def start_unseen(self):
+        """As start(), but goes by the log: a client of this process would share its connection,
+        and how it looks after it, with all others."""
+        starts = self._log_path.read_text().count('msg="ready"')
+        self._spawn()
+        wait_until(lambda: self._log_path.read_text().count('msg="ready"') > starts,
+                   "the sidecar is ready")
+
+    def _spawn(self):
+        with open(self._log_path, "ab") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
 
     def _answers(self, client):
         if self._process.poll() is not None:
