@@ -89,7 +89,8 @@ def start_all(processes):
                     f"--store=unix:{directory}/store.sock",
                     f"--containers={directory}/containers.yaml")
     wait_until("the sidecar is ready", lambda: processes.is_ready("sidecar.sock"))
-    installed = processes.run("ttl-postgres", "install", f"--config={processes.config}")
+    installed = processes.run("ttl-postgres", "install", f"--config={processes.config}",
+                              "--accept-unlimited-wal")
     if installed.returncode != 0:
         raise RuntimeError(f"ttl-postgres install: {installed.stderr}")
     processes.start("ttl-postgres", "run", f"--config={processes.config}")

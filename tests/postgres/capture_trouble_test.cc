@@ -154,6 +154,31 @@ TEST_F(CaptureTroubleTest, SlotOfAnotherKindIsRefused) {
   ExpectSame();
 }
 
+TEST_F(CaptureTroubleTest, NoSlotIsMadeThatCannotBeRead) {
+  capture_.CreateContainer("sessions");
+  capture_.config().replication = "host=/nowhere dbname=postgres";
+  capture_.Install({Sessions()});
+  capture_.Start();
+  ASSERT_TRUE(capture_.WaitForProblem("/nowhere"));
+  EXPECT_EQ(Value(absl::StrCat("SELECT count(*) FROM pg_replication_slots WHERE slot_name = '",
+                               capture_.config().slot, "'")),
+            "0");
+}
+
+TEST_F(CaptureTroubleTest, StreamIsReadByTheAddressThatIsForReplication) {
+  Sql("CREATE ROLE reader LOGIN REPLICATION");
+  capture_.config().replication = absl::StrCat(capture_.config().database, " user=reader");
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  EXPECT_EQ(Value(absl::StrCat("SELECT s.usename FROM pg_stat_replication AS s JOIN "
+                               "pg_replication_slots AS r ON r.active_pid = s.pid "
+                               "WHERE r.slot_name = '",
+                               capture_.config().slot, "'")),
+            "reader");
+  capture_.Stop();
+  Sql("DROP ROLE reader");
+}
+
 TEST_F(CaptureTroubleTest, SlotInUseIsWaitedFor) {
   capture_.Begin({Sessions()});
   ExpectSame();

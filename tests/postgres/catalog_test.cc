@@ -372,7 +372,6 @@ std::vector<Case> WarningCases() {
        },
        {"goes by commit times", "autovacuum_freeze_max_age = 200000000"}},
       {"a superuser", "", DoNothing, {"role postgres is a superuser"}},
-      {"WAL without a limit", "", DoNothing, {"max_slot_wal_keep_size is -1"}},
   };
 }
 
@@ -391,7 +390,7 @@ TEST(CatalogTest, WhatDeservesAThoughtIsAWarning) {
 }
 
 TEST(CatalogTest, SoundTableOfAModestRoleHasNoWarnings) {
-  PostgresServer server({.settings = {{"max_slot_wal_keep_size", "1GB"}}});
+  PostgresServer server;
   ASSERT_TRUE(server.Start().ok());
   server.Sql(
       "CREATE ROLE modest LOGIN REPLICATION; GRANT CREATE ON DATABASE postgres TO modest; "
@@ -602,6 +601,18 @@ TEST(CatalogTest, SettingsOfTheServerAreProblems) {
                   Says({"all 0 replication slots are taken", "max_replication_slots = 1"}),
                   Says({"all 0 walsenders are taken", "max_wal_senders = 1"}),
                   Says({"has no ts_column", "track_commit_timestamp = on"})));
+}
+
+TEST(CatalogTest, WalWithoutALimitIsAWarning) {
+  PostgresServer server({.settings = {{"max_slot_wal_keep_size", "-1"}}});
+  ASSERT_TRUE(server.Start().ok());
+  server.Sql(kOrders);
+  Config config;
+  config.tables = {Orders()};
+  const absl::StatusOr<CatalogReport> report = CheckCatalog(server.sql(), config);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->warnings, Contains(Says({"max_slot_wal_keep_size is -1"})));
+  EXPECT_TRUE(report->is_wal_unlimited);
 }
 
 TEST(CatalogTest, StandbyIsAProblem) {

@@ -57,6 +57,7 @@ database: host=/var/run/postgresql dbname=shop
 sidecar: localhost:7070
 listen: localhost:7071
 metrics_listen: 127.0.0.1:9465
+replication: host=db1 dbname=shop
 schema: retention
 slot: shop_ttl
 publication: Shop TTL
@@ -80,6 +81,8 @@ tables:
     replace_expired: true
 )");
   EXPECT_EQ(config.database, "host=/var/run/postgresql dbname=shop");
+  EXPECT_EQ(config.replication, "host=db1 dbname=shop");
+  EXPECT_EQ(config.replication_address(), config.replication);
   EXPECT_EQ(config.sidecar, "localhost:7070");
   EXPECT_EQ(config.listen, "localhost:7071");
   EXPECT_EQ(config.metrics_listen, "127.0.0.1:9465");
@@ -113,6 +116,7 @@ TEST(ConfigTest, WhatIsLeftOutOrNullHasItsDefault) {
         absl::StrCat("slot:\nlock_timeout: null\nmax_latency: ~\n", kShort,
                      "    partition_key:\n    ts_column:\n    live_view: null\n")}) {
     const Config config = Parsed(yaml);
+    EXPECT_EQ(config.replication_address(), config.database);
     EXPECT_EQ(config.sidecar, "unix:/run/ttl-sidecar/sidecar.sock");
     EXPECT_EQ(config.listen, "unix:/run/ttl-sidecar/store.sock");
     EXPECT_EQ(config.metrics_listen, "");

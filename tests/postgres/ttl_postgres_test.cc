@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/testing/postgres_server.h"
 #include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
 
 namespace ttl::postgres {
 namespace {
@@ -164,6 +165,52 @@ TEST_F(TtlPostgresTest, CheckSaysWhetherItIsInstalled) {
   const Result uninstall = RunProgram({"uninstall", "--config", config});
   EXPECT_EQ(uninstall.code, ExitCode::kOk) << uninstall.err;
   EXPECT_EQ(CountSchemas(), "0");
+}
+
+// A pooler, mostly.
+TEST_F(TtlPostgresTest, ReplicationThatDoesNotWorkIsFoundBeforeAnythingIsMade) {
+  server_.Sql("CREATE DATABASE shop");
+  const struct {
+    std::string address;
+    std::string fault;
+  } cases[] = {
+      {"host=/nowhere dbname=postgres", "is refused: "},
+      {server_.Conninfo("shop"), "leads to the database shop, and must lead to postgres"},
+  };
+  for (const auto& [address, fault] : cases) {
+    const std::string config = WriteConfig(absl::StrCat("replication: ", address, "\n"));
+    for (const char* command : {"check", "install"}) {
+      const Result result = RunProgram({command, "--config", config});
+      EXPECT_EQ(result.code, ExitCode::kRefused) << command << " " << address;
+      EXPECT_THAT(result.err,
+                  HasSubstr(absl::StrCat("problem: a connection for replication, by replication of "
+                                         "the configuration, ",
+                                         fault)));
+    }
+  }
+  EXPECT_EQ(CountSchemas(), "0");
+  EXPECT_EQ(RunProgram({"check", "--config",
+                        WriteConfig(absl::StrCat("replication: ", server_.Conninfo(), "\n"))})
+                .code,
+            ExitCode::kOk);
+}
+
+TEST_F(TtlPostgresTest, InstallAsksWhereNothingLimitsTheWalOfAForgottenSlot) {
+  const std::string config = WriteConfig();
+  server_.Sql("ALTER SYSTEM SET max_slot_wal_keep_size = -1");
+  server_.Sql("SELECT pg_reload_conf()");
+  ASSERT_TRUE(WaitUntil(
+      [&] { return server_.Value("SELECT current_setting('max_slot_wal_keep_size')") == "-1"; },
+      absl::Seconds(60)));
+  const Result result = RunProgram({"install", "--config", config});
+  EXPECT_EQ(result.code, ExitCode::kRefused);
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("error: nothing is installed while max_slot_wal_keep_size"),
+                    HasSubstr("--accept-unlimited-wal")));
+  EXPECT_EQ(CountSchemas(), "0");
+  EXPECT_EQ(RunProgram({"install", "--accept-unlimited-wal", "--config", config}).code,
+            ExitCode::kOk);
+  EXPECT_EQ(CountSchemas(), "1");
 }
 
 TEST_F(TtlPostgresTest, PreviewCountsWhatADefaultWouldHide) {

@@ -35,6 +35,7 @@ shared_buffers = 64MB
 wal_level = logical
 max_replication_slots = 10
 max_wal_senders = 10
+max_slot_wal_keep_size = 8GB
 track_commit_timestamp = on
 authentication_timeout = 60s
 log_min_messages = warning

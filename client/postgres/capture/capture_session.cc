@@ -172,6 +172,10 @@ absl::StatusOr<uint64_t> CaptureSession::OpenSlot() {
   bool is_new = false;
   const auto start = parts_.slot.Open(*database_, [&]() -> absl::Status {
     is_new = true;
+    // A slot that we cannot read would only keep WAL.
+    const auto reader = Connection::Open(parts_.config.replication_address(), kApplicationName,
+                                         Connection::Kind::kReplication);
+    if (!reader.ok()) return reader.status();
     const auto is_loss = StartOver();
     if (!is_loss.ok() || !*is_loss) return is_loss.status();
     spdlog::error(
@@ -237,7 +241,7 @@ absl::Status CaptureSession::FollowOn(uint64_t start, uint64_t wal_end) {
 }
 
 absl::Status CaptureSession::StartStream() {
-  auto stream = ReplicationStream::Start(parts_.config.database, parts_.config.slot,
+  auto stream = ReplicationStream::Start(parts_.config.replication_address(), parts_.config.slot,
                                          parts_.config.publication);
   if (!stream.ok()) return stream.status();
   stream_ = *std::move(stream);

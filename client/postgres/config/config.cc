@@ -251,6 +251,7 @@ Config ReadTopLevel(YamlReader& reader, const YamlPlace& place) {
   };
   reader.ReadMapping(
       place, {field("database", read_text, config.database, true),
+              field("replication", read_text, config.replication),
               field("sidecar", ReadGrpcAddress, config.sidecar),
               field("listen", ReadGrpcAddress, config.listen),
               field("metrics_listen", ReadHttpAddress, config.metrics_listen),

@@ -17,6 +17,9 @@ struct Config {
   // libpq connection string or URI of the database; what it leaves out comes from the
   // usual PG... environment variables and ~/.pgpass.
   std::string database;
+  // The same for connections that read the replication stream, which most poolers refuse; empty:
+  // that of `database`.
+  std::string replication;
   // gRPC address of the sidecar: unix:/path/to/socket or host:port.
   std::string sidecar = "unix:/run/ttl-sidecar/sidecar.sock";
   // gRPC address at which the sidecar calls this program: what its --store says.
@@ -44,6 +47,10 @@ struct Config {
 
   // At least one; containers, tables and views are distinct.
   std::vector<TableConfig> tables;
+
+  const std::string& replication_address() const {
+    return replication.empty() ? database : replication;
+  }
 
   friend bool operator==(const Config&, const Config&) = default;
 };

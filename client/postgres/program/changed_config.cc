@@ -51,10 +51,14 @@ absl::StatusOr<Config> ReadChangedConfig(const std::string& path, const Config& 
 
 std::optional<Config> ReadChangedPassword(const std::string& path, const Config& current) {
   const absl::StatusOr<Config> config = ReadConfig(path);
-  if (!config.ok() || config->database == current.database) return std::nullopt;
-  if (!IsSamePlace(config->database, current.database)) return std::nullopt;
+  if (!config.ok() || !IsSamePlace(config->database, current.database) ||
+      !IsSamePlace(config->replication, current.replication)) {
+    return std::nullopt;
+  }
   Config changed = current;
   changed.database = config->database;
+  changed.replication = config->replication;
+  if (changed == current) return std::nullopt;
   return changed;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_replace.h"
+#include "client/postgres/sql/check/replication_check.h"
 #include "client/postgres/sql/check/times_check.h"
 
 namespace ttl::postgres {
@@ -23,6 +24,10 @@ absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config) {
   if (!set.ok()) return set.status();
   absl::StatusOr<CatalogReport> report = CheckCatalog(**connection, config);
   if (!report.ok()) return report.status();
+  if (report->is_server_fit) {
+    absl::Status status = CheckReplication(**connection, config, *report);
+    if (!status.ok()) return status;
+  }
   for (const TableDefinition& table : report->tables) {
     absl::Status status = CheckTimes(**connection, table, *report);
     if (!status.ok()) return status;

@@ -9,7 +9,12 @@
 namespace ttl::postgres {
 namespace {
 
-ExitCode Install(const Config& config, Output output, bool only_print) {
+struct InstallOptions {
+  bool only_print = false;
+  bool accepts_unlimited_wal = false;
+};
+
+ExitCode Install(const Config& config, Output output, const InstallOptions& options) {
   const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
   if (!database.ok()) return Fail(output, database.status());
   PrintReport(database->report, output);
@@ -18,9 +23,15 @@ ExitCode Install(const Config& config, Output output, bool only_print) {
     return ExitCode::kRefused;
   }
   const std::string sql = InstallSql(config, database->report.tables);
-  if (only_print) {
+  if (options.only_print) {
     output.out << sql;
     return ExitCode::kOk;
+  }
+  if (database->report.is_wal_unlimited && !options.accepts_unlimited_wal) {
+    PrintError(output,
+               "nothing is installed while max_slot_wal_keep_size is -1, since a slot that is "
+               "forgotten would fill the disk: set it, or accept that by --accept-unlimited-wal");
+    return ExitCode::kRefused;
   }
   const absl::Status installed = database->connection->Execute(sql).status();
   if (!installed.ok()) return Fail(output, installed);
@@ -28,9 +39,9 @@ ExitCode Install(const Config& config, Output output, bool only_print) {
   return ExitCode::kOk;
 }
 
-ExitCode Uninstall(const Config& config, Output output, bool only_print) {
+ExitCode Uninstall(const Config& config, Output output, const InstallOptions& options) {
   const std::string sql = UninstallSql(config);
-  if (only_print) {
+  if (options.only_print) {
     output.out << sql;
     return ExitCode::kOk;
   }
@@ -42,27 +53,32 @@ ExitCode Uninstall(const Config& config, Output output, bool only_print) {
   return ExitCode::kOk;
 }
 
-void Add(CLI::App& app, const char* name, const char* description,
-         ExitCode (*run)(const Config&, Output, bool), Command& chosen) {
-  const auto only_print = std::make_shared<bool>(false);
+CLI::App* Add(CLI::App& app, const char* name, const char* description,
+              ExitCode (*run)(const Config&, Output, const InstallOptions&),
+              const std::shared_ptr<InstallOptions>& options, Command& chosen) {
   CLI::App* command = app.add_subcommand(name, description);
-  command->add_flag("--print", *only_print, "Print the SQL without running it");
-  command->callback([only_print, run, &chosen] {
-    chosen = [only_print, run](const Config& config, Output output) {
-      return run(config, output, *only_print);
+  command->add_flag("--print", options->only_print, "Print the SQL without running it");
+  command->callback([options, run, &chosen] {
+    chosen = [options, run](const Config& config, Output output) {
+      return run(config, output, *options);
     };
   });
+  return command;
 }
 
 }  // namespace
 
 void AddInstallCommands(CLI::App& app, Command& chosen) {
+  const auto options = std::make_shared<InstallOptions>();
   Add(app, "install",
       "Create or update what ttl-postgres needs in the database, in one transaction. Run it again "
       "after every change of the configuration",
-      Install, chosen);
+      Install, options, chosen)
+      ->add_flag("--accept-unlimited-wal", options->accepts_unlimited_wal,
+                 "Install even if max_slot_wal_keep_size does not limit the WAL that an unused "
+                 "slot retains");
   Add(app, "uninstall", "Remove everything that install created, and the replication slot",
-      Uninstall, chosen);
+      Uninstall, options, chosen);
 }
 
 }  // namespace ttl::postgres

@@ -23,6 +23,8 @@ struct CatalogReport {
   std::map<std::string, std::string> left_out;
   // Whether there are no other problems than these.
   bool is_server_fit = false;
+  // Whether the server sets no limit to the WAL that a slot keeps back while nobody reads it.
+  bool is_wal_unlimited = false;
 };
 
 }  // namespace ttl::postgres

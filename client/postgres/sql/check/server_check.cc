@@ -99,7 +99,8 @@ void CheckWal(const Facts& facts, CatalogReport& report) {
                      ", and must be logical: ALTER SYSTEM SET wal_level = logical; then restart "
                      "the server"));
   }
-  if (facts.Text("keep") == "-1") {
+  report.is_wal_unlimited = facts.Text("keep") == "-1";
+  if (report.is_wal_unlimited) {
     report.warnings.push_back(
         "max_slot_wal_keep_size is -1: while ttl-postgres is not running, nothing limits the WAL "
         "that is kept for its slot, and the disk may fill up. With a limit the slot is lost "

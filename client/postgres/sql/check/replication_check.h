@@ -1,0 +1,18 @@
+#ifndef TTL_CLIENT_POSTGRES_SQL_CHECK_REPLICATION_CHECK_H_
+#define TTL_CLIENT_POSTGRES_SQL_CHECK_REPLICATION_CHECK_H_
+
+#include "absl/status/status.h"
+#include "client/postgres/config/config.h"
+#include "client/postgres/sql/check/catalog_report.h"
+#include "client/postgres/sql/connect/connection.h"
+
+namespace ttl::postgres {
+
+// Whether the replication stream of the database behind `connection` can be read, by a connection
+// that is opened for it; not while somebody reads our slot. Adds to the report what is wrong. An
+// error means that the database could not be asked.
+absl::Status CheckReplication(Connection& connection, const Config& config, CatalogReport& report);
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_SQL_CHECK_REPLICATION_CHECK_H_
