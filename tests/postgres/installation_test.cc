@@ -439,6 +439,10 @@ TEST_F(InstallationTest, WhatIsMissingIsNamed) {
   const std::vector<Damage> damages = {
       {"DROP VIEW orders_live", "view public.orders_live is missing"},
       {"DROP TRIGGER zz_ttl_postgres_replace_expired ON orders", "trigger "},
+      {"ALTER TABLE orders DISABLE TRIGGER zz_ttl_postgres_replace_expired",
+       "the trigger of table public.orders is disabled"},
+      {"ALTER TABLE orders ENABLE REPLICA TRIGGER zz_ttl_postgres_replace_expired",
+       "the trigger of table public.orders is disabled"},
       {"DROP POLICY ttl_postgres_update ON orders", "policy ttl_postgres_update"},
       {"ALTER TABLE orders DISABLE ROW LEVEL SECURITY",
        "row-level security of table public.orders"},

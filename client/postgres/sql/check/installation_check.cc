@@ -32,7 +32,7 @@ class InstallationCheck {
 
   absl::StatusOr<InstallationState> Read(absl::Span<const TableDefinition> tables) {
     for (const auto step : {&InstallationCheck::CheckSchema, &InstallationCheck::CheckObjects,
-                            &InstallationCheck::CheckRowSecurity, &InstallationCheck::CheckOwners,
+                            &InstallationCheck::CheckRowSecurity, &InstallationCheck::CheckTriggers,
                             &InstallationCheck::CheckPublication}) {
       if (const absl::Status status = (this->*step)(tables); !status.ok()) return status;
     }
@@ -114,7 +114,7 @@ class InstallationCheck {
   }
 
   // After a change of owner each INSERT would fail for want of rights.
-  absl::Status CheckOwners(absl::Span<const TableDefinition> tables) {
+  absl::Status CheckTriggers(absl::Span<const TableDefinition> tables) {
     std::map<std::string, std::string> conditions;
     for (const TableDefinition& table : tables) {
       if (!table.config.replace_expired) continue;
@@ -125,6 +125,8 @@ class InstallationCheck {
               "SELECT p.proowner = c.relowner FROM pg_class AS c, pg_proc AS p WHERE c.oid = ",
               table.oid, " AND p.oid = to_regprocedure(",
               QuoteText(absl::StripPrefix(function, "FUNCTION ")), ")");
+      conditions[absl::StrCat("the trigger of table ", table.config.schema, ".", table.config.table,
+                              " is disabled")] = absl::StrCat("NOT ", ReplacingTriggerIsOff(table));
     }
     return Expect(conditions, state_.faults);
   }

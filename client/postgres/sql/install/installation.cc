@@ -107,8 +107,10 @@ std::string TriggerSql(const TableDefinition& table, const std::string& schema) 
       QuoteText(objects[0].target),
       ", owner);\nEXECUTE format('REVOKE CREATE ON SCHEMA %I FROM %I', ", schema_text,
       ", owner);\nEND IF;\n");
-  return Block(owner,
-               absl::StrCat(CreateUnlessThere(objects[0]), give, CreateUnlessThere(objects[1])));
+  const std::string enable = absl::StrCat("IF ", ReplacingTriggerIsOff(table), " THEN\n",
+                                          EnableReplacingTrigger(table), ";\nEND IF;\n");
+  return Block(owner, absl::StrCat(CreateUnlessThere(objects[0]), give,
+                                   CreateUnlessThere(objects[1]), enable));
 }
 
 std::string TableSql(const TableDefinition& table, const std::string& schema) {

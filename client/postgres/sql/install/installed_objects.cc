@@ -194,6 +194,16 @@ std::vector<InstalledObject> ReplacingTrigger(const TableDefinition& table,
   return {function, trigger};
 }
 
+std::string ReplacingTriggerIsOff(const TableDefinition& table) {
+  return absl::StrCat("EXISTS (SELECT FROM pg_trigger WHERE tgrelid = to_regclass(",
+                      QuoteText(TableName(table)), ") AND tgname = ", QuoteText(kTrigger),
+                      " AND tgenabled IN ('D', 'R'))");
+}
+
+std::string EnableReplacingTrigger(const TableDefinition& table) {
+  return absl::StrCat("ALTER TABLE ", TableName(table), " ENABLE TRIGGER ", QuoteName(kTrigger));
+}
+
 std::vector<InstalledObject> InstalledObjects(const TableDefinition& table,
                                               absl::string_view schema) {
   std::vector<InstalledObject> objects;

@@ -47,6 +47,11 @@ InstalledObject ShowingPolicy(const TableDefinition& table, absl::string_view sc
 std::vector<InstalledObject> ReplacingTrigger(const TableDefinition& table,
                                               absl::string_view schema);
 
+// A condition: that trigger is there, but does not fire.
+std::string ReplacingTriggerIsOff(const TableDefinition& table);
+// The statement that lets it fire again.
+std::string EnableReplacingTrigger(const TableDefinition& table);
+
 // All of the above that the configuration of a table asks for, the showing policy included.
 std::vector<InstalledObject> InstalledObjects(const TableDefinition& table,
                                               absl::string_view schema);
