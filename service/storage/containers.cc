@@ -140,7 +140,7 @@ void Containers::Create(std::string id, ContainerSettings settings, absl::Time n
   auto created = std::make_shared<ContainerPtr>();
   auto create = [id = std::move(id), settings, now, created](Transaction& transaction) {
     if (transaction.FindContainer(id) != nullptr) {
-      return absl::AlreadyExistsError(absl::StrCat("container \"", id, "\" exists already"));
+      return absl::AlreadyExistsError(absl::StrCat("container \"", id, "\" already exists"));
     }
     Container container;
     TTL_ASSIGN_OR_RETURN(container.number, transaction.NewNumber());
@@ -215,7 +215,7 @@ void Containers::PullBrakeIfTooManyAdopted(uint64_t number, absl::Time now, Done
   auto is_pulled = std::make_shared<bool>(false);
   auto pull = [this, number, now, is_pulled](Transaction& transaction) -> absl::Status {
     const ContainerPtr present = transaction.FindContainer(number);
-    if (present == nullptr) return absl::NotFoundError("container: it was deleted meanwhile");
+    if (present == nullptr) return absl::NotFoundError("the container was deleted meanwhile");
     const TallyView tally = tallies_.View(number);
     *is_pulled = AdoptionIsBraked(*present, now);
     if (*is_pulled || !AdoptionPullsBrake(*present, tally.adopted, tally.tracked.items)) {

@@ -17,7 +17,7 @@ namespace {
 
 absl::StatusOr<ContainerPtr> LivingContainer(const Transaction& transaction, uint64_t number) {
   ContainerPtr container = transaction.FindContainer(number);
-  if (container == nullptr) return absl::NotFoundError("container: it was deleted meanwhile");
+  if (container == nullptr) return absl::NotFoundError("the container was deleted meanwhile");
   return container;
 }
 

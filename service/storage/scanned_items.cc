@@ -105,9 +105,9 @@ void ScannedItems::Apply(uint64_t container, std::vector<ItemReport> items,
   auto apply = [this, container, items = std::move(items), epoch = page_epoch_, terms, dry_run,
                 comparisons](Transaction& transaction) -> absl::Status {
     const ContainerPtr living = transaction.FindContainer(container);
-    if (living == nullptr) return absl::NotFoundError("container: it was deleted meanwhile");
+    if (living == nullptr) return absl::NotFoundError("the container was deleted meanwhile");
     if (!marks_.IsComplete(container)) {
-      return absl::AbortedError("too much was reported while a page of items was read");
+      return absl::AbortedError("too many reports arrived while a page of items was read");
     }
     if (transaction.StoreEpoch() != epoch) {
       return absl::AbortedError("the store was confirmed while a page of items was read");

@@ -259,8 +259,9 @@ TEST_F(SidecarStartTest, ADataDirThatCannotBeMadeEndsItWithCode2) {
     std::string data_dir;
     const char* named;
   } kCases[] = {
-      {dir_.File("file"), "file\\\" cannot be made: File exists"},
-      {dir_.File("missing/data/"), "missing/data/\\\" cannot be made: No such file or directory"},
+      {dir_.File("file"), "file\\\" cannot be created: File exists"},
+      {dir_.File("missing/data/"),
+       "missing/data/\\\" cannot be created: No such file or directory"},
   };
   for (const auto& c : kCases) {
     SubprocessOptions command;

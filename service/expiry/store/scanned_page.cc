@@ -53,8 +53,9 @@ absl::Status ValidateMessage(const v1::ScanItemsResponse& response, const std::s
   }
   if (!page_token.empty() && response.next_page_token() == page_token) {
     return absl::InternalError(
-        "the store's scan gave the token that it was asked with: it would "
-        "never end");
+        "the store's scan returned the page_token of its request as next_page_token: it would "
+        "never "
+        "end");
   }
   return absl::OkStatus();
 }

@@ -54,7 +54,8 @@ class StorePreview {
                                                  return false;
                                                });
     if (absl::IsUnimplemented(read)) {
-      return absl::FailedPreconditionError("cannot preview, the store offers no scan");
+      return absl::FailedPreconditionError(
+          "cannot preview: the store does not implement ScanItems");
     }
     if (absl::IsNotFound(read)) {  // it has nothing of the container
       preview.finished = true;
@@ -62,7 +63,7 @@ class StorePreview {
     }
     if (!read.ok()) {
       return absl::UnavailableError(
-          absl::StrCat("cannot preview, the store's scan failed: ", read.ToString()));
+          absl::StrCat("cannot preview: the store's scan failed: ", read.ToString()));
     }
     return taken;
   }

@@ -40,7 +40,7 @@ bool ReadCheck(absl::string_view bytes, Check& check) {
 }
 
 absl::Status Malformed() {
-  return absl::InvalidArgumentError("the bytes received are no CheckVisibilityRequest");
+  return absl::InvalidArgumentError("the request is not a valid CheckVisibilityRequest");
 }
 
 }  // namespace

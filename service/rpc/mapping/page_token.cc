@@ -27,7 +27,7 @@ std::string Encode(char kind, absl::string_view key) {
 absl::Status BrokenToken(absl::string_view token) {
   return absl::InvalidArgumentError(
       absl::StrCat("page_token is ", Quoted(token),
-                   ": must be empty or the next_page_token of the page before"));
+                   ": must be empty or the next_page_token of the previous page"));
 }
 
 absl::StatusOr<std::string> Decode(char kind, absl::string_view token) {

@@ -158,9 +158,8 @@ absl::Status ContainerWatches::Add(const std::shared_ptr<Stream>& stream) {
   MutexLock lock(mutex_);
   if (!end_status_.ok()) return end_status_;
   if (streams_.size() >= kMaxWatches) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("there are ", streams_.size(),
-                     " watchers already, which is the most there can be: share one per process"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "there are ", streams_.size(), " watchers, which is the maximum: share one per process"));
   }
   streams_.push_back(stream);
   return absl::OkStatus();

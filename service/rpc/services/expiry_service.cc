@@ -241,7 +241,7 @@ absl::Status ExpiryService::Report(const v1::ReportUsageRequest& request,
                        FindContainer(parts_.storage.containers(), request.container()));
   const std::optional<absl::Duration> now = parts_.system_clock.Read().boot;
   if (!now.has_value()) {
-    return absl::UnavailableError("the steady clock cannot be read, so usage cannot be dated");
+    return absl::UnavailableError("usage was not recorded: the steady clock cannot be read");
   }
   parts_.usage.Report(container->number, request.reporter(), report.request_units, report.period,
                       *now);
@@ -296,13 +296,13 @@ absl::Status ExpiryService::MayConfirmStore(const std::string& store_id) const {
   TTL_RETURN_IF_ERROR(ValidateStoreId(store_id));
   const StoreView store = parts_.board.Store();
   if (view_.Unconfirmed(store).empty()) {
-    return absl::FailedPreconditionError("the primary store is not in doubt: nothing to confirm");
+    return absl::FailedPreconditionError("the primary store needs no confirmation");
   }
   if (store_id == store.store_id) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("store_id is ", Quoted(store_id), " and the store connected now is ",
                    store.store_id.empty() ? "not known yet" : Quoted(store.store_id),
-                   ": look at the status and confirm that one"));
+                   ": check the status and confirm that store"));
 }
 
 void ExpiryService::SetLimit(const v1::SetMaxDeletesPerSecondRequest& request,

@@ -172,7 +172,8 @@ void ItemService::TrackStreamed(const v1::StreamTrackItemsRequest& request,
     return calls_.Track(request.request(), *response.mutable_response(), std::move(done));
   }
   if (request.has_request()) {
-    return done(absl::InvalidArgumentError("request and untrack are both set: must be one"));
+    return done(
+        absl::InvalidArgumentError("request and untrack are both set: set only one of them"));
   }
   calls_.Untrack(request.untrack(), *response.mutable_untracked(), std::move(done));
 }

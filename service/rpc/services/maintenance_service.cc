@@ -95,7 +95,7 @@ void MaintenanceService::AddMethods(MethodTable& table) {
 absl::Status MaintenanceService::Start(const v1::StartReconciliationRequest& request,
                                        v1::StartReconciliationResponse& response) {
   if (!parts_.has_store) {
-    return absl::FailedPreconditionError("no primary store is configured: give --store");
+    return absl::FailedPreconditionError("no primary store is configured: set --store");
   }
   if (!request.container().empty()) {
     TTL_RETURN_IF_ERROR(FindContainer(parts_.storage.containers(), request.container()).status());
@@ -114,7 +114,7 @@ absl::Status MaintenanceService::Get(const v1::GetReconciliationRequest& /*reque
                                      v1::GetReconciliationResponse& response) const {
   const std::optional<Reconciliation> view = parts_.reconciliations.View();
   if (!view.has_value()) {
-    return absl::NotFoundError("there was no reconciliation since the start of this process");
+    return absl::NotFoundError("no reconciliation has run since the process started");
   }
   *response.mutable_reconciliation() = ToProto(*view);
   return absl::OkStatus();
@@ -135,7 +135,7 @@ void MaintenanceService::Trust(const v1::TrustDataRequest& /*request*/,
   DataTrust& trust = parts_.storage.data_trust();
   const std::string reason = trust.doubt();
   if (reason.empty()) {
-    return done(absl::FailedPreconditionError("what is tracked is not in doubt"));
+    return done(absl::FailedPreconditionError("the tracked data is not in doubt"));
   }
   parts_.storage.sidecar_state().ClearDataDoubt(
       reason, [this, &trust, reason, done = std::move(done)](absl::Status status) mutable {
@@ -169,9 +169,9 @@ absl::StatusOr<std::shared_ptr<MaintenanceService::Place>> MaintenanceService::T
   if (streams_.fetch_add(1) < kMaxStreams) return std::make_shared<Place>(streams_);
   --streams_;
   return absl::ResourceExhaustedError(
-      absl::StrCat("there are ", kMaxStreams,
-                   " previews, verifications and backups under way, which is the most there can "
-                   "be"));
+      absl::StrCat(kMaxStreams,
+                   " previews, verifications and backups are running, which is the maximum: retry "
+                   "when one has ended"));
 }
 
 absl::StatusOr<MessageSource<v1::PreviewContainerResponse>> MaintenanceService::OpenPreview(
@@ -181,10 +181,10 @@ absl::StatusOr<MessageSource<v1::PreviewContainerResponse>> MaintenanceService::
   TTL_RETURN_IF_ERROR(ValidateContainerId(id));
   TTL_RETURN_IF_ERROR(ValidateSettings(settings));
   if (parts_.storage.containers().Find(id) != nullptr) {
-    return absl::AlreadyExistsError(absl::StrCat("container \"", id, "\" exists already"));
+    return absl::AlreadyExistsError(absl::StrCat("container \"", id, "\" already exists"));
   }
   if (!parts_.preview) {
-    return absl::FailedPreconditionError("cannot preview, no primary store is configured");
+    return absl::FailedPreconditionError("cannot preview: no primary store is configured");
   }
   TTL_ASSIGN_OR_RETURN(std::shared_ptr<Place> place, TakePlace());
   return [place = std::move(place), step = parts_.preview(id, settings), brake = settings.brake,

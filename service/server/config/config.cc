@@ -473,15 +473,15 @@ absl::Status ValidateTls(const ServerConfig& config) {
   TTL_RETURN_IF_ERROR(ValidatePair(config.tls, "--tls-"));
   if (config.insecure_tcp && !config.tls.cert_file.empty()) {
     return absl::InvalidArgumentError(
-        "--insecure-tcp and --tls-cert-file contradict each other; give one of them");
+        "--insecure-tcp and --tls-cert-file exclude each other; give only one of them");
   }
   if (!config.tls.ca_file.empty() && config.tls.cert_file.empty()) {
     return absl::InvalidArgumentError(
-        "--tls-client-ca-file is of no use without TLS; give --tls-cert-file and --tls-key-file");
+        "--tls-client-ca-file has no effect without TLS; give --tls-cert-file and --tls-key-file");
   }
   if (!config.access_file.empty() && config.tls.ca_file.empty()) {
     return absl::InvalidArgumentError(
-        "--access-file is of no use without client certificates; give --tls-client-ca-file");
+        "--access-file has no effect without client certificates; give --tls-client-ca-file");
   }
   return absl::OkStatus();
 }
@@ -491,12 +491,12 @@ absl::Status ValidateStore(const ServerConfig& config) {
   const bool has_tls = !config.store_tls.ca_file.empty();
   if (has_tls && config.insecure_store) {
     return absl::InvalidArgumentError(
-        "--insecure-store and --store-tls-ca-file contradict each other; give one of them");
+        "--insecure-store and --store-tls-ca-file exclude each other; give only one of them");
   }
   if (!has_tls && !(config.store_tls.cert_file.empty() && config.store_tls_server_name.empty())) {
     return absl::InvalidArgumentError(
-        "--store-tls-ca-file is not given, without which the store is not called by TLS; give the "
-        "file of its CAs");
+        "--store-tls-ca-file is not given, so the store is not called over TLS; give the file with "
+        "the CAs that sign its certificate");
   }
   const bool is_local = config.store.empty() || absl::StartsWith(config.store, "unix:") ||
                         absl::StartsWith(config.store, "unix-abstract:");

@@ -27,8 +27,8 @@ absl::StatusOr<bool> MakeDataDir(const std::string& data_dir) {
   if (stat(data_dir.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--data-dir: ", Quoted(data_dir, kMaxPathBytes),
-                     " cannot be made: ", std::generic_category().message(mkdir_error),
-                     "; give a directory, or the name of a new one in a directory that is there"));
+                     " cannot be created: ", std::generic_category().message(mkdir_error),
+                     "; give a directory, or a new name in a directory that exists"));
   }
   if ((info.st_mode & kOfOthers) != 0) {
     spdlog::warn("data directory open to others: data_dir={} mode={:04o} right=0700",

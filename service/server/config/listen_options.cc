@@ -76,7 +76,7 @@ absl::StatusOr<std::string> ParseHostPort(absl::string_view value) {
   if (colon == absl::string_view::npos || host.empty() ||
       (absl::StrContains(host, ":") && !is_bracketed) || !IsPort(value.substr(colon + 1))) {
     return absl::InvalidArgumentError(
-        "HOST:PORT, such as 127.0.0.1:7070, 0.0.0.0:7070 or [::1]:7070; port 0 takes a free one");
+        "HOST:PORT, such as 127.0.0.1:7070, 0.0.0.0:7070 or [::1]:7070; port 0 picks a free port");
   }
   return std::string(value);
 }
@@ -95,7 +95,7 @@ absl::StatusOr<ListenSocket> ParseListenSocket(absl::string_view value) {
           return absl::OkStatus();
         }
         return absl::InvalidArgumentError(
-            "a path, and after it any of ,mode=OCTAL ,group=GROUP ,roles=ROLE+ROLE");
+            "a path, optionally followed by ,mode=OCTAL ,group=GROUP ,roles=ROLE+ROLE");
       }));
   socket.path = std::string(value);
   return socket;
@@ -106,7 +106,7 @@ absl::StatusOr<ListenTcp> ParseListenTcp(absl::string_view value) {
   TTL_RETURN_IF_ERROR(
       TakeOptions(value, [&tcp](absl::string_view key, absl::string_view text) -> absl::Status {
         if (key == "roles") return TakeRoles(text, tcp.roles);
-        return absl::InvalidArgumentError("HOST:PORT, and after it perhaps ,roles=ROLE+ROLE");
+        return absl::InvalidArgumentError("HOST:PORT, optionally followed by ,roles=ROLE+ROLE");
       }));
   TTL_ASSIGN_OR_RETURN(tcp.host_port, ParseHostPort(value));
   return tcp;

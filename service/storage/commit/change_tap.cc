@@ -14,7 +14,7 @@ absl::Status ChangeTap::Write(Database& database, const WriteSet& changes) {
   if (written.ok()) {
     Take(changes);
   } else {
-    status_ = absl::AbortedError("a write failed meanwhile: begin again");
+    status_ = absl::AbortedError("a write failed during the backup: start it again");
   }
   return written;
 }
@@ -35,7 +35,7 @@ void ChangeTap::Take(const WriteSet& changes) {
 
 absl::Status ChangeTap::Open() {
   MutexLock lock(mutex_);
-  if (open_) return absl::ResourceExhaustedError("a backup is being made already: wait for it");
+  if (open_) return absl::ResourceExhaustedError("a backup is already running: wait until it ends");
   open_ = true;
   status_ = absl::OkStatus();
   bytes_ = 0;

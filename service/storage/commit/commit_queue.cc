@@ -62,7 +62,7 @@ absl::Status CommitQueue::Refusal(Place place, size_t bytes) {
   }
   if (!is_report && reserved_.size() >= kMaxReserved) {
     ++refused_full_;
-    return absl::ResourceExhaustedError("too many changes are waiting: retry later");
+    return absl::ResourceExhaustedError("too many writes are queued: retry later");
   }
   return absl::OkStatus();
 }
@@ -200,7 +200,7 @@ void CommitQueue::Finish(Commit& commit) {
 
 absl::Status CommitQueue::WriteAndPublish(Commit& commit, bool& earlier) {
   if (Failures() != commit.failures) {
-    return absl::UnavailableError("an earlier write has failed, on which this one builds");
+    return absl::UnavailableError("an earlier write, on which this one depends, has failed");
   }
   const Transaction& transaction = *commit.transaction;
   const Tallies::Changes tally_changes = transaction.TallyChanges();

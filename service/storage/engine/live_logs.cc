@@ -75,7 +75,7 @@ absl::StatusOr<std::vector<uint64_t>> ReadNumbers(leveldb::Env& env, const std::
     uint64_t number = 0;
     if (!absl::SimpleAtoi(line, &number)) {
       return absl::DataLossError(
-          absl::StrCat(path, " is damaged: it has a line that is no number"));
+          absl::StrCat(path, " is damaged: it has a line that is not a number"));
     }
     numbers.push_back(number);
   }
@@ -86,7 +86,7 @@ absl::Status CheckLog(leveldb::Env& env, const std::string& path) {
   leveldb::SequentialFile* opened = nullptr;
   const leveldb::Status status = env.NewSequentialFile(path, &opened);
   if (status.IsNotFound()) {
-    return absl::DataLossError(absl::StrCat(path, " is missing: what was written to it is lost"));
+    return absl::DataLossError(absl::StrCat(path, " is missing: the writes in it are lost"));
   }
   if (!status.ok()) return absl::UnavailableError(status.ToString());
   const std::unique_ptr<leveldb::SequentialFile> log(opened);

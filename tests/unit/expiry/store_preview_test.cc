@@ -63,7 +63,7 @@ TEST_F(StorePreviewTest, AStoreWithoutAScanSaysSo) {
   PutInStore("old", 1000);
   const absl::Status status = Preview({100, 0}).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
-  EXPECT_EQ(status.message(), "cannot preview, the store offers no scan");
+  EXPECT_EQ(status.message(), "cannot preview: the store does not implement ScanItems");
 }
 
 TEST_F(StorePreviewTest, AStoreThatFailsEndsIt) {

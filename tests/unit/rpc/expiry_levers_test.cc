@@ -236,7 +236,7 @@ TEST_F(ExpiryLeversTest, AStoreThatIsNotInDoubtNeedsNoWord) {
   sidecar_.trust().Confirm("store-1");
   Connect("store-1");
   EXPECT_THAT(ConfirmStore("store-1"),
-              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("nothing to confirm")));
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("needs no confirmation")));
 }
 
 TEST_F(ExpiryLeversTest, AStoreThatWasNeverSeenCannotBeConfirmed) {

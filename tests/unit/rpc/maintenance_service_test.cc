@@ -50,7 +50,7 @@ TEST(MaintenanceServiceTest, ABackupWhoseReaderStallsLosesItsPlace) {
   ASSERT_TRUE(stalled->Read(&response));
   const grpc::Status busy = BackUp(sidecar);
   EXPECT_EQ(busy.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_THAT(busy.error_message(), HasSubstr("wait for it"));
+  EXPECT_THAT(busy.error_message(), HasSubstr("wait until it ends"));
   EXPECT_TRUE(WaitUntil([&] { return BackUp(sidecar).ok(); }));
   while (stalled->Read(&response)) {
   }
