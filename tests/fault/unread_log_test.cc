@@ -112,7 +112,7 @@ TEST_P(UnreadLogTest, SidecarGoesOnWithItsLogOnceThatIsRead) {
   EXPECT_TRUE(WaitUntil(
       [&] {
         log += ends_.Read();
-        return absl::StrContains(log, "level=warning msg=\"log lines lost\" lines=");
+        return absl::StrContains(log, "level=warn msg=\"log lines lost\" lines=");
       },
       kPatience));
   const double lost = LostLines();

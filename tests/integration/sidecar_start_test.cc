@@ -197,7 +197,7 @@ TEST_F(SidecarStartTest, UnknownVariableIsWarnedOf) {
   options.env = {{"TTL_SIDECAR_CACHE_MB", "7"}, {"TTL_SIDECAR_PORT", "tcp://10.0.0.1:7070"}};
   SidecarProcess sidecar(options);
   ASSERT_TRUE(sidecar.Start().ok());
-  EXPECT_SOON(sidecar.Log(), AllOf(HasSubstr("level=warning msg=\"unknown environment variable\" "
+  EXPECT_SOON(sidecar.Log(), AllOf(HasSubstr("level=warn msg=\"unknown environment variable\" "
                                              "name=\"TTL_SIDECAR_CACHE_MB\""),
                                    Not(HasSubstr("TTL_SIDECAR_PORT"))));
 }

@@ -47,7 +47,7 @@ TEST_F(LogDeathTest, ProtobufLogsByTheSameFormatAndLimit) {
         }
         _exit(7);
       },
-      testing::ExitedWithCode(7), "level=warning msg=\"protobuf\" detail=\"bad.*input 19\"\n$");
+      testing::ExitedWithCode(7), "level=warn msg=\"protobuf\" detail=\"bad.*input 19\"\n$");
 }
 
 TEST_F(LogDeathTest, StandardErrorThatIsClosedBecomesNoOtherFile) {

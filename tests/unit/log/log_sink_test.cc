@@ -44,7 +44,7 @@ TEST_F(LogSinkTest, NameAndFieldsBecomePairs) {
 
 TEST_F(LogSinkTest, TextWithoutFieldsIsTheMessage) {
   Log(0, spdlog::level::warn, "stopping: no \"time\" left");
-  EXPECT_THAT(Lines(), ElementsAre("ts=1970-01-01T12:00:00.000Z level=warning "
+  EXPECT_THAT(Lines(), ElementsAre("ts=1970-01-01T12:00:00.000Z level=warn "
                                    "msg=\"stopping: no \\\"time\\\" left\""));
 }
 
