@@ -11,24 +11,24 @@
 
 namespace ttl {
 
-// What the health service says. "startup" and "liveness" are SERVING from construction
-// on: a store that waits for us may start, and the process need not be restarted. ""
-// and "readiness" are SERVING while calls are welcome; why they are not is logged
-// whenever it changes. For one thread, but for is_ready().
+// Sets the statuses of the health service. "startup" and "liveness" are SERVING from
+// construction on, so that a store that waits for the sidecar may start and the process
+// is not restarted. "" and "readiness" are SERVING while the sidecar is ready; the reason
+// why it is not is logged whenever it changes. Not thread-safe, except is_ready().
 class Readiness {
  public:
-  // Not ready at first. `health` must outlive this.
+  // Starts as not ready. `health` must outlive this object.
   explicit Readiness(grpc::HealthCheckServiceInterface& health);
 
-  // Not ready any more: the process is about to stop.
+  // Sets not ready, because the process is about to stop.
   ~Readiness();
   Readiness(const Readiness&) = delete;
   Readiness& operator=(const Readiness&) = delete;
 
-  // Ready if `state` is OK; else it says why not.
+  // Sets ready if `state` is OK, else not ready with `state` as the reason.
   void Set(const absl::Status& state);
 
-  // What is said now.
+  // The status served now. Thread-safe.
   bool is_ready() const { return ready_; }
 
  private:

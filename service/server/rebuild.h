@@ -11,24 +11,24 @@
 
 namespace ttl {
 
-// Opens the database as `config` says what is to become of one that is not whole: one
-// that is damaged is set aside, and a new one begins whose deletes are paused, since a
-// pause set before is not known any more; and one that is new, or to be rebuilt whatever
-// it is, is put in doubt, durably, or where storage takes no writes in memory alone. A new
-// one that nothing rebuilds is logged. Errors are those of Storage::Open; DATA_LOSS also if a
-// damaged one cannot be rebuilt for want of a containers file.
+// Opens the database, and prepares a rebuild according to `config.rebuild_from_store`.
+// A damaged database is set aside and replaced by a new one with paused deletes, because a
+// pause set before is lost. A database that is new, or always to be rebuilt, is put in doubt:
+// durably, or in memory only if storage refuses writes. A new database that will not be
+// rebuilt is logged. Errors are those of Storage::Open; DATA_LOSS also if a damaged database
+// cannot be rebuilt because there is no containers file.
 absl::StatusOr<std::unique_ptr<Storage>> OpenForRebuild(const ServerConfig& config,
                                                         const StorageOptions& options,
                                                         absl::Time now);
 
-// Makes the doubt of the data durable, if there is one and it is not.
+// Makes it durable that the data is in doubt, if it is and that is not yet durable.
 absl::Status SaveDoubt(Storage& storage);
 
-// Whether a change failed because storage takes none now, as on a volume that is full,
-// read-only or broken.
+// Whether `status` is the error of a change that storage refused because it accepts no
+// writes now, as on a volume that is full, read-only or broken.
 bool TakesNoWrites(const absl::Status& status);
 
-// OK, or why the sidecar is not ready: storage refuses writes, or is being rebuilt.
+// OK if the sidecar is ready; else why not: storage refuses writes or is being rebuilt.
 absl::Status ReadinessOf(const ServerConfig& config, Storage& storage);
 
 }  // namespace ttl

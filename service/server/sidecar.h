@@ -9,27 +9,27 @@
 
 namespace ttl {
 
-// Everything of one ttl-sidecar, put together: built bottom-up, and destroyed in
-// the order of a clean shutdown.
+// A running ttl-sidecar. The constructor builds its parts bottom-up; the destructor
+// stops them in the order of a clean shutdown.
 class Sidecar {
  public:
-  // Opens the database, brings the containers file up to date, listens, and
-  // serves until destroyed. INVALID_ARGUMENT and NOT_FOUND for bad settings;
-  // otherwise the errors of Storage and GrpcServer. A start that fails removes the data
-  // directory again if it has made it.
+  // Opens the database, applies the containers file, listens, and serves until
+  // destroyed. INVALID_ARGUMENT and NOT_FOUND mean a wrong setting; other errors are
+  // those of Storage and GrpcServer. A start that fails removes the data directory if it
+  // created it.
   static absl::StatusOr<std::unique_ptr<Sidecar>> Start(const ServerConfig& config);
 
-  // Readiness off; no calls any more; no deletes; background work ended; clock
-  // remembered; database closed. Calls under way are answered first; a change that
-  // waits for deletes on their way takes as long as they do, at most delete_deadline,
-  // and liveness is told until then. Connections then have a second to close.
+  // Turns readiness off, refuses new calls, stops deletes and background work, saves the
+  // clock and closes the database, in this order. Calls in flight are answered first; a
+  // change that waits for deletes in flight takes at most delete_deadline, and liveness is
+  // served until then. Connections then have a second to close.
   ~Sidecar();
   Sidecar(const Sidecar&) = delete;
   Sidecar& operator=(const Sidecar&) = delete;
 
-  // Reads the containers file again and applies what has changed in it, as at the start. What
-  // came of it is logged; of a file with an error nothing is applied. Waits for storage, and
-  // for deletes on their way. For one thread.
+  // Reads the containers file again and applies the entries that changed, as at the start. The
+  // result is logged; if the file has an error, nothing is applied. Blocks on storage and on
+  // deletes in flight. Not thread-safe.
   void ReloadContainers();
 
  private:
@@ -38,14 +38,15 @@ class Sidecar {
   const std::unique_ptr<Parts> parts_;
 };
 
-// How many threads a sidecar with these settings has at most, but for those of gRPC.
+// Maximum number of threads of a sidecar with these settings, without those of gRPC.
 int ThreadsOf(const ServerConfig& config);
 
-// Opens the database, which nobody may be using, and checks it: OK if it is sound.
+// Opens the database, which no other process may be using, and verifies it: OK if it is
+// sound.
 absl::Status CheckDataDir(const ServerConfig& config);
 
-// Make the data directory, which must be empty or missing, of the backup or the damaged
-// directory that `config` names, and log what came of it.
+// Create the data directory, which must be empty or missing, from the backup or the damaged
+// directory that `config` names, and log the result.
 absl::Status RestoreDataDir(const ServerConfig& config);
 absl::Status RepairDataDir(const ServerConfig& config);
 

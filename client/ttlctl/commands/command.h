@@ -11,7 +11,7 @@
 
 namespace ttl {
 
-// What the command line asked for, ready to run.
+// The command that the command line names, with its arguments.
 using Command = std::function<ExitCode(Session&)>;
 
 // The arguments of a subcommand that takes none.
@@ -31,14 +31,14 @@ CLI::App* AddCommand(CLI::App& parent, const std::string& name, const std::strin
   return command;
 }
 
-// CLI11 takes an argument like "[a,b]" for a list of values where several may
-// stand. ToCli11 marks such an argument, so that it is left whole; FromCli11
-// takes the mark off. The functions below do that for their options.
+// CLI11 parses an argument like "[a,b]" as a list of values if an option allows
+// several. ToCli11 marks such an argument so that CLI11 does not split it; FromCli11
+// removes the mark. The functions below do that for their options.
 std::string ToCli11(const std::string& argument);
 std::string FromCli11(const std::string& value);
 
-// Adds an option whose text is given to `parse`, which throws
-// CLI::ValidationError if it does not like it.
+// Adds an option whose text is passed to `parse`, which throws
+// CLI::ValidationError if the text is invalid.
 CLI::Option* AddParsedOption(CLI::App& command, const std::string& name,
                              const std::string& description, const std::string& type,
                              std::function<void(const std::string&)> parse);
@@ -56,14 +56,14 @@ CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,
 CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,
                           const std::string& description, std::function<void(std::string)> set);
 
-// A whole number that no field can hold. Refused as the server refuses a number that is too
-// large for a field, with the same exit code.
+// An integer that no field can hold. It has the same exit code as a number that the server
+// refuses because it is too large for its field.
 class NumberTooLarge : public CLI::ValidationError {
  public:
   NumberTooLarge(const std::string& option, const std::string& text);
 };
 
-// Refuses the value of an option: by NumberTooLarge if it is a whole number, else because it is
+// Refuses the value of an option: with NumberTooLarge if it is an integer, else because it is
 // not `right`.
 [[noreturn]] void RefuseNumber(const std::string& option, const std::string& text,
                                const std::string& right);

@@ -15,18 +15,18 @@
 
 namespace ttl {
 
-// Options that hold for every command.
+// Options common to all commands.
 struct GlobalOptions {
   std::string server = TtlClientOptions().address;
   std::shared_ptr<grpc::ChannelCredentials> credentials;  // null: plain text
   std::string tls_server_name;                            // empty: the host of `server`
-  // For each call; the defaults of TtlClientOptions if absent.
+  // Deadline of each call; absent: the defaults of TtlClientOptions.
   std::optional<double> timeout_seconds;
   bool json = false;
 };
 
-// One run of one command: its connection, its streams, and how it shows results
-// and failures. Not thread-safe.
+// One run of one command: its connection, its streams, and the output of results
+// and errors. Not thread-safe.
 class Session {
  public:
   Session(const GlobalOptions& options, const Terminal& terminal);
@@ -38,12 +38,12 @@ class Session {
   // Writes `message` as one line of JSON with --json, else `text`.
   void Print(const google::protobuf::Message& message, absl::string_view text);
 
-  // Writes text for people. What others have put into it, such as the reason of a
-  // pause or an error of the store, cannot steer the terminal.
+  // Writes text for people. Control characters are escaped, so text of others, such as
+  // the reason of a pause or an error of the store, cannot control the terminal.
   void PrintText(absl::string_view text);
 
-  // Says on one line of the error stream what went wrong, and returns the code
-  // to exit with.
+  // Prints the error as one line to the error stream, and returns the exit code for
+  // it.
   ExitCode Fail(const absl::Status& status);
   ExitCode Fail(ExitCode code, absl::string_view message);
 
@@ -57,7 +57,7 @@ class Session {
 // of the protos; fields without presence are always there.
 std::string ToJson(const google::protobuf::Message& message);
 
-// Writes "ttlctl: <message>" as exactly one line, of which the same holds.
+// Writes "ttlctl: <message>" as exactly one line, with control characters escaped.
 void PrintError(std::ostream& err, absl::string_view message);
 
 }  // namespace ttl

@@ -8,15 +8,15 @@
 
 namespace ttl {
 
-// Reads the text of an access file, which says what the owners of client certificates
-// may do:
+// Parses the text of an access file, which assigns roles to the names in client
+// certificates:
 //
 //   identities:
 //     - uri: spiffe://shop.example/ns/shop/sa/store  # or dns: ..., or cn: ...
 //       roles: [store, reader]
 //
-// INVALID_ARGUMENT names file, line, key, value and what would be right; unknown keys
-// and identities that are there twice are refused. `file_name` is for messages only.
+// INVALID_ARGUMENT names file, line, key, value and what is allowed; unknown keys and
+// duplicate identities are errors. `file_name` is used in messages only.
 absl::StatusOr<IdentityRoles> ParseAccess(const std::string& file_name, const std::string& text);
 
 // Reads the file at `path`. INVALID_ARGUMENT also if it cannot be read.

@@ -16,26 +16,26 @@
 
 namespace ttl {
 
-// When what is tracked is rebuilt from the store's own items.
+// When the tracked items are rebuilt from the store.
 enum class RebuildMode {
   kNever,
   kIfNeeded,  // the data directory is new, damaged, restored or repaired
   kAlways,
 };
 
-// Everything that can be set from outside. The defaults are those of the flags.
+// The settings of ttl-sidecar. The defaults are those of the flags.
 struct ServerConfig {
-  // Where it listens: somewhere.
+  // Addresses to listen on. ParseCommandLine requires at least one.
   std::vector<ListenSocket> listen_sockets = {{.path = "/run/ttl-sidecar/sidecar.sock"}};
-  mode_t socket_mode = 0660;  // of sockets that have none of their own; so the group
+  mode_t socket_mode = 0660;  // for sockets without their own mode; the same for the group
   std::string socket_group;   // name or number; empty: the group of the process
   std::vector<ListenTcp> listen_tcp;
   std::string health_tcp;  // HOST:PORT, for the health service alone; empty: none
 
-  // How TCP is secured: by TLS, with client certificates if there is a CA file, or not.
+  // TLS for TCP; clients must present certificates if there is a CA file.
   TlsFiles tls;
   bool insecure_tcp = false;
-  bool reflection = false;  // say what the services and messages look like
+  bool reflection = false;  // serve gRPC server reflection
   std::string access_file;  // roles of client certificates; empty: they have none
 
   // gRPC address of the primary store; empty: nothing is deleted.
@@ -47,11 +47,11 @@ struct ServerConfig {
   std::string data_dir = "/var/lib/ttl-sidecar";
   std::string containers_file;  // empty: none
   RebuildMode rebuild_from_store = RebuildMode::kNever;
-  int64_t scan_items_per_second = 50000;  // most read of the store's items
+  int64_t scan_items_per_second = 50000;  // maximum rate of reading the store's items
 
-  // Rates of deletes; absent: no limit, 0: no deletes.
-  std::optional<double> max_deletes_per_second;            // of all containers
-  std::optional<double> container_max_deletes_per_second;  // of each that sets none
+  // Maximum deletes per second; absent: no limit, 0: no deletes.
+  std::optional<double> max_deletes_per_second;            // over all containers
+  std::optional<double> container_max_deletes_per_second;  // per container without its own limit
 
   int64_t delete_batch_items = 500;
   absl::Duration delete_deadline = absl::Seconds(5);
@@ -59,7 +59,7 @@ struct ServerConfig {
   absl::Duration max_store_clock_skew = absl::Seconds(60);
   int64_t max_calls_under_way = 4;  // of DeleteItems
 
-  // So many answers of NOT_FOUND in a row put the store in doubt; 0: never.
+  // Suspend deletes after this many consecutive NOT_FOUND answers; 0: never.
   int64_t not_found_burst_items = 1000;
 
   // Pause all deletes, durably, before anything can be deleted.
@@ -84,25 +84,25 @@ struct ServerConfig {
   absl::Duration stop_deadline = absl::Seconds(10);
   spdlog::level::level_enum log_level = spdlog::level::info;
 
-  // Work on the data directory and exit instead of serving; one of them at most.
+  // Work on the data directory and exit instead of serving; at most one is set.
   bool check_data_dir = false;
-  std::string restore_file;   // make the data directory of this backup
-  std::string repair_source;  // make it of what can be read of this one
+  std::string restore_file;   // create the data directory from this backup
+  std::string repair_source;  // create it from what can be read of this damaged directory
 };
 
-// A command line, understood.
+// A parsed command line.
 struct CommandLine {
   ServerConfig config;
-  // Not empty: to be printed instead of anything else (--help, --version).
+  // If not empty, print this and exit (--help, --version).
   std::string text;
-  // Environment variables that look like ours and are none; to be warned of.
+  // Environment variables TTL_SIDECAR_... that set no flag; the caller warns of them.
   std::vector<std::string> unknown_variables;
 };
 
 // Reads flags, environment variables (TTL_SIDECAR_<FLAG_IN_CAPS>; an empty one
 // counts as absent), the file named by --config, and the defaults: the first
 // that has a value wins. INVALID_ARGUMENT names the option, the value and what
-// would be right; unknown flags and unknown keys in the file are refused too.
+// is allowed; unknown flags and unknown keys in the file are errors too.
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
 
 // Version of this program, as in "0.1.0".

@@ -15,16 +15,16 @@ namespace ttl {
 // Reads the file at `path`. INVALID_ARGUMENT also if it cannot be read.
 absl::StatusOr<std::vector<ContainerEntry>> ReadContainersFile(const std::string& path);
 
-// The entry in the form in which it is compared with what was applied last: the
-// same for two entries that mean the same, whatever they look like.
+// Canonical form of an entry, for comparison with the entry applied last. Entries
+// with the same meaning have the same form, however they are written.
 std::string NormalForm(const ContainerEntry& entry);
 
-// Creates or changes, one after the other, the containers whose entries differ
-// from what was applied last; a changed entry sets all fields. Everything else is
-// left alone: containers that are not in the file, changes made by calls while
-// the entry stayed the same, removals by calls, and pauses. Waits for storage. Returns the
-// first error: of storage, or ALREADY_EXISTS or NOT_FOUND if a call creates or removes a
-// container at the same time; the entries before it are applied then.
+// Creates or changes, one after another, the containers whose entries differ from
+// the ones applied last; a changed entry sets all fields. Nothing else changes:
+// containers that are not in the file, changes and deletions by calls while the entry
+// stayed the same, and pauses are kept. Blocks on storage. Returns the first error: one of
+// storage, or ALREADY_EXISTS or NOT_FOUND if a call creates or deletes a container at the
+// same time; the entries before it are then applied.
 absl::Status ApplyContainers(const std::vector<ContainerEntry>& entries, Storage& storage,
                              absl::Time now, absl::Duration grace);
 
