@@ -15,60 +15,59 @@
 
 namespace ttl {
 
-// Judges whether items are visible without a call: by the rules of the sidecar, the
-// policies that it announces, and its clock. For stores that have `_ts` and ttl of an
-// item at hand whenever they read it, and many items to judge; it costs some tens of
-// nanoseconds, and while the sidecar is away it goes on for a while. It knows nothing
-// of what is tracked.
+// Judges whether items are visible without a call, by the rules of the sidecar, the
+// policies that it streams, and its clock. It is meant for stores that have an item's
+// `_ts` and ttl at hand when they read it, and judge many items. A verdict costs some
+// tens of nanoseconds, and judging continues for a while when the sidecar is down. The
+// evaluator does not know which items are tracked.
 //
-// How close it comes to asking the sidecar:
-// - The policy. What it judges by was told at most `max_staleness` ago, counted from
-//   the arrival of the message. The sidecar tells a change at once, but whoever makes
-//   one is answered without waiting for evaluators: for as long as the message takes,
-//   and at most for `max_staleness`, verdicts follow the policy before it.
-// - The time. It goes on from the sidecar's own by a steady clock that starts anew with
-//   every message: behind the sidecar by the time that message took to arrive, and
-//   never ahead of it. So no item is called expired before its second, but one may be
-//   called visible for about a millisecond longer; longer where this process gets no
-//   processor. Not counted: how much the two clocks differ in rate between two
-//   messages, and a wall clock set back by so little (less than 5 s) that the sidecar
-//   follows it, until the next message.
-// - The doubt. Beyond `max_staleness`, and while the sidecar's clock is suspect,
-//   WhenUnsure says what is answered. A container that does not exist, or was never
-//   heard of, is kUnknown whatever it says.
+// How its verdicts differ from the sidecar's:
+// - Policy. It was received at most `max_staleness` ago, counted from the arrival of the
+//   message. The sidecar sends a change at once, but acknowledges it without waiting for
+//   evaluators: until the message arrives, and at most for `max_staleness`, verdicts
+//   follow the previous policy.
+// - Time. It is the sidecar's time in the last message plus the progress of a steady
+//   clock since: behind the sidecar by the latency of that message, and never ahead of
+//   it. So no item is called expired before its second, but one may be called visible
+//   for about a millisecond longer, or more if this process gets no CPU time. Two errors
+//   are not corrected until the next message: the difference in rate of the two clocks,
+//   and a wall clock that was set back by less than 5 s, which the sidecar follows.
+// - Doubt. After `max_staleness` without a message, and while the sidecar's clock is
+//   suspect, WhenUnsure decides the verdict. For a container that does not exist or is
+//   not known yet, the verdict is always kUnknown.
 //
-// Where all of that is not close enough, ask: TtlClient::CheckItem is exact.
+// If that is not exact enough, call TtlClient::CheckItem.
 //
-// Thread-safe: judging takes no lock. One per process is enough; the sidecar serves a
-// limited number.
+// Thread-safe; judging takes no lock. Use one evaluator per process: the sidecar serves
+// a limited number of watchers.
 class LocalEvaluator {
  public:
   using Container = PolicyMirror::Container;
 
-  // Returns at once; nothing is known until the sidecar has been reached.
+  // Does not block; all verdicts are unsure until the sidecar has been reached.
   explicit LocalEvaluator(LocalEvaluatorOptions options = {});
   ~LocalEvaluator();
   LocalEvaluator(const LocalEvaluator&) = delete;
   LocalEvaluator& operator=(const LocalEvaluator&) = delete;
 
-  // What to call Judge() with for the items of a container, whether it exists by now or
-  // not; valid as long as the evaluator. Costs a lock and a look-up: to be called once
-  // per container rather than once per item.
+  // Returns the handle of a container for Judge(), whether or not the container exists;
+  // it is valid as long as the evaluator. Takes a lock and a look-up: call it once per
+  // container, not once per item.
   const Container& Find(absl::string_view id);
 
-  // An item as the store has just read it. An impossible `_ts` or ttl is kVisible.
+  // Judges an item as the store has just read it. An impossible `_ts` or ttl is kVisible.
   LocalVerdict Judge(const Container& container, const ItemTimes& item) const;
 
-  // The same for many, as of one instant, which it returns. REQUIRES: both spans are of
-  // one length.
+  // Judges many items as of one time, which it returns. REQUIRES: both spans have the
+  // same length.
   absl::Time Judge(const Container& container, absl::Span<const ItemTimes> items,
                    absl::Span<LocalVerdict> verdicts) const;
 
-  // Whether what the sidecar has said can be relied on at this moment.
+  // Whether policies and clock are recent and sound now, so that WhenUnsure does not
+  // apply.
   bool IsSure() const;
 
-  // OK while the sidecar is being listened to, else why the last stream has ended; it is
-  // opened again by itself.
+  // OK while the stream is open, else why the last one ended; the evaluator reopens it.
   absl::Status StreamStatus() const;
 
  private:

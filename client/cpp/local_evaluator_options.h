@@ -9,29 +9,29 @@
 
 namespace ttl {
 
-// What a LocalEvaluator answers while it cannot rely on what it knows: because the
-// sidecar has not been heard for too long, or because its clock is suspect.
+// The verdict of a LocalEvaluator while it is unsure, because it has received no message
+// for too long or the sidecar's clock is suspect.
 enum class WhenUnsure {
-  kAsk,   // LocalVerdict::kUnknown: exact, and as slow as the sidecar is then
-  kShow,  // kVisible: no item is hidden by mistake, expired ones are shown
-  kGoOn,  // by what was last known: expired ones stay hidden, live ones may be hidden
-          // under a policy that was lengthened or removed meanwhile
+  kAsk,   // LocalVerdict::kUnknown: exact, but needs a call for each item
+  kShow,  // kVisible: no item is hidden by mistake, expired items are shown
+  kGoOn,  // by the last known state: expired items stay hidden, and live items may be
+          // hidden if the policy was lengthened or removed meanwhile
 };
 
-// How a LocalEvaluator connects and what it relies on.
+// How a LocalEvaluator connects, and what it accepts as recent.
 struct LocalEvaluatorOptions {
-  // Of these, the address and the credentials count.
+  // Only the address and the credentials are used.
   TtlClientOptions client;
 
-  // For how long what the sidecar has said is relied on, a day at most. It is asked to
-  // speak three times as often, though no more than every 100 ms: below 300 ms there
-  // are gaps. And no less than every minute.
+  // Maximum age of the last message, at most a day. The sidecar is asked for three
+  // messages in this time, but for no more than one per 100 ms, so below 300 ms there are
+  // gaps, and for at least one per minute.
   absl::Duration max_staleness = absl::Seconds(3);
 
   WhenUnsure when_unsure = WhenUnsure::kAsk;
 
-  // A clock that never steps and counts time of suspension too; for tests. Called by
-  // any thread. Empty: that of the machine.
+  // A clock that never steps and includes time of suspension; for tests. Any thread may
+  // call it. Empty: the machine's clock.
   std::function<std::chrono::nanoseconds()> steady_clock = nullptr;
 };
 

@@ -22,33 +22,33 @@
 
 namespace ttl {
 
-// Client of a ttl-sidecar: everything of ttl.v1 that a primary store, an
-// operator or a tool needs. Values are the messages of the API; their comments
-// in protos/ttl/v1 say what fields mean, which limits they have and which
-// errors there are.
+// Client of a ttl-sidecar, with everything in ttl.v1 that a primary store, an
+// operator or a tool needs. Its values are the messages of the API; the comments
+// in protos/ttl/v1 describe their fields, limits and errors.
 //
 // Every call blocks for at most its deadline (see TtlClientOptions) and returns
-// the server's status code with the server's message; a server that cannot be
-// reached is UNAVAILABLE, one that does not answer DEADLINE_EXCEEDED, an answer
-// that is not as the API says INTERNAL.
+// the server's status code and message. It returns UNAVAILABLE if the server cannot
+// be reached, DEADLINE_EXCEEDED if it does not respond in time, and INTERNAL if its
+// response violates the API.
 //
-// Until its deadline a call waits for a sidecar that is away or restarts (see
-// TtlClientOptions::wait_for_sidecar). Reads, and reports in which each entry has a
-// sequence, are sent again when their fate is not known; other reports when the sidecar
-// refused them; changes by operators only if nothing was sent: one could undo somebody
-// else's. repeat_rule.h has the whole rule. Streams are not repeated.
+// Until its deadline a call waits for a sidecar that is down or restarts (see
+// TtlClientOptions::wait_for_sidecar). The client retries reads, and reports in which
+// every entry has a sequence, also if it does not know whether they were applied; other
+// reports only if the sidecar refused them; operators' changes only if nothing was sent,
+// because a repeated change could undo another operator's. repeat_rule.h has the whole
+// rule. Streams are not retried.
 //
-// Entries of the plural data-path methods may be any number. They are sent in
-// order, kMaxEntriesPerCall at a time; each such call is checked as a whole by
-// the server and applied as a whole or not at all. The first that fails ends
-// the method, and if there was more than one call, the error says which entries
-// it was about: what came before is applied, what comes after was not sent. No
-// entries: no call.
+// The plural data-path methods take any number of entries. They send them in
+// order, at most kMaxEntriesPerCall per call; the server validates each call as a
+// whole and applies all of it or nothing. The first call that fails ends the method.
+// If there was more than one call, the error says which entries failed: the entries
+// before them are applied, those after them were not sent. Without entries there is
+// no call.
 //
-// Thread-safe. Construction does not connect; the connection is made by the
-// first call and remade when it is lost. gRPC does not survive a fork: in a child of the
-// process that made the client every call is FAILED_PRECONDITION, and the client must not
-// be destroyed there.
+// Thread-safe. Construction does not connect; the first call connects, and later calls
+// reconnect if the connection is lost. gRPC does not support fork: in a child of the
+// process that created the client every call fails with FAILED_PRECONDITION, and the
+// client must not be destroyed there.
 class TtlClient {
  public:
   static constexpr size_t kMaxEntriesPerCall = 1000;
@@ -62,12 +62,12 @@ class TtlClient {
   // The address given in the options.
   const std::string& address() const { return options_.address; }
 
-  // Data path. Reports are durable when they are answered.
+  // Data path. A report is durable when its method returns OK.
 
   absl::StatusOr<v1::TrackResult> TrackItem(absl::string_view container, const v1::Item& item);
   absl::StatusOr<std::vector<v1::TrackResult>> TrackItems(absl::string_view container,
                                                           absl::Span<const v1::Item> items);
-  // The same for what the store has had all along; see TrackItemsRequest.adopted.
+  // As TrackItems, for items that the store had before; see TrackItemsRequest.adopted.
   absl::StatusOr<std::vector<v1::TrackResult>> AdoptItems(absl::string_view container,
                                                           absl::Span<const v1::Item> items);
 
@@ -76,9 +76,9 @@ class TtlClient {
   absl::StatusOr<std::vector<v1::UntrackResult>> UntrackItems(
       absl::string_view container, absl::Span<const v1::ItemDeletion> deletions);
 
-  // One answer per check, in order. What threads ask by CheckItem() at the same time
-  // shares messages to the sidecar (shared_checks.h), unless
-  // TtlClientOptions::share_checks is off.
+  // Return one answer per check, in order. Concurrent calls of CheckItem() share
+  // messages to the sidecar (shared_checks.h), unless TtlClientOptions::share_checks is
+  // off.
   absl::StatusOr<VisibilityAnswer> CheckItem(absl::string_view container,
                                              const v1::VisibilityCheck& check);
   absl::StatusOr<std::vector<VisibilityAnswer>> CheckVisibility(
@@ -92,12 +92,11 @@ class TtlClient {
   // One page; the next one starts at next_page_token of the response.
   absl::StatusOr<v1::ListItemsResponse> ListItems(const v1::ListItemsRequest& request);
 
-  // Adds to what requests have used of the container's throughput, in request units;
-  // to be called for every request that the store serves. Cheap: the client adds up and
-  // reports once a second, by a thread of its own, from the first use on also when
-  // nothing was used. Failures are nobody's business here: the sidecar takes silence for
-  // full use, and what could not be told is told later. Does nothing if
-  // TtlClientOptions::report_usage is off.
+  // Adds request units to the usage of the container's throughput; call it for every
+  // request that the store serves. It is cheap: from the first use on, a thread of the
+  // client reports the sum once a second, also if it is zero. Errors are not returned:
+  // usage that could not be reported is added to the next report, and the sidecar counts
+  // missing reports as full use. Does nothing if TtlClientOptions::report_usage is off.
   void AddUsage(absl::string_view container, double request_units);
 
   // Containers.
@@ -105,15 +104,15 @@ class TtlClient {
   absl::StatusOr<v1::Container> CreateContainer(const v1::Container& container);
   absl::StatusOr<v1::Container> GetContainer(absl::string_view id);
 
-  // All containers, in the order of their ids.
+  // Returns all containers, in the order of their ids.
   absl::StatusOr<std::vector<v1::Container>> ListContainers();
 
   // Sets the fields in `update_mask` to their values in `container`; a field
-  // that is absent there is removed. Returns the container after the change.
+  // that is absent there is cleared. Returns the container after the change.
   absl::StatusOr<v1::Container> UpdateContainer(const v1::Container& container,
                                                 absl::Span<const std::string> update_mask);
 
-  // What that change would do; nothing is changed.
+  // Returns what that update would do, without applying it.
   absl::StatusOr<v1::UpdateContainerResponse> PreviewUpdate(
       const v1::Container& container, absl::Span<const std::string> update_mask);
 
@@ -122,10 +121,10 @@ class TtlClient {
 
   // Expiry, for operators.
 
-  // Without a container: the status of the sidecar alone.
+  // Without a container, returns the status of the sidecar only.
   absl::StatusOr<v1::GetExpiryStatusResponse> GetExpiryStatus(absl::string_view container = "");
 
-  // The status of the sidecar and of all containers, in the order of their ids.
+  // Returns the status of the sidecar and of all containers, in the order of their ids.
   absl::StatusOr<v1::ListExpiryStatusesResponse> ListExpiryStatuses();
 
   absl::StatusOr<v1::ExplainItemResponse> ExplainItem(absl::string_view container,
@@ -149,27 +148,28 @@ class TtlClient {
                                               absl::string_view etag = "");
   absl::Status ConfirmStore(absl::string_view store_id);
 
-  // The limit on deletes of all containers; answers the one in force, absent if there is
-  // none. 0: no deletes.
+  // Set the limit on deletes of all containers, and return the one in force, absent if
+  // there is none. 0: no deletes.
   absl::StatusOr<std::optional<double>> SetMaxDeletesPerSecond(double max_deletes_per_second);
   absl::StatusOr<std::optional<double>> SetUnlimitedDeletes();
-  // Back to what the server's option says.
+  // Resets the limit to the server's option.
   absl::StatusOr<std::optional<double>> ResetMaxDeletesPerSecond();
 
   // Maintenance. Streams have no deadline: they last as long as there is data to read.
 
-  // Begins a reconciliation of a container, or of all if it is empty.
+  // Starts a reconciliation of a container, or of all if `container` is empty.
   absl::StatusOr<v1::Reconciliation> StartReconciliation(absl::string_view container, bool dry_run);
   absl::StatusOr<v1::Reconciliation> GetReconciliation();
   absl::StatusOr<v1::Reconciliation> CancelReconciliation();
   absl::Status TrustData();
-  // What CreateContainer() with `container` would do. Gives each message to `take`, the last
-  // one is finished.
+  // Previews CreateContainer() with `container`. Passes each message to `take`; the last one
+  // has `finished` set.
   absl::Status PreviewContainer(const v1::Container& container,
                                 absl::FunctionRef<void(const v1::PreviewContainerResponse&)> take);
-  // Gives each message to `take`, the last one is finished.
+  // Passes each message to `take`; the last one has `finished` set.
   absl::Status VerifyData(absl::FunctionRef<void(const v1::VerifyDataResponse&)> take);
-  // The same; `take` says whether to go on. OK also if it ended the stream.
+  // Passes each message to `take`, which returns whether to continue. OK also if `take` ended
+  // the stream.
   absl::Status BackUpData(absl::FunctionRef<bool(const v1::BackUpDataResponse&)> take);
 
   // Whether a service of the server's health service is SERVING: "startup", "readiness",

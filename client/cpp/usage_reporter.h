@@ -15,26 +15,26 @@
 
 namespace ttl {
 
-// Adds up what requests use of each container's throughput and reports it at regular
-// intervals, from the first use on also when nothing was used, since silence counts as
-// full use. What could not be reported is kept for the next report. A container that
-// the sidecar does not know, or whose report it refuses, is dropped until it is used
-// again. Its thread starts with the first use. Thread-safe.
+// Adds up the request units that requests use of each container's throughput, and
+// reports them at regular intervals. From the first use on it also reports zero, because
+// missing reports count as full use. Usage that could not be reported is added to the next
+// report. A container that the sidecar does not know, or whose report it refuses, is
+// dropped until it is used again. Its thread starts with the first use. Thread-safe.
 class UsageReporter {
  public:
-  // Containers kept apart; the usage of further ones is not reported.
+  // Maximum number of containers; the usage of further ones is not reported.
   static constexpr size_t kMaxContainers = 10'000;
 
   // Reports once. Called by one thread, and must return within a bounded time.
   using Send = std::function<absl::Status(const v1::ReportUsageRequest&)>;
 
   UsageReporter(std::chrono::nanoseconds interval, Send send);
-  // Waits for the report under way. What was used since the last one is dropped.
+  // Waits for a report in progress. Usage since the last report is dropped.
   ~UsageReporter();
   UsageReporter(const UsageReporter&) = delete;
   UsageReporter& operator=(const UsageReporter&) = delete;
 
-  // Costs a lock and a look-up. Units that are negative or not finite are not counted.
+  // Takes a lock and a look-up. Negative, infinite and NaN units are not counted.
   void Add(absl::string_view container, double request_units);
 
  private:
