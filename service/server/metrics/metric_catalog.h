@@ -16,13 +16,13 @@ using prometheus::MetricType;
 // Expiry: how late deletes are comes first.
 inline constexpr MetricInfo kOldestDueAge = {
     "ttl_sidecar_oldest_due_age_seconds", MetricType::Gauge, "container",
-    "Age of the oldest item that is due and not deleted; 0 if nothing is due. The first figure to "
-    "look at: it grows by a second a second while deletes stand still, whatever the reason. "
-    "ttl_sidecar_delete_hold says what holds them."};
+    "Age of the oldest item that is due and not deleted; 0 if nothing is due. Look at this metric "
+    "first: it grows by one second per second while deletes stand still, whatever the reason. "
+    "ttl_sidecar_delete_hold says why."};
 inline constexpr MetricInfo kLateness = {
     "ttl_sidecar_delete_lateness_seconds", MetricType::Histogram, "container",
-    "How long after they became due items were deleted. Expired items are hidden at once whatever "
-    "this says; it is about the store's space."};
+    "Time from when an item became due to its delete. Expired items are hidden at once in any "
+    "case; lateness only concerns the space of the store."};
 inline constexpr MetricInfo kBacklog = {
     "ttl_sidecar_backlog_items", MetricType::Gauge, "container",
     "Items that are due and not deleted, estimated from counts by time: exact unless the items of "
@@ -30,215 +30,217 @@ inline constexpr MetricInfo kBacklog = {
     "ttl_sidecar_uncounted_containers is 0."};
 inline constexpr MetricInfo kFailing = {
     "ttl_sidecar_failing_items", MetricType::Gauge, "container",
-    "Items whose delete has failed at least once and is tried again later. ttlctl stuck lists them "
-    "with the store's reasons."};
+    "Items whose delete has failed at least once and is retried later. ttlctl stuck lists them "
+    "with the reasons that the store gave."};
 inline constexpr MetricInfo kTrackedItems = {
     "ttl_sidecar_tracked_items", MetricType::Gauge, "container",
-    "Items tracked, expired ones that are not yet deleted included."};
+    "Tracked items, including expired ones that are not deleted yet."};
 inline constexpr MetricInfo kTrackedBytes = {
     "ttl_sidecar_tracked_bytes", MetricType::Gauge, "container",
-    "Size of the tracked items, as the store reported it."};
+    "Size of the tracked items, as reported by the store."};
 inline constexpr MetricInfo kUncountedContainers = {
     "ttl_sidecar_uncounted_containers", MetricType::Gauge, "",
     "Containers whose items are still being counted in the background after the start. While it is "
     "not 0, backlogs and failing items are too low."};
 inline constexpr MetricInfo kDeletesSent = {
     "ttl_sidecar_deletes_sent_total", MetricType::Counter, "container",
-    "Deletes sent to the store: its rate is the rate of deletes used."};
+    "Deletes sent to the store. Its rate is the rate of deletes."};
 inline constexpr MetricInfo kDeletes = {
     "ttl_sidecar_deletes_total", MetricType::Counter, "container,outcome",
-    "Deletes by what became of them. modified is no error: the item was written meanwhile and "
-    "stays. failed and throttled are tried again; of unanswered ones the store may have carried "
-    "out some."};
+    "Deletes by outcome. modified is not an error: the item was written meanwhile and stays. "
+    "failed and throttled deletes are retried; the store may have carried out some of the "
+    "unanswered ones."};
 inline constexpr MetricInfo kAllowedRate = {
     "ttl_sidecar_allowed_deletes_per_second", MetricType::Gauge, "container",
-    "The rate at which deletes may be sent now: the least of limits, of what requests leave over, "
-    "and of what the store was seen to bear. +Inf: no limit."};
+    "Maximum rate of deletes now: the lowest of the limits, of what requests leave over, and of "
+    "what the store bears after push-back. +Inf: no limit."};
 inline constexpr MetricInfo kRequestUnits = {
     "ttl_sidecar_request_units_per_second", MetricType::Gauge, "container,kind",
-    "Throughput of containers that state theirs: provisioned, and used by requests as reported. "
-    "Without a report for ten seconds all of it counts as used."};
+    "Throughput of containers that set it: provisioned, and used by requests as reported. After "
+    "ten seconds without a report all of it counts as used."};
 inline constexpr MetricInfo kHold = {
     "ttl_sidecar_delete_hold", MetricType::Gauge, "container,hold",
-    "1 for each thing that holds deletes of a container back now; the names are those of the API. "
-    "Under \"other\" only what holds all of those that have something due."};
+    "1 for each hold on deletes of a container now; the names are those of the API. Under "
+    "\"other\", only holds common to all those containers that have due items."};
 inline constexpr MetricInfo kPaused = {
     "ttl_sidecar_deletes_paused", MetricType::Gauge, "",
-    "1 while deletes of all containers are paused by an operator."};
+    "1 while an operator has paused the deletes of all containers."};
 inline constexpr MetricInfo kDeleteCalls = {
     "ttl_sidecar_delete_calls_total", MetricType::Counter, "code",
-    "DeleteItems calls to the store that have ended, by status code."};
+    "Completed DeleteItems calls to the store, by status code."};
 inline constexpr MetricInfo kDeleteCallDuration = {
     "ttl_sidecar_delete_call_duration_seconds", MetricType::Histogram, "",
-    "How long DeleteItems calls took. If most of the last ones take twice as long as the average, "
-    "fewer are sent."};
+    "Latency of DeleteItems calls. If most of the last calls take twice the average, the rate of "
+    "deletes is reduced."};
 inline constexpr MetricInfo kDeleteCallsUnderWay = {
     "ttl_sidecar_delete_calls_under_way", MetricType::Gauge, "",
-    "DeleteItems calls under way. At --max-calls-under-way all the time the store's answers are "
-    "what limits deletes."};
+    "DeleteItems calls in flight. If it is always at --max-calls-under-way, the latency of the "
+    "store limits deletes."};
 inline constexpr MetricInfo kPushBacks = {
     "ttl_sidecar_push_backs_total", MetricType::Counter, "kind",
-    "How often the store asked for fewer deletes, or seemed to. Each cuts the rate at once, and it "
-    "grows back step by step."};
+    "Number of times that the store asked for fewer deletes, or that its errors or latency implied "
+    "it. Each reduces the rate at once; it grows back step by step."};
 inline constexpr MetricInfo kOverdueContainers = {
     "ttl_sidecar_overdue_containers", MetricType::Gauge, "",
-    "Containers whose deletes get nowhere: an item has been due for 15 minutes, none was deleted "
-    "for 5, and nothing that an operator or a policy chose holds them. While it is not 0, the "
-    "status is degraded, with the reasons, and the health name sweep is off."};
+    "Containers whose deletes make no progress: an item has been due for 15 minutes, none was "
+    "deleted for 5, and no choice of an operator or policy holds them. While it is not 0, the "
+    "status is degraded, with the reasons, and the health service name sweep is NOT_SERVING."};
 inline constexpr MetricInfo kSweepAge = {
     "ttl_sidecar_sweeper_step_age_seconds", MetricType::Gauge, "",
-    "Time since the sweeper's last step. It takes one at least every few seconds, whatever the "
-    "store does: above 30 it stands still."};
+    "Time since the last step of the sweeper. It takes a step every few seconds, whatever the "
+    "store does: above 30 it is stalled."};
 
 // The store and the clock.
 inline constexpr MetricInfo kStoreConfigured = {
     "ttl_sidecar_store_configured", MetricType::Gauge, "",
     "1 if a primary store is configured; without one nothing is deleted."};
-inline constexpr MetricInfo kStoreReachable = {"ttl_sidecar_store_reachable", MetricType::Gauge, "",
-                                               "1 if the primary store answered when last asked."};
+inline constexpr MetricInfo kStoreReachable = {
+    "ttl_sidecar_store_reachable", MetricType::Gauge, "",
+    "1 if the primary store responded to the last call."};
 inline constexpr MetricInfo kStoreUnconfirmed = {
     "ttl_sidecar_store_unconfirmed", MetricType::Gauge, "",
-    "1 while the store is in doubt: it may not be the one that the tracked items belong to. "
-    "Deletes wait for ttlctl store confirm."};
+    "1 while the store may not be the one that the tracked items belong to. Deletes wait for "
+    "ttlctl store confirm."};
 inline constexpr MetricInfo kStoreSkew = {
     "ttl_sidecar_store_clock_skew_seconds", MetricType::Gauge, "",
-    "Our clock minus the store's; absent until the store has told its time."};
+    "The sidecar's clock minus the store's; absent until the store has returned its time."};
 inline constexpr MetricInfo kClockSuspect = {
     "ttl_sidecar_clock_suspect", MetricType::Gauge, "",
-    "1 while our own clock is not trusted: nothing is deleted, and checks hide only what is "
-    "expired by both readings."};
+    "1 while the sidecar's clock is suspect: nothing is deleted, and checks hide only items that "
+    "are expired by both clocks."};
 inline constexpr MetricInfo kClockDifference = {
     "ttl_sidecar_clock_difference_seconds", MetricType::Gauge, "",
-    "The wall clock minus the steady clock. Within 5 s they agree; absent if one cannot be read."};
+    "The wall clock minus the steady clock; absent if one of them cannot be read. Up to 5 s count "
+    "as agreement."};
 
 // Whether what is tracked is whole, and the comparison with the store.
 inline constexpr MetricInfo kDataInDoubt = {
     "ttl_sidecar_data_in_doubt", MetricType::Gauge, "",
-    "1 while what is tracked may not be whole: after a restore, a repair, or a start without data. "
-    "Checks are judged only by the state that they carry, and nothing is deleted."};
+    "1 while the tracked data may be incomplete: after a restore, a repair, a start without data "
+    "or a confirmation of the store. Checks are judged only by the state that they carry, and "
+    "nothing is deleted."};
 inline constexpr MetricInfo kReconciliation = {
     "ttl_sidecar_reconciliation", MetricType::Gauge, "kind,state",
-    "1 for the reconciliation or rebuild under way, or the last one since the start, and how it "
-    "stands: running, waiting (it tries again; the log says why), done, failed or cancelled."};
+    "1 for the running reconciliation or rebuild, or the last one since the start, by state: "
+    "running, waiting (it retries; the log says why), done, failed or cancelled."};
 inline constexpr MetricInfo kReconciliationScanned = {
     "ttl_sidecar_reconciliation_scanned_items", MetricType::Gauge, "",
-    "Items that it has read from the store, over all containers. Begins at 0 with each one, and "
-    "with a rebuild that goes on after a restart."};
+    "Items that the reconciliation has read from the store, over all containers. It starts at 0 "
+    "with each reconciliation, and with a rebuild that continues after a restart."};
 inline constexpr MetricInfo kReconciliationContainers = {
     "ttl_sidecar_reconciliation_containers", MetricType::Gauge, "part",
-    "Containers that it is through with (done), and that it goes through (all)."};
+    "Containers that the reconciliation has completed (done), and all that it covers (all)."};
 inline constexpr MetricInfo kReconciliationItems = {
     "ttl_sidecar_reconciliation_container_items", MetricType::Gauge, "part",
-    "Items of the container under way: read so far, and how many the store estimates it has "
-    "(estimated, absent if it does not say)."};
+    "Items of the current container: read so far, and the store's estimate (estimated, absent if "
+    "it gave none)."};
 
 // Calls.
 inline constexpr MetricInfo kCalls = {
     "ttl_sidecar_rpc_calls_total", MetricType::Counter, "method,code",
-    "Calls that have ended, by method and status code. Streams count once, when they end."};
-inline constexpr MetricInfo kCallDuration = {
-    "ttl_sidecar_rpc_duration_seconds", MetricType::Histogram, "method",
-    "How long unary calls took, from the request read to the answer handed to gRPC. Writes wait "
-    "for the disk."};
+    "Completed calls, by method and status code. A stream counts once, when it ends."};
+inline constexpr MetricInfo kCallDuration = {"ttl_sidecar_rpc_duration_seconds",
+                                             MetricType::Histogram, "method",
+                                             "Latency of unary calls, from the request read to the "
+                                             "response passed to gRPC. Writes wait for the disk."};
 inline constexpr MetricInfo kStreamsOpen = {
     "ttl_sidecar_rpc_streams_open", MetricType::Gauge, "method",
-    "Streams that are open: clients that stream checks and reports, and watchers."};
+    "Open streams: streams of checks and reports, and watchers."};
 inline constexpr MetricInfo kMessages = {
     "ttl_sidecar_rpc_stream_messages_total", MetricType::Counter, "method,code",
-    "Messages of streams that were answered, by status code; each has its own."};
+    "Messages of streams that were answered, by their own status code."};
 inline constexpr MetricInfo kMessageDuration = {
     "ttl_sidecar_rpc_stream_message_duration_seconds", MetricType::Histogram, "method",
-    "How long messages of streams took, from read to answered."};
+    "Latency of messages of streams, from read to answered."};
 inline constexpr MetricInfo kChecks = {
     "ttl_sidecar_checks_total", MetricType::Counter, "verdict",
-    "Visibility checks answered, by verdict: a call has many. Many untracked ones mean that "
-    "reports are missing, or that stores ask about what they never reported."};
+    "Visibility checks answered, by result; one call has many. Many untracked ones mean that "
+    "reports are missing, or that stores check items that they never reported."};
 inline constexpr MetricInfo kImpossibleChecks = {
     "ttl_sidecar_impossible_checks_total", MetricType::Counter, "",
-    "Checks that carried an impossible ts or ttl and were answered visible. Not 0: a client is "
-    "wrong, most likely milliseconds for seconds."};
+    "Checks that carried an impossible ts or ttl and resulted in visible. If it is not 0, a client "
+    "is wrong, usually sending milliseconds for seconds."};
 inline constexpr MetricInfo kIllegalTtls = {
     "ttl_sidecar_illegal_ttls_total", MetricType::Counter, "",
-    "Reports whose illegal ttl was kept, because their container's TTL is off: such an item never "
-    "expires until it is written again, also if TTL is switched on."};
+    "Reports with an illegal ttl that were accepted because the container's TTL is off: such an "
+    "item never expires until it is written again, even if TTL is switched on."};
 inline constexpr MetricInfo kAccessRefusals = {
     "ttl_sidecar_access_refusals_total", MetricType::Counter, "role",
-    "Calls refused with PERMISSION_DENIED, by the role that would have done."};
+    "Calls refused with PERMISSION_DENIED, by the role that would have allowed them."};
 inline constexpr MetricInfo kClosedConnections = {
     "ttl_sidecar_closed_connections_total", MetricType::Counter, "reason",
-    "Connections that the sidecar closed for what their clients did: too_many_connections, beyond "
-    "the address's share of --max-connections; the others are of clients that break the bounds of "
-    "deploy/sizing.md."};
+    "Connections that the sidecar closed because of their clients. too_many_connections: above the "
+    "address's share of --max-connections; the other reasons are limits in deploy/sizing.md."};
 
 // Writing.
 inline constexpr MetricInfo kReady = {
     "ttl_sidecar_ready", MetricType::Gauge, "",
-    "1 while the health service says SERVING for readiness. 0 during start and stop, and while "
+    "1 while the health service reports SERVING for readiness. 0 during start and stop, and while "
     "writes are refused; the log says why."};
 inline constexpr MetricInfo kWritable = {
     "ttl_sidecar_storage_writable", MetricType::Gauge, "",
-    "0 after a failed write, until the database could be reopened: reports are refused and nothing "
-    "is deleted; checks go on."};
-inline constexpr MetricInfo kDamagedRecords = {
-    "ttl_sidecar_storage_damaged_containers", MetricType::Gauge, "",
-    "Containers whose record was unreadable at the start. They are left alone; the log names "
-    "them."};
+    "0 after a failed write, until the database is reopened: reports are refused and nothing is "
+    "deleted; checks are still answered."};
+inline constexpr MetricInfo kDamagedRecords = {"ttl_sidecar_storage_damaged_containers",
+                                               MetricType::Gauge, "",
+                                               "Containers whose record was unreadable at the "
+                                               "start. They are not changed; the log names them."};
 inline constexpr MetricInfo kCommitOperations = {
     "ttl_sidecar_commit_operations", MetricType::Histogram, "",
-    "Operations that shared one commit, and so one fsync. It grows by itself under load."};
+    "Operations per commit, and so per fsync. It grows by itself under load."};
 inline constexpr MetricInfo kCommitDuration = {
     "ttl_sidecar_commit_duration_seconds", MetricType::Histogram, "",
-    "How long a commit took from being taken up for writing to being seen by readers."};
+    "Latency of commits, from the start of writing until readers see them."};
 inline constexpr MetricInfo kCommitFailures = {
     "ttl_sidecar_commit_failures_total", MetricType::Counter, "",
-    "Commits that could not be written. Their callers were told UNAVAILABLE."};
+    "Commits that could not be written. Their callers got UNAVAILABLE."};
 inline constexpr MetricInfo kQueued = {
     "ttl_sidecar_queued_writes", MetricType::Gauge, "place",
     "Operations that wait to be committed: reports of stores, and changes (policies, outcomes of "
     "deletes, upkeep), which go first."};
 inline constexpr MetricInfo kQueueLimit = {
     "ttl_sidecar_queued_writes_limit", MetricType::Gauge, "place",
-    "How many may wait; what comes then is refused with RESOURCE_EXHAUSTED."};
+    "Maximum number of waiting operations; further ones are refused with RESOURCE_EXHAUSTED."};
 inline constexpr MetricInfo kQueuedBytes = {"ttl_sidecar_queued_report_bytes", MetricType::Gauge,
                                             "", "Memory of the reports that wait to be committed."};
 inline constexpr MetricInfo kQueuedBytesLimit = {"ttl_sidecar_queued_report_bytes_limit",
                                                  MetricType::Gauge, "",
-                                                 "How much memory waiting reports may take."};
+                                                 "Maximum memory of waiting reports."};
 inline constexpr MetricInfo kRefusedWrites = {
     "ttl_sidecar_refused_writes_total", MetricType::Counter, "reason",
-    "Operations refused with RESOURCE_EXHAUSTED: queue_full, come again at once; disk_floor, the "
-    "volume has too little free space."};
+    "Operations refused with RESOURCE_EXHAUSTED. queue_full: the client should retry; disk_floor: "
+    "the volume has too little free space."};
 inline constexpr MetricInfo kDiskFree = {
     "ttl_sidecar_disk_free_bytes", MetricType::Gauge, "",
-    "Free space of the volume of --data-dir, as last looked at; absent if it cannot be found "
-    "out."};
+    "Free space of the volume of --data-dir at the last check; absent if it is unknown."};
 inline constexpr MetricInfo kDiskFloor = {
     "ttl_sidecar_disk_floor_bytes", MetricType::Gauge, "place",
-    "Free space below which reports, and below which changes are refused."};
+    "Free space below which reports are refused, and below which changes are refused."};
 
 // LevelDB and the cache.
 inline constexpr MetricInfo kWriteDuration = {
     "ttl_sidecar_storage_write_duration_seconds", MetricType::Histogram, "",
-    "How long LevelDB took to write one batch durably. What it takes longer than the fsync alone "
-    "is mostly a stall: writes wait for a compaction."};
+    "Latency of durable writes of one batch to LevelDB. Time beyond the fsync is mostly a stall: "
+    "the write waits for a compaction."};
 inline constexpr MetricInfo kSyncDuration = {"ttl_sidecar_storage_sync_duration_seconds",
                                              MetricType::Histogram, "",
-                                             "How long the fsync of LevelDB's log took."};
-inline constexpr MetricInfo kStallSeconds = {
-    "ttl_sidecar_storage_stall_seconds_total", MetricType::Counter, "",
-    "Time that LevelDB's writes took beyond their fsync, in all. Near the time that passes: "
-    "compactions do not keep up."};
-inline constexpr MetricInfo kOperations = {
-    "ttl_sidecar_storage_operations_total", MetricType::Counter, "operation",
-    "Operations made on LevelDB; next is a step of an iterator."};
+                                             "Latency of the fsync of LevelDB's log."};
+inline constexpr MetricInfo kStallSeconds = {"ttl_sidecar_storage_stall_seconds_total",
+                                             MetricType::Counter, "",
+                                             "Total time of LevelDB's writes beyond their fsync. "
+                                             "If its rate is near 1, compactions do not keep up."};
+inline constexpr MetricInfo kOperations = {"ttl_sidecar_storage_operations_total",
+                                           MetricType::Counter, "operation",
+                                           "LevelDB operations; next is a step of an iterator."};
 inline constexpr MetricInfo kTableBytes = {
     "ttl_sidecar_storage_table_bytes", MetricType::Gauge, "",
-    "Size of LevelDB's tables on disk, roughly; the newest writes are not in it."};
+    "Approximate size of LevelDB's tables on disk, without the newest writes."};
 inline constexpr MetricInfo kMemoryBytes = {"ttl_sidecar_storage_memory_bytes", MetricType::Gauge,
                                             "", "Memory of LevelDB's memtables and blocks."};
 inline constexpr MetricInfo kLevelFiles = {
     "ttl_sidecar_leveldb_level_files", MetricType::Gauge, "level",
-    "Files of each level. From 8 at level 0 each write waits a millisecond, from 12 all wait."};
+    "Files of each level. With 8 or more at level 0 LevelDB delays each write by a millisecond, "
+    "with 12 it stops writes."};
 inline constexpr MetricInfo kLevelBytes = {"ttl_sidecar_leveldb_level_bytes", MetricType::Gauge,
                                            "level",
                                            "Size of each level, rounded to MiB by LevelDB."};
@@ -247,47 +249,46 @@ inline constexpr MetricInfo kCompactionSeconds = {
     "Time spent on compactions into each level, rounded to seconds by LevelDB."};
 inline constexpr MetricInfo kCompactionRead = {
     "ttl_sidecar_leveldb_compaction_read_bytes_total", MetricType::Counter, "level",
-    "What compactions into each level have read, rounded to MiB by LevelDB."};
+    "Bytes read by compactions into each level, rounded to MiB by LevelDB."};
 inline constexpr MetricInfo kCompactionWritten = {
     "ttl_sidecar_leveldb_compaction_written_bytes_total", MetricType::Counter, "level",
-    "What compactions into each level have written, rounded to MiB by LevelDB."};
+    "Bytes written by compactions into each level, rounded to MiB by LevelDB."};
 inline constexpr MetricInfo kCacheLookups = {
     "ttl_sidecar_cache_lookups_total", MetricType::Counter, "result",
-    "Lookups in the cache of records; a miss reads LevelDB. Few hits with a full cache: more "
-    "--cache-mib helps."};
+    "Lookups in the record cache; a miss reads LevelDB. If there are few hits and the cache is "
+    "full, raise --cache-mib."};
 inline constexpr MetricInfo kCacheEntries = {"ttl_sidecar_cache_entries", MetricType::Gauge, "",
-                                             "Records in the cache."};
+                                             "Records in the record cache."};
 inline constexpr MetricInfo kCacheBytes = {"ttl_sidecar_cache_bytes", MetricType::Gauge, "",
-                                           "Memory of the cache of records, estimated."};
+                                           "Estimated memory of the record cache."};
 inline constexpr MetricInfo kCacheLimit = {"ttl_sidecar_cache_limit_bytes", MetricType::Gauge, "",
-                                           "What the cache may take."};
+                                           "Maximum memory of the record cache."};
 
 // The process.
 inline constexpr MetricInfo kBuildInfo = {"ttl_sidecar_build_info", MetricType::Gauge, "version",
-                                          "1; the label says which version runs."};
+                                          "1; the label is the version of the program."};
 inline constexpr MetricInfo kScrapes = {"ttl_sidecar_scrapes_total", MetricType::Counter, "",
-                                        "How often these metrics were gathered."};
-inline constexpr MetricInfo kScrapeDuration = {"ttl_sidecar_last_scrape_duration_seconds",
-                                               MetricType::Gauge, "",
-                                               "How long gathering them took the time before."};
+                                        "Number of scrapes of these metrics."};
+inline constexpr MetricInfo kScrapeDuration = {
+    "ttl_sidecar_last_scrape_duration_seconds", MetricType::Gauge, "",
+    "Time that gathering the metrics took for the previous scrape."};
 inline constexpr MetricInfo kLogLinesLost = {
     "ttl_sidecar_log_lines_lost_total", MetricType::Counter, "",
-    "Lines of the log that were lost because standard error could not be written to in time, as "
-    "when nobody reads the pipe or the disk is full."};
+    "Log lines that were lost because standard error could not be written in time, as when nothing "
+    "reads the pipe or the disk is full."};
 inline constexpr MetricInfo kProcessStart = {
     "process_start_time_seconds", MetricType::Gauge, "",
-    "Start of the process, in seconds since 1970. changes() of it counts restarts."};
+    "Start of the process in Unix seconds. changes() of it counts restarts."};
 inline constexpr MetricInfo kProcessCpu = {"process_cpu_seconds_total", MetricType::Counter, "",
-                                           "Processor time used, of all threads."};
+                                           "CPU time used by all threads."};
 inline constexpr MetricInfo kProcessResident = {"process_resident_memory_bytes", MetricType::Gauge,
-                                                "", "Memory that is really there."};
-inline constexpr MetricInfo kProcessVirtual = {
-    "process_virtual_memory_bytes", MetricType::Gauge, "",
-    "Memory that is mapped; much of it is never touched."};
+                                                "", "Resident memory."};
+inline constexpr MetricInfo kProcessVirtual = {"process_virtual_memory_bytes", MetricType::Gauge,
+                                               "", "Virtual memory; much of it is never used."};
 inline constexpr MetricInfo kProcessFds = {"process_open_fds", MetricType::Gauge, "",
-                                           "File descriptors in use."};
+                                           "Open file descriptors."};
 inline constexpr MetricInfo kProcessMaxFds = {"process_max_fds", MetricType::Gauge, "",
-                                              "File descriptors allowed."};
+                                              "Maximum number of open file descriptors."};
 inline constexpr MetricInfo kProcessThreads = {"process_threads", MetricType::Gauge, "",
                                                "Threads of the process."};
 
