@@ -205,7 +205,7 @@ TEST_F(TtlPostgresTest, InstallAsksWhereNothingLimitsTheWalOfAForgottenSlot) {
   const Result result = RunProgram({"install", "--config", config});
   EXPECT_EQ(result.code, ExitCode::kRefused);
   EXPECT_THAT(result.err,
-              AllOf(HasSubstr("error: nothing is installed while max_slot_wal_keep_size"),
+              AllOf(HasSubstr("ttl-postgres: nothing is installed while max_slot_wal_keep_size"),
                     HasSubstr("--accept-unlimited-wal")));
   EXPECT_EQ(CountSchemas(), "0");
   EXPECT_EQ(RunProgram({"install", "--accept-unlimited-wal", "--config", config}).code,
