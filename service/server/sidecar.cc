@@ -346,7 +346,11 @@ absl::Status Sidecar::Parts::LoadLevers() {
                                                            : config.max_deletes_per_second);
   TTL_ASSIGN_OR_RETURN(std::optional<std::string> store_id, state.LoadStoreId());
   TTL_ASSIGN_OR_RETURN(const std::optional<std::string> doubt, state.LoadStoreDoubt());
-  TTL_ASSIGN_OR_RETURN(std::optional<std::string> other, state.LoadOtherStoreId());
+  // Without a store nobody could confirm it.
+  std::optional<std::string> other;
+  if (!config.store.empty()) {
+    TTL_ASSIGN_OR_RETURN(other, state.LoadOtherStoreId());
+  }
   trust = std::make_unique<StoreTrust>(std::move(store_id), doubt.value_or(""), std::move(other));
   return absl::OkStatus();
 }

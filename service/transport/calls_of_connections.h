@@ -16,7 +16,8 @@ namespace ttl {
 class CallsOfConnections {
  public:
   // Calls begun so far on the connection of `client`, HOST:PORT without brackets, less those that
-  // were answered, with whatever status. Absent if gRPC does not know such a connection (yet).
+  // the server answered, with whatever status; what gRPC itself ends, such as a call with too large
+  // a message, is not among the answered. Absent if gRPC does not know such a connection (yet).
   // Reads the list of all connections when it does not know one, but no more than ten times a
   // second.
   std::optional<int64_t> CountUnanswered(const std::string& client);

@@ -69,8 +69,9 @@ absl::Status StoreWatch::TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>
         [&](auto done) { sidecar_state_.SaveStoreId(info->store_id(), std::move(done)); }));
     trust_.Confirm(info->store_id());
   }
-  TTL_RETURN_IF_ERROR(Meet(info->store_id()));
+  trust_.Meet(info->store_id());
   state_.TakeInfo(*info, *sent_, now);
+  KeepOtherStoreId(now);
   if (const std::string doubt = DoubtOf(); !doubt.empty()) {
     log_.Log(spdlog::level::err, "doubt",
              absl::StrCat("deletes are suspended: reason=", Quoted(doubt, kMaxErrorBytes)),
@@ -79,20 +80,24 @@ absl::Status StoreWatch::TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>
   return absl::OkStatus();
 }
 
-// That it is another one is kept, because the next run may be asked before the store has answered.
-absl::Status StoreWatch::Meet(const std::string& store_id) {
+// That it is another store is kept, because the next run may be asked before the store has
+// answered. What cannot be written is tried again with the next answer.
+void StoreWatch::KeepOtherStoreId(const Moment& now) {
   std::optional<std::string> other;
-  if (trust_.store_id() != store_id) other = store_id;
-  if (other.has_value()) trust_.Meet(store_id);  // at once, whether it can be kept or not
-  if (other_store_id_ != other) {
-    TTL_RETURN_IF_ERROR(Await<absl::Status>([&](auto done) {
-      if (!other.has_value()) return sidecar_state_.ClearOtherStoreId(std::move(done));
-      sidecar_state_.SaveOtherStoreId(*other, std::move(done));
-    }));
+  if (trust_.store_id() != trust_.met()) other = trust_.met();
+  if (other_store_id_ == other) return;
+  const absl::Status kept = Await<absl::Status>([&](auto done) {
+    if (!other.has_value()) return sidecar_state_.ClearOtherStoreId(std::move(done));
+    sidecar_state_.SaveOtherStoreId(*other, std::move(done));
+  });
+  if (kept.ok()) {
     other_store_id_ = other;
+  } else {
+    log_.Log(spdlog::level::warn, "store_id",
+             absl::StrCat("the store_id that was met was not written: error=",
+                          Quoted(kept.ToString(), kMaxErrorBytes)),
+             now.steady);
   }
-  trust_.Meet(store_id);
-  return absl::OkStatus();
 }
 
 std::string StoreWatch::DoubtOf() const {

@@ -84,7 +84,7 @@ class StoreWatch {
   StoreView View(const Moment& now) const;
 
  private:
-  absl::Status Meet(const std::string& store_id);
+  void KeepOtherStoreId(const Moment& now);
   absl::Status TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>& info, const Moment& now);
   // Why the store connected now is not to be trusted; empty if it is.
   std::string DoubtOf() const;

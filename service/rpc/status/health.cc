@@ -45,14 +45,14 @@ std::vector<std::string> DegradedReasons(const HealthInputs& in) {
     reasons.push_back(absl::StrCat("The clock is suspect: ", in.clock.reason, "."));
   }
   reasons.insert(reasons.end(), in.overdue.begin(), in.overdue.end());
+  if (!in.store.unconfirmed.empty()) {
+    reasons.push_back(
+        absl::StrCat("The primary store has to be confirmed: ", in.store.unconfirmed, "."));
+  }
   if (!in.store.configured) return reasons;
   if (!in.store.reachable && !in.store.last_error.empty()) {
     reasons.push_back(
         absl::StrCat("The primary store cannot be reached: ", in.store.last_error, "."));
-  }
-  if (!in.store.unconfirmed.empty()) {
-    reasons.push_back(
-        absl::StrCat("The primary store has to be confirmed: ", in.store.unconfirmed, "."));
   }
   if (in.store.skew_too_large) reasons.push_back(SkewReason(in.store));
   return reasons;

@@ -255,5 +255,21 @@ TEST(SweeperDoubtTest, AnotherStoreHasToBeConfirmedAlsoByTheNextRunBeforeItHasAn
   EXPECT_FALSE(h.trust->is_unconfirmed());
 }
 
+// Otherwise status and metrics would tell of the store before.
+TEST(SweeperDoubtTest, AnotherStoreIsToldOfAlsoIfThatCannotBeWritten) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.Step();
+  h.storage.env().FailWrites(true);
+  h.store.SetStoreId("another store");
+  h.SweepFor(absl::Minutes(1));
+  EXPECT_TRUE(h.trust->is_unconfirmed());
+  EXPECT_EQ(h.board.Store().store_id, "another store");
+  EXPECT_NE(h.board.Store().unconfirmed, "");
+  h.store.SetStoreId("fake-store");
+  h.SweepFor(absl::Minutes(1));
+  EXPECT_FALSE(h.trust->is_unconfirmed());
+}
+
 }  // namespace
 }  // namespace ttl

@@ -126,6 +126,13 @@ TEST(HealthTest, WithoutAStoreItIsNotMissed) {
   EXPECT_THAT(situation.Reasons(), IsEmpty());
 }
 
+TEST(HealthTest, ADoubtIsToldOfAlsoWithoutAStore) {
+  HealthSituation situation;
+  situation.store = StoreView();
+  situation.store.unconfirmed = "1000 NOT_FOUND in a row";
+  EXPECT_THAT(situation.Reasons(), SizeIs(1));
+}
+
 TEST(HealthTest, AFormerReasonOfASoundClockIsNone) {
   HealthSituation situation;
   situation.clock.reason = "the memory it was given was nonsense";
