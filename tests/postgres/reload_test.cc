@@ -5,10 +5,13 @@
 
 #include <csignal>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "client/cpp/ttl_client.h"
 #include "tests/testing/postgres_server.h"
 #include "tests/testing/sidecar_process.h"
@@ -129,6 +132,42 @@ TEST_F(ReloadTest, WhatCannotBeTakenUpIsSaidAndTheFormerGoesOn) {
   database_.Sql("INSERT INTO orders VALUES (1, now())");
   ExpectTracked("orders", 1);
   EXPECT_TRUE(postgres_.Stop().ok()) << postgres_.Log();
+}
+
+// The slot is in use then, by the one that runs.
+TEST_F(ReloadTest, ReplicationAddressThatDoesNotWorkIsNotTakenUp) {
+  ExpectLog("capturing 1 tables");
+  Reload(absl::StrCat("replication: ", database_.Conninfo("postgres", "app"), " password=wrong\n",
+                      kOrders));
+  ExpectLog("a connection for replication, by replication of the configuration, is refused");
+  ExpectLog("configuration not taken up");
+  database_.Sql("INSERT INTO orders VALUES (1, now())");
+  ExpectTracked("orders", 1);
+  EXPECT_FALSE(absl::StrContains(postgres_.Log(), "it is taken up")) << postgres_.Log();
+}
+
+TEST_F(ReloadTest, StartWaitsForAReplicationAddressThatCannotBeReached) {
+  ASSERT_TRUE(postgres_.Stop().ok()) << postgres_.Log();
+  TtlPostgresProcess::Reconfigure(
+      Options("first", absl::StrCat("replication: host=/nowhere dbname=postgres\n", kOrders)));
+  ASSERT_FALSE(postgres_.RunCommand({"check"}).ok());
+  ASSERT_TRUE(postgres_.Launch().ok());
+  ExpectLog(
+      "msg=\"waiting for the database\" reason=\"a connection for replication, by replication of");
+  Reload(kOrders);
+  database_.Sql("INSERT INTO orders VALUES (1, now())");
+  ExpectTracked("orders", 1);
+}
+
+TEST_F(ReloadTest, PasswordThatIsRefusedIsSaidOnce) {
+  TtlPostgresProcess::Reconfigure(Options("wrong", kOrders));
+  const auto count = [](const std::string& log, absl::string_view text) {
+    return std::vector<std::string>(absl::StrSplit(log, text)).size() - 1;
+  };
+  constexpr char kRefused[] = "password authentication failed for user \"app\"";
+  EXPECT_TRUE(WaitUntil([&] { return count(database_.Log(), kRefused) >= 3; }, kPatience))
+      << database_.Log();
+  EXPECT_EQ(count(postgres_.Log(), "configuration not taken up"), 1u) << postgres_.Log();
 }
 
 TEST_F(ReloadTest, ChangedPasswordIsReadAgain) {

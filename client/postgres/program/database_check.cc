@@ -16,7 +16,7 @@ std::string OnOneLine(const std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config) {
+absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const Config* running) {
   absl::StatusOr<std::unique_ptr<Connection>> connection =
       Connection::Open(config.database, "ttl-postgres");
   if (!connection.ok()) return connection.status();
@@ -25,7 +25,9 @@ absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config) {
   absl::StatusOr<CatalogReport> report = CheckCatalog(**connection, config);
   if (!report.ok()) return report.status();
   if (report->is_server_fit) {
-    absl::Status status = CheckReplication(**connection, config, *report);
+    const bool is_other_address =
+        running != nullptr && running->replication_address() != config.replication_address();
+    absl::Status status = CheckReplication(**connection, config, is_other_address, *report);
     if (!status.ok()) return status;
   }
   for (const TableDefinition& table : report->tables) {

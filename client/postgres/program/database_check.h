@@ -17,8 +17,9 @@ struct DatabaseCheck {
   CatalogReport report;
 };
 
-// Connects and checks. An error means that the database could not be asked.
-absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config);
+// Connects and checks. `running` is what a ttl-postgres that follows the database goes by; null:
+// none of this process does. An error means that the database could not be asked.
+absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const Config* running = nullptr);
 
 // Prints every problem and every warning, one a line.
 void PrintReport(const CatalogReport& report, Output output);

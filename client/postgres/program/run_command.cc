@@ -28,6 +28,8 @@ constexpr absl::Duration kRetryInterval = absl::Seconds(1);
 constexpr absl::Duration kChangePoll = absl::Milliseconds(500);
 constexpr absl::Duration kPasswordPoll = absl::Seconds(5);
 constexpr absl::Duration kStopDeadline = absl::Seconds(20);
+// What keeps a changed configuration from being followed for so long is not in passing.
+constexpr absl::Duration kTakeUpDeadline = absl::Seconds(10);
 
 // What is there for a start.
 struct Found {
@@ -35,15 +37,25 @@ struct Found {
   FollowedTables followed;  // none where the server is not fit
 };
 
-absl::StatusOr<Found> Prepare(const Config& config) {
-  absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
+// `running` as in CheckDatabase().
+absl::StatusOr<Found> Prepare(const Config& config, const Config* running) {
+  absl::StatusOr<DatabaseCheck> database = CheckDatabase(config, running);
   if (!database.ok()) return database.status();
+  if (const std::string& why = database->report.unreachable; !why.empty()) {
+    return absl::UnavailableError(why);
+  }
   Found found{std::move(database->report), {}};
   if (!found.report.is_server_fit) return found;
   auto followed = FindFollowedTables(*database->connection, config, found.report);
   if (!followed.ok()) return followed.status();
   found.followed = *std::move(followed);
   return found;
+}
+
+// Why a daemon cannot begin by it; empty: it can.
+std::string Obstacle(const absl::StatusOr<Found>& found) {
+  if (!found.ok()) return std::string(found.status().message());
+  return found->report.is_server_fit ? "" : absl::StrJoin(found->report.problems, "; ");
 }
 
 // Whether somebody may put it right meanwhile: the database is not there yet, since in a pod
@@ -64,7 +76,13 @@ void LogNotTakenUp(absl::string_view reason) {
 struct Source {
   const std::string path;
   Config config;
+  std::optional<Config> former = std::nullopt;  // went, where `config` may not
 };
+
+void GoBack(Source& source, absl::string_view reason) {
+  LogNotTakenUp(reason);
+  source.config = *std::exchange(source.former, std::nullopt);
+}
 
 // What the file says now, if it says something else.
 std::optional<Config> Reread(const Source& source) {
@@ -79,15 +97,6 @@ std::optional<Config> Reread(const Source& source) {
   return std::nullopt;
 }
 
-// Whether a daemon can begin by it at once: what runs goes on otherwise.
-bool CanBeFollowed(const Config& config) {
-  const absl::StatusOr<Found> found = Prepare(config);
-  if (found.ok() && found->report.is_server_fit) return true;
-  LogNotTakenUp(found.ok() ? absl::StrJoin(found->report.problems, "; ")
-                           : std::string(found.status().message()));
-  return false;
-}
-
 // Whether to stop, after a wait for one request. Nothing runs: whatever the file says is taken.
 bool AwaitStop(Source& source, DaemonSignals& signals, absl::Duration timeout) {
   const std::optional<Request> request = signals.Next(timeout);
@@ -99,14 +108,21 @@ bool AwaitStop(Source& source, DaemonSignals& signals, absl::Duration timeout) {
 }
 
 // CANCELLED: told to stop. At the start it waits only for what may come by itself, and afterwards
-// for whatever is in the way.
+// for whatever is in the way, if need be by the former configuration.
 absl::StatusOr<Found> AwaitDatabase(Source& source, DaemonSignals& signals, bool is_start) {
+  const absl::Time deadline = absl::Now() + kTakeUpDeadline;
   std::string said;
   for (;;) {
-    absl::StatusOr<Found> found = Prepare(source.config);
-    if (found.ok() || (is_start && !IsWorthWaiting(found.status()))) return found;
-    const std::string why = absl::CHexEscape(found.status().message());
-    if (why != said) spdlog::warn("waiting for the database: reason=\"{}\"", why);
+    absl::StatusOr<Found> found = Prepare(source.config, nullptr);
+    const std::string why = Obstacle(found);
+    if (why.empty() || (is_start && !IsWorthWaiting(found.status()))) return found;
+    if (source.former.has_value() && absl::Now() >= deadline) {
+      GoBack(source, why);
+      continue;
+    }
+    if (why != said) {
+      spdlog::warn("waiting for the database: reason=\"{}\"", absl::CHexEscape(why));
+    }
     said = why;
     if (AwaitStop(source, signals, kRetryInterval)) return absl::CancelledError("stopped");
   }
@@ -139,18 +155,28 @@ absl::StatusOr<End> FollowTables(const Source& source, FollowedTables followed, 
       Daemon::Start(source.config, std::move(followed), server);
   if (!daemon.ok()) return daemon.status();
   absl::Time next_look = absl::Now() + kPasswordPoll;
+  std::string said;  // of the password that was looked at last
   while (!(*daemon)->has_changed()) {
     const std::optional<Request> request = signals.Next(kChangePoll);
     if (request == Request::kStop) return End{true, std::nullopt};
     std::optional<Config> changed;
-    if (request == Request::kReload) changed = Reread(source);
+    if (request == Request::kReload) {
+      said.clear();
+      changed = Reread(source);
+    }
     if (!changed.has_value() && absl::Now() >= next_look) {
       changed = ReadChangedPassword(source.path, source.config);
       next_look = absl::Now() + kPasswordPoll;
+      if (!changed.has_value()) said.clear();
     }
-    if (!changed.has_value() || !CanBeFollowed(*changed)) continue;
-    spdlog::info("configuration changed: it is taken up");
-    return End{false, std::move(changed)};
+    if (!changed.has_value()) continue;
+    const std::string why = Obstacle(Prepare(*changed, &source.config));
+    if (why.empty()) {
+      spdlog::info("configuration changed: it is taken up");
+      return End{false, std::move(changed)};
+    }
+    if (why != said) LogNotTakenUp(why);
+    said = why;
   }
   spdlog::warn("tables changed: all are looked at again");
   return End{};
@@ -160,32 +186,23 @@ ExitCode Serve(Source source, DaemonSignals& signals) {
   absl::StatusOr<std::unique_ptr<StoreServer>> server = StoreServer::Start(source.config.listen);
   if (!server.ok()) return NotStarted(server.status());
   spdlog::info("listening: address=\"{}\"", absl::CHexEscape((*server)->address()));
-  std::string said;
-  std::optional<Config> former;  // went, where the present one may not
   for (bool is_start = true;; is_start = false) {
     absl::StatusOr<Found> found = AwaitDatabase(source, signals, is_start);
     if (absl::IsCancelled(found.status())) return ExitCode::kOk;
     if (!found.ok()) return NotStarted(found.status());
     if (is_start) LogReport(found->report);
-    if (!found->report.is_server_fit) {
-      if (is_start) return ExitCode::kRefused;
-      const std::string why = absl::CHexEscape(absl::StrJoin(found->report.problems, "; "));
-      if (why != said) spdlog::error("waiting for the database: reason=\"{}\"", why);
-      said = why;
-      if (AwaitStop(source, signals, kRetryInterval)) return ExitCode::kOk;
-      continue;
-    }
-    said.clear();
+    if (!found->report.is_server_fit) return ExitCode::kRefused;
     absl::StatusOr<End> end = FollowTables(source, std::move(found->followed), **server, signals);
-    if (!end.ok() && !former.has_value()) return NotStarted(end.status());
+    if (!end.ok() && !source.former.has_value()) return NotStarted(end.status());
     if (!end.ok()) {
-      LogNotTakenUp(end.status().message());
-      source.config = *std::exchange(former, std::nullopt);
+      GoBack(source, end.status().message());
       continue;
     }
     if (end->is_stop) break;
-    former.reset();
-    if (end->changed.has_value()) former = std::exchange(source.config, *std::move(end->changed));
+    source.former.reset();
+    if (end->changed.has_value()) {
+      source.former = std::exchange(source.config, *std::move(end->changed));
+    }
   }
   return ExitCode::kOk;
 }

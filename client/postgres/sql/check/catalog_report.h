@@ -23,6 +23,9 @@ struct CatalogReport {
   std::map<std::string, std::string> left_out;
   // Whether there are no other problems than these.
   bool is_server_fit = false;
+  // The problem, if the only one of these is that the server cannot be reached for replication at
+  // the moment; else empty.
+  std::string unreachable;
   // Whether the server sets no limit to the WAL that a slot keeps back while nobody reads it.
   bool is_wal_unlimited = false;
 };

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "client/postgres/sql/connect/sql_error.h"
 
 namespace ttl::postgres {
 namespace {
@@ -14,12 +15,18 @@ constexpr char kHere[] =
 constexpr char kDirectAddress[] =
     "; behind a pooler, give the server's own address as replication: host=... dbname=...";
 
-// What is wrong with it; empty: nothing.
-std::string Fault(const Config& config, absl::string_view system, absl::string_view database) {
+constexpr char kTooManyConnections[] = "53300";
+
+absl::StatusOr<QueryResult> IdentifySystem(const Config& config) {
   const auto reader = Connection::Open(config.replication_address(), "ttl-postgres check",
                                        Connection::Kind::kReplication);
-  if (!reader.ok()) return absl::StrCat("is refused: ", reader.status().message(), kDirectAddress);
-  const auto there = (*reader)->Query("IDENTIFY_SYSTEM");
+  if (!reader.ok()) return reader.status();
+  return (*reader)->Query("IDENTIFY_SYSTEM");
+}
+
+// What is wrong with it; empty: nothing.
+std::string Fault(const absl::StatusOr<QueryResult>& there, absl::string_view system,
+                  absl::string_view database) {
   if (!there.ok()) return absl::StrCat("is refused: ", there.status().message(), kDirectAddress);
   if (there->Text(0, 0) != system) return "leads to another server than database does";
   if (there->Text(0, 3) == database) return "";
@@ -28,16 +35,22 @@ std::string Fault(const Config& config, absl::string_view system, absl::string_v
 
 }  // namespace
 
-absl::Status CheckReplication(Connection& connection, const Config& config, CatalogReport& report) {
+absl::Status CheckReplication(Connection& connection, const Config& config, bool is_other_address,
+                              CatalogReport& report) {
   const auto here = connection.Query(kHere, {config.slot});
   if (!here.ok()) return here.status();
-  if (here->Bool(0, 2)) return absl::OkStatus();
-  const std::string fault = Fault(config, here->Text(0, 0), here->Text(0, 1));
+  const bool is_read = here->Bool(0, 2);
+  if (is_read && !is_other_address) return absl::OkStatus();
+  const absl::StatusOr<QueryResult> there = IdentifySystem(config);
+  // Whoever reads the slot may have the last walsender, which will be ours.
+  if (is_read && SqlState(there.status()) == kTooManyConnections) return absl::OkStatus();
+  const std::string fault = Fault(there, here->Text(0, 0), here->Text(0, 1));
   if (fault.empty()) return absl::OkStatus();
   report.problems.push_back(absl::StrCat("a connection for replication, by ",
                                          config.replication.empty() ? "database" : "replication",
                                          " of the configuration, ", fault));
   report.is_server_fit = false;
+  if (absl::IsUnavailable(there.status())) report.unreachable = report.problems.back();
   return absl::OkStatus();
 }
 

@@ -9,9 +9,12 @@
 namespace ttl::postgres {
 
 // Whether the replication stream of the database behind `connection` can be read, by a connection
-// that is opened for it; not while somebody reads our slot. Adds to the report what is wrong. An
-// error means that the database could not be asked.
-absl::Status CheckReplication(Connection& connection, const Config& config, CatalogReport& report);
+// that is opened for it. Adds to the report what is wrong. While somebody reads our slot that
+// connection is opened only if the one who reads it may have come by another address, as
+// `is_other_address` says; it is no fault then that no walsender is left for it. An error means
+// that the database could not be asked.
+absl::Status CheckReplication(Connection& connection, const Config& config, bool is_other_address,
+                              CatalogReport& report);
 
 }  // namespace ttl::postgres
 
