@@ -328,6 +328,18 @@ TEST_F(InstallationTest, ViewTakesColumnsThatCameAndLosesThoseThatWent) {
   EXPECT_EQ(database_.Value(columns), "id ts ttl color");
 }
 
+TEST_F(InstallationTest, PolicyGoesWithTheLastObjectThatAsksForIt) {
+  database_.Install(Configure({Full(Orders()), Carts()}));
+  database_.Sql(
+      "INSERT INTO ttl.policy SELECT unnest(ARRAY['orders', $q$it's \"carts\" \\ $ttl$$q$]), 60, "
+      "1, "
+      "now()");
+  database_.Install(Configure({Full(Orders()), Carts()}));
+  EXPECT_EQ(database_.Value("SELECT count(*) FROM ttl.policy"), "2");
+  database_.Install(Configure({Carts()}));
+  EXPECT_EQ(database_.Value("SELECT container FROM ttl.policy"), Carts().container);
+}
+
 TEST_F(InstallationTest, TriggerActsAsTheOwnerOfTheTable) {
   const std::string owner = database_.CreateRole();
   database_.Sql(absl::StrCat("ALTER TABLE orders OWNER TO ", owner));

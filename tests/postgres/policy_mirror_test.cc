@@ -147,8 +147,15 @@ TEST_F(PolicyMirrorTest, ContainerThatWasDeletedIsOffAlsoWhenASnapshotLacksItLat
   EXPECT_TRUE(ComesToSay(*mirror, "it was deleted"));
 }
 
+// A view may ask for it until `install` has removed that.
+TEST_F(PolicyMirrorTest, PolicyOfAContainerThatIsNotOursStays) {
+  database_.Sql("INSERT INTO ttl.policy VALUES ('a', 1, 1, now())");
+  const auto mirror = NewMirror();
+  SendSnapshot("containers { id: 'c' default_ttl: 60 }");
+  EXPECT_TRUE(Becomes("a 1, c 60")) << Mirrored();
+}
+
 TEST_F(PolicyMirrorTest, HeartbeatPutsRightWhatOthersChanged) {
-  database_.Sql("INSERT INTO ttl.policy VALUES ('former', 1, 1, now())");
   const auto mirror = NewMirror();
   SendSnapshot("containers { id: 'c' default_ttl: 60 }");
   EXPECT_TRUE(Becomes("c 60"));

@@ -48,15 +48,16 @@ std::string Values(const WatchedPolicySet& policies) {
   });
 }
 
-// Rows that are right are not touched, so that nothing is written where nothing has changed.
+// Rows that are right are not touched, so that nothing is written where nothing has changed. Those
+// of other containers stay until `install` has removed the views that ask for them: without a
+// policy these show what has expired.
 std::string MirrorStatement(absl::string_view schema, const WatchedPolicySet& policies) {
   const std::string table = QuoteQualified(schema, "policy");
   const uint64_t revision =
       std::min<uint64_t>(policies.revision, std::numeric_limits<int64_t>::max());
   return absl::StrCat(
-      "WITH said(container, default_ttl, is_lost) AS (VALUES ", Values(policies),
-      "), gone AS (DELETE FROM ", table,
-      " WHERE container NOT IN (SELECT container FROM said)) INSERT INTO ", table,
+      "WITH said(container, default_ttl, is_lost) AS (VALUES ", Values(policies), ") INSERT INTO ",
+      table,
       " AS p (container, default_ttl, revision, mirrored_at) SELECT s.container, s.default_ttl, ",
       revision, ", clock_timestamp() FROM said AS s WHERE NOT EXISTS (SELECT FROM ", table,
       " AS m WHERE m.container = s.container AND (s.is_lost OR m.default_ttl IS NOT DISTINCT "

@@ -23,7 +23,8 @@ namespace ttl::postgres {
 // and a small transaction take. While the sidecar is away the policies that were mirrored last
 // go on, and rows go on vanishing at their second. So they do for a container that a sidecar does
 // not have which never said that it was deleted: its data may be gone, and rows that were hidden
-// must not come back by that.
+// must not come back by that. Policies of containers that are not in the configuration are left as
+// they are: InstallSql() removes them, after the views that ask for them.
 //
 // Of several mirrors into one schema one at a time writes: it holds an advisory lock, and
 // starts to watch only once it has it. So what it writes is never older than what the one

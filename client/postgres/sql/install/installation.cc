@@ -168,6 +168,16 @@ std::string LeftoversSql(const Config& config, absl::Span<const TableDefinition>
                          "\n  ORDER BY position\nLOOP\nEXECUTE leftover;\nEND LOOP;\n")));
 }
 
+// After the objects that ask for them.
+std::string PoliciesSql(const std::string& schema, absl::Span<const TableDefinition> tables) {
+  const auto quote = [](std::string* out, const TableDefinition& table) {
+    absl::StrAppend(out, QuoteText(table.config.container));
+  };
+  return absl::StrCat(Heading("Policies that nothing asks for any more"), "DELETE FROM ",
+                      QuoteQualified(schema, "policy"), " WHERE container <> ALL (ARRAY[",
+                      absl::StrJoin(tables, ", ", quote), "]::text[]);\n");
+}
+
 // Slots of `names`, an SQL array.
 std::string OurSlots(absl::string_view names) {
   return absl::StrCat("FROM pg_replication_slots WHERE slot_name = ANY (", names,
@@ -207,7 +217,8 @@ std::string InstallSql(const Config& config, absl::Span<const TableDefinition> t
   for (const TableDefinition& table : tables) {
     absl::StrAppend(&sql, TableSql(table, config.schema));
   }
-  return absl::StrCat(sql, PublicationSql(config, tables), SlotSql(config));
+  return absl::StrCat(sql, PoliciesSql(config.schema, tables), PublicationSql(config, tables),
+                      SlotSql(config));
 }
 
 std::string UninstallSql(const Config& config) {
