@@ -202,6 +202,22 @@ TEST_F(ReloadTest, PolicyOfATableThatIsTakenOutStaysUntilInstall) {
   EXPECT_EQ(hidden(), "0");
 }
 
+TEST_F(ReloadTest, TableWithoutItsContainerIsLeftOutUntilThatIsMade) {
+  ASSERT_TRUE(client_->DeleteContainer("carts").ok());
+  Reload(kBoth);
+  ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
+  ExpectLog("container=\"carts\" reason=\"the sidecar at");
+  database_.Sql("INSERT INTO orders VALUES (1, now())");
+  ExpectTracked("orders", 1);
+  v1::Container carts;
+  carts.set_id("carts");
+  ASSERT_TRUE(client_->CreateContainer(carts).ok());
+  ExpectTracked("carts", 1);
+  ASSERT_TRUE(client_->DeleteContainer("carts").ok());
+  database_.Sql("INSERT INTO orders VALUES (2, now())");
+  ExpectTracked("orders", 2);
+}
+
 TEST_F(ReloadTest, ChangedPasswordIsReadAgain) {
   database_.Sql("ALTER ROLE app PASSWORD 'second'");
   database_.Sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'");

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -69,12 +70,8 @@ absl::Status CaptureSession::Prepare() {
   parts_.board.Update([](CaptureStatus& status) { status.state = "connecting"; });
   AwaitSidecar();
   containers_version_ = parts_.containers.version();
-  for (const TableDefinition& table : parts_.tables) {
-    auto time = parts_.containers.CreateTime(table.config.container);
-    if (!time.ok()) return time.status();
-    create_times_.push_back(*std::move(time));
-  }
-  absl::Status status = OpenDatabase();
+  absl::Status status = ChooseTables();
+  if (status.ok()) status = OpenDatabase();
   if (status.ok()) status = ReadTableTypes();
   if (status.ok()) status = LoadTables();
   if (!status.ok()) return status;
@@ -82,6 +79,35 @@ absl::Status CaptureSession::Prepare() {
   if (!start.ok()) return start.status();
   status = StartStream();
   return status.ok() ? StartReading(*start) : status;
+}
+
+absl::Status CaptureSession::ChooseTables() {
+  absl::Status missing;
+  for (const TableDefinition& table : parts_.tables) {
+    auto time = parts_.containers.CreateTime(table.config.container);
+    if (absl::IsNotFound(time.status())) {
+      left_out_[table.config.container] = std::string(time.status().message());
+      missing.Update(time.status());
+      continue;
+    }
+    if (!time.ok()) return time.status();
+    tables_.push_back(table);
+    create_times_.push_back(*std::move(time));
+  }
+  ShowLeftOut();
+  return tables_.empty() ? missing : absl::OkStatus();
+}
+
+// The same is said once by all sessions.
+void CaptureSession::ShowLeftOut() {
+  parts_.board.Update([this](CaptureStatus& status) {
+    for (const auto& [container, why] : left_out_) {
+      if (status.left_out.contains(container)) continue;
+      spdlog::error("table left out: container=\"{}\" reason=\"{}\"", absl::CHexEscape(container),
+                    absl::CHexEscape(why));
+    }
+    status.left_out = left_out_;
+  });
 }
 
 // It is no problem if it takes a moment at the start.
@@ -108,7 +134,7 @@ absl::Status CaptureSession::OpenDatabase() {
 }
 
 absl::Status CaptureSession::ReadTableTypes() {
-  for (const TableDefinition& table : parts_.tables) {
+  for (const TableDefinition& table : tables_) {
     auto types = ReadColumnTypes(*database_, table);
     if (!types.ok()) return types.status();
     types_.push_back(*std::move(types));
@@ -132,10 +158,10 @@ absl::Status CaptureSession::LoadTables() {
         absl::StrCat(noted.status().message(), "; `ttl-postgres install` makes it"));
   }
   if (!noted.ok()) return noted.status();
-  for (size_t i = 0; i < parts_.tables.size(); ++i) {
-    const std::string& container = parts_.tables[i].config.container;
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    const std::string& container = tables_[i].config.container;
     TableProgress progress = std::move((*noted)[container]);
-    const std::string source = SourceOf(parts_.tables[i], create_times_[i]);
+    const std::string source = SourceOf(tables_[i], create_times_[i]);
     if (progress.source != source) {
       if (!progress.source.empty()) {
         spdlog::warn(
@@ -206,12 +232,12 @@ absl::Status CaptureSession::AwaitKeeper() {
 
 absl::StatusOr<bool> CaptureSession::StartOver() {
   bool is_loss = false;
-  for (size_t i = 0; i < parts_.tables.size(); ++i) {
+  for (size_t i = 0; i < tables_.size(); ++i) {
     TableProgress fresh;
     fresh.source = progress_[i].source;
     is_loss = is_loss || progress_[i] != fresh;
     const absl::Status stored =
-        StoreProgress(*database_, parts_.config.schema, parts_.tables[i].config.container, fresh);
+        StoreProgress(*database_, parts_.config.schema, tables_[i].config.container, fresh);
     if (!stored.ok()) return stored;
     progress_[i] = std::move(fresh);
   }
@@ -250,7 +276,7 @@ absl::Status CaptureSession::StartStream() {
   options.address = parts_.config.sidecar;
   pipeline_ = std::make_unique<ReportPipeline>(*stub_, std::move(options),
                                                [this] { parts_.wake.Notify(); });
-  relations_ = std::make_unique<RelationMap>(parts_.tables, types_);
+  relations_ = std::make_unique<RelationMap>(tables_, types_);
   return absl::OkStatus();
 }
 
@@ -261,7 +287,7 @@ absl::Status CaptureSession::StartReading(uint64_t start) {
   if (!flushed.ok()) return flushed.status();
   flushed_at_start_ = *flushed;
   if (start > 0) parts_.visible.Acknowledge(start - 1);
-  for (size_t i = 0; i < parts_.tables.size(); ++i) {
+  for (size_t i = 0; i < tables_.size(); ++i) {
     TableReading::Parts parts{*database_,
                               parts_.config.schema,
                               *stub_,
@@ -273,10 +299,10 @@ absl::Status CaptureSession::StartReading(uint64_t start) {
                                 NoteUntrackable(table, why);
                               }};
     // What came before is not in the stream, or only as of another publication.
-    readings_.push_back(std::make_unique<TableReading>(parts_.tables[i], std::move(parts),
-                                                       progress_[i], *flushed - 1));
+    readings_.push_back(
+        std::make_unique<TableReading>(tables_[i], std::move(parts), progress_[i], *flushed - 1));
   }
-  spdlog::info("capturing {} tables from replication slot \"{}\" at {}", parts_.tables.size(),
+  spdlog::info("capturing {} tables from replication slot \"{}\" at {}", tables_.size(),
                parts_.config.slot, FormatLsn(start));
   return absl::OkStatus();
 }
@@ -449,7 +475,7 @@ void CaptureSession::ShowScan(absl::Time now) {
       if (status.ghosts_done) display_.Show(status, now);
       return;
     }
-    if (display_.IsShowing(parts_.tables[i].config.container)) {
+    if (display_.IsShowing(tables_[i].config.container)) {
       display_.Finish(readings_[i]->status(), now);
     }
   }
@@ -528,8 +554,8 @@ absl::Status CaptureSession::LookAtCatalog(absl::Time now) {
   }
   const auto published = ReadPublished(*database_, parts_.config.publication);
   if (!published.ok()) return published.status();
-  for (size_t i = 0; i < parts_.tables.size(); ++i) {
-    const absl::Status status = LookAtTable(i, published->contains(parts_.tables[i].oid));
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    const absl::Status status = LookAtTable(i, published->contains(tables_[i].oid));
     // Somebody works on it: later.
     if (!status.ok() && !absl::IsAborted(status)) return status;
   }
@@ -537,7 +563,7 @@ absl::Status CaptureSession::LookAtCatalog(absl::Time now) {
 }
 
 absl::Status CaptureSession::LookAtTable(size_t number, bool is_published) {
-  const TableDefinition& table = parts_.tables[number];
+  const TableDefinition& table = tables_[number];
   const auto types = ReadColumnTypes(*database_, table);
   if (!types.ok()) return types.status();
   if (is_published) return readings_[number]->CheckPartitions();
@@ -552,8 +578,13 @@ absl::Status CaptureSession::CheckContainers() {
   const uint64_t version = parts_.containers.version();
   if (version == containers_version_) return absl::OkStatus();
   containers_version_ = version;
-  for (size_t i = 0; i < parts_.tables.size(); ++i) {
-    const std::string& container = parts_.tables[i].config.container;
+  for (const auto& [container, why] : left_out_) {
+    if (!parts_.containers.CreateTime(container).ok()) continue;
+    return absl::AbortedError(
+        absl::StrCat("container \"", container, "\" was made: its table is taken up"));
+  }
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    const std::string& container = tables_[i].config.container;
     const auto time = parts_.containers.CreateTime(container);
     // If the sidecar is away, the reports will tell.
     if (absl::IsUnavailable(time.status())) return absl::OkStatus();

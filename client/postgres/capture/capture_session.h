@@ -69,6 +69,9 @@ class CaptureSession {
   // Before the stream.
   absl::Status Prepare();
   void AwaitSidecar();
+  // Those whose containers the sidecar has; NOT_FOUND if it has none of them.
+  absl::Status ChooseTables();
+  void ShowLeftOut();
   absl::Status OpenDatabase();
   absl::Status ReadTableTypes();
   absl::Status LoadTables();
@@ -124,6 +127,9 @@ class CaptureSession {
 
   const Parts parts_;
   const std::unique_ptr<v1::ItemService::Stub> stub_;
+
+  std::vector<TableDefinition> tables_;          // that are followed
+  std::map<std::string, std::string> left_out_;  // containers of the others; why
 
   std::unique_ptr<Connection> connection_;
   std::unique_ptr<PatientQuery> database_;

@@ -2,6 +2,7 @@
 #define TTL_CLIENT_POSTGRES_CAPTURE_CAPTURE_STATUS_H_
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -57,7 +58,9 @@ struct CaptureStatus {
   int64_t restarts = 0;      // after errors
   int64_t slots_lost = 0;    // changes may have been missed; the tables were read again
 
-  std::vector<TableStatus> tables;  // in the order of the definitions
+  std::vector<TableStatus> tables;  // that are followed, in the order of the definitions
+  // Containers that the sidecar does not have, so that their tables are not followed; why.
+  std::map<std::string, std::string> left_out;
 };
 
 // One that a thread keeps up to date for others. Thread-safe.

@@ -91,12 +91,12 @@ void AddTables(const CaptureStatus& status, Families& families) {
   each([](const TableStatus& table) { return table.untrackable; });
 }
 
-void AddLeftOut(const MetricSources& sources, Families& families) {
+void AddLeftOut(const MetricSources& sources, const CaptureStatus& status, Families& families) {
   families.Gauge("table_left_out",
                  "1 while the table of the container cannot be followed, so that its rows neither "
                  "are tracked nor deleted; the log and `ttl-postgres check` say why.");
   for (const std::string& container : sources.containers) {
-    families.Add(0, {{"container", container}});
+    families.Add(status.left_out.contains(container) ? 1 : 0, {{"container", container}});
   }
   for (const std::string& container : sources.left_out) {
     families.Add(1, {{"container", container}});
@@ -177,7 +177,7 @@ std::vector<MetricFamily> Metrics::Collect() const {
   AddCapture(capture, families);
   AddSlot(capture, sources_.max_slot_bytes, families);
   AddTables(capture, families);
-  AddLeftOut(sources_, families);
+  AddLeftOut(sources_, capture, families);
   AddDeletes(sources_, families);
   AddOverruns(sources_, families);
   AddLoad(sources_.load(), families);

@@ -36,7 +36,7 @@ absl::StatusOr<std::string> KnownContainers::CreateTime(const std::string& conta
   const auto found = create_times_.find(container);
   if (found != create_times_.end()) return found->second;
   return absl::NotFoundError(absl::StrCat("the sidecar at ", address_, " has no container \"",
-                                          container, "\": create it (ttlctl container create)"));
+                                          container, "\": create it (ttlctl containers create)"));
 }
 
 uint64_t KnownContainers::version() const {
