@@ -612,7 +612,8 @@ TEST(CatalogTest, WalWithoutALimitIsAWarning) {
   const absl::StatusOr<CatalogReport> report = CheckCatalog(server.sql(), config);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_THAT(report->warnings, Contains(Says({"max_slot_wal_keep_size is -1"})));
-  EXPECT_TRUE(report->is_wal_unlimited);
+  EXPECT_EQ(report->wal_limit,
+            "ALTER SYSTEM SET max_slot_wal_keep_size = '16GB'; SELECT pg_reload_conf()");
 }
 
 TEST(CatalogTest, StandbyIsAProblem) {

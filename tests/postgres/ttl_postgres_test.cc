@@ -202,15 +202,23 @@ TEST_F(TtlPostgresTest, InstallAsksWhereNothingLimitsTheWalOfAForgottenSlot) {
   ASSERT_TRUE(WaitUntil(
       [&] { return server_.Value("SELECT current_setting('max_slot_wal_keep_size')") == "-1"; },
       absl::Seconds(60)));
+  EXPECT_THAT(RunProgram({"check", "--config", config}).out,
+              HasSubstr("; install needs max_slot_wal_keep_size on the server, or "
+                        "--accept-unlimited-wal\n"));
   const Result result = RunProgram({"install", "--config", config});
   EXPECT_EQ(result.code, ExitCode::kRefused);
   EXPECT_THAT(result.err,
               AllOf(HasSubstr("ttl-postgres: nothing is installed while max_slot_wal_keep_size"),
-                    HasSubstr("--accept-unlimited-wal")));
+                    HasSubstr("ALTER SYSTEM SET max_slot_wal_keep_size = '16GB'; SELECT "
+                              "pg_reload_conf(), or accept that by --accept-unlimited-wal")));
   EXPECT_EQ(CountSchemas(), "0");
   EXPECT_EQ(RunProgram({"install", "--accept-unlimited-wal", "--config", config}).code,
             ExitCode::kOk);
   EXPECT_EQ(CountSchemas(), "1");
+  // The slot is there, and an update adds none.
+  server_.Sql("SELECT pg_create_logical_replication_slot('ttl_sidecar', 'pgoutput')");
+  EXPECT_EQ(RunProgram({"install", "--config", config}).code, ExitCode::kOk);
+  EXPECT_THAT(RunProgram({"check", "--config", config}).out, HasSubstr("; installed\n"));
 }
 
 TEST_F(TtlPostgresTest, PreviewCountsWhatADefaultWouldHide) {

@@ -7,6 +7,9 @@
 namespace ttl::postgres {
 namespace {
 
+constexpr char kNeedsLimit[] =
+    "; install needs max_slot_wal_keep_size on the server, or --accept-unlimited-wal";
+
 ExitCode Check(const Config& config, Output output) {
   const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
   if (!database.ok()) return Fail(output, database.status());
@@ -19,7 +22,7 @@ ExitCode Check(const Config& config, Output output) {
   output.out << "ok: all tables can be containers; "
              << (installed.ok() ? "installed"
                                 : absl::StrCat("not installed: ", installed.message()))
-             << "\n";
+             << (report.wal_limit.empty() ? "" : kNeedsLimit) << "\n";
   return ExitCode::kOk;
 }
 

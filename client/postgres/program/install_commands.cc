@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "client/postgres/program/database_check.h"
 #include "client/postgres/sql/install/installation.h"
 
@@ -27,10 +28,11 @@ ExitCode Install(const Config& config, Output output, const InstallOptions& opti
     output.out << sql;
     return ExitCode::kOk;
   }
-  if (database->report.is_wal_unlimited && !options.accepts_unlimited_wal) {
-    PrintError(output,
-               "nothing is installed while max_slot_wal_keep_size is -1, since a slot that is "
-               "forgotten would fill the disk: set it, or accept that by --accept-unlimited-wal");
+  const std::string& wal_limit = database->report.wal_limit;
+  if (!wal_limit.empty() && !options.accepts_unlimited_wal) {
+    PrintError(output, absl::StrCat("nothing is installed while max_slot_wal_keep_size is -1, "
+                                    "since a slot that is forgotten would fill the disk: ",
+                                    wal_limit, ", or accept that by --accept-unlimited-wal"));
     return ExitCode::kRefused;
   }
   const absl::Status installed = database->connection->Execute(sql).status();

@@ -26,8 +26,9 @@ struct CatalogReport {
   // The problem, if the only one of these is that the server cannot be reached for replication at
   // the moment; else empty.
   std::string unreachable;
-  // Whether the server sets no limit to the WAL that a slot keeps back while nobody reads it.
-  bool is_wal_unlimited = false;
+  // The statement that limits the WAL that a slot keeps back while nobody reads it, if the server
+  // has no limit and there is no slot of ours yet; else empty.
+  std::string wal_limit;
 };
 
 }  // namespace ttl::postgres

@@ -16,6 +16,8 @@ namespace ttl::postgres {
 namespace {
 
 constexpr int kLeastVersion = 150000;
+constexpr char kLimitWal[] =
+    "ALTER SYSTEM SET max_slot_wal_keep_size = '16GB'; SELECT pg_reload_conf()";
 
 // Answers by name; what is NULL is empty.
 class Facts {
@@ -99,13 +101,13 @@ void CheckWal(const Facts& facts, CatalogReport& report) {
                      ", and must be logical: ALTER SYSTEM SET wal_level = logical; then restart "
                      "the server"));
   }
-  report.is_wal_unlimited = facts.Text("keep") == "-1";
-  if (report.is_wal_unlimited) {
-    report.warnings.push_back(
+  if (facts.Text("keep") == "-1") {
+    report.warnings.push_back(absl::StrCat(
         "max_slot_wal_keep_size is -1: while ttl-postgres is not running, nothing limits the WAL "
         "that is kept for its slot, and the disk may fill up. With a limit the slot is lost "
-        "instead, and the tables are read again: ALTER SYSTEM SET max_slot_wal_keep_size = "
-        "'16GB'; SELECT pg_reload_conf()");
+        "instead, and the tables are read again: ",
+        kLimitWal));
+    if (!facts.Is("is_slot_ours")) report.wal_limit = kLimitWal;
   }
 }
 
