@@ -328,6 +328,19 @@ TEST_F(InstallationTest, ViewTakesColumnsThatCameAndLosesThoseThatWent) {
   EXPECT_EQ(database_.Value(columns), "id ts ttl color");
 }
 
+TEST_F(InstallationTest, TriggerThatIsDisabledInAPartitionIsNamedAndInstallingEnablesIt) {
+  TableConfig events = Events();
+  events.replace_expired = true;
+  const Config config = Configure({events});
+  database_.Install(config);
+  ASSERT_EQ(CheckInstallation(config), absl::OkStatus());
+  database_.Sql("ALTER TABLE events_a DISABLE TRIGGER zz_ttl_postgres_replace_expired");
+  EXPECT_THAT(std::string(CheckInstallation(config).message()),
+              HasSubstr("the trigger of table public.events is disabled"));
+  database_.Install(config);
+  EXPECT_EQ(CheckInstallation(config), absl::OkStatus());
+}
+
 TEST_F(InstallationTest, PolicyGoesWithTheLastObjectThatAsksForIt) {
   database_.Install(Configure({Full(Orders()), Carts()}));
   database_.Sql(

@@ -194,10 +194,12 @@ std::vector<InstalledObject> ReplacingTrigger(const TableDefinition& table,
   return {function, trigger};
 }
 
+// A row of a partitioned table fires the trigger of its partition.
 std::string ReplacingTriggerIsOff(const TableDefinition& table) {
-  return absl::StrCat("EXISTS (SELECT FROM pg_trigger WHERE tgrelid = to_regclass(",
-                      QuoteText(TableName(table)), ") AND tgname = ", QuoteText(kTrigger),
-                      " AND tgenabled IN ('D', 'R'))");
+  const std::string oid = absl::StrCat("to_regclass(", QuoteText(TableName(table)), ")");
+  return absl::StrCat("EXISTS (SELECT FROM pg_trigger WHERE (tgrelid = ", oid,
+                      " OR tgrelid IN (SELECT relid FROM pg_partition_tree(", oid,
+                      "))) AND tgname = ", QuoteText(kTrigger), " AND tgenabled IN ('D', 'R'))");
 }
 
 std::string EnableReplacingTrigger(const TableDefinition& table) {

@@ -47,7 +47,7 @@ InstalledObject ShowingPolicy(const TableDefinition& table, absl::string_view sc
 std::vector<InstalledObject> ReplacingTrigger(const TableDefinition& table,
                                               absl::string_view schema);
 
-// A condition: that trigger is there, but does not fire.
+// A condition: that trigger is there, but does not fire, be it in one partition.
 std::string ReplacingTriggerIsOff(const TableDefinition& table);
 // The statement that lets it fire again.
 std::string EnableReplacingTrigger(const TableDefinition& table);
