@@ -94,7 +94,7 @@ void AddTables(const CaptureStatus& status, Families& families) {
 void AddLeftOut(const MetricSources& sources, const CaptureStatus& status, Families& families) {
   families.Gauge("table_left_out",
                  "1 while the table of the container cannot be followed, so that its rows neither "
-                 "are tracked nor deleted; the log and `ttl-postgres check` say why.");
+                 "are tracked nor deleted; the log says why.");
   for (const std::string& container : sources.containers) {
     families.Add(status.left_out.contains(container) ? 1 : 0, {{"container", container}});
   }

@@ -291,9 +291,9 @@ absl::StatusOr<PrimaryStore::Served*> PrimaryStore::Find(const std::string& cont
   const auto found = tables_.find(container);
   if (found != tables_.end()) return found->second.get();
   if (left_out_.contains(container)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the table of container \"", container,
-        "\" cannot be followed and is left out; the log and `ttl-postgres check` say why"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the table of container \"", container,
+                     "\" cannot be followed and is left out; the log says why"));
   }
   std::vector<absl::string_view> known;
   for (const auto& [name, served] : tables_) known.push_back(name);
