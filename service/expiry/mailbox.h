@@ -10,16 +10,16 @@
 
 namespace ttl {
 
-// Brings what other threads have got to the one thread that works on it.
-// Thread-safe.
+// Passes values from any number of threads to one consumer, in the order in which they were put.
+// Unbounded: the caller bounds what is in flight. Thread-safe.
 template <typename T>
 class Mailbox {
  public:
-  // `wake` is notified of everything that comes in, and must outlive this.
+  // `wake` is notified after each Put() and must outlive the mailbox.
   explicit Mailbox(WakeSignal& wake) : wake_(wake) {}
 
   void Put(T item) {
-    // Whoever awaits it may destroy this right after.
+    // The consumer may destroy the mailbox as soon as the lock is released.
     WakeSignal& wake = wake_;
     {
       MutexLock lock(mutex_);
@@ -29,13 +29,13 @@ class Mailbox {
     wake.Notify();
   }
 
-  // Everything that has come in, in that order.
+  // Removes and returns all values, oldest first. Does not wait.
   std::vector<T> TakeAll() {
     MutexLock lock(mutex_);
     return std::exchange(items_, {});
   }
 
-  // Waits until there is something to take.
+  // Waits until at least one value can be taken.
   void Await() {
     MutexLock lock(mutex_);
     while (items_.empty()) arrived_.Wait(mutex_);

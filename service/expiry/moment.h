@@ -6,8 +6,8 @@
 
 namespace ttl {
 
-// One instant, by the time that items are judged by and by the steady clock that
-// rates, holds and deadlines are measured with.
+// One instant on both clocks: items are judged by `time`; rates, holds and deadlines are measured
+// by `steady`.
 struct Moment {
   JudgingTime time;
   absl::Duration steady;  // since boot

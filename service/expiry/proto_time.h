@@ -7,7 +7,7 @@
 #include "google/protobuf/duration.pb.h"
 #include "google/protobuf/timestamp.pb.h"
 
-// Times as they travel to and from the primary store.
+// Conversions for times in messages to and from the primary store.
 namespace ttl {
 
 inline google::protobuf::Timestamp ToProtoTimestamp(absl::Time time) {

@@ -10,15 +10,16 @@
 
 namespace ttl {
 
-// Longest text of an error in a log line.
+// Longer error texts are cut in log lines.
 inline constexpr size_t kMaxErrorBytes = 1024;
 
-// Logs what goes wrong again and again: of each kind of trouble one line per interval, with how
-// many were left out before it (`left_out=`). Lines are events with fields. Not thread-safe.
+// Logs recurring errors: at most one line of each kind per kInterval. The next line of that kind
+// says how many were suppressed (`left_out=`). Not thread-safe.
 class TroubleLog {
  public:
   static constexpr absl::Duration kInterval = absl::Seconds(10);
 
+  // `line` is a message followed by fields (`key=value`); `steady` is the current time.
   void Log(spdlog::level::level_enum level, const std::string& kind, const std::string& line,
            absl::Duration steady);
 

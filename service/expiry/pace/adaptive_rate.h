@@ -9,24 +9,26 @@
 
 namespace ttl {
 
-// What a store bears, learned from its push-back. Each push-back cuts the rate to half of what
-// the store deleted within the last second, but never below kFloor, so that a backlog keeps
-// moving. From the last one on the rate grows to what it was before within kRecovery, with the
-// square of the time, so that a store that goes on pushing back is asked for little; then by a
-// fifth a second, until it is twice of that and says no more.
+// The rate of deletes that a store accepts, learned from its push-back.
 //
-// What it was before is known only while the store deletes: push-backs that follow each other,
-// or that come while nothing is deleted, are one trouble, and do not lower it. Pure: time is an
-// argument, the reading of a steady clock. Not thread-safe.
+// Each push-back cuts the rate to half of what the store deleted within the last second, but never
+// below kFloor, so that the backlog keeps shrinking. Within kRecovery the rate grows back to its
+// previous value, quadratically in time, so that a store that keeps pushing back gets few deletes.
+// Then it grows by a fifth per second; at twice the previous value the limit is lifted.
+//
+// The previous value can be measured only while the store deletes. Push-backs within a second of
+// each other, or while little is deleted, count as one incident and do not lower it.
+//
+// Pure: time is an argument, the reading of a steady clock. Not thread-safe.
 class AdaptiveRate {
  public:
   static constexpr absl::Duration kRecovery = absl::Seconds(9);
   static constexpr double kFloor = 1;  // deletes per second
 
-  // Deletes per second that the store bears; absent if it does not push back.
+  // Deletes per second that the store accepts; absent if there is no limit.
   std::optional<double> Get(absl::Duration now);
 
-  // `count` deletes are sent.
+  // `count` deletes were sent.
   void NoteSent(int64_t count, absl::Duration now);
 
   // The store answered that it deleted `count`.
@@ -50,7 +52,7 @@ class AdaptiveRate {
   RecentCount sent_;
   RecentCount deleted_;
 
-  // The most that was sent or deleted within a second, in this and in the last stretch of kStretch.
+  // The most deletes sent, or deleted, within a second, in the current period and the previous one.
   static constexpr absl::Duration kStretch = absl::Seconds(10);
   int64_t peak_ = 0;
   int64_t last_peak_ = 0;

@@ -6,9 +6,9 @@
 
 namespace ttl {
 
-// How many items a batch may have, learned from what became of batches: halved by
-// a failure, so that a store's limit, or an item that makes its whole batch fail,
-// is found in a few steps; grown back slowly. Not thread-safe.
+// The number of items a batch may have. A failure halves it, so that an undeclared limit of the
+// store, or an item that makes its whole batch fail, is found in a few steps; successes grow it
+// back slowly. Not thread-safe.
 class BatchLimit {
  public:
   // REQUIRES: most >= 1.

@@ -9,13 +9,13 @@
 namespace ttl {
 namespace {
 
-// Share of the newest batch in what a delete is known to cost.
+// Weight of the newest batch in the average cost of a delete.
 constexpr double kCostShare = 0.2;
 
 }  // namespace
 
-ContainerPace::ContainerPace(int64_t most_items, absl::Duration now)
-    : bucket_(std::nullopt, now, most_items), batch_limit_(most_items) {}
+ContainerPace::ContainerPace(int64_t max_items, absl::Duration now)
+    : bucket_(std::nullopt, now, max_items), batch_limit_(max_items) {}
 
 void ContainerPace::Update(std::optional<double> limit, const std::optional<DeleteBudget>& budget,
                            absl::Duration now) {
@@ -51,7 +51,7 @@ bool ContainerPace::NoteAnswer(const BatchAnswer& answer, const Moment& now) {
   if (slow || answer.throttled) bearable_.PushBack(now.steady);
   if (answer.retry_after.has_value()) HoldFor(*answer.retry_after, now);
   if (answer.throttled) {
-    if (!answer.retry_after.has_value()) Hold(kFirstRefusedHold, kMostRefusedHold, now);
+    if (!answer.retry_after.has_value()) Hold(kFirstRefusedHold, kMaxRefusedHold, now);
     return slow;
   }
   failures_ = 0;
@@ -66,9 +66,9 @@ void ContainerPace::NoteFailure(const BatchFailure& failure, const Moment& now) 
   if (failure.kind != Kind::kRefused) bearable_.PushBack(now.steady);
   if (failure.retry_after.has_value()) HoldFor(*failure.retry_after, now);
   if (failure.kind == Kind::kSlow) {
-    Hold(kFirstSlowHold, kMostSlowHold, now);
+    Hold(kFirstSlowHold, kMaxSlowHold, now);
   } else if (failure.kind == Kind::kPushBack || failure.items == 1) {
-    Hold(kFirstRefusedHold, kMostRefusedHold, now);
+    Hold(kFirstRefusedHold, kMaxRefusedHold, now);
   }
 }
 
@@ -87,7 +87,7 @@ PaceView ContainerPace::View(const Moment& now) {
 }
 
 void ContainerPace::HoldFor(absl::Duration duration, const Moment& now) {
-  duration = std::clamp(duration, absl::ZeroDuration(), kMostRetryAfter);
+  duration = std::clamp(duration, absl::ZeroDuration(), kMaxRetryAfter);
   if (now.steady + duration <= held_until_) return;
   held_until_ = now.steady + duration;
   held_until_time_ = now.time.for_deletes + duration;
@@ -98,7 +98,7 @@ void ContainerPace::LearnCost(int64_t count, double cost, absl::Duration now) {
   learned_cost_ = learned_cost_.has_value()
                       ? *learned_cost_ + (per_delete - *learned_cost_) * kCostShare
                       : per_delete;
-  // Tokens were taken for what it was assumed to cost.
+  // The tokens taken covered the assumed cost only.
   if (budget_binds_) bucket_.Charge(cost / assumed_cost_ - static_cast<double>(count), now);
 }
 

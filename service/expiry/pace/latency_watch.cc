@@ -6,7 +6,7 @@
 namespace ttl {
 namespace {
 
-// Share of the newest batch in the average.
+// The newest batch has a weight of one in this many.
 constexpr int64_t kSlowness = 64;
 
 }  // namespace
@@ -22,7 +22,7 @@ bool LatencyWatch::IsSlowBatch(int64_t items, absl::Duration took) {
   const bool is_slow =
       average.batches >= kFirstBatches && took > kNeverSlow && took > 2 * average.value;
   ++average.batches;
-  // The plain average until there are enough to be slow.
+  // An arithmetic mean at first; a moving average from kSlowness batches on.
   average.value += (took - average.value) / std::min(average.batches, kSlowness);
   return is_slow;
 }

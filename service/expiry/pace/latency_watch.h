@@ -9,22 +9,24 @@
 
 namespace ttl {
 
-// Notices when a store becomes slow: of its last batches, up to eight within a second, most
-// took more than twice the slow average of batches of about their size (a power of two).
-// Single ones do not count: on a machine that is busy with other things some batches are
-// always slow, whatever is sent, and each cut for it would bring deletes nearer to standing
-// still. A store that stays slow becomes the new average after some dozens of batches. Pure:
-// time is an argument, the reading of a steady clock. Not thread-safe.
+// Detects that a store has become slow: most of its last batches (up to eight, within a second)
+// took more than twice the moving average of batches of similar size (the same power of two).
+//
+// A single slow batch does not count: on a busy machine some batches are slow whatever the load,
+// and cutting the rate for each would bring deletes to a standstill. The average follows a store
+// that stays slow within some dozens of batches.
+//
+// Pure: time is an argument, the reading of a steady clock. Not thread-safe.
 class LatencyWatch {
  public:
-  // Batches of a size before the average says anything.
+  // Number of batches of a size before their average is used.
   static constexpr int64_t kFirstBatches = 8;
-  // What takes no longer than this is never slow: it may be the scheduler.
+  // A batch that took no longer than this is never slow: it may be the scheduler.
   static constexpr absl::Duration kNeverSlow = absl::Milliseconds(50);
   static constexpr absl::Duration kLately = absl::Seconds(1);
 
-  // Takes note of a batch of `items` (at least 1) that was answered now, and took `took`.
-  // Returns whether the store is slow.
+  // Records that a batch of `items` (at least 1) was answered at `now`, after `took`. Returns
+  // whether the store is slow.
   bool IsSlow(int64_t items, absl::Duration took, absl::Duration now);
 
  private:

@@ -8,8 +8,8 @@
 
 namespace ttl {
 
-// Counts what happened within the last second, to a hundredth of it. Pure: time is an argument,
-// the reading of a steady clock. Not thread-safe.
+// Counts events within the last second, with a resolution of a hundredth of it. Pure: time is an
+// argument, the reading of a steady clock. Not thread-safe.
 class RecentCount {
  public:
   static constexpr absl::Duration kWindow = absl::Seconds(1);

@@ -11,13 +11,12 @@
 namespace ttl {
 namespace {
 
-// Beyond this a bucket counts as full of as many tokens as anybody can want; it
-// keeps conversions from double to integer within range.
-constexpr double kMostTokens = 1e15;
+// More tokens than anyone can use; keeps conversions from double to int64_t in range.
+constexpr double kMaxTokens = 1e15;
 
 std::optional<double> Sane(std::optional<double> rate) {
   if (!rate.has_value()) return std::nullopt;
-  return *rate > 0 ? *rate : 0;  // not a number compares false
+  return *rate > 0 ? *rate : 0;  // NaN compares false
 }
 
 }  // namespace
@@ -28,10 +27,10 @@ TokenBucket::TokenBucket(std::optional<double> rate, absl::Duration now, int64_t
 }
 
 double TokenBucket::Capacity() const {
-  if (!rate_.has_value()) return kMostTokens;
+  if (!rate_.has_value()) return kMaxTokens;
   if (*rate_ == 0) return 0;
   const double batch = *rate_ * absl::ToDoubleSeconds(kBatchInterval);
-  return std::clamp(std::min(batch, static_cast<double>(max_batch_)), 1.0, kMostTokens);
+  return std::clamp(std::min(batch, static_cast<double>(max_batch_)), 1.0, kMaxTokens);
 }
 
 void TokenBucket::Refill(absl::Duration now) {
@@ -62,15 +61,15 @@ absl::Duration TokenBucket::TimeUntil(int64_t count, absl::Duration now) {
   if (count <= Available(now)) return absl::ZeroDuration();
   if (*rate_ == 0) return absl::InfiniteDuration();
   const double missing = static_cast<double>(count) - tokens_;
-  // From last_, which is later than `now` if the clock went back. Rounded up by
-  // a tick, so that the tokens are there when the time has come.
+  // Counted from last_, which is later than `now` if the clock went back. Rounded up by a
+  // nanosecond, so that the tokens are available once the time has passed.
   return last_ - now + absl::Seconds(missing / *rate_) + absl::Nanoseconds(1);
 }
 
 void TokenBucket::Charge(double tokens, absl::Duration now) {
   if (!rate_.has_value() || !(tokens > 0)) return;
   Refill(now);
-  const double most_debt = *rate_ * absl::ToDoubleSeconds(kMostDebt);
+  const double most_debt = *rate_ * absl::ToDoubleSeconds(kMaxDebt);
   tokens_ = std::max(tokens_ - tokens, std::min(tokens_, -most_debt));
 }
 

@@ -22,7 +22,7 @@ constexpr int kMinReconnectMilliseconds = 100;
 constexpr int kMaxReconnectMilliseconds = 1000;
 constexpr int kConnectTimeoutMilliseconds = 5000;
 constexpr int kKeepaliveMilliseconds = 30'000;
-// An answer may carry the present state of every item of a request.
+// A response may carry the current version of every item of the request.
 constexpr int kMaxMessageBytes = 16 << 20;
 
 std::unique_ptr<v1::PrimaryStoreService::Stub> NewStub(
@@ -33,16 +33,16 @@ std::unique_ptr<v1::PrimaryStoreService::Stub> NewStub(
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kMinReconnectMilliseconds);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectMilliseconds);
-  // Also the time that an attempt to connect may take.
+  // This is also the timeout of an attempt to connect.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMilliseconds);
-  // Only while calls are under way, so that no server takes it amiss.
+  // Only while calls are in flight: servers close connections that ping without calls.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 0);
-  // A connection of its own: its state is not shared with other clients of the process.
+  // Do not share a connection, and its backoff, with other clients in the process.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  // The address is meant, not a proxy that the environment names.
+  // Ignore http_proxy of the environment.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // A message is inflated before its size is looked at.
+  // gRPC would decompress a message before it checks the size.
   arguments.SetInt(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   arguments.SetMaxSendMessageSize(kMaxMessageBytes);
@@ -50,7 +50,7 @@ std::unique_ptr<v1::PrimaryStoreService::Stub> NewStub(
       grpc::CreateCustomChannel(address, credentials, arguments));
 }
 
-// A deadline relative to now, whatever the clocks of the system show.
+// A relative deadline, which steps of the wall clock do not affect.
 gpr_timespec After(absl::Duration deadline) {
   return gpr_time_from_nanos(absl::ToInt64Nanoseconds(deadline), GPR_TIMESPAN);
 }
@@ -100,18 +100,18 @@ std::shared_ptr<PrimaryStoreClient::Link> PrimaryStoreClient::NewLink() const {
   return link;
 }
 
-PrimaryStoreClient::Passage PrimaryStoreClient::TakePassage() {
+PrimaryStoreClient::CallStart PrimaryStoreClient::BeginOnLink() {
   MutexLock lock(mutex_);
   return {link_, link_->answers};
 }
 
-void PrimaryStoreClient::NoteEnd(const Passage& passage, grpc::StatusCode code) {
+void PrimaryStoreClient::NoteEnd(const CallStart& start, grpc::StatusCode code) {
   if (code != grpc::StatusCode::DEADLINE_EXCEEDED) {
-    ++passage.link->answers;
+    ++start.link->answers;
     return;
   }
   MutexLock lock(mutex_);
-  if (passage.link == link_ && passage.link->answers == passage.answers) link_ = NewLink();
+  if (start.link == link_ && start.link->answers == start.answers) link_ = NewLink();
 }
 
 template <typename Request, typename Response, typename Method>
@@ -123,8 +123,8 @@ void PrimaryStoreClient::Start(Method method, const Request& request, absl::Dura
   call->answer = std::move(answer);
   if (!Enter(*call)) return call->answer(absl::CancelledError("the sidecar is stopping"));
   Call<Response>& started = *call.release();  // EndCalls() deletes it
-  started.passage = TakePassage();
-  started.reader = (started.passage.link->stub.get()->*method)(&started.context, request, &queue_);
+  started.start = BeginOnLink();
+  started.reader = (started.start.link->stub.get()->*method)(&started.context, request, &queue_);
   started.reader->Finish(&started.response, &started.status, static_cast<AnyCall*>(&started));
 }
 
@@ -146,18 +146,18 @@ absl::Status PrimaryStoreClient::ScanItems(
   context.set_deadline(After(deadline));
   context.set_wait_for_ready(false);
   if (!EnterScan(context)) return absl::CancelledError("the sidecar is stopping");
-  const Passage passage = TakePassage();
-  const auto reader = passage.link->stub->ScanItems(&context, request);
+  const CallStart start = BeginOnLink();
+  const auto reader = start.link->stub->ScanItems(&context, request);
   v1::ScanItemsResponse response;
   bool ended = false;
   while (!ended && reader->Read(&response)) {
-    ++passage.link->answers;
+    ++start.link->answers;
     ended = !take(response);
   }
   if (ended) context.TryCancel();
   const grpc::Status status = reader->Finish();
   LeaveScan(context);
-  NoteEnd(passage, status.error_code());
+  NoteEnd(start, status.error_code());
   return ended || status.ok() ? absl::OkStatus() : FromGrpc(status);
 }
 
@@ -175,20 +175,20 @@ void PrimaryStoreClient::LeaveScan(grpc::ClientContext& context) {
 bool PrimaryStoreClient::Enter(AnyCall& call) {
   MutexLock lock(mutex_);
   if (cancelled_) return false;
-  under_way_.insert(&call);
+  in_flight_.insert(&call);
   changed_.NotifyAll();
   return true;
 }
 
 void PrimaryStoreClient::Leave(AnyCall& call) {
   MutexLock lock(mutex_);
-  under_way_.erase(&call);
+  in_flight_.erase(&call);
 }
 
 bool PrimaryStoreClient::AwaitCalls() {
   MutexLock lock(mutex_);
-  while (under_way_.empty() && !cancelled_) changed_.Wait(mutex_);
-  return !under_way_.empty();
+  while (in_flight_.empty() && !cancelled_) changed_.Wait(mutex_);
+  return !in_flight_.empty();
 }
 
 void PrimaryStoreClient::EndCalls() {
@@ -198,7 +198,7 @@ void PrimaryStoreClient::EndCalls() {
     if (!queue_.Next(&tag, &ok)) return;
     const std::unique_ptr<AnyCall> call(static_cast<AnyCall*>(tag));
     Leave(*call);
-    NoteEnd(call->passage, call->code());
+    NoteEnd(call->start, call->code());
     call->End();
   }
 }
@@ -206,7 +206,7 @@ void PrimaryStoreClient::EndCalls() {
 void PrimaryStoreClient::Cancel() {
   MutexLock lock(mutex_);
   cancelled_ = true;
-  for (AnyCall* call : under_way_) call->context.TryCancel();
+  for (AnyCall* call : in_flight_) call->context.TryCancel();
   for (grpc::ClientContext* scan : scans_) scan->TryCancel();
   changed_.NotifyAll();
 }

@@ -21,40 +21,39 @@
 
 namespace ttl {
 
-// The sidecar's side of PrimaryStoreService: calls that do not wait, each with a
-// deadline. Nothing is queued or repeated below the caller: a call fails at once while
-// there is no connection, and gRPC retries nothing. A lost connection is tried again
-// within a second.
+// The client of PrimaryStoreService. Each call has a deadline. Nothing is queued or retried below
+// the caller: a call fails at once while there is no connection, and gRPC retries are off. A lost
+// connection is re-established within a second.
 //
-// There is no interface in between: tests run this very client against a scripted
-// server on a Unix socket, so that deadlines, errors and cancellation are real.
+// There is deliberately no interface to mock: tests run this class against a scripted server on a
+// Unix socket, so that deadlines, errors and cancellation are real.
 //
-// A connection that is dead without a word, as after a middle box forgot it, is noticed by the
-// first call that passes its deadline while nothing was answered: the next one uses a new
-// connection. gRPC's keep-alive does not do: it pings only while calls are under way, and theirs
-// may all end before its time comes.
+// A half-open connection, such as one that a middlebox dropped silently, is detected by the first
+// call that exceeds its deadline while no other call was answered: later calls use a new
+// connection. gRPC's keepalive cannot detect it, because it pings only while calls are in flight,
+// and these may all end before the first ping.
 //
-// Calls are ended by a thread that polls gRPC only while some are under way: threads that
-// poll all the time slow down the server's calls of the same process.
+// A thread completes the calls. It polls gRPC only while some are in flight, because threads that
+// poll all the time slow down the gRPC server in the same process.
 //
 // Thread-safe.
 class PrimaryStoreClient {
  public:
-  // Called exactly once: on the thread that ends calls, which it must not block, or on
-  // the calling thread if the call is refused at once. An error carries the code of the
-  // call and, if the store said so, how long to wait (RetryAfterOf); after one the
-  // fate of the request is unknown. CANCELLED after Cancel().
+  // Called exactly once: on the completion thread, which it must not block, or on the calling
+  // thread if the call is refused at once. An error carries the code of the call and, if the store
+  // gave one, a retry delay (RetryAfterOf); whether the request was carried out is then unknown.
+  // CANCELLED after Cancel().
   template <typename Response>
   using Answer = absl::AnyInvocable<void(absl::StatusOr<Response>)>;
 
-  // `address` is any gRPC address, such as "unix:/run/store.sock" or
-  // "dns:///store:50051". `server_name`, if not empty, is the name that the store's
-  // certificate must have, in place of the host of `address`. Does not connect yet.
+  // `address` is any gRPC address, such as "unix:/run/store.sock" or "dns:///store:50051".
+  // `server_name`, if not empty, is the name expected in the store's certificate instead of the
+  // host of `address`. Connects with the first call.
   PrimaryStoreClient(const std::string& address,
                      const std::shared_ptr<grpc::ChannelCredentials>& credentials,
                      const std::string& server_name = "");
 
-  // Cancels what is under way and waits for it.
+  // Cancels the calls in flight and waits for their callbacks. No ScanItems() may be running.
   ~PrimaryStoreClient();
 
   void GetStoreInfo(absl::Duration deadline, Answer<v1::GetStoreInfoResponse> answer);
@@ -63,53 +62,53 @@ class PrimaryStoreClient {
   void DeleteItems(const v1::DeleteItemsRequest& request, absl::Duration deadline,
                    Answer<v1::DeleteItemsResponse> answer);
 
-  // Reads a stream of items, on the calling thread, which waits: `take` gets each message
-  // and says whether to go on. Not OK if the stream ended so or took longer than
-  // `deadline`; OK if `take` ended it.
+  // Reads a stream of items, blocking the calling thread. `take` gets each message and returns
+  // whether to continue. Returns the status of the stream, DEADLINE_EXCEEDED after `deadline`, or
+  // OK if `take` ended it.
   absl::Status ScanItems(const v1::ScanItemsRequest& request, absl::Duration deadline,
                          absl::FunctionRef<bool(const v1::ScanItemsResponse&)> take);
 
-  // For shutdown: ends all calls under way and refuses all later ones.
+  // For shutdown: cancels all calls in flight and refuses later ones with CANCELLED.
   void Cancel();
 
  private:
   // A channel, which has one connection at a time.
   struct Link;
-  // What a call goes by.
-  struct Passage {
+  // The link of a call, and the state of the link when the call began.
+  struct CallStart {
     std::shared_ptr<Link> link;
-    uint64_t answers = 0;  // that had come over the link when the call began
+    uint64_t answers = 0;  // received over the link by then
   };
-  // A call under way, and the tag of its end.
+  // A call in flight. Its address is the tag of its completion.
   struct AnyCall {
     virtual ~AnyCall() = default;
-    virtual void End() = 0;  // answers it
+    virtual void End() = 0;  // runs the callback
     virtual grpc::StatusCode code() const = 0;
     grpc::ClientContext context;
-    Passage passage;
+    CallStart start;
   };
   template <typename Response>
   struct Call;
 
-  // Starts a call by `method`, a method of the asynchronous stub.
+  // Starts a call of `method`, a method of the asynchronous stub.
   template <typename Request, typename Response, typename Method>
   void Start(Method method, const Request& request, absl::Duration deadline,
              Answer<Response> answer);
-  // A call begins, unless all are cancelled, and can be cancelled until it leaves.
+  // Registers a call for cancellation until Leave(). Returns false after Cancel().
   bool Enter(AnyCall& call);
   void Leave(AnyCall& call);
   bool EnterScan(grpc::ClientContext& context);
   void LeaveScan(grpc::ClientContext& context);
 
-  // Ends calls until all are cancelled and have ended.
+  // The completion thread: ends after Cancel(), when all calls have ended.
   void EndCalls();
   bool AwaitCalls();
 
   std::shared_ptr<Link> NewLink() const;
-  Passage TakePassage();
-  // A call that went by `passage` ended so: a link over which nothing was answered since it began
-  // is replaced.
-  void NoteEnd(const Passage& passage, grpc::StatusCode code);
+  CallStart BeginOnLink();
+  // A call ended with `code`. Replaces its link if the call timed out and nothing was received over
+  // the link since it began.
+  void NoteEnd(const CallStart& start, grpc::StatusCode code);
 
   const std::string address_;
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
@@ -120,10 +119,10 @@ class PrimaryStoreClient {
   CondVar changed_;
   std::shared_ptr<Link> link_ ABSL_GUARDED_BY(mutex_);
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::flat_hash_set<AnyCall*> under_way_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_set<AnyCall*> in_flight_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_set<grpc::ClientContext*> scans_ ABSL_GUARDED_BY(mutex_);
 
-  std::thread thread_;  // last: uses all the others
+  std::thread thread_;  // last, because it uses all of the above
 };
 
 }  // namespace ttl

@@ -17,19 +17,19 @@
 namespace ttl {
 namespace {
 
-// Until a request wakes it.
+// A request wakes the loop earlier.
 constexpr absl::Duration kIdle = absl::Hours(1);
 
 constexpr absl::Duration kFirstRetry = absl::Milliseconds(100);
-constexpr absl::Duration kMostRetry = absl::Seconds(10);
-// About a minute.
+constexpr absl::Duration kMaxRetry = absl::Seconds(10);
+// Give up after about a minute of failures.
 constexpr int kMaxFailures = 12;
 
 constexpr int64_t kMinPageItems = 100;
 constexpr size_t kTrackedItemsPerStep = 2000;
 constexpr absl::Duration kProgressLogInterval = absl::Seconds(10);
 
-// Whether trying again cannot help.
+// Whether a retry cannot succeed.
 bool IsFinal(const absl::Status& status) {
   return absl::IsUnimplemented(status) || absl::IsInvalidArgument(status) ||
          absl::IsPermissionDenied(status) || absl::IsUnauthenticated(status);
@@ -93,7 +93,7 @@ void Reconciler::BeginRebuild() {
   job_->view.start_time = parts_.clock.Read().now;
   const auto doubt = parts_.storage.sidecar_state().LoadDataDoubt();
   if (doubt.ok() && doubt->has_value() && !(*doubt)->container.empty()) job_->resumed = **doubt;
-  spdlog::warn("rebuild begins: reason=\"{}\" from=\"{}\"", parts_.storage.data_trust().doubt(),
+  spdlog::warn("rebuild started: reason=\"{}\" from=\"{}\"", parts_.storage.data_trust().doubt(),
                job_->resumed.has_value() ? job_->resumed->container : "");
   Post();
 }
@@ -104,7 +104,7 @@ bool Reconciler::TakeRequest() {
   job_ = Job{};
   job_->doubt = parts_.storage.data_trust().doubt();
   job_->view = *std::move(requested);
-  spdlog::info("reconciliation begins: container=\"{}\" dry_run={}", job_->view.request.container,
+  spdlog::info("reconciliation started: container=\"{}\" dry_run={}", job_->view.request.container,
                job_->view.request.dry_run);
   return true;
 }
@@ -115,14 +115,15 @@ absl::Duration Reconciler::RunOnce() {
     BeginRebuild();
   }
   if (job_->view.rebuild && !parts_.storage.data_trust().in_doubt()) {
-    Finish(ReconciliationState::kCancelled, "an operator declared what is tracked to be whole");
+    Finish(ReconciliationState::kCancelled, "an operator declared the data complete");
     return absl::ZeroDuration();
   }
   if (job_->view.rebuild && parts_.storage.data_trust().doubt() != job_->doubt) {
-    Finish(ReconciliationState::kCancelled, "it begins anew: the data is in doubt again");
+    Finish(ReconciliationState::kCancelled,
+           "the data is in doubt for another reason: the rebuild starts again");
     return absl::ZeroDuration();
   }
-  // An operator who waits for it has to confirm first.
+  // A rebuild waits for the confirmation; an operator's reconciliation fails, to say so at once.
   if (const std::string unconfirmed = Unconfirmed(); !job_->view.rebuild && !unconfirmed.empty()) {
     Finish(ReconciliationState::kFailed, unconfirmed);
     return absl::ZeroDuration();
@@ -144,7 +145,7 @@ absl::Duration Reconciler::RunOnce() {
   return Pace(SteadyNow() - began);
 }
 
-// Nothing may be taken from a store that is perhaps another one. Empty if it is not.
+// Why the store may be another one, so that nothing may be taken from it; empty if it is not.
 std::string Reconciler::Unconfirmed() const {
   const std::string why = UnconfirmedReason(parts_.trust, parts_.sweep_board.Store());
   return why.empty() ? "" : absl::StrCat("the primary store has to be confirmed: ", why);
@@ -188,7 +189,7 @@ absl::Status Reconciler::NextContainer() {
   return absl::OkStatus();
 }
 
-// Null if all are through.
+// Null if all are done.
 ContainerPtr Reconciler::FindNext() const {
   const Containers& containers = parts_.storage.containers();
   const Job& job = *job_;
@@ -269,7 +270,7 @@ absl::Status Reconciler::TakeMessage(const v1::ScanItemsResponse& response) {
       ScannedPage page,
       ReadScannedPage(job.container->id, response, job.page_token, parts_.clock.Read().latest,
                       IllegalTtlOf(job.container->settings.policy)));
-  Reconciliation view = job.view;  // counts nothing twice if the page fails and is read again
+  Reconciliation view = job.view;  // a copy, so that a page that fails is not counted twice
   for (size_t i = 0; i < page.items.size(); i += options_.commit_items) {
     const auto begin = page.items.begin() + static_cast<std::ptrdiff_t>(i);
     const auto end = page.items.begin() + static_cast<std::ptrdiff_t>(std::min(
@@ -312,7 +313,7 @@ absl::Status Reconciler::SaveProgress() {
   const Job& job = *job_;
   if (!job.view.rebuild) return absl::OkStatus();
   const DataDoubt doubt = {job.doubt, job.container->id, job.page_token};
-  // A scan that is through begins anew after a crash, rather than being left out.
+  // With an empty token a crash repeats the container's scan rather than skipping it.
   return Await<absl::Status>(
       [&](auto done) { parts_.storage.sidecar_state().UpdateDataDoubt(doubt, std::move(done)); });
 }
@@ -347,12 +348,12 @@ absl::Status Reconciler::EndDoubt() {
 absl::Duration Reconciler::OnFailure(const absl::Status& status) {
   Job& job = *job_;
   log_.Log(spdlog::level::warn, "reconciliation",
-           absl::StrCat("reconciliation waits: container=", Quoted(job.view.container),
+           absl::StrCat("reconciliation failed, will retry: container=", Quoted(job.view.container),
                         " error=", Quoted(status.ToString(), kMaxErrorBytes)),
            SteadyNow());
-  // Only the storage answers so: more was reported than could be marked.
+  // ABORTED comes from scan marks only: more was reported during the page than they can hold.
   if (absl::IsAborted(status)) job.page_items = std::max(kMinPageItems, job.page_items / 2);
-  // A page that ended badly may have brought items, which are kept.
+  // A page that failed part way made progress: its items were applied.
   job.failures = job.step_items > 0 ? 1 : job.failures + 1;
   const bool gives_up = IsFinal(status) || job.failures >= kMaxFailures;
   if (!job.view.rebuild && gives_up) {
@@ -365,7 +366,7 @@ absl::Duration Reconciler::OnFailure(const absl::Status& status) {
     Finish(ReconciliationState::kCancelled, "");
     return absl::ZeroDuration();
   }
-  return GrowingDelay(job.failures, kFirstRetry, kMostRetry);
+  return GrowingDelay(job.failures, kFirstRetry, kMaxRetry);
 }
 
 void Reconciler::Finish(ReconciliationState state, const std::string& problem) {
@@ -374,7 +375,7 @@ void Reconciler::Finish(ReconciliationState state, const std::string& problem) {
   view.state = state;
   view.problem = problem;
   view.end_time = parts_.clock.Read().now;
-  spdlog::info("{} ends: state={} containers={} {} problem=\"{}\"",
+  spdlog::info("{} finished: state={} containers={} {} problem=\"{}\"",
                view.rebuild ? "rebuild" : "reconciliation", StateText(state), view.containers_done,
                CountsText(view.counts), absl::Utf8SafeCEscape(problem));
   Post();
@@ -388,7 +389,7 @@ void Reconciler::LogProgress() {
   if (now - logged_ < kProgressLogInterval) return;
   logged_ = now;
   const Reconciliation& view = job_->view;
-  spdlog::info("{} goes on: container=\"{}\" containers={}/{} items={} {}",
+  spdlog::info("{} in progress: container=\"{}\" containers={}/{} items={} {}",
                view.rebuild ? "rebuild" : "reconciliation", view.container, view.containers_done,
                view.containers_total, view.items, CountsText(view.counts));
 }
@@ -397,7 +398,7 @@ absl::Duration Reconciler::SteadyNow() const {
   return parts_.system_clock.Read().boot.value_or(absl::ZeroDuration());
 }
 
-// The rate of reading; and where tracked items are looked at, half of the time is others'.
+// Keeps to the read rate; while tracked items are examined, idles half of the time.
 absl::Duration Reconciler::Pace(absl::Duration took) const {
   if (job_->step_items == 0) return job_->phase == Phase::kUnseen ? took : absl::ZeroDuration();
   const absl::Duration due =

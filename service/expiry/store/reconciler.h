@@ -24,34 +24,35 @@
 namespace ttl {
 
 struct ReconcilerOptions {
-  // Whether data in doubt is made whole by itself, whatever the doubt; if it is that the
-  // store was confirmed, it always is.
+  // Whether data in doubt is rebuilt automatically, whatever the doubt. After an operator has
+  // confirmed another store it always is.
   bool rebuild = false;
 
-  // How long what is due already when it is adopted waits for its delete.
+  // How long an item that is already due when it is adopted waits before it is deleted.
   absl::Duration adoption_grace;
 
-  // Most items read from the store per second. Above 0.
+  // Maximum items read from the store per second. Above 0.
   double max_items_per_second = 50000;
 
-  // Time that reading one page may take.
+  // Deadline for reading one page.
   absl::Duration page_deadline = absl::Minutes(1);
 
-  // Most items of a page, and of one commit. At least 1.
+  // Maximum items of a page, and of one commit. At least 1.
   int64_t page_items = 10000;
   size_t commit_items = 250;
 };
 
-// Compares what is tracked with the primary store, container by container, and makes
-// it agree; see StartReconciliation in maintenance_service.proto. A step reads one page of
-// the store's items and applies it, or looks at some tracked items; the loop around it
-// (BackgroundLoop) only waits. Why what is reported meanwhile wins: scan_marks.h.
+// Compares the tracked items with the primary store, container by container, and corrects the
+// differences; see StartReconciliation in maintenance_service.proto. A step reads and applies one
+// page of the store's items, or examines some tracked items; the loop around it (BackgroundLoop)
+// only waits. scan_marks.h explains why reports made meanwhile win over pages.
 //
-// A rebuild remembers durably how far it is, so that a killed process goes on with the
-// page it was at: pages before are committed, and a page applied twice changes nothing.
-// It ends the doubt of the data when all containers are through, unless that has another
-// reason by then: what was read from a store that was confirmed since says nothing. For one
-// thread.
+// A rebuild stores its progress durably, so that a killed process continues with the page it was
+// at: earlier pages are committed, and a page applied twice changes nothing. When all containers
+// are done it ends the doubt about the data, unless that has another reason by then: pages read
+// from a store before another one was confirmed prove nothing.
+//
+// Not thread-safe.
 class Reconciler {
  public:
   struct Parts {
@@ -62,33 +63,34 @@ class Reconciler {
     const StoreTrust& trust;
     const SweepBoard& sweep_board;
     ReconciliationBoard& board;
-    // Called when the data is no longer in doubt. Must not block.
+    // Called when a rebuild has ended the doubt about the data. Must not block.
     std::function<void()> on_whole;
   };
 
-  // Begins with a rebuild, if one is to be made.
+  // Starts a rebuild if one is needed. All of `parts` must outlive this.
   Reconciler(const ReconcilerOptions& options, Parts parts);
 
-  // One step. Returns how long to wait for the next.
+  // One bounded step, which may wait for the store. Returns how long to wait before the next one.
   absl::Duration RunOnce();
 
  private:
   enum class Phase { kNextContainer, kScan, kUnseen };
 
-  // The reconciliation under way.
+  // The reconciliation in progress.
   struct Job {
     Reconciliation view;
-    std::string doubt;  // of the data, when it began
+    std::string doubt;  // about the data, when the job began
     Phase phase = Phase::kNextContainer;
-    ContainerPtr container;  // under way
+    ContainerPtr container;  // the current one
     std::string page_token;
-    std::optional<ItemKey> looked_at;  // of the tracked items
-    // A rebuild that goes on: the container to go on with, and where.
+    std::optional<ItemKey> looked_at;  // last tracked item examined
+    // Where an interrupted rebuild continues.
     std::optional<DataDoubt> resumed;
-    // Not all of the container was read by this process, so nothing is known to be extra.
+    // This process has not read all pages of the container, so it cannot tell which tracked items
+    // the store lacks.
     bool is_partial = false;
     int64_t page_items = 0;
-    int failures = 0;  // since a step last got on
+    int failures = 0;  // consecutive ones
     int64_t step_items = 0;
   };
 

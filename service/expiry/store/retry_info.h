@@ -9,12 +9,12 @@
 
 namespace ttl {
 
-// The status of a call, with the wish that came along in its details as
-// google.rpc.RetryInfo, if any.
+// Converts the status of a call. Keeps a google.rpc.RetryInfo among its details, if there is one,
+// for RetryAfterOf().
 absl::Status FromGrpc(const grpc::Status& status);
 
-// How long the server asked to wait, in a status made by FromGrpc(); absent if it did
-// not say, or said nonsense. Never negative.
+// How long the server asked to wait, in a status made by FromGrpc(); absent if it gave no delay, or
+// a negative one.
 std::optional<absl::Duration> RetryAfterOf(const absl::Status& status);
 
 }  // namespace ttl

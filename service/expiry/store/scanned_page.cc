@@ -39,7 +39,7 @@ ItemVersion ToVersion(const v1::Item& item) {
   return version;
 }
 
-// What is wrong with the message as a whole.
+// Checks the message as a whole, without its items.
 absl::Status ValidateMessage(const v1::ScanItemsResponse& response, const std::string& page_token) {
   if (response.items_size() > kMaxScannedItems) {
     return absl::InternalError(absl::StrCat("the store's scan gave ", response.items_size(),
@@ -76,7 +76,7 @@ absl::StatusOr<ScannedPage> ReadScannedPage(const std::string& container,
       page.items.push_back(std::move(report));
       continue;
     }
-    // Of what is too long only the beginning, so that samples stay small.
+    // Truncated, so that samples stay small.
     report.key.partition_key.resize(std::min(report.key.partition_key.size(), size_t{64}));
     report.key.id.resize(std::min(report.key.id.size(), size_t{64}));
     report.version.etag.resize(std::min(report.version.etag.size(), kMaxEtagBytes));

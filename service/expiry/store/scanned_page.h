@@ -13,19 +13,19 @@
 
 namespace ttl {
 
-// One message of the store's items, read with suspicion.
+// The validated content of one ScanItemsResponse.
 struct ScannedPage {
-  std::vector<ItemReport> items;                 // that can be tracked
-  std::vector<ReconciliationSample> impossible;  // those that cannot, with the reason
-  std::string next_page_token;                   // empty: these were the last
+  std::vector<ItemReport> items;                 // valid items
+  std::vector<ReconciliationSample> impossible;  // invalid items, with the reason
+  std::string next_page_token;                   // empty: this was the last page
 };
 
-// Most that a message of ScanItems may have.
+// Limits of a ScanItemsResponse.
 inline constexpr int kMaxScannedItems = 1000;
 inline constexpr size_t kMaxScanTokenBytes = 4096;
 
-// What becomes of a ttl that is not legal says `illegal`. INTERNAL if the message breaks the rules
-// of ScanItemsResponse; `page_token` is the one that it follows.
+// `page_token` is that of the request, `now` is for judging `ts`, and `illegal` says whether an
+// item with an illegal ttl is valid. INTERNAL if the message breaks the rules of ScanItemsResponse.
 absl::StatusOr<ScannedPage> ReadScannedPage(const std::string& container,
                                             const v1::ScanItemsResponse& response,
                                             const std::string& page_token, absl::Time now,

@@ -22,10 +22,10 @@ namespace ttl {
 namespace {
 
 constexpr size_t kMaxReasonBytes = 256;
-// However far behind a store says its clock is, no item is put off for longer.
+// Longest wait for the store's clock, however far behind the store says it is.
 constexpr absl::Duration kMaxNotExpiredWait = absl::Hours(1);
 
-// `reason` as it is kept and logged: short, and printable whatever the store says.
+// `reason` as it is stored and logged: short and printable, whatever the store sent.
 std::string Printable(absl::string_view reason) {
   std::string printable(reason.substr(0, kMaxReasonBytes));
   for (char& c : printable) {
@@ -34,7 +34,7 @@ std::string Printable(absl::string_view reason) {
   return printable;
 }
 
-// Of an item that was tried alone.
+// See BlameItem().
 constexpr int kWaitPerTimeTaken = 10;
 
 // First whole second at or after `time`.
@@ -43,7 +43,7 @@ int64_t CeilSeconds(absl::Time time) {
   return absl::FromUnixSeconds(seconds) < time ? seconds + 1 : seconds;
 }
 
-// The version that the store sent along, if it can be one.
+// The version in a MODIFIED answer; absent if there is none or it is not valid.
 std::optional<ItemVersion> UsableVersion(const v1::DeleteResult& result, absl::Time now) {
   if (!result.has_current()) return std::nullopt;
   const v1::Item& current = result.current();
@@ -60,7 +60,7 @@ std::optional<ItemVersion> UsableVersion(const v1::DeleteResult& result, absl::T
   return version;
 }
 
-// Puts the answers for one batch together.
+// Collects the meaning of the results of one batch.
 class Reader {
  public:
   explicit Reader(const AnswerTerms& terms) : terms_(terms), now_(terms.now) {}
@@ -98,7 +98,7 @@ class Reader {
     }
   }
 
-  // No answer that could be believed.
+  // The item has no result that can be believed.
   void Unanswered(const DueItem& item, absl::string_view why) {
     ++answers_.record.tally.unanswered;
     Fail(item, why);
@@ -114,19 +114,19 @@ class Reader {
       ++answers_.record.tally.unanswered;
       DeleteReport& report = Report(item, DeleteReport::Kind::kStateUnknown);
       report.retry_time = CeilSeconds(now_ + kStateUnknownRetry);
-      report.error = "the store answered MODIFIED without a usable state of the item";
+      report.error = "the store answered MODIFIED without a valid current version of the item";
       NoteFailure(item, report.error);
       return;
     }
     const bool same_etag = sent.etag().empty() || sent.etag() == current->etag;
     if (current->times == item.item.version.times && same_etag) {
-      Unanswered(item, "the store answered MODIFIED with the very state that was judged");
+      Unanswered(item, "the store answered MODIFIED with the version that was to be deleted");
       return;
     }
     ++answers_.record.tally.modified;
     DeleteReport& report = Report(item, DeleteReport::Kind::kModified);
     if (IsExpiredAt(ExpireTime(terms_.default_ttl, current->times), now_)) {
-      TryAgain(item, "the store answered MODIFIED with a state that is expired as well", report);
+      TryAgain(item, "the store answered MODIFIED with a version that is expired too", report);
     }
     report.current = *std::move(current);
   }
@@ -134,11 +134,11 @@ class Reader {
   void ReadNotExpired(const DueItem& item, int64_t expire_time,
                       std::optional<absl::Time> store_now) {
     if (!store_now.has_value() || IsExpiredAt(expire_time, *store_now)) {
-      Fail(item, "the store answered NOT_EXPIRED, but did not say that its clock is behind");
+      Fail(item, "the store answered NOT_EXPIRED without a store_now before the expire time");
       return;
     }
     DeleteReport& report = Report(item, DeleteReport::Kind::kRetryLater);
-    TryAgain(item, "not expired yet by the store's clock", report);
+    TryAgain(item, "not yet expired by the store's clock", report);
     const absl::Duration wait = absl::FromUnixSeconds(expire_time) - *store_now;
     report.retry_time =
         std::max(*report.retry_time, CeilSeconds(now_ + std::min(wait, kMaxNotExpiredWait)));
@@ -150,7 +150,7 @@ class Reader {
     NoteFailure(item, report.error);
   }
 
-  // One more try in vain, so that the next one waits for longer.
+  // Counts a failed attempt and sets the growing delay.
   void TryAgain(const DueItem& item, absl::string_view reason, DeleteReport& report) const {
     report.retry_time = CeilSeconds(now_ + RetryDelay(int64_t{item.item.attempts} + 1));
     report.counts_as_attempt = true;

@@ -16,64 +16,63 @@
 
 namespace ttl {
 
-// A delete that did not work out, for the log.
+// A failed delete, for the log.
 struct DeleteFailure {
   ItemKey key;
   std::string reason;
 };
 
-// What the answer to a batch means.
+// The meaning of an answer to a batch.
 struct StoreAnswers {
   std::vector<DeleteReport> reports;  // for storage; at most one per item
-  DeleteRecord record;                // without `tally.sent`
+  DeleteRecord record;                // `tally.sent` is not set
   std::optional<DeleteFailure> first_failure;
 };
 
-// Until an item is tried again that the store says is modified, but not to what.
+// Retry delay of an item that was answered MODIFIED without its current version.
 inline constexpr absl::Duration kStateUnknownRetry = absl::Hours(1);
 
-// Until an item is tried again that the store was too busy for: one that it is always too
-// busy for, such as one of a partition in trouble, keeps back no other.
+// Retry delay of an item that was answered THROTTLED. An item that always is, such as one of an
+// overloaded partition, so delays no other.
 inline constexpr absl::Duration kThrottledRetry = absl::Seconds(5);
 
-// How answers are read.
+// How ReadAnswers() judges answers.
 struct AnswerTerms {
-  // Whether NOT_FOUND means that the item is gone: the store may be the wrong one.
+  // Whether NOT_FOUND means that the item is gone. False if the store may be the wrong one.
   bool believe_not_found = true;
   std::optional<int64_t> default_ttl = std::nullopt;  // of the container
-  absl::Time now;                                     // that items are judged by
+  absl::Time now;                                     // the time items are judged by
 };
 
-// Reads the store's answer to `request`, which is about `items`. Retry times count
-// from `terms.now`.
+// Interprets the store's answer to `request`, which deletes `items`. Retry times count from
+// `terms.now`.
 //
-// - DELETED, NOT_FOUND: the item is gone. A NOT_FOUND that is not believed leaves no report.
-// - MODIFIED: the state that came along is adopted. If that is expired as well, the item is tried
-//   again with growing delay, and the answer counts as a failed try. Without a usable state it is
-//   unknown; with the very state that was judged the answer contradicts itself and counts as a
-//   failed try.
-// - NOT_EXPIRED: a failed try, repeated when the store's clock will have got there, but with
-//   growing delay.
-// - THROTTLED: tried again after a moment, so that those behind it go first; no failed try.
-// - FAILED and what is not known: a failed try, repeated with growing delay.
+// - DELETED, NOT_FOUND: the item is gone. A NOT_FOUND that is not believed gives no report.
+// - MODIFIED: the version in the answer is adopted. If that is expired too, the answer counts as a
+//   failed attempt. Without a usable version the state of the item is unknown. The version that was
+//   judged contradicts the outcome, and counts as a failed attempt.
+// - NOT_EXPIRED: a failed attempt. The retry waits for the store's clock to reach the expire time,
+//   and at least for the growing delay.
+// - THROTTLED: retried after kThrottledRetry, behind the other due items; not a failed attempt.
+// - FAILED and unknown outcomes: a failed attempt.
 //
-// So every answer that leaves an item where it was puts off its next try.
+// Failed attempts are retried with growing delay (RetryDelay). So every answer that leaves an item
+// in place defers its next attempt.
 //
-// Lateness counts from when an item became due, if that was after kFirstSoundTime, to `terms.now`.
-// Pure.
+// Lateness is the time from when an item became due to `terms.now`; items due before
+// kFirstSoundTime are not counted. Pure.
 //
 // REQUIRES: ValidateAnswer().ok()
 StoreAnswers ReadAnswers(const std::vector<DueItem>& items, const v1::DeleteItemsRequest& request,
                          const v1::DeleteItemsResponse& response, const AnswerTerms& terms);
 
-// INTERNAL if there are not as many results as items: nobody can tell which belongs to which.
+// INTERNAL if there are not as many results as items: they could not be matched.
 absl::Status ValidateAnswer(const std::vector<DueItem>& items,
                             const v1::DeleteItemsResponse& response);
 
-// The same for a call of one item that failed as a whole, for `reason`: the item
-// may be the cause, and must not block those behind it.
-// The next try waits for ten times as long as this one `took`, or for longer, so that an item
-// that hangs takes a tenth of the time at most.
+// The same for a call with a single item that failed as a whole, for `reason`: the item may be the
+// cause, and must not block those behind it. The retry waits for at least ten times as long as the
+// call `took`, so that an item that hangs takes at most a tenth of the time.
 StoreAnswers BlameItem(const DueItem& item, absl::string_view reason, absl::Duration took,
                        absl::Time now);
 

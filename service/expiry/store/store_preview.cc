@@ -14,9 +14,9 @@
 namespace ttl {
 namespace {
 
-// Pages of a tenth of a second, so that a step is short at every rate.
+// A page takes a tenth of a second, so that a step is short at every rate.
 constexpr double kPagesPerSecond = 10;
-constexpr double kMostPageItems = 1000;
+constexpr double kMaxPageItems = 1000;
 
 class StorePreview {
  public:
@@ -30,7 +30,7 @@ class StorePreview {
         settings_(std::move(settings)),
         rule_(ComputeDueRule(settings_.policy, {}, absl::InfinitePast())),
         page_items_(
-            std::clamp(options.max_items_per_second / kPagesPerSecond, 1.0, kMostPageItems)) {}
+            std::clamp(options.max_items_per_second / kPagesPerSecond, 1.0, kMaxPageItems)) {}
 
   absl::Status Step(AdoptionPreview& preview) {
     const int64_t before = preview.scanned;
@@ -57,7 +57,7 @@ class StorePreview {
       return absl::FailedPreconditionError(
           "cannot preview: the store does not implement ScanItems");
     }
-    if (absl::IsNotFound(read)) {  // it has nothing of the container
+    if (absl::IsNotFound(read)) {  // the store has no item of the container
       preview.finished = true;
       return absl::OkStatus();
     }

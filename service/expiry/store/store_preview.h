@@ -10,17 +10,17 @@
 namespace ttl {
 
 struct StorePreviewOptions {
-  // Most items read from the store per second. Above 0.
+  // Maximum items read from the store per second. Above 0.
   double max_items_per_second = 50000;
 
-  // Time that reading one page may take.
+  // Deadline for reading one page.
   absl::Duration page_deadline = absl::Seconds(5);
 };
 
-// Reads the items of `container` that `store` has, page by page, and judges them by
-// `settings`. Each step reads one page, at the pace of the options. FAILED_PRECONDITION if
-// the store offers no scan; UNAVAILABLE if it fails. `store` and `clock` must outlive the
-// steps.
+// Returns a step function that reads one page of the store's items of `container`, judges them by
+// `settings`, and sleeps to keep to the rate of `options`. A step returns FAILED_PRECONDITION if
+// the store does not implement ScanItems, and UNAVAILABLE if the scan fails. `store` and `clock`
+// must outlive the function, which is not thread-safe.
 AdoptionPreviewStep PreviewStore(PrimaryStoreClient& store, const GuardedClock& clock,
                                  const StorePreviewOptions& options, std::string container,
                                  ContainerSettings settings);

@@ -15,10 +15,10 @@ namespace ttl {
 namespace {
 
 constexpr size_t kMaxStoreIdBytes = 256;
-// An answer that took longer says too little about the clock to replace what is known.
-constexpr absl::Duration kMostClockDelay = absl::Seconds(1);
+// An answer that took longer is too imprecise to replace a clock reading.
+constexpr absl::Duration kMaxClockDelay = absl::Seconds(1);
 
-// Our clock minus the store's, which read `store_now` between the two moments.
+// Our clock minus the store's, which was read between `sent` and `received`.
 absl::Duration SkewOf(absl::Time store_now, const Moment& sent, const Moment& received) {
   return (sent.time.now + (received.time.now - sent.time.now) / 2) - store_now;
 }
@@ -114,7 +114,7 @@ StoreView StoreState::View(bool configured, const Moment& now) const {
   view.clock_skew = skew_;
   view.skew_too_large = IsSkewTooLarge();
   view.last_error = last_error_;
-  // By the clock of now: the one of then may have been wrong.
+  // Computed from the present time: the clock may have been wrong then.
   if (last_success_.has_value()) {
     view.last_success_time = now.time.now - (now.steady - *last_success_);
   }
@@ -124,11 +124,11 @@ StoreView StoreState::View(bool configured, const Moment& now) const {
   return view;
 }
 
-// The store read its clock at some time between the two. That it was at the end of
-// them makes its clock appear as late as it can be, which only ever defers deletes.
+// The store read its clock at some time between `sent` and `received`. Assuming the latter makes
+// the store's clock appear as slow as it can be, which only ever defers deletes.
 void StoreState::TakeClock(absl::Time store_now, const Moment& sent, const Moment& received) {
   const absl::Duration delay = received.steady - sent.steady;
-  if (clock_.has_value() && delay > kMostClockDelay) return;
+  if (clock_.has_value() && delay > kMaxClockDelay) return;
   clock_ = {store_now, received.steady};
   skew_ = SkewOf(store_now, sent, received);
 }

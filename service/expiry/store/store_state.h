@@ -13,66 +13,64 @@
 
 namespace ttl {
 
-// What the sweeper knows of the primary store: who it is and what it can do, how its
-// clock runs, and whether it can be reached. Pure: time is an argument. Not
-// thread-safe.
+// What the sweeper knows about the primary store: its identity and capabilities, its clock, and
+// whether it can be reached. Pure: time is an argument. Not thread-safe.
 class StoreState {
  public:
   static constexpr absl::Duration kInfoInterval = absl::Seconds(30);
-  // Between two looks at a store that does not answer; so it is found again within
-  // this time.
+  // Interval of GetStoreInfo while the store does not answer; its return is noticed within this
+  // time.
   static constexpr absl::Duration kProbeInterval = absl::Seconds(1);
 
-  // `max_clock_skew`: with more, either way, deletes wait.
+  // Deletes are suspended while the clocks differ by more than `max_clock_skew`, either way.
   explicit StoreState(absl::Duration max_clock_skew) : max_clock_skew_(max_clock_skew) {}
 
-  // Whether GetStoreInfo should be called: before the first delete, after errors that
-  // make it doubtful whether and which store is there, and every kInfoInterval, or every
-  // kProbeInterval while its clock is too far from ours.
+  // Whether GetStoreInfo should be called: before the first delete, after errors that cast doubt on
+  // the reachability or identity of the store, and every kInfoInterval, or every kProbeInterval
+  // while its clock is too far from ours.
   bool IsInfoDue(absl::Duration steady) const;
 
-  // Whether deletes may be sent: the store has said who it is, and has been reached
-  // since.
+  // Whether the store has answered GetStoreInfo and has not become unreachable since.
   bool IsReady() const { return has_info_ && reachable_; }
 
-  // OK, or why the answer to GetStoreInfo cannot be worked with.
+  // INVALID_ARGUMENT, naming the field, if the answer to GetStoreInfo is not valid.
   static absl::Status ValidateInfo(const v1::GetStoreInfoResponse& info);
 
-  // Takes over a valid answer to a GetStoreInfo that was sent at `sent`.
+  // Applies a valid answer to a GetStoreInfo call that was sent at `sent`.
   void TakeInfo(const v1::GetStoreInfoResponse& info, const Moment& sent, const Moment& received);
 
-  // GetStoreInfo failed, or its answer is not valid: nothing is sent until one is.
+  // GetStoreInfo failed, or its answer is not valid. IsReady() is false until one succeeds.
   void TakeInfoError(const absl::Status& error, const Moment& now);
 
-  // Takes note of the answer to a DeleteItems. Not OK if the clock that it shows is too far from
-  // ours: one such answer is not believed, and nothing more is sent until GetStoreInfo has told
-  // the store's clock.
+  // Applies the answer to a DeleteItems call. INTERNAL if its store_now is too far from our clock:
+  // a single such value is not believed, and IsReady() is false until GetStoreInfo has given the
+  // store's clock.
   absl::Status TakeAnswer(const v1::DeleteItemsResponse& response, const Moment& sent,
                           const Moment& received);
 
-  // A DeleteItems failed. Unless it was `answered`, and not with FAILED_PRECONDITION, by which a
-  // store says that it is another one, nothing more is sent until GetStoreInfo is.
+  // A DeleteItems call failed. IsReady() is false until the next GetStoreInfo if the store itself
+  // did not answer, or answered FAILED_PRECONDITION, by which it says that it is another store.
   void TakeCallError(const absl::Status& error, bool answered);
 
-  // GetStoreInfo is due now; deletes go on meanwhile.
+  // Makes GetStoreInfo due; deletes go on meanwhile.
   void AskSoon() { next_probe_ = -absl::InfiniteDuration(); }
 
-  // Until when no GetStoreInfo is to be tried again, steady.
+  // When GetStoreInfo is next due, steady.
   absl::Duration next_probe() const { return next_probe_; }
 
-  // The least that the store's clock can show now; absent before the first answer.
+  // A lower bound of the store's clock; absent before the first answer.
   std::optional<absl::Time> Now(absl::Duration steady) const;
 
-  // Most items of one batch: what the store said, or `most`.
+  // Maximum items of a batch: the lower of `most` and the store's max_batch_items.
   int64_t MaxBatchItems(int64_t most) const;
 
   bool compares_etags() const { return compares_etags_; }
-  // Whether its clock, as last told, is too far from ours.
+  // Whether the store's clock, as last reported, is too far from ours.
   bool IsSkewTooLarge() const { return skew_.has_value() && IsTooLarge(*skew_); }
   // Empty before the first answer.
   const std::string& store_id() const { return store_id_; }
 
-  // For people. `configured`: there is a store at all.
+  // For status and metrics. `configured`: whether a store is configured.
   StoreView View(bool configured, const Moment& now) const;
 
  private:
@@ -89,7 +87,7 @@ class StoreState {
   int64_t max_batch_items_ = 0;  // 0: no limit
   bool compares_etags_ = false;
 
-  // What the store's clock showed, at the latest, at a steady time.
+  // A reading of the store's clock, assumed to be as late as `steady`.
   struct ClockSample {
     absl::Time store_now;
     absl::Duration steady;

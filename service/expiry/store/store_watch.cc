@@ -15,8 +15,8 @@
 namespace ttl {
 namespace {
 
-// However many deletes had no answer: an empty replica must not empty the index.
-constexpr int64_t kMostExcused = 10'000;
+// Bounded, however many deletes had no answer: an empty replica must not empty the index.
+constexpr int64_t kMaxExcused = 10'000;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ bool StoreWatch::TakeInAnswer(const Moment& now) {
     if (!status.ok()) state_.TakeInfoError(status, now);
     if (!status.ok() && !absl::IsCancelled(status)) {
       log_.Log(spdlog::level::warn, "info",
-               absl::StrCat("deletes wait for the primary store: error=",
+               absl::StrCat("GetStoreInfo failed, deletes are suspended until it succeeds: error=",
                             Quoted(status.ToString(), kMaxErrorBytes)),
                now.steady);
     }
@@ -80,8 +80,8 @@ absl::Status StoreWatch::TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>
   return absl::OkStatus();
 }
 
-// That it is another store is kept, because the next run may be asked before the store has
-// answered. What cannot be written is tried again with the next answer.
+// Stored durably, because checks of the next run may come before the store's first answer. A failed
+// write is retried with the next answer.
 void StoreWatch::KeepOtherStoreId(const Moment& now) {
   std::optional<std::string> other;
   if (trust_.store_id() != trust_.met()) other = trust_.met();
@@ -94,7 +94,7 @@ void StoreWatch::KeepOtherStoreId(const Moment& now) {
     other_store_id_ = other;
   } else {
     log_.Log(spdlog::level::warn, "store_id",
-             absl::StrCat("the store_id that was met was not written: error=",
+             absl::StrCat("the store_id of another store was not stored, will retry: error=",
                           Quoted(kept.ToString(), kMaxErrorBytes)),
              now.steady);
   }
@@ -121,19 +121,19 @@ void StoreWatch::TakeAnswer(const v1::DeleteItemsResponse& response, const Momen
   const absl::Status taken = state_.TakeAnswer(response, sent, received);
   if (taken.ok()) return;
   log_.Log(spdlog::level::warn, "clock",
-           absl::StrCat("deletes wait for the primary store's clock: error=",
+           absl::StrCat("deletes are suspended until GetStoreInfo gives the store's clock: error=",
                         Quoted(taken.ToString(), kMaxErrorBytes)),
            received.steady);
 }
 
 void StoreWatch::TakeCallError(const absl::Status& error, bool answered, int64_t items) {
   state_.TakeCallError(error, answered);
-  // FAILED_PRECONDITION says that nothing was deleted.
+  // With FAILED_PRECONDITION the store says that it has deleted nothing.
   if (!absl::IsFailedPrecondition(error)) NoteUnanswered(items);
 }
 
 void StoreWatch::NoteUnanswered(int64_t items) {
-  excused_ = std::min(excused_ + items, kMostExcused);
+  excused_ = std::min(excused_ + items, kMaxExcused);
 }
 
 bool StoreWatch::TakeOutcomes(const std::vector<DueItem>& items,
@@ -172,7 +172,7 @@ bool StoreWatch::TakeOutcomes(const std::vector<DueItem>& items,
       spdlog::level::err, "doubt",
       absl::StrCat(
           "deletes are suspended: reason=", Quoted(doubt, kMaxErrorBytes),
-          saved.ok() ? "" : absl::StrCat(" not_kept=", Quoted(saved.message(), kMaxErrorBytes))),
+          saved.ok() ? "" : absl::StrCat(" not_stored=", Quoted(saved.message(), kMaxErrorBytes))),
       now.steady);
   return true;
 }

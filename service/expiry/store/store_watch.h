@@ -24,55 +24,58 @@
 
 namespace ttl {
 
-// Keeps asking the primary store who it is, one GetStoreInfo at a time, and decides
-// whether it may be sent deletes: it answers, and it is the store that the tracked
-// items belong to. For one thread.
+// Polls the primary store with GetStoreInfo, one call at a time, and decides whether it may be sent
+// deletes: it must answer, its clock must agree with ours, and it must be the store that the
+// tracked items belong to. Not thread-safe.
 class StoreWatch {
  public:
   struct Options {
-    absl::Duration deadline;  // of one GetStoreInfo
+    absl::Duration deadline;  // of a GetStoreInfo call
     absl::Duration max_clock_skew;
-    // So many answers of NOT_FOUND in a row put the store in doubt: it may be an empty
-    // replica. 0: never.
+    // This many consecutive NOT_FOUND answers put the store in doubt: it may be an empty replica.
+    // 0: never.
     int64_t not_found_burst_items = 0;
-    // So many NOT_FOUND are excused if there was an earlier run of this process: deletes that it
-    // may have had under way when it ended.
+    // If there was an earlier run of this process: how many NOT_FOUND answers its deletes may
+    // explain, if it ended while they were in flight.
     int64_t excused_items = 0;
   };
 
-  // All must outlive this; `store` may be null: then there is none to ask.
+  // All must outlive this. `store` is null if none is configured. `wake` is notified when an answer
+  // has arrived.
   StoreWatch(const Options& options, PrimaryStoreClient* store, SidecarState& sidecar_state,
              StoreTrust& trust, WakeSignal& wake);
 
-  // Waits for the call under way.
+  // Waits for the call in flight.
   ~StoreWatch();
 
-  // Asks the store, if it is time.
+  // Sends GetStoreInfo if it is due and none is in flight.
   void AskIfDue(const Moment& now);
-  // Takes in its answer, if it is there. Returns whether it was.
+  // Handles an answer that has arrived. Returns whether there was one. May wait for a commit.
   bool TakeInAnswer(const Moment& now);
   bool is_asking() const { return sent_.has_value(); }
-  // Waits until nothing is asked any more.
+  // Waits until no call is in flight; its answer remains to be handled.
   void AwaitAnswer();
 
-  // The time to judge deletes by: none of our clocks, nor the store's, is behind it.
+  // The time to judge deletes by: the earliest of our clocks and the store's.
   absl::Time JudgeTime(const Moment& now) const;
 
-  // A DeleteItems was answered; see StoreState.
+  // A DeleteItems call was answered; see StoreState.
   void TakeAnswer(const v1::DeleteItemsResponse& response, const Moment& sent,
                   const Moment& received);
-  // A DeleteItems of `items` failed, and the store itself `answered` so or not.
+  // A DeleteItems call of `items` items failed. `answered`: the error came from the store itself.
   void TakeCallError(const absl::Status& error, bool answered, int64_t items);
 
-  // So many deletes had no answer, or one that could not be kept. The store may have carried
-  // them out, so that as many NOT_FOUND are excused.
+  // `items` deletes had no answer, or one that was not committed. The store may have carried them
+  // out, so as many NOT_FOUND answers do not count as suspicious.
   void NoteUnanswered(int64_t items);
 
-  // Counts what became of deletes of `items`, in the order of the batch. That an item of an
-  // earlier store epoch than `epoch` is not found says nothing: the store went back since, and
-  // was read. Nor does one that the store has reported as gone since it was judged, which
-  // `is_tracked` denies: the application may delete what has expired, too. Returns whether the
-  // store is in doubt, so that its NOT_FOUND must not be believed.
+  // Looks for a burst of NOT_FOUND in the answer to a batch of `items`. Not counted are:
+  // - an item of an earlier store epoch than `epoch`: the store was restored since, and rescanned;
+  // - an item for which `is_tracked` is false: it was untracked or rewritten since it was judged,
+  // as
+  //   the application may delete expired items, too.
+  // Returns whether the store is in doubt, so that its NOT_FOUND answers must not be believed. May
+  // wait for a commit.
   bool TakeOutcomes(const std::vector<DueItem>& items, const v1::DeleteItemsResponse& response,
                     uint64_t epoch, absl::FunctionRef<bool(const DueItem&)> is_tracked,
                     const Moment& now);
@@ -86,7 +89,7 @@ class StoreWatch {
  private:
   void KeepOtherStoreId(const Moment& now);
   absl::Status TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>& info, const Moment& now);
-  // Why the store connected now is not to be trusted; empty if it is.
+  // Why the connected store must not be trusted; empty if it may be.
   std::string DoubtOf() const;
 
   const Options options_;
@@ -95,10 +98,10 @@ class StoreWatch {
   StoreTrust& trust_;
   StoreState state_;
   Mailbox<absl::StatusOr<v1::GetStoreInfoResponse>> answers_;
-  std::optional<Moment> sent_;                 // of the call under way
-  std::optional<std::string> other_store_id_;  // as kept
-  int64_t not_found_in_a_row_ = 0;             // without the excused ones
-  int64_t excused_;                            // that are still to come, at most
+  std::optional<Moment> sent_;                 // when the call in flight was sent
+  std::optional<std::string> other_store_id_;  // as stored durably
+  int64_t not_found_in_a_row_ = 0;             // without excused ones
+  int64_t excused_;                            // NOT_FOUND answers that still are to be excused
   TroubleLog log_;
 };
 

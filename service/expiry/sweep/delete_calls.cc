@@ -6,7 +6,7 @@
 namespace ttl {
 namespace {
 
-// Added to a not_after for the little that the store's clock may be slow by.
+// Added to a not_after, because the store's clock may be a little slow.
 constexpr absl::Duration kSettleMargin = absl::Milliseconds(250);
 
 }  // namespace
@@ -30,7 +30,7 @@ bool DeleteCalls::HasRoomFor(bool in_trouble) const {
 void DeleteCalls::Send(DeleteCall call) {
   const uint64_t number = call.container->number;
   if (call.in_trouble) ++in_trouble_;
-  DeleteCall& sent = *(under_way_[number] = std::make_unique<DeleteCall>(std::move(call)));
+  DeleteCall& sent = *(in_flight_[number] = std::make_unique<DeleteCall>(std::move(call)));
   store_->DeleteItems(sent.batch.request, deadline_, [this, number, &sent](auto response) {
     sent.response = std::move(response);
     ended_.Put(number);
@@ -40,7 +40,7 @@ void DeleteCalls::Send(DeleteCall call) {
 std::vector<std::unique_ptr<DeleteCall>> DeleteCalls::TakeEnded() {
   std::vector<std::unique_ptr<DeleteCall>> ended;
   for (const uint64_t number : ended_.TakeAll()) {
-    auto entry = under_way_.extract(number);
+    auto entry = in_flight_.extract(number);
     if (entry.mapped()->in_trouble) --in_trouble_;
     ended.push_back(std::move(entry.mapped()));
   }

@@ -21,50 +21,51 @@
 
 namespace ttl {
 
-// A call of DeleteItems, under way or ended.
+// A DeleteItems call, in flight or ended.
 struct DeleteCall {
   ContainerPtr container;
   JudgedBatch batch;
-  DeleteGate::Pass pass;  // given back when the outcome is known and applied
+  DeleteGate::Pass pass;  // held until the outcomes are committed
   Moment sent;
-  bool in_trouble = false;  // the container's last batch had failed
-  absl::StatusOr<v1::DeleteItemsResponse> response = absl::UnknownError("under way");
+  bool in_trouble = false;  // the container's last batch failed
+  absl::StatusOr<v1::DeleteItemsResponse> response = absl::UnknownError("in flight");
 };
 
-// The calls of DeleteItems under way: at most one per container and so many in all, of
-// which containers in trouble get no more than half, so that those whose calls hang
-// leave room for the others. For one thread.
+// The DeleteItems calls in flight: at most one per container and `max_calls` in total. Containers
+// whose last batch failed get at most half of them, so that calls that hang leave room for the
+// other containers. Not thread-safe.
 class DeleteCalls {
  public:
-  // `store` may be null if nothing is ever sent; both must outlive this. `max_calls`
-  // is at least 1.
+  // `store` may be null if nothing is ever sent. `store` and `wake` must outlive this; `wake` is
+  // notified when a call ends. `max_calls` is at least 1; `deadline` applies to each call.
   DeleteCalls(PrimaryStoreClient* store, int64_t max_calls, absl::Duration deadline,
               WakeSignal& wake);
 
-  // Waits for the calls under way.
+  // Waits for the calls in flight.
   ~DeleteCalls();
 
   bool HasRoom() const { return count() < max_calls_; }
-  // Whether there is room for a call for a container that is in trouble or not.
+  // Whether another call fits, given whether its container's last batch failed.
   bool HasRoomFor(bool in_trouble) const;
-  bool IsUnderWay(uint64_t container) const { return under_way_.contains(container); }
-  int64_t count() const { return static_cast<int64_t>(under_way_.size()); }
+  bool IsInFlight(uint64_t container) const { return in_flight_.contains(container); }
+  int64_t count() const { return static_cast<int64_t>(in_flight_.size()); }
 
-  // REQUIRES: HasRoomFor(call.in_trouble), no call for the container is under way, and
-  // there is a store.
+  // REQUIRES: HasRoomFor(call.in_trouble), no call for the container is in flight, and the store is
+  // not null.
   void Send(DeleteCall call);
 
-  // Calls that have ended since, in that order.
+  // Removes and returns the calls that have ended, in the order in which they did.
   std::vector<std::unique_ptr<DeleteCall>> TakeEnded();
 
-  // Waits until at least one call has ended; returns at once if none is under way.
+  // Waits until at least one call has ended; returns at once if none is in flight.
   void AwaitOne();
 
-  // Deletes whose fate is not known may be carried out until their not_after: keeps
-  // the pass until then.
+  // Keeps the pass of a call whose outcome is unknown: the store may still carry out its deletes
+  // until their not_after.
   void KeepUntilSettled(DeleteCall& call);
+  // Gives back the passes whose not_after has passed. `now` is steady.
   void ReleaseSettled(absl::Duration now);
-  // When the next pass is given back, steady; infinite if none is kept.
+  // When the next pass can be given back, steady; infinite if none is kept.
   absl::Duration NextSettled() const;
 
  private:
@@ -76,7 +77,7 @@ class DeleteCalls {
   PrimaryStoreClient* const store_;
   const int64_t max_calls_;
   const absl::Duration deadline_;
-  absl::flat_hash_map<uint64_t, std::unique_ptr<DeleteCall>> under_way_;  // by container number
+  absl::flat_hash_map<uint64_t, std::unique_ptr<DeleteCall>> in_flight_;  // by container number
   int64_t in_trouble_ = 0;                                                // of those
   std::deque<Unsettled> unsettled_;                                       // by `settled`
   Mailbox<uint64_t> ended_;                                               // container numbers

@@ -25,7 +25,7 @@ std::string Show(const ItemKey& key) {
                       absl::CHexEscape(key.id.substr(0, kMaxShownBytes)), "\"");
 }
 
-// Whether the store itself answered, so that it can be reached.
+// Whether the error came from the store itself, so that it can be reached.
 bool IsAnswered(const absl::Status& error) {
   return !absl::IsUnavailable(error) && !absl::IsDeadlineExceeded(error) &&
          !absl::IsCancelled(error);
@@ -51,13 +51,13 @@ std::optional<PushBack> PushBackOf(const absl::Status& error) {
   }
 }
 
-// Whether a batch can fail so because of one of its items.
+// Whether one of its items can be the reason that a batch failed with `error`.
 bool MayBeAnItemsFault(const absl::Status& error) {
   return !absl::IsResourceExhausted(error) && !absl::IsCancelled(error);
 }
 
-// Deletes of ours can be told from those of users by these lines, and each one with
-// all that it was decided by.
+// Lets an operator tell our deletes from those of users, with everything that each one was decided
+// by.
 void LogDeletes(const Container& container, const v1::DeleteItemsRequest& request,
                 const v1::DeleteItemsResponse& response, const DeleteTally& tally) {
   spdlog::debug(
@@ -168,13 +168,13 @@ void DeleteOutcomes::TakeAnswers(const Container& container, StoreAnswers answer
                                  ContainerPace& pace, const Moment& now) {
   if (const auto& failure = answers.first_failure) {
     log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/", failure->reason),
-             absl::StrCat("item could not be deleted and is tried again later: container=",
-                          Quoted(container.id), " item=", Show(failure->key),
-                          " reason=", Quoted(failure->reason, kMaxErrorBytes)),
+             absl::StrCat(
+                 "item was not deleted and will be retried: container=", Quoted(container.id),
+                 " item=", Show(failure->key), " reason=", Quoted(failure->reason, kMaxErrorBytes)),
              now.steady);
   }
   Commit(container, std::move(answers.reports), pace, now);
-  // Last: whoever sees an outcome counted finds the item as it left it.
+  // Last, so that whoever sees an outcome counted also sees its effect on the item.
   board_.AddDeletes(container.number, answers.record);
 }
 
@@ -192,12 +192,13 @@ void DeleteOutcomes::Commit(const Container& container, std::vector<DeleteReport
     return;
   }
   store_.NoteUnanswered(gone);
-  pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMostSlowHold, now);
-  log_.Log(spdlog::level::warn, "outcomes",
-           absl::StrCat("outcomes of deletes are lost, they are asked for again: container=",
-                        Quoted(container.id),
-                        " error=", Quoted(applied.status().ToString(), kMaxErrorBytes)),
-           now.steady);
+  pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMaxSlowHold, now);
+  log_.Log(
+      spdlog::level::warn, "outcomes",
+      absl::StrCat(
+          "outcomes of deletes were not committed, the deletes will be sent again: container=",
+          Quoted(container.id), " error=", Quoted(applied.status().ToString(), kMaxErrorBytes)),
+      now.steady);
 }
 
 }  // namespace ttl

@@ -18,23 +18,22 @@
 
 namespace ttl {
 
-// Takes in what became of a batch of deletes: commits the outcomes, counts them, and tells pace,
-// suspects and the watch over the store what they say about the store and about single items.
-// For one thread.
+// Handles the end of a DeleteItems call: commits the outcomes, counts them, and passes on what they
+// say about the store (pace, StoreWatch) and about single items (Suspects). Not thread-safe.
 class DeleteOutcomes {
  public:
-  // All must outlive this.
+  // All arguments must outlive this.
   DeleteOutcomes(Storage& storage, SweepBoard& board, StoreWatch& store)
       : storage_(storage), board_(board), store_(store) {}
 
-  // What is kept of the container that a call was for.
+  // State that the sweeper keeps of the call's container.
   struct Kept {
     ContainerPace& pace;
     Suspects& suspects;
   };
 
-  // `call` has ended. Returns whether the fate of its deletes is unknown, so that the store may
-  // still carry them out until their not_after. Waits for the commit.
+  // Handles `call`, which has ended, and waits for the commit. Returns whether the outcome of its
+  // deletes is unknown, so that the store may still carry them out until their not_after.
   bool Take(const DeleteCall& call, const Kept& kept, const Moment& now);
 
  private:

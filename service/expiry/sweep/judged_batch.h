@@ -13,22 +13,22 @@
 
 namespace ttl {
 
-// Bounds of one batch and what the store understands.
+// Bounds of one batch, and whether the store compares etags.
 struct BatchBounds {
   int64_t max_items = 0;
   size_t max_request_bytes = 0;
   bool with_etags = false;
 };
 
-// Deletes to send, and the items they are about, in the same order.
+// A request, and the items it deletes, in the same order.
 struct JudgedBatch {
   std::vector<DueItem> items;
   v1::DeleteItemsRequest request;
 };
 
-// Judges every item of `due` again, by `container` and `rule` at `judged_at`, and
-// puts those that are expired and due into a batch, in the given order, up to the
-// bounds. The first one goes in whatever its size. Pure.
+// Judges every item of `due` again, by `container` and `rule` at `judged_at`, and puts those that
+// are expired and due into a batch, in the given order, up to `bounds`. The first one is included
+// whatever its size. Pure.
 JudgedBatch JudgeBatch(const Container& container, const DueRule& rule, std::vector<DueItem> due,
                        const BatchBounds& bounds, absl::Time judged_at, absl::Time not_after);
 

@@ -9,14 +9,14 @@
 #include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 
-// The deadline that is kept is never less than that of any delete that may be on its way:
-// a greater one is kept before the gate opens, a lesser one only when the deletes of the
-// runs before are settled. So a run that is killed while it still waits leaves behind what
-// the next one has to wait for.
+// Invariant: the stored deadline is never shorter than that of any delete that may be in flight. A
+// longer deadline is stored before the gate opens, a shorter one only after the deletes of earlier
+// runs are settled. So a run that is killed while it waits leaves the time that the next run has to
+// wait for.
 namespace ttl {
 namespace {
 
-// For the little that the store's clock may be slow by.
+// The store's clock may be a little slow.
 constexpr absl::Duration kMargin = absl::Milliseconds(250);
 
 constexpr absl::Duration kRetry = absl::Seconds(1);
@@ -43,14 +43,14 @@ PreviousRun::PreviousRun(Storage& storage, const Clock& clock, absl::Duration de
       clock_(&clock),
       delete_deadline_(delete_deadline),
       kept_(kept),
-      // This run's counts too: data of an older program, or of a backup, does not know.
+      // At least this run's: data of an older version, or of a backup, has no deadline.
       settled_(clock.Read().boot.value_or(absl::ZeroDuration()) +
                std::max(delete_deadline, kept.value_or(delete_deadline)) + kMargin) {
   DeleteGate& gate = storage.delete_gate();
   for (const ContainerPtr& container : storage.containers().All()) {
     TakePass(gate, container->number, passes_);
   }
-  // Then the runs before may have had containers that are not known any more.
+  // Earlier runs may have had containers that are missing from data in doubt.
   if (storage.data_trust().in_doubt()) TakePass(gate, DeleteGate::kAllContainers, passes_);
   if (kept_.has_value() && *kept_ >= delete_deadline_) return;
   gate.Close(DeleteGate::kAllContainers, [] {});
@@ -64,7 +64,7 @@ absl::Duration PreviousRun::Settle() {
     is_gate_closed_ = false;
   }
   if (!passes_.empty()) {
-    // Without a reading no time is known to have passed.
+    // Without a clock reading no time can be said to have passed.
     const std::optional<absl::Duration> now = clock_->Read().boot;
     if (!now.has_value()) return kRetry;
     if (*now < settled_) return settled_ - *now;
@@ -81,7 +81,7 @@ bool PreviousRun::Keep(absl::Duration deadline) {
     kept_ = deadline;
   } else {
     log_.Log(spdlog::level::warn, "deadline",
-             absl::StrCat("delete deadline not kept, tried again: error=",
+             absl::StrCat("delete deadline was not stored, will retry: error=",
                           Quoted(kept.ToString(), kMaxErrorBytes)),
              clock_->Read().boot.value_or(absl::ZeroDuration()));
   }

@@ -12,26 +12,26 @@
 
 namespace ttl {
 
-// Deletes that an earlier run of this process may have left on their way to the
-// store when it was killed: the store may carry them out until their not_after.
-// Until then every container there is has a pass out, so that a change of its
-// policy or a pause waits as it would for deletes of this run.
+// Guards against deletes that an earlier run of this process had in flight when it was killed: the
+// store may carry them out until their not_after. Until then a pass of the delete gate is held for
+// every container, so that a policy change or a pause waits for them as for deletes of this run.
 //
-// How long that is says what is kept in the storage, not this run's options: the longest
-// delete deadline of all runs whose deletes may still be on their way. While this run's is
-// not kept, the delete gate is closed, so that nothing is sent that the next run would not
-// wait for. Not thread-safe.
+// The time to wait is stored durably: it is the longest delete deadline of all runs whose deletes
+// may still be in flight, not the deadline of this run. The gate stays closed until this run's
+// deadline is stored, so that nothing is sent that the next run would not wait for.
+//
+// Not thread-safe.
 class PreviousRun {
  public:
-  // Made before anything can be changed and before the sweeper runs. `clock` and `storage`
-  // must outlive it; `delete_deadline`, above 0, is this run's. DATA_LOSS if what was kept
-  // cannot be read.
+  // Must be called before any change is accepted and before the sweeper runs. `storage` and `clock`
+  // must outlive the result; `delete_deadline`, above 0, is this run's. DATA_LOSS if the stored
+  // deadline cannot be read.
   static absl::StatusOr<PreviousRun> Begin(Storage& storage, const Clock& clock,
                                            absl::Duration delete_deadline);
 
-  // Keeps this run's deadline if it is not kept yet, and gives the passes back if their
-  // time has come. Returns how long until it is to be called again; infinite once it is
-  // done.
+  // Stores this run's deadline if that is still to be done, and gives the passes back once the
+  // deletes of earlier runs can no longer be carried out. Returns how long to wait before calling
+  // it again; infinite once all is done.
   absl::Duration Settle();
 
  private:

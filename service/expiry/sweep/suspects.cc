@@ -9,10 +9,10 @@ namespace ttl {
 
 std::vector<DueItem> Suspects::Choose(std::vector<DueItem> due) {
   if (!group_of_.empty()) Keep(due);
-  constexpr std::array kTurns = {Kind::kOther, Kind::kTriedBefore, Kind::kGroup};
-  const auto last = std::find(kTurns.begin(), kTurns.end(), last_) - kTurns.begin();
-  for (size_t turn = 1; turn <= kTurns.size(); ++turn) {
-    const Kind kind = kTurns[(static_cast<size_t>(last) + turn) % kTurns.size()];
+  constexpr std::array kRotation = {Kind::kOther, Kind::kTriedBefore, Kind::kGroup};
+  const auto last = std::find(kRotation.begin(), kRotation.end(), last_) - kRotation.begin();
+  for (size_t step = 1; step <= kRotation.size(); ++step) {
+    const Kind kind = kRotation[(static_cast<size_t>(last) + step) % kRotation.size()];
     if (std::none_of(due.begin(), due.end(),
                      [&](const DueItem& item) { return KindOf(item) == kind; })) {
       continue;

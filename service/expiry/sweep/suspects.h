@@ -11,28 +11,30 @@
 
 namespace ttl {
 
-// Keeps the items of one container apart that may be the cause of failed batches, so that one
-// item whose delete hangs, or whose result makes the answer unreadable, keeps back no others for
-// longer than it must. A batch that fails as a whole is split into two groups; so is a group that
-// fails, until an item fails alone. Groups, items that were tried before, and all others never
-// share a batch, and take turns. In memory only: after a restart the search begins anew. Pure.
-// Not thread-safe.
+// Isolates the items of one container that may have caused failed batches, so that an item whose
+// delete hangs, or whose result makes the response unreadable, delays other items as little as
+// possible.
+//
+// The search is a bisection: a batch that fails as a whole is split into two groups, and so is a
+// group that fails, until an item fails alone. Groups, retried items, and all other items never
+// share a batch, and the three kinds take turns. The state is in memory only: after a restart the
+// search begins anew. Pure. Not thread-safe.
 class Suspects {
  public:
-  // Keeps at most `most` items, at least 2.
+  // Holds at most `most` items; `most` is at least 2.
   explicit Suspects(size_t most) : most_(most) {}
 
   size_t size() const { return group_of_.size(); }
 
-  // Of `due`, what the next batch is made of, in the same order. Suspects that are not among
+  // Returns the items of `due` for the next batch, in the same order. Suspects that are not in
   // `due` are forgotten.
   std::vector<DueItem> Choose(std::vector<DueItem> due);
 
-  // A batch of `items`, at least two, failed as a whole. False if there is no room for them:
-  // so many failures are the store's, or the container's.
+  // Records that a batch of `items`, at least two, failed as a whole. Returns false, and records
+  // nothing, if they do not fit: so many failures are not the fault of a single item.
   bool Suspect(const std::vector<DueItem>& items);
 
-  // It is known what becomes of `items`.
+  // Forgets `items`: their outcomes are known.
   void Clear(const std::vector<DueItem>& items);
 
  private:
@@ -42,7 +44,7 @@ class Suspects {
   void Keep(const std::vector<DueItem>& due);
 
   const size_t most_;
-  absl::flat_hash_map<ItemKey, uint64_t> group_of_;  // the least number is tried first
+  absl::flat_hash_map<ItemKey, uint64_t> group_of_;  // the lowest number is tried first
   uint64_t next_group_ = 1;
   Kind last_ = Kind::kGroup;  // kind of the batch chosen last
 };

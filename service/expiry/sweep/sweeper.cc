@@ -19,30 +19,44 @@
 #include "service/core/rate_limit.h"
 #include "spdlog/spdlog.h"
 
+// A step of the sweeper is: commit the outcomes of calls that have ended; wake the containers in
+// which something changed or whose time has come; then run slices until one sends a batch, no
+// container is ready, or the bounds of a step are reached.
+//
+// A slice looks at one container twice. The first look asks the low-water marks alone, without the
+// gate, and puts the container to sleep if nothing can be due. For the second it enters the delete
+// gate and reads the policy again, since only a policy read inside stays in force until the pass is
+// given back. Tokens are looked at before the index is read, so that a container that waits for its
+// rate costs no reads, and taken when the batch is sent. A container that cannot send for reasons
+// of its own sleeps; one that lacks only global tokens becomes head of line, and while it waits
+// nobody else takes tokens, so that a large batch is not starved by smaller ones.
+//
+// Every path either sends, in which case the end of the call wakes the container, or names the time
+// of the next slice. Whatever may change earlier wakes it: commits through DueChanges, a step of
+// the clock, and the store becoming ready. kMaxWait, kMaxSleep and the full scans are a fallback.
 namespace ttl {
 namespace {
 
 constexpr size_t kMaxRequestBytes = size_t{1} << 20;
-// Nothing can become due unnoticed for longer than this, even if a wake-up is missed.
+// Longest time between two steps, in case a wake-up is missed.
 constexpr absl::Duration kMaxWait = absl::Seconds(1);
-// A container is looked at anew after this time at the latest, whatever the clocks do.
-constexpr absl::Duration kMostSleep = absl::Seconds(30);
-// Our time may differ by this from what the steady clock makes it before it counts as changed.
+// Longest sleep of a container, whatever the clocks do.
+constexpr absl::Duration kMaxSleep = absl::Seconds(30);
+// Our time counts as stepped if it moved by more than this against the steady clock.
 constexpr absl::Duration kClockStep = absl::Seconds(1);
 // Bounds of a step.
-constexpr int kTurnsPerStep = 1000;
+constexpr int kSlicesPerStep = 1000;
 constexpr int64_t kScansPerStep = 16;
 constexpr size_t kEntriesPerScan = 4096;
-// Upkeep of a container whose deletes are held: less and less often while it finds
-// nothing to do.
+// Upkeep of a container whose deletes are held; the interval doubles while there is nothing to do.
 constexpr absl::Duration kUpkeepInterval = absl::Seconds(10);
-constexpr absl::Duration kMostUpkeepInterval = absl::Minutes(5);
+constexpr absl::Duration kMaxUpkeepInterval = absl::Minutes(5);
 constexpr int64_t kUpkeepDueItems = 256;
-// The net under the low-water marks.
+// A scan from the beginning finds entries that the low-water marks missed.
 constexpr absl::Duration kFullScanInterval = absl::Minutes(10);
 
-// The longest that deletes of a container may wait for something to change that nobody
-// announces, such as what requests leave over.
+// How long a container may wait for a change that wakes nobody, such as the throughput that
+// requests leave over.
 absl::Duration LongestWait(const Container& container) {
   const bool has_budget = container.settings.request_units_per_second.has_value();
   return has_budget ? TokenBucket::kBatchInterval : kMaxWait;
@@ -71,7 +85,7 @@ Sweeper::StepResult Sweeper::RunOnce() {
   WakeAfterClockChange(ReadMoment());
   calls_.ReleaseSettled(ReadMoment().steady);
   store_.AskIfDue(ReadMoment());
-  TakeTurns(step);
+  RunSlices(step);
   Post();
   return step;
 }
@@ -83,7 +97,7 @@ void Sweeper::TakeIn(StepResult& step) {
   }
   const bool was_ready = store_.IsReady();
   if (store_.TakeInAnswer(ReadMoment())) ++step.answered;
-  // Whoever waited for the store has waited long enough.
+  // Containers may have been waiting for the store.
   if (!was_ready && store_.IsReady()) parts_.storage.due_changes().AddAll();
   if (step.answered > 0) Post();
 }
@@ -105,8 +119,7 @@ bool Sweeper::AwaitCall() {
 }
 
 Moment Sweeper::ReadMoment() {
-  // While the reading fails time stands still here; the guarded clock allows no
-  // deletes then.
+  // While the reading fails, steady time stands still, and the guarded clock allows no deletes.
   steady_ = parts_.system_clock.Read().boot.value_or(steady_);
   return {parts_.clock.Read(), steady_};
 }
@@ -123,7 +136,7 @@ Sweeper::Pacing& Sweeper::PacingOf(uint64_t container, const Moment& now) {
 }
 
 void Sweeper::Forget(uint64_t container) {
-  agenda_.Forget(container);
+  run_queue_.Forget(container);
   pacings_.erase(container);
   parts_.board.Forget(container);
 }
@@ -131,17 +144,16 @@ void Sweeper::Forget(uint64_t container) {
 void Sweeper::WakeChanged() {
   const auto changed = parts_.storage.due_changes().Take();
   if (changed.has_value()) {
-    for (const uint64_t container : *changed) agenda_.Wake(container);
+    for (const uint64_t container : *changed) run_queue_.Wake(container);
     return;
   }
   for (const ContainerPtr& container : parts_.storage.containers().All()) {
-    agenda_.Wake(container->number);
+    run_queue_.Wake(container->number);
   }
-  kept_ = 0;  // the limit may be another one
+  head_of_line_ = 0;  // the global limit may have changed
 }
 
-// When a container was put to sleep, and how far the store's clock was from ours, was computed by
-// the clock of then.
+// Sleep times and the distance to the store's clock were computed by the time before the change.
 void Sweeper::WakeAfterClockChange(const Moment& now) {
   const absl::Duration offset = now.time.for_deletes - absl::UnixEpoch() - now.steady;
   const bool stepped = absl::AbsDuration(offset - clock_offset_) > kClockStep;
@@ -153,46 +165,46 @@ void Sweeper::WakeAfterClockChange(const Moment& now) {
   store_.state().AskSoon();
 }
 
-void Sweeper::TakeTurns(StepResult& step) {
+void Sweeper::RunSlices(StepResult& step) {
   WakeChanged();
   const absl::Duration start = ReadMoment().steady;
-  agenda_.WakeDue(start);
-  EndKeptTurn(start);
+  run_queue_.WakeDue(start);
+  ResumeHeadOfLine(start);
   // The end of a call wakes the loop.
   step.wait = kMaxWait;
   if (!calls_.HasRoom()) return;
   step.wait = absl::ZeroDuration();
   scans_left_ = kScansPerStep;
-  for (int turns = 0; turns < kTurnsPerStep && scans_left_ > 0; ++turns) {
-    const std::optional<uint64_t> next = agenda_.Next(cursor_);
+  for (int slices = 0; slices < kSlicesPerStep && scans_left_ > 0; ++slices) {
+    const std::optional<uint64_t> next = run_queue_.Next(cursor_);
     if (!next.has_value()) {
       step.wait = TimeToWait();
       return;
     }
     cursor_ = *next;
-    if (TakeTurn(*next, step)) return;
+    if (RunSlice(*next, step)) return;
   }
 }
 
-void Sweeper::EndKeptTurn(absl::Duration now) {
-  if (kept_ == 0 || now < kept_until_) return;
-  cursor_ = std::exchange(kept_, 0) - 1;
+void Sweeper::ResumeHeadOfLine(absl::Duration now) {
+  if (head_of_line_ == 0 || now < head_of_line_until_) return;
+  cursor_ = std::exchange(head_of_line_, 0) - 1;
 }
 
 absl::Duration Sweeper::TimeToWait() {
   const absl::Duration now = ReadMoment().steady;
-  absl::Duration until = std::min({now + kMaxWait, agenda_.NextWake(), calls_.NextSettled()});
+  absl::Duration until = std::min({now + kMaxWait, run_queue_.NextWake(), calls_.NextSettled()});
   if (!store_.IsReady() && parts_.store != nullptr) {
     until = std::min(until, store_.state().next_probe());
   }
   return std::max(until - now, absl::ZeroDuration());
 }
 
-bool Sweeper::TakeTurn(uint64_t number, StepResult& step) {
+bool Sweeper::RunSlice(uint64_t number, StepResult& step) {
   const ContainerPtr container = parts_.storage.containers().Find(number);
-  // One with a call under way is forgotten when that has ended.
-  if (calls_.IsUnderWay(number)) {
-    agenda_.Sleep(number, absl::InfiniteDuration());
+  // A deleted container with a call in flight is forgotten when that has ended.
+  if (calls_.IsInFlight(number)) {
+    run_queue_.Sleep(number, absl::InfiniteDuration());
     return false;
   }
   if (container == nullptr) {
@@ -201,59 +213,59 @@ bool Sweeper::TakeTurn(uint64_t number, StepResult& step) {
   }
   const Moment now = ReadMoment();
   Pacing& pacing = PacingOf(number, now);
-  const NextTurn next = TakeTurnOf(container, pacing, now, step);
+  const NextSlice next = RunSliceOf(container, pacing, now, step);
   PostPace(*container, pacing, now);
   if (next.sent) {
-    agenda_.Sleep(number, absl::InfiniteDuration());
+    run_queue_.Sleep(number, absl::InfiniteDuration());
   } else if (next.at > now.steady) {
-    agenda_.Sleep(number, next.at);
+    run_queue_.Sleep(number, next.at);
   }
   return next.sent;
 }
 
-Sweeper::NextTurn Sweeper::TakeTurnOf(const ContainerPtr& listed, Pacing& pacing, const Moment& now,
-                                      StepResult& step) {
-  const Turn first_look = MakeTurn(listed, pacing, now);
+Sweeper::NextSlice Sweeper::RunSliceOf(const ContainerPtr& listed, Pacing& pacing,
+                                       const Moment& now, StepResult& step) {
+  const Slice first_look = MakeSlice(listed, pacing, now);
   const absl::Duration next_due = NextDue(first_look, now);
   if (next_due > now.steady && !first_look.full_scan) {
     pacing.pace.set_waiting_for_rate(false);
     return {std::min(next_due, pacing.next_full_scan)};
   }
   std::optional<DeleteGate::Pass> pass = parts_.storage.delete_gate().TryEnter(listed->number);
-  // Read again after entering: only so is it the policy in force until we leave.
+  // Read again inside the gate: only this policy stays in force until we leave.
   ContainerPtr container = parts_.storage.containers().Find(listed->number);
   if (container == nullptr) return {now.steady};
-  const Turn turn = MakeTurn(std::move(container), pacing, now);
-  if (!MaySend(turn, pass.has_value(), now)) {
+  const Slice slice = MakeSlice(std::move(container), pacing, now);
+  if (!MaySend(slice, pass.has_value(), now)) {
     pass.reset();
-    return KeepUpIndex(turn, now, step);
+    return KeepUpIndex(slice, now, step);
   }
-  const absl::Duration tokens_at = TokensAt(turn, pacing.wanted, now);
+  const absl::Duration tokens_at = TokensAt(slice, pacing.wanted, now);
   if (tokens_at > now.steady) return {tokens_at};
-  return Sweep(turn, *std::move(pass), step);
+  return Sweep(slice, *std::move(pass), step);
 }
 
-Sweeper::Turn Sweeper::MakeTurn(ContainerPtr container, Pacing& pacing, const Moment& now) const {
+Sweeper::Slice Sweeper::MakeSlice(ContainerPtr container, Pacing& pacing, const Moment& now) const {
   const DueRule rule = ComputeDueRule(container->settings.policy, container->replaced_policies,
                                       now.time.for_deletes);
   return {pacing, std::move(container), rule, now.steady >= pacing.next_full_scan};
 }
 
-absl::Duration Sweeper::NextDue(const Turn& turn, const Moment& now) const {
-  // The end of a grace brings things forward without anybody changing anything.
-  const bool in_grace = !turn.container->replaced_policies.empty();
-  const absl::Duration latest = now.steady + (in_grace ? kMaxWait : kMostSleep);
+absl::Duration Sweeper::NextDue(const Slice& slice, const Moment& now) const {
+  // The end of a grace makes items due earlier without any commit.
+  const bool in_grace = !slice.container->replaced_policies.empty();
+  const absl::Duration latest = now.steady + (in_grace ? kMaxWait : kMaxSleep);
   const std::optional<int64_t> next =
-      parts_.storage.expiry_index().NextDueTime(*turn.container, turn.rule);
+      parts_.storage.expiry_index().NextDueTime(*slice.container, slice.rule);
   if (!next.has_value()) return latest;
   const absl::Time judged_at = store_.JudgeTime(now);
   if (absl::ToUnixSeconds(judged_at) >= *next) return now.steady;
   return std::min(now.steady + (absl::FromUnixSeconds(*next) - judged_at), latest);
 }
 
-bool Sweeper::MaySend(const Turn& turn, bool entered, const Moment& now) {
-  const Container& container = *turn.container;
-  ContainerPace& pace = turn.pacing.pace;
+bool Sweeper::MaySend(const Slice& slice, bool entered, const Moment& now) {
+  const Container& container = *slice.container;
+  ContainerPace& pace = slice.pacing.pace;
   const std::optional<double> own = container.settings.max_deletes_per_second;
   const std::optional<double> limit =
       own.has_value() ? own : options_.container_max_deletes_per_second;
@@ -282,77 +294,77 @@ bool Sweeper::MaySend(const Turn& turn, bool entered, const Moment& now) {
   return store_.IsReady() && calls_.HasRoomFor(pace.in_trouble());
 }
 
-absl::Duration Sweeper::TokensAt(const Turn& turn, int64_t count, const Moment& now) {
-  ContainerPace& pace = turn.pacing.pace;
-  count = std::min({count, MaxItems(turn), bucket_.BatchSize()});
+absl::Duration Sweeper::TokensAt(const Slice& slice, int64_t count, const Moment& now) {
+  ContainerPace& pace = slice.pacing.pace;
+  count = std::min({count, MaxItems(slice), bucket_.BatchSize()});
   const absl::Duration own_wait = pace.TimeUntil(count, now.steady);
   const absl::Duration wait_of_all = bucket_.TimeUntil(count, now.steady);
-  // Tokens of all that come in meanwhile are for the container that kept its turn.
-  const bool has_tokens = own_wait + wait_of_all <= absl::ZeroDuration() && kept_ == 0;
+  // While a container is head of line, global tokens are reserved for it.
+  const bool has_tokens = own_wait + wait_of_all <= absl::ZeroDuration() && head_of_line_ == 0;
   pace.set_waiting_for_rate(!has_tokens);
   if (has_tokens) return now.steady;
-  turn.pacing.wanted = count;
-  // Looked at again before that: rates change while somebody waits.
+  slice.pacing.wanted = count;
+  // Checked again earlier: rates change while a container waits.
   if (own_wait > absl::ZeroDuration()) {
-    return now.steady + std::min(own_wait, LongestWait(*turn.container));
+    return now.steady + std::min(own_wait, LongestWait(*slice.container));
   }
-  if (kept_ == 0) {
-    kept_ = turn.container->number;
-    kept_until_ = now.steady + std::min(wait_of_all, kMaxWait);
+  if (head_of_line_ == 0) {
+    head_of_line_ = slice.container->number;
+    head_of_line_until_ = now.steady + std::min(wait_of_all, kMaxWait);
   }
-  return kept_until_;
+  return head_of_line_until_;
 }
 
-Sweeper::NextTurn Sweeper::Sweep(const Turn& turn, DeleteGate::Pass pass, StepResult& step) {
+Sweeper::NextSlice Sweeper::Sweep(const Slice& slice, DeleteGate::Pass pass, StepResult& step) {
   const int64_t tidied_before = step.tidied;
-  Suspects& suspects = turn.pacing.suspects;
-  const int64_t max_due = MaxItems(turn) + static_cast<int64_t>(suspects.size());
-  std::optional<DueScan> scan = Scan(turn, max_due, step);
-  if (!scan.has_value()) return {turn.pacing.pace.held_until()};
+  Suspects& suspects = slice.pacing.suspects;
+  const int64_t max_due = MaxItems(slice) + static_cast<int64_t>(suspects.size());
+  std::optional<DueScan> scan = Scan(slice, max_due, step);
+  if (!scan.has_value()) return {slice.pacing.pace.held_until()};
   const size_t found = scan->due.size();
   scan->due = suspects.Choose(std::move(scan->due));
   scan->more = scan->more || scan->due.size() < found;
   const Moment now = ReadMoment();
   if (!now.time.deletes_allowed) return {now.steady + kMaxWait};
-  if (HasTooManyAdopted(*turn.container, scan->due, now)) return {now.steady + kMaxWait};
+  if (HasTooManyAdopted(*slice.container, scan->due, now)) return {now.steady + kMaxWait};
   const StoreState& store = store_.state();
-  const BatchBounds bounds = {MaxItems(turn), kMaxRequestBytes, store.compares_etags()};
+  const BatchBounds bounds = {MaxItems(slice), kMaxRequestBytes, store.compares_etags()};
   const absl::Time judged_at = store_.JudgeTime(now);
   const absl::Time not_after = store.Now(now.steady).value_or(judged_at) + options_.delete_deadline;
   JudgedBatch batch =
-      JudgeBatch(*turn.container, turn.rule, std::move(scan->due), bounds, judged_at, not_after);
+      JudgeBatch(*slice.container, slice.rule, std::move(scan->due), bounds, judged_at, not_after);
   batch.request.set_store_id(store.store_id());
   const int64_t count = static_cast<int64_t>(batch.items.size());
   if (count == 0) {
-    turn.pacing.pace.set_waiting_for_rate(false);
+    slice.pacing.pace.set_waiting_for_rate(false);
     if (scan->more || step.tidied > tidied_before) return {now.steady};
-    if (IsPassComplete(turn, *scan, judged_at)) {
-      parts_.board.PostCompletePass(turn.container->number, now.time.now);
+    if (IsPassComplete(slice, *scan, judged_at)) {
+      parts_.board.PostCompletePass(slice.container->number, now.time.now);
     }
-    // The scan has found out what comes next. What it could not read is left for later.
-    const absl::Duration next_due = NextDue(turn, now);
+    // The scan has moved the low-water marks. Unreadable items are left for later.
+    const absl::Duration next_due = NextDue(slice, now);
     return {next_due > now.steady ? next_due : now.steady + kMaxWait};
   }
-  const absl::Duration tokens_at = TokensAt(turn, count, now);
+  const absl::Duration tokens_at = TokensAt(slice, count, now);
   if (tokens_at > now.steady) return {tokens_at};
 
-  turn.pacing.wanted = scan->more ? count : 1;
-  turn.pacing.pace.Take(count, now.steady);
+  slice.pacing.wanted = scan->more ? count : 1;
+  slice.pacing.pace.Take(count, now.steady);
   bucket_.Take(count, now.steady);
   step.sent += count;
-  Send(turn, std::move(batch), std::move(pass), now);
+  Send(slice, std::move(batch), std::move(pass), now);
   return {.at = now.steady, .sent = true};
 }
 
-// A scan that found nothing due is a complete pass, unless something due was left for later.
-bool Sweeper::IsPassComplete(const Turn& turn, const DueScan& scan, absl::Time judged_at) const {
+// A scan that found nothing due completes a pass, unless due items wait for a retry.
+bool Sweeper::IsPassComplete(const Slice& slice, const DueScan& scan, absl::Time judged_at) const {
   if (scan.unreadable > 0) return false;
   return !parts_.storage.expiry_index()
-              .HasRetries(*turn.container, turn.rule, absl::ToUnixSeconds(judged_at))
+              .HasRetries(*slice.container, slice.rule, absl::ToUnixSeconds(judged_at))
               .value_or(true);
 }
 
-// Decided when the first of them would go, so that it goes by as much of the run as there is.
+// Decided when the first adopted item would be sent, when most of an import is known.
 bool Sweeper::HasTooManyAdopted(const Container& container, const std::vector<DueItem>& due,
                                 const Moment& now) {
   if (!container.settings.brake.has_value()) return false;
@@ -375,39 +387,39 @@ bool Sweeper::HasTooManyAdopted(const Container& container, const std::vector<Du
   return !pulled.ok() || *pulled;
 }
 
-int64_t Sweeper::MaxItems(const Turn& turn) const {
-  return std::min({turn.pacing.pace.MaxItems(), store_.state().MaxBatchItems(options_.batch_items),
+int64_t Sweeper::MaxItems(const Slice& slice) const {
+  return std::min({slice.pacing.pace.MaxItems(), store_.state().MaxBatchItems(options_.batch_items),
                    bucket_.BatchSize()});
 }
 
-Sweeper::NextTurn Sweeper::KeepUpIndex(const Turn& turn, const Moment& now, StepResult& step) {
-  Pacing& pacing = turn.pacing;
-  absl::Duration again = now.steady + LongestWait(*turn.container);
+Sweeper::NextSlice Sweeper::KeepUpIndex(const Slice& slice, const Moment& now, StepResult& step) {
+  Pacing& pacing = slice.pacing;
+  absl::Duration again = now.steady + LongestWait(*slice.container);
   if (const absl::Duration held = pacing.pace.held_until(); held > now.steady) {
     again = std::min(again, held);
   }
   if (now.steady < pacing.next_upkeep) return {again};
   const int64_t tidied_before = step.tidied;
-  const std::optional<DueScan> scan = Scan(turn, kUpkeepDueItems, step);
+  const std::optional<DueScan> scan = Scan(slice, kUpkeepDueItems, step);
   if (!scan.has_value()) return {again};
   const bool tidied = step.tidied > tidied_before;
   if (scan->more && tidied) return {now.steady};
   pacing.upkeep_interval =
-      tidied ? kUpkeepInterval : std::min(2 * pacing.upkeep_interval, kMostUpkeepInterval);
+      tidied ? kUpkeepInterval : std::min(2 * pacing.upkeep_interval, kMaxUpkeepInterval);
   pacing.next_upkeep = now.steady + pacing.upkeep_interval;
   return {again};
 }
 
-std::optional<DueScan> Sweeper::Scan(const Turn& turn, int64_t max_due, StepResult& step) {
+std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, StepResult& step) {
   --scans_left_;
-  const Container& container = *turn.container;
+  const Container& container = *slice.container;
   const Moment now = ReadMoment();
-  const ScanLimits limits = {static_cast<size_t>(max_due), kEntriesPerScan, turn.full_scan};
+  const ScanLimits limits = {static_cast<size_t>(max_due), kEntriesPerScan, slice.full_scan};
   absl::StatusOr<DueScan> scan = parts_.storage.expiry_index().ScanDue(
-      container, turn.rule, absl::ToUnixSeconds(store_.JudgeTime(now)), limits);
+      container, slice.rule, absl::ToUnixSeconds(store_.JudgeTime(now)), limits);
   if (!scan.ok()) {
-    turn.pacing.pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMostSlowHold, now);
-    turn.pacing.next_upkeep = now.steady + kUpkeepInterval;
+    slice.pacing.pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMaxSlowHold, now);
+    slice.pacing.next_upkeep = now.steady + kUpkeepInterval;
     log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/scan"),
              absl::StrCat("expiry index cannot be read: container=", Quoted(container.id),
                           " error=", Quoted(scan.status().ToString(), kMaxErrorBytes)),
@@ -420,7 +432,7 @@ std::optional<DueScan> Sweeper::Scan(const Turn& turn, int64_t max_due, StepResu
                           Quoted(container.id), " items=", scan->unreadable),
              steady_);
   }
-  if (turn.full_scan) turn.pacing.next_full_scan = now.steady + kFullScanInterval;
+  if (slice.full_scan) slice.pacing.next_full_scan = now.steady + kFullScanInterval;
   if (!scan->early.empty()) {
     const int64_t tidied = Tidy(container, std::move(scan->early));
     step.tidied += tidied;
@@ -434,7 +446,7 @@ int64_t Sweeper::Tidy(const Container& container, std::vector<IndexEntry> early)
   });
   if (!tidied.ok()) {
     log_.Log(spdlog::level::warn, "tidy",
-             absl::StrCat("early index entries stay for now: container=", Quoted(container.id),
+             absl::StrCat("early index entries were not moved: container=", Quoted(container.id),
                           " error=", Quoted(tidied.status().ToString(), kMaxErrorBytes)),
              steady_);
     return 0;
@@ -443,22 +455,23 @@ int64_t Sweeper::Tidy(const Container& container, std::vector<IndexEntry> early)
   return *tidied;
 }
 
-void Sweeper::Send(const Turn& turn, JudgedBatch batch, DeleteGate::Pass pass, const Moment& now) {
+void Sweeper::Send(const Slice& slice, JudgedBatch batch, DeleteGate::Pass pass,
+                   const Moment& now) {
   const int64_t count = static_cast<int64_t>(batch.items.size());
   DeleteRecord record;
   record.tally.sent = count;
-  parts_.board.AddDeletes(turn.container->number, record);
-  calls_.Send({.container = turn.container,
+  parts_.board.AddDeletes(slice.container->number, record);
+  calls_.Send({.container = slice.container,
                .batch = std::move(batch),
                .pass = std::move(pass),
                .sent = now,
-               .in_trouble = turn.pacing.pace.in_trouble()});
+               .in_trouble = slice.pacing.pace.in_trouble()});
 }
 
 void Sweeper::TakeEnded(DeleteCall& call) {
   const Moment now = ReadMoment();
   Pacing& pacing = PacingOf(call.container->number, now);
-  agenda_.Wake(call.container->number);
+  run_queue_.Wake(call.container->number);
   if (outcomes_.Take(call, {pacing.pace, pacing.suspects}, now)) calls_.KeepUntilSettled(call);
   PostPace(*call.container, pacing, now);
 }

@@ -23,10 +23,10 @@
 #include "service/expiry/pace/token_bucket.h"
 #include "service/expiry/store/primary_store_client.h"
 #include "service/expiry/store/store_watch.h"
-#include "service/expiry/sweep/agenda.h"
 #include "service/expiry/sweep/delete_calls.h"
 #include "service/expiry/sweep/delete_outcomes.h"
 #include "service/expiry/sweep/judged_batch.h"
+#include "service/expiry/sweep/run_queue.h"
 #include "service/expiry/sweep/suspects.h"
 #include "service/expiry/trouble_log.h"
 #include "service/storage/storage.h"
@@ -34,62 +34,61 @@
 namespace ttl {
 
 struct SweeperOptions {
-  // Most items of one DeleteItems. At least 1.
+  // Maximum items per DeleteItems call. At least 1.
   int64_t batch_items = 500;
 
-  // Most calls of DeleteItems under way at a time; at least 1. One container has one.
+  // Maximum DeleteItems calls in flight, at most one per container. At least 1.
   int64_t max_calls_under_way = 4;
 
-  // Time that a call to the store may take. Also how long a change of policy may have
-  // to wait for deletes that are on their way.
+  // Deadline of a call to the store. A policy change may have to wait this long for deletes in
+  // flight.
   absl::Duration delete_deadline = absl::Seconds(5);
 
-  // Most deletes per second of a container that sets no limit of its own. Absent: no
-  // limit. 0: none.
+  // Maximum deletes per second of a container that sets no limit of its own. Absent: no limit.
+  // 0: no deletes.
   std::optional<double> container_max_deletes_per_second;
 
-  // With the store's clock further away from ours, deletes wait.
+  // Deletes are suspended while the store's clock differs from ours by more than this.
   absl::Duration max_store_clock_skew = absl::Seconds(60);
 
-  // So many answers of NOT_FOUND in a row, over all containers, put the store in doubt,
-  // not counting those that may come from deletes of ours whose answer was lost. 0: never.
+  // Suspend deletes after this many consecutive NOT_FOUND answers, over all containers, not
+  // counting those that may come from deletes of ours whose answer was lost. 0: never.
   int64_t not_found_burst_items = 1000;
 };
 
-// Deletes expired items from the primary store, step by step. A step takes in what the
-// store has answered, sends at most one call of DeleteItems, for the container whose
-// turn it is, and returns what it did; the loop around it (BackgroundLoop) only waits.
-// Containers that have something due come in turn, in the order of their numbers; one
-// that has to wait for the limit on all keeps its turn, one that has to wait for
-// anything of its own is passed over. The others cost nothing: they are looked at when
-// something becomes due in them.
+// Deletes expired items from the primary store, step by step. A step handles the calls that have
+// ended, sends at most one DeleteItems call, and returns what it did; the loop around it
+// (BackgroundLoop) only waits.
+//
+// Containers with something due run in slices, round-robin by number. One that waits for the
+// global limit is the next to run when its tokens are there; one that waits for anything of its own
+// is passed over. The others cost nothing until something becomes due in them.
 //
 // What keeps the promises:
-// - Every item is judged again right before it is sent, by the policy read after the
-//   delete gate was entered and at a time that our clocks and the store's agree upon.
-// - Nothing is sent later than it was judged: the request carries a not_after, and there
-//   is no queue. A pass through the gate whose deletes had no answer is kept until their
-//   not_after has surely passed.
-// - Tokens are taken when a batch is sent, whatever becomes of it.
-// - Outcomes are committed before the container has its next turn.
+// - Every item is judged again right before it is sent, by the policy read after the delete gate
+//   was entered, and at a time no later than our clocks and the store's.
+// - A delete is not carried out later than it was judged for: the request carries a not_after, and
+//   nothing below the sweeper queues or retries it. If a call has no answer, its pass through the
+//   gate is kept until the not_after has surely passed.
+// - Tokens are taken when a batch is sent, whatever its outcome.
+// - Outcomes are committed before the next slice of the container.
 //
-// For one thread. Destroy the sweeper when no change of policy can be acknowledged any
-// more: it waits for the calls under way and gives their passes back.
+// Not thread-safe. Destroy the sweeper only when policy changes can no longer be acknowledged: the
+// destructor waits for the calls in flight and gives their passes back.
 class Sweeper {
  public:
   // What one step did.
   struct StepResult {
     int64_t sent = 0;      // deletes
-    int64_t answered = 0;  // calls whose end was taken in, of whatever kind
-    int64_t tidied = 0;    // index entries moved or dropped as met
-    // How long the next step may wait, if nothing is answered and nothing becomes due
-    // earlier.
+    int64_t answered = 0;  // calls that ended, GetStoreInfo included
+    int64_t tidied = 0;    // index entries moved or erased because they were early
+    // How long the next step may wait, unless a call ends or something becomes due earlier.
     absl::Duration wait;
   };
 
-  // What it works on; all must outlive it. `system_clock` gives the steady time. `store`
-  // may be null: then nothing is deleted, but the indexes are kept up. `wake` is
-  // notified when an answer has come in.
+  // All must outlive the sweeper. `system_clock` gives the steady time. `store` may be null: then
+  // nothing is deleted, but early index entries are still moved. `wake` is notified when a call has
+  // ended.
   struct Parts {
     const Clock& system_clock;
     const GuardedClock& clock;
@@ -104,18 +103,18 @@ class Sweeper {
 
   Sweeper(const SweeperOptions& options, const Parts& parts);
 
-  // One bounded step: never waits for the store, and reads some of the indexes.
+  // One bounded step. Waits for commits, but never for the store.
   StepResult RunOnce();
 
-  // The first part of a step alone: takes in what has been answered.
+  // The first part of a step alone: handles the calls that have ended.
   void TakeIn(StepResult& step);
 
-  // Waits until a call under way has ended, for the next step to take in. Returns
-  // whether there was one.
+  // Waits until a call has ended, for the next step to handle. Returns false at once if none is in
+  // flight.
   bool AwaitCall();
 
  private:
-  // What is kept of a container between its turns. In memory only; times are steady.
+  // State of a container between its slices. In memory only; times are steady.
   struct Pacing {
     Pacing(int64_t batch_items, absl::Duration now)
         : pace(batch_items, now),
@@ -123,23 +122,23 @@ class Sweeper {
 
     ContainerPace pace;
     Suspects suspects;
-    PaceView posted;     // what the board shows
-    int64_t wanted = 1;  // deletes to have tokens for before the index is read
+    PaceView posted;     // as published last
+    int64_t wanted = 1;  // read the index only once there are tokens for this many deletes
     absl::Duration next_upkeep = -absl::InfiniteDuration();
     absl::Duration upkeep_interval;
     absl::Duration next_full_scan;
   };
 
-  // A container in its turn.
-  struct Turn {
+  // A container while it runs. A slice reads one container's index and sends at most one batch.
+  struct Slice {
     Pacing& pacing;
     ContainerPtr container;
     DueRule rule;
     bool full_scan;
   };
 
-  // When a container wants its next turn, steady; now: as soon as it is its turn.
-  struct NextTurn {
+  // When a container is to run again, steady; `now` if it stays ready.
+  struct NextSlice {
     absl::Duration at;
     bool sent = false;
   };
@@ -147,42 +146,41 @@ class Sweeper {
   void Post();
   Moment ReadMoment();
   Pacing& PacingOf(uint64_t container, const Moment& now);
-  Turn MakeTurn(ContainerPtr container, Pacing& pacing, const Moment& now) const;
+  Slice MakeSlice(ContainerPtr container, Pacing& pacing, const Moment& now) const;
 
   void WakeAfterClockChange(const Moment& now);
   void WakeChanged();
-  void TakeTurns(StepResult& step);
-  // The container that kept its turn comes next, if there are tokens for it by now.
-  void EndKeptTurn(absl::Duration now);
-  // Until the next step, with nobody left who wants a turn now.
+  void RunSlices(StepResult& step);
+  // Makes the container that waits for global tokens the next to run, once they are there.
+  void ResumeHeadOfLine(absl::Duration now);
+  // How long to wait for the next step when no container is ready.
   absl::Duration TimeToWait();
   void Forget(uint64_t container);
-  // Gives the container its turn, and puts it on the agenda. Returns whether it sent
-  // something.
-  bool TakeTurn(uint64_t number, StepResult& step);
-  NextTurn TakeTurnOf(const ContainerPtr& listed, Pacing& pacing, const Moment& now,
-                      StepResult& step);
+  // Runs the container and puts it back in the run queue. Returns whether it sent a batch.
+  bool RunSlice(uint64_t number, StepResult& step);
+  NextSlice RunSliceOf(const ContainerPtr& listed, Pacing& pacing, const Moment& now,
+                       StepResult& step);
 
-  // When something may be due, steady; now if something is, and at most kMostSleep away.
-  absl::Duration NextDue(const Turn& turn, const Moment& now) const;
-  bool MaySend(const Turn& turn, bool entered, const Moment& now);
-  // When there are tokens for `count` deletes; now if there are.
-  absl::Duration TokensAt(const Turn& turn, int64_t count, const Moment& now);
-  NextTurn Sweep(const Turn& turn, DeleteGate::Pass pass, StepResult& step);
-  // Whether some of `due` are adopted and there are too many of those for the brake, which
-  // is pulled then.
+  // The earliest steady time at which something may be due, at most kMaxSleep from now.
+  absl::Duration NextDue(const Slice& slice, const Moment& now) const;
+  // Updates limits and pace. `entered`: whether the delete gate let the slice in.
+  bool MaySend(const Slice& slice, bool entered, const Moment& now);
+  // The steady time at which there are tokens for `count` deletes; `now` if there are.
+  absl::Duration TokensAt(const Slice& slice, int64_t count, const Moment& now);
+  NextSlice Sweep(const Slice& slice, DeleteGate::Pass pass, StepResult& step);
+  // Whether `due` has adopted items and the container has more of those than the brake allows; if
+  // so, pulls the brake.
   bool HasTooManyAdopted(const Container& container, const std::vector<DueItem>& due,
                          const Moment& now);
-  int64_t MaxItems(const Turn& turn) const;
-  bool IsPassComplete(const Turn& turn, const DueScan& scan, absl::Time judged_at) const;
-  // The turn of a container whose deletes are held.
-  NextTurn KeepUpIndex(const Turn& turn, const Moment& now, StepResult& step);
-  // Reads what is due, and tidies early entries as met. Absent if it cannot be read.
-  std::optional<DueScan> Scan(const Turn& turn, int64_t max_due, StepResult& step);
+  int64_t MaxItems(const Slice& slice) const;
+  bool IsPassComplete(const Slice& slice, const DueScan& scan, absl::Time judged_at) const;
+  // The slice of a container whose deletes are held.
+  NextSlice KeepUpIndex(const Slice& slice, const Moment& now, StepResult& step);
+  // Reads the due items and moves early entries. Absent if the index cannot be read.
+  std::optional<DueScan> Scan(const Slice& slice, int64_t max_due, StepResult& step);
   int64_t Tidy(const Container& container, std::vector<IndexEntry> early);
-  void Send(const Turn& turn, JudgedBatch batch, DeleteGate::Pass pass, const Moment& now);
+  void Send(const Slice& slice, JudgedBatch batch, DeleteGate::Pass pass, const Moment& now);
 
-  // The end of a call.
   void TakeEnded(DeleteCall& call);
 
   void PostPace(const Container& container, Pacing& pacing, const Moment& now);
@@ -191,7 +189,7 @@ class Sweeper {
   const Parts parts_;
 
   absl::Duration steady_;        // the last sound reading
-  absl::Duration clock_offset_;  // our time minus the steady one, when containers were last woken
+  absl::Duration clock_offset_;  // our time minus steady time, when all containers were last woken
   bool deletes_were_allowed_ = true;
   StoreWatch store_;
   DeleteOutcomes outcomes_;
@@ -200,11 +198,11 @@ class Sweeper {
   absl::flat_hash_map<uint64_t, Pacing> pacings_;  // by container number
   TroubleLog log_;
 
-  Agenda agenda_;
-  uint64_t cursor_ = 0;        // the container that had the last turn
-  uint64_t kept_ = 0;          // the one that waits for tokens of all; 0: none
-  absl::Duration kept_until_;  // when they are there, steady
-  int64_t scans_left_ = 0;     // in this step
+  RunQueue run_queue_;
+  uint64_t cursor_ = 0;                // the container that ran last
+  uint64_t head_of_line_ = 0;          // the container that waits for global tokens; 0: none
+  absl::Duration head_of_line_until_;  // when they are available, steady
+  int64_t scans_left_ = 0;             // in this step
 };
 
 }  // namespace ttl

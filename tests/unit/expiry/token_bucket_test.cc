@@ -61,8 +61,8 @@ TEST(TokenBucketTest, ADebtHasABoundAndNonsenseMakesNone) {
     EXPECT_EQ(bucket.Available(absl::ZeroDuration()), 1);
   }
   bucket.Charge(std::numeric_limits<double>::infinity(), absl::ZeroDuration());
-  EXPECT_EQ(bucket.Available(TokenBucket::kMostDebt), 0);
-  EXPECT_EQ(bucket.Available(TokenBucket::kMostDebt + absl::Milliseconds(101)), 1);
+  EXPECT_EQ(bucket.Available(TokenBucket::kMaxDebt), 0);
+  EXPECT_EQ(bucket.Available(TokenBucket::kMaxDebt + absl::Milliseconds(101)), 1);
 }
 
 TEST(TokenBucketTest, ZeroAndNonsenseMeanNone) {
