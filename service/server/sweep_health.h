@@ -16,7 +16,7 @@ class SweepHealth {
   // `health` must outlive this.
   explicit SweepHealth(grpc::HealthCheckServiceInterface& health);
 
-  // What is wrong, in one sentence each: the sweeper stands still, or deletes get nowhere.
+  // What is wrong, in one sentence each: the sweeper is stalled, or deletes make no progress.
   void Set(const std::vector<std::string>& reasons);
 
  private:

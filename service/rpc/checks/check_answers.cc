@@ -11,7 +11,7 @@ namespace {
 
 using ::google::protobuf::io::CodedOutputStream;
 
-// The fields of ttl/v1/item_service.proto; all have bytes with a length.
+// Fields of ttl/v1/item_service.proto, all length-delimited.
 constexpr uint8_t kVisibilitiesTag = 1 << 3 | 2;
 constexpr uint8_t kExpireTimesTag = 2 << 3 | 2;
 constexpr uint8_t kJudgedAtTag = 3 << 3 | 2;

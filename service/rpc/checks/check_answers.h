@@ -14,33 +14,32 @@
 
 namespace ttl {
 
-// The answers to the checks of one request, in their order, and their bytes on the
-// wire: those of a CheckVisibilityResponse. For one thread; made to be used again and
-// again.
+// The answers to the checks of one request, in order, and their wire format, that of a
+// CheckVisibilityResponse. Reusable, so that a call allocates nothing. Not thread-safe.
 class CheckAnswers {
  public:
-  // Forgets all answers; those that follow are judged at `judged_at`.
+  // Clears all answers. `judged_at` is the time of those that follow, about `count`.
   void Begin(absl::Time judged_at, size_t count);
 
   void Add(v1::Visibility visibility, std::optional<int64_t> expire_time);
 
   size_t size() const { return visibilities_.size(); }
 
-  // How many there are of each verdict.
+  // Number of answers by verdict.
   VerdictCounts Verdicts() const;
 
-  // Bytes of the message, and of a StreamCheckVisibilityResponse that holds it.
+  // Size of the message, and of a StreamCheckVisibilityResponse that holds it, in bytes.
   size_t WireSize() const;
   size_t StreamedWireSize() const;
 
-  // Writes as many bytes to `out`.
+  // Writes exactly that many bytes to `out`.
   void Write(uint8_t* out) const;
   void WriteStreamed(uint8_t* out) const;
 
  private:
-  std::vector<uint8_t> visibilities_;  // as on the wire, a byte each
+  std::vector<uint8_t> visibilities_;  // one byte each, as on the wire
   std::array<int64_t, v1::Visibility_ARRAYSIZE> counts_ = {};
-  std::vector<int64_t> expire_times_;  // 0: never, or not known
+  std::vector<int64_t> expire_times_;  // Unix seconds; 0: never, or unknown
   size_t expire_times_bytes_ = 0;      // on the wire
   std::string judged_at_;              // on the wire
 };

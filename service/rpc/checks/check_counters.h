@@ -11,15 +11,15 @@
 
 namespace ttl {
 
-// Answers to checks, by verdict. A value.
+// Number of answers to checks, by verdict.
 struct VerdictCounts {
   int64_t visible = 0;
   int64_t expired = 0;
   int64_t untracked = 0;
 };
 
-// The same, counted by one thread; see OwnedCounter. Shares no line of memory with the
-// counters of other threads.
+// The same, counted by one thread; see OwnedCounter. Aligned to a cache line, so that threads do
+// not share one.
 struct alignas(64) VerdictCounter {
   OwnedCounter visible;
   OwnedCounter expired;
@@ -32,8 +32,7 @@ struct alignas(64) VerdictCounter {
   }
 };
 
-// What visibility checks, and reports of items, count since the start of the process.
-// Thread-safe.
+// Counters of visibility checks and item reports since the start of the process. Thread-safe.
 class CheckCounters {
  public:
   // Checks that carried an impossible ts or ttl.
@@ -42,13 +41,13 @@ class CheckCounters {
   // Reports whose illegal ttl was kept, because their container's TTL is off.
   std::atomic<int64_t> illegal_ttls = 0;
 
-  // The counter of one more thread; lives as long as this.
+  // Adds the counter of one more thread. It lives as long as this object.
   VerdictCounter& AddThread() {
     const MutexLock lock(mutex_);
     return verdicts_.emplace_back();
   }
 
-  // Of all threads.
+  // The sum over all threads.
   VerdictCounts Verdicts() const {
     VerdictCounts sum;
     const MutexLock lock(mutex_);

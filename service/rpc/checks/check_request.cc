@@ -5,7 +5,7 @@
 namespace ttl {
 namespace {
 
-// Fields of ttl/v1/item_service.proto; those of another type count as unknown.
+// Fields of ttl/v1/item_service.proto. A field of another wire type counts as unknown.
 constexpr uint32_t kContainerTag = WireReader::Tag(1, WireReader::kLengthDelimited);
 constexpr uint32_t kCheckTag = WireReader::Tag(2, WireReader::kLengthDelimited);
 constexpr uint32_t kPartitionKeyTag = WireReader::Tag(1, WireReader::kLengthDelimited);
@@ -73,7 +73,7 @@ bool CheckRequest::Read(absl::string_view bytes) {
     if (tag == kCheckTag) {
       absl::string_view check;
       if (!reader.ReadBytes(check)) return false;
-      // One more than is allowed shows that it is too many.
+      // One more than is allowed is kept, and shows that there are too many.
       if (++count_ <= kMaxChecksPerCall + 1) checks_.emplace_back();
       if (!ReadCheck(check, checks_.back())) return false;
     } else if (tag == kContainerTag) {
@@ -85,7 +85,7 @@ bool CheckRequest::Read(absl::string_view bytes) {
   return true;
 }
 
-// The field may come in parts, which are merged.
+// As in protobuf, repeated occurrences of the field are merged.
 bool CheckRequest::ReadStreamed(absl::string_view bytes) {
   WireReader reader(bytes);
   while (!reader.AtEnd()) {

@@ -19,26 +19,25 @@ inline constexpr int kMaxChecksPerCall = 10000;
 struct Check {
   absl::string_view partition_key;
   absl::string_view id;
-  std::optional<ItemTimes> carried;  // the state that the check carries
+  std::optional<ItemTimes> carried;  // ts and ttl in the check; absent if it has no ts
 };
 
-// A CheckVisibilityRequest, read from its bytes on the wire without copying them: the
-// generated class would copy every key, which costs more than the judging.
-// Compatible with it in what is accepted and what that means, but for a container id
-// that is not UTF-8, which is accepted here and names no container. For one thread;
-// made to be used again and again.
+// A CheckVisibilityRequest, parsed from the wire format without copying: the generated class would
+// copy every key, which costs more than judging it. Accepts the same bytes with the same meaning,
+// except that a container id need not be UTF-8 (such an id names no container). Reusable, so that a
+// call allocates nothing. Not thread-safe.
 class CheckRequest {
  public:
-  // Reads a request in place of the one before. The views point into `bytes`.
-  // INVALID_ARGUMENT if they are not such a message.
+  // Replaces the previous request. The views point into `bytes`, which must outlive their use.
+  // INVALID_ARGUMENT, and an empty request, if `bytes` is not a valid message.
   absl::Status Parse(absl::string_view bytes);
 
-  // The same for a StreamCheckVisibilityRequest, of which it is the request.
+  // The same for the `request` field of a StreamCheckVisibilityRequest.
   absl::Status ParseStreamed(absl::string_view bytes);
 
   absl::string_view container() const { return container_; }
 
-  // At most kMaxChecksPerCall + 1; count() says how many there were.
+  // The first kMaxChecksPerCall + 1 checks; count() counts all of them.
   absl::Span<const Check> checks() const { return checks_; }
   size_t count() const { return count_; }
 

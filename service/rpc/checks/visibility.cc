@@ -26,7 +26,7 @@ void AddJudgement(const std::optional<int64_t>& default_ttl, const std::optional
 absl::Status JudgeChecks(const Container& container, FindItemTimes find, absl::Time now,
                          absl::Span<const Check> checks, CheckAnswers& answers,
                          ImpossibleChecks& impossible) {
-  // Kept per thread, so that a call allocates nothing for them.
+  // Reused by the thread, so that a call allocates nothing.
   thread_local std::vector<KeyView> keys;
   thread_local std::vector<FoundTimes> tracked;
   keys.clear();

@@ -15,24 +15,24 @@
 #include "service/rpc/checks/check_request.h"
 #include "service/storage/items.h"
 
-// Visibility checks, apart from any transport.
+// Visibility checks, independent of the transport.
 namespace ttl {
 
-// What is tracked of keys: replaces the results by one for each, absent where nothing is.
+// Looks up tracked items. Replaces `times` by one result per key, absent if the key is not tracked.
 using FindItemTimes =
     absl::FunctionRef<void(absl::Span<const KeyView> keys, std::vector<FoundTimes>& times)>;
 
-// Checks of one request that carry impossible state.
+// Checks of one request that carry an impossible ts or ttl.
 struct ImpossibleChecks {
   int64_t count = 0;
-  size_t first = 0;  // position of the first, if there is one
+  size_t first = 0;  // position of the first; valid if count > 0
 };
 
-// Judges the checks of a valid request, in order, as of `now`. Of carried and
-// tracked state the newer one by ts counts, the carried one at equal ts. Carried
-// state that is impossible is VISIBLE, and `impossible` says how often that was
-// met. Where `find` fails, carried state is judged alone; without any the whole
-// call fails as `find` did, and `answers` is of no use.
+// Judges the checks of a valid request, in order, as of `now`. Of the carried and the tracked state
+// the one with the later ts counts; at equal ts, the carried one. A check that carries an
+// impossible state is VISIBLE and is counted in `impossible`. Where `find` fails, the carried state
+// is judged alone; if there is none, the whole call fails with the error of `find`, and `answers`
+// is unspecified.
 absl::Status JudgeChecks(const Container& container, FindItemTimes find, absl::Time now,
                          absl::Span<const Check> checks, CheckAnswers& answers,
                          ImpossibleChecks& impossible);

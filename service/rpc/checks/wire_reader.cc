@@ -2,7 +2,7 @@
 
 namespace ttl {
 
-// What does not fit into 64 bits is dropped, as protocol buffers do.
+// Bits beyond 64 are dropped, as protobuf does.
 bool WireReader::ReadLongVarint(int max_bytes, uint64_t& value) {
   uint64_t sum = 0;
   const char* next = next_;

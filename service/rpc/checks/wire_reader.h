@@ -7,9 +7,9 @@
 
 namespace ttl {
 
-// Reads a message of protocol buffers from its bytes, field by field
-// (protobuf.dev/programming-guides/encoding). Every method returns false, and has
-// no other effect that counts, if the bytes are malformed. Not thread-safe.
+// Reads a protobuf message from its wire format, field by field
+// (protobuf.dev/programming-guides/encoding). Every method returns false if the bytes are
+// malformed; the reader must not be used after that. Not thread-safe.
 class WireReader {
  public:
   enum WireType : uint32_t {
@@ -33,12 +33,12 @@ class WireReader {
   bool ReadVarint(uint64_t& value) { return ReadVarint(kMaxVarintBytes, value); }
   bool ReadBytes(absl::string_view& value);
 
-  // The value of a field that is of no interest.
+  // Skips the value of a field.
   bool Skip(uint32_t tag) { return SkipField(tag, kMaxGroupDepth); }
 
  private:
   static constexpr int kMaxGroupDepth = 100;
-  // Longest encodings, whatever the value is.
+  // Maximum encoded lengths.
   static constexpr int kMaxVarintBytes = 10;
   static constexpr int kMaxTagBytes = 5;
   static constexpr int kMaxSizeBytes = 5;
@@ -64,7 +64,7 @@ inline bool WireReader::ReadVarint(int max_bytes, uint64_t& value) {
 inline bool WireReader::ReadTag(uint32_t& tag) {
   uint64_t value = 0;
   if (!ReadVarint(kMaxTagBytes, value)) return false;
-  // What does not fit into 32 bits is dropped, as protocol buffers do.
+  // Higher bits are dropped, as protobuf does.
   tag = static_cast<uint32_t>(value);
   return tag >> 3 != 0;
 }

@@ -46,7 +46,7 @@ absl::StatusOr<PolicyBrake> ReadBrake(const v1::PolicyBrake& proto) {
   return brake;
 }
 
-// One field that can be set. `read` takes it over from a container, absence included.
+// A field that can be set. `read` copies it, or its absence, from a container.
 struct Field {
   absl::string_view path;
   absl::Status (*read)(const v1::Container& from, ContainerSettings& to);
@@ -112,7 +112,7 @@ const Field kFields[] = {
      }},
 };
 
-// Whether a path of a mask names `field`, by itself or with others.
+// Whether a path of a mask covers `field`.
 bool Names(absl::string_view path, absl::string_view field) {
   if (path == "*" || path == field) return true;
   return absl::StartsWith(field, path) && field[path.size()] == '.';
@@ -137,7 +137,7 @@ absl::Status ReadPath(absl::string_view path, const v1::Container& from, Contain
       absl::StrCat("update_mask names ", Quoted(path), ": allowed are ", AllowedPaths()));
 }
 
-// The delete policy as the API says it; fields at their default are left out.
+// Fields at their default are not set.
 void WriteDeletePolicy(const ContainerSettings& settings, v1::DeletePolicy& policy) {
   if (settings.max_deletes_per_second.has_value()) {
     policy.set_max_deletes_per_second(*settings.max_deletes_per_second);

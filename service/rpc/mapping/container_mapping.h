@@ -11,41 +11,40 @@
 #include "ttl/v1/container.pb.h"
 #include "ttl/v1/container_service.pb.h"
 
-// Containers between the API and our own types. Pure functions.
+// Conversions between containers of the API and ours. Pure functions.
 namespace ttl {
 
 v1::Container ToProto(const Container& container);
 
 v1::IndexProgress IndexProgressOf(const Container& container);
 
-// The settings in `container`; fields set by the server are ignored. Ranges are
-// not looked at, which is ValidateSettings' task; INVALID_ARGUMENT only for what
-// ContainerSettings cannot hold.
+// The settings in `container`; fields set by the server are ignored. Ranges are checked by
+// ValidateSettings, not here; INVALID_ARGUMENT only for values that ContainerSettings cannot hold.
 absl::StatusOr<ContainerSettings> ReadSettings(const v1::Container& container);
 
-// What an UpdateContainerRequest wants changed.
+// The change that an UpdateContainerRequest asks for.
 struct ContainerUpdate {
-  v1::Container values;  // its etag is not compared if empty
+  v1::Container values;  // an empty etag is not compared
   std::vector<std::string> paths;
 };
 
-// INVALID_ARGUMENT if the mask is empty or names what cannot be changed, naming
-// the path. Fields that are not named may hold anything.
+// INVALID_ARGUMENT if the mask is empty, or names a field that cannot be changed. Fields that the
+// mask does not name are not validated.
 absl::StatusOr<ContainerUpdate> ReadUpdate(const v1::UpdateContainerRequest& request);
 
-// The settings of `present` with `update` applied; ABORTED if the update is for
-// another version. The result may still be invalid.
+// The settings of `present` with `update` applied; ABORTED if the etags differ. The result is not
+// validated.
 absl::StatusOr<ContainerSettings> ApplyUpdate(const ContainerUpdate& update,
                                               const Container& present);
 
-// What replacing `present` by the policy of `next` would do at `now`.
+// The effect of replacing the policy `present` by that of `next` at `now`.
 v1::PolicyPreview MakePreview(const TallyView& tally, const Policy& present,
                               const ContainerSettings& next, absl::Time now);
 
-// The settings in one line, for logs.
+// The settings in one line, for the log.
 std::string Describe(const ContainerSettings& settings);
 
-// The brakes that are pulled at `now` and how many items each holds back, for logs.
+// The brakes that are pulled at `now`, with the number of items each holds back, for the log.
 std::string DescribePulledBrakes(const Container& container, absl::Time now);
 
 }  // namespace ttl

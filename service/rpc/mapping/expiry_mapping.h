@@ -10,7 +10,7 @@
 #include "service/core/state/sweep_board.h"
 #include "ttl/v1/expiry_service.pb.h"
 
-// Status of clock, store and deletes, as the API shows it. Pure functions.
+// Conversions of the status of clock, store and deletes to the API. Pure functions.
 namespace ttl {
 
 v1::ClockStatus ToProto(const ClockStatus& status);

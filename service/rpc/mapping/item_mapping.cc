@@ -61,9 +61,8 @@ bool IsLive(const Container& container, const TrackedItem& item, absl::Time now)
 absl::Status ItemNotFound(const ItemKey& key, absl::string_view doubt) {
   return absl::NotFoundError(absl::StrCat(
       "item ", Quoted(key.id), " of partition ", Quoted(key.partition_key), " does not exist",
-      doubt.empty()
-          ? ""
-          : absl::StrCat(", as far as is known: what is tracked may not be whole: ", doubt)));
+      doubt.empty() ? ""
+                    : absl::StrCat(" among the tracked items, which may be incomplete: ", doubt)));
 }
 
 }  // namespace ttl

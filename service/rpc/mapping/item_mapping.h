@@ -8,19 +8,19 @@
 #include "service/core/item.h"
 #include "ttl/v1/item.pb.h"
 
-// Tracked items, as the API shows them.
+// Conversions of tracked items to the API. Pure functions.
 namespace ttl {
 
-// An item and all that follows from it under the policy of `container`.
+// An item with its effective ttl, expire time and visibility at `now` under the policy of
+// `container`.
 v1::ItemView MakeItemView(const Container& container, const ItemKey& key,
                           const ItemVersion& version, absl::Time now);
 
-// Whether `item` is to be shown as present at `now`: neither expired nor known
-// to be wrong.
+// Whether `item` exists for readers at `now`: it is not expired, and its state is known.
 bool IsLive(const Container& container, const TrackedItem& item, absl::Time now);
 
-// The answer for an item that is not there, and for an expired one: a caller
-// cannot tell them apart. `doubt`: why what is tracked may not be whole; empty if it is.
+// NOT_FOUND, for an item that is not tracked and for an expired one: a caller cannot tell them
+// apart. `doubt`: why the tracked data may be incomplete; empty if it is not in doubt.
 absl::Status ItemNotFound(const ItemKey& key, absl::string_view doubt = "");
 
 }  // namespace ttl

@@ -10,10 +10,10 @@
 namespace ttl {
 namespace {
 
-// Items taken from storage at a time, which bounds the memory of a call.
+// Items read from storage at a time; bounds the memory of a call.
 constexpr size_t kChunkItems = 256;
 
-// A page of items under way.
+// Builds one page.
 class PageBuilder {
  public:
   PageBuilder(const Container& container, size_t page_size, bool show_expired, absl::Time now,
@@ -24,7 +24,7 @@ class PageBuilder {
         now_(now),
         response_(response) {}
 
-  // Takes the next item, shown or not; false if the page has no room for it.
+  // Takes the next item, shown or not. Returns false if it does not fit.
   bool Take(const ItemKey& key, const TrackedItem& item) {
     if (examined_ >= kMaxPageExamined) return false;
     if (IsShown(item) && !Add(MakeItemView(container_, key, item.version, now_))) return false;
@@ -32,7 +32,7 @@ class PageBuilder {
     return true;
   }
 
-  // Items to ask for: enough to see whether more follow a full page.
+  // Number of items to read next; one more than fit, to tell whether more follow.
   size_t WantedItems() const {
     return std::min(kChunkItems, page_size_ - response_.items_size() + 1);
   }

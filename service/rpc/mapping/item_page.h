@@ -16,20 +16,19 @@
 
 namespace ttl {
 
-// A page is also cut by these: so many bytes of items, and so many items looked
-// at, however few of them are to be shown.
+// Further limits of a page: bytes of items returned, and items examined.
 inline constexpr size_t kMaxPageBytes = size_t{1} << 20;
 inline constexpr size_t kMaxPageExamined = 10000;
 
 using ItemPage = std::vector<std::pair<ItemKey, TrackedItem>>;
-// At most `limit` items after `after`; fewer only at the end.
+// Returns at most `limit` items after `after`; fewer only at the end of the list.
 using ListItemsFrom =
     absl::FunctionRef<absl::StatusOr<ItemPage>(const std::optional<ItemKey>& after, size_t limit)>;
 
-// Fills `response` with at most `page_size` of the items that come after
-// `after`: the live ones, or with `show_expired` also those that are expired and
-// not yet deleted. At least one item is returned or kMaxPageExamined are looked
-// at unless the list ends. Fails as `list` does.
+// Fills `response` with at most `page_size` items after `after`: live ones, and with `show_expired`
+// also those that are expired but not yet deleted. Unless the list ends, at least one item is
+// returned, or kMaxPageExamined are examined, so that paging always makes progress. Returns errors
+// of `list`.
 absl::Status FillItemPage(const Container& container, ListItemsFrom list,
                           std::optional<ItemKey> after, size_t page_size, bool show_expired,
                           absl::Time now, v1::ListItemsResponse& response);

@@ -4,6 +4,7 @@
 #include "service/core/state/reconciliation.h"
 #include "ttl/v1/maintenance_service.pb.h"
 
+// Conversion of reconciliations to the API. Pure.
 namespace ttl {
 
 v1::Reconciliation ToProto(const Reconciliation& reconciliation);

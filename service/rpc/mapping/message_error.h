@@ -6,8 +6,8 @@
 
 namespace ttl {
 
-// Why one message of a stream is refused: code, message and how long to wait, as a call would
-// end.
+// Fills in why a message of a stream was refused: the code, message and retry delay with which a
+// unary call would have ended.
 void FillMessageError(const absl::Status& status, v1::MessageError& error);
 
 }  // namespace ttl

@@ -15,9 +15,9 @@ namespace {
 constexpr char kContainerKind = 'c';
 constexpr char kItemKind = 'i';
 constexpr char kStuckKind = 's';
-// A partition key's length in front of an item key, big-endian.
+// Length of the partition key, before an item key; big-endian.
 constexpr size_t kLengthBytes = 2;
-// A time in front of it, big-endian.
+// Time of the next try, before that; big-endian.
 constexpr size_t kTimeBytes = 8;
 
 std::string Encode(char kind, absl::string_view key) {
@@ -44,7 +44,7 @@ std::string EncodeKey(const ItemKey& key) {
   return absl::StrCat(absl::string_view(prefix, kLengthBytes), key.partition_key, key.id);
 }
 
-// Absent if it is no key.
+// Absent if `encoded` is not a valid key.
 std::optional<ItemKey> DecodeKey(absl::string_view encoded) {
   if (encoded.size() < kLengthBytes) return std::nullopt;
   const size_t length =
@@ -104,7 +104,7 @@ absl::StatusOr<std::optional<StuckPage::Position>> ReadStuckPageToken(absl::stri
   uint64_t time = 0;
   for (size_t i = 0; i < kTimeBytes; ++i) time = time << 8 | static_cast<unsigned char>(encoded[i]);
   std::optional<ItemKey> key = DecodeKey(absl::string_view(encoded).substr(kTimeBytes));
-  // No time that a try is put off to is before 1970, so the sign bit is not used.
+  // A time of a next try is never before 1970, so the sign bit is not used.
   if (!key.has_value() || static_cast<int64_t>(time) < 0) return BrokenToken(token);
   return StuckPage::Position{static_cast<int64_t>(time), *std::move(key)};
 }

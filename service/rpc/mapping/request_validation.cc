@@ -14,12 +14,12 @@
 namespace ttl {
 namespace {
 
-// Most bytes of the store_id of a GetStoreInfoResponse.
+// As in GetStoreInfoResponse.
 constexpr size_t kMaxStoreIdBytes = 256;
 
-// Where a message stands in its request: an element of a list, or the request
-// itself. Costs nothing until an error needs the path.
-struct Place {
+// The position of a message in its request: an element of a list, or the request itself. The path
+// is only formatted for an error.
+struct MessagePath {
   absl::string_view list;  // empty: the request itself
   int index = 0;
 
@@ -28,18 +28,18 @@ struct Place {
   }
 };
 
-absl::Status ValidateLength(const Place& place, absl::string_view field, absl::string_view value,
-                            size_t max_bytes) {
+absl::Status ValidateLength(const MessagePath& path, absl::string_view field,
+                            absl::string_view value, size_t max_bytes) {
   if (value.size() <= max_bytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(place.Of(field), " is ", Quoted(value), " (",
+  return absl::InvalidArgumentError(absl::StrCat(path.Of(field), " is ", Quoted(value), " (",
                                                  value.size(), " bytes): must have at most ",
                                                  max_bytes, " bytes"));
 }
 
-absl::Status ValidateKey(const Place& place, absl::string_view partition_key,
+absl::Status ValidateKey(const MessagePath& path, absl::string_view partition_key,
                          absl::string_view id) {
-  TTL_RETURN_IF_ERROR(ValidateLength(place, "partition_key", partition_key, kMaxPartitionKeyBytes));
-  return ValidateLength(place, "id", id, kMaxIdBytes);
+  TTL_RETURN_IF_ERROR(ValidateLength(path, "partition_key", partition_key, kMaxPartitionKeyBytes));
+  return ValidateLength(path, "id", id, kMaxIdBytes);
 }
 
 bool HasFittingKey(const Check& check) {
@@ -52,27 +52,27 @@ absl::Status ValidateCount(absl::string_view list, int count, int most) {
       absl::StrCat(list, " has ", count, " entries: must have 1 to ", most));
 }
 
-absl::Status ValidateTimes(const Place& place, const ItemTimes& times, absl::Time now,
+absl::Status ValidateTimes(const MessagePath& path, const ItemTimes& times, absl::Time now,
                            IllegalTtl illegal) {
-  if (!IsLegalTs(times.ts, now)) return ValidateTs(place.Of("ts"), times.ts, now);
+  if (!IsLegalTs(times.ts, now)) return ValidateTs(path.Of("ts"), times.ts, now);
   if (illegal == IllegalTtl::kKept || !times.ttl.has_value() || IsLegalTtl(*times.ttl)) {
     return absl::OkStatus();
   }
-  return ValidateTtl(place.Of("ttl"), times.ttl);
+  return ValidateTtl(path.Of("ttl"), times.ttl);
 }
 
-absl::StatusOr<ItemReport> ReadReport(const Place& place, const v1::Item& item, absl::Time now,
+absl::StatusOr<ItemReport> ReadReport(const MessagePath& path, const v1::Item& item, absl::Time now,
                                       IllegalTtl illegal) {
   ItemReport report;
   report.version.times.ts = item.ts();
   if (item.has_ttl()) report.version.times.ttl = item.ttl();
   if (item.has_sequence()) report.version.sequence = item.sequence();
-  TTL_RETURN_IF_ERROR(ValidateKey(place, item.partition_key(), item.id()));
-  TTL_RETURN_IF_ERROR(ValidateTimes(place, report.version.times, now, illegal));
-  TTL_RETURN_IF_ERROR(ValidateLength(place, "etag", item.etag(), kMaxEtagBytes));
+  TTL_RETURN_IF_ERROR(ValidateKey(path, item.partition_key(), item.id()));
+  TTL_RETURN_IF_ERROR(ValidateTimes(path, report.version.times, now, illegal));
+  TTL_RETURN_IF_ERROR(ValidateLength(path, "etag", item.etag(), kMaxEtagBytes));
   if (item.size_bytes() < 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        place.Of("size_bytes"), " is ", item.size_bytes(), ": must be 0 (not known) or more"));
+    return absl::InvalidArgumentError(absl::StrCat(path.Of("size_bytes"), " is ", item.size_bytes(),
+                                                   ": must be 0 (not known) or more"));
   }
   report.key = {item.partition_key(), item.id()};
   report.version.etag = item.etag();
@@ -80,9 +80,9 @@ absl::StatusOr<ItemReport> ReadReport(const Place& place, const v1::Item& item, 
   return report;
 }
 
-absl::StatusOr<ItemRemoval> ReadRemoval(const Place& place, const v1::ItemDeletion& deletion,
+absl::StatusOr<ItemRemoval> ReadRemoval(const MessagePath& path, const v1::ItemDeletion& deletion,
                                         absl::Time now) {
-  TTL_RETURN_IF_ERROR(ValidateKey(place, deletion.partition_key(), deletion.id()));
+  TTL_RETURN_IF_ERROR(ValidateKey(path, deletion.partition_key(), deletion.id()));
   ItemRemoval removal{{deletion.partition_key(), deletion.id()}, deletion.ts(), std::nullopt};
   if (deletion.has_sequence()) removal.sequence = deletion.sequence();
   if (deletion.ts() == 0 && deletion.has_sequence()) {
@@ -90,7 +90,7 @@ absl::StatusOr<ItemRemoval> ReadRemoval(const Place& place, const v1::ItemDeleti
     return removal;
   }
   TTL_RETURN_IF_ERROR(
-      ValidateTimes(place, {deletion.ts(), std::nullopt}, now, IllegalTtl::kRefused));
+      ValidateTimes(path, {deletion.ts(), std::nullopt}, now, IllegalTtl::kRefused));
   return removal;
 }
 

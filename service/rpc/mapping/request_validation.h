@@ -17,29 +17,29 @@
 #include "ttl/v1/expiry_service.pb.h"
 #include "ttl/v1/item_service.pb.h"
 
-// Requests, checked against what the protos allow and turned into our own types.
-// Pure functions. All errors are INVALID_ARGUMENT and name the path of the field
-// ("items[3].ttl"), its value, and what is allowed.
+// Validates requests against the limits in the protos and converts them to our types. Pure
+// functions. All errors are INVALID_ARGUMENT and name the path of the field ("items[3].ttl"), its
+// value, and what is allowed.
 namespace ttl {
 
 inline constexpr int kMaxReportsPerCall = 1000;
 
-// The reports or removals of a call, all valid but for a ttl that is to be kept, in their
-// order.
+// The reports or removals of a call, in order. An error in one refuses all. With IllegalTtl::kKept
+// an illegal ttl is no error. `now` bounds ts.
 absl::StatusOr<std::vector<ItemReport>> ReadReports(const v1::TrackItemsRequest& request,
                                                     absl::Time now,
                                                     IllegalTtl illegal = IllegalTtl::kRefused);
 absl::StatusOr<std::vector<ItemRemoval>> ReadRemovals(const v1::UntrackItemsRequest& request,
                                                       absl::Time now);
 
-// Number of checks and lengths of keys. Carried state is not looked at: a check
-// never refuses it.
+// Validates the number of checks and the lengths of keys. Carried states are not validated: a check
+// never refuses them.
 absl::Status ValidateChecks(const CheckRequest& request);
 
-// The key of a request for one item.
+// The key in a request for one item.
 absl::StatusOr<ItemKey> ReadItemKey(absl::string_view partition_key, absl::string_view id);
 
-// What a pause or its end is for: a container's id, or all containers.
+// The target of PauseDeletes and ResumeDeletes.
 struct PauseTarget {
   bool all = false;
   std::string container;  // unless all
@@ -52,21 +52,21 @@ absl::Status ValidatePauseReason(absl::string_view reason);
 inline constexpr absl::Duration kMaxUsagePeriod = absl::Minutes(1);
 inline constexpr size_t kMaxReporterBytes = 128;
 
-// What a reporter says was used, and in which time.
+// Request units that a reporter has counted, and the period in which they were used.
 struct UsageReport {
   double request_units = 0;
   absl::Duration period = absl::Seconds(1);
 };
 absl::StatusOr<UsageReport> ReadUsage(const v1::ReportUsageRequest& request);
 
-// The limit on all deletes that is asked for: the server's own, or one in its place.
+// The limit on all deletes that a request asks for.
 struct LimitChange {
   bool server_default = false;
   std::optional<double> max_deletes_per_second;  // unless server_default; absent: no limit
 };
 absl::StatusOr<LimitChange> ReadLimitChange(const v1::SetMaxDeletesPerSecondRequest& request);
 
-// Not empty, and of a length that a store may give.
+// Must be 1 to 256 bytes, as in GetStoreInfoResponse.
 absl::Status ValidateStoreId(absl::string_view store_id);
 
 }  // namespace ttl

@@ -8,7 +8,7 @@
 
 namespace ttl {
 
-// The living container of that id, or NOT_FOUND.
+// The container with that id; NOT_FOUND, naming it, if it does not exist.
 absl::StatusOr<ContainerPtr> FindContainer(const Containers& containers, absl::string_view id);
 
 }  // namespace ttl

@@ -66,7 +66,7 @@ absl::Status ContainerService::List(const v1::ListContainersRequest& request,
                                     v1::ListContainersResponse& response) const {
   TTL_ASSIGN_OR_RETURN(const size_t page_size, ReadPageSize(request.page_size()));
   TTL_ASSIGN_OR_RETURN(const std::string after, ReadContainerPageToken(request.page_token()));
-  // One more than the page holds, to see whether it is the last.
+  // One more than the page holds, to tell whether it is the last page.
   std::vector<ContainerPtr> found = containers_.List(after, page_size + 1);
   if (found.size() > page_size) {
     found.pop_back();
@@ -90,7 +90,7 @@ void ContainerService::Update(const v1::UpdateContainerRequest& request,
         *old_settings = present.settings;
         return ApplyUpdate(update, present);
       },
-      // By whichever clock turns out to be right, there is a grace.
+      // The grace must last by whichever clock turns out to be right.
       now, options_.policy_grace + (time.latest - now),
       [&response, old_settings, now,
        done = std::move(done)](absl::StatusOr<ContainerPtr> updated) mutable {
@@ -113,8 +113,8 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
   TTL_RETURN_IF_ERROR(ValidateSettings(settings));
   *response.mutable_preview() = MakePreview(tallies_.View(present->number),
                                             present->settings.policy, settings, clock_.Read().now);
-  // The etag stays that of the version looked at, so that the caller can make the change
-  // only if nobody else did meanwhile.
+  // Returned with the present etag, so that the caller can make the change on condition that there
+  // was no other meanwhile.
   Container changed = *present;
   changed.settings = settings;
   *response.mutable_container() = ToProto(changed);

@@ -14,15 +14,15 @@
 namespace ttl {
 
 struct ContainerServiceOptions {
-  // For how long deletes respect a policy that was replaced.
+  // How long after a policy change deletes also respect the replaced policy.
   absl::Duration policy_grace = absl::Seconds(60);
 };
 
-// The gRPC service of the same name. Every change is logged with old and new
-// values. Thread-safe; never blocks.
+// The gRPC service ContainerService. Every change is logged with old and new values. Thread-safe;
+// never blocks.
 class ContainerService final : public RpcService {
  public:
-  // All must outlive this. `usage` forgets containers that are deleted.
+  // All arguments must outlive this. Deleted containers are removed from `usage`.
   ContainerService(Containers& containers, const Tallies& tallies, const GuardedClock& clock,
                    UsageLedger& usage, const ContainerServiceOptions& options);
 
@@ -42,7 +42,7 @@ class ContainerService final : public RpcService {
   void Delete(const v1::DeleteContainerRequest& request, v1::DeleteContainerResponse& response,
               DoneStatus done);
 
-  // What the update would do; changes nothing and closes no gate.
+  // The effect of an update with validate_only. Changes nothing and does not close the delete gate.
   absl::Status Preview(const v1::UpdateContainerRequest& request,
                        v1::UpdateContainerResponse& response) const;
 

@@ -17,7 +17,7 @@
 namespace ttl {
 namespace {
 
-// For waiting only; what is judged by comes from the guarded clock.
+// For intervals only; times in messages come from the guarded clock.
 using WaitClock = std::chrono::steady_clock;
 
 constexpr absl::Duration kDefaultHeartbeat = absl::Seconds(1);
@@ -26,7 +26,7 @@ constexpr absl::Duration kMaxHeartbeat = absl::Minutes(1);
 
 constexpr char kMethodName[] = "WatchContainers";
 
-// While nobody watches.
+// Wait while there are no streams.
 constexpr absl::Duration kIdle = absl::Minutes(1);
 
 absl::StatusOr<absl::Duration> ReadHeartbeat(const v1::WatchContainersRequest& request) {
@@ -42,18 +42,16 @@ absl::StatusOr<absl::Duration> ReadHeartbeat(const v1::WatchContainersRequest& r
 
 }  // namespace
 
-// One stream. Its messages are sent by the thread of ContainerWatches or by that of the
-// queue.
+// One stream. Its messages are sent by the thread of ContainerWatches or that of the call queue.
 class ContainerWatches::Stream final : public AsyncWriteStream {
  public:
   explicit Stream(Method& method);
 
-  // Sends the next message if one is due. Returns how long until this should be called
-  // again, whatever happens meanwhile.
+  // Sends the next message if one is due. Returns how long until the next call at the latest.
   absl::Duration SendDue() {
     SendNext();
     const absl::Duration left = UntilHeartbeat();
-    // Not left only if the watcher reads too slowly: it is looked after now and then.
+    // Zero or less only if the watcher reads too slowly: check again now and then.
     return left > absl::ZeroDuration() ? left : heartbeat_ / 8;
   }
 
@@ -80,7 +78,7 @@ class ContainerWatches::Stream final : public AsyncWriteStream {
   ContainerWatches& owner_;
   absl::Duration heartbeat_ = kDefaultHeartbeat;  // constant once it is open
   std::atomic<WaitClock::time_point> last_sent_ = WaitClock::now();
-  // For MakeNext() alone.
+  // Used by MakeNext() only.
   WatchPosition position_;
   v1::WatchContainersResponse response_;
 };
@@ -132,7 +130,7 @@ void ContainerWatches::Stream::OnOpen(grpc::ByteBuffer& bytes) {
   const absl::Status added = owner_.Add(std::static_pointer_cast<Stream>(shared_from_this()));
   if (!added.ok()) return End(added);
   SendDue();
-  owner_.signal_.Notify();  // there is a new heartbeat to wait for
+  owner_.signal_.Notify();  // the loop has a new heartbeat to wait for
 }
 
 ContainerWatches::ContainerWatches(Containers& containers, const GuardedClock& clock)

@@ -17,11 +17,10 @@
 
 namespace ttl {
 
-// The open streams of WatchContainers. A thread of its own tells all of them what has
-// changed, and sends heartbeats, so that the commit queue only wakes it. On each
-// stream at most one message is under way, and the next one is made when it is
-// through: a watcher who reads slowly costs one message of memory. Thread-safe; never
-// blocks.
+// The open streams of WatchContainers. Its thread sends changes and heartbeats on all of them, so
+// that a commit only has to wake it. Each stream has at most one message in flight, and the next
+// one is built after that was sent: a slow watcher costs the memory of one message. Thread-safe;
+// never blocks.
 class ContainerWatches {
  public:
   static constexpr size_t kMaxWatches = 256;
@@ -33,7 +32,7 @@ class ContainerWatches {
   ContainerWatches(const ContainerWatches&) = delete;
   ContainerWatches& operator=(const ContainerWatches&) = delete;
 
-  // Adds the method WatchContainers.
+  // Adds the WatchContainers method to `table`.
   void AddMethod(MethodTable& table);
 
  private:
@@ -44,19 +43,19 @@ class ContainerWatches {
   absl::Status Add(const std::shared_ptr<Stream>& stream);
   void Remove(const Stream& stream);
   Streams OpenStreams() const;
-  // Ends the open streams, and later ones at once.
+  // Ends all open streams, and refuses new ones, with `status`.
   void EndStreams(const absl::Status& status);
 
-  // Sends what is due on any stream, and returns how long until more may be.
+  // Sends what is due on all streams. Returns how long until more may be due.
   absl::Duration SendAllDue();
 
   Containers& containers_;
   const GuardedClock& clock_;
   WakeSignal signal_;
   mutable Mutex mutex_;
-  absl::Status end_status_ ABSL_GUARDED_BY(mutex_);  // OK: streams go on
+  absl::Status end_status_ ABSL_GUARDED_BY(mutex_);  // OK until EndStreams()
   Streams streams_ ABSL_GUARDED_BY(mutex_);
-  BackgroundLoop loop_;  // last: uses all the others
+  BackgroundLoop loop_;  // last, because it uses all of the above
 };
 
 }  // namespace ttl

@@ -25,12 +25,11 @@
 namespace ttl {
 namespace {
 
-// Counting stops here for one container, and a page of a list once it has
-// counted so many entries in all: a handler's thread is not its own.
+// Bounds of counting, for one container and for one page of a list: handlers share their thread.
 constexpr size_t kMaxBacklog = 10000;
 constexpr int64_t kMaxCountedPerPage = 20000;
 
-// Of what others wrote, in a line of the log.
+// Longest text of a caller in a log line.
 constexpr size_t kMaxLoggedBytes = 512;
 
 std::string Describe(const PauseTarget& target) {
@@ -128,12 +127,12 @@ void ExpiryService::AddMethods(MethodTable& table) {
 
 absl::Status ExpiryService::Get(const v1::GetExpiryStatusRequest& request,
                                 v1::GetExpiryStatusResponse& response) const {
-  const Moment moment = view_.TakeMoment();
-  *response.mutable_sidecar() = SidecarStatusAt(moment);
+  const Snapshot snapshot = view_.TakeSnapshot();
+  *response.mutable_sidecar() = SidecarStatusAt(snapshot);
   if (request.container().empty()) return absl::OkStatus();
   TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
                        FindContainer(parts_.storage.containers(), request.container()));
-  TTL_ASSIGN_OR_RETURN(*response.mutable_container(), ContainerStatusAt(moment, *container));
+  TTL_ASSIGN_OR_RETURN(*response.mutable_container(), ContainerStatusAt(snapshot, *container));
   return absl::OkStatus();
 }
 
@@ -141,17 +140,17 @@ absl::Status ExpiryService::List(const v1::ListExpiryStatusesRequest& request,
                                  v1::ListExpiryStatusesResponse& response) const {
   TTL_ASSIGN_OR_RETURN(const size_t page_size, ReadPageSize(request.page_size()));
   TTL_ASSIGN_OR_RETURN(std::string last, ReadContainerPageToken(request.page_token()));
-  const Moment moment = view_.TakeMoment();
-  *response.mutable_sidecar() = SidecarStatusAt(moment);
+  const Snapshot snapshot = view_.TakeSnapshot();
+  *response.mutable_sidecar() = SidecarStatusAt(snapshot);
   int64_t counted = 0;
-  // One more than the page holds, to see whether it is the last.
+  // One more than the page holds, to tell whether it is the last page.
   for (const ContainerPtr& container : parts_.storage.containers().List(last, page_size + 1)) {
     const size_t size = response.containers_size();
     if (size == page_size || counted >= kMaxCountedPerPage) {
       response.set_next_page_token(ContainerPageToken(last));
       break;
     }
-    TTL_ASSIGN_OR_RETURN(*response.add_containers(), ContainerStatusAt(moment, *container));
+    TTL_ASSIGN_OR_RETURN(*response.add_containers(), ContainerStatusAt(snapshot, *container));
     counted += response.containers().rbegin()->backlog();
     last = container->id;
   }
@@ -166,10 +165,10 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
   TTL_ASSIGN_OR_RETURN(const std::optional<TrackedItem> item,
                        parts_.storage.items().Find(container->number, key));
   if (!item.has_value()) return ItemNotFound(key, parts_.storage.data_trust().doubt());
-  const Moment moment = view_.TakeMoment();
-  const absl::Time now = moment.clock.time.now;
+  const Snapshot snapshot = view_.TakeSnapshot();
+  const absl::Time now = snapshot.clock.time.now;
   const DeleteExplanation explanation =
-      ExplainDelete(*container, *item, view_.FreedomAt(moment, *container).holds, now);
+      ExplainDelete(*container, *item, view_.FreedomAt(snapshot, *container).holds, now);
   *response.mutable_item() = MakeItemView(*container, key, item->version, now);
   *response.mutable_judged_at() = ToProto(now);
   if (explanation.due_time.has_value()) response.set_due_time(*explanation.due_time);
@@ -282,7 +281,7 @@ void ExpiryService::HandleConfirmStore(const v1::ConfirmStoreRequest& request,
                        Quoted(store_id, kMaxLoggedBytes),
                        Quoted(view_.Unconfirmed(parts_.board.Store()), kMaxLoggedBytes),
                        Quoted(confirmed->reason, kMaxLoggedBytes));
-          // First, so that nothing is deleted in between.
+          // Before the store is trusted, so that nothing is deleted in between.
           parts_.storage.data_trust().Doubt(confirmed->reason);
           parts_.trust.Confirm(store_id);
           if (options_.on_store_confirmed) options_.on_store_confirmed();
@@ -333,45 +332,45 @@ void ExpiryService::NotifyChange() const {
   if (options_.on_change) options_.on_change();
 }
 
-v1::SidecarStatus ExpiryService::SidecarStatusAt(const Moment& moment) const {
+v1::SidecarStatus ExpiryService::SidecarStatusAt(const Snapshot& snapshot) const {
   v1::SidecarStatus status;
-  *status.mutable_clock() = ToProto(moment.clock);
-  *status.mutable_store() = ToProto(moment.store);
-  if (moment.all_paused.has_value()) *status.mutable_pause() = ToProto(*moment.all_paused);
-  if (moment.limit_per_second.has_value()) {
-    status.set_max_deletes_per_second(*moment.limit_per_second);
+  *status.mutable_clock() = ToProto(snapshot.clock);
+  *status.mutable_store() = ToProto(snapshot.store);
+  if (snapshot.all_paused.has_value()) *status.mutable_pause() = ToProto(*snapshot.all_paused);
+  if (snapshot.limit_per_second.has_value()) {
+    status.set_max_deletes_per_second(*snapshot.limit_per_second);
   }
-  status.set_storage_writable(moment.write_health.ok());
-  status.set_storage_problem(std::string(moment.write_health.message()));
+  status.set_storage_writable(snapshot.write_health.ok());
+  status.set_storage_problem(std::string(snapshot.write_health.message()));
   status.mutable_data()->set_reason(parts_.storage.data_trust().doubt());
   status.mutable_data()->set_in_doubt(!status.data().reason().empty());
   status.set_impossible_checks(parts_.counters.impossible);
   *status.mutable_start_time() = ToProto(options_.start_time);
   std::optional<absl::Duration> stall;
-  if (moment.steady.has_value()) {
-    stall = SweepStall(moment.sweeper, options_.start_steady, *moment.steady);
+  if (snapshot.steady.has_value()) {
+    stall = SweepStall(snapshot.sweeper, options_.start_steady, *snapshot.steady);
   }
   std::vector<std::string> overdue;
   if (options_.overdue) overdue = options_.overdue();
   *status.mutable_health() =
       MakeHealth(DegradedReasons({.sweep_stall = stall,
-                                  .write_health = moment.write_health,
+                                  .write_health = snapshot.write_health,
                                   .storage_problems = parts_.storage.Problems(),
                                   .data_doubt = parts_.storage.data_trust().doubt(),
-                                  .clock = moment.clock,
-                                  .store = moment.store,
+                                  .clock = snapshot.clock,
+                                  .store = snapshot.store,
                                   .report_health = parts_.storage.ReportHealth(),
                                   .overdue = std::move(overdue)}));
-  *status.mutable_sweep() =
-      MakeSweepStatus(moment.sweeper, stall.has_value(), moment.clock.time.now, moment.steady);
+  *status.mutable_sweep() = MakeSweepStatus(snapshot.sweeper, stall.has_value(),
+                                            snapshot.clock.time.now, snapshot.steady);
   return status;
 }
 
 absl::StatusOr<v1::ContainerExpiryStatus> ExpiryService::ContainerStatusAt(
-    const Moment& moment, const Container& container) const {
+    const Snapshot& snapshot, const Container& container) const {
   const TallyView tally = parts_.storage.tallies().View(container.number);
-  TTL_ASSIGN_OR_RETURN(const Backlog backlog, BacklogAt(moment, container, tally));
-  const ExpiryView::Freedom freedom = view_.FreedomAt(moment, container);
+  TTL_ASSIGN_OR_RETURN(const Backlog backlog, BacklogAt(snapshot, container, tally));
+  const ExpiryView::Freedom freedom = view_.FreedomAt(snapshot, container);
   return MakeContainerStatus({.container = container,
                               .tally = tally,
                               .backlog = backlog,
@@ -379,16 +378,17 @@ absl::StatusOr<v1::ContainerExpiryStatus> ExpiryService::ContainerStatusAt(
                               .holds = freedom.holds,
                               .limit_per_second = freedom.limit_per_second,
                               .budget = freedom.budget,
-                              .now = moment.clock.time.now,
+                              .now = snapshot.clock.time.now,
                               .failing_items = parts_.storage.tallies().Failing(container.number)});
 }
 
-absl::StatusOr<Backlog> ExpiryService::BacklogAt(const Moment& moment, const Container& container,
+absl::StatusOr<Backlog> ExpiryService::BacklogAt(const Snapshot& snapshot,
+                                                 const Container& container,
                                                  const TallyView& tally) const {
-  const absl::Time now = moment.clock.time.now;
+  const absl::Time now = snapshot.clock.time.now;
   const int64_t now_seconds = absl::ToUnixSeconds(now);
   const DueRule rule = ComputeDueRule(container.settings.policy, container.replaced_policies, now);
-  // Most containers have nothing due, and then the index need not be read.
+  // Most containers have nothing due; then the index need not be read.
   const ItemEstimate due = tally.spread.CountDue(rule, now_seconds);
   if (tally.complete && due.sum.items == 0 && due.error_bound_items == 0) return Backlog();
   return parts_.storage.expiry_index().CountDue(container, rule, now_seconds, kMaxBacklog);

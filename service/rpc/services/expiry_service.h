@@ -26,31 +26,27 @@
 namespace ttl {
 
 struct ExpiryServiceOptions {
-  // What the options of the server say; absent: no limit.
+  // The limits of the server's flags; absent: no limit.
   std::optional<double> max_deletes_per_second;            // over all containers
-  std::optional<double> container_max_deletes_per_second;  // where a container sets none
+  std::optional<double> container_max_deletes_per_second;  // for a container without its own
   // The start of this process.
   absl::Time start_time;
   absl::Duration start_steady;
-  // Further reasons to be degraded, in one sentence each; see OverdueWatch. May be empty.
+  // Returns further reasons for degraded health, one sentence each; see OverdueWatch. May be empty.
   std::function<std::vector<std::string>()> overdue;
-  // Called when an operator has accepted the wall clock, so that it is kept over
-  // restarts soon. Must not block. May be empty.
+  // Called after AcceptClock, so that the clock state is stored soon. Must not block. May be empty.
   std::function<void()> on_clock_accepted;
-  // Called when an operator has confirmed the primary store, which puts the data in doubt.
-  // Must not block. May be empty.
+  // Called after ConfirmStore, which puts the data in doubt. Must not block. May be empty.
   std::function<void()> on_store_confirmed;
-  // Called when an operator has changed something that may let deletes go on. Must not
-  // block. May be empty.
+  // Called after a change that may allow deletes again. Must not block. May be empty.
   std::function<void()> on_change;
 };
 
-// The gRPC service of the same name. Every lever pulled is logged with old and
-// new state. Thread-safe; never waits for a change to become durable, and reads
-// storage on the thread of the worker.
+// The gRPC service ExpiryService. Every change by an operator is logged with old and new state.
+// Thread-safe. No call thread waits for a commit, and storage is read on the call worker's thread.
 class ExpiryService final : public RpcService {
  public:
-  // What it works on; all must outlive it.
+  // All must outlive this.
   struct Parts {
     Storage& storage;
     GuardedClock& clock;
@@ -68,7 +64,7 @@ class ExpiryService final : public RpcService {
   void AddMethods(MethodTable& table) override;
 
  private:
-  using Moment = ExpiryView::Moment;
+  using Snapshot = ExpiryView::Snapshot;
 
   absl::Status Get(const v1::GetExpiryStatusRequest& request,
                    v1::GetExpiryStatusResponse& response) const;
@@ -91,15 +87,14 @@ class ExpiryService final : public RpcService {
   void SetLimit(const v1::SetMaxDeletesPerSecondRequest& request,
                 v1::SetMaxDeletesPerSecondResponse& response, DoneStatus done);
 
-  // OK if `store_id` is that of the store connected now, and there is something to
-  // confirm.
+  // OK if there is something to confirm, and `store_id` is that of the connected store.
   absl::Status MayConfirmStore(const std::string& store_id) const;
   void NotifyChange() const;
 
-  v1::SidecarStatus SidecarStatusAt(const Moment& moment) const;
-  absl::StatusOr<v1::ContainerExpiryStatus> ContainerStatusAt(const Moment& moment,
+  v1::SidecarStatus SidecarStatusAt(const Snapshot& snapshot) const;
+  absl::StatusOr<v1::ContainerExpiryStatus> ContainerStatusAt(const Snapshot& snapshot,
                                                               const Container& container) const;
-  absl::StatusOr<Backlog> BacklogAt(const Moment& moment, const Container& container,
+  absl::StatusOr<Backlog> BacklogAt(const Snapshot& snapshot, const Container& container,
                                     const TallyView& tally) const;
 
   const Parts parts_;

@@ -18,26 +18,26 @@
 
 namespace ttl {
 
-// The calls of the data path, apart from any transport: each validates, makes one
-// call of storage, and maps. Thread-safe. A response is filled only where it is empty
-// before, and is of no use if the status is not OK.
+// The calls of the data path, independent of the transport: each validates its request, makes one
+// call to storage, and maps the result. Responses must be empty before the call, and are
+// unspecified unless the status is OK. Thread-safe.
 class ItemCalls {
  public:
-  // All must outlive this.
-  // `adoption_grace`: how long what is due already when it is adopted waits for its delete.
+  // All arguments must outlive this. `adoption_grace`: how long an item that is already due when it
+  // is adopted waits before it is deleted.
   ItemCalls(const Containers& containers, Items& items, const GuardedClock& clock,
             const StoreTrust& store, CheckCounters& counters, absl::Duration adoption_grace);
 
   CheckCounters& counters() { return counters_; }
 
-  // These read storage on the calling thread. Of checks that carry impossible state
-  // `impossible` says which.
+  // These read storage on the calling thread. `impossible` gets the checks that carry an impossible
+  // state.
   absl::Status Check(const CheckRequest& request, CheckAnswers& answers,
                      ImpossibleChecks& impossible) const;
   absl::Status Get(const v1::GetItemRequest& request, v1::GetItemResponse& response) const;
   absl::Status List(const v1::ListItemsRequest& request, v1::ListItemsResponse& response) const;
 
-  // `done` is called once, when the changes are durable or refused; see Done.
+  // `done` is called exactly once, when the changes are durable or refused; see Done.
   // `response` must live until then.
   void Track(const v1::TrackItemsRequest& request, v1::TrackItemsResponse& response,
              DoneStatus done);
@@ -45,7 +45,7 @@ class ItemCalls {
                DoneStatus done);
 
  private:
-  // Why what is tracked may not be whole, or not of the store connected now; empty if it is.
+  // Why the tracked data may be incomplete, or not of the connected store; empty if neither.
   std::string Doubt() const;
 
   const Containers& containers_;

@@ -27,22 +27,22 @@ namespace {
 
 constexpr absl::Duration kImpossibleLogInterval = absl::Minutes(1);
 
-// The bytes of a message in one piece; `slice` keeps them.
+// The bytes of a message as one view; `slice` owns them.
 absl::string_view Contiguous(const grpc::ByteBuffer& message, grpc::Slice& slice) {
   if (!message.TrySingleSlice(&slice).ok() && !message.DumpToSingleSlice(&slice).ok()) return {};
   return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
 }
 
-// A message of `size` bytes that `write` fills.
+// A message of `size` bytes, filled by `write`.
 template <typename Write>
 grpc::ByteBuffer MakeMessage(size_t size, Write write) {
   const grpc::Slice slice(size);
-  // Nobody else has seen the slice yet.
+  // The slice is not shared yet.
   write(const_cast<uint8_t*>(slice.begin()));
   return grpc::ByteBuffer(&slice, 1);
 }
 
-// Answers the checks of one queue, whose memory it reuses.
+// Answers the checks of one call queue. Used by its thread only, so that memory can be reused.
 class CheckHandler {
  public:
   explicit CheckHandler(ItemCalls& calls)
@@ -82,7 +82,7 @@ class CheckHandler {
     return absl::OkStatus();
   }
 
-  // A line now and then for each container: they come in masses.
+  // Limited for each container: a broken client sends many.
   void LogImpossible(const grpc::ServerContextBase& call, const ttl::Check& check) {
     const auto left_out =
         log_limiter_.Admit(request_.container(), absl::Nanoseconds(since_start_.Nanoseconds()));
@@ -104,7 +104,7 @@ class CheckHandler {
   const Stopwatch since_start_;
 };
 
-// One check at a time, by a handler that all of a queue share.
+// One call, answered by the handler that all calls of a queue share.
 class CheckExchange final : public Exchange {
  public:
   using Method = absl::Status (CheckHandler::*)(const grpc::ServerContextBase&,
@@ -113,7 +113,7 @@ class CheckExchange final : public Exchange {
   CheckExchange(std::shared_ptr<CheckHandler> handler, Method handle)
       : handler_(std::move(handler)), handle_(handle) {}
 
-  // What is wrong with the bytes is said by the handler.
+  // The handler reports malformed bytes.
   bool Read(grpc::ByteBuffer& request) override {
     request_.Swap(&request);
     return true;
@@ -135,8 +135,8 @@ class CheckExchange final : public Exchange {
   grpc::ByteBuffer response_;
 };
 
-// Calls `done` after a refusal has been written into the response.
-DoneStatus TellRefusal(v1::StreamTrackItemsResponse& response, DoneStatus done) {
+// Writes an error into the response before it calls `done`.
+DoneStatus WithErrorIn(v1::StreamTrackItemsResponse& response, DoneStatus done) {
   return [&response, done = std::move(done)](const absl::Status& status) mutable {
     if (!status.ok()) FillMessageError(status, *response.mutable_error());
     done(status);
@@ -167,7 +167,7 @@ void ItemService::AddMethods(MethodTable& table) {
 
 void ItemService::TrackStreamed(const v1::StreamTrackItemsRequest& request,
                                 v1::StreamTrackItemsResponse& response, DoneStatus done) {
-  done = TellRefusal(response, std::move(done));
+  done = WithErrorIn(response, std::move(done));
   if (!request.has_untrack()) {
     return calls_.Track(request.request(), *response.mutable_response(), std::move(done));
   }

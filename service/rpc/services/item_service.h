@@ -8,9 +8,9 @@
 
 namespace ttl {
 
-// The gRPC service of the same name: ItemCalls, by gRPC. Checks come and go as bytes (see
-// CheckRequest), all else as the generated messages. Never waits for a change to become
-// durable. Thread-safe once it accepts calls.
+// The gRPC service ItemService, over ItemCalls. Checks are read and written as bytes (see
+// CheckRequest), other calls as generated messages. No thread waits for a commit. Thread-safe once
+// it accepts calls.
 class ItemService final : public RpcService {
  public:
   // `calls` must outlive this.

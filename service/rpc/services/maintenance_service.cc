@@ -24,14 +24,14 @@
 namespace ttl {
 namespace {
 
-// For the pace of messages only.
+// For intervals between messages only.
 using PaceClock = std::chrono::steady_clock;
 
 constexpr auto kProgressInterval = std::chrono::seconds(1);
 constexpr int kMaintenanceNiceness = 10;
 constexpr size_t kMaxSourcePositionBytes = 1024;
 
-// The thread gets what others leave over; without the right to that it is as the others.
+// Makes the calling thread yield to others. Without the permission its priority stays as it is.
 void LowerPriority() {
   static thread_local const int result =
       setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kMaintenanceNiceness);
@@ -52,12 +52,12 @@ void FillPreview(const AdoptionPreview& preview, const std::optional<PolicyBrake
 
 }  // namespace
 
-class MaintenanceService::Place {
+class MaintenanceService::StreamSlot {
  public:
-  explicit Place(std::atomic<int>& taken) : taken_(taken) {}
-  ~Place() { --taken_; }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  explicit StreamSlot(std::atomic<int>& taken) : taken_(taken) {}
+  ~StreamSlot() { --taken_; }
+  StreamSlot(const StreamSlot&) = delete;
+  StreamSlot& operator=(const StreamSlot&) = delete;
 
  private:
   std::atomic<int>& taken_;
@@ -102,7 +102,7 @@ absl::Status MaintenanceService::Start(const v1::StartReconciliationRequest& req
   }
   TTL_RETURN_IF_ERROR(parts_.reconciliations.Request({request.container(), request.dry_run()},
                                                      parts_.clock.Read().now));
-  spdlog::info("reconciliation asked for: container={} dry_run={}",
+  spdlog::info("reconciliation requested: container={} dry_run={}",
                Quoted(request.container(), kMaxContainerIdBytes), request.dry_run());
   if (const auto view = parts_.reconciliations.View()) {
     *response.mutable_reconciliation() = ToProto(*view);
@@ -140,7 +140,7 @@ void MaintenanceService::Trust(const v1::TrustDataRequest& /*request*/,
   parts_.storage.sidecar_state().ClearDataDoubt(
       reason, [this, &trust, reason, done = std::move(done)](absl::Status status) mutable {
         if (status.ok() && trust.Confirm(reason)) {
-          spdlog::warn("data declared whole: old=in_doubt reason={}", Quoted(reason, 1024));
+          spdlog::warn("data declared complete: old=in_doubt reason={}", Quoted(reason, 1024));
           if (parts_.on_whole) parts_.on_whole();
         }
         done(std::move(status));
@@ -165,8 +165,9 @@ void MaintenanceService::SetPosition(const v1::SetSourcePositionRequest& request
   parts_.storage.sidecar_state().SaveSourcePosition(position, std::move(done));
 }
 
-absl::StatusOr<std::shared_ptr<MaintenanceService::Place>> MaintenanceService::TakePlace() {
-  if (streams_.fetch_add(1) < kMaxStreams) return std::make_shared<Place>(streams_);
+absl::StatusOr<std::shared_ptr<MaintenanceService::StreamSlot>>
+MaintenanceService::TakeStreamSlot() {
+  if (streams_.fetch_add(1) < kMaxStreams) return std::make_shared<StreamSlot>(streams_);
   --streams_;
   return absl::ResourceExhaustedError(
       absl::StrCat(kMaxStreams,
@@ -186,8 +187,8 @@ absl::StatusOr<MessageSource<v1::PreviewContainerResponse>> MaintenanceService::
   if (!parts_.preview) {
     return absl::FailedPreconditionError("cannot preview: no primary store is configured");
   }
-  TTL_ASSIGN_OR_RETURN(std::shared_ptr<Place> place, TakePlace());
-  return [place = std::move(place), step = parts_.preview(id, settings), brake = settings.brake,
+  TTL_ASSIGN_OR_RETURN(std::shared_ptr<StreamSlot> slot, TakeStreamSlot());
+  return [slot = std::move(slot), step = parts_.preview(id, settings), brake = settings.brake,
           preview = AdoptionPreview(), sent = PaceClock::now()](
              v1::PreviewContainerResponse& message) mutable -> absl::StatusOr<SourceStep> {
     if (preview.finished) return SourceStep::kEnd;
@@ -202,8 +203,8 @@ absl::StatusOr<MessageSource<v1::PreviewContainerResponse>> MaintenanceService::
 }
 
 absl::StatusOr<MessageSource<v1::VerifyDataResponse>> MaintenanceService::OpenVerification() {
-  TTL_ASSIGN_OR_RETURN(std::shared_ptr<Place> place, TakePlace());
-  return [place = std::move(place), verifier = parts_.storage.StartVerification(),
+  TTL_ASSIGN_OR_RETURN(std::shared_ptr<StreamSlot> slot, TakeStreamSlot());
+  return [slot = std::move(slot), verifier = parts_.storage.StartVerification(),
           sent = PaceClock::now(),
           finished = false](v1::VerifyDataResponse& message) mutable -> absl::StatusOr<SourceStep> {
     if (finished) return SourceStep::kEnd;
@@ -221,12 +222,12 @@ absl::StatusOr<MessageSource<v1::VerifyDataResponse>> MaintenanceService::OpenVe
 }
 
 absl::StatusOr<MessageSource<v1::BackUpDataResponse>> MaintenanceService::OpenBackup() {
-  TTL_ASSIGN_OR_RETURN(std::shared_ptr<Place> place, TakePlace());
+  TTL_ASSIGN_OR_RETURN(std::shared_ptr<StreamSlot> slot, TakeStreamSlot());
   TTL_ASSIGN_OR_RETURN(std::unique_ptr<Backup> backup,
                        parts_.storage.StartBackup(parts_.clock.Read().now));
-  spdlog::info("backup begins");
-  // A message may be up to 4 MiB large for most clients, and a step may give more.
-  return [place = std::move(place), backup = std::move(backup), bytes = std::string(),
+  spdlog::info("backup started");
+  // Most clients accept messages of up to 4 MiB, and a step may return more.
+  return [slot = std::move(slot), backup = std::move(backup), bytes = std::string(),
           position =
               size_t{0}](v1::BackUpDataResponse& message) mutable -> absl::StatusOr<SourceStep> {
     constexpr size_t kMessageBytes = size_t{512} << 10;
@@ -234,7 +235,7 @@ absl::StatusOr<MessageSource<v1::BackUpDataResponse>> MaintenanceService::OpenBa
       TTL_ASSIGN_OR_RETURN(bytes, backup->Next());
       position = 0;
       if (bytes.empty()) {
-        spdlog::info("backup ends: records={}", backup->records());
+        spdlog::info("backup finished: records={}", backup->records());
         return SourceStep::kEnd;
       }
     }

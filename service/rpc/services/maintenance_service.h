@@ -20,22 +20,22 @@
 
 namespace ttl {
 
-// The gRPC service of the same name. Verification and backups are made by a thread of its
-// own, of low priority. Thread-safe.
+// The gRPC service MaintenanceService. Previews, verifications and backups run on a thread of its
+// own with low priority. Thread-safe.
 class MaintenanceService final : public RpcService {
  public:
   static constexpr int kMaxStreams = 8;
 
-  // What it works on; all must outlive it.
+  // All must outlive this.
   struct Parts {
     Storage& storage;
     const GuardedClock& clock;
     ReconciliationBoard& reconciliations;
-    bool has_store = false;     // whether one is configured
-    AdoptionPreviewer preview;  // empty if none is
-    // Called when the data is no longer in doubt. Must not block. May be empty.
+    bool has_store = false;     // whether a primary store is configured
+    AdoptionPreviewer preview;  // empty if none is configured
+    // Called when TrustData has ended the doubt about the data. Must not block. May be empty.
     std::function<void()> on_whole;
-    // A client that takes nothing of a stream for so long loses it.
+    // A stream is ended when its client has read nothing for this long.
     absl::Duration stall_limit = absl::Seconds(30);
   };
 
@@ -45,7 +45,8 @@ class MaintenanceService final : public RpcService {
   void AddMethods(MethodTable& table) override;
 
  private:
-  class Place;  // one of kMaxStreams
+  // One of kMaxStreams, held while a stream is open.
+  class StreamSlot;
 
   absl::Status Start(const v1::StartReconciliationRequest& request,
                      v1::StartReconciliationResponse& response);
@@ -59,7 +60,7 @@ class MaintenanceService final : public RpcService {
   void SetPosition(const v1::SetSourcePositionRequest& request,
                    v1::SetSourcePositionResponse& response, DoneStatus done);
 
-  absl::StatusOr<std::shared_ptr<Place>> TakePlace();
+  absl::StatusOr<std::shared_ptr<StreamSlot>> TakeStreamSlot();
   absl::StatusOr<MessageSource<v1::PreviewContainerResponse>> OpenPreview(
       const v1::PreviewContainerRequest& request);
   absl::StatusOr<MessageSource<v1::VerifyDataResponse>> OpenVerification();
@@ -67,7 +68,7 @@ class MaintenanceService final : public RpcService {
 
   const Parts parts_;
   std::atomic<int> streams_ = 0;
-  CallWorker maintenance_;  // last: its tasks use the others
+  CallWorker maintenance_;  // last, because its tasks use all of the above
 };
 
 }  // namespace ttl

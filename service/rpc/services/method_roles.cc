@@ -13,7 +13,7 @@ constexpr MethodRoles kReader = {.roles = {Role::kReader, Role::kAdmin}};
 constexpr MethodRoles kAnyRole = {.roles = Roles::All()};
 constexpr MethodRoles kAdmin = {.roles = {Role::kAdmin}};
 
-// The one place where it is said. An admin may do what a reader may.
+// The only list of roles. An admin may call everything that a reader may.
 const Table& Methods() {
   static const Table& table = *new Table{
       {"Health/Check", kEveryone},

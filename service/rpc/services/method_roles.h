@@ -6,7 +6,8 @@
 
 namespace ttl {
 
-// Of a method, as in "ItemService/GetItem". A method that is not listed is for nobody.
+// The roles that may call a method, such as "ItemService/GetItem". No role may call a method that
+// is not listed.
 MethodRoles RolesOfMethod(absl::string_view method);
 
 // Whether the method is listed.

@@ -17,12 +17,12 @@ bool WatchPosition::NextNews(v1::WatchContainersResponse& message) {
       changes = containers_.ChangesAfter(*revision_, kMaxChangesPerMessage);
     if (changes.has_value() && changes->revision == *revision_) return false;
     if (changes.has_value()) {
-      TellChanges(*changes, message);
+      FillChanges(*changes, message);
       return true;
     }
     BeginSnapshot();
   }
-  TellSnapshotPart(message);
+  FillSnapshotPart(message);
   return true;
 }
 
@@ -32,14 +32,14 @@ void WatchPosition::Heartbeat(v1::WatchContainersResponse& message) const {
 }
 
 void WatchPosition::BeginSnapshot() {
-  // What changes while the parts are told comes after them.
+  // Changes made while the parts are sent follow after them.
   revision_ = containers_.Revision();
   snapshot_position_.emplace();
 }
 
-void WatchPosition::TellSnapshotPart(v1::WatchContainersResponse& message) {
+void WatchPosition::FillSnapshotPart(v1::WatchContainersResponse& message) {
   message.Clear();
-  // One more than a part holds, to see whether it is the last.
+  // One more than a part holds, to tell whether it is the last.
   std::vector<ContainerPtr> part = containers_.List(*snapshot_position_, kMaxChangesPerMessage + 1);
   const bool is_last = part.size() <= kMaxChangesPerMessage;
   if (is_last) {
@@ -52,7 +52,7 @@ void WatchPosition::TellSnapshotPart(v1::WatchContainersResponse& message) {
   Stamp(is_last ? v1::WATCH_EVENT_SNAPSHOT_END : v1::WATCH_EVENT_SNAPSHOT_PART, message);
 }
 
-void WatchPosition::TellChanges(const ContainerChanges& changes,
+void WatchPosition::FillChanges(const ContainerChanges& changes,
                                 v1::WatchContainersResponse& message) {
   revision_ = changes.revision;
   message.Clear();

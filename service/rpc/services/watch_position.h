@@ -12,10 +12,10 @@
 
 namespace ttl {
 
-// How far one watcher of the containers has been told, and so what it is to be told
-// next, apart from any transport. Of the containers it keeps nothing: each message has
-// them as they are when it is made, so that a watcher who is asked rarely hears of each
-// once, and one who has fallen too far behind gets a snapshot. Not thread-safe.
+// The position of one WatchContainers stream, which decides its next message; independent of the
+// transport. It stores no containers: each message has them as they are when it is built. So a slow
+// watcher gets each changed container once, and one that has fallen too far behind gets a snapshot.
+// Not thread-safe.
 class WatchPosition {
  public:
   static constexpr size_t kMaxChangesPerMessage = 500;
@@ -23,25 +23,24 @@ class WatchPosition {
   // Both must outlive this.
   WatchPosition(const Containers& containers, const GuardedClock& clock);
 
-  // Makes `message` the next one that says something new: at the start, parts of a
-  // snapshot. False if there is nothing new.
+  // Makes `message` the next part of a snapshot, at the start, or the next changes. Returns false
+  // if there is nothing new.
   bool NextNews(v1::WatchContainersResponse& message);
 
-  // Makes `message` one that says that there is nothing new. REQUIRES: NextNews() has
-  // just said so.
+  // Makes `message` a heartbeat. REQUIRES: NextNews() has just returned false.
   void Heartbeat(v1::WatchContainersResponse& message) const;
 
  private:
   void BeginSnapshot();
-  void TellSnapshotPart(v1::WatchContainersResponse& message);
-  void TellChanges(const ContainerChanges& changes, v1::WatchContainersResponse& message);
+  void FillSnapshotPart(v1::WatchContainersResponse& message);
+  void FillChanges(const ContainerChanges& changes, v1::WatchContainersResponse& message);
   void Stamp(v1::WatchEvent event, v1::WatchContainersResponse& message) const;
 
   const Containers& containers_;
   const GuardedClock& clock_;
-  // All up to it is told, or is being told by the present snapshot. Absent: nothing is.
+  // All changes up to this revision were sent, or are part of the present snapshot. Absent: none.
   std::optional<uint64_t> revision_;
-  // While a snapshot is being told: the last id told. Absent: none is.
+  // The last container id sent of the present snapshot. Absent: no snapshot is being sent.
   std::optional<std::string> snapshot_position_;
 };
 

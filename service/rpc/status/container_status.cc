@@ -15,8 +15,8 @@
 namespace ttl {
 namespace {
 
-// The replaced policy that holds something back for longest, of those that pulled the
-// brake or of those that did not. Null if none stands.
+// The replaced policy in force that ends last, of those that pulled the brake or of those that did
+// not. Null if there is none.
 const ReplacedPolicy* LastToEnd(const Container& container, bool braked, absl::Time now) {
   const ReplacedPolicy* last = nullptr;
   for (const ReplacedPolicy& replaced : container.replaced_policies) {
@@ -52,53 +52,54 @@ v1::BudgetStatus MakeBudgetStatus(const DeleteBudget& budget) {
   return proto;
 }
 
-// Until when a stricter policy or adopted items are in their grace; in the past if none is.
-absl::Time GraceEnd(const ContainerMoment& moment) {
-  const Container& container = moment.container;
-  const AdoptionTally& adopted = moment.tally.adopted;
+// When the last grace of a stricter policy or of adopted items ends; in the past if there is none.
+absl::Time GraceEnd(const ContainerSnapshot& snapshot) {
+  const Container& container = snapshot.container;
+  const AdoptionTally& adopted = snapshot.tally.adopted;
   absl::Time end = absl::InfinitePast();
-  if (const auto* grace = LastToEnd(container, /*braked=*/false, moment.now)) end = grace->until;
-  if (adopted.left == 0 || AdoptionIsBraked(container, moment.now)) return end;
+  if (const auto* grace = LastToEnd(container, /*braked=*/false, snapshot.now)) end = grace->until;
+  if (adopted.left == 0 || AdoptionIsBraked(container, snapshot.now)) return end;
   return std::max(end, absl::FromUnixSeconds(AdoptionEnd(container, adopted.last_adopted_until)));
 }
 
-// What pulled the brake; no items if it is not pulled.
-AdoptionBrake PulledBrake(const ContainerMoment& moment) {
+// The items that the pulled brake holds back; none if it is not pulled.
+AdoptionBrake PulledBrake(const ContainerSnapshot& snapshot) {
   AdoptionBrake pulled = {0, absl::InfinitePast()};
-  if (const auto* braked = LastToEnd(moment.container, /*braked=*/true, moment.now)) {
+  if (const auto* braked = LastToEnd(snapshot.container, /*braked=*/true, snapshot.now)) {
     pulled = {*braked->braked_items, braked->until};
   }
-  if (moment.tally.adopted.left == 0 || !AdoptionIsBraked(moment.container, moment.now)) {
+  if (snapshot.tally.adopted.left == 0 || !AdoptionIsBraked(snapshot.container, snapshot.now)) {
     return pulled;
   }
-  const AdoptionBrake& adopted = *moment.container.adoption.brake;
+  const AdoptionBrake& adopted = *snapshot.container.adoption.brake;
   return {pulled.items + adopted.items, std::max(pulled.until, adopted.until)};
 }
 
-void SetHoldsOfPolicy(const ContainerMoment& moment, v1::ContainerExpiryStatus& status) {
-  const Container& container = moment.container;
+void SetHoldsOfPolicy(const ContainerSnapshot& snapshot, v1::ContainerExpiryStatus& status) {
+  const Container& container = snapshot.container;
   if (container.pause.has_value()) *status.mutable_pause() = ToProto(*container.pause);
-  if (const absl::Time end = GraceEnd(moment); end > moment.now) {
+  if (const absl::Time end = GraceEnd(snapshot); end > snapshot.now) {
     *status.mutable_grace_until() = ToProto(end);
   }
-  if (const AdoptionBrake pulled = PulledBrake(moment); pulled.until > moment.now) {
+  if (const AdoptionBrake pulled = PulledBrake(snapshot); pulled.until > snapshot.now) {
     status.mutable_brake()->set_newly_due_items(pulled.items);
     *status.mutable_brake()->mutable_until() = ToProto(pulled.until);
   }
 }
 
-void SetPace(const ContainerMoment& moment, v1::ContainerExpiryStatus& status) {
-  const PaceView& pace = moment.sweep.pace;
-  std::optional<double> allowed = StricterLimit(moment.limit_per_second, pace.bearable_per_second);
-  if (moment.budget.has_value()) {
-    allowed = StricterLimit(allowed, moment.budget->deletes_per_second);
-    *status.mutable_budget() = MakeBudgetStatus(*moment.budget);
+void SetPace(const ContainerSnapshot& snapshot, v1::ContainerExpiryStatus& status) {
+  const PaceView& pace = snapshot.sweep.pace;
+  std::optional<double> allowed =
+      StricterLimit(snapshot.limit_per_second, pace.bearable_per_second);
+  if (snapshot.budget.has_value()) {
+    allowed = StricterLimit(allowed, snapshot.budget->deletes_per_second);
+    *status.mutable_budget() = MakeBudgetStatus(*snapshot.budget);
   }
   if (allowed.has_value()) status.set_allowed_deletes_per_second(*allowed);
   if (pace.bearable_per_second.has_value()) {
     status.set_push_back_deletes_per_second(*pace.bearable_per_second);
   }
-  if (pace.held_until.has_value() && *pace.held_until > moment.now) {
+  if (pace.held_until.has_value() && *pace.held_until > snapshot.now) {
     *status.mutable_held_until() = ToProto(*pace.held_until);
   }
 }
@@ -152,22 +153,22 @@ v1::LatenessHistogram ToProto(const LatenessHistogram& histogram) {
   return proto;
 }
 
-v1::ContainerExpiryStatus MakeContainerStatus(const ContainerMoment& moment) {
+v1::ContainerExpiryStatus MakeContainerStatus(const ContainerSnapshot& snapshot) {
   v1::ContainerExpiryStatus status;
-  status.set_container(moment.container.id);
-  status.set_backlog(moment.backlog.count);
-  status.set_backlog_is_lower_bound(moment.backlog.is_lower_bound);
-  if (const auto& oldest = moment.backlog.oldest_due_time; oldest.has_value()) {
-    *status.mutable_oldest_due_age() = ToProto(AgeOf(*oldest, moment.now));
+  status.set_container(snapshot.container.id);
+  status.set_backlog(snapshot.backlog.count);
+  status.set_backlog_is_lower_bound(snapshot.backlog.is_lower_bound);
+  if (const auto& oldest = snapshot.backlog.oldest_due_time; oldest.has_value()) {
+    *status.mutable_oldest_due_age() = ToProto(AgeOf(*oldest, snapshot.now));
   }
-  AddHolds(moment.holds, *status.mutable_holds());
-  SetHoldsOfPolicy(moment, status);
-  SetPace(moment, status);
-  SetDeletes(moment.sweep, status);
-  status.set_failing_items(moment.failing_items);
-  *status.mutable_index_progress() = IndexProgressOf(moment.container);
+  AddHolds(snapshot.holds, *status.mutable_holds());
+  SetHoldsOfPolicy(snapshot, status);
+  SetPace(snapshot, status);
+  SetDeletes(snapshot.sweep, status);
+  status.set_failing_items(snapshot.failing_items);
+  *status.mutable_index_progress() = IndexProgressOf(snapshot.container);
   *status.mutable_items() =
-      MakeItemCounts(moment.tally, moment.container.settings.policy, moment.now);
+      MakeItemCounts(snapshot.tally, snapshot.container.settings.policy, snapshot.now);
   return status;
 }
 

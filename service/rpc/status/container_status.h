@@ -14,29 +14,29 @@
 #include "service/storage/expiry_index.h"
 #include "ttl/v1/expiry_service.pb.h"
 
-// How far deletion has come in one container, as the API shows it. Pure functions.
+// The expiry status of one container, as in the API. Pure functions.
 namespace ttl {
 
-// The limit on deletes of a container: its own rate (or else the server's default), but
-// no more than that of all containers; absent: no limit.
+// The limit on deletes of a container per second: its own, or else the server's default, and at
+// most the global one. Absent: no limit.
 std::optional<double> DeleteLimitOf(std::optional<double> own,
                                     std::optional<double> container_default,
                                     std::optional<double> overall);
 
-// Everything that a status is made of, at one moment.
-struct ContainerMoment {
+// Everything that a status is computed from, at one instant.
+struct ContainerSnapshot {
   const Container& container;
   const TallyView& tally;
   const Backlog& backlog;
   const ContainerSweepView& sweep;
   const std::vector<DeleteHold>& holds;
-  std::optional<double> limit_per_second;  // DeleteLimitOf
+  std::optional<double> limit_per_second;  // see DeleteLimitOf()
   std::optional<DeleteBudget> budget;
   absl::Time now;
   int64_t failing_items = 0;  // see Tallies::Failing()
 };
 
-v1::ContainerExpiryStatus MakeContainerStatus(const ContainerMoment& moment);
+v1::ContainerExpiryStatus MakeContainerStatus(const ContainerSnapshot& snapshot);
 
 v1::ItemCounts MakeItemCounts(const TallyView& tally, const Policy& policy, absl::Time now);
 v1::LatenessHistogram ToProto(const LatenessHistogram& histogram);

@@ -18,7 +18,7 @@ std::string FormatSeconds(int64_t unix_seconds) {
   return TimeText(absl::FromUnixSeconds(unix_seconds));
 }
 
-// First whole second not before `time`.
+// The first whole second at or after `time`.
 int64_t CeilUnixSeconds(absl::Time time) {
   return absl::ToUnixSeconds(time + absl::Seconds(1) - absl::Nanoseconds(1));
 }
@@ -27,15 +27,15 @@ std::optional<int64_t> DueTimeUnder(const Policy& policy, const TrackedItem& ite
   return DueTime(ComputeDueRule(policy, {}, now), item.version.times);
 }
 
-// When `replaced` does not keep the item any longer: once it is due under that policy
-// too, or once the policy no longer stands. 0 if it does not stand at `now`.
+// When `replaced` stops holding back the item: when it is due under that policy too, or when the
+// policy is no longer respected. 0 if that was before `now`.
 int64_t EndOfHold(const ReplacedPolicy& replaced, const TrackedItem& item, absl::Time now) {
   if (replaced.until <= now) return 0;
   const int64_t until = CeilUnixSeconds(replaced.until);
   return std::min(until, DueTimeUnder(replaced.policy, item, now).value_or(until));
 }
 
-// The replaced policy that keeps the item for longest; null if none does.
+// The replaced policy that holds back the item for longest; null if none does.
 const ReplacedPolicy* LastToKeep(const Container& container, const TrackedItem& item,
                                  absl::Time now) {
   const ReplacedPolicy* last = nullptr;
@@ -70,36 +70,37 @@ absl::string_view Describe(DeleteHold hold) {
     case DeleteHold::kClockSuspect:
       return "the clock is suspect";
     case DeleteHold::kStore:
-      return "the store cannot be reached, asked for time, or failed";
+      return "the store cannot be reached, asked for a delay, or failed";
     case DeleteHold::kClockSkew:
       return "our clock and the store's are too far apart";
     case DeleteHold::kGrace:
-      return "a stricter policy, or what was adopted when it was due, is within its grace";
+      return "a stricter policy, or an item that was already due when it was adopted, is in its "
+             "grace";
     case DeleteHold::kStorage:
       return "storage refuses writes";
     case DeleteHold::kChangeUnderWay:
-      return "a change of the container waits for deletes that are on their way";
+      return "a change of the container waits for deletes in flight";
     case DeleteHold::kIndexBuilding:
       return "the expiry index is still being built";
     case DeleteHold::kNoStore:
       return "no primary store is configured";
     case DeleteHold::kBudget:
-      return "requests leave none of the container's throughput over";
+      return "requests use all of the container's throughput";
     case DeleteHold::kBrake:
-      return "a change of policy, or what was adopted, pulled the container's brake and waits to "
-             "be confirmed";
+      return "a policy change or adopted items pulled the container's brake and wait for "
+             "confirmation";
     case DeleteHold::kStoreUnconfirmed:
       return "the primary store has to be confirmed by an operator";
     case DeleteHold::kPushBack:
-      return "the store pushed back and deletes go more slowly";
+      return "the store pushed back and the rate of deletes is reduced";
     case DeleteHold::kBackoff:
-      return "calls for the container failed, or the store asked for time";
+      return "deletes of the container failed, or the store asked for a delay";
     case DeleteHold::kDataInDoubt:
-      return "what is tracked may not be whole until it has been compared with the store";
+      return "the tracked items may be incomplete until they have been compared with the store";
     case DeleteHold::kRetry:
       return "items whose delete failed wait for their next try";
   }
-  return "of an unknown hold";
+  return "of an unknown reason";
 }
 
 std::string NeverExpiresSentence(const Container& container, const ItemTimes& times) {
@@ -124,51 +125,50 @@ std::string LiveSentence(const EffectiveTtl& effective, int64_t expire_time, abs
 
 std::string StateUnknownSentence(const TrackedItem& item) {
   const std::string next_try =
-      item.retry_time.has_value()
-          ? absl::StrCat(" or tried again at ", FormatSeconds(*item.retry_time))
-          : "";
+      item.retry_time.has_value() ? absl::StrCat(" or retried at ", FormatSeconds(*item.retry_time))
+                                  : "";
   return absl::StrCat(
-      "The store said that it has another version of the item but not which, so the item counts "
-      "as untracked until it is reported again",
+      "The store answered that it has another version of the item, but not which one, so the item "
+      "counts as untracked until it is reported again",
       next_try, ".");
 }
 
-// Why an expired item is not due before `due_time`.
+// What happens at `due_time`, before which an expired item is not due.
 std::string WaitReason(const Container& container, const TrackedItem& item, int64_t due_time,
                        absl::Time now) {
   if (item.retry_time == due_time && item.attempts == 0) {
-    return "is when the store is asked again, which was too busy";
+    return "the delete is retried after the store was too busy";
   }
   if (item.retry_time == due_time) {
-    return absl::StrCat("is the time of the next try after ", item.attempts, " failed ones");
+    return absl::StrCat("the delete is retried after ", item.attempts,
+                        item.attempts == 1 ? " failed attempt" : " failed attempts");
   }
   if (AdoptionEnd(container, item.adopted_until) == due_time) {
     return AdoptionIsBraked(container, now)
-               ? "ends the hold of the container's brake, which adopted items pulled, unless they "
-                 "are confirmed before"
-               : "ends the grace of an item that was due already when it was adopted, unless it is "
-                 "confirmed before";
+               ? "the container's brake, which adopted items pulled, releases it, unless they are "
+                 "confirmed earlier"
+               : "the grace of an item that was already due when it was adopted ends, unless it is "
+                 "confirmed earlier";
   }
   const ReplacedPolicy* replaced = LastToKeep(container, item, now);
   if (replaced != nullptr && EndOfHold(*replaced, item, now) == due_time) {
-    return replaced->braked_items.has_value()
-               ? "ends the hold of the container's brake, unless the change of policy that pulled "
-                 "it is confirmed or taken back before"
-               : "ends the grace of a stricter policy";
+    if (!replaced->braked_items.has_value()) return "the grace of a stricter policy ends";
+    return "the container's brake releases it, unless the policy change that pulled the brake is "
+           "confirmed or reverted earlier";
   }
-  return absl::StrCat("ends the container's delay of ", container.settings.policy.delay_seconds,
-                      " s");
+  return absl::StrCat("the container's delay of ", container.settings.policy.delay_seconds,
+                      " s ends");
 }
 
 std::string ExpiredSentence(const Container& container, const TrackedItem& item,
                             int64_t expire_time, const DeleteExplanation& explanation,
                             absl::Time now) {
-  const std::string expired =
-      absl::StrCat("The item expired at ", FormatSeconds(expire_time), " and is hidden since");
+  const std::string expired = absl::StrCat("The item expired at ", FormatSeconds(expire_time),
+                                           " and has been hidden since");
   const int64_t due_time = *explanation.due_time;
   if (due_time > absl::ToUnixSeconds(now)) {
-    return absl::StrCat(expired, "; it is deleted from ", FormatSeconds(due_time), " on, which ",
-                        WaitReason(container, item, due_time, now), ".");
+    return absl::StrCat(expired, "; it will be deleted from ", FormatSeconds(due_time),
+                        " on, when ", WaitReason(container, item, due_time, now), ".");
   }
   if (explanation.holds.empty()) return absl::StrCat(expired, "; its delete is next in line.");
   return absl::StrCat(expired, "; it is not deleted yet because ", DescribeHolds(explanation.holds),
@@ -209,7 +209,7 @@ DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& i
   explanation.due_time = ExpectedDueTime(container, item, now);
   if (explanation.due_time.has_value() && *explanation.due_time <= absl::ToUnixSeconds(now)) {
     explanation.holds = container_holds;
-    // Grace and brake are over for an item that is due in spite of them, and so is its wait.
+    // An item that is due is past its own grace, brake and retry delay.
     std::erase(explanation.holds, DeleteHold::kGrace);
     std::erase(explanation.holds, DeleteHold::kBrake);
     std::erase(explanation.holds, DeleteHold::kRetry);

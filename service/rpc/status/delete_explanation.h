@@ -13,20 +13,20 @@
 
 namespace ttl {
 
-// Why one item is, or is not, deleted yet.
+// Why an item is not deleted yet.
 struct DeleteExplanation {
   std::optional<int64_t> due_time;  // Unix seconds; absent: never
-  std::vector<DeleteHold> holds;    // empty if it is not due or next in line
+  std::vector<DeleteHold> holds;    // empty if it is not due, or next in line
   std::string sentence;
 };
 
-// First second at which `item` may be deleted, as far as can be said at `now`:
-// its expire time, the delay, the grace of replaced policies and the time of the
-// next try taken together. Absent if it never expires.
+// The first second at which `item` may be deleted, as known at `now`, considering its expire time,
+// the delay, the grace of replaced policies, adoption, and the time of the next try. Absent if it
+// never expires.
 std::optional<int64_t> ExpectedDueTime(const Container& container, const TrackedItem& item,
                                        absl::Time now);
 
-// What each of `holds` means, in words; empty if there are none.
+// `holds` in words, separated by "; "; empty if there are none.
 std::string DescribeHolds(const std::vector<DeleteHold>& holds);
 
 // Explains `item` of `container`, whose deletes are held by `container_holds`.

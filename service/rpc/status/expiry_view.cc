@@ -11,36 +11,37 @@ std::string ExpiryView::Unconfirmed(const StoreView& store) const {
   return UnconfirmedReason(parts_.trust, store);
 }
 
-ExpiryView::Moment ExpiryView::TakeMoment() const {
-  Moment moment = {.clock = parts_.clock.Status(),
-                   .steady = parts_.system_clock.Read().boot,
-                   .store = parts_.board.Store(),
-                   .sweeper = parts_.board.Sweeper(),
-                   .all_paused = parts_.storage.containers().PauseOfAll(),
-                   .limit_per_second = parts_.limit.Get(),
-                   .write_health = parts_.storage.WriteHealth()};
-  moment.store.unconfirmed = Unconfirmed(moment.store);
-  return moment;
+ExpiryView::Snapshot ExpiryView::TakeSnapshot() const {
+  Snapshot snapshot = {.clock = parts_.clock.Status(),
+                       .steady = parts_.system_clock.Read().boot,
+                       .store = parts_.board.Store(),
+                       .sweeper = parts_.board.Sweeper(),
+                       .all_paused = parts_.storage.containers().PauseOfAll(),
+                       .limit_per_second = parts_.limit.Get(),
+                       .write_health = parts_.storage.WriteHealth()};
+  snapshot.store.unconfirmed = Unconfirmed(snapshot.store);
+  return snapshot;
 }
 
-bool ExpiryView::WaitsForRetry(const Moment& moment, const Container& container) const {
-  const absl::Time now = moment.clock.time.now;
+bool ExpiryView::WaitsForRetry(const Snapshot& snapshot, const Container& container) const {
+  const absl::Time now = snapshot.clock.time.now;
   const DueRule rule = ComputeDueRule(container.settings.policy, container.replaced_policies, now);
   return parts_.storage.expiry_index()
       .HasRetries(container, rule, absl::ToUnixSeconds(now))
       .value_or(false);
 }
 
-ExpiryView::Freedom ExpiryView::FreedomAt(const Moment& moment, const Container& container) const {
+ExpiryView::Freedom ExpiryView::FreedomAt(const Snapshot& snapshot,
+                                          const Container& container) const {
   const ContainerSettings& settings = container.settings;
   Freedom freedom;
   freedom.sweep = parts_.board.View(container.number);
   freedom.limit_per_second =
       DeleteLimitOf(settings.max_deletes_per_second, parts_.container_max_deletes_per_second,
-                    moment.limit_per_second);
+                    snapshot.limit_per_second);
   std::optional<double> used;
-  if (moment.steady.has_value()) {
-    used = parts_.usage.RequestRate(container.number, *moment.steady);
+  if (snapshot.steady.has_value()) {
+    used = parts_.usage.RequestRate(container.number, *snapshot.steady);
   }
   freedom.budget = ComputeDeleteBudget(settings, used, freedom.sweep.pace.learned_cost);
   freedom.allowed_per_second =
@@ -51,9 +52,9 @@ ExpiryView::Freedom ExpiryView::FreedomAt(const Moment& moment, const Container&
   }
   freedom.holds = ComputeDeleteHolds({
       .container = container,
-      .all_paused = moment.all_paused,
-      .time = moment.clock.time,
-      .store = moment.store,
+      .all_paused = snapshot.all_paused,
+      .time = snapshot.clock.time,
+      .store = snapshot.store,
       .pace = freedom.sweep.pace,
       .limit_per_second = freedom.limit_per_second,
       .budget = freedom.budget,
@@ -61,7 +62,7 @@ ExpiryView::Freedom ExpiryView::FreedomAt(const Moment& moment, const Container&
       .change_under_way = parts_.storage.delete_gate().IsClosed(container.number),
       .data_in_doubt = parts_.storage.data_trust().in_doubt(),
       .adopted = parts_.storage.tallies().Adopted(container.number),
-      .waits_for_retry = WaitsForRetry(moment, container),
+      .waits_for_retry = WaitsForRetry(snapshot, container),
   });
   return freedom;
 }

@@ -19,11 +19,11 @@
 
 namespace ttl {
 
-// How free deletes are to go, computed when asked, never by the sweeper: one that stands
-// still shows. What the status and the metrics say comes from here. Thread-safe.
+// What holds deletes back. Computed on demand and not by the sweeper, so that a stalled sweeper is
+// noticed. The source of status and metrics. Thread-safe.
 class ExpiryView {
  public:
-  // What it looks at; all must outlive it.
+  // All must outlive this.
   struct Parts {
     Storage& storage;
     const GuardedClock& clock;
@@ -32,12 +32,12 @@ class ExpiryView {
     const UsageLedger& usage;
     const DeleteLimit& limit;
     const StoreTrust& trust;
-    // Of a container that sets none of its own; absent: no limit.
+    // Limit of a container without one of its own; absent: no limit.
     std::optional<double> container_max_deletes_per_second;
   };
 
-  // What concerns all containers, at one moment.
-  struct Moment {
+  // The state that concerns all containers, at one instant.
+  struct Snapshot {
     ClockStatus clock;
     std::optional<absl::Duration> steady;  // absent: no sound reading
     StoreView store;
@@ -47,27 +47,27 @@ class ExpiryView {
     absl::Status write_health;
   };
 
-  // What lets deletes of one container go, or not.
+  // The limits and holds of deletes in one container.
   struct Freedom {
     ContainerSweepView sweep;
-    std::optional<double> limit_per_second;  // of the container or of all, the lesser
+    std::optional<double> limit_per_second;  // the lesser of its own and the global one
     std::optional<DeleteBudget> budget;      // absent: usage does not matter
     std::vector<DeleteHold> holds;
-    // The least of limit, budget and what the store bears; absent: no limit.
+    // The least of limit, budget and the rate that the store accepts; absent: no limit.
     std::optional<double> allowed_per_second;
   };
 
   explicit ExpiryView(const Parts& parts) : parts_(parts) {}
 
-  Moment TakeMoment() const;
-  Freedom FreedomAt(const Moment& moment, const Container& container) const;
+  Snapshot TakeSnapshot() const;
+  Freedom FreedomAt(const Snapshot& snapshot, const Container& container) const;
 
-  // Why `store` has to be confirmed; empty if it has not.
+  // Why `store` has to be confirmed; empty if it need not be.
   std::string Unconfirmed(const StoreView& store) const;
 
  private:
-  // Whether items that are due wait for their next try; false if that cannot be read.
-  bool WaitsForRetry(const Moment& moment, const Container& container) const;
+  // Whether due items wait for their next try; false if the index cannot be read.
+  bool WaitsForRetry(const Snapshot& snapshot, const Container& container) const;
 
   const Parts parts_;
 };

@@ -14,7 +14,7 @@ std::string SkewReason(const StoreView& store) {
                                       absl::AbsDuration(*store.clock_skew), absl::Seconds(1))))
           : "";
   return absl::StrCat("Our clock and the primary store's are too far apart", skew,
-                      ": deletes wait.");
+                      ": deletes are suspended.");
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ std::vector<std::string> DegradedReasons(const HealthInputs& in) {
     reasons.push_back(absl::StrCat("Stored data is damaged: ", problem, "."));
   }
   if (!in.data_doubt.empty()) {
-    reasons.push_back(absl::StrCat("What is tracked may not be whole: ", in.data_doubt, "."));
+    reasons.push_back(absl::StrCat("The tracked items may be incomplete: ", in.data_doubt, "."));
   }
   if (in.clock.suspect) {
     reasons.push_back(absl::StrCat("The clock is suspect: ", in.clock.reason, "."));

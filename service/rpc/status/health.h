@@ -10,19 +10,19 @@
 #include "service/core/guarded_clock.h"
 #include "service/core/state/sweep_board.h"
 
-// Whether all is as it should be, as far as it can be seen from outside of what does
-// the work. Pure functions; times are steady.
+// Health, judged from outside of the parts that do the work. Pure functions; times are steady.
 namespace ttl {
 
-// The sweeper takes a step at least every few seconds, whatever the store does.
+// The sweeper counts as stalled after this long without a step: it takes one at least every few
+// seconds, whatever the store does.
 inline constexpr absl::Duration kSweepStall = absl::Seconds(30);
 
-// For how long the sweeper has taken no step, if that is longer than it ever should;
-// absent if it is not. A sweeper that never took one is measured from `started`.
+// How long the sweeper has taken no step, if that is longer than kSweepStall; else absent. Before
+// its first step the time counts from `started`.
 std::optional<absl::Duration> SweepStall(const SweeperView& sweeper, absl::Duration started,
                                          absl::Duration now);
 
-// All that health looks at.
+// Everything that health depends on.
 struct HealthInputs {
   std::optional<absl::Duration> sweep_stall;
   absl::Status write_health;
@@ -30,15 +30,15 @@ struct HealthInputs {
   std::string data_doubt = {};                     // see DataTrust
   const ClockStatus& clock;
   const StoreView& store;
-  // Why reports are refused although storage takes writes; OK if they are not.
+  // Why reports are refused although storage accepts writes; OK if they are not.
   absl::Status report_health = {};
   std::vector<std::string> overdue = {};  // see OverdueWatch
 };
 
-// What needs a look, in one sentence each; empty if all is well.
+// The problems, one sentence each; empty if the sidecar is healthy.
 std::vector<std::string> DegradedReasons(const HealthInputs& inputs);
 
-// The one about a sweeper that stands still for `stall`.
+// The sentence about a sweeper that has taken no step for `stall`.
 std::string StalledSweepReason(absl::Duration stall);
 
 }  // namespace ttl

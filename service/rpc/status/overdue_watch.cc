@@ -12,14 +12,14 @@
 namespace ttl {
 namespace {
 
-// A look costs no look at the disk where nothing has been due for long.
+// A container in which nothing is overdue costs no disk read.
 constexpr size_t kContainersPerStep = 2000;
 
 std::string Span(absl::Duration span) {
   return absl::FormatDuration(absl::Trunc(span, absl::Seconds(1)));
 }
 
-// Whether an operator or a policy holds deletes back, or lets so few go that none need have
+// Whether an operator or a policy holds deletes back, or limits them so much that none need have
 // succeeded.
 bool IsHeldOnPurpose(const ExpiryView::Freedom& freedom) {
   if (std::any_of(freedom.holds.begin(), freedom.holds.end(), IsChosen)) return true;
@@ -30,19 +30,19 @@ bool IsHeldOnPurpose(const ExpiryView::Freedom& freedom) {
 }  // namespace
 
 void OverdueWatch::RunOnce() {
-  const ExpiryView::Moment moment = view_.TakeMoment();
-  if (!moment.steady.has_value()) return;
+  const ExpiryView::Snapshot snapshot = view_.TakeSnapshot();
+  if (!snapshot.steady.has_value()) return;
   const std::vector<ContainerPtr> containers =
       parts_.storage.containers().List(last_looked_at_, kContainersPerStep);
   const std::string first = last_looked_at_;
   last_looked_at_ = containers.size() < kContainersPerStep ? "" : containers.back()->id;
   std::map<std::string, std::string> found;
   for (const ContainerPtr& container : containers) {
-    std::string reason = ReasonOf(moment, *container);
+    std::string reason = ReasonOf(snapshot, *container);
     if (!reason.empty()) found.emplace(container->id, std::move(reason));
   }
   MutexLock lock(mutex_);
-  // Those that were looked at now, and those that are gone.
+  // Replaces the reasons in the range examined, deleted containers included.
   const auto end = last_looked_at_.empty() ? reasons_.end() : reasons_.upper_bound(last_looked_at_);
   reasons_.erase(first.empty() ? reasons_.begin() : reasons_.upper_bound(first), end);
   reasons_.merge(found);
@@ -59,7 +59,7 @@ std::vector<std::string> OverdueWatch::Reasons() const {
   for (const auto& [container, reason] : reasons_) {
     if (reasons.size() == kMaxReasons) {
       reasons.push_back(absl::StrCat("Deletes of ", reasons_.size() - kMaxReasons,
-                                     " more containers get nowhere."));
+                                     " more containers make no progress."));
       break;
     }
     reasons.push_back(reason);
@@ -67,23 +67,23 @@ std::vector<std::string> OverdueWatch::Reasons() const {
   return reasons;
 }
 
-std::string OverdueWatch::ReasonOf(const ExpiryView::Moment& moment,
+std::string OverdueWatch::ReasonOf(const ExpiryView::Snapshot& snapshot,
                                    const Container& container) const {
-  const absl::Time now = moment.clock.time.now;
+  const absl::Time now = snapshot.clock.time.now;
   const int64_t latest = absl::ToUnixSeconds(now - kOverdue);
   const ExpiryIndex& index = parts_.storage.expiry_index();
   const DueRule rule = ComputeDueRule(container.settings.policy, container.replaced_policies, now);
   const std::optional<int64_t> next = index.NextDueTime(container, rule);
   const bool nothing_is = !next.has_value() || *next > latest;
   if (nothing_is && !index.MayHaveRetries(container)) return "";
-  const ExpiryView::Freedom freedom = view_.FreedomAt(moment, container);
-  const absl::Duration silence = *moment.steady - freedom.sweep.last_success.value_or(start_);
+  const ExpiryView::Freedom freedom = view_.FreedomAt(snapshot, container);
+  const absl::Duration silence = *snapshot.steady - freedom.sweep.last_success.value_or(start_);
   if (silence < kNoSuccess || IsHeldOnPurpose(freedom)) return "";
   const auto oldest = index.OldestDueTime(container, rule, absl::ToUnixSeconds(now));
   if (!oldest.ok() || !oldest->has_value() || **oldest > latest) return "";
   return absl::StrCat("Deletes of container ", Quoted(container.id, kMaxContainerIdBytes),
-                      " get nowhere: an item has been due for ",
-                      Span(now - absl::FromUnixSeconds(**oldest)), ", none was deleted for ",
+                      " make no progress: an item has been due for ",
+                      Span(now - absl::FromUnixSeconds(**oldest)), ", no delete has succeeded for ",
                       Span(silence), freedom.holds.empty() ? "" : ", held back because ",
                       DescribeHolds(freedom.holds), ".");
 }

@@ -15,34 +15,33 @@
 
 namespace ttl {
 
-// Notices containers whose deletes get nowhere: an item has been due for kOverdue, nothing that
-// an operator or a policy chose holds it, and no delete has succeeded for kNoSuccess. Computed
-// outside of the sweeper, so that a sweeper that never gets on shows. Thread-safe, but RunOnce()
-// is for one thread.
+// Finds containers whose deletes make no progress: an item has been due for kOverdue, no operator
+// or policy holds it back, and no delete has succeeded for kNoSuccess. Computed outside of the
+// sweeper, so that a sweeper that makes no progress is noticed. Thread-safe, except that only one
+// thread may call RunOnce().
 class OverdueWatch {
  public:
   static constexpr absl::Duration kOverdue = absl::Minutes(15);
   static constexpr absl::Duration kNoSuccess = absl::Minutes(5);
 
-  // What `parts` name must outlive this. `start`: of the process, steady; no delete can have
-  // succeeded before.
+  // Everything in `parts` must outlive this. `start`: the steady time at which the process started,
+  // used as the time of the last success before the first.
   OverdueWatch(const ExpiryView::Parts& parts, absl::Duration start)
       : parts_(parts), view_(parts), start_(start) {}
 
-  // Looks at some containers: at all of them within a few seconds if there are thousands. To be
-  // called about once a second.
+  // Examines the next containers, thousands per call. To be called about once a second.
   void RunOnce();
 
-  // How many containers' deletes get nowhere.
+  // Number of containers whose deletes make no progress.
   size_t count() const;
 
-  // What is wrong, in one sentence for each container; at most kMaxReasons, and one for the rest.
+  // One sentence per container; at most kMaxReasons, and one for the rest.
   static constexpr size_t kMaxReasons = 5;
   std::vector<std::string> Reasons() const;
 
  private:
-  // Why deletes of the container get nowhere; empty if all is well.
-  std::string ReasonOf(const ExpiryView::Moment& moment, const Container& container) const;
+  // Why deletes of the container make no progress; empty if they do.
+  std::string ReasonOf(const ExpiryView::Snapshot& snapshot, const Container& container) const;
 
   const ExpiryView::Parts parts_;
   const ExpiryView view_;

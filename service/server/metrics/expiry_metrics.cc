@@ -194,22 +194,22 @@ class Others {
 }  // namespace
 
 void ExpiryMetrics::Add(MetricSheet& sheet) const {
-  const ExpiryView::Moment moment = parts_.view.TakeMoment();
-  AddContainers(moment, sheet);
+  const ExpiryView::Snapshot snapshot = parts_.view.TakeSnapshot();
+  AddContainers(snapshot, sheet);
   sheet.Set(metric::kOverdueContainers, static_cast<int64_t>(parts_.overdue.count()));
-  sheet.Set(metric::kPaused, moment.all_paused.has_value());
+  sheet.Set(metric::kPaused, snapshot.all_paused.has_value());
   AddCalls(parts_.board.Calls(), sheet);
-  sheet.Set(metric::kDeleteCallsUnderWay, moment.sweeper.calls_under_way);
-  if (moment.steady.has_value()) {
-    const absl::Duration last = moment.sweeper.last_step.value_or(parts_.start_steady);
-    sheet.Set(metric::kSweepAge, absl::ToDoubleSeconds(*moment.steady - last));
+  sheet.Set(metric::kDeleteCallsUnderWay, snapshot.sweeper.calls_under_way);
+  if (snapshot.steady.has_value()) {
+    const absl::Duration last = snapshot.sweeper.last_step.value_or(parts_.start_steady);
+    sheet.Set(metric::kSweepAge, absl::ToDoubleSeconds(*snapshot.steady - last));
   }
-  AddStore(moment.store, sheet);
-  AddClock(moment.clock, sheet);
+  AddStore(snapshot.store, sheet);
+  AddClock(snapshot.clock, sheet);
 }
 
-void ExpiryMetrics::AddContainers(const ExpiryView::Moment& moment, MetricSheet& sheet) const {
-  const absl::Time now = moment.clock.time.now;
+void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSheet& sheet) const {
+  const absl::Time now = snapshot.clock.time.now;
   const int64_t now_seconds = absl::ToUnixSeconds(now);
   const std::vector<ContainerPtr> containers = parts_.storage.containers().All();
   std::vector<uint64_t> numbers;
@@ -234,11 +234,11 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Moment& moment, MetricSheet&
       if (due_from.has_value()) {
         oldest = index.OldestDueTime(*container, rule, now_seconds).value_or(std::nullopt);
       }
-      AddNamed(moment, *container, tally, oldest, sheet);
+      AddNamed(snapshot, *container, tally, oldest, sheet);
       continue;
     }
     others.Add(container, tally, due_from);
-    if (tally.due.sum.items > 0) others.AddHolds(parts_.view.FreedomAt(moment, *container).holds);
+    if (tally.due.sum.items > 0) others.AddHolds(parts_.view.FreedomAt(snapshot, *container).holds);
   }
   if (breakdown.named.size() < containers.size() || breakdown.others.tally.sent > 0) {
     AddRow(
@@ -251,12 +251,12 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Moment& moment, MetricSheet&
   sheet.Set(metric::kUncountedContainers, uncounted);
 }
 
-void ExpiryMetrics::AddNamed(const ExpiryView::Moment& moment, const Container& container,
+void ExpiryMetrics::AddNamed(const ExpiryView::Snapshot& snapshot, const Container& container,
                              const Tallies::Figures& tally, std::optional<int64_t> oldest_due_time,
                              MetricSheet& sheet) const {
   const std::string label = LabelOf(container);
-  ExpiryView::Freedom freedom = parts_.view.FreedomAt(moment, container);
-  AddRow({label, AgeOf(oldest_due_time, moment.clock.time.now), tally,
+  ExpiryView::Freedom freedom = parts_.view.FreedomAt(snapshot, container);
+  AddRow({label, AgeOf(oldest_due_time, snapshot.clock.time.now), tally,
           std::move(freedom.sweep.deletes)},
          sheet);
   AddPace(freedom, label, sheet);

@@ -37,8 +37,8 @@ class ExpiryMetrics {
   void Add(MetricSheet& sheet) const;
 
  private:
-  void AddContainers(const ExpiryView::Moment& moment, MetricSheet& sheet) const;
-  void AddNamed(const ExpiryView::Moment& moment, const Container& container,
+  void AddContainers(const ExpiryView::Snapshot& snapshot, MetricSheet& sheet) const;
+  void AddNamed(const ExpiryView::Snapshot& snapshot, const Container& container,
                 const Tallies::Figures& tally, std::optional<int64_t> oldest_due_time,
                 MetricSheet& sheet) const;
 

@@ -73,7 +73,7 @@ TEST_F(AdoptionServiceTest, AnAdoptedItemIsHiddenAtOnceAndSaysWhatItWaitsFor) {
   EXPECT_THAT(Status().holds(), Contains(v1::DELETE_HOLD_GRACE));
   EXPECT_EQ(Status().grace_until().seconds(), sidecar_.Now() + 60);
   EXPECT_EQ(Explain("a").due_time(), sidecar_.Now() + 60);
-  EXPECT_THAT(Explain("a").explanation(), HasSubstr("ends the grace of an item that was due"));
+  EXPECT_THAT(Explain("a").explanation(), HasSubstr("the grace of an item that was already due"));
   Advance(absl::Seconds(60));
   EXPECT_EQ(Status().backlog(), 1);
   EXPECT_THAT(Status().holds(), Not(Contains(v1::DELETE_HOLD_GRACE)));

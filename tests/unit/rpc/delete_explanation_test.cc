@@ -103,23 +103,23 @@ TEST(ExplainDeleteTest, HoldsOfAnItemThatIsNotDueAreNotItsOwn) {
 }
 
 TEST(ExplainDeleteTest, ExpiredButWaiting) {
-  EXPECT_EQ(SentenceOf(WithPolicy(60, 300), Item(kNowSeconds - 60)),
-            "The item expired at 2027-01-15T08:00:00Z and is hidden since; it is deleted from "
-            "2027-01-15T08:05:00Z on, which ends the container's delay of 300 s.");
+  EXPECT_EQ(
+      SentenceOf(WithPolicy(60, 300), Item(kNowSeconds - 60)),
+      "The item expired at 2027-01-15T08:00:00Z and has been hidden since; it will be deleted "
+      "from 2027-01-15T08:05:00Z on, when the container's delay of 300 s ends.");
   Container in_grace = WithPolicy(60);
   in_grace.replaced_policies = {{{std::nullopt, 0}, kTime + absl::Seconds(45)}};
   EXPECT_THAT(SentenceOf(in_grace, Item(kNowSeconds - 60)),
-              HasSubstr("from 2027-01-15T08:00:45Z on, which ends the grace of a stricter "
-                        "policy."));
+              HasSubstr("from 2027-01-15T08:00:45Z on, when the grace of a stricter policy ends."));
   TrackedItem failed = Item(kNowSeconds - 60);
   failed.attempts = 3;
   failed.retry_time = kNowSeconds + 40;
   EXPECT_THAT(SentenceOf(WithPolicy(60), failed),
-              HasSubstr("on, which is the time of the next try after 3 failed ones."));
+              HasSubstr("on, when the delete is retried after 3 failed attempts."));
   TrackedItem throttled = failed;
   throttled.attempts = 0;
   EXPECT_THAT(SentenceOf(WithPolicy(60), throttled),
-              HasSubstr("on, which is when the store is asked again, which was too busy."));
+              HasSubstr("on, when the delete is retried after the store was too busy."));
 }
 
 TEST(ExplainDeleteTest, ItsNextTryHoldsOnlyTheItemThatWaitsForIt) {
@@ -140,7 +140,7 @@ TEST(ExplainDeleteTest, DueAndHeld) {
   EXPECT_THAT(held.holds, ElementsAre(DeleteHold::kAllPaused, DeleteHold::kClockSuspect));
   EXPECT_EQ(held.due_time, kNowSeconds);
   EXPECT_EQ(held.sentence,
-            "The item expired at 2027-01-15T08:00:00Z and is hidden since; it is not deleted "
+            "The item expired at 2027-01-15T08:00:00Z and has been hidden since; it is not deleted "
             "yet because all deletes are paused by an operator; the clock is suspect.");
 }
 
@@ -161,9 +161,9 @@ TEST(ExplainDeleteTest, HeldByTheBrake) {
   braked.replaced_policies = {{{std::nullopt, 0}, kTime + absl::Seconds(45)},
                               {{3600, 0}, kTime + absl::Minutes(30), 5}};
   EXPECT_THAT(SentenceOf(braked, Item(kNowSeconds - 60)),
-              HasSubstr("from 2027-01-15T08:30:00Z on, which ends the hold of the container's "
-                        "brake, unless the change of policy that pulled it is confirmed or taken "
-                        "back before."));
+              HasSubstr("from 2027-01-15T08:30:00Z on, when the container's brake releases it, "
+                        "unless the policy change that pulled the brake is confirmed or reverted "
+                        "earlier."));
 }
 
 TEST(ExplainDeleteTest, ABrakeThatDoesNotTouchTheItemIsNotItsHold) {
@@ -184,7 +184,7 @@ TEST(ExplainDeleteTest, AnItemOfUnknownState) {
   item.state_unknown = true;
   item.retry_time = kNowSeconds + 3600;
   EXPECT_THAT(SentenceOf(WithPolicy(60), item),
-              HasSubstr("counts as untracked until it is reported again or tried again at "
+              HasSubstr("counts as untracked until it is reported again or retried at "
                         "2027-01-15T09:00:00Z."));
 }
 

@@ -272,7 +272,7 @@ TEST_F(ExpiryServiceTest, ExplainsFailedDeletes) {
   EXPECT_EQ(explained->attempts(), 1);
   EXPECT_EQ(explained->last_error(), "row is locked");
   EXPECT_EQ(explained->due_time(), sidecar_.Now() + 20);
-  EXPECT_THAT(explained->explanation(), HasSubstr("next try after 1 failed"));
+  EXPECT_THAT(explained->explanation(), HasSubstr("is retried after 1 failed attempt."));
   EXPECT_EQ(sidecar_.Check("a"), v1::VISIBILITY_EXPIRED);
 }
 

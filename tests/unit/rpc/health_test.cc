@@ -79,8 +79,8 @@ INSTANTIATE_TEST_SUITE_P(
                s.report_health = absl::ResourceExhaustedError("5 bytes free");
              },
              "Reports are refused: 5 bytes free."},
-        Case{"Overdue", [](HealthSituation& s) { s.overdue = {"Deletes get nowhere."}; },
-             "Deletes get nowhere."},
+        Case{"Overdue", [](HealthSituation& s) { s.overdue = {"Deletes make no progress."}; },
+             "Deletes make no progress."},
         Case{"AllWritesRefused",
              [](HealthSituation& s) {
                s.write_health = s.report_health = absl::UnavailableError("broken");
@@ -109,7 +109,8 @@ INSTANTIATE_TEST_SUITE_P(
                s.store.skew_too_large = true;
                s.store.clock_skew = absl::Milliseconds(-90'500);
              },
-             "Our clock and the primary store's are too far apart, by 1m30s: deletes wait."}),
+             "Our clock and the primary store's are too far apart, by 1m30s: deletes are "
+             "suspended."}),
     [](const auto& info) { return info.param.name; });
 
 TEST(HealthTest, AStoreThatWasNotAskedYetIsNoTrouble) {

@@ -274,7 +274,7 @@ TEST_F(ItemServiceTest, WhatIsTrackedIsShownInDoubtTooAndSaidToBe) {
     for (const std::string id : {"b", "old"}) {
       EXPECT_THAT(get(id), StatusIs(absl::StatusCode::kNotFound,
                                     doubt.empty() ? EndsWith("does not exist")
-                                                  : EndsWith("may not be whole: " + doubt)));
+                                                  : EndsWith("may be incomplete: " + doubt)));
     }
   }
 }

@@ -17,8 +17,8 @@ TEST(SweepHealthTest, ServesWhileNothingIsWrong) {
   EXPECT_THAT(health.serving(), ElementsAre(Pair("sweep", true)));
   sweep.Set({});
   EXPECT_THAT(health.serving(), ElementsAre(Pair("sweep", true)));
-  sweep.Set({"it stands still"});
-  sweep.Set({"it stands still", "deletes get nowhere"});
+  sweep.Set({"it is stalled"});
+  sweep.Set({"it is stalled", "deletes make no progress"});
   EXPECT_THAT(health.serving(), ElementsAre(Pair("sweep", false)));
   sweep.Set({});
   EXPECT_THAT(health.serving(), ElementsAre(Pair("sweep", true)));
