@@ -19,17 +19,17 @@ namespace {
 
 constexpr int kMaxMetadataBytes = 16 << 10;
 constexpr size_t kMaxHostPortBytes = 256;
-// The name of a service is all that a health check says.
+// A health check has nothing but the name of a service.
 constexpr int kMaxHealthCheckBytes = 4 << 10;
 
-// From the connection to the client's SETTINGS, the handshake of TLS included.
+// From accept to the client's SETTINGS, including the TLS handshake.
 constexpr absl::Duration kHandshakeTimeout = absl::Seconds(5);
 
-// What a client may send, beside one message, before it hears of the server: windows that were
-// granted to it.
+// Bytes that a client may send in addition to one message before the server sends anything: the
+// flow control windows granted to it.
 constexpr int64_t kUnansweredBytesBesideAMessage = 1 << 20;
 
-// Our own pings find peers that are gone without a word, as over TCP they may be.
+// Our own pings detect half-open TCP connections.
 constexpr absl::Duration kPingInterval = absl::Minutes(1);
 constexpr absl::Duration kPingTimeout = absl::Seconds(20);
 
@@ -39,13 +39,13 @@ int Milliseconds(absl::Duration duration) {
 
 void SetLimits(grpc::ServerBuilder& builder, const ServerLimits& limits) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(limits.max_message_bytes));
-  // A message is inflated before its size is looked at. So compressed calls get UNIMPLEMENTED.
+  // gRPC would decompress a message before it checks the size. Compressed calls get UNIMPLEMENTED.
   builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   builder.AddChannelArgument(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
                              1 << GRPC_COMPRESS_NONE);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, Milliseconds(kHandshakeTimeout));
   builder.SetResourceQuota(limits.memory);
-  // For CallsOfConnections.
+  // CallsOfConnections reads channelz.
   builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 1);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                              static_cast<int>(limits.max_streams_per_connection));
@@ -55,7 +55,7 @@ void SetLimits(grpc::ServerBuilder& builder, const ServerLimits& limits) {
 void SetKeepalive(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              Milliseconds(AddressServer::kMinPingInterval));
-  // Else the interval is two hours while no call is under way.
+  // Without this the interval is two hours while no call is in flight.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(kPingInterval));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(kPingTimeout));
@@ -63,7 +63,7 @@ void SetKeepalive(grpc::ServerBuilder& builder) {
 
 UnseenLimits UnseenLimitsOf(const ServerLimits& limits) {
   return {.unanswered_bytes = limits.max_message_bytes + kUnansweredBytesBesideAMessage,
-          // As many as may be taken back where frames are seen.
+          // The same limit as for resets where frames can be inspected.
           .unanswered_calls_per_second =
               FrameLimits::ForCalls(limits.max_streams_per_connection).resets_per_second,
           .count_unanswered_calls =
@@ -72,7 +72,7 @@ UnseenLimits UnseenLimitsOf(const ServerLimits& limits) {
               }};
 }
 
-// What a queue needs before it may be destroyed.
+// gRPC requires a queue to be drained before it is destroyed.
 void Drain(grpc::ServerCompletionQueue& queue) {
   queue.Shutdown();
   void* tag = nullptr;
@@ -82,14 +82,14 @@ void Drain(grpc::ServerCompletionQueue& queue) {
 
 bool IsSocket(const ServerAddress& address) { return !address.socket.path.empty(); }
 
-// As it was configured.
+// The address as configured.
 std::string NameOf(const ServerAddress& address) {
   return IsSocket(address) ? address.socket.path : address.tcp;
 }
 
 }  // namespace
 
-// A service on this address.
+// A service registered on this address.
 class AddressServer::ServedService {
  public:
   explicit ServedService(RpcService& service)
@@ -154,7 +154,7 @@ absl::Status AddressServer::Listen(const ServerLimits& limits) {
 }
 
 absl::Status AddressServer::Build(const ServerLimits& limits) {
-  // Ours is in its place; see HealthService.
+  // HealthService replaces it.
   grpc::EnableDefaultHealthCheckService(false);
   grpc::ServerBuilder builder;
   SetLimits(builder, limits);
@@ -225,7 +225,7 @@ void AddressServer::Settle() {
   for (const auto& queue : queues_) queue->AwaitWork();
 }
 
-// What gRPC 1.51 is handed while it shuts down it does not close, whatever its header says.
+// gRPC 1.51 does not close connections handed to it during shutdown, contrary to its header.
 void AddressServer::Shutdown(absl::Time deadline) {
   listener_->StopListening();
   for (const auto& queue : queues_) queue->AwaitSending(deadline);

@@ -28,30 +28,30 @@
 
 namespace ttl {
 
-// One address to listen on, and who may do what there.
+// An address to listen on, and the roles of its callers.
 struct ServerAddress {
-  UnixSocketOptions socket = {};  // an empty path: none, but `tcp`
+  UnixSocketOptions socket = {};  // with an empty path `tcp` is used
   std::string tcp = {};           // HOST:PORT
-  // Null: neither encryption nor certificates.
+  // Null: plain text.
   std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;
-  bool has_client_certificates = false;  // they are required and verified
-  Roles roles = {};                      // of everyone who can connect
-  bool health_only = false;              // serves the health service and no other
+  bool has_client_certificates = false;  // required and verified
+  Roles roles = {};                      // of every caller on this address
+  bool health_only = false;              // serves the health service only
   CallQueue::WhenIdle when_idle = CallQueue::WhenIdle::kWait;
 };
 
-// Bounds of each server; the quota is shared by all.
+// Limits of each server; all servers share the memory quota.
 struct ServerLimits {
   const grpc::ResourceQuota& memory;
-  int64_t places = 0;  // connections at a time
+  int64_t places = 0;  // maximum open connections
   int64_t max_message_bytes = 0;
   int64_t max_streams_per_connection = 0;
-  int64_t call_threads = 1;  // for the calls of the data path
+  int64_t call_threads = 1;  // that handle calls
 };
 
-// What is served, and what counts and judges calls; all must outlive the servers.
+// The services, and the state that authorizes and counts their calls. All must outlive the servers.
 struct RpcServices {
-  std::vector<RpcService*> services;  // but health
+  std::vector<RpcService*> services;  // all except health
   RpcService& health;
   CallCounters& counters;
   const IdentityRoles& identities;
@@ -59,44 +59,45 @@ struct RpcServices {
   MethodRolesTable roles_of_method;
 };
 
-// A gRPC server on one address. What callers may do differs from address to address, and
-// gRPC does not say on which address of a server a call came: so each has its own.
+// A gRPC server on one address. Each address has a server of its own, because roles differ by
+// address and gRPC does not tell on which address of a server a call arrived. Not thread-safe,
+// except CheckSocket().
 class AddressServer {
  public:
-  // Least time between pings of a client without data on their connection. The
-  // common 10 s are well above it; clients below it are cut off after a few.
+  // Shortest accepted interval between keepalive pings of a client. Clients that ping more often
+  // are disconnected after a few pings; the usual 10 s are well above it.
   static constexpr absl::Duration kMinPingInterval = absl::Seconds(5);
 
-  // Listens and serves. `worker` must outlive the server. Errors are those of
-  // ConnectionListener.
+  // Listens and serves. `worker` must outlive the server. Returns the errors of
+  // ConnectionListener::Listen().
   static absl::StatusOr<std::unique_ptr<AddressServer>> Start(const ServerAddress& address,
                                                               const ServerLimits& limits,
                                                               const RpcServices& services,
                                                               CallWorker& worker);
 
-  // Returns when all handlers have finished. REQUIRES: after Shutdown().
+  // Waits until all handlers have finished. REQUIRES: Shutdown() was called.
   ~AddressServer();
   AddressServer(const AddressServer&) = delete;
   AddressServer& operator=(const AddressServer&) = delete;
 
   bool is_health_only() const { return address_.health_only; }
 
-  // Before Shutdown(): end the open streams, and later ones at once, with UNAVAILABLE, when
-  // what they have read is answered: those of the health service, and those of all others.
-  // Each once.
+  // Before Shutdown(): end the streams of the health service, or of all other services, with
+  // UNAVAILABLE, once the messages read are answered; later streams are refused. To be called once
+  // each.
   void EndHealthStreams();
   void EndStreams();
 
-  // Why nobody can connect to its socket; OK while somebody can, and for TCP.
+  // UNAVAILABLE, with the reason, while clients cannot connect to the Unix socket; OK for TCP.
   absl::Status CheckSocket() const { return listener_->CheckSocket(); }
 
-  // Before Shutdown(): refuses new calls, but those of the health service, with
-  // UNAVAILABLE, and returns when none of those before is being worked on. Once.
+  // Before Shutdown(): refuses new calls with UNAVAILABLE, except those of the health service, and
+  // waits until the handlers of earlier calls have finished. To be called once.
   void Settle();
 
-  // Stops listening, sends the answers that are left, and closes all connections, by the
-  // deadline at the latest. Clients see calls that have no answer then as UNAVAILABLE: gRPC's
-  // own shutdown, which would cancel them, finds none. Once.
+  // Stops listening, sends the remaining responses, and closes all connections, at the latest at
+  // `deadline`. Clients see calls without a response as UNAVAILABLE; gRPC's own shutdown, which
+  // would end them with CANCELLED, finds none. To be called once.
   void Shutdown(absl::Time deadline);
 
  private:
@@ -116,11 +117,11 @@ class AddressServer {
   const ServerAddress address_;
   const RpcServices services_;
   ServerAccess access_;
-  std::unique_ptr<UnixSocket> socket_;                  // null: none
+  std::unique_ptr<UnixSocket> socket_;                  // null for TCP
   std::vector<std::unique_ptr<ServedService>> served_;  // health first
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<ConnectionListener> listener_;
-  std::vector<std::unique_ptr<grpc::ServerCompletionQueue>> unused_;  // until it serves
+  std::vector<std::unique_ptr<grpc::ServerCompletionQueue>> unused_;  // until Serve()
   std::vector<std::unique_ptr<CallQueue>> queues_;
 };
 

@@ -1,7 +1,7 @@
-// gRPC counts the streams of each connection for channelz: those begun, and those to which the end
-// of an answer was sent. What channelz says is JSON with sorted fields and numbers as text. A
-// socket is called "chttp2 ipv4:127.0.0.1:5000" or "chttp2 ipv6:%5B::1%5D:5000"; a Unix socket
-// otherwise.
+// gRPC counts for channelz how many streams of each connection were begun, and to how many the end
+// of a response was sent. channelz gives JSON with sorted fields and numbers as text. A TCP socket
+// is named "chttp2 ipv4:127.0.0.1:5000" or "chttp2 ipv6:%5B::1%5D:5000"; other names are Unix
+// sockets.
 
 #include "service/transport/calls_of_connections.h"
 
@@ -24,13 +24,14 @@ namespace {
 constexpr int64_t kNanosecondsBetweenReads = 100'000'000;
 constexpr intptr_t kAllSockets = intptr_t{1} << 30;
 
-// Of gRPC's own memory; null: there is no such thing.
+// Frees memory of gRPC. Null: the entity does not exist.
 struct Free {
   void operator()(char* text) const { gpr_free(text); }
 };
 using Json = std::unique_ptr<char, Free>;
 
-// The value of the first such field, up to which `json` is taken; absent if there is none.
+// The value of the first field of that name, past which `json` is advanced; absent if there is
+// none.
 std::optional<absl::string_view> TakeText(absl::string_view& json, absl::string_view field) {
   const std::string begin = absl::StrCat("\"", field, "\":\"");
   const size_t at = json.find(begin);
@@ -48,12 +49,12 @@ std::optional<int64_t> TakeNumber(absl::string_view& json, absl::string_view fie
   return number;
 }
 
-// A counter that is still 0 is left out.
+// channelz omits counters that are 0.
 int64_t Count(absl::string_view json, absl::string_view field) {
   return TakeNumber(json, field).value_or(0);
 }
 
-// HOST:PORT; empty for a Unix socket.
+// HOST:PORT of a channelz socket name; empty for a Unix socket.
 std::string ClientOf(absl::string_view socket) {
   if (absl::ConsumePrefix(&socket, "chttp2 ipv4:")) return std::string(socket);
   if (!absl::ConsumePrefix(&socket, "chttp2 ipv6:")) return "";
@@ -63,7 +64,7 @@ std::string ClientOf(absl::string_view socket) {
 }  // namespace
 
 std::optional<int64_t> CallsOfConnections::CountUnanswered(const std::string& client) {
-  // Of IPv4 through a socket of IPv6.
+  // An IPv4 client of an IPv6 socket.
   const std::string plain(absl::StripPrefix(client, "::ffff:"));
   if (!sockets_.contains(plain)) ReadConnections();
   const auto found = sockets_.find(plain);

@@ -10,22 +10,21 @@
 
 namespace ttl {
 
-// What gRPC counts of the calls on each connection to the servers of this process over TCP. A call
-// that is taken back before its message has come never gets to its method, so that nobody else
-// can count it. Not thread-safe.
+// The number of unanswered calls on each TCP connection of this process, from gRPC's channelz. A
+// call that the client resets before its message has arrived never reaches its method, so only gRPC
+// itself can count it. Not thread-safe.
 class CallsOfConnections {
  public:
-  // Calls begun so far on the connection of `client`, HOST:PORT without brackets, less those that
-  // the server answered, with whatever status; what gRPC itself ends, such as a call with too large
-  // a message, is not among the answered. Absent if gRPC does not know such a connection (yet).
-  // Reads the list of all connections when it does not know one, but no more than ten times a
-  // second.
+  // Calls begun so far on the connection of `client` (HOST:PORT without brackets), minus those that
+  // the server answered with any status. Calls that gRPC itself ends, for example because a message
+  // is too large, do not count as answered. Absent if gRPC does not know the connection, or not
+  // yet. Looking up a new client reads the list of all connections, at most ten times a second.
   std::optional<int64_t> CountUnanswered(const std::string& client);
 
  private:
   void ReadConnections();
 
-  absl::flat_hash_map<std::string, int64_t> sockets_;  // their numbers, by client
+  absl::flat_hash_map<std::string, int64_t> sockets_;  // channelz socket ids by client
   std::optional<Stopwatch> since_read_;
 };
 

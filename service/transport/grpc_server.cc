@@ -63,7 +63,7 @@ absl::Status GrpcServer::CheckSockets() const {
   for (const auto& server : servers_) {
     const absl::Status status = server->CheckSocket();
     if (!status.ok()) {
-      return absl::UnavailableError(absl::StrCat("nobody can connect: ", status.message()));
+      return absl::UnavailableError(absl::StrCat("clients cannot connect: ", status.message()));
     }
   }
   return absl::OkStatus();
@@ -73,7 +73,7 @@ void GrpcServer::EndStreams() {
   for (const auto& server : servers_) server->EndStreams();
 }
 
-// Both for all at the same time: else the last would take calls while the first waits.
+// All at the same time: otherwise the last would accept calls while the first waits.
 void GrpcServer::Settle() {
   ForEachServer([](AddressServer& server) { server.Settle(); });
 }

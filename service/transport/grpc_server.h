@@ -16,36 +16,36 @@ namespace ttl {
 
 struct GrpcServerOptions {
   std::vector<ServerAddress> addresses;
-  int64_t max_connections = 0;  // to all addresses; see SharePlaces()
+  int64_t max_connections = 0;  // over all addresses; see SharePlaces()
   int64_t max_message_bytes = 0;
   int64_t max_streams_per_connection = 0;
-  int64_t memory_bytes = 0;  // for calls under way
-  int64_t call_threads = 1;  // of each address, for the calls of the data path
-  // Time that connections have to take their last answers when the server stops; then they are
-  // cut off.
+  int64_t memory_bytes = 0;  // for calls in flight
+  int64_t call_threads = 1;  // per address
+  // How long clients may take to read the last responses when the server stops; then their
+  // connections are closed.
   absl::Duration drain = absl::ZeroDuration();
 };
 
-// All addresses that the sidecar listens on, with our limits. The first is the one that
-// matters most: the threads of the others rest while they are idle (see CallQueue).
+// The gRPC servers of all addresses. The first address gets the best latency: the call threads of
+// the others sleep while they are idle (see CallQueue). Not thread-safe, except CheckSockets().
 class GrpcServer {
  public:
   using Services = RpcServices;
 
-  // Listens and serves. Errors are those of AddressServer.
+  // Listens and serves. Returns the errors of AddressServer::Start().
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(const GrpcServerOptions& options,
                                                            const Services& services);
 
-  // Ends the open streams, refuses new calls with UNAVAILABLE and when to retry, and waits until
-  // those under way are answered, however long they are worked on; health is told all the
-  // while. Then stops listening, closes all connections once the last answers are sent, at the
-  // latest after `drain`; the health-only addresses go last. So clients see what a call was
-  // answered or UNAVAILABLE.
+  // Ends open streams, refuses new calls with UNAVAILABLE and a retry delay, and waits until the
+  // calls in flight are answered, however long that takes; health is served meanwhile. Then stops
+  // listening and closes each connection once its last response is sent, at the latest after
+  // `drain`, with health-only addresses last. So a client sees either the response to a call or
+  // UNAVAILABLE.
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
 
-  // Why nobody can connect to one of the Unix sockets; OK while somebody can to all.
+  // UNAVAILABLE, with the reason, while clients cannot connect to one of the Unix sockets.
   absl::Status CheckSockets() const;
 
  private:
@@ -55,7 +55,7 @@ class GrpcServer {
   void EndStreams();
   void Settle();
   void Shutdown(absl::Time deadline, bool health_only);
-  // A thread each; returns when all are done.
+  // Runs `step` for all servers, in a thread each, and waits for them.
   void ForEachServer(absl::FunctionRef<void(AddressServer&)> step);
 
   const Services services_;

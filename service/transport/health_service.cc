@@ -20,7 +20,7 @@ constexpr char kWatch[] = "Watch";
 
 }  // namespace
 
-// One open Watch.
+// One open Watch stream.
 class HealthService::Watch final : public AsyncWriteStream {
  public:
   Watch(HealthService& owner, WatchMethod& method) : owner_(owner), method_(method) {}
@@ -45,7 +45,7 @@ class HealthService::Watch final : public AsyncWriteStream {
   std::optional<Status> told_;  // for MakeNext() alone
 };
 
-// Accepts watches on one queue, one at a time.
+// Accepts Watch calls on one queue, one at a time.
 class HealthService::WatchMethod final : public QueuedMethod {
  public:
   WatchMethod(HealthService& owner, MethodTable& table)
@@ -113,7 +113,7 @@ absl::Status HealthService::HandleCheck(const HealthCheckRequest& request,
   const Status status = StatusOf(request.service());
   if (status == HealthCheckResponse::SERVICE_UNKNOWN) {
     return absl::NotFoundError(
-        absl::StrCat("service is ", Quoted(request.service()), ": no such name is known"));
+        absl::StrCat("service is ", Quoted(request.service()), ": unknown name"));
   }
   response.set_status(status);
   return absl::OkStatus();
@@ -131,7 +131,7 @@ absl::Status HealthService::Add(const std::shared_ptr<Watch>& watch) {
   if (!end_status_.ok()) return end_status_;
   if (watches_.size() >= kMaxWatches) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("there are ", watches_.size(), " watches already, which is the most"));
+        absl::StrCat("there are ", watches_.size(), " watches, which is the maximum"));
   }
   watches_.push_back(watch);
   return absl::OkStatus();

@@ -16,9 +16,8 @@
 
 namespace ttl {
 
-// The health protocol of gRPC. In place of the one that comes with gRPC, which brings
-// threads that poll for all calls of the process and so slow down the checks.
-// Thread-safe.
+// The gRPC health checking protocol. Replaces the service built into gRPC, whose threads poll for
+// all calls of the process and slow down the data path. Thread-safe.
 class HealthService final : public RpcService, public grpc::HealthCheckServiceInterface {
  public:
   static constexpr size_t kMaxWatches = 256;
@@ -29,9 +28,9 @@ class HealthService final : public RpcService, public grpc::HealthCheckServiceIn
   const google::protobuf::ServiceDescriptor& descriptor() const override;
   void AddMethods(MethodTable& table) override;
 
-  // From now on the name is known.
+  // Sets the status of a name, and adds the name if it is new.
   void SetServingStatus(const std::string& service, bool serving) override;
-  // Of all names that are known.
+  // Sets the status of all known names.
   void SetServingStatus(bool serving) override;
 
  private:
@@ -50,7 +49,7 @@ class HealthService final : public RpcService, public grpc::HealthCheckServiceIn
 
   mutable Mutex mutex_;
   absl::flat_hash_map<std::string, bool> serving_ ABSL_GUARDED_BY(mutex_);
-  absl::Status end_status_ ABSL_GUARDED_BY(mutex_);  // OK: streams go on
+  absl::Status end_status_ ABSL_GUARDED_BY(mutex_);  // OK until EndWatches()
   Watches watches_ ABSL_GUARDED_BY(mutex_);
 };
 

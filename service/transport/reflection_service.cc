@@ -26,7 +26,7 @@ constexpr size_t kMaxNameBytes = 256;
 
 const DescriptorPool& Pool() { return *DescriptorPool::generated_pool(); }
 
-// Adds a file, after what it imports, unless it is there already.
+// Adds a file after its imports, unless it was added before.
 template <typename Files>
 void AddFile(const FileDescriptor& file, std::set<const FileDescriptor*>& added, Files& files) {
   if (!added.insert(&file).second) return;
@@ -40,7 +40,7 @@ template <typename Response>
 void AnswerNothing(const std::string& what, Response& response) {
   auto& error = *response.mutable_error_response();
   error.set_error_code(static_cast<int>(absl::StatusCode::kNotFound));
-  error.set_error_message(absl::StrCat("there is no ", what));
+  error.set_error_message(absl::StrCat(what, " does not exist"));
 }
 
 template <typename Response>
@@ -105,7 +105,7 @@ void Answer(const Request& request, const std::vector<std::string>& services, Re
   }
 }
 
-// The service, under one of its names.
+// One version of the service.
 template <typename Request, typename Response>
 class Reflection final : public RpcService {
  public:

@@ -9,11 +9,10 @@
 
 namespace ttl {
 
-// Tell clients such as grpcurl which services there are and what their messages look
-// like, under both names of gRPC's protocol. In place of the one that comes with gRPC,
-// which brings threads that poll for all calls of the process, and cannot be told who
-// may ask. `services` are the full names of all other services that are served. Thread-safe
-// once they accept calls.
+// Returns the gRPC server reflection services, v1 and v1alpha, for clients such as grpcurl. They
+// replace the service built into gRPC, whose threads poll for all calls of the process and which
+// cannot check roles. `services` are the full names of all other services served. Thread-safe once
+// they accept calls.
 std::vector<std::unique_ptr<RpcService>> NewReflectionServices(std::vector<std::string> services);
 
 }  // namespace ttl

@@ -33,7 +33,7 @@ template <typename T>
 using Owned = std::unique_ptr<T, Free>;
 
 absl::Status Error(const std::string& file, absl::string_view problem) {
-  // What OpenSSL has to say is about bytes, not about files.
+  // OpenSSL's errors do not name the file.
   ERR_clear_error();
   return absl::InvalidArgumentError(absl::StrCat(Quoted(file, kMaxPathBytes), " ", problem));
 }
@@ -41,7 +41,7 @@ absl::Status Error(const std::string& file, absl::string_view problem) {
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path);
   std::ostringstream text;
-  // Of a directory, only the reading fails.
+  // A directory can be opened, but not read.
   if (!file || !(text << file.rdbuf())) return Error(path, "cannot be read, or is empty");
   return text.str();
 }
@@ -56,7 +56,7 @@ absl::StatusOr<Owned<X509>> FirstCertificate(const std::string& file, const std:
   return certificate;
 }
 
-// Where OpenSSL would ask a terminal for the password of a key.
+// Keeps OpenSSL from asking for the password of a key on the terminal.
 int NoPassword(char*, int, int, void*) { return 0; }
 
 absl::StatusOr<Owned<EVP_PKEY>> PrivateKey(const std::string& file, const std::string& text) {

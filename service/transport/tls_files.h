@@ -8,15 +8,15 @@
 
 namespace ttl {
 
-// PEM files that make one side of TLS. Certificate and key go together; an empty name:
-// not used.
+// The PEM files of one side of TLS. Certificate and key are set together. An empty name means that
+// the file is not used.
 struct TlsFiles {
-  std::string cert_file = {};  // our certificate, then those that lead to its CA
-  std::string key_file = {};   // the key of the first
-  std::string ca_file = {};    // whom to trust
+  std::string cert_file = {};  // our certificate, followed by its intermediate CAs
+  std::string key_file = {};   // private key of our certificate
+  std::string ca_file = {};    // CAs that sign the peers' certificates
 };
 
-// What stands in them.
+// The contents of TlsFiles.
 struct TlsMaterial {
   std::string cert;
   std::string key;
@@ -24,12 +24,12 @@ struct TlsMaterial {
   absl::Time expires = absl::InfiniteFuture();  // of our certificate
 };
 
-// Reads the files and checks them. INVALID_ARGUMENT, which names the file, if one cannot
-// be read, holds no certificate or key, or if the key is not that of the certificate,
-// as may be while somebody replaces them.
+// Reads and validates the files. INVALID_ARGUMENT, naming the file, if one cannot be read or holds
+// no certificate or key, or if key and certificate do not match, as may happen while files are
+// replaced.
 absl::StatusOr<TlsMaterial> ReadTlsFiles(const TlsFiles& files);
 
-// Changes whenever one of the files was replaced or written; costs a look at each.
+// A value that changes whenever one of the files is replaced or written. Costs a stat() of each.
 std::string StampOf(const TlsFiles& files);
 
 }  // namespace ttl

@@ -16,7 +16,7 @@ constexpr size_t kMaxLoggedBytes = 4096;
 
 grpc_ssl_server_certificate_config* NewConfig(const TlsMaterial& material) {
   const grpc_ssl_pem_key_cert_pair pair = {material.key.c_str(), material.cert.c_str()};
-  // There must be some CA, also where no client is asked for a certificate.
+  // gRPC requires a CA even if clients need no certificate.
   const std::string& ca = material.ca.empty() ? material.cert : material.ca;
   return grpc_ssl_server_certificate_config_create(ca.c_str(), &pair, 1);
 }
@@ -54,13 +54,13 @@ grpc_ssl_certificate_config_reload_status TlsServerCredentials::Fetch(void* cred
 
 grpc_ssl_certificate_config_reload_status TlsServerCredentials::FetchChanged(Config** config) {
   const MutexLock lock(mutex_);
-  // Taken first: what changes while the files are read is read again.
+  // Before reading, so that a change made meanwhile is noticed next time.
   std::string stamp = StampOf(files_);
   if (stamp == stamp_) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
   stamp_ = std::move(stamp);
   const absl::StatusOr<TlsMaterial> material = ReadTlsFiles(files_);
   if (!material.ok()) {
-    spdlog::error("certificates not loaded, the ones before stay: reason={}",
+    spdlog::error("certificates not loaded, the previous ones stay in use: reason={}",
                   Quoted(material.status().message(), kMaxLoggedBytes));
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
   }

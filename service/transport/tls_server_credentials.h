@@ -14,19 +14,19 @@
 
 namespace ttl {
 
-// TLS, 1.2 at least, for one address to listen on. With a CA file, clients must show a
-// certificate that this CA has signed.
+// Server credentials for TLS 1.2 or later. With a CA file, clients must present a certificate
+// signed by one of its CAs.
 //
-// The files are looked at whenever a client connects, so that what was replaced counts
-// from the next connection on; connections that are there stay. Files that do not go
-// together, as while they are being replaced, are passed over, and the ones before stay
-// in use; gRPC's own FileWatcherCertificateProvider would refuse all clients meanwhile.
+// The files are checked for changes at each handshake, so replaced certificates apply from the next
+// connection on; open connections stay. Files that do not match, as while they are being replaced,
+// are ignored and the previous ones stay in use. gRPC's FileWatcherCertificateProvider would refuse
+// all clients meanwhile.
 class TlsServerCredentials final : public grpc::ServerCredentials {
  public:
-  // Errors are those of ReadTlsFiles().
+  // Returns the errors of ReadTlsFiles().
   static absl::StatusOr<std::shared_ptr<TlsServerCredentials>> Make(const TlsFiles& files);
 
-  // REQUIRES: the server is destroyed.
+  // REQUIRES: the server that uses them is destroyed.
   ~TlsServerCredentials() override;
 
   // Not supported.
@@ -39,13 +39,13 @@ class TlsServerCredentials final : public grpc::ServerCredentials {
 
   int AddPortToServer(const std::string& address, grpc_server* server) override;
 
-  // What gRPC asks before each handshake.
+  // gRPC calls this before each handshake.
   static grpc_ssl_certificate_config_reload_status Fetch(void* credentials, Config** config);
   grpc_ssl_certificate_config_reload_status FetchChanged(Config** config);
 
   const TlsFiles files_;
   Mutex mutex_;
-  std::string stamp_ ABSL_GUARDED_BY(mutex_);  // of what was read last
+  std::string stamp_ ABSL_GUARDED_BY(mutex_);  // of the files as read last
   grpc_server_credentials* const credentials_;
 };
 

@@ -183,7 +183,7 @@ TEST_F(ConnectionLimitTest, ASocketFileThatIsRemovedIsMadeAgainAndTold) {
   Start({});
   std::filesystem::remove(sidecar_->socket_path());
   EXPECT_TRUE(NewcomersAreServed());
-  EXPECT_SOON(sidecar_->Log(), HasSubstr("socket file was gone, and is made again"));
+  EXPECT_SOON(sidecar_->Log(), HasSubstr("socket file was missing and has been recreated"));
   ExpectServed();
   EXPECT_THAT(sidecar_->Log(), Not(HasSubstr("not ready")));
 }

@@ -11,7 +11,7 @@ namespace ttl {
 
 // Calls refused because the caller lacked a role, since the start of the process.
 struct AccessCounters {
-  // By the role that would have done; of several the first in the order of kRoles.
+  // By the missing role; if several roles would do, the first in the order of kRoles.
   std::array<std::atomic<int64_t>, kRoles.size()> refused = {};
 
   std::atomic<int64_t>& RefusedFor(Role role) { return refused[static_cast<size_t>(role)]; }

@@ -6,14 +6,13 @@
 
 namespace ttl {
 
-// Who may call a method.
+// The roles that may call a method.
 struct MethodRoles {
-  Roles roles;                // any of them will do
-  bool for_everyone = false;  // whoever can connect, without any role
+  Roles roles;                // one of them is enough
+  bool for_everyone = false;  // needs no role
 };
 
-// The roles of a method, as in "ItemService/GetItem". A method that it does not know is for
-// nobody.
+// Returns the roles of a method such as "ItemService/GetItem"; none for an unknown method.
 using MethodRolesTable = MethodRoles (*)(absl::string_view method);
 
 }  // namespace ttl

@@ -8,8 +8,8 @@
 
 namespace ttl {
 
-// What the identities in client certificates may do. Names are compared as they stand,
-// byte for byte: no wildcards.
+// The roles of the identities in client certificates. Names are compared byte for byte, without
+// wildcards.
 struct IdentityRoles {
   using Map = absl::flat_hash_map<std::string, Roles>;
 

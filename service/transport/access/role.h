@@ -13,16 +13,16 @@
 
 namespace ttl {
 
-// What a caller may be. Which methods a role may call is said in method_roles.h.
+// The roles of callers. method_roles.h lists the methods that each may call.
 enum class Role : uint8_t {
-  kStore,   // reports writes and usage, and checks
-  kReader,  // looks things up, and checks
-  kAdmin,   // changes containers, and steers deletes
+  kStore,   // reports writes and usage; checks visibility
+  kReader,  // reads status and items; checks visibility
+  kAdmin,   // all that a reader may, and changes containers and controls deletes
 };
 
 inline constexpr std::array kRoles = {Role::kStore, Role::kReader, Role::kAdmin};
 
-// As flags and files spell it.
+// The name in flags and files.
 inline absl::string_view RoleName(Role role) {
   constexpr std::array<absl::string_view, kRoles.size()> kNames = {"store", "reader", "admin"};
   return kNames[static_cast<size_t>(role)];
@@ -59,8 +59,7 @@ inline std::optional<Role> ParseRole(absl::string_view name) {
   return std::nullopt;
 }
 
-// Reads names with a plus between them, such as "store+reader"; absent if one is
-// unknown.
+// Parses names joined by "+", such as "store+reader"; absent if one is unknown.
 inline std::optional<Roles> ParseRoles(absl::string_view names) {
   Roles roles;
   for (const absl::string_view name : absl::StrSplit(names, '+')) {
@@ -71,7 +70,7 @@ inline std::optional<Roles> ParseRoles(absl::string_view names) {
   return roles;
 }
 
-// The reverse; "none" of the empty set.
+// The reverse of ParseRoles(); "none" for the empty set.
 inline std::string Describe(Roles roles) {
   std::string names;
   for (const Role role : kRoles) {

@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t kMaxNameBytes = 256;
 
-// Adds the names of one kind that the certificate holds. The caller is called by the
-// first name that has a role, else by the first of all.
+// Adds the roles of the certificate's names of one kind. The caller is named by the first name that
+// has a role, or else by the first name.
 void AddNames(const grpc::AuthContext& certificate, const char* property, absl::string_view kind,
               const IdentityRoles::Map& known, ServerAccess::Caller& caller) {
   for (const grpc::string_ref& value : certificate.FindPropertyValues(property)) {

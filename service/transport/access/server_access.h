@@ -20,22 +20,22 @@
 
 namespace ttl {
 
-// Who calls on one address, and what they may do there. Thread-safe.
+// Identifies the callers on one address and their roles. Thread-safe.
 class ServerAccess {
  public:
   struct Options {
-    // As it was configured; for messages.
+    // As configured, for messages.
     std::string address;
-    // Of everyone who can connect.
+    // Roles of every caller on the address.
     Roles roles;
-    // Whether callers show certificates that were verified.
+    // Whether clients present verified certificates.
     bool has_client_certificates = false;
     MethodRolesTable roles_of_method;
   };
 
-  // A caller, as far as is known.
+  // An identified caller.
   struct Caller {
-    std::string name;  // in quotes, fit for messages and logs
+    std::string name;  // quoted, for messages and logs
     Roles roles;
   };
 
@@ -45,17 +45,16 @@ class ServerAccess {
 
   const Options& options() const { return options_; }
 
-  // From now on no call is admitted but those that are for everyone: the server is about
-  // to stop.
+  // Before the server stops: from now on only methods that need no role are admitted.
   void Close() { is_closed_.store(true, std::memory_order_relaxed); }
   bool is_closed() const { return is_closed_.load(std::memory_order_relaxed); }
   AccessCounters& counters() const { return counters_; }
 
-  // Who makes the call. Costs an allocation or more.
+  // The caller of a call. Allocates.
   Caller CallerOf(const grpc::ServerContextBase& context) const;
 
-  // Logs `line` about a refusal. Of each `kind` one in ten seconds, which says how many
-  // were left out: who is refused can call as often as he likes.
+  // Logs `line` about a refusal, at most once in ten seconds for each `kind`, with the number of
+  // lines suppressed since: a refused caller can retry at will.
   void LogRefusal(const std::string& kind, const std::string& line) const;
 
  private:

@@ -28,7 +28,7 @@ bool HasDashes(absl::string_view text) {
   return text[kTraceIdAt - 1] == '-' && text[kParentIdAt - 1] == '-' && text[kFlagsAt - 1] == '-';
 }
 
-// Only version 00 says how it ends.
+// Only version 00 has a fixed length.
 bool IsLengthRight(absl::string_view text) {
   return text.size() == kSize || (!absl::StartsWith(text, "00") && text[kSize] == '-');
 }

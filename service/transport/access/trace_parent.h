@@ -7,15 +7,15 @@
 
 namespace ttl {
 
-// Key of the metadata by which a caller says which trace a call belongs to.
+// Metadata key of the trace context of a call.
 inline constexpr char kTraceParentKey[] = "traceparent";
 
-// The trace id of a value of that key, by the Trace Context recommendation of the W3C
-// (https://www.w3.org/TR/trace-context/); empty if the value is not valid. A version
-// newer than ours is read as far as ours goes, as the recommendation asks for.
+// The trace id in a value of that key, by W3C Trace Context (https://www.w3.org/TR/trace-context/);
+// empty if the value is not valid. Of a newer version the fields of version 00 are read, as the
+// recommendation requires.
 absl::string_view TraceIdOf(absl::string_view trace_parent);
 
-// That of a call; empty if it carries none, or more than one.
+// The trace id of a call; empty if it has no traceparent, or more than one.
 absl::string_view TraceIdOf(const grpc::ServerContextBase& context);
 
 }  // namespace ttl

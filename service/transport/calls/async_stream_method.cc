@@ -13,17 +13,29 @@
 #include "service/transport/calls/message_exchange.h"
 #include "service/transport/calls/status_mapping.h"
 
+// A Call is a state machine on the queue's thread: every completed operation ends in Advance(),
+// which starts whatever is possible now. gRPC allows one read and one write at a time.
+//
+// A message is in ahead_ from being read until its response is written. Handlers run concurrently
+// and finish in any order, but only the response of the front is written, so responses have the
+// order of the messages. Reading pauses at the bounds of ahead_, which is the flow control towards
+// the client.
+//
+// A stream ends when the client has ended it, has disconnected (broken_) or was refused, or when
+// the method ends its streams. Messages that were read are still answered, or dropped if the client
+// has disconnected, but only after their handlers have finished, because handlers refer to them.
+// Then the call finishes, and it is deleted once no operation is pending.
 namespace ttl {
 namespace {
 
 constexpr int kWaitingCalls = 4;
 
-// How far is read ahead of the answers, in messages and bytes: never more than one
-// message beyond.
+// Reading pauses while this many messages or bytes are unanswered; bytes may exceed this by one
+// message.
 constexpr size_t kMaxMessagesAhead = 64;
 constexpr size_t kMaxBytesAhead = size_t{1} << 20;
 
-// Messages kept for later ones of the same stream: so many, and none that large.
+// Message objects kept for reuse in the same stream: at most this many, and none above this size.
 constexpr size_t kMaxSpareMessages = 16;
 constexpr size_t kMaxSpareMessageBytes = size_t{64} << 10;
 
@@ -54,7 +66,7 @@ class AsyncStreamMethod::Call final {
     Advance();
   }
 
-  // Takes every step that can be taken now. May delete this.
+  // Does everything that can be done now. May delete this.
   void Advance() {
     DropUnwritable();
     if (CanWrite()) Write();
@@ -117,7 +129,7 @@ class AsyncStreamMethod::Call final {
     return !finishing_ && !writing_ && ahead_.empty() && (read_ended_ || IsEnding());
   }
 
-  // What was read for a client that is gone.
+  // Drops the responses to a client that has disconnected.
   void DropUnwritable() {
     while (broken_ && !ahead_.empty() && ahead_.front()->answered) DropFront();
   }
@@ -200,19 +212,19 @@ class AsyncStreamMethod::Call final {
   Step written_{*this, &Call::OnWritten};
   Step finish_{*this, &Call::OnFinished};
 
-  std::unique_ptr<Message> next_;  // for what is being read
+  std::unique_ptr<Message> next_;  // receives the next message
   grpc::ByteBuffer incoming_;
   std::deque<std::unique_ptr<Message>> ahead_;  // read, and not yet written
   std::vector<std::unique_ptr<Message>> spare_;
   size_t bytes_ahead_ = 0;
   bool reading_ = false;
-  bool read_ended_ = false;  // by the client, because it is gone, or with what is unparsable
-  bool unparsable_ = false;  // the last message that was read
+  bool read_ended_ = false;  // the client has ended or disconnected, or a message was unparsable
+  bool unparsable_ = false;  // the last message read
   bool writing_ = false;
-  bool broken_ = false;  // nothing can be written any more
+  bool broken_ = false;  // writes fail
   bool finishing_ = false;
   bool finished_ = false;
-  absl::Status refused_;  // OK: the caller was admitted
+  absl::Status refused_;  // OK if the caller was admitted
 };
 
 void AsyncStreamMethod::Message::Proceed(bool /*ok*/) { call.OnAnswered(*this); }

@@ -14,20 +14,19 @@
 
 namespace ttl {
 
-// One bidirectional method on one queue, by gRPC's asynchronous API, each of whose
-// messages is answered by one. They are answered in the order in which they came, and
-// are handled side by side: a bounded number is read ahead of the answers. A message that
-// cannot be parsed ends what is read of the stream. For the queue's thread, but for
-// construction and destruction while that does not run.
+// A bidirectional streaming method on one queue, in which each message gets one response. Messages
+// are handled concurrently, a bounded number ahead of the responses, and responses are sent in the
+// order of the messages. After a message that cannot be parsed the stream is not read any further.
+// Runs on the queue's thread only; must be constructed and destroyed while that is not running.
 class AsyncStreamMethod final : public QueuedMethod {
  public:
-  // Streams and messages are counted, and streams admitted, as the method of `method`'s
-  // name. `service`, whose method it is, must outlive the queue.
+  // Streams and messages are counted, and streams authorized, under the name of `method`.
+  // `service`, to which it belongs, must outlive the queue.
   AsyncStreamMethod(CallQueue& queue, ByteService& service,
                     const google::protobuf::MethodDescriptor& method, NewExchange new_exchange);
   ~AsyncStreamMethod() override;
 
-  // Answers what was read first.
+  // Messages that were read are answered first.
   void EndStreams(const absl::Status& status) override;
 
  private:
@@ -44,7 +43,7 @@ class AsyncStreamMethod final : public QueuedMethod {
   const MethodGate gate_;
   const NewExchange new_exchange_;
   absl::flat_hash_set<Call*> open_;
-  absl::Status end_status_;  // OK: streams go on
+  absl::Status end_status_;  // OK until EndStreams()
 };
 
 }  // namespace ttl

@@ -15,7 +15,7 @@
 namespace ttl {
 namespace {
 
-// What is kept for later calls: so many, and none with a request that large.
+// Call objects kept for reuse: at most this many, and none with a request above this size.
 constexpr size_t kMaxSpareCalls = 64;
 constexpr size_t kMaxSpareRequestBytes = size_t{64} << 10;
 
@@ -45,7 +45,7 @@ class AsyncUnaryMethod::Call final : public CallStep {
     }
   }
 
-  // Lets go of gRPC's call and of what its answer held.
+  // Releases gRPC's call, and what the response refers to.
   void Release() {
     writer_.reset();
     context_.reset();
@@ -74,7 +74,7 @@ class AsyncUnaryMethod::Call final : public CallStep {
     exchange_->Handle([this](absl::Status status) { End(std::move(status)); });
   }
 
-  // On any thread.
+  // May be called on any thread.
   void End(absl::Status status) {
     status_ = std::move(status);
     state_ = State::kHandled;
@@ -89,7 +89,7 @@ class AsyncUnaryMethod::Call final : public CallStep {
     exchange_->DropRequest();
     if (is_admitted_) method_.queue_.BeginSending();
     method_.counter_.calls.Count(status_.code(), stopwatch_.Nanoseconds());
-    // A request that cannot be parsed is a fault of the caller's, though its code is INTERNAL.
+    // A request that cannot be parsed is the caller's fault, although its code is INTERNAL.
     if (!unparsable_) method_.gate_.LogEnd(*context_, status_);
     const auto tag = static_cast<CallStep*>(this);
     if (status_.ok()) return writer_->Finish(exchange_->Write(), grpc::Status::OK, tag);
@@ -97,7 +97,7 @@ class AsyncUnaryMethod::Call final : public CallStep {
     writer_->FinishWithError(ToGrpcStatus(status_), tag);
   }
 
-  // The server is shutting down.
+  // Called when the server shuts down.
   void Delete() { delete this; }
 
   AsyncUnaryMethod& method_;
@@ -109,7 +109,7 @@ class AsyncUnaryMethod::Call final : public CallStep {
   bool unparsable_ = false;
   absl::Status status_;
   Stopwatch stopwatch_;
-  // In this order: the writer uses the context.
+  // The order matters: the writer uses the context.
   std::optional<grpc::ServerContext> context_;
   std::optional<ByteService::UnaryWriter> writer_;
 };

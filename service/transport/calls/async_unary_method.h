@@ -16,14 +16,13 @@
 
 namespace ttl {
 
-// One unary method on one queue, by gRPC's asynchronous API. Calls are made anew from
-// finished ones, so that their messages keep their memory. For the queue's thread, but
-// for construction and destruction while that does not run.
+// A unary method on one queue. Call objects are reused, and their messages keep their memory. Runs
+// on the queue's thread only; must be constructed and destroyed while that is not running.
 class AsyncUnaryMethod final : public QueuedMethod {
  public:
-  // Calls are counted, and admitted, as the method of `method`'s name. `waiting_calls` are
-  // asked for in advance; that more come at once is no harm, they wait. `service`, whose
-  // method it is, must outlive the queue.
+  // Calls are counted and authorized under the name of `method`. `waiting_calls` is how many calls
+  // gRPC can accept at once without waiting for this thread. `service`, to which the method
+  // belongs, must outlive the queue.
   AsyncUnaryMethod(CallQueue& queue, ByteService& service,
                    const google::protobuf::MethodDescriptor& method, int waiting_calls,
                    NewExchange new_exchange);

@@ -49,7 +49,7 @@ void AsyncWriteStream::OnStarted(bool ok) {
 }
 
 void AsyncWriteStream::OnWritten(bool ok) {
-  if (!ok) End(absl::CancelledError("the client is gone"));
+  if (!ok) End(absl::CancelledError("the client has disconnected"));
   {
     const MutexLock lock(mutex_);
     writing_ = false;
@@ -58,7 +58,9 @@ void AsyncWriteStream::OnWritten(bool ok) {
   SendNext();
 }
 
-void AsyncWriteStream::OnGone(bool /*ok*/) { End(absl::CancelledError("the client is gone")); }
+void AsyncWriteStream::OnGone(bool /*ok*/) {
+  End(absl::CancelledError("the client has disconnected"));
+}
 
 void AsyncWriteStream::OnFinished(bool /*ok*/) {
   counter_->open_streams.Add(-1);

@@ -18,46 +18,44 @@
 
 namespace ttl {
 
-// One call of a method with a stream of responses, by gRPC's asynchronous API, from
-// being waited for to its end. One message is under way at most, and the next one is
-// made when it is through: a client that reads slowly costs one message of memory.
-// Made with std::make_shared; what is under way keeps it alive. Thread-safe.
+// One call of a server-streaming method, from the wait for a client to its end. At most one message
+// is in flight, and the next one is built after it was sent: a slow client costs the memory of one
+// message. Must be created with std::make_shared; pending operations keep it alive. Thread-safe.
 class AsyncWriteStream : public std::enable_shared_from_this<AsyncWriteStream> {
  public:
   virtual ~AsyncWriteStream() = default;
 
-  // Waits for a client of `method` of `service` on `queue`; the stream is counted in
-  // `counter`, which is the queue's. Once.
+  // Waits for a client to call `method` of `service` on `queue`. The stream is counted in
+  // `counter`, which belongs to the queue. To be called once.
   void Accept(CallQueue& queue, MethodCounter& counter, ByteService& service,
               const google::protobuf::MethodDescriptor& method);
 
-  // Sends what MakeNext() makes, unless a message is under way; then it will be asked
-  // when that is through.
+  // Sends the message that MakeNext() builds. While a message is in flight, MakeNext() is called
+  // after it was sent.
   void SendNext();
 
-  // Ends the stream when the message under way is through. Has no effect on a stream that
-  // ends already.
+  // Ends the stream after the message in flight. No effect on a stream that is ending.
   void End(const absl::Status& status);
 
  protected:
-  // Of the call; from OnOpen() on.
+  // The context of the call. Valid from OnOpen() on.
   const grpc::ServerContext& context() const { return context_; }
 
-  // A client has called; on the queue's thread. The next one should be accepted. `request`
-  // may be emptied, and lives as long as the stream.
+  // A client has called. Runs on the queue's thread, and should accept the next call. `request` may
+  // be cleared, and lives as long as the stream.
   virtual void OnOpen(grpc::ByteBuffer& request) = 0;
 
-  // Makes `message`, which may hold an earlier one, the next to send; false if there is
-  // nothing to say now. By one thread at a time; must call no method of this class.
+  // Replaces `message` by the next one to send, or returns false if there is none now. Called by
+  // one thread at a time; must not call methods of this class.
   virtual bool MakeNext(grpc::ByteBuffer& message) = 0;
 
-  // Nothing more will happen; on the queue's thread. Only after OnOpen().
+  // The stream has ended. Runs on the queue's thread, and only after OnOpen().
   virtual void OnEnded() = 0;
 
  private:
   using Handler = void (AsyncWriteStream::*)(bool ok);
 
-  // An operation of gRPC's. While it is under way it keeps the stream alive.
+  // A gRPC operation. Keeps the stream alive while it is pending.
   class Step final : public CallStep {
    public:
     Step(AsyncWriteStream& stream, Handler handler) : stream_(stream), handler_(handler) {}
@@ -77,7 +75,7 @@ class AsyncWriteStream : public std::enable_shared_from_this<AsyncWriteStream> {
   absl::StatusCode EndCode();
   void Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Set once, before anything happens.
+  // Set by Accept().
   CallQueue* queue_ = nullptr;
   MethodCounter* counter_ = nullptr;
   grpc::ServerContext context_;
@@ -89,7 +87,8 @@ class AsyncWriteStream : public std::enable_shared_from_this<AsyncWriteStream> {
 
   Mutex mutex_;
   ByteService::StreamWriter writer_ ABSL_GUARDED_BY(mutex_){&context_};
-  std::optional<absl::Status> end_status_ ABSL_GUARDED_BY(mutex_);  // absent: it goes on
+  std::optional<absl::Status> end_status_
+      ABSL_GUARDED_BY(mutex_);  // absent while the stream is open
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   grpc::ByteBuffer message_ ABSL_GUARDED_BY(mutex_);
 };

@@ -14,24 +14,24 @@
 
 namespace ttl {
 
-// What a gRPC server registers of a service: its methods, each asynchronous and over
-// bytes. It takes the place of the generated class, whose templates take most of the time
-// to compile a server, once for each message type of each method. A server has one of its
-// own for each service. Thread-safe once it is registered.
+// The methods of a service as registered with a gRPC server, all asynchronous and over bytes.
+// Replaces the generated class, whose templates, instantiated for each method and message type,
+// dominate compile time. Each server has its own instance. Thread-safe once it is registered.
 class ByteService final : public grpc::Service {
  public:
   using UnaryWriter = grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>;
   using StreamWriter = grpc::ServerAsyncWriter<grpc::ByteBuffer>;
   using StreamReaderWriter = grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>;
 
-  // All methods of `descriptor`, which must outlive this.
+  // Registers all methods of `descriptor`, which must outlive this.
   explicit ByteService(const google::protobuf::ServiceDescriptor& descriptor);
 
   const google::protobuf::ServiceDescriptor& descriptor() const { return descriptor_; }
 
-  // Each asks gRPC for one call of `method`, of that kind: `tag` comes out of `queue` when
-  // the call is there, or, not ok, when the server shuts down. REQUIRES: the method is of
-  // descriptor(), the server has started, and the first three live until the call ends.
+  // Each requests one call of `method`, which must be of that kind. `queue` returns `tag` when a
+  // call has arrived, or with ok = false when the server shuts down. REQUIRES: the method belongs
+  // to descriptor(), the server has started, and context, request and writer or stream live until
+  // the call ends.
   void RequestUnary(const google::protobuf::MethodDescriptor& method, grpc::ServerContext& context,
                     grpc::ByteBuffer& request, UnaryWriter& writer,
                     grpc::ServerCompletionQueue& queue, void* tag);

@@ -16,11 +16,11 @@
 
 namespace ttl {
 
-// Codes of gRPC, from OK to UNAUTHENTICATED.
+// Number of gRPC status codes, OK to UNAUTHENTICATED.
 inline constexpr size_t kStatusCodes = 17;
 
-// What was answered, by code, and how long that took: nanoseconds from the request read
-// to the answer handed to gRPC. A value.
+// Responses by status code, and their latency in nanoseconds, from the request being read to the
+// response being handed to gRPC.
 struct AnswerCounts {
   std::array<int64_t, kStatusCodes> by_code = {};
   DurationDistribution duration;
@@ -28,7 +28,7 @@ struct AnswerCounts {
   AnswerCounts& operator+=(const AnswerCounts& other);
 };
 
-// The same while it is counted; see OwnedCounter.
+// The same, counted by one thread and readable by all; see OwnedCounter.
 class AnswerCounter {
  public:
   void Count(absl::StatusCode code, int64_t nanoseconds) {
@@ -46,28 +46,27 @@ class AnswerCounter {
   OwnedDurationDistribution duration_;
 };
 
-// What is counted of one method on one queue, by the thread of that queue. Lines of
-// memory are not shared with the counters of other threads.
+// The counters of one method on one queue, written by that queue's thread only. Aligned to a cache
+// line, so that threads do not share one.
 struct alignas(64) MethodCounter {
-  AnswerCounter calls;        // that have ended
-  AnswerCounter messages;     // of streams, each answered by one
-  OwnedCounter open_streams;  // now
+  AnswerCounter calls;        // ended calls
+  AnswerCounter messages;     // answered messages of streams
+  OwnedCounter open_streams;  // at present
 };
 
-// What is known of one method, over all queues.
+// The counts of one method, over all queues.
 struct MethodCounts {
   bool is_stream = false;
-  AnswerCounts calls;  // of streams: no durations
+  AnswerCounts calls;  // without durations for streams
   AnswerCounts messages;
   int64_t open_streams = 0;
 };
 
-// Counts the calls of all methods. What is counted goes on counting when queues are
-// gone. Thread-safe.
+// The call counters of all methods. Counts survive the queues they came from. Thread-safe.
 class CallCounters {
  public:
-  // The counter of a method for one more queue, as in "ItemService/GetItem". Lives as
-  // long as this.
+  // Adds the counter of a method such as "ItemService/GetItem" on one more queue. It lives as long
+  // as this object.
   MethodCounter& AddUnary(const std::string& method) { return Add(method, false); }
   MethodCounter& AddStream(const std::string& method) { return Add(method, true); }
 

@@ -5,11 +5,22 @@
 #include <chrono>
 #include <utility>
 
+// Other threads reach the queue's thread through posted_ and an alarm: the first to post after the
+// list was taken sets the alarm, whose tag is the mailbox; further posts until it fires only
+// append. So there is one wake-up per burst, and the alarm is never set twice.
+//
+// gRPC's server shutdown does not wait for handlers, which post to this queue when they are done.
+// So the completion queue may only be shut down when no call will use it any more: calls_ counts
+// them, and after End the last EndCall() shuts it down.
+//
+// calls_, work_ and sending_ belong to the queue's thread and need no lock. Another thread that
+// waits for zero posts an Awaited, which checks the count on the queue's thread, then and after
+// each change.
 namespace ttl {
 namespace {
 
-// When a thread that may rest begins to, and for how long at a time: about what the first
-// call after a pause waits.
+// How long a thread that may sleep stays idle first, and how long it sleeps at a time, which is
+// about what the first call after a pause waits.
 constexpr int kIdleAfterMilliseconds = 100;
 constexpr std::chrono::milliseconds kRest(5);
 
@@ -40,9 +51,9 @@ void CallQueue::Post(CallStep& step) {
   {
     const MutexLock lock(mutex_);
     posted_.push_back(&step);
-    if (posted_.size() > 1) return;  // the bell rings already
+    if (posted_.size() > 1) return;  // the alarm is set already
   }
-  bell_.Set(queue_.get(), gpr_inf_past(GPR_CLOCK_MONOTONIC), &mailbox_);
+  alarm_.Set(queue_.get(), gpr_inf_past(GPR_CLOCK_MONOTONIC), &mailbox_);
 }
 
 void CallQueue::Mailbox::Proceed(bool /*ok*/) {
@@ -56,16 +67,16 @@ void CallQueue::Mailbox::Proceed(bool /*ok*/) {
 
 void CallQueue::Awaited::Proceed(bool /*ok*/) {
   is_awaited_ = true;
-  Look();
+  Check();
 }
 
-void CallQueue::Awaited::Look() {
+void CallQueue::Awaited::Check() {
   if (count_ == 0 && is_awaited_ && !reached_.HasBeenNotified()) reached_.Notify();
 }
 
 void CallQueue::EndWork() {
   --work_;
-  no_work_.Look();
+  no_work_.Check();
 }
 
 void CallQueue::AwaitWork() {
@@ -75,7 +86,7 @@ void CallQueue::AwaitWork() {
 
 void CallQueue::EndSending() {
   --sending_;
-  nothing_to_send_.Look();
+  nothing_to_send_.Check();
 }
 
 void CallQueue::AwaitSending(absl::Time deadline) {

@@ -20,29 +20,28 @@
 
 namespace ttl {
 
-// A completion queue with the one thread that polls it. Everything about a call
-// of gRPC's asynchronous API happens on the thread of its queue, so calls need no
-// locks. Every tag used on the queue is a CallStep.
+// A completion queue with the thread that polls it. All steps of a call run on the thread of its
+// queue, so calls need no locks. Every tag used on the queue is a CallStep.
 //
-// Threads that wait in gRPC take turns at polling for all of them, so that each further one
-// costs the calls of the others, though none may be its own. The thread of a queue that is
-// of less weight therefore waits outside of gRPC while it has nothing to do.
+// All threads that wait in gRPC take turns at polling for the whole process, so each additional one
+// slows down the calls of the others. The threads of less important queues therefore sleep outside
+// of gRPC while they are idle.
 class CallQueue {
  public:
   enum class WhenIdle {
-    kWait,  // in gRPC: what comes is handled at once
-    kRest,  // and look every few milliseconds
+    kWait,  // in gRPC, so that calls are handled at once
+    kRest,  // sleep, and check for calls every few milliseconds
   };
 
-  // `accept_calls` begins to accept calls on the queue; then the thread starts. Calls are
-  // counted in `counters`, and admitted as `access`, of the queue's server, says; both
-  // must outlive the queue.
+  // Runs `accept_calls`, which starts to accept calls on the queue, then starts the thread. Calls
+  // are counted in `counters` and authorized by `access`, that of the queue's server; both must
+  // outlive the queue.
   CallQueue(std::unique_ptr<grpc::ServerCompletionQueue> queue, CallCounters& counters,
             const ServerAccess& access, WhenIdle when_idle,
             absl::FunctionRef<void(CallQueue&)> accept_calls);
 
-  // Waits until all calls have ended, then ends the thread. REQUIRES: the server's
-  // Shutdown() has returned, so that no call comes any more.
+  // Waits until all calls have ended, then ends the thread. REQUIRES: the server's Shutdown() has
+  // returned, so that no new call can arrive.
   ~CallQueue();
   CallQueue(const CallQueue&) = delete;
   CallQueue& operator=(const CallQueue&) = delete;
@@ -51,38 +50,37 @@ class CallQueue {
   const ServerAccess& access() const { return access_; }
   CallCounters& counters() { return counters_; }
 
-  // A call begins, and will use the queue again, until it ends: a server that shuts down
-  // does not wait for calls that others still work on. On the queue's thread.
+  // Mark a call that will use the queue again until it ends: gRPC's shutdown does not wait for
+  // calls that handlers are still working on. Must be called on the queue's thread.
   void BeginCall() { ++calls_; }
   void EndCall();
 
-  // An answer is being worked out, which ends by itself however long it takes. On the
-  // queue's thread.
+  // Mark a running handler, which ends by itself. Must be called on the queue's thread.
   void BeginWork() { ++work_; }
   void EndWork();
 
-  // Returns when no answer is being worked out any more, which is so at some instant
-  // after the call. On any thread but the queue's; once.
+  // Waits until no handler is running, at some instant after the call. Must not be called on the
+  // queue's thread. To be called once.
   void AwaitWork();
 
-  // An answer to a caller that was admitted is being sent, or a stream is open: that lasts until
-  // the client has taken what is for it. On the queue's thread.
+  // Mark a response that is being sent to an admitted caller, or an open stream: this lasts until
+  // the client has read it. Must be called on the queue's thread.
   void BeginSending() { ++sending_; }
   void EndSending();
 
-  // Returns when nothing is being sent any more, which is so at some instant after the call, or
-  // at `deadline`. On any thread but the queue's; once, and after AwaitWork().
+  // Waits until nothing is being sent, at some instant after the call, or until `deadline`. Must
+  // not be called on the queue's thread. To be called once, after AwaitWork().
   void AwaitSending(absl::Time deadline);
 
-  // Whether the caller runs on the queue's thread.
+  // Whether this is the queue's thread.
   bool IsOwnThread() const;
 
-  // Has `step` run on the queue's thread. Any thread may post; what is posted in
-  // a burst costs one wake-up.
+  // Runs `step` on the queue's thread. May be called on any thread; a burst of posts costs one
+  // wake-up.
   void Post(CallStep& step);
 
  private:
-  // Runs what was posted.
+  // Runs the posted steps.
   class Mailbox final : public CallStep {
    public:
     explicit Mailbox(CallQueue& queue) : queue_(queue) {}
@@ -92,14 +90,14 @@ class CallQueue {
     CallQueue& queue_;
   };
 
-  // Tells another thread when a count of the queue's thread is down to 0. The count is looked at
-  // on the queue's own thread.
+  // Notifies another thread when a count of the queue's thread is 0. The count is read on the
+  // queue's thread only.
   class Awaited final : public CallStep {
    public:
     explicit Awaited(const int64_t& count) : count_(count) {}
     void Proceed(bool ok) override;
-    // When the count has changed.
-    void Look();
+    // To be called when the count has changed.
+    void Check();
     absl::Notification& reached() { return reached_; }
 
    private:
@@ -108,7 +106,7 @@ class CallQueue {
     absl::Notification reached_;
   };
 
-  // Ends the queue on its own thread, where no call can be about to use it.
+  // Shuts the queue down on its own thread, where no call can be about to use it.
   class End final : public CallStep {
    public:
     explicit End(CallQueue& queue) : queue_(queue) {}
@@ -127,7 +125,7 @@ class CallQueue {
   Mailbox mailbox_{*this};
   End end_{*this};
 
-  // For the thread alone.
+  // Used by the queue's thread only.
   std::vector<CallStep*> running_;
   int64_t calls_ = 0;
   int64_t work_ = 0;
@@ -140,11 +138,11 @@ class CallQueue {
   Mutex mutex_;
   std::vector<CallStep*> posted_ ABSL_GUARDED_BY(mutex_);
 
-  // Rings in the queue when something is posted. Set only by who posts first after it
-  // rang, so by one at a time.
-  grpc::Alarm bell_;
+  // Wakes the queue's thread. Set only by the first to post since it last fired, so by one thread
+  // at a time.
+  grpc::Alarm alarm_;
 
-  std::thread thread_;  // last: uses all the others
+  std::thread thread_;  // last, because it uses all of the above
 };
 
 }  // namespace ttl

@@ -3,13 +3,12 @@
 
 namespace ttl {
 
-// What a CallQueue runs next of an asynchronous call: the tag of an operation of
-// gRPC's, or something posted.
+// A step of an asynchronous call, run by its CallQueue: the tag of a gRPC operation, or a posted
+// step.
 class CallStep {
  public:
-  // The operation has ended; `ok` is what gRPC says of it (see
-  // grpc::CompletionQueue::Next), and true for what was posted. Runs on the
-  // queue's thread and must not block. May delete this.
+  // Runs when the operation has ended. `ok` is as in grpc::CompletionQueue::Next, and true for
+  // posted steps. Runs on the queue's thread and must not block. May delete this.
   virtual void Proceed(bool ok) = 0;
 
  protected:

@@ -12,8 +12,8 @@
 
 namespace ttl {
 
-// A thread for calls that may take long, such as lists, so that they do not hold up the
-// thread of their queue and with it the checks. Bounded. Thread-safe.
+// A thread for calls that may take long, such as lists, so that they do not delay the checks on
+// their queue's thread. Its queue is bounded by kMaxWaiting. Thread-safe.
 class CallWorker {
  public:
   static constexpr size_t kMaxWaiting = 1024;
@@ -21,13 +21,12 @@ class CallWorker {
   using Task = absl::AnyInvocable<void()>;
 
   CallWorker();
-  // Runs what waits, then ends. REQUIRES: nothing is run any more.
+  // Runs the waiting tasks, then ends. REQUIRES: Run() is not called any more.
   ~CallWorker();
   CallWorker(const CallWorker&) = delete;
   CallWorker& operator=(const CallWorker&) = delete;
 
-  // Runs `task` on the thread, after those before it; RESOURCE_EXHAUSTED if too many
-  // wait.
+  // Runs `task` on the thread, in order. RESOURCE_EXHAUSTED if too many tasks are waiting.
   absl::Status Run(Task task);
 
  private:
@@ -37,7 +36,7 @@ class CallWorker {
   CondVar changed_;
   std::deque<Task> waiting_ ABSL_GUARDED_BY(mutex_);
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // last: uses all the others
+  std::thread thread_;  // last, because it uses all of the above
 };
 
 }  // namespace ttl

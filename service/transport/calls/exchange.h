@@ -12,33 +12,32 @@
 
 namespace ttl {
 
-// A request that is answered by one response, both as bytes: what a method does for each
-// call, or for each message of a stream. It is used for one after the other, so that the
-// memory of messages is reused, and by one thread at a time.
+// A request and its response, both as bytes: one call of a unary method, or one message of a
+// stream. Objects are reused for later calls, so that messages keep their memory. Used by one
+// thread at a time.
 class Exchange {
  public:
   virtual ~Exchange() = default;
 
-  // Takes the request, which may be left empty. False if its bytes are no message of the
+  // Parses the request and may clear `request`. Returns false if it is not a message of the
   // method's request type; then there is no response.
   virtual bool Read(grpc::ByteBuffer& request) = 0;
 
-  // Before Handle(): the call that the request came with, which lives until Clear().
+  // Called before Handle() with the call of the request, which lives until Clear().
   virtual void SetCall(const grpc::ServerContextBase& /*call*/) {}
 
-  // Works on the request that was read, and calls `done` once, on any thread. This must
-  // live until then.
+  // Handles the request and calls `done` exactly once, on any thread. This must live until then.
   virtual void Handle(DoneStatus done) = 0;
 
-  // After Handle() is done: lets go of the request, which else would stay for as long as the client
-  // takes no answer.
+  // Called after Handle() is done: frees the request, so that it is not kept while a slow client
+  // reads the response.
   virtual void DropRequest() = 0;
 
-  // The response, after Handle() is done. Of a message of a stream there is one whatever
-  // the status; of a call only if that is OK.
+  // The response, valid after Handle() is done. A message of a stream has one whatever the status,
+  // a unary call only if the status is OK.
   virtual grpc::ByteBuffer& Write() = 0;
 
-  // Drops what was read and written; memory may be kept.
+  // Clears request and response; memory may be kept.
   virtual void Clear() = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace ttl {
 namespace {
 
-// A message keeps its memory for the next one: not that of larger ones.
+// A message above this size does not keep its memory for the next one.
 constexpr size_t kMaxKeptRequestBytes = size_t{64} << 10;
 
 }  // namespace
@@ -27,7 +27,7 @@ bool ParseMessage(grpc::ByteBuffer& bytes, google::protobuf::Message& message) {
 
 grpc::ByteBuffer SerializeMessage(const google::protobuf::Message& message) {
   const grpc::Slice slice(message.ByteSizeLong());
-  // Nobody else has seen the slice yet.
+  // The slice is not shared yet.
   message.SerializeWithCachedSizesToArray(const_cast<uint8_t*>(slice.begin()));
   return grpc::ByteBuffer(&slice, 1);
 }

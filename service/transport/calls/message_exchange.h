@@ -14,25 +14,25 @@
 
 namespace ttl {
 
-// Parses `bytes`, which are left empty, into `message`. False if they are no such message.
+// Parses `bytes`, which are cleared, into `message`. Returns false if they are malformed.
 bool ParseMessage(grpc::ByteBuffer& bytes, google::protobuf::Message& message);
 
-// The bytes of `message`.
+// The wire format of `message`.
 grpc::ByteBuffer SerializeMessage(const google::protobuf::Message& message);
 
-// What a call ends with if its request cannot be parsed: the code and text of gRPC's own
-// generated services.
+// The status of a call whose request cannot be parsed, with the code and text of gRPC's generated
+// services.
 absl::Status UnparsableRequest();
 
-// An exchange of messages, whose handler sees them parsed.
+// An exchange of generated messages.
 class MessageExchange final : public Exchange {
  public:
-  // Fills the response, which is empty, and calls `done` once, on any thread. Both messages
-  // live until then.
+  // Fills the empty response and calls `done` exactly once, on any thread. Both messages live until
+  // then.
   using Handler = std::function<void(const google::protobuf::Message& request,
                                      google::protobuf::Message& response, DoneStatus done)>;
 
-  // Makes its messages by the prototypes. `handler` must outlive this.
+  // Creates its messages from the prototypes. `handler` must outlive this.
   MessageExchange(const google::protobuf::Message& request_prototype,
                   const google::protobuf::Message& response_prototype, const Handler& handler)
       : handler_(handler), request_(request_prototype.New()), response_(response_prototype.New()) {}

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxMessageBytes = 1024;
 
-// The first role that would do; absent for a method that is for nobody.
+// The first of the roles; absent if no role may call the method.
 std::optional<Role> FirstOf(Roles roles) {
   for (const Role role : kRoles) {
     if (roles.Has(role)) return role;
@@ -30,13 +30,13 @@ std::string NeededRoles(Roles roles) {
   return needed.empty() ? "a role that there is not" : needed;
 }
 
-// " trace_id=..." of a call that belongs to a trace, else nothing.
+// " trace_id=..." if the call belongs to a trace, otherwise empty.
 std::string TraceField(const grpc::ServerContextBase& context) {
   const absl::string_view trace_id = TraceIdOf(context);
   return trace_id.empty() ? "" : absl::StrCat(" trace_id=", trace_id);
 }
 
-// Codes that say that the fault is ours.
+// Whether the code means a fault of the sidecar.
 bool IsFault(const absl::Status& status) {
   return absl::IsInternal(status) || absl::IsDataLoss(status) || absl::IsUnknown(status);
 }
@@ -74,7 +74,7 @@ absl::Status MethodGate::Refuse(const grpc::ServerContextBase& context,
                                                   Describe(caller.roles)));
 }
 
-// Whether it is a change, and something is known that the change's own line does not say.
+// Whether the call is a change with a caller or trace that the log line of the change itself lacks.
 bool MethodGate::IsNamedChange(const grpc::ServerContextBase& context,
                                const absl::Status& status) const {
   if (!is_change_ || absl::IsPermissionDenied(status)) return false;

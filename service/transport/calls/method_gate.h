@@ -11,24 +11,22 @@
 
 namespace ttl {
 
-// Decides who may call one method on one address, and logs its calls where that is of
-// use: refusals, failures that are the sidecar's own, and by whom or in which trace
-// something was changed. Where everyone may call, and for calls that need no line, it
-// costs a comparison.
+// Authorizes the calls of one method on one address, and logs refusals, internal failures, and the
+// caller and trace of changes. If every caller may call the method, a call costs one comparison.
 // Thread-safe.
 class MethodGate {
  public:
   // `method` as in "ItemService/GetItem". `access` must outlive this.
   MethodGate(std::string method, const ServerAccess& access);
 
-  // OK; or PERMISSION_DENIED that names caller, method and role, and is logged and counted
-  // too; or UNAVAILABLE if the server is about to stop.
+  // PERMISSION_DENIED, naming caller, method and role, if the caller has no role of the method;
+  // this is logged and counted. UNAVAILABLE if the server is stopping.
   absl::Status Admit(const grpc::ServerContextBase& context) const {
     if (access_.is_closed() && !allowed_.for_everyone) return Closed();
     return is_open_ ? absl::OkStatus() : AdmitCaller(context);
   }
 
-  // When a call ends.
+  // To be called when a call has ended.
   void LogEnd(const grpc::ServerContextBase& context, const absl::Status& status) const {
     if (is_change_ || !status.ok()) LogEnded(context, status);
   }
@@ -44,8 +42,8 @@ class MethodGate {
   const std::string method_;
   const ServerAccess& access_;
   const MethodRoles allowed_;
-  const bool is_open_;    // to all who can connect
-  const bool is_change_;  // only admins may
+  const bool is_open_;    // every caller on the address may call
+  const bool is_change_;  // only admins may call
 };
 
 }  // namespace ttl

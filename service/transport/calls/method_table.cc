@@ -36,7 +36,7 @@ void MethodTable::AddHandled(const std::string& name, int waiting_calls, Message
 void MethodTable::AddHandledByWorker(const std::string& name, MessageHandler handler) {
   handler.handle = [&worker = worker_, handle = std::move(handler.handle)](
                        const Message& request, Message& response, DoneStatus done) {
-    // Shared because it is called here if the worker refuses.
+    // Shared, because it is called here if the worker refuses the task.
     auto shared = std::make_shared<DoneStatus>(std::move(done));
     absl::Status taken = worker.Run(
         [&request, &response, &handle, shared] { handle(request, response, std::move(*shared)); });

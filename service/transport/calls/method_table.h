@@ -27,49 +27,48 @@
 
 namespace ttl {
 
-// The methods of one service on one queue. Each is added by its name in the .proto file,
-// with what handles its calls:
+// The methods of one service on one queue. Each is added by its name in the .proto file, with its
+// handler:
 //   table.Add("GetX", *this, &XService::Get);
-// A handler is a method of (const Request&, Response&) that returns the call's status, or
-// of (const Request&, Response&, DoneStatus) that calls back once, on any thread; it fills
-// the response, which is empty before. A name that the service does not have, or messages
-// of other types, end the process: they are wrong in every call. Destroyed after the queue.
+// A handler is a member function of (const Request&, Response&) that returns the status of the
+// call, or of (const Request&, Response&, DoneStatus) that calls back exactly once, on any thread.
+// The response is empty before. An unknown name or wrong message types end the process, since every
+// call would fail. Must be destroyed after the queue.
 class MethodTable final : private CallStep {
  public:
-  // Calls accepted in advance: of methods that are called rarely, and of those that are
-  // called most.
+  // Number of calls accepted in advance, for rare and for frequent methods.
   static constexpr int kFewWaitingCalls = 1;
   static constexpr int kManyWaitingCalls = 16;
 
-  // Puts all methods of `service` on `queue`, whose thread does not run yet. `endpoint` is
-  // what the queue's server has registered of the service. All must outlive the queue.
+  // Adds all methods of `service` to `queue`, whose thread must not run yet. `endpoint` is the
+  // service as registered with the queue's server. All arguments must outlive the queue.
   MethodTable(RpcService& service, ByteService& endpoint, CallQueue& queue, CallWorker& worker);
   ~MethodTable() = default;
   MethodTable(const MethodTable&) = delete;
   MethodTable& operator=(const MethodTable&) = delete;
 
-  // A unary method whose calls may take long: the worker handles them.
+  // Adds a unary method whose calls may take long. They are handled by the worker.
   template <typename Owner, typename Handler>
   void Add(const std::string& name, Owner& owner, Handler handler) {
     AddHandledByWorker(name, BindMessages(owner, handler));
   }
 
-  // A unary method that is handled on the queue's thread: must be quick.
+  // Adds a unary method whose handler runs on the queue's thread and must be quick.
   template <typename Owner, typename Handler>
   void AddQuick(const std::string& name, Owner& owner, Handler handler,
                 int waiting_calls = kFewWaitingCalls) {
     AddHandled(name, waiting_calls, BindMessages(owner, handler));
   }
 
-  // A bidirectional stream, each of whose messages is answered by one.
+  // Adds a bidirectional stream in which each message gets one response.
   template <typename Owner, typename Handler>
   void AddStream(const std::string& name, Owner& owner, Handler handler) {
     AddHandledStream(name, BindMessages(owner, handler));
   }
 
-  // A stream of responses that `thread` makes. `open` is a function of (const Request&)
-  // that returns a StatusOr of a MessageSource<Response>. A client that takes no message for
-  // `stall_limit` loses the stream.
+  // Adds a server stream whose messages are made on `thread`. `open` is a function of (const
+  // Request&) that returns absl::StatusOr<MessageSource<Response>>. The stream is ended if the
+  // client reads nothing for `stall_limit`.
   template <typename Request, typename Response, typename Open>
   void AddSource(const std::string& name, CallWorker& thread, absl::Duration stall_limit,
                  Open open) {
@@ -84,25 +83,25 @@ class MethodTable final : private CallStep {
                   });
   }
 
-  // The same for methods whose messages are handled as bytes.
+  // Add methods whose messages are handled as bytes.
   void AddByteUnary(const std::string& name, NewExchange new_exchange, int waiting_calls);
   void AddByteStream(const std::string& name, NewExchange new_exchange);
 
-  // A method that its owner serves in a way of its own.
+  // Adds a method that its owner serves itself.
   void Add(const std::string& name, std::unique_ptr<QueuedMethod> method);
 
-  // Of the service's methods; ends the process if there is none of that name.
+  // The method of that name. Ends the process if there is none.
   const google::protobuf::MethodDescriptor& Find(const std::string& name) const;
 
   CallQueue& queue() { return queue_; }
   ByteService& endpoint() { return endpoint_; }
 
-  // Before the server stops, on any thread: ends the open streams, and later ones at once,
-  // with UNAVAILABLE, when what they have read is answered. Once.
+  // Before the server stops: ends open streams with UNAVAILABLE, once the messages read are
+  // answered, and refuses later ones. May be called on any thread, once.
   void EndStreams() { queue_.Post(*this); }
 
  private:
-  // A handler that has forgotten the types of its messages.
+  // A handler with the types of its messages erased.
   struct MessageHandler {
     const google::protobuf::Message& request;
     const google::protobuf::Message& response;
@@ -162,12 +161,12 @@ class MethodTable final : private CallStep {
                      SourceMethod::Open open);
   NewExchange NewMessageExchange(const std::string& name, MessageHandler handler) const;
 
-  // Each ends the process if it does not hold.
+  // End the process if the check fails.
   void CheckTypes(const std::string& name, const google::protobuf::Message& request,
                   const google::protobuf::Message& response) const;
   void CheckComplete() const;
 
-  // On the queue's thread; see EndStreams().
+  // The part of EndStreams() that runs on the queue's thread.
   void Proceed(bool ok) override;
 
   ByteService& endpoint_;

@@ -10,18 +10,17 @@
 
 namespace ttl {
 
-// A method of a service, served on one CallQueue. Destroyed after the queue.
+// A method of a service, served on one CallQueue. Must be destroyed after the queue.
 class QueuedMethod {
  public:
   virtual ~QueuedMethod() = default;
 
-  // Before the server stops, on the queue's thread: ends open streams, and later ones
-  // at once, with `status`. Unary calls end by themselves.
+  // Before the server stops, on the queue's thread: ends open streams, and refuses later ones, with
+  // `status`. Unary calls end by themselves.
   virtual void EndStreams(const absl::Status& /*status*/) {}
 };
 
-// The name under which a method is counted, admitted and logged, as in
-// "ItemService/GetItem".
+// The name under which a method is counted, authorized and logged, such as "ItemService/GetItem".
 inline std::string NameOf(const google::protobuf::MethodDescriptor& method) {
   return absl::StrCat(method.service()->name(), "/", method.name());
 }

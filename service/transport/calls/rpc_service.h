@@ -7,17 +7,17 @@ namespace ttl {
 
 class MethodTable;
 
-// A service of the API, apart from the addresses it is served on. One more is one more
-// object in the server's list.
+// A gRPC service, independent of the addresses on which it is served. The composition root lists
+// the services.
 class RpcService {
  public:
   virtual ~RpcService() = default;
 
-  // What the .proto file says of it. Lives as long as the process.
+  // The descriptor of the service, which lives as long as the process.
   virtual const google::protobuf::ServiceDescriptor& descriptor() const = 0;
 
-  // Adds each method of the service to `table`; called once for each queue that calls are
-  // accepted on, by one thread at a time. This must outlive the queues.
+  // Adds all methods of the service to `table`. Called once for each queue, by one thread at a
+  // time. This must outlive the queues.
   virtual void AddMethods(MethodTable& table) = 0;
 };
 

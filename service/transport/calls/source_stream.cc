@@ -22,8 +22,8 @@ class SourceMethod::Stream final : public AsyncWriteStream {
       : method_(method), worker_(method.worker_), stall_watch_(*this) {}
 
  private:
-  // Rings again and again while the stream is open, for its thread. It keeps the stream, and
-  // counts as a call of the queue, while it is set.
+  // A periodic alarm on the queue's thread while the stream is open. While it is set, it keeps the
+  // stream alive and counts as a call of the queue.
   class StallWatch final : public CallStep {
    public:
     explicit StallWatch(Stream& stream)
@@ -93,7 +93,7 @@ class SourceMethod::Stream final : public AsyncWriteStream {
     Run([this] { source_ = nullptr; });
   }
 
-  // On the worker.
+  // Runs on the worker.
   void Advance() {
     if (ended_ || source_ == nullptr) return;
     grpc::ByteBuffer message;
@@ -108,7 +108,7 @@ class SourceMethod::Stream final : public AsyncWriteStream {
     SendNext();
   }
 
-  // Whether the message that is being sent was already when this was asked last.
+  // Whether the message being sent is the same as at the previous call.
   bool IsStalled() {
     const MutexLock lock(next_mutex_);
     const uint64_t seen = std::exchange(sent_seen_, sent_);
@@ -116,16 +116,16 @@ class SourceMethod::Stream final : public AsyncWriteStream {
   }
 
   void EndStalled(absl::Duration limit) {
-    spdlog::warn("stream ended: its client takes nothing: method={} limit={}",
+    spdlog::warn("stream ended, its client does not read: method={} limit={}",
                  method_.method_.full_name(), absl::FormatDuration(limit));
     End(absl::DeadlineExceededError(
-        absl::StrCat("the client took no message for ", absl::FormatDuration(limit))));
+        absl::StrCat("the client read no message for ", absl::FormatDuration(limit))));
     context().TryCancel();
   }
 
-  // Runs `task` on the worker, which keeps the stream.
+  // Runs `task` on the worker and keeps the stream alive until then.
   void Run(std::function<void()> task) {
-    // Never refused: each stream has one task or two, and there are few streams.
+    // Never refused: each stream has at most two tasks, and there are few streams.
     worker_.Run([keep = shared_from_this(), task = std::move(task)] { task(); }).IgnoreError();
   }
 

@@ -21,29 +21,30 @@
 
 namespace ttl {
 
-// What a call of a source came to.
+// The result of a call of a source.
 enum class SourceStep {
-  kMessage,  // a message was made
-  kAgain,    // none yet: call again
-  kEnd,      // there are no more
+  kMessage,  // the next message is ready
+  kAgain,    // not ready yet, call again
+  kEnd,      // there are no more messages
 };
 
-// Makes the messages of one stream, one after the other, each call by a bounded step.
+// Makes the messages of one stream, one after the other. Each call does a bounded amount of work.
 template <typename Response>
 using MessageSource = absl::AnyInvocable<absl::StatusOr<SourceStep>(Response&)>;
 using ByteSource = MessageSource<grpc::ByteBuffer>;
 
-// A method with a stream of responses, each of which takes work: it is done by a worker,
-// one message ahead of the client at most. A client that takes no message for the stall limit,
-// or up to twice as long, loses its stream, since others may wait for what it holds. On one
-// queue; for its thread, but for construction and destruction while that does not run.
+// A server-streaming method on one queue whose messages take work: a worker makes them, at most one
+// ahead of the client. A stream whose client reads nothing for the stall limit, or up to twice as
+// long, is ended, because others may wait for the resources it holds. Runs on the queue's thread
+// only; must be constructed and destroyed while that is not running.
 class SourceMethod final : public QueuedMethod {
  public:
-  // Begins the work of a call; on the worker, as all calls of the source and its end.
+  // Opens the source of a call. Runs on the worker, as do all calls of the source and its
+  // destructor.
   using Open = std::function<absl::StatusOr<ByteSource>(grpc::ByteBuffer& request)>;
 
-  // Streams are counted and admitted as the method of `method`'s name. `service`, whose
-  // method it is, and `worker` must outlive the calls.
+  // Streams are counted and authorized under the name of `method`. `service`, to which it belongs,
+  // and `worker` must outlive the calls.
   SourceMethod(CallQueue& queue, ByteService& service,
                const google::protobuf::MethodDescriptor& method, CallWorker& worker,
                absl::Duration stall_limit, Open open);
@@ -66,7 +67,7 @@ class SourceMethod final : public QueuedMethod {
   const MethodGate gate_;
   const Open open_source_;
   absl::flat_hash_set<Stream*> open_;
-  absl::Status end_status_;  // OK: streams go on
+  absl::Status end_status_;  // OK until EndStreams()
 };
 
 }  // namespace ttl

@@ -10,14 +10,14 @@
 namespace ttl {
 namespace {
 
-// Metadata of a call is limited to 8 KiB by default, and a byte of the message
-// may take three when it is escaped on the wire.
+// The metadata of a call is limited to 8 KiB by default, and a byte of the message takes up to
+// three when it is escaped.
 constexpr size_t kMaxStatusBytes = 2048;
 
-// A full queue has room again after a few commits.
+// A full commit queue has room again after a few commits.
 constexpr absl::Duration kPushback = absl::Milliseconds(100);
 
-// A sidecar that stops is about to be started again, as a rule.
+// A sidecar that stops is usually restarted at once.
 constexpr absl::Duration kPushbackOfShutdown = absl::Milliseconds(250);
 constexpr char kIsShuttingDown[] = "ttl/shutting-down";
 

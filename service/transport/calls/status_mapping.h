@@ -11,21 +11,21 @@
 
 namespace ttl {
 
-// Key of the trailing metadata by which a server tells a client when to retry.
+// Key of the trailing metadata that tells a client when to retry.
 inline constexpr char kRetryPushbackKey[] = "grpc-retry-pushback-ms";
 
-// The same status for gRPC. The one place where a status of ours becomes one of
-// gRPC's. A message too long for a client's limit on metadata is cut.
+// Converts a status for gRPC; the only place that does. A message too long for a client's metadata
+// limit is cut.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
-// The status of calls that come while the server stops: UNAVAILABLE.
+// The status of calls that arrive while the server stops: UNAVAILABLE.
 absl::Status ShuttingDown();
 
-// How long a client should wait before it repeats a call that ended with
-// `status`; absent if that is up to the client.
+// How long a client should wait before it retries a call that ended with `status`; absent if that
+// is up to the client.
 std::optional<absl::Duration> RetryPushback(const absl::Status& status);
 
-// Tells the client of a call that ends with `status` how long to wait, if it should.
+// Adds the RetryPushback() of `status`, if it has one, to the trailing metadata.
 void AddRetryPushback(const absl::Status& status, grpc::ServerContextBase& context);
 
 }  // namespace ttl

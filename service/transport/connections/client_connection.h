@@ -10,31 +10,31 @@
 
 namespace ttl {
 
-// One connection of a client to a server of this process, as the thread that accepted it sees
-// it. Closed when destroyed. Not thread-safe.
+// An accepted connection of a client, as seen by the listener's thread. Closed when destroyed. Not
+// thread-safe.
 class ClientConnection {
  public:
   enum class Side : uint8_t { kClient, kServer };
 
   struct Progress {
-    bool has_more = false;  // Proceed() with kReadOn once others had their turn
-    bool is_over = false;
-    std::optional<CloseReason> offence = {};  // the client has broken a bound
+    bool has_more = false;                    // call Proceed() with kReadOn after other connections
+    bool is_over = false;                     // the connection has ended
+    std::optional<CloseReason> offence = {};  // the limit that the client has exceeded
   };
 
   virtual ~ClientConnection() = default;
 
-  // In place of what epoll says: there may be more to read.
+  // Passed instead of epoll's events: there may be more to read.
   static constexpr uint32_t kReadOn = EPOLLRDNORM;
 
-  // To be called with what epoll says of a side, at `second` of any clock that goes on.
+  // Handles epoll events of one side. `second` is a reading of any monotonic clock.
   virtual Progress Proceed(Side side, uint32_t events, int64_t second) = 0;
 
-  // To be called once a second, or more often.
+  // Checks the limits. To be called at least once a second.
   virtual Progress Review(int64_t second) = 0;
 
-  // Ends the connection for the server, as if the client had hung up. What the server has sent
-  // by now still reaches the client.
+  // Closes the connection for the server, as if the client had. What the server has sent before
+  // still reaches the client.
   virtual void HangUp() = 0;
 };
 

@@ -5,7 +5,7 @@
 
 namespace ttl {
 
-// Why this process closed a connection that a client would have kept.
+// Why this process closed a client's connection.
 enum class CloseReason : uint8_t {
   kTooManyConnections,
   kHeaderBlockTooLarge,
@@ -19,14 +19,14 @@ enum class CloseReason : uint8_t {
 };
 inline constexpr int kCloseReasons = 9;
 
-// As in the log and in metrics: "too_many_pings".
+// The name in logs and metrics, such as "too_many_pings".
 const char* CloseReasonName(CloseReason reason);
 
-// Counts one more for the whole process, and logs the 1st, 2nd, 4th, 8th, ... of a reason: a
-// flood must not flood the log. Both functions are for any thread.
+// Counts a closed connection, for the whole process. Logs the 1st, 2nd, 4th, 8th, ... of each
+// reason, so that a flood of connections does not flood the log. Thread-safe.
 void CountClosedConnection(CloseReason reason);
 
-// Since the start of the process.
+// The count since the start of the process. Thread-safe.
 int64_t ClosedConnections(CloseReason reason);
 
 }  // namespace ttl

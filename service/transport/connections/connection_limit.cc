@@ -8,14 +8,13 @@
 namespace ttl {
 namespace {
 
-// Files that the process may have open besides its connections: tables of the database
-// above all, which LevelDB bounds by a thousand.
+// Open files other than connections: mostly tables, which LevelDB limits to a thousand.
 constexpr int64_t kOtherOpenFiles = 1200;
 
-// The client's socket, and both ends of the pair to the server (RelayedConnection).
+// The client's socket and both ends of the socket pair of a RelayedConnection.
 constexpr int64_t kFilesPerConnection = 3;
 
-// Returns the limit on open files, which it has raised to `wanted` if it could.
+// Raises the limit on open files to `wanted` if possible. Returns the limit in force.
 int64_t RaiseFileLimit(int64_t wanted) {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
@@ -33,11 +32,13 @@ int64_t ConnectionsWithinFileLimit(int64_t wanted) {
   const int64_t wanted_files = kFilesPerConnection * wanted + kOtherOpenFiles;
   const int64_t limit = RaiseFileLimit(wanted_files);
   if (limit == wanted_files) return wanted;
-  // Where little is allowed, half of it is for the other files.
+  // If the limit is low, half of it is for other files.
   const int64_t files = std::max(limit - kOtherOpenFiles, limit / 2);
   const int64_t served = std::clamp<int64_t>(files / kFilesPerConnection, 1, wanted);
-  spdlog::warn("fewer connections than wanted: max_connections={} served={} max_open_files={}",
-               wanted, served, limit);
+  spdlog::warn(
+      "the limit on open files allows fewer connections: max_connections={} served={} "
+      "max_open_files={}",
+      wanted, served, limit);
   return served;
 }
 

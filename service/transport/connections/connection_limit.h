@@ -6,22 +6,22 @@
 
 namespace ttl {
 
-// How many connections to all servers of this process may be open, at most `wanted`: each takes
-// descriptors. Raises the limit on open files as far as that needs and the system allows; if
-// the system allows less, a warning says so.
+// Returns how many connections this process can have open, at most `wanted`. Raises the limit on
+// open files as needed, since each connection takes descriptors; logs a warning if the system does
+// not allow enough.
 int64_t ConnectionsWithinFileLimit(int64_t wanted);
 
 // Who can connect to an address.
 enum class AddressKind : uint8_t {
-  kUnixSocket,  // whom file modes let in
-  kTcp,         // everybody on the network
-  kHealthOnly,  // the same, by a port that serves nothing but health
+  kUnixSocket,  // whoever the file mode admits
+  kTcp,         // everyone on the network
+  kHealthOnly,  // everyone on the network; serves health only
 };
 
-// How many of `connections` each address may have, in their order. Health-only addresses have
-// an eighth, if there are others; of the rest Unix sockets and TCP have a half each, if there
-// are both; addresses of a kind have equal shares. So nobody can use up the places of
-// an address to which he cannot connect. Pure.
+// Divides `connections` among the addresses and returns the share of each, in order. Health-only
+// addresses get an eighth if there are others. Unix sockets and TCP addresses each get half of the
+// rest if there are both. Addresses of one kind get equal shares. So a client can never exhaust the
+// connections of an address that it cannot reach. Pure.
 std::vector<int64_t> SharePlaces(int64_t connections, const std::vector<AddressKind>& addresses);
 
 }  // namespace ttl

@@ -1,9 +1,11 @@
-// One thread with an epoll instance does all of it: it accepts, passes bytes between clients and
-// the server where these can be read (RelayedConnection), watches the others
-// (HandedOverConnection), and looks at everything once a second. Connections have numbers, which
-// epoll gives back: twice the number, plus one for the server's side. A late event of a connection
-// that was dropped meanwhile finds nothing under its number. Small numbers are of what is not a
-// connection.
+// One thread with an epoll instance does all the work: it accepts connections, relays bytes where
+// they can be inspected (RelayedConnection), watches the other connections (HandedOverConnection),
+// and reviews everything once a second. A round handles the events of one epoll_wait(), a bounded
+// amount of work for each connection, so that no client can starve the others.
+//
+// The epoll data of a connection is twice its id, plus one for the server's side. Ids are never
+// reused, so a late event of a connection that was dropped meanwhile finds nothing. Small values
+// are descriptors that are not connections.
 
 #include "service/transport/connections/connection_listener.h"
 
@@ -46,20 +48,20 @@ namespace {
 using Side = ClientConnection::Side;
 
 constexpr size_t kBufferBytes = 64 << 10;
-constexpr int kEventsInTurn = 256;
-constexpr int kAcceptsInTurn = 64;
-constexpr size_t kMostWaiting = 64;
+constexpr int kEventsPerRound = 256;
+constexpr int kAcceptsPerRound = 64;
+constexpr size_t kMaxRefusedKept = 64;
 constexpr int kReviewMilliseconds = 1000 * SocketKeeper::kSeconds;
-// Where frames are not seen, and so many more may come until the next look.
+// Review interval with TLS, where limits are checked only at reviews.
 constexpr int kCountingMilliseconds = 100;
 constexpr int kClosingMilliseconds = 20;
 
-// What epoll gives back for what is not a connection.
+// Epoll data of descriptors that are not connections.
 constexpr uint64_t kWake = 0;
 constexpr uint64_t kListening = 1;
-constexpr uint64_t kFirstConnection = 1;  // twice which is above both
+constexpr uint64_t kFirstConnection = 1;  // twice this is above both
 
-// As coarse as it may be: it is asked for at every turn.
+// The coarse clock, which is cheap: it is read in every round.
 int64_t CoarseMilliseconds() {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -74,20 +76,20 @@ Fd Accept(const Fd& listening, sockaddr_storage* from) {
                     SOCK_NONBLOCK | SOCK_CLOEXEC));
 }
 
-// The bytes that tell hosts apart; none for a Unix socket.
+// Identifies the host for ReconnectPace; empty for a Unix socket.
 std::string HostOf(const sockaddr_storage& from) {
   if (from.ss_family == AF_INET) {
     const auto& address = reinterpret_cast<const sockaddr_in&>(from).sin_addr;
     return std::string(reinterpret_cast<const char*>(&address), sizeof(address));
   }
   if (from.ss_family != AF_INET6) return "";
-  // A host has a network of 64 bits, as a rule, and all of the addresses in it.
+  // A host usually owns all addresses of a /64 network.
   const auto& address = reinterpret_cast<const sockaddr_in6&>(from).sin6_addr;
   const size_t bytes = IN6_IS_ADDR_V4MAPPED(&address) ? sizeof(address) : sizeof(address) / 2;
   return std::string(reinterpret_cast<const char*>(&address), bytes);
 }
 
-// As people write it.
+// HOST:PORT in numbers, without brackets; empty for a Unix socket.
 std::string HostPortOf(const sockaddr_storage& from) {
   char host[NI_MAXHOST] = {};
   char port[NI_MAXSERV] = {};
@@ -111,12 +113,12 @@ std::optional<Pair> MakePair() {
   return Pair{Fd(ends[0]), Fd(ends[1])};
 }
 
-// Gives our end a name, which gRPC takes for where a call comes from. Nobody can connect to it.
+// Binds our end to an abstract name, which gRPC reports as the peer of a call. It does not listen.
 void NameAfter(const Fd& ours, const std::string& client) {
   const std::string text = absl::StrCat(client, "/ttl-sidecar/", getpid(), "/", ours.get());
   sockaddr_un name = {};
   name.sun_family = AF_UNIX;
-  // Behind a zero, which keeps it out of the file system.
+  // A leading zero byte makes the name abstract.
   const size_t size = text.copy(name.sun_path + 1, sizeof(name.sun_path) - 1);
   bind(ours.get(), reinterpret_cast<const sockaddr*>(&name),
        static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size));
@@ -131,15 +133,16 @@ class ConnectionListener::Loop {
   // Before Run().
   void SetHandOver(HandOver hand_over) { hand_over_ = std::move(hand_over); }
 
-  // On the thread of the connections: until Stop(), and some more; see Close().
+  // Runs on the listener's thread until Stop(), and then until all connections are closed; see
+  // Close().
   void Run();
 
-  // On other threads.
+  // Called on other threads.
   void StopListening();
   void Stop(absl::Time deadline);
   absl::Status CheckSocket() const;
 
-  // While nothing runs.
+  // While Run() is not running.
   void StopListeningNow();
 
  private:
@@ -149,8 +152,8 @@ class ConnectionListener::Loop {
   };
 
   void Add(const Fd& fd, uint64_t data) const;
-  int MostMilliseconds() const;
-  void Turn(int most_milliseconds);
+  int MaxWaitMilliseconds() const;
+  void RunRound(int max_wait_milliseconds);
   void Take(const epoll_event& event, int64_t second);
   void TakeWake();
   void Proceed(uint64_t id, Side side, uint32_t events, int64_t second);
@@ -158,14 +161,14 @@ class ConnectionListener::Loop {
   void AcceptSome(int64_t second);
   bool AcceptOne(const Fd& listening, int64_t second);
   bool RefuseWithoutFile(const Fd& listening);
-  void LetWait(Fd refused);
+  void KeepRefused(Fd refused);
   bool IsRelayed() const { return options_.socket == nullptr && !options_.is_encrypted; }
   std::unique_ptr<ClientConnection> Relay(Fd connection, const sockaddr_storage& from, uint64_t id);
   std::unique_ptr<ClientConnection> HandOverOnly(Fd connection, const sockaddr_storage& from,
                                                  uint64_t id, int64_t second);
   void Review(int64_t second);
   void ReviewConnections(int64_t second);
-  void KeepSocketInPlace();
+  void RestoreSocket();
   void CloseAll();
   void Wake() const { eventfd_write(wake_.get(), 1); }
 
@@ -174,22 +177,22 @@ class ConnectionListener::Loop {
   const Fd wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::vector<char> buffer_ = std::vector<char>(kBufferBytes);
 
-  std::atomic<bool> is_deaf_ = false;
-  std::promise<void> became_deaf_;
+  std::atomic<bool> is_listening_stopped_ = false;
+  std::promise<void> listening_stopped_;
   std::atomic<bool> is_stopping_ = false;
-  absl::Time close_by_;                 // before is_stopping_ is set
-  std::optional<SocketKeeper> keeper_;  // of a Unix socket
+  absl::Time close_by_;                 // written before is_stopping_ is set
+  std::optional<SocketKeeper> keeper_;  // for a Unix socket
 
-  // Of the thread alone, once it runs.
+  // Used by the listener's thread only, once it runs.
   HandOver hand_over_;
   std::vector<Fd> listening_;
-  Fd spare_file_ = OpenSpareFile();  // to be given up for a moment when no more may be opened
+  Fd spare_file_ = OpenSpareFile();  // see RefuseWithoutFile()
   uint64_t next_id_ = kFirstConnection;
   absl::flat_hash_map<uint64_t, Entry> connections_;
   std::vector<std::pair<uint64_t, Side>> unfinished_;
   bool has_more_to_accept_ = false;
   ReconnectPace pace_;
-  std::vector<Fd> waiting_;  // refused; to be closed at the next review
+  std::vector<Fd> refused_;  // to be closed at the next review
   int64_t reviewed_at_ = 0;  // milliseconds
 };
 
@@ -210,9 +213,9 @@ absl::Status ConnectionListener::Loop::CheckSocket() const {
 }
 
 void ConnectionListener::Loop::StopListening() {
-  if (is_deaf_.exchange(true)) return;
+  if (is_listening_stopped_.exchange(true)) return;
   Wake();
-  became_deaf_.get_future().wait();
+  listening_stopped_.get_future().wait();
 }
 
 void ConnectionListener::Loop::StopListeningNow() {
@@ -227,27 +230,27 @@ void ConnectionListener::Loop::Stop(absl::Time deadline) {
 }
 
 void ConnectionListener::Loop::Run() {
-  while (!is_stopping_) Turn(MostMilliseconds());
+  while (!is_stopping_) RunRound(MaxWaitMilliseconds());
   CloseAll();
 }
 
-int ConnectionListener::Loop::MostMilliseconds() const {
+int ConnectionListener::Loop::MaxWaitMilliseconds() const {
   return options_.is_encrypted && !connections_.empty() ? kCountingMilliseconds
                                                         : kReviewMilliseconds;
 }
 
-void ConnectionListener::Loop::Turn(int most_milliseconds) {
-  std::array<epoll_event, kEventsInTurn> events;
+void ConnectionListener::Loop::RunRound(int max_wait_milliseconds) {
+  std::array<epoll_event, kEventsPerRound> events;
   const bool is_idle = unfinished_.empty() && !has_more_to_accept_;
   const int count =
-      epoll_wait(epoll_.get(), events.data(), kEventsInTurn, is_idle ? most_milliseconds : 0);
+      epoll_wait(epoll_.get(), events.data(), kEventsPerRound, is_idle ? max_wait_milliseconds : 0);
   const int64_t now = CoarseMilliseconds();
   for (const auto& [id, side] : std::exchange(unfinished_, {})) {
     Proceed(id, side, ClientConnection::kReadOn, now / 1000);
   }
   if (has_more_to_accept_) AcceptSome(now / 1000);
   for (int i = 0; i < count; ++i) Take(events[static_cast<size_t>(i)], now / 1000);
-  if (now - reviewed_at_ < most_milliseconds) return;
+  if (now - reviewed_at_ < max_wait_milliseconds) return;
   reviewed_at_ = now;
   Review(now / 1000);
 }
@@ -262,9 +265,9 @@ void ConnectionListener::Loop::Take(const epoll_event& event, int64_t second) {
 void ConnectionListener::Loop::TakeWake() {
   eventfd_t wakes = 0;
   eventfd_read(wake_.get(), &wakes);
-  if (!is_deaf_ || listening_.empty()) return;
+  if (!is_listening_stopped_ || listening_.empty()) return;
   StopListeningNow();
-  became_deaf_.set_value();
+  listening_stopped_.set_value();
 }
 
 void ConnectionListener::Loop::Proceed(uint64_t id, Side side, uint32_t events, int64_t second) {
@@ -289,12 +292,12 @@ void ConnectionListener::Loop::AcceptSome(int64_t second) {
   has_more_to_accept_ = false;
   for (const Fd& listening : listening_) {
     int accepted = 0;
-    while (accepted < kAcceptsInTurn && AcceptOne(listening, second)) ++accepted;
-    has_more_to_accept_ = has_more_to_accept_ || accepted == kAcceptsInTurn;
+    while (accepted < kAcceptsPerRound && AcceptOne(listening, second)) ++accepted;
+    has_more_to_accept_ = has_more_to_accept_ || accepted == kAcceptsPerRound;
   }
 }
 
-// False if nobody waits there, or nobody can be accepted for now.
+// Returns false if no connection is waiting, or none can be accepted for now.
 bool ConnectionListener::Loop::AcceptOne(const Fd& listening, int64_t second) {
   sockaddr_storage from = {};
   Fd connection = Accept(listening, &from);
@@ -309,7 +312,7 @@ bool ConnectionListener::Loop::AcceptOne(const Fd& listening, int64_t second) {
   std::string host = HostOf(from);
   if (!pace_.Admits(host, second)) {
     CountClosedConnection(CloseReason::kTooManyReconnects);
-    LetWait(std::move(connection));
+    KeepRefused(std::move(connection));
     return true;
   }
   const uint64_t id = next_id_++;
@@ -324,13 +327,14 @@ bool ConnectionListener::Loop::AcceptOne(const Fd& listening, int64_t second) {
   return true;
 }
 
-// Whoever would connect again as soon as this is closed has to wait for the next review: else he
-// keeps this thread busy, and a processor for his own.
-void ConnectionListener::Loop::LetWait(Fd refused) {
-  if (waiting_.size() < kMostWaiting) waiting_.push_back(std::move(refused));
+// Closes a refused connection only at the next review: a client that reconnects at once would
+// otherwise keep this thread busy.
+void ConnectionListener::Loop::KeepRefused(Fd refused) {
+  if (refused_.size() < kMaxRefusedKept) refused_.push_back(std::move(refused));
 }
 
-// Closes the connection that waits, for which there is no file. False if it cannot.
+// With no free descriptor, gives up the spare one to accept and close the waiting connection.
+// Returns false if that is not possible.
 bool ConnectionListener::Loop::RefuseWithoutFile(const Fd& listening) {
   if (spare_file_.get() < 0) return false;
   spare_file_ = Fd();
@@ -367,11 +371,11 @@ std::unique_ptr<ClientConnection> ConnectionListener::Loop::HandOverOnly(
 }
 
 void ConnectionListener::Loop::Review(int64_t second) {
-  waiting_.clear();
+  refused_.clear();
   if (options_.socket == nullptr) ReviewConnections(second);
   if (listening_.empty()) return;
-  if (keeper_.has_value()) KeepSocketInPlace();
-  // Of those who could not be accepted for want of files epoll does not tell again.
+  if (keeper_.has_value()) RestoreSocket();
+  // Edge-triggered epoll does not report again the connections for which there was no descriptor.
   if (spare_file_.get() < 0) spare_file_ = OpenSpareFile();
   AcceptSome(second);
 }
@@ -383,7 +387,7 @@ void ConnectionListener::Loop::ReviewConnections(int64_t second) {
   for (const uint64_t id : ids) Judge(id, connections_[id].connection->Review(second), second);
 }
 
-void ConnectionListener::Loop::KeepSocketInPlace() {
+void ConnectionListener::Loop::RestoreSocket() {
   std::optional<Fd> made = keeper_->Review();
   if (!made.has_value()) return;
   Add(*made, kListening);
@@ -392,7 +396,7 @@ void ConnectionListener::Loop::KeepSocketInPlace() {
 
 void ConnectionListener::Loop::CloseAll() {
   for (const auto& [id, entry] : connections_) entry.connection->HangUp();
-  while (!connections_.empty() && absl::Now() < close_by_) Turn(kClosingMilliseconds);
+  while (!connections_.empty() && absl::Now() < close_by_) RunRound(kClosingMilliseconds);
   connections_.clear();
 }
 

@@ -17,43 +17,45 @@
 namespace ttl {
 
 struct ListenerOptions {
-  // Where to listen: at the path that `socket` has claimed, which must outlive the listener, or,
-  // if that is null, on `tcp`, HOST:PORT.
+  // Where to listen: at the path of `socket`, which must outlive the listener, or, if that is null,
+  // on `tcp`, HOST:PORT.
   UnixSocket* socket = nullptr;
   std::string tcp = {};
-  // Connections that may be open at a time; those beyond are closed as soon as they come.
+  // Maximum open connections; further ones are closed at once.
   int64_t places = 0;
-  // Of TCP: what clients send is encrypted, so that frames are not seen.
+  // For TCP: the connections use TLS, so that frames cannot be inspected.
   bool is_encrypted = false;
   FrameLimits frames = {};   // for TCP in plain text
-  UnseenLimits unseen = {};  // for TCP with encryption
+  UnseenLimits unseen = {};  // for TCP with TLS
 };
 
-// Accepts the connections to one address, in a thread of its own, and hands them to a server.
-// gRPC 1.51 knows no bound on connections, stops listening for good once the process may open
-// no more files, and lets nobody look at what clients send. So this closes connections that
-// break a bound, counts each by its reason, and slows down the hosts that connect again after
-// that. What a client is held to depends on how it can connect:
-// - TCP in plain text: to `frames`. The listener passes the bytes on (RelayedConnection).
-// - TCP with encryption: to `unseen`, which is about bytes and calls that are not answered. The
-//   server reads from the connection itself (HandedOverConnection).
-// - Unix socket: to nothing but `places`. The server reads from the connection itself, so that
-//   calls cost no more than without a listener. Whom file modes let in, the store and the
-//   services beside it, is trusted not to send frames for their own sake.
+// Accepts the connections to one address on its own thread and hands them to a server. gRPC 1.51
+// has no limit on connections, stops listening for good once the process has no free descriptors,
+// and does not show what clients send. So this class closes connections that exceed a limit, counts
+// them by reason, and slows down hosts that reconnect after that. The limits depend on the
+// transport:
+// - TCP in plain text: `frames`. The listener relays the bytes (RelayedConnection).
+// - TCP with TLS: `unseen`, on unanswered bytes and calls. The server reads from the connection
+// itself
+//   (HandedOverConnection).
+// - Unix socket: `places` only. The server reads from the connection itself, so that calls cost no
+//   more than without a listener. Clients that the file mode admits, the store and the services
+//   beside it, are trusted not to flood the server.
 //
-// A socket file that was removed or replaced is made again within seconds, unless somebody else
-// has taken the path; a warning or an error says which.
+// A socket file that was removed or replaced is recreated within seconds, unless another process
+// has taken the path; either is logged.
+//
+// Not thread-safe, except CheckSocket().
 class ConnectionListener {
  public:
-  // Takes a descriptor that does not block; it is the server's from now on. Called on the
-  // listener's thread.
+  // Takes ownership of a non-blocking descriptor. Called on the listener's thread.
   using HandOver = std::function<void(int connection)>;
 
-  // Listens; nobody is accepted before Serve(). Errors are those of ListenOnTcp() and of
+  // Listens; connections are accepted after Serve(). Returns the errors of ListenOnTcp() and
   // UnixSocket.
   static absl::StatusOr<std::unique_ptr<ConnectionListener>> Listen(const ListenerOptions& options);
 
-  // Close() without waiting.
+  // Like Close(), without waiting.
   ~ConnectionListener();
   ConnectionListener(const ConnectionListener&) = delete;
   ConnectionListener& operator=(const ConnectionListener&) = delete;
@@ -61,19 +63,19 @@ class ConnectionListener {
   // 0 for a Unix socket.
   int port() const { return port_; }
 
-  // Once.
+  // Starts to accept connections. To be called once.
   void Serve(HandOver hand_over);
 
-  // Why nobody can connect to the path; OK while somebody can, and for TCP. On any thread.
+  // UNAVAILABLE, with the reason, while clients cannot connect to the Unix socket; OK for TCP.
   absl::Status CheckSocket() const;
 
-  // Stops listening, and removes the socket file. Once it returns, nothing is handed over any
-  // more; open connections stay. May be repeated.
+  // Stops listening and removes the socket file. After it returns no connection is handed over;
+  // open connections stay. May be called again.
   void StopListening();
 
-  // StopListening(); then ends all connections as if their clients had hung up, passes on what
-  // the server has answered by now, and waits until the server has closed them too, or until
-  // `deadline`. Once.
+  // Calls StopListening(), closes all connections as if their clients had, passes on what the
+  // server has sent, and waits until the server has closed them too, or until `deadline`. To be
+  // called once.
   void Close(absl::Time deadline);
 
  private:

@@ -7,7 +7,7 @@
 
 namespace ttl {
 
-// A file descriptor that closes itself. Negative: none.
+// Owns a file descriptor and closes it when destroyed. Negative: none.
 class Fd {
  public:
   explicit Fd(int fd = -1) : fd_(fd) {}
@@ -22,7 +22,7 @@ class Fd {
 
   int get() const { return fd_; }
 
-  // It is the caller's now.
+  // Gives ownership to the caller.
   int Release() { return std::exchange(fd_, -1); }
 
  private:

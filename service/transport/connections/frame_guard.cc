@@ -10,7 +10,7 @@ namespace {
 
 constexpr absl::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-// RFC 9113, section 6.
+// Frame types, RFC 9113 section 6.
 constexpr uint8_t kData = 0;
 constexpr uint8_t kHeaders = 1;
 constexpr uint8_t kRstStream = 3;
@@ -20,21 +20,21 @@ constexpr uint8_t kContinuation = 9;
 constexpr uint8_t kAck = 1;
 constexpr uint8_t kEndStream = 1;
 
-// Beside each call, each part of a message, and so many bytes of answers, a client may send a
-// few frames that say how much more it takes. An answer to SETTINGS is shorter, so that a flood
-// of them does not allow itself.
+// Additional idle frames, such as WINDOW_UPDATE, that a client may send for each call, each DATA
+// frame, and each kAnsweredBytesPerFrame bytes sent to it. The acknowledgement of SETTINGS is
+// shorter than that, so that a flood of SETTINGS does not allow itself.
 constexpr int64_t kFramesBesideACall = 8;
 constexpr int64_t kFramesBesideData = 2;
 constexpr int64_t kAnsweredBytesPerFrame = 16;
-constexpr int64_t kMostAllowedFrames = 1 << 16;
+constexpr int64_t kMaxAllowedFrames = 1 << 16;
 
 constexpr int64_t kSmallDataBytes = 1024;
 
 }  // namespace
 
 FrameLimits FrameLimits::ForCalls(int64_t calls_at_a_time) {
-  // Twice what gRPC takes, which is 16 KiB (see AddressServer). All calls of a client may
-  // reach their deadline at once, and the next ones too.
+  // The header block limit is twice that of gRPC, 16 KiB (see AddressServer). The reset limit lets
+  // all calls of a client, and the calls that replace them, reach their deadline at once.
   return {.header_block_bytes = 32 << 10,
           .unacknowledged_calls = calls_at_a_time,
           .resets_per_second = std::max<int64_t>(2 * calls_at_a_time, 100),
@@ -61,7 +61,7 @@ void FrameGuard::NoteAnswered(int64_t bytes) {
 }
 
 void FrameGuard::Allow(int64_t frames) {
-  allowed_frames_ = std::min(allowed_frames_ + frames, kMostAllowedFrames);
+  allowed_frames_ = std::min(allowed_frames_ + frames, kMaxAllowedFrames);
 }
 
 void FrameGuard::TakePreface(absl::string_view& bytes) {

@@ -8,36 +8,35 @@
 
 namespace ttl {
 
-// Most that a client may do on one connection of HTTP/2 (RFC 9113), for what gRPC 1.51
-// does not bound by itself.
+// Limits on what a client may do on one HTTP/2 connection (RFC 9113), where gRPC 1.51 has none.
 struct FrameLimits {
-  // Of one header block: the frame of type HEADERS and those that continue it.
+  // Size of a header block: a HEADERS frame and its CONTINUATION frames.
   int64_t header_block_bytes = 0;
-  // Calls begun before it has acknowledged the server's SETTINGS, from which on gRPC holds
-  // it to the number of calls that they allow.
+  // Calls begun before the client has acknowledged the server's SETTINGS. After that gRPC enforces
+  // the limit in them.
   int64_t unacknowledged_calls = 0;
-  // Calls taken back (RST_STREAM).
+  // Calls that the client resets (RST_STREAM).
   int64_t resets_per_second = 0;
-  // Of those that ask for an answer. gRPC's policy on pings ends only connections of those
-  // who read.
+  // PING frames that need an acknowledgement. gRPC's own limit has no effect on clients that do not
+  // read.
   int64_t pings_per_minute = 0;
-  // Of those that neither begin, carry nor end a call, nor ask for an answer. Calls and what is
-  // answered to them allow more: a client says how much of it was read.
+  // Frames that neither begin, carry nor end a call, and need no answer, such as WINDOW_UPDATE.
+  // Calls and responses allow additional ones, since a client acknowledges what it has read.
   int64_t idle_frames_per_second = 0;
-  // The same of those that carry little of a message: any number of them may be for no call.
+  // DATA frames with few bytes, of which any number may belong to no call.
   int64_t small_data_frames_per_second = 0;
 
-  // For connections that may have so many calls at a time. The header block leaves room
-  // above what gRPC refuses with a message, which says more than an end of the connection.
+  // Limits for connections with at most `calls_at_a_time` concurrent calls. The limit on header
+  // blocks is above gRPC's own, which refuses a call with an error message.
   static FrameLimits ForCalls(int64_t calls_at_a_time);
 };
 
-// Reads what a client sends on one connection, as far as it takes to judge that. What does
-// not begin as HTTP/2 does is none of its business. Not thread-safe.
+// Parses the frame headers that a client sends on one connection and enforces FrameLimits.
+// Connections that do not begin with the HTTP/2 preface are ignored. Not thread-safe.
 class FrameGuard {
  public:
   enum class Verdict {
-    kKeeps,  // to its limits
+    kKeeps,  // within all limits
     kHeaderBlockTooLarge,
     kSettingsNotAcknowledged,
     kTooManyResets,
@@ -47,24 +46,24 @@ class FrameGuard {
 
   FrameGuard() = default;
 
-  // `limits` must outlive it.
+  // `limits` must outlive this.
   explicit FrameGuard(const FrameLimits& limits) : limits_(&limits), state_(State::kPreface) {}
 
-  // The next bytes, in any pieces, read at `second`, of any clock that goes on. What breaks
-  // a limit ends the watch: what follows keeps to them.
+  // Takes the next bytes, split anywhere, received at `second` of any monotonic clock. After the
+  // first violation everything counts as within the limits.
   Verdict Take(absl::string_view bytes, int64_t second);
 
-  // So much was sent to the client.
+  // `bytes` were sent to the client.
   void NoteAnswered(int64_t bytes);
 
  private:
   static constexpr size_t kFrameHeaderBytes = 9;
   enum class State : uint8_t { kOff, kPreface, kFrames };
 
-  // Frames of a kind within the present second or minute of the clock.
+  // Counts frames of one kind within the present second or minute.
   class Window {
    public:
-    // One more, in `now`. False if that is more than `most`.
+    // Counts a frame at `now`. Returns false if that makes more than `most`.
     bool Add(int64_t now, int64_t most) {
       if (now != now_) count_ = 0;
       now_ = now;
@@ -88,7 +87,7 @@ class FrameGuard {
   const FrameLimits* limits_ = nullptr;
   State state_ = State::kOff;
   bool acknowledged_ = false;
-  uint8_t taken_ = 0;  // bytes of the preface, or of the header of the present frame
+  uint8_t taken_ = 0;  // bytes received of the preface, or of the present frame header
   std::array<uint8_t, kFrameHeaderBytes> header_ = {};
   int64_t payload_left_ = 0;  // bytes of the present frame
   int64_t header_block_bytes_ = 0;
@@ -97,8 +96,8 @@ class FrameGuard {
   Window pings_;
   Window idle_frames_;
   Window small_data_frames_;
-  int64_t answered_bytes_ = 0;  // that have not allowed a frame yet
-  int64_t allowed_frames_ = 0;  // beyond those that are allowed in each second
+  int64_t answered_bytes_ = 0;  // not yet converted to allowed frames
+  int64_t allowed_frames_ = 0;  // in addition to those allowed in each second
 };
 
 }  // namespace ttl

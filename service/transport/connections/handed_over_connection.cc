@@ -10,8 +10,8 @@
 namespace ttl {
 namespace {
 
-// The server is asked for a client's calls when this has come since it was asked last: asking costs
-// some microseconds, and a client that breaks the bound sends so much for some hundred calls.
+// The calls of a client are counted after this many received bytes: counting costs some
+// microseconds, and a client that exceeds the limit sends that much for some hundred calls.
 constexpr int64_t kBytesBetweenCounts = 16 << 10;
 
 }  // namespace
@@ -24,12 +24,12 @@ HandedOverConnection::HandedOverConnection(Fd duplicate, std::string client,
       limits_(limits),
       epoll_(epoll),
       calls_(second) {
-  // Asks for nothing: of the end of both directions epoll tells unasked.
+  // No events requested: epoll always reports EPOLLHUP and EPOLLERR.
   epoll_event event = {.events = EPOLLET, .data = {.u64 = 2 * id}};
   epoll_ctl(epoll_, EPOLL_CTL_ADD, socket_.get(), &event);
 }
 
-// Closing a duplicate does not take the socket off epoll.
+// Closing a duplicate does not remove the socket from epoll.
 HandedOverConnection::~HandedOverConnection() {
   HangUp();
   epoll_ctl(epoll_, EPOLL_CTL_DEL, socket_.get(), nullptr);
@@ -53,8 +53,8 @@ ClientConnection::Progress HandedOverConnection::Review(int64_t second) {
   return {};
 }
 
-// Resets the connection. If it were only shut down, the client would wait, with a window of zero,
-// until the server has worked its way through what was received.
+// Resets the connection. After a mere shutdown the client would wait, with a zero window, until the
+// server has read everything received.
 ClientConnection::Progress HandedOverConnection::CutOff(CloseReason reason) {
   const sockaddr nobody = {.sa_family = AF_UNSPEC, .sa_data = {}};
   connect(socket_.get(), &nobody, sizeof(nobody));
@@ -69,7 +69,7 @@ bool HandedOverConnection::HasTooManyCalls(int64_t received, int64_t second) {
   return calls_.Exceed(limits_->unanswered_calls_per_second, *unanswered, second);
 }
 
-// What the server has sent is on its way to the client, and stays there.
+// Data that the server has sent stays in the socket and still reaches the client.
 void HandedOverConnection::HangUp() { shutdown(socket_.get(), SHUT_RDWR); }
 
 }  // namespace ttl

@@ -13,24 +13,25 @@
 
 namespace ttl {
 
-// Most that a client may do on a connection that the server reads from itself, over TCP.
+// Limits on TCP connections that the server reads from itself, so that frames cannot be inspected.
 struct UnseenLimits {
   int64_t unanswered_bytes = 0;             // see UnansweredBytes
   int64_t unanswered_calls_per_second = 0;  // see UnansweredCalls
-  // Calls begun on the connection of `client`, HOST:PORT without brackets, less those answered;
-  // absent if the server does not know.
+  // Returns the calls begun on the connection of `client` (HOST:PORT without brackets), minus those
+  // answered; absent if the server does not know the client.
   std::function<std::optional<int64_t>(const std::string& client)> count_unanswered_calls;
 };
 
-// A connection that the server reads from itself. Over TCP what the client sends is counted.
+// A connection that the server reads from itself. Over TCP the bytes that the client sends are
+// counted.
 class HandedOverConnection final : public ClientConnection {
  public:
-  // `duplicate` is of the same socket as the descriptor that the server has. `epoll`, which must
-  // outlive this, gives back `id` times two for it. `client`, as UnseenLimits has it, is held to
-  // `limits`, which must outlive this, too, and are null for a Unix socket. Made at `second`.
+  // `duplicate` refers to the same socket as the server's descriptor and is registered with `epoll`
+  // with the data 2 * `id`. `client` is as in UnseenLimits. `limits` is null for a Unix socket.
+  // `epoll` and `limits` must outlive this. `second` is the present time.
   HandedOverConnection(Fd duplicate, std::string client, const UnseenLimits* limits, int epoll,
                        uint64_t id, int64_t second);
-  // Hangs up, whatever the server does.
+  // Closes the connection, also for the server.
   ~HandedOverConnection() override;
 
   Progress Proceed(Side side, uint32_t events, int64_t second) override;
@@ -47,7 +48,7 @@ class HandedOverConnection final : public ClientConnection {
   const int epoll_;
   UnansweredBytes bytes_;
   UnansweredCalls calls_;
-  int64_t received_when_counted_ = 0;  // when the server was asked for calls_
+  int64_t received_when_counted_ = 0;  // bytes received when calls_ was last updated
 };
 
 }  // namespace ttl

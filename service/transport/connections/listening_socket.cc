@@ -21,7 +21,7 @@
 namespace ttl {
 namespace {
 
-// As far as net.core.somaxconn allows.
+// The kernel limits this to net.core.somaxconn.
 constexpr int kBacklog = 4096;
 
 constexpr absl::string_view kEveryIpv4 = "0.0.0.0:";
@@ -33,7 +33,7 @@ absl::Status CannotListen(absl::string_view address) {
       absl::ErrnoToStatus(errno, absl::StrCat("cannot listen on ", address)).message());
 }
 
-// Connections inherit the second: answers leave at once. With the third, "::" is IPv4 too.
+// TCP_NODELAY is inherited by connections. Without IPV6_V6ONLY "::" also accepts IPv4.
 void SetTcpOptions(int fd, int family) {
   const int on = 1;
   const int off = 0;

@@ -9,11 +9,11 @@
 
 namespace ttl {
 
-// Sockets that listen and do not block. Errors are UNAVAILABLE and name the address.
+// Non-blocking listening sockets. Errors are UNAVAILABLE and name the address.
 //
-// One for each address that the host of "HOST:PORT" has and this machine can listen on, all on
-// one port, also if that is 0: at least one. 0.0.0.0 and [::] are all addresses of IPv4 and of
-// IPv6, where there is IPv6. INVALID_ARGUMENT if the host cannot be resolved.
+// Returns one socket, and at least one, for each address of the host in "HOST:PORT" on which this
+// machine can listen. All use the same port, also if that is 0. Both 0.0.0.0 and [::] mean all IPv4
+// and IPv6 addresses, if IPv6 is available. INVALID_ARGUMENT if the host cannot be resolved.
 absl::StatusOr<std::vector<Fd>> ListenOnTcp(const std::string& host_port);
 // REQUIRES: the path is short enough for a Unix socket.
 absl::StatusOr<Fd> ListenOnPath(const std::string& path);

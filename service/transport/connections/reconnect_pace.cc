@@ -3,8 +3,8 @@
 namespace ttl {
 
 void ReconnectPace::CutOff(const std::string& host, int64_t second) {
-  if (offenders_.size() >= kMostHosts) Forget(second);
-  if (offenders_.size() >= kMostHosts && !offenders_.contains(host)) return;
+  if (offenders_.size() >= kMaxHosts) Forget(second);
+  if (offenders_.size() >= kMaxHosts && !offenders_.contains(host)) return;
   offenders_[host].cut_off_at = second;
 }
 

@@ -9,26 +9,26 @@
 
 namespace ttl {
 
-// Slows down hosts that were cut off and connect again: each connection costs the server more
-// than it costs them. Not thread-safe.
+// Limits the connection rate of hosts that were cut off: a connection costs the server more than it
+// costs them. Not thread-safe.
 class ReconnectPace {
  public:
-  // How often they may connect, and for how long after they were cut off last.
+  // The rate allowed, and for how long after the host was last cut off it applies.
   static constexpr int64_t kSeconds = 60;
   static constexpr int64_t kConnectionsPerSecond = 5;
-  // Hosts that are remembered at a time. Further ones are not, until some are forgotten.
-  static constexpr size_t kMostHosts = 4096;
+  // Maximum hosts remembered. Further ones are not limited until others are forgotten.
+  static constexpr size_t kMaxHosts = 4096;
 
-  // A connection of `host`, any name, was cut off at `second` of any clock that goes on.
+  // A connection of `host` was cut off at `second` of any monotonic clock.
   void CutOff(const std::string& host, int64_t second);
 
-  // Whether one more connection of `host` may stay.
+  // Whether a new connection of `host` is allowed; counts it.
   bool Admits(const std::string& host, int64_t second);
 
  private:
   struct Offender {
     int64_t cut_off_at = 0;
-    int64_t second = 0;  // in which `connections` came
+    int64_t second = 0;  // in which `connections` were counted
     int64_t connections = 0;
   };
 

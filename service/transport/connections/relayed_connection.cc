@@ -9,10 +9,10 @@
 namespace ttl {
 namespace {
 
-// Reads of one side before others have their turn.
-constexpr int kReadsInTurn = 8;
+// Maximum reads of one side before other connections are handled.
+constexpr int kReadsPerRound = 8;
 
-// How long a client may take its last answers after the server has hung up.
+// How long a client may take to read the last bytes after the server has closed.
 constexpr int64_t kSecondsForLastBytes = 5;
 
 constexpr bool kUntilNothingIsThere = false;
@@ -61,16 +61,16 @@ ClientConnection::Progress RelayedConnection::Proceed(Side side, uint32_t events
   End& told = side == Side::kClient ? client_ : server_;
   End& other = side == Side::kClient ? server_ : client_;
   bool has_more = false;
-  // It takes more again, so the other may be read from.
+  // This side accepts bytes again, so the other side may be read.
   if ((events & EPOLLOUT) != 0 && SendPending(told)) {
     has_more = Pass(other, told, kUntilNothingIsThere, second) == Passed::kPart;
   }
   if ((events & ~static_cast<uint32_t>(EPOLLOUT)) != 0) {
-    // Nothing but bytes, of which epoll tells again if more come.
+    // Only bytes to read; epoll reports again when more arrive.
     const bool may_stop_early = events == EPOLLIN;
     has_more = Pass(told, other, may_stop_early, second) == Passed::kPart || has_more;
   }
-  // Also told while the client takes nothing, so that nothing is read from the server.
+  // Also reported while the server is not read because the client accepts nothing.
   const bool has_hung_up = side == Side::kServer && (events & (EPOLLHUP | EPOLLRDHUP)) != 0;
   if (has_hung_up && !server_ended_at_.has_value()) server_ended_at_ = second;
   return Now(has_more);
@@ -88,7 +88,7 @@ void RelayedConnection::HangUp() {
   shutdown(server_.fd.get(), SHUT_WR);
 }
 
-// What the server has not read when it hangs up is lost, as it would be without a relay.
+// Bytes that the server has not read when it closes are lost, as they would be without a relay.
 ClientConnection::Progress RelayedConnection::Now(bool has_more) const {
   const bool is_over = (server_.has_ended && client_.pending.empty()) || client_.is_gone ||
                        (client_.has_ended && server_.is_gone);
@@ -97,7 +97,7 @@ ClientConnection::Progress RelayedConnection::Now(bool has_more) const {
 
 RelayedConnection::Passed RelayedConnection::Pass(End& from, End& to, bool may_stop_early,
                                                   int64_t second) {
-  for (int i = 0; i < kReadsInTurn; ++i) {
+  for (int i = 0; i < kReadsPerRound; ++i) {
     if (!to.pending.empty()) return Passed::kUntilBlocked;
     if (from.has_ended || offence_.has_value()) return Passed::kAll;
     const ssize_t size = recv(from.fd.get(), buffer_.data(), buffer_.size(), 0);
@@ -123,7 +123,7 @@ void RelayedConnection::Note(const End& from, absl::string_view bytes, int64_t s
   }
 }
 
-// False if nobody is there any more.
+// Returns false if the side has gone.
 bool RelayedConnection::Send(End& to, absl::string_view bytes) {
   const ssize_t size = send(to.fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (size < 0 && !WouldBlock()) {
@@ -137,7 +137,7 @@ bool RelayedConnection::Send(End& to, absl::string_view bytes) {
   return true;
 }
 
-// True once nothing is pending.
+// Returns true once nothing is pending.
 bool RelayedConnection::SendPending(End& to) {
   if (to.pending.empty()) return true;
   const std::string bytes = std::exchange(to.pending, {});

@@ -12,15 +12,15 @@
 
 namespace ttl {
 
-// A connection whose bytes pass through here: between the client's socket and one end of a
-// socket pair, of which the server has the other. A FrameGuard looks at what the client sends
-// before the server gets it. What one side does not take is kept, at most as much as `buffer`
-// holds, and nothing more is read from the other meanwhile.
+// Relays bytes between a client's socket and one end of a socket pair, whose other end the server
+// has. A FrameGuard inspects what the client sends before the server receives it. Bytes that one
+// side does not accept are kept, at most the size of `buffer`, and nothing more is read from the
+// other side until they are sent.
 class RelayedConnection final : public ClientConnection {
  public:
-  // Neither descriptor blocks. `epoll` gives back `id` times two for the client's side, and one
-  // more for the server's. `buffer` is shared by all connections of a thread. `epoll`, `buffer`
-  // and `limits` must outlive this.
+  // Both descriptors are non-blocking. They are registered with `epoll` with the data 2 * `id` for
+  // the client's side and 2 * `id` + 1 for the server's. `buffer` is scratch memory shared by all
+  // connections of the thread. `epoll`, `buffer` and `limits` must outlive this.
   RelayedConnection(Fd client, Fd server, const FrameLimits& limits, absl::Span<char> buffer,
                     int epoll, uint64_t id);
 
@@ -29,13 +29,13 @@ class RelayedConnection final : public ClientConnection {
   void HangUp() override;
 
  private:
-  // One side, and what it has not taken yet.
+  // One side, and the bytes it has not accepted yet.
   struct End {
     Fd fd;
     Side side;
     std::string pending = {};
-    bool has_ended = false;  // sends nothing more
-    bool is_gone = false;    // takes nothing more
+    bool has_ended = false;  // will send nothing more
+    bool is_gone = false;    // accepts nothing more
   };
 
   enum class Passed : uint8_t { kAll, kPart, kUntilBlocked };

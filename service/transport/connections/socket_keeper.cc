@@ -18,10 +18,10 @@ std::optional<Fd> SocketKeeper::Review() {
   const std::string path = absl::CHexEscape(socket_.path());
   const MutexLock lock(mutex_);
   if (made.has_value()) {
-    spdlog::warn("socket file was gone, and is made again: socket=\"{}\"", path);
+    spdlog::warn("socket file was missing and has been recreated: socket=\"{}\"", path);
   } else if (state != state_ && !state.ok()) {
-    spdlog::error("socket file is gone, and nobody can connect: socket=\"{}\" reason=\"{}\"", path,
-                  absl::CHexEscape(state.message()));
+    spdlog::error("socket file is missing, clients cannot connect: socket=\"{}\" reason=\"{}\"",
+                  path, absl::CHexEscape(state.message()));
   }
   state_ = std::move(state);
   return made;

@@ -11,21 +11,20 @@
 
 namespace ttl {
 
-// Keeps a Unix socket where clients look for it: a file that was removed or replaced is made
-// again, unless somebody else has taken the path. A warning or an error says which. Review() is
-// for one thread, state() for any.
+// Recreates the file of a Unix socket that was removed or replaced, unless another process has
+// taken the path; logs either. Only one thread may call Review(); state() is thread-safe.
 class SocketKeeper {
  public:
-  // To be asked so often, in seconds.
+  // Interval of Review() in seconds.
   static constexpr int kSeconds = 1;
 
-  // `socket`, which is bound, must outlive this.
+  // `socket` must be bound and outlive this.
   explicit SocketKeeper(UnixSocket& socket) : socket_(socket) {}
 
-  // Looks at the path. Returns the socket to listen on from now on, if it had to be made again.
+  // Checks the path. If the socket had to be recreated, returns the one to listen on from now on.
   std::optional<Fd> Review();
 
-  // Why nobody can connect to the path; OK while somebody can.
+  // UNAVAILABLE, with the reason, while clients cannot connect to the path.
   absl::Status state() const;
 
  private:

@@ -5,13 +5,13 @@
 
 namespace ttl {
 
-// How much one client of HTTP/2 has sent since the server last sent anything. A server says all
-// the time how much more may be sent, so that a client that keeps to that hears something for
-// every message at least. Pure.
+// Measures how much an HTTP/2 client has sent since the server last sent anything. A server sends
+// flow control updates all the time, so a well-behaved client receives something for every message
+// at least. Pure. Not thread-safe.
 class UnansweredBytes {
  public:
-  // Both counts are of the whole connection. True if more than `most` bytes were received since
-  // the count of those sent last changed.
+  // `received` and `sent` are totals of the connection. Returns whether more than `most` bytes were
+  // received since `sent` last changed.
   bool Exceed(int64_t most, int64_t received, int64_t sent) {
     if (sent != sent_) received_then_ = received;
     sent_ = sent;

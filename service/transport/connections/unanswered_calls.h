@@ -6,16 +6,16 @@
 
 namespace ttl {
 
-// How many calls one client begins, in a second, that are not answered: taken back, given up at
-// their deadline, or open still. Pure.
+// Measures the rate at which a client begins calls that are not answered: calls that it resets,
+// gives up at their deadline, or keeps open. Pure. Not thread-safe.
 class UnansweredCalls {
  public:
-  // The connection is made at `second` of any clock that goes on.
+  // The connection was accepted at `second` of any monotonic clock.
   explicit UnansweredCalls(int64_t second) : second_(second) {}
 
-  // `unanswered`: calls of the whole connection so far, less those that were answered. True if
-  // more than `most` came for each second that has begun since this was asked first in the second
-  // before.
+  // `unanswered`: all calls of the connection so far, minus those answered. Returns whether it has
+  // grown by more than `most` per second since the first call of this function in the previous
+  // second in which it was called.
   bool Exceed(int64_t most, int64_t unanswered, int64_t second) {
     const int64_t seconds = second - second_ + 1;
     const int64_t came = unanswered - unanswered_then_;
@@ -25,7 +25,7 @@ class UnansweredCalls {
 
  private:
   int64_t second_;
-  int64_t unanswered_then_ = 0;  // when it was asked first in second_
+  int64_t unanswered_then_ = 0;  // at the first call in second_
 };
 
 }  // namespace ttl

@@ -26,14 +26,14 @@ static_assert(sizeof(sockaddr_un::sun_path) == kMaxSocketPathBytes + 1);
 absl::Status ValidatePath(const std::string& path) {
   if (path.empty() || path.size() > kMaxSocketPathBytes) {
     return absl::InvalidArgumentError(absl::StrCat("socket \"", path, "\" has a path of ",
-                                                   path.size(), " bytes; give 1 to ",
+                                                   path.size(), " bytes: must have 1 to ",
                                                    kMaxSocketPathBytes, " bytes"));
   }
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   std::error_code error;
   if (!parent.empty() && !std::filesystem::is_directory(parent, error)) {
     return absl::NotFoundError(absl::StrCat("socket \"", path, "\": \"", parent.string(),
-                                            "\" is not a directory; make it first"));
+                                            "\" is not a directory: create it first"));
   }
   return absl::OkStatus();
 }
@@ -47,8 +47,9 @@ absl::StatusOr<std::optional<gid_t>> ResolveGroup(const std::string& group) {
   struct group* found = nullptr;
   getgrnam_r(group.c_str(), &entry, buffer.data(), buffer.size(), &found);
   if (found == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat("--socket-group or group=: there is no group \"",
-                                                   group, "\"; give a name or a number"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--socket-group or group=: group \"", group,
+                     "\" does not exist: give the name or number of a group"));
   }
   return found->gr_gid;
 }
@@ -68,8 +69,8 @@ bool LeadsTo(const std::string& lock_path, const Fd& fd) {
          at_path.st_dev == opened.st_dev && at_path.st_ino == opened.st_ino;
 }
 
-// Returns the descriptor that holds the lock. A file that its holder removed before it was
-// locked here is no lock any more: another may have been made in its place.
+// Returns the descriptor that holds the lock. If the previous holder removed the file before it was
+// locked here, the lock is worthless, since a new file may exist in its place; tries again then.
 absl::StatusOr<Fd> TakeLock(const std::string& path) {
   const std::string lock_path = LockPath(path);
   while (true) {
@@ -86,7 +87,7 @@ absl::StatusOr<Fd> TakeLock(const std::string& path) {
   }
 }
 
-// 0 if somebody accepts connections at `path`, else the error of connecting.
+// 0 if a server accepts connections at `path`, otherwise the errno of connect().
 int TryConnect(const std::string& path) {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return errno;
@@ -99,16 +100,16 @@ int TryConnect(const std::string& path) {
   return error;
 }
 
-// Makes way at the path, or says what is in the way.
+// Removes a stale socket from the path. FAILED_PRECONDITION if something else is there.
 absl::Status RemoveStale(const std::string& path) {
   struct stat info;
   if (lstat(path.c_str(), &info) != 0) {
     if (errno == ENOENT) return absl::OkStatus();
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot look at \"", path, "\""));
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot stat \"", path, "\""));
   }
   if (!S_ISSOCK(info.st_mode)) {
     return absl::FailedPreconditionError(
-        absl::StrCat("\"", path, "\" is not a socket; it is left alone, give another path"));
+        absl::StrCat("\"", path, "\" is not a socket and will not be removed: give another path"));
   }
   const int error = TryConnect(path);
   if (error == 0 || error == EAGAIN) {
@@ -125,7 +126,7 @@ absl::Status RemoveStale(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Lets new files be used by the owner alone, for the time of a scope.
+// Restricts new files to their owner while in scope.
 class OwnerOnlyUmask {
  public:
   OwnerOnlyUmask() : previous_(umask(0077)) {}
@@ -155,7 +156,8 @@ UnixSocket::UnixSocket(UnixSocketOptions options, std::optional<gid_t> group, Fd
       lock_(std::move(lock)),
       lock_path_(std::move(lock_path)) {}
 
-// Removed while it is locked: who opens it later finds that its path leads elsewhere.
+// Removed while it is locked: a process that opened it before will notice that the path has
+// changed.
 UnixSocket::~UnixSocket() {
   if (LeadsTo(LockPath(options_.path), lock_)) unlink(LockPath(options_.path).c_str());
 }
@@ -165,7 +167,7 @@ absl::Status UnixSocket::Bind(absl::FunctionRef<absl::Status()> bind) {
     const OwnerOnlyUmask umask;
     TTL_RETURN_IF_ERROR(bind());
   }
-  // Group before mode: else the old group could connect in between.
+  // Group before mode: otherwise the old group could connect in between.
   if (group_.has_value() && lchown(options_.path.c_str(), -1, *group_) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot give socket \"", options_.path,
                                                    "\" to the group \"", options_.group, "\""));

@@ -15,7 +15,7 @@
 
 namespace ttl {
 
-// Longest path of a Unix socket, in bytes.
+// Maximum length of the path of a Unix socket, in bytes.
 inline constexpr size_t kMaxSocketPathBytes = 107;
 
 struct UnixSocketOptions {
@@ -24,36 +24,34 @@ struct UnixSocketOptions {
   std::string group = {};  // name or number; empty: the group of the process
 };
 
-// The right to serve at the path of a Unix socket. It is held by a lock on the
-// file PATH.lock, which is removed with it. Not thread-safe.
+// Exclusive use of the path of a Unix socket, by a lock on the file PATH.lock. The lock file is
+// removed when this is destroyed. Not thread-safe.
 class UnixSocket {
  public:
-  // Takes the path. What a dead server left there is removed; a socket on which
-  // somebody answers, or anything that is no socket, is never touched.
-  // INVALID_ARGUMENT for a path that is too long or a group that does not exist;
-  // NOT_FOUND if the directory is missing: none is made; FAILED_PRECONDITION if
-  // the path is in use.
+  // Locks the path, and removes a socket that a dead server left there. A socket on which a server
+  // answers, or a file that is not a socket, is never touched. INVALID_ARGUMENT for a path that is
+  // too long or a group that does not exist; NOT_FOUND if the directory does not exist;
+  // FAILED_PRECONDITION if the path is in use.
   static absl::StatusOr<std::unique_ptr<UnixSocket>> Claim(const UnixSocketOptions& options);
 
-  // Gives the path back.
+  // Releases the path.
   ~UnixSocket();
   UnixSocket(const UnixSocket&) = delete;
   UnixSocket& operator=(const UnixSocket&) = delete;
 
-  // Runs `bind`, which makes the socket at the path, then sets group and mode.
-  // At no instant can anyone connect whom the mode keeps out. Changes the umask
-  // of the process meanwhile, towards stricter only.
+  // Runs `bind`, which creates the socket at the path, then sets its group and mode. At no time can
+  // a process connect that the mode excludes. Meanwhile the umask of the process is stricter.
   absl::Status Bind(absl::FunctionRef<absl::Status()> bind);
 
-  // UNAVAILABLE, with the path, if it does not lead to what Bind() made there: nobody can
-  // connect any more. REQUIRES: Bind() has succeeded.
+  // UNAVAILABLE, naming the path, if the path is not that socket any more, so that clients cannot
+  // connect. REQUIRES: Bind() has succeeded.
   absl::Status CheckInPlace() const { return bound_->Check(); }
 
-  // Bind() for a socket that is not in place any more. Errors are those of Claim() too: the
-  // path may have been taken meanwhile, the lock removed, with the directory for example.
+  // Like Bind(), for a socket that is not in place any more. Also returns the errors of Claim():
+  // the path may have been taken meanwhile, or the lock file removed with its directory.
   absl::Status BindAgain(absl::FunctionRef<absl::Status()> bind);
 
-  // Removes the socket from the path, if it is what Bind() made there.
+  // Removes the socket file, if it is still the one that Bind() created.
   void Remove();
 
   const std::string& path() const { return options_.path; }

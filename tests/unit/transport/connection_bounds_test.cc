@@ -56,7 +56,7 @@ TEST(ReconnectPaceTest, ItIsForgottenAfterAWhileWithoutOffence) {
 
 TEST(ReconnectPaceTest, ManyOffendersTakeNoMoreThanTheirRoom) {
   ReconnectPace pace;
-  const auto most = static_cast<int>(ReconnectPace::kMostHosts);
+  const auto most = static_cast<int>(ReconnectPace::kMaxHosts);
   for (int i = 0; i < most; ++i) pace.CutOff(absl::StrCat(i), 100);
   const auto is_remembered = [&pace](const std::string& client, int64_t second) {
     for (int i = 0; i < 10; ++i) {

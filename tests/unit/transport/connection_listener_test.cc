@@ -32,8 +32,8 @@ namespace {
 using testing::HasSubstr;
 
 constexpr char kHttp2Start[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-constexpr int64_t kMostUnansweredBytes = 1 << 20;
-constexpr int64_t kMostUnansweredCalls = 100;
+constexpr int64_t kMaxUnansweredBytes = 1 << 20;
+constexpr int64_t kMaxUnansweredCalls = 100;
 
 // What a server of gRPC is to a listener. Serves each connection in a thread of its own.
 class FakeServer {
@@ -146,8 +146,8 @@ class ConnectionListenerTest : public testing::Test {
         .places = places,
         .is_encrypted = door == Door::kEncryptedTcp,
         .frames = FrameLimits::ForCalls(16),
-        .unseen = {.unanswered_bytes = kMostUnansweredBytes,
-                   .unanswered_calls_per_second = kMostUnansweredCalls,
+        .unseen = {.unanswered_bytes = kMaxUnansweredBytes,
+                   .unanswered_calls_per_second = kMaxUnansweredCalls,
                    .count_unanswered_calls = [this](const std::string& client) {
                      return CountUnansweredCalls(client);
                    }}};
