@@ -22,7 +22,7 @@ std::string Show(std::optional<absl::Time> time) {
 
 void LogFailure(const absl::Status& status) {
   if (status.ok()) return;
-  spdlog::error("memory of the clock not saved: reason={}", Quoted(status.ToString(), 1024));
+  spdlog::error("clock state not saved, will retry: reason={}", Quoted(status.ToString(), 1024));
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ absl::Duration ClockKeeper::RunOnce() {
 
 void ClockKeeper::LogChange(const ClockStatus& status) {
   if (status.suspect) {
-    spdlog::error("clock is suspect, deletes stop: reason={} now={} wall={} steady={}",
+    spdlog::error("clock is suspect, deletes are suspended: reason={} now={} wall={} steady={}",
                   Quoted(status.reason, 1024), Show(status.time.now), Show(status.wall),
                   Show(status.steady));
   } else {

@@ -10,9 +10,9 @@
 
 namespace ttl {
 
-// Ticks the guarded clock, logs when it becomes suspect or sound, and keeps its
-// memory in storage: at once after a change, else every kSaveInterval, and when
-// destroyed. RunOnce() is for one thread, SaveSoon() for any.
+// Ticks the guarded clock, logs when it becomes suspect or sound, and stores its ClockMemory: at
+// once after a change, otherwise every kSaveInterval, and when destroyed. Only one thread may call
+// RunOnce(); SaveSoon() is thread-safe.
 class ClockKeeper {
  public:
   static constexpr absl::Duration kTickInterval = absl::Seconds(1);
@@ -21,7 +21,7 @@ class ClockKeeper {
   // Both must outlive this.
   ClockKeeper(GuardedClock& clock, SidecarState& state);
 
-  // Waits for storage to keep the memory.
+  // Stores the memory and waits for the commit.
   ~ClockKeeper();
   ClockKeeper(const ClockKeeper&) = delete;
   ClockKeeper& operator=(const ClockKeeper&) = delete;
@@ -41,8 +41,7 @@ class ClockKeeper {
   bool was_suspect_ = false;
   int ticks_until_save_ = 0;
   std::atomic<bool> save_soon_ = false;
-  // Shared with the callback of the save under way, so that a slow disk piles up
-  // none.
+  // Shared with the callback of the pending save, so that saves do not pile up on a slow disk.
   const std::shared_ptr<std::atomic<bool>> saving_ = std::make_shared<std::atomic<bool>>(false);
 };
 

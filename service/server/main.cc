@@ -18,11 +18,11 @@
 
 namespace {
 
-// Exit codes: what failed at run time, and what was wrong from the outset.
+// Exit codes for errors at run time, and for wrong settings.
 constexpr int kFailed = 1;
 constexpr int kBadSettings = 2;
 
-// Works on the data directory instead of serving.
+// Runs a command on the data directory instead of serving.
 int Work(const ttl::ServerConfig& config, absl::Status (*work)(const ttl::ServerConfig&)) {
   const absl::Status status = work(config);
   if (!status.ok()) {
@@ -35,8 +35,8 @@ int Work(const ttl::ServerConfig& config, absl::Status (*work)(const ttl::Server
 
 int Serve(const ttl::ServerConfig& config) {
   ttl::DaemonSignals signals(config.stop_deadline);
-  // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
-  // ten seconds for a poller. It starts threads, so not before the signals are taken.
+  // Never shut down: gRPC 1.51 sometimes waits ten seconds for a poller when its last object goes.
+  // Must come after DaemonSignals, because it starts threads.
   grpc_init();
   spdlog::info("starting: version={} data_dir={} store={}", ttl::Version(),
                ttl::Quoted(config.data_dir, 4096), ttl::Quoted(config.store, 4096));

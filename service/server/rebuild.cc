@@ -22,8 +22,8 @@ absl::StatusOr<std::unique_ptr<Storage>> OpenInPlaceOf(const std::string& damage
   if (config.containers_file.empty()) {
     return absl::DataLossError(
         absl::StrCat(damage,
-                     "; it cannot be rebuilt from the store because nothing says which "
-                     "containers there are: give --containers"));
+                     "; it cannot be rebuilt from the store, because the containers are not known: "
+                     "give --containers"));
   }
   spdlog::error("data damaged: set aside in {}/damaged, to be rebuilt from the store: detail={}",
                 config.data_dir, Quoted(damage, 1024));
@@ -31,18 +31,18 @@ absl::StatusOr<std::unique_ptr<Storage>> OpenInPlaceOf(const std::string& damage
   return Storage::Open(options);
 }
 
-// Where storage takes no writes, the doubt is in memory alone until SaveDoubt().
+// If storage accepts no writes, the doubt is in memory only until SaveDoubt() succeeds.
 absl::Status Doubt(Storage& storage, const std::string& reason) {
   storage.data_trust().Doubt(reason);
   const absl::Status saved = SaveDoubt(storage);
   return TakesNoWrites(saved) ? absl::OkStatus() : saved;
 }
 
-// What a first start says of itself is what nobody would see who has lost a directory.
+// A lost data directory cannot be told from a first start, so the log must say that this is one.
 void LogNew(const ServerConfig& config) {
   spdlog::warn(
-      "a new database was made: data_dir={} detail={}", Quoted(config.data_dir, 4096),
-      Quoted("what the store has already is not tracked, and no pause is known; if this "
+      "new database created: data_dir={} detail={}", Quoted(config.data_dir, 4096),
+      Quoted("items that the store has already are not tracked, and no pause is known; if this "
              "directory held a database, restore a backup or start with --rebuild-from-store",
              1024));
 }
@@ -62,7 +62,8 @@ absl::StatusOr<std::unique_ptr<Storage>> OpenForRebuild(const ServerConfig& conf
   }
   if (!opened.ok()) return opened;
   Storage& storage = **opened;
-  if (storage.data_trust().in_doubt()) return opened;  // it goes on, or was damaged
+  // A rebuild continues, or replaces a damaged database.
+  if (storage.data_trust().in_doubt()) return opened;
   TTL_ASSIGN_OR_RETURN(const bool is_new, storage.sidecar_state().IsNew());
   if (is_new) {
     TTL_RETURN_IF_ERROR(Doubt(storage, "the data directory was empty"));
@@ -91,7 +92,7 @@ absl::Status ReadinessOf(const ServerConfig& config, Storage& storage) {
   if (config.rebuild_from_store == RebuildMode::kNever || !storage.data_trust().in_doubt()) {
     return absl::OkStatus();
   }
-  return absl::UnavailableError(absl::StrCat("what is tracked is being rebuilt from the store: ",
+  return absl::UnavailableError(absl::StrCat("the tracked items are being rebuilt from the store: ",
                                              storage.data_trust().doubt()));
 }
 

@@ -70,7 +70,7 @@ namespace {
 constexpr absl::Duration kHousekeepingInterval = absl::Seconds(1);
 constexpr absl::Duration kReadinessInterval = absl::Seconds(1);
 
-// Connections that nobody polls, and streams that nobody reads, last until the end of this.
+// Time for idle connections and unread streams to close when the sidecar stops.
 constexpr absl::Duration kMaxDrain = absl::Seconds(1);
 
 void LogStorage(StorageOptions::LogLevel level, absl::string_view line) {
@@ -113,7 +113,7 @@ SweeperOptions ToSweeperOptions(const ServerConfig& config) {
           .not_found_burst_items = config.not_found_burst_items};
 }
 
-// Says for which address the files are, of which an error names only the file.
+// Adds the flag to an error about TLS files, which names the file only.
 absl::Status AboutTls(absl::string_view flag, const absl::Status& error) {
   return absl::Status(error.code(), absl::StrCat("TLS of ", flag, ": ", error.message()));
 }
@@ -148,13 +148,12 @@ ReconcilerOptions ToReconcilerOptions(const ServerConfig& config) {
           .max_items_per_second = static_cast<double>(config.scan_items_per_second)};
 }
 
-// For what people read.
+// The wall clock, for timestamps in logs and backups only.
 absl::Time WallNow(const SystemClock& clock) {
   return clock.Read().wall.value_or(absl::UnixEpoch());
 }
 
-// The store needs the other half, as a rule. More than a few threads only wait for
-// each other in gRPC.
+// The store usually needs the other half of the cores, and more than a few threads contend in gRPC.
 int64_t CallThreads(const ServerConfig& config) {
   if (config.call_threads > 0) return config.call_threads;
   return std::clamp<int64_t>(std::thread::hardware_concurrency() / 2, 1, 8);
@@ -171,7 +170,7 @@ absl::StatusOr<GrpcServerOptions> ToGrpcServerOptions(const ServerConfig& config
                            .drain = std::min(config.stop_deadline / 4, kMaxDrain)};
 }
 
-// The sweeper in its thread. Destroyed, it gives up the call under way.
+// Runs the sweeper on its thread. The destructor cancels the calls in flight.
 class SweepThread {
  public:
   // All must outlive this; `store` may be null.
@@ -221,7 +220,7 @@ struct Services {
   }
 };
 
-// What the metrics look at while the sidecar serves.
+// The sources of the metrics while the sidecar serves.
 class ShownSources {
  public:
   // All must outlive this.
@@ -253,12 +252,13 @@ class ShownSources {
 
 }  // namespace
 
-// In the order of construction. What a failed start has not reached is null.
+// In the order of construction. Parts that a failed start has not reached are null.
 struct Sidecar::Parts {
   explicit Parts(const ServerConfig& server_config) : config(server_config) {}
 
   absl::Status Start();
-  // Whether a failed start leaves nothing in the directory that anybody else put there.
+  // Whether a failed start may remove the data directory: it was created by this start and holds
+  // nothing but its own data.
   bool MayRemoveDataDir() const;
   absl::StatusOr<std::vector<ContainerEntry>> ReadEntries() const;
   absl::Status Apply(const std::vector<ContainerEntry>& entries);
@@ -277,7 +277,7 @@ struct Sidecar::Parts {
   absl::Status StartMetrics();
   void ShowSources();
   ExpiryView::Parts ViewParts() const;
-  // What keeps the sweep from getting on, in one sentence each.
+  // Why the sweep makes no progress, one sentence each.
   std::vector<std::string> SweepTroubles();
 
   const ServerConfig config;
@@ -291,7 +291,7 @@ struct Sidecar::Parts {
   IdentityRoles identities;
   AccessCounters access_counters;
   SidecarMetrics metrics{Version()};
-  std::unique_ptr<MetricsServer> metrics_server;  // null: none is wanted
+  std::unique_ptr<MetricsServer> metrics_server;  // null: --metrics-listen is not given
   WakeSignal due_signal;
   WakeSignal clock_signal;
   WakeSignal housekeeping_signal;
@@ -311,14 +311,14 @@ struct Sidecar::Parts {
   std::unique_ptr<Reconciler> reconciler;
   std::unique_ptr<OverdueWatch> overdue;
   std::unique_ptr<Services> services;
-  std::vector<std::unique_ptr<RpcService>> reflections;  // none: not served
+  std::vector<std::unique_ptr<RpcService>> reflections;  // empty: not served
   std::unique_ptr<BackgroundLoop> clock_loop;
   std::unique_ptr<BackgroundLoop> housekeeping_loop;
   std::unique_ptr<BackgroundLoop> reconcile_loop;
-  std::unique_ptr<SweepThread> sweep_thread;  // ends before the loop above, and its calls
+  std::unique_ptr<SweepThread> sweep_thread;  // cancels the calls of the loop above, so ends first
   std::unique_ptr<StartChanges> start_changes;
   std::atomic<bool> start_changes_wait = false;
-  // Ends before the sweep, for whose calls a change may wait. Null: no change had to wait.
+  // Ends before the sweep, because a change may wait for its calls. Null: no change had to wait.
   std::unique_ptr<BackgroundLoop> start_changes_loop;
   std::unique_ptr<GrpcServer> server;
   std::unique_ptr<Readiness> readiness;
@@ -346,7 +346,7 @@ absl::Status Sidecar::Parts::LoadLevers() {
                                                            : config.max_deletes_per_second);
   TTL_ASSIGN_OR_RETURN(std::optional<std::string> store_id, state.LoadStoreId());
   TTL_ASSIGN_OR_RETURN(const std::optional<std::string> doubt, state.LoadStoreDoubt());
-  // Without a store nobody could confirm it.
+  // Without a store an operator could not confirm it.
   std::optional<std::string> other;
   if (!config.store.empty()) {
     TTL_ASSIGN_OR_RETURN(other, state.LoadOtherStoreId());
@@ -431,8 +431,8 @@ void Sidecar::Parts::BuildServices() {
   if (config.reflection) reflections = NewReflectionServices(services->Names());
 }
 
-// Where the volume takes no writes, the start goes on without its changes: checks lose nothing by
-// that, and nothing is deleted until they are made.
+// If the volume accepts no writes, the start continues without its changes: checks do not need
+// them, and nothing is deleted until they are made.
 absl::Status Sidecar::Parts::ChangeAtStart(std::vector<ContainerEntry> entries) {
   start_changes = std::make_unique<StartChanges>(config, std::move(entries), *storage, *clock);
   const absl::Status made = start_changes->Make();
@@ -442,8 +442,8 @@ absl::Status Sidecar::Parts::ChangeAtStart(std::vector<ContainerEntry> entries) 
   }
   start_changes_wait = true;
   spdlog::warn(
-      "started for checks alone: nothing is deleted, and the containers file is not "
-      "applied, until storage takes writes: reason={}",
+      "started for checks only: nothing is deleted, and the containers file is not applied, "
+      "until storage accepts writes: reason={}",
       Quoted(made.message(), 1024));
   start_changes_loop = std::make_unique<BackgroundLoop>(start_changes_signal, [this] {
     MakeWaitingStartChanges();
@@ -455,7 +455,7 @@ absl::Status Sidecar::Parts::ChangeAtStart(std::vector<ContainerEntry> entries) 
 void Sidecar::Parts::MakeWaitingStartChanges() {
   if (!start_changes_wait || !storage->OutcomeHealth().ok() || !start_changes->Make().ok()) return;
   start_changes_wait = false;
-  spdlog::info("the changes of the start are made");
+  spdlog::info("start completed: storage accepts writes");
   storage->delete_gate().Open(DeleteGate::kAllContainers);
   due_signal.Notify();
   reconcile_signal.Notify();
@@ -471,7 +471,7 @@ void Sidecar::Parts::StartBackgroundWork() {
   sweep_thread = std::make_unique<SweepThread>(*sweeper, *previous_run, store.get(), due_signal);
 }
 
-// When all containers are known, for a rebuild goes through them.
+// Called when all containers exist, because a rebuild goes through them.
 void Sidecar::Parts::StartReconciler() {
   reconciler = std::make_unique<Reconciler>(ToReconcilerOptions(config),
                                             Reconciler::Parts{.system_clock = system_clock,
@@ -487,7 +487,7 @@ void Sidecar::Parts::StartReconciler() {
   });
 }
 
-// Deletes may go on, and the sidecar is ready.
+// The data is not in doubt any more: deletes may resume, and the sidecar may be ready.
 void Sidecar::Parts::OnWhole() {
   storage->due_changes().AddAll();
   due_signal.Notify();
@@ -495,7 +495,7 @@ void Sidecar::Parts::OnWhole() {
 }
 
 absl::Status Sidecar::Parts::StartServing(const GrpcServerOptions& server_options) {
-  // Not ready before it listens.
+  // Created before the server, so that the sidecar is not ready before it listens.
   readiness = std::make_unique<Readiness>(services->health);
   sweep_health = std::make_unique<SweepHealth>(services->health);
   std::vector<RpcService*> served = services->AllButHealth();
@@ -522,10 +522,10 @@ absl::Status Sidecar::Parts::StartServing(const GrpcServerOptions& server_option
 absl::Status Sidecar::Parts::ReadinessNow() const {
   TTL_RETURN_IF_ERROR(ReadinessOf(config, *storage));
   if (!start_changes_wait) return absl::OkStatus();
-  return absl::UnavailableError("the changes of the start wait until storage takes writes");
+  return absl::UnavailableError("the start is not complete until storage accepts writes");
 }
 
-// Before anything that may take long, so that the start can be watched.
+// Called before anything that may take long, so that the start can be monitored.
 absl::Status Sidecar::Parts::StartMetrics() {
   if (config.metrics_listen.empty()) return absl::OkStatus();
   TTL_ASSIGN_OR_RETURN(metrics_server, MetricsServer::Start(config.metrics_listen,
@@ -556,7 +556,7 @@ void Sidecar::Parts::ShowSources() {
 std::vector<std::string> Sidecar::Parts::SweepTroubles() {
   overdue->RunOnce();
   std::vector<std::string> troubles = overdue->Reasons();
-  // If the steady clock cannot be read, nothing is said of a stall.
+  // Without the steady clock a stall cannot be measured.
   const std::optional<absl::Duration> now = system_clock.Read().boot;
   if (!now.has_value()) return troubles;
   if (const auto stall = SweepStall(board.Sweeper(), start_steady, *now)) {
@@ -585,9 +585,8 @@ absl::Status Sidecar::Parts::Start() {
   TTL_RETURN_IF_ERROR(LoadLevers());
   TTL_RETURN_IF_ERROR(BuildSweeper());
   BuildServices();
-  // Nothing is deleted by a policy that the file is about to replace, nor before a pause
-  // that was asked for. The loops run
-  // already, because a change may have to wait for what the previous run has sent.
+  // The gate stays closed until the containers file and --start-paused are applied. The loops run
+  // already, because a change may have to wait for deletes that the previous run has sent.
   storage->delete_gate().Close(DeleteGate::kAllContainers, [] {});
   StartBackgroundWork();
   applied_entries = entries.size();
@@ -599,8 +598,8 @@ absl::Status Sidecar::Parts::Start() {
   return absl::OkStatus();
 }
 
-// Containers that are not of the file were created by a call, which one address may have
-// answered before another failed to listen. Nothing can be tracked without a container.
+// Containers that are not in the file were created by calls, which one address may have answered
+// before another failed to listen. Without a container nothing can be tracked.
 bool Sidecar::Parts::MayRemoveDataDir() const {
   return made_data_dir &&
          (storage == nullptr || storage->containers().All().size() <= applied_entries);
@@ -642,7 +641,7 @@ int ThreadsOf(const ServerConfig& config) {
   constexpr int kFixed = 16;
   const auto addresses = static_cast<int>(config.listen_sockets.size() + config.listen_tcp.size() +
                                           (config.health_tcp.empty() ? 0 : 1));
-  // And one that closes it in the end.
+  // Plus one per address that shuts it down.
   return kFixed + addresses * (static_cast<int>(CallThreads(config)) + 1);
 }
 
@@ -673,7 +672,7 @@ absl::Status RepairDataDir(const ServerConfig& config) {
       const RepairReport report,
       RepairCopy(config.repair_source, ToStorageOptions(config, nullptr), WallNow(clock)));
   for (const std::string& loss : report.losses) {
-    spdlog::warn("lost: detail={}", Quoted(loss, 1024));
+    spdlog::warn("data lost: detail={}", Quoted(loss, 1024));
   }
   spdlog::info("repaired: containers={} items={}; deletes are paused", report.containers,
                report.items);

@@ -12,19 +12,19 @@
 
 namespace ttl {
 
-// What a start changes in storage: the doubt of a rebuild that was asked for, the pause of
-// --start-paused, and what differs in the containers file. They are made again and again until
-// all are made, for a volume may take no writes at the start; until then nothing may be deleted,
-// so that the caller keeps the delete gate closed. For one thread at a time.
+// The changes that a start makes in storage: the doubt of a rebuild, the pause of --start-paused,
+// and the changed entries of the containers file. The volume may accept no writes at the start, so
+// the caller retries until all are made, and keeps the delete gate closed until then. Not
+// thread-safe.
 class StartChanges {
  public:
-  // All must outlive this.
+  // `config`, `storage` and `clock` must outlive this.
   StartChanges(const ServerConfig& config, std::vector<ContainerEntry> entries, Storage& storage,
                const GuardedClock& clock)
       : config_(config), entries_(std::move(entries)), storage_(storage), clock_(clock) {}
 
-  // Makes those that are not made yet. Waits for storage; returns its first error, of which
-  // TakesNoWrites() (rebuild.h) says whether it may pass.
+  // Makes the changes that are not made yet, and waits for the commits. Returns the first error of
+  // storage; TakesNoWrites() (rebuild.h) tells whether a retry may succeed.
   absl::Status Make();
 
  private:

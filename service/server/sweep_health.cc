@@ -22,9 +22,9 @@ void SweepHealth::Set(const std::vector<std::string>& reasons) {
   serving_ = serving;
   health_.SetServingStatus(kName, serving);
   if (serving) {
-    spdlog::info("sweep gets on again");
+    spdlog::info("sweep makes progress again");
   } else {
-    spdlog::error("sweep in trouble: reason={}", Quoted(absl::StrJoin(reasons, " "), 1024));
+    spdlog::error("sweep makes no progress: reason={}", Quoted(absl::StrJoin(reasons, " "), 1024));
   }
 }
 

@@ -8,15 +8,15 @@
 
 namespace ttl {
 
-// What the health service says under the name "sweep": SERVING while the sweeper takes
-// its steps and deletes get on (OverdueWatch). Readiness does not depend on it, since checks and
-// reports go on without deletes. Why it is not is logged once. For one thread.
+// Sets the status "sweep" of the health service: SERVING while the sweeper takes steps and deletes
+// make progress (OverdueWatch). Readiness does not depend on it, because checks and reports work
+// without deletes. The reason is logged when the status changes. Not thread-safe.
 class SweepHealth {
  public:
   // `health` must outlive this.
   explicit SweepHealth(grpc::HealthCheckServiceInterface& health);
 
-  // What is wrong, in one sentence each: the sweeper is stalled, or deletes make no progress.
+  // `reasons`: the problems, one sentence each; empty if there are none.
   void Set(const std::vector<std::string>& reasons);
 
  private:

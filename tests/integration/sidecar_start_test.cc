@@ -291,7 +291,7 @@ TEST_F(SidecarStartTest, DataAreForTheUserOfTheProcessAlone) {
   for (const auto& file : std::filesystem::directory_iterator(sidecar.data_dir())) {
     EXPECT_TRUE(is_private(file.path())) << file.path();
   }
-  EXPECT_THAT(sidecar.Log(), Not(HasSubstr("open to others")));
+  EXPECT_THAT(sidecar.Log(), Not(HasSubstr("accessible to others")));
 }
 
 TEST_F(SidecarStartTest, ADataDirThatIsOpenToOthersIsWarnedOf) {
@@ -300,8 +300,8 @@ TEST_F(SidecarStartTest, ADataDirThatIsOpenToOthersIsWarnedOf) {
   std::filesystem::permissions(sidecar.data_dir(), std::filesystem::perms(0755));
   const absl::Status started = sidecar.Start();
   ASSERT_TRUE(started.ok()) << started;
-  EXPECT_SOON(sidecar.Log(), HasSubstr("data directory open to others"));
-  EXPECT_SOON(sidecar.Log(), HasSubstr("mode=0755 right=0700"));
+  EXPECT_SOON(sidecar.Log(), HasSubstr("data directory is accessible to others"));
+  EXPECT_SOON(sidecar.Log(), HasSubstr("mode=0755 expected=0700"));
 }
 
 TEST_F(SidecarStartTest, MissingDataDirIsNotSound) {

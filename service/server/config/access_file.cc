@@ -23,7 +23,7 @@ constexpr char kRightIdentity[] =
 constexpr size_t kMaxShownBytes = 256;
 
 absl::Status Refused(const std::string& file, const YAML::Node& node, absl::string_view problem) {
-  // An empty document is on no line.
+  // An empty document has no line.
   const int line = std::max(node.Mark().line, 0) + 1;
   return absl::InvalidArgumentError(absl::StrCat(file, ":", line, ": ", problem));
 }
@@ -52,7 +52,7 @@ IdentityRoles::Map* MapOf(absl::string_view kind, IdentityRoles& roles) {
   return kind == "cn" ? &roles.common_name : nullptr;
 }
 
-// One entry, taken apart.
+// One parsed entry.
 struct Entry {
   IdentityRoles::Map* map = nullptr;
   std::string name;

@@ -57,7 +57,7 @@ bool ParseWhole(absl::string_view text, int64_t& value) {
   return absl::SimpleAtoi(text, &value);
 }
 
-// What `parse` makes of the value of a flag, which it may refuse.
+// Parses the value of a flag; refuses it if `parse` fails.
 template <typename T>
 T ReadValue(const std::string& flag, const std::string& value,
             absl::StatusOr<T> (*parse)(absl::string_view)) {
@@ -66,13 +66,13 @@ T ReadValue(const std::string& flag, const std::string& value,
   return *std::move(read);
 }
 
-// Declares flags of the kinds we have. Each reads its own text, since CLI11's
-// conversions take more than they should ("010", " 5", "0x10").
+// Declares flags by type. Values are parsed here, because CLI11's conversions accept too much
+// ("010", " 5", "0x10").
 class Flags {
  public:
   explicit Flags(CLI::App& app) : app_(app) {}
 
-  // A flag with text for a value, given to `read` as it stands.
+  // A flag whose unchanged text is passed to `read`.
   CLI::Option* Add(const std::string& flag, const std::string& type,
                    std::function<void(const std::string&)> read, const std::string& shown_default,
                    const std::string& help) {
@@ -92,7 +92,7 @@ class Flags {
         flag, type, [&target](const std::string& value) { target = value; }, target, help);
   }
 
-  // A flag that may be given several times. It takes the place of what is in `target`.
+  // A flag that may be given several times. Its values replace those in `target`.
   template <typename T>
   void Repeated(const std::string& flag, const std::string& type, std::vector<T>& target,
                 absl::StatusOr<T> (*parse)(absl::string_view), const std::string& shown_default,
@@ -109,7 +109,7 @@ class Flags {
     option->expected(1, kMaxRepetitions)->allow_extra_args(false);
   }
 
-  // A whole number of `unit` from `min` to `max`, kept in steps of `scale`.
+  // A whole number of `unit` from `min` to `max`, stored multiplied by `scale`.
   void Whole(const std::string& flag, const std::string& unit, int64_t& target, int64_t min,
              int64_t max, int64_t scale, const std::string& help) {
     const auto read = [=, &target](const std::string& value) {
@@ -144,7 +144,7 @@ class Flags {
     Add(flag, "N", read, absl::StrCat(absl::ToInt64Seconds(target)), help);
   }
 
-  // A flag that is given or not; with a value, true or false.
+  // A boolean flag, optionally with the value true or false.
   void Switch(const std::string& flag, bool& target, const std::string& help) {
     app_.add_flag(flag, target, help)
         ->envname(EnvironmentName(flag))
@@ -156,7 +156,7 @@ class Flags {
             ""));
   }
 
-  // A rate per second; 0 is legal and means none at all.
+  // A rate per second; 0 is legal and means none.
   void Rate(const std::string& flag, std::optional<double>& target, const std::string& help) {
     const auto read = [=, &target](const std::string& value) {
       double rate = 0;
@@ -371,7 +371,7 @@ void DeclareProcess(Flags& flags, ServerConfig& config) {
 
 bool MayBeRepeated(const CLI::Option& option) { return option.get_expected_max() > 1; }
 
-// What is done instead of serving; not for the file or the environment.
+// Commands that run instead of serving; not allowed in the file or the environment.
 void DeclareRecovery(CLI::App& app, ServerConfig& config) {
   CLI::Option* check = app.add_flag("--check-data-dir", config.check_data_dir,
                                     "Check the database in --data-dir, which must not be in use, "
@@ -395,8 +395,8 @@ void DeclareRecovery(CLI::App& app, ServerConfig& config) {
       ->excludes(restore);
 }
 
-// Gives the options that have no value yet those of the file. CLI11 would let the
-// file win over the environment, and so does not get to read it.
+// Sets the options that have no value yet from the file. CLI11 does not read it itself, because
+// then the file would win over the environment.
 void ApplyFile(CLI::App& app, const std::string& path) {
   const absl::StatusOr<std::string> text = ReadSmallFile(path);
   if (!text.ok()) throw CLI::ValidationError("--config", std::string(text.status().message()));
@@ -429,7 +429,7 @@ void ApplyFile(CLI::App& app, const std::string& path) {
   }
 }
 
-// That certificate and key come together.
+// Certificate and key must be given together.
 absl::Status ValidatePair(const TlsFiles& files, absl::string_view prefix) {
   if (files.cert_file.empty() == files.key_file.empty()) return absl::OkStatus();
   const absl::string_view missing = files.key_file.empty() ? "key" : "cert";
@@ -507,7 +507,7 @@ absl::Status ValidateStore(const ServerConfig& config) {
                    "plain text"));
 }
 
-// By whatever name it is called, files of its own do not belong into the root directory.
+// Refuses the root directory, under whatever name.
 absl::Status ValidateDataDir(const std::string& data_dir) {
   std::error_code error;
   if (!data_dir.empty() && !std::filesystem::equivalent(data_dir, "/", error)) {
@@ -524,7 +524,7 @@ std::set<std::string> KnownVariables(const CLI::App& app) {
   return names;
 }
 
-// What no single value can tell.
+// Checks combinations of flags.
 absl::Status ValidateTogether(const ServerConfig& config) {
   TTL_RETURN_IF_ERROR(ValidateTls(config));
   TTL_RETURN_IF_ERROR(ValidateListening(config));
@@ -539,7 +539,7 @@ absl::Status ValidateTogether(const ServerConfig& config) {
         "--outcome-floor-mib: \"", config.outcome_floor_bytes >> 20,
         "\" is not allowed; give at most --report-floor-mib, ", config.report_floor_bytes >> 20));
   }
-  // A change of policy may have to wait for a delete on its way.
+  // A policy change may have to wait for deletes in flight.
   constexpr absl::Duration kStopMargin = absl::Seconds(3);
   if (config.stop_deadline < config.delete_deadline + kStopMargin) {
     return absl::InvalidArgumentError(

@@ -31,7 +31,7 @@ absl::string_view Name(IndexingMode mode) {
   return "CONSISTENT";
 }
 
-// What became of an entry, for the log.
+// Applies one entry. Returns the outcome, for the log.
 absl::StatusOr<absl::string_view> ApplyEntry(const ContainerEntry& entry, bool was_applied_before,
                                              Containers& containers, absl::Time now,
                                              absl::Duration grace) {
@@ -60,8 +60,10 @@ absl::Status ApplyIfChanged(const ContainerEntry& entry, Storage& storage, absl:
                        storage.sidecar_state().LoadAppliedEntry(entry.id));
   if (applied == form) {
     if (storage.containers().Find(entry.id) == nullptr) {
-      spdlog::warn("container of the file was deleted by a call and stays so: container={}",
-                   Quoted(entry.id, kMaxContainerIdBytes));
+      spdlog::warn(
+          "container of the containers file was deleted by a call and is not created again: "
+          "container={}",
+          Quoted(entry.id, kMaxContainerIdBytes));
     }
     return absl::OkStatus();
   }
@@ -87,7 +89,7 @@ absl::StatusOr<std::vector<ContainerEntry>> ReadContainersFile(const std::string
 }
 
 std::string NormalForm(const ContainerEntry& entry) {
-  // Defaults are left out, so that a setting added later changes no form.
+  // Defaults are omitted, so that a setting added later does not change existing forms.
   const ContainerSettings& settings = entry.settings;
   std::vector<std::string> parts;
   const auto add_number = [&parts](absl::string_view name, std::optional<double> number) {

@@ -23,7 +23,7 @@ absl::StatusOr<bool> MakeDataDir(const std::string& data_dir) {
   if (mkdir(data_dir.c_str(), S_IRWXU) == 0) return true;
   const int mkdir_error = errno;
   struct stat info = {};
-  // Of a directory that it cannot make LevelDB says only that a file in it is missing.
+  // Checked here, because LevelDB would only say that a file in it is missing.
   if (stat(data_dir.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--data-dir: ", Quoted(data_dir, kMaxPathBytes),
@@ -31,7 +31,7 @@ absl::StatusOr<bool> MakeDataDir(const std::string& data_dir) {
                      "; give a directory, or a new name in a directory that exists"));
   }
   if ((info.st_mode & kOfOthers) != 0) {
-    spdlog::warn("data directory open to others: data_dir={} mode={:04o} right=0700",
+    spdlog::warn("data directory is accessible to others: data_dir={} mode={:04o} expected=0700",
                  Quoted(data_dir, kMaxPathBytes), static_cast<unsigned>(info.st_mode & 07777));
   }
   return false;

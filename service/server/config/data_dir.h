@@ -7,13 +7,13 @@
 
 namespace ttl {
 
-// Lets what this process makes from now on be used by its user alone, unless a mode is set
-// for it afterwards. For the whole process; to be called before there are threads.
+// Makes files that this process creates from now on accessible to its user only, unless their mode
+// is set afterwards. Changes the umask of the process: call it before threads exist.
 void KeepNewFilesPrivate();
 
-// Makes the directory, for its user alone, if it is not there; its parent must be there. Returns
-// whether it was made. Logs a warning about one that others may look into: its files were not
-// made private, or are no longer. INVALID_ARGUMENT says why it cannot be made.
+// Creates the directory with mode 0700 if it does not exist; its parent must exist. Returns whether
+// it was created. Logs a warning if an existing directory is accessible to others.
+// INVALID_ARGUMENT, with the reason, if it cannot be created.
 absl::StatusOr<bool> MakeDataDir(const std::string& data_dir);
 
 }  // namespace ttl

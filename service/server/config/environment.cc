@@ -12,7 +12,7 @@ namespace {
 constexpr absl::string_view kOfTtlctl[] = {"ADDRESS", "CA_FILE", "CERT_FILE", "KEY_FILE",
                                            "SERVER_NAME"};
 
-// NAME_PORT_7070_TCP, and that with _ADDR, _PORT or _PROTO behind it.
+// NAME_PORT_7070_TCP, optionally followed by _ADDR, _PORT or _PROTO.
 bool NamesPortOfService(absl::string_view name) {
   constexpr absl::string_view kPort = "PORT_";
   const size_t port = name.find(kPort);

@@ -9,12 +9,12 @@
 
 namespace ttl {
 
-// What the names of our environment variables begin with.
+// Prefix of our environment variables.
 inline constexpr absl::string_view kEnvironmentPrefix = "TTL_SIDECAR_";
 
-// The names of variables in `environment` (NAME=VALUE, ended by null) that begin with our
-// prefix and are not in `known`, most likely mistyped, in the order of the alphabet. Not those
-// of ttlctl, nor those that Kubernetes sets for services whose names begin like ours.
+// Returns the names in `environment` (NAME=VALUE strings, null-terminated) that have our prefix and
+// are not in `known`, and so are probably mistyped; sorted. Excludes variables of ttlctl, and those
+// that Kubernetes sets for services whose names begin like ours.
 std::vector<std::string> UnknownVariables(const char* const* environment,
                                           const std::set<std::string>& known);
 

@@ -18,15 +18,14 @@ constexpr char kRightRoles[] =
     "roles with a plus between them, such as store+reader; roles are "
     "store, reader and admin";
 
-// What follows the address: "key=value" of lower-case letters in front.
+// Whether `text` is an option: "key=value" with a key of lower-case letters.
 bool IsOption(absl::string_view text) {
   const size_t end = text.find('=');
   return end != absl::string_view::npos && end > 0 &&
          std::all_of(text.begin(), text.begin() + end, absl::ascii_islower);
 }
 
-// Takes "key=value" options off the end of `text`, and gives each to `take`, which says
-// what is wrong with it.
+// Removes "key=value" options from the end of `text` and passes each to `take`, which validates it.
 absl::Status TakeOptions(
     absl::string_view& text,
     const std::function<absl::Status(absl::string_view key, absl::string_view value)>& take) {

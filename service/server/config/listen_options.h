@@ -12,25 +12,25 @@
 
 namespace ttl {
 
-// A Unix socket to listen on, as a flag gives it.
+// The value of --listen-socket.
 struct ListenSocket {
   std::string path;
-  std::optional<mode_t> mode = {};        // absent: that of all sockets
-  std::optional<std::string> group = {};  // absent: that of all sockets
-  Roles roles = Roles::All();             // of everyone who can connect
+  std::optional<mode_t> mode = {};        // absent: --socket-mode
+  std::optional<std::string> group = {};  // absent: --socket-group
+  Roles roles = Roles::All();             // of every client
 
   friend bool operator==(const ListenSocket&, const ListenSocket&) = default;
 };
 
-// The same of TCP.
+// The value of --listen-tcp.
 struct ListenTcp {
   std::string host_port;
-  Roles roles = {};  // of everyone who can connect; others have them by their certificates
+  Roles roles = {};  // of every client, in addition to those of its certificate
 
   friend bool operator==(const ListenTcp&, const ListenTcp&) = default;
 };
 
-// Each reads the value of a flag. INVALID_ARGUMENT says what would be right.
+// Parse the value of a flag. INVALID_ARGUMENT says what is allowed.
 //
 // "PATH[,mode=OCTAL][,group=GROUP][,roles=ROLE+ROLE]". A comma that no option follows
 // is part of the path.
@@ -39,7 +39,7 @@ absl::StatusOr<ListenSocket> ParseListenSocket(absl::string_view value);
 absl::StatusOr<ListenTcp> ParseListenTcp(absl::string_view value);
 // "HOST:PORT"
 absl::StatusOr<std::string> ParseHostPort(absl::string_view value);
-// Three octal digits, with or without a zero in front.
+// Three octal digits, with or without a leading zero.
 absl::StatusOr<mode_t> ParseMode(absl::string_view value);
 
 }  // namespace ttl

@@ -10,9 +10,9 @@
 
 namespace ttl {
 
-// For the connection to the primary store: TLS, 1.2 at least, if there is a CA file,
-// else none. The files are read again every second, and what was replaced counts from
-// the next connection on. Errors are those of ReadTlsFiles().
+// Credentials for the connection to the primary store: TLS 1.2 or later if there is a CA file,
+// otherwise plain text. The files are checked every second; replaced ones apply from the next
+// connection on. Returns the errors of ReadTlsFiles().
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeStoreCredentials(
     const TlsFiles& files);
 

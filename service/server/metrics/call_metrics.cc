@@ -19,7 +19,7 @@ void AddCodes(const MetricInfo& info, const std::string& method, const AnswerCou
   }
 }
 
-// Most methods are never called, and would be most of the text.
+// Most methods are never called, and their histograms would be most of the text.
 void AddDurations(const MetricInfo& info, const std::string& method, const AnswerCounts& counts,
                   MetricSheet& sheet) {
   if (counts.duration.Count() > 0) sheet.SetDurations(info, counts.duration, {method});

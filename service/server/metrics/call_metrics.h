@@ -8,17 +8,17 @@
 
 namespace ttl {
 
-// Calls by method and code. Of a method, codes that never came are left out, but for OK,
-// and so are durations before the first call.
+// Adds calls by method and code. Codes other than OK that never occurred are omitted, and so are
+// durations before the first call.
 void AddCallMetrics(const CallCounters& counters, MetricSheet& sheet);
 
-// What visibility checks were answered.
+// Adds the verdicts of visibility checks.
 void AddCheckMetrics(const CheckCounters& counters, MetricSheet& sheet);
 
-// Calls refused for want of a role.
+// Adds calls refused because the caller lacked a role.
 void AddAccessMetrics(const AccessCounters& counters, MetricSheet& sheet);
 
-// Connections that were closed for what their clients did.
+// Adds connections closed because their clients exceeded a limit.
 void AddConnectionMetrics(MetricSheet& sheet);
 
 }  // namespace ttl

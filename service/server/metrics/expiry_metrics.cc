@@ -22,8 +22,7 @@ namespace {
 
 constexpr absl::string_view kOthers = "other";
 
-// The label of a container: its id, unless that would look like the label of those
-// without a name.
+// The label of a container: its id, escaped if it looks like the label of unnamed containers.
 std::string LabelOf(const Container& container) {
   const absl::string_view rest = absl::StripPrefix(container.id, kOthers);
   const bool looks_like_others =
@@ -31,7 +30,7 @@ std::string LabelOf(const Container& container) {
   return looks_like_others ? absl::StrCat(container.id, "_") : container.id;
 }
 
-// As in "container_paused".
+// The label of a hold, such as "container_paused".
 std::string NameOf(DeleteHold hold) {
   std::string name = v1::DeleteHold_Name(static_cast<v1::DeleteHold>(hold));
   name = std::string(absl::StripPrefix(name, "DELETE_HOLD_"));
@@ -49,20 +48,19 @@ DueRule RuleOf(const Container& container, absl::Time now) {
   return ComputeDueRule(container.settings.policy, container.replaced_policies, now);
 }
 
-// The time before which nothing in the container is due, if something may be due; absent
-// if nothing is.
+// A lower bound of the oldest due time in the container; absent if nothing is due.
 std::optional<int64_t> DueFrom(const ExpiryIndex& index, const Container& container,
                                const DueRule& rule, const Tallies::Figures& tally,
                                int64_t now_seconds) {
   const bool nothing_is_due = tally.due.sum.items == 0 && tally.due.error_bound_items == 0;
   if (tally.complete && nothing_is_due) return std::nullopt;
-  // Those that wait for another try have long been due, and the index does not say since when.
+  // Items that wait for a retry have been due before, and the index does not tell since when.
   if (tally.failing > 0) return 0;
   const std::optional<int64_t> next = index.NextDueTime(container, rule);
   return next.has_value() && *next <= now_seconds ? next : std::nullopt;
 }
 
-// How long ago something became due; zero if nothing is.
+// Age of the oldest due item; zero if nothing is due.
 absl::Duration AgeOf(std::optional<int64_t> due_time, absl::Time now) {
   if (!due_time.has_value()) return absl::ZeroDuration();
   return std::max(absl::ZeroDuration(), now - absl::FromUnixSeconds(*due_time));
@@ -80,7 +78,7 @@ void AddDeletes(const DeleteTally& tally, const std::string& label, MetricSheet&
   sheet.Set(metric::kDeletesSent, tally.sent, {label});
 }
 
-// What is shown of one container, or of all those without a name.
+// The metrics of one container, or of all unnamed containers.
 struct Row {
   std::string label;
   absl::Duration oldest_due_age;
@@ -137,7 +135,7 @@ void AddCalls(const StoreCallCounts& calls, MetricSheet& sheet) {
   }
 }
 
-// Those of the containers without a name that have something due, as one.
+// Sums up the unnamed containers that have something due.
 class Others {
  public:
   Others(const ExpiryIndex& index, absl::Time now) : index_(index), now_(now) {}
@@ -157,7 +155,7 @@ class Others {
 
   const Tallies::Figures& tally() const { return tally_; }
 
-  // What holds all of those that have something due.
+  // The holds that apply to all containers with something due.
   std::vector<DeleteHold> CommonHolds() const {
     std::vector<DeleteHold> common;
     for (const auto& [hold, count] : holds_) {
@@ -166,7 +164,7 @@ class Others {
     return common;
   }
 
-  // Nothing of a container is due before its time here, so that mostly one look is enough.
+  // Candidates are sorted by lower bound, so that mostly one index read is enough.
   std::optional<int64_t> FindOldest() {
     std::sort(candidates_.begin(), candidates_.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -223,7 +221,7 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSh
     const DueRule rule = RuleOf(*container, now);
     Tallies::Figures tally =
         parts_.storage.tallies().FiguresOf(container->number, rule, now_seconds);
-    // While adopted items wait they are not due, which the spread does not know.
+    // Adopted items in their grace are not due, but the histogram counts them as due.
     if (AdoptionEnd(*container, tally.adopted.last_adopted_until) > now_seconds) {
       tally.due.sum.items = std::max<int64_t>(tally.due.sum.items - tally.adopted.left, 0);
     }

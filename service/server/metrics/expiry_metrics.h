@@ -15,11 +15,11 @@
 
 namespace ttl {
 
-// How far deletion has come, container by container as far as the board gives them
-// names, and the store and the clock that it goes by.
+// Metrics of deletes, of the containers that the board names and of all others summed up, and of
+// the store and the clock. Thread-safe.
 class ExpiryMetrics {
  public:
-  // All must outlive this. `start_steady`: the start of the process.
+  // All must outlive this. `start_steady`: the steady time at which the process started.
   struct Parts {
     Storage& storage;
     SweepBoard& board;
@@ -28,8 +28,8 @@ class ExpiryMetrics {
     const OverdueWatch& overdue;
   };
 
-  // Most containers without a name whose index is looked at for the oldest due item: those
-  // that may have the oldest.
+  // Maximum number of unnamed containers whose index is read for the oldest due item: those that
+  // may have it.
   static constexpr size_t kMaxLooks = 32;
 
   explicit ExpiryMetrics(const Parts& parts) : parts_(parts) {}

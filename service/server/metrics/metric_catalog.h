@@ -6,9 +6,9 @@
 #include "absl/types/span.h"
 #include "service/server/metrics/metric_info.h"
 
-// All metrics there are. Names and units as Prometheus wants them; counts are since the
-// start of the process. Labels are bounded: "container" by --metrics-containers, with
-// the rest under "other", all else by what the program knows.
+// All metrics, with names and units by the conventions of Prometheus. Counters start with the
+// process. The number of label values is bounded: for "container" by --metrics-containers, with the
+// rest under "other", for all others by the program.
 namespace ttl::metric {
 
 using prometheus::MetricType;
@@ -53,7 +53,7 @@ inline constexpr MetricInfo kDeletes = {
 inline constexpr MetricInfo kAllowedRate = {
     "ttl_sidecar_allowed_deletes_per_second", MetricType::Gauge, "container",
     "Maximum rate of deletes now: the lowest of the limits, of what requests leave over, and of "
-    "what the store bears after push-back. +Inf: no limit."};
+    "the rate that the store accepts after push-back. +Inf: no limit."};
 inline constexpr MetricInfo kRequestUnits = {
     "ttl_sidecar_request_units_per_second", MetricType::Gauge, "container,kind",
     "Throughput of containers that set it: provisioned, and used by requests as reported. After "

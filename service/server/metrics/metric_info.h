@@ -5,12 +5,12 @@
 
 namespace ttl {
 
-// What is said of a metric to those who read it.
+// The description of a metric.
 struct MetricInfo {
   const char* name;
   prometheus::MetricType type;
-  const char* labels;  // their names, with a comma between; empty: none
-  const char* help;    // what it is, and how to read it
+  const char* labels;  // names separated by commas; empty: none
+  const char* help;    // meaning, and how to read it
 };
 
 }  // namespace ttl

@@ -14,7 +14,7 @@ constexpr double kNanosecond = 1e-9;
 }  // namespace
 
 prometheus::ClientMetric& MetricSheet::Add(const MetricInfo& info, const LabelValues& labels) {
-  const auto [it, is_new] = places_.try_emplace(&info, families_.size());
+  const auto [it, is_new] = positions_.try_emplace(&info, families_.size());
   if (is_new) families_.push_back({info.name, info.help, info.type, {}});
   prometheus::ClientMetric& metric = families_[it->second].metric.emplace_back();
   if (labels.empty()) return metric;

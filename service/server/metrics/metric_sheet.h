@@ -16,7 +16,7 @@
 
 namespace ttl {
 
-// The values of metrics at one moment, as they are being gathered. For one thread.
+// Collects the values of metrics for one scrape. Not thread-safe.
 class MetricSheet {
  public:
   // Values of the labels, in the order of MetricInfo::labels.
@@ -30,24 +30,24 @@ class MetricSheet {
     Set(info, value ? 1.0 : 0.0, labels);
   }
 
-  // Nanoseconds become seconds.
+  // Converts nanoseconds to seconds.
   void SetDurations(const MetricInfo& info, const DurationDistribution& durations,
                     const LabelValues& labels = {});
   void SetLateness(const MetricInfo& info, const LatenessHistogram& lateness,
                    const LabelValues& labels = {});
 
-  // Counts by upper bound; the last one is of what is beyond all bounds.
+  // `counts` has one element per upper bound, and one for values above all bounds.
   void SetHistogram(const MetricInfo& info, absl::Span<const double> bounds,
                     absl::Span<const int64_t> counts, double sum, const LabelValues& labels = {});
 
-  // All that was set, in the order of the first values.
+  // Returns all metrics, in the order in which they were first set.
   std::vector<prometheus::MetricFamily> Take() { return std::move(families_); }
 
  private:
   prometheus::ClientMetric& Add(const MetricInfo& info, const LabelValues& labels);
 
   std::vector<prometheus::MetricFamily> families_;
-  absl::flat_hash_map<const MetricInfo*, size_t> places_;
+  absl::flat_hash_map<const MetricInfo*, size_t> positions_;
 };
 
 }  // namespace ttl

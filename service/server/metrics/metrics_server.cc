@@ -25,12 +25,12 @@
 namespace ttl {
 namespace {
 
-// For waiting only; what is judged by comes from the guarded clock.
+// For timeouts only.
 using WaitClock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kDeaf{1};
+constexpr std::chrono::seconds kAcceptPause{1};
 
-// The first of the host's addresses.
+// Listens on the first of the host's addresses.
 absl::StatusOr<Fd> ListenOnFirst(const std::string& address) {
   absl::StatusOr<std::vector<Fd>> listening = ListenOnTcp(address);
   if (listening.ok()) return std::move(listening->front());
@@ -40,7 +40,7 @@ absl::StatusOr<Fd> ListenOnFirst(const std::string& address) {
 
 using PollEvents = decltype(pollfd::events);
 
-// One client, from its connection to the end of its answer.
+// One connection, which serves one request.
 class Connection {
  public:
   Connection(Fd fd, WaitClock::time_point until) : fd_(std::move(fd)), until_(until) {}
@@ -50,7 +50,7 @@ class Connection {
   PollEvents events() const { return is_answering() ? POLLOUT : POLLIN; }
   bool is_answering() const { return answer_.has_value(); }
 
-  // Reads what has come. Returns false if the client is gone.
+  // Reads available bytes. Returns false if the client has disconnected.
   bool Read() {
     char buffer[4096];
     const ssize_t size = recv(fd(), buffer, sizeof(buffer), 0);
@@ -61,7 +61,7 @@ class Connection {
   const std::string& received() const { return received_; }
   void Answer(std::string answer) { answer_ = std::move(answer); }
 
-  // Sends what can be sent. Returns false at the end, or if the client is gone.
+  // Sends as much as possible. Returns false when all is sent, or if the client has disconnected.
   bool Write() {
     const ssize_t size = send(fd(), answer_->data() + sent_, answer_->size() - sent_, MSG_NOSIGNAL);
     if (size < 0) return errno == EAGAIN || errno == EINTR;
@@ -81,7 +81,7 @@ class Connection {
 
 }  // namespace
 
-// What the thread does, and all that it needs.
+// The server's thread and its state.
 class MetricsServer::Loop {
  public:
   // `socket` is null for TCP.
@@ -92,7 +92,7 @@ class MetricsServer::Loop {
 
   void Run() {
     while (Wait()) {
-      KeepSocketInPlace();
+      RestoreSocket();
       DropLate();
       for (auto it = connections_.begin(); it != connections_.end();) {
         it = Proceed(*it) ? std::next(it) : connections_.erase(it);
@@ -101,13 +101,13 @@ class MetricsServer::Loop {
     }
   }
 
-  // On another thread.
+  // Called on another thread.
   void Stop() { eventfd_write(stop_.get(), 1); }
 
  private:
-  // Until something can be done. Returns false at the end.
+  // Waits for events. Returns false after Stop().
   bool Wait() {
-    const PollEvents listening = WaitClock::now() < deaf_until_ ? 0 : POLLIN;
+    const PollEvents listening = WaitClock::now() < accept_after_ ? 0 : POLLIN;
     std::vector<pollfd> polled = {{stop_.get(), POLLIN, 0}, {listener_.get(), listening, 0}};
     for (const Connection& connection : connections_) {
       polled.push_back({connection.fd(), connection.events(), 0});
@@ -116,25 +116,25 @@ class MetricsServer::Loop {
     return polled[0].revents == 0;
   }
 
-  void KeepSocketInPlace() {
+  void RestoreSocket() {
     if (!keeper_.has_value() || WaitClock::now() < next_look_) return;
     next_look_ = WaitClock::now() + std::chrono::seconds(SocketKeeper::kSeconds);
     if (std::optional<Fd> made = keeper_->Review()) listener_ = *std::move(made);
   }
 
-  // Milliseconds; none while there is nothing to wait for.
+  // In milliseconds; -1 if there is no deadline.
   int Timeout() const {
     auto until = WaitClock::time_point::max();
     if (!connections_.empty()) until = connections_.front().until();
     if (keeper_.has_value()) until = std::min(until, next_look_);
-    if (deaf_until_ > WaitClock::now()) until = std::min(until, deaf_until_);
+    if (accept_after_ > WaitClock::now()) until = std::min(until, accept_after_);
     if (until == WaitClock::time_point::max()) return -1;
     const auto left = until - WaitClock::now();
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
     return static_cast<int>(std::max<int64_t>(milliseconds, 0));
   }
 
-  // The first one came first, and so is the first to be late.
+  // The oldest connection is first, and the first to exceed its time.
   void DropLate() {
     const auto now = WaitClock::now();
     while (!connections_.empty() && connections_.front().until() <= now) connections_.pop_front();
@@ -154,8 +154,8 @@ class MetricsServer::Loop {
     while (true) {
       Fd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (fd.get() < 0) {
-        // Without descriptors left it would be told of the same client at once again.
-        if (errno != EAGAIN && errno != EINTR) deaf_until_ = WaitClock::now() + kDeaf;
+        // Without free descriptors, poll() would report the same client again at once.
+        if (errno != EAGAIN && errno != EINTR) accept_after_ = WaitClock::now() + kAcceptPause;
         return;
       }
       if (connections_.size() >= kMaxConnections) connections_.pop_front();
@@ -173,13 +173,13 @@ class MetricsServer::Loop {
     return text_;
   }
 
-  std::optional<SocketKeeper> keeper_;  // of a Unix socket
-  WaitClock::time_point next_look_;     // at the socket's file
+  std::optional<SocketKeeper> keeper_;  // for a Unix socket
+  WaitClock::time_point next_look_;     // when the socket's file is checked next
   Fd listener_;
   const Fd stop_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   const MakeText make_text_;
-  WaitClock::time_point deaf_until_;   // accepts nobody before
-  std::list<Connection> connections_;  // in the order in which they came
+  WaitClock::time_point accept_after_;  // accepts no connection before
+  std::list<Connection> connections_;   // oldest first
   std::string text_;
   std::optional<WaitClock::time_point> made_;
 };

@@ -12,30 +12,29 @@
 
 namespace ttl {
 
-// Answers GET /metrics of HTTP/1.1 with one text, in one thread of its own. A client may
-// take as long as kPatience, and there is room for kMaxConnections; who comes then takes
-// the place of who is there for longest. So nobody who hangs, and no number of them, keeps
-// others out or costs more than a little memory.
+// An HTTP/1.1 server that answers GET /metrics, on one thread of its own. A connection lasts at
+// most kPatience, and there are at most kMaxConnections; beyond that a new connection evicts the
+// oldest. So clients that hang, however many, neither exclude others nor use much memory.
 //
-// Why not the server that comes with prometheus-cpp: in Debian's package it knows neither
-// Unix sockets nor IPv6, and a client that sends nothing holds one of its few threads.
+// The server of prometheus-cpp is not used: in Debian's package it supports neither Unix sockets
+// nor IPv6, and a client that sends nothing occupies one of its few threads.
 class MetricsServer {
  public:
   static constexpr absl::Duration kPatience = absl::Seconds(5);
   static constexpr size_t kMaxConnections = 64;
-  // A text that is so old may be sent again: a crowd of clients costs no more than one.
+  // A text up to this old is sent again, so that many clients cost no more than one.
   static constexpr absl::Duration kMaxAge = absl::Milliseconds(100);
 
-  // Gives the text; called on the server's thread.
+  // Makes the text. Called on the server's thread.
   using MakeText = std::function<std::string()>;
 
-  // `address`: HOST:PORT, where port 0 takes a free one, or unix:PATH. INVALID_ARGUMENT if
-  // the host cannot be resolved, UNAVAILABLE if the address cannot be listened on; for a
-  // path the errors of UnixSocket. A socket file that is removed is made again (SocketKeeper).
+  // `address` is HOST:PORT, where port 0 picks a free port, or unix:PATH. INVALID_ARGUMENT if the
+  // host cannot be resolved, UNAVAILABLE if the address cannot be listened on; for a path the
+  // errors of UnixSocket. A socket file that is removed is recreated (SocketKeeper).
   static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(const std::string& address,
                                                               MakeText make_text);
 
-  // Drops the clients that are there.
+  // Closes all connections.
   ~MetricsServer();
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;

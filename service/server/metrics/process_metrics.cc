@@ -28,8 +28,8 @@ std::string ReadFile(const char* path) {
   return text.str();
 }
 
-// Where the fields of /proc/self/stat stand after the name in brackets, which may have
-// blanks in it; see proc(5), where they are numbered from 1 and this begins at 3.
+// Positions of fields in /proc/self/stat after the name in parentheses, which may contain blanks.
+// proc(5) numbers fields from 1; these begin at its field 3.
 enum StatField {
   kUserTicks = 11,
   kSystemTicks = 12,
@@ -39,7 +39,7 @@ enum StatField {
   kResidentPages = 21
 };
 
-// Absent if the field is not there.
+// The fields of /proc/self/stat.
 class ProcessStat {
  public:
   ProcessStat() {
@@ -63,7 +63,7 @@ class ProcessStat {
   std::vector<std::string> fields_;
 };
 
-// Seconds since 1970.
+// Unix seconds.
 std::optional<double> BootTime() {
   const std::string text = ReadFile("/proc/stat");
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -79,7 +79,7 @@ std::optional<int64_t> CountFds() {
   int64_t count = 0;
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) ++count;
   if (error) return std::nullopt;
-  return count - 1;  // the descriptor of this walk
+  return count - 1;  // without the descriptor of this iteration
 }
 
 void AddFds(MetricSheet& sheet) {
@@ -96,7 +96,7 @@ void AddProcessMetrics(MetricSheet& sheet) {
   const ProcessStat stat;
   const double tick = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
   const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
-  // Constant; the system would say another value after each step of the wall clock.
+  // Read once: the kernel gives another value after each step of the wall clock.
   static const std::optional<double> boot_time = BootTime();
   const std::optional<double> start = stat.Get(kStartTicks);
   if (boot_time.has_value() && start.has_value()) {

@@ -5,8 +5,8 @@
 
 namespace ttl {
 
-// What the system says of this process, under the names that all of Prometheus's
-// libraries use. What it does not say is left out.
+// Adds the standard process_* metrics of Prometheus client libraries. Values that the system does
+// not give are omitted.
 void AddProcessMetrics(MetricSheet& sheet);
 
 }  // namespace ttl

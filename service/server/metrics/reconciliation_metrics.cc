@@ -11,7 +11,7 @@
 namespace ttl {
 namespace {
 
-// As in "running".
+// The label of a state, such as "running".
 std::string NameOf(ReconciliationState state) {
   const std::string name =
       v1::ReconciliationState_Name(static_cast<v1::ReconciliationState>(state));

@@ -8,8 +8,8 @@
 
 namespace ttl {
 
-// Whether what is tracked may not be whole, and how far the reconciliation or rebuild under
-// way is, or the last one came; absent if there was none since the start.
+// Adds whether the data is in doubt, and the progress of the current or last reconciliation or
+// rebuild; absent if there was none since the start.
 void AddReconciliationMetrics(bool data_in_doubt, const std::optional<Reconciliation>& last,
                               MetricSheet& sheet);
 

@@ -8,12 +8,12 @@
 
 namespace ttl {
 
-// Longest head of a request that is read.
+// Maximum length of a request's head, in bytes.
 inline constexpr size_t kMaxScrapeHeadBytes = 8192;
 
-// What to do about what a client has sent so far.
+// The kind of a request.
 enum class ScrapeRequest {
-  kIncomplete,  // read on
+  kIncomplete,  // more bytes are needed
   kText,        // GET /metrics
   kHead,        // HEAD /metrics
   kBad,         // not HTTP/1.x, or too long
@@ -21,11 +21,11 @@ enum class ScrapeRequest {
   kNotAllowed,  // another method
 };
 
-// Reads the head of an HTTP/1.x request, of which only the first line matters.
+// Classifies what a client has sent so far. Only the request line matters. Pure.
 ScrapeRequest ReadScrapeRequest(absl::string_view received);
 
-// The whole answer, after which the connection ends. `text` counts only for kText and
-// kHead. REQUIRES: the request is complete.
+// The complete response, after which the connection is closed. `text` is used for kText and kHead
+// only. REQUIRES: the request is not kIncomplete. Pure.
 std::string MakeScrapeAnswer(ScrapeRequest request, absl::string_view text);
 
 }  // namespace ttl

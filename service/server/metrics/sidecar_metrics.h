@@ -23,13 +23,12 @@
 
 namespace ttl {
 
-// All metrics of the sidecar, gathered when asked for. What is counted is counted where it
-// happens, without a lock of its own; nothing here walks over items. Before Attach() and
-// after Detach(), while the sidecar starts and stops, only the process is described.
-// Thread-safe.
+// All metrics of the sidecar, gathered for each scrape. Counters are kept where events happen;
+// nothing here iterates over items. Before Attach() and after Detach(), while the sidecar starts
+// and stops, there are only the metrics of the process. Thread-safe.
 class SidecarMetrics final : public prometheus::Collectable {
  public:
-  // What is looked at.
+  // Where the metrics come from.
   struct Sources {
     const Storage& storage;
     const ExpiryMetrics& expiry;
@@ -43,9 +42,9 @@ class SidecarMetrics final : public prometheus::Collectable {
 
   explicit SidecarMetrics(std::string version) : version_(std::move(version)) {}
 
-  // The sources must outlive this or the next Detach(). Once.
+  // The sources must live until Detach() or the destructor. To be called once.
   void Attach(const Sources& sources);
-  // Returns when the sources are looked at no more.
+  // After it returns the sources are not used any more.
   void Detach();
 
   std::vector<prometheus::MetricFamily> Collect() const override;

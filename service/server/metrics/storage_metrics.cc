@@ -22,7 +22,7 @@ void AddQueue(const CommitFigures& commits, MetricSheet& sheet) {
 }
 
 void AddDisk(const CommitFigures& commits, MetricSheet& sheet) {
-  // What Database::FreeBytes says when it cannot be found out.
+  // The value of Database::FreeBytes() if it cannot be determined.
   constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
   if (commits.free_bytes != kUnknown) sheet.Set(metric::kDiskFree, commits.free_bytes);
   sheet.Set(metric::kDiskFloor, commits.report_floor_bytes, {"reports"});

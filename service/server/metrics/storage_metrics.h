@@ -6,7 +6,7 @@
 
 namespace ttl {
 
-// What storage counts: commits, the queue, the disk, LevelDB and the cache.
+// Adds the metrics of storage: commits, the queue, the disk, LevelDB and the cache.
 void AddStorageMetrics(const StorageFigures& figures, MetricSheet& sheet);
 
 }  // namespace ttl

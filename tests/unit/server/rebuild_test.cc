@@ -60,7 +60,7 @@ class RebuildTest : public testing::Test {
 TEST_F(RebuildTest, ANewDatabaseThatNothingRebuildsIsSaid) {
   CapturedLog log;
   ASSERT_NO_FATAL_FAILURE(Use());
-  EXPECT_THAT(log.text(), HasSubstr("a new database was made"));
+  EXPECT_THAT(log.text(), HasSubstr("new database created"));
 }
 
 TEST_F(RebuildTest, AnEmptiedDirectoryIsRefusedIfNothingRebuildsIt) {
