@@ -12,19 +12,17 @@ grpc::ChannelArguments ChannelArguments(const TtlClientOptions& options) {
   if (!options.tls_server_name.empty()) {
     arguments.SetSslTargetNameOverride(options.tls_server_name);
   }
-  // The address is meant, not a proxy that the environment names.
+  // Ignore http_proxy of the environment.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Calls larger than this are never repeated by gRPC; the default of 256 KiB is less
-  // than a full batch.
+  // gRPC never retries calls larger than this; the default of 256 KiB is less than a full batch.
   arguments.SetInt(GRPC_ARG_PER_RPC_RETRY_BUFFER_SIZE, 4 << 20);
-  // A sidecar restarts within seconds, and is to be found again within two; gRPC's own
-  // pauses grow to two minutes.
+  // A sidecar restarts within seconds; gRPC's default backoff grows to two minutes.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  // The time that an attempt to connect may take.
+  // The timeout of an attempt to connect.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);
-  // Finds a peer that went away without a word, also while nothing is asked;
-  // no more often than the sidecar allows, which is every 10 s.
+  // Detects half-open connections, also while no call is in flight. The sidecar allows a ping every
+  // 10 s.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);

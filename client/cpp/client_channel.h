@@ -8,12 +8,12 @@
 
 namespace ttl {
 
-// A channel to the sidecar that `options` name. It connects when it is first used, is back
-// within two seconds after the sidecar was away, and finds a peer that went away without a
-// word. gRPC repeats only what was not sent.
+// A channel to the sidecar at the address in `options`. It connects on first use, reconnects within
+// two seconds after the sidecar is back, and detects half-open connections. gRPC retries only calls
+// that were not sent.
 std::shared_ptr<grpc::Channel> NewClientChannel(const TtlClientOptions& options);
 
-// The same, and gRPC repeats what service_config.h says.
+// The same, with retries by ServiceConfigJson().
 std::shared_ptr<grpc::Channel> NewRepeatingChannel(const TtlClientOptions& options);
 
 }  // namespace ttl

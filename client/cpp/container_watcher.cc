@@ -45,7 +45,7 @@ void ContainerWatcher::Run() {
   milliseconds pause = kFirstPause;
   do {
     grpc::ClientContext context;
-    // Calls that fail at once would not drive the connection on.
+    // Wait for the connection: calls that fail at once would not advance the attempt to connect.
     context.set_wait_for_ready(true);
     if (!SetStream(&context)) return;
     if (WatchOnce(context)) pause = kFirstPause;

@@ -16,12 +16,11 @@
 
 namespace ttl {
 
-// Keeps one stream of WatchContainers open, in a thread of its own, from construction to
-// destruction. A stream that ends is opened again: 0.1 s later at first, then after
-// pauses that double up to 2 s until a message comes.
+// Keeps a WatchContainers stream open, on a thread of its own, from construction to destruction. A
+// stream that ends is reopened after 0.1 s; the delay doubles up to 2 s until a message arrives.
 class ContainerWatcher {
  public:
-  // Called by the thread, one at a time; must return soon.
+  // Called on the thread, one at a time; must return soon.
   struct Handlers {
     std::function<void(const v1::WatchContainersResponse&)> on_message;
     std::function<void(const grpc::Status&)> on_end;  // before the next stream's first message
@@ -29,19 +28,18 @@ class ContainerWatcher {
 
   ContainerWatcher(const std::shared_ptr<grpc::Channel>& channel, absl::Duration heartbeat_interval,
                    Handlers handlers);
-  // Waits for the handler under way.
+  // Cancels the stream and waits for a running handler.
   ~ContainerWatcher();
   ContainerWatcher(const ContainerWatcher&) = delete;
   ContainerWatcher& operator=(const ContainerWatcher&) = delete;
 
  private:
   void Run();
-  // Returns whether a message came.
+  // Returns whether a message arrived.
   bool WatchOnce(grpc::ClientContext& context);
-  // Makes the stream of `context` the one to cancel; null: there is none. False if the
-  // watcher is to stop.
+  // Sets the stream to cancel; null: none. Returns false if the watcher is stopping.
   bool SetStream(grpc::ClientContext* context);
-  // False if the watcher is to stop.
+  // Returns false if the watcher is stopping.
   bool Pause(std::chrono::milliseconds pause);
 
   const std::shared_ptr<grpc::Channel> channel_;
@@ -53,7 +51,7 @@ class ContainerWatcher {
   // Both guarded by mutex_.
   bool stop_ = false;
   grpc::ClientContext* stream_ = nullptr;
-  std::thread thread_;  // last: uses all the others
+  std::thread thread_;  // last, because it uses all of the above
 };
 
 }  // namespace ttl

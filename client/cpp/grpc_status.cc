@@ -16,7 +16,7 @@ absl::Status ToAbslStatus(const grpc::Status& status, absl::string_view address,
                                                       " within ", absl::FormatDuration(deadline),
                                                       ": ", status.error_message()));
     default:
-      // Both enums take their numbers from the same list.
+      // Both enums have the same values.
       return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
                           status.error_message());
   }

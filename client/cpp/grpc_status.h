@@ -8,10 +8,9 @@
 
 namespace ttl {
 
-// The absl::Status of a finished call to `address`: same code, and the server's
-// message as it is. UNAVAILABLE and DEADLINE_EXCEEDED, which gRPC mostly makes
-// up by itself, also name the address and, in the latter case, `deadline`, the
-// time that was given to the call.
+// Converts the status of a call to `address`. Code and message stay the same, except that
+// UNAVAILABLE and DEADLINE_EXCEEDED, which mostly come from gRPC itself, also name the address and,
+// in the latter case, the `deadline` of the call.
 absl::Status ToAbslStatus(const grpc::Status& status, absl::string_view address,
                           absl::Duration deadline);
 

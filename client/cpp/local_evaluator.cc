@@ -13,11 +13,11 @@
 namespace ttl {
 namespace {
 
-// What the API allows.
+// Limits of the API.
 constexpr absl::Duration kMinHeartbeat = absl::Milliseconds(100);
 constexpr absl::Duration kMaxHeartbeat = absl::Minutes(1);
 
-// The clock that suspension does not stop: after it, what was known before is stale.
+// CLOCK_BOOTTIME advances during suspension, after which earlier messages are stale.
 std::chrono::nanoseconds BootClock() {
   timespec reading = {};
   clock_gettime(CLOCK_BOOTTIME, &reading);
@@ -62,7 +62,7 @@ LocalVerdict LocalEvaluator::Judge(const Container& container, const ItemTimes& 
 
 absl::Time LocalEvaluator::Judge(const Container& container, absl::Span<const ItemTimes> items,
                                  absl::Span<LocalVerdict> verdicts) const {
-  const PolicyMirror::Moment now = Now();
+  const PolicyMirror::JudgingTime now = Now();
   for (size_t i = 0; i < items.size(); ++i) {
     verdicts[i] = mirror_.Judge(container, items[i], now);
   }
@@ -76,7 +76,9 @@ absl::Status LocalEvaluator::StreamStatus() const {
   return stream_status_;
 }
 
-PolicyMirror::Moment LocalEvaluator::Now() const { return mirror_.At(options_.steady_clock()); }
+PolicyMirror::JudgingTime LocalEvaluator::Now() const {
+  return mirror_.At(options_.steady_clock());
+}
 
 void LocalEvaluator::SetStreamStatus(absl::Status status) {
   const std::lock_guard<std::mutex> lock(mutex_);

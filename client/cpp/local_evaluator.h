@@ -71,14 +71,14 @@ class LocalEvaluator {
   absl::Status StreamStatus() const;
 
  private:
-  PolicyMirror::Moment Now() const;
+  PolicyMirror::JudgingTime Now() const;
   void SetStreamStatus(absl::Status status);
 
   const LocalEvaluatorOptions options_;
   PolicyMirror mirror_;
   mutable std::mutex mutex_;
   absl::Status stream_status_;  // guarded by mutex_
-  ContainerWatcher watcher_;    // last: its thread uses all the others
+  ContainerWatcher watcher_;    // last, because its thread uses all of the above
 };
 
 }  // namespace ttl

@@ -3,7 +3,7 @@
 
 namespace ttl {
 
-// What a LocalEvaluator says of an item.
+// The verdict of a LocalEvaluator on an item.
 enum class LocalVerdict {
   kVisible,
   kExpired,

@@ -9,10 +9,10 @@
 namespace ttl {
 namespace {
 
-// 2200-01-01T00:00:00Z; the sidecar, too, takes no clock seriously that shows more.
+// 2200-01-01T00:00:00Z. The sidecar does not trust a later clock either.
 constexpr int64_t kEndOfTime = 7'258'118'400;
 
-// Whether anything can rest on it.
+// Whether the time can be relied on.
 bool HasSoundTime(const v1::WatchContainersResponse& message) {
   const int64_t seconds = message.server_time().seconds();
   return message.has_server_time() && seconds >= 0 && seconds < kEndOfTime;
@@ -46,7 +46,7 @@ void PolicyMirror::Apply(const v1::WatchContainersResponse& message, Instant rec
     case v1::WATCH_EVENT_SNAPSHOT_END:
       CollectSnapshot(message, received);
       TakeSnapshot();
-      // What has changed since its first part may be missing, and follows.
+      // Valid as of its first part: changes made since may be missing, and follow.
       RelyOn(message, received, *std::exchange(snapshot_begin_, std::nullopt));
       return;
     case v1::WATCH_EVENT_CHANGE:
@@ -69,23 +69,23 @@ void PolicyMirror::Disconnect() {
   snapshot_.clear();
 }
 
-PolicyMirror::Moment PolicyMirror::At(Instant steady) const {
+PolicyMirror::JudgingTime PolicyMirror::At(Instant steady) const {
   const bool is_sure = steady.count() < sure_until_.load(std::memory_order_acquire);
   const int64_t now = clock_offset_.load(std::memory_order_relaxed) + steady.count();
   return {absl::FromUnixNanos(now), is_sure};
 }
 
 LocalVerdict PolicyMirror::Judge(const Container& container, const ItemTimes& item,
-                                 const Moment& moment) const {
+                                 const JudgingTime& time) const {
   const int64_t known_ttl = container.default_ttl_.load(std::memory_order_relaxed);
   if (known_ttl == Container::kNotThere) return LocalVerdict::kUnknown;
-  if (!moment.is_sure && when_unsure_ == WhenUnsure::kAsk) return LocalVerdict::kUnknown;
-  if (!moment.is_sure && when_unsure_ == WhenUnsure::kShow) return LocalVerdict::kVisible;
-  if (!IsPossible(item, moment.now)) return LocalVerdict::kVisible;
+  if (!time.is_sure && when_unsure_ == WhenUnsure::kAsk) return LocalVerdict::kUnknown;
+  if (!time.is_sure && when_unsure_ == WhenUnsure::kShow) return LocalVerdict::kVisible;
+  if (!IsPossible(item, time.now)) return LocalVerdict::kVisible;
   std::optional<int64_t> default_ttl;
   if (known_ttl != Container::kOff) default_ttl = known_ttl;
-  return IsExpiredAt(ExpireTime(default_ttl, item), moment.now) ? LocalVerdict::kExpired
-                                                                : LocalVerdict::kVisible;
+  return IsExpiredAt(ExpireTime(default_ttl, item), time.now) ? LocalVerdict::kExpired
+                                                              : LocalVerdict::kVisible;
 }
 
 int64_t PolicyMirror::TtlOf(const v1::Container& container) {

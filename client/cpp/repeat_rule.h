@@ -9,42 +9,42 @@
 
 namespace ttl {
 
-// What it means to send a call twice.
+// Calls by the effect of sending them twice.
 enum class CallKind {
-  // Nothing.
+  // No effect.
   kRead,
-  // Every entry has a sequence, by which the sidecar tells a second report from a later one.
+  // No effect, because every entry has a sequence, by which the sidecar recognizes duplicates.
   kOrderedReport,
-  // A second report could overrule a later write of the same second.
+  // The second report could override a later write of the same second.
   kReport,
-  // A second one could undo somebody else's.
+  // The second change could undo another caller's.
   kChange,
-  // Only of use at once: it does not even wait for a connection.
+  // Of use only at once: never retried, and does not wait for a connection.
   kNow,
 };
 
 // One failed attempt of a call.
 struct FailedAttempt {
   grpc::StatusCode code = grpc::StatusCode::UNKNOWN;
-  // The server's hint when to come back; infinite: never.
+  // The server's retry delay; infinite: do not retry.
   std::optional<absl::Duration> hint;
   int number = 1;  // from 1
 };
 
-// `status` and the hint in `context`, of an attempt that this client did not cancel. A
-// sidecar that stops may cancel calls: then it is unavailable.
+// The failure of an attempt that this client did not cancel. CANCELLED counts as UNAVAILABLE,
+// because a sidecar that stops may cancel calls.
 FailedAttempt FailureOf(const grpc::ClientContext& context, const grpc::Status& status, int number);
 
-// How long to wait before the next attempt, or that there is none. `left` is until the
-// call's deadline; `random`, from 0 to 1, keeps clients that fail together from coming back
-// together.
+// How long to wait before the next attempt; absent if there is none. `left` is the time until the
+// call's deadline. `random`, from 0 to 1, is the jitter. Pure.
 //
-// - UNAVAILABLE: reads and ordered reports are sent again until the deadline, with
-//   `until_deadline`; without, at most 4 times. Other reports only with a hint, by which the
-//   sidecar says that it refused them. Others never.
-// - RESOURCE_EXHAUSTED: reports are sent again, at most 4 times; the sidecar answers it
-//   before anything is applied.
-// - Anything else, or a hint beyond the deadline: no.
+// - UNAVAILABLE: reads and ordered reports are retried, with `until_deadline` until the deadline,
+//   otherwise up to 4 attempts. Other reports are retried only with a retry delay, which says that
+//   the sidecar refused them. Other calls never.
+// - RESOURCE_EXHAUSTED: reports are retried, up to 4 attempts: the sidecar returns it before it
+// applies
+//   anything.
+// - Other codes, or a retry delay beyond the deadline: never.
 std::optional<absl::Duration> PauseBeforeRepeat(CallKind kind, const FailedAttempt& failure,
                                                 bool until_deadline, absl::Duration left,
                                                 double random);

@@ -19,7 +19,7 @@
 namespace ttl {
 namespace {
 
-// Empty if the address is of another scheme.
+// The path in the address; empty for another scheme.
 std::string PathOf(absl::string_view address) {
   if (!absl::ConsumePrefix(&address, "unix:")) return "";
   if (absl::StartsWith(address, "///")) address.remove_prefix(2);
@@ -30,7 +30,7 @@ absl::Status InUse(const std::string& path, absl::string_view why) {
   return absl::FailedPreconditionError(absl::StrCat("socket \"", path, "\" is in use: ", why));
 }
 
-// The descriptor that holds the lock.
+// Returns the descriptor that holds the lock.
 absl::StatusOr<int> LockPath(const std::string& path) {
   const std::string lock_path = absl::StrCat(path, ".lock");
   const int fd = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -44,7 +44,7 @@ absl::StatusOr<int> LockPath(const std::string& path) {
   return absl::ErrnoToStatus(error, absl::StrCat("cannot lock \"", lock_path, "\""));
 }
 
-// 0 if a server accepts connections at `path`, else the error of connecting.
+// 0 if a server accepts connections at `path`, otherwise the errno of connect().
 int Connect(const std::string& path) {
   sockaddr_un address = {};
   if (path.size() >= sizeof(address.sun_path)) return ENAMETOOLONG;
@@ -63,13 +63,13 @@ absl::Status RequireStale(const std::string& path) {
   struct stat info;
   if (lstat(path.c_str(), &info) != 0) {
     if (errno == ENOENT) return absl::OkStatus();
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot look at \"", path, "\""));
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot stat \"", path, "\""));
   }
   if (!S_ISSOCK(info.st_mode)) {
-    return InUse(path, "it is no socket; it is left alone, give another path");
+    return InUse(path, "it is not a socket and will not be removed; give another path");
   }
   const int error = Connect(path);
-  // A full queue of connections is of a server, too.
+  // EAGAIN: the accept queue of a server is full.
   if (error == 0 || error == EAGAIN) return InUse(path, "a server answers on it");
   if (error == ECONNREFUSED || error == ENOENT) return absl::OkStatus();
   return absl::ErrnoToStatus(error, absl::StrCat("cannot tell whether \"", path, "\" is in use"));

@@ -8,19 +8,19 @@
 
 namespace ttl {
 
-// The right of a store's server to the path of its Unix socket. gRPC removes whatever socket
-// is at a path before it binds, and again when it ends: without this, a second server would
-// take the socket of the first, and leave nothing behind. It is held by a lock on the file
-// PATH.lock, which ends with the process and stays there for the next one. Not thread-safe.
+// Exclusive use of the path of a Unix socket, for the server of a store. gRPC removes any socket at
+// the path before it binds, and again when it ends: without this, a second server would take over
+// the path of the first and leave no socket behind. Held by a lock on the file PATH.lock, which
+// ends with the process; the file stays. Not thread-safe.
 class StoreSocket {
  public:
-  // Takes the path in `address`, a gRPC address such as unix:PATH or unix:///PATH; of other
-  // addresses there is nothing to take. FAILED_PRECONDITION if another process holds it, a
-  // server answers on it, or it is no socket; what is there is never touched. What a killed
-  // server left is for gRPC to remove.
+  // Locks the path in `address`, a gRPC address such as unix:PATH or unix:///PATH; does nothing for
+  // other addresses. FAILED_PRECONDITION if another process holds the lock, a server answers on the
+  // socket, or the path is not a socket. Never removes anything: gRPC removes the socket of a
+  // killed server.
   static absl::StatusOr<std::unique_ptr<StoreSocket>> Claim(absl::string_view address);
 
-  // Gives the path back. To be destroyed after the server.
+  // Releases the path. Must be destroyed after the server.
   ~StoreSocket();
   StoreSocket(const StoreSocket&) = delete;
   StoreSocket& operator=(const StoreSocket&) = delete;

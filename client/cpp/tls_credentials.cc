@@ -18,7 +18,7 @@ absl::Status CheckReadable(const ClientTlsFiles& files) {
   }
   for (const std::string* path : {&files.ca_file, &files.cert_file, &files.key_file}) {
     if (path->empty()) continue;
-    // Of a directory, only the reading fails.
+    // A directory can be opened, but not read.
     if (std::ifstream file(*path); file.peek() == std::ifstream::traits_type::eof()) {
       return absl::InvalidArgumentError(
           absl::StrCat("\"", *path, "\" cannot be read, or is empty; give a PEM file"));

@@ -9,16 +9,16 @@
 
 namespace ttl {
 
-// PEM files for a connection by TLS.
+// PEM files for a TLS connection.
 struct ClientTlsFiles {
-  std::string ca_file;         // whom to trust; empty: whom the system trusts
-  std::string cert_file = {};  // our certificate, if the sidecar asks for one
-  std::string key_file = {};   // its key; both or none
+  std::string ca_file;  // CAs that sign the sidecar's certificate; empty: those of the system
+  std::string cert_file = {};  // client certificate, if the sidecar requires one
+  std::string key_file = {};   // its private key; both or none
 };
 
-// Credentials for TtlClientOptions: TLS, 1.2 at least. The files are read again every
-// second, so that what was renewed counts from the next connection on. INVALID_ARGUMENT,
-// which names the file, if one cannot be read or certificate and key do not come together.
+// Credentials for TtlClientOptions: TLS 1.2 or later. The files are checked every second; renewed
+// ones apply from the next connection on. INVALID_ARGUMENT, naming the file, if one cannot be read,
+// or if only one of certificate and key is given.
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> NewTlsCredentials(
     const ClientTlsFiles& files);
 

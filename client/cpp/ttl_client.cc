@@ -38,7 +38,7 @@ SharedChecks::Options SharedChecksOptions(const std::string& address) {
   return options;
 }
 
-// By the monotonic clock, so that a step of the wall clock ends no call.
+// A relative deadline, which steps of the wall clock do not affect.
 gpr_timespec DeadlineIn(absl::Duration duration) {
   const int64_t milliseconds =
       std::clamp<int64_t>(absl::ToInt64Milliseconds(duration), 0, int64_t{365} * 24 * 3600 * 1000);
@@ -103,8 +103,7 @@ std::vector<Result> ToEnums(const google::protobuf::RepeatedField<int>& values) 
   return results;
 }
 
-// Asks for page after page with `fetch`, which returns the token of the next
-// page, until there is none.
+// Calls `fetch` for each page; it returns the token of the next page, or none.
 absl::Status ForEachPage(
     absl::FunctionRef<absl::StatusOr<std::string>(const std::string& token)> fetch) {
   std::string token;
@@ -188,15 +187,15 @@ auto TtlClient::Call(Stub& stub, Method method, const Request& request, absl::Du
     const absl::Duration left = deadline - Since(start);
     grpc::ClientContext context;
     context.set_deadline(DeadlineIn(left));
-    // What may not be sent twice waits for a connection from the start. The first attempt of
-    // others fails where there is none, with the reason.
+    // A call that must not be sent twice waits for a connection from the start. For others the
+    // first attempt fails without one, which gives the reason.
     context.set_wait_for_ready(waits && (attempt > 1 || !MayBeSentTwice(kind)));
     Response response;
     const grpc::Status status = (stub.*method)(&context, request, &response);
     if (status.ok()) return Result(std::move(response));
     const FailedAttempt failure = FailureOf(context, status, attempt);
     if (failure.code == grpc::StatusCode::DEADLINE_EXCEEDED) {
-      // Why there was no answer, rather than that there was none.
+      // Prefer the reason why there was no answer over the mere timeout.
       return Result(unavailable.ok() ? TimeoutError(deadline) : unavailable);
     }
     absl::Status error =

@@ -177,13 +177,13 @@ class TtlClient {
   absl::StatusOr<bool> IsServing(absl::string_view health_service);
 
  private:
-  // The channels and the generated stubs, whose headers are not for everybody to compile.
+  // The channels and generated stubs, whose headers users of this one need not compile.
   struct Stubs;
 
-  // FAILED_PRECONDITION in a child of the process that made this.
+  // FAILED_PRECONDITION in a child of the process that created this.
   absl::Status CheckProcess() const;
 
-  // Calls `method` of `stub` with `deadline` for all attempts together.
+  // Calls `method` of `stub`; `deadline` covers all attempts.
   template <typename Stub, typename Method, typename Request>
   auto Call(Stub& stub, Method method, const Request& request, absl::Duration deadline,
             CallKind kind);
@@ -192,7 +192,7 @@ class TtlClient {
   template <typename Stub, typename Method, typename Request>
   auto Change(Stub& stub, Method method, const Request& request);
 
-  // The error of a call whose time is over, which gRPC does not explain.
+  // The error of a call whose deadline has passed, with the reason, which gRPC does not give.
   absl::Status TimeoutError(absl::Duration deadline) const;
 
   absl::StatusOr<v1::UpdateContainerResponse> Update(const v1::Container& container,
@@ -217,7 +217,7 @@ class TtlClient {
   const TtlClientOptions options_;
   const int process_;
   const std::unique_ptr<Stubs> stubs_;
-  UsageReporter usage_;  // last: its thread uses all the others
+  UsageReporter usage_;  // last, because its thread uses all of the above
 };
 
 }  // namespace ttl

@@ -13,8 +13,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// The longest period of a report. Usage that had to wait for longer is told as the
-// average rate of the whole time.
+// Longest period of a report. Usage that had to wait longer is reported at its average rate.
 constexpr nanoseconds kMaxPeriod = std::chrono::minutes(1);
 
 std::string RandomName() {
@@ -53,7 +52,7 @@ void UsageReporter::Add(absl::string_view container, double request_units) {
     last_report_ = std::chrono::steady_clock::now();
     thread_ = std::thread([this] { Run(); });
   }
-  // Between the last report and now it was not used.
+  // The container was not used between the last report and now.
   containers_[container] = {request_units, last_report_};
 }
 
@@ -70,7 +69,7 @@ void UsageReporter::ReportAll() {
   const Instant now = std::chrono::steady_clock::now();
   bool reachable = true;
   for (const auto& [container, usage] : TakeAll(now)) {
-    // A sidecar that does not answer one report is not asked to take the others.
+    // If the sidecar does not answer one report, the others are not sent.
     reachable = reachable && ReportOne(container, usage, now);
     if (!reachable) PutBack(container, usage);
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -54,7 +54,7 @@ class UsageReporter {
 
   const std::chrono::nanoseconds interval_;
   const Send send_;
-  const std::string reporter_;  // tells this one apart from others
+  const std::string reporter_;  // unique id of this reporter
 
   std::mutex mutex_;
   std::condition_variable stopped_;

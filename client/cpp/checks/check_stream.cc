@@ -11,12 +11,12 @@ namespace {
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
-// What ended; gRPC hands it back through the queue.
+// Tags of operations in the completion queue.
 enum class Step : intptr_t { kWrite = 1, kRead, kFinish };
 
 void* Tag(Step step) { return reinterpret_cast<void*>(step); }
 
-// By gRPC's own monotonic clock.
+// A deadline on gRPC's monotonic clock.
 gpr_timespec GrpcTime(steady_clock::time_point instant) {
   const nanoseconds left = instant - steady_clock::now();
   return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
@@ -26,7 +26,7 @@ gpr_timespec GrpcTime(steady_clock::time_point instant) {
 }  // namespace
 
 CheckStream::CheckStream(v1::ItemService::Stub& stub) {
-  // The call opens with its first message, so that nobody waits for it to be open.
+  // The initial metadata goes with the first message, so that no caller waits for it.
   context_.set_initial_metadata_corked(true);
   call_ = stub.PrepareAsyncStreamCheckVisibility(&context_, &queue_);
   call_->StartCall(nullptr);
@@ -79,7 +79,7 @@ CheckStream::Event CheckStream::Next(steady_clock::time_point deadline) {
 void CheckStream::Write() {
   writing_ = true;
   call_->Write(unwritten_.front(), Tag(Step::kWrite));
-  unwritten_.pop_front();  // gRPC has serialised it
+  unwritten_.pop_front();  // gRPC has serialized it
 }
 
 void CheckStream::Read() {

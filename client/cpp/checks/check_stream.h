@@ -13,31 +13,31 @@
 
 namespace ttl {
 
-// One call of StreamCheckVisibility: requests out, answers back in the same order. It
-// has no thread: whoever calls Next() moves it on, and gets the answer in its own
-// thread. Used by one thread at a time, which need not always be the same.
+// One call of StreamCheckVisibility: sends requests and receives the answers in the same order. It
+// has no thread of its own; calls of Next() drive it. Used by one thread at a time, not necessarily
+// always the same.
 class CheckStream {
  public:
   enum class Event {
-    kAnswer,    // there is one, in answer()
-    kEnd,       // the call is over, as end() says
-    kDeadline,  // nothing happened until then
+    kAnswer,    // an answer has arrived, in answer()
+    kEnd,       // the call has ended with the status end()
+    kDeadline,  // nothing happened before the deadline
   };
 
-  // Connects when it first sends.
+  // `stub` must outlive this. Connects with the first Send().
   explicit CheckStream(v1::ItemService::Stub& stub);
-  // Cancels the call if it is not over. Waits for nothing that others do.
+  // Cancels the call if it has not ended. Does not wait for the server.
   ~CheckStream();
   CheckStream(const CheckStream&) = delete;
   CheckStream& operator=(const CheckStream&) = delete;
 
-  // Never waits: what cannot be written yet is written by later calls of Next().
+  // Never blocks: a request that cannot be written yet is written by later calls of Next().
   void Send(v1::CheckVisibilityRequest request);
 
-  // To be called only after something was sent, and no more after kEnd.
+  // Waits for the next event. REQUIRES: Send() was called, and Next() has not returned kEnd.
   Event Next(std::chrono::steady_clock::time_point deadline);
 
-  // Whether the call was ever answered.
+  // Whether an answer has ever arrived.
   bool answered() const { return answered_; }
 
   const v1::StreamCheckVisibilityResponse& answer() const { return answer_; }
@@ -57,7 +57,7 @@ class CheckStream {
   grpc::Status end_;
   bool writing_ = false;
   bool reading_ = false;
-  bool broken_ = false;  // nothing can be written any more
+  bool broken_ = false;  // writes fail
   bool answered_ = false;
 };
 

@@ -7,40 +7,53 @@
 #include "client/cpp/checks/visibility_answers.h"
 #include "client/cpp/grpc_status.h"
 
+// A check joins the open message of its container in waiting_. If there is no leader, its caller
+// becomes one; otherwise it waits on the message's condition variable. The leader sends waiting_ as
+// a round only when nothing is in flight: checks that arrive during a round trip form the next
+// round, which is what batches them without a timer.
+//
+// A caller leaves when its message is settled or its deadline has passed. Some caller must lead as
+// long as any is waiting, so whoever leaves without a leader in place notifies a caller of the
+// oldest message that has one (Successors). The one notified may itself be leaving, so a caller
+// that leaves without an answer passes the notification on.
+//
+// mutex_ guards the waiting messages and the lead. The leader releases it while it sends and
+// receives: the stream and the messages in flight belong to the leader, and pass to the next one
+// with the lead.
 namespace ttl {
 namespace {
 
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
-// Of item_service.proto.
+// Limits in item_service.proto.
 constexpr size_t kMaxPartitionKeyBytes = 2048;
 constexpr size_t kMaxIdBytes = 1023;
 
-// Longer deadlines are no different, and would not fit into an instant.
+// Longer deadlines are cut, because they would overflow an instant.
 constexpr absl::Duration kMaxDeadline = absl::Hours(24 * 365);
 
-// A stream that is silent for less is not given up, however short deadlines are.
+// A stream is not given up before it was silent for this long, however short deadlines are.
 constexpr nanoseconds kLeastPatience = std::chrono::milliseconds(10);
 
-// By the server, with everything else in the same message.
+// Whether the server will refuse the check, and with it every other check in the message.
 bool IsRefusedAnyway(const v1::VisibilityCheck& check) {
   return check.partition_key().size() > kMaxPartitionKeyBytes || check.id().size() > kMaxIdBytes;
 }
 
-// Whether an error of a message may not be what a call with one of its checks would end
-// with: that is repeated while the server is unavailable, and most errors of several
-// checks are about one of them.
+// Whether a unary call for one check may have another result than its message with `error`: unary
+// calls are retried while the server is unavailable, and most errors of a message concern one of
+// its checks.
 bool IsWorthAskingAgain(const absl::Status& error, size_t checks) {
   if (absl::IsUnavailable(error)) return true;
   return checks > 1 && !absl::IsNotFound(error) && !absl::IsResourceExhausted(error);
 }
 
-// A code that is none, or none that an error can have, is UNKNOWN.
+// An invalid code, or OK, becomes UNKNOWN.
 absl::Status ToAbslStatus(const v1::MessageError& error) {
   const bool known =
       error.code() > grpc::StatusCode::OK && error.code() <= grpc::StatusCode::UNAUTHENTICATED;
-  // Both enums take their numbers from the same list.
+  // Both enums have the same values.
   return absl::Status(
       known ? static_cast<absl::StatusCode>(error.code()) : absl::StatusCode::kUnknown,
       error.message());
@@ -75,14 +88,14 @@ absl::StatusOr<VisibilityAnswer> SharedChecks::Check(absl::string_view container
   }
   if (checks_waiting_ >= options_.max_waiting) return TooManyWait();
   const MessagePtr message = OpenMessage(container);
-  const size_t place = message->checks++;
+  const size_t position = message->checks++;
   message->request.mutable_checks()->AddAllocated(copy.release());
   ++checks_waiting_;
   if (!Await(std::move(lock), *message, limit)) return TooLate(limit);
   const Verdict& verdict = message->verdict;
   if (!verdict.has_value()) return AskByItself(container, check, limit);
   if (!verdict->ok()) return verdict->status();
-  return (**verdict)[place];
+  return (**verdict)[position];
 }
 
 size_t SharedChecks::waiting() const {
@@ -109,7 +122,7 @@ bool SharedChecks::MayShare(Instant now) const { return !alone_for_good_ && now 
 absl::Status SharedChecks::TooManyWait() const {
   return absl::ResourceExhaustedError(
       absl::StrCat(checks_waiting_, " checks wait to be sent to the sidecar at ", options_.address,
-                   ", which is the most that may; try again later"));
+                   ", which is the maximum: try again later"));
 }
 
 SharedChecks::MessagePtr SharedChecks::OpenMessage(absl::string_view container) {
@@ -123,8 +136,8 @@ SharedChecks::MessagePtr SharedChecks::OpenMessage(absl::string_view container) 
 
 SharedChecks::MessagePtr SharedChecks::Successors() const {
   const auto is_awaited = [](const MessagePtr& message) { return message->present > 0; };
-  const auto sent = std::find_if(under_way_.begin(), under_way_.end(), is_awaited);
-  if (sent != under_way_.end()) return *sent;
+  const auto sent = std::find_if(in_flight_.begin(), in_flight_.end(), is_awaited);
+  if (sent != in_flight_.end()) return *sent;
   const auto waiting = std::find_if(waiting_.begin(), waiting_.end(), is_awaited);
   return waiting != waiting_.end() ? *waiting : nullptr;
 }
@@ -151,7 +164,7 @@ bool SharedChecks::Await(Lock lock, Message& own, const Limit& limit) {
     if (led || own.changed.wait_until(lock, limit.deadline) == std::cv_status::timeout) break;
   }
   --own.present;
-  // Somebody has to lead. One who is not answered may have been called to, and left.
+  // Some caller must lead. A caller without an answer may have been the one notified.
   const bool calls = !led_ && (led || !own.settled);
   const MessagePtr successors = calls ? Successors() : nullptr;
   const bool settled = own.settled;
@@ -164,7 +177,7 @@ void SharedChecks::Lead(Lock& lock, const Message& own, const Limit& limit) {
   led_ = true;
   SendWaiting(lock);
   while (!own.settled && Receive(lock, limit.deadline)) {
-    // First, since who has an answer may well ask again, and come with what is sent.
+    // First, because answered callers may check again, and so join what is sent next.
     WakeSettled(lock);
     SendWaiting(lock);
   }
@@ -176,11 +189,11 @@ void SharedChecks::Lead(Lock& lock, const Message& own, const Limit& limit) {
 }
 
 void SharedChecks::SendWaiting(Lock& lock) {
-  if (waiting_.empty() || !under_way_.empty()) return;
+  if (waiting_.empty() || !in_flight_.empty()) return;
   const std::vector<MessagePtr> round = std::exchange(waiting_, {});
   checks_waiting_ = 0;
   open_.clear();
-  under_way_.insert(under_way_.end(), round.begin(), round.end());
+  in_flight_.insert(in_flight_.end(), round.begin(), round.end());
   lock.unlock();
   if (stream_ == nullptr) stream_ = std::make_unique<CheckStream>(stub_);
   for (const MessagePtr& message : round) stream_->Send(std::move(message->request));
@@ -192,11 +205,11 @@ bool SharedChecks::Receive(Lock& lock, Instant deadline) {
   lock.unlock();
   const CheckStream::Event event = stream_->Next(deadline);
   const bool answered = event == CheckStream::Event::kAnswer;
-  Verdict verdict = answered ? Judge(*under_way_.front(), stream_->answer()) : std::nullopt;
+  Verdict verdict = answered ? Judge(*in_flight_.front(), stream_->answer()) : std::nullopt;
   lock.lock();
   if (answered) {
-    Settle(under_way_.front(), std::move(verdict));
-    under_way_.pop_front();
+    Settle(in_flight_.front(), std::move(verdict));
+    in_flight_.pop_front();
     last_progress_ = steady_clock::now();
   }
   if (event == CheckStream::Event::kEnd) EndStream(lock);
@@ -213,8 +226,8 @@ void SharedChecks::EndStream(Lock& lock) {
 }
 
 void SharedChecks::DropStream(Lock& lock) {
-  for (const MessagePtr& message : under_way_) Settle(message, std::nullopt);
-  under_way_.clear();
+  for (const MessagePtr& message : in_flight_) Settle(message, std::nullopt);
+  in_flight_.clear();
   lock.unlock();
   stream_.reset();
   lock.lock();
@@ -229,7 +242,7 @@ void SharedChecks::WakeSettled(Lock& lock) {
 
 bool SharedChecks::IsStuck(nanoseconds waited) const {
   const nanoseconds silence = steady_clock::now() - last_progress_;
-  return !under_way_.empty() && silence >= std::max(waited / 2, kLeastPatience);
+  return !in_flight_.empty() && silence >= std::max(waited / 2, kLeastPatience);
 }
 
 SharedChecks::Verdict SharedChecks::Judge(const Message& message,

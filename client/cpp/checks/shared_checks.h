@@ -22,79 +22,78 @@
 
 namespace ttl {
 
-// Lets single checks of many threads share the messages of one StreamCheckVisibility
-// call. One of the callers leads: it sends what waits, receives in its own thread, hands
-// out the answers, and has another one lead when its own has come. What waits meanwhile
-// goes together into the next messages, so messages grow with the load, and a lone
-// caller waits for nobody. No thread of its own.
+// Batches single checks of many threads into the messages of one StreamCheckVisibility call. There
+// is no thread of its own: one of the callers is the leader, which sends the waiting checks,
+// receives on its own thread, distributes the answers, and passes on the lead when its own answer
+// has arrived. Checks that arrive meanwhile share the next messages. So messages grow with the
+// load, and a lone caller waits for no other.
 //
-// What is asked again by a call of its own (`ask_alone`), once and within its deadline:
-// what was under way when the stream broke; what was refused for a reason that can be of
-// another check in the same message; what only an unavailable server refused. So each
-// caller gets what a call of its own would have got. After a stream that never answered,
-// checks go alone for a while; if the server does not have the method, for good.
+// A check is repeated by a unary call (`ask_alone`), once and within its deadline, if it was in
+// flight when the stream broke, if its message was refused for a reason that may concern another
+// check in it, or if the server was unavailable. So each caller gets the result that a unary call
+// would have given. After a stream that never answered, checks use unary calls for a while; if the
+// server does not implement the method, for good.
 //
-// Thread-safe. Connects when first used.
+// Thread-safe. Connects on first use.
 class SharedChecks {
  public:
-  // A check by a call of its own, which blocks for at most `deadline`.
+  // Makes a unary call for one check. Blocks for at most `deadline`.
   using AskAlone = std::function<absl::StatusOr<VisibilityAnswer>(
       absl::string_view container, const v1::VisibilityCheck& check, absl::Duration deadline)>;
 
   struct Options {
-    std::string address;  // of the server, for errors
+    std::string address;  // of the server, for error messages
 
-    // Most checks that wait to be sent; beyond it they are refused.
+    // Maximum checks waiting to be sent; further ones are RESOURCE_EXHAUSTED.
     size_t max_waiting = 100'000;
     size_t max_checks_per_message = 1000;
 
-    // How long checks go alone after a stream that never answered.
+    // How long checks use unary calls after a stream that never answered.
     std::chrono::nanoseconds rest = std::chrono::seconds(1);
   };
 
   // `stub` must outlive this.
   SharedChecks(v1::ItemService::Stub& stub, Options options, AskAlone ask_alone);
-  // To be destroyed while nobody is in Check(). Ends the stream without waiting for the
-  // server.
+  // No thread may be in Check(). Ends the stream without waiting for the server.
   ~SharedChecks();
   SharedChecks(const SharedChecks&) = delete;
   SharedChecks& operator=(const SharedChecks&) = delete;
 
-  // Blocks for at most `deadline`, then it is DEADLINE_EXCEEDED. Errors are those of
-  // CheckVisibility; RESOURCE_EXHAUSTED also if too many checks wait.
+  // Blocks for at most `deadline`, and then returns DEADLINE_EXCEEDED. Other errors are those of
+  // CheckVisibility; RESOURCE_EXHAUSTED also means that too many checks are waiting.
   absl::StatusOr<VisibilityAnswer> Check(absl::string_view container,
                                          const v1::VisibilityCheck& check, absl::Duration deadline);
 
-  // How many checks wait to be sent.
+  // Number of checks waiting to be sent.
   size_t waiting() const;
 
  private:
   using Instant = std::chrono::steady_clock::time_point;
   using Lock = std::unique_lock<std::mutex>;
 
-  // Until when one call of Check() may last, and how long that was from its start.
+  // The deadline of a call of Check(), as given and as an instant.
   struct Limit {
     std::chrono::nanoseconds allowed;
     Instant deadline;
   };
 
-  // Checks of one container that are sent together. Callers share it, and leave when it
-  // is settled or when their time is over, whichever is first.
+  // Checks of one container that are sent together. Each caller waits until the message is settled
+  // or its deadline has passed.
   struct Message {
     explicit Message(absl::string_view container);
 
     std::condition_variable changed;
 
     // Guarded by mutex_.
-    size_t present = 0;  // callers that have not left
+    size_t present = 0;  // callers still waiting
     bool settled = false;
 
-    // Guarded by mutex_ while it waits to be sent, then for the one who leads.
+    // Guarded by mutex_ until the message is sent, then used by the leader only.
     v1::CheckVisibilityRequest request;
     size_t checks = 0;
 
-    // For the one who leads until it is settled, then no longer changed: one answer per
-    // check, an error for all, or none if each is to ask alone.
+    // Used by the leader until the message is settled, then constant: one answer per check, an
+    // error for all, or absent if each caller is to make a unary call.
     std::optional<absl::StatusOr<std::vector<VisibilityAnswer>>> verdict;
   };
   using MessagePtr = std::shared_ptr<Message>;
@@ -106,7 +105,7 @@ class SharedChecks {
                                                const Limit& limit) const;
   absl::Status TooLate(const Limit& limit) const;
 
-  // With the lock held.
+  // Require the lock.
   bool MayShare(Instant now) const;
   absl::Status TooManyWait() const;
   MessagePtr OpenMessage(absl::string_view container);
@@ -114,20 +113,20 @@ class SharedChecks {
   void Settle(const MessagePtr& message, Verdict verdict);
   void SettleWaiting();
 
-  // Waits, or leads, until `own` is settled or the deadline has passed. Returns whether
-  // it is settled, without the lock.
+  // Waits, or leads, until `own` is settled or the deadline has passed. Releases the lock. Returns
+  // whether `own` is settled.
   bool Await(Lock lock, Message& own, const Limit& limit);
 
-  // By the one who leads, whose own message is not settled yet, with the lock held, which
-  // they let go meanwhile.
+  // Called by the leader while its own message is not settled. Require the lock, and release it
+  // while they work.
   void Lead(Lock& lock, const Message& own, const Limit& limit);
   void SendWaiting(Lock& lock);
-  bool Receive(Lock& lock, Instant deadline);  // whether anything came until then
+  bool Receive(Lock& lock, Instant deadline);  // false: deadline
   void EndStream(Lock& lock);
   void DropStream(Lock& lock);
   void WakeSettled(Lock& lock);
 
-  // By the one who leads.
+  // Called by the leader.
   bool IsStuck(std::chrono::nanoseconds waited) const;
   Verdict Judge(const Message& message, const v1::StreamCheckVisibilityResponse& response) const;
 
@@ -137,18 +136,18 @@ class SharedChecks {
 
   mutable std::mutex mutex_;
   // All guarded by mutex_.
-  bool led_ = false;
+  bool led_ = false;  // there is a leader
   std::vector<MessagePtr> waiting_;
   size_t checks_waiting_ = 0;
   absl::flat_hash_map<std::string, MessagePtr> open_;  // the last of each container in waiting_
   bool alone_for_good_ = false;
   Instant alone_until_ = Instant::min();
 
-  // All for the one who leads.
+  // Used by the leader only.
   std::unique_ptr<CheckStream> stream_;
-  std::deque<MessagePtr> under_way_;  // sent and not yet answered, oldest first
-  Instant last_progress_;             // what is under way was sent, or something of it answered
-  std::vector<MessagePtr> settled_;   // and their callers not yet woken
+  std::deque<MessagePtr> in_flight_;  // sent and not yet answered, oldest first
+  Instant last_progress_;             // when messages were last sent or answered
+  std::vector<MessagePtr> settled_;   // callers are not woken yet
 };
 
 }  // namespace ttl

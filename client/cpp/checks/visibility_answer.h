@@ -9,17 +9,16 @@
 
 namespace ttl {
 
-// What a visibility check answered about one item.
+// The answer to a visibility check.
 struct VisibilityAnswer {
-  // VISIBLE, EXPIRED or UNTRACKED, nothing else: a value that this client does
-  // not know arrives as VISIBLE.
+  // VISIBLE, EXPIRED or UNTRACKED. A value that this client does not know is replaced by VISIBLE.
   v1::Visibility visibility = v1::VISIBILITY_VISIBLE;
 
-  // First instant at which the item is expired, in whole Unix seconds; nullopt
-  // if it never expires or nothing is known of it.
+  // The first instant at which the item is expired, in Unix seconds; absent if the item never
+  // expires or is not known.
   std::optional<int64_t> expire_time;
 
-  // The instant of the sidecar's clock that the item was judged at.
+  // The time on the sidecar's clock at which the item was judged.
   absl::Time judged_at;
 
   // Whether the store must answer as if the item did not exist.

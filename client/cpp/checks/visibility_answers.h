@@ -11,8 +11,8 @@
 
 namespace ttl {
 
-// What `response`, which answers `checks` checks sent by `method`, says about each, in
-// order. INTERNAL if it is not one answer per check.
+// Converts the response to `checks` checks; `method` is for errors. INTERNAL if it has not one
+// answer per check.
 absl::StatusOr<std::vector<VisibilityAnswer>> ToVisibilityAnswers(
     absl::string_view method, const v1::CheckVisibilityResponse& response, size_t checks);
 

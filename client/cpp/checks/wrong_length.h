@@ -8,8 +8,8 @@
 
 namespace ttl {
 
-// The error of an answer of `method` whose list of what `list` says has `got` elements
-// where one per entry, so `want`, was due.
+// The INTERNAL error of a response of `method` whose list of `list` has `got` elements instead of
+// `want`, one per entry.
 absl::Status WrongLength(absl::string_view method, absl::string_view list, int got, size_t want);
 
 }  // namespace ttl

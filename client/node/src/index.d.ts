@@ -242,7 +242,7 @@ export abstract class PrimaryStore {
 
 /** Serves `store` on a gRPC address, such as unix:/run/store/store.sock, until it is closed, which
  * gives calls under way a second to end. A socket that a killed server left is replaced; EADDRINUSE if
- * a server answers on it, or the path is no socket. Whatever the store throws fails the call. */
+ * a server answers on it, or the path is not a socket. Whatever the store throws fails the call. */
 export function serveStore(
   store: PrimaryStore,
   address: string,

@@ -37,7 +37,7 @@ function isAnswered(path) {
 }
 
 // Removes a socket at `path` that nobody answers on. Rejects with EADDRINUSE, and leaves the path
-// as it is, if a server answers on it or if it is no socket.
+// as it is, if a server answers on it or if it is not a socket.
 //
 // Another process may do the same at the same time, and bind between our look and our removal. So
 // the file is moved aside first, asked once more, and put back if it is answered after all.
@@ -45,7 +45,7 @@ export async function removeStaleSocket(path) {
   const found = statOf(path);
   if (found === undefined) return;
   if (!found.isSocket()) {
-    throw inUse(`${path} is not a socket; it is left alone, give another path`);
+    throw inUse(`${path} is not a socket and will not be removed; give another path`);
   }
   if (await isAnswered(path)) throw inUse(`${path} is in use: a server answers on it`);
   const present = statOf(path);

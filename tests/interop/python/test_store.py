@@ -274,7 +274,7 @@ server.wait_for_termination()
 
     def test_what_is_no_socket_is_left_alone(self):
         self.path.write_text("precious")
-        with self.assertRaisesRegex(OSError, "no socket"):
+        with self.assertRaisesRegex(OSError, "not a socket"):
             serve_store(MemoryStore(), self.address)
         self.assertEqual(self.path.read_text(), "precious")
 

@@ -75,7 +75,7 @@ TEST_F(StoreSocketTest, TheLockEndsWithItsProcess) {
 
 TEST_F(StoreSocketTest, WhatIsNoSocketIsLeftAlone) {
   std::ofstream(path_) << "precious";
-  EXPECT_THAT(RefusalOf(address_), HasSubstr("no socket"));
+  EXPECT_THAT(RefusalOf(address_), HasSubstr("not a socket"));
   std::string content;
   std::ifstream(path_) >> content;
   EXPECT_EQ(content, "precious");

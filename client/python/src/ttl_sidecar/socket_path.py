@@ -21,7 +21,7 @@ class SocketPath:
 
     def __init__(self, path: str):
         """Takes the path. OSError (EADDRINUSE) if another process holds it, a server answers on
-        it, or it is no socket; what is there is never touched. gRPC removes a stale one."""
+        it, or the path is not a socket; never removes anything. gRPC removes a stale socket."""
         self._lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW,
                              0o600)
         try:
@@ -66,7 +66,7 @@ def _require_stale(path: str) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(found.st_mode):
-        raise _in_use(path, "it is no socket; it is left alone, give another path")
+        raise _in_use(path, "it is not a socket and will not be removed; give another path")
     with socket.socket(socket.AF_UNIX) as probe:
         probe.setblocking(False)
         result = probe.connect_ex(path)
