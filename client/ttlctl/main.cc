@@ -14,10 +14,9 @@ int main(int argc, char** argv) {
   // Debian's abseil checks the lock order of every gRPC mutex and may abort on
   // a false alarm.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  // What matters of it is in the status that a command fails with.
+  // gRPC's own log is redundant: errors are in the status of the command.
   if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_function([](gpr_log_func_args*) {});
-  // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
-  // ten seconds for a poller.
+  // Never shut down: gRPC 1.51 sometimes waits ten seconds for a poller when its last object goes.
   grpc_init();
   const ttl::Terminal terminal{std::cin, std::cout, std::cerr, isatty(STDERR_FILENO) == 1,
                                isatty(STDIN_FILENO) == 1};

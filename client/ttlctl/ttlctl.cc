@@ -25,14 +25,15 @@
 namespace ttl {
 namespace {
 
-// Whether gRPC would at least try to connect to it.
+// Whether gRPC would try to connect to the address.
 bool MayBeAddress(absl::string_view server) {
   constexpr size_t kMaxSocketPathBytes = 107;
   if (!absl::ConsumePrefix(&server, "unix:")) return !server.empty();
   return !server.empty() && server.size() <= kMaxSocketPathBytes;
 }
 
-// Whether gRPC would take the port of HTTPS: "localhost", "dns:///sidecar.example", "[::1]".
+// Whether the address has no port, so that gRPC would use that of HTTPS: "localhost",
+// "dns:///sidecar.example", "[::1]".
 bool LacksPort(absl::string_view server) {
   if (absl::StartsWith(server, "unix")) return false;
   for (const absl::string_view scheme : {"dns:///", "dns:", "ipv4:", "ipv6:"}) {
@@ -87,7 +88,7 @@ void AddCommands(CLI::App& app, Command& chosen) {
   AddHealthCommand(app, chosen);
 }
 
-// "ttlctl items check", for the subcommand that the parsing has come to.
+// The name of the parsed subcommand, such as "ttlctl items check".
 std::string ParsedCommand(const CLI::App& app) {
   std::string name = "ttlctl";
   const CLI::App* current = &app;
@@ -98,18 +99,18 @@ std::string ParsedCommand(const CLI::App& app) {
   return name;
 }
 
-// What is wrong with the command line.
+// The error of a command line.
 std::string Complaint(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> left = app.remaining(/*recurse=*/true);
   const absl::string_view complaint = error.what();
-  // Of a subcommand that it does not know CLI11 says that there is none.
+  // For an unknown subcommand CLI11 says that one is missing.
   if (!left.empty() && complaint == CLI::RequiredError::Subcommand(1).what()) {
     return absl::StrCat("\"", FromCli11(left.front()), "\" is not a subcommand or option");
   }
   return std::string(complaint);
 }
 
-// That what was printed has arrived: a list cut short by a full disk is no list.
+// Checks that the output was written: a list truncated by a full disk must not look complete.
 ExitCode Delivered(const Terminal& terminal) {
   if (terminal.out.flush()) return ExitCode::kOk;
   PrintError(terminal.err, "done, but what it printed could not be written");
@@ -134,7 +135,7 @@ ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& te
   Command command;
   AddCommands(app, command);
   try {
-    // CLI11 takes arguments from the back.
+    // CLI11 expects arguments in reverse.
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     std::transform(reversed.begin(), reversed.end(), reversed.begin(), ToCli11);
     app.parse(std::move(reversed));

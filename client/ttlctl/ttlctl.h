@@ -9,9 +9,8 @@
 
 namespace ttl {
 
-// Runs ttlctl, the command line of ttl-sidecar, with `arguments`, which do not
-// include the name of the program. Results go to terminal.out, each failure as
-// one line to terminal.err.
+// Runs ttlctl, the command-line client of ttl-sidecar, with `arguments`, which do not include the
+// name of the program. Writes results to terminal.out, and each error as one line to terminal.err.
 ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& terminal);
 
 }  // namespace ttl

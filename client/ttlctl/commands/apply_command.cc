@@ -24,7 +24,7 @@
 namespace ttl {
 namespace {
 
-// Some ten thousand entries with all their keys.
+// Enough for some ten thousand entries with all keys.
 constexpr size_t kMaxFileBytes = 8 << 20;
 
 struct ApplyArguments {
@@ -32,8 +32,8 @@ struct ApplyArguments {
   bool dry_run = false;
 };
 
-// What has to be done about one entry. `wanted` carries the etag of the container that
-// the changes were computed from, so that nobody else's change is overwritten.
+// What has to be done for one entry. `wanted` has the etag of the container from which the changes
+// were computed, so that no concurrent change is overwritten.
 struct Step {
   v1::Container wanted;
   bool create = false;
@@ -55,7 +55,7 @@ absl::Status About(const v1::Container& container, const absl::Status& status) {
                                    "\": ", status.message()));
 }
 
-// All of the input; INVALID_ARGUMENT if it cannot be read or is too long.
+// Reads the whole input. INVALID_ARGUMENT if it cannot be read or is too long.
 absl::StatusOr<std::string> ReadAll(std::istream& in) {
   std::string text(kMaxFileBytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -122,7 +122,7 @@ nlohmann::json ChangesJson(const std::vector<FieldChange>& changes) {
   return list;
 }
 
-// Says what became of the entries, one after the other, in the order of `steps`.
+// Prints the outcome of each entry, in the order of `steps`.
 class Report {
  public:
   Report(Session& session, const std::vector<Step>& steps)
@@ -231,13 +231,13 @@ void AddApplyCommand(CLI::App& app, Command& chosen) {
       ->type_name("FILE")
       ->required();
   command->add_flag("--dry-run", arguments->dry_run,
-                    "Change nothing; say what would change and what that would do to the tracked "
+                    "Change nothing; show what would change, and the effect on the tracked "
                     "items");
   command->footer(
-      "An entry describes its container as a whole: what it leaves out is set to its default.\n"
-      "Containers that are not in the file, and pauses, are left alone. The whole file is read\n"
-      "and every change is validated before the first is made; a container that is as in the\n"
-      "file already is not written. An entry that somebody else changes meanwhile is refused.\n");
+      "An entry describes its container as a whole: missing settings are set to their defaults.\n"
+      "Containers that are not in the file, and pauses, are not changed. The whole file is read\n"
+      "and every change is validated before the first is made; containers that are already as in\n"
+      "the file are not written. If a container is changed concurrently, its entry is refused.\n");
 }
 
 }  // namespace ttl

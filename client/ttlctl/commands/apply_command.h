@@ -5,8 +5,8 @@
 
 namespace ttl {
 
-// Adds "apply": makes containers as a containers file describes them. The whole file is
-// read, and every change is validated by the server, before the first one is made.
+// Adds "apply", which creates and changes containers as a containers file describes them. The whole
+// file is read, and the server validates every change, before the first change is made.
 void AddApplyCommand(CLI::App& app, Command& chosen);
 
 }  // namespace ttl

@@ -48,11 +48,11 @@ CLI::Option* AddParsedOption(CLI::App& command, const std::string& name,
 CLI::Option* AddTextOption(CLI::App& command, const std::string& name,
                            const std::string& description, std::string& target);
 
-// Adds an option for a decimal whole number, given to `set`.
+// Adds an option for a whole number in decimal, which is passed to `set`.
 CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,
                               const std::string& description, std::function<void(int64_t)> set);
 
-// Adds an option for a key in the notation of key_text.h, given to `set`.
+// Adds an option for a key in the notation of key_text.h, which is passed to `set`.
 CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,
                           const std::string& description, std::function<void(std::string)> set);
 
@@ -63,13 +63,13 @@ class NumberTooLarge : public CLI::ValidationError {
   NumberTooLarge(const std::string& option, const std::string& text);
 };
 
-// Refuses the value of an option: with NumberTooLarge if it is an integer, else because it is
-// not `right`.
+// Throws NumberTooLarge if `text` is an integer, otherwise a CLI::ValidationError that says that
+// the value must be `right`.
 [[noreturn]] void RefuseNumber(const std::string& option, const std::string& text,
                                const std::string& right);
 
-// Adds the required positional argument `name` for the id of a container, which
-// is plain text, given to `set`.
+// Adds the required positional argument `name` for the id of a container, plain text that is passed
+// to `set`.
 void AddContainerId(CLI::App& command, const std::string& name,
                     std::function<void(std::string)> set);
 

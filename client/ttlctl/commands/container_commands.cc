@@ -19,7 +19,7 @@
 namespace ttl {
 namespace {
 
-// Of commands that can also only say what they would do.
+// Arguments of commands with --dry-run.
 struct ChangeArguments : ContainerArguments {
   bool dry_run = false;
 };
@@ -79,8 +79,8 @@ ExitCode List(Session& session, const NoArguments&) {
   return ExitCode::kOk;
 }
 
-// Puts the brake as it is to be into `container`. The API changes it as a whole, so the
-// present one is read first; what is set is refused if somebody else changes it meanwhile.
+// Sets the resulting brake in `container`. The API changes it as a whole, so the present one is
+// read first; the update is refused if the container is changed concurrently.
 absl::Status EditBrake(Session& session, const BrakeEdit& edit, v1::Container& container) {
   const auto present = session.client().GetContainer(container.id());
   if (!present.ok()) return present.status();
@@ -118,12 +118,12 @@ ExitCode Confirm(Session& session, const ConfirmArguments& arguments) {
   const auto confirmed = session.client().ConfirmPolicy(arguments.container, arguments.etag);
   if (!confirmed.ok()) return session.Fail(confirmed.status());
   session.Print(*confirmed, absl::StrCat("the policy of ", arguments.container,
-                                         " is confirmed: what it made due is deleted from now "
-                                         "on\n"));
+                                         " is confirmed: the items that it made due will be "
+                                         "deleted\n"));
   return ExitCode::kOk;
 }
 
-// Whether a person types yes. Anything else, the end of the input included, is no.
+// Asks the user. Anything other than yes, including end of input, is no.
 bool Confirmed(Session& session, absl::string_view question) {
   session.terminal().err << TerminalText(absl::StrCat(question, " [y/N] ")) << std::flush;
   std::string answer;
@@ -139,12 +139,12 @@ ExitCode Delete(Session& session, const DeleteArguments& arguments) {
       absl::StrCat(FormatCount(status->container().items().tracked_items()), " tracked items");
   if (!arguments.yes && !session.terminal().in_is_terminal) {
     return session.Fail(ExitCode::kUsage,
-                        absl::StrCat("this would forget container \"", id, "\" and its ", items,
-                                     ", and nobody can be asked: give --yes"));
+                        absl::StrCat("this would remove container \"", id, "\" and its ", items,
+                                     ", and standard input is not a terminal: give --yes"));
   }
   const std::string question =
-      absl::StrCat("Forget container \"", id, "\" and its ", items,
-                   "? Nothing is deleted in the store, and they expire no more.");
+      absl::StrCat("Remove container \"", id, "\" and its ", items,
+                   "? They will not expire any more; nothing is deleted in the store.");
   if (!arguments.yes && !Confirmed(session, question)) {
     return session.Fail(ExitCode::kRefused, "not confirmed; nothing was changed");
   }
@@ -152,7 +152,7 @@ ExitCode Delete(Session& session, const DeleteArguments& arguments) {
   if (!deleted.ok()) return session.Fail(deleted);
   session.Print(v1::DeleteContainerResponse(),
                 absl::StrCat("deleted container ", id, " and its ", items,
-                             "; nothing of it is deleted in the store\n"));
+                             "; nothing is deleted in the store\n"));
   return ExitCode::kOk;
 }
 
@@ -215,13 +215,13 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
 
   auto delete_arguments = std::make_shared<DeleteArguments>();
   CLI::App* remove = AddCommand(*containers, "delete",
-                                "Forget a container and all that is tracked in it, after asking; "
+                                "Remove a container and its tracked items, after asking; "
                                 "deletes nothing in the store",
                                 delete_arguments, Delete, chosen);
   AddId(*remove, *delete_arguments);
   AddEtag(*remove, *delete_arguments);
   remove->add_flag("--yes", delete_arguments->yes,
-                   "Do not ask; required where standard input is no terminal");
+                   "Do not ask; required if standard input is not a terminal");
 }
 
 }  // namespace ttl

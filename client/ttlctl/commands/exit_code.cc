@@ -19,11 +19,11 @@ ExitCode ExitCodeFor(const absl::Status& status) {
 absl::string_view ExitCodeHelp() {
   return "Exit codes:\n"
          "  0  done; for \"items check\": every item is visible\n"
-         "  1  refused by the server, or a bad line in an import or a file of containers, or a\n"
-         "     number too large for any; or the output could not be written\n"
+         "  1  refused by the server; invalid line in an import or a containers file; number too\n"
+         "     large for its field; output could not be written\n"
          "  2  the command line is wrong; nothing was sent\n"
          "  3  no such container or item\n"
-         "  4  the server cannot be reached, or did not answer in time\n"
+         "  4  the server cannot be reached, or did not respond in time\n"
          "  5  \"items check\": at least one item is expired\n"
          "  6  \"items check\": none is expired, at least one is not tracked\n"
          "  7  \"health\": not serving\n";

@@ -9,20 +9,20 @@ namespace ttl {
 // How a run of ttlctl ended. Scripts rely on the numbers: never change one.
 enum class ExitCode : int {
   kOk = 0,
-  // The server, or the import or file before it, refused the request, or a number is too
-  // large for any; or what was printed, or a backup, could not be written.
+  // The server refused the request, a line of an import or a containers file is invalid, a number
+  // is too large for its field, or the output or a backup could not be written.
   kRefused = 1,
   // The command line is wrong; nothing was sent.
   kUsage = 2,
-  // There is no such container or item.
+  // The container or item does not exist.
   kNotFound = 3,
-  // The server could not be reached, or did not answer in time.
+  // The server could not be reached, or did not respond in time.
   kUnreachable = 4,
   // items check: at least one item is expired.
   kExpired = 5,
   // items check: none is expired, but at least one is not tracked.
   kUntracked = 6,
-  // health: the server answers, and is not serving.
+  // health: the server responds, but is not serving.
   kNotServing = 7,
 };
 

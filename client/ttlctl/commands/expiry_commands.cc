@@ -74,16 +74,16 @@ ExitCode PauseExpiry(Session& session, const TargetArguments& arguments) {
   return ExitCode::kOk;
 }
 
-// What was found: a pause to lift, or none.
+// Says whether there was a pause.
 std::string ResumeText(const TargetArguments& arguments, const v1::GetExpiryStatusResponse& found) {
   const bool was_paused =
       arguments.all ? found.sidecar().has_pause() : found.container().has_pause();
   const v1::PauseState& pause = arguments.all ? found.sidecar().pause() : found.container().pause();
   std::string text = absl::StrCat("deletes of ", TargetText(arguments),
-                                  was_paused ? " go on, after the pause " : " were not paused",
+                                  was_paused ? " are resumed after the pause " : " were not paused",
                                   was_paused ? PauseText(pause) : "");
   if (arguments.all) {
-    absl::StrAppend(&text, "; containers paused by themselves stay so");
+    absl::StrAppend(&text, "; containers with a pause of their own stay paused");
   } else if (found.sidecar().has_pause()) {
     absl::StrAppend(&text, "; all containers are paused: ", PauseText(found.sidecar().pause()));
   }
@@ -153,7 +153,7 @@ void AddStuck(CLI::App& app, Command& chosen) {
   AddContainerId(*stuck, "CONTAINER", [arguments = arguments.get()](std::string id) {
     arguments->container = std::move(id);
   });
-  AddIntegerOption(*stuck, "--limit", "Most items to list; 0: all; 100 if not given",
+  AddIntegerOption(*stuck, "--limit", "Maximum items to list; 0: all; default: 100",
                    [arguments = arguments.get()](int64_t limit) {
                      if (limit < 0) throw CLI::ValidationError("--limit", "must not be negative");
                      arguments->limit = limit;

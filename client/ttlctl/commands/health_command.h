@@ -5,7 +5,7 @@
 
 namespace ttl {
 
-// Adds "health", for probes: by its exit code it says whether the server is serving.
+// Adds "health", for probes: the exit code tells whether the server is serving.
 void AddHealthCommand(CLI::App& app, Command& chosen);
 
 }  // namespace ttl

@@ -26,12 +26,12 @@ struct ImportArguments {
   std::string file;
 };
 
-// What has been imported so far.
+// The progress of an import.
 struct ImportTally {
   int64_t batches = 0;
   int64_t items = 0;
   int64_t stale = 0;
-  // Up to and including this line everything is imported.
+  // All lines up to and including this one are imported.
   int64_t last_line = 0;
 };
 
@@ -40,8 +40,7 @@ std::string DoneText(const ImportTally& tally) {
   return absl::StrCat("lines 1 to ", tally.last_line, " are imported");
 }
 
-// "line 7: " if the message names the entry of the batch that it is about, as in
-// "items[6].ts ...".
+// "line 7: " if the message names an entry of the batch, as in "items[6].ts ...".
 std::string LineOfEntry(absl::string_view message, const ImportBatch& batch) {
   constexpr absl::string_view kMark = "items[";
   const size_t start = message.find(kMark);
@@ -63,7 +62,7 @@ absl::Status WithFate(const absl::Status& status, const ImportBatch& batch,
 
 class Importer {
  public:
-  // `total_bytes` of input, for the progress; 0 if not known.
+  // `total_bytes`: size of the input, for the progress; 0 if unknown.
   Importer(Session& session, std::string container, int64_t total_bytes)
       : session_(session), container_(std::move(container)), total_bytes_(total_bytes) {}
 
@@ -191,8 +190,8 @@ void AddImportCommand(CLI::App& app, Command& chosen) {
     arguments->container = std::move(id);
   });
   AddTextOption(*command, "FILE",
-                "A regular file, of which every line is checked to be an item before anything is "
-                "sent; or -, standard input, sent as it is read",
+                "A regular file, whose lines are all validated before anything is sent; or - for "
+                "standard input, which is sent while it is read",
                 arguments->file)
       ->required();
   command->footer(
@@ -200,10 +199,10 @@ void AddImportCommand(CLI::App& app, Command& chosen) {
       "  {\"partition_key\": \"p\", \"id\": \"a\", \"ts\": 1767225600, \"ttl\": 3600, \"etag\": "
       "\"e\", \"sequence\": 7, \"size_bytes\": 100}\n"
       "id and ts are required; id_base64, partition_key_base64 and etag_base64 take bytes that\n"
-      "are not text. Without ttl, or with null, the container's default counts; 0, fractions,\n"
-      "numbers as text, doubled and unknown fields are refused with their line number.\n"
-      "What only the sidecar can judge, such as a ts a day ahead of its clock, ends the import\n"
-      "where it stands: the error says which lines are imported.\n");
+      "are not text. Without ttl, or with null, the container's default applies. 0, fractions,\n"
+      "numbers as text, duplicate and unknown fields are refused with their line number. If the\n"
+      "sidecar refuses an item, for example because its ts is a day ahead of the clock, the\n"
+      "import ends there, and the error says which lines are imported.\n");
 }
 
 }  // namespace ttl

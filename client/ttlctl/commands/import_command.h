@@ -5,8 +5,8 @@
 
 namespace ttl {
 
-// Adds "import". A file is checked to its end before anything is sent; standard
-// input, which can be read only once, is sent batch by batch as it comes.
+// Adds "import". A file is validated to its end before anything is sent; standard input, which can
+// be read only once, is sent batch by batch while it is read.
 void AddImportCommand(CLI::App& app, Command& chosen);
 
 }  // namespace ttl

@@ -31,7 +31,7 @@ struct UntrackArguments {
 struct CheckArguments {
   std::string container;
   std::vector<std::string> ids;
-  // What all checks share: everything but the id.
+  // The fields that all checks share: all except the id.
   v1::VisibilityCheck shared;
 };
 
@@ -60,7 +60,7 @@ ExitCode Track(Session& session, const TrackArguments& arguments) {
 absl::string_view UntrackText(v1::UntrackResult result) {
   switch (result) {
     case v1::UNTRACK_RESULT_STALE:
-      return "stale: a newer version is tracked; it stays\n";
+      return "stale: a newer version is tracked and was kept\n";
     case v1::UNTRACK_RESULT_NOT_TRACKED:
       return "was not tracked\n";
     default:
@@ -133,7 +133,7 @@ ExitCode List(Session& session, const ListArguments& arguments) {
   int64_t listed = 0;
   bool is_in_doubt = false;
   do {
-    // One more page follows only while some of the limit is left.
+    // Stop after the page that reaches the limit.
     request.set_page_size(static_cast<int32_t>(
         arguments.limit == 0 ? kMaxPageSize : std::min(kMaxPageSize, arguments.limit - listed)));
     const auto page = session.client().ListItems(request);
@@ -147,7 +147,7 @@ ExitCode List(Session& session, const ListArguments& arguments) {
     session.terminal().err << "more may follow: --limit 0 lists all\n";
   }
   if (is_in_doubt) {
-    session.terminal().err << "what is tracked may not be whole: ttlctl status says why\n";
+    session.terminal().err << "the tracked items may be incomplete: see ttlctl status\n";
   }
   return ExitCode::kOk;
 }
@@ -182,8 +182,8 @@ void AddTrack(CLI::App& items, Command& chosen) {
   v1::Item& item = arguments->item;
   AddKeyAndVersion(*command, arguments->container, item);
   AddIntegerOption(*command, "--ttl",
-                   "The item's own time to live in seconds, or -1 for never; not given: the "
-                   "container's default counts",
+                   "The item's own time to live in seconds, or -1 for never; default: the "
+                   "container's default_ttl",
                    [&item](int64_t ttl) { item.set_ttl(ttl); });
   AddKeyOption(*command, "--etag", "Version of the item in the store",
                [&item](std::string etag) { item.set_etag(std::move(etag)); });
@@ -201,7 +201,7 @@ void AddUntrack(CLI::App& items, Command& chosen) {
 void AddCheck(CLI::App& items, Command& chosen) {
   auto arguments = std::make_shared<CheckArguments>();
   CLI::App* command =
-      AddCommand(items, "check", "Ask whether items are visible now", arguments, Check, chosen);
+      AddCommand(items, "check", "Check whether items are visible now", arguments, Check, chosen);
   AddContainerId(*command, "CONTAINER", [arguments = arguments.get()](std::string id) {
     arguments->container = std::move(id);
   });
@@ -232,7 +232,7 @@ void AddCheck(CLI::App& items, Command& chosen) {
 void AddExplain(CLI::App& items, Command& chosen) {
   auto arguments = std::make_shared<ExplainArguments>();
   CLI::App* command =
-      AddCommand(items, "explain", "Show all that is known of an item, and why it is not deleted",
+      AddCommand(items, "explain", "Show the state of an item, and why it is not deleted",
                  arguments, Explain, chosen);
   AddContainerId(*command, "CONTAINER", [arguments = arguments.get()](std::string id) {
     arguments->container = std::move(id);
@@ -257,7 +257,7 @@ void AddList(CLI::App& items, Command& chosen) {
       "--show-expired",
       [arguments = arguments.get()] { arguments->request.set_show_expired(true); },
       "List expired items that are not yet deleted too");
-  AddIntegerOption(*command, "--limit", "Most items to list; 0: all; 100 if not given",
+  AddIntegerOption(*command, "--limit", "Maximum items to list; 0: all; default: 100",
                    [arguments = arguments.get()](int64_t limit) {
                      if (limit < 0) throw CLI::ValidationError("--limit", "must not be negative");
                      arguments->limit = limit;

@@ -56,8 +56,8 @@ ExitCode ConfirmStore(Session& session, const StoreArguments& arguments) {
   if (!status.ok()) return session.Fail(status);
   session.Print(v1::ConfirmStoreResponse(),
                 absl::StrCat("store ", arguments.store_id,
-                             " is confirmed: deletes go on when the reconciliation that begins "
-                             "now is through; ttlctl rebuild follows it\n"));
+                             " is confirmed: deletes resume when the reconciliation that starts "
+                             "now is done; follow it with ttlctl rebuild\n"));
   return ExitCode::kOk;
 }
 
@@ -70,8 +70,8 @@ void AddLimitCommands(CLI::App& app, Command& chosen) {
   CLI::App* set = AddCommand(*limits, "set", "Change a limit, at once and durably", limit_arguments,
                              Set, chosen);
   AddParsedOption(*set, "--max-deletes-per-second",
-                  "Most deletes per second over all containers; 0: no deletes; none: no limit; "
-                  "default: what the server's own option says",
+                  "Maximum deletes per second over all containers; 0: no deletes; none: no limit; "
+                  "default: the server's --max-deletes-per-second",
                   "X|none|default",
                   [arguments = limit_arguments.get()](const std::string& text) {
                     ParseLimit(text, *arguments);
@@ -83,9 +83,10 @@ void AddLimitCommands(CLI::App& app, Command& chosen) {
   auto store_arguments = std::make_shared<StoreArguments>();
   CLI::App* confirm = AddCommand(
       *store, "confirm",
-      "Confirm that the store connected now is the right one: it is read, then deletes go on",
+      "Confirm that the connected store is the right one; deletes resume after a reconciliation",
       store_arguments, ConfirmStore, chosen);
-  AddTextOption(*confirm, "STORE_ID", "Its id, as the status shows it", store_arguments->store_id)
+  AddTextOption(*confirm, "STORE_ID", "Id of the store, as shown by ttlctl status",
+                store_arguments->store_id)
       ->required();
 }
 

@@ -49,7 +49,7 @@ ExitCode Show(Session& session, const v1::Reconciliation& reconciliation) {
              : ExitCode::kOk;
 }
 
-// Follows the one under way to its end.
+// Follows the running reconciliation to its end.
 ExitCode Follow(Session& session) {
   absl::StatusOr<v1::Reconciliation> reconciliation = session.client().GetReconciliation();
   {
@@ -73,7 +73,7 @@ ExitCode Reconcile(Session& session, const ReconcileArguments& arguments) {
   return arguments.detach ? Show(session, *started) : Follow(session);
 }
 
-// Begins a reconciliation of everything, or follows one that is under way already.
+// Starts a reconciliation of all containers, or follows one that is running.
 ExitCode Rebuild(Session& session, const NoArguments&) {
   const auto present = session.client().GetReconciliation();
   if (present.ok() && IsUnderWay(*present)) return Follow(session);
@@ -92,7 +92,7 @@ ExitCode Cancel(Session& session, const NoArguments&) {
 ExitCode Trust(Session& session, const NoArguments&) {
   const absl::Status status = session.client().TrustData();
   if (!status.ok()) return session.Fail(status);
-  session.Print(v1::TrustDataResponse(), "what is tracked counts as whole\n");
+  session.Print(v1::TrustDataResponse(), "the tracked items count as complete\n");
   return ExitCode::kOk;
 }
 
@@ -124,7 +124,7 @@ ExitCode Verify(Session& session, const NoArguments&) {
 
 constexpr char kPartialSuffix[] = ".partial";
 
-// Makes the names in the folder of `file` durable; an error number, or 0.
+// Syncs the directory of `file`. Returns an errno, or 0.
 int SyncFolderOf(const std::string& file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -134,8 +134,7 @@ int SyncFolderOf(const std::string& file) {
   return error;
 }
 
-// A file that is there whole or not at all: written under a name that nobody else has, and
-// renamed when it is on the disk.
+// A file that appears atomically: written under a unique name, and renamed after it is synced.
 class NewFile {
  public:
   explicit NewFile(std::string name)
@@ -177,7 +176,7 @@ class NewFile {
     return error_ == 0;
   }
 
-  // Empty if all is well.
+  // The first error; empty if there was none.
   std::string Error() const {
     if (error_ == 0) return "";
     return absl::StrCat("\"", name_, "\": ", std::generic_category().message(error_));
@@ -246,13 +245,13 @@ void AddMaintenanceCommands(CLI::App& app, Command& chosen) {
   AddTextOption(*backup, "FILE", "File to write; must not exist", backup_arguments->file)
       ->required();
 
-  CLI::App* data = app.add_subcommand("data", "What is tracked, as a whole");
+  CLI::App* data = app.add_subcommand("data", "Trust in the tracked items as a whole");
   data->require_subcommand(1);
   AddCommand(*data, "trust",
-             "Declare that what is tracked is whole although it was restored, repaired or not yet "
-             "rebuilt",
+             "Declare that the tracked items are complete although they were restored, repaired or "
+             "not yet rebuilt",
              none, Trust, chosen);
-  AddCommand(*data, "cancel", "End the reconciliation that is under way", none, Cancel, chosen);
+  AddCommand(*data, "cancel", "Cancel the running reconciliation", none, Cancel, chosen);
 }
 
 }  // namespace ttl

@@ -5,7 +5,7 @@
 
 namespace ttl {
 
-// Adds reconcile, rebuild, verify, backup and data.
+// Adds "reconcile", "rebuild", "verify", "backup", and "data" with trust and cancel.
 void AddMaintenanceCommands(CLI::App& app, Command& chosen);
 
 }  // namespace ttl

@@ -15,7 +15,7 @@ namespace {
   throw CLI::ValidationError(option, absl::StrCat("\"", text, "\" must be ", right));
 }
 
-// Absent for `word`, which stands for no number.
+// Parses a number, or `word`, which gives an absent one.
 std::optional<double> ParseNumberOr(const std::string& option, const std::string& text,
                                     absl::string_view word) {
   double number;
@@ -47,7 +47,7 @@ void ParseIndexingMode(const std::string& text, v1::Container& container) {
   }
 }
 
-// An option for a number of the delete policy; `word` takes it out.
+// An option for a number of the delete policy; `word` removes it.
 struct NumberOption {
   const char* name;
   const char* word;
@@ -133,7 +133,7 @@ std::optional<v1::PolicyBrake> BrakeEdit::Apply(v1::PolicyBrake brake) const {
   };
   const bool had_limit = has_limit();
   for (const auto& change : changes) change(brake);
-  // A brake that never had a limit is left to the server, which says what is missing.
+  // The server refuses a brake without a limit and names what is missing.
   if (!has_limit() && (had_limit || !brake.has_release_after())) return std::nullopt;
   return brake;
 }

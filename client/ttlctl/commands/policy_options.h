@@ -12,28 +12,26 @@
 
 namespace ttl {
 
-// What the command line says of a brake. Its parts are changed one by one, although the
-// API sets a brake as a whole.
+// The changes to a brake on the command line. Its fields are changed one by one, although the API
+// sets a brake as a whole.
 struct BrakeEdit {
   std::vector<std::function<void(v1::PolicyBrake&)>> changes;
 
-  // `brake` with the changes made; absent if no limit is left of it and none was given.
+  // Returns `brake` with the changes applied; absent if it has no limit left and none was given.
   std::optional<v1::PolicyBrake> Apply(v1::PolicyBrake brake) const;
 };
 
-// A container as far as the command line describes it, and the fields that it names; the
-// brake is kept apart.
+// The fields of a container that the command line sets, and their names; the brake is separate.
 struct ContainerArguments {
   v1::Container container;
   std::vector<std::string> named_fields;
   BrakeEdit brake;
 };
 
-// Adds the options for everything that an owner can set. `arguments` must outlive the
-// parsing.
+// Adds the options for all fields that an owner can set. `arguments` must outlive the parsing.
 void AddPolicyOptions(CLI::App& command, ContainerArguments& arguments);
 
-// The options, for messages.
+// The names of the options, for messages.
 std::string PolicyOptionNames();
 
 }  // namespace ttl

@@ -5,8 +5,8 @@
 
 namespace ttl {
 
-// Whether the server has certainly not applied a call that ended so. After any other
-// failure it may have.
+// Whether `status` proves that the server has not applied the call. After other failures it may
+// have.
 bool IsRefusal(const absl::Status& status);
 
 }  // namespace ttl

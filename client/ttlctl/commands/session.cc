@@ -15,7 +15,7 @@ TtlClientOptions ClientOptions(const GlobalOptions& options) {
   client_options.address = options.server;
   client_options.credentials = options.credentials;
   client_options.tls_server_name = options.tls_server_name;
-  client_options.wait_for_sidecar = false;  // somebody, or a probe, waits for the command
+  client_options.wait_for_sidecar = false;  // a user or a probe waits for the command
   if (options.timeout_seconds.has_value()) {
     const absl::Duration timeout = absl::Seconds(*options.timeout_seconds);
     client_options.check_deadline = timeout;
@@ -69,7 +69,7 @@ std::string ToJson(const google::protobuf::Message& message) {
   options.always_print_primitive_fields = true;
   std::string json;
   const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
-  // Fails only for a Timestamp or Duration outside of its range.
+  // Fails only for a Timestamp or Duration that is out of range.
   if (!status.ok())
     return absl::StrCat("{\"unprintable\": \"", status.message().as_string(), "\"}");
   return json;

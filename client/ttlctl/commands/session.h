@@ -25,8 +25,8 @@ struct GlobalOptions {
   bool json = false;
 };
 
-// One run of one command: its connection, its streams, and the output of results
-// and errors. Not thread-safe.
+// One run of one command: its connection, its streams, and the output of results and errors. Not
+// thread-safe.
 class Session {
  public:
   Session(const GlobalOptions& options, const Terminal& terminal);
@@ -35,15 +35,14 @@ class Session {
   const Terminal& terminal() const { return terminal_; }
   bool json() const { return json_; }
 
-  // Writes `message` as one line of JSON with --json, else `text`.
+  // Writes `message` as one line of JSON with --json, otherwise `text`.
   void Print(const google::protobuf::Message& message, absl::string_view text);
 
-  // Writes text for people. Control characters are escaped, so text of others, such as
-  // the reason of a pause or an error of the store, cannot control the terminal.
+  // Writes human-readable text. Control characters are escaped, so that text of others, such as the
+  // reason of a pause or an error of the store, cannot control the terminal.
   void PrintText(absl::string_view text);
 
-  // Prints the error as one line to the error stream, and returns the exit code for
-  // it.
+  // Writes the error as one line to the error stream and returns its exit code.
   ExitCode Fail(const absl::Status& status);
   ExitCode Fail(ExitCode code, absl::string_view message);
 
@@ -53,8 +52,8 @@ class Session {
   TtlClient client_;
 };
 
-// `message` in the JSON mapping of protobuf on one line, with the field names
-// of the protos; fields without presence are always there.
+// `message` in the JSON mapping of protobuf, on one line, with the field names of the protos.
+// Fields without presence are always included.
 std::string ToJson(const google::protobuf::Message& message);
 
 // Writes "ttlctl: <message>" as exactly one line, with control characters escaped.

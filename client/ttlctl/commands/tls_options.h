@@ -10,19 +10,17 @@
 
 namespace ttl {
 
-// How the command line wants the connection secured.
+// The TLS options of the command line.
 struct TlsOptions {
-  bool tls = false;  // also without any of the others
+  bool tls = false;  // also without other options
   ClientTlsFiles files;
   std::string server_name;
 };
 
-// Adds the options of every command that are about TLS. `options` must outlive the
-// parsing.
+// Adds the TLS options, which all commands have. `options` must outlive the parsing.
 void AddTlsOptions(CLI::App& app, TlsOptions& options);
 
-// Has the session connect as the options say. INVALID_ARGUMENT, which names the file, if
-// one is of no use.
+// Sets the credentials of `session`. INVALID_ARGUMENT, naming the file, if one cannot be used.
 absl::Status Secure(const TlsOptions& options, GlobalOptions& session);
 
 }  // namespace ttl

@@ -27,8 +27,8 @@ std::string BrakeSettings(const v1::DeletePolicy& policy) {
                       "s}");
 }
 
-// A field that an owner can set, and its value in words that are the same for two values
-// only if they mean the same.
+// A field that an owner can set, and the text of its value; values have equal texts only if they
+// mean the same.
 struct Field {
   const char* path;
   std::string (*text)(const v1::Container& container);
@@ -79,7 +79,7 @@ v1::PolicyBrake ToProto(const PolicyBrake& brake) {
   return proto;
 }
 
-// Settings at their default are left out.
+// Omits settings at their default.
 v1::DeletePolicy DeletePolicyOf(const ContainerSettings& settings) {
   v1::DeletePolicy policy;
   if (settings.max_deletes_per_second) {

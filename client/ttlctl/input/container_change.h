@@ -7,7 +7,7 @@
 #include "service/yaml/container_entries.h"
 #include "ttl/v1/container.pb.h"
 
-// From an entry of a containers file to what has to change. Pure functions.
+// Compares entries of a containers file with containers. Pure functions.
 namespace ttl {
 
 // A field in which two containers differ.
@@ -17,11 +17,11 @@ struct FieldChange {
   std::string to;
 };
 
-// The container that the entry describes, as CreateContainer takes it.
+// The container that the entry describes, as for CreateContainer.
 v1::Container ContainerOf(const ContainerEntry& entry);
 
-// What has to change for `present` to be as `wanted`, among the fields that an owner can
-// set; an absent field and its default are the same.
+// The changes from `present` to `wanted` in the fields that an owner can set. An absent field
+// equals its default.
 std::vector<FieldChange> Differences(const v1::Container& present, const v1::Container& wanted);
 
 // "default_ttl off -> 3600, delete_policy.delay 0s -> 600s"

@@ -20,7 +20,7 @@ constexpr absl::string_view kKnownFields =
     "id, partition_key, ts, ttl, etag, sequence, size_bytes; id_base64, partition_key_base64 and "
     "etag_base64 for bytes";
 
-// What may stand in a field.
+// The allowed values of a field, for errors.
 absl::string_view Allowed(absl::string_view field) {
   if (field == "ts") return "whole Unix seconds, at least 1";
   if (field == "ttl") return "-1 or a whole number from 1 to 2147483647, null or left out";
@@ -45,8 +45,8 @@ size_t MaxBytes(absl::string_view name) {
   return 128;
 }
 
-// Receives the events of nlohmann's parser, which sees doubled keys that its
-// parsed values no longer show. Each event returns whether to go on.
+// A SAX handler for nlohmann's parser, because parsed values no longer show duplicate keys. Each
+// event returns whether to continue.
 class LineHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   absl::StatusOr<v1::Item> Finish() && {
@@ -103,7 +103,7 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
     return Refuse(absl::StrCat(value));
   }
 
-  // nlohmann calls this for all whole numbers that are not negative.
+  // nlohmann calls this for all non-negative integers.
   bool number_unsigned(number_unsigned_t value) override {
     const bool fits = value <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
     if (field_ == "sequence") {
@@ -121,7 +121,7 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool number_float(number_float_t, const string_t& text) override { return Refuse(text); }
-  // Exports write an absent ttl so. A key that is null is missing.
+  // Exports write an absent ttl as null. A null key is missing.
   bool null() override { return field_ == "ttl" || Refuse("null"); }
   bool boolean(bool value) override { return Refuse(value ? "true" : "false"); }
   bool binary(binary_t&) override { return Refuse("bytes"); }
@@ -158,7 +158,7 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   absl::Status status_;
   bool in_object_ = false;
   std::string field_;
-  // Names of the fields met, without _base64.
+  // Names of the fields seen, without _base64.
   std::set<std::string> given_;
   v1::Item item_;
 };

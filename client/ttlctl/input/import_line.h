@@ -17,10 +17,9 @@ namespace ttl {
 //   sequence                               0 to 2^64-1
 //   size_bytes                             at least 0
 //
-// INVALID_ARGUMENT, with a message that names the field and what is allowed,
-// for everything else: unknown fields, a field given twice, null, numbers as
-// text, fractions, nested values. Nothing is guessed, because a misread ttl
-// deletes data or keeps it for ever.
+// INVALID_ARGUMENT, naming the field and what is allowed, for everything else: unknown fields,
+// duplicate fields, null except for ttl, numbers as text, fractions, nested values. Nothing is
+// guessed, because a misread ttl deletes data, or keeps it for ever.
 absl::StatusOr<v1::Item> ParseImportLine(absl::string_view line);
 
 }  // namespace ttl

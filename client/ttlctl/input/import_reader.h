@@ -11,30 +11,28 @@
 
 namespace ttl {
 
-// Items read one after the other, and the line of each.
+// Consecutive items, and the line of each.
 struct ImportBatch {
   std::vector<v1::Item> items;
   std::vector<int64_t> lines;
 };
 
-// Reads an import batch by batch; see ParseImportLine for its lines. Blank lines
-// are skipped. Needs memory for one batch, whatever the length of the input.
-// Not thread-safe.
+// Reads an import batch by batch; ParseImportLine describes the lines. Blank lines are skipped.
+// Memory is bounded by one batch, whatever the length of the input. Not thread-safe.
 class ImportReader {
  public:
-  // A line of all fields at their largest, escaped as wastefully as JSON
-  // allows, is shorter.
+  // More than the longest line of all fields at their maximum, with every character escaped.
   static constexpr size_t kMaxLineBytes = 64 << 10;
 
   // `in` must outlive the reader.
   explicit ImportReader(std::istream& in);
 
-  // The next items, at most as many as one TrackItems takes; none at the end.
-  // INVALID_ARGUMENT "line N: ..." at the first bad line.
+  // Returns the next items, at most as many as TrackItems accepts; none at the end.
+  // INVALID_ARGUMENT "line N: ..." at the first invalid line.
   absl::StatusOr<ImportBatch> Next();
 
  private:
-  // Reads the next line into line_; false at the end.
+  // Reads the next line into buffer_. Returns false at the end.
   absl::StatusOr<bool> ReadLine();
   absl::string_view line() const { return {buffer_.data(), line_bytes_}; }
 

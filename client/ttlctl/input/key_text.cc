@@ -10,8 +10,7 @@
 namespace ttl {
 namespace {
 
-// A character at the front of some bytes: its code point and how many bytes it
-// takes; no bytes if what is there is not UTF-8.
+// The first character of some bytes: its code point and its length, 0 if it is not UTF-8.
 struct Character {
   uint32_t code_point = 0;
   size_t size = 0;
@@ -42,8 +41,8 @@ Character FrontCharacter(absl::string_view bytes) {
   return {code_point, size};
 }
 
-// Whether a terminal shows the character and nothing but it: no controls, and
-// none of the marks that reorder, join or break the text around them.
+// Whether the character is safe for a terminal: not a control, nor a mark that reorders, joins or
+// breaks the text around it.
 bool IsPrintable(uint32_t code_point) {
   if (code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0)) return false;
   if (code_point >= 0x200B && code_point <= 0x200F) return false;
@@ -57,7 +56,7 @@ void AppendEscaped(absl::string_view bytes, std::string* text) {
   }
 }
 
-// What is not printable becomes \xHH; new lines may stay.
+// Replaces unprintable characters by \xHH; newlines may be kept.
 std::string Escaped(absl::string_view bytes, bool keep_lines) {
   std::string text;
   while (!bytes.empty()) {

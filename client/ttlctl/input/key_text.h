@@ -8,9 +8,9 @@
 
 namespace ttl {
 
-// Partition keys, ids and etags are bytes of any kind. On the command line and
-// in tables they are text: a backslash is written \\, and any byte can be
-// written \xHH with two hexadecimal digits. All else stands for itself.
+// Partition keys, ids and etags are arbitrary bytes. On the command line and in tables they are
+// text: a backslash is written \\, and any byte can be written \xHH with two hexadecimal digits.
+// Other characters stand for themselves.
 
 // The text of `bytes`: printable UTF-8 stays as it is; control and formatting
 // characters and bytes that are not UTF-8 become \xHH. KeyFromText reverses it.
@@ -20,11 +20,10 @@ std::string KeyToText(absl::string_view bytes);
 // begins neither \\ nor \xHH.
 absl::StatusOr<std::string> KeyFromText(absl::string_view text);
 
-// `text` as a terminal may show it, whoever wrote it: as in KeyToText, but a
-// backslash stays one, and so does a new line.
+// `text` made safe for a terminal: as in KeyToText, but backslashes and newlines stay as they are.
 std::string TerminalText(absl::string_view text);
 
-// Whether `bytes` are valid UTF-8, as names of containers must be.
+// Whether `bytes` are valid UTF-8, as ids of containers must be.
 bool IsUtf8(absl::string_view bytes);
 
 }  // namespace ttl

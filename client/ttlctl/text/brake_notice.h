@@ -8,8 +8,8 @@
 
 namespace ttl {
 
-// A line about the brake if the change just made to `container` has pulled it; else, and
-// with --json, nothing.
+// A line about the brake if the last change of `container` has pulled it. Empty otherwise, and with
+// --json.
 std::string BrakeNotice(Session& session, const v1::Container& container);
 
 }  // namespace ttl

@@ -29,7 +29,7 @@ std::string BacklogText(const v1::ContainerExpiryStatus& status) {
                       FormatCount(status.backlog()));
 }
 
-// Deletes that were sent and did not end in the item being gone or newer.
+// Deletes after which the item still exists unchanged, or may.
 int64_t Unsuccessful(const v1::DeleteTally& tally) {
   return tally.not_expired() + tally.throttled() + tally.failed() + tally.unanswered();
 }
@@ -99,7 +99,7 @@ void AddRates(const v1::ContainerExpiryStatus& status, Fields& fields) {
   if (status.has_budget()) fields.emplace_back("budget", BudgetText(status.budget()));
   if (status.has_push_back_deletes_per_second()) {
     fields.emplace_back(
-        "push-back", absl::StrCat("the store bears ",
+        "push-back", absl::StrCat("the store accepts ",
                                   FormatMeasured(status.push_back_deletes_per_second()), "/s now"));
   }
 }
@@ -110,7 +110,7 @@ void AddDeletes(const v1::ContainerExpiryStatus& status, Fields& fields) {
   if (status.failing_items() != 0) {
     fields.emplace_back("stuck",
                         absl::StrCat(FormatCount(status.failing_items()),
-                                     " tried in vain so far: ttlctl stuck ", status.container()));
+                                     " with failed attempts: ttlctl stuck ", status.container()));
   }
   fields.emplace_back("lateness", LatenessText(status.lateness()));
   fields.emplace_back("caught up", status.has_last_complete_pass_time()
@@ -155,10 +155,10 @@ std::string ContainerStatusText(const v1::ContainerExpiryStatus& status) {
 }
 
 std::string BrakePulledText(const std::string& container, const v1::BrakeStatus& brake) {
-  return absl::StrCat("PULLED: a change of policy or an adoption made ",
+  return absl::StrCat("PULLED: a policy change or an adoption made ",
                       FormatCount(brake.newly_due_items()), " items due; they wait until ",
                       TimeText(ToTime(brake.until())),
-                      "\nif it was meant: ttlctl containers confirm ", container);
+                      "\nif this is intended: ttlctl containers confirm ", container);
 }
 
 Table StuckTable() { return Table({"ITEM", "ATTEMPTS", "NEXT TRY", "LAST ERROR"}); }

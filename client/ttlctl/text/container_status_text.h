@@ -17,7 +17,7 @@ std::string ContainerStatusesText(std::vector<v1::ContainerExpiryStatus> contain
 // One container, a line per field.
 std::string ContainerStatusText(const v1::ContainerExpiryStatus& status);
 
-// What a pulled brake holds back, and how to let it go.
+// What a pulled brake holds back, and how to release it.
 std::string BrakePulledText(const std::string& container, const v1::BrakeStatus& brake);
 
 // A table of stuck items; render it page by page.

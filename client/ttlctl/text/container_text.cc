@@ -18,7 +18,7 @@ std::string DeleteRateText(const v1::DeletePolicy& policy) {
   return absl::StrCat(FormatRate(policy.max_deletes_per_second()), "/s");
 }
 
-// "more than 1,000 items or 5 % due by one change; lets go after 1d".
+// "more than 1,000 items or 5 % due by one change; releases after 1d".
 std::string BrakeText(const v1::PolicyBrake& brake) {
   std::vector<std::string> limits;
   if (brake.has_max_newly_due_items()) {
@@ -28,7 +28,7 @@ std::string BrakeText(const v1::PolicyBrake& brake) {
     limits.push_back(absl::StrCat(FormatRate(brake.max_newly_due_percent()), " %"));
   }
   return absl::StrCat("more than ", absl::StrJoin(limits, " or "),
-                      " due by one change; lets go after ",
+                      " due by one change; releases after ",
                       FormatSpan(ToDuration(brake.release_after())));
 }
 

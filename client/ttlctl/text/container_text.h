@@ -8,7 +8,7 @@
 
 namespace ttl {
 
-// Pure functions from containers to text for people.
+// Human-readable text of containers. Pure functions.
 
 // "off", "-1 (only items with a ttl of their own)" or "3600 s (1h)".
 std::string DefaultTtlText(const v1::Container& container);

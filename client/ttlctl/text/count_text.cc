@@ -10,7 +10,7 @@
 namespace ttl {
 namespace {
 
-// The bound that so large a share of the deletes, 0 to 1, kept to.
+// The bucket bound within which a share of the deletes, 0 to 1, was made.
 std::string BoundText(const v1::LatenessHistogram& histogram, int64_t total, double share) {
   const auto wanted = static_cast<int64_t>(std::ceil(static_cast<double>(total) * share));
   int64_t counted = 0;

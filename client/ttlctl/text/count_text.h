@@ -9,15 +9,15 @@
 
 namespace ttl {
 
-// Pure functions from numbers of items to text for people.
+// Human-readable text of counts. Pure functions.
 
 // "5/s", or "no limit".
 std::string LimitText(bool limited, double per_second);
 
-// "1,234", or "about 1,234" if it may be off.
+// "1,234", or "about 1,234" if the count is not exact.
 std::string AboutText(int64_t items, int64_t error_bound_items);
 
-// "5 live, 3 expired", with what is not exact or not counted yet.
+// "5 live, 3 expired", with notes if counts are not exact or not complete yet.
 std::string ItemsText(const v1::ItemCounts& items);
 
 // "5 within the hour, 80 within 24 hours".

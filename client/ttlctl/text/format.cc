@@ -77,7 +77,7 @@ std::string FormatFields(const std::vector<std::pair<std::string, std::string>>&
 }
 
 size_t DisplayWidth(absl::string_view text) {
-  // All but the continuation bytes of UTF-8.
+  // Counts all bytes except UTF-8 continuation bytes.
   return std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; });
 }
 

@@ -11,13 +11,13 @@
 
 namespace ttl {
 
-// Pure functions from values to text for people. Instants are in UTC.
+// Human-readable text of values. Instants are in UTC. Pure functions.
 
 // 2026-11-27T21:46:01Z
 std::string FormatUnixSeconds(int64_t seconds);
 
-// The two largest units, rounded down: "3d 4h", "59s", "0s"; below a minute
-// with a tenth if it is not whole: "2.5s". Negative with a sign, unless it is "0s".
+// The two largest units, rounded down: "3d 4h", "59s", "0s". Below a minute with tenths unless they
+// are 0: "2.5s". Negative values have a sign, except "0s".
 std::string FormatSpan(absl::Duration duration);
 
 // 1234567 as "1,234,567".
@@ -26,14 +26,13 @@ std::string FormatCount(int64_t count);
 // The shortest decimal that reads back as the same number: "0.1", "500".
 std::string FormatRate(double per_second);
 
-// A measured number to three places, whole from 100 on: "0.125", "29.9", "1,234".
+// A measured number with three significant digits, or whole from 100 on: "0.125", "29.9", "1,234".
 std::string FormatMeasured(double number);
 
-// Lines of "label  value", the values aligned; a value of several lines is
-// continued under its beginning.
+// Lines of "label  value" with aligned values; further lines of a value are indented below it.
 std::string FormatFields(const std::vector<std::pair<std::string, std::string>>& fields);
 
-// Columns a terminal needs for UTF-8 text, if each character takes one.
+// Number of terminal columns of UTF-8 text, with one column per character.
 size_t DisplayWidth(absl::string_view text);
 
 }  // namespace ttl

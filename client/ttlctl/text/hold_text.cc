@@ -30,25 +30,25 @@ std::string HoldText(int hold) {
     case v1::DELETE_HOLD_STORAGE:
       return "storage refuses writes";
     case v1::DELETE_HOLD_CHANGE_UNDER_WAY:
-      return "change under way";
+      return "change in progress";
     case v1::DELETE_HOLD_INDEX_BUILDING:
       return "index is being built";
     case v1::DELETE_HOLD_NO_STORE:
       return "no store configured";
     case v1::DELETE_HOLD_BUDGET:
-      return "requests leave no throughput over";
+      return "requests use all of the throughput";
     case v1::DELETE_HOLD_BRAKE:
-      return "brake: a change of policy or an adoption is to be confirmed";
+      return "brake: a policy change or an adoption waits for confirmation";
     case v1::DELETE_HOLD_STORE_UNCONFIRMED:
-      return "the store is to be confirmed";
+      return "the store has to be confirmed";
     case v1::DELETE_HOLD_PUSH_BACK:
       return "the store pushes back";
     case v1::DELETE_HOLD_BACKOFF:
-      return "wait after failed calls, or at the store's wish";
+      return "delay after failed calls, or as the store asked";
     case v1::DELETE_HOLD_DATA_IN_DOUBT:
-      return "what is tracked may not be whole";
+      return "the tracked items may be incomplete";
     case v1::DELETE_HOLD_RETRY:
-      return "failed items wait for their next try";
+      return "failed items wait for their retry";
     default:
       return absl::StrCat("reason ", hold, " (newer than this ttlctl)");
   }

@@ -7,8 +7,8 @@
 
 namespace ttl {
 
-// What holds deletes back, in words, given the values of a repeated DeleteHold:
-// "clock is suspect, rate limit". "nothing" if the list is empty.
+// The values of a repeated DeleteHold in words: "clock is suspect, rate limit"; "nothing" if it is
+// empty. Pure.
 std::string HoldsText(const google::protobuf::RepeatedField<int>& holds);
 
 }  // namespace ttl

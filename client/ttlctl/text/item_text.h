@@ -13,7 +13,7 @@
 
 namespace ttl {
 
-// Pure functions from items to text for people.
+// Human-readable text of items. Pure functions.
 
 // "visible", "expired" or "untracked".
 absl::string_view VisibilityText(v1::Visibility visibility);
@@ -21,7 +21,7 @@ absl::string_view VisibilityText(v1::Visibility visibility);
 // "id", or "partition key / id" if there is a partition key.
 std::string ItemKeyText(absl::string_view partition_key, absl::string_view id);
 
-// A table of answers; `checks` and `answers` have the same length.
+// A table of answers. REQUIRES: `checks` and `answers` have the same length.
 std::string AnswersText(const std::vector<v1::VisibilityCheck>& checks,
                         const std::vector<VisibilityAnswer>& answers);
 
@@ -29,7 +29,7 @@ std::string AnswersText(const std::vector<v1::VisibilityCheck>& checks,
 Table ItemTable();
 void AddItemRow(const v1::ItemView& view, Table& table);
 
-// All that ExplainItem answers, a line per field.
+// The response of ExplainItem, a line per field.
 std::string ExplanationText(const v1::ExplainItemResponse& response);
 
 }  // namespace ttl

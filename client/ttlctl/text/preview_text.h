@@ -9,10 +9,10 @@
 
 namespace ttl {
 
-// What an UpdateContainer with validate_only would do, in words. Pure.
+// The effect of an UpdateContainer, from its response with validate_only. Pure.
 std::string PreviewText(const v1::UpdateContainerResponse& response);
 
-// What the creation of `container` would do to the store's items, in words. Pure.
+// The effect of creating `container` on the store's items. Pure.
 std::string PreviewText(const v1::Container& container,
                         const v1::PreviewContainerResponse& preview);
 

@@ -8,7 +8,8 @@
 
 namespace ttl {
 
-// A line of progress that is drawn over itself; none if nobody watches.
+// A progress line on the error stream that is redrawn in place; nothing if that is not a terminal.
+// Erased when destroyed.
 class ProgressLine {
  public:
   explicit ProgressLine(const Terminal& terminal) : terminal_(terminal) {}

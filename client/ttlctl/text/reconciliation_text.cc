@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kBarCells = 20;
 
-// Share of the work that is done, as far as the store said how much there is.
+// Share of the work done, if the store has estimated its size.
 double DoneShare(const v1::Reconciliation& reconciliation) {
   if (reconciliation.containers_total() <= 0) return 0;
   double current = 0;
@@ -53,9 +53,9 @@ std::string VersionText(bool present, const v1::Item& item) {
 std::string StateText(const v1::Reconciliation& reconciliation) {
   switch (reconciliation.state()) {
     case v1::RECONCILIATION_STATE_RUNNING:
-      return "under way";
+      return "running";
     case v1::RECONCILIATION_STATE_WAITING:
-      return "waits, and tries again";
+      return "waiting to retry";
     case v1::RECONCILIATION_STATE_DONE:
       return "done";
     case v1::RECONCILIATION_STATE_FAILED:

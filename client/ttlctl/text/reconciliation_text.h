@@ -7,10 +7,10 @@
 
 namespace ttl {
 
-// One line for a terminal: a bar over the containers, and where it is.
+// A progress bar over the containers, and the current position, in one line. Pure.
 std::string ReconciliationProgress(const v1::Reconciliation& reconciliation);
 
-// What it came to: counts, then samples.
+// The result: counts, then samples. Pure.
 std::string ReconciliationText(const v1::Reconciliation& reconciliation);
 
 }  // namespace ttl

@@ -40,7 +40,7 @@ std::string SweepText(const v1::SweepStatus& sweep, absl::Time now) {
     absl::StrAppend(&text, "no step yet");
   }
   absl::StrAppend(&text, ", ", sweep.calls_under_way(),
-                  sweep.calls_under_way() == 1 ? " call" : " calls", " to the store under way");
+                  sweep.calls_under_way() == 1 ? " call" : " calls", " to the store in flight");
   return text;
 }
 

@@ -8,16 +8,15 @@
 
 namespace ttl {
 
-// Pure functions from statuses to text for operators. Ages are told by the
-// sidecar's clock, not by ours.
+// Text of statuses for operators. Ages are computed by the sidecar's clock, not ours. Pure
+// functions.
 
 std::string ClockText(const v1::ClockStatus& clock);
 
 // "reason" (since ...)
 std::string PauseText(const v1::PauseState& pause);
 
-// The sidecar as a whole, a line per part: health, clock, store, storage, limit,
-// pause, sweep.
+// The status of the sidecar, a line per part: health, clock, store, storage, limit, pause, sweep.
 std::string SidecarText(const v1::SidecarStatus& sidecar, absl::string_view address);
 
 }  // namespace ttl

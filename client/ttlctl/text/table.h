@@ -6,21 +6,20 @@
 
 namespace ttl {
 
-// Text in aligned columns under a head line. Can be rendered piece by piece, so
-// that a long list needs no more memory than a page of it: columns only ever
-// grow wider. Not thread-safe.
+// Text in aligned columns under a header line. Can be rendered piece by piece, so that a long list
+// needs the memory of one page; columns only ever grow wider. Not thread-safe.
 class Table {
  public:
   explicit Table(std::vector<std::string> heads);
 
-  // One text per column. Stays one line: new lines in it become blanks.
+  // One text per column. Newlines are replaced by spaces.
   void AddRow(std::vector<std::string> row);
 
-  // Makes the columns wide enough for a row that comes later.
+  // Makes the columns wide enough for a later row.
   void Reserve(const std::vector<std::string>& row);
 
-  // The rows added since the last call, the first time with the head line. The
-  // last column is not padded.
+  // Returns the rows added since the last call, at first with the header line. The last column is
+  // not padded.
   std::string Render();
 
  private:

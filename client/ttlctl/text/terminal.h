@@ -5,14 +5,14 @@
 
 namespace ttl {
 
-// The streams of a run. They must outlive it.
+// The standard streams of a run, which must outlive it.
 struct Terminal {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  // Whether a person watches err, so that progress may be drawn there.
+  // Whether err is a terminal, so that progress may be drawn there.
   bool err_is_terminal = false;
-  // Whether a person types what is read from in, and can be asked there.
+  // Whether in is a terminal, so that the user can be asked.
   bool in_is_terminal = false;
 };
 

@@ -298,12 +298,12 @@ TEST_F(TtlctlTest, DeleteWhereNobodyCanBeAskedNeedsYes) {
   const Outcome refused = Run({"containers", "delete", "c"}, "y\n");
   EXPECT_EQ(refused.code, ExitCode::kUsage);
   EXPECT_EQ(refused.err,
-            "ttlctl: this would forget container \"c\" and its 7 tracked items, and nobody can be "
-            "asked: give --yes\n");
+            "ttlctl: this would remove container \"c\" and its 7 tracked items, and standard input "
+            "is not a terminal: give --yes\n");
   EXPECT_EQ(sidecar_.Calls("DeleteContainer"), 0);
   sidecar_.Answer("GetExpiryStatus", status);
   EXPECT_EQ(Run({"containers", "delete", "c", "--yes"}).out,
-            "deleted container c and its 7 tracked items; nothing of it is deleted in the store\n");
+            "deleted container c and its 7 tracked items; nothing is deleted in the store\n");
   EXPECT_EQ(sidecar_.Calls("DeleteContainer"), 1);
 }
 
@@ -417,7 +417,7 @@ TEST_F(TtlctlTest, ListSaysOnceThatTheDataAreInDoubt) {
   page.clear_next_page_token();
   sidecar_.Answer("ListItems", page);
   EXPECT_EQ(Run({"items", "list", "c", "--limit", "0"}).err,
-            "what is tracked may not be whole: ttlctl status says why\n");
+            "the tracked items may be incomplete: see ttlctl status\n");
   page.set_data_in_doubt(false);
   sidecar_.Answer("ListItems", page);
   EXPECT_EQ(Run({"items", "list", "c"}).err, "");
@@ -601,14 +601,14 @@ TEST_F(TtlctlTest, ResumeSaysWhatItFound) {
   found.mutable_container()->mutable_pause()->set_reason("upgrade");
   sidecar_.Answer("GetExpiryStatus", found);
   EXPECT_THAT(Run({"resume", "c"}).out,
-              testing::StartsWith("deletes of c go on, after the pause \"upgrade\" since "));
+              testing::StartsWith("deletes of c are resumed after the pause \"upgrade\" since "));
   found.mutable_sidecar()->mutable_pause()->set_reason("restore");
   sidecar_.Answer("GetExpiryStatus", found);
   EXPECT_THAT(Run({"resume", "c"}).out, HasSubstr("; all containers are paused: \"restore\""));
   sidecar_.Answer("GetExpiryStatus", found);
   EXPECT_THAT(Run({"resume", "--all"}).out,
-              AllOf(HasSubstr("deletes of all containers go on, after the pause \"restore\""),
-                    HasSubstr("containers paused by themselves stay so")));
+              AllOf(HasSubstr("deletes of all containers are resumed after the pause \"restore\""),
+                    HasSubstr("containers with a pause of their own stay paused")));
 }
 
 TEST_F(TtlctlTest, NumberTooLargeForAnyServerIsRefusedAsByTheServer) {

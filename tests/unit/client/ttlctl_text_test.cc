@@ -177,7 +177,7 @@ TEST(ContainerTextTest, ThroughputAndBrakeAreShownIfSet) {
       ContainerText(container),
       AllOf(HasSubstr("400 request units/s, deletes 1/s even if requests leave nothing over"),
             HasSubstr("2.5 until the store says it"),
-            HasSubstr("more than 1,000 items or 5 % due by one change; lets go after 1d")));
+            HasSubstr("more than 1,000 items or 5 % due by one change; releases after 1d")));
 }
 
 TEST(ItemTextTest, ItemWithoutExpiryNeverExpires) {
@@ -269,7 +269,7 @@ TEST(StatusTextTest, SidecarTellsAgesByItsOwnClock) {
             "store    reachable, id s1, last answer 2s ago, our clock minus its clock -0.3s\n"
             "storage  takes writes\n"
             "deletes  no limit over all containers\n"
-            "sweep    last step 1s ago, 2 calls to the store under way\n");
+            "sweep    last step 1s ago, 2 calls to the store in flight\n");
 }
 
 TEST(StatusTextTest, TroubleIsInCapitals) {
@@ -341,15 +341,15 @@ TEST(StatusTextTest, AContainerInWords) {
       "backlog       20 due and not yet deleted\n"
       "items         1,500 live, 20 expired\n"
       "will expire   5 within the hour, 235 within 24 hours\n"
-      "held back by  wait after failed calls, or at the store's wish\n"
+      "held back by  delay after failed calls, or as the store asked\n"
       "until         1970-01-01T00:16:40Z\n"
-      "brake         PULLED: a change of policy or an adoption made 300 items due; they wait until "
+      "brake         PULLED: a policy change or an adoption made 300 items due; they wait until "
       "1970-01-01T00:33:20Z\n"
-      "              if it was meant: ttlctl containers confirm c\n"
+      "              if this is intended: ttlctl containers confirm c\n"
       "allowed       4/s\n"
       "budget        400 request units/s, requests use 280\n"
       "              leaves 24/s for deletes, at 5 request units each\n"
-      "push-back     the store bears 4/s now\n"
+      "push-back     the store accepts 4/s now\n"
       "deletes       0 sent, 0 deleted\n"
       "failures      12 row is locked\n"
       "              3 for other reasons\n"
