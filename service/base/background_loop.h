@@ -10,13 +10,13 @@
 
 namespace ttl {
 
-// The dull loop around a worker: calls a step, waits as long as the step says
-// or until woken, and again. All decisions are the step's, so that tests call
-// the step and never wait. Stops, at the latest, when destroyed; the step under
-// way is finished first, so it must be bounded.
+// Runs a step on a thread of its own, again and again: after each step it waits as long as the step
+// returned, or until it is woken. All decisions are made by the step, so that tests call the step
+// and never wait. The destructor stops the loop; a running step is finished first, so it must be
+// bounded.
 class BackgroundLoop {
  public:
-  // Does one bounded piece of work and returns how long to wait for the next.
+  // Does a bounded amount of work and returns how long to wait before the next step.
   using Step = std::function<absl::Duration()>;
 
   // `signal` wakes the loop and must outlive it.
@@ -26,8 +26,7 @@ class BackgroundLoop {
   BackgroundLoop(const BackgroundLoop&) = delete;
   BackgroundLoop& operator=(const BackgroundLoop&) = delete;
 
-  // Ends the loop and waits for the step under way. May be called repeatedly,
-  // by one thread.
+  // Stops the loop and waits for a running step. May be called repeatedly, but by one thread only.
   void Stop() {
     stopping_ = true;
     signal_.Notify();
@@ -45,7 +44,7 @@ class BackgroundLoop {
   WakeSignal& signal_;
   const Step step_;
   std::atomic<bool> stopping_ = false;
-  std::thread thread_;  // last: starts when all else is there
+  std::thread thread_;  // last, because it uses all of the above
 };
 
 }  // namespace ttl

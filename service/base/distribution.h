@@ -9,10 +9,10 @@
 
 namespace ttl {
 
-// How values of one kind spread: counts by upper bound, and their sum. A value.
+// A histogram: counts by upper bound, and the sum of the values.
 template <size_t kBoundCount>
 struct Distribution {
-  // The last one counts what is beyond all bounds.
+  // The last element counts values above all bounds.
   std::array<int64_t, kBoundCount + 1> counts = {};
   int64_t sum = 0;
 
@@ -29,14 +29,14 @@ struct Distribution {
   }
 };
 
-// The same, counted by one thread at a time while any may read. What is read while
-// somebody counts may lack the newest value in some parts.
+// The same, updated by one thread at a time and readable by all. A concurrent read may have the
+// newest value in some of its fields only.
 template <size_t kBoundCount>
 class OwnedDistribution {
  public:
   using Bounds = std::array<int64_t, kBoundCount>;
 
-  // `bounds`, ascending, must outlive this.
+  // `bounds` must be ascending and outlive this.
   explicit OwnedDistribution(const Bounds& bounds) : bounds_(bounds) {}
 
   void Add(int64_t value) {
@@ -59,8 +59,8 @@ class OwnedDistribution {
   OwnedCounter sum_;
 };
 
-// Upper bounds of times, in nanoseconds: from what a check takes to what nobody
-// should have to wait.
+// Bucket bounds of durations in nanoseconds, from the time of a check to the longest tolerable
+// wait.
 inline constexpr std::array<int64_t, 16> kDurationBounds = {
     50'000,      100'000,       250'000,       500'000,       1'000'000,   2'500'000,
     5'000'000,   10'000'000,    25'000'000,    50'000'000,    100'000'000, 250'000'000,

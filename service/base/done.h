@@ -10,14 +10,14 @@
 
 namespace ttl {
 
-// Called exactly once when a change is durable or refused; on a commit thread,
-// or on the calling thread if it is refused at once. Must not block.
+// A callback that is called exactly once, when a change is durable or refused: on a commit thread,
+// or on the calling thread if the change is refused at once. Must not block.
 template <typename T>
 using Done = absl::AnyInvocable<void(absl::StatusOr<T>)>;
 using DoneStatus = absl::AnyInvocable<void(absl::Status)>;
 
-// Runs `start` with a callback and waits for the callback: for threads that have
-// nothing else to do. Never on a commit thread or in a gRPC handler.
+// Calls `start` with a callback and waits until it is called. Must not be used on a commit thread
+// or in a gRPC handler.
 //   absl::StatusOr<ContainerPtr> c =
 //       Await<absl::StatusOr<ContainerPtr>>([&](auto done) { containers.Create(..., done); });
 template <typename Result, typename Start>

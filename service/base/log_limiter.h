@@ -13,16 +13,16 @@
 
 namespace ttl {
 
-// Thins out log lines that can flood: of each kind so many lines per interval, which begins
-// with the first of them. Pure: time is an argument, the reading of any clock. Not thread-safe.
+// Limits log lines that can flood to `lines` of each kind per interval, which begins with the first
+// of them. Pure: time is an argument, the reading of any clock. Not thread-safe.
 class LogLimiter {
  public:
   explicit LogLimiter(absl::Duration interval, int64_t lines = 1)
       : interval_(interval), lines_(lines) {}
 
-  // Whether to log a line of `kind` now: absent if not, else how many lines of the kind were
-  // left out in its last interval, 0 for all but the first line of an interval. A clock that
-  // went back begins another interval.
+  // Whether to log a line of `kind` now. Absent if not; otherwise the number of lines suppressed in
+  // the previous interval of the kind, which is 0 except for the first line of an interval. A clock
+  // that went back begins a new interval.
   std::optional<int64_t> Admit(absl::string_view kind, absl::Duration now) {
     if (!kinds_.contains(kind) && kinds_.size() >= kMaxKinds) kinds_.clear();
     const auto [it, is_new] = kinds_.try_emplace(kind, Kind{now, 0});
@@ -36,7 +36,7 @@ class LogLimiter {
   }
 
  private:
-  // More kinds than this are forgotten, at the price of a line too many.
+  // Beyond this number all kinds are forgotten, at the price of some extra lines.
   static constexpr size_t kMaxKinds = 1024;
 
   struct Kind {

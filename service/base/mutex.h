@@ -9,9 +9,9 @@
 
 namespace ttl {
 
-// std::mutex with clang's thread-safety annotations. absl::Mutex is not used:
-// Debian's build of it takes a global lock on every operation to check lock
-// orders, and ThreadSanitizer reports false races on it.
+// std::mutex with clang's thread-safety annotations. absl::Mutex is not used, because Debian's
+// build of it takes a global lock on every operation to check the lock order, and ThreadSanitizer
+// reports false races on it.
 class ABSL_LOCKABLE Mutex {
  public:
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
@@ -22,7 +22,7 @@ class ABSL_LOCKABLE Mutex {
   std::mutex mutex_;
 };
 
-// Holds a Mutex for the time of a scope.
+// Holds a Mutex while in scope.
 class ABSL_SCOPED_LOCKABLE MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
@@ -36,7 +36,7 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex& mutex_;
 };
 
-// Condition variable for Mutex. Wakes up spuriously; wait in a loop.
+// A condition variable for Mutex. Wake-ups may be spurious, so wait in a loop.
 class CondVar {
  public:
   void Wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {

@@ -6,8 +6,8 @@
 
 namespace ttl {
 
-// A count that one thread at a time changes and any may read: no dearer than a plain
-// number, since no instruction has to lock the bus.
+// A counter that one thread at a time updates and all may read. As cheap as a plain integer,
+// because no atomic read-modify-write is needed.
 class OwnedCounter {
  public:
   void Add(int64_t amount) {

@@ -20,9 +20,9 @@ absl::Status Unusable(const std::string& path, absl::string_view what) {
 }  // namespace
 
 absl::StatusOr<PinnedPath> PinnedPath::Take(std::string path) {
-  // Closing a descriptor of any other kind gives up the process's locks of the file.
+  // O_PATH, because closing any other descriptor releases the process's POSIX locks on the file.
   const int fd = open(path.c_str(), O_PATH | O_CLOEXEC);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot look at \"", path, "\""));
+  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open \"", path, "\""));
   return PinnedPath(std::move(path), fd);
 }
 

@@ -9,19 +9,19 @@
 
 namespace ttl {
 
-// A path and the file, directory or socket that it leads to, so that others can be told from
-// it: those removed, moved away, replaced or covered by a mount. Holds what it led to, so
-// that nothing else gets its inode number; no lock of a file is lost with it. Thread-safe.
+// Remembers the file, directory or socket at a path, to detect later that it was removed, moved,
+// replaced or covered by a mount. Keeps a descriptor, so that the inode number is not reused;
+// closing it releases no file locks of the process. Thread-safe.
 class PinnedPath {
  public:
-  // The errors of open(2), as absl::ErrnoToStatus gives them.
+  // Returns the errors of open(2), by absl::ErrnoToStatus().
   static absl::StatusOr<PinnedPath> Take(std::string path);
 
   ~PinnedPath();
   PinnedPath(PinnedPath&& other) noexcept;
   PinnedPath& operator=(PinnedPath&& other) noexcept;
 
-  // OK if the path leads to the same still; UNAVAILABLE, with the path, if not.
+  // UNAVAILABLE, naming the path, if the path does not lead to the same file any more.
   absl::Status Check() const;
 
  private:

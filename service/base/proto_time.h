@@ -8,11 +8,11 @@
 
 namespace ttl {
 
-// `time` as the API says it. Instants outside the years 1 to 9999, which a
-// Timestamp cannot say, become the nearest one it can.
+// Converts to a Timestamp. Times outside of the years 1 to 9999, which a Timestamp cannot hold, are
+// clamped.
 google::protobuf::Timestamp ToProto(absl::Time time);
 
-// `duration` as the API says it; at most 10,000 years either way.
+// Converts to a Duration, clamped to 10,000 years either way.
 google::protobuf::Duration ToProto(absl::Duration duration);
 
 }  // namespace ttl

@@ -10,8 +10,7 @@
 
 namespace ttl {
 
-// `value` in quotes, fit for messages and log lines whatever it holds: escaped,
-// and cut after `max_bytes`.
+// `value` in quotes for messages and log lines: escaped, and truncated after `max_bytes`.
 inline std::string Quoted(absl::string_view value, size_t max_bytes = 64) {
   return absl::StrCat("\"", absl::CHexEscape(value.substr(0, max_bytes)),
                       value.size() > max_bytes ? "..." : "", "\"");

@@ -6,7 +6,7 @@
 
 namespace ttl {
 
-// a + b, or the nearest int64_t where the sum is none.
+// a + b, clamped to the range of int64_t.
 inline int64_t SaturatedAdd(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;

@@ -18,10 +18,10 @@
 namespace ttl {
 namespace {
 
-// Closes a descriptor at the end of a scope.
+// Closes a descriptor when it goes out of scope.
 class OpenFile {
  public:
-  // O_NONBLOCK, because opening a FIFO waits for a writer otherwise.
+  // O_NONBLOCK, because opening a FIFO would wait for a writer.
   explicit OpenFile(const std::string& path)
       : fd_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) {}
   ~OpenFile() {
@@ -45,8 +45,7 @@ absl::Status CannotRead(const std::string& path, int error) {
   return Refusal(path, absl::StrCat("cannot be read: ", std::generic_category().message(error)));
 }
 
-// Whether something to read, or the end, comes within `timeout`. A FIFO without a writer has
-// neither.
+// Whether data or the end of file arrives within `timeout`. A FIFO without a writer has neither.
 bool AwaitBytes(int fd, absl::Duration timeout) {
   pollfd waited = {.fd = fd, .events = POLLIN, .revents = 0};
   const int64_t milliseconds =

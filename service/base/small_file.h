@@ -9,15 +9,15 @@
 
 namespace ttl {
 
-// Bounds on the reading of a file of settings.
+// Limits for reading a settings file.
 struct SmallFileLimits {
   size_t max_bytes = size_t{1} << 20;
-  absl::Duration timeout = absl::Seconds(5);  // for all of it
+  absl::Duration timeout = absl::Seconds(5);  // for the whole file
 };
 
-// Reads a file of settings, a pipe included: whatever `path` leads to, it ends within the
-// timeout (but for a file system that does not answer). INVALID_ARGUMENT, with the path, if
-// it cannot be read, is too long, or does not come in time.
+// Reads a settings file, which may be a pipe. Returns within the timeout whatever `path` is, unless
+// the file system hangs. INVALID_ARGUMENT, naming the path, if the file cannot be read, is too
+// long, or does not arrive in time.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path,
                                           const SmallFileLimits& limits = {});
 

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-// Returns from the function with the status of `expression` unless it is OK.
+// Returns the status of `expression` from the function unless it is OK.
 #define TTL_RETURN_IF_ERROR(expression)                                              \
   do {                                                                               \
     if (absl::Status ttl_status = (expression); !ttl_status.ok()) return ttl_status; \

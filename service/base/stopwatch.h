@@ -6,13 +6,13 @@
 
 namespace ttl {
 
-// Measures how long something takes, for figures alone: what is judged by comes from
-// the guarded clock. Costs no system call.
+// Measures elapsed time, for metrics only: items are judged by the guarded clock. Costs no system
+// call.
 class Stopwatch {
  public:
   void Restart() { start_ = Clock::now(); }
 
-  // Since it was made or restarted.
+  // Time since construction or the last Restart().
   int64_t Nanoseconds() const {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
   }

@@ -7,8 +7,8 @@
 
 namespace ttl {
 
-// `time` as all messages, log lines and output tell it: RFC 3339 in UTC, to the second before it,
-// as in "2026-11-29T12:00:00Z".
+// `time` as in all messages, log lines and output: RFC 3339 in UTC, rounded down to the second,
+// such as "2026-11-29T12:00:00Z".
 inline std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
 }

@@ -9,8 +9,8 @@
 
 namespace ttl {
 
-// Wakes one waiting thread. A notification given while nobody waits is kept for
-// the next wait; several fold into one. Thread-safe.
+// Wakes one waiting thread. A notification without a waiting thread is kept for the next wait;
+// several count as one. Thread-safe.
 class WakeSignal {
  public:
   void Notify() {
@@ -19,7 +19,7 @@ class WakeSignal {
     condition_.NotifyOne();
   }
 
-  // Returns after a notification or after `timeout`, and takes the notification.
+  // Waits for a notification, at most for `timeout`, and consumes it.
   void WaitFor(absl::Duration timeout) {
     const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(timeout);
     MutexLock lock(mutex_);

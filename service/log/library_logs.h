@@ -3,8 +3,8 @@
 
 namespace ttl {
 
-// Makes gRPC and protobuf log by spdlog's default logger, with constant names of their events:
-// what they have to say of bad input comes as often as clients send it. For the whole process.
+// Makes gRPC and protobuf log through spdlog's default logger, under constant event names, so that
+// their lines about bad input are rate-limited. Applies to the whole process.
 void CatchLibraryLogs();
 
 }  // namespace ttl

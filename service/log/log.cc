@@ -20,11 +20,11 @@
 namespace ttl {
 namespace {
 
-// Never destroyed: threads may log until the very end. Null: no log yet.
+// Never destroyed, because threads may log until the process ends. Null: no log yet.
 std::atomic<LogWriter*> the_writer = nullptr;
 
-// A descriptor that the process was started without would become that of a file it opens, and
-// what is meant for standard error would be written there.
+// If the process was started without standard descriptors, a file that it opens would get such a
+// number, and text for standard error would be written into it.
 void OpenMissingStandardDescriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (fcntl(fd, F_GETFD) < 0) [[maybe_unused]]
@@ -32,13 +32,12 @@ void OpenMissingStandardDescriptors() {
   }
 }
 
-// Lets the writer, whose thread goes on meanwhile, finish the lines that say why. Only
-// async-signal-safe calls.
+// Waits until the writer's thread has written the lines that give the reason. Async-signal-safe.
 void DrainBeforeAbort(int signal) {
   constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 10'000'000};
   const LogWriter* const writer = the_writer;
   for (int i = 0; i < 100 && writer->HasUnwritten(); ++i) nanosleep(&kPause, nullptr);
-  raise(signal);  // by default, as soon as this returns
+  raise(signal);  // takes the default action when this handler returns
 }
 
 void DrainOnAbort() {

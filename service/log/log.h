@@ -10,29 +10,29 @@
 
 namespace ttl {
 
-// Longest wait for lines that are not written yet when the process ends.
+// Maximum wait for unwritten lines when the process ends.
 inline constexpr absl::Duration kMaxLogDrain = absl::Seconds(1);
 
-// The log of a program on standard error, for as long as main() runs. spdlog's default logger,
-// and with it gRPC and protobuf, write lines (log_sink.h) in a thread of their own
-// (log_writer.h): whoever logs never waits, and lines that cannot be written in time are lost
-// and counted. SIGPIPE is ignored from then on. One per process.
+// The log of a program on standard error, while main() runs. spdlog's default logger, and with it
+// gRPC and protobuf, write lines (log_sink.h) on a separate thread (log_writer.h): logging never
+// blocks, and lines that cannot be written in time are lost and counted. Ignores SIGPIPE. One per
+// process.
 class Log {
  public:
-  // Lines of at least `level` are written, each with `before_line` in front. To be constructed
-  // before there are other threads.
+  // Writes lines of at least `level`, each prefixed by `before_line`. Must be constructed before
+  // other threads start.
   explicit Log(spdlog::level::level_enum level, std::string before_line = "");
 
-  // Drains.
+  // Calls Drain().
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  // Waits until the lines logged so far are written, for at most kMaxLogDrain. To be called
-  // before _exit(); an abort drains by itself. From any thread.
+  // Waits until the lines logged so far are written, for at most kMaxLogDrain. Must be called
+  // before _exit(); abort() drains by itself. Thread-safe.
   static void Drain();
 
-  // How many lines were lost. From any thread.
+  // Number of lost lines. Thread-safe.
   static int64_t LostLines();
 };
 

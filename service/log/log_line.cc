@@ -19,7 +19,7 @@ bool StartsWithKey(absl::string_view text) {
   return end != text.begin() && end != text.end() && *end == '=';
 }
 
-// The name that --log-level takes; spdlog writes "warning".
+// The level as in --log-level.
 absl::string_view LevelName(spdlog::level::level_enum level) {
   if (level == spdlog::level::warn) return "warn";
   const spdlog::string_view_t name = spdlog::level::to_string_view(level);

@@ -9,8 +9,8 @@
 
 namespace ttl {
 
-// An event of the log as its caller worded it, "NAME: KEY=VALUE KEY=VALUE ...": the name in
-// front of the first ": " is constant. Without fields, all of the text is the name.
+// A log event as written by its caller, "NAME: KEY=VALUE KEY=VALUE ...". The name, up to the first
+// ": ", is constant. Without fields the whole text is the name.
 struct LogEvent {
   absl::string_view name;
   absl::string_view fields;
@@ -18,11 +18,11 @@ struct LogEvent {
   static LogEvent Parse(absl::string_view text);
 };
 
-// The line of an event, with "\n" at its end:
+// Formats the line of an event, with a trailing "\n":
 //
 //   ts=2026-01-31T12:00:00.000Z level=info msg="NAME" KEY=VALUE KEY=VALUE
 //
-// The time is in UTC. Whatever the event holds, it stays one line.
+// The time is in UTC. The result is a single line whatever the event contains.
 std::string FormatLogLine(spdlog::log_clock::time_point time, spdlog::level::level_enum level,
                           const LogEvent& event);
 

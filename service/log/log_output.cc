@@ -1,9 +1,9 @@
-// O_NONBLOCK belongs to the open file description, which all processes share that have
-// inherited a descriptor: set on standard error, it would make writes of others fail. A pipe
-// can be opened once more by its name in /proc, which makes a description of our own. That
-// takes permission to write to it, which a process that has changed its user lacks; then
-// poll() says whether the pipe has room. A write of up to PIPE_BUF bytes then waits only if
-// another writer was faster. A send to a socket has a flag for itself.
+// O_NONBLOCK belongs to the open file description, which all processes share that have inherited
+// the descriptor: set on standard error, it would make writes of other processes fail. A pipe can
+// be reopened by its name in /proc, which gives a description of our own. That needs write
+// permission, which a process that has changed its user lacks; then poll() tells whether the pipe
+// has room, and a write of up to PIPE_BUF bytes blocks only if another writer was faster. For
+// sockets send() has a flag.
 
 #include "service/log/log_output.h"
 
@@ -49,7 +49,7 @@ ssize_t LogOutput::Write(absl::string_view bytes) {
   return -EINVAL;
 }
 
-// A pipe that nobody reads cannot be opened, so it is tried again each time.
+// A pipe without a reader cannot be opened, so this is retried each time.
 ssize_t LogOutput::WriteToPipe(absl::string_view bytes) {
   if (own_ < 0) {
     own_ = open(absl::StrCat("/proc/self/fd/", descriptor_).c_str(),

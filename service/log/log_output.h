@@ -8,20 +8,19 @@
 
 namespace ttl {
 
-// An inherited descriptor that lines are written to. A write to a pipe or a socket does not
-// wait for its reader; one to a file or a terminal waits for as long as the system makes it
-// wait. The flags of the descriptor are never changed, because other processes share them.
-// For one thread.
+// Writes to an inherited descriptor. Writes to a pipe or a socket do not wait for the reader;
+// writes to a file or a terminal may block. The flags of the descriptor are never changed, because
+// other processes share them. Not thread-safe.
 class LogOutput {
  public:
-  // Does not take the descriptor over; it must stay open.
+  // Does not take ownership; the descriptor must stay open.
   explicit LogOutput(int descriptor);
   ~LogOutput();
   LogOutput(const LogOutput&) = delete;
   LogOutput& operator=(const LogOutput&) = delete;
 
-  // Writes from the front of `bytes`. Returns how many of them were written, or the errno of
-  // the failure, negated: -EAGAIN if there is no room now. May raise SIGPIPE.
+  // Writes a prefix of `bytes`. Returns its length, or the negated errno: -EAGAIN if there is no
+  // room now. May raise SIGPIPE.
   ssize_t Write(absl::string_view bytes);
 
   // Waits until there may be room, for at most `timeout`.
@@ -35,7 +34,7 @@ class LogOutput {
 
   const int descriptor_;
   const Kind kind_;
-  int own_ = -1;  // the pipe with a file description, and so flags, of our own; -1: none
+  int own_ = -1;  // the pipe with an open file description, and so flags, of our own; -1: none
 };
 
 }  // namespace ttl

@@ -13,21 +13,22 @@
 
 namespace ttl {
 
-// Makes one line (log_line.h) of each event:
+// Formats each event as one line (log_line.h):
 //
 //   spdlog::info("container created: container={} new={}", ...)
 //   ts=2026-01-31T12:00:00.000Z level=info msg="container created" container="a" new="..."
 //
-// Callers quote values that need it. Of events of the same name and level only kBurst are
-// written per kWindow, and the next line after that says how many were left out
-// (`suppressed=`); levels below info, which nobody has on by accident, are written in full.
-// Thread-safe, as all sinks of its base.
+// Callers quote values that need it. At most kBurst events of the same name and level are written
+// per kWindow; the next line says how many were suppressed (`suppressed=`). Levels below info,
+// which are off by default, are not limited. Thread-safe, like all sinks derived from
+// base_sink<std::mutex>.
 class LogSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
   static constexpr int kBurst = 20;
   static constexpr absl::Duration kWindow = absl::Seconds(10);
 
-  // `write` takes each line, "\n" included, from any thread, one at a time; it must not wait.
+  // `write` gets each line, including "\n". It is called on any thread, one at a time, and must not
+  // block.
   explicit LogSink(std::function<void(absl::string_view line)> write) : write_(std::move(write)) {}
 
  protected:

@@ -1,7 +1,7 @@
-// The queue is one string, to which Write() appends under a lock that nobody holds for long.
-// The thread takes all of it at once and writes it in pieces. Once a line was lost, so are
-// all that follow until the thread takes the queue: what is missing is then in one place, the
-// end of what it took, and the line that says so goes there.
+// The queue is one string, to which Write() appends under a lock that is never held for long. The
+// thread takes the whole string and writes it in pieces. Once a line is lost, all following lines
+// are lost until the thread takes the queue: so lines are missing in one place only, the end of
+// what it took, and the line that says so goes there.
 
 #include "service/log/log_writer.h"
 
@@ -22,14 +22,13 @@
 namespace ttl {
 namespace {
 
-// How long a full pipe is waited for before the thread looks whether it is to end.
+// How long the thread waits for a full pipe before it checks whether it is to end.
 constexpr absl::Duration kLookInterval = absl::Milliseconds(100);
 
-// Between attempts after a failure of which nothing tells the end, such as a full disk.
+// Retry interval after a failure whose end is not signalled, such as a full disk.
 constexpr std::chrono::milliseconds kRetryInterval(200);
 
-// Whole lines, as many as the system writes to a pipe without those of others in between; of a
-// longer line its first part.
+// As many whole lines as can be written to a pipe atomically; of a longer line the first part.
 absl::string_view NextPiece(absl::string_view rest) {
   if (rest.size() <= PIPE_BUF) return rest;
   const size_t last_end = rest.substr(0, PIPE_BUF).rfind('\n');
@@ -41,8 +40,8 @@ std::string Reason(int error) {
   return std::generic_category().message(error);
 }
 
-// Blocks all signals for the time of a scope: a thread made in it never takes one, SIGPIPE and
-// SIGXFSZ of its own writes included.
+// Blocks all signals while in scope, so that a thread created meanwhile never receives any, not
+// even SIGPIPE and SIGXFSZ of its own writes.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -63,14 +62,14 @@ struct LogWriter::State {
 
   void Run();
   bool IsQuiet() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { return queue.empty() && lost == 0; }
-  // Waits for lines and takes them all. False: there are none, and none will come.
+  // Waits for lines and takes them all. Returns false if the writer ends and there are none.
   bool Take(std::string& batch);
-  // False: it is to end, and cannot write now.
+  // Returns false if the writer ends and cannot write now.
   bool WriteAll(absl::string_view batch);
-  // Whether to try again.
+  // Returns whether to retry.
   bool AwaitRetry(int error);
 
-  LogOutput output;  // the thread's
+  LogOutput output;  // used by the thread only
   const LossLine loss_line;
   std::atomic<bool> has_unwritten = false;
   std::atomic<int64_t> lost_lines = 0;
@@ -79,8 +78,9 @@ struct LogWriter::State {
   CondVar changed;
   CondVar ending;
   std::string queue ABSL_GUARDED_BY(mutex);
-  int64_t lost ABSL_GUARDED_BY(mutex) = 0;  // since the last line that said so
-  // Why the last batch was not written at once; as if it was only too slow if it was.
+  int64_t lost ABSL_GUARDED_BY(mutex) = 0;  // since the last loss line
+  // Why the last batch was not written at once. If it was, lines were lost because writing was too
+  // slow.
   std::string trouble ABSL_GUARDED_BY(mutex) = Reason(EAGAIN);
   bool is_ending ABSL_GUARDED_BY(mutex) = false;
 };

@@ -12,44 +12,42 @@
 
 namespace ttl {
 
-// Writes lines to a descriptor in a thread of its own, so that no other thread ever waits for
-// whoever reads them. Lines for which there is no room in the queue are lost and counted; a
-// line in their place says how many. A failed write is tried again until it succeeds: after a
-// full disk, or when a reader of the pipe comes back, the log goes on where it was.
-// Thread-safe.
+// Writes lines to a descriptor on a thread of its own, so that no other thread waits for the
+// reader. Lines that do not fit into the queue are lost and counted, and a line in their place says
+// how many. A failed write is retried until it succeeds, so the log continues after a full disk, or
+// when a reader of the pipe is back. Thread-safe.
 class LogWriter {
  public:
-  // Of the lines that wait; as many again may be on their way.
+  // Maximum size of the queued lines; as many again may be in the thread's hands.
   static constexpr size_t kMaxQueuedBytes = size_t{256} << 10;
 
-  // Makes the line, with "\n", that says that `lines` were lost, and why.
+  // Makes the line, including "\n", that says that `lines` lines were lost, and why.
   using LossLine = std::function<std::string(int64_t lines, absl::string_view reason)>;
 
-  // `descriptor` must stay open. The thread takes no signals.
+  // `descriptor` must stay open. The thread blocks all signals.
   LogWriter(int descriptor, LossLine loss_line);
 
-  // Gives up what cannot be written now. Does not wait: call Drain() before.
+  // Drops lines that cannot be written now. Does not wait: call Drain() before.
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  // Takes a line, which ends in "\n". Does not wait.
+  // Queues a line, which must end in "\n". Does not wait.
   void Write(absl::string_view line);
 
-  // Waits until all lines that were taken are written, for at most `timeout`. Returns whether
-  // they are.
+  // Waits until all queued lines are written, for at most `timeout`. Returns whether they are.
   bool Drain(absl::Duration timeout);
 
-  // Whether lines wait to be written. Async-signal-safe.
+  // Whether there are unwritten lines. Async-signal-safe.
   bool HasUnwritten() const;
 
-  // How many lines were lost since the start.
+  // Number of lines lost since the start.
   int64_t lost_lines() const;
 
  private:
   struct State;
 
-  // Shared with the thread, which nobody can wait for while it is in a write.
+  // Shared with the thread, which is detached because it cannot be joined while it is in a write.
   const std::shared_ptr<State> state_;
 };
 

@@ -12,7 +12,7 @@
 namespace ttl {
 namespace {
 
-// SIGALRM is the watch's own: the deadline has passed, or the watch may end.
+// SIGALRM is internal: the deadline has passed, or the watcher is to end.
 sigset_t WatchedSignals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -84,7 +84,7 @@ void DaemonSignals::RequestReload() {
   requested_.NotifyAll();
 }
 
-// The alarm first: nothing that comes after it can keep the process from ending.
+// The alarm first, so that nothing after it can keep the process from ending.
 void DaemonSignals::RequestStop(int signal) {
   alarm(static_cast<unsigned>(absl::ToInt64Seconds(stop_deadline_)));
   {

@@ -13,24 +13,24 @@
 
 namespace ttl {
 
-// The signals of a daemon. SIGTERM and SIGINT request a stop, and the process ends whatever
-// happens: a stop that takes longer than the deadline, or a second signal, ends it at once
-// with a line in the log and exit code 1. SIGHUP requests a reload. One per process.
+// Handles the signals of a daemon. SIGTERM and SIGINT request a stop. If the stop takes longer than
+// the deadline, or a second signal arrives, the process ends at once with a line in the log and
+// exit code 1. SIGHUP requests a reload. One per process.
 class DaemonSignals {
  public:
   enum class Request { kReload, kStop };
 
-  // To be constructed before there are other threads, so that all of them leave the signals to
-  // this. `stop_deadline` in whole seconds.
+  // Must be constructed before other threads start, so that they inherit the signal mask.
+  // `stop_deadline` must be whole seconds.
   explicit DaemonSignals(absl::Duration stop_deadline);
 
-  // The stop is done: ends the watch.
+  // Ends the supervision of the stop.
   ~DaemonSignals();
   DaemonSignals(const DaemonSignals&) = delete;
   DaemonSignals& operator=(const DaemonSignals&) = delete;
 
-  // Waits for the next request, for at most `timeout`; absent if none came. Several signals
-  // for a reload may become one request. A stop is requested again each time. For one thread.
+  // Waits for the next request, at most for `timeout`; absent if there was none. Several SIGHUPs
+  // may become one request. Once a stop is requested, each call returns it. Not thread-safe.
   std::optional<Request> Next(absl::Duration timeout);
   Request Next();
 
@@ -46,7 +46,7 @@ class DaemonSignals {
   CondVar requested_;
   bool reload_ ABSL_GUARDED_BY(mutex_) = false;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread watcher_;  // last: starts when all else is there
+  std::thread watcher_;  // last, because it uses all of the above
 };
 
 }  // namespace ttl

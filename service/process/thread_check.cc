@@ -16,13 +16,13 @@
 namespace ttl {
 namespace {
 
-// Of gRPC 1.51: timers, executors, the resolver's, and a reserve by the number of cores.
+// Threads of gRPC 1.51: timers, executors, the resolver, and a reserve by the number of cores.
 int ThreadsOfGrpc() {
   constexpr int kFixed = 6;
   return kFixed + std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, 32);
 }
 
-// Threads that last until they are told to end.
+// Threads that run until this is destroyed.
 class IdleThreads {
  public:
   IdleThreads() { pthread_mutex_lock(&gate_); }
@@ -34,7 +34,7 @@ class IdleThreads {
   IdleThreads(const IdleThreads&) = delete;
   IdleThreads& operator=(const IdleThreads&) = delete;
 
-  // Starts one. Returns 0, or the error.
+  // Starts a thread. Returns 0 or an errno.
   int Add() {
     pthread_t thread;
     const int error = pthread_create(&thread, nullptr, Idle, &gate_);
@@ -53,7 +53,7 @@ class IdleThreads {
   std::vector<pthread_t> threads_;
 };
 
-// 0 if the system does not say.
+// 0 if unknown.
 int64_t CountThreads() {
   std::error_code error;
   const std::filesystem::directory_iterator threads("/proc/self/task", error);
@@ -80,7 +80,7 @@ absl::Status CheckThreads(int own) {
   constexpr int kMaxLooks = 1000;
   const int64_t before = CountThreads();
   absl::Status status = StartAndEnd(own + ThreadsOfGrpc());
-  // A thread counts against the limit for a moment after it was joined.
+  // A joined thread still counts against the limit for a short time.
   for (int looks = 0; CountThreads() > before && looks < kMaxLooks; ++looks) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

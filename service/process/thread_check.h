@@ -5,10 +5,10 @@
 
 namespace ttl {
 
-// RESOURCE_EXHAUSTED, with the limits to raise, if this process cannot start `own` threads now
-// beside those that gRPC starts by itself. Starts them and ends them again: no number that the
-// system shows says it, and a thread of gRPC that cannot be started aborts the process. For the
-// start of a program.
+// RESOURCE_EXHAUSTED, naming the limits to raise, if this process cannot start `own` threads in
+// addition to those of gRPC, which aborts the process if it cannot start a thread. Starts the
+// threads and ends them again, because no limit that the system shows is reliable. To be called at
+// the start of a program.
 absl::Status CheckThreads(int own);
 
 }  // namespace ttl

@@ -23,15 +23,15 @@
 namespace ttl {
 namespace {
 
-// A node and all that an error about it has to name.
-struct Place {
+// A node, and its path for errors.
+struct NodePath {
   std::string file;
-  std::string container;  // empty: outside of containers, or its id is not known
+  std::string container;  // empty: not in a container, or its id is unknown
   std::string key;
   YAML::Node node;
 
   // The same, one key deeper.
-  Place Under(const std::string& name, const YAML::Node& child) const {
+  NodePath Under(const std::string& name, const YAML::Node& child) const {
     return {file, container, key.empty() ? name : absl::StrCat(key, ".", name), child};
   }
 
@@ -50,11 +50,11 @@ std::string Describe(const YAML::Node& node) {
   return absl::StrCat("\"", absl::Utf8SafeCEscape(node.Scalar()), "\"");
 }
 
-absl::Status Refused(const Place& place, absl::string_view right) {
-  return place.Error(absl::StrCat(Describe(place.node), " is not allowed; give ", right));
+absl::Status Refused(const NodePath& path, absl::string_view right) {
+  return path.Error(absl::StrCat(Describe(path.node), " is not allowed; give ", right));
 }
 
-// yaml-cpp marks scalars in quotes with the tag "!": those are text, not numbers.
+// yaml-cpp gives quoted scalars the tag "!"; they are text, not numbers.
 bool IsPlain(const YAML::Node& node) { return node.IsScalar() && node.Tag() == "?"; }
 
 bool IsWholeNumber(absl::string_view text) {
@@ -63,92 +63,92 @@ bool IsWholeNumber(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
 }
 
-absl::StatusOr<int64_t> ReadWhole(const Place& place, absl::string_view right) {
+absl::StatusOr<int64_t> ReadWhole(const NodePath& path, absl::string_view right) {
   int64_t number = 0;
-  if (!IsPlain(place.node) || !IsWholeNumber(place.node.Scalar()) ||
-      !absl::SimpleAtoi(place.node.Scalar(), &number)) {
-    return Refused(place, right);
+  if (!IsPlain(path.node) || !IsWholeNumber(path.node.Scalar()) ||
+      !absl::SimpleAtoi(path.node.Scalar(), &number)) {
+    return Refused(path, right);
   }
   return number;
 }
 
-absl::StatusOr<std::optional<int64_t>> ReadDefaultTtl(const Place& place) {
+absl::StatusOr<std::optional<int64_t>> ReadDefaultTtl(const NodePath& path) {
   const std::string right =
       absl::StrCat("whole seconds without a unit or quotes, -1 or 1 to ", kMaxTtl, ", or off");
-  if (place.node.IsNull() || (IsPlain(place.node) && place.node.Scalar() == "off")) {
+  if (path.node.IsNull() || (IsPlain(path.node) && path.node.Scalar() == "off")) {
     return std::optional<int64_t>();
   }
-  TTL_ASSIGN_OR_RETURN(const int64_t ttl, ReadWhole(place, right));
-  if (!IsLegalTtl(ttl)) return Refused(place, right);
+  TTL_ASSIGN_OR_RETURN(const int64_t ttl, ReadWhole(path, right));
+  if (!IsLegalTtl(ttl)) return Refused(path, right);
   return ttl;
 }
 
-absl::StatusOr<IndexingMode> ReadIndexingMode(const Place& place) {
+absl::StatusOr<IndexingMode> ReadIndexingMode(const NodePath& path) {
   const std::string name =
-      place.node.IsScalar() ? absl::AsciiStrToUpper(place.node.Scalar()) : std::string();
+      path.node.IsScalar() ? absl::AsciiStrToUpper(path.node.Scalar()) : std::string();
   if (name == "CONSISTENT") return IndexingMode::kConsistent;
   if (name == "LAZY") return IndexingMode::kLazy;
   if (name == "NONE") return IndexingMode::kNone;
-  return Refused(place, "CONSISTENT, LAZY or NONE");
+  return Refused(path, "CONSISTENT, LAZY or NONE");
 }
 
-// Finite, and not less than `least`; absent if there is nothing.
-absl::StatusOr<std::optional<double>> ReadNumber(const Place& place, double least,
+// Reads a finite number, at least `least`; absent if the key is absent.
+absl::StatusOr<std::optional<double>> ReadNumber(const NodePath& path, double least,
                                                  absl::string_view right) {
-  if (place.node.IsNull()) return std::optional<double>();
+  if (path.node.IsNull()) return std::optional<double>();
   double number = 0;
-  if (!IsPlain(place.node) || !absl::SimpleAtod(place.node.Scalar(), &number) ||
+  if (!IsPlain(path.node) || !absl::SimpleAtod(path.node.Scalar(), &number) ||
       !std::isfinite(number) || number < least) {
-    return Refused(place, right);
+    return Refused(path, right);
   }
   return number;
 }
 
-absl::StatusOr<std::optional<double>> ReadRate(const Place& place) {
-  return ReadNumber(place, 0,
+absl::StatusOr<std::optional<double>> ReadRate(const NodePath& path) {
+  return ReadNumber(path, 0,
                     "a number from 0 (no deletes) on, or leave it out for the server's default");
 }
 
-absl::StatusOr<std::optional<double>> ReadRequestUnits(const Place& place) {
-  return ReadNumber(place, std::numeric_limits<double>::denorm_min(),
+absl::StatusOr<std::optional<double>> ReadRequestUnits(const NodePath& path) {
+  return ReadNumber(path, std::numeric_limits<double>::denorm_min(),
                     "a number greater than 0, or leave it out");
 }
 
-absl::StatusOr<int64_t> ReadSeconds(const Place& place, int64_t min, int64_t max,
+absl::StatusOr<int64_t> ReadSeconds(const NodePath& path, int64_t min, int64_t max,
                                     int64_t if_absent) {
   const std::string right =
       absl::StrCat("whole seconds without a unit or quotes, ", min, " to ", max);
-  if (place.node.IsNull()) return if_absent;
-  TTL_ASSIGN_OR_RETURN(const int64_t seconds, ReadWhole(place, right));
-  if (seconds < min || seconds > max) return Refused(place, right);
+  if (path.node.IsNull()) return if_absent;
+  TTL_ASSIGN_OR_RETURN(const int64_t seconds, ReadWhole(path, right));
+  if (seconds < min || seconds > max) return Refused(path, right);
   return seconds;
 }
 
-absl::StatusOr<std::optional<int64_t>> ReadItemLimit(const Place& place) {
+absl::StatusOr<std::optional<int64_t>> ReadItemLimit(const NodePath& path) {
   constexpr absl::string_view kRight = "a whole number of items, 0 or more, or leave it out";
-  if (place.node.IsNull()) return std::optional<int64_t>();
-  TTL_ASSIGN_OR_RETURN(const int64_t items, ReadWhole(place, kRight));
-  if (items < 0) return Refused(place, kRight);
+  if (path.node.IsNull()) return std::optional<int64_t>();
+  TTL_ASSIGN_OR_RETURN(const int64_t items, ReadWhole(path, kRight));
+  if (items < 0) return Refused(path, kRight);
   return items;
 }
 
-absl::StatusOr<std::optional<double>> ReadPercent(const Place& place) {
+absl::StatusOr<std::optional<double>> ReadPercent(const NodePath& path) {
   constexpr absl::string_view kRight = "a number from 0 to 100, or leave it out";
-  TTL_ASSIGN_OR_RETURN(const std::optional<double> percent, ReadNumber(place, 0, kRight));
-  if (percent.value_or(0) > 100) return Refused(place, kRight);
+  TTL_ASSIGN_OR_RETURN(const std::optional<double> percent, ReadNumber(path, 0, kRight));
+  if (percent.value_or(0) > 100) return Refused(path, kRight);
   return percent;
 }
 
-// Calls `read(place of the value)` for every key of a mapping. Refuses what is
+// Calls `read(name, path)` for every key of a mapping. Refuses what is
 // not a mapping, keys that are not in `known`, and keys given twice.
 template <typename Read>
-absl::Status ReadMapping(const Place& place, const std::vector<std::string>& known, Read read) {
+absl::Status ReadMapping(const NodePath& path, const std::vector<std::string>& known, Read read) {
   const std::string right = absl::StrCat("a mapping with the keys ", absl::StrJoin(known, ", "));
-  if (!place.node.IsMap()) return Refused(place, right);
+  if (!path.node.IsMap()) return Refused(path, right);
   std::set<std::string> seen;
-  for (const auto& pair : place.node) {
+  for (const auto& pair : path.node) {
     const YAML::Node& key = pair.first;
-    const Place at_key = {place.file, place.container, place.key, key};
+    const NodePath at_key = {path.file, path.container, path.key, key};
     const std::string name = key.IsScalar() ? key.Scalar() : "";
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       return at_key.Error(absl::StrCat("unknown key ", Describe(key), "; the keys are ",
@@ -157,12 +157,12 @@ absl::Status ReadMapping(const Place& place, const std::vector<std::string>& kno
     if (!seen.insert(name).second) {
       return at_key.Error(absl::StrCat("key \"", name, "\" is given twice"));
     }
-    TTL_RETURN_IF_ERROR(read(name, place.Under(name, pair.second)));
+    TTL_RETURN_IF_ERROR(read(name, path.Under(name, pair.second)));
   }
   return absl::OkStatus();
 }
 
-absl::Status ReadBrakeSetting(const std::string& name, const Place& value, PolicyBrake& brake) {
+absl::Status ReadBrakeSetting(const std::string& name, const NodePath& value, PolicyBrake& brake) {
   if (name == "max_newly_due_items") {
     TTL_ASSIGN_OR_RETURN(brake.max_newly_due_items, ReadItemLimit(value));
   } else if (name == "max_newly_due_percent") {
@@ -176,17 +176,17 @@ absl::Status ReadBrakeSetting(const std::string& name, const Place& value, Polic
   return absl::OkStatus();
 }
 
-absl::Status ReadBrake(const Place& place, std::optional<PolicyBrake>& brake) {
-  if (place.node.IsNull()) return absl::OkStatus();
+absl::Status ReadBrake(const NodePath& path, std::optional<PolicyBrake>& brake) {
+  if (path.node.IsNull()) return absl::OkStatus();
   brake.emplace();
-  return ReadMapping(place,
+  return ReadMapping(path,
                      {"max_newly_due_items", "max_newly_due_percent", "release_after_seconds"},
-                     [&](const std::string& name, const Place& value) {
+                     [&](const std::string& name, const NodePath& value) {
                        return ReadBrakeSetting(name, value, *brake);
                      });
 }
 
-absl::Status ReadDeleteSetting(const std::string& name, const Place& value,
+absl::Status ReadDeleteSetting(const std::string& name, const NodePath& value,
                                ContainerSettings& settings) {
   if (name == "max_deletes_per_second") {
     TTL_ASSIGN_OR_RETURN(settings.max_deletes_per_second, ReadRate(value));
@@ -206,17 +206,18 @@ absl::Status ReadDeleteSetting(const std::string& name, const Place& value,
   return absl::OkStatus();
 }
 
-absl::Status ReadDeletePolicy(const Place& place, ContainerSettings& settings) {
-  if (place.node.IsNull()) return absl::OkStatus();
-  return ReadMapping(place,
+absl::Status ReadDeletePolicy(const NodePath& path, ContainerSettings& settings) {
+  if (path.node.IsNull()) return absl::OkStatus();
+  return ReadMapping(path,
                      {"max_deletes_per_second", "delay_seconds", "request_units_per_second",
                       "request_units_per_delete", "min_deletes_per_second", "brake"},
-                     [&](const std::string& name, const Place& value) {
+                     [&](const std::string& name, const NodePath& value) {
                        return ReadDeleteSetting(name, value, settings);
                      });
 }
 
-absl::Status ReadSetting(const std::string& name, const Place& value, ContainerSettings& settings) {
+absl::Status ReadSetting(const std::string& name, const NodePath& value,
+                         ContainerSettings& settings) {
   if (name == "default_ttl") {
     TTL_ASSIGN_OR_RETURN(settings.policy.default_ttl, ReadDefaultTtl(value));
   } else if (name == "indexing_mode") {
@@ -227,12 +228,12 @@ absl::Status ReadSetting(const std::string& name, const Place& value, ContainerS
   return absl::OkStatus();
 }
 
-// The id first, wherever it stands, so that errors about other keys can name it.
-absl::StatusOr<std::string> ReadId(const Place& place) {
-  if (!place.node.IsMap()) return Refused(place, "a mapping with the key id");
-  const YAML::Node id = place.node["id"];
-  if (!id.IsDefined()) return place.Error("the key id is missing");
-  const Place at_id = place.Under("id", id);
+// Reads the id first, wherever it is, so that errors about other keys can name it.
+absl::StatusOr<std::string> ReadId(const NodePath& path) {
+  if (!path.node.IsMap()) return Refused(path, "a mapping with the key id");
+  const YAML::Node id = path.node["id"];
+  if (!id.IsDefined()) return path.Error("the key id is missing");
+  const NodePath at_id = path.Under("id", id);
   if (!id.IsScalar()) return Refused(at_id, "the id of a container");
   if (const absl::Status valid = ValidateContainerId(id.Scalar()); !valid.ok()) {
     return at_id.Error(valid.message());
@@ -240,30 +241,30 @@ absl::StatusOr<std::string> ReadId(const Place& place) {
   return id.Scalar();
 }
 
-absl::StatusOr<ContainerEntry> ReadEntry(Place place) {
+absl::StatusOr<ContainerEntry> ReadEntry(NodePath path) {
   ContainerEntry entry;
-  TTL_ASSIGN_OR_RETURN(entry.id, ReadId(place));
-  place.container = absl::Utf8SafeCEscape(entry.id);
-  place.key.clear();
-  TTL_RETURN_IF_ERROR(ReadMapping(place, {"id", "default_ttl", "indexing_mode", "delete_policy"},
-                                  [&](const std::string& name, const Place& value) {
+  TTL_ASSIGN_OR_RETURN(entry.id, ReadId(path));
+  path.container = absl::Utf8SafeCEscape(entry.id);
+  path.key.clear();
+  TTL_RETURN_IF_ERROR(ReadMapping(path, {"id", "default_ttl", "indexing_mode", "delete_policy"},
+                                  [&](const std::string& name, const NodePath& value) {
                                     return ReadSetting(name, value, entry.settings);
                                   }));
   if (const absl::Status valid = ValidateSettings(entry.settings); !valid.ok()) {
-    return place.Error(valid.message());
+    return path.Error(valid.message());
   }
   return entry;
 }
 
-absl::StatusOr<std::vector<ContainerEntry>> ReadEntries(const Place& place) {
+absl::StatusOr<std::vector<ContainerEntry>> ReadEntries(const NodePath& path) {
   std::vector<ContainerEntry> entries;
-  if (place.node.IsNull()) return entries;
-  if (!place.node.IsSequence()) return Refused(place, "a list of containers");
+  if (path.node.IsNull()) return entries;
+  if (!path.node.IsSequence()) return Refused(path, "a list of containers");
   std::set<std::string> seen;
-  for (const YAML::Node& node : place.node) {
-    TTL_ASSIGN_OR_RETURN(ContainerEntry entry, ReadEntry({place.file, "", place.key, node}));
+  for (const YAML::Node& node : path.node) {
+    TTL_ASSIGN_OR_RETURN(ContainerEntry entry, ReadEntry({path.file, "", path.key, node}));
     if (!seen.insert(entry.id).second) {
-      return Place{place.file, absl::Utf8SafeCEscape(entry.id), "", node}.Error("is given twice");
+      return NodePath{path.file, absl::Utf8SafeCEscape(entry.id), "", node}.Error("is given twice");
     }
     entries.push_back(std::move(entry));
   }
@@ -274,9 +275,9 @@ absl::StatusOr<std::vector<ContainerEntry>> ReadDocument(const std::string& file
                                                          const YAML::Node& document) {
   std::vector<ContainerEntry> entries;
   if (document.IsNull()) return entries;
-  const Place place = {file_name, "", "", document};
-  TTL_RETURN_IF_ERROR(ReadMapping(place, {"containers"},
-                                  [&](const std::string&, const Place& value) -> absl::Status {
+  const NodePath path = {file_name, "", "", document};
+  TTL_RETURN_IF_ERROR(ReadMapping(path, {"containers"},
+                                  [&](const std::string&, const NodePath& value) -> absl::Status {
                                     TTL_ASSIGN_OR_RETURN(entries, ReadEntries(value));
                                     return absl::OkStatus();
                                   }));

@@ -9,8 +9,8 @@
 
 namespace ttl {
 
-// One entry of the containers file: everything its owner can set, with what the
-// file leaves out at its default.
+// One entry of the containers file: all settings that an owner can set; those missing in the file
+// have their defaults.
 struct ContainerEntry {
   std::string id;
   ContainerSettings settings;
@@ -35,9 +35,9 @@ struct ContainerEntry {
 //           max_newly_due_percent: 10
 //           release_after_seconds: 86400
 //
-// INVALID_ARGUMENT names file, line, container, key, value and what would be
-// right; nothing is guessed, so "60s", "60" in quotes, 60.0 and unknown keys are
-// refused. `file_name` is for messages only.
+// INVALID_ARGUMENT names file, line, container, key, value and what is allowed. Nothing is guessed:
+// "60s", "60" in quotes, 60.0 and unknown keys are errors. `file_name` is used in messages only.
+// Pure.
 absl::StatusOr<std::vector<ContainerEntry>> ParseContainers(const std::string& file_name,
                                                             const std::string& text);
 

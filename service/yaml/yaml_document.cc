@@ -10,7 +10,7 @@
 namespace ttl {
 namespace {
 
-// Hears of the documents of a text, and where the last of them begins.
+// Counts the documents of a text, and records where the last one begins.
 class DocumentCounter : public YAML::EventHandler {
  public:
   bool has_second() const { return documents_ > 1; }
@@ -37,8 +37,8 @@ class DocumentCounter : public YAML::EventHandler {
   YAML::Mark last_;
 };
 
-// Asks for two documents at most: of a text that begins with a comma, say, yaml-cpp
-// would go on to make empty ones for ever.
+// Parses at most two documents: for some texts, such as one that begins with a comma, yaml-cpp
+// would produce empty documents for ever.
 absl::Status ExpectOneDocument(const std::string& text, absl::string_view before_line) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);

@@ -11,9 +11,9 @@
 
 namespace ttl {
 
-// Gives the one document of a text to `read`, whose error it returns, and in which yaml-cpp
-// may throw. INVALID_ARGUMENT, "BEFORE_LINE" LINE ": ...", if the text is not YAML or has a
-// second document. An empty text is a null document.
+// Parses `text`, which must be a single document, passes it to `read`, and returns the status of
+// `read`, in which yaml-cpp may throw. INVALID_ARGUMENT, "BEFORE_LINE" LINE ": ...", if the text is
+// not YAML or has a second document. An empty text is a null document.
 absl::Status ReadYamlDocument(const std::string& text, absl::string_view before_line,
                               absl::FunctionRef<absl::Status(const YAML::Node&)> read);
 
