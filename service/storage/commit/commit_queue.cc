@@ -6,6 +6,25 @@
 #include "service/base/stopwatch.h"
 #include "service/base/wake_signal.h"
 
+// Two threads share the work. The gatherer takes queued operations and applies them to a
+// Transaction (Begin, Fill). The writer writes the transaction with one fsync, publishes it to the
+// readers, and answers the callers (Finish). While the writer waits for the disk, the gatherer
+// fills the next transaction on top of the one being written, and goes on filling it until the
+// writer is idle. So a commit grows with the time of a sync, and unless the queue is long an
+// operation waits for two syncs at most.
+//
+// Only reports may be gathered on top of a transaction that is not committed yet. They read nothing
+// but containers by number, items and the store epoch, which a Transaction looks up in the one
+// before it. All other operations read the committed state: for them the gatherer first waits until
+// the writer is idle (Begin), and it takes no reports past a reserved operation that waits (Take).
+//
+// A failed write invalidates everything gathered on top of it. A commit therefore records how many
+// writes had failed when it, or the transaction it builds on, was begun; if the count has changed
+// when it is to be written, its callers get UNAVAILABLE. The gatherer notices the same
+// (HasLastFailed), waits until the writer is idle, and begins again from the committed state.
+//
+// The order at the end of a commit is: database, in-memory state, callers. So a caller that was
+// answered reads its own write, and an answer of OK means that the change is on disk.
 namespace ttl {
 namespace {
 
@@ -192,7 +211,7 @@ void CommitQueue::Finish(Commit& commit) {
   commit_durations_.Add(stopwatch.Nanoseconds());
   commit_sizes_.Add(static_cast<int64_t>(commit.operations.size()));
   for (Operation& operation : commit.operations) {
-    // What was refused because of changes that were never made was refused wrongly.
+    // The write failed, so refusals that relied on it were wrong; report the write error instead.
     operation.done(written.ok() ? operation.status : written);
   }
   if (earlier && options_.due_signal != nullptr) options_.due_signal->Notify();

@@ -11,6 +11,23 @@
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 
+// A transaction overlays the committed state with the changes of one commit, in maps of two layers
+// (layered_map.h). The top layer has the changes of the current operation; Keep() merges it into
+// the layer of the commit, and Discard() drops it. So an operation that fails leaves nothing
+// behind, and later operations of the same commit see the earlier ones.
+//
+// Reads look into the layers first. FindContainer(number), GetItem() and StoreEpoch() then look
+// into the transaction being written meanwhile (before_), and only then into the committed state;
+// all other reads skip before_, and so are only allowed when there is none.
+//
+// An item and its index entry change together. A record names the position of its entry (its
+// claim): PutItem() and EraseItem() compare the position that the record before names with that of
+// the record after, and MoveEntry() erases and writes entries accordingly. So there is at most one
+// entry per item. A claim of another index than the container's present one counts as no entry
+// (PresentClaim).
+//
+// Writes() is what the database gets, in one batch; Publish() updates the in-memory state after
+// that.
 namespace ttl {
 
 Transaction::Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader,
