@@ -41,37 +41,39 @@ class Families {
 
 void AddCapture(const CaptureStatus& status, Families& families) {
   families.Gauge("capture_complete",
-                 "1 while changes are streaming and all tables are read: everything committed "
-                 "longer ago than the lag is tracked.");
+                 "1 while changes are streaming and all tables have been read: everything "
+                 "committed longer ago than the lag is tracked.");
   families.Add(status.is_complete ? 1 : 0);
   families.Gauge("capture_lag_seconds",
-                 "How long the oldest commit that the sidecar does not know durably has waited.");
+                 "Age of the oldest commit that is not yet durable in the sidecar.");
   families.Add(absl::ToDoubleSeconds(status.lag));
-  families.Gauge("capture_lag_bytes", "WAL that was written since what the sidecar knows durably.");
+  families.Gauge("capture_lag_bytes",
+                 "WAL written since the last commit that is durable in the sidecar.");
   families.Add(static_cast<double>(status.lag_bytes));
   families.Counter("captured_row_changes_total",
-                   "Changes of rows of the configured tables, taken from the stream.");
+                   "Row changes of the configured tables received from the replication stream.");
   families.Add(static_cast<double>(status.row_changes));
-  families.Counter("reports_total", "Reports put together for the sidecar, by stream and scans.");
+  families.Counter("reports_total",
+                   "Reports for the sidecar, from the replication stream and from scans.");
   families.Add(static_cast<double>(status.reports));
   families.Counter("capture_restarts_total",
-                   "Times that the capture began again after an error; the log says which.");
+                   "Restarts of the capture after an error; the log names the error.");
   families.Add(static_cast<double>(status.restarts));
 }
 
 void AddSlot(const CaptureStatus& status, int64_t max_slot_bytes, Families& families) {
   families.Gauge("slot_retained_bytes",
-                 "WAL that the server keeps back for the slot. Grows while the sidecar or "
-                 "ttl-postgres is away, and fills the server's disk if nobody ends it.");
+                 "WAL that the server retains for the slot. Grows while the sidecar or "
+                 "ttl-postgres is down, and can fill the server's disk.");
   if (status.slot_bytes.has_value()) families.Add(static_cast<double>(*status.slot_bytes));
   families.Gauge("slot_limit_bytes",
-                 "The configured max_slot_bytes, beyond which the slot is given up and the tables "
-                 "are read again; 0: never.");
+                 "The configured max_slot_bytes, beyond which the slot is dropped and the tables "
+                 "are read again; 0: no limit.");
   families.Add(static_cast<double>(max_slot_bytes));
-  families.Counter("slots_lost_total",
-                   "Times that changes may have been missed, after which all tables are read "
-                   "again: the slot was lost, given up or made anew, or the server or the sidecar "
-                   "was another one or restored.");
+  families.Counter(
+      "slots_lost_total",
+      "How often changes may have been missed and all tables were read again: the slot was lost, "
+      "dropped or created again, or the server or the sidecar was replaced or restored.");
   families.Add(static_cast<double>(status.slots_lost));
 }
 
@@ -81,20 +83,20 @@ void AddTables(const CaptureStatus& status, Families& families) {
       families.Add(static_cast<double>(value(table)), {{"container", table.container}});
     }
   };
-  families.Gauge("scan_rows", "Rows that the first scan of the table has read.");
+  families.Gauge("scan_rows", "Rows read by the first scan of the table.");
   each([](const TableStatus& table) { return table.scanned; });
-  families.Gauge("scan_complete", "1 once the first scan of the table is through.");
+  families.Gauge("scan_complete", "1 once the first scan of the table is complete.");
   each([](const TableStatus& table) { return table.scan_done ? 1 : 0; });
   families.Counter("untrackable_rows_total",
-                   "Rows met that cannot be tracked: no _ts, or a _ts, ttl or key that is not "
+                   "Rows that cannot be tracked: _ts is missing, or _ts, ttl or key is not "
                    "allowed. They never expire; the log names some.");
   each([](const TableStatus& table) { return table.untrackable; });
 }
 
 void AddLeftOut(const MetricSources& sources, const CaptureStatus& status, Families& families) {
   families.Gauge("table_left_out",
-                 "1 while the table of the container cannot be followed, so that its rows neither "
-                 "are tracked nor deleted; the log says why.");
+                 "1 while the table of the container cannot be captured, so its rows are neither "
+                 "tracked nor deleted; the log gives the reason.");
   for (const std::string& container : sources.containers) {
     families.Add(status.left_out.contains(container) ? 1 : 0, {{"container", container}});
   }
@@ -114,10 +116,9 @@ void AddDeletes(const MetricSources& sources, Families& families) {
       if (const StoreCounters* counters = sources.store(container)) add(container, *counters);
     }
   };
-  families.Counter(
-      "deletes_total",
-      "Rows that the sidecar asked to delete, by what became of them; out_of_time: put "
-      "off since the deletes before them took all the time of the call.");
+  families.Counter("deletes_total",
+                   "Rows that the sidecar asked to delete, by outcome. out_of_time: deferred "
+                   "because the deletes before them used up the deadline of the call.");
   each([&](const std::string& container, const StoreCounters& counters) {
     for (int outcome = 1; outcome < v1::DeleteOutcome_ARRAYSIZE; ++outcome) {
       families.Add(static_cast<double>(counters.outcomes[outcome]),
@@ -131,7 +132,7 @@ void AddDeletes(const MetricSources& sources, Families& families) {
     families.Add(static_cast<double>(counters.failed_calls), {{"container", container}});
   });
   families.Counter("delete_calls_yielded_total",
-                   "DeleteItems calls put off because the database was busy.");
+                   "DeleteItems calls deferred because the database was busy.");
   each([&](const std::string& container, const StoreCounters& counters) {
     families.Add(static_cast<double>(counters.yielded_calls), {{"container", container}});
   });
@@ -139,8 +140,8 @@ void AddDeletes(const MetricSources& sources, Families& families) {
 
 void AddOverruns(const MetricSources& sources, Families& families) {
   families.Counter("delete_transactions_timed_out_total",
-                   "Transactions of deletes that were rolled back since they took longer than "
-                   "statement_timeout or than their call had left; smaller ones follow.");
+                   "Delete transactions rolled back because they exceeded statement_timeout or the "
+                   "deadline of their call; smaller ones follow.");
   for (const std::string& container : sources.containers) {
     const StoreCounters* const counters = sources.store(container);
     if (counters == nullptr) continue;
@@ -149,19 +150,20 @@ void AddOverruns(const MetricSources& sources, Families& families) {
 }
 
 void AddLoad(const LoadState& load, Families& families) {
-  families.Gauge("database_latency_seconds",
-                 "How long a trivial query takes, median of the last few.");
+  families.Gauge("database_latency_seconds", "Latency of a trivial query, median of the last few.");
   families.Add(absl::ToDoubleSeconds(load.latency));
-  families.Gauge("database_active_backends", "Backends at work other than ours, median likewise.");
+  families.Gauge(
+      "database_active_backends",
+      "Active backends other than those of ttl-postgres, median of the last few samples.");
   families.Add(static_cast<double>(load.active_backends));
-  families.Gauge("yielding", "1 while deletes leave the database alone because it is busy.");
+  families.Gauge("yielding", "1 while deletes are suspended because the database is busy.");
   families.Add(load.yielding ? 1 : 0);
 }
 
 void AddMirror(const PolicyMirror::State& mirror, Families& families) {
   families.Gauge("policies_mirrored_timestamp_seconds",
-                 "When the policies in the database were last known to be those of the sidecar; "
-                 "0: never since the start. Views judge by the mirrored ones.");
+                 "When the mirrored policies in the database were last known to equal the "
+                 "sidecar's; 0: never since the start. Views use the mirrored policies.");
   families.Add(mirror.last_mirrored == absl::InfinitePast()
                    ? 0
                    : absl::ToDoubleSeconds(mirror.last_mirrored - absl::UnixEpoch()));
@@ -171,7 +173,9 @@ void AddMirror(const PolicyMirror::State& mirror, Families& families) {
 
 std::vector<MetricFamily> Metrics::Collect() const {
   Families families;
-  families.Gauge("ready", "1 while everything works; else the log and the health service say so.");
+  families.Gauge(
+      "ready",
+      "1 if ttl-postgres is ready; otherwise the log and the health service give the reason.");
   families.Add(sources_.is_ready() ? 1 : 0);
   const CaptureStatus capture = sources_.capture();
   AddCapture(capture, families);
@@ -183,8 +187,8 @@ std::vector<MetricFamily> Metrics::Collect() const {
   AddLoad(sources_.load(), families);
   AddMirror(sources_.mirror(), families);
   families.Counter("log_lines_lost_total",
-                   "Lines of the log that were lost because standard error could not be written "
-                   "to in time, as when nobody reads the pipe or the disk is full.");
+                   "Log lines lost because standard error could not be written in time, for "
+                   "example because the pipe is not read or the disk is full.");
   families.Add(static_cast<double>(Log::LostLines()));
   return families.Take();
 }
