@@ -26,7 +26,8 @@ class KeepaliveTest : public testing::Test {
   std::unique_ptr<SidecarProcess> sidecar_;
 };
 
-TEST_F(KeepaliveTest, B98_PingsWithoutCallsAreWelcomeEveryFewSeconds) {
+// Field report B98.
+TEST_F(KeepaliveTest, PingsWithoutCallsAreAcceptedEveryFewSeconds) {
   const absl::Status started = sidecar_->Start();
   ASSERT_TRUE(started.ok()) << started;
   RawHttp2 client(sidecar_->socket_path());

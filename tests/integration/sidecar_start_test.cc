@@ -100,7 +100,8 @@ TEST_F(SidecarStartTest, NoPortIsLoggedOfMetricsOnASocket) {
   EXPECT_SOON(sidecar.Log(), AllOf(HasSubstr("msg=\"metrics\""), Not(HasSubstr("port="))));
 }
 
-TEST_F(SidecarStartTest, B100_SocketHasItsModeUnderAnyUmask) {
+// Field report B100.
+TEST_F(SidecarStartTest, SocketHasItsModeUnderAnyUmask) {
   for (const mode_t mask : {0022, 0077}) {
     const mode_t previous = umask(mask);
     SidecarProcess sidecar(Options({"--socket-mode", "0666"}));
@@ -144,7 +145,8 @@ TEST_F(SidecarStartTest, BadValueEndsItWithCode2AndIsNamed) {
   }
 }
 
-TEST_F(SidecarStartTest, B101_StartsAfterKill) {
+// Field report B101.
+TEST_F(SidecarStartTest, StartsAfterKill) {
   SidecarProcess sidecar(Options());
   ASSERT_TRUE(sidecar.Start().ok());
   sidecar.Kill();
@@ -214,7 +216,8 @@ TEST_F(SidecarStartTest, SecondCopyOnTheSameDataRefuses) {
   EXPECT_TRUE(CheckHealth(first.channel(), "readiness", kPatience).ok());
 }
 
-TEST_F(SidecarStartTest, B101_SecondCopyOnTheSameSocketRefuses) {
+// Field report B101.
+TEST_F(SidecarStartTest, SecondCopyOnTheSameSocketRefuses) {
   SidecarProcess first(Options());
   ASSERT_TRUE(first.Start().ok());
   // By another name, so that it is not the lock but the answer that is in the way.
@@ -228,7 +231,8 @@ TEST_F(SidecarStartTest, B101_SecondCopyOnTheSameSocketRefuses) {
   EXPECT_TRUE(CheckHealth(first.channel(), "readiness", kPatience).ok());
 }
 
-TEST_F(SidecarStartTest, B101_PlainFileAtTheSocketIsLeftAlone) {
+// Field report B101.
+TEST_F(SidecarStartTest, PlainFileAtTheSocketPathIsNotRemoved) {
   std::ofstream(dir_.File("sidecar.sock")) << "precious";
   SidecarProcess sidecar(Options());
   EXPECT_EQ(ExitCodeOf(sidecar), 1);

@@ -223,7 +223,7 @@ TEST_F(SweepProcessTest, AStoreThatHangsForOneContainerStopsNoOther) {
 
 // B65 with real processes. TTL_SCALE_ITEMS: how many items of the large container are due,
 // 40,000 if it is not set.
-TEST_F(SweepProcessTest, B65TenItemsBesideManyGoWithinTwoIntervals) {
+TEST_F(SweepProcessTest, TenItemsBesideManyAreDeletedWithinTwoIntervals) {
   const char* scale = std::getenv("TTL_SCALE_ITEMS");
   const int64_t many = scale == nullptr ? 40'000 : std::atoll(scale);
   // A store that need not hold what it deletes.

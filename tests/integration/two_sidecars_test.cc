@@ -82,7 +82,8 @@ class TwoSidecarsTest : public testing::Test {
   Instance b_;
 };
 
-TEST_F(TwoSidecarsTest, B93EachItemIsDeletedAndCountedOnce) {
+// Field report B93.
+TEST_F(TwoSidecarsTest, EachItemIsDeletedAndCountedOnce) {
   // Both have asked for all items before either is answered, and neither gives up meanwhile.
   StartBoth(60);
   store_.Hang();
@@ -109,7 +110,8 @@ TEST_F(TwoSidecarsTest, B93EachItemIsDeletedAndCountedOnce) {
 }
 
 // A stands still from before its deletes are carried out until after their not_after.
-TEST_F(TwoSidecarsTest, B43ASidecarThatWakesUpDeletesNothingThatWasRefreshed) {
+// Field report B43.
+TEST_F(TwoSidecarsTest, AResumedSidecarDeletesNoRewrittenItem) {
   constexpr int kDeadlineSeconds = 5;
   StartBoth(kDeadlineSeconds);
   PutDue();

@@ -112,7 +112,8 @@ TEST(SettingsTest, LegalSettings) {
   EXPECT_EQ(ValidateSettings(WithRate(1e9)), absl::OkStatus());
 }
 
-TEST(SettingsTest, B07_DefaultTtlThatIsNotLegalIsRefused) {
+// Field report B07.
+TEST(SettingsTest, IllegalDefaultTtlIsRefused) {
   for (const int64_t value : {int64_t{0}, int64_t{-2}, kMaxTtl + 1}) {
     const absl::Status status = ValidateSettings(WithDefaultTtl(value));
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << value;
@@ -129,7 +130,8 @@ TEST(SettingsTest, DelayOutOfRangeIsRefused) {
   }
 }
 
-TEST(SettingsTest, B67_RateThatIsNoRateIsRefused) {
+// Field report B67.
+TEST(SettingsTest, IllegalRateIsRefused) {
   for (const double rate : {-1.0, -0.001, std::numeric_limits<double>::infinity(),
                             std::numeric_limits<double>::quiet_NaN()}) {
     const absl::Status status = ValidateSettings(WithRate(rate));
@@ -157,7 +159,8 @@ TEST(SettingsTest, UnknownIndexingModeIsRefused) {
   EXPECT_THAT(Message(status), HasSubstr("indexing_mode is 4"));
 }
 
-TEST(SettingsTest, B12_TheThreeStatesOfDefaultTtlAreDifferent) {
+// Field report B12.
+TEST(SettingsTest, TheThreeStatesOfDefaultTtlAreDifferent) {
   EXPECT_NE(WithDefaultTtl(std::nullopt), WithDefaultTtl(-1));
   EXPECT_NE(WithDefaultTtl(-1), WithDefaultTtl(60));
   EXPECT_NE(WithDefaultTtl(60), WithDefaultTtl(std::nullopt));

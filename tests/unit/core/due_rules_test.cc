@@ -119,7 +119,8 @@ TEST(DueTimeTest, LargestValuesDoNotWrap) {
   EXPECT_EQ(DueTime(rule, {4'300'000'000, kMaxTtl}), 4'300'000'000 + kMaxTtl + kMaxDelaySeconds);
 }
 
-TEST(ReplacePolicyTest, B44_MistakeTakenBackWithinTheGraceDeletesNothing) {
+// Field report B44.
+TEST(ReplacePolicyTest, ChangeRevertedWithinTheGraceDeletesNothing) {
   PolicyHistory history(kOff);
   history.Change(1000, DefaultTtl(1));
   for (int64_t second = 1000; second < 1020; ++second) EXPECT_FALSE(history.IsDue(1, second));
@@ -127,7 +128,8 @@ TEST(ReplacePolicyTest, B44_MistakeTakenBackWithinTheGraceDeletesNothing) {
   for (int64_t second = 1020; second < 1200; ++second) EXPECT_FALSE(history.IsDue(1, second));
 }
 
-TEST(ReplacePolicyTest, B44_StricterPolicyActsAfterTheGrace) {
+// Field report B44.
+TEST(ReplacePolicyTest, StricterPolicyActsAfterTheGrace) {
   PolicyHistory history(kOff);
   history.Change(1000, DefaultTtl(1));
   EXPECT_FALSE(history.IsDue(1, 1059));
@@ -145,7 +147,8 @@ TEST(ReplacePolicyTest, MistakeTakenBackDoesNotShortenTheGraceOfTheNextChange) {
   EXPECT_TRUE(history.IsDue(ts, 1090));
 }
 
-TEST(ReplacePolicyTest, B45_LooseningActsAtOnce) {
+// Field report B45.
+TEST(ReplacePolicyTest, LooseningActsAtOnce) {
   PolicyHistory history(DefaultTtl(7200));
   EXPECT_TRUE(history.IsDue(1000, 10'000));
   history.Change(10'000, kOff);
@@ -226,7 +229,8 @@ std::vector<Policy> PoliciesOf(const std::vector<ReplacedPolicy>& replaced) {
   return policies;
 }
 
-TEST(ReplacePolicyTest, B44_MistakeTakenBackLeavesNeitherGraceNorBrakeBehind) {
+// Field report B44.
+TEST(ReplacePolicyTest, RevertedChangeLeavesNeitherGraceNorBrake) {
   for (const std::optional<int64_t> braked :
        {std::optional<int64_t>(), std::optional<int64_t>(9)}) {
     std::vector<ReplacedPolicy> replaced =

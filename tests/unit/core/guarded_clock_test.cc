@@ -109,7 +109,8 @@ TEST_F(GuardedClockTest, TheLatestThatItMayBeIsTheLaterOfWhatIsSound) {
   EXPECT_EQ(guarded_->Read().latest, guarded_->Read().now);
 }
 
-TEST_F(GuardedClockTest, B19_JumpAheadDeletesNothingAndHidesNothing) {
+// Field report B19.
+TEST_F(GuardedClockTest, JumpAheadDeletesNothingAndHidesNothing) {
   Run(absl::Seconds(10));
   const std::optional<int64_t> expire_time =
       ExpireTime(-1, {.ts = absl::ToUnixSeconds(Wall()), .ttl = 3600});
@@ -169,7 +170,8 @@ TEST_F(GuardedClockTest, SuspectSinceIsWhenItBegan) {
 
 // B22: readings that fail or cannot be.
 
-TEST_F(GuardedClockTest, B22_FailedWallReadingLeavesTheSteadyClock) {
+// Field report B22.
+TEST_F(GuardedClockTest, FailedWallReadingLeavesTheSteadyClock) {
   fake_.FailWall();
   fake_.Advance(absl::Seconds(30));
   EXPECT_EQ(Now(), start_ + absl::Seconds(30));
@@ -180,7 +182,8 @@ TEST_F(GuardedClockTest, B22_FailedWallReadingLeavesTheSteadyClock) {
   EXPECT_TRUE(guarded_->Read().deletes_allowed);
 }
 
-TEST_F(GuardedClockTest, B22_NonsenseWallReadingsLeaveTheSteadyClock) {
+// Field report B22.
+TEST_F(GuardedClockTest, NonsenseWallReadingsLeaveTheSteadyClock) {
   const absl::TimeZone utc = absl::UTCTimeZone();
   for (const absl::Time nonsense :
        {absl::FromUnixSeconds(-1), absl::UnixEpoch(), absl::FromUnixSeconds(86400),
@@ -198,7 +201,8 @@ TEST_F(GuardedClockTest, B22_NonsenseWallReadingsLeaveTheSteadyClock) {
   }
 }
 
-TEST_F(GuardedClockTest, B22_FailedOrNonsenseBootReadingLeavesTheWall) {
+// Field report B22.
+TEST_F(GuardedClockTest, FailedOrNonsenseBootReadingLeavesTheWall) {
   Run(absl::Minutes(2));
   const absl::Duration boot = *fake_.Read().boot;
   fake_.FailBoot();
@@ -219,7 +223,8 @@ TEST_F(GuardedClockTest, B22_FailedOrNonsenseBootReadingLeavesTheWall) {
   EXPECT_TRUE(guarded_->Read().deletes_allowed);
 }
 
-TEST_F(GuardedClockTest, B22_WithoutAnyReadingNowStandsStill) {
+// Field report B22.
+TEST_F(GuardedClockTest, WithoutAnyReadingNowStandsStill) {
   fake_.Advance(absl::Seconds(30));
   const absl::Time last = Now();
   fake_.FailWall();
@@ -245,7 +250,8 @@ TEST_F(GuardedClockTest, FailureOfAReadingDoesNotEndASuspicion) {
 
 // B26: time that passes while nobody looks is still time.
 
-TEST_F(GuardedClockTest, B26_StopOfTheProcessIsNotSuspicious) {
+// Field report B26.
+TEST_F(GuardedClockTest, StopOfTheProcessIsNotSuspicious) {
   Run(absl::Seconds(5));
   const std::optional<int64_t> expire_time =
       ExpireTime(-1, {.ts = absl::ToUnixSeconds(Wall()), .ttl = 60});
@@ -254,7 +260,8 @@ TEST_F(GuardedClockTest, B26_StopOfTheProcessIsNotSuspicious) {
   EXPECT_TRUE(guarded_->Read().deletes_allowed);
 }
 
-TEST_F(GuardedClockTest, B26_SuspensionForDaysIsNotSuspicious) {
+// Field report B26.
+TEST_F(GuardedClockTest, SuspensionForDaysIsNotSuspicious) {
   Run(absl::Minutes(5));
   fake_.Advance(absl::Hours(72));
   EXPECT_TRUE(guarded_->Read().deletes_allowed);

@@ -61,14 +61,16 @@ TEST(TtlRulesTest, ThreeByThreeTable) {
   }
 }
 
-TEST(TtlRulesTest, B13_ItemTtlIsKeptButHasNoEffectWhileTtlIsOff) {
+// Field report B13.
+TEST(TtlRulesTest, ItemTtlIsKeptButHasNoEffectWhileTtlIsOff) {
   const ItemTimes item = {.ts = 1000, .ttl = 1};
   EXPECT_FALSE(IsExpired(kAbsent, item, At(5000)));
   EXPECT_EQ(ExpireTime(-1, item), 1001);
   EXPECT_TRUE(IsExpired(-1, item, At(5000)));
 }
 
-TEST(TtlRulesTest, B28_ExpiredFromTheFirstInstantOfTheSecondOn) {
+// Field report B28.
+TEST(TtlRulesTest, ExpiredFromTheFirstInstantOfTheSecondOn) {
   const ItemTimes item = {.ts = 1000, .ttl = 10};
   EXPECT_FALSE(IsExpired(-1, item, At(1009)));
   EXPECT_FALSE(IsExpired(-1, item, At(1009.999)));
@@ -78,7 +80,8 @@ TEST(TtlRulesTest, B28_ExpiredFromTheFirstInstantOfTheSecondOn) {
   EXPECT_TRUE(IsExpired(-1, item, At(1011)));
 }
 
-TEST(TtlRulesTest, B28_InheritedTtlHasTheSameBoundary) {
+// Field report B28.
+TEST(TtlRulesTest, InheritedTtlHasTheSameBoundary) {
   const ItemTimes item = {.ts = 1000, .ttl = kAbsent};
   EXPECT_FALSE(IsExpired(10, item, At(1009.999)));
   EXPECT_TRUE(IsExpired(10, item, At(1010)));
@@ -90,7 +93,8 @@ TEST(TtlRulesTest, NothingThatNeverExpiresIsExpiredInTheInfiniteFuture) {
   EXPECT_FALSE(IsExpiredAt(1010, absl::InfinitePast()));
 }
 
-TEST(TtlRulesTest, B01_LongestTtlsReachPast2038And2106) {
+// Field report B01.
+TEST(TtlRulesTest, LongestTtlsReachPast2038And2106) {
   for (const absl::CivilDay day : {absl::CivilDay(2026, 11, 27), absl::CivilDay(2037, 12, 31),
                                    absl::CivilDay(2038, 1, 20), absl::CivilDay(2106, 2, 8)}) {
     const int64_t ts = absl::ToUnixSeconds(Day(day));
@@ -113,7 +117,8 @@ TEST(TtlRulesTest, LargestTsDoesNotWrap) {
   EXPECT_EQ(ExpireTime(kMaxTtl, {kMaxInt64 - kMaxTtl - 1, kAbsent}), kMaxInt64 - 1);
 }
 
-TEST(TtlRulesTest, B05_StoredTtlThatIsNotLegalNeverExpires) {
+// Field report B05.
+TEST(TtlRulesTest, IllegalStoredTtlNeverExpires) {
   for (const int64_t ttl : {int64_t{0}, int64_t{-2}, int64_t{1} << 31, (int64_t{1} << 32) - 1,
                             (int64_t{1} << 32) + 60, kMaxInt64, kMinInt64}) {
     EXPECT_EQ(ExpireTime(60, {1000, ttl}), kAbsent) << ttl;
@@ -121,7 +126,8 @@ TEST(TtlRulesTest, B05_StoredTtlThatIsNotLegalNeverExpires) {
   }
 }
 
-TEST(TtlRulesTest, B08_NothingExpiresByADefaultTtlThatIsNotLegal) {
+// Field report B08.
+TEST(TtlRulesTest, NothingExpiresByAnIllegalDefaultTtl) {
   for (const int64_t default_ttl : {int64_t{0}, int64_t{-2}, kMaxTtl + 1, kMinInt64}) {
     EXPECT_EQ(ExpireTime(default_ttl, {1000, kAbsent}), kAbsent) << default_ttl;
     EXPECT_EQ(ExpireTime(default_ttl, {1000, 60}), kAbsent) << default_ttl;
@@ -135,7 +141,8 @@ TEST(TtlRulesTest, TsThatCannotBeNeverExpires) {
   EXPECT_EQ(ExpireTime(60, {1, kAbsent}), 61);
 }
 
-TEST(TtlRulesTest, B21_TsInTheFutureExpiresAtTsPlusTtl) {
+// Field report B21.
+TEST(TtlRulesTest, TsInTheFutureExpiresAtTsPlusTtl) {
   const ItemTimes item = {.ts = 1600, .ttl = 60};
   EXPECT_EQ(ExpireTime(-1, item), 1660);
   EXPECT_FALSE(IsExpired(-1, item, At(1000)));
@@ -144,13 +151,15 @@ TEST(TtlRulesTest, B21_TsInTheFutureExpiresAtTsPlusTtl) {
   EXPECT_EQ(RemainingSeconds(1660, 60, At(1000)), 60) << "never more than the ttl";
 }
 
-TEST(TtlRulesTest, B15_EpochSecondsAreALiteralNumberOfSeconds) {
+// Field report B15.
+TEST(TtlRulesTest, EpochSecondsAreALiteralNumberOfSeconds) {
   EXPECT_TRUE(IsLegalTtl(1767225600));
   EXPECT_EQ(ExpireTime(-1, {1000, 1767225600}), 1767226600);
   EXPECT_FALSE(IsLegalTtl(1767225600000));
 }
 
-TEST(TtlRulesTest, B23_TimeZoneOfTheProcessDoesNotMatter) {
+// Field report B23.
+TEST(TtlRulesTest, TimeZoneOfTheProcessDoesNotMatter) {
   const ItemTimes item = {.ts = 1'800'000'000, .ttl = 3600};
   for (const char* zone : {"UTC", "Asia/Shanghai", "America/New_York"}) {
     setenv("TZ", zone, 1);  // NOLINT(concurrency-mt-unsafe): there is one thread only
@@ -163,7 +172,8 @@ TEST(TtlRulesTest, B23_TimeZoneOfTheProcessDoesNotMatter) {
   tzset();
 }
 
-TEST(TtlRulesTest, B30_RemainingSecondsAreRoundedUpAndEndAtZero) {
+// Field report B30.
+TEST(TtlRulesTest, RemainingSecondsAreRoundedUpAndEndAtZero) {
   EXPECT_EQ(RemainingSeconds(1010, 10, At(1000)), 10);
   EXPECT_EQ(RemainingSeconds(1010, 10, At(1000.001)), 10);
   EXPECT_EQ(RemainingSeconds(1010, 10, At(1009)), 1);
@@ -189,7 +199,8 @@ TEST(TtlRulesTest, LegalTtls) {
   EXPECT_EQ(ValidateTtl("ttl", kAbsent), absl::OkStatus());
 }
 
-TEST(TtlRulesTest, B03_B07_TtlsThatAreNotLegalAreRefused) {
+// Field reports B03 and B07.
+TEST(TtlRulesTest, IllegalTtlsAreRefused) {
   for (const int64_t ttl :
        {int64_t{0}, int64_t{-2}, int64_t{-5}, kMaxTtl + 1, (int64_t{1} << 32) - 1,
         (int64_t{1} << 32) + 60, int64_t{86'400'000'000'000}, kMaxInt64, kMinInt64}) {

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // B65: ten thousand containers, and one limit of 1000/s for all of them.
-TEST(SweeperFairnessTest, B65AmongTenThousandContainersTenItemsGoWithinTwoIntervals) {
+TEST(SweeperFairnessTest, TenItemsAmongTenThousandContainersAreDeletedWithinTwoIntervals) {
   SweepHarness h;
   h.limit.Set(1000);
   for (int i = 0; i < 10'000; ++i) h.storage.Create(absl::StrFormat("c%05d", i), -1);
@@ -110,7 +110,7 @@ TEST(SweeperFairnessTest, AnItemThatIsAlwaysThrottledBlocksNoOther) {
 }
 
 // B61: inflow above the limit, then none.
-TEST(SweeperFairnessTest, B61ABacklogGrowsInSightAndDrainsAtTheLimit) {
+TEST(SweeperFairnessTest, ABacklogIsVisibleAndDrainsAtTheLimit) {
   SweepHarness h;
   h.limit.Set(1000);
   const ContainerPtr container = h.storage.Create("c", -1);

@@ -84,7 +84,8 @@ class FullDiskTest : public testing::Test {
   FakePrimaryStore store_{[this] { return *clock_.Read().wall; }};
 };
 
-TEST_F(FullDiskTest, B85_NothingIsDeletedThatCouldNotBeForgottenAndItGoesOnByItself) {
+// Field report B85.
+TEST_F(FullDiskTest, NothingIsDeletedWithoutRoomForOutcomesAndDeletesResumeByThemselves) {
   {
     const auto full = Open(std::numeric_limits<int64_t>::max());
     EXPECT_EQ(SweepFor(*full, absl::Minutes(2)), "");

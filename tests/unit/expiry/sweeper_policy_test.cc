@@ -103,7 +103,7 @@ TEST(SweeperPolicyTest, ALooseningWaitsForDeletesThatAreAnswered) {
 }
 
 // B44: a mistake, taken back within the grace.
-TEST(SweeperPolicyTest, B44AMistakeTakenBackWithinTheGraceDeletesNothing) {
+TEST(SweeperPolicyTest, AChangeRevertedWithinTheGraceDeletesNothing) {
   SweepHarness h;
   h.storage.Create("c", std::nullopt);
   h.WriteMany("c", "item", 1000, kStart - 100);
@@ -142,7 +142,7 @@ TEST(SweeperPolicyTest, ARestartDoesNotEndTheGrace) {
 }
 
 // B45: half of a purge is done when the default is removed.
-TEST(SweeperPolicyTest, B45NotOneMoreIsDeletedAfterTheDefaultIsRemoved) {
+TEST(SweeperPolicyTest, NothingIsDeletedAfterTheDefaultIsRemoved) {
   SweeperOptions options;
   options.batch_items = 50;
   SweepHarness h(options);
@@ -158,7 +158,7 @@ TEST(SweeperPolicyTest, B45NotOneMoreIsDeletedAfterTheDefaultIsRemoved) {
 }
 
 // B47: switched off, or dropped, while the sidecar was down or just before.
-TEST(SweeperPolicyTest, B47WhatWasSwitchedOffStaysOffAfterARestart) {
+TEST(SweeperPolicyTest, TtlStaysOffAfterARestart) {
   for (const bool drop : {false, true}) {
     SweepHarness h;
     h.storage.Create("c", 60);
@@ -205,7 +205,7 @@ TEST(SweeperPolicyTest, ExpiredItemsAreKeptForTheDelay) {
 }
 
 // B19: the wall clock jumps ahead for a while.
-TEST(SweeperPolicyTest, B19NothingIsDeletedWhileTheClocksDisagree) {
+TEST(SweeperPolicyTest, NothingIsDeletedWhileTheClocksDisagree) {
   SweepHarness h;
   h.storage.Create("c", 3600);
   h.WriteMany("c", "fresh", 1000, kStart);
@@ -219,7 +219,7 @@ TEST(SweeperPolicyTest, B19NothingIsDeletedWhileTheClocksDisagree) {
 }
 
 // B22: readings that fail or make no sense.
-TEST(SweeperPolicyTest, B22WithoutASoundReadingNothingIsDeleted) {
+TEST(SweeperPolicyTest, WithoutASoundReadingNothingIsDeleted) {
   for (const int64_t wall : {int64_t{-1}, int64_t{0}, int64_t{7'300'000'000}}) {
     SweepHarness h;
     h.storage.Create("c", 60);

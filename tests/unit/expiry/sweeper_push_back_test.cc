@@ -72,7 +72,7 @@ TEST_F(PushBackTest, TheOldRateIsBackWithinTenSecondsOfTheLastPushBack) {
 }
 
 // B58: a store that throttles all the time is asked now and then, and not forgotten.
-TEST_F(PushBackTest, B58UnderLastingThrottlingTheSweepBacksOffToItsFloor) {
+TEST_F(PushBackTest, UnderLastingThrottlingTheSweepBacksOffToItsFloor) {
   SentWithin(absl::Seconds(1));
   h.store.SetBeforeDelete(ThrottleAll(std::nullopt));
   SentWithin(absl::Seconds(30));

@@ -28,7 +28,7 @@ void OnNextDelete(SweepHarness& h, std::function<void()> change) {
 }
 
 // B38: written again between decision and delete.
-TEST(SweeperRaceTest, B38AnItemWrittenAgainLives) {
+TEST(SweeperRaceTest, ARewrittenItemIsNotDeleted) {
   for (const bool reported : {true, false}) {
     SweepHarness h;
     h.storage.Create("c", -1);
@@ -53,7 +53,7 @@ TEST(SweeperRaceTest, B38AnItemWrittenAgainLives) {
 }
 
 // B39: three of a batch change.
-TEST(SweeperRaceTest, B39TheRestOfTheBatchGoes) {
+TEST(SweeperRaceTest, TheRestOfTheBatchIsDeleted) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.WriteMany("c", "i", 100, kStart - 100, 10);
@@ -99,7 +99,7 @@ TEST(SweeperRaceTest, ANamesakeMadeBeforeTheAnswerIsTakenInStaysTracked) {
 
 // B43: the sidecar was stopped between judgement and delete; by the time the store
 // sees it, not_after has passed.
-TEST(SweeperRaceTest, B43ADeleteThatComesLateIsNotCarriedOut) {
+TEST(SweeperRaceTest, ALateDeleteIsNotCarriedOut) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.WriteMany("c", "i", 10, kStart - 100, 10);

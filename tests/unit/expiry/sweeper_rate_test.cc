@@ -34,7 +34,7 @@ void SetRate(SweepHarness& h, const std::string& container, std::optional<double
 }
 
 // B57: a backlog from a long stop, and the limit from the first second.
-TEST(SweeperRateTest, B57NoWindowGetsMoreThanRateTimesWindowPlusOneBatch) {
+TEST(SweeperRateTest, NoWindowGetsMoreThanRateTimesWindowPlusOneBatch) {
   for (const double rate : {0.5, 3.0, 50.0, 1000.0}) {
     SweepHarness h;
     h.limit.Set(rate);
@@ -115,7 +115,7 @@ TEST(SweeperRateTest, ALimitThatIsRaisedIsNotWaitedFor) {
 }
 
 // B67: zero means none, and says so; nothing spins.
-TEST(SweeperRateTest, B67ZeroIsNone) {
+TEST(SweeperRateTest, ARateOfZeroDeletesNothing) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.WriteMany("c", "due", 10, kStart - 100, 10);
@@ -142,7 +142,7 @@ TEST(SweeperRateTest, WaitingForTheRateIsShown) {
 }
 
 // B65, small: the large one does not starve the others.
-TEST(SweeperRateTest, B65SmallBacklogsGoWithinTwoTurns) {
+TEST(SweeperRateTest, SmallBacklogsAreDeletedWithinTwoRounds) {
   SweepHarness h;
   h.limit.Set(1000);
   for (const std::string container : {"a-large", "b-ten", "c-trickle"}) {

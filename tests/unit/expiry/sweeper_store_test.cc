@@ -121,7 +121,7 @@ TEST(SweeperStoreTest, WithCallsCancelledTheSweeperStaysQuiet) {
 }
 
 // B63: the hundred oldest always fail.
-TEST(SweeperStoreTest, B63PoisonousItemsDoNotBlockThoseBehindThem) {
+TEST(SweeperStoreTest, FailingItemsDoNotBlockLaterOnes) {
   SweeperOptions options;
   options.batch_items = 100;
   SweepHarness h(options);
@@ -268,7 +268,7 @@ TEST(SweeperStoreTest, EtagsAreSentOnlyToStoresThatCompareThem) {
 }
 
 // B27: two machines, two clocks.
-TEST(SweeperStoreTest, B27NoDeleteBeforeTheStoresOwnTime) {
+TEST(SweeperStoreTest, NoDeleteBeforeTheExpireTimeOnTheStoresClock) {
   for (const int64_t offset : {-5, 0, 5}) {
     SweepHarness h;
     h.SetStoreClockOffset(absl::Seconds(offset));
@@ -284,7 +284,8 @@ TEST(SweeperStoreTest, B27NoDeleteBeforeTheStoresOwnTime) {
   }
 }
 
-TEST(SweeperStoreTest, B27WithClocksTooFarApartDeletesStop) {
+// Field report B27.
+TEST(SweeperStoreTest, DeletesStopWhileClocksAreTooFarApart) {
   for (const int64_t offset : {-7200, 7200}) {
     SweepHarness h;
     h.SetStoreClockOffset(absl::Seconds(offset));
@@ -334,7 +335,7 @@ TEST(SweeperStoreTest, AStoreWhoseClockIsRightAgainIsFoundWithinASecond) {
 }
 
 // B90: every way for a batch to end has a count of its own.
-TEST(SweeperStoreTest, B90WhatIsNotDoneIsNotBookedAsDone) {
+TEST(SweeperStoreTest, UnfinishedDeletesAreNotCountedAsDone) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.WriteMany("c", "due", 10, kStart - 1000, 10);
@@ -352,7 +353,7 @@ TEST(SweeperStoreTest, B90WhatIsNotDoneIsNotBookedAsDone) {
 }
 
 // B92: many failures, few lines, and all one needs to know in them.
-TEST(SweeperStoreTest, B92FailuresAreLoggedWithNameAndReasonAndWithoutAFlood) {
+TEST(SweeperStoreTest, FailuresAreLoggedWithNameAndReasonAtALimitedRate) {
   LogCapture log;
   spdlog::set_level(spdlog::level::info);
   SweepHarness h;
@@ -371,7 +372,7 @@ TEST(SweeperStoreTest, B92FailuresAreLoggedWithNameAndReasonAndWithoutAFlood) {
 }
 
 // B95: the log tells expiries from deletes by users.
-TEST(SweeperStoreTest, B95TheLogMarksDeletesAsExpiriesWithTheirReason) {
+TEST(SweeperStoreTest, TheLogMarksDeletesAsExpiriesWithTheirReason) {
   LogCapture log;
   SweepHarness h;
   h.storage.Create("c", -1);

@@ -116,7 +116,7 @@ TEST(SweeperTest, WithoutAStoreIndexesAreKeptUpAndNothingIsDeleted) {
 }
 
 // B62: stale entries use no delete budget.
-TEST(SweeperTest, B62StaleEntriesInFrontDelayNothing) {
+TEST(SweeperTest, EarlyEntriesInFrontDelayNothing) {
   SweeperOptions options;
   options.container_max_deletes_per_second = 10;
   SweepHarness h(options);
@@ -143,7 +143,7 @@ TEST(SweeperTest, EarlyEntriesAreMovedWhileDeletesArePaused) {
 }
 
 // B70: keys of all kinds, in pages of one.
-TEST(SweeperTest, B70OddKeysAreDeletedEachOnce) {
+TEST(SweeperTest, UnusualKeysAreDeletedOnceEach) {
   SweeperOptions options;
   options.batch_items = 1;
   SweepHarness h(options);
@@ -182,7 +182,7 @@ TEST(SweeperTest, B70OddKeysAreDeletedEachOnce) {
 }
 
 // B72: the sidecar dies at each step of a delete.
-TEST(SweeperTest, B72NothingIsForgottenWhateverTheMomentOfACrash) {
+TEST(SweeperTest, NoExpiryIsLostWhereverTheSidecarCrashes) {
   enum Crash { kBeforeSending, kAfterSending, kAfterApplying };
   for (const Crash crash : {kBeforeSending, kAfterSending, kAfterApplying}) {
     SweepHarness h;
@@ -212,7 +212,7 @@ TEST(SweeperTest, B72NothingIsForgottenWhateverTheMomentOfACrash) {
 }
 
 // B74: no last row that stays.
-TEST(SweeperTest, B74ContainersEndUpEmptyWhateverTheirSize) {
+TEST(SweeperTest, ContainersEndUpEmptyWhateverTheirSize) {
   for (const int64_t count : {1, 6, 7, 8, 14}) {
     SweeperOptions options;
     options.batch_items = 7;
@@ -241,7 +241,7 @@ TEST(SweeperTest, ManyItemsOfOneSecondGoWhateverThePage) {
 }
 
 // B79: missed ticks fold into one.
-TEST(SweeperTest, B79StepsMissedMeanwhileAreNotMadeUpFor) {
+TEST(SweeperTest, MissedStepsAreNotRepeated) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.WriteMany("c", "due", 100, kStart, 10);
@@ -265,7 +265,7 @@ TEST(SweeperTest, ItemsWrittenAgainLiveOnUntilTheirNewDeadline) {
 }
 
 // Also the wire side of B95: the store can tell our deletes from its users'.
-TEST(SweeperTest, B95EveryDeleteSaysByWhatItWasDecided) {
+TEST(SweeperTest, EveryDeleteCarriesWhatItWasDecidedBy) {
   SweepHarness h;
   const ContainerPtr container = h.storage.Create("salesdb/orders", 30);
   h.Write("salesdb/orders", "own", kStart - 100, 10);

@@ -54,7 +54,7 @@ TEST(ItemViewTest, WhatFollowsFromThePolicy) {
 }
 
 // B30: 0..ttl while visible, rounded up; 0 once expired; "never" has its own form.
-TEST(ItemViewTest, B30RemainingSecondsNeverRunAway) {
+TEST(ItemViewTest, RemainingSecondsAreBetweenZeroAndTtl) {
   const auto at = [](absl::Duration after) {
     return View(-1, {kNowSeconds, 10}, absl::FromUnixSeconds(kNowSeconds) + after);
   };

@@ -135,7 +135,7 @@ TEST(ItemPageTest, AnEmptyContainerIsOneEmptyPage) {
 }
 
 // B97: an answer stays far below gRPC's 4 MiB, and the list goes on.
-TEST(ItemPageTest, B97PagesAreCutByBytes) {
+TEST(ItemPageTest, PagesAreLimitedByBytes) {
   ItemList list;
   std::vector<std::string> all;
   for (int i = 0; i < 1000; ++i) {

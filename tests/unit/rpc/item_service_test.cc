@@ -224,7 +224,8 @@ TEST_F(ItemServiceTest, ListsInKeyOrderPageByPage) {
 }
 
 // Full-length keys: more than gRPC's default of 4 MiB in all.
-TEST_F(ItemServiceTest, B97ALongListComesInPagesThatFitAMessage) {
+// Field report B97.
+TEST_F(ItemServiceTest, ALongListIsReturnedInPagesThatFitAMessage) {
   std::map<std::string, int> seen;
   for (int call = 0; call < 3; ++call) {
     v1::TrackItemsRequest request;

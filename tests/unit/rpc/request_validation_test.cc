@@ -77,13 +77,13 @@ TEST(ReadReportsTest, IllegalTtlsAreRefusedNamingFieldValueAndRange) {
 }
 
 // B15: an epoch second is a legal ttl of 56 years, an epoch millisecond is none.
-TEST(ReadReportsTest, B15EpochMillisecondsAsTtlAreRefusedEpochSecondsAreNot) {
+TEST(ReadReportsTest, EpochMillisecondsAsTtlAreRefusedEpochSecondsAreNot) {
   EXPECT_THAT(ReadReports(WithTtl(1767225600), kNow), IsOk());
   EXPECT_THAT(ReadReports(WithTtl(1767225600000), kNow), IsInvalid("items[0].ttl"));
 }
 
 // B03: a day in milliseconds means what it says, 1000 days; it is never rescaled.
-TEST(ReadReportsTest, B03NoUnitIsEverGuessed) {
+TEST(ReadReportsTest, NoUnitIsGuessed) {
   const auto reports = ReadReports(WithTtl(86400000), kNow);
   ASSERT_THAT(reports, IsOk());
   EXPECT_EQ(reports->front().version.times.ttl, 86400000);

@@ -77,7 +77,8 @@ TEST_F(RulesTest, TheThreeByThreeTable) {
 }
 
 // Rule 1.
-TEST_F(RulesTest, B28ExpiredFromTheFirstInstantOfTheSecondOnEveryPath) {
+// Field report B28.
+TEST_F(RulesTest, ExpiredFromTheFirstInstantOfTheSecondOnEveryPath) {
   MustCreate(-1);
   MustTrack("a", start_, 10);
   Advance(absl::Milliseconds(9999));
@@ -100,7 +101,8 @@ TEST_F(RulesTest, TheLargestTtlNeitherWrapsNorExpiresAndSurvivesARestart) {
 }
 
 // Rule 2. While TTL is off they are kept: illegal_ttl_test.cc.
-TEST_F(RulesTest, B07ZeroAndOtherNegativesAreRefusedAndChangeNothing) {
+// Field report B07.
+TEST_F(RulesTest, ZeroAndOtherNegativesAreRefusedAndChangeNothing) {
   MustCreate(-1);
   MustTrack("a", start_, 20);
   for (const int64_t value :
@@ -119,7 +121,8 @@ TEST_F(RulesTest, B07ZeroAndOtherNegativesAreRefusedAndChangeNothing) {
   EXPECT_EQ(container->container().default_ttl(), -1);
 }
 
-TEST_F(RulesTest, B03NanosecondsAreRefusedMillisecondsMeanSeconds) {
+// Field report B03.
+TEST_F(RulesTest, NanosecondsAreRefusedMillisecondsMeanSeconds) {
   MustCreate(60);
   EXPECT_THAT(sidecar_.SetDefaultTtl(86400000000000), IsInvalid("default_ttl"));
   MustTrack("a", start_, 86400000);
@@ -128,7 +131,8 @@ TEST_F(RulesTest, B03NanosecondsAreRefusedMillisecondsMeanSeconds) {
   EXPECT_EQ(sidecar_.Get("b")->remaining_seconds(), 60);
 }
 
-TEST_F(RulesTest, B15AnEpochSecondAsTtlIsKeptAnEpochMillisecondIsRefused) {
+// Field report B15.
+TEST_F(RulesTest, AnEpochSecondAsTtlIsKeptAnEpochMillisecondIsRefused) {
   MustCreate(-1);
   MustTrack("a", start_, 1767225600);
   EXPECT_TRUE(IsVisible("a"));
@@ -143,7 +147,8 @@ TEST_F(RulesTest, TsInMillisecondsIsRefused) {
 
 // On this wire null cannot be said: JSON's null and a missing member are both the
 // absent state, for items and for containers. Zero is neither.
-TEST_F(RulesTest, B06NullIsAbsentAndZeroIsNot) {
+// Field report B06.
+TEST_F(RulesTest, NullIsAbsentAndZeroIsNot) {
   MustCreate(60);
   v1::TrackItemsRequest request;
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
@@ -207,7 +212,8 @@ TEST_F(RulesTest, ChangingTheDefaultCostsTheSameForAnyNumberOfItems) {
   EXPECT_EQ(cost_of(60), with_one_item);
 }
 
-TEST_F(RulesTest, B13AnItemsTtlIsKeptWhileTtlIsOff) {
+// Field report B13.
+TEST_F(RulesTest, AnItemsTtlIsKeptWhileTtlIsOff) {
   MustCreate(std::nullopt);
   MustTrack("a", start_, 1);
   Advance(absl::Seconds(4000));
@@ -350,7 +356,8 @@ TEST_F(RulesTest, WithoutAnExpiryIndexNothingMayExpire) {
 }
 
 // Rule 10.
-TEST_F(RulesTest, B31ListsCountNoExpiredItem) {
+// Field report B31.
+TEST_F(RulesTest, ListsDoNotCountExpiredItems) {
   MustCreate(-1);
   for (int i = 0; i < 10; ++i) MustTrack(absl::StrCat("i", i), start_, i < 4 ? 10 : 100);
   Advance(absl::Seconds(10));
@@ -361,7 +368,8 @@ TEST_F(RulesTest, B31ListsCountNoExpiredItem) {
   EXPECT_EQ(visible, 6);
 }
 
-TEST_F(RulesTest, B30RemainingTimeIsZeroToTtlThenNotFound) {
+// Field report B30.
+TEST_F(RulesTest, RemainingTimeIsBetweenZeroAndTtlThenNotFound) {
   MustCreate(-1);
   MustTrack("a", start_, 10);
   MustTrack("never", start_, -1);
@@ -377,7 +385,8 @@ TEST_F(RulesTest, B30RemainingTimeIsZeroToTtlThenNotFound) {
   EXPECT_FALSE(sidecar_.Get("never")->has_remaining_seconds());
 }
 
-TEST_F(RulesTest, B12EachStateOfTheDefaultReadsBackExactlyAfterARestart) {
+// Field report B12.
+TEST_F(RulesTest, EachStateOfTheDefaultReadsBackExactlyAfterARestart) {
   MustCreate(std::nullopt);
   MustTrack("a", start_);
   Advance(absl::Seconds(100));
@@ -393,7 +402,8 @@ TEST_F(RulesTest, B12EachStateOfTheDefaultReadsBackExactlyAfterARestart) {
   }
 }
 
-TEST_F(RulesTest, B44AnUnrelatedEditLeavesTheDefaultUnset) {
+// Field report B44.
+TEST_F(RulesTest, AnUnrelatedEditLeavesTheDefaultUnset) {
   MustCreate(std::nullopt);
   for (int i = 0; i < 20; ++i) MustTrack(absl::StrCat("i", i), start_);
   Advance(absl::Seconds(100));

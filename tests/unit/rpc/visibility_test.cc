@@ -135,7 +135,7 @@ TEST(VisibilityTest, TheThreeByThreeTableTrackedAndCarried) {
 }
 
 // B28: not before the second, and from its first instant on.
-TEST(VisibilityTest, B28ExpiredFromTheFirstInstantOfItsSecond) {
+TEST(VisibilityTest, ExpiredFromTheFirstInstantOfItsSecond) {
   const Tracked tracked = Item(kNowSeconds, 10);
   const auto at = [&](absl::Duration after) {
     return JudgeOne(-1, tracked, Check("a"), absl::FromUnixSeconds(kNowSeconds) + after).visibility;

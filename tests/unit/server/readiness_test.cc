@@ -25,7 +25,8 @@ class ReadinessTest : public testing::Test {
   std::optional<Readiness> readiness_{std::in_place, health_};
 };
 
-TEST_F(ReadinessTest, B103_IsLiveBeforeItIsReady) {
+// Field report B103.
+TEST_F(ReadinessTest, IsLiveBeforeItIsReady) {
   ExpectReady(false);
   readiness_->Set(absl::OkStatus());
   ExpectReady(true);

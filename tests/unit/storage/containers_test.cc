@@ -26,7 +26,7 @@ ContainerSettings Settings(std::optional<int64_t> default_ttl,
 }
 
 // Field report B12: three states must not be squeezed into one number.
-TEST(ContainersTest, B12_EachStateOfDefaultTtlReadsBackAlsoAfterReopening) {
+TEST(ContainersTest, EachStateOfDefaultTtlReadsBackAlsoAfterReopening) {
   StorageForTest storage;
   storage.Create("c", std::nullopt);
   for (const std::optional<int64_t> ttl :

@@ -32,7 +32,7 @@ std::string ReplaceRecord(StorageForTest& storage, uint64_t number, const std::s
 
 // B08: it is not swept and hides nothing, the error names it and what is there, and the
 // other containers run.
-TEST(DamagedContainerTest, B08ItIsLeftAloneAndTheOthersRun) {
+TEST(DamagedContainerTest, ADamagedContainerIsNotSweptAndOthersAre) {
   StorageForTest storage;
   const uint64_t number = storage.Create("bad", 60)->number;
   storage.Create("good", 60);

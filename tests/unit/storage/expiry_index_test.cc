@@ -436,7 +436,8 @@ TEST(ExpiryIndexTest, TheCostOfAScanFollowsWhatIsDueNotWhatWasDeleted) {
 }
 
 // A seek to its end would walk what was erased from the front of its neighbour.
-TEST(ExpiryIndexTest, B83_AFamilyKnownToBeEmptyIsNotLookedAt) {
+// Field report B83.
+TEST(ExpiryIndexTest, AFamilyKnownToBeEmptyIsNotRead) {
   StorageForTest storage;
   storage.Create("c", 10);
   storage.TrackOne("c", "a", kT);

@@ -162,7 +162,8 @@ double PassMilliseconds(Disk& disk, int64_t now) {
 
 double Mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
-TEST(MassDeleteTest, B83_AMillionDeletesFromTheFrontLeaveNeitherAGraveyardNorFullDisks) {
+// Field report B83.
+TEST(MassDeleteTest, AMillionDeletesFromTheFrontLeaveNeitherTombstonesNorFullDisks) {
   constexpr int64_t kDue = 1'000'000;
   constexpr int64_t kLive = 100'000;
   constexpr int64_t kLiveTs = kT + 10'000;

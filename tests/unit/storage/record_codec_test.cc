@@ -193,7 +193,7 @@ TEST(RecordCodecTest, TheClockMemoryComesBack) {
 }
 
 // Field report B08: a damaged setting must never come to mean "expire".
-TEST(RecordCodecTest, B08_DamagedRecordsAreDataLoss) {
+TEST(RecordCodecTest, DamagedRecordsAreDataLoss) {
   storage::v1::ContainerRecord record;
   record.set_id("c");
   record.set_indexing_mode(1);

@@ -193,7 +193,8 @@ class StorageOnDiskTest : public testing::Test {
   TempDir directory_;
 };
 
-TEST_F(StorageOnDiskTest, B85_FullDisksStopReportsFirstAndChangesSecond) {
+// Field report B85.
+TEST_F(StorageOnDiskTest, FullDisksStopReportsFirstAndChangesSecond) {
   StorageOptions options;
   options.report_floor_bytes = std::numeric_limits<int64_t>::max();
   auto storage = Open(options);
@@ -217,7 +218,8 @@ TEST_F(StorageOnDiskTest, B85_FullDisksStopReportsFirstAndChangesSecond) {
 }
 
 // The disk takes some of a write and no more.
-TEST_F(StorageOnDiskTest, B85_AfterAWriteThatWasCutShortItReopensWithAllBeforeIt) {
+// Field report B85.
+TEST_F(StorageOnDiskTest, AfterATruncatedWriteItReopensWithAllWritesBefore) {
   const auto storage = Open();
   ASSERT_TRUE(storage.ok());
   ASSERT_TRUE(Create(**storage).ok());
@@ -261,7 +263,8 @@ void CutLastRecord(const std::filesystem::path& path) {
   std::filesystem::resize_file(path, last);
 }
 
-TEST_F(StorageOnDiskTest, B87_DamagedFilesAreNoticedWhenOpening) {
+// Field report B87.
+TEST_F(StorageOnDiskTest, DamagedFilesAreNoticedWhenOpening) {
   {
     const auto storage = Open();
     ASSERT_TRUE(storage.ok());

@@ -68,7 +68,8 @@ mode_t ModeOf(const std::string& path) {
   return info.st_mode & 07777;
 }
 
-TEST(UnixSocketTest, B100_ModeIsAsSetUnderAnyUmask) {
+// Field report B100.
+TEST(UnixSocketTest, ModeIsAsSetUnderAnyUmask) {
   for (const mode_t mask : {0000, 0022, 0077, 0177}) {
     for (const mode_t mode : {0600, 0660, 0666, 0777}) {
       const TempDir dir;
@@ -91,7 +92,8 @@ TEST(UnixSocketTest, B100_ModeIsAsSetUnderAnyUmask) {
   }
 }
 
-TEST(UnixSocketTest, B100_GroupIsSet) {
+// Field report B100.
+TEST(UnixSocketTest, GroupIsSet) {
   const TempDir dir;
   const std::string path = dir.File("s.sock");
   const std::string group = absl::StrCat(getegid());
@@ -113,7 +115,8 @@ TEST(UnixSocketTest, UnknownGroupIsNamed) {
               AllOf(HasSubstr("--socket-group"), HasSubstr("no-such-group")));
 }
 
-TEST(UnixSocketTest, B101_SocketOfADeadServerIsRemoved) {
+// Field report B101.
+TEST(UnixSocketTest, SocketOfADeadServerIsRemoved) {
   const TempDir dir;
   const std::string path = dir.File("s.sock");
   { const Listener dead(path); }
@@ -123,7 +126,8 @@ TEST(UnixSocketTest, B101_SocketOfADeadServerIsRemoved) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(UnixSocketTest, B101_SocketOfALiveServerIsLeftAlone) {
+// Field report B101.
+TEST(UnixSocketTest, SocketOfALiveServerIsNotRemoved) {
   for (const int type : {SOCK_STREAM, SOCK_DGRAM}) {
     const TempDir dir;
     const std::string path = dir.File("s.sock");
@@ -147,7 +151,8 @@ TEST(UnixSocketTest, LiveServerWithAFullQueueIsLeftAlone) {
   EXPECT_TRUE(std::filesystem::is_socket(path));
 }
 
-TEST(UnixSocketTest, B101_WhatIsNoSocketIsLeftAlone) {
+// Field report B101.
+TEST(UnixSocketTest, AFileThatIsNotASocketIsNotRemoved) {
   const TempDir dir;
   const std::string file = dir.File("file");
   std::ofstream(file) << "precious";

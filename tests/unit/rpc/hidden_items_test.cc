@@ -1,5 +1,5 @@
-// Failures that other systems have met in the field, by their number in the list of
-// field reports: what is seen of an item, and when, by the services on a real socket.
+// What the services, on a real socket, show of expired items. tests/field_reports.md explains the
+// numbers.
 
 #include <cstdint>
 #include <limits>
@@ -52,7 +52,8 @@ v1::ContainerExpiryStatus StatusOf(RpcSidecar& sidecar) {
   return response.ok() ? response->container() : v1::ContainerExpiryStatus();
 }
 
-TEST(FieldReportsTest, B05AStoredTtlThatIsNotLegalHidesNothingAndIsCounted) {
+// Field report B05.
+TEST(HiddenItemsTest, AnIllegalStoredTtlHidesNothingAndIsCounted) {
   RpcSidecar sidecar;
   ASSERT_THAT(sidecar.Create(60), IsOk());
   const int64_t ts = sidecar.Now();
@@ -64,7 +65,8 @@ TEST(FieldReportsTest, B05AStoredTtlThatIsNotLegalHidesNothingAndIsCounted) {
   EXPECT_EQ(status->sidecar().impossible_checks(), 1);
 }
 
-TEST(FieldReportsTest, B31EveryCountLeavesExpiredItemsOut) {
+// Field report B31.
+TEST(HiddenItemsTest, NoCountIncludesExpiredItems) {
   RpcSidecar sidecar;
   ASSERT_THAT(sidecar.Create(-1), IsOk());
   for (int i = 0; i < 10; ++i) {
@@ -79,7 +81,8 @@ TEST(FieldReportsTest, B31EveryCountLeavesExpiredItemsOut) {
 }
 
 // Absent in all reads while it is still there, and created anew as if it were not.
-TEST(FieldReportsTest, B32AnExpiredItemIsNowhereToBeSeenAndInNobodysWay) {
+// Field report B32.
+TEST(HiddenItemsTest, AnExpiredItemIsInvisibleAndDoesNotBlockItsKey) {
   RpcSidecar sidecar;
   ASSERT_THAT(sidecar.Create(-1), IsOk());
   ASSERT_THAT(sidecar.Track("a", sidecar.Now(), 10), IsOk());
@@ -96,7 +99,8 @@ TEST(FieldReportsTest, B32AnExpiredItemIsNowhereToBeSeenAndInNobodysWay) {
 }
 
 // The second sidecar has never heard of the item; the check says what the store has.
-TEST(FieldReportsTest, B34ASecondSidecarWithAColdIndexHidesTheSameItems) {
+// Field report B34.
+TEST(HiddenItemsTest, ASecondSidecarWithAColdIndexHidesTheSameItems) {
   RpcSidecar warm;
   RpcSidecar cold;
   for (RpcSidecar* sidecar : {&warm, &cold}) ASSERT_THAT(sidecar->Create(600), IsOk());
@@ -121,7 +125,8 @@ TEST(FieldReportsTest, B34ASecondSidecarWithAColdIndexHidesTheSameItems) {
 
 // Before it touches or changes an item a store asks whether it is there. What it asks
 // does not bring the item back, whatever ttl it is about to write.
-TEST(FieldReportsTest, B36AskingWithALongerTtlDoesNotReviveAnExpiredItem) {
+// Field report B36.
+TEST(HiddenItemsTest, ACheckWithALongerTtlDoesNotReviveAnExpiredItem) {
   RpcSidecar sidecar;
   ASSERT_THAT(sidecar.Create(-1), IsOk());
   const int64_t ts = sidecar.Now();
@@ -135,7 +140,8 @@ TEST(FieldReportsTest, B36AskingWithALongerTtlDoesNotReviveAnExpiredItem) {
 }
 
 // What would go is known before deletes are resumed.
-TEST(FieldReportsTest, B53TheStatusSaysHowManyWouldGoAfterARestore) {
+// Field report B53.
+TEST(HiddenItemsTest, TheStatusShowsHowManyItemsAreDueAfterARestore) {
   RpcSidecar sidecar;
   ASSERT_THAT(sidecar.Create(-1), IsOk());
   ASSERT_THAT(Call(sidecar.expiry(), &v1::ExpiryService::Stub::PauseDeletes,
@@ -154,7 +160,8 @@ TEST(FieldReportsTest, B53TheStatusSaysHowManyWouldGoAfterARestore) {
 }
 
 // Neither a restart, nor another sidecar, nor another index begins the countdown anew.
-TEST(FieldReportsTest, B55TheCountdownGoesOnWhoeverWatchesIt) {
+// Field report B55.
+TEST(HiddenItemsTest, TheCountdownContinuesAcrossRestartsAndSidecars) {
   RpcSidecar first;
   RpcSidecar second;
   const int64_t ts = first.Now();

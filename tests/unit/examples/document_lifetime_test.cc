@@ -1,5 +1,5 @@
-// Failures that other systems have met in the field, by their number in the list of
-// field reports: a store beside its sidecar, as its clients see it.
+// Reads, updates and replacements of documents around their expiry, as clients of the store see
+// them. tests/field_reports.md explains the numbers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,9 +15,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class FieldReportsTest : public testing::Test, protected DocumentStoreForTest {};
+class DocumentLifetimeTest : public testing::Test, protected DocumentStoreForTest {};
 
-TEST_F(FieldReportsTest, B32GhostsAreInNoReadAndInNobodysWay) {
+// Field report B32.
+TEST_F(DocumentLifetimeTest, ExpiredDocumentsAreInvisibleAndDoNotBlockTheirKeys) {
   const auto ghost = Put("a", 10);
   clocks.Advance(60);
   EXPECT_TRUE(absl::IsNotFound(Get("a").status()));
@@ -31,7 +32,8 @@ TEST_F(FieldReportsTest, B32GhostsAreInNoReadAndInNobodysWay) {
   EXPECT_THAT(QueryIds(), ElementsAre("a"));
 }
 
-TEST_F(FieldReportsTest, B36ExtendingAnExpiredDocumentDoesNotReviveIt) {
+// Field report B36.
+TEST_F(DocumentLifetimeTest, ExtendingAnExpiredDocumentDoesNotReviveIt) {
   ASSERT_TRUE(Put("a", 10).ok());
   clocks.Advance(60);
   EXPECT_TRUE(absl::IsNotFound(Touch("a").status()));
@@ -42,7 +44,8 @@ TEST_F(FieldReportsTest, B36ExtendingAnExpiredDocumentDoesNotReviveIt) {
   EXPECT_EQ(CountStored(), 0);
 }
 
-TEST_F(FieldReportsTest, B49AReplacedDocumentKeepsNothingOfItsOldTtl) {
+// Field report B49.
+TEST_F(DocumentLifetimeTest, AReplacedDocumentKeepsNothingOfItsOldTtl) {
   ASSERT_TRUE(Put("a", 60).ok());
   ASSERT_TRUE(Replace("a", std::nullopt).ok());
   clocks.Advance(3600);
@@ -50,7 +53,8 @@ TEST_F(FieldReportsTest, B49AReplacedDocumentKeepsNothingOfItsOldTtl) {
   EXPECT_EQ(Sweep().items_size(), 0);
 }
 
-TEST_F(FieldReportsTest, B50AnUpdateMovesTheExpiry) {
+// Field report B50.
+TEST_F(DocumentLifetimeTest, AnUpdateMovesTheExpiry) {
   ASSERT_TRUE(Put("a", 60).ok());
   ASSERT_TRUE(Put("b", 60).ok());
   clocks.Advance(30);

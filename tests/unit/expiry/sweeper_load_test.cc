@@ -1,5 +1,5 @@
-// Field reports of load, of the worker's life and of the growth of the index; see
-// field_reports_test.cc.
+// The sweeper under load, over many starts and stops, and the size of the index.
+// tests/field_reports.md explains the numbers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -73,7 +73,8 @@ void ExpectNoMoreThan(const ProcessUse& before) {
 
 // 10,000 touches while the deletes of the same items are carried out: by the time a
 // touch is answered, the item is there and stays, or it is gone.
-TEST(FieldReportsLoadTest, B41ATouchIsAnsweredOkOnlyIfTheItemLives) {
+// Field report B41.
+TEST(SweeperLoadTest, ATouchIsAnsweredOkOnlyIfTheItemLives) {
   constexpr int64_t kItems = 10'000;
   SweepHarness h;
   h.storage.Create("c", -1);
@@ -143,7 +144,8 @@ TEST(FieldReportsLoadTest, B41ATouchIsAnsweredOkOnlyIfTheItemLives) {
 
 // Twice as many items become due as may be deleted: the age of the oldest rises and can
 // be seen, and falls once the inflow ends.
-TEST(FieldReportsLoadTest, B61TheAgeOfTheOldestShowsThatDeletesFallBehind) {
+// Field report B61.
+TEST(SweeperLoadTest, TheOldestDueAgeShowsThatDeletesFallBehind) {
   SweepHarness h;
   h.limit.Set(100);
   const ContainerPtr container = h.storage.Create("c", -1);
@@ -168,7 +170,8 @@ TEST(FieldReportsLoadTest, B61TheAgeOfTheOldestShowsThatDeletesFallBehind) {
 }
 
 // The number of calls at a time is changed in the middle of calls and of a tight rate.
-TEST(FieldReportsLoadTest, B75AnotherNumberOfCallsLosesNothingAndFailsNothing) {
+// Field report B75.
+TEST(SweeperLoadTest, ChangingTheNumberOfCallsLosesNothing) {
   SweeperOptions options;
   options.batch_items = 100;
   SweepHarness h(options);
@@ -197,7 +200,8 @@ TEST(FieldReportsLoadTest, B75AnotherNumberOfCallsLosesNothingAndFailsNothing) {
   }
 }
 
-TEST(FieldReportsLoadTest, B77AThousandSweepersLeaveNothingBehind) {
+// Field report B77.
+TEST(SweeperLoadTest, AThousandSweepersLeaveNothingBehind) {
   SweepHarness h;
   h.storage.Create("c", -1);
   int64_t written = 0;
@@ -221,7 +225,8 @@ TEST(FieldReportsLoadTest, B77AThousandSweepersLeaveNothingBehind) {
   ExpectNoMoreThan(before);
 }
 
-TEST(FieldReportsLoadTest, B77AThousandContainersLeaveNothingBehind) {
+// Field report B77.
+TEST(SweeperLoadTest, AThousandContainersLeaveNothingBehind) {
   SweepHarness h;
   const auto live_and_die = [&](const std::string& container) {
     h.storage.Create(container, std::nullopt);
@@ -247,7 +252,8 @@ TEST(FieldReportsLoadTest, B77AThousandContainersLeaveNothingBehind) {
 }
 
 // After a start all items are counted anew for the status. Deletes do not wait for it.
-TEST(FieldReportsLoadTest, B78CountingHoldsUpNoDelete) {
+// Field report B78.
+TEST(SweeperLoadTest, CountingDelaysNoDelete) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.WriteMany("c", "due", 10'000, kStart - 100, 10);
@@ -264,7 +270,8 @@ TEST(FieldReportsLoadTest, B78CountingHoldsUpNoDelete) {
 }
 
 // An item of one second every 100 ms, and a store that takes 500 ms for every call.
-TEST(FieldReportsLoadTest, B80DeletesGoOnDuringASteadyStreamOneCallAtATime) {
+// Field report B80.
+TEST(SweeperLoadTest, DeletesContinueUnderASteadyStreamOneCallAtATime) {
   SweepHarness h;
   h.storage.Create("c", 1);
   std::atomic<int64_t> written = 0;
@@ -298,7 +305,8 @@ TEST(FieldReportsLoadTest, B80DeletesGoOnDuringASteadyStreamOneCallAtATime) {
   EXPECT_LE(h.store.Count("c"), 30);
 }
 
-TEST(FieldReportsLoadTest, B81ItemsRemovedEarlyLeaveNoEntries) {
+// Field report B81.
+TEST(SweeperLoadTest, ItemsRemovedEarlyLeaveNoEntries) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.WriteMany("c", "live", 11, kStart, 7200);
@@ -320,7 +328,8 @@ TEST(FieldReportsLoadTest, B81ItemsRemovedEarlyLeaveNoEntries) {
 }
 
 // However often an item is touched, it has one entry, which is met once.
-TEST(FieldReportsLoadTest, B81AnItemTouchedAHundredThousandTimesHasOneEntry) {
+// Field report B81.
+TEST(SweeperLoadTest, AnItemTouchedAHundredThousandTimesHasOneEntry) {
   SweepHarness h;
   h.storage.Create("c", -1);
   for (int64_t second = 0; second < 100; ++second) {
@@ -344,7 +353,8 @@ TEST(FieldReportsLoadTest, B81AnItemTouchedAHundredThousandTimesHasOneEntry) {
 
 // One that may not delete, while somebody else does: it keeps what the store has, and
 // no more.
-TEST(FieldReportsLoadTest, B82AStandbyDoesNotGrowAndTakesOverAtOnce) {
+// Field report B82.
+TEST(SweeperLoadTest, AStandbyDoesNotGrowAndTakesOverAtOnce) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.storage.Pause("c", true);
@@ -366,7 +376,8 @@ TEST(FieldReportsLoadTest, B82AStandbyDoesNotGrowAndTakesOverAtOnce) {
 }
 
 // What a pass costs follows what is due; at scale in tests/unit/storage.
-TEST(FieldReportsLoadTest, B89APassDoesNotReadWhatLives) {
+// Field report B89.
+TEST(SweeperLoadTest, APassDoesNotReadLiveItems) {
   const auto cost_of_a_pass = [](int64_t live) {
     SweepHarness h;
     h.storage.Create("c", 3600);

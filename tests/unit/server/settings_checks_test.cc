@@ -1,5 +1,4 @@
-// Failures that other systems have met in the field, by their number in the list of
-// field reports: what a start makes of its settings.
+// How a start validates its settings. tests/field_reports.md explains the numbers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +22,8 @@ absl::StatusOr<CommandLine> ParseArguments(const std::string& argument) {
   return ParseCommandLine(2, argv);
 }
 
-TEST(FieldReportsTest, B07IllegalDefaultsInTheFileAreRefusedAtTheStart) {
+// Field report B07.
+TEST(SettingsChecksTest, IllegalDefaultsInTheFileAreRefusedAtTheStart) {
   for (const std::string value : {"0", "-2", "2147483648"}) {
     const auto entries = ParseContainers(
         "c.yaml", absl::StrCat("containers:\n  - id: salesdb/orders\n    default_ttl: ", value));
@@ -35,7 +35,8 @@ TEST(FieldReportsTest, B07IllegalDefaultsInTheFileAreRefusedAtTheStart) {
 }
 
 // The unit is part of the option's name; any other is refused, and none is guessed.
-TEST(FieldReportsTest, B17DurationsHaveTheirUnitInTheNameOfTheOption) {
+// Field report B17.
+TEST(SettingsChecksTest, DurationsHaveTheirUnitInTheNameOfTheOption) {
   const auto line = ParseArguments("--delete-deadline-seconds=5");
   ASSERT_TRUE(line.ok()) << line.status();
   EXPECT_EQ(line->config.delete_deadline, absl::Seconds(5));

@@ -1,7 +1,6 @@
-// Failures that other systems have met in the field, by their number in the list of
-// field reports: expiry that is carried, lost or stale, changes of policy, and two
-// sidecars beside one store. Cases of load and of the worker's life are in
-// field_reports_load_test.cc; others bear their number where their part is tested.
+// Which items a sweep deletes, and which it must not: illegal and extreme ttls, rewritten items,
+// the brake, restored stores, and two sidecars with one store. tests/field_reports.md explains the
+// numbers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -99,7 +98,8 @@ class SecondSidecar {
 };
 
 // The longest ttls, written this side and that side of what 32 bits of seconds can hold.
-TEST(FieldReportsTest, B01TheLongestTtlsAreNoCandidates) {
+// Field report B01.
+TEST(SweptItemsTest, TheLongestTtlsAreNotSwept) {
   SweepHarness h;
   h.storage.Create("c", -1);
   const absl::Time eves[] = {absl::FromCivil(absl::CivilDay(2037, 12, 31), absl::UTCTimeZone()),
@@ -122,7 +122,8 @@ TEST(FieldReportsTest, B01TheLongestTtlsAreNoCandidates) {
 
 // A ttl that passed no validation: put into the store by another tool, and tracked by
 // an older version of us.
-TEST(FieldReportsTest, B05AStoredTtlThatIsNotLegalIsSkippedAndItsPageIsHandled) {
+// Field report B05.
+TEST(SweptItemsTest, AnIllegalStoredTtlIsSkippedAndItsPageIsSwept) {
   constexpr int64_t kNoTtl = std::numeric_limits<int64_t>::max();
   SweepHarness h;
   h.storage.Create("c", 60);
@@ -140,7 +141,8 @@ TEST(FieldReportsTest, B05AStoredTtlThatIsNotLegalIsSkippedAndItsPageIsHandled) 
   EXPECT_LE(h.store.ReceivedDeletes().size(), 10u) << "what cannot be deleted is asked for rarely";
 }
 
-TEST(FieldReportsTest, B13AnItemsOwnTtlDeletesNothingWhileTtlIsOff) {
+// Field report B13.
+TEST(SweptItemsTest, AnItemsOwnTtlDeletesNothingWhileTtlIsOff) {
   SweepHarness h;
   h.storage.Create("c", std::nullopt);
   h.Write("c", "a", kStart - 4000, 1);
@@ -151,7 +153,8 @@ TEST(FieldReportsTest, B13AnItemsOwnTtlDeletesNothingWhileTtlIsOff) {
   EXPECT_EQ(h.store.Count("c"), 0);
 }
 
-TEST(FieldReportsTest, B21AnItemFromTheFutureIsNotDeletedEarly) {
+// Field report B21.
+TEST(SweptItemsTest, AnItemFromTheFutureIsNotDeletedEarly) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.Write("c", "a", kStart + 600, 60);
@@ -162,7 +165,8 @@ TEST(FieldReportsTest, B21AnItemFromTheFutureIsNotDeletedEarly) {
 }
 
 // The next sweep leaves alone what was created under the key of an expired item.
-TEST(FieldReportsTest, B32AnItemCreatedOverAnExpiredOneLives) {
+// Field report B32.
+TEST(SweptItemsTest, AnItemCreatedOverAnExpiredOneLives) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.storage.Pause("c", true);
@@ -178,7 +182,8 @@ TEST(FieldReportsTest, B32AnItemCreatedOverAnExpiredOneLives) {
 // A was stopped between judgement and delete, B has taken over, and half of the items
 // were written again meanwhile, reported to B alone. There is no owner here who could
 // be deposed: a delete of either does no harm at any time.
-TEST(FieldReportsTest, B43ASidecarThatWakesUpDeletesNothingThatWasRefreshed) {
+// Field report B43.
+TEST(SweptItemsTest, AResumedSidecarDeletesNoRewrittenItem) {
   for (const absl::Duration stopped : {absl::Seconds(1), absl::Minutes(2)}) {
     SCOPED_TRACE(stopped);
     SweepHarness a;
@@ -216,9 +221,9 @@ TEST(FieldReportsTest, B43ASidecarThatWakesUpDeletesNothingThatWasRefreshed) {
 }
 
 // The brake. Of 11 items, 10 have been expired for a week.
-class BrakeReportTest : public testing::Test {
+class SweptItemsBrakeTest : public testing::Test {
  protected:
-  BrakeReportTest() {
+  SweptItemsBrakeTest() {
     settings_ = h_.storage.Create("c", kDay)->settings;
     settings_.brake = PolicyBrake{std::nullopt, /*max_newly_due_percent=*/5,
                                   /*release_after_seconds=*/600};
@@ -236,14 +241,16 @@ class BrakeReportTest : public testing::Test {
   ContainerSettings settings_;
 };
 
-TEST_F(BrakeReportTest, B48ABrakeNeverStopsWhatWasDueAnyway) {
+// Field report B48.
+TEST_F(SweptItemsBrakeTest, ABrakeDoesNotHoldWhatWasDueBefore) {
   SetDefaultTtl(60);
   h_.SweepFor(absl::Seconds(1));
   EXPECT_EQ(h_.TallyOf("c").deleted, 10);
   EXPECT_TRUE(h_.store.Find("c", KeyOf("young00000")).has_value());
 }
 
-TEST_F(BrakeReportTest, B48ABrakeLetsGoByItself) {
+// Field report B48.
+TEST_F(SweptItemsBrakeTest, ABrakeReleasesByItself) {
   SetDefaultTtl(60);
   h_.SweepFor(absl::Seconds(599));
   EXPECT_EQ(h_.store.Count("c"), 1);
@@ -251,7 +258,8 @@ TEST_F(BrakeReportTest, B48ABrakeLetsGoByItself) {
   EXPECT_EQ(h_.store.Count("c"), 0);
 }
 
-TEST_F(BrakeReportTest, B48ABrakeLetsGoAtAnOperatorsWordWithoutARestart) {
+// Field report B48.
+TEST_F(SweptItemsBrakeTest, AnOperatorReleasesABrakeWithoutARestart) {
   SetDefaultTtl(60);
   h_.SweepFor(absl::Seconds(10));
   EXPECT_EQ(h_.store.Count("c"), 1);
@@ -263,13 +271,15 @@ TEST_F(BrakeReportTest, B48ABrakeLetsGoAtAnOperatorsWordWithoutARestart) {
   EXPECT_EQ(h_.store.Count("c"), 0);
 }
 
-TEST_F(BrakeReportTest, B48WithoutAChangeOfPolicyNoShareIsTooLarge) {
+// Field report B48.
+TEST_F(SweptItemsBrakeTest, WithoutAPolicyChangeNoBrakeIsPulled) {
   h_.SweepFor(absl::Seconds(1));
   EXPECT_EQ(h_.TallyOf("c").deleted, 10);
 }
 
 // The ttl of the version before never sticks.
-TEST(FieldReportsTest, B49AReplacedItemKeepsNothingOfItsOldTtl) {
+// Field report B49.
+TEST(SweptItemsTest, AReplacedItemKeepsNothingOfItsOldTtl) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.Write("c", "a", kStart, 60);
@@ -290,7 +300,8 @@ TEST(FieldReportsTest, B49AReplacedItemKeepsNothingOfItsOldTtl) {
   EXPECT_EQ(h.store.Count("c"), 0);
 }
 
-TEST(FieldReportsTest, B50AnUpdateMovesTheExpiry) {
+// Field report B50.
+TEST(SweptItemsTest, AnUpdateMovesTheExpiry) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.Write("c", "a", kStart, 60);
@@ -308,7 +319,8 @@ TEST(FieldReportsTest, B50AnUpdateMovesTheExpiry) {
 }
 
 // A store restored with the _ts of a month ago: what would go is known before any goes.
-TEST(FieldReportsTest, B53ARestoredStoreLosesNothingBeforeDeletesAreResumed) {
+// Field report B53.
+TEST(SweptItemsTest, ARestoredStoreLosesNothingBeforeDeletesAreResumed) {
   SweepHarness h;
   h.storage.Create("c", -1);
   const auto set_pause = [&](std::optional<Pause> pause) {
@@ -337,7 +349,8 @@ TEST(FieldReportsTest, B53ARestoredStoreLosesNothingBeforeDeletesAreResumed) {
 
 // A patch that the store answers with the _ts of before, and one with a new _ts. Either
 // way the expiry follows what the store has, and not our time of the call.
-TEST(FieldReportsTest, B54TheExpiryIsComputedFromTheTsThatTheStoreReturned) {
+// Field report B54.
+TEST(SweptItemsTest, TheExpiryIsComputedFromTheTsThatTheStoreReturned) {
   for (const int64_t returned_ts : {kStart, kStart + 30}) {
     SCOPED_TRACE(returned_ts);
     SweepHarness h;
@@ -357,7 +370,8 @@ TEST(FieldReportsTest, B54TheExpiryIsComputedFromTheTsThatTheStoreReturned) {
 
 // There is no token that could grow old: a pass that is broken off again and again
 // makes progress each time.
-TEST(FieldReportsTest, B69APassThatIsBrokenOffGoesOnWhereItWas) {
+// Field report B69.
+TEST(SweptItemsTest, AnInterruptedPassContinuesWhereItWas) {
   SweeperOptions options;
   options.batch_items = 100;
   SweepHarness h(options);
@@ -374,7 +388,8 @@ TEST(FieldReportsTest, B69APassThatIsBrokenOffGoesOnWhereItWas) {
 }
 
 // A pass that an error, an operator or a stop has ended is not the last good one.
-TEST(FieldReportsTest, B90TheLastGoodPassMovesOnlyForCompletion) {
+// Field report B90.
+TEST(SweptItemsTest, OnlyACompletePassUpdatesTheLastPassTime) {
   SweeperOptions options;
   options.batch_items = 10;
   SweepHarness h(options);
@@ -402,7 +417,8 @@ TEST(FieldReportsTest, B90TheLastGoodPassMovesOnlyForCompletion) {
 }
 
 // Both meet the same expired item before either has deleted it.
-TEST(FieldReportsTest, B93TwoSidecarsDeleteAnItemOnce) {
+// Field report B93.
+TEST(SweptItemsTest, TwoSidecarsDeleteAnItemOnce) {
   SweepHarness a;
   SecondSidecar b(a);
   a.storage.Create("c", -1);

@@ -1,5 +1,4 @@
-// Failures that other systems have met in the field, by their number in the list of
-// field reports: documents and values as people write them, in an import.
+// The ttl in lines of an import, as people write it. tests/field_reports.md explains the numbers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,8 +20,8 @@ std::string RefusalOf(const std::string& fields) {
   return std::string(item.status().message());
 }
 
-// B06, the other way round: exports write an absent ttl as null.
-TEST(FieldReportsTest, NullIsAnAbsentTtlAndNoKey) {
+// Field report B06, in reverse: exports write an absent ttl as null.
+TEST(ImportTtlTest, NullIsAnAbsentTtlAndNoKey) {
   EXPECT_FALSE(ParseImportLine(R"({"id":"a","ts":1000,"ttl":null})")->has_ttl());
   EXPECT_THAT(RefusalOf(R"("ttl":null,"ttl":5)"), HasSubstr("\"ttl\" is given twice"));
   EXPECT_THAT(RefusalOf(R"("etag":null)"), HasSubstr("\"etag\" is null: it must be a text"));
@@ -31,7 +30,8 @@ TEST(FieldReportsTest, NullIsAnAbsentTtlAndNoKey) {
   EXPECT_FALSE(ParseImportLine(R"({"id":"a","ts":1000})")->has_ttl());
 }
 
-TEST(FieldReportsTest, B09ATtlThatIsNoNumberIsRefusedAndNotIgnored) {
+// Field report B09.
+TEST(ImportTtlTest, ATtlThatIsNotANumberIsRefused) {
   for (const std::string ttl : {R"("3600")", "true", "{}", "[60]", "60.0", R"("")"}) {
     EXPECT_THAT(RefusalOf(absl::StrCat("\"ttl\":", ttl)),
                 AllOf(HasSubstr("\"ttl\" is"), HasSubstr("it must be -1 or")))
@@ -41,7 +41,8 @@ TEST(FieldReportsTest, B09ATtlThatIsNoNumberIsRefusedAndNotIgnored) {
 
 // In an import only the fields we know may stand, so one that only looks like ttl is
 // refused before anything is sent; so is a ttl that is given twice.
-TEST(FieldReportsTest, B14LookAlikesOfTtlAreRefused) {
+// Field report B14.
+TEST(ImportTtlTest, MisspelledTtlFieldsAreRefused) {
   for (const std::string name : {"TTL", "Ttl", "TimeToLive", "meta"}) {
     const std::string value = name == "meta" ? R"({"ttl":1})" : "1";
     EXPECT_THAT(RefusalOf(absl::StrCat("\"", name, "\":", value)),
