@@ -22,12 +22,18 @@ std::optional<Role> FirstOf(Roles roles) {
   return std::nullopt;
 }
 
+// "store or admin"; empty if no role grants the method.
 std::string NeededRoles(Roles roles) {
   std::string needed;
   for (const Role role : kRoles) {
     if (roles.Has(role)) absl::StrAppend(&needed, needed.empty() ? "" : " or ", RoleName(role));
   }
-  return needed.empty() ? "a role that there is not" : needed;
+  return needed;
+}
+
+std::string RefusalReason(const std::string& needed, Roles present) {
+  if (needed.empty()) return "no role grants this method";
+  return absl::StrCat("it needs the role ", needed, " and has ", Describe(present));
 }
 
 // " trace_id=..." if the call belongs to a trace, otherwise empty.
@@ -63,15 +69,14 @@ absl::Status MethodGate::Refuse(const grpc::ServerContextBase& context,
     ++access_.counters().RefusedFor(*role);
   }
   const std::string needed = NeededRoles(allowed_.roles);
-  access_.LogRefusal(
-      absl::StrCat(method_, caller.name),
-      absl::StrCat("call refused: method=", method_, " caller=", caller.name,
-                   " address=", Quoted(access_.options().address, kMaxMessageBytes),
-                   " peer=", Quoted(context.peer(), kMaxMessageBytes), " needs=", Quoted(needed),
-                   " has=", Describe(caller.roles), TraceField(context)));
-  return absl::PermissionDeniedError(absl::StrCat(caller.name, " may not call ", method_,
-                                                  ": it needs the role ", needed, " and has ",
-                                                  Describe(caller.roles)));
+  access_.LogRefusal(absl::StrCat(method_, caller.name),
+                     absl::StrCat("call refused: method=", method_, " caller=", caller.name,
+                                  " address=", Quoted(access_.options().address, kMaxMessageBytes),
+                                  " peer=", Quoted(context.peer(), kMaxMessageBytes),
+                                  " needs=", Quoted(needed.empty() ? "none" : needed),
+                                  " has=", Describe(caller.roles), TraceField(context)));
+  return absl::PermissionDeniedError(absl::StrCat(caller.name, " may not call ", method_, ": ",
+                                                  RefusalReason(needed, caller.roles)));
 }
 
 // Whether the call is a change with a caller or trace that the log line of the change itself lacks.

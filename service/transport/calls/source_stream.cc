@@ -136,7 +136,7 @@ class SourceMethod::Stream final : public AsyncWriteStream {
   Mutex next_mutex_;
   std::optional<grpc::ByteBuffer> next_ ABSL_GUARDED_BY(next_mutex_);
   bool is_sending_ ABSL_GUARDED_BY(next_mutex_) = false;
-  uint64_t sent_ ABSL_GUARDED_BY(next_mutex_) = 0;  // messages, with the one under way
+  uint64_t sent_ ABSL_GUARDED_BY(next_mutex_) = 0;  // messages, including the one in flight
   uint64_t sent_seen_ ABSL_GUARDED_BY(next_mutex_) = 0;
   StallWatch stall_watch_;
 };

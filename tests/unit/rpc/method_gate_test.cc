@@ -122,6 +122,20 @@ TEST(MethodGateTest, FailuresOfTheSidecarItselfAreLoggedAndRefusalsOfRequestsAre
   }
 }
 
+TEST(MethodGateTest, ARefusalNamesTheMissingRolesOrSaysThatNoRoleGrantsTheMethod) {
+  const IdentityRoles identities;
+  AccessCounters counters;
+  const ServerAccess access(
+      {.address = "a.sock", .roles = {Role::kStore}, .roles_of_method = RolesOfMethod}, identities,
+      counters);
+  const grpc::ServerContext context;
+  EXPECT_EQ(MethodGate("ItemService/ListItems", access).Admit(context).message(),
+            "\"address:a.sock\" may not call ItemService/ListItems: it needs the role reader or "
+            "admin and has store");
+  EXPECT_EQ(MethodGate("ItemService/Frobnicate", access).Admit(context).message(),
+            "\"address:a.sock\" may not call ItemService/Frobnicate: no role grants this method");
+}
+
 TEST(MethodGateTest, AChangeInATraceIsLoggedWithIt) {
   RpcSidecar sidecar;
   const CapturedLog log;
