@@ -42,7 +42,7 @@ constexpr size_t kFrameBytes = 16384;
 
 // Of a client in a second, as --max-streams-per-connection is when it is not given; what
 // comes may be read in two of them. Each is taken for 18 KiB below.
-constexpr int64_t kMostResets = 2 * 1024;
+constexpr int64_t kMaxResets = 2 * 1024;
 
 constexpr char kCheck[] = "/ttl.v1.ItemService/CheckVisibility";
 constexpr char kStreamCheck[] = "/ttl.v1.ItemService/StreamCheckVisibility";
@@ -304,7 +304,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Attack{"ConnectionsWithoutCalls", ConnectionsWithoutCalls, 64},
                     Attack{"ConnectionsThatComeAndGo", ConnectionsThatComeAndGo, 192},
                     Attack{"Garbage", Garbage, 64},
-                    Attack{"CallsTakenBack", CallsTakenBack, 4 * 2 * kMostResets * 18 / 1024},
+                    Attack{"CallsTakenBack", CallsTakenBack, 4 * 2 * kMaxResets * 18 / 1024},
                     Attack{"MoreCallsThanAllowed", MoreCallsThanAllowed, 160},
                     Attack{"MoreCallsThanAllowedWithoutAcknowledgement",
                            MoreCallsThanAllowedWithoutAcknowledgement, 128},

@@ -13,13 +13,13 @@ namespace ttl {
 namespace {
 
 // More steps without a wait than any test needs: the sweeper spins.
-constexpr int kMostStepsAtOnce = 200'000;
+constexpr int kMaxStepsAtOnce = 200'000;
 
 // What FakeClock begins with.
 constexpr absl::Duration kBootStart = absl::Hours(1);
 
 void CountStep(int& steps) {
-  if (++steps < kMostStepsAtOnce) return;
+  if (++steps < kMaxStepsAtOnce) return;
   std::fprintf(stderr, "the sweeper never wants to wait\n");
   std::abort();
 }

@@ -24,17 +24,17 @@ template <typename Request, typename Response>
 class Answers {
  public:
   // More items are answered as if they were so many: the asker notices.
-  static constexpr int kMostItems = 1000;
+  static constexpr int kMaxItems = 1000;
 
-  Answers() : by_items_(kMostItems + 1) {
-    for (int items = 0; items <= kMostItems; ++items) {
+  Answers() : by_items_(kMaxItems + 1) {
+    for (int items = 0; items <= kMaxItems; ++items) {
       Fill(items, by_items_[static_cast<size_t>(items)]);
     }
   }
 
   const Response& For(const Request& request) const {
     const int items = CountItems(request);
-    return by_items_[static_cast<size_t>(items < kMostItems ? items : kMostItems)];
+    return by_items_[static_cast<size_t>(items < kMaxItems ? items : kMaxItems)];
   }
 
  private:

@@ -46,7 +46,7 @@ class AskedWhileFlooded {
   }
 
   absl::StatusOr<Sample> MeasureBusy(const Window& window) {
-    const double cores = flood_cores_.empty() ? 1 : std::min(flood_cores_.back(), kMostBurntCores);
+    const double cores = flood_cores_.empty() ? 1 : std::min(flood_cores_.back(), kMaxBurntCores);
     TTL_ASSIGN_OR_RETURN(
         const auto burner,
         Subprocess::Start({{BURNER_BINARY, "--cores", absl::StrCat(cores)}, {}, ""}));
@@ -68,7 +68,7 @@ class AskedWhileFlooded {
  private:
   static constexpr uint64_t kItems = 20'000;
   static constexpr double kChecksPerSecond = 1000;
-  static constexpr double kMostBurntCores = 2;
+  static constexpr double kMaxBurntCores = 2;
 
   std::string HealthPort() { return absl::StrCat(sidecar_.TcpPorts().at(0)); }
 

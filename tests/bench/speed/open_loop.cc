@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Beyond so many, the next check waits; its latency counts nevertheless.
-constexpr size_t kMostUnderWay = 64;
+constexpr size_t kMaxUnderWay = 64;
 constexpr size_t kPreparedRequests = 512;
 
 struct Call {
@@ -70,7 +70,7 @@ class OpenLoop {
       : server_(server),
         stub_(v1::ItemService::NewStub(server.channel)),
         checks_(items, /*keys=*/1, kPreparedRequests),
-        calls_(kMostUnderWay),
+        calls_(kMaxUnderWay),
         free_(calls_) {}
 
   absl::StatusOr<OpenLoopResult> Run(double calls_per_second, const Window& window) {

@@ -27,7 +27,7 @@ constexpr uint64_t kHotItems = 20'000;
 constexpr double kChecksPerSecond = 2000;
 constexpr double kDeletesPerSecond = 20'000;
 constexpr int kSweptContainers = 4;
-constexpr double kMostBurntCores = 2;
+constexpr double kMaxBurntCores = 2;
 
 absl::Status ToStatus(const grpc::Status& status, const char* doing) {
   if (status.ok()) return absl::OkStatus();
@@ -85,7 +85,7 @@ class AskedWhileSweeping {
 
   // On a machine that is as busy as it was during the last sweep.
   absl::StatusOr<Sample> MeasureBusy(const Window& window) {
-    const double cores = std::min(sweep_cores_.back(), kMostBurntCores);
+    const double cores = std::min(sweep_cores_.back(), kMaxBurntCores);
     TTL_ASSIGN_OR_RETURN(
         const auto burner,
         Subprocess::Start({{BURNER_BINARY, "--cores", absl::StrCat(cores)}, {}, ""}));

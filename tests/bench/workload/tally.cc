@@ -4,11 +4,11 @@
 
 namespace ttl::workload {
 
-constexpr size_t kMostSamples = 20;
+constexpr size_t kMaxSamples = 20;
 
 void Tally::AddMismatch(std::string description) {
   ++mismatches;
-  if (mismatch_samples.size() < kMostSamples) mismatch_samples.push_back(std::move(description));
+  if (mismatch_samples.size() < kMaxSamples) mismatch_samples.push_back(std::move(description));
 }
 
 void Tally::Add(const Tally& other) {
@@ -26,7 +26,7 @@ void Tally::Add(const Tally& other) {
   resolved += other.resolved;
   mismatches += other.mismatches;
   for (const std::string& sample : other.mismatch_samples) {
-    if (mismatch_samples.size() < kMostSamples) mismatch_samples.push_back(sample);
+    if (mismatch_samples.size() < kMaxSamples) mismatch_samples.push_back(sample);
   }
 }
 

@@ -38,12 +38,12 @@ struct Verdict {
 // asleep at every moment at which a fault could show.
 void RunUntil(Workload& workload, const std::function<bool(const Tally&)>& has_seen) {
   constexpr absl::Duration kLeast = absl::Seconds(3);
-  constexpr absl::Duration kMost = absl::Seconds(60);
+  constexpr absl::Duration kMaxWait = absl::Seconds(60);
   const std::atomic<bool> stop = false;
   const absl::Time begin = absl::Now();
   do {
     workload.Run(kLeast, std::numeric_limits<int64_t>::max(), stop);
-  } while (!has_seen(workload.Total()) && absl::Now() - begin < kMost);
+  } while (!has_seen(workload.Total()) && absl::Now() - begin < kMaxWait);
 }
 
 bool HasMismatch(const Tally& tally) { return tally.mismatches > 0; }

@@ -221,7 +221,7 @@ TEST(MassDeleteTest, AMillionDeletesFromTheFrontLeaveNeitherTombstonesNorFullDis
 
 constexpr int64_t kFewDue = 10;
 // To read an item that the cache does not hold: a get, or a seek and some steps.
-constexpr int64_t kMostOperationsPerItem = 10;
+constexpr int64_t kMaxOperationsPerItem = 10;
 
 // LevelDB operations of a pass that finds kFewDue items due among `live` others.
 int64_t OperationsOfAPass(int64_t live) {
@@ -242,7 +242,7 @@ TEST(MassDeleteTest, APassCostsWhatIsDueHoweverManyItemsLive) {
     ASSERT_TRUE(absl::SimpleAtoi(items, &live)) << items;
   }
   const int64_t operations = OperationsOfAPass(live);
-  EXPECT_LE(operations, OperationsOfAPass(kFewDue) + kFewDue * kMostOperationsPerItem);
+  EXPECT_LE(operations, OperationsOfAPass(kFewDue) + kFewDue * kMaxOperationsPerItem);
   std::printf("a pass with %lld due among %lld: %lld operations\n", static_cast<long long>(kFewDue),
               static_cast<long long>(live), static_cast<long long>(operations));
 }
