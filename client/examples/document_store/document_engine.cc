@@ -15,7 +15,7 @@
 namespace documentstore {
 namespace {
 
-// Tries of a call whose document others keep changing.
+// Maximum attempts of a call whose document is changed concurrently.
 constexpr int kMaxTries = 100;
 constexpr int kMaxDocumentsPerCall = 1000;
 constexpr int kDefaultPageSize = 100;
@@ -27,8 +27,8 @@ absl::Status KeepsChanging() {
   return absl::UnavailableError("the document keeps changing; try again");
 }
 
-// The sidecar's status as the store's client gets it. In doubt it is
-// UNAVAILABLE: the store never guesses what is visible.
+// Converts the sidecar's status for the store's client. Unknown errors are UNAVAILABLE: the store
+// never guesses what is visible.
 absl::Status ForClient(const absl::Status& status, const std::string& container) {
   if (absl::IsNotFound(status)) {
     return absl::FailedPreconditionError(absl::StrCat("the sidecar has no container \"", container,
@@ -53,7 +53,7 @@ absl::Status ValidateKey(const DocumentKey& key, const std::string& where) {
   return status;
 }
 
-// Whatever the sidecar would refuse must be refused before it is written.
+// What the sidecar would refuse must be refused before it is written.
 absl::Status ValidateDocument(const std::string& container, const v1::Document& document,
                               const std::string& where) {
   absl::Status status = ValidateKey({container, document.partition_key(), document.id()}, where);
@@ -108,8 +108,8 @@ bool SameVersion(const std::optional<DocumentRecord>& a, const std::optional<Doc
   return (a ? a->sequence() : 0) == (b ? b->sequence() : 0);
 }
 
-// A check that carries the version just read, so that the answer is right even
-// if the sidecar has not heard of it yet.
+// A check that carries the version just read, so that the answer is right even if the sidecar does
+// not know this version yet.
 void AddCheck(ttl::v1::CheckVisibilityRequest& request, const DocumentKey& key,
               const DocumentRecord& record) {
   ttl::v1::VisibilityCheck& check = *request.add_checks();
@@ -218,8 +218,7 @@ absl::Status DocumentEngine::Report(const std::string& container,
 absl::StatusOr<Change> DocumentEngine::ChangeOne(const DocumentKey& key, const Decision& decide) {
   if (auto status = Admit(key.container); !status.ok()) return status;
   for (int i = 0; i < kMaxTries; ++i) {
-    // The sidecar is asked without the lock: however long it takes, its deletes
-    // and other writers go on.
+    // Asked without holding the lock, so that deletes and other writers are not blocked meanwhile.
     const auto judged = Judge(key, Purpose::kWrite);
     if (!judged.ok()) return judged.status();
     auto next = decide(judged->shown());
@@ -374,7 +373,8 @@ absl::StatusOr<v1::QueryDocumentsResponse> DocumentEngine::Query(
   ttl::v1::CheckVisibilityRequest checks;
   checks.set_container(request.container());
   for (const auto& [key, record] : page->documents) AddCheck(checks, key, record);
-  if (page->documents.empty()) checks.add_checks();  // still asks for container and time
+  if (page->documents.empty())
+    checks.add_checks();  // still checks the container, and gets the time
   const auto answer = Check(checks, Purpose::kRead);
   if (!answer.ok()) return answer.status();
 

@@ -20,15 +20,15 @@ namespace documentstore {
 // The store's clock, which stamps ts.
 using Clock = std::function<absl::Time()>;
 
-// What the clients of the store call: DocumentService without the transport.
-// Errors are those of document_service.proto. Thread-safe.
+// DocumentService, which the clients of the store call, without the transport. Errors are those in
+// document_service.proto. Thread-safe.
 class DocumentEngine {
  public:
-  // Changes that may wait to be reported before writes are refused.
+  // Writes are refused while this many changes are not reported yet.
   static constexpr int64_t kMaxUnreported = 100'000;
 
-  // All must outlive the engine. Reads are judged by `evaluator` as far as it knows, if
-  // there is one; writes always ask the sidecar.
+  // All arguments must outlive the engine. If `evaluator` is not null, it judges reads as far as it
+  // can; writes always ask the sidecar.
   DocumentEngine(DocumentTable& table, SidecarClient& sidecar, Reporter& reporter, Clock clock,
                  ttl::LocalEvaluator* evaluator = nullptr)
       : table_(table),
@@ -54,18 +54,18 @@ class DocumentEngine {
     bool visible = false;
     google::protobuf::Timestamp judged_at;
 
-    // What there is for a client: nothing if the document is expired.
+    // What clients see; null if the document is missing or expired.
     const DocumentRecord* shown() const { return visible ? &*stored : nullptr; }
   };
 
-  // What becomes of a document: its next version (body and ttl count, the rest
-  // is stamped), nullopt to delete it, or an error to leave it alone.
+  // The next version of a document (only body and ttl are used, the rest is stamped), nullopt to
+  // delete it, or an error to change nothing.
   using NextVersion = absl::StatusOr<std::optional<DocumentRecord>>;
 
-  // Decides by the present version, which is null if missing or expired.
+  // Decides on the present version, which is null if missing or expired.
   using Decision = std::function<NextVersion(const DocumentRecord* shown)>;
 
-  // For what a document is judged.
+  // Why a document is judged.
   enum class Purpose { kRead, kWrite };
   absl::StatusOr<Judged> Judge(const DocumentKey& key, Purpose purpose);
 
@@ -73,24 +73,22 @@ class DocumentEngine {
   absl::StatusOr<ttl::v1::CheckVisibilityResponse> Check(
       const ttl::v1::CheckVisibilityRequest& request, Purpose purpose);
 
-  // `judged`, which has just been called visible, if it is still the
-  // stored version; otherwise that one, if it is visible.
+  // Returns `judged`, which was just found visible, if it is still the stored version; otherwise
+  // the stored version, if that is visible.
   absl::StatusOr<std::optional<DocumentRecord>> VisibleVersion(const DocumentKey& key,
                                                                const DocumentRecord& judged);
 
-  // Changes one document by what it is now: judges, decides, and commits if the
-  // version that was judged is still there. Returns the change, reported.
+  // Changes one document: judges it, calls `decide`, commits if the judged version is still stored,
+  // and reports. Returns the change.
   absl::StatusOr<Change> ChangeOne(const DocumentKey& key, const Decision& decide);
 
   // Writes the documents of a valid request, without reporting them.
   absl::StatusOr<std::vector<Change>> CommitAll(const v1::PutDocumentsRequest& request);
 
-  // Whether a write may begin: the sidecar knows the container, and the outbox
-  // has room.
+  // OK if a write may begin: the sidecar knows the container, and the outbox is not full.
   absl::Status Admit(const std::string& container);
 
-  // The change that puts `next` in the place of `stored`. The caller holds the
-  // lock of the key.
+  // The change that replaces `stored` by `next`. REQUIRES: the lock of the key is held.
   absl::StatusOr<Change> Stamp(const DocumentKey& key, const std::optional<DocumentRecord>& stored,
                                std::optional<DocumentRecord> next, uint64_t sequence) const;
 
@@ -100,7 +98,7 @@ class DocumentEngine {
   SidecarClient& sidecar_;
   Reporter& reporter_;
   const Clock clock_;
-  ttl::LocalEvaluator* const evaluator_;  // null: there is none
+  ttl::LocalEvaluator* const evaluator_;  // may be null
 };
 
 }  // namespace documentstore

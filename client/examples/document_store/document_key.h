@@ -8,25 +8,24 @@
 
 namespace documentstore {
 
-// Names one document.
+// The key of a document.
 struct DocumentKey {
   std::string container;
   std::string partition_key;
   std::string id;
 };
 
-// Key in LevelDB. The lengths of container and partition key stand before them
-// (two bytes, big-endian), so that no two documents share a key and the
-// documents of a container, and of a partition in it, lie side by side.
+// The key in LevelDB. Container and partition key are preceded by their lengths (two bytes,
+// big-endian), so that keys are unique, and the documents of a container, and of a partition in it,
+// are adjacent.
 std::string EncodeKey(const DocumentKey& key);
 
-// What the keys of all documents start with, of those of one container, and of
-// those of one partition.
+// The common prefix of the keys of all documents, of one container, and of one partition.
 std::string AllDocumentsPrefix();
 std::string ContainerPrefix(const std::string& container);
 std::string PartitionPrefix(const std::string& container, const std::string& partition_key);
 
-// Inverse of EncodeKey; nullopt if `encoded` is no key of a document.
+// Inverse of EncodeKey(); nullopt if `encoded` is not the key of a document.
 std::optional<DocumentKey> DecodeKey(absl::string_view encoded);
 
 }  // namespace documentstore

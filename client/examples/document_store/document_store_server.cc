@@ -132,7 +132,7 @@ absl::StatusOr<std::unique_ptr<DocumentStoreServer>> DocumentStoreServer::Start(
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  // A message is inflated before its size is looked at. So compressed calls get UNIMPLEMENTED.
+  // gRPC would decompress a message before it checks the size. Compressed calls get UNIMPLEMENTED.
   builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   builder.AddChannelArgument(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
                              1 << GRPC_COMPRESS_NONE);

@@ -14,14 +14,14 @@
 
 namespace documentstore {
 
-// Serves an engine and a primary store over gRPC until it is destroyed, which
-// gives calls in progress a second to end. Thread-safe.
+// Serves an engine and a primary store over gRPC until it is destroyed. The destructor gives calls
+// in progress a second to end. Thread-safe.
 class DocumentStoreServer {
  public:
-  // Listens on `address`, "unix:/path" or "host:port"; port 0 lets the system
-  // choose. A socket that a killed server left is replaced; FAILED_PRECONDITION if a server
-  // answers on it. `engine` and `primary_store` must outlive the server. `usage` is told of every
-  // call of DocumentService but CountStoredDocuments.
+  // Listens on `address`, "unix:/path" or "host:port"; port 0 picks a free port. A socket left by a
+  // killed server is replaced; FAILED_PRECONDITION if a server answers on it. `engine` and
+  // `primary_store` must outlive the server. `usage` is called for every call of DocumentService
+  // except CountStoredDocuments.
   static absl::StatusOr<std::unique_ptr<DocumentStoreServer>> Start(const std::string& address,
                                                                     DocumentEngine& engine,
                                                                     PrimaryStore& primary_store,
@@ -31,7 +31,7 @@ class DocumentStoreServer {
   DocumentStoreServer(const DocumentStoreServer&) = delete;
   DocumentStoreServer& operator=(const DocumentStoreServer&) = delete;
 
-  // Where it listens, with the chosen port.
+  // The address, with the actual port.
   const std::string& address() const { return address_; }
 
  private:

@@ -16,8 +16,8 @@ namespace {
 constexpr char kStoreIdKey[] = "mstore_id";
 constexpr char kSequenceKey[] = "msequence";
 constexpr char kOutboxPrefix[] = "o";
-// Sequences are reserved on disk in blocks, so that a write need not store the
-// counter. A crash skips the rest of a block.
+// Sequences are reserved on disk in blocks, so that not every write has to store the counter. A
+// crash skips the rest of a block.
 constexpr uint64_t kSequenceBlock = 1 << 20;
 constexpr size_t kMaxPageBytes = 2 << 20;
 
@@ -26,7 +26,7 @@ absl::Status FromLevelDb(const leveldb::Status& status) {
                      : absl::UnavailableError(absl::StrCat("storage: ", status.ToString()));
 }
 
-// Hexadecimal of fixed width sorts like the number.
+// Fixed-width hexadecimal sorts like the number.
 std::string OutboxKey(uint64_t sequence) {
   return absl::StrCat(kOutboxPrefix, absl::Hex(sequence, absl::kZeroPad16));
 }
@@ -52,7 +52,7 @@ std::string Mark(const Change& change) {
   return mark.SerializeAsString();
 }
 
-// LevelDB's own log: its file would grow without bound.
+// Discards LevelDB's info log, whose file would grow without bound.
 class LineLogger : public leveldb::Logger {
  public:
   void Logv(const char* format, std::va_list arguments) override {
@@ -228,7 +228,7 @@ absl::StatusOr<std::optional<Change>> DocumentTable::GetUnreported(uint64_t sequ
 absl::Status DocumentTable::ForgetMarks(const std::vector<Change>& changes) {
   leveldb::WriteBatch batch;
   for (const Change& change : changes) batch.Delete(OutboxKey(change.sequence));
-  // Not synced: a mark that comes back is reported once more, which is harmless.
+  // Not synced: a mark that reappears after a crash is reported again, which is harmless.
   if (auto status = Write(batch, /*sync=*/false); !status.ok()) return status;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Change& change : changes) unreported_.erase(change.sequence);

@@ -30,28 +30,28 @@ using storage::v1::DocumentRecord;
 // A write or a delete of one document.
 struct Change {
   DocumentKey key;
-  // From ReserveSequences.
+  // From ReserveSequences().
   uint64_t sequence = 0;
   // ts of the version that is written or deleted, in Unix seconds.
   int64_t ts = 0;
   // The new version; nullopt deletes.
   std::optional<DocumentRecord> record;
-  // Whether a document lies under the key before the change.
+  // Whether the document exists before the change.
   bool existed = false;
 };
 
 // The documents of all containers in LevelDB, and the outbox: a mark for every
 // change that the sidecar has not acknowledged. Knows nothing of TTL.
 //
-// Thread-safe. Who reads in order to write holds the locks of the keys.
-// UNAVAILABLE after a failed write until the store is started again, since
-// LevelDB's log cannot be trusted to take what follows.
+// Thread-safe, but a read-modify-write must hold the locks of its keys. After a failed write all
+// writes are UNAVAILABLE until the store is restarted, because LevelDB's log may be corrupt from
+// there on.
 class DocumentTable {
  public:
-  // What CountStoredDocuments tells of one container.
+  // The counts of one container, for CountStoredDocuments.
   struct Counts {
     int64_t stored = 0;
-    // Since the start.
+    // Since the store started.
     int64_t expired_deleted = 0;
     std::optional<absl::Time> last_expired_delete;
   };
@@ -62,10 +62,10 @@ class DocumentTable {
     std::string next;
   };
 
-  // Opens `directory`, which is created if need be, and counts its documents.
+  // Opens `directory`, which is created if missing, and counts its documents.
   static absl::StatusOr<std::unique_ptr<DocumentTable>> Open(const std::string& directory);
 
-  // Random, made with the data and kept with it.
+  // Random; created with the data and stored with it.
   const std::string& store_id() const { return store_id_; }
 
   // See KeyLocks.
@@ -77,22 +77,22 @@ class DocumentTable {
   // `from` (a Page's `next`) if it is not empty; fewer where they are large.
   absl::StatusOr<Page> Scan(const std::string& prefix, const std::string& from, int limit) const;
 
-  // First of `count` consecutive sequences, larger than all given out before,
-  // also before a crash.
+  // Returns the first of `count` consecutive sequences, larger than all reserved before, even
+  // before a crash.
   absl::StatusOr<uint64_t> ReserveSequences(int count);
 
-  // Makes the changes and marks them as unreported, all in one synced batch.
+  // Writes the changes and marks them as unreported, in one synced batch.
   absl::Status Commit(const std::vector<Change>& changes);
 
-  // Deletes documents at the sidecar's request, all in one synced batch.
+  // Deletes documents at the sidecar's request, in one synced batch.
   absl::Status CommitExpired(const std::string& container, const std::vector<DocumentKey>& keys,
                              absl::Time now);
 
   // Sequences of the changes that are marked as unreported, ascending.
   std::vector<uint64_t> ListUnreported() const;
 
-  // The marked change of that sequence, with what lies under its key *now* as
-  // its record; nullopt if the mark is gone.
+  // The marked change with that sequence, whose record is the *present* document; nullopt if the
+  // mark is gone.
   absl::StatusOr<std::optional<Change>> GetUnreported(uint64_t sequence) const;
 
   // Removes the marks of changes that the sidecar has acknowledged.
@@ -108,7 +108,7 @@ class DocumentTable {
   absl::Status LoadCounts();
   absl::Status Write(leveldb::WriteBatch& batch, bool sync);
 
-  // Spares the read of a table file for a document that is not there.
+  // Avoids reading a table file for a missing document.
   const std::unique_ptr<const leveldb::FilterPolicy> filter_{leveldb::NewBloomFilterPolicy(10)};
   const std::unique_ptr<leveldb::Logger> logger_;
   std::unique_ptr<leveldb::DB> db_;
@@ -118,7 +118,7 @@ class DocumentTable {
 
   mutable std::mutex mutex_;
   uint64_t next_sequence_ = 1;            // guarded by mutex_
-  uint64_t sequence_ceiling_ = 1;         // guarded by mutex_; what lies on disk
+  uint64_t sequence_ceiling_ = 1;         // guarded by mutex_; as stored
   std::map<std::string, Counts> counts_;  // guarded by mutex_
   std::set<uint64_t> unreported_;         // guarded by mutex_; sequences in the outbox
 };

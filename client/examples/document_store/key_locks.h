@@ -10,9 +10,8 @@
 
 namespace documentstore {
 
-// Locks by key: whoever holds the lock of a key may read a document, decide and
-// write, and nobody changes it in between. Keys share a fixed number of locks.
-// Thread-safe.
+// Locks by key, which make a read-modify-write of a document atomic. Keys share a fixed number of
+// mutexes. Thread-safe.
 class KeyLocks {
  public:
   // Held locks; released on destruction.
@@ -21,7 +20,7 @@ class KeyLocks {
   // Waits for the locks of all `keys` (encoded). A thread must not call it
   // while it holds locks.
   [[nodiscard]] Held Lock(const std::vector<std::string>& keys) {
-    // Ascending, so that two threads never wait for each other.
+    // In ascending order, so that threads cannot deadlock.
     std::set<size_t> stripes;
     for (const std::string& key : keys) stripes.insert(std::hash<std::string>()(key) % kStripes);
     Held held;

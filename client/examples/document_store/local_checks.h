@@ -8,9 +8,8 @@
 
 namespace documentstore {
 
-// Answers checks that carry ts and ttl without a call, like the sidecar, though without
-// expire times. Absent if `evaluator` does not know the answer to each of them: then the
-// sidecar has to be asked.
+// Answers checks that carry ts and ttl without a call, like the sidecar but without expire times.
+// Absent unless `evaluator` knows the answer to each of them; then the sidecar has to be asked.
 std::optional<ttl::v1::CheckVisibilityResponse> CheckLocally(
     ttl::LocalEvaluator& evaluator, const ttl::v1::CheckVisibilityRequest& request);
 

@@ -1,4 +1,4 @@
-// document-store: the example store as a process of its own.
+// document-store: the example store as a program.
 
 #include <grpc/grpc.h>
 
@@ -35,8 +35,8 @@ constexpr absl::Duration kRetryInterval = absl::Seconds(1);
 constexpr absl::Duration kStopDeadline = absl::Seconds(10);
 constexpr int kBadCommandLine = 2;  // exit code, as in ttl-sidecar
 
-// Log, signals, LevelDB, the reporter, usage and policies, and a few that serve calls; more of
-// these are started only while they can be.
+// Threads for log, signals, LevelDB, the reporter, usage and policies, and a few that serve calls;
+// more of the latter are started only if possible.
 constexpr int kThreads = 16;
 
 struct Flags {
@@ -72,7 +72,7 @@ void AddTo(CLI::App& app, Flags& flags) {
   app.set_version_flag("--version", "document-store " TTL_SIDECAR_VERSION);
 }
 
-// Whether to serve; if not, `exit_code` is that of the process.
+// Returns whether to serve; if not, sets the exit code of the process.
 bool ParseCommandLine(int argc, char** argv, Flags& flags, int& exit_code) {
   CLI::App app("A small document store that gets its time to live from ttl-sidecar.",
                "document-store");
@@ -101,14 +101,14 @@ std::unique_ptr<ttl::LocalEvaluator> NewEvaluator(const Flags& flags) {
 
 std::shared_ptr<grpc::Channel> ConnectTo(const std::string& address) {
   grpc::ChannelArguments arguments;
-  // The address is meant, not a proxy that the environment names.
+  // Ignore http_proxy of the environment.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // A sidecar that was restarted is found again within a second.
+  // Reconnect within a second after the sidecar has restarted.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  // The time that an attempt to connect may take.
+  // The timeout of an attempt to connect.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);
-  // A report of an unknown fate is repeated by the reporter, by nobody else.
+  // Only the reporter retries a report whose outcome is unknown.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
@@ -119,8 +119,8 @@ int Fail(const absl::Status& status) {
 }
 
 int Run(const Flags& flags, ttl::DaemonSignals& signals) {
-  // The data directory first: its lock keeps a second store from taking the
-  // socket of the first.
+  // The data directory first, because its lock keeps a second store from taking the socket of the
+  // first.
   const auto table = DocumentTable::Open(flags.data_dir);
   if (!table.ok()) return Fail(table.status());
   SidecarClient sidecar(ConnectTo(flags.sidecar), kSidecarDeadline);
@@ -129,15 +129,13 @@ int Run(const Flags& flags, ttl::DaemonSignals& signals) {
   DocumentEngine engine(**table, sidecar, reporter, absl::Now, evaluator.get());
   PrimaryStore primary_store(**table, absl::Now);
 
-  // What the last run wrote and did not report. Without a sidecar the store
-  // starts all the same, since no call gets past a sidecar that is not there;
-  // the reporter goes on trying.
+  // Reports what the last run has written but not reported. Without a sidecar the store starts
+  // anyway, since no call succeeds without it, and the reporter keeps retrying.
   if (const auto status = reporter.ReportOutbox(); !status.ok()) {
     spdlog::warn("outbox not reported: changes={} reason=\"{}\"", (*table)->CountUnreported(),
                  absl::CHexEscape(status.ToString()));
   }
-  // Deletes use only what requests leave over of a container's throughput, so that the
-  // sidecar has to know what they use.
+  // Deletes use only the throughput that requests leave over, so the sidecar has to know the usage.
   ttl::TtlClientOptions client_options;
   client_options.address = flags.sidecar;
   ttl::TtlClient client(std::move(client_options));
@@ -170,8 +168,7 @@ int main(int argc, char** argv) {
   }
   const ttl::Log log(spdlog::level::from_str(flags.log_level));
   ttl::DaemonSignals signals(documentstore::kStopDeadline);
-  // Never paired: gRPC 1.51, shutting down with its last object, now and then waits
-  // ten seconds for a poller.
+  // Never shut down: gRPC 1.51 sometimes waits ten seconds for a poller when its last object goes.
   grpc_init();
   return documentstore::Run(flags, signals);
 }

@@ -63,7 +63,7 @@ ttl::v1::GetStoreInfoResponse PrimaryStore::GetStoreInfo() const {
 absl::StatusOr<ttl::v1::DeleteItemsResponse> PrimaryStore::DeleteItems(
     const ttl::v1::DeleteItemsRequest& request) {
   if (auto status = Validate(request); !status.ok()) return status;
-  // The sidecar may have known another store at this address.
+  // Another store may have been at this address before.
   if (!request.store_id().empty() && request.store_id() != table_.store_id()) {
     return absl::FailedPreconditionError(
         absl::StrCat("store_id is \"", absl::CHexEscape(request.store_id()), "\": this store is \"",
@@ -73,10 +73,10 @@ absl::StatusOr<ttl::v1::DeleteItemsResponse> PrimaryStore::DeleteItems(
   for (const ttl::v1::ExpiredItem& item : request.items()) {
     keys.push_back(EncodeKey({request.container(), item.partition_key(), item.id()}));
   }
-  // Held until the batch is written: nobody rewrites a document between the
-  // comparison and its deletion.
+  // Held until the batch is written, so that no document is rewritten between comparison and
+  // deletion.
   const auto lock = table_.locks().Lock(keys);
-  // Read under the locks, which may have been waited for.
+  // Read after the locks were acquired, which may have taken time.
   const absl::Time now = clock_();
   const absl::Time not_after = FromProto(request.not_after());
 
@@ -143,9 +143,8 @@ ttl::v1::DeleteResult PrimaryStore::Judge(const DocumentKey& key, const ttl::v1:
     *result.mutable_current() = ToItem(**record);
     return result;
   }
-  // A rewrite within the second of ts looks like the judged version where no
-  // etag is sent. It is as old as that one, so it is safe once our clock says
-  // that this age is expired.
+  // Without an etag, a rewrite within the second of ts looks like the judged version. It has the
+  // same ts, so deleting it is safe once our clock says that it is expired.
   if (now < absl::FromUnixSeconds(item.expire_time())) {
     return Outcome(ttl::v1::DELETE_OUTCOME_NOT_EXPIRED);
   }

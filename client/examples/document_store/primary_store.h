@@ -11,33 +11,31 @@
 
 namespace documentstore {
 
-// What the sidecar calls: PrimaryStoreService without the transport.
-// Thread-safe.
+// PrimaryStoreService, which the sidecar calls, without the transport. Thread-safe.
 class PrimaryStore {
  public:
   static constexpr int kMaxBatchItems = 1000;
   static constexpr int kMaxScanItems = 1000;  // in one message
 
-  // `table` must outlive this; `clock` is the one that stamps ts.
+  // `table` must outlive this. `clock` must be the clock that stamps ts.
   PrimaryStore(DocumentTable& table, Clock clock) : table_(table), clock_(std::move(clock)) {}
 
   ttl::v1::GetStoreInfoResponse GetStoreInfo() const;
 
-  // Deletes those documents that are still the version that was judged and
-  // that are expired by our own clock too. An error leaves the fate of the
-  // batch open.
+  // Deletes the documents that still are the judged version and are expired by our own clock too.
+  // After an error it is unknown whether the batch was deleted.
   absl::StatusOr<ttl::v1::DeleteItemsResponse> DeleteItems(
       const ttl::v1::DeleteItemsRequest& request);
 
-  // One message of ScanItems: the documents at and after `page_token`, at most `limit`
-  // and kMaxScanItems. The token is the key of the next document, so that it stays good
-  // whatever is written or deleted meanwhile.
+  // Returns one message of ScanItems: the documents from `page_token` on, at most `limit` and
+  // kMaxScanItems. The token is the key of the next document, so that it stays valid whatever is
+  // written or deleted meanwhile.
   absl::StatusOr<ttl::v1::ScanItemsResponse> ScanItems(const std::string& container,
                                                        const std::string& page_token,
                                                        int limit) const;
 
  private:
-  // DELETED means that the document may be deleted. The caller holds its lock.
+  // DELETED means that the document may be deleted. REQUIRES: its lock is held.
   ttl::v1::DeleteResult Judge(const DocumentKey& key, const ttl::v1::ExpiredItem& item,
                               absl::Time now, absl::Time not_after) const;
 

@@ -79,8 +79,8 @@ absl::Status Reporter::Send(const std::string& container, const std::vector<Chan
   return untrack.items_size() > 0 ? sidecar_.Untrack(untrack) : absl::OkStatus();
 }
 
-// The report of a delete may have overtaken the one of the write before it.
-// That write, arriving last, would be tracked for ever.
+// The report of a delete may have overtaken that of the write before it. The write, arriving last,
+// would be tracked for ever.
 absl::Status Reporter::UntrackIfGone(const std::string& container,
                                      const std::vector<Change>& tracked) {
   ttl::v1::UntrackItemsRequest untrack;
@@ -118,7 +118,7 @@ absl::Status Reporter::ReportOutbox() {
   return result;
 }
 
-// The sidecar refuses a batch as a whole: find what it refuses.
+// The sidecar refuses a batch as a whole, so this finds the changes that it refuses.
 absl::Status Reporter::ReportOneByOne(const std::string& container,
                                       const std::vector<Change>& changes) {
   absl::Status result;

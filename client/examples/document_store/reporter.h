@@ -14,9 +14,9 @@
 
 namespace documentstore {
 
-// Tells the sidecar of every change, at least once. A change that could not be
-// reported keeps its mark in the outbox; a thread reports the outbox again, at
-// growing intervals, until it is empty. Thread-safe.
+// Reports every change to the sidecar, at least once. A change that could not be reported keeps its
+// mark in the outbox, which a thread reports again, at growing intervals, until it is empty.
+// Thread-safe.
 class Reporter {
  public:
   // `table` and `sidecar` must outlive the reporter.
@@ -27,9 +27,9 @@ class Reporter {
   // fails, the marks stay and are reported later; the status is the sidecar's.
   absl::Status Report(const std::string& container, const std::vector<Change>& changes);
 
-  // Reports everything that is marked now, in the order of sequence. What the
-  // sidecar refuses (a container it does not know, an item it does not like)
-  // keeps its mark and does not stop what comes behind.
+  // Reports all marked changes in the order of their sequences. Changes that the sidecar refuses,
+  // because of an unknown container or an invalid item, keep their marks and do not block later
+  // ones.
   absl::Status ReportOutbox();
 
  private:

@@ -4,14 +4,14 @@
 #include <functional>
 #include <string>
 
-// What the store takes for its work, in request units. A real store would measure.
+// The cost of the store's work in request units. A real store would measure it.
 namespace documentstore {
 
 inline constexpr double kReadUnits = 1;   // a request that reads, or a document compared
 inline constexpr double kWriteUnits = 5;  // a document written or deleted
 
-// Told what every request has used of a container's throughput, whether it succeeded or
-// not. Must not block, and may be called by many threads.
+// Called with the request units that a request has used, whether it succeeded or not. Must not
+// block, and must be thread-safe.
 using UsageSink = std::function<void(const std::string& container, double request_units)>;
 
 }  // namespace documentstore

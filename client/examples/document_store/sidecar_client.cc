@@ -48,7 +48,7 @@ absl::Status SidecarClient::RequireContainer(const std::string& container) {
   }
   ttl::v1::CheckVisibilityRequest request;
   request.set_container(container);
-  request.add_checks();  // of no document in particular
+  request.add_checks();  // any key; only the container matters
   return Check(request).status();
 }
 

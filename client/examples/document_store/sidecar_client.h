@@ -14,9 +14,8 @@
 
 namespace documentstore {
 
-// The three calls that a store makes to its sidecar, blocking, each within a
-// deadline. The status is the sidecar's own: NOT_FOUND is an unknown container.
-// Thread-safe.
+// The three calls that a store makes to its sidecar. They block, each at most for its deadline, and
+// return the sidecar's status: NOT_FOUND means that the container is unknown. Thread-safe.
 class SidecarClient {
  public:
   SidecarClient(const std::shared_ptr<grpc::ChannelInterface>& channel, absl::Duration deadline)
@@ -25,12 +24,12 @@ class SidecarClient {
   absl::Status Track(const ttl::v1::TrackItemsRequest& request);
   absl::Status Untrack(const ttl::v1::UntrackItemsRequest& request);
 
-  // Answers as many visibilities as there are checks.
+  // The response has one visibility per check.
   absl::StatusOr<ttl::v1::CheckVisibilityResponse> Check(
       const ttl::v1::CheckVisibilityRequest& request);
 
-  // NOT_FOUND if the sidecar does not know the container. Asks only if no
-  // earlier call has shown that it does, so OK may be out of date.
+  // NOT_FOUND if the sidecar does not know the container. Calls the sidecar only if no earlier call
+  // has shown that it does, so OK may be out of date.
   absl::Status RequireContainer(const std::string& container);
 
  private:
