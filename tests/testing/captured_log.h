@@ -11,7 +11,7 @@
 
 namespace ttl {
 
-// Replaces the default logger for as long as it lives. Read it when nobody logs.
+// Replaces the default logger while it exists. Must be read while no thread logs.
 class CapturedLog {
  public:
   CapturedLog() {

@@ -12,13 +12,13 @@
 
 namespace ttl {
 
-// Certificate and key as PEM.
+// Certificate and key in PEM.
 struct TestIdentity {
   std::string cert;
   std::string key;
 };
 
-// Who a certificate is for, and from when to when, counted from now.
+// The names in a certificate, and its validity relative to now.
 struct TestNames {
   std::string common_name = {};
   std::vector<std::string> dns = {};
@@ -27,12 +27,12 @@ struct TestNames {
   absl::Duration valid_until = absl::Hours(1);
 };
 
-// A certification authority of a test. Aborts the process if OpenSSL fails.
+// A certification authority for tests. Aborts the process if OpenSSL fails.
 class TestCa {
  public:
   explicit TestCa(const std::string& name);
 
-  // Its own certificate, to be trusted.
+  // The certificate of the authority itself.
   const std::string& cert() const { return cert_pem_; }
 
   TestIdentity Issue(const TestNames& names) const;
@@ -48,7 +48,7 @@ class TestCa {
   const std::string cert_pem_;
 };
 
-// Puts a file in place of another at one stroke, as who renews certificates should.
+// Replaces a file atomically, as a program that renews certificates should.
 void ReplaceFile(const std::string& path, const std::string& text);
 
 }  // namespace ttl

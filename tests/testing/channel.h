@@ -11,16 +11,15 @@
 
 namespace ttl {
 
-// A channel of its own (no connection shared with other channels) to `address`
-// that reconnects within 200 ms once a killed server is back, if somebody waits
-// for it: in a process without a gRPC server a connection makes progress only
-// while a call or WaitForConnected is waiting; calls that fail at once do not
-// count, and gRPC itself looks every five seconds.
+// A channel to `address` that shares no connection with other channels and reconnects within 200 ms
+// once a killed server is back, if a call or WaitForConnected() is waiting: in a process without a
+// gRPC server a connection makes progress only then. Calls that fail at once do not count, and gRPC
+// itself checks every five seconds.
 std::shared_ptr<grpc::Channel> NewTestChannel(const std::string& address);
 
-// Asks the gRPC health service behind `channel` about `service`. OK if it
-// answers SERVING; Unavailable if it answers anything else; otherwise the error
-// of the call. Waits up to `deadline` for a server that is not there yet.
+// Calls the gRPC health service behind `channel` for `service`. OK if it responds SERVING;
+// UNAVAILABLE if it responds anything else; otherwise the error of the call. Waits until `deadline`
+// for a server that is not up yet.
 absl::Status CheckHealth(const std::shared_ptr<grpc::Channel>& channel, const std::string& service,
                          absl::Duration deadline = absl::Seconds(1));
 

@@ -16,9 +16,9 @@
 
 namespace ttl {
 
-// Stands between a sidecar and its primary store: forwards every call and notes
-// what deletes arrived when, so that their rate can be counted when sent.
-// A store that is away is answered for with the error of the forwarded call.
+// A proxy between a sidecar and its primary store: forwards every call, and records which deletes
+// arrived when, so that their rate can be measured. If the store is down, the sidecar gets the
+// error of the forwarded call.
 //
 // Thread-safe.
 class DeleteCounterProxy {
@@ -30,21 +30,20 @@ class DeleteCounterProxy {
   DeleteCounterProxy(const DeleteCounterProxy&) = delete;
   DeleteCounterProxy& operator=(const DeleteCounterProxy&) = delete;
 
-  // All batches that arrived, in order, by the steady clock.
+  // All batches in the order of arrival, by the steady clock.
   std::vector<DeleteBatch> batches() const;
 
-  // The same batches, by the same clock, by when they were sent at the earliest; ordered by
-  // that. A sidecar sets not_after `delete_deadline` after the instant of sending. How long ago
-  // that was is read from the time of day when a batch arrives, so that a time of day that is
-  // set during the run moves no batch but those on their way.
+  // The same batches with the earliest time at which they were sent, by the same clock, in that
+  // order. A sidecar sets not_after `delete_deadline` after it sends. How long ago that was is
+  // computed from the time of day on arrival, so that setting the time of day during the run
+  // affects only batches in flight.
   std::vector<DeleteBatch> batches_as_sent(absl::Duration delete_deadline) const;
 
-  // Items answered so far, by outcome. Items of calls that failed are counted
-  // under UNSPECIFIED.
+  // Items answered so far, by outcome. Items of failed calls are counted under UNSPECIFIED.
   std::map<v1::DeleteOutcome, int64_t> outcomes() const;
 
-  // How long after its expire time an item was deleted, at the given fraction
-  // (0.5 is the median, 1 the latest) of all that were answered DELETED.
+  // How long after their expire time items were deleted, at the given quantile (0.5 is the median,
+  // 1 the maximum) of all items answered DELETED.
   absl::Duration Lateness(double fraction) const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace ttl {
 
-// Reads a value until it matches or WaitUntil() gives up, and returns what was read last.
+// Reads a value until it matches or WaitUntil() gives up. Returns the last value read.
 template <typename Read, typename Matcher>
 auto ReadUntilItMatches(Read read, const Matcher& matcher) {
   WaitUntil([&] { return testing::Value(read(), matcher); });
@@ -16,7 +16,7 @@ auto ReadUntilItMatches(Read read, const Matcher& matcher) {
 
 }  // namespace ttl
 
-// EXPECT_THAT for what another process or thread is still to bring about, such as a line in a log,
+// EXPECT_THAT for a state that another process or thread will reach soon, such as a line in a log,
 // which is written by a thread of its own.
 #define EXPECT_SOON(value, matcher) \
   EXPECT_THAT(ttl::ReadUntilItMatches([&] { return (value); }, matcher), matcher)

@@ -12,9 +12,8 @@
 
 namespace ttl {
 
-// A clock that moves only when told to, and whose wall and boot time can be moved
-// apart. A failed reading is absent until it is set again; the clock goes on underneath.
-// Thread-safe.
+// A clock that moves only when told to, and whose wall and boot time can be set independently.
+// While a reading fails it is absent, but the clock advances. Thread-safe.
 class FakeClock : public Clock {
  public:
   explicit FakeClock(absl::Time wall = absl::FromUnixSeconds(1'800'000'000),
@@ -34,7 +33,7 @@ class FakeClock : public Clock {
     return boot_id_;
   }
 
-  // Sets one clock, and ends its failure.
+  // Sets one of the clocks, and ends its failure.
   void SetWall(absl::Time wall) {
     const MutexLock lock(mutex_);
     wall_ = wall;
@@ -53,7 +52,7 @@ class FakeClock : public Clock {
     boot_ += duration;
   }
 
-  // Somebody sets the wall clock forward, or back.
+  // Steps the wall clock forward or back.
   void StepWall(absl::Duration step) {
     const MutexLock lock(mutex_);
     wall_ += step;
@@ -73,7 +72,7 @@ class FakeClock : public Clock {
     boot_id_ = std::move(boot_id);
   }
 
-  // The machine is started again: another boot, its boot clock at `boot`.
+  // Restarts the machine: a new boot id, and a boot clock at `boot`.
   void Reboot(std::string boot_id, absl::Duration boot = absl::Seconds(10)) {
     const MutexLock lock(mutex_);
     boot_id_ = std::move(boot_id);

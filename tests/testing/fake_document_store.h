@@ -10,7 +10,7 @@
 
 namespace ttl {
 
-// What a FakeDocumentStore does wrong.
+// The fault of a FakeDocumentStore.
 enum class StoreFault {
   kNone,
   kShowsExpired,    // for one second more
@@ -21,9 +21,9 @@ enum class StoreFault {
   kFailsSometimes,  // not wrong: answers UNAVAILABLE before or after applying
 };
 
-// An in-memory documentstore.v1.DocumentService with a TTL of its own, to test
-// what judges document stores. Expired documents are gone at once. Containers
-// spring into being; each has the default_ttl it was constructed with, or -1.
+// An in-memory documentstore.v1.DocumentService with a TTL of its own, to test oracles of document
+// stores. Expired documents are removed at once. Containers are created on first use, with the
+// default_ttl given at construction, or -1.
 //
 // Thread-safe. Serves on a Unix socket from construction to destruction.
 class FakeDocumentStore {

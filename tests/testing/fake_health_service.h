@@ -8,7 +8,7 @@
 
 namespace ttl {
 
-// Keeps what it is told. For one thread.
+// Records the statuses set. Not thread-safe.
 class FakeHealthService : public grpc::HealthCheckServiceInterface {
  public:
   void SetServingStatus(const std::string& service, bool serving) override {

@@ -19,9 +19,9 @@
 
 namespace ttl {
 
-// A tiny model of the sidecar's data path for tests of primary stores: tracks,
-// untracks and judges by the rules, in memory and by a clock of the test's,
-// served in process. Failures and interruptions are scripted. Thread-safe.
+// A small model of the sidecar's data path for tests of primary stores: tracks, untracks and judges
+// by the rules, in memory and by the clock of the test, served in process. Failures and
+// interruptions are scripted. Thread-safe.
 class FakeItemService : public v1::ItemService::Service {
  public:
   enum class Method { kTrack, kUntrack, kCheck };
@@ -32,31 +32,30 @@ class FakeItemService : public v1::ItemService::Service {
   // A channel to this service.
   std::shared_ptr<grpc::Channel> channel() const;
 
-  // Makes a container, or sets its default_ttl.
+  // Creates a container, or sets its default_ttl.
   void SetContainer(const std::string& id, std::optional<int64_t> default_ttl);
   void RemoveContainer(const std::string& id);
 
-  // Every call is answered with `status`, without effect, until the next
-  // SetStatus. OK ends it.
+  // Until the next SetStatus(), every call returns `status` and has no effect. OK ends this.
   void SetStatus(grpc::Status status);
 
-  // The next call of `method` is applied, but answered with `status`.
+  // The next call of `method` is applied, but returns `status`.
   void LoseNextAnswer(Method method, grpc::Status status);
 
   // The next call of `method` runs `hook` before it does anything else.
   void BeforeNext(Method method, std::function<void()> hook);
 
-  // What is tracked of one item, expired or not.
+  // The tracked state of an item, expired or not.
   std::optional<v1::Item> Find(const std::string& container, const std::string& partition_key,
                                const std::string& id) const;
 
-  // What a sweep would ask the store to delete now, in the order of the keys.
+  // The items that a sweep would delete now, in the order of their keys.
   std::vector<v1::ExpiredItem> Expired(const std::string& container) const;
 
-  // Sequences in the order in which reports of them were applied.
+  // The sequences of applied reports, in order.
   std::vector<uint64_t> reported() const;
 
-  // Calls so far, failed ones included.
+  // The number of calls so far, including failed ones.
   int calls(Method method) const;
 
   grpc::Status TrackItems(grpc::ServerContext* context, const v1::TrackItemsRequest* request,
@@ -71,7 +70,7 @@ class FakeItemService : public v1::ItemService::Service {
   // Container, partition key, id.
   using Key = std::tuple<std::string, std::string, std::string>;
 
-  // Runs the hook, counts the call, and fails it if the script says so.
+  // Runs the hook, counts the call, and returns the scripted failure, if any.
   grpc::Status Enter(Method method, const std::string& container);
   grpc::Status Leave(Method method);
   std::optional<int64_t> ExpireTime(const std::string& container, const v1::Item& item) const;

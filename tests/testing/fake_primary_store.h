@@ -22,14 +22,14 @@
 
 namespace ttl {
 
-// A primary store in memory that serves PrimaryStoreService on a Unix socket of its
-// own. By itself it does what the API asks of a store, by the clock it was given; it
-// can be scripted to fail, hang, throttle and lie, and tests can step in between the
-// receipt of a call and its application.
+// A primary store in memory that serves PrimaryStoreService on a Unix socket of its own. By default
+// it does what the API requires of a store, by the clock given. It can be scripted to fail, hang,
+// throttle and give wrong answers, and tests can intervene between the receipt of a call and its
+// application.
 //
-// Hooks run on a thread of the server while the caller waits, and may call the fake.
-// Thread-safe, but set up hooks and faults while no call is under way. Serves from
-// construction to destruction.
+// Hooks run on a thread of the server while the caller waits, and may call the fake. Thread-safe,
+// but hooks and faults must be set while no call is in flight. Serves from construction to
+// destruction.
 class FakePrimaryStore {
  public:
   using Clock = std::function<absl::Time()>;
@@ -44,15 +44,15 @@ class FakePrimaryStore {
   FakePrimaryStore(const FakePrimaryStore&) = delete;
   FakePrimaryStore& operator=(const FakePrimaryStore&) = delete;
 
-  // gRPC address to reach it at.
+  // The gRPC address of the server.
   const std::string& address() const { return address_; }
 
-  // Cuts all connections, and serves again.
+  // Closes all connections, and serves again.
   void Restart();
 
   // --- What it holds ---
 
-  // Writes an item as it is: `_ts` is part of `version`.
+  // Writes an item; `_ts` is part of `version`.
   void Put(const std::string& container, const ItemKey& key, const ItemVersion& version);
   void Erase(const std::string& container, const ItemKey& key);
   std::optional<ItemVersion> Find(const std::string& container, const ItemKey& key) const;
@@ -64,39 +64,39 @@ class FakePrimaryStore {
   void SetStoreId(std::string store_id);
   void SetMaxBatchItems(int32_t max_batch_items);
   void SetComparesEtags(bool compares);
-  // Most items in one message of ScanItems.
+  // Maximum items in a message of ScanItems.
   void SetScanMessageItems(int items);
 
   // --- How it misbehaves ---
 
-  // Called with every DeleteItems after its receipt. A status ends the call with it,
-  // and with what was put into the response; otherwise the call goes on as usual.
+  // Called after the receipt of each DeleteItems. If it returns a status, the call ends with that
+  // and with the response as filled; otherwise the call proceeds.
   using BeforeDelete =
       std::function<std::optional<grpc::Status>(const DeleteRequest&, DeleteResponse&)>;
   void SetBeforeDelete(BeforeDelete before);
 
-  // Called with every DeleteItems after its application; may change the answer. Its
-  // status is that of the call.
+  // Called after the application of each DeleteItems; may change the response. The call returns its
+  // status.
   using AfterDelete = std::function<grpc::Status(const DeleteRequest&, DeleteResponse&)>;
   void SetAfterDelete(AfterDelete after);
 
-  // Called with every message of ScanItems before it is sent, when its items have been
-  // read; may change it. A status that is not OK ends the call with it.
+  // Called with each message of ScanItems before it is sent, after its items were read; may change
+  // it. A status that is not OK ends the call.
   using BeforeScanMessage =
       std::function<grpc::Status(const v1::ScanItemsRequest&, v1::ScanItemsResponse&)>;
   void SetBeforeScanMessage(BeforeScanMessage before);
 
-  // GetStoreInfo fails with `status` until told otherwise.
+  // From now on GetStoreInfo returns `status`; OK ends this.
   void FailInfo(grpc::Status status);
 
-  // Deletes of this item answer FAILED.
+  // Deletes of this item are answered FAILED.
   void Poison(const std::string& container, const ItemKey& key, std::string reason);
 
-  // Holds every DeleteItems, or only those of one container, back before its
-  // application until Release(), however long ago its caller gave up.
+  // Blocks every DeleteItems, or only those of one container, before its application until
+  // Release(), even if the caller has given up.
   void Hang(std::string container = "");
   void Release();
-  // How many calls are held back now.
+  // The number of blocked calls.
   int HangingCalls() const;
 
   // --- What it has seen ---
@@ -108,7 +108,7 @@ class FakePrimaryStore {
   std::vector<Received> ReceivedDeletes() const;
   int InfoCalls() const;
   std::vector<v1::ScanItemsRequest> ReceivedScans() const;
-  // Keys in the order in which they were deleted.
+  // The deleted keys, in order.
   std::vector<std::pair<std::string, ItemKey>> Deleted() const;
 
  private:

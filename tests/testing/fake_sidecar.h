@@ -17,43 +17,40 @@
 
 namespace ttl {
 
-// A sidecar without a memory, for tests of clients: serves ContainerService,
-// ItemService and ExpiryService of ttl.v1 on a Unix socket of its own, keeps
-// every request, and answers what it was told to. Methods are named as in the
-// protos, without their service: no two share a name.
+// A stateless sidecar for tests of clients: serves ContainerService, ItemService and ExpiryService
+// of ttl.v1 on a Unix socket of its own, records every request, and gives scripted answers. Methods
+// are named as in the protos, without their service; names are unique.
 //
-// A method that was told nothing answers OK: TrackItems that all are tracked,
-// UntrackItems that all are untracked, CheckVisibility that all are visible,
-// the others an empty response. For StreamCheckVisibility a call is one message;
-// one that fails ends the stream.
+// An unscripted method returns OK: TrackItems with all items tracked, UntrackItems with all
+// untracked, CheckVisibility with all visible, the others with an empty response. For
+// StreamCheckVisibility a call is one message; one that fails ends the stream.
 //
 // Thread-safe. Serves from construction to destruction.
 class FakeSidecar {
  public:
   FakeSidecar();
-  // On a socket of the test's, as one that comes back after another is gone.
+  // Serves on a given socket, like one that replaces another.
   explicit FakeSidecar(const std::string& socket_path);
   ~FakeSidecar();
 
   FakeSidecar(const FakeSidecar&) = delete;
   FakeSidecar& operator=(const FakeSidecar&) = delete;
 
-  // gRPC address to reach it at.
+  // The gRPC address of the server.
   const std::string& address() const { return address_; }
 
-  // What the next calls of a method get, one each, in the order told.
+  // Script the results of the next calls of a method, one each, in order.
   void Answer(absl::string_view method, const google::protobuf::Message& response);
-  // With a push-back: the client is asked to wait for so long before it repeats.
+  // With a retry delay for the client.
   void Fail(absl::string_view method, const grpc::Status& status,
             std::optional<int> pushback_milliseconds = std::nullopt);
-  // The call is held until Release() or until the fake is destroyed, and then answered
-  // as if nothing had been told.
+  // The call blocks until Release() or the destructor, and is then answered as if unscripted.
   void Hang(absl::string_view method);
   void Release();
 
-  // How often a method was called, repeats included.
+  // The number of calls of a method, including retries.
   int Calls(absl::string_view method) const;
-  // How many streams of checks were opened.
+  // The number of check streams opened.
   int CheckStreams() const;
 
   // All requests of a method so far, oldest first.
@@ -81,7 +78,7 @@ class FakeSidecar {
       absl::string_view method) const;
   void Tell(absl::string_view method, Reply reply);
 
-  // Keeps the request and returns what was told for it, if anything.
+  // Records the request and returns its scripted result, if any.
   std::optional<Reply> Receive(const std::string& method, const google::protobuf::Message& request);
   void CountCheckStream();
   void WaitForRelease(const Reply& reply);

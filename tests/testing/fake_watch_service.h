@@ -15,29 +15,28 @@
 
 namespace ttl {
 
-// WatchContainers as the test dictates it, on a Unix socket, for tests of those who
-// watch. One stream at a time is served what is sent; streams wait for it in turn.
-// Thread-safe.
+// A scripted WatchContainers on a Unix socket, for tests of watchers. One stream at a time is
+// served; others wait for their turn. Thread-safe.
 class FakeWatchService : public v1::ContainerService::Service {
  public:
   FakeWatchService();
   ~FakeWatchService() override;
 
-  // gRPC address to reach it at.
+  // The gRPC address of the server.
   const std::string& address() const { return address_; }
 
-  // The next message of the stream that is open, or of the next one.
+  // Sends a message on the open stream, or on the next one.
   void Send(const v1::WatchContainersResponse& message);
-  // The end of the stream that is open, after what was sent, or of the next one.
+  // Ends the open stream after the messages sent, or the next one.
   void End(const grpc::Status& status);
 
-  // The server goes away, its streams with it, and comes back at the same address.
+  // Restarts the server at the same address; open streams break.
   void StopServer();
   void StartServer();
 
   // The requests of all streams so far, oldest first.
   std::vector<v1::WatchContainersRequest> requests() const;
-  // Streams that are open now.
+  // The number of open streams.
   int open_streams() const;
 
  private:

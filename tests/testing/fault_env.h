@@ -15,43 +15,41 @@
 
 namespace ttl {
 
-// A file system in memory whose writes can be made to fail. What was written
-// before a failure stays. Thread-safe.
+// A file system in memory whose writes can be made to fail. Data written before a failure stays.
+// Thread-safe.
 class FaultEnv : public leveldb::EnvWrapper {
  public:
   FaultEnv();
   ~FaultEnv() override;
 
-  // From now on appends and syncs of files fail, or work again.
+  // Makes all appends and syncs of files fail, or work again.
   void FailWrites(bool fail) { faults_->fail_writes = fail; }
 
-  // How one write fails that is not the first. All that follow it fail too, until
-  // FailWrites(false).
+  // How a chosen write fails. All writes after it fail too, until FailWrites(false).
   enum class Fault {
     kFailedSync,  // a sync; what was appended is there, but not durable
     kShortWrite,  // an append; half of it is there
     kNoSpace,     // an append; nothing of it is there
   };
 
-  // The `nth` from now on fails, 1 is the next: of the syncs for kFailedSync, else of the
-  // appends.
+  // Makes the `nth` sync (for kFailedSync) or append from now on fail; 1 is the next.
   void FailFrom(Fault fault, int nth);
 
-  // A power cut: what was appended but not synced is gone. REQUIRES: no file is open.
+  // A power failure: drops unsynced data. REQUIRES: no file is open.
   void DropUnsynced();
 
-  // From now on syncs of files wait, or go on.
+  // Makes syncs of files block, or proceed.
   void HoldSyncs(bool hold);
-  // Waits until a sync is held.
+  // Waits until a sync is blocked.
   void AwaitHeldSync();
 
-  // How often a piece of a file was read at a place of its own, as the blocks of tables are.
+  // The number of random reads, such as those of table blocks.
   int64_t reads() const { return faults_->reads; }
 
-  // Runs `action` on the reading thread before the next such read.
+  // Runs `action` on the reading thread before the next random read.
   void BeforeNextRead(std::function<void()> action);
 
-  // What its files share with it.
+  // State shared with the files.
   struct Faults {
     std::atomic<bool> fail_writes = false;
     std::atomic<int64_t> reads = 0;

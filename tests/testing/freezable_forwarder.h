@@ -9,8 +9,8 @@
 
 namespace ttl {
 
-// Passes the bytes of connections on to a Unix socket, until it is told to keep them: then nobody
-// learns anything, as when a machine vanishes or a middle box forgets a connection. Thread-safe.
+// Forwards connections to a Unix socket until it is frozen: then no side learns anything, as when a
+// machine vanishes or a middlebox drops a connection silently. Thread-safe.
 class FreezableForwarder {
  public:
   // `target`: gRPC address of a Unix socket, such as "unix:/run/store.sock".
@@ -20,16 +20,16 @@ class FreezableForwarder {
   FreezableForwarder(const FreezableForwarder&) = delete;
   FreezableForwarder& operator=(const FreezableForwarder&) = delete;
 
-  // gRPC address to reach it at.
+  // The gRPC address of the forwarder.
   std::string address() const;
 
-  // The connections that there are pass nothing any more, and stay open.
+  // Freezes the present connections: they stay open, but forward nothing.
   void Freeze();
 
-  // Whether new connections pass nothing either: they are accepted, and that is all.
+  // Sets whether new connections are frozen, too: they are accepted, but forward nothing.
   void SetDeaf(bool deaf) { deaf_ = deaf; }
 
-  // Connections accepted so far.
+  // The number of connections accepted so far.
   int accepted() const { return accepted_; }
 
  private:

@@ -5,9 +5,8 @@
 
 namespace ttl {
 
-// A pipe or a pair of sockets: what a program gets for its standard error, and where a test may
-// read what it wrote, or not. The pipe takes 4 KiB, the sockets little more. Closes both ends on
-// destruction.
+// A pipe or a socket pair: a program gets one end as standard error, and the test may read the
+// other, or not. The pipe holds 4 KiB, the sockets little more. Closes both ends on destruction.
 class LogEnds {
  public:
   enum class Kind { kPipe, kSockets };
@@ -17,14 +16,14 @@ class LogEnds {
   LogEnds(const LogEnds&) = delete;
   LogEnds& operator=(const LogEnds&) = delete;
 
-  // The end that is written to: inherited with its flags, as standard error is.
+  // The end for writing, inherited with its flags like standard error.
   int write_end() const { return write_end_; }
   int read_end() const { return read_end_; }
 
-  // Writes until there is no room left, without a change of the flags of write_end().
+  // Writes until there is no room left, without changing the flags of write_end().
   void Fill();
 
-  // All that can be read now.
+  // Reads everything available.
   std::string Read();
 
  private:

@@ -15,20 +15,19 @@
 
 namespace ttl {
 
-// What to run and how.
+// Options of a child process.
 struct SubprocessOptions {
-  // Path of the program (no search along PATH), then its arguments.
+  // The path of the program (PATH is not searched), then its arguments.
   std::vector<std::string> argv;
-  // Set on top of the environment of this process.
+  // Added to the environment of this process.
   std::map<std::string, std::string> env;
-  // File that standard output and standard error are appended to; empty
-  // discards them.
+  // File to which standard output and standard error are appended; if empty, they are discarded.
   std::string output_path;
-  // Taken for standard error in place of that, if it is not negative; stays the caller's.
+  // If not negative, the descriptor for standard error; remains owned by the caller.
   int error_fd = -1;
 };
 
-// How a process ended.
+// How a process has ended.
 struct ExitStatus {
   // The exit code; absent if a signal ended the process.
   std::optional<int> code;
@@ -55,24 +54,23 @@ class Subprocess {
 
   pid_t pid() const { return pid_; }
 
-  // Whether it has not ended yet; a stopped process is running.
+  // Whether the process has not ended yet; a stopped process counts as running.
   bool IsRunning();
 
-  // Sends a signal (SIGTERM, SIGHUP, ...) and does not wait for what it does.
-  // FailedPrecondition if the process has ended.
+  // Sends a signal (SIGTERM, SIGHUP, ...) without waiting for its effect. FAILED_PRECONDITION if
+  // the process has ended.
   absl::Status Signal(int signal);
 
-  // SIGSTOP. When it returns, no thread of the process runs until Resume: the
-  // signal alone would let them go on for a while on a busy machine. No effect
-  // on a suspended process; FailedPrecondition if the process has ended.
+  // Sends SIGSTOP and waits until no thread of the process runs, since the signal alone would let
+  // them run for a while on a busy machine. They run again after Resume(). No effect on a suspended
+  // process; FAILED_PRECONDITION if the process has ended.
   absl::Status Suspend();
   absl::Status Resume();
 
-  // Waits for the end of the process. DeadlineExceeded if it is still running
-  // then.
+  // Waits for the end of the process. DEADLINE_EXCEEDED if it is still running at the deadline.
   absl::StatusOr<ExitStatus> Wait(absl::Duration deadline);
 
-  // SIGKILL, then waits for the end. No effect on a process that has ended.
+  // Sends SIGKILL and waits for the end. No effect on a process that has ended.
   void Kill();
 
  private:

@@ -11,24 +11,24 @@
 
 namespace ttl {
 
-// A terminal's window for a program: what is started with `output_path` at path() writes to a
-// terminal, and this keeps it, however much that is. Never the controlling terminal of anybody.
-// Aborts if there can be none. Thread-safe.
+// A pseudo-terminal: a program started with `output_path` set to path() writes to a terminal, and
+// this records all output. Never becomes a controlling terminal. Aborts if there is no
+// pseudo-terminal. Thread-safe.
 class PseudoTerminal {
  public:
-  // Of so many columns.
+  // A terminal with `columns` columns.
   explicit PseudoTerminal(int columns);
   ~PseudoTerminal();
 
   PseudoTerminal(const PseudoTerminal&) = delete;
   PseudoTerminal& operator=(const PseudoTerminal&) = delete;
 
-  // The window is made wider or narrower.
+  // Resizes the terminal.
   void Resize(int columns);
 
   const std::string& path() const { return path_; }
 
-  // All that was written so far: control characters too, and \r\n at the end of a line.
+  // All output so far, including control characters, with \r\n at the end of lines.
   std::string Output() const;
 
  private:
@@ -43,8 +43,8 @@ class PseudoTerminal {
   std::thread reader_;  // last: uses all the others
 };
 
-// The lines that are left on the screen of what was written: of each what comes after its last
-// erasure, without colours.
+// The lines that remain visible of `output`: of each line the part after its last erasure, without
+// colours.
 std::vector<std::string> ShownLines(absl::string_view output);
 
 }  // namespace ttl

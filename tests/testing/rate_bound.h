@@ -8,17 +8,16 @@
 
 namespace ttl {
 
-// A batch of deletes as it arrived. `at` is a reading of a clock that does not
-// jump, as a duration since any fixed instant.
+// A batch of deletes. `at` is its arrival, by a clock that does not step, as a duration since any
+// fixed instant.
 struct DeleteBatch {
   absl::Duration at;
   int64_t items;
 };
 
-// The most by which the items of any window exceed rate x length of the window:
-// the largest value, over all windows that begin and end with a batch, of
-// items - rate x length. A limiter that keeps to "rate x window + one batch"
-// never exceeds one batch. 0 for no batches. REQUIRES: ordered by `at`.
+// The maximum, over all windows that begin and end with a batch, of items - rate x length of the
+// window. For a limiter that keeps to "rate x window + one batch" it is at most one batch. 0
+// without batches. REQUIRES: ordered by `at`.
 double WorstExcess(const std::vector<DeleteBatch>& batches, double items_per_second);
 
 }  // namespace ttl

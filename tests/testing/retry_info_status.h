@@ -9,7 +9,7 @@
 
 namespace ttl {
 
-// A status as a store sends it that asks to be left alone for `delay`.
+// A status of a store that asks for a retry delay.
 inline grpc::Status WithRetryInfo(grpc::StatusCode code, absl::Duration delay) {
   errors::v1::RetryInfo info;
   info.mutable_retry_delay()->set_seconds(absl::ToInt64Seconds(delay));

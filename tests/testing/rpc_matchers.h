@@ -31,7 +31,7 @@ MATCHER(IsOk, "") {
   return StatusOf(arg).ok();
 }
 
-// INVALID_ARGUMENT with a message that holds each of the texts.
+// Matches INVALID_ARGUMENT with a message that contains all of the texts.
 template <typename... Texts>
 auto IsInvalid(const Texts&... texts) {
   return StatusIs(absl::StatusCode::kInvalidArgument, testing::AllOf(testing::HasSubstr(texts)...));

@@ -8,8 +8,7 @@
 
 namespace ttl {
 
-// The message that `text` stands for in protobuf's text format; aborts if that is
-// none.
+// Parses a message in protobuf text format; aborts if `text` is not valid.
 template <typename Message>
 Message Proto(const std::string& text) {
   Message message;

@@ -46,9 +46,9 @@
 
 namespace ttl {
 
-// The four services on a real gRPC server over a Unix socket, with a storage in
-// memory and a clock that the test moves. Nothing sweeps, so what is expired
-// stays tracked. The storage's invariants are checked on destruction.
+// The four services on a real gRPC server over a Unix socket, with storage in memory and a clock
+// that the test moves. Nothing sweeps, so expired items stay tracked. The destructor checks the
+// invariants of storage.
 class RpcSidecar {
  public:
   struct Options {
@@ -65,10 +65,10 @@ class RpcSidecar {
   RpcSidecar() : RpcSidecar(Options()) {}
   ~RpcSidecar();
 
-  // Stops everything and starts it again on the same files; the clock goes on.
+  // Restarts everything on the same files; the clock is kept.
   void Restart();
 
-  // gRPC address to reach it at.
+  // The gRPC address of the server.
   std::string address() const { return absl::StrCat("unix:", directory_.File("ttl.sock")); }
 
   v1::ContainerService::Stub& containers() { return *containers_; }
@@ -76,7 +76,7 @@ class RpcSidecar {
   v1::ExpiryService::Stub& expiry() { return *expiry_; }
   v1::MaintenanceService::Stub& maintenance() { return *maintenance_; }
 
-  // As a server does before it stops.
+  // Ends streams, as a server does before it stops.
   void EndStreams();
 
   FakeClock& clock() { return clock_; }
@@ -90,13 +90,13 @@ class RpcSidecar {
   StoreTrust& trust() { return *trust_; }
   StorageForTest& storage() { return storage_; }
   int clocks_accepted() const { return clocks_accepted_; }
-  // How often the sweeper would have been woken by an operator's change.
+  // How often a change by an operator would have woken the sweeper.
   int changes() const { return changes_; }
 
-  // Whole seconds of the fake clock.
+  // The fake clock in Unix seconds.
   int64_t Now() const { return absl::ToUnixSeconds(*clock_.Read().wall); }
 
-  // The commonest calls, in the container "c" and the partition "p".
+  // The most common calls, in the container "c" and the partition "p".
   absl::StatusOr<v1::Container> Create(std::optional<int64_t> default_ttl);
   absl::StatusOr<v1::Container> SetDefaultTtl(std::optional<int64_t> default_ttl);
   absl::StatusOr<v1::TrackResult> Track(const std::string& id, int64_t ts,

@@ -11,7 +11,7 @@
 
 namespace ttl {
 
-// A connection to a server of metrics, as a client has it. Closed on destruction.
+// A client connection to a metrics server. Closed on destruction.
 class HttpConnection {
  public:
   // `address`: PORT of 127.0.0.1, or the path of a Unix socket.
@@ -20,8 +20,8 @@ class HttpConnection {
   ~HttpConnection();
 
   void Send(absl::string_view bytes) const;
-  // All that comes until the server closes the connection, or until five times its
-  // patience has passed.
+  // Reads until the server closes the connection, or until five times MetricsServer::kPatience has
+  // passed.
   std::string ReadAll() const;
 
  private:
@@ -29,25 +29,25 @@ class HttpConnection {
   int fd_;
 };
 
-// The answer to one request, which is sent as it is.
+// Sends a request as is and returns the response.
 absl::StatusOr<std::string> HttpExchange(const std::string& address, absl::string_view request);
 
-// Metrics in Prometheus's text format, read.
+// Parsed metrics in Prometheus's text format.
 class Scrape {
  public:
-  // What GET /metrics answers.
+  // The response to GET /metrics.
   static absl::StatusOr<Scrape> Get(const std::string& address);
-  // INVALID_ARGUMENT names a line that is not of the format, or comes twice.
+  // INVALID_ARGUMENT names a line that is malformed or duplicate.
   static absl::StatusOr<Scrape> Parse(const std::string& text);
 
-  // Of a series as it is written, as in `x{a="b"}`; absent if it is not there.
+  // The value of a series, such as `x{a="b"}`; absent if there is none.
   std::optional<double> Find(const std::string& series) const;
-  // The same; -1 if it is not there.
+  // The same; -1 if there is none.
   double Value(const std::string& series) const { return Find(series).value_or(-1); }
 
-  // The metrics that have values, as their TYPE lines name them.
+  // The names of the metrics that have values, as in their TYPE lines.
   std::set<std::string> Metrics() const;
-  // Values of one label, over all series.
+  // The values of a label, over all series.
   std::set<std::string> Labels(const std::string& label) const;
 
   const std::string& text() const { return text_; }

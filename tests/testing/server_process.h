@@ -22,7 +22,7 @@ namespace ttl {
 // threads. See Subprocess on the thread that starts it.
 class ServerProcess {
  public:
-  // Says whether the server behind the channel is ready; asked until it is.
+  // Returns OK if the server behind the channel is ready. Called until it is.
   using ReadyCheck = std::function<absl::Status(const std::shared_ptr<grpc::Channel>&)>;
 
   virtual ~ServerProcess() = default;

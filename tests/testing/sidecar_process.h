@@ -9,9 +9,9 @@
 
 namespace ttl {
 
-// Where and how to run a sidecar.
+// Options of a sidecar process.
 struct SidecarProcessOptions {
-  // Existing directory (of a TempDir) that takes socket, data and log.
+  // An existing directory (of a TempDir) for socket, data and log.
   std::string dir;
   // Distinguishes several sidecars in one directory: the socket is NAME.sock,
   // the data directory NAME.data, the log NAME.log.

@@ -11,12 +11,12 @@
 
 namespace ttl {
 
-// A file system of its own in memory, that can be filled. It is seen by this process and
-// by those that it starts, and goes with them: no other is troubled. Needs root or user
-// namespaces. For the main thread, and without root before there are others.
+// A file system in memory that can be filled. It is visible to this process and its children only,
+// and disappears with them. Needs root or user namespaces. Must be used on the main thread, and,
+// without root, before other threads start.
 class SmallVolume {
  public:
-  // UNAVAILABLE if nothing may be mounted here.
+  // UNAVAILABLE if mounting is not permitted.
   static absl::StatusOr<std::unique_ptr<SmallVolume>> Mount(int64_t mib);
   ~SmallVolume();
   SmallVolume(const SmallVolume&) = delete;
@@ -24,11 +24,11 @@ class SmallVolume {
 
   const std::string& path() const { return directory_.path(); }
 
-  // Fills it up to so many free bytes; gives back what was filled.
+  // Fills the volume except for a number of free bytes; frees that space again.
   absl::Status Fill(int64_t free_bytes);
   void Empty();
 
-  // Mounts it anew, for reads only or for writes too. Fails while a file is open for writing.
+  // Remounts the volume read-only, or for writing. Fails while a file is open for writing.
   absl::Status SetReadOnly(bool read_only);
 
  private:

@@ -18,9 +18,8 @@ namespace ttl {
 // A time for tests, in Unix seconds.
 inline constexpr int64_t kT = 1'800'000'000;
 
-// A storage in memory with blocking calls, for tests that read like a table. On
-// destruction it aborts if an invariant does not hold. For one thread, as far as
-// its own methods go.
+// A storage in memory with blocking calls, for tests that read like a table. The destructor aborts
+// if an invariant does not hold. Its own methods are not thread-safe.
 class StorageForTest {
  public:
   explicit StorageForTest(StorageOptions options = {});
@@ -30,12 +29,12 @@ class StorageForTest {
   Storage* operator->() { return storage_.get(); }
   FaultEnv& env() { return env_; }
 
-  // Closes and opens it again on the same files.
+  // Closes storage and reopens it on the same files.
   void Reopen();
-  // Only closes it; Reopen() opens it again.
+  // Closes storage; Reopen() opens it again.
   void Close();
 
-  // Containers. These abort if the storage refuses.
+  // Containers. These abort if storage refuses the change.
   ContainerPtr Create(const std::string& id, std::optional<int64_t> default_ttl,
                       IndexingMode mode = IndexingMode::kConsistent);
   ContainerPtr SetDefaultTtl(const std::string& id, std::optional<int64_t> default_ttl,
@@ -49,7 +48,7 @@ class StorageForTest {
   // Items of the container `id`.
   absl::StatusOr<std::vector<TrackOutcome>> Track(const std::string& id,
                                                   std::vector<ItemReport> reports);
-  // One item, key ("p", `key`). Aborts if the storage refuses.
+  // One item with the key ("p", `key`). Aborts if storage refuses the change.
   TrackOutcome TrackOne(const std::string& id, const std::string& key, int64_t ts,
                         std::optional<int64_t> ttl = std::nullopt,
                         std::optional<uint64_t> sequence = std::nullopt);
@@ -58,15 +57,15 @@ class StorageForTest {
   std::optional<TrackedItem> FindItem(const std::string& id, const std::string& key);
   FoundTimes FindTimes(const std::string& id, const std::string& key);
 
-  // What is due at `now`, by the container's present policy.
+  // The items due at `now` by the present policy of the container.
   DueScan Scan(const std::string& id, int64_t now, size_t max_due = 1000,
                size_t max_examined = 100000);
-  // The ids of what is due, longest due first.
+  // The ids of due items, oldest first.
   std::vector<std::string> DueIds(const std::string& id, int64_t now);
   int64_t Tidy(const std::string& id, std::vector<IndexEntry> entries);
   int64_t Apply(const std::string& id, std::vector<DeleteReport> reports);
 
-  // Runs housekeeping until there is nothing more to do.
+  // Runs housekeeping until there is nothing left to do.
   void FinishHousekeeping();
 
  private:

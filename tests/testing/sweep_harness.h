@@ -25,9 +25,8 @@ namespace ttl {
 // The time at which the harness starts, in Unix seconds: kTestNow.
 inline constexpr int64_t kStart = 1'800'000'000;
 
-// A sweeper with a storage in memory, a scripted store and a clock that moves only
-// when told to. The clock begins at kTestNow. Calls to the store are real: their
-// deadline passes in real time.
+// A sweeper with storage in memory, a scripted store, and a clock that moves only when told to. The
+// clock starts at kTestNow. Calls to the store are real: their deadlines pass in real time.
 class SweepHarness {
  public:
   explicit SweepHarness(SweeperOptions options = {});
@@ -42,7 +41,7 @@ class SweepHarness {
   // Our seconds now.
   int64_t Now() const;
 
-  // A write as a store does it: it writes, then reports. The key is ("p", `id`).
+  // A write as a store makes it: writes, then reports. The key is ("p", `id`).
   void Write(const std::string& container, const std::string& id, int64_t ts,
              std::optional<int64_t> ttl = std::nullopt, const std::string& etag = "");
   void Write(const std::string& container, const ItemKey& key, const ItemVersion& version);
@@ -50,17 +49,17 @@ class SweepHarness {
   void WriteMany(const std::string& container, const std::string& prefix, int64_t count, int64_t ts,
                  std::optional<int64_t> ttl = std::nullopt);
 
-  // One step, and the answers to what it sent are in. A step that only asked the store
-  // who it is goes on with the next.
+  // Runs one step, waits for its calls, and handles their answers. A step that has only called
+  // GetStoreInfo continues with the next one.
   Sweeper::StepResult Step();
-  // Steps until one wants to wait. Returns how many deletes were sent.
+  // Runs steps until one wants to wait. Returns the number of deletes sent.
   int64_t SweepNow();
-  // Lets time pass, with a step whenever the one before wants it.
+  // Lets time pass, with steps at the times that each step asks for.
   int64_t SweepFor(absl::Duration duration);
 
-  // Another process on the same data: storage, clock memory, sweeper.
+  // Restarts the process on the same data: storage, clock memory, sweeper.
   void Restart();
-  // Only the sweeper, with other options.
+  // Restarts the sweeper only, with other options.
   void RestartSweeper(const SweeperOptions& options);
 
   FakeClock clock;
@@ -73,7 +72,7 @@ class SweepHarness {
   std::optional<GuardedClock> guarded_clock;
 
   PrimaryStoreClient& client() { return *client_; }
-  // For tests that let calls go on while the sweeper does: steps of their own.
+  // For tests that run steps themselves while calls are in flight.
   Sweeper& sweeper() { return *sweeper_; }
   DeleteTally TallyOf(const std::string& container);
 
