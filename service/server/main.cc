@@ -14,6 +14,8 @@
 #include "service/process/thread_check.h"
 #include "service/server/config/config.h"
 #include "service/server/config/data_dir.h"
+#include "service/server/config/server_settings.h"
+#include "service/server/data_commands.h"
 #include "service/server/sidecar.h"
 
 namespace {

@@ -2,15 +2,25 @@
 #define TTL_SERVICE_SERVER_SIDECAR_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "service/server/config/config.h"
+#include "service/server/data.h"
+#include "service/server/deleting.h"
+#include "service/server/loop_signals.h"
+#include "service/server/metrics/metrics_server.h"
+#include "service/server/metrics/sidecar_metrics.h"
+#include "service/server/serving.h"
+#include "service/transport/access/identity_roles.h"
+#include "service/transport/grpc_server.h"
+#include "service/yaml/container_entries.h"
 
 namespace ttl {
 
-// A running ttl-sidecar. The constructor builds its parts bottom-up; the destructor
-// stops them in the order of a clean shutdown.
+// A running ttl-sidecar, started in three stages: Data, Deleting and Serving. Each is built on
+// those before it, whole or not at all, and the destructor stops them in reverse.
 class Sidecar {
  public:
   // Opens the database, applies the containers file, listens, and serves until
@@ -23,7 +33,7 @@ class Sidecar {
   // clock and closes the database, in this order. Calls in flight are answered first; a
   // change that waits for deletes in flight takes at most delete_deadline, and liveness is
   // served until then. Connections then have a second to close.
-  ~Sidecar();
+  ~Sidecar() = default;
   Sidecar(const Sidecar&) = delete;
   Sidecar& operator=(const Sidecar&) = delete;
 
@@ -33,22 +43,31 @@ class Sidecar {
   void ReloadContainers();
 
  private:
-  struct Parts;
-  explicit Sidecar(std::unique_ptr<Parts> parts);
-  const std::unique_ptr<Parts> parts_;
+  // The files that --containers, --access and the TLS flags name, read before anything is made.
+  struct Files {
+    std::vector<ContainerEntry> entries;
+    GrpcServerOptions server_options;
+    IdentityRoles identities;
+  };
+
+  explicit Sidecar(const ServerConfig& config);
+
+  static absl::StatusOr<Files> ReadFiles(const ServerConfig& config);
+  absl::Status StartStages(Files files);
+  absl::Status StartMetrics();
+  bool HasContainersBeside(size_t applied_entries);
+  absl::Status Apply(const std::vector<ContainerEntry>& entries);
+
+  const ServerConfig config_;
+  LoopSignals signals_;
+  SidecarMetrics metrics_;
+  // In the order of the start. Null in a sidecar whose start failed before; the metrics server
+  // also if --metrics-listen is not given.
+  std::unique_ptr<Data> data_;
+  std::unique_ptr<MetricsServer> metrics_server_;
+  std::unique_ptr<Deleting> deleting_;
+  std::unique_ptr<Serving> serving_;
 };
-
-// Maximum number of threads of a sidecar with these settings, without those of gRPC.
-int ThreadsOf(const ServerConfig& config);
-
-// Opens the database, which no other process may be using, and verifies it: OK if it is
-// sound.
-absl::Status CheckDataDir(const ServerConfig& config);
-
-// Create the data directory, which must be empty or missing, from the backup or the damaged
-// directory that `config` names, and log the result.
-absl::Status RestoreDataDir(const ServerConfig& config);
-absl::Status RepairDataDir(const ServerConfig& config);
 
 }  // namespace ttl
 

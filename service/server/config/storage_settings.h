@@ -1,0 +1,17 @@
+#ifndef TTL_SERVICE_SERVER_CONFIG_STORAGE_SETTINGS_H_
+#define TTL_SERVICE_SERVER_CONFIG_STORAGE_SETTINGS_H_
+
+#include "service/base/wake_signal.h"
+#include "service/server/config/config.h"
+#include "service/storage/engine/storage_options.h"
+
+namespace ttl {
+
+// Options of the database in --data-dir, whose messages go to the log. `due_signal` is notified
+// when an item becomes due earlier than known before; it must outlive the database, and may be
+// null.
+StorageOptions ToStorageOptions(const ServerConfig& config, WakeSignal* due_signal);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_SERVER_CONFIG_STORAGE_SETTINGS_H_

@@ -1,0 +1,199 @@
+#include "service/server/deleting.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "service/base/quoted.h"
+#include "service/base/status_macros.h"
+#include "service/expiry/store/store_preview.h"
+#include "service/server/config/store_credentials.h"
+#include "service/server/rebuild.h"
+
+namespace ttl {
+namespace {
+
+constexpr absl::Duration kStartChangesInterval = absl::Seconds(1);
+
+SweeperOptions ToSweeperOptions(const ServerConfig& config) {
+  return {.batch_items = config.delete_batch_items,
+          .max_calls_under_way = config.max_calls_under_way,
+          .delete_deadline = config.delete_deadline,
+          .container_max_deletes_per_second = config.container_max_deletes_per_second,
+          .max_store_clock_skew = config.max_store_clock_skew,
+          .not_found_burst_items = config.not_found_burst_items};
+}
+
+ReconcilerOptions ToReconcilerOptions(const ServerConfig& config) {
+  return {.rebuild = config.rebuild_from_store != RebuildMode::kNever,
+          .adoption_grace = config.policy_grace,
+          .max_items_per_second = static_cast<double>(config.scan_items_per_second)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Deleting>> Deleting::Start(const ServerConfig& config,
+                                                          std::vector<ContainerEntry> entries,
+                                                          Data& data, LoopSignals& signals) {
+  std::unique_ptr<Deleting> deleting(new Deleting(config, data, signals));
+  TTL_RETURN_IF_ERROR(deleting->LoadState());
+  TTL_RETURN_IF_ERROR(deleting->ConnectStore());
+  TTL_RETURN_IF_ERROR(deleting->BuildSweeper());
+  // The sweep runs behind the closed gate, because a change may have to wait until the deletes
+  // of the previous run can no longer arrive, and the sweep counts that time.
+  data.storage().delete_gate().Close(DeleteGate::kAllContainers, [] {});
+  deleting->StartSweep();
+  TTL_RETURN_IF_ERROR(deleting->MakeStartChanges(std::move(entries)));
+  signals.sweep.Notify();
+  // A rebuild goes through all containers, so it begins when the file is applied.
+  deleting->StartReconciler();
+  return deleting;
+}
+
+Deleting::Deleting(const ServerConfig& config, Data& data, LoopSignals& signals)
+    : config_(config),
+      data_(data),
+      signals_(signals),
+      board_(static_cast<size_t>(config.metrics_containers)),
+      reconciliations_(signals.reconcile) {}
+
+Deleting::~Deleting() {
+  start_changes_loop_.reset();
+  CancelStoreCalls();
+}
+
+void Deleting::CancelStoreCalls() {
+  if (store_ != nullptr) store_->Cancel();
+}
+
+absl::Status Deleting::LoadState() {
+  SidecarState& state = data_.storage().sidecar_state();
+  TTL_ASSIGN_OR_RETURN(const std::optional<StoredDeleteLimit> stored, state.LoadDeleteLimit());
+  limit_ = std::make_unique<DeleteLimit>(stored.has_value() ? stored->max_deletes_per_second
+                                                            : config_.max_deletes_per_second);
+  TTL_ASSIGN_OR_RETURN(std::optional<std::string> store_id, state.LoadStoreId());
+  TTL_ASSIGN_OR_RETURN(const std::optional<std::string> doubt, state.LoadStoreDoubt());
+  // Without a store an operator could not confirm it.
+  std::optional<std::string> other;
+  if (!config_.store.empty()) {
+    TTL_ASSIGN_OR_RETURN(other, state.LoadOtherStoreId());
+  }
+  trust_ = std::make_unique<StoreTrust>(std::move(store_id), doubt.value_or(""), std::move(other));
+  return absl::OkStatus();
+}
+
+absl::Status Deleting::ConnectStore() {
+  if (config_.store.empty()) return absl::OkStatus();
+  const auto credentials = MakeStoreCredentials(config_.store_tls);
+  if (!credentials.ok()) {
+    return absl::Status(credentials.status().code(),
+                        absl::StrCat("TLS of --store: ", credentials.status().message()));
+  }
+  store_ = std::make_unique<PrimaryStoreClient>(config_.store, *credentials,
+                                                config_.store_tls_server_name);
+  return absl::OkStatus();
+}
+
+absl::Status Deleting::BuildSweeper() {
+  TTL_ASSIGN_OR_RETURN(
+      PreviousRun previous_run,
+      PreviousRun::Begin(data_.storage(), data_.system_clock(), config_.delete_deadline));
+  previous_run_.emplace(std::move(previous_run));
+  sweeper_ = std::make_unique<Sweeper>(ToSweeperOptions(config_),
+                                       Sweeper::Parts{.system_clock = data_.system_clock(),
+                                                      .clock = data_.clock(),
+                                                      .storage = data_.storage(),
+                                                      .store = store_.get(),
+                                                      .board = board_,
+                                                      .usage = usage_,
+                                                      .limit = *limit_,
+                                                      .trust = *trust_,
+                                                      .wake = signals_.sweep});
+  return absl::OkStatus();
+}
+
+void Deleting::StartSweep() {
+  sweep_loop_.emplace(signals_.sweep, [this] {
+    const absl::Duration until_settled = previous_run_->Settle();
+    return std::min(sweeper_->RunOnce().wait, until_settled);
+  });
+}
+
+// If the volume accepts no writes, the start continues without its changes: checks do not need
+// them, and nothing is deleted until they are made.
+absl::Status Deleting::MakeStartChanges(std::vector<ContainerEntry> entries) {
+  start_changes_ =
+      std::make_unique<StartChanges>(config_, std::move(entries), data_.storage(), data_.clock());
+  const absl::Status made = start_changes_->Make();
+  if (!TakesNoWrites(made)) {
+    if (made.ok()) data_.storage().delete_gate().Open(DeleteGate::kAllContainers);
+    return made;
+  }
+  start_changes_wait_ = true;
+  spdlog::warn(
+      "started for checks only: nothing is deleted, and the containers file is not applied, "
+      "until storage accepts writes: reason={}",
+      Quoted(made.message(), 1024));
+  start_changes_loop_.emplace(signals_.start_changes, [this] {
+    RetryStartChanges();
+    return kStartChangesInterval;
+  });
+  return absl::OkStatus();
+}
+
+void Deleting::RetryStartChanges() {
+  if (!start_changes_wait_ || !data_.storage().OutcomeHealth().ok()) return;
+  if (!start_changes_->Make().ok()) return;
+  start_changes_wait_ = false;
+  spdlog::info("start completed: storage accepts writes");
+  data_.storage().delete_gate().Open(DeleteGate::kAllContainers);
+  signals_.sweep.Notify();
+  signals_.reconcile.Notify();
+  signals_.readiness.Notify();
+}
+
+void Deleting::StartReconciler() {
+  reconciler_ = std::make_unique<Reconciler>(
+      ToReconcilerOptions(config_), Reconciler::Parts{.system_clock = data_.system_clock(),
+                                                      .clock = data_.clock(),
+                                                      .storage = data_.storage(),
+                                                      .store = store_.get(),
+                                                      .trust = *trust_,
+                                                      .sweep_board = board_,
+                                                      .board = reconciliations_,
+                                                      .on_whole = [this] { OnDataTrusted(); }});
+  reconcile_loop_.emplace(signals_.reconcile, [this] {
+    return start_changes_wait_ ? kStartChangesInterval : reconciler_->RunOnce();
+  });
+}
+
+AdoptionPreviewer Deleting::MakePreviewer() {
+  if (!has_store()) return nullptr;
+  return [this](std::string container, ContainerSettings settings) {
+    return PreviewStore(
+        *store_, data_.clock(),
+        {.max_items_per_second = static_cast<double>(config_.scan_items_per_second)},
+        std::move(container), std::move(settings));
+  };
+}
+
+absl::Status Deleting::StartChangesMade() const {
+  if (!start_changes_wait_) return absl::OkStatus();
+  return absl::UnavailableError("the start is not complete until storage accepts writes");
+}
+
+void Deleting::OnChange() {
+  data_.storage().due_changes().AddAll();
+  signals_.sweep.Notify();
+}
+
+void Deleting::OnDataTrusted() {
+  OnChange();
+  signals_.readiness.Notify();
+}
+
+}  // namespace ttl

@@ -1,0 +1,87 @@
+#include "service/server/grpc_services.h"
+
+#include <string>
+
+#include "service/transport/reflection_service.h"
+
+namespace ttl {
+namespace {
+
+ExpiryView::Parts MakeViewParts(const ServerConfig& config, Data& data, Deleting& deleting) {
+  return {.storage = data.storage(),
+          .clock = data.clock(),
+          .system_clock = data.system_clock(),
+          .board = deleting.board(),
+          .usage = deleting.usage(),
+          .limit = deleting.limit(),
+          .trust = deleting.trust(),
+          .container_max_deletes_per_second = config.container_max_deletes_per_second};
+}
+
+}  // namespace
+
+GrpcServices::GrpcServices(const ServerConfig& config, LoopSignals& signals, Data& data,
+                           Deleting& deleting)
+    : config_(config),
+      signals_(signals),
+      data_(data),
+      deleting_(deleting),
+      view_parts_(MakeViewParts(config, data, deleting)),
+      overdue_(view_parts_, data.start_steady()),
+      container_(data.storage().containers(), data.storage().tallies(), data.clock(),
+                 deleting.usage(), ContainerServiceOptions{.policy_grace = config.policy_grace}),
+      item_calls_(data.storage().containers(), data.storage().items(), data.clock(),
+                  deleting.trust(), check_counters_, config.policy_grace),
+      item_(item_calls_),
+      expiry_(ExpiryParts(), ExpiryOptions()),
+      maintenance_(MaintenanceParts()) {
+  if (!config.reflection) return;
+  std::vector<std::string> names = {health_.descriptor().full_name()};
+  for (const RpcService* service : all_but_health()) {
+    names.push_back(service->descriptor().full_name());
+  }
+  reflections_ = NewReflectionServices(names);
+}
+
+std::vector<RpcService*> GrpcServices::all_but_health() {
+  std::vector<RpcService*> all = {&container_, &item_, &expiry_, &maintenance_};
+  for (const auto& reflection : reflections_) all.push_back(reflection.get());
+  return all;
+}
+
+ExpiryService::Parts GrpcServices::ExpiryParts() {
+  return {.storage = data_.storage(),
+          .clock = data_.clock(),
+          .system_clock = data_.system_clock(),
+          .board = deleting_.board(),
+          .counters = check_counters_,
+          .usage = deleting_.usage(),
+          .limit = deleting_.limit(),
+          .trust = deleting_.trust()};
+}
+
+ExpiryServiceOptions GrpcServices::ExpiryOptions() {
+  return {.max_deletes_per_second = config_.max_deletes_per_second,
+          .container_max_deletes_per_second = config_.container_max_deletes_per_second,
+          .start_time = data_.clock().Read().now,
+          .start_steady = data_.start_steady(),
+          .overdue = [this] { return overdue_.Reasons(); },
+          .on_clock_accepted = [this] { data_.SaveClockSoon(); },
+          .on_store_confirmed =
+              [this] {
+                signals_.reconcile.Notify();
+                signals_.readiness.Notify();
+              },
+          .on_change = [this] { deleting_.OnChange(); }};
+}
+
+MaintenanceService::Parts GrpcServices::MaintenanceParts() {
+  return {.storage = data_.storage(),
+          .clock = data_.clock(),
+          .reconciliations = deleting_.reconciliations(),
+          .has_store = deleting_.has_store(),
+          .preview = deleting_.MakePreviewer(),
+          .on_whole = [this] { deleting_.OnDataTrusted(); }};
+}
+
+}  // namespace ttl

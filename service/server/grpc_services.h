@@ -1,0 +1,61 @@
+#ifndef TTL_SERVICE_SERVER_GRPC_SERVICES_H_
+#define TTL_SERVICE_SERVER_GRPC_SERVICES_H_
+
+#include <memory>
+#include <vector>
+
+#include "service/rpc/checks/check_counters.h"
+#include "service/rpc/services/container_service.h"
+#include "service/rpc/services/expiry_service.h"
+#include "service/rpc/services/item_calls.h"
+#include "service/rpc/services/item_service.h"
+#include "service/rpc/services/maintenance_service.h"
+#include "service/rpc/status/overdue_watch.h"
+#include "service/server/config/config.h"
+#include "service/server/data.h"
+#include "service/server/deleting.h"
+#include "service/server/loop_signals.h"
+#include "service/transport/calls/rpc_service.h"
+#include "service/transport/health_service.h"
+
+namespace ttl {
+
+// The gRPC services of a sidecar, connected to the stages that they work on. Thread-safe.
+class GrpcServices {
+ public:
+  // All must outlive this.
+  GrpcServices(const ServerConfig& config, LoopSignals& signals, Data& data, Deleting& deleting);
+  GrpcServices(const GrpcServices&) = delete;
+  GrpcServices& operator=(const GrpcServices&) = delete;
+
+  HealthService& health() { return health_; }
+  std::vector<RpcService*> all_but_health();
+
+  const CheckCounters& check_counters() const { return check_counters_; }
+  OverdueWatch& overdue() { return overdue_; }
+  const ExpiryView::Parts& view_parts() const { return view_parts_; }
+
+ private:
+  ExpiryService::Parts ExpiryParts();
+  ExpiryServiceOptions ExpiryOptions();
+  MaintenanceService::Parts MaintenanceParts();
+
+  const ServerConfig& config_;
+  LoopSignals& signals_;
+  Data& data_;
+  Deleting& deleting_;
+  const ExpiryView::Parts view_parts_;
+  OverdueWatch overdue_;
+  CheckCounters check_counters_;
+  ContainerService container_;
+  ItemCalls item_calls_;
+  ItemService item_;
+  ExpiryService expiry_;
+  MaintenanceService maintenance_;
+  HealthService health_;
+  std::vector<std::unique_ptr<RpcService>> reflections_;  // empty: not served
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_SERVER_GRPC_SERVICES_H_

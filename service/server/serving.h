@@ -1,0 +1,76 @@
+#ifndef TTL_SERVICE_SERVER_SERVING_H_
+#define TTL_SERVICE_SERVER_SERVING_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "service/base/background_loop.h"
+#include "service/server/config/config.h"
+#include "service/server/data.h"
+#include "service/server/deleting.h"
+#include "service/server/grpc_services.h"
+#include "service/server/loop_signals.h"
+#include "service/server/metrics/expiry_metrics.h"
+#include "service/server/metrics/sidecar_metrics.h"
+#include "service/server/readiness.h"
+#include "service/server/sweep_health.h"
+#include "service/transport/access/access_counters.h"
+#include "service/transport/access/identity_roles.h"
+#include "service/transport/calls/call_counters.h"
+#include "service/transport/grpc_server.h"
+
+namespace ttl {
+
+// The third stage of a sidecar: the gRPC services on their addresses, readiness and health, and
+// what the metrics read. Destroyed, it detaches the metrics, turns readiness off, stops the
+// server, which answers the calls in flight first, and cancels the calls to the store, since a
+// preview may be reading it.
+class Serving {
+ public:
+  // What it serves; all must outlive it.
+  struct Stages {
+    const ServerConfig& config;
+    LoopSignals& signals;
+    Data& data;
+    Deleting& deleting;
+    SidecarMetrics& metrics;
+  };
+
+  // Listens and serves. Errors are those of GrpcServer.
+  static absl::StatusOr<std::unique_ptr<Serving>> Start(const Stages& stages,
+                                                        const GrpcServerOptions& options,
+                                                        IdentityRoles identities);
+  ~Serving();
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+
+ private:
+  Serving(const Stages& stages, IdentityRoles identities);
+
+  absl::Status Listen(const GrpcServerOptions& options);
+  void AttachMetrics();
+  void UpdateHealth();
+  absl::Status ReadinessNow() const;
+  // What keeps the sweep from proceeding, in one sentence each.
+  std::vector<std::string> SweepTroubles();
+
+  const Stages stages_;
+  const IdentityRoles identities_;
+  CallCounters call_counters_;
+  AccessCounters access_counters_;
+  GrpcServices services_;
+  const ExpiryView view_;
+  const ExpiryMetrics expiry_metrics_;
+  std::unique_ptr<GrpcServer> server_;
+  std::optional<Readiness> readiness_;
+  std::optional<SweepHealth> sweep_health_;
+  std::optional<BackgroundLoop> readiness_loop_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_SERVER_SERVING_H_
