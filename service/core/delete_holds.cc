@@ -44,8 +44,9 @@ std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
   add_if(in.store.configured && (!in.store.reachable || is_ahead(in.store.held_until)),
          DeleteHold::kStore);
   add_if(!in.storage_writable, DeleteHold::kStorage);
-  add_if(in.limit_per_second.has_value() && *in.limit_per_second <= 0, DeleteHold::kZeroRate);
-  add_if(in.budget.has_value() && in.budget->deletes_per_second <= 0, DeleteHold::kBudget);
+  add_if(in.rates.limit.has_value() && *in.rates.limit <= 0, DeleteHold::kZeroRate);
+  add_if(in.rates.budget.has_value() && in.rates.budget->deletes_per_second <= 0,
+         DeleteHold::kBudget);
   add_if(is_ahead(in.pace.held_until), DeleteHold::kBackoff);
   add_if(in.change_under_way, DeleteHold::kChangeUnderWay);
   add_if(IsHeldBack(in.container, /*braked=*/true, now) ||

@@ -7,7 +7,7 @@
 #include "absl/time/time.h"
 #include "service/core/adoption.h"
 #include "service/core/container.h"
-#include "service/core/delete_budget.h"
+#include "service/core/delete_rates.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/state/sweep_board.h"
 
@@ -45,8 +45,7 @@ struct HoldInputs {
   const JudgingTime& time;
   const StoreView& store;
   const PaceView& pace;
-  std::optional<double> limit_per_second;  // of the container or of all, the lesser
-  std::optional<DeleteBudget> budget;      // absent: usage does not matter
+  const DeleteRates& rates;
   bool storage_writable = true;
   bool change_under_way = false;
   bool data_in_doubt = false;

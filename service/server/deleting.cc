@@ -40,7 +40,7 @@ absl::StatusOr<std::unique_ptr<Deleting>> Deleting::Start(const ServerConfig& co
                                                           std::vector<ContainerEntry> entries,
                                                           Data& data, LoopSignals& signals) {
   std::unique_ptr<Deleting> deleting(new Deleting(config, data, signals));
-  TTL_RETURN_IF_ERROR(deleting->LoadState());
+  TTL_RETURN_IF_ERROR(deleting->LoadLevers());
   TTL_RETURN_IF_ERROR(deleting->ConnectStore());
   TTL_RETURN_IF_ERROR(deleting->BuildSweeper());
   // The sweep runs behind the closed gate, because a change may have to wait until the deletes
@@ -70,19 +70,17 @@ void Deleting::CancelStoreCalls() {
   if (store_ != nullptr) store_->Cancel();
 }
 
-absl::Status Deleting::LoadState() {
-  SidecarState& state = data_.storage().sidecar_state();
-  TTL_ASSIGN_OR_RETURN(const std::optional<StoredDeleteLimit> stored, state.LoadDeleteLimit());
-  limit_ = std::make_unique<DeleteLimit>(stored.has_value() ? stored->max_deletes_per_second
-                                                            : config_.max_deletes_per_second);
-  TTL_ASSIGN_OR_RETURN(std::optional<std::string> store_id, state.LoadStoreId());
-  TTL_ASSIGN_OR_RETURN(const std::optional<std::string> doubt, state.LoadStoreDoubt());
-  // Without a store an operator could not confirm it.
-  std::optional<std::string> other;
-  if (!config_.store.empty()) {
-    TTL_ASSIGN_OR_RETURN(other, state.LoadOtherStoreId());
-  }
-  trust_ = std::make_unique<StoreTrust>(std::move(store_id), doubt.value_or(""), std::move(other));
+absl::Status Deleting::LoadLevers() {
+  // A store that was confirmed has to be read again, and readiness depends on the doubt about data.
+  const auto on_change = [this] {
+    OnChange();
+    signals_.reconcile.Notify();
+    signals_.readiness.Notify();
+  };
+  TTL_ASSIGN_OR_RETURN(levers_, Levers::Load(data_.storage(), {.default_limit_per_second =
+                                                                   config_.max_deletes_per_second,
+                                                               .has_store = !config_.store.empty(),
+                                                               .on_change = on_change}));
   return absl::OkStatus();
 }
 
@@ -110,8 +108,7 @@ absl::Status Deleting::BuildSweeper() {
                                                       .store = store_.get(),
                                                       .board = board_,
                                                       .usage = usage_,
-                                                      .limit = *limit_,
-                                                      .trust = *trust_,
+                                                      .levers = *levers_,
                                                       .wake = signals_.sweep});
   return absl::OkStatus();
 }
@@ -157,15 +154,14 @@ void Deleting::RetryStartChanges() {
 }
 
 void Deleting::StartReconciler() {
-  reconciler_ = std::make_unique<Reconciler>(
-      ToReconcilerOptions(config_), Reconciler::Parts{.system_clock = data_.system_clock(),
-                                                      .clock = data_.clock(),
-                                                      .storage = data_.storage(),
-                                                      .store = store_.get(),
-                                                      .trust = *trust_,
-                                                      .sweep_board = board_,
-                                                      .board = reconciliations_,
-                                                      .on_whole = [this] { OnDataTrusted(); }});
+  reconciler_ = std::make_unique<Reconciler>(ToReconcilerOptions(config_),
+                                             Reconciler::Parts{.system_clock = data_.system_clock(),
+                                                               .clock = data_.clock(),
+                                                               .storage = data_.storage(),
+                                                               .store = store_.get(),
+                                                               .levers = *levers_,
+                                                               .sweep_board = board_,
+                                                               .board = reconciliations_});
   reconcile_loop_.emplace(signals_.reconcile, [this] {
     return start_changes_wait_ ? kStartChangesInterval : reconciler_->RunOnce();
   });
@@ -189,11 +185,6 @@ absl::Status Deleting::StartChangesMade() const {
 void Deleting::OnChange() {
   data_.storage().due_changes().AddAll();
   signals_.sweep.Notify();
-}
-
-void Deleting::OnDataTrusted() {
-  OnChange();
-  signals_.readiness.Notify();
 }
 
 }  // namespace ttl

@@ -10,9 +10,7 @@
 #include "absl/status/statusor.h"
 #include "service/base/background_loop.h"
 #include "service/core/adoption_preview.h"
-#include "service/core/state/delete_limit.h"
 #include "service/core/state/reconciliation_board.h"
-#include "service/core/state/store_trust.h"
 #include "service/core/state/sweep_board.h"
 #include "service/core/state/usage_ledger.h"
 #include "service/expiry/store/primary_store_client.h"
@@ -23,6 +21,7 @@
 #include "service/server/data.h"
 #include "service/server/loop_signals.h"
 #include "service/server/start_changes.h"
+#include "service/storage/levers.h"
 #include "service/yaml/container_entries.h"
 
 namespace ttl {
@@ -47,8 +46,7 @@ class Deleting {
 
   SweepBoard& board() { return board_; }
   UsageLedger& usage() { return usage_; }
-  DeleteLimit& limit() { return *limit_; }
-  StoreTrust& trust() { return *trust_; }
+  Levers& levers() { return *levers_; }
   ReconciliationBoard& reconciliations() { return reconciliations_; }
 
   bool has_store() const { return store_ != nullptr; }
@@ -66,13 +64,10 @@ class Deleting {
   // deletes proceed.
   void OnChange();
 
-  // The same, and readiness is determined again: the tracked data is no longer in doubt.
-  void OnDataTrusted();
-
  private:
   Deleting(const ServerConfig& config, Data& data, LoopSignals& signals);
 
-  absl::Status LoadState();
+  absl::Status LoadLevers();
   absl::Status ConnectStore();
   absl::Status BuildSweeper();
   absl::Status MakeStartChanges(std::vector<ContainerEntry> entries);
@@ -86,8 +81,7 @@ class Deleting {
   SweepBoard board_;
   UsageLedger usage_;
   ReconciliationBoard reconciliations_;
-  std::unique_ptr<DeleteLimit> limit_;
-  std::unique_ptr<StoreTrust> trust_;
+  std::unique_ptr<Levers> levers_;
   std::unique_ptr<PrimaryStoreClient> store_;  // null: no store is configured
   std::optional<PreviousRun> previous_run_;
   std::unique_ptr<Sweeper> sweeper_;

@@ -13,17 +13,15 @@ ExpiryView::Parts MakeViewParts(const ServerConfig& config, Data& data, Deleting
           .system_clock = data.system_clock(),
           .board = deleting.board(),
           .usage = deleting.usage(),
-          .limit = deleting.limit(),
-          .trust = deleting.trust(),
+          .limit = deleting.levers().limit(),
+          .trust = deleting.levers().store_trust(),
           .container_max_deletes_per_second = config.container_max_deletes_per_second};
 }
 
 }  // namespace
 
-GrpcServices::GrpcServices(const ServerConfig& config, LoopSignals& signals, Data& data,
-                           Deleting& deleting)
+GrpcServices::GrpcServices(const ServerConfig& config, Data& data, Deleting& deleting)
     : config_(config),
-      signals_(signals),
       data_(data),
       deleting_(deleting),
       view_parts_(MakeViewParts(config, data, deleting)),
@@ -31,7 +29,7 @@ GrpcServices::GrpcServices(const ServerConfig& config, LoopSignals& signals, Dat
       container_(data.storage().containers(), data.storage().tallies(), data.clock(),
                  deleting.usage(), ContainerServiceOptions{.policy_grace = config.policy_grace}),
       item_calls_(data.storage().containers(), data.storage().items(), data.clock(),
-                  deleting.trust(), check_counters_, config.policy_grace),
+                  deleting.levers().store_trust(), check_counters_, config.policy_grace),
       item_(item_calls_),
       expiry_(ExpiryParts(), ExpiryOptions()),
       maintenance_(MaintenanceParts()) {
@@ -56,32 +54,25 @@ ExpiryService::Parts GrpcServices::ExpiryParts() {
           .board = deleting_.board(),
           .counters = check_counters_,
           .usage = deleting_.usage(),
-          .limit = deleting_.limit(),
-          .trust = deleting_.trust()};
+          .levers = deleting_.levers()};
 }
 
 ExpiryServiceOptions GrpcServices::ExpiryOptions() {
-  return {.max_deletes_per_second = config_.max_deletes_per_second,
-          .container_max_deletes_per_second = config_.container_max_deletes_per_second,
+  return {.container_max_deletes_per_second = config_.container_max_deletes_per_second,
           .start_time = data_.clock().Read().now,
           .start_steady = data_.start_steady(),
           .overdue = [this] { return overdue_.Reasons(); },
           .on_clock_accepted = [this] { data_.SaveClockSoon(); },
-          .on_store_confirmed =
-              [this] {
-                signals_.reconcile.Notify();
-                signals_.readiness.Notify();
-              },
           .on_change = [this] { deleting_.OnChange(); }};
 }
 
 MaintenanceService::Parts GrpcServices::MaintenanceParts() {
   return {.storage = data_.storage(),
           .clock = data_.clock(),
+          .levers = deleting_.levers(),
           .reconciliations = deleting_.reconciliations(),
           .has_store = deleting_.has_store(),
-          .preview = deleting_.MakePreviewer(),
-          .on_whole = [this] { deleting_.OnDataTrusted(); }};
+          .preview = deleting_.MakePreviewer()};
 }
 
 }  // namespace ttl

@@ -14,7 +14,6 @@
 #include "service/server/config/config.h"
 #include "service/server/data.h"
 #include "service/server/deleting.h"
-#include "service/server/loop_signals.h"
 #include "service/transport/calls/rpc_service.h"
 #include "service/transport/health_service.h"
 
@@ -24,7 +23,7 @@ namespace ttl {
 class GrpcServices {
  public:
   // All must outlive this.
-  GrpcServices(const ServerConfig& config, LoopSignals& signals, Data& data, Deleting& deleting);
+  GrpcServices(const ServerConfig& config, Data& data, Deleting& deleting);
   GrpcServices(const GrpcServices&) = delete;
   GrpcServices& operator=(const GrpcServices&) = delete;
 
@@ -41,7 +40,6 @@ class GrpcServices {
   MaintenanceService::Parts MaintenanceParts();
 
   const ServerConfig& config_;
-  LoopSignals& signals_;
   Data& data_;
   Deleting& deleting_;
   const ExpiryView::Parts view_parts_;

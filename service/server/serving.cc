@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<Serving>> Serving::Start(const Stages& stages,
 Serving::Serving(const Stages& stages, IdentityRoles identities)
     : stages_(stages),
       identities_(std::move(identities)),
-      services_(stages.config, stages.signals, stages.data, stages.deleting),
+      services_(stages.config, stages.data, stages.deleting),
       view_(services_.view_parts()),
       expiry_metrics_({stages.data.storage(), stages.deleting.board(), view_,
                        stages.data.start_steady(), services_.overdue()}) {}

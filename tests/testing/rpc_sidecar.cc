@@ -43,15 +43,10 @@ void RpcSidecar::Start() {
   if (guarded_clock_ == nullptr) {
     guarded_clock_ = std::make_unique<GuardedClock>(clock_, std::nullopt);
   }
-  SidecarState& state = storage_->sidecar_state();
-  const std::optional<StoredDeleteLimit> stored = state.LoadDeleteLimit().value();
-  limit_ = std::make_unique<DeleteLimit>(stored.has_value() ? stored->max_deletes_per_second
-                                                            : options_.max_deletes_per_second);
-  trust_ = std::make_unique<StoreTrust>(state.LoadStoreId().value(),
-                                        state.LoadStoreDoubt().value().value_or(""),
-                                        state.LoadOtherStoreId().value());
+  levers_ = Levers::Load(*storage_, {.default_limit_per_second = options_.max_deletes_per_second,
+                                     .on_change = [this] { ++changes_; }})
+                .value();
   ExpiryServiceOptions expiry_options;
-  expiry_options.max_deletes_per_second = options_.max_deletes_per_second;
   expiry_options.container_max_deletes_per_second = options_.container_max_deletes_per_second;
   expiry_options.start_time = guarded_clock_->Read().now;
   expiry_options.start_steady = clock_.Read().boot.value_or(absl::ZeroDuration());
@@ -61,19 +56,18 @@ void RpcSidecar::Start() {
       storage_->containers(), storage_->tallies(), *guarded_clock_, usage_, options_.containers);
   item_calls_ =
       std::make_unique<ItemCalls>(storage_->containers(), storage_->items(), *guarded_clock_,
-                                  *trust_, counters_, options_.adoption_grace);
+                                  levers_->store_trust(), counters_, options_.adoption_grace);
   item_service_ = std::make_unique<ItemService>(*item_calls_);
   expiry_service_ = std::make_unique<ExpiryService>(
-      ExpiryService::Parts{*storage_, *guarded_clock_, clock_, board_, counters_, usage_, *limit_,
-                           *trust_},
+      ExpiryService::Parts{*storage_, *guarded_clock_, clock_, board_, counters_, usage_, *levers_},
       std::move(expiry_options));
   maintenance_service_ = std::make_unique<MaintenanceService>(
       MaintenanceService::Parts{.storage = *storage_,
                                 .clock = *guarded_clock_,
+                                .levers = *levers_,
                                 .reconciliations = reconciliations_,
                                 .has_store = false,
                                 .preview = nullptr,
-                                .on_whole = nullptr,
                                 .stall_limit = options_.stall_limit});
 
   grpc::ServerBuilder builder;

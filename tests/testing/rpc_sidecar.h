@@ -17,9 +17,7 @@
 #include "absl/time/time.h"
 #include "service/base/wake_signal.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/state/delete_limit.h"
 #include "service/core/state/reconciliation_board.h"
-#include "service/core/state/store_trust.h"
 #include "service/core/state/sweep_board.h"
 #include "service/core/state/usage_ledger.h"
 #include "service/rpc/checks/check_counters.h"
@@ -29,6 +27,7 @@
 #include "service/rpc/services/item_service.h"
 #include "service/rpc/services/maintenance_service.h"
 #include "service/rpc/services/method_roles.h"
+#include "service/storage/levers.h"
 #include "service/transport/access/server_access.h"
 #include "service/transport/calls/byte_service.h"
 #include "service/transport/calls/call_counters.h"
@@ -86,8 +85,7 @@ class RpcSidecar {
   const CheckCounters& check_counters() const { return counters_; }
   const AccessCounters& access_counters() const { return access_counters_; }
   const CallCounters& call_counters() const { return call_counters_; }
-  DeleteLimit& limit() { return *limit_; }
-  StoreTrust& trust() { return *trust_; }
+  Levers& levers() { return *levers_; }
   StorageForTest& storage() { return storage_; }
   int clocks_accepted() const { return clocks_accepted_; }
   // How often a change by an operator would have woken the sweeper.
@@ -135,8 +133,7 @@ class RpcSidecar {
       access_counters_};
   std::atomic<int> clocks_accepted_ = 0;
   std::atomic<int> changes_ = 0;
-  std::unique_ptr<DeleteLimit> limit_;
-  std::unique_ptr<StoreTrust> trust_;
+  std::unique_ptr<Levers> levers_;
   std::unique_ptr<GuardedClock> guarded_clock_;
   std::unique_ptr<ContainerService> container_service_;
   std::unique_ptr<ItemCalls> item_calls_;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "grpcpp/security/credentials.h"
+#include "service/base/done.h"
 
 namespace ttl {
 namespace {
@@ -125,12 +126,16 @@ void SweepHarness::Restart() {
 void SweepHarness::RestartSweeper(const SweeperOptions& options) {
   options_ = options;
   sweeper_.reset();
-  trust.emplace(storage->sidecar_state().LoadStoreId().value(),
-                storage->sidecar_state().LoadStoreDoubt().value().value_or(""),
-                storage->sidecar_state().LoadOtherStoreId().value());
+  levers = Levers::Load(*storage, {}).value();
   sweeper_ = std::make_unique<Sweeper>(
-      options_, Sweeper::Parts{clock, *guarded_clock, *storage, client_.get(), board, usage, limit,
-                               *trust, wake_});
+      options_,
+      Sweeper::Parts{clock, *guarded_clock, *storage, client_.get(), board, usage, *levers, wake_});
+}
+
+void SweepHarness::SetLimit(std::optional<double> per_second) {
+  const absl::Status set =
+      Await<absl::Status>([&](auto done) { levers->SetLimit(per_second, std::move(done)); });
+  if (!set.ok()) std::abort();
 }
 
 DeleteTally SweepHarness::TallyOf(const std::string& container) {

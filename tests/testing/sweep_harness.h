@@ -10,12 +10,11 @@
 #include "absl/time/time.h"
 #include "service/base/wake_signal.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/state/delete_limit.h"
-#include "service/core/state/store_trust.h"
 #include "service/core/state/sweep_board.h"
 #include "service/core/state/usage_ledger.h"
 #include "service/expiry/store/primary_store_client.h"
 #include "service/expiry/sweep/sweeper.h"
+#include "service/storage/levers.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/fake_primary_store.h"
 #include "tests/testing/storage_for_test.h"
@@ -57,6 +56,9 @@ class SweepHarness {
   // Lets time pass, with steps at the times that each step asks for.
   int64_t SweepFor(absl::Duration duration);
 
+  // Sets the limit over all containers, as an operator does; absent: no limit.
+  void SetLimit(std::optional<double> per_second);
+
   // Restarts the process on the same data: storage, clock memory, sweeper.
   void Restart();
   // Restarts the sweeper only, with other options.
@@ -66,8 +68,7 @@ class SweepHarness {
   StorageForTest storage;
   SweepBoard board;
   UsageLedger usage;
-  DeleteLimit limit{std::nullopt};
-  std::optional<StoreTrust> trust;
+  std::unique_ptr<Levers> levers;
   FakePrimaryStore store;
   std::optional<GuardedClock> guarded_clock;
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "service/core/rate_limit.h"
+#include "service/core/delete_rates.h"
 #include "service/expiry/pace/retry_delay.h"
 
 namespace ttl {

@@ -147,7 +147,8 @@ absl::Duration Reconciler::RunOnce() {
 
 // Why the store may be another one, so that nothing may be taken from it; empty if it is not.
 std::string Reconciler::Unconfirmed() const {
-  const std::string why = UnconfirmedReason(parts_.trust, parts_.sweep_board.Store());
+  const std::string why =
+      UnconfirmedReason(parts_.levers.store_trust(), parts_.sweep_board.Store());
   return why.empty() ? "" : absl::StrCat("the primary store has to be confirmed: ", why);
 }
 
@@ -339,10 +340,7 @@ absl::Status Reconciler::LookForUnseen() {
 absl::Status Reconciler::EndDoubt() {
   const std::string& doubt = job_->doubt;
   if (doubt.empty()) return absl::OkStatus();
-  TTL_RETURN_IF_ERROR(Await<absl::Status>(
-      [&](auto done) { parts_.storage.sidecar_state().ClearDataDoubt(doubt, std::move(done)); }));
-  if (parts_.storage.data_trust().Confirm(doubt) && parts_.on_whole) parts_.on_whole();
-  return absl::OkStatus();
+  return parts_.levers.EndRebuild(doubt);
 }
 
 absl::Duration Reconciler::OnFailure(const absl::Status& status) {

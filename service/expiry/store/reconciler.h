@@ -2,7 +2,6 @@
 #define TTL_SERVICE_EXPIRY_STORE_RECONCILER_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,10 +13,10 @@
 #include "service/core/guarded_clock.h"
 #include "service/core/state/reconciliation.h"
 #include "service/core/state/reconciliation_board.h"
-#include "service/core/state/store_trust.h"
 #include "service/core/state/sweep_board.h"
 #include "service/expiry/store/primary_store_client.h"
 #include "service/expiry/trouble_log.h"
+#include "service/storage/levers.h"
 #include "service/storage/storage.h"
 #include "ttl/v1/primary_store_service.pb.h"
 
@@ -60,11 +59,9 @@ class Reconciler {
     const GuardedClock& clock;
     Storage& storage;
     PrimaryStoreClient* store;  // null: none is configured
-    const StoreTrust& trust;
+    Levers& levers;
     const SweepBoard& sweep_board;
     ReconciliationBoard& board;
-    // Called when a rebuild has ended the doubt about the data. Must not block.
-    std::function<void()> on_whole;
   };
 
   // Starts a rebuild if one is needed. All of `parts` must outlive this.

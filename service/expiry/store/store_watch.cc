@@ -7,7 +7,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "service/base/done.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
@@ -20,16 +19,14 @@ constexpr int64_t kMaxExcused = 10'000;
 
 }  // namespace
 
-StoreWatch::StoreWatch(const Options& options, PrimaryStoreClient* store,
-                       SidecarState& sidecar_state, StoreTrust& trust, WakeSignal& wake)
+StoreWatch::StoreWatch(const Options& options, PrimaryStoreClient* store, Levers& levers,
+                       WakeSignal& wake)
     : options_(options),
       store_(store),
-      sidecar_state_(sidecar_state),
-      trust_(trust),
+      levers_(levers),
       state_(options.max_clock_skew),
       answers_(wake),
-      other_store_id_(trust.met()),
-      excused_(trust.store_id().has_value() ? options.excused_items : 0) {}
+      excused_(levers.store_trust().store_id().has_value() ? options.excused_items : 0) {}
 
 StoreWatch::~StoreWatch() { AwaitAnswer(); }
 
@@ -64,14 +61,17 @@ absl::Status StoreWatch::TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>
                                   const Moment& now) {
   TTL_RETURN_IF_ERROR(info.status());
   TTL_RETURN_IF_ERROR(StoreState::ValidateInfo(*info));
-  if (!trust_.store_id().has_value()) {
-    TTL_RETURN_IF_ERROR(Await<absl::Status>(
-        [&](auto done) { sidecar_state_.SaveStoreId(info->store_id(), std::move(done)); }));
-    trust_.Confirm(info->store_id());
+  if (!levers_.store_trust().store_id().has_value()) {
+    TTL_RETURN_IF_ERROR(levers_.TakeFirstStore(info->store_id()));
   }
-  trust_.Meet(info->store_id());
+  const absl::Status stored = levers_.MeetStore(info->store_id());
   state_.TakeInfo(*info, *sent_, now);
-  KeepOtherStoreId(now);
+  if (!stored.ok()) {
+    log_.Log(spdlog::level::warn, "store_id",
+             absl::StrCat("the store_id of another store was not stored, will retry: error=",
+                          Quoted(stored.ToString(), kMaxErrorBytes)),
+             now.steady);
+  }
   if (const std::string doubt = DoubtOf(); !doubt.empty()) {
     log_.Log(spdlog::level::err, "doubt",
              absl::StrCat("deletes are suspended: reason=", Quoted(doubt, kMaxErrorBytes)),
@@ -80,35 +80,16 @@ absl::Status StoreWatch::TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>
   return absl::OkStatus();
 }
 
-// Stored durably, because checks of the next run may come before the store's first answer. A failed
-// write is retried with the next answer.
-void StoreWatch::KeepOtherStoreId(const Moment& now) {
-  std::optional<std::string> other;
-  if (trust_.store_id() != trust_.met()) other = trust_.met();
-  if (other_store_id_ == other) return;
-  const absl::Status kept = Await<absl::Status>([&](auto done) {
-    if (!other.has_value()) return sidecar_state_.ClearOtherStoreId(std::move(done));
-    sidecar_state_.SaveOtherStoreId(*other, std::move(done));
-  });
-  if (kept.ok()) {
-    other_store_id_ = other;
-  } else {
-    log_.Log(spdlog::level::warn, "store_id",
-             absl::StrCat("the store_id of another store was not stored, will retry: error=",
-                          Quoted(kept.ToString(), kMaxErrorBytes)),
-             now.steady);
-  }
-}
-
 std::string StoreWatch::DoubtOf() const {
-  const std::optional<std::string> known = trust_.store_id();
-  const std::optional<std::string> present = trust_.met();
+  const StoreTrust& trust = levers_.store_trust();
+  const std::optional<std::string> known = trust.store_id();
+  const std::optional<std::string> present = trust.met();
   if (known.has_value() && present.has_value() && *known != *present) {
     return absl::StrCat("the store's store_id is \"", absl::CHexEscape(*present),
                         "\", but the tracked items belong to \"", absl::CHexEscape(*known),
                         "\": connect the sidecar to that store, or confirm this one");
   }
-  return trust_.doubt();
+  return trust.doubt();
 }
 
 absl::Time StoreWatch::JudgeTime(const Moment& now) const {
@@ -165,9 +146,7 @@ bool StoreWatch::TakeOutcomes(const std::vector<DueItem>& items,
       absl::StrCat("the store answered NOT_FOUND ", longest,
                    " times in a row: it may be an empty replica; confirm the store if it is right");
   not_found_in_a_row_ = 0;
-  trust_.Doubt(doubt);
-  const absl::Status saved = Await<absl::Status>(
-      [&](auto done) { sidecar_state_.SaveStoreDoubt(doubt, std::move(done)); });
+  const absl::Status saved = levers_.DoubtStore(doubt);
   log_.Log(
       spdlog::level::err, "doubt",
       absl::StrCat(

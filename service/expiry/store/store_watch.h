@@ -11,7 +11,6 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "service/base/wake_signal.h"
-#include "service/core/state/store_trust.h"
 #include "service/core/state/sweep_board.h"
 #include "service/expiry/mailbox.h"
 #include "service/expiry/moment.h"
@@ -19,7 +18,7 @@
 #include "service/expiry/store/store_state.h"
 #include "service/expiry/trouble_log.h"
 #include "service/storage/expiry_index.h"
-#include "service/storage/sidecar_state.h"
+#include "service/storage/levers.h"
 #include "ttl/v1/primary_store_service.pb.h"
 
 namespace ttl {
@@ -42,8 +41,7 @@ class StoreWatch {
 
   // All must outlive this. `store` is null if none is configured. `wake` is notified when an answer
   // has arrived.
-  StoreWatch(const Options& options, PrimaryStoreClient* store, SidecarState& sidecar_state,
-             StoreTrust& trust, WakeSignal& wake);
+  StoreWatch(const Options& options, PrimaryStoreClient* store, Levers& levers, WakeSignal& wake);
 
   // Waits for the call in flight.
   ~StoreWatch();
@@ -87,21 +85,18 @@ class StoreWatch {
   StoreView View(const Moment& now) const;
 
  private:
-  void KeepOtherStoreId(const Moment& now);
   absl::Status TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>& info, const Moment& now);
   // Why the connected store must not be trusted; empty if it may be.
   std::string DoubtOf() const;
 
   const Options options_;
   PrimaryStoreClient* const store_;
-  SidecarState& sidecar_state_;
-  StoreTrust& trust_;
+  Levers& levers_;
   StoreState state_;
   Mailbox<absl::StatusOr<v1::GetStoreInfoResponse>> answers_;
-  std::optional<Moment> sent_;                 // when the call in flight was sent
-  std::optional<std::string> other_store_id_;  // as stored durably
-  int64_t not_found_in_a_row_ = 0;             // without excused ones
-  int64_t excused_;                            // NOT_FOUND answers that still are to be excused
+  std::optional<Moment> sent_;      // when the call in flight was sent
+  int64_t not_found_in_a_row_ = 0;  // without excused ones
+  int64_t excused_;                 // NOT_FOUND answers that still are to be excused
   TroubleLog log_;
 };
 

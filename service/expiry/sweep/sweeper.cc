@@ -16,7 +16,7 @@
 #include "service/base/quoted.h"
 #include "service/core/adoption.h"
 #include "service/core/delete_holds.h"
-#include "service/core/rate_limit.h"
+#include "service/core/delete_rates.h"
 #include "spdlog/spdlog.h"
 
 // A step of the sweeper is: commit the outcomes of calls that have ended; wake the containers in
@@ -72,10 +72,10 @@ Sweeper::Sweeper(const SweeperOptions& options, const Parts& parts)
               .max_clock_skew = options.max_store_clock_skew,
               .not_found_burst_items = options.not_found_burst_items,
               .excused_items = options.batch_items * options.max_calls_under_way},
-             parts.store, parts.storage.sidecar_state(), parts.trust, parts.wake),
+             parts.store, parts.levers, parts.wake),
       outcomes_(parts.storage, parts.board, store_),
       calls_(parts.store, options.max_calls_under_way, options.delete_deadline, parts.wake),
-      bucket_(parts.limit.Get(), steady_, std::max<int64_t>(options.batch_items, 1)) {
+      bucket_(parts.levers.limit().Get(), steady_, std::max<int64_t>(options.batch_items, 1)) {
   clock_offset_ = parts.clock.Read().for_deletes - absl::UnixEpoch() - steady_;
 }
 
@@ -266,14 +266,11 @@ absl::Duration Sweeper::NextDue(const Slice& slice, const Moment& now) const {
 bool Sweeper::MaySend(const Slice& slice, bool entered, const Moment& now) {
   const Container& container = *slice.container;
   ContainerPace& pace = slice.pacing.pace;
-  const std::optional<double> own = container.settings.max_deletes_per_second;
-  const std::optional<double> limit =
-      own.has_value() ? own : options_.container_max_deletes_per_second;
-  const std::optional<double> limit_of_all = parts_.limit.Get();
-  const std::optional<DeleteBudget> budget = ComputeDeleteBudget(
-      container.settings, parts_.usage.RequestRate(container.number, now.steady),
-      pace.learned_cost());
-  pace.Update(limit, budget, now.steady);
+  const std::optional<double> limit_of_all = parts_.levers.limit().Get();
+  const DeleteRates rates = ComputeDeleteRates(
+      container.settings, options_.container_max_deletes_per_second, limit_of_all,
+      parts_.usage.RequestRate(container.number, now.steady), pace.learned_cost());
+  pace.Update(rates.own_limit, rates.budget, now.steady);
   bucket_.SetRate(limit_of_all, now.steady);
   const std::vector<DeleteHold> holds = ComputeDeleteHolds({
       .container = container,
@@ -281,8 +278,7 @@ bool Sweeper::MaySend(const Slice& slice, bool entered, const Moment& now) {
       .time = now.time,
       .store = store_.View(now),
       .pace = pace.View(now),
-      .limit_per_second = StricterLimit(limit, limit_of_all),
-      .budget = budget,
+      .rates = rates,
       .storage_writable = parts_.storage.OutcomeHealth().ok(),
       .change_under_way = !entered,
       .data_in_doubt = parts_.storage.data_trust().in_doubt(),

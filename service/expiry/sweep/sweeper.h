@@ -14,8 +14,6 @@
 #include "service/core/container.h"
 #include "service/core/due_rules.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/state/delete_limit.h"
-#include "service/core/state/store_trust.h"
 #include "service/core/state/sweep_board.h"
 #include "service/core/state/usage_ledger.h"
 #include "service/expiry/moment.h"
@@ -29,6 +27,7 @@
 #include "service/expiry/sweep/run_queue.h"
 #include "service/expiry/sweep/suspects.h"
 #include "service/expiry/trouble_log.h"
+#include "service/storage/levers.h"
 #include "service/storage/storage.h"
 
 namespace ttl {
@@ -96,8 +95,7 @@ class Sweeper {
     PrimaryStoreClient* store;
     SweepBoard& board;
     const UsageLedger& usage;
-    const DeleteLimit& limit;
-    StoreTrust& trust;
+    Levers& levers;
     WakeSignal& wake;
   };
 

@@ -103,8 +103,8 @@ ExpiryService::ExpiryService(const Parts& parts, ExpiryServiceOptions options)
              .system_clock = parts.system_clock,
              .board = parts.board,
              .usage = parts.usage,
-             .limit = parts.limit,
-             .trust = parts.trust,
+             .limit = parts.levers.limit(),
+             .trust = parts.levers.store_trust(),
              .container_max_deletes_per_second = options_.container_max_deletes_per_second}) {}
 
 const google::protobuf::ServiceDescriptor& ExpiryService::descriptor() const {
@@ -272,22 +272,17 @@ void ExpiryService::HandleConfirmStore(const v1::ConfirmStoreRequest& request,
                                        v1::ConfirmStoreResponse& /*response*/, DoneStatus done) {
   const std::string& store_id = request.store_id();
   if (const absl::Status may = MayConfirmStore(store_id); !may.ok()) return done(may);
-  parts_.storage.sidecar_state().ConfirmStore(
-      store_id,
-      [this, store_id, done = std::move(done)](const absl::StatusOr<DataDoubt>& confirmed) mutable {
-        if (confirmed.ok()) {
+  const std::string old = parts_.levers.store_trust().store_id().value_or("");
+  const std::string doubt = view_.Unconfirmed(parts_.board.Store());
+  parts_.levers.ConfirmStore(
+      store_id, [this, store_id, old, doubt, done = std::move(done)](absl::Status status) mutable {
+        if (status.ok()) {
           spdlog::warn("primary store confirmed: old={} new={} doubt={} data={}",
-                       Quoted(parts_.trust.store_id().value_or(""), kMaxLoggedBytes),
-                       Quoted(store_id, kMaxLoggedBytes),
-                       Quoted(view_.Unconfirmed(parts_.board.Store()), kMaxLoggedBytes),
-                       Quoted(confirmed->reason, kMaxLoggedBytes));
-          // Before the store is trusted, so that nothing is deleted in between.
-          parts_.storage.data_trust().Doubt(confirmed->reason);
-          parts_.trust.Confirm(store_id);
-          if (options_.on_store_confirmed) options_.on_store_confirmed();
-          NotifyChange();
+                       Quoted(old, kMaxLoggedBytes), Quoted(store_id, kMaxLoggedBytes),
+                       Quoted(doubt, kMaxLoggedBytes),
+                       Quoted(parts_.storage.data_trust().doubt(), kMaxLoggedBytes));
         }
-        done(confirmed.status());
+        done(std::move(status));
       });
 }
 
@@ -308,24 +303,20 @@ void ExpiryService::SetLimit(const v1::SetMaxDeletesPerSecondRequest& request,
                              v1::SetMaxDeletesPerSecondResponse& response, DoneStatus done) {
   const absl::StatusOr<LimitChange> change = ReadLimitChange(request);
   if (!change.ok()) return done(change.status());
+  Levers& levers = parts_.levers;
+  const std::optional<double> old = levers.limit().Get();
   const std::optional<double> limit =
-      change->server_default ? options_.max_deletes_per_second : change->max_deletes_per_second;
-  auto set = [this, &response, limit, done = std::move(done)](const absl::Status& status) mutable {
+      change->server_default ? levers.default_limit() : change->max_deletes_per_second;
+  auto set = [&response, old, limit, done = std::move(done)](absl::Status status) mutable {
     if (status.ok()) {
-      spdlog::info("limit on all deletes set: old={} new={}", DescribeLimit(parts_.limit.Get()),
+      spdlog::info("limit on all deletes set: old={} new={}", DescribeLimit(old),
                    DescribeLimit(limit));
-      parts_.limit.Set(limit);
       if (limit.has_value()) response.set_max_deletes_per_second(*limit);
-      NotifyChange();
     }
-    done(status);
+    done(std::move(status));
   };
-  SidecarState& state = parts_.storage.sidecar_state();
-  if (change->server_default) {
-    state.ClearDeleteLimit(std::move(set));
-  } else {
-    state.SaveDeleteLimit({change->max_deletes_per_second}, std::move(set));
-  }
+  if (change->server_default) return levers.ResetLimit(std::move(set));
+  levers.SetLimit(limit, std::move(set));
 }
 
 void ExpiryService::NotifyChange() const {
@@ -376,8 +367,7 @@ absl::StatusOr<v1::ContainerExpiryStatus> ExpiryService::ContainerStatusAt(
                               .backlog = backlog,
                               .sweep = freedom.sweep,
                               .holds = freedom.holds,
-                              .limit_per_second = freedom.limit_per_second,
-                              .budget = freedom.budget,
+                              .rates = freedom.rates,
                               .now = snapshot.clock.time.now,
                               .failing_items = parts_.storage.tallies().Failing(container.number)});
 }

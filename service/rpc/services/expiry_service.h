@@ -12,13 +12,12 @@
 #include "service/base/done.h"
 #include "service/core/clock.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/state/delete_limit.h"
-#include "service/core/state/store_trust.h"
 #include "service/core/state/sweep_board.h"
 #include "service/core/state/usage_ledger.h"
 #include "service/core/tally_view.h"
 #include "service/rpc/checks/check_counters.h"
 #include "service/rpc/status/expiry_view.h"
+#include "service/storage/levers.h"
 #include "service/storage/storage.h"
 #include "service/transport/calls/rpc_service.h"
 #include "ttl/v1/expiry_service.pb.h"
@@ -26,9 +25,8 @@
 namespace ttl {
 
 struct ExpiryServiceOptions {
-  // The limits of the server's flags; absent: no limit.
-  std::optional<double> max_deletes_per_second;            // over all containers
-  std::optional<double> container_max_deletes_per_second;  // for a container without its own
+  // The limit of a container that sets none; absent: no limit.
+  std::optional<double> container_max_deletes_per_second;
   // The start of this process.
   absl::Time start_time;
   absl::Duration start_steady;
@@ -36,9 +34,8 @@ struct ExpiryServiceOptions {
   std::function<std::vector<std::string>()> overdue;
   // Called after AcceptClock, so that the clock state is stored soon. Must not block. May be empty.
   std::function<void()> on_clock_accepted;
-  // Called after ConfirmStore, which puts the data in doubt. Must not block. May be empty.
-  std::function<void()> on_store_confirmed;
-  // Called after a change that may allow deletes again. Must not block. May be empty.
+  // Called after a change that may allow deletes again, but for those of Levers. Must not block.
+  // May be empty.
   std::function<void()> on_change;
 };
 
@@ -54,8 +51,7 @@ class ExpiryService final : public RpcService {
     const SweepBoard& board;
     const CheckCounters& counters;
     UsageLedger& usage;
-    DeleteLimit& limit;
-    StoreTrust& trust;
+    Levers& levers;
   };
 
   ExpiryService(const Parts& parts, ExpiryServiceOptions options);

@@ -132,16 +132,15 @@ absl::Status MaintenanceService::Cancel(const v1::CancelReconciliationRequest& /
 
 void MaintenanceService::Trust(const v1::TrustDataRequest& /*request*/,
                                v1::TrustDataResponse& /*response*/, DoneStatus done) {
-  DataTrust& trust = parts_.storage.data_trust();
+  const DataTrust& trust = parts_.storage.data_trust();
   const std::string reason = trust.doubt();
   if (reason.empty()) {
     return done(absl::FailedPreconditionError("the tracked data is not in doubt"));
   }
-  parts_.storage.sidecar_state().ClearDataDoubt(
-      reason, [this, &trust, reason, done = std::move(done)](absl::Status status) mutable {
-        if (status.ok() && trust.Confirm(reason)) {
+  parts_.levers.TrustData(
+      reason, [&trust, reason, done = std::move(done)](absl::Status status) mutable {
+        if (status.ok() && !trust.in_doubt()) {
           spdlog::warn("data declared complete: old=in_doubt reason={}", Quoted(reason, 1024));
-          if (parts_.on_whole) parts_.on_whole();
         }
         done(std::move(status));
       });

@@ -12,6 +12,7 @@
 #include "service/core/adoption_preview.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/state/reconciliation_board.h"
+#include "service/storage/levers.h"
 #include "service/storage/storage.h"
 #include "service/transport/calls/call_worker.h"
 #include "service/transport/calls/rpc_service.h"
@@ -30,11 +31,10 @@ class MaintenanceService final : public RpcService {
   struct Parts {
     Storage& storage;
     const GuardedClock& clock;
+    Levers& levers;
     ReconciliationBoard& reconciliations;
     bool has_store = false;     // whether a primary store is configured
     AdoptionPreviewer preview;  // empty if none is configured
-    // Called when TrustData has ended the doubt about the data. Must not block. May be empty.
-    std::function<void()> on_whole;
     // A stream is ended when its client has read nothing for this long.
     absl::Duration stall_limit = absl::Seconds(30);
   };

@@ -8,7 +8,6 @@
 #include "service/base/proto_time.h"
 #include "service/core/adoption.h"
 #include "service/core/policy_effect.h"
-#include "service/core/rate_limit.h"
 #include "service/rpc/mapping/container_mapping.h"
 #include "service/rpc/mapping/expiry_mapping.h"
 
@@ -89,12 +88,9 @@ void SetHoldsOfPolicy(const ContainerSnapshot& snapshot, v1::ContainerExpiryStat
 
 void SetPace(const ContainerSnapshot& snapshot, v1::ContainerExpiryStatus& status) {
   const PaceView& pace = snapshot.sweep.pace;
-  std::optional<double> allowed =
-      StricterLimit(snapshot.limit_per_second, pace.bearable_per_second);
-  if (snapshot.budget.has_value()) {
-    allowed = StricterLimit(allowed, snapshot.budget->deletes_per_second);
-    *status.mutable_budget() = MakeBudgetStatus(*snapshot.budget);
-  }
+  const DeleteRates& rates = snapshot.rates;
+  const std::optional<double> allowed = rates.Allowed(pace.bearable_per_second);
+  if (rates.budget.has_value()) *status.mutable_budget() = MakeBudgetStatus(*rates.budget);
   if (allowed.has_value()) status.set_allowed_deletes_per_second(*allowed);
   if (pace.bearable_per_second.has_value()) {
     status.set_push_back_deletes_per_second(*pace.bearable_per_second);
@@ -115,12 +111,6 @@ void SetDeletes(const ContainerSweepView& sweep, v1::ContainerExpiryStatus& stat
 }
 
 }  // namespace
-
-std::optional<double> DeleteLimitOf(std::optional<double> own,
-                                    std::optional<double> container_default,
-                                    std::optional<double> overall) {
-  return StricterLimit(own.has_value() ? own : container_default, overall);
-}
 
 v1::ItemCounts MakeItemCounts(const TallyView& tally, const Policy& policy, absl::Time now) {
   const ItemEstimate expired = CountExpired(tally.spread, policy, now);

@@ -7,8 +7,8 @@
 
 #include "absl/time/time.h"
 #include "service/core/container.h"
-#include "service/core/delete_budget.h"
 #include "service/core/delete_holds.h"
+#include "service/core/delete_rates.h"
 #include "service/core/state/sweep_board.h"
 #include "service/core/tally_view.h"
 #include "service/storage/expiry_index.h"
@@ -17,12 +17,6 @@
 // The expiry status of one container, as in the API. Pure functions.
 namespace ttl {
 
-// The limit on deletes of a container per second: its own, or else the server's default, and at
-// most the global one. Absent: no limit.
-std::optional<double> DeleteLimitOf(std::optional<double> own,
-                                    std::optional<double> container_default,
-                                    std::optional<double> overall);
-
 // Everything that a status is computed from, at one instant.
 struct ContainerSnapshot {
   const Container& container;
@@ -30,8 +24,7 @@ struct ContainerSnapshot {
   const Backlog& backlog;
   const ContainerSweepView& sweep;
   const std::vector<DeleteHold>& holds;
-  std::optional<double> limit_per_second;  // see DeleteLimitOf()
-  std::optional<DeleteBudget> budget;
+  const DeleteRates& rates;
   absl::Time now;
   int64_t failing_items = 0;  // see Tallies::Failing()
 };

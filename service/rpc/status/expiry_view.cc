@@ -1,7 +1,6 @@
 #include "service/rpc/status/expiry_view.h"
 
 #include "service/core/due_rules.h"
-#include "service/core/rate_limit.h"
 #include "service/core/unconfirmed_store.h"
 #include "service/rpc/status/container_status.h"
 
@@ -33,31 +32,23 @@ bool ExpiryView::WaitsForRetry(const Snapshot& snapshot, const Container& contai
 
 ExpiryView::Freedom ExpiryView::FreedomAt(const Snapshot& snapshot,
                                           const Container& container) const {
-  const ContainerSettings& settings = container.settings;
   Freedom freedom;
   freedom.sweep = parts_.board.View(container.number);
-  freedom.limit_per_second =
-      DeleteLimitOf(settings.max_deletes_per_second, parts_.container_max_deletes_per_second,
-                    snapshot.limit_per_second);
   std::optional<double> used;
   if (snapshot.steady.has_value()) {
     used = parts_.usage.RequestRate(container.number, *snapshot.steady);
   }
-  freedom.budget = ComputeDeleteBudget(settings, used, freedom.sweep.pace.learned_cost);
-  freedom.allowed_per_second =
-      StricterLimit(freedom.limit_per_second, freedom.sweep.pace.bearable_per_second);
-  if (freedom.budget.has_value()) {
-    freedom.allowed_per_second =
-        StricterLimit(freedom.allowed_per_second, freedom.budget->deletes_per_second);
-  }
+  const PaceView& pace = freedom.sweep.pace;
+  freedom.rates = ComputeDeleteRates(container.settings, parts_.container_max_deletes_per_second,
+                                     snapshot.limit_per_second, used, pace.learned_cost);
+  freedom.allowed_per_second = freedom.rates.Allowed(pace.bearable_per_second);
   freedom.holds = ComputeDeleteHolds({
       .container = container,
       .all_paused = snapshot.all_paused,
       .time = snapshot.clock.time,
       .store = snapshot.store,
-      .pace = freedom.sweep.pace,
-      .limit_per_second = freedom.limit_per_second,
-      .budget = freedom.budget,
+      .pace = pace,
+      .rates = freedom.rates,
       .storage_writable = parts_.storage.OutcomeHealth().ok(),
       .change_under_way = parts_.storage.delete_gate().IsClosed(container.number),
       .data_in_doubt = parts_.storage.data_trust().in_doubt(),

@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "service/core/clock.h"
-#include "service/core/delete_budget.h"
 #include "service/core/delete_holds.h"
+#include "service/core/delete_rates.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/state/delete_limit.h"
 #include "service/core/state/store_trust.h"
@@ -50,8 +50,7 @@ class ExpiryView {
   // The limits and holds of deletes in one container.
   struct Freedom {
     ContainerSweepView sweep;
-    std::optional<double> limit_per_second;  // the lesser of its own and the global one
-    std::optional<DeleteBudget> budget;      // absent: usage does not matter
+    DeleteRates rates;
     std::vector<DeleteHold> holds;
     // The least of limit, budget and the rate that the store accepts; absent: no limit.
     std::optional<double> allowed_per_second;

@@ -24,7 +24,7 @@ std::string Span(absl::Duration span) {
 bool IsHeldOnPurpose(const ExpiryView::Freedom& freedom) {
   if (std::any_of(freedom.holds.begin(), freedom.holds.end(), IsChosen)) return true;
   const double within = absl::ToDoubleSeconds(OverdueWatch::kNoSuccess);
-  return freedom.limit_per_second.has_value() && *freedom.limit_per_second * within < 2;
+  return freedom.rates.limit.has_value() && *freedom.rates.limit * within < 2;
 }
 
 }  // namespace

@@ -100,10 +100,10 @@ void AddPace(const ExpiryView::Freedom& freedom, const std::string& label, Metri
   sheet.Set(metric::kAllowedRate,
             freedom.allowed_per_second.value_or(std::numeric_limits<double>::infinity()), {label});
   for (const DeleteHold hold : freedom.holds) sheet.Set(metric::kHold, 1.0, {label, NameOf(hold)});
-  if (!freedom.budget.has_value()) return;
-  const double provisioned = freedom.budget->request_units_per_second;
+  if (!freedom.rates.budget.has_value()) return;
+  const double provisioned = freedom.rates.budget->request_units_per_second;
   sheet.Set(metric::kRequestUnits, provisioned, {label, "provisioned"});
-  sheet.Set(metric::kRequestUnits, freedom.budget->used_by_requests.value_or(provisioned),
+  sheet.Set(metric::kRequestUnits, freedom.rates.budget->used_by_requests.value_or(provisioned),
             {label, "used"});
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "service/core/delete_rates.h"
 
 namespace ttl {
 namespace {
@@ -67,6 +68,25 @@ TEST(DeleteBudgetTest, ShowsTheCostInForce) {
   settings.request_units_per_delete = 5;
   EXPECT_EQ(ComputeDeleteBudget(settings, 0, std::nullopt)->request_units_per_delete, 5);
   EXPECT_EQ(ComputeDeleteBudget(settings, 0, 7)->request_units_per_delete, 7);
+}
+
+TEST(DeleteRatesTest, TheContainersOwnLimitReplacesTheDefaultAndTheGlobalOneBounds) {
+  using Rate = std::optional<double>;
+  const struct {
+    Rate own, container_default, overall, allowed;
+  } kCases[] = {
+      {{}, {}, {}, {}},     {5.0, {}, {}, 5.0},   {{}, 7.0, {}, 7.0},    {{}, {}, 9.0, 9.0},
+      {5.0, 7.0, 9.0, 5.0}, {8.0, 7.0, 9.0, 8.0}, {50.0, 7.0, 9.0, 9.0}, {{}, 70.0, 9.0, 9.0},
+      {0.0, 7.0, 9.0, 0.0}, {5.0, 7.0, 0.0, 0.0},
+  };
+  for (const auto& c : kCases) {
+    ContainerSettings settings;
+    settings.max_deletes_per_second = c.own;
+    const DeleteRates rates =
+        ComputeDeleteRates(settings, c.container_default, c.overall, std::nullopt, std::nullopt);
+    EXPECT_EQ(rates.limit, c.allowed);
+    EXPECT_EQ(rates.Allowed(std::nullopt), c.allowed);
+  }
 }
 
 }  // namespace

@@ -30,8 +30,7 @@ struct Situation {
                                .time = time,
                                .store = store,
                                .pace = pace,
-                               .limit_per_second = limit_per_second,
-                               .budget = budget,
+                               .rates = rates,
                                .storage_writable = storage_writable,
                                .change_under_way = change_under_way,
                                .data_in_doubt = data_in_doubt,
@@ -47,8 +46,7 @@ struct Situation {
   JudgingTime time = {.now = kNow, .for_deletes = kNow, .deletes_allowed = true};
   StoreView store;
   PaceView pace;
-  std::optional<double> limit_per_second;
-  std::optional<DeleteBudget> budget;
+  DeleteRates rates;
   bool storage_writable = true;
   bool change_under_way = false;
   bool data_in_doubt = false;
@@ -106,11 +104,11 @@ INSTANTIATE_TEST_SUITE_P(
                  DeleteHold::kStore, true},
         HoldCase{"Storage", [](Situation& s) { s.storage_writable = false; }, DeleteHold::kStorage,
                  true},
-        HoldCase{"ZeroRate", [](Situation& s) { s.limit_per_second = 0; }, DeleteHold::kZeroRate,
-                 true},
+        HoldCase{"ZeroRate", [](Situation& s) { s.rates.limit = 0; }, DeleteHold::kZeroRate, true},
         HoldCase{"Retry", [](Situation& s) { s.waits_for_retry = true; }, DeleteHold::kRetry,
                  false},
-        HoldCase{"Budget", [](Situation& s) { s.budget.emplace(); }, DeleteHold::kBudget, true},
+        HoldCase{"Budget", [](Situation& s) { s.rates.budget.emplace(); }, DeleteHold::kBudget,
+                 true},
         HoldCase{"Backoff", [](Situation& s) { s.pace.held_until = kNow + kAhead; },
                  DeleteHold::kBackoff, true},
         HoldCase{"DataInDoubt", [](Situation& s) { s.data_in_doubt = true; },
@@ -140,9 +138,9 @@ TEST(DeleteHoldsTest, WhatIsOverHoldsNothingBack) {
 
 TEST(DeleteHoldsTest, BudgetAndLimitThatAllowSomethingHoldNothingBack) {
   Situation situation;
-  situation.limit_per_second = 0.1;
-  situation.budget.emplace();
-  situation.budget->deletes_per_second = 0.1;
+  situation.rates.limit = 0.1;
+  situation.rates.budget.emplace();
+  situation.rates.budget->deletes_per_second = 0.1;
   EXPECT_THAT(situation.Holds(), IsEmpty());
 }
 

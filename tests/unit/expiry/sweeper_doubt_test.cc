@@ -15,22 +15,18 @@
 namespace ttl {
 namespace {
 
-// An operator's word, as the handler does it.
+// An operator's word.
 void Confirm(SweepHarness& h, const std::string& store_id) {
-  const auto doubt = Await<absl::StatusOr<DataDoubt>>(
-      [&](auto done) { h.storage->sidecar_state().ConfirmStore(store_id, std::move(done)); });
-  ASSERT_TRUE(doubt.ok()) << doubt.status();
-  h.storage->data_trust().Doubt(doubt->reason);
-  h.trust->Confirm(store_id);
+  ASSERT_TRUE(Await<absl::Status>([&](auto done) {
+                h.levers->ConfirmStore(store_id, std::move(done));
+              }).ok());
 }
 
 // A reconciliation is through.
 void EndDataDoubt(SweepHarness& h) {
   const std::string doubt = h.storage->data_trust().doubt();
-  ASSERT_TRUE(Await<absl::Status>([&](auto done) {
-                h.storage->sidecar_state().ClearDataDoubt(doubt, std::move(done));
-              }).ok());
-  ASSERT_TRUE(h.storage->data_trust().Confirm(doubt));
+  ASSERT_TRUE(h.levers->EndRebuild(doubt).ok());
+  ASSERT_FALSE(h.storage->data_trust().in_doubt());
 }
 
 // Items that are tracked, and that the store does not have.
@@ -226,13 +222,13 @@ TEST(SweeperDoubtTest, AnotherStoreHasToBeConfirmedUntilTheOwnOneIsBack) {
   SweepHarness h;
   h.storage.Create("c", -1);
   h.Step();
-  EXPECT_FALSE(h.trust->is_unconfirmed());
+  EXPECT_FALSE(h.levers->store_trust().is_unconfirmed());
   h.store.SetStoreId("another store");
   h.SweepFor(absl::Minutes(1));
-  EXPECT_TRUE(h.trust->is_unconfirmed());
+  EXPECT_TRUE(h.levers->store_trust().is_unconfirmed());
   h.store.SetStoreId("fake-store");
   h.SweepFor(absl::Minutes(1));
-  EXPECT_FALSE(h.trust->is_unconfirmed());
+  EXPECT_FALSE(h.levers->store_trust().is_unconfirmed());
 }
 
 TEST(SweeperDoubtTest, AnotherStoreHasToBeConfirmedAlsoByTheNextRunBeforeItHasAnswered) {
@@ -242,17 +238,17 @@ TEST(SweeperDoubtTest, AnotherStoreHasToBeConfirmedAlsoByTheNextRunBeforeItHasAn
   h.store.SetStoreId("another store");
   h.SweepFor(absl::Minutes(1));
   h.Restart();
-  EXPECT_TRUE(h.trust->is_unconfirmed());
+  EXPECT_TRUE(h.levers->store_trust().is_unconfirmed());
   h.store.SetStoreId("fake-store");
   h.SweepFor(absl::Minutes(1));
-  EXPECT_FALSE(h.trust->is_unconfirmed());
+  EXPECT_FALSE(h.levers->store_trust().is_unconfirmed());
   h.Restart();
-  EXPECT_FALSE(h.trust->is_unconfirmed());
+  EXPECT_FALSE(h.levers->store_trust().is_unconfirmed());
   h.store.SetStoreId("another store");
   h.SweepFor(absl::Minutes(1));
   Confirm(h, "another store");
   h.Restart();
-  EXPECT_FALSE(h.trust->is_unconfirmed());
+  EXPECT_FALSE(h.levers->store_trust().is_unconfirmed());
 }
 
 // Otherwise status and metrics would tell of the store before.
@@ -263,12 +259,12 @@ TEST(SweeperDoubtTest, AnotherStoreIsToldOfAlsoIfThatCannotBeWritten) {
   h.storage.env().FailWrites(true);
   h.store.SetStoreId("another store");
   h.SweepFor(absl::Minutes(1));
-  EXPECT_TRUE(h.trust->is_unconfirmed());
+  EXPECT_TRUE(h.levers->store_trust().is_unconfirmed());
   EXPECT_EQ(h.board.Store().store_id, "another store");
   EXPECT_NE(h.board.Store().unconfirmed, "");
   h.store.SetStoreId("fake-store");
   h.SweepFor(absl::Minutes(1));
-  EXPECT_FALSE(h.trust->is_unconfirmed());
+  EXPECT_FALSE(h.levers->store_trust().is_unconfirmed());
 }
 
 }  // namespace

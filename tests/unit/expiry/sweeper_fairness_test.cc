@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 // B65: ten thousand containers, and one limit of 1000/s for all of them.
 TEST(SweeperFairnessTest, TenItemsAmongTenThousandContainersAreDeletedWithinTwoIntervals) {
   SweepHarness h;
-  h.limit.Set(1000);
+  h.SetLimit(1000);
   for (int i = 0; i < 10'000; ++i) h.storage.Create(absl::StrFormat("c%05d", i), -1);
   h.WriteMany("c00007", "due", 20'000, kStart - 100, 10);
   h.WriteMany("c05000", "due", 10, kStart - 50, 10);
@@ -37,7 +37,7 @@ TEST(SweeperFairnessTest, TenItemsAmongTenThousandContainersAreDeletedWithinTwoI
 
 TEST(SweeperFairnessTest, WithAllOfThemDueEveryContainerHasItsTurn) {
   SweepHarness h;
-  h.limit.Set(1000);
+  h.SetLimit(1000);
   constexpr int kContainers = 100;
   for (int i = 0; i < kContainers; ++i) {
     const std::string id = absl::StrFormat("c%03d", i);
@@ -69,7 +69,7 @@ TEST(SweeperFairnessTest, ItemsOfOneSecondGoOnceEachWhateverThePageSize) {
 
 TEST(SweeperFairnessTest, ADroppedOrReconfiguredContainerDisturbsNoOther) {
   SweepHarness h;
-  h.limit.Set(1000);
+  h.SetLimit(1000);
   for (const std::string id : {"dropped", "changed", "other"}) {
     h.storage.Create(id, -1);
     h.WriteMany(id, "due", 2000, kStart - 100, 10);
@@ -112,14 +112,14 @@ TEST(SweeperFairnessTest, AnItemThatIsAlwaysThrottledBlocksNoOther) {
 // B61: inflow above the limit, then none.
 TEST(SweeperFairnessTest, ABacklogIsVisibleAndDrainsAtTheLimit) {
   SweepHarness h;
-  h.limit.Set(1000);
+  h.SetLimit(1000);
   const ContainerPtr container = h.storage.Create("c", -1);
   for (int second = 0; second < 10; ++second) {
     h.WriteMany("c", absl::StrCat("s", second, "-"), 2000, h.Now() - 1, 1);
     h.SweepFor(absl::Seconds(1));
   }
   EXPECT_NEAR(h.store.Count("c"), 10'000, 101);
-  h.limit.Set(2000);  // without a restart
+  h.SetLimit(2000);  // without a restart
   h.SweepFor(absl::Seconds(4));
   EXPECT_NEAR(h.store.Count("c"), 2000, 201);
   h.SweepFor(absl::Seconds(2));

@@ -13,6 +13,7 @@
 #include "grpcpp/security/credentials.h"
 #include "service/base/done.h"
 #include "service/expiry/sweep/sweeper.h"
+#include "service/storage/levers.h"
 #include "service/storage/storage.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/fake_primary_store.h"
@@ -61,22 +62,21 @@ class FullDiskTest : public testing::Test {
     const GuardedClock guarded(clock_, std::nullopt);
     SweepBoard board;
     UsageLedger usage;
-    DeleteLimit limit{std::nullopt};
-    StoreTrust trust(storage.sidecar_state().LoadStoreId().value(), "");
+    const std::unique_ptr<Levers> levers = Levers::Load(storage, {}).value();
     WakeSignal wake;
     PrimaryStoreClient client(store_.address(), grpc::InsecureChannelCredentials());
     SweeperOptions options;
     options.batch_items = kItems;
     options.max_calls_under_way = 1;
     options.not_found_burst_items = kItems;
-    Sweeper sweeper(options, {clock_, guarded, storage, &client, board, usage, limit, trust, wake});
+    Sweeper sweeper(options, {clock_, guarded, storage, &client, board, usage, *levers, wake});
     const absl::Time end = *clock_.Read().wall + duration;
     while (*clock_.Read().wall < end) {
       Sweeper::StepResult step = sweeper.RunOnce();
       while (sweeper.AwaitCall()) sweeper.TakeIn(step);
       clock_.Advance(absl::Milliseconds(100));
     }
-    return trust.doubt();
+    return levers->store_trust().doubt();
   }
 
   TempDir directory_;

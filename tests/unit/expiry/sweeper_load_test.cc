@@ -147,7 +147,7 @@ TEST(SweeperLoadTest, ATouchIsAnsweredOkOnlyIfTheItemLives) {
 // Field report B61.
 TEST(SweeperLoadTest, TheOldestDueAgeShowsThatDeletesFallBehind) {
   SweepHarness h;
-  h.limit.Set(100);
+  h.SetLimit(100);
   const ContainerPtr container = h.storage.Create("c", -1);
   const auto backlog = [&] {
     const DueRule rule = ComputeDueRule(container->settings.policy, {}, kTestNow);
@@ -175,7 +175,7 @@ TEST(SweeperLoadTest, ChangingTheNumberOfCallsLosesNothing) {
   SweeperOptions options;
   options.batch_items = 100;
   SweepHarness h(options);
-  h.limit.Set(2000);
+  h.SetLimit(2000);
   for (int c = 0; c < 8; ++c) {
     const std::string container = absl::StrCat("c", c);
     h.storage.Create(container, -1);

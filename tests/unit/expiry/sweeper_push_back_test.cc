@@ -28,7 +28,7 @@ FakePrimaryStore::BeforeDelete ThrottleAll(std::optional<int64_t> retry_after_se
 struct PushBackTest : testing::Test {
   PushBackTest() {
     number = h.storage.Create("c", -1)->number;
-    h.limit.Set(1000);
+    h.SetLimit(1000);
     h.WriteMany("c", "due", 20'000, kStart - 100, 10);
   }
 

@@ -37,7 +37,7 @@ void SetRate(SweepHarness& h, const std::string& container, std::optional<double
 TEST(SweeperRateTest, NoWindowGetsMoreThanRateTimesWindowPlusOneBatch) {
   for (const double rate : {0.5, 3.0, 50.0, 1000.0}) {
     SweepHarness h;
-    h.limit.Set(rate);
+    h.SetLimit(rate);
     h.storage.Create("c", -1);
     h.WriteMany("c", "due", 4000, kStart - 21'600, 10);
     const int64_t sent = h.SweepFor(absl::Seconds(3));
@@ -50,7 +50,7 @@ TEST(SweeperRateTest, NoWindowGetsMoreThanRateTimesWindowPlusOneBatch) {
 
 TEST(SweeperRateTest, ARestartGivesNoMoreThanOneBatchAway) {
   SweepHarness h;
-  h.limit.Set(100);
+  h.SetLimit(100);
   h.storage.Create("c", -1);
   h.WriteMany("c", "due", 500, kStart - 100, 10);
   h.SweepFor(absl::Seconds(1));
@@ -96,14 +96,14 @@ TEST(SweeperRateTest, AChangedRateActsWithinOneBatch) {
 
 TEST(SweeperRateTest, ALimitThatIsRaisedIsNotWaitedFor) {
   SweepHarness h;
-  h.limit.Set(0.001);
+  h.SetLimit(0.001);
   for (const std::string container : {"a", "b"}) {
     h.storage.Create(container, -1);
     h.WriteMany(container, "due", 100, kStart - 100, 10);
   }
   h.SweepFor(absl::Seconds(10));
   EXPECT_LE(h.TallyOf("a").sent + h.TallyOf("b").sent, 2);
-  h.limit.Set(1000);
+  h.SetLimit(1000);
   h.SweepFor(absl::Milliseconds(1500));
   EXPECT_EQ(h.store.CountAll(), 0);
   SetRate(h, "a", 0.001);
@@ -125,7 +125,7 @@ TEST(SweeperRateTest, ARateOfZeroDeletesNothing) {
   SetRate(h, "c", std::nullopt);
   EXPECT_EQ(h.SweepNow(), 10);
 
-  h.limit.Set(0);
+  h.SetLimit(0);
   h.WriteMany("c", "due", 10, kStart - 100, 10);
   EXPECT_EQ(h.SweepFor(absl::Seconds(30)), 0);
 }
@@ -144,7 +144,7 @@ TEST(SweeperRateTest, WaitingForTheRateIsShown) {
 // B65, small: the large one does not starve the others.
 TEST(SweeperRateTest, SmallBacklogsAreDeletedWithinTwoRounds) {
   SweepHarness h;
-  h.limit.Set(1000);
+  h.SetLimit(1000);
   for (const std::string container : {"a-large", "b-ten", "c-trickle"}) {
     h.storage.Create(container, -1);
   }
@@ -164,7 +164,7 @@ TEST(SweeperRateTest, SmallBacklogsAreDeletedWithinTwoRounds) {
 
 TEST(SweeperRateTest, ContainersThatWaitForTheRateOfAllKeepTheirTurn) {
   SweepHarness h;
-  h.limit.Set(2);
+  h.SetLimit(2);
   for (const std::string container : {"a", "b", "c", "d", "e"}) {
     h.storage.Create(container, -1);
     h.WriteMany(container, "due", 100, kStart - 100, 10);

@@ -101,8 +101,8 @@ TEST(SweeperTest, TheStepSaysWhenTheNextItemIsDue) {
 TEST(SweeperTest, WithoutAStoreIndexesAreKeptUpAndNothingIsDeleted) {
   SweepHarness h;
   WakeSignal wake;
-  Sweeper sweeper({}, {h.clock, *h.guarded_clock, *h.storage, nullptr, h.board, h.usage, h.limit,
-                       *h.trust, wake});
+  Sweeper sweeper(
+      {}, {h.clock, *h.guarded_clock, *h.storage, nullptr, h.board, h.usage, *h.levers, wake});
   h.storage.Create("c", -1);
   h.Write("c", "a", kStart - 100, 10);
   h.Write("c", "rewritten", kStart - 100, 10);

@@ -66,7 +66,7 @@ class SecondSidecar {
       : guarded_clock_(first.clock, std::nullopt),
         client_(first.store.address(), grpc::InsecureChannelCredentials()),
         sweeper_(SweeperOptions(), Sweeper::Parts{first.clock, guarded_clock_, *storage, &client_,
-                                                  board_, usage_, limit_, trust_, wake_}) {}
+                                                  board_, usage_, *levers_, wake_}) {}
 
   void SweepNow() {
     for (;;) {
@@ -89,8 +89,7 @@ class SecondSidecar {
  private:
   SweepBoard board_;
   UsageLedger usage_;
-  DeleteLimit limit_{std::nullopt};
-  StoreTrust trust_;
+  std::unique_ptr<Levers> levers_ = Levers::Load(*storage, {}).value();
   WakeSignal wake_;
   GuardedClock guarded_clock_;
   PrimaryStoreClient client_;
@@ -402,10 +401,10 @@ TEST(SweptItemsTest, OnlyACompletePassUpdatesTheLastPassTime) {
   h.SweepFor(absl::Minutes(1));
   EXPECT_EQ(last_pass(), std::nullopt) << "after an error";
   h.store.SetBeforeDelete(nullptr);
-  h.limit.Set(0);
+  h.SetLimit(0);
   h.SweepFor(absl::Minutes(1));
   EXPECT_EQ(last_pass(), std::nullopt) << "none allowed";
-  h.limit.Set(std::nullopt);
+  h.SetLimit(std::nullopt);
   h.RestartSweeper(options);
   EXPECT_EQ(h.Step().sent, 10);
   EXPECT_EQ(last_pass(), std::nullopt) << "stopped in the middle";

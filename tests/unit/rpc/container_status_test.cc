@@ -21,8 +21,7 @@ struct Situation {
                                 .backlog = backlog,
                                 .sweep = sweep,
                                 .holds = holds,
-                                .limit_per_second = limit_per_second,
-                                .budget = budget,
+                                .rates = rates,
                                 .now = now});
   }
 
@@ -35,24 +34,9 @@ struct Situation {
   Backlog backlog;
   ContainerSweepView sweep;
   std::vector<DeleteHold> holds;
-  std::optional<double> limit_per_second;
-  std::optional<DeleteBudget> budget;
+  DeleteRates rates;
   absl::Time now = kNow;
 };
-
-TEST(DeleteLimitOfTest, Table) {
-  using Rate = std::optional<double>;
-  const struct {
-    Rate own, container_default, overall, allowed;
-  } kCases[] = {
-      {{}, {}, {}, {}},     {5.0, {}, {}, 5.0},   {{}, 7.0, {}, 7.0},    {{}, {}, 9.0, 9.0},
-      {5.0, 7.0, 9.0, 5.0}, {8.0, 7.0, 9.0, 8.0}, {50.0, 7.0, 9.0, 9.0}, {{}, 70.0, 9.0, 9.0},
-      {0.0, 7.0, 9.0, 0.0}, {5.0, 7.0, 0.0, 0.0},
-  };
-  for (const auto& c : kCases) {
-    EXPECT_EQ(DeleteLimitOf(c.own, c.container_default, c.overall), c.allowed);
-  }
-}
 
 TEST(ContainerStatusTest, WhatIsNotThereIsAbsent) {
   const v1::ContainerExpiryStatus status = Situation().Status();
@@ -145,8 +129,8 @@ TEST(ContainerStatusTest, AllowedIsTheLeastOfLimitBudgetAndPushBack) {
   };
   for (const auto& c : kCases) {
     Situation situation;
-    situation.limit_per_second = c.limit;
-    if (c.budget.has_value()) situation.budget.emplace().deletes_per_second = *c.budget;
+    situation.rates.limit = c.limit;
+    if (c.budget.has_value()) situation.rates.budget.emplace().deletes_per_second = *c.budget;
     situation.sweep.pace.bearable_per_second = c.bearable;
     const v1::ContainerExpiryStatus status = situation.Status();
     EXPECT_EQ(status.has_allowed_deletes_per_second(), c.allowed.has_value());
@@ -157,13 +141,13 @@ TEST(ContainerStatusTest, AllowedIsTheLeastOfLimitBudgetAndPushBack) {
 
 TEST(ContainerStatusTest, BudgetShowsUnknownUseAsAbsent) {
   Situation situation;
-  situation.budget.emplace();
-  situation.budget->request_units_per_second = 400;
-  situation.budget->request_units_per_delete = 2.5;
+  situation.rates.budget.emplace();
+  situation.rates.budget->request_units_per_second = 400;
+  situation.rates.budget->request_units_per_delete = 2.5;
   EXPECT_EQ(situation.Status().budget().request_units_per_second(), 400);
   EXPECT_EQ(situation.Status().budget().request_units_per_delete(), 2.5);
   EXPECT_FALSE(situation.Status().budget().has_used_by_requests());
-  situation.budget->used_by_requests = 0;
+  situation.rates.budget->used_by_requests = 0;
   EXPECT_TRUE(situation.Status().budget().has_used_by_requests());
 }
 

@@ -209,15 +209,15 @@ TEST_F(ExpiryLeversTest, AStoreInDoubtIsShownAndConfirmedForGood) {
   EXPECT_THAT(Status().container().holds(), Contains(v1::DELETE_HOLD_DATA_IN_DOUBT));
   EXPECT_EQ(Status().sidecar().store().unconfirmed(), "");
   EXPECT_THAT(Status().container().holds(), Not(Contains(v1::DELETE_HOLD_STORE_UNCONFIRMED)));
-  EXPECT_EQ(sidecar_.trust().store_id(), "store-2");
+  EXPECT_EQ(sidecar_.levers().store_trust().store_id(), "store-2");
   sidecar_.Restart();
-  EXPECT_EQ(sidecar_.trust().doubt(), "");
-  EXPECT_EQ(sidecar_.trust().store_id(), "store-2");
+  EXPECT_EQ(sidecar_.levers().store_trust().doubt(), "");
+  EXPECT_EQ(sidecar_.levers().store_trust().store_id(), "store-2");
 }
 
 // The sweeper finds out that the store is another one, and posts why deletes wait.
 TEST_F(ExpiryLeversTest, AnotherStoreIsConfirmedBeforeTheSweeperLooksAgain) {
-  sidecar_.trust().Confirm("store-1");
+  ASSERT_THAT(sidecar_.levers().TakeFirstStore("store-1"), IsOk());
   StoreView store;
   store.configured = true;
   store.reachable = true;
@@ -233,14 +233,14 @@ TEST_F(ExpiryLeversTest, AnotherStoreIsConfirmedBeforeTheSweeperLooksAgain) {
 }
 
 TEST_F(ExpiryLeversTest, AStoreThatIsNotInDoubtNeedsNoWord) {
-  sidecar_.trust().Confirm("store-1");
+  ASSERT_THAT(sidecar_.levers().TakeFirstStore("store-1"), IsOk());
   Connect("store-1");
   EXPECT_THAT(ConfirmStore("store-1"),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("needs no confirmation")));
 }
 
 TEST_F(ExpiryLeversTest, AStoreThatWasNeverSeenCannotBeConfirmed) {
-  sidecar_.trust().Doubt("why");
+  ASSERT_THAT(sidecar_.levers().DoubtStore("why"), IsOk());
   EXPECT_THAT(ConfirmStore(""), IsInvalid("store_id", "1 to 256 bytes"));
   EXPECT_THAT(ConfirmStore(std::string(257, 's')), IsInvalid("store_id", "257 bytes"));
   EXPECT_THAT(ConfirmStore("store-1"),
@@ -249,12 +249,12 @@ TEST_F(ExpiryLeversTest, AStoreThatWasNeverSeenCannotBeConfirmed) {
 
 TEST_F(ExpiryLeversTest, StorageThatRefusesWritesConfirmsNothing) {
   Connect("store-1");
-  sidecar_.trust().Doubt("why");
+  ASSERT_THAT(sidecar_.levers().DoubtStore("why"), IsOk());
   sidecar_.storage().env().FailWrites(true);
   EXPECT_THAT(ConfirmStore("store-1"), StatusIs(absl::StatusCode::kUnavailable));
-  EXPECT_EQ(sidecar_.trust().doubt(), "why");
+  EXPECT_EQ(sidecar_.levers().store_trust().doubt(), "why");
   EXPECT_THAT(SetLimit("max_deletes_per_second: 5"), StatusIs(absl::StatusCode::kUnavailable));
-  EXPECT_EQ(sidecar_.limit().Get(), 1000);
+  EXPECT_EQ(sidecar_.levers().limit().Get(), 1000);
   EXPECT_EQ(sidecar_.changes(), 0);
   sidecar_.storage().env().FailWrites(false);
 }
@@ -263,12 +263,12 @@ TEST_F(ExpiryLeversTest, TheLimitOnAllDeletesIsSetAtRunTimeAndKept) {
   const auto set = SetLimit("max_deletes_per_second: 0.5");
   ASSERT_THAT(set, IsOk());
   EXPECT_EQ(set->max_deletes_per_second(), 0.5);
-  EXPECT_EQ(sidecar_.limit().Get(), 0.5);
+  EXPECT_EQ(sidecar_.levers().limit().Get(), 0.5);
   EXPECT_EQ(sidecar_.changes(), 1);
   EXPECT_EQ(Status().sidecar().max_deletes_per_second(), 0.5);
   EXPECT_EQ(Status().container().allowed_deletes_per_second(), 0.5);
   sidecar_.Restart();
-  EXPECT_EQ(sidecar_.limit().Get(), 0.5);
+  EXPECT_EQ(sidecar_.levers().limit().Get(), 0.5);
 }
 
 TEST_F(ExpiryLeversTest, ALimitOfZeroIsNoneAtAllAndAbsentIsNoLimit) {
@@ -280,7 +280,7 @@ TEST_F(ExpiryLeversTest, ALimitOfZeroIsNoneAtAllAndAbsentIsNoLimit) {
   EXPECT_FALSE(Status().sidecar().has_max_deletes_per_second());
   EXPECT_THAT(Status().container().holds(), Not(Contains(v1::DELETE_HOLD_ZERO_RATE)));
   sidecar_.Restart();
-  EXPECT_EQ(sidecar_.limit().Get(), std::nullopt);
+  EXPECT_EQ(sidecar_.levers().limit().Get(), std::nullopt);
 }
 
 TEST_F(ExpiryLeversTest, TheServersOwnLimitComesBack) {
@@ -288,9 +288,9 @@ TEST_F(ExpiryLeversTest, TheServersOwnLimitComesBack) {
   const auto set = SetLimit("server_default: true");
   ASSERT_THAT(set, IsOk());
   EXPECT_EQ(set->max_deletes_per_second(), 1000);
-  EXPECT_EQ(sidecar_.limit().Get(), 1000);
+  EXPECT_EQ(sidecar_.levers().limit().Get(), 1000);
   sidecar_.Restart();
-  EXPECT_EQ(sidecar_.limit().Get(), 1000);
+  EXPECT_EQ(sidecar_.levers().limit().Get(), 1000);
 }
 
 TEST_F(ExpiryLeversTest, ALimitThatIsNoneIsRefusedAndChangesNothing) {
@@ -302,7 +302,7 @@ TEST_F(ExpiryLeversTest, ALimitThatIsNoneIsRefusedAndChangesNothing) {
   EXPECT_THAT(SetLimit(""), IsInvalid("limit is absent"));
   EXPECT_THAT(SetLimit("unlimited: false"), IsInvalid("unlimited is false"));
   EXPECT_THAT(SetLimit("server_default: false"), IsInvalid("server_default is false"));
-  EXPECT_EQ(sidecar_.limit().Get(), 1000);
+  EXPECT_EQ(sidecar_.levers().limit().Get(), 1000);
 }
 
 TEST_F(ExpiryLeversTest, StuckItemsInTheOrderOfTheirNextTry) {

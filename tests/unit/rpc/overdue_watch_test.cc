@@ -43,8 +43,8 @@ class OverdueWatchTest : public testing::Test {
                        .system_clock = harness_.clock,
                        .board = harness_.board,
                        .usage = harness_.usage,
-                       .limit = harness_.limit,
-                       .trust = *harness_.trust,
+                       .limit = harness_.levers->limit(),
+                       .trust = harness_.levers->store_trust(),
                        .container_max_deletes_per_second = std::nullopt},
                       *harness_.clock.Read().boot};
 };
@@ -79,8 +79,8 @@ TEST_F(OverdueWatchTest, OneItemThatFailsBesideOthersThatGoIsNoTrouble) {
 TEST_F(OverdueWatchTest, WhatAnOperatorOrAPolicyChoseIsNoTrouble) {
   const std::function<void()> choices[] = {
       [&] { harness_.storage.Pause("c", true); },
-      [&] { harness_.limit.Set(0); },
-      [&] { harness_.limit.Set(0.001); },
+      [&] { harness_.SetLimit(0); },
+      [&] { harness_.SetLimit(0.001); },
   };
   FailAll(grpc::StatusCode::INTERNAL);
   for (const auto& choose : choices) {
@@ -89,7 +89,7 @@ TEST_F(OverdueWatchTest, WhatAnOperatorOrAPolicyChoseIsNoTrouble) {
     Pass(absl::Minutes(20));
     EXPECT_THAT(watch_.Reasons(), IsEmpty());
     harness_.storage.Pause("c", false);
-    harness_.limit.Set(std::nullopt);
+    harness_.SetLimit(std::nullopt);
     Pass(absl::Minutes(1));
     EXPECT_THAT(watch_.Reasons(), SizeIs(1));
   }

@@ -5,7 +5,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
+#include "absl/status/status.h"
+#include "service/base/done.h"
 #include "tests/testing/rpc_sidecar.h"
 
 namespace ttl {
@@ -19,7 +22,7 @@ class UnconfirmedStoreTest : public testing::Test {
     ASSERT_TRUE(sidecar_.Create(60).ok());
     ASSERT_TRUE(sidecar_.Track("expired", sidecar_.Now() - 100).ok());
     ASSERT_TRUE(sidecar_.Track("live", sidecar_.Now()).ok());
-    sidecar_.trust().Confirm("ours");
+    ASSERT_THAT(sidecar_.levers().TakeFirstStore("ours"), IsOk());
     ASSERT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
   }
 
@@ -46,9 +49,13 @@ class UnconfirmedStoreTest : public testing::Test {
 };
 
 TEST_F(UnconfirmedStoreTest, WhileTheStoreIsInDoubtOnlyCarriedStateCounts) {
-  sidecar_.trust().Doubt("the store answered NOT_FOUND 1000 times in a row");
+  ASSERT_THAT(sidecar_.levers().DoubtStore("the store answered NOT_FOUND 1000 times in a row"),
+              IsOk());
   ExpectOnlyCarriedStateCounts();
-  sidecar_.trust().Confirm("ours");
+  Levers& levers = sidecar_.levers();
+  ASSERT_THAT(Await<absl::Status>([&](auto done) { levers.ConfirmStore("ours", std::move(done)); }),
+              IsOk());
+  ASSERT_THAT(levers.EndRebuild(sidecar_.storage()->data_trust().doubt()), IsOk());
   EXPECT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
 }
 
@@ -61,17 +68,17 @@ TEST_F(UnconfirmedStoreTest, TheNextRunDoesNotForgetThatItWasAnotherStore) {
               }).ok());
   sidecar_.Restart();
   ExpectOnlyCarriedStateCounts();
-  sidecar_.trust().Meet("ours");
+  sidecar_.levers().store_trust().Meet("ours");
   EXPECT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
 }
 
 TEST_F(UnconfirmedStoreTest, WhileAnotherStoreIsConnectedOnlyCarriedStateCounts) {
-  sidecar_.trust().Meet("another");
+  sidecar_.levers().store_trust().Meet("another");
   ExpectOnlyCarriedStateCounts();
-  sidecar_.trust().Meet("ours");
+  sidecar_.levers().store_trust().Meet("ours");
   EXPECT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
-  sidecar_.trust().Meet("another");
-  sidecar_.trust().Confirm("another");
+  sidecar_.levers().store_trust().Meet("another");
+  ASSERT_THAT(sidecar_.levers().TakeFirstStore("another"), IsOk());
   EXPECT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
 }
 

@@ -62,8 +62,8 @@ class ExpiryMetricsTest : public testing::Test {
             .system_clock = harness_.clock,
             .board = board,
             .usage = harness_.usage,
-            .limit = harness_.limit,
-            .trust = *harness_.trust,
+            .limit = harness_.levers->limit(),
+            .trust = harness_.levers->store_trust(),
             .container_max_deletes_per_second = std::nullopt};
   }
 
@@ -184,7 +184,7 @@ TEST_F(ExpiryMetricsTest, RatesAllowedFollowTheLimits) {
   settings.max_deletes_per_second = 50;
   ASSERT_TRUE(harness_.storage.Update("c", settings).ok());
   EXPECT_EQ(Of("allowed_deletes_per_second", "c"), 50);
-  harness_.limit.Set(20);
+  harness_.SetLimit(20);
   EXPECT_EQ(Of("allowed_deletes_per_second", "c"), 20);
 }
 
@@ -254,7 +254,7 @@ TEST_F(ExpiryMetricsTest, TheStoreIsShownAsTheSweeperSawIt) {
   EXPECT_EQ(Value("store_reachable"), 1);
   EXPECT_NEAR(Value("store_clock_skew_seconds"), 7, 1);
   EXPECT_EQ(Value("store_unconfirmed"), 0);
-  harness_.trust->Doubt("test");
+  ASSERT_TRUE(harness_.levers->DoubtStore("test").ok());
   EXPECT_EQ(Value("store_unconfirmed"), 1);
 }
 

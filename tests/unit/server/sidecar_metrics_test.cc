@@ -27,15 +27,15 @@ struct QuietSources {
   GuardedClock guarded_clock{clock, std::nullopt};
   SweepBoard board;
   UsageLedger usage;
-  DeleteLimit limit{std::nullopt};
-  StoreTrust trust;
+  std::unique_ptr<Levers> levers = Levers::Load(*storage, {}).value();
   CallCounters calls;
   CheckCounters checks;
   AccessCounters access;
   WakeSignal wake;
   ReconciliationBoard reconciliations{wake};
   std::atomic<bool> is_ready = true;
-  ExpiryView::Parts parts{*storage, guarded_clock, clock, board, usage, limit, trust, std::nullopt};
+  ExpiryView::Parts parts{*storage,        guarded_clock,         clock,       board, usage,
+                          levers->limit(), levers->store_trust(), std::nullopt};
   ExpiryView view{parts};
   OverdueWatch overdue{parts, absl::ZeroDuration()};
   ExpiryMetrics expiry{{*storage, board, view, absl::ZeroDuration(), overdue}};
