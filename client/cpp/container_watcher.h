@@ -26,8 +26,12 @@ class ContainerWatcher {
     std::function<void(const grpc::Status&)> on_end;  // before the next stream's first message
   };
 
+  // Whether the stream includes containers that have items with an expire_at: only a client that
+  // judges by expire_at, or does not judge at all, may ask for them.
+  enum class ExpireAt { kLeftOut, kTold };
+
   ContainerWatcher(const std::shared_ptr<grpc::Channel>& channel, absl::Duration heartbeat_interval,
-                   Handlers handlers);
+                   ExpireAt expire_at, Handlers handlers);
   // Cancels the stream and waits for a running handler.
   ~ContainerWatcher();
   ContainerWatcher(const ContainerWatcher&) = delete;

@@ -37,6 +37,8 @@ LocalEvaluator::LocalEvaluator(LocalEvaluatorOptions options)
       stream_status_(absl::UnavailableError("the sidecar has not been reached yet")),
       watcher_(NewClientChannel(options_.client),
                std::clamp(options_.max_staleness / 3, kMinHeartbeat, kMaxHeartbeat),
+               options_.knows_expire_at ? ContainerWatcher::ExpireAt::kTold
+                                        : ContainerWatcher::ExpireAt::kLeftOut,
                {.on_message =
                     [this](const v1::WatchContainersResponse& message) {
                       mirror_.Apply(message, options_.steady_clock());

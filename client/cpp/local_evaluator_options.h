@@ -30,6 +30,10 @@ struct LocalEvaluatorOptions {
 
   WhenUnsure when_unsure = WhenUnsure::kAsk;
 
+  // Whether the caller passes the expire_at of items that have one. Without it the verdict is
+  // kUnknown in a container that has or had such items: it would be by ts and ttl alone.
+  bool knows_expire_at = false;
+
   // A clock that never steps and includes time of suspension; for tests. Any thread may
   // call it. Empty: the machine's clock.
   std::function<std::chrono::nanoseconds()> steady_clock = nullptr;

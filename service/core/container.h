@@ -117,6 +117,7 @@ struct Container {
   std::vector<ReplacedPolicy> replaced_policies;  // oldest first
   AdoptionState adoption;
   std::optional<IndexBuild> index_build;  // absent: the index is complete
+  bool has_expire_at = false;             // an item of it has, or has ever had, an expire_at
 };
 
 using ContainerPtr = std::shared_ptr<const Container>;

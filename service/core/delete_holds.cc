@@ -41,7 +41,9 @@ std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
   add_if(!in.time.deletes_allowed, DeleteHold::kClockSuspect);
   add_if(!in.store.unconfirmed.empty(), DeleteHold::kStoreUnconfirmed);
   add_if(in.store.skew_too_large, DeleteHold::kClockSkew);
-  add_if(in.store.configured && (!in.store.reachable || is_ahead(in.store.held_until)),
+  const bool lacks_expire_at = in.with_expire_at && !in.store.knows_expire_at;
+  add_if(in.store.configured &&
+             (!in.store.reachable || is_ahead(in.store.held_until) || lacks_expire_at),
          DeleteHold::kStore);
   add_if(!in.storage_writable, DeleteHold::kStorage);
   add_if(in.rates.limit.has_value() && *in.rates.limit <= 0, DeleteHold::kZeroRate);

@@ -51,6 +51,9 @@ struct HoldInputs {
   bool data_in_doubt = false;
   AdoptionTally adopted = {};
   bool waits_for_retry = false;  // an item that is due waits for its next try
+  // Asked for items with an expire_at, which the store must know. The sweeper asks for the others,
+  // and leaves those out if it does not.
+  bool with_expire_at = false;
 };
 
 // What holds deletes back now, most general first. The one place that decides

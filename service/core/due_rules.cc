@@ -80,14 +80,11 @@ DueRule ComputeDueRule(const Policy& policy, const std::vector<ReplacedPolicy>& 
 }
 
 std::optional<int64_t> DueTime(const DueRule& rule, const ItemTimes& item) {
-  if (item.ts < kMinTs) return std::nullopt;
-  if (!item.ttl.has_value()) {
-    if (!rule.inherited_wait.has_value()) return std::nullopt;
-    return SaturatedAdd(item.ts, *rule.inherited_wait);
-  }
-  if (*item.ttl == kNeverExpires || !IsLegalTtl(*item.ttl)) return std::nullopt;
-  if (!rule.own_extra.has_value()) return std::nullopt;
-  return SaturatedAdd(SaturatedAdd(item.ts, *item.ttl), *rule.own_extra);
+  const OwnEnd own = ComputeOwnEnd(item);
+  const bool inherits = own.kind == OwnEnd::Kind::kInherited;
+  const std::optional<int64_t>& wait = inherits ? rule.inherited_wait : rule.own_extra;
+  if (own.kind == OwnEnd::Kind::kNever || !wait.has_value()) return std::nullopt;
+  return SaturatedAdd(inherits ? item.ts : own.time, *wait);
 }
 
 std::vector<ReplacedPolicy> ReplacePolicy(std::vector<ReplacedPolicy> replaced,

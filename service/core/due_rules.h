@@ -13,12 +13,12 @@
 // grace of a stricter policy, only if the replaced policies agree. Pure.
 namespace ttl {
 
-// Waiting times after `_ts`, in seconds, that all policies in question agree
-// on. An absent value: such items are never due.
+// Waiting times, in seconds, that all policies in question agree on. An absent value: such items
+// are never due.
 struct DueRule {
-  // For items without a ttl: due at ts + inherited_wait.
+  // For items that inherit: due at ts + inherited_wait.
   std::optional<int64_t> inherited_wait;
-  // For items with a positive ttl of their own: due at ts + ttl + own_extra.
+  // For items with an end of their own (see ComputeOwnEnd): due at that end + own_extra.
   std::optional<int64_t> own_extra;
 
   friend bool operator==(const DueRule&, const DueRule&) = default;

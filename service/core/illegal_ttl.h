@@ -8,9 +8,9 @@
 
 namespace ttl {
 
-// What becomes of an item whose ttl is not legal. While its container's TTL is off the ttl is
-// not interpreted: it is kept, and should TTL be switched on, the item never expires until it is
-// written again.
+// What becomes of an item whose ttl or expire_at is not legal. While its container's TTL is off
+// neither is interpreted: they are kept, and should TTL be switched on, the item never expires
+// until it is written again.
 enum class IllegalTtl { kRefused, kKept };
 
 inline IllegalTtl IllegalTtlOf(const Policy& policy) {

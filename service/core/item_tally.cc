@@ -36,10 +36,6 @@ ItemEstimate CountBetween(const TimeHistogram& histogram, std::optional<int64_t>
                       CountUpToCut(histogram, longer, now_seconds));
 }
 
-int64_t TimeInHistogram(const ItemTimes& times) {
-  return SaturatedAdd(times.ts, times.ttl.value_or(0));
-}
-
 }  // namespace
 
 ItemSum& ItemSum::operator+=(const ItemSum& other) {
@@ -142,22 +138,29 @@ bool TimeHistogram::Agrees(const TimeHistogram& other) const {
   return a.buckets_ == b.buckets_;
 }
 
-TimeHistogram* ItemTally::HistogramOf(const ItemTimes& times) {
-  if (times.ts < kMinTs) return nullptr;
-  if (!times.ttl.has_value()) return &by_ts_;
-  if (*times.ttl == kNeverExpires || !IsLegalTtl(*times.ttl)) return nullptr;
-  return &by_expire_time_;
+ItemTally::Place ItemTally::PlaceOf(const ItemTimes& times) {
+  const OwnEnd own = ComputeOwnEnd(times);
+  switch (own.kind) {
+    case OwnEnd::Kind::kNever:
+      return {};
+    case OwnEnd::Kind::kInherited:
+      return {&by_ts_, times.ts};
+    case OwnEnd::Kind::kAt:
+      return {&by_expire_time_, own.time};
+  }
+  return {};
 }
 
 void ItemTally::Add(const ItemTimes& times, int64_t bytes) {
   total_ += {1, bytes};
-  if (TimeHistogram* histogram = HistogramOf(times)) histogram->Add(TimeInHistogram(times), bytes);
+  const Place place = PlaceOf(times);
+  if (place.histogram != nullptr) place.histogram->Add(place.seconds, bytes);
 }
 
 void ItemTally::Remove(const ItemTimes& times, int64_t bytes) {
-  TimeHistogram* histogram = HistogramOf(times);
+  const Place place = PlaceOf(times);
   const bool found =
-      histogram == nullptr ? total_.items > 0 : histogram->Remove(TimeInHistogram(times), bytes);
+      place.histogram == nullptr ? total_.items > 0 : place.histogram->Remove(place.seconds, bytes);
   if (found) total_ -= {1, bytes};
 }
 

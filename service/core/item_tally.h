@@ -68,7 +68,7 @@ class TimeHistogram {
 };
 
 // How the items of one container spread over time: those that inherit by `_ts`, those
-// with a ttl of their own by the time they expire. So it can be said what any policy
+// with an end of their own by the time they expire. So it can be said what any policy
 // makes of them, without a look at them. A value.
 class ItemTally {
  public:
@@ -91,12 +91,16 @@ class ItemTally {
   bool Agrees(const ItemTally& other) const;
 
  private:
-  // The histogram that holds an item; null if it can never expire.
-  TimeHistogram* HistogramOf(const ItemTimes& times);
+  // The histogram that holds an item, and at which time; null if it can never expire.
+  struct Place {
+    TimeHistogram* histogram = nullptr;
+    int64_t seconds = 0;
+  };
+  Place PlaceOf(const ItemTimes& times);
 
   ItemSum total_;
   TimeHistogram by_ts_;           // items that inherit
-  TimeHistogram by_expire_time_;  // items with a positive ttl
+  TimeHistogram by_expire_time_;  // items with an end of their own
 };
 
 }  // namespace ttl

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "absl/status/status.h"
@@ -11,36 +12,49 @@
 #include "service/base/saturated_add.h"
 
 namespace ttl {
-namespace {
 
-EffectiveTtl TtlFrom(TtlSource source, int64_t ttl) {
-  if (ttl == kNeverExpires || !IsLegalTtl(ttl)) return {};
-  return {ttl, source};
+OwnEnd ComputeOwnEnd(const ItemTimes& item) {
+  using Kind = OwnEnd::Kind;
+  if (item.ts < kMinTs || !HasLegalEnd(item)) return {Kind::kNever};
+  const bool has_ttl = item.ttl.has_value() && *item.ttl != kNeverExpires;
+  if (!has_ttl && !item.expire_at.has_value()) {
+    return {item.ttl.has_value() ? Kind::kNever : Kind::kInherited};
+  }
+  const int64_t by_ttl = has_ttl ? SaturatedAdd(item.ts, *item.ttl) : 0;
+  if (has_ttl && (!item.expire_at.has_value() || by_ttl <= *item.expire_at)) {
+    return {Kind::kAt, by_ttl, TtlSource::kItem};
+  }
+  return {Kind::kAt, *item.expire_at, TtlSource::kExpireAt};
 }
 
-}  // namespace
-
-EffectiveTtl ComputeEffectiveTtl(std::optional<int64_t> default_ttl, std::optional<int64_t> ttl) {
+Expiry ComputeExpiry(std::optional<int64_t> default_ttl, const ItemTimes& item) {
   if (!default_ttl.has_value() || !IsLegalTtl(*default_ttl)) return {};
-  if (ttl.has_value()) return TtlFrom(TtlSource::kItem, *ttl);
-  return TtlFrom(TtlSource::kContainer, *default_ttl);
+  const OwnEnd own = ComputeOwnEnd(item);
+  switch (own.kind) {
+    case OwnEnd::Kind::kNever:
+      return {};
+    case OwnEnd::Kind::kAt:
+      return {own.time, own.source == TtlSource::kItem ? item.ttl : std::nullopt, own.source};
+    case OwnEnd::Kind::kInherited:
+      break;
+  }
+  if (*default_ttl == kNeverExpires) return {};
+  return {SaturatedAdd(item.ts, *default_ttl), default_ttl, TtlSource::kContainer};
 }
 
 std::optional<int64_t> ExpireTime(std::optional<int64_t> default_ttl, const ItemTimes& item) {
-  if (item.ts < kMinTs) return std::nullopt;
-  const EffectiveTtl effective = ComputeEffectiveTtl(default_ttl, item.ttl);
-  if (!effective.seconds.has_value()) return std::nullopt;
-  return SaturatedAdd(item.ts, *effective.seconds);
+  return ComputeExpiry(default_ttl, item).time;
 }
 
-int64_t RemainingSeconds(int64_t expire_time, int64_t ttl, absl::Time now) {
+int64_t RemainingSeconds(int64_t expire_time, std::optional<int64_t> ttl, absl::Time now) {
   // The instant of expiry is a whole second, so rounding `now` down rounds the
   // remainder up.
   const int64_t now_seconds = absl::ToUnixSeconds(now);
   if (now_seconds >= expire_time) return 0;
+  const int64_t most = ttl.value_or(std::numeric_limits<int64_t>::max());
   int64_t remaining = 0;
-  if (__builtin_sub_overflow(expire_time, now_seconds, &remaining)) return ttl;
-  return std::min(remaining, ttl);
+  if (__builtin_sub_overflow(expire_time, now_seconds, &remaining)) return most;
+  return std::min(remaining, most);
 }
 
 bool IsLegalTs(int64_t ts, absl::Time now) {
@@ -52,6 +66,14 @@ absl::Status ValidateTtl(absl::string_view field, std::optional<int64_t> ttl) {
   return absl::InvalidArgumentError(absl::StrCat(field, " is ", *ttl,
                                                  ": must be -1 (never expires) or 1 to ", kMaxTtl,
                                                  " seconds, or be left out"));
+}
+
+absl::Status ValidateExpireAt(absl::string_view field, std::optional<int64_t> expire_at) {
+  if (!expire_at.has_value() || IsLegalExpireAt(*expire_at)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, " is ", *expire_at, ": must be Unix seconds, 1 to ", kMaxExpireAt,
+                   " (the end of the year 9999), or be left out",
+                   *expire_at > kMaxExpireAt ? " (is the value in milliseconds?)" : ""));
 }
 
 absl::Status ValidateTs(absl::string_view field, int64_t ts, absl::Time now) {

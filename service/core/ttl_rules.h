@@ -22,36 +22,58 @@ inline constexpr int64_t kMinTs = 1;
 // The year 2000. What is due earlier was stamped by a clock that was never set: it expires like
 // any other, but does not tell how late its delete is.
 inline constexpr int64_t kFirstSoundTime = 946684800;
+// Largest expire_at, in Unix seconds: the last second of the year 9999.
+inline constexpr int64_t kMaxExpireAt = 253402300799;
 // A `_ts` may be ahead of our clock by at most this.
 inline constexpr absl::Duration kMaxTsAhead = absl::Hours(24);
 
 // What an item brings to the rules.
 struct ItemTimes {
-  int64_t ts = 0;              // last modification
-  std::optional<int64_t> ttl;  // absent is a state of its own
+  int64_t ts = 0;                         // last modification
+  std::optional<int64_t> ttl = {};        // absent is a state of its own
+  std::optional<int64_t> expire_at = {};  // Unix seconds; absent is a state of its own
 
   friend bool operator==(const ItemTimes&, const ItemTimes&) = default;
 };
 
-// Where an effective ttl comes from; kNone if there is none, so that the item
-// never expires.
-enum class TtlSource { kNone, kItem, kContainer };
+// Where the end of an item comes from: its own ttl, its own expire_at or its container's
+// default_ttl; kNone if there is none, so that the item never expires.
+enum class TtlSource { kNone, kItem, kContainer, kExpireAt };
 
-// The ttl that counts for an item. `seconds` is absent if it never expires.
-struct EffectiveTtl {
-  std::optional<int64_t> seconds;
-  TtlSource source = TtlSource::kNone;
+// The end that an item has by itself, wherever TTL is on.
+struct OwnEnd {
+  enum class Kind {
+    kInherited,  // none: its container's default_ttl decides
+    kNever,
+    kAt,
+  };
+  Kind kind = Kind::kInherited;
+  int64_t time = 0;                     // of kAt: first second at which the item is expired
+  TtlSource source = TtlSource::kNone;  // of kAt: kItem or kExpireAt
 
-  friend bool operator==(const EffectiveTtl&, const EffectiveTtl&) = default;
+  friend bool operator==(const OwnEnd&, const OwnEnd&) = default;
 };
 
-// The 3x3 table: the item's ttl against its container's default_ttl. A ttl that
-// is not legal never expires; one that is absent inherits. A default_ttl that is
-// not legal counts as absent: nothing expires by a policy that makes no sense.
-EffectiveTtl ComputeEffectiveTtl(std::optional<int64_t> default_ttl, std::optional<int64_t> ttl);
+// The earlier of `_ts` + ttl and expire_at, by the ttl if both are the same; an item with either
+// does not inherit. Never if the ttl is -1 and there is no expire_at, if the ttl or the expire_at
+// is not legal, or if `_ts` is below kMinTs. A sum beyond 64 bits is the largest number instead.
+OwnEnd ComputeOwnEnd(const ItemTimes& item);
 
-// First second at which the item is expired; absent if it never is, as with a
-// `_ts` below kMinTs. A sum beyond 64 bits is the largest number instead.
+// When an item expires, and by what.
+struct Expiry {
+  std::optional<int64_t> time;           // first second at which it is expired; absent: never
+  std::optional<int64_t> effective_ttl;  // seconds; absent if it never expires or by kExpireAt
+  TtlSource source = TtlSource::kNone;
+
+  friend bool operator==(const Expiry&, const Expiry&) = default;
+};
+
+// The rule: the item's own end against its container's default_ttl. Without a default_ttl
+// nothing expires; one that is not legal counts as absent, because nothing may expire by a policy
+// that makes no sense.
+Expiry ComputeExpiry(std::optional<int64_t> default_ttl, const ItemTimes& item);
+
+// ComputeExpiry().time.
 std::optional<int64_t> ExpireTime(std::optional<int64_t> default_ttl, const ItemTimes& item);
 
 // Whether an item of that expire time is expired at `now`: from the first
@@ -60,24 +82,39 @@ inline bool IsExpiredAt(std::optional<int64_t> expire_time, absl::Time now) {
   return expire_time.has_value() && absl::ToUnixSeconds(now) >= *expire_time;
 }
 
-// Whole seconds, rounded up, that remain until `expire_time`; 0 once expired. At most `ttl`, the
-// effective one: what was written in the future, by the clock of now, is as new as it can be.
-int64_t RemainingSeconds(int64_t expire_time, int64_t ttl, absl::Time now);
+// Whole seconds, rounded up, that remain until `expire_time`; 0 once expired. At most the
+// effective `ttl`, if there is one: what was written in the future, by the clock of now, is as new
+// as it can be.
+int64_t RemainingSeconds(int64_t expire_time, std::optional<int64_t> ttl, absl::Time now);
 
 // Whether `ttl` is a legal ttl or default_ttl: -1 or 1..kMaxTtl.
 inline bool IsLegalTtl(int64_t ttl) { return ttl == kNeverExpires || (ttl >= 1 && ttl <= kMaxTtl); }
+
+// Whether `expire_at` is a legal one: 1..kMaxExpireAt. One in the past is: expired at once.
+inline bool IsLegalExpireAt(int64_t expire_at) {
+  return expire_at >= 1 && expire_at <= kMaxExpireAt;
+}
+
+// Whether the ttl and the expire_at of `item` are legal, or absent.
+inline bool HasLegalEnd(const ItemTimes& item) {
+  return (!item.ttl.has_value() || IsLegalTtl(*item.ttl)) &&
+         (!item.expire_at.has_value() || IsLegalExpireAt(*item.expire_at));
+}
 
 // Whether `ts` can be a `_ts`: not below kMinTs, not more than a day ahead of `now`.
 bool IsLegalTs(int64_t ts, absl::Time now);
 
 // Whether an item can be like that at `now`; one that cannot is shown.
 inline bool IsPossible(const ItemTimes& item, absl::Time now) {
-  return IsLegalTs(item.ts, now) && (!item.ttl.has_value() || IsLegalTtl(*item.ttl));
+  return IsLegalTs(item.ts, now) && HasLegalEnd(item);
 }
 
 // INVALID_ARGUMENT, naming `field`, the value and what is allowed, if `ttl` is
 // present and not legal.
 absl::Status ValidateTtl(absl::string_view field, std::optional<int64_t> ttl);
+
+// The same for an expire_at.
+absl::Status ValidateExpireAt(absl::string_view field, std::optional<int64_t> expire_at);
 
 // INVALID_ARGUMENT, naming `field`, the value and what is allowed, if `ts` is not
 // legal.

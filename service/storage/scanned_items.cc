@@ -50,10 +50,14 @@ ScanOutcome CompareTracked(const ItemVersion& stored, const StoredItem& tracked,
 }
 
 absl::StatusOr<ScanComparison> ApplyOne(Transaction& transaction, const Container& container,
-                                        ScanMarks& marks, const ItemReport& item,
-                                        const AdoptionTerms& terms, bool dry_run) {
+                                        ScanMarks& marks, ItemReport item,
+                                        const AdoptionTerms& terms, bool knows_expire_at,
+                                        bool dry_run) {
   const std::string encoded = EncodeItemKey(container.number, item.key);
   TTL_ASSIGN_OR_RETURN(const StoredItemPtr before, transaction.GetItem(container.number, item.key));
+  if (!knows_expire_at && before != nullptr && !item.version.times.expire_at.has_value()) {
+    item.version.times.expire_at = before->version.times.expire_at;
+  }
   const std::optional<ScanMarks::Mark> mark = marks.Find(encoded);
   marks.NoteSeen(encoded);
   ScanComparison comparison;
@@ -95,15 +99,15 @@ void ScannedItems::BeginPage() {
 void ScannedItems::End() { marks_.EndScan(); }
 
 void ScannedItems::Apply(uint64_t container, std::vector<ItemReport> items,
-                         const AdoptionTerms& terms, bool dry_run,
+                         const AdoptionTerms& terms, bool knows_expire_at, bool dry_run,
                          Done<std::vector<ScanComparison>> done) {
   size_t bytes = 0;
   for (const ItemReport& item : items) {
     bytes += sizeof(item) + item.key.partition_key.size() + item.key.id.size();
   }
   auto comparisons = std::make_shared<std::vector<ScanComparison>>();
-  auto apply = [this, container, items = std::move(items), epoch = page_epoch_, terms, dry_run,
-                comparisons](Transaction& transaction) -> absl::Status {
+  auto apply = [this, container, items = std::move(items), epoch = page_epoch_, terms,
+                knows_expire_at, dry_run, comparisons](Transaction& transaction) -> absl::Status {
     const ContainerPtr living = transaction.FindContainer(container);
     if (living == nullptr) return absl::NotFoundError("the container was deleted meanwhile");
     if (!marks_.IsComplete(container)) {
@@ -114,8 +118,8 @@ void ScannedItems::Apply(uint64_t container, std::vector<ItemReport> items,
     }
     comparisons->reserve(items.size());
     for (const ItemReport& item : items) {
-      TTL_ASSIGN_OR_RETURN(ScanComparison comparison,
-                           ApplyOne(transaction, *living, marks_, item, terms, dry_run));
+      TTL_ASSIGN_OR_RETURN(ScanComparison comparison, ApplyOne(transaction, *living, marks_, item,
+                                                               terms, knows_expire_at, dry_run));
       comparisons->push_back(std::move(comparison));
     }
     return absl::OkStatus();

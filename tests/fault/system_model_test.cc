@@ -113,7 +113,9 @@ class Run {
   // The rules once more, on their own.
   bool Expired(const ItemVersion& item, int64_t seconds) const {
     if (!default_ttl_.has_value()) return false;
-    const int64_t ttl = item.times.ttl.value_or(*default_ttl_);
+    const std::optional<int64_t>& end = item.times.expire_at;
+    if (end.has_value() && seconds >= *end) return true;
+    const int64_t ttl = item.times.ttl.value_or(end.has_value() ? -1 : *default_ttl_);
     return ttl != -1 && seconds >= item.times.ts + ttl;
   }
 
@@ -125,6 +127,7 @@ class Run {
       ItemVersion version;
       version.times.ts = item.ts();
       if (item.has_ttl()) version.times.ttl = item.ttl();
+      if (item.has_expire_at()) version.times.expire_at = item.expire_at();
       if (paused_ || !Expired(version, TrueSeconds())) ++wrong_deletes_;
     }
     if (!failing_) return std::nullopt;
@@ -140,6 +143,10 @@ class Run {
     version.times.ts = TrueSeconds();
     version.times.ttl =
         *rc::gen::element<std::optional<int64_t>>(std::nullopt, -1, 1, 5, 60, 4000, 2147483647);
+    if (*rc::gen::inRange(0, 2) == 0) {
+      version.times.expire_at =
+          TrueSeconds() + *rc::gen::element<int64_t>(-100, 0, 1, 20, 300, 5000);
+    }
     version.sequence = ++sequence_;
     harness_.store.Put("c", KeyOf(id), version);
     store_[id] = version;

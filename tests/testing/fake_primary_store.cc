@@ -28,14 +28,6 @@ absl::Time ToTime(const google::protobuf::Timestamp& timestamp) {
   return absl::FromUnixSeconds(timestamp.seconds()) + absl::Nanoseconds(timestamp.nanos());
 }
 
-void FillItem(const ItemVersion& version, v1::Item* item) {
-  item->set_ts(version.times.ts);
-  if (version.times.ttl.has_value()) item->set_ttl(*version.times.ttl);
-  item->set_etag(version.etag);
-  if (version.sequence.has_value()) item->set_sequence(*version.sequence);
-  item->set_size_bytes(version.size_bytes);
-}
-
 }  // namespace
 
 class FakePrimaryStore::Service : public v1::PrimaryStoreService::Service {
@@ -154,6 +146,11 @@ void FakePrimaryStore::SetComparesEtags(bool compares) {
   compares_etags_ = compares;
 }
 
+void FakePrimaryStore::SetKnowsExpireAt(bool knows) {
+  MutexLock lock(mutex_);
+  knows_expire_at_ = knows;
+}
+
 void FakePrimaryStore::SetBeforeDelete(BeforeDelete before) {
   MutexLock lock(mutex_);
   before_ = std::move(before);
@@ -215,6 +212,7 @@ grpc::Status FakePrimaryStore::HandleInfo(v1::GetStoreInfoResponse* response) {
   *response->mutable_now() = ToTimestamp(now);
   response->set_max_batch_items(max_batch_items_);
   if (compares_etags_) response->add_capabilities(v1::STORE_CAPABILITY_ETAG);
+  if (knows_expire_at_) response->add_capabilities(v1::STORE_CAPABILITY_EXPIRE_AT);
   return info_status_;
 }
 
@@ -329,6 +327,17 @@ void FakePrimaryStore::Apply(const DeleteRequest& request, DeleteResponse* respo
   }
 }
 
+void FakePrimaryStore::FillItem(const ItemVersion& version, v1::Item* item) const {
+  item->set_ts(version.times.ts);
+  if (version.times.ttl.has_value()) item->set_ttl(*version.times.ttl);
+  if (knows_expire_at_ && version.times.expire_at.has_value()) {
+    item->set_expire_at(*version.times.expire_at);
+  }
+  item->set_etag(version.etag);
+  if (version.sequence.has_value()) item->set_sequence(*version.sequence);
+  item->set_size_bytes(version.size_bytes);
+}
+
 v1::DeleteResult FakePrimaryStore::ApplyOne(const std::string& container,
                                             const v1::ExpiredItem& item) {
   const FullKey key = {container, {item.partition_key(), item.id()}};
@@ -348,8 +357,11 @@ v1::DeleteResult FakePrimaryStore::ApplyOne(const std::string& container,
   const ItemVersion& current = it->second;
   const bool same_ttl =
       item.has_ttl() ? current.times.ttl == item.ttl() : !current.times.ttl.has_value();
+  const std::optional<int64_t> sent_expire_at =
+      item.has_expire_at() ? std::optional(item.expire_at()) : std::nullopt;
+  const bool same_expire_at = !knows_expire_at_ || current.times.expire_at == sent_expire_at;
   const bool same_etag = item.etag().empty() || item.etag() == current.etag;
-  if (current.times.ts != item.ts() || !same_ttl || !same_etag) {
+  if (current.times.ts != item.ts() || !same_ttl || !same_expire_at || !same_etag) {
     result.set_outcome(v1::DELETE_OUTCOME_MODIFIED);
     FillItem(current, result.mutable_current());
   } else if (absl::ToUnixSeconds(now) < item.expire_time()) {

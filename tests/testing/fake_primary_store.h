@@ -64,6 +64,8 @@ class FakePrimaryStore {
   void SetStoreId(std::string store_id);
   void SetMaxBatchItems(int32_t max_batch_items);
   void SetComparesEtags(bool compares);
+  // A store that does not know expire_at is one from before it: it neither compares nor returns it.
+  void SetKnowsExpireAt(bool knows);
   // Maximum items in a message of ScanItems.
   void SetScanMessageItems(int items);
 
@@ -126,6 +128,8 @@ class FakePrimaryStore {
   grpc::Status CheckStoreId(const DeleteRequest& request) const;
   void WaitWhileHanging(const std::string& container);
   void Apply(const DeleteRequest& request, DeleteResponse* response);
+  void FillItem(const ItemVersion& version, v1::Item* item) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   v1::DeleteResult ApplyOne(const std::string& container, const v1::ExpiredItem& item);
 
   const TempDir directory_;
@@ -140,6 +144,7 @@ class FakePrimaryStore {
   std::string store_id_ ABSL_GUARDED_BY(mutex_) = "fake-store";
   int32_t max_batch_items_ ABSL_GUARDED_BY(mutex_) = 0;
   bool compares_etags_ ABSL_GUARDED_BY(mutex_) = true;
+  bool knows_expire_at_ ABSL_GUARDED_BY(mutex_) = true;
   BeforeDelete before_ ABSL_GUARDED_BY(mutex_);
   AfterDelete after_ ABSL_GUARDED_BY(mutex_);
   BeforeScanMessage before_scan_message_ ABSL_GUARDED_BY(mutex_);

@@ -23,6 +23,7 @@ namespace ttl {
 struct StoreView {
   bool configured = false;
   bool reachable = false;
+  bool knows_expire_at = false;  // compares expire_at and says it; see STORE_CAPABILITY_EXPIRE_AT
   std::string store_id;
   std::optional<absl::Duration> clock_skew;  // our clock minus the store's
   bool skew_too_large = false;               // deletes wait until it is less

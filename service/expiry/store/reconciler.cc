@@ -293,9 +293,10 @@ absl::Status Reconciler::Apply(const std::vector<ItemReport>& items, Reconciliat
   using Comparisons = absl::StatusOr<std::vector<ScanComparison>>;
   const JudgingTime time = parts_.clock.Read();
   const AdoptionTerms terms = {time.now, time.latest, options_.adoption_grace, /*adopted=*/true};
+  const bool knows_expire_at = parts_.sweep_board.Store().knows_expire_at;
   TTL_ASSIGN_OR_RETURN(std::vector<ScanComparison> comparisons, Await<Comparisons>([&](auto done) {
                          parts_.storage.scanned_items().Apply(job_->container->number, items, terms,
-                                                              view.request.dry_run,
+                                                              knows_expire_at, view.request.dry_run,
                                                               std::move(done));
                        }));
   for (size_t i = 0; i < items.size(); ++i) {

@@ -23,7 +23,10 @@ absl::Status Validate(const v1::Item& item, const ItemTimes& times, absl::Time n
   TTL_RETURN_IF_ERROR(ValidateLength("id", item.id().size(), kMaxIdBytes));
   TTL_RETURN_IF_ERROR(ValidateLength("etag", item.etag().size(), kMaxEtagBytes));
   TTL_RETURN_IF_ERROR(ValidateTs("ts", times.ts, now));
-  if (illegal == IllegalTtl::kRefused) TTL_RETURN_IF_ERROR(ValidateTtl("ttl", times.ttl));
+  if (illegal == IllegalTtl::kRefused) {
+    TTL_RETURN_IF_ERROR(ValidateTtl("ttl", times.ttl));
+    TTL_RETURN_IF_ERROR(ValidateExpireAt("expire_at", times.expire_at));
+  }
   if (item.size_bytes() >= 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("size_bytes is ", item.size_bytes(), ": must be 0 (not known) or more"));
@@ -33,6 +36,7 @@ ItemVersion ToVersion(const v1::Item& item) {
   ItemVersion version;
   version.times.ts = item.ts();
   if (item.has_ttl()) version.times.ttl = item.ttl();
+  if (item.has_expire_at()) version.times.expire_at = item.expire_at();
   version.etag = item.etag();
   if (item.has_sequence()) version.sequence = item.sequence();
   version.size_bytes = item.size_bytes();

@@ -47,13 +47,12 @@ int64_t CeilSeconds(absl::Time time) {
 std::optional<ItemVersion> UsableVersion(const v1::DeleteResult& result, absl::Time now) {
   if (!result.has_current()) return std::nullopt;
   const v1::Item& current = result.current();
-  const bool legal_ttl = !current.has_ttl() || IsLegalTtl(current.ttl());
-  if (!IsLegalTs(current.ts(), now) || !legal_ttl) return std::nullopt;
-  if (current.etag().size() > kMaxEtagBytes) return std::nullopt;
-
   ItemVersion version;
   version.times.ts = current.ts();
   if (current.has_ttl()) version.times.ttl = current.ttl();
+  if (current.has_expire_at()) version.times.expire_at = current.expire_at();
+  if (!IsPossible(version.times, now)) return std::nullopt;
+  if (current.etag().size() > kMaxEtagBytes) return std::nullopt;
   version.etag = current.etag();
   if (current.has_sequence()) version.sequence = current.sequence();
   version.size_bytes = std::max<int64_t>(current.size_bytes(), 0);
@@ -118,8 +117,12 @@ class Reader {
       NoteFailure(item, report.error);
       return;
     }
+    const ItemTimes& judged = item.item.version.times;
+    if (!terms_.knows_expire_at && !current->times.expire_at.has_value()) {
+      current->times.expire_at = judged.expire_at;
+    }
     const bool same_etag = sent.etag().empty() || sent.etag() == current->etag;
-    if (current->times == item.item.version.times && same_etag) {
+    if (current->times == judged && same_etag) {
       Unanswered(item, "the store answered MODIFIED with the version that was to be deleted");
       return;
     }

@@ -41,6 +41,7 @@ struct AnswerTerms {
   // Whether NOT_FOUND means that the item is gone. False if the store may be the wrong one.
   bool believe_not_found = true;
   std::optional<int64_t> default_ttl = std::nullopt;  // of the container
+  bool knows_expire_at = true;                        // whether the store does
   absl::Time now;                                     // the time items are judged by
 };
 
@@ -48,9 +49,10 @@ struct AnswerTerms {
 // `terms.now`.
 //
 // - DELETED, NOT_FOUND: the item is gone. A NOT_FOUND that is not believed gives no report.
-// - MODIFIED: the version in the answer is adopted. If that is expired too, the answer counts as a
-//   failed attempt. Without a usable version the state of the item is unknown. The version that was
-//   judged contradicts the outcome, and counts as a failed attempt.
+// - MODIFIED: the version in the answer is adopted, with the judged expire_at if the store does not
+//   know expire_at. If that version is expired too, the answer counts as a failed attempt. Without
+//   a usable version the state of the item is unknown. The version that was judged contradicts the
+//   outcome, and counts as a failed attempt.
 // - NOT_EXPIRED: a failed attempt. The retry waits for the store's clock to reach the expire time,
 //   and at least for the growing delay.
 // - THROTTLED: retried after kThrottledRetry, behind the other due items; not a failed attempt.

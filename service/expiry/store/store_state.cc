@@ -48,8 +48,11 @@ void StoreState::TakeInfo(const v1::GetStoreInfoResponse& info, const Moment& se
                           const Moment& received) {
   store_id_ = info.store_id();
   max_batch_items_ = info.max_batch_items();
-  compares_etags_ = std::count(info.capabilities().begin(), info.capabilities().end(),
-                               v1::STORE_CAPABILITY_ETAG) > 0;
+  const auto can = [&info](v1::StoreCapability capability) {
+    return std::count(info.capabilities().begin(), info.capabilities().end(), capability) > 0;
+  };
+  compares_etags_ = can(v1::STORE_CAPABILITY_ETAG);
+  knows_expire_at_ = can(v1::STORE_CAPABILITY_EXPIRE_AT);
   clock_.reset();
   TakeClock(FromProto(info.now()), sent, received);
   next_probe_ = received.steady + (IsTooLarge(*skew_) ? kProbeInterval : kInfoInterval);
@@ -110,6 +113,7 @@ StoreView StoreState::View(bool configured, const Moment& now) const {
   StoreView view;
   view.configured = configured;
   view.reachable = reachable_;
+  view.knows_expire_at = knows_expire_at_;
   view.store_id = store_id_;
   view.clock_skew = skew_;
   view.skew_too_large = IsSkewTooLarge();

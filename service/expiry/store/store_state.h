@@ -65,6 +65,7 @@ class StoreState {
   int64_t MaxBatchItems(int64_t most) const;
 
   bool compares_etags() const { return compares_etags_; }
+  bool knows_expire_at() const { return knows_expire_at_; }
   // Whether the store's clock, as last reported, is too far from ours.
   bool IsSkewTooLarge() const { return skew_.has_value() && IsTooLarge(*skew_); }
   // Empty before the first answer.
@@ -86,6 +87,7 @@ class StoreState {
   std::string store_id_;
   int64_t max_batch_items_ = 0;  // 0: no limit
   bool compares_etags_ = false;
+  bool knows_expire_at_ = false;
 
   // A reading of the store's clock, assumed to be as late as `steady`.
   struct ClockSample {

@@ -19,6 +19,12 @@
 namespace ttl {
 namespace {
 
+// Of items that the store as it is cannot delete. It may be another program a moment later, but
+// each try writes every such item.
+constexpr absl::Duration kExpireAtRetry = absl::Minutes(5);
+constexpr absl::string_view kStoreLacksExpireAt =
+    "the store does not have STORE_CAPABILITY_EXPIRE_AT, so it cannot compare expire_at";
+
 std::string Show(const ItemKey& key) {
   constexpr size_t kMaxShownBytes = 64;
   return absl::StrCat("\"", absl::CHexEscape(key.partition_key.substr(0, kMaxShownBytes)), "\"/\"",
@@ -103,6 +109,30 @@ bool DeleteOutcomes::Take(const DeleteCall& call, const Kept& kept, const Moment
   return false;
 }
 
+int64_t DeleteOutcomes::PutOffExpireAt(const Container& container, std::vector<DueItem>& due,
+                                       ContainerPace& pace, const Moment& now) {
+  std::vector<DeleteReport> reports;
+  for (const DueItem& item : due) {
+    if (!item.item.version.times.expire_at.has_value()) continue;
+    DeleteReport& report = reports.emplace_back();
+    report.key = item.key;
+    report.generation = item.item.generation;
+    report.kind = DeleteReport::Kind::kRetryLater;
+    report.retry_time = absl::ToUnixSeconds(store_.JudgeTime(now) + kExpireAtRetry);
+    report.error = std::string(kStoreLacksExpireAt);
+  }
+  const int64_t count = static_cast<int64_t>(reports.size());
+  if (count == 0) return 0;
+  std::erase_if(due,
+                [](const DueItem& item) { return item.item.version.times.expire_at.has_value(); });
+  log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/expire_at"),
+           absl::StrCat("items with an expire_at are not deleted: container=", Quoted(container.id),
+                        " reason=", Quoted(kStoreLacksExpireAt)),
+           now.steady);
+  Commit(container, std::move(reports), pace, now);
+  return count;
+}
+
 void DeleteOutcomes::TakeResponse(const DeleteCall& call, const Kept& kept, const Moment& now) {
   const v1::DeleteItemsResponse& response = *call.response;
   const Container& container = *call.container;
@@ -116,6 +146,7 @@ void DeleteOutcomes::TakeResponse(const DeleteCall& call, const Kept& kept, cons
   StoreAnswers answers = ReadAnswers(call.batch.items, call.batch.request, response,
                                      {.believe_not_found = !in_doubt,
                                       .default_ttl = container.settings.policy.default_ttl,
+                                      .knows_expire_at = store_.state().knows_expire_at(),
                                       .now = store_.JudgeTime(now)});
   store_.TakeAnswer(response, call.sent, now);
   kept.suspects.Clear(call.batch.items);

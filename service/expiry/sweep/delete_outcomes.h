@@ -36,6 +36,12 @@ class DeleteOutcomes {
   // deletes is unknown, so that the store may still carry them out until their not_after.
   bool Take(const DeleteCall& call, const Kept& kept, const Moment& now);
 
+  // Takes the items with an expire_at out of `due`, to be looked at again in some minutes, so
+  // that they keep back no others: the store does not know expire_at. Returns how many there
+  // were. Waits for the commit.
+  int64_t PutOffExpireAt(const Container& container, std::vector<DueItem>& due, ContainerPace& pace,
+                         const Moment& now);
+
  private:
   void TakeResponse(const DeleteCall& call, const Kept& kept, const Moment& now);
   void TakeError(const DeleteCall& call, const absl::Status& error, const Kept& kept,

@@ -28,6 +28,8 @@ v1::TtlSource ToProtoSource(TtlSource source) {
       return v1::TTL_SOURCE_ITEM;
     case TtlSource::kContainer:
       return v1::TTL_SOURCE_CONTAINER;
+    case TtlSource::kExpireAt:
+      return v1::TTL_SOURCE_ITEM_EXPIRE_AT;
   }
   return v1::TTL_SOURCE_UNSPECIFIED;
 }
@@ -36,22 +38,21 @@ v1::TtlSource ToProtoSource(TtlSource source) {
 std::optional<v1::ExpiredItem> Judge(const Container& container, const DueRule& rule,
                                      const DueItem& due, bool with_etag, absl::Time judged_at) {
   const ItemVersion& version = due.item.version;
-  const std::optional<int64_t> default_ttl = container.settings.policy.default_ttl;
-  const std::optional<int64_t> expire_time = ExpireTime(default_ttl, version.times);
-  if (!IsExpiredAt(expire_time, judged_at)) return std::nullopt;
+  const Expiry expiry = ComputeExpiry(container.settings.policy.default_ttl, version.times);
+  if (!IsExpiredAt(expiry.time, judged_at)) return std::nullopt;
   if (!IsExpiredAt(DueTime(rule, version.times), judged_at)) return std::nullopt;
   if (!IsExpiredAt(AdoptionEnd(container, due.item.adopted_until), judged_at)) return std::nullopt;
 
-  const EffectiveTtl effective = ComputeEffectiveTtl(default_ttl, version.times.ttl);
   v1::ExpiredItem expired;
   expired.set_partition_key(due.key.partition_key);
   expired.set_id(due.key.id);
   expired.set_ts(version.times.ts);
   if (version.times.ttl.has_value()) expired.set_ttl(*version.times.ttl);
+  if (version.times.expire_at.has_value()) expired.set_expire_at(*version.times.expire_at);
   if (with_etag) expired.set_etag(version.etag);
-  expired.set_effective_ttl(*effective.seconds);
-  expired.set_ttl_source(ToProtoSource(effective.source));
-  expired.set_expire_time(*expire_time);
+  expired.set_effective_ttl(expiry.effective_ttl.value_or(0));
+  expired.set_ttl_source(ToProtoSource(expiry.source));
+  expired.set_expire_time(*expiry.time);
   return expired;
 }
 

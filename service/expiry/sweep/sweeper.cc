@@ -324,6 +324,9 @@ Sweeper::NextSlice Sweeper::Sweep(const Slice& slice, DeleteGate::Pass pass, Ste
   if (!now.time.deletes_allowed) return {now.steady + kMaxWait};
   if (HasTooManyAdopted(*slice.container, scan->due, now)) return {now.steady + kMaxWait};
   const StoreState& store = store_.state();
+  if (!store.knows_expire_at()) {
+    step.tidied += outcomes_.PutOffExpireAt(*slice.container, scan->due, slice.pacing.pace, now);
+  }
   const BatchBounds bounds = {MaxItems(slice), kMaxRequestBytes, store.compares_etags()};
   const absl::Time judged_at = store_.JudgeTime(now);
   const absl::Time not_after = store.Now(now.steady).value_or(judged_at) + options_.delete_deadline;

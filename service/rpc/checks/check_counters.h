@@ -35,7 +35,7 @@ struct alignas(64) VerdictCounter {
 // Counters of visibility checks and item reports since the start of the process. Thread-safe.
 class CheckCounters {
  public:
-  // Checks that carried an impossible ts or ttl.
+  // Checks that carried an impossible ts, ttl or expire_at.
   std::atomic<int64_t> impossible = 0;
 
   // Reports whose illegal ttl was kept, because their container's TTL is off.

@@ -12,6 +12,7 @@ constexpr uint32_t kPartitionKeyTag = WireReader::Tag(1, WireReader::kLengthDeli
 constexpr uint32_t kIdTag = WireReader::Tag(2, WireReader::kLengthDelimited);
 constexpr uint32_t kTsTag = WireReader::Tag(3, WireReader::kVarint);
 constexpr uint32_t kTtlTag = WireReader::Tag(4, WireReader::kVarint);
+constexpr uint32_t kExpireAtTag = WireReader::Tag(5, WireReader::kVarint);
 constexpr uint32_t kStreamedRequestTag = WireReader::Tag(1, WireReader::kLengthDelimited);
 
 bool ReadInt64(WireReader& reader, std::optional<int64_t>& value) {
@@ -25,6 +26,7 @@ bool ReadCheck(absl::string_view bytes, Check& check) {
   WireReader reader(bytes);
   std::optional<int64_t> ts;
   std::optional<int64_t> ttl;
+  std::optional<int64_t> expire_at;
   while (!reader.AtEnd()) {
     uint32_t tag = 0;
     if (!reader.ReadTag(tag)) return false;
@@ -32,10 +34,11 @@ bool ReadCheck(absl::string_view bytes, Check& check) {
                       : tag == kIdTag         ? reader.ReadBytes(check.id)
                       : tag == kTsTag         ? ReadInt64(reader, ts)
                       : tag == kTtlTag        ? ReadInt64(reader, ttl)
+                      : tag == kExpireAtTag   ? ReadInt64(reader, expire_at)
                                               : reader.Skip(tag);
     if (!read) return false;
   }
-  if (ts.has_value()) check.carried = ItemTimes{*ts, ttl};
+  if (ts.has_value()) check.carried = ItemTimes{*ts, ttl, expire_at};
   return true;
 }
 

@@ -5,12 +5,27 @@
 namespace ttl {
 namespace {
 
+// Whether to judge `tracked` rather than `carried`, of the same `_ts`: a write that changes
+// expire_at may leave `_ts` as it is, so neither is known to be the newer one, and the item stays
+// visible as long as by either.
+bool EndsLater(const std::optional<int64_t>& default_ttl, const ItemTimes& tracked,
+               const ItemTimes& carried) {
+  if (!tracked.expire_at.has_value() && !carried.expire_at.has_value()) return false;
+  const std::optional<int64_t> by_tracked = ExpireTime(default_ttl, tracked);
+  const std::optional<int64_t> by_carried = ExpireTime(default_ttl, carried);
+  return by_carried.has_value() && (!by_tracked.has_value() || *by_tracked > *by_carried);
+}
+
 // The state to judge; absent if there is none.
-FoundTimes NewestTimes(const Check& check, const FoundTimes& tracked) {
+FoundTimes TimesToJudge(const std::optional<int64_t>& default_ttl, const Check& check,
+                        const FoundTimes& tracked) {
   if (!check.carried.has_value()) return tracked;
-  const bool tracked_is_newer =
-      tracked.ok() && tracked->has_value() && (*tracked)->ts > check.carried->ts;
-  return tracked_is_newer ? *tracked : check.carried;
+  if (!tracked.ok() || !tracked->has_value()) return check.carried;
+  const ItemTimes& known = **tracked;
+  const bool is_same_ts = known.ts == check.carried->ts;
+  const bool judge_tracked =
+      is_same_ts ? EndsLater(default_ttl, known, *check.carried) : known.ts > check.carried->ts;
+  return judge_tracked ? tracked : check.carried;
 }
 
 void AddJudgement(const std::optional<int64_t>& default_ttl, const std::optional<ItemTimes>& times,
@@ -32,6 +47,7 @@ absl::Status JudgeChecks(const Container& container, FindItemTimes find, absl::T
   keys.clear();
   for (const Check& check : checks) keys.push_back({check.partition_key, check.id});
   find(keys, tracked);
+  const std::optional<int64_t>& default_ttl = container.settings.policy.default_ttl;
   answers.Begin(now, checks.size());
   for (size_t i = 0; i < checks.size(); ++i) {
     const Check& check = checks[i];
@@ -40,8 +56,9 @@ absl::Status JudgeChecks(const Container& container, FindItemTimes find, absl::T
       answers.Add(v1::VISIBILITY_VISIBLE, std::nullopt);
       continue;
     }
-    TTL_ASSIGN_OR_RETURN(const std::optional<ItemTimes> times, NewestTimes(check, tracked[i]));
-    AddJudgement(container.settings.policy.default_ttl, times, now, answers);
+    TTL_ASSIGN_OR_RETURN(const std::optional<ItemTimes> times,
+                         TimesToJudge(default_ttl, check, tracked[i]));
+    AddJudgement(default_ttl, times, now, answers);
   }
   return absl::OkStatus();
 }

@@ -18,6 +18,8 @@ v1::TtlSource ToProtoSource(TtlSource source) {
       return v1::TTL_SOURCE_ITEM;
     case TtlSource::kContainer:
       return v1::TTL_SOURCE_CONTAINER;
+    case TtlSource::kExpireAt:
+      return v1::TTL_SOURCE_ITEM_EXPIRE_AT;
   }
   return v1::TTL_SOURCE_UNSPECIFIED;
 }
@@ -28,6 +30,7 @@ v1::Item ToProtoItem(const ItemKey& key, const ItemVersion& version) {
   item.set_id(key.id);
   item.set_ts(version.times.ts);
   if (version.times.ttl.has_value()) item.set_ttl(*version.times.ttl);
+  if (version.times.expire_at.has_value()) item.set_expire_at(*version.times.expire_at);
   item.set_etag(version.etag);
   if (version.sequence.has_value()) item.set_sequence(*version.sequence);
   item.set_size_bytes(version.size_bytes);
@@ -38,18 +41,16 @@ v1::Item ToProtoItem(const ItemKey& key, const ItemVersion& version) {
 
 v1::ItemView MakeItemView(const Container& container, const ItemKey& key,
                           const ItemVersion& version, absl::Time now) {
-  const auto& default_ttl = container.settings.policy.default_ttl;
-  const EffectiveTtl effective = ComputeEffectiveTtl(default_ttl, version.times.ttl);
-  const std::optional<int64_t> expire_time = ExpireTime(default_ttl, version.times);
+  const Expiry expiry = ComputeExpiry(container.settings.policy.default_ttl, version.times);
   v1::ItemView view;
   *view.mutable_item() = ToProtoItem(key, version);
-  if (effective.seconds.has_value()) view.set_effective_ttl(*effective.seconds);
-  view.set_ttl_source(ToProtoSource(effective.source));
-  if (expire_time.has_value()) {
-    view.set_expire_time(*expire_time);
-    view.set_remaining_seconds(RemainingSeconds(*expire_time, *effective.seconds, now));
+  if (expiry.effective_ttl.has_value()) view.set_effective_ttl(*expiry.effective_ttl);
+  view.set_ttl_source(ToProtoSource(expiry.source));
+  if (expiry.time.has_value()) {
+    view.set_expire_time(*expiry.time);
+    view.set_remaining_seconds(RemainingSeconds(*expiry.time, expiry.effective_ttl, now));
   }
-  view.set_expired(IsExpiredAt(expire_time, now));
+  view.set_expired(IsExpiredAt(expiry.time, now));
   return view;
 }
 

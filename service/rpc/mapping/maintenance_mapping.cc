@@ -10,6 +10,7 @@ void Fill(const ItemKey& key, const ItemVersion& version, v1::Item& item) {
   item.set_id(key.id);
   item.set_ts(version.times.ts);
   if (version.times.ttl.has_value()) item.set_ttl(*version.times.ttl);
+  if (version.times.expire_at.has_value()) item.set_expire_at(*version.times.expire_at);
   item.set_etag(version.etag);
   if (version.sequence.has_value()) item.set_sequence(*version.sequence);
   item.set_size_bytes(version.size_bytes);

@@ -55,10 +55,9 @@ absl::Status ValidateCount(absl::string_view list, int count, int most) {
 absl::Status ValidateTimes(const MessagePath& path, const ItemTimes& times, absl::Time now,
                            IllegalTtl illegal) {
   if (!IsLegalTs(times.ts, now)) return ValidateTs(path.Of("ts"), times.ts, now);
-  if (illegal == IllegalTtl::kKept || !times.ttl.has_value() || IsLegalTtl(*times.ttl)) {
-    return absl::OkStatus();
-  }
-  return ValidateTtl(path.Of("ttl"), times.ttl);
+  if (illegal == IllegalTtl::kKept || HasLegalEnd(times)) return absl::OkStatus();
+  TTL_RETURN_IF_ERROR(ValidateTtl(path.Of("ttl"), times.ttl));
+  return ValidateExpireAt(path.Of("expire_at"), times.expire_at);
 }
 
 absl::StatusOr<ItemReport> ReadReport(const MessagePath& path, const v1::Item& item, absl::Time now,
@@ -66,6 +65,7 @@ absl::StatusOr<ItemReport> ReadReport(const MessagePath& path, const v1::Item& i
   ItemReport report;
   report.version.times.ts = item.ts();
   if (item.has_ttl()) report.version.times.ttl = item.ttl();
+  if (item.has_expire_at()) report.version.times.expire_at = item.expire_at();
   if (item.has_sequence()) report.version.sequence = item.sequence();
   TTL_RETURN_IF_ERROR(ValidateKey(path, item.partition_key(), item.id()));
   TTL_RETURN_IF_ERROR(ValidateTimes(path, report.version.times, now, illegal));

@@ -127,6 +127,9 @@ void ContainerWatches::Stream::OnOpen(grpc::ByteBuffer& bytes) {
   const absl::StatusOr<absl::Duration> heartbeat = ReadHeartbeat(request);
   if (!heartbeat.ok()) return End(heartbeat.status());
   heartbeat_ = *heartbeat;
+  if (std::count(request.rules().begin(), request.rules().end(), v1::JUDGING_RULE_EXPIRE_AT) > 0) {
+    position_.TellExpireAt();
+  }
   const absl::Status added = owner_.Add(std::static_pointer_cast<Stream>(shared_from_this()));
   if (!added.ok()) return End(added);
   SendDue();

@@ -167,8 +167,9 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
   if (!item.has_value()) return ItemNotFound(key, parts_.storage.data_trust().doubt());
   const Snapshot snapshot = view_.TakeSnapshot();
   const absl::Time now = snapshot.clock.time.now;
-  const DeleteExplanation explanation =
-      ExplainDelete(*container, *item, view_.FreedomAt(snapshot, *container).holds, now);
+  const bool with_expire_at = item->version.times.expire_at.has_value();
+  const ExpiryView::Freedom freedom = view_.FreedomAt(snapshot, *container, with_expire_at);
+  const DeleteExplanation explanation = ExplainDelete(*container, *item, freedom.holds, now);
   *response.mutable_item() = MakeItemView(*container, key, item->version, now);
   *response.mutable_judged_at() = ToProto(now);
   if (explanation.due_time.has_value()) response.set_due_time(*explanation.due_time);

@@ -55,10 +55,8 @@ Done<std::vector<Outcome>> FillResults(Response& response, DoneStatus done) {
 }
 
 int64_t CountIllegalTtls(const std::vector<ItemReport>& reports) {
-  return std::count_if(reports.begin(), reports.end(), [](const ItemReport& report) {
-    const std::optional<int64_t>& ttl = report.version.times.ttl;
-    return ttl.has_value() && !IsLegalTtl(*ttl);
-  });
+  return std::count_if(reports.begin(), reports.end(),
+                       [](const ItemReport& report) { return !HasLegalEnd(report.version.times); });
 }
 
 }  // namespace

@@ -89,11 +89,14 @@ class CheckHandler {
     if (!left_out.has_value()) return;
     spdlog::warn(
         "check carries an impossible state, which is shown: container={} partition_key={} "
-        "id={} ts={} ttl={} peer={} left_out={}",
+        "id={} ts={} ttl={} expire_at={} peer={} left_out={}",
         Quoted(request_.container()), Quoted(check.partition_key), Quoted(check.id),
-        check.carried->ts,
-        check.carried->ttl.has_value() ? absl::StrCat(*check.carried->ttl) : "absent",
+        check.carried->ts, Show(check.carried->ttl), Show(check.carried->expire_at),
         Quoted(call.peer()), *left_out);
+  }
+
+  static std::string Show(const std::optional<int64_t>& value) {
+    return value.has_value() ? absl::StrCat(*value) : "absent";
   }
 
   const ItemCalls& calls_;

@@ -48,7 +48,9 @@ void WatchPosition::FillSnapshotPart(v1::WatchContainersResponse& message) {
     part.pop_back();
     snapshot_position_ = part.back()->id;
   }
-  for (const ContainerPtr& container : part) *message.add_containers() = ToProto(*container);
+  for (const ContainerPtr& container : part) {
+    if (MayTell(*container)) *message.add_containers() = ToProto(*container);
+  }
   Stamp(is_last ? v1::WATCH_EVENT_SNAPSHOT_END : v1::WATCH_EVENT_SNAPSHOT_PART, message);
 }
 
@@ -57,7 +59,11 @@ void WatchPosition::FillChanges(const ContainerChanges& changes,
   revision_ = changes.revision;
   message.Clear();
   for (const ContainerPtr& container : changes.containers) {
-    *message.add_containers() = ToProto(*container);
+    if (MayTell(*container)) {
+      *message.add_containers() = ToProto(*container);
+    } else {
+      message.add_deleted_containers(container->id);
+    }
   }
   for (const std::string& id : changes.deleted) message.add_deleted_containers(id);
   Stamp(v1::WATCH_EVENT_CHANGE, message);

@@ -23,6 +23,11 @@ class WatchPosition {
   // Both must outlive this.
   WatchPosition(const Containers& containers, const GuardedClock& clock);
 
+  // The watcher judges by expire_at, too. Without this, a container that has items with an
+  // expire_at is left out, and one that gets its first is sent as deleted, because a watcher that
+  // does not know expire_at would hide live items. REQUIRES: nothing has been sent yet.
+  void TellExpireAt() { tells_expire_at_ = true; }
+
   // Makes `message` the next part of a snapshot, at the start, or the next changes. Returns false
   // if there is nothing new.
   bool NextNews(v1::WatchContainersResponse& message);
@@ -31,6 +36,9 @@ class WatchPosition {
   void Heartbeat(v1::WatchContainersResponse& message) const;
 
  private:
+  bool MayTell(const Container& container) const {
+    return tells_expire_at_ || !container.has_expire_at;
+  }
   void BeginSnapshot();
   void FillSnapshotPart(v1::WatchContainersResponse& message);
   void FillChanges(const ContainerChanges& changes, v1::WatchContainersResponse& message);
@@ -38,6 +46,7 @@ class WatchPosition {
 
   const Containers& containers_;
   const GuardedClock& clock_;
+  bool tells_expire_at_ = false;
   // All changes up to this revision were sent, or are part of the present snapshot. Absent: none.
   std::optional<uint64_t> revision_;
   // The last container id sent of the present snapshot. Absent: no snapshot is being sent.

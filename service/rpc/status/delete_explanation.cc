@@ -70,7 +70,7 @@ absl::string_view Describe(DeleteHold hold) {
     case DeleteHold::kClockSuspect:
       return "the clock is suspect";
     case DeleteHold::kStore:
-      return "the store cannot be reached, asked for a delay, or failed";
+      return "the store cannot be reached, asked for a delay, failed, or does not know expire_at";
     case DeleteHold::kClockSkew:
       return "our clock and the store's are too far apart";
     case DeleteHold::kGrace:
@@ -107,6 +107,10 @@ std::string NeverExpiresSentence(const Container& container, const ItemTimes& ti
   if (!container.settings.policy.default_ttl.has_value()) {
     return "The item never expires, because its container has no default_ttl: TTL is off.";
   }
+  if (times.expire_at.has_value() && !IsLegalExpireAt(*times.expire_at)) {
+    return absl::StrCat("The item never expires, because its expire_at is ", *times.expire_at,
+                        ", which is not legal.");
+  }
   if (times.ttl.has_value()) {
     return absl::StrCat("The item never expires, because its own ttl is ", *times.ttl, ".");
   }
@@ -115,12 +119,25 @@ std::string NeverExpiresSentence(const Container& container, const ItemTimes& ti
                       ".");
 }
 
-std::string LiveSentence(const EffectiveTtl& effective, int64_t expire_time, absl::Time now) {
-  return absl::StrCat(
-      "The item is live and expires in ", RemainingSeconds(expire_time, *effective.seconds, now),
-      " s, at ", FormatSeconds(expire_time), ", by ",
-      effective.source == TtlSource::kItem ? "its own ttl of " : "the container's default_ttl of ",
-      *effective.seconds, " s.");
+std::string Describe(const Expiry& expiry) {
+  switch (expiry.source) {
+    case TtlSource::kItem:
+      return absl::StrCat("its own ttl of ", expiry.effective_ttl.value_or(0), " s");
+    case TtlSource::kContainer:
+      return absl::StrCat("the container's default_ttl of ", expiry.effective_ttl.value_or(0),
+                          " s");
+    case TtlSource::kExpireAt:
+      return "its own expire_at";
+    case TtlSource::kNone:
+      break;
+  }
+  return "nothing";
+}
+
+std::string LiveSentence(const Expiry& expiry, absl::Time now) {
+  return absl::StrCat("The item is live and expires in ",
+                      RemainingSeconds(*expiry.time, expiry.effective_ttl, now), " s, at ",
+                      FormatSeconds(*expiry.time), ", by ", Describe(expiry), ".");
 }
 
 std::string StateUnknownSentence(const TrackedItem& item) {
@@ -136,6 +153,9 @@ std::string StateUnknownSentence(const TrackedItem& item) {
 // What happens at `due_time`, before which an expired item is not due.
 std::string WaitReason(const Container& container, const TrackedItem& item, int64_t due_time,
                        absl::Time now) {
+  if (item.retry_time == due_time && item.attempts == 0 && !item.last_error.empty()) {
+    return absl::StrCat("is when the store is asked again: ", item.last_error);
+  }
   if (item.retry_time == due_time && item.attempts == 0) {
     return "the delete is retried after the store was too busy";
   }
@@ -179,13 +199,10 @@ std::string Sentence(const Container& container, const TrackedItem& item,
                      const DeleteExplanation& explanation, absl::Time now) {
   if (item.state_unknown) return StateUnknownSentence(item);
   const ItemTimes& times = item.version.times;
-  const auto& default_ttl = container.settings.policy.default_ttl;
-  const std::optional<int64_t> expire_time = ExpireTime(default_ttl, times);
-  if (!expire_time.has_value()) return NeverExpiresSentence(container, times);
-  if (!IsExpiredAt(expire_time, now)) {
-    return LiveSentence(ComputeEffectiveTtl(default_ttl, times.ttl), *expire_time, now);
-  }
-  return ExpiredSentence(container, item, *expire_time, explanation, now);
+  const Expiry expiry = ComputeExpiry(container.settings.policy.default_ttl, times);
+  if (!expiry.time.has_value()) return NeverExpiresSentence(container, times);
+  if (!IsExpiredAt(expiry.time, now)) return LiveSentence(expiry, now);
+  return ExpiredSentence(container, item, *expiry.time, explanation, now);
 }
 
 }  // namespace
@@ -215,6 +232,12 @@ DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& i
     std::erase(explanation.holds, DeleteHold::kRetry);
   } else if (explanation.due_time.has_value() && item.retry_time == explanation.due_time) {
     explanation.holds = {DeleteHold::kRetry};
+    // That it waits for another try is then only how the sweeper holds it.
+    const bool by_store = std::find(container_holds.begin(), container_holds.end(),
+                                    DeleteHold::kStore) != container_holds.end();
+    if (by_store && item.version.times.expire_at.has_value()) {
+      explanation.holds = {DeleteHold::kStore};
+    }
   }
   explanation.sentence = Sentence(container, item, explanation, now);
   return explanation;

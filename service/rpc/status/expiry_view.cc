@@ -30,8 +30,8 @@ bool ExpiryView::WaitsForRetry(const Snapshot& snapshot, const Container& contai
       .value_or(false);
 }
 
-ExpiryView::Freedom ExpiryView::FreedomAt(const Snapshot& snapshot,
-                                          const Container& container) const {
+ExpiryView::Freedom ExpiryView::FreedomAt(const Snapshot& snapshot, const Container& container,
+                                          bool with_expire_at) const {
   Freedom freedom;
   freedom.sweep = parts_.board.View(container.number);
   std::optional<double> used;
@@ -54,6 +54,7 @@ ExpiryView::Freedom ExpiryView::FreedomAt(const Snapshot& snapshot,
       .data_in_doubt = parts_.storage.data_trust().in_doubt(),
       .adopted = parts_.storage.tallies().Adopted(container.number),
       .waits_for_retry = WaitsForRetry(snapshot, container),
+      .with_expire_at = with_expire_at,
   });
   return freedom;
 }

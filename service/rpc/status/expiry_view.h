@@ -59,7 +59,12 @@ class ExpiryView {
   explicit ExpiryView(const Parts& parts) : parts_(parts) {}
 
   Snapshot TakeSnapshot() const;
-  Freedom FreedomAt(const Snapshot& snapshot, const Container& container) const;
+  // Of the container as a whole, and of one of its items, with an expire_at or without.
+  Freedom FreedomAt(const Snapshot& snapshot, const Container& container) const {
+    return FreedomAt(snapshot, container, container.has_expire_at);
+  }
+  Freedom FreedomAt(const Snapshot& snapshot, const Container& container,
+                    bool with_expire_at) const;
 
   // Why `store` has to be confirmed; empty if it need not be.
   std::string Unconfirmed(const StoreView& store) const;

@@ -162,8 +162,8 @@ inline constexpr MetricInfo kImpossibleChecks = {
     "is wrong, usually sending milliseconds for seconds."};
 inline constexpr MetricInfo kIllegalTtls = {
     "ttl_sidecar_illegal_ttls_total", MetricType::Counter, "",
-    "Reports with an illegal ttl that were accepted because the container's TTL is off: such an "
-    "item never expires until it is written again, even if TTL is switched on."};
+    "Reports with an illegal ttl or expire_at that were accepted because the container's TTL is "
+    "off: such an item never expires until it is written again, even if TTL is switched on."};
 inline constexpr MetricInfo kAccessRefusals = {
     "ttl_sidecar_access_refusals_total", MetricType::Counter, "role",
     "Calls refused with PERMISSION_DENIED, by the role that would have allowed them."};

@@ -15,7 +15,7 @@ namespace {
 
 // Whether readers of the log are to hear of it.
 bool IsChange(const Container& before, const Container& after) {
-  return before.revision != after.revision ||
+  return before.revision != after.revision || before.has_expire_at != after.has_expire_at ||
          before.index_build.has_value() != after.index_build.has_value();
 }
 

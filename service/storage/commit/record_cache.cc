@@ -27,11 +27,14 @@ struct RecordCache::Entry {
     ts = has_times ? new_times->ts : 0;
     has_ttl = has_times && new_times->ttl.has_value();
     ttl = has_ttl ? *new_times->ttl : 0;
+    has_expire_at = has_times && new_times->expire_at.has_value();
     item = std::move(new_item);
   }
 
   std::optional<ItemTimes> times() const {
     if (!has_times) return std::nullopt;
+    // Few have one, so it is not worth a place in the memory that all touch.
+    if (has_expire_at) return item->version.times;
     return ItemTimes{ts, has_ttl ? std::optional(ttl) : std::nullopt};
   }
 
@@ -51,6 +54,7 @@ struct RecordCache::Entry {
   int64_t ttl = 0;
   bool has_times = false;
   bool has_ttl = false;
+  bool has_expire_at = false;
   bool used = false;  // since the hand passed
   const uint32_t key_size;
   StoredItemPtr item;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "service/base/status_macros.h"
 #include "service/storage/commit/due_changes.h"
+#include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 
@@ -138,11 +139,23 @@ void Transaction::PutReportedItem(const Container& container, const ItemKey& key
     after.claim = claim.value_or(IndexClaim());
   }
   after.store_epoch = StoreEpoch();
+  if (after.version.times.expire_at.has_value()) NoteExpireAt(container);
   if (before == nullptr) after.generation = erased_generation_ + 1;
   if (scan_marks_.IsReading(container.number)) {
     scan_marks_.NoteReport(container.number, EncodeItemKey(container.number, key));
   }
   PutItem(container, key, before, std::move(after));
+}
+
+void Transaction::NoteExpireAt(const Container& container) {
+  if (container.has_expire_at) return;
+  // `container` may be from before an item of the same operation.
+  const ContainerPtr present = FindContainer(container.number);
+  if (present == nullptr || present->has_expire_at) return;
+  Container noted = *present;
+  noted.has_expire_at = true;
+  PutContainer(std::move(noted));
+  Put(MetaKey(kDataFormatFact), absl::StrCat(kExpireAtDataFormat));
 }
 
 void Transaction::EraseItem(const Container& container, const ItemKey& key,

@@ -122,6 +122,9 @@ class Transaction {
                                                 const StoredItemPtr& item);
   void SetItem(uint64_t container, const ItemKey& key, const StoredItemPtr& before,
                StoredItemPtr after);
+  // Notes that an item of the container has an expire_at, with the first of them also the format
+  // of the data.
+  void NoteExpireAt(const Container& container);
   void MoveEntry(uint64_t container, const ItemKey& key, const std::optional<IndexClaim>& from,
                  const std::optional<IndexClaim>& to);
 

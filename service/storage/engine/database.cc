@@ -29,14 +29,13 @@
 #include "service/storage/engine/log_env.h"
 #include "service/storage/engine/overlay_env.h"
 #include "service/storage/engine/timed_env.h"
+#include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 
 namespace ttl {
 namespace {
 
 // Raised when older binaries could not read what newer ones write.
-constexpr int64_t kFormatVersion = 1;
-constexpr absl::string_view kFormatKey = "format";
 
 constexpr size_t kWriteBufferBytes = size_t{16} << 20;
 
@@ -333,19 +332,25 @@ absl::Status Database::CheckTableFiles() const {
   return absl::OkStatus();
 }
 
-absl::Status Database::CheckFormat() {
-  TTL_ASSIGN_OR_RETURN(const std::optional<std::string> stored, Get(MetaKey(kFormatKey)));
-  if (!stored.has_value()) {
-    return Write({{MetaKey(kFormatKey), absl::StrCat(kFormatVersion)}});
-  }
-  int64_t version = 0;
-  if (!absl::SimpleAtoi(*stored, &version)) {
+absl::StatusOr<std::optional<int64_t>> Database::DataFormat() const {
+  TTL_ASSIGN_OR_RETURN(const std::optional<std::string> stored, Get(MetaKey(kDataFormatFact)));
+  if (!stored.has_value()) return std::nullopt;
+  int64_t format = 0;
+  if (!absl::SimpleAtoi(*stored, &format)) {
     return absl::DataLossError(absl::StrCat("format version is not a number: ", *stored));
   }
-  if (version > kFormatVersion) {
+  return format;
+}
+
+absl::Status Database::CheckFormat() {
+  TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> format, DataFormat());
+  if (!format.has_value()) {
+    return Write({{MetaKey(kDataFormatFact), absl::StrCat(kFirstDataFormat)}});
+  }
+  if (*format > kNewestDataFormat) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the data in ", options_.directory, " has format ", version,
-                     ", this program reads up to ", kFormatVersion, ": use a newer program"));
+        absl::StrCat("the data in ", options_.directory, " has format ", *format,
+                     ", this program reads up to ", kNewestDataFormat, ": use a newer program"));
   }
   return absl::OkStatus();
 }

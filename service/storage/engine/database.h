@@ -57,6 +57,9 @@ class Database {
   static absl::StatusOr<std::unique_ptr<Database>> Open(const StorageOptions& options);
   ~Database();
 
+  // The format of the data; absent in a new directory. See data_format.h.
+  absl::StatusOr<std::optional<int64_t>> DataFormat() const;
+
   // Absent if there is no such key. DATA_LOSS if the data is damaged.
   absl::StatusOr<std::optional<std::string>> Get(absl::string_view key) const;
 

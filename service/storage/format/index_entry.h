@@ -10,7 +10,7 @@ namespace ttl {
 
 // The ways of ordering items in an expiry index.
 enum class IndexFamily {
-  kExpireTime = 1,  // items with a ttl of their own, by ts + ttl
+  kExpireTime = 1,  // items with an end of their own, by it
   kTs = 2,          // items that inherit, by ts
   kRetryTime = 3,   // items whose delete failed, by the time of the next try
   kAdopted = 4,     // items that wait because they were adopted, by the end of that

@@ -175,6 +175,7 @@ AdoptionState FromRecord(const storage::v1::AdoptionRecord& record) {
 void FillRecord(const StoredItem& item, storage::v1::ItemRecord& record) {
   record.set_ts(item.version.times.ts);
   if (item.version.times.ttl.has_value()) record.set_ttl(*item.version.times.ttl);
+  if (const auto expire_at = item.version.times.expire_at) record.set_expire_at(*expire_at);
   record.set_etag(item.version.etag);
   if (item.version.sequence.has_value()) record.set_sequence(*item.version.sequence);
   record.set_size_bytes(item.version.size_bytes);
@@ -209,6 +210,7 @@ absl::StatusOr<StoredItem> DecodeStoredItem(absl::string_view bytes) {
   StoredItem item;
   item.version.times.ts = record.ts();
   if (record.has_ttl()) item.version.times.ttl = record.ttl();
+  if (record.has_expire_at()) item.version.times.expire_at = record.expire_at();
   item.version.etag = record.etag();
   if (record.has_sequence()) item.version.sequence = record.sequence();
   item.version.size_bytes = record.size_bytes();
@@ -250,6 +252,7 @@ std::string EncodeContainer(const Container& container) {
   if (const auto adoption = ToRecord(container.adoption); adoption.ByteSizeLong() > 0) {
     *record.mutable_adoption() = adoption;
   }
+  record.set_has_expire_at(container.has_expire_at);
   return record.SerializeAsString();
 }
 
@@ -274,6 +277,7 @@ absl::StatusOr<Container> DecodeContainer(uint64_t number, absl::string_view byt
   }
   if (record.has_index_build()) container.index_build = FromRecord(record.index_build());
   container.adoption = FromRecord(record.adoption());
+  container.has_expire_at = record.has_expire_at();
   return container;
 }
 

@@ -53,9 +53,16 @@ std::optional<IndexClaim> BelongsAt(uint64_t index, const StoredItem& item) {
   const bool in_range = times.ts >= 0 && times.ts <= std::numeric_limits<int64_t>::max() - kMaxTtl;
   if (index == 0 || !in_range) return std::nullopt;
   if (item.adopted_until != 0) return IndexClaim{index, IndexFamily::kAdopted, item.adopted_until};
-  if (!times.ttl.has_value()) return IndexClaim{index, IndexFamily::kTs, times.ts};
-  if (*times.ttl == kNeverExpires || !IsLegalTtl(*times.ttl)) return std::nullopt;
-  return IndexClaim{index, IndexFamily::kExpireTime, times.ts + *times.ttl};
+  const OwnEnd own = ComputeOwnEnd(times);
+  switch (own.kind) {
+    case OwnEnd::Kind::kNever:
+      return std::nullopt;
+    case OwnEnd::Kind::kInherited:
+      return IndexClaim{index, IndexFamily::kTs, times.ts};
+    case OwnEnd::Kind::kAt:
+      return IndexClaim{index, IndexFamily::kExpireTime, own.time};
+  }
+  return std::nullopt;
 }
 
 std::optional<IndexClaim> RetryClaim(uint64_t index, int64_t next_try) {
@@ -75,7 +82,7 @@ std::optional<IndexClaim> ChooseClaim(const std::optional<IndexClaim>& present,
 
 int64_t MaxEarliness(const std::optional<int64_t>& default_ttl, const ItemTimes& times) {
   constexpr int64_t kHour = 3600;
-  return std::max(kHour, ComputeEffectiveTtl(default_ttl, times.ttl).seconds.value_or(0) / 2);
+  return std::max(kHour, ComputeExpiry(default_ttl, times).effective_ttl.value_or(0) / 2);
 }
 
 }  // namespace ttl

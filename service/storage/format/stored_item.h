@@ -77,9 +77,10 @@ std::optional<IndexClaim> ChooseClaim(const std::optional<IndexClaim>& present,
                                       int64_t max_earliness);
 
 // How many seconds an entry may be early where a write could move it: half of the
-// item's time to live, or an hour if that is more. So an item written thirty times in
-// its time to live costs an index write for one write in fifteen at most, and where
-// nothing scans, none comes due before it has rested for half of its time to live.
+// item's time to live, or an hour if that is more or the item ends at its expire_at, whose
+// distance from `_ts` says nothing about how often it is written. So an item written thirty times
+// in its time to live costs an index write for one write in fifteen at most, and where nothing
+// scans, none comes due before it has rested for half of its time to live.
 int64_t MaxEarliness(const std::optional<int64_t>& default_ttl, const ItemTimes& times);
 
 }  // namespace ttl

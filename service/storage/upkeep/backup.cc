@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "service/base/status_macros.h"
+#include "service/storage/format/data_format.h"
 #include "service/storage/upkeep/backup_crc.h"
 #include "ttl/storage/v1/record.pb.h"
 
@@ -37,6 +38,8 @@ absl::StatusOr<std::string> Backup::Next() {
     storage::v1::BackupFrame frame;
     frame.mutable_header()->set_format(1);
     frame.mutable_header()->set_start_time_us(absl::ToUnixMicros(start_time_));
+    TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> data_format, database_.DataFormat());
+    frame.mutable_header()->set_data_format(data_format.value_or(kFirstDataFormat));
     bytes = kBackupMagic;
     crc_ = ExtendCrc(crc_, bytes);
     AddFrame(frame.SerializeAsString(), bytes);
@@ -44,7 +47,7 @@ absl::StatusOr<std::string> Backup::Next() {
   const bool is_last = copied_all_;
   TTL_RETURN_IF_ERROR(AddCommitted(bytes));
   if (is_last) {
-    AddEnd(bytes);
+    TTL_RETURN_IF_ERROR(AddEnd(bytes));
   } else {
     TTL_RETURN_IF_ERROR(AddCopies(bytes));
   }
@@ -92,12 +95,15 @@ absl::Status Backup::AddCopies(std::string& bytes) {
   return absl::OkStatus();
 }
 
-void Backup::AddEnd(std::string& bytes) {
+absl::Status Backup::AddEnd(std::string& bytes) {
+  TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> data_format, database_.DataFormat());
   storage::v1::BackupFrame frame;
+  frame.mutable_end()->set_data_format(data_format.value_or(kFirstDataFormat));
   frame.mutable_end()->set_frames(frames_);
   frame.mutable_end()->set_crc(crc_);
   AddFrame(frame.SerializeAsString(), bytes);
   ended_ = true;
+  return absl::OkStatus();
 }
 
 void Backup::AddFrame(const std::string& frame, std::string& bytes) {

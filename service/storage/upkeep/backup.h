@@ -47,7 +47,7 @@ class Backup {
 
   absl::Status AddCommitted(std::string& bytes);
   absl::Status AddCopies(std::string& bytes);
-  void AddEnd(std::string& bytes);
+  absl::Status AddEnd(std::string& bytes);
   void AddFrame(const std::string& frame, std::string& bytes);
 
   const Database& database_;

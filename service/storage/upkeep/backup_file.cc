@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "service/base/status_macros.h"
+#include "service/storage/format/data_format.h"
 #include "service/storage/upkeep/backup.h"
 #include "service/storage/upkeep/backup_crc.h"
 #include "ttl/storage/v1/record.pb.h"
@@ -78,6 +79,14 @@ WriteSet ToWriteSet(storage::v1::BackupChanges& changes) {
   return writes;
 }
 
+// OK if this program can judge data of that format; 0 counts as the first.
+absl::Status CheckDataFormat(int64_t format, const std::string& name) {
+  if (format <= kNewestDataFormat) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the data in the backup file ", name, " has format ", format,
+                   ", this program reads up to ", kNewestDataFormat, ": use a newer program"));
+}
+
 absl::StatusOr<BackupSummary> ReadHeader(Reader& reader, const std::string& name) {
   TTL_RETURN_IF_ERROR(ReadMagic(reader, name));
   uint32_t crc = 0;
@@ -88,6 +97,7 @@ absl::StatusOr<BackupSummary> ReadHeader(Reader& reader, const std::string& name
                                                    frame.header().format(), ", this program reads ",
                                                    kFormat));
   }
+  TTL_RETURN_IF_ERROR(CheckDataFormat(frame.header().data_format(), name));
   return BackupSummary{absl::FromUnixMicros(frame.header().start_time_us()), 0};
 }
 
@@ -106,6 +116,7 @@ absl::StatusOr<BackupSummary> ReadBackup(std::istream& file, const std::string& 
         return reader.Damaged("an end that is not its own");
       }
       if (!reader.AtEnd()) return reader.Damaged("something behind its end");
+      TTL_RETURN_IF_ERROR(CheckDataFormat(end.data_format(), name));
       return summary;
     }
     if (!frame.has_changes()) return reader.Damaged("a frame of an unknown kind");

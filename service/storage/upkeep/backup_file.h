@@ -20,8 +20,9 @@ struct BackupSummary {
 
 // Reads a backup file to its end and gives its changes, some at a time, in their order.
 // DATA_LOSS if it is cut short, damaged, or has something behind its end;
-// INVALID_ARGUMENT if it is no backup file, or one of a newer format; or what `take`
-// says. `name` is for messages.
+// INVALID_ARGUMENT if it is no backup file, or one of a newer format; FAILED_PRECONDITION if
+// its data is of a format that this program does not know; or what `take` says. `name` is for
+// messages.
 absl::StatusOr<BackupSummary> ReadBackup(std::istream& file, const std::string& name,
                                          absl::FunctionRef<absl::Status(WriteSet)> take);
 

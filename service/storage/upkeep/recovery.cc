@@ -24,6 +24,7 @@
 #include "service/storage/commit/transaction.h"
 #include "service/storage/engine/lock_owner.h"
 #include "service/storage/engine/sync_directory.h"
+#include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 #include "service/storage/format/sidecar_facts.h"
@@ -210,6 +211,7 @@ class RecordRepair {
     TTL_RETURN_IF_ERROR(CheckItems());
     TTL_RETURN_IF_ERROR(EraseTable(kTotalsTable));
     GiveNewIndexes();
+    if (has_expire_at_) Change(MetaKey(kDataFormatFact), absl::StrCat(kExpireAtDataFormat));
     Change(MetaKey(kNextNumberFact), absl::StrCat(next_number_));
     TTL_RETURN_IF_ERROR(Flush());
     return std::move(report_);
@@ -316,13 +318,15 @@ class RecordRepair {
   }
 
   absl::Status CheckItems() {
-    for (const Container& container : containers_) {
+    for (Container& container : containers_) {
       int64_t lost = 0;
       const std::string prefix = ItemPrefix(container.number);
       auto cursor = database_.WalkPrefix(prefix, prefix);
       for (; cursor.Valid(); cursor.Next()) {
-        if (DecodeItemKey(cursor.key()).has_value() && DecodeStoredItem(cursor.value()).ok()) {
+        const absl::StatusOr<StoredItem> item = DecodeStoredItem(cursor.value());
+        if (DecodeItemKey(cursor.key()).has_value() && item.ok()) {
           ++report_.items;
+          if (item->version.times.expire_at.has_value()) NoteExpireAt(container);
           continue;
         }
         ++lost;
@@ -332,6 +336,12 @@ class RecordRepair {
       if (lost > 0) Lose(absl::StrCat(lost, " unreadable items of container ", container.id));
     }
     return absl::OkStatus();
+  }
+
+  // What came back of the container and of the facts may be older than the item.
+  void NoteExpireAt(Container& container) {
+    container.has_expire_at = true;
+    has_expire_at_ = true;
   }
 
   absl::Status EraseTable(char table) {
@@ -345,9 +355,10 @@ class RecordRepair {
   // as none.
   void GiveNewIndexes() {
     for (Container& container : containers_) {
-      if (container.index_number == 0) continue;
-      container.index_number = next_number_++;
-      container.index_build.emplace();
+      if (container.index_number != 0) {
+        container.index_number = next_number_++;
+        container.index_build.emplace();
+      }
       Change(ContainerKey(container.number), EncodeContainer(container));
     }
   }
@@ -356,6 +367,7 @@ class RecordRepair {
   WriteSet changes_;
   std::vector<Container> containers_;
   uint64_t next_number_ = 1;
+  bool has_expire_at_ = false;  // an item has one
   RepairReport report_;
 };
 

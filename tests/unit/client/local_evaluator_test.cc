@@ -85,6 +85,28 @@ TEST_F(LocalEvaluatorTest, JudgesManyAsOfOneInstant) {
                           LocalVerdict::kExpired, LocalVerdict::kVisible));
 }
 
+TEST_F(LocalEvaluatorTest, JudgesByExpireAt) {
+  const auto evaluator = NewEvaluator({.knows_expire_at = true});
+  sidecar_.Send(Snapshot("containers { id: 'c' default_ttl: 60 }"));
+  ASSERT_TRUE(Becomes(*evaluator, "c", LocalVerdict::kExpired));
+  const auto judge = [&](const ItemTimes& item) {
+    return evaluator->Judge(evaluator->Find("c"), item);
+  };
+  EXPECT_EQ(judge({kT - 100, std::nullopt, kT + 1}), LocalVerdict::kVisible);
+  EXPECT_EQ(judge({kT - 1, std::nullopt, kT}), LocalVerdict::kExpired);
+  EXPECT_EQ(judge({kT - 1, 5000, kT}), LocalVerdict::kExpired);
+  EXPECT_EQ(judge({kT - 1, std::nullopt, 0}), LocalVerdict::kVisible) << "not legal";
+}
+
+TEST_F(LocalEvaluatorTest, SaysThatItKnowsExpireAtOnlyIfItsCallerDoes) {
+  for (const bool knows_expire_at : {false, true}) {
+    const size_t before = sidecar_.requests().size();
+    const auto evaluator = NewEvaluator({.knows_expire_at = knows_expire_at});
+    ASSERT_TRUE(WaitUntil([&] { return sidecar_.requests().size() > before; }));
+    EXPECT_EQ(sidecar_.requests().back().rules_size(), knows_expire_at ? 1 : 0);
+  }
+}
+
 TEST_F(LocalEvaluatorTest, AsksForHeartbeatsThreeTimesAsOftenAsItNeedsThem) {
   const auto heartbeat_for = [&](absl::Duration max_staleness) {
     const size_t before = sidecar_.requests().size();

@@ -34,7 +34,8 @@ struct Situation {
                                .storage_writable = storage_writable,
                                .change_under_way = change_under_way,
                                .data_in_doubt = data_in_doubt,
-                               .waits_for_retry = waits_for_retry});
+                               .waits_for_retry = waits_for_retry,
+                               .with_expire_at = with_expire_at});
   }
 
   void Replace(std::optional<int64_t> braked_items, absl::Time until) {
@@ -51,6 +52,7 @@ struct Situation {
   bool change_under_way = false;
   bool data_in_doubt = false;
   bool waits_for_retry = false;
+  bool with_expire_at = false;
 };
 
 TEST(DeleteHoldsTest, NothingHoldsDeletesBackAtRest) {
@@ -99,6 +101,8 @@ INSTANTIATE_TEST_SUITE_P(
         HoldCase{"ClockSkew", [](Situation& s) { s.store.skew_too_large = true; },
                  DeleteHold::kClockSkew, true},
         HoldCase{"Store", [](Situation& s) { s.store.held_until = kNow + kAhead; },
+                 DeleteHold::kStore, true},
+        HoldCase{"StoreLacksExpireAt", [](Situation& s) { s.with_expire_at = true; },
                  DeleteHold::kStore, true},
         HoldCase{"StoreUnreachable", [](Situation& s) { s.store.reachable = false; },
                  DeleteHold::kStore, true},

@@ -49,9 +49,17 @@ inline rc::Gen<int64_t> Ts() {
                                kMaxInt64 - kMaxTtl, kMaxInt64 - 1, kMaxInt64}));
 }
 
+// Mostly legal.
+inline rc::Gen<int64_t> ExpireAt() {
+  return rc::gen::oneOf(rc::gen::inRange<int64_t>(1, 300),
+                        rc::gen::inRange<int64_t>(1, 5'000'000'000),
+                        OneOf({1, kMaxExpireAt, 0, -1, kMaxExpireAt + 1, kMaxInt64}));
+}
+
 inline rc::Gen<ItemTimes> Item(rc::Gen<int64_t> ttl) {
   return rc::gen::build<ItemTimes>(rc::gen::set(&ItemTimes::ts, Ts()),
-                                   rc::gen::set(&ItemTimes::ttl, MaybeTtl(ttl)));
+                                   rc::gen::set(&ItemTimes::ttl, MaybeTtl(ttl)),
+                                   rc::gen::set(&ItemTimes::expire_at, MaybeTtl(ExpireAt())));
 }
 
 // An instant within some seconds of `second`, mostly not on a second.

@@ -28,8 +28,12 @@ bool ModelIsExpired(std::optional<int64_t> default_ttl, const ItemTimes& item, W
     return *ttl > 0 && *ttl <= 2147483647;
   };
   if (!default_ttl || (*default_ttl != -1 && !is_positive(default_ttl))) return false;
-  const std::optional<int64_t> ttl = item.ttl ? item.ttl : default_ttl;
-  if (!is_positive(ttl)) return false;
+  const bool is_strange = item.expire_at && (*item.expire_at < 1 || *item.expire_at > 253402300799);
+  if (is_strange || (item.ttl && *item.ttl != -1 && !is_positive(item.ttl))) return false;
+  if (item.expire_at && nanos >= Wide{*item.expire_at} * 1'000'000'000) return true;
+  const bool inherits = !item.ttl && !item.expire_at;
+  const std::optional<int64_t> ttl = inherits ? default_ttl : item.ttl;
+  if (!ttl || !is_positive(ttl)) return false;
   return nanos >= (Wide{item.ts} + Wide{*ttl}) * 1'000'000'000;
 }
 
@@ -54,15 +58,16 @@ RC_GTEST_PROP(TtlRulesProperty, AgreesWithThePublishedTable, ()) {
             ModelIsExpired(default_ttl, item, ToNanos(now)));
 }
 
-RC_GTEST_PROP(TtlRulesProperty, ExpireTimeIsTheSumOrTheLargestNumber, ()) {
+RC_GTEST_PROP(TtlRulesProperty, ExpireTimeIsTheSumOrTheLargestNumberOrTheExpireAt, ()) {
   const auto default_ttl = *MaybeTtl(AnyTtl());
   const ItemTimes item = *Item(AnyTtl());
-  const EffectiveTtl effective = ComputeEffectiveTtl(default_ttl, item.ttl);
-  const auto expire_time = ExpireTime(default_ttl, item);
-  RC_ASSERT(expire_time.has_value() == effective.seconds.has_value());
-  RC_ASSERT((effective.source == TtlSource::kNone) == !effective.seconds.has_value());
-  if (!expire_time.has_value()) return;
-  RC_ASSERT((Wide{*expire_time} == std::min(Wide{item.ts} + *effective.seconds, Wide{kMaxInt64})));
+  const Expiry expiry = ComputeExpiry(default_ttl, item);
+  RC_ASSERT((expiry.source == TtlSource::kNone) == !expiry.time.has_value());
+  if (!expiry.time.has_value()) return;
+  RC_ASSERT((expiry.source == TtlSource::kExpireAt) == !expiry.effective_ttl.has_value());
+  const Wide sum = Wide{item.ts} + expiry.effective_ttl.value_or(0);
+  RC_ASSERT((Wide{*expiry.time} ==
+             (expiry.effective_ttl ? std::min(sum, Wide{kMaxInt64}) : Wide{*item.expire_at})));
 }
 
 RC_GTEST_PROP(TtlRulesProperty, ExpiredStaysExpired, ()) {

@@ -2,11 +2,16 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -30,35 +35,81 @@ bool IsExpired(std::optional<int64_t> default_ttl, const ItemTimes& item, absl::
   return IsExpiredAt(ExpireTime(default_ttl, item), now);
 }
 
-struct TableCase {
+// One line of the data file.
+struct RuleCase {
   std::optional<int64_t> default_ttl;
-  std::optional<int64_t> ttl;
-  std::optional<int64_t> expire_time;  // of an item with _ts 1000
-  EffectiveTtl effective;
+  ItemTimes item;
+  std::optional<int64_t> expire_time;
+  std::string source;
 };
 
-constexpr EffectiveTtl kNone = {std::nullopt, TtlSource::kNone};
+std::optional<int64_t> Number(absl::string_view field) {
+  int64_t number = 0;
+  return absl::SimpleAtoi(field, &number) ? std::optional(number) : std::nullopt;
+}
 
-constexpr TableCase kTable[] = {
-    {kAbsent, kAbsent, kAbsent, kNone},
-    {kAbsent, -1, kAbsent, kNone},
-    {kAbsent, 30, kAbsent, kNone},
-    {-1, kAbsent, kAbsent, kNone},
-    {-1, -1, kAbsent, kNone},
-    {-1, 30, 1030, {30, TtlSource::kItem}},
-    {60, kAbsent, 1060, {60, TtlSource::kContainer}},
-    {60, -1, kAbsent, kNone},
-    {60, 30, 1030, {30, TtlSource::kItem}},
-    {60, 90, 1090, {90, TtlSource::kItem}},
-};
-
-TEST(TtlRulesTest, ThreeByThreeTable) {
-  for (const TableCase& row : kTable) {
-    SCOPED_TRACE(testing::Message() << "default_ttl " << row.default_ttl.value_or(0) << ", ttl "
-                                    << row.ttl.value_or(0) << " (0: absent)");
-    EXPECT_EQ(ComputeEffectiveTtl(row.default_ttl, row.ttl), row.effective);
-    EXPECT_EQ(ExpireTime(row.default_ttl, {1000, row.ttl}), row.expire_time);
+std::vector<RuleCase> ReadRuleCases() {
+  std::ifstream file(EXPIRY_RULES_FILE);
+  std::vector<RuleCase> cases;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#') || line.starts_with("default_ttl")) continue;
+    const std::vector<std::string> fields = absl::StrSplit(line, ',');
+    cases.push_back({Number(fields.at(0)),
+                     {1'600'000'000, Number(fields.at(1)), Number(fields.at(2))},
+                     Number(fields.at(3)),
+                     fields.at(4)});
   }
+  return cases;
+}
+
+std::string NameOf(TtlSource source) {
+  switch (source) {
+    case TtlSource::kNone:
+      return "none";
+    case TtlSource::kItem:
+      return "item";
+    case TtlSource::kContainer:
+      return "container";
+    case TtlSource::kExpireAt:
+      return "item_expire_at";
+  }
+  return "";
+}
+
+TEST(TtlRulesTest, AllCombinationsOfDefaultTtlTtlAndExpireAt) {
+  const std::vector<RuleCase> cases = ReadRuleCases();
+  ASSERT_EQ(cases.size(), 252u) << EXPIRY_RULES_FILE;
+  for (const RuleCase& rule : cases) {
+    SCOPED_TRACE(testing::Message() << "default_ttl " << rule.default_ttl.value_or(0) << ", ttl "
+                                    << rule.item.ttl.value_or(0) << ", expire_at "
+                                    << rule.item.expire_at.value_or(0) << " (0: absent or 0)");
+    const Expiry expiry = ComputeExpiry(rule.default_ttl, rule.item);
+    EXPECT_EQ(expiry.time, rule.expire_time);
+    EXPECT_EQ(NameOf(expiry.source), rule.source);
+    const bool by_ttl = expiry.source == TtlSource::kItem || expiry.source == TtlSource::kContainer;
+    EXPECT_EQ(expiry.effective_ttl.has_value(), by_ttl);
+    if (by_ttl) {
+      EXPECT_EQ(*expiry.time, rule.item.ts + *expiry.effective_ttl);
+    }
+  }
+}
+
+TEST(TtlRulesTest, ExpireAtOfTheYear9999IsTheLastLegalOne) {
+  EXPECT_TRUE(ValidateExpireAt("expire_at", kAbsent).ok());
+  EXPECT_TRUE(ValidateExpireAt("expire_at", 1).ok());
+  EXPECT_EQ(Day(absl::CivilDay(10000, 1, 1)), absl::FromUnixSeconds(kMaxExpireAt + 1));
+  EXPECT_TRUE(ValidateExpireAt("expire_at", kMaxExpireAt).ok());
+  EXPECT_THAT(ValidateExpireAt("items[3].expire_at", kMaxExpireAt + 1).message(),
+              AllOf(HasSubstr("items[3].expire_at is 253402300800"), HasSubstr("milliseconds")));
+  EXPECT_THAT(ValidateExpireAt("expire_at", 0).message(),
+              AllOf(HasSubstr("expire_at is 0"), HasSubstr("1 to 253402300799")));
+  EXPECT_FALSE(ValidateExpireAt("expire_at", -1).ok());
+}
+
+TEST(TtlRulesTest, ExpireAtHasNoLongestRemainingTime) {
+  EXPECT_EQ(RemainingSeconds(kMaxExpireAt, kAbsent, At(0)), kMaxExpireAt);
+  EXPECT_EQ(RemainingSeconds(1000, kAbsent, At(1000)), 0);
+  EXPECT_EQ(RemainingSeconds(kMaxInt64, kAbsent, absl::InfinitePast()), kMaxInt64);
 }
 
 // Field report B13.
@@ -122,7 +173,7 @@ TEST(TtlRulesTest, IllegalStoredTtlNeverExpires) {
   for (const int64_t ttl : {int64_t{0}, int64_t{-2}, int64_t{1} << 31, (int64_t{1} << 32) - 1,
                             (int64_t{1} << 32) + 60, kMaxInt64, kMinInt64}) {
     EXPECT_EQ(ExpireTime(60, {1000, ttl}), kAbsent) << ttl;
-    EXPECT_EQ(ComputeEffectiveTtl(60, ttl), kNone) << ttl;
+    EXPECT_EQ(ComputeExpiry(60, {1000, ttl}), Expiry()) << ttl;
   }
 }
 

@@ -548,5 +548,28 @@ TEST_F(ReconcilerTest, WhileTheStoreHasToBeConfirmedAnOperatorsReconciliationEnd
   EXPECT_THAT(failed.problem, HasSubstr("has to be confirmed: its store_id changed"));
 }
 
+// Otherwise an item would be deleted by its container's default_ttl, long before its end.
+TEST_F(ReconcilerTest, AStoreThatDoesNotKnowExpireAtTakesNoneAway) {
+  for (const bool knows_expire_at : {false, true}) {
+    harness.store.SetKnowsExpireAt(knows_expire_at);
+    harness.store.Restart();
+    harness.SweepFor(absl::Minutes(1));  // it is asked what it knows
+    ItemVersion with_end = Version(kStart - 100);
+    with_end.times.expire_at = kStart + 5000;
+    harness.Write("orders", KeyOf("same"), with_end);
+    harness.Write("orders", KeyOf("newer"), with_end);
+    harness.store.Put("orders", KeyOf("same"), Version(kStart - 100));
+    harness.store.Put("orders", KeyOf("newer"), Version(kStart - 90, 20'000));
+    Start();
+    Reconcile({"orders", /*dry_run=*/false});
+    const std::optional<int64_t> kept =
+        knows_expire_at ? std::nullopt : std::optional<int64_t>(kStart + 5000);
+    EXPECT_EQ(harness.storage.FindItem("orders", "same")->version.times,
+              (ItemTimes{kStart - 100, std::nullopt, kept}));
+    EXPECT_EQ(harness.storage.FindItem("orders", "newer")->version.times,
+              (ItemTimes{kStart - 90, 20'000, kept}));
+  }
+}
+
 }  // namespace
 }  // namespace ttl

@@ -177,6 +177,29 @@ TEST(StoreAnswersTest, ModifiedBringsTheWholeState) {
   EXPECT_FALSE(answers.first_failure.has_value());
 }
 
+// A store from before expire_at cannot say it: what it leaves out is not gone.
+TEST(StoreAnswersTest, ModifiedOfAStoreThatDoesNotKnowExpireAtTakesNoneAway) {
+  Sent sent = MakeSent();
+  sent.items[0].item.version.times.expire_at = kNow - 5;
+  v1::DeleteItemsResponse response;
+  v1::DeleteResult& result = *response.add_results();
+  result.set_outcome(v1::DELETE_OUTCOME_MODIFIED);
+  result.mutable_current()->set_ts(kNow - 1);
+  result.mutable_current()->set_ttl(500);
+  for (const bool knows_expire_at : {false, true}) {
+    const StoreAnswers answers = ReadAnswers(sent.items, sent.request, response,
+                                             {.default_ttl = kNever,
+                                              .knows_expire_at = knows_expire_at,
+                                              .now = absl::FromUnixSeconds(kNow)});
+    EXPECT_EQ(answers.reports.at(0).current.times.expire_at,
+              knows_expire_at ? std::nullopt : std::optional<int64_t>(kNow - 5));
+  }
+  result.mutable_current()->set_expire_at(kNow + 5);
+  EXPECT_EQ(Read(sent, response).reports.at(0).current.times.expire_at, kNow + 5);
+  result.mutable_current()->set_expire_at(0);
+  EXPECT_EQ(Read(sent, response).reports.at(0).kind, Kind::kStateUnknown) << "not legal";
+}
+
 TEST(StoreAnswersTest, WrongNumberOfResultsIsRefused) {
   for (const int results : {0, 2, 3, 4, 100}) {
     v1::DeleteItemsResponse response;

@@ -32,6 +32,8 @@ void ExpectSame(const CheckRequest& parsed, const v1::CheckVisibilityRequest& me
     if (!want.has_ts()) continue;
     EXPECT_EQ(check.carried->ts, want.ts());
     EXPECT_EQ(check.carried->ttl, want.has_ttl() ? std::optional(want.ttl()) : std::nullopt);
+    EXPECT_EQ(check.carried->expire_at,
+              want.has_expire_at() ? std::optional(want.expire_at()) : std::nullopt);
   }
 }
 
@@ -44,6 +46,7 @@ v1::CheckVisibilityRequest ArbitraryRequest() {
     check.set_id(*rc::gen::arbitrary<std::string>());
     if (*rc::gen::arbitrary<bool>()) check.set_ts(*rc::gen::arbitrary<int64_t>());
     if (*rc::gen::arbitrary<bool>()) check.set_ttl(*rc::gen::arbitrary<int64_t>());
+    if (*rc::gen::arbitrary<bool>()) check.set_expire_at(*rc::gen::arbitrary<int64_t>());
   }
   return request;
 }

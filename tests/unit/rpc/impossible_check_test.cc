@@ -44,7 +44,7 @@ TEST(ImpossibleCheckTest, ContainerItemAndClientAreLoggedOncePerMinute) {
     text = log.text();
   }
   EXPECT_THAT(text, HasSubstr("container=\"c\" partition_key=\"p\" id=\"item1\" "
-                              "ts=1800000000000 ttl=5 peer=\"unix:"));
+                              "ts=1800000000000 ttl=5 expire_at=absent peer=\"unix:"));
   EXPECT_THAT(text, Not(HasSubstr("item2")));
 }
 
@@ -68,7 +68,7 @@ TEST(ImpossibleCheckTest, MessagesOfStreamsAreLoggedToo) {
     }
     text = log.text();
   }
-  EXPECT_THAT(text, HasSubstr("id=\"streamed\" ts=1800000000 ttl=0 peer="));
+  EXPECT_THAT(text, HasSubstr("id=\"streamed\" ts=1800000000 ttl=0 expire_at=absent peer="));
 }
 
 }  // namespace

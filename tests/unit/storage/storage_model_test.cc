@@ -118,7 +118,10 @@ class Model {
  private:
   bool IsExpired(const ItemTimes& times, int64_t now) const {
     if (!default_ttl_.has_value()) return false;
-    const int64_t ttl = times.ttl.value_or(*default_ttl_);
+    if (times.ttl == 0 || times.expire_at == 0) return false;  // not legal
+    if (times.expire_at.has_value() && *times.expire_at <= now) return true;
+    const int64_t inherited = times.expire_at.has_value() ? -1 : *default_ttl_;
+    const int64_t ttl = times.ttl.value_or(inherited);
     return ttl != -1 && times.ts + ttl <= now;
   }
 
@@ -131,6 +134,13 @@ class Model {
 
 std::optional<int64_t> AnyTtl() {
   return *rc::gen::element<std::optional<int64_t>>(std::nullopt, -1, 1, 5, 60, 4000, 2147483647);
+}
+
+// Some are not legal, as in a container whose TTL was off.
+std::optional<int64_t> AnyExpireAt(int64_t now) {
+  if (*rc::gen::inRange(0, 2) == 0) return std::nullopt;
+  return *rc::gen::element<int64_t>(0, 1, now - 10, now, now + 1, now + 30, now + 4000,
+                                    kMaxExpireAt);
 }
 
 std::optional<uint64_t> AnySequence() {
@@ -195,6 +205,7 @@ class Run {
     const auto all = storage_->items().List(storage_.Find("c")->number, std::nullopt, 1000);
     RC_ASSERT(all.ok());
     RC_ASSERT(all->size() == model_.items().size() + kBystanders);
+    RC_ASSERT(storage_.Find("c")->has_expire_at == has_expire_at_);
     CheckTallies();
   }
 
@@ -241,7 +252,8 @@ class Run {
   }
 
   Model::Item AnyItem() const {
-    return {{now_ - *rc::gen::inRange<int64_t>(0, 20), AnyTtl()}, AnySequence()};
+    const int64_t ts = now_ - *rc::gen::inRange<int64_t>(0, 20);
+    return {{ts, AnyTtl(), AnyExpireAt(now_)}, AnySequence()};
   }
 
   // Upkeep may have ended the adoption of an item that has waited for long enough.
@@ -259,6 +271,7 @@ class Run {
     item.adopted_until = storage_.FindItem("c", id)->adopted_until;
     RC_ASSERT(adopted_until.contains(item.adopted_until));
     model_.Put(id, item);
+    has_expire_at_ = has_expire_at_ || item.times.expire_at.has_value();
   }
 
   void Track() {
@@ -280,16 +293,22 @@ class Run {
   // One item, as a rebuild reads it from the store.
   void ScanStore() {
     const std::string id = AnyId();
-    const Model::Item item = AnyItem();
+    Model::Item item = AnyItem();
     AdoptionTerms terms = AnyTerms();
     terms.adopted = true;
     NoteUpkeep(id);
+    const ItemTimes read = item.times;
+    const bool knows_expire_at = *rc::gen::arbitrary<bool>();
+    const Model::Item* known = model_.Find(id);
+    if (!knows_expire_at && known != nullptr && !read.expire_at.has_value()) {
+      item.times.expire_at = known->times.expire_at;
+    }
     const auto adopted_until = model_.AdoptedUntil(id, item.times, terms.adopted, now_);
     ScannedItems& scanned = storage_->scanned_items();
     scanned.Begin(Number());
     scanned.BeginPage();
     const auto compared = Await<absl::StatusOr<std::vector<ScanComparison>>>([&](auto done) {
-      scanned.Apply(Number(), {{KeyOf(id), {item.times, "", item.sequence, 0}}}, terms,
+      scanned.Apply(Number(), {{KeyOf(id), {read, "", item.sequence, 0}}}, terms, knows_expire_at,
                     /*dry_run=*/false, std::move(done));
     });
     scanned.End();
@@ -378,6 +397,7 @@ class Run {
   StorageForTest storage_;
   Model model_;
   int64_t now_ = kStart;
+  bool has_expire_at_ = false;  // an item has ever had one
 };
 
 RC_GTEST_PROP(StorageModelTest, RandomOperationsAgreeWithASimpleModel, ()) {
