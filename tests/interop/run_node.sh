@@ -41,4 +41,5 @@ if [[ ${GTEST_OUTPUT:-} == xml:* ]]; then
 fi
 # One file after the other: every test has a sidecar of its own.
 export TTL_BIN=$binaries TTL_NODE_README=$package/README.md
+export EXPIRY_RULES_FILE=$root/tests/data/expiry_rules.csv
 exec node --test --test-concurrency 1 "${reporters[@]}" "${files[@]}"

@@ -171,10 +171,11 @@ export class Client {
     await this.#call('DeleteContainer', { id, etag });
   }
 
-  async *watchContainers({ heartbeatMs = 1000 } = {}) {
+  async *watchContainers({ heartbeatMs = 1000, expireAt = false } = {}) {
     const longestSilenceMs = requireTimeLimit('heartbeatMs', 5 * heartbeatMs);
     const method = METHODS.WatchContainers;
-    const bytes = method.requestSerialize({ heartbeatInterval: heartbeatMs });
+    const rules = expireAt ? ['JUDGING_RULE_EXPIRE_AT'] : [];
+    const bytes = method.requestSerialize({ heartbeatInterval: heartbeatMs, rules });
     const call = this.#calls.serverStream(method, bytes);
     yield* follow(call, longestSilenceMs, this.#calls);
   }

@@ -20,6 +20,9 @@ export interface Item {
   ts: Seconds;
   /** Its own time to live, or -1; absent: the container's default counts. */
   ttl?: Seconds | null;
+  /** When it ends: it expires at the earlier of ts + ttl and this, and the container's default does not
+   * count; absent: it does not say. */
+  expireAt?: Seconds | null;
   /** Opaque version, up to 128 bytes. */
   etag?: Bytes;
   /** The store's own order of writes; with it, a report may be repeated. */
@@ -37,12 +40,13 @@ export interface Deletion {
   sequence?: Integer | null;
 }
 
-/** An item to judge: by its key alone, or with `ts` and `ttl` as just read. */
+/** An item to judge: by its key alone, or with `ts`, `ttl` and `expireAt` as just read. */
 export interface Check {
   partitionKey?: Bytes;
   id: Bytes;
   ts?: Seconds | null;
   ttl?: Seconds | null;
+  expireAt?: Seconds | null;
 }
 
 /** The answer to one check. */
@@ -72,6 +76,7 @@ export interface ItemView {
     id: Buffer;
     ts: number;
     ttl?: number;
+    expireAt?: number;
     etag: Buffer;
     sequence?: bigint;
     sizeBytes: number;
@@ -165,8 +170,9 @@ export class Client {
   setDefaultTtl(id: string, defaultTtl: Seconds | null | undefined): Promise<Container>;
   deleteContainer(id: string, etag?: string): Promise<void>;
   /** A snapshot of all containers, then every change. DEADLINE_EXCEEDED after a silence of five
-   * heartbeats. */
-  watchContainers(options?: { heartbeatMs?: number }): AsyncGenerator<Message>;
+   * heartbeats. `expireAt`: the caller, if it judges items by what it is told, knows expireAt; otherwise
+   * containers with such items are left out. */
+  watchContainers(options?: { heartbeatMs?: number; expireAt?: boolean }): AsyncGenerator<Message>;
 
   /** The status of the sidecar and, if one is named, of a container: GetExpiryStatusResponse. */
   status(container?: string): Promise<Message>;
@@ -221,6 +227,9 @@ export class StoreBusy extends Error {
 export abstract class PrimaryStore {
   /** Most items that the sidecar sends at once. */
   maxBatchItems: number;
+  /** Whether read() and scan() give the expireAt of items that have one; false by default. Until then the
+   * sidecar deletes no item with an expireAt. */
+  knowsExpireAt: boolean;
   /** Identity of the data: the same after restarts, different after a restore elsewhere. */
   abstract readonly storeId: string;
   /** Runs `action`; until it has settled, nobody else changes the items under `keys`. */

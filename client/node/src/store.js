@@ -31,6 +31,7 @@ function isJudgedVersion(expired, found) {
   return (
     same(expired.ts, found.ts) &&
     same(expired.ttl, found.ttl) &&
+    same(expired.expireAt, found.expireAt) &&
     (expired.etag.length === 0 || expired.etag.equals(Buffer.from(found.etag ?? '')))
   );
 }
@@ -93,6 +94,7 @@ function invalid(message) {
 
 export class PrimaryStore {
   maxBatchItems = 1000;
+  knowsExpireAt = false;
 
   nowMs() {
     return Date.now();
@@ -103,7 +105,11 @@ export class PrimaryStore {
       storeId: this.storeId,
       now: new Date(this.nowMs()),
       maxBatchItems: this.maxBatchItems,
-      capabilities: ['STORE_CAPABILITY_ETAG', ...(this.scan ? ['STORE_CAPABILITY_SCAN'] : [])],
+      capabilities: [
+        'STORE_CAPABILITY_ETAG',
+        ...(this.scan ? ['STORE_CAPABILITY_SCAN'] : []),
+        ...(this.knowsExpireAt ? ['STORE_CAPABILITY_EXPIRE_AT'] : []),
+      ],
     };
   }
 

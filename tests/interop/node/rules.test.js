@@ -1,5 +1,6 @@
 // The rules of TTL, as a caller in Node sees them.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { PATIENCE_MS, Sidecar, assertRefused, now, toArray, waitUntil } from './harness.js';
 
@@ -52,6 +53,63 @@ test('every answer is right to the second', async (t) => {
     '6 true',
     'undefined false',
   ]);
+});
+
+// The cases that the tests of all languages share.
+function expiryRules() {
+  const text = readFileSync(process.env.EXPIRY_RULES_FILE, 'utf8');
+  const lines = text.split('\n').filter((line) => line !== '' && !/^(#|default_ttl)/.test(line));
+  return lines.map((line) => {
+    const fields = line.split(',');
+    const numbers = fields.slice(0, 4).map((field) => (field === '' ? undefined : Number(field)));
+    return [...numbers, `TTL_SOURCE_${fields[4].toUpperCase()}`];
+  });
+}
+
+test('all combinations of defaultTtl, ttl and expireAt', async (t) => {
+  const { client } = await Sidecar.start(t);
+  const ts = 1600000000;
+  for (const defaultTtl of [undefined, -1, 60]) {
+    await client.createContainer(`c/${defaultTtl}`, { defaultTtl });
+  }
+  const rules = expiryRules();
+  assert.equal(rules.length, 252);
+  for (const [i, [defaultTtl, ttl, expireAt, expireTime, source]] of rules.entries()) {
+    const container = `c/${defaultTtl}`;
+    const item = { id: `${i}`, ts, ttl, expireAt };
+    const name = `${container}, ttl ${ttl}, expireAt ${expireAt}`;
+    const [answer] = await client.check(container, [item]);
+    assert.equal(answer.expireTime, expireTime, name);
+    const hasNoEnd = expireAt === undefined && (ttl === undefined || ttl === -1);
+    const isLegal = hasNoEnd || expireTime !== undefined;
+    if (defaultTtl !== undefined && !isLegal) {
+      await assertRefused(client.track(container, [item]), 'INVALID_ARGUMENT', 'must be');
+      continue;
+    }
+    await client.track(container, [item]);
+    const { item: view } = await client.explainItem(container, `${i}`);
+    assert.deepEqual(
+      [view.item.expireAt, view.ttlSource, view.expireTime],
+      [expireAt, source, expireTime],
+      name,
+    );
+  }
+});
+
+test('a watcher is told of containers with an end only if it knows the rule', async (t) => {
+  const { client } = await Sidecar.start(t);
+  await client.createContainer('c', { defaultTtl: 60 });
+  await client.track('c', [{ id: 'a', ts: 1600000000, expireAt: 1600000005 }]);
+  await client.createContainer('d', { defaultTtl: 60 });
+  for (const [expireAt, expected] of [[false, ['d']], [true, ['c', 'd']]]) {
+    for await (const { containers } of client.watchContainers({ expireAt })) {
+      assert.deepEqual(
+        containers.map(({ id }) => id),
+        expected,
+      );
+      break;
+    }
+  }
 });
 
 test('switching ttl off shows all items again, and -1 is not off', async (t) => {

@@ -94,6 +94,15 @@ test('deletes that are meant for another store are refused', async (t) => {
   assert.deepEqual(outcomes(response), ['DELETED']);
 });
 
+test('only a store that says so knows expireAt', async (t) => {
+  const { store, call } = await startStore(t);
+  const knows = async () =>
+    (await call('GetStoreInfo', {})).capabilities.includes('STORE_CAPABILITY_EXPIRE_AT');
+  assert.equal(await knows(), false);
+  store.knowsExpireAt = true;
+  assert.equal(await knows(), true);
+});
+
 test('an item goes only if it is the one judged and in time', async (t) => {
   const { store, deleteItems } = await startStore(t);
   const stored = { id: 'a', ts: TS, ttl: 10, etag: 'v1' };
@@ -105,6 +114,10 @@ test('an item goes only if it is the one judged and in time', async (t) => {
     [{ ...stored, etag: undefined }, { etag: '' }, 10, 60, 'DELETED'],
     [{ ...stored, ttl: null }, { ttl: undefined }, 10, 60, 'DELETED'],
     [undefined, {}, 10, 60, 'NOT_FOUND'],
+    [{ ...stored, expireAt: TS + 10 }, { expireAt: TS + 10 }, 10, 60, 'DELETED'],
+    [{ ...stored, expireAt: TS + 11 }, { expireAt: TS + 10 }, 10, 60, 'MODIFIED'],
+    [{ ...stored, expireAt: TS + 10 }, {}, 10, 60, 'MODIFIED'],
+    [stored, { expireAt: TS + 10 }, 10, 60, 'MODIFIED'],
     [{ ...stored, ts: TS + 1 }, {}, 10, 60, 'MODIFIED'],
     [{ ...stored, ts: TS - 1 }, {}, 10, 60, 'MODIFIED'],
     [{ ...stored, ttl: 11 }, {}, 10, 60, 'MODIFIED'],

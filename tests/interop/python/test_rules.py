@@ -1,8 +1,11 @@
 """The rules of TTL, as a caller in Python sees them."""
 
+import csv
+import pathlib
 import time
 
 from harness import PATIENCE, Code, SidecarTestCase, wait_until
+from ttl.v1 import item_pb2
 from ttl_sidecar import Check, Deletion, Item, TrackResult, UntrackResult, Visibility
 
 # Effective ttl by (default_ttl of the container, ttl of the item); None: never expires. Long
@@ -60,6 +63,53 @@ class TtlTable(SidecarTestCase):
             self.client.set_default_ttl("c", default_ttl)
             answers = self.client.check("c", checks)
             self.assertEqual([answer.expired for answer in answers], expected, default_ttl)
+
+
+def expiry_rules():
+    """The cases that the tests of all languages share: (default_ttl, ttl, expire_at, expire_time,
+    source)."""
+    path = pathlib.Path(__file__).parents[2] / "data" / "expiry_rules.csv"
+    lines = (line for line in path.read_text().splitlines() if not line.startswith("#"))
+    for case in csv.DictReader(lines):
+        *times, source = case.values()
+        yield *(int(time) if time else None for time in times), f"TTL_SOURCE_{source.upper()}"
+
+
+class ExpireAt(SidecarTestCase):
+    TS = 1_600_000_000
+
+    def test_all_combinations_of_default_ttl_ttl_and_expire_at(self):
+        for default_ttl in (None, -1, 60):
+            self.client.create_container(f"c/{default_ttl}", default_ttl)
+        count = 0
+        for default_ttl, ttl, expire_at, expire_time, source in expiry_rules():
+            container, id = f"c/{default_ttl}", str(count).encode()
+            count += 1
+            with self.subTest(container=container, ttl=ttl, expire_at=expire_at):
+                check = Check(id=id, ts=self.TS, ttl=ttl, expire_at=expire_at)
+                [answer] = self.client.check(container, [check])
+                self.assertEqual(answer.expire_time, expire_time)
+                item = Item(id=id, ts=self.TS, ttl=ttl, expire_at=expire_at)
+                is_legal = expire_time is not None or expire_at is None and ttl in (None, -1)
+                if default_ttl is not None and not is_legal:
+                    with self.assert_refused(Code.INVALID_ARGUMENT, "items[0]", "must be"):
+                        self.client.track(container, [item])
+                    continue
+                self.client.track(container, [item])
+                view = self.client.explain_item(container, id).item
+                self.assertEqual(view.item.expire_at if view.item.HasField("expire_at") else None,
+                                 expire_at)
+                self.assertEqual(item_pb2.TtlSource.Name(view.ttl_source), source)
+                self.assertEqual(view.expire_time or None, expire_time)
+        self.assertEqual(count, 252)
+
+    def test_a_watcher_is_told_of_containers_with_an_end_only_if_it_knows_the_rule(self):
+        self.client.create_container("c", 60)
+        self.client.track("c", [Item(id=b"a", ts=self.TS, expire_at=self.TS + 5)])
+        self.client.create_container("d", 60)
+        for expire_at, expected in ((False, ["d"]), (True, ["c", "d"])):
+            snapshot = next(self.client.watch_containers(expire_at=expire_at))
+            self.assertEqual([container.id for container in snapshot.containers], expected)
 
 
 class Reports(SidecarTestCase):

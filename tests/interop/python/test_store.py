@@ -73,6 +73,10 @@ class ConditionalDelete(TempDirTestCase):
             ({**stored, "ttl": 11}, {}, TS + 10, TS + 60, "MODIFIED"),
             ({**stored, "ttl": None}, {}, TS + 10, TS + 60, "MODIFIED"),
             (stored, {"ttl": None}, TS + 10, TS + 60, "MODIFIED"),
+            ({**stored, "expire_at": TS + 10}, {"expire_at": TS + 10}, TS + 10, TS + 60, "DELETED"),
+            ({**stored, "expire_at": TS + 11}, {"expire_at": TS + 10}, TS + 10, TS + 60, "MODIFIED"),
+            ({**stored, "expire_at": TS + 10}, {}, TS + 10, TS + 60, "MODIFIED"),
+            (stored, {"expire_at": TS + 10}, TS + 10, TS + 60, "MODIFIED"),
             ({**stored, "etag": b"v2"}, {}, TS + 10, TS + 60, "MODIFIED"),
             ({**stored, "etag": b""}, {}, TS + 10, TS + 60, "MODIFIED"),
             ({**stored, "id": b"b"}, {}, TS + 10, TS + 60, "NOT_FOUND"),
@@ -91,6 +95,13 @@ class ConditionalDelete(TempDirTestCase):
                                  [outcome])
                 left = 0 if item is None or outcome == "DELETED" else 1
                 self.assertEqual(len(self.store.items("c")), left)
+
+    def test_only_a_store_that_says_so_knows_expire_at(self):
+        def capabilities():
+            return self.stub.GetStoreInfo(pb.GetStoreInfoRequest(), timeout=PATIENCE).capabilities
+        self.assertNotIn(pb.STORE_CAPABILITY_EXPIRE_AT, capabilities())
+        self.store.knows_expire_at = True
+        self.assertIn(pb.STORE_CAPABILITY_EXPIRE_AT, capabilities())
 
     def test_a_modified_item_comes_with_what_it_is_now(self):
         current = Item(id=b"a", ts=TS + 5, etag=b"v2", sequence=2**64 - 1, size_bytes=3)

@@ -168,14 +168,17 @@ class Client:
         self._change(self.container_service.DeleteContainer, request)
 
     def watch_containers(
-            self, heartbeat: float = 1.0
+            self, heartbeat: float = 1.0, *, expire_at: bool = False
     ) -> Iterator[container_service_pb2.WatchContainersResponse]:
         """A snapshot of all containers, then every change. DEADLINE_EXCEEDED after a silence of
-        five heartbeats (in seconds)."""
+        five heartbeats (in seconds). `expire_at`: the caller, if it judges items by what it is told,
+        knows expire_at; otherwise containers with such items are left out."""
         longest_silence = require_time_limit("heartbeat", 5 * heartbeat)
         interval = duration_pb2.Duration()
         interval.FromMilliseconds(round(longest_silence / 5 * 1000))
-        request = container_service_pb2.WatchContainersRequest(heartbeat_interval=interval)
+        rules = [container_service_pb2.JUDGING_RULE_EXPIRE_AT] if expire_at else []
+        request = container_service_pb2.WatchContainersRequest(heartbeat_interval=interval,
+                                                               rules=rules)
         return streams.follow(self.container_service.WatchContainers, request, longest_silence,
                               self._calls)
 

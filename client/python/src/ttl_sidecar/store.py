@@ -44,6 +44,10 @@ class PrimaryStore(primary_store_service_pb2_grpc.PrimaryStoreServiceServicer, a
     # Most items that the sidecar sends at once.
     max_batch_items = 1000
 
+    # Whether read() and scan() give the expire_at of items that have one. Until then the sidecar
+    # deletes no item with an expire_at.
+    knows_expire_at = False
+
     @property
     @abc.abstractmethod
     def store_id(self) -> str:
@@ -78,6 +82,8 @@ class PrimaryStore(primary_store_service_pb2_grpc.PrimaryStoreServiceServicer, a
         capabilities = [pb.STORE_CAPABILITY_ETAG]
         if self._can_scan():
             capabilities.append(pb.STORE_CAPABILITY_SCAN)
+        if self.knows_expire_at:
+            capabilities.append(pb.STORE_CAPABILITY_EXPIRE_AT)
         return pb.GetStoreInfoResponse(
             store_id=self.store_id, now=_timestamp(self.now_ns()),
             max_batch_items=self.max_batch_items, capabilities=capabilities)
@@ -210,7 +216,8 @@ def _judge(expired: pb.ExpiredItem, found: Item | None | str, now: int,
 
 def _is_judged_version(expired: pb.ExpiredItem, found: Item) -> bool:
     ttl = expired.ttl if expired.HasField("ttl") else None
-    return (found.ts == expired.ts and found.ttl == ttl
+    expire_at = expired.expire_at if expired.HasField("expire_at") else None
+    return (found.ts == expired.ts and found.ttl == ttl and found.expire_at == expire_at
             and (not expired.etag or found.etag == expired.etag))
 
 

@@ -62,6 +62,8 @@ class Item:
 
     ts            time of its last write, in whole Unix seconds
     ttl           its own time to live in seconds, or -1; None: the container's default counts
+    expire_at     when it ends, in whole Unix seconds: it expires at the earlier of ts + ttl and this,
+                  and the container's default does not count; None: it does not say
     etag          opaque version, up to 128 bytes; empty: none
     sequence      the store's own order of writes; with it, a report may be repeated
     size_bytes    for accounting; 0 if not known
@@ -74,11 +76,13 @@ class Item:
     etag: bytes = b""
     sequence: int | None = None
     size_bytes: int = 0
+    expire_at: int | None = None
 
     def __post_init__(self) -> None:
         require_key(self.id, self.partition_key)
         _require_int64("ts", self.ts)
         require_seconds("ttl", self.ttl)
+        require_seconds("expire_at", self.expire_at)
         _require_bytes("etag", self.etag)
         _require_sequence(self.sequence)
         _require_int64("size_bytes", self.size_bytes)
@@ -114,17 +118,19 @@ class Deletion:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Check:
-    """An item to judge: by its key alone, or with `ts` and `ttl` as just read."""
+    """An item to judge: by its key alone, or with `ts`, `ttl` and `expire_at` as just read."""
 
     id: bytes
     partition_key: bytes = b""
     ts: int | None = None
     ttl: int | None = None
+    expire_at: int | None = None
 
     def __post_init__(self) -> None:
         require_key(self.id, self.partition_key)
         require_seconds("ts", self.ts)
         require_seconds("ttl", self.ttl)
+        require_seconds("expire_at", self.expire_at)
 
     def to_proto(self) -> item_service_pb2.VisibilityCheck:
         return item_service_pb2.VisibilityCheck(**dataclasses.asdict(self))
