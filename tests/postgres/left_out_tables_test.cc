@@ -1,24 +1,13 @@
 // One table of several is dropped, renamed or changed while ttl-postgres runs.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "client/cpp/ttl_client.h"
-#include "tests/testing/postgres_server.h"
-#include "tests/testing/sidecar_process.h"
-#include "tests/testing/temp_dir.h"
-#include "tests/testing/ttl_postgres_process.h"
-#include "tests/testing/wait.h"
+#include "tests/testing/ttl_postgres_fixture.h"
 
 namespace ttl {
 namespace {
-
-constexpr absl::Duration kPatience = absl::Minutes(2);
 
 constexpr char kTables[] = R"sql(
   CREATE TABLE orders (id bigint PRIMARY KEY, ts timestamptz);
@@ -42,50 +31,16 @@ struct Change {
   bool needs_install;
 };
 
-class LeftOutTablesTest : public testing::TestWithParam<Change> {
+class LeftOutTablesTest : public TtlPostgresFixture, public testing::WithParamInterface<Change> {
  protected:
+  LeftOutTablesTest() : TtlPostgresFixture(kConfig) {}
+
   void SetUp() override {
-    ASSERT_TRUE(database_.Start().ok()) << database_.Log();
-    database_.Sql(kTables);
-    ASSERT_TRUE(sidecar_.Start().ok()) << sidecar_.Log();
-    TtlClientOptions options;
-    options.address = sidecar_.address();
-    client_.emplace(options);
-    for (const char* id : {"orders", "carts"}) {
-      v1::Container container;
-      container.set_id(id);
-      ASSERT_TRUE(client_->CreateContainer(container).ok());
-    }
-    ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
-    ASSERT_TRUE(postgres_.Start().ok()) << postgres_.Log();
+    ASSERT_NO_FATAL_FAILURE(StartServers(kTables, {"orders", "carts"}));
+    ASSERT_NO_FATAL_FAILURE(InstallAndStart());
     ExpectTracked("orders", 1);
     ExpectTracked("carts", 1);
   }
-
-  int Tracked(const std::string& container) {
-    v1::ListItemsRequest request;
-    request.set_container(container);
-    request.set_show_expired(true);
-    const auto items = client_->ListItems(request);
-    return items.ok() ? items->items_size() : -1;
-  }
-
-  void ExpectTracked(const std::string& container, int count) {
-    EXPECT_TRUE(WaitUntil([&] { return Tracked(container) == count; }, kPatience))
-        << container << " has " << Tracked(container) << " items\n"
-        << postgres_.Log();
-  }
-
-  bool WaitForLog(absl::string_view text) {
-    return WaitUntil([&] { return absl::StrContains(postgres_.Log(), text); }, kPatience);
-  }
-
-  const TempDir dir_;
-  PostgresServer database_;
-  SidecarProcess sidecar_{{dir_.path(), "sidecar", "", {}, {}}};
-  TtlPostgresProcess postgres_{
-      {dir_.path(), "postgres", database_.Conninfo(), sidecar_.address(), kConfig}};
-  std::optional<TtlClient> client_;
 };
 
 INSTANTIATE_TEST_SUITE_P(
@@ -114,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(LeftOutTablesTest, TheOthersGoOnAndItIsTakenUpAgain) {
   database_.Sql(GetParam().away);
-  ASSERT_TRUE(WaitForLog("msg=\"table left out\" container=\"carts\"")) << postgres_.Log();
+  ExpectLog("msg=\"table left out\" container=\"carts\"");
   database_.Sql(GetParam().write);
   database_.Sql("INSERT INTO orders VALUES (2, now())");
   ExpectTracked("orders", 2);

@@ -1,28 +1,20 @@
 // The configuration file changes while ttl-postgres runs.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <fstream>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "client/cpp/ttl_client.h"
-#include "tests/testing/postgres_server.h"
-#include "tests/testing/sidecar_process.h"
-#include "tests/testing/temp_dir.h"
-#include "tests/testing/ttl_postgres_process.h"
+#include "tests/testing/ttl_postgres_fixture.h"
 #include "tests/testing/wait.h"
 
 namespace ttl {
 namespace {
-
-constexpr absl::Duration kPatience = absl::Minutes(2);
 
 constexpr char kTables[] = R"sql(
   CREATE ROLE app LOGIN SUPERUSER PASSWORD 'first';
@@ -41,25 +33,16 @@ tables:
   - { container: carts, table: carts, id: id, ts_column: ts }
 )yaml";
 
-class ReloadTest : public testing::Test {
+class ReloadTest : public TtlPostgresFixture {
  protected:
+  ReloadTest() : TtlPostgresFixture(kOrders, "app", " password=first") {}
+
   void SetUp() override {
     std::ofstream(database_.path() + "/data/pg_hba.conf")
         << "local all app scram-sha-256\nlocal replication app scram-sha-256\n"
         << "local all all trust\nlocal replication all trust\n";
-    ASSERT_TRUE(database_.Start().ok()) << database_.Log();
-    database_.Sql(kTables);
-    ASSERT_TRUE(sidecar_.Start().ok()) << sidecar_.Log();
-    TtlClientOptions options;
-    options.address = sidecar_.address();
-    client_.emplace(options);
-    for (const char* id : {"orders", "carts"}) {
-      v1::Container container;
-      container.set_id(id);
-      ASSERT_TRUE(client_->CreateContainer(container).ok());
-    }
-    ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
-    ASSERT_TRUE(postgres_.Start().ok()) << postgres_.Log();
+    ASSERT_NO_FATAL_FAILURE(StartServers(kTables, {"orders", "carts"}));
+    ASSERT_NO_FATAL_FAILURE(InstallAndStart());
   }
 
   TtlPostgresProcessOptions Options(const std::string& password, const std::string& yaml) {
@@ -72,32 +55,6 @@ class ReloadTest : public testing::Test {
     TtlPostgresProcess::Reconfigure(Options("first", yaml));
     ASSERT_TRUE(postgres_.process()->Signal(SIGHUP).ok());
   }
-
-  int Tracked(const std::string& container) {
-    v1::ListItemsRequest request;
-    request.set_container(container);
-    request.set_show_expired(true);
-    const auto items = client_->ListItems(request);
-    return items.ok() ? items->items_size() : -1;
-  }
-
-  void ExpectTracked(const std::string& container, int count) {
-    EXPECT_TRUE(WaitUntil([&] { return Tracked(container) == count; }, kPatience))
-        << container << " has " << Tracked(container) << " items\n"
-        << postgres_.Log();
-  }
-
-  void ExpectLog(absl::string_view text) {
-    EXPECT_TRUE(WaitUntil([&] { return absl::StrContains(postgres_.Log(), text); }, kPatience))
-        << text << " is not in\n"
-        << postgres_.Log();
-  }
-
-  const TempDir dir_;
-  PostgresServer database_;
-  SidecarProcess sidecar_{{dir_.path(), "sidecar", "", {}, {}}};
-  TtlPostgresProcess postgres_{Options("first", kOrders)};
-  std::optional<TtlClient> client_;
 };
 
 TEST_F(ReloadTest, HangupTakesUpATableAndTheOthersGoOn) {
