@@ -52,6 +52,7 @@ void Capture::Run() {
     board_.Update([&](CaptureStatus& shown) {
       shown.state = "waiting to try again";
       shown.problem = problem;
+      shown.is_waiting_for_transactions = false;
       shown.is_streaming = false;
       shown.is_caught_up = false;
       shown.is_complete = false;

@@ -202,6 +202,7 @@ absl::StatusOr<uint64_t> CaptureSession::OpenSlot() {
     const auto reader = Connection::Open(parts_.config.replication_address(), kApplicationName,
                                          Connection::Kind::kReplication);
     if (!reader.ok()) return reader.status();
+    ShowWaiting(true);
     const auto is_loss = StartOver();
     if (!is_loss.ok() || !*is_loss) return is_loss.status();
     spdlog::error(
@@ -210,11 +211,16 @@ absl::StatusOr<uint64_t> CaptureSession::OpenSlot() {
         parts_.config.slot);
     return absl::OkStatus();
   });
+  ShowWaiting(false);
   if (!start.ok()) return start.status();
   if (is_new) keeper_.Keep({source_.system_identifier, source_.timeline, *start});
   const absl::Status status = is_new ? AwaitKeeper() : FollowOn(*start, source_.lsn);
   if (!status.ok()) return status;
   return *start;
+}
+
+void CaptureSession::ShowWaiting(bool waits) {
+  parts_.board.Update([&](CaptureStatus& status) { status.is_waiting_for_transactions = waits; });
 }
 
 absl::Status CaptureSession::AskKeeper() {
@@ -646,12 +652,14 @@ void CaptureSession::ShowStatus(absl::Time now) {
   parts_.board.Update([&](CaptureStatus& status) {
     status.state = State();
     status.problem = "";
+    status.is_waiting_for_transactions = false;
     if (silence >= kAnswerDeadline) {
       status.problem =
           absl::StrCat("the sidecar at ", parts_.config.sidecar, " has not answered for ",
                        absl::FormatDuration(absl::Trunc(silence, absl::Seconds(1))));
     } else if (now - waiting_since_ >= kAnswerDeadline) {
       status.problem = status.state;
+      status.is_waiting_for_transactions = true;
     }
     status.is_streaming = true;
     status.is_caught_up = positions_.acknowledged() >= flushed_at_start_;

@@ -76,6 +76,7 @@ class CaptureSession {
   absl::Status ReadTableTypes();
   absl::Status LoadTables();
   absl::StatusOr<uint64_t> OpenSlot();
+  void ShowWaiting(bool waits);
   absl::Status AskKeeper();
   absl::Status AwaitKeeper();
   // Notes durably that all tables are to be read again. Returns whether any of them was read

@@ -30,6 +30,9 @@ struct CaptureStatus {
   std::string state = "starting";
   // What keeps it from its work, for people; empty: nothing. Not ready while there is one.
   std::string problem;
+  // Whether it can only go on when transactions have ended that others began: `state` says what
+  // waits. While it is streaming, set only after it has waited for seconds.
+  bool is_waiting_for_transactions = false;
 
   // Whether changes are streaming.
   bool is_streaming = false;

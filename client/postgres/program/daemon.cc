@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "client/cpp/client_channel.h"
+#include "client/postgres/sql/check/slot_state.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -38,6 +39,14 @@ std::vector<std::string> ContainersOf(const std::map<std::string, std::string>& 
   return containers;
 }
 
+bool IsInTrouble(const CaptureStatus& capture) {
+  return !capture.problem.empty() || capture.is_waiting_for_transactions;
+}
+
+std::string OldestText(const std::vector<SlotHolder>& holders) {
+  return holders.empty() ? "" : absl::StrCat("; the oldest is ", Describe(holders.front()));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Config& config, FollowedTables followed,
@@ -65,7 +74,7 @@ Daemon::Daemon(const Config& config, FollowedTables followed, StoreServer& serve
       capture_(config, tables_, NewSidecarChannel(config), visible_),
       server_(server),
       watch_(std::make_unique<TableWatch>(config, std::move(followed),
-                                          [this] { return !capture_.status().problem.empty(); })) {
+                                          [this] { return IsInTrouble(capture_.status()); })) {
   load_ = std::make_unique<LoadMonitor>(
       config, tables_,
       LoadMonitor::Parts{[this](absl::string_view container, double units) {
@@ -94,7 +103,7 @@ absl::Status Daemon::ListenForScrapes(const Config& config) {
   metrics_ = std::make_shared<Metrics>(
       MetricSources{ContainersOf(tables_), left_out_, [this] { return Problem().empty(); },
                     [this] { return capture_.status(); }, [this] { return load_->state(); },
-                    [this] { return mirror_.state(); },
+                    [this] { return mirror_.state(); }, [this] { return watch_->state(); },
                     [this](absl::string_view container) { return store_.CountersOf(container); },
                     config.max_slot_bytes});
   try {
@@ -119,10 +128,15 @@ std::optional<absl::Duration> Daemon::YieldFor() const {
 
 std::string Daemon::Problem() const {
   const CaptureStatus capture = capture_.status();
+  const WatchedState watched = watch_->state();
+  if (capture.is_waiting_for_transactions) {
+    return absl::StrCat(capture.is_streaming ? "" : "nothing is captured yet: ", capture.state,
+                        OldestText(watched.holders));
+  }
   if (!capture.problem.empty()) return capture.problem;
   if (!capture.is_streaming) return absl::StrCat("nothing is captured yet: ", capture.state);
   const std::string mirror = mirror_.state().problem;
-  return mirror.empty() ? watch_->fault() : mirror;
+  return mirror.empty() ? watched.fault : mirror;
 }
 
 void Daemon::WatchReadiness() {

@@ -16,6 +16,8 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 using Labels = std::vector<ClientMetric::Label>;
 
+double UnixSeconds(absl::Time time) { return absl::ToDoubleSeconds(time - absl::UnixEpoch()); }
+
 class Families {
  public:
   // Begins a family; what is added until the next one belongs to it.
@@ -164,9 +166,26 @@ void AddMirror(const PolicyMirror::State& mirror, Families& families) {
   families.Gauge("policies_mirrored_timestamp_seconds",
                  "When the mirrored policies in the database were last known to equal the "
                  "sidecar's; 0: never since the start. Views use the mirrored policies.");
-  families.Add(mirror.last_mirrored == absl::InfinitePast()
-                   ? 0
-                   : absl::ToDoubleSeconds(mirror.last_mirrored - absl::UnixEpoch()));
+  families.Add(mirror.last_mirrored == absl::InfinitePast() ? 0
+                                                            : UnixSeconds(mirror.last_mirrored));
+}
+
+void AddWatch(const WatchedState& watched, Families& families) {
+  families.Gauge("old_transaction_timestamp_seconds",
+                 "When the oldest transaction of others began that has written and not ended, if "
+                 "it is over a minute old; 0: there is none. A new slot waits for it to end, and "
+                 "the server retains WAL from its beginning.");
+  const SlotHolder* const old = OldHolder(watched.holders, absl::Now());
+  const SlotHolder shown = old == nullptr ? SlotHolder() : *old;
+  families.Add(UnixSeconds(shown.since.value_or(absl::UnixEpoch())),
+               {{"holder", shown.holder},
+                {"application", shown.application},
+                {"user", shown.user},
+                {"database", shown.database}});
+  families.Gauge("installation_fault_timestamp_seconds",
+                 "Since when a view, a policy or a trigger has been missing, disabled or out of "
+                 "date; 0: none is. The log names it.");
+  families.Add(watched.fault.empty() ? 0 : UnixSeconds(watched.fault_since));
 }
 
 }  // namespace
@@ -180,6 +199,7 @@ std::vector<MetricFamily> Metrics::Collect() const {
   const CaptureStatus capture = sources_.capture();
   AddCapture(capture, families);
   AddSlot(capture, sources_.max_slot_bytes, families);
+  AddWatch(sources_.watch(), families);
   AddTables(capture, families);
   AddLeftOut(sources_, capture, families);
   AddDeletes(sources_, families);

@@ -9,6 +9,7 @@
 #include "client/postgres/capture/capture_status.h"
 #include "client/postgres/load/load_monitor.h"
 #include "client/postgres/policy/policy_mirror.h"
+#include "client/postgres/program/table_watch.h"
 #include "client/postgres/store/store_counters.h"
 #include "prometheus/collectable.h"
 #include "prometheus/metric_family.h"
@@ -23,6 +24,7 @@ struct MetricSources {
   std::function<CaptureStatus()> capture;
   std::function<LoadState()> load;
   std::function<PolicyMirror::State()> mirror;
+  std::function<WatchedState()> watch;
   std::function<const StoreCounters*(absl::string_view container)> store;
   // WAL beyond which the slot is given up; 0: never.
   int64_t max_slot_bytes = 0;

@@ -1,8 +1,10 @@
 #include "client/postgres/program/table_watch.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/postgres/sql/check/catalog.h"
@@ -32,7 +34,7 @@ TableWatch::TableWatch(const Config& config, FollowedTables followed,
       pool_({config.database, "ttl-postgres tables", 1,
              absl::StrCat("SET jit = off; SET statement_timeout = 0; SET lock_timeout = '1s'; ",
                           Connection::kSystemNamesOnly)}),
-      fault_(followed_.fault),
+      state_{followed_.fault, followed_.fault.empty() ? absl::InfiniteFuture() : absl::Now(), {}},
       thread_([this] { Run(); }) {}
 
 TableWatch::~TableWatch() {
@@ -50,13 +52,13 @@ bool TableWatch::has_changed() const {
   return has_changed_;
 }
 
-std::string TableWatch::fault() const {
+WatchedState TableWatch::state() const {
   const std::lock_guard lock(mutex_);
-  return fault_;
+  return state_;
 }
 
 absl::Duration TableWatch::PauseBeforeLook() const {
-  const bool is_urgent = !followed_.left_out.empty() || !fault().empty() || is_in_trouble_();
+  const bool is_urgent = !followed_.left_out.empty() || !state().fault.empty() || is_in_trouble_();
   return is_urgent ? kTroubleInterval : kCalmInterval;
 }
 
@@ -82,16 +84,39 @@ void TableWatch::Run() {
 absl::Status TableWatch::Look() {
   auto lease = pool_.Take(absl::Now() + kMaxLook);
   if (!lease.ok()) return lease.status();
+  absl::StatusOr<std::vector<SlotHolder>> holders = ReadSlotHolders(**lease);
+  if (!holders.ok()) return holders.status();
+  SetHolders(*std::move(holders));
   const auto report = CheckCatalog(**lease, config_);
   if (!report.ok()) return report.status();
   // Capture goes on as it can, and keeps the slot from filling the disk.
   if (!report->is_server_fit) return absl::OkStatus();
   const auto found = FindFollowedTables(**lease, config_, *report);
   if (!found.ok()) return found.status();
+  SetFault(found->fault);
   const std::lock_guard lock(mutex_);
   has_changed_ = !IsSame(*found, followed_);
-  fault_ = found->fault;
   return absl::OkStatus();
+}
+
+void TableWatch::SetFault(std::string fault) {
+  const std::lock_guard lock(mutex_);
+  if (fault.empty()) {
+    state_.fault_since = absl::InfiniteFuture();
+  } else {
+    state_.fault_since = std::min(state_.fault_since, absl::Now());
+  }
+  state_.fault = std::move(fault);
+}
+
+void TableWatch::SetHolders(std::vector<SlotHolder> holders) {
+  const std::lock_guard lock(mutex_);
+  state_.holders = std::move(holders);
+  const SlotHolder* const old = OldHolder(state_.holders, absl::Now());
+  if (old != nullptr && old->xid != logged_xid_) {
+    spdlog::warn("old transaction: holder=\"{}\"", absl::CHexEscape(Describe(*old)));
+    logged_xid_ = old->xid;
+  }
 }
 
 }  // namespace ttl::postgres

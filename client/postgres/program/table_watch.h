@@ -6,17 +6,26 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "client/postgres/config/config.h"
 #include "client/postgres/program/followed_tables.h"
+#include "client/postgres/sql/check/slot_state.h"
 #include "client/postgres/sql/connect/connection_pool.h"
 
 namespace ttl::postgres {
 
+// What a TableWatch saw at its last look.
+struct WatchedState {
+  std::string fault;                                // FollowedTables::fault
+  absl::Time fault_since = absl::InfiniteFuture();  // when a look first found one
+  std::vector<SlotHolder> holders;
+};
+
 // Looks at the catalogue now and then, by a thread and a connection of its own, whether the
-// tables that can be followed are still the same. Thread-safe.
+// tables that can be followed are still the same, and what is installed is there. Thread-safe.
 class TableWatch {
  public:
   // `followed` is what is followed now. `is_in_trouble` says whether to look soon; it is called
@@ -29,13 +38,15 @@ class TableWatch {
 
   // Whether others can be followed now, or the same in another shape: it is time to begin anew.
   bool has_changed() const;
-  // FollowedTables::fault, as of the last look.
-  std::string fault() const;
+  WatchedState state() const;
 
  private:
   void Run();
   absl::Duration PauseBeforeLook() const;
   absl::Status Look();
+  // Takes in what the database said, and logs an old transaction once.
+  void SetHolders(std::vector<SlotHolder> holders);
+  void SetFault(std::string fault);
 
   const Config& config_;
   const FollowedTables followed_;
@@ -47,7 +58,8 @@ class TableWatch {
   // All guarded by mutex_.
   bool stop_ = false;
   bool has_changed_ = false;
-  std::string fault_;
+  WatchedState state_;
+  std::string logged_xid_;  // of the old transaction that the log has
 
   std::thread thread_;  // last: uses all the others
 };

@@ -9,6 +9,7 @@
 #include "client/postgres/program/install_commands.h"
 #include "client/postgres/program/preview_command.h"
 #include "client/postgres/program/run_command.h"
+#include "client/postgres/program/status_command.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -66,6 +67,7 @@ ExitCode RunTtlPostgres(const std::vector<std::string>& arguments, Output output
   AddInstallCommands(app, command);
   AddPreviewCommand(app, command);
   AddRunCommand(app, options.config, command);
+  AddStatusCommand(app, command);
   try {
     // CLI11 takes arguments from the back.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -1,0 +1,173 @@
+#include "client/postgres/program/status_command.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/cpp/ttl_client.h"
+#include "client/postgres/capture/stream/patient_query.h"
+#include "client/postgres/capture/tables/table_progress.h"
+#include "client/postgres/program/followed_tables.h"
+#include "client/postgres/sql/check/catalog.h"
+#include "client/postgres/sql/check/slot_state.h"
+#include "client/postgres/sql/connect/connection.h"
+
+namespace ttl::postgres {
+namespace {
+
+constexpr absl::Duration kAnswerDeadline = absl::Seconds(3);
+
+// What the database says, by the functions that a running ttl-postgres uses.
+struct Seen {
+  std::vector<std::string> problems;
+  FollowedTables followed;
+  std::map<std::string, TableProgress> progress;  // by container
+  std::optional<SlotState> slot;
+  std::vector<SlotHolder> holders;
+};
+
+absl::Status ReadTables(Connection& connection, const Config& config, Seen& seen) {
+  absl::StatusOr<CatalogReport> report = CheckCatalog(connection, config);
+  if (!report.ok()) return report.status();
+  if (!report->is_server_fit) {
+    seen.problems = std::move(report->problems);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<FollowedTables> followed = FindFollowedTables(connection, config, *report);
+  if (absl::IsFailedPrecondition(followed.status())) {
+    seen.problems.emplace_back(followed.status().message());
+    seen.followed.left_out = std::move(report->left_out);
+    return absl::OkStatus();
+  }
+  if (!followed.ok()) return followed.status();
+  seen.followed = *std::move(followed);
+  if (!seen.followed.fault.empty()) seen.problems.push_back(seen.followed.fault);
+  PatientQuery query(connection, kAnswerDeadline, [] { return absl::OkStatus(); });
+  auto progress = LoadProgress(query, config.schema);
+  if (!progress.ok()) return progress.status();
+  seen.progress = *std::move(progress);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Seen> ReadDatabase(const Config& config) {
+  const auto connection = Connection::Open(config.database, "ttl-postgres status");
+  if (!connection.ok()) return connection.status();
+  const auto set = (*connection)->Execute(Connection::kSystemNamesOnly);
+  if (!set.ok()) return set.status();
+  Seen seen;
+  absl::Status read = ReadTables(**connection, config, seen);
+  if (!read.ok()) return read;
+  auto slot = ReadSlotState(**connection, config.slot);
+  if (!slot.ok()) return slot.status();
+  seen.slot = *std::move(slot);
+  auto holders = ReadSlotHolders(**connection);
+  if (!holders.ok()) return holders.status();
+  seen.holders = *std::move(holders);
+  return seen;
+}
+
+TtlClientOptions OptionsFor(const std::string& address) {
+  TtlClientOptions options;
+  options.address = address;
+  options.admin_deadline = kAnswerDeadline;
+  options.wait_for_sidecar = false;
+  return options;
+}
+
+// A table without its container is left out by the running ttl-postgres, too.
+void AskSidecar(const Config& config, Seen& seen) {
+  TtlClient sidecar(OptionsFor(config.sidecar));
+  std::vector<TableDefinition> followed;
+  for (TableDefinition& table : seen.followed.tables) {
+    const std::string& container = table.config.container;
+    const absl::Status status = sidecar.GetContainer(container).status();
+    if (absl::IsNotFound(status)) {
+      seen.followed.left_out[container] =
+          absl::StrCat("the sidecar at ", config.sidecar, " has no container of this name");
+      continue;
+    }
+    if (!status.ok() && followed.empty()) {
+      seen.problems.push_back(absl::StrCat("the sidecar does not answer for container ", container,
+                                           ": ", status.message()));
+    }
+    followed.push_back(std::move(table));
+  }
+  seen.followed.tables = std::move(followed);
+}
+
+// Whether ttl-postgres is ready; what it is, for people.
+std::pair<bool, std::string> AskAdapter(const Config& config) {
+  TtlClient adapter(OptionsFor(config.listen));
+  const absl::StatusOr<bool> ready = adapter.IsServing("readiness");
+  if (!ready.ok()) return {false, absl::StrCat("does not answer at ", config.listen)};
+  return {*ready,
+          absl::StrCat(*ready ? "ready" : "not ready; its log says why", ", at ", config.listen)};
+}
+
+std::string SlotText(const Config& config, const std::optional<SlotState>& slot) {
+  const std::string name = absl::StrCat("slot ", config.slot, ": ");
+  if (!slot.has_value()) return absl::StrCat(name, "does not exist; `ttl-postgres run` creates it");
+  std::string text = slot->reader_pid.has_value() ? absl::StrCat("read by pid ", *slot->reader_pid)
+                                                  : "not read by any session";
+  if (slot->confirmed.empty()) {
+    return absl::StrCat(name, text, "; being created, which waits for older transactions to end");
+  }
+  return absl::StrCat(name, text, "; confirmed ", slot->confirmed, ", lag ", slot->lag_bytes,
+                      " bytes; ", slot->retained_bytes, " bytes of WAL retained, ",
+                      slot->wal_status);
+}
+
+std::string TableText(const Seen& seen, const TableDefinition& table) {
+  if (!seen.slot.has_value()) return "not captured: there is no replication slot";
+  if (seen.slot->confirmed.empty()) return "not captured: the replication slot is being created";
+  if (!seen.slot->reader_pid.has_value()) return "not captured: no session reads the slot";
+  const auto found = seen.progress.find(table.config.container);
+  const TableProgress progress = found == seen.progress.end() ? TableProgress() : found->second;
+  return absl::StrCat("captured; first scan: ", progress.scanned, " rows, ",
+                      progress.scan_done ? "complete" : "not complete");
+}
+
+void Print(const Config& config, const Seen& seen, const std::string& adapter, Output output) {
+  output.out << "ttl-postgres: " << adapter << "\n" << SlotText(config, seen.slot) << "\n";
+  for (const SlotHolder& holder : seen.holders) {
+    output.out << "  held back by " << Describe(holder) << "\n";
+  }
+  for (const TableDefinition& table : seen.followed.tables) {
+    output.out << "container " << table.config.container << ", table " << table.config.schema << "."
+               << table.config.table << ": " << TableText(seen, table) << "\n";
+  }
+  for (const auto& [container, why] : seen.followed.left_out) {
+    output.out << "container " << container << ": left out: " << why << "\n";
+  }
+  for (const std::string& problem : seen.problems) output.err << "problem: " << problem << "\n";
+}
+
+bool IsCaptured(const Seen& seen) {
+  return seen.problems.empty() && seen.followed.left_out.empty() && seen.slot.has_value() &&
+         seen.slot->reader_pid.has_value() && !seen.slot->confirmed.empty();
+}
+
+ExitCode ShowState(const Config& config, Output output) {
+  absl::StatusOr<Seen> seen = ReadDatabase(config);
+  if (!seen.ok()) return Fail(output, seen.status());
+  AskSidecar(config, *seen);
+  const auto [is_ready, adapter] = AskAdapter(config);
+  Print(config, *seen, adapter, output);
+  return is_ready && IsCaptured(*seen) ? ExitCode::kOk : ExitCode::kRefused;
+}
+
+}  // namespace
+
+void AddStatusCommand(CLI::App& app, Command& chosen) {
+  app.add_subcommand("status",
+                     "Show whether ttl-postgres is ready, the position of its replication slot and "
+                     "what holds that back, and which tables are captured; exit code 1 if not all "
+                     "are")
+      ->callback([&chosen] { chosen = ShowState; });
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,205 @@
+// What ttl-postgres says while it cannot capture, or what is installed does not hide rows.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "client/postgres/program/ttl_postgres.h"
+#include "client/postgres/sql/check/slot_state.h"
+#include "client/postgres/sql/connect/connection.h"
+#include "tests/testing/channel.h"
+#include "tests/testing/scrape.h"
+#include "tests/testing/ttl_postgres_fixture.h"
+#include "tests/testing/wait.h"
+
+namespace ttl {
+namespace {
+
+using postgres::ExitCode;
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kTables[] = R"sql(
+  CREATE ROLE app LOGIN;
+  CREATE TABLE other (id bigint);
+  GRANT INSERT ON other TO app;
+  CREATE TABLE orders (id bigint PRIMARY KEY, ts timestamptz NOT NULL);
+  INSERT INTO orders VALUES (1, now()), (2, now());
+)sql";
+
+constexpr char kConfig[] = R"yaml(
+metrics_listen: 127.0.0.1:0
+tables:
+  - { container: orders, table: orders, id: id, ts_column: ts, live_view: orders_live,
+      row_level_security: true, replace_expired: true }
+)yaml";
+
+struct Status {
+  ExitCode code;
+  std::string text;
+};
+
+class StateTest : public TtlPostgresFixture {
+ protected:
+  StateTest()
+      : TtlPostgresFixture(kConfig, "postgres", "", {false, {{"max_prepared_transactions", "2"}}}) {
+  }
+
+  void SetUp() override { ASSERT_NO_FATAL_FAILURE(StartServers(kTables, {"orders"})); }
+
+  Status ReadStatus() {
+    std::ostringstream out;
+    std::ostringstream err;
+    const ExitCode code =
+        postgres::RunTtlPostgres({"status", "--config", dir_.File("postgres.yaml")}, {out, err});
+    return {code, out.str() + err.str()};
+  }
+
+  bool IsReady() { return CheckHealth(postgres_.channel(), "readiness").ok(); }
+
+  std::string Metrics() {
+    const std::string log = postgres_.Log();
+    const size_t at = log.rfind("msg=\"metrics\"");
+    const size_t port = log.find("port=", at);
+    if (at == std::string::npos || port == std::string::npos) return "";
+    const auto scrape = Scrape::Get(log.substr(port + 5, log.find('\n', port) - port - 5));
+    return scrape.ok() ? scrape->text() : std::string(scrape.status().message());
+  }
+
+  // Waits for a line of the metrics.
+  void ExpectMetric(const std::string& pattern) {
+    EXPECT_TRUE(
+        WaitUntil([&] { return testing::Matches(ContainsRegex(pattern))(Metrics()); }, kPatience))
+        << pattern << " is not in\n"
+        << Metrics();
+  }
+};
+
+TEST_F(StateTest, TableIsCapturedAndThenNobodyReadsTheSlot) {
+  ASSERT_NO_FATAL_FAILURE(InstallAndStart());
+  EXPECT_TRUE(WaitUntil([&] { return absl::StrContains(ReadStatus().text, "2 rows, complete"); },
+                        kPatience));
+  const Status status = ReadStatus();
+  EXPECT_EQ(status.code, ExitCode::kOk) << status.text;
+  EXPECT_THAT(status.text,
+              AllOf(HasSubstr("ttl-postgres: ready, at unix:"),
+                    ContainsRegex("slot ttl_sidecar: read by pid [0-9]+; confirmed [0-9A-F]+/"
+                                  "[0-9A-F]+, lag [0-9]+ bytes; [0-9]+ bytes of WAL retained"),
+                    HasSubstr("container orders, table public.orders: captured; first scan: 2 "
+                              "rows, complete\n"),
+                    Not(HasSubstr("held back"))));
+  ASSERT_TRUE(postgres_.Stop().ok()) << postgres_.Log();
+  const Status stopped = ReadStatus();
+  EXPECT_EQ(stopped.code, ExitCode::kRefused);
+  EXPECT_THAT(stopped.text, AllOf(HasSubstr("ttl-postgres: does not answer at unix:"),
+                                  HasSubstr("slot ttl_sidecar: not read by any session; confirmed"),
+                                  HasSubstr("not captured: no session reads the slot")));
+}
+
+TEST_F(StateTest, BeforeInstallNothingIsCaptured) {
+  const Status status = ReadStatus();
+  EXPECT_EQ(status.code, ExitCode::kRefused);
+  EXPECT_THAT(status.text, AllOf(HasSubstr("slot ttl_sidecar: does not exist"),
+                                 HasSubstr("problem: not installed for this configuration")));
+}
+
+TEST_F(StateTest, TransactionThatANewSlotWaitsForIsNamed) {
+  const auto other = postgres::Connection::Open(database_.Conninfo("postgres", "app"), "batch job");
+  ASSERT_TRUE(other.ok());
+  ASSERT_TRUE((*other)->Execute("BEGIN; INSERT INTO other VALUES (1)").ok());
+  const std::string pid = absl::StrCat(PQbackendPID((*other)->raw()));
+  ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
+  ASSERT_TRUE(postgres_.Launch().ok());
+  const std::string named = absl::StrCat(
+      "pid ", pid, R"( \(application "batch job", user "app", database "postgres"\) since )",
+      "20..-..-..T..:..:..Z, xid [0-9]+");
+  EXPECT_TRUE(WaitUntil(
+      [&] { return absl::StrContains(postgres_.Log(), absl::StrCat("the oldest is pid ", pid)); },
+      kPatience))
+      << postgres_.Log();
+  EXPECT_FALSE(IsReady());
+  const Status status = ReadStatus();
+  EXPECT_EQ(status.code, ExitCode::kRefused);
+  EXPECT_THAT(status.text,
+              AllOf(HasSubstr("ttl-postgres: not ready"), ContainsRegex("held back by " + named),
+                    HasSubstr("being created, which waits for older transactions to end"),
+                    HasSubstr("not captured: the replication slot is being created")));
+  // A minute later.
+  ExpectMetric(absl::StrCat("ttl_postgres_old_transaction_timestamp_seconds\\{holder=\"pid ", pid,
+                            "\",application=\"batch job\",user=\"app\",database=\"postgres\"\\} "));
+  ExpectLog(absl::StrCat("msg=\"old transaction\" holder=\"pid ", pid));
+  ASSERT_TRUE((*other)->Execute("COMMIT").ok());
+  EXPECT_TRUE(postgres_.WaitReady(kPatience).ok()) << postgres_.Log();
+  ExpectTracked("orders", 2);
+}
+
+TEST_F(StateTest, PreparedTransactionIsNamed) {
+  database_.Sql("BEGIN; INSERT INTO other VALUES (1); PREPARE TRANSACTION 'forgotten'");
+  ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
+  ASSERT_TRUE(postgres_.Launch().ok());
+  ExpectLog("the oldest is prepared transaction \\\"forgotten\\\" (user \\\"postgres\\\"");
+  EXPECT_THAT(ReadStatus().text,
+              ContainsRegex("held back by prepared transaction \"forgotten\" \\(user \"postgres\", "
+                            "database \"postgres\"\\) since 20"));
+  database_.Sql("ROLLBACK PREPARED 'forgotten'");
+  EXPECT_TRUE(postgres_.WaitReady(kPatience).ok()) << postgres_.Log();
+}
+
+// Times of other roles are hidden from a role without pg_read_all_stats.
+TEST_F(StateTest, TransactionOfAnotherRoleIsNamedWithoutItsTime) {
+  database_.Sql("CREATE ROLE ttl LOGIN");
+  ASSERT_TRUE(database_.sql().Execute("BEGIN; INSERT INTO other VALUES (1)").ok());
+  const auto limited = postgres::Connection::Open(database_.Conninfo("postgres", "ttl"), "test");
+  ASSERT_TRUE(limited.ok());
+  const auto holders = postgres::ReadSlotHolders(**limited);
+  ASSERT_TRUE(holders.ok()) << holders.status();
+  ASSERT_EQ(holders->size(), 1u);
+  EXPECT_THAT(postgres::Describe(holders->front()),
+              AllOf(HasSubstr(absl::StrCat("pid ", PQbackendPID(database_.sql().raw()))),
+                    HasSubstr("user \"postgres\""), HasSubstr("pg_read_all_stats")));
+}
+
+struct Loss {
+  const char* name;
+  const char* sql;
+  const char* fault;
+};
+
+class LossTest : public StateTest, public testing::WithParamInterface<Loss> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Losses, LossTest,
+    testing::Values(
+        Loss{"View", "DROP VIEW orders_live", "orders_live"},
+        Loss{"RowSecurity", "ALTER TABLE orders DISABLE ROW LEVEL SECURITY",
+             "row-level security of table public.orders is off"},
+        Loss{"Policy",
+             "DO $$ DECLARE name text; BEGIN SELECT polname INTO name FROM pg_policy WHERE NOT "
+             "polpermissive LIMIT 1; EXECUTE format('DROP POLICY %I ON orders', name); END $$",
+             "is missing or out of date"},
+        Loss{"Trigger", "ALTER TABLE orders DISABLE TRIGGER USER",
+             "the trigger of table public.orders is disabled"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(LossTest, IsNotReadyAndSaysSince) {
+  ASSERT_NO_FATAL_FAILURE(InstallAndStart());
+  EXPECT_THAT(Metrics(), HasSubstr("\nttl_postgres_installation_fault_timestamp_seconds 0\n"));
+  database_.Sql(GetParam().sql);
+  EXPECT_TRUE(WaitUntil([&] { return !IsReady(); }, kPatience)) << postgres_.Log();
+  ExpectLog(GetParam().fault);
+  ExpectMetric("\nttl_postgres_installation_fault_timestamp_seconds [1-9][0-9.e+]+\n");
+  const Status status = ReadStatus();
+  EXPECT_EQ(status.code, ExitCode::kRefused);
+  EXPECT_THAT(status.text, ContainsRegex(absl::StrCat("problem: .*", GetParam().fault)));
+  ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
+  EXPECT_TRUE(WaitUntil([&] { return IsReady(); }, kPatience)) << postgres_.Log();
+}
+
+}  // namespace
+}  // namespace ttl
