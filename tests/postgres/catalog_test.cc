@@ -370,7 +370,7 @@ std::vector<Case> WarningCases() {
          table.ts_column.reset();
          table.accept_commit_time = true;
        },
-       {"goes by commit times", "autovacuum_freeze_max_age = 200000000"}},
+       {"uses commit times", "autovacuum_freeze_max_age = 200000000"}},
       {"a superuser", "", DoNothing, {"role postgres is a superuser"}},
   };
 }

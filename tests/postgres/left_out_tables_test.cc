@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
                true}),
     [](const auto& info) { return std::string(info.param.name); });
 
-TEST_P(LeftOutTablesTest, TheOthersGoOnAndItIsTakenUpAgain) {
+TEST_P(LeftOutTablesTest, TheOthersGoOnAndItIsCapturedAgain) {
   database_.Sql(GetParam().away);
   ExpectLog("msg=\"table left out\" container=\"carts\"");
   database_.Sql(GetParam().write);

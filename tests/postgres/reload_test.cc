@@ -57,9 +57,9 @@ class ReloadTest : public TtlPostgresFixture {
   }
 };
 
-TEST_F(ReloadTest, HangupTakesUpATableAndTheOthersGoOn) {
+TEST_F(ReloadTest, HangupAddsATableAndTheOthersGoOn) {
   Reload(kBoth);
-  ExpectLog("configuration changed: it is taken up");
+  ExpectLog("configuration changed: the new one is used now");
   ExpectLog("msg=\"table left out\" container=\"carts\"");
   database_.Sql("INSERT INTO orders VALUES (1, now())");
   ExpectTracked("orders", 1);
@@ -77,7 +77,7 @@ TEST_F(ReloadTest, HangupTakesUpATableAndTheOthersGoOn) {
   EXPECT_TRUE(postgres_.Stop().ok()) << postgres_.Log();
 }
 
-TEST_F(ReloadTest, WhatCannotBeTakenUpIsSaidAndTheFormerGoesOn) {
+TEST_F(ReloadTest, WhatCannotBeUsedIsSaidAndTheFormerGoesOn) {
   Reload("tables: 7\n");
   ExpectLog("tables: \\\"7\\\" is not allowed");
   Reload(absl::StrCat("slot: another\n", kOrders));
@@ -92,15 +92,15 @@ TEST_F(ReloadTest, WhatCannotBeTakenUpIsSaidAndTheFormerGoesOn) {
 }
 
 // The slot is in use then, by the one that runs.
-TEST_F(ReloadTest, ReplicationAddressThatDoesNotWorkIsNotTakenUp) {
+TEST_F(ReloadTest, ReplicationAddressThatDoesNotWorkIsRefused) {
   ExpectLog("capturing 1 tables");
   Reload(absl::StrCat("replication: ", database_.Conninfo("postgres", "app"), " password=wrong\n",
                       kOrders));
   ExpectLog("a connection for replication, by replication of the configuration, is refused");
-  ExpectLog("configuration not taken up");
+  ExpectLog("changed configuration refused");
   database_.Sql("INSERT INTO orders VALUES (1, now())");
   ExpectTracked("orders", 1);
-  EXPECT_FALSE(absl::StrContains(postgres_.Log(), "it is taken up")) << postgres_.Log();
+  EXPECT_FALSE(absl::StrContains(postgres_.Log(), "the new one is used now")) << postgres_.Log();
 }
 
 TEST_F(ReloadTest, StartWaitsForAReplicationAddressThatCannotBeReached) {
@@ -124,7 +124,7 @@ TEST_F(ReloadTest, PasswordThatIsRefusedIsSaidOnce) {
   constexpr char kRefused[] = "password authentication failed for user \"app\"";
   EXPECT_TRUE(WaitUntil([&] { return count(database_.Log(), kRefused) >= 3; }, kPatience))
       << database_.Log();
-  EXPECT_EQ(count(postgres_.Log(), "configuration not taken up"), 1u) << postgres_.Log();
+  EXPECT_EQ(count(postgres_.Log(), "changed configuration refused"), 1u) << postgres_.Log();
 }
 
 // Until `install` takes its view away, which would show its expired rows without a policy.
@@ -143,7 +143,7 @@ TEST_F(ReloadTest, PolicyOfATableThatIsTakenOutStaysUntilInstall) {
   EXPECT_TRUE(WaitUntil(
       [&] {
         const std::vector<std::string> taken =
-            absl::StrSplit(postgres_.Log(), "configuration changed: it is taken up");
+            absl::StrSplit(postgres_.Log(), "configuration changed: the new one is used now");
         return taken.size() == 3;
       },
       kPatience))
@@ -175,12 +175,51 @@ TEST_F(ReloadTest, TableWithoutItsContainerIsLeftOutUntilThatIsMade) {
   ExpectTracked("orders", 2);
 }
 
+// That may take seconds for each table.
+TEST_F(ReloadTest, TimesOfATableThatHasNotChangedAreNotReadAgain) {
+  database_.Sql("ALTER SYSTEM SET log_statement = 'all'");
+  database_.Sql("SELECT pg_reload_conf()");
+  ASSERT_TRUE(
+      WaitUntil([&] { return database_.Value("SELECT current_setting('log_statement')") == "all"; },
+                kPatience));
+  const auto reads_times = [&](absl::string_view table) {
+    return absl::StrContains(database_.Log(),
+                             absl::StrCat("\"public\".\"", table, "\" AS t TABLESAMPLE"));
+  };
+  database_.Sql("ALTER ROLE app PASSWORD 'second'");
+  TtlPostgresProcess::Reconfigure(Options("second", kOrders));
+  ExpectLog("configuration changed: the new one is used now");
+  TtlPostgresProcess::Reconfigure(Options("second", kBoth));
+  ASSERT_TRUE(postgres_.process()->Signal(SIGHUP).ok());
+  ExpectLog("msg=\"table left out\" container=\"carts\"");
+  EXPECT_TRUE(reads_times("carts")) << "the log shows no statements";
+  EXPECT_FALSE(reads_times("orders"));
+}
+
+TEST_F(ReloadTest, StopWhileAChangedAddressIsTriedIsHeeded) {
+  PostgresServer silent;
+  ASSERT_TRUE(silent.Start().ok()) << silent.Log();
+  silent.Suspend();
+  const std::string& host = silent.path();
+  // Longer than a stop may take: 10 s for each.
+  Reload(absl::StrCat("replication: host=", host, ",", host, ",", host,
+                      " dbname=postgres user=postgres\n", kOrders));
+  ASSERT_TRUE(WaitUntil(
+      [&] {
+        return database_.Value(
+                   "SELECT count(*) FROM pg_stat_activity WHERE application_name = "
+                   "'ttl-postgres'") == "1";
+      },
+      kPatience));
+  EXPECT_TRUE(postgres_.Stop().ok()) << postgres_.Log();
+}
+
 TEST_F(ReloadTest, ChangedPasswordIsReadAgain) {
   database_.Sql("ALTER ROLE app PASSWORD 'second'");
   database_.Sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'");
   ExpectLog("password authentication failed");
   TtlPostgresProcess::Reconfigure(Options("second", kOrders));
-  ExpectLog("configuration changed: it is taken up");
+  ExpectLog("configuration changed: the new one is used now");
   database_.Sql("INSERT INTO orders VALUES (1, now())");
   ExpectTracked("orders", 1);
   EXPECT_TRUE(postgres_.WaitReady(kPatience).ok()) << postgres_.Log();

@@ -36,7 +36,7 @@ class TtlPostgresProcess : public ServerProcess {
   // Where its socket will be, for the sidecar's --store.
   static std::string AddressOf(const TtlPostgresProcessOptions& options);
 
-  // Writes another configuration, which a running process takes up by SIGHUP. What `options` name
+  // Writes another configuration, which a running process reads on SIGHUP. What `options` name
   // beside it must be as it was.
   static void Reconfigure(const TtlPostgresProcessOptions& options);
 

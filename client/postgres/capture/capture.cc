@@ -46,7 +46,7 @@ void Capture::Run() {
     if (stop_) return;
     if (session.has_worked()) pause = options_.first_pause;
     const std::string problem(status.message());
-    // The same thing is said once.
+    // The log has each problem once.
     if (problem != last_problem) spdlog::warn("capture: {}", problem);
     last_problem = session.has_worked() ? "" : problem;
     board_.Update([&](CaptureStatus& shown) {

@@ -98,7 +98,7 @@ absl::Status CaptureSession::ChooseTables() {
   return tables_.empty() ? missing : absl::OkStatus();
 }
 
-// The same is said once by all sessions.
+// The log has each once, whatever session found it.
 void CaptureSession::ShowLeftOut() {
   parts_.board.Update([this](CaptureStatus& status) {
     for (const auto& [container, why] : left_out_) {
@@ -587,7 +587,7 @@ absl::Status CaptureSession::CheckContainers() {
   for (const auto& [container, why] : left_out_) {
     if (!parts_.containers.CreateTime(container).ok()) continue;
     return absl::AbortedError(
-        absl::StrCat("container \"", container, "\" was made: its table is taken up"));
+        absl::StrCat("container \"", container, "\" was created: its table is captured now"));
   }
   for (size_t i = 0; i < tables_.size(); ++i) {
     const std::string& container = tables_[i].config.container;

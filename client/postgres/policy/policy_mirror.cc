@@ -70,8 +70,7 @@ std::string MirrorStatement(absl::string_view schema, const WatchedPolicySet& po
 void LogChanges(const QueryResult& changes) {
   for (int row = 0; row < changes.rows(); ++row) {
     const auto ttl = changes.Value(row, 1);
-    spdlog::info("container \"{}\": SQL now goes by default_ttl {}",
-                 std::string(changes.Text(row, 0)),
+    spdlog::info("container \"{}\": SQL now uses default_ttl {}", std::string(changes.Text(row, 0)),
                  ttl.has_value() ? std::string(*ttl) : "absent (TTL is off)");
   }
 }

@@ -1,5 +1,6 @@
 #include "client/postgres/program/database_check.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -14,11 +15,16 @@ std::string OnOneLine(const std::string& text) {
   return absl::StrReplaceAll(text, {{"\r\n", " "}, {"\n", " "}});
 }
 
+bool HasTable(const Config* config, const TableConfig& table) {
+  return config != nullptr &&
+         std::find(config->tables.begin(), config->tables.end(), table) != config->tables.end();
+}
+
 }  // namespace
 
-absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const Config* running) {
-  absl::StatusOr<std::unique_ptr<Connection>> connection =
-      Connection::Open(config.database, "ttl-postgres");
+absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const CheckOptions& options) {
+  absl::StatusOr<std::unique_ptr<Connection>> connection = Connection::Open(
+      config.database, "ttl-postgres", Connection::Kind::kQueries, options.breaker);
   if (!connection.ok()) return connection.status();
   const auto set = (*connection)->Execute(Connection::kSystemNamesOnly);
   if (!set.ok()) return set.status();
@@ -26,11 +32,14 @@ absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const Config* 
   if (!report.ok()) return report.status();
   if (report->is_server_fit) {
     const bool is_other_address =
-        running != nullptr && running->replication_address() != config.replication_address();
-    absl::Status status = CheckReplication(**connection, config, is_other_address, *report);
+        options.running != nullptr &&
+        options.running->replication_address() != config.replication_address();
+    absl::Status status =
+        CheckReplication(**connection, config, is_other_address, options.breaker, *report);
     if (!status.ok()) return status;
   }
   for (const TableDefinition& table : report->tables) {
+    if (HasTable(options.checked, table.config)) continue;
     absl::Status status = CheckTimes(**connection, table, *report);
     if (!status.ok()) return status;
   }

@@ -17,9 +17,19 @@ struct DatabaseCheck {
   CatalogReport report;
 };
 
-// Connects and checks. `running` is what a ttl-postgres that follows the database goes by; null:
-// none of this process does. An error means that the database could not be asked.
-absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const Config* running = nullptr);
+// What a check may leave out. Nothing is owned; null: there is none.
+struct CheckOptions {
+  // The configuration of the ttl-postgres of this process that follows the database.
+  const Config* running = nullptr;
+  // A configuration whose tables were checked before: the times in those that are the same, which
+  // may take seconds to read, are not read again.
+  const Config* checked = nullptr;
+  // As in Connection::Open().
+  ConnectionBreaker* breaker = nullptr;
+};
+
+// Connects and checks. An error means that the database could not be asked.
+absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const CheckOptions& options = {});
 
 // Prints every problem and every warning, one a line.
 void PrintReport(const CatalogReport& report, Output output);

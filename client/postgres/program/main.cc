@@ -12,8 +12,9 @@
 namespace {
 
 // Log, signals, capture and its queries, policies, load, readiness, metrics, connections, usage,
-// and a few that serve calls; more of these are started only while they can be.
-constexpr int kThreads = 24;
+// a check of a changed configuration, and a few that serve calls; more of these are started only
+// while they can be.
+constexpr int kThreads = 25;
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 
 #include <grpc/grpc.h>
 
+#include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,11 +27,12 @@ namespace {
 using Request = DaemonSignals::Request;
 
 constexpr absl::Duration kRetryInterval = absl::Seconds(1);
+constexpr absl::Duration kCheckPoll = absl::Milliseconds(50);
 constexpr absl::Duration kChangePoll = absl::Milliseconds(500);
 constexpr absl::Duration kPasswordPoll = absl::Seconds(5);
 constexpr absl::Duration kStopDeadline = absl::Seconds(20);
-// What keeps a changed configuration from being followed for so long is not in passing.
-constexpr absl::Duration kTakeUpDeadline = absl::Seconds(10);
+// What keeps a changed configuration from being followed for so long does not pass by itself.
+constexpr absl::Duration kChangeDeadline = absl::Seconds(10);
 
 // What is there for a start.
 struct Found {
@@ -37,9 +40,8 @@ struct Found {
   FollowedTables followed;  // none where the server is not fit
 };
 
-// `running` as in CheckDatabase().
-absl::StatusOr<Found> Prepare(const Config& config, const Config* running) {
-  absl::StatusOr<DatabaseCheck> database = CheckDatabase(config, running);
+absl::StatusOr<Found> Prepare(const Config& config, const CheckOptions& options) {
+  absl::StatusOr<DatabaseCheck> database = CheckDatabase(config, options);
   if (!database.ok()) return database.status();
   if (const std::string& why = database->report.unreachable; !why.empty()) {
     return absl::UnavailableError(why);
@@ -52,7 +54,7 @@ absl::StatusOr<Found> Prepare(const Config& config, const Config* running) {
   return found;
 }
 
-// Why a daemon cannot begin by it; empty: it can.
+// Why no daemon can begin; empty: one can.
 std::string Obstacle(const absl::StatusOr<Found>& found) {
   if (!found.ok()) return std::string(found.status().message());
   return found->report.is_server_fit ? "" : absl::StrJoin(found->report.problems, "; ");
@@ -68,19 +70,54 @@ void LogUnchanged() {
   spdlog::info("SIGHUP ignored: reason=\"the configuration has not changed\"");
 }
 
-void LogNotTakenUp(absl::string_view reason) {
-  spdlog::error("configuration not taken up: reason=\"{}\"", absl::CHexEscape(reason));
+void LogRefused(absl::string_view reason) {
+  spdlog::error("changed configuration refused: reason=\"{}\"", absl::CHexEscape(reason));
 }
 
-// What a daemon runs by, and the file that it is from.
+// The configuration of a daemon, and the file that it is from.
 struct Source {
   const std::string path;
   Config config;
-  std::optional<Config> former = std::nullopt;  // went, where `config` may not
+  std::optional<Config> former = std::nullopt;   // worked, where `config` may not
+  std::optional<Config> checked = std::nullopt;  // CheckOptions::checked
+  bool is_reload_due = false;                    // SIGHUP came while there was no time for it
 };
 
+// What Source::path may say by now is due to be read; or to stop is; absent: neither is.
+std::optional<Request> NextRequest(Source& source, DaemonSignals& signals, absl::Duration timeout) {
+  const bool is_due = std::exchange(source.is_reload_due, false);
+  const std::optional<Request> request = signals.Next(is_due ? absl::ZeroDuration() : timeout);
+  return is_due && !request.has_value() ? Request::kReload : request;
+}
+
+// Prepare() on a thread of its own, since it may wait for servers; CANCELLED: told to stop
+// meanwhile.
+absl::StatusOr<Found> PrepareUnlessStopped(Source& source, const Config& config,
+                                           const Config* running, DaemonSignals& signals) {
+  ConnectionBreaker breaker;
+  const CheckOptions options{running, source.checked.has_value() ? &*source.checked : nullptr,
+                             &breaker};
+  std::future<absl::StatusOr<Found>> ending =
+      std::async(std::launch::async, [&] { return Prepare(config, options); });
+  bool is_stop = false;
+  bool is_reload_due = false;
+  while (ending.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    const std::optional<Request> request = signals.Next(kCheckPoll);
+    is_reload_due = is_reload_due || request == Request::kReload;
+    if (request != Request::kStop) continue;
+    is_stop = true;
+    breaker.Break();
+    break;
+  }
+  absl::StatusOr<Found> found = ending.get();
+  source.is_reload_due = source.is_reload_due || is_reload_due;
+  if (is_stop) return absl::CancelledError("stopped");
+  if (Obstacle(found).empty()) source.checked = config;
+  return found;
+}
+
 void GoBack(Source& source, absl::string_view reason) {
-  LogNotTakenUp(reason);
+  LogRefused(reason);
   source.config = *std::exchange(source.former, std::nullopt);
 }
 
@@ -88,7 +125,7 @@ void GoBack(Source& source, absl::string_view reason) {
 std::optional<Config> Reread(const Source& source) {
   absl::StatusOr<Config> config = ReadChangedConfig(source.path, source.config);
   if (!config.ok()) {
-    LogNotTakenUp(config.status().message());
+    LogRefused(config.status().message());
   } else if (*config == source.config) {
     LogUnchanged();
   } else {
@@ -99,7 +136,7 @@ std::optional<Config> Reread(const Source& source) {
 
 // Whether to stop, after a wait for one request. Nothing runs: whatever the file says is taken.
 bool AwaitStop(Source& source, DaemonSignals& signals, absl::Duration timeout) {
-  const std::optional<Request> request = signals.Next(timeout);
+  const std::optional<Request> request = NextRequest(source, signals, timeout);
   std::optional<Config> changed = request == Request::kReload
                                       ? Reread(source)
                                       : ReadChangedPassword(source.path, source.config);
@@ -110,10 +147,11 @@ bool AwaitStop(Source& source, DaemonSignals& signals, absl::Duration timeout) {
 // CANCELLED: told to stop. At the start it waits only for what may come by itself, and afterwards
 // for whatever is in the way, if need be by the former configuration.
 absl::StatusOr<Found> AwaitDatabase(Source& source, DaemonSignals& signals, bool is_start) {
-  const absl::Time deadline = absl::Now() + kTakeUpDeadline;
+  const absl::Time deadline = absl::Now() + kChangeDeadline;
   std::string said;
   for (;;) {
-    absl::StatusOr<Found> found = Prepare(source.config, nullptr);
+    absl::StatusOr<Found> found = PrepareUnlessStopped(source, source.config, nullptr, signals);
+    if (absl::IsCancelled(found.status())) return found;
     const std::string why = Obstacle(found);
     if (why.empty() || (is_start && !IsWorthWaiting(found.status()))) return found;
     if (source.former.has_value() && absl::Now() >= deadline) {
@@ -145,19 +183,19 @@ ExitCode NotStarted(const absl::Status& status) {
 // Why a daemon has ended.
 struct End {
   bool is_stop = false;
-  std::optional<Config> changed;  // what the next one is to go by
+  std::optional<Config> changed;  // the configuration of the next one
 };
 
 // Until it is told to stop, or another configuration or other tables can be followed.
-absl::StatusOr<End> FollowTables(const Source& source, FollowedTables followed, StoreServer& server,
+absl::StatusOr<End> FollowTables(Source& source, FollowedTables followed, StoreServer& server,
                                  DaemonSignals& signals) {
   const absl::StatusOr<std::unique_ptr<Daemon>> daemon =
       Daemon::Start(source.config, std::move(followed), server);
   if (!daemon.ok()) return daemon.status();
   absl::Time next_look = absl::Now() + kPasswordPoll;
-  std::string said;  // of the password that was looked at last
+  std::string said;  // the reason that the log has of refusing the latest password
   while (!(*daemon)->has_changed()) {
-    const std::optional<Request> request = signals.Next(kChangePoll);
+    const std::optional<Request> request = NextRequest(source, signals, kChangePoll);
     if (request == Request::kStop) return End{true, std::nullopt};
     std::optional<Config> changed;
     if (request == Request::kReload) {
@@ -170,15 +208,18 @@ absl::StatusOr<End> FollowTables(const Source& source, FollowedTables followed, 
       if (!changed.has_value()) said.clear();
     }
     if (!changed.has_value()) continue;
-    const std::string why = Obstacle(Prepare(*changed, &source.config));
+    const auto found = PrepareUnlessStopped(source, *changed, &source.config, signals);
+    if (absl::IsCancelled(found.status())) return End{true, std::nullopt};
+    const std::string why = Obstacle(found);
     if (why.empty()) {
-      spdlog::info("configuration changed: it is taken up");
+      spdlog::info("configuration changed: the new one is used now");
       return End{false, std::move(changed)};
     }
-    if (why != said) LogNotTakenUp(why);
+    if (why != said) LogRefused(why);
     said = why;
   }
   spdlog::warn("tables changed: all are looked at again");
+  source.checked.reset();
   return End{};
 }
 

@@ -39,7 +39,7 @@ struct StoreTimes {
 
 // Why the item was left alone. `snapshot` is that of the statement that looked at it. Pure.
 //
-// - NOT_EXPIRED goes by the first reading of the clock: the sidecar holds it against the one
+// - NOT_EXPIRED is decided by the first reading of the clock: the sidecar holds it against the one
 //   in the answer.
 // - A transaction is streamed before other sessions see it. Where the judged version is
 //   one of those, what is found is older than what the sidecar knows: THROTTLED, so that it

@@ -34,7 +34,7 @@ absl::Status AddTable(Connection& connection, const Config& config, const TableC
   return absl::OkStatus();
 }
 
-// Two that go by different names may still be one, or one a part of the other.
+// Two that have different names may still be one, or one a part of the other.
 absl::Status RefuseOverlaps(Connection& connection, CatalogReport& report) {
   if (report.tables.size() < 2) return absl::OkStatus();
   const std::string oids = absl::StrJoin(

@@ -17,9 +17,9 @@ constexpr char kDirectAddress[] =
 
 constexpr char kTooManyConnections[] = "53300";
 
-absl::StatusOr<QueryResult> IdentifySystem(const Config& config) {
+absl::StatusOr<QueryResult> IdentifySystem(const Config& config, ConnectionBreaker* breaker) {
   const auto reader = Connection::Open(config.replication_address(), "ttl-postgres check",
-                                       Connection::Kind::kReplication);
+                                       Connection::Kind::kReplication, breaker);
   if (!reader.ok()) return reader.status();
   return (*reader)->Query("IDENTIFY_SYSTEM");
 }
@@ -36,12 +36,12 @@ std::string Fault(const absl::StatusOr<QueryResult>& there, absl::string_view sy
 }  // namespace
 
 absl::Status CheckReplication(Connection& connection, const Config& config, bool is_other_address,
-                              CatalogReport& report) {
+                              ConnectionBreaker* breaker, CatalogReport& report) {
   const auto here = connection.Query(kHere, {config.slot});
   if (!here.ok()) return here.status();
   const bool is_read = here->Bool(0, 2);
   if (is_read && !is_other_address) return absl::OkStatus();
-  const absl::StatusOr<QueryResult> there = IdentifySystem(config);
+  const absl::StatusOr<QueryResult> there = IdentifySystem(config, breaker);
   // Whoever reads the slot may have the last walsender, which will be ours.
   if (is_read && SqlState(there.status()) == kTooManyConnections) return absl::OkStatus();
   const std::string fault = Fault(there, here->Text(0, 0), here->Text(0, 1));

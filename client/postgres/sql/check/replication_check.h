@@ -12,9 +12,9 @@ namespace ttl::postgres {
 // that is opened for it. Adds to the report what is wrong. While somebody reads our slot that
 // connection is opened only if the one who reads it may have come by another address, as
 // `is_other_address` says; it is no fault then that no walsender is left for it. An error means
-// that the database could not be asked.
+// that the database could not be asked. `breaker` as in Connection::Open().
 absl::Status CheckReplication(Connection& connection, const Config& config, bool is_other_address,
-                              CatalogReport& report);
+                              ConnectionBreaker* breaker, CatalogReport& report);
 
 }  // namespace ttl::postgres
 

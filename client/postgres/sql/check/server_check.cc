@@ -175,7 +175,7 @@ void CheckCommitTimes(const Facts& facts, const Config& config, CatalogReport& r
     }
     report.warnings.push_back(absl::StrCat(
         name,
-        " goes by commit times. The server forgets them after about autovacuum_freeze_max_age = ",
+        " uses commit times. The server forgets them after about autovacuum_freeze_max_age = ",
         facts.Text("freeze_age"),
         " transactions, and has none from before track_commit_timestamp was on: such rows do not "
         "expire. What writes rows anew, as some forms of ALTER TABLE, copies and restores do, "

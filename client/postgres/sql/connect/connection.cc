@@ -115,18 +115,22 @@ int CountHosts(const Parsed& parsed) {
   return 1 + static_cast<int>(std::count(hosts.begin(), hosts.end(), ','));
 }
 
-// Waits until the attempt has succeeded or failed. False: it has not ended in time.
-bool Complete(PGconn* connection, std::chrono::seconds limit) {
+constexpr std::chrono::milliseconds kBreakPoll{100};
+
+// Waits until the attempt has succeeded or failed. False: it has not ended in time, or was broken
+// off.
+bool Complete(PGconn* connection, std::chrono::seconds limit, const ConnectionBreaker* breaker) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   PostgresPollingStatusType state = PGRES_POLLING_WRITING;
   while (state != PGRES_POLLING_OK && state != PGRES_POLLING_FAILED) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return false;
+    if (left.count() <= 0 || (breaker != nullptr && breaker->is_broken())) return false;
     pollfd wait = {.fd = PQsocket(connection),
                    .events = state == PGRES_POLLING_READING ? short{POLLIN} : short{POLLOUT},
                    .revents = 0};
-    const int ready = poll(&wait, 1, static_cast<int>(left.count()));
+    const auto turn = breaker == nullptr ? left : std::min(left, kBreakPoll);
+    const int ready = poll(&wait, 1, static_cast<int>(turn.count()));
     if (ready < 0 && errno != EINTR) return false;
     if (ready > 0) state = PQconnectPoll(connection);
   }
@@ -173,7 +177,8 @@ bool HasNul(const std::string& text) { return text.find('\0') != std::string::np
 
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const std::string& database,
                                                              const std::string& application_name,
-                                                             Kind kind) {
+                                                             Kind kind,
+                                                             ConnectionBreaker* breaker) {
   const absl::StatusOr<Parsed> parsed = Parse(database);
   if (!parsed.ok()) return parsed.status();
   if (absl::Status status = CheckUri(*parsed, database); !status.ok()) return status;
@@ -183,12 +188,13 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const std::string& 
   PQsetNoticeProcessor(handle.get(), LogNotice, nullptr);
   const int seconds = ConnectSeconds(*parsed) * CountHosts(*parsed);
   if (PQstatus(handle.get()) != CONNECTION_BAD &&
-      !Complete(handle.get(), std::chrono::seconds(seconds))) {
+      !Complete(handle.get(), std::chrono::seconds(seconds), breaker)) {
     return absl::UnavailableError(absl::StrCat("the database at ", PQhost(handle.get()), ":",
                                                PQport(handle.get()), " does not answer within ",
                                                seconds, " s"));
   }
   if (PQstatus(handle.get()) != CONNECTION_OK) return StatusOfFailedOpen(handle.get());
+  if (breaker != nullptr) breaker->Add(PQsocket(handle.get()));
   // Such a database has bytes of any kind, and no error is to be made of one row's.
   const char* encoding = PQparameterStatus(handle.get(), "server_encoding");
   if (encoding != nullptr && absl::string_view(encoding) == "SQL_ASCII" &&

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "client/postgres/sql/connect/connection_breaker.h"
 #include "client/postgres/sql/connect/query_result.h"
 #include "client/postgres/sql/connect/sql_error.h"
 
@@ -31,10 +32,12 @@ class Connection {
   // UNAVAILABLE if the server cannot be reached or has no place for us, PERMISSION_DENIED if
   // it does not let us in, also because there is no such database, INVALID_ARGUMENT if
   // `database` is no connection string. Waits 10 s for each host unless `database` says
-  // connect_timeout. `application_name` is what pg_stat_activity shows.
+  // connect_timeout. `application_name` is what pg_stat_activity shows. `breaker`, if not null, can
+  // break it off, the attempt to connect too: UNAVAILABLE.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(const std::string& database,
                                                           const std::string& application_name,
-                                                          Kind kind = Kind::kQueries);
+                                                          Kind kind = Kind::kQueries,
+                                                          ConnectionBreaker* breaker = nullptr);
 
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
