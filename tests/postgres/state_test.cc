@@ -151,6 +151,24 @@ TEST_F(StateTest, PreparedTransactionIsNamed) {
   EXPECT_TRUE(postgres_.WaitReady(kPatience).ok()) << postgres_.Log();
 }
 
+// An abandoned trial.
+TEST_F(StateTest, KillWhileTheSlotIsCreatedLeavesNoSlot) {
+  database_.Sql("BEGIN; INSERT INTO other VALUES (1); PREPARE TRANSACTION 'open'");
+  ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
+  ASSERT_TRUE(postgres_.Launch().ok());
+  ExpectLog("the oldest is prepared transaction");
+  postgres_.Kill();
+  EXPECT_TRUE(WaitUntil(
+      [&] {
+        return database_.Value(
+                   "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE "
+                   "'ttl-postgres%'") == "0";
+      },
+      absl::Seconds(30)));
+  database_.Sql("ROLLBACK PREPARED 'open'");
+  EXPECT_EQ(database_.Value("SELECT count(*) FROM pg_replication_slots"), "0");
+}
+
 // Times of other roles are hidden from a role without pg_read_all_stats.
 TEST_F(StateTest, TransactionOfAnotherRoleIsNamedWithoutItsTime) {
   database_.Sql("CREATE ROLE ttl LOGIN");
