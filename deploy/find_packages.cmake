@@ -86,6 +86,8 @@ if(TTL_BUILD_TESTS)
   find_program(PG_DUMP pg_dump HINTS /usr/lib/postgresql/15/bin)
   ttl_need(postgresql-15 "${POSTGRES_SERVER}")
   ttl_need(postgresql-15 "${PG_DUMP}")
+  find_program(PGBOUNCER pgbouncer HINTS /usr/sbin)
+  ttl_need(pgbouncer "${PGBOUNCER}")
 endif()
 
 if(TTL_PROBLEMS)

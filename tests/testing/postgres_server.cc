@@ -180,6 +180,24 @@ absl::Status PostgresServer::WaitReady(absl::Duration deadline) {
                    log.substr(log.size() <= kLogTailBytes ? 0 : log.size() - kLogTailBytes)));
 }
 
+absl::Status PostgresServer::StartPooler(const std::string& settings, absl::Duration deadline) {
+  std::ofstream(dir_.File("pooler.users")) << "\"postgres\" \"\"\n";
+  std::ofstream(dir_.File("pooler.ini"))
+      << "[databases]\n* = host=" << dir_.path()
+      << " port=5432\n[pgbouncer]\nunix_socket_dir = " << dir_.path()
+      << "\nlisten_port = 6432\nauth_type = trust\nauth_file = " << dir_.File("pooler.users")
+      << "\n"
+      << settings;
+  auto started =
+      Subprocess::Start(AsServer({PGBOUNCER, dir_.File("pooler.ini")}, dir_.File("pooler.log")));
+  if (!started.ok()) return started.status();
+  pooler_ = *std::move(started);
+  const auto answers = [&] { return PQping(PoolerConninfo().c_str()) == PQPING_OK; };
+  if (WaitUntil(answers, deadline)) return absl::OkStatus();
+  return absl::AbortedError(
+      absl::StrCat("pgbouncer does not serve:\n", Contents(dir_.File("pooler.log"))));
+}
+
 absl::Status PostgresServer::Stop(absl::Duration deadline) {
   connections_.clear();
   if (!IsRunning()) return absl::FailedPreconditionError("the server is not running");
@@ -236,6 +254,10 @@ bool PostgresServer::IsRunning() { return postmaster_ != nullptr && postmaster_-
 
 std::string PostgresServer::Conninfo(absl::string_view dbname, absl::string_view user) const {
   return absl::StrCat("host=", dir_.path(), " port=5432 dbname=", dbname, " user=", user);
+}
+
+std::string PostgresServer::PoolerConninfo() const {
+  return absl::StrCat("host=", dir_.path(), " port=6432 dbname=postgres user=postgres");
 }
 
 std::unique_ptr<postgres::Connection> PostgresServer::Connect(absl::string_view dbname) const {

@@ -50,6 +50,11 @@ class PostgresServer {
   // the end of its log.
   absl::Status Start(absl::Duration deadline = absl::Seconds(60));
 
+  // Starts a pgbouncer in front of the server, with these lines of its settings, and waits until it
+  // takes connections: see PoolerConninfo(). It is killed with the server's fixture.
+  absl::Status StartPooler(const std::string& settings,
+                           absl::Duration deadline = absl::Seconds(60));
+
   // Ends its sessions and shuts it down. It waits for walsenders to send all they have;
   // see Kill() where nobody reads them.
   absl::Status Stop(absl::Duration deadline = absl::Seconds(60));
@@ -68,6 +73,9 @@ class PostgresServer {
   // Connection string of a database.
   std::string Conninfo(absl::string_view dbname = "postgres",
                        absl::string_view user = "postgres") const;
+
+  // The same, through the pooler.
+  std::string PoolerConninfo() const;
 
   // A new connection; null, and the test has failed, if there can be none.
   std::unique_ptr<postgres::Connection> Connect(absl::string_view dbname = "postgres") const;
@@ -101,6 +109,7 @@ class PostgresServer {
 
   const TempDir dir_;
   std::unique_ptr<Subprocess> postmaster_;
+  std::unique_ptr<Subprocess> pooler_;
   std::vector<pid_t> suspended_;
   std::map<std::string, std::unique_ptr<postgres::Connection>> connections_;
 };

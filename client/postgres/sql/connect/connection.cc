@@ -171,6 +171,28 @@ PGconn* Begin(const Parsed& parsed, const std::string& database,
   return PQconnectStartParams(names.data(), values.data(), /*expand_dbname=*/1);
 }
 
+constexpr char kOwnAddress[] =
+    "ttl-postgres needs sessions of its own, for settings and locks: give the server's own address "
+    "as database";
+
+// A pooler that does not know a parameter of the start of a session refuses it.
+absl::Status WhyNotOpen(PGconn* connection, Connection::Kind kind) {
+  absl::Status status = StatusOfFailedOpen(connection);
+  if (!absl::StrContains(status.message(), "unsupported startup parameter")) return status;
+  if (kind == Connection::Kind::kReplication) return absl::InvalidArgumentError(status.message());
+  return absl::InvalidArgumentError(
+      absl::StrCat(status.message(), "; database leads through a pooler, and ", kOwnAddress));
+}
+
+// A pooler may drop the settings of the start. To set them afterwards would change the sessions of
+// others, which may get the same connection of the pooler.
+absl::Status CheckSettings(const PGconn* connection) {
+  const char* style = PQparameterStatus(connection, "IntervalStyle");
+  if (style != nullptr && absl::string_view(style) == "iso_8601") return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "database leads through a pooler that drops the settings of a session, and ", kOwnAddress));
+}
+
 bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
 }  // namespace
@@ -193,8 +215,9 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const std::string& 
                                                PQport(handle.get()), " does not answer within ",
                                                seconds, " s"));
   }
-  if (PQstatus(handle.get()) != CONNECTION_OK) return StatusOfFailedOpen(handle.get());
+  if (PQstatus(handle.get()) != CONNECTION_OK) return WhyNotOpen(handle.get(), kind);
   if (breaker != nullptr) breaker->Add(PQsocket(handle.get()));
+  if (absl::Status status = CheckSettings(handle.get()); !status.ok()) return status;
   // Such a database has bytes of any kind, and no error is to be made of one row's.
   const char* encoding = PQparameterStatus(handle.get(), "server_encoding");
   if (encoding != nullptr && absl::string_view(encoding) == "SQL_ASCII" &&

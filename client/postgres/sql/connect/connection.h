@@ -30,7 +30,8 @@ class Connection {
   };
 
   // UNAVAILABLE if the server cannot be reached or has no place for us, PERMISSION_DENIED if
-  // it does not let us in, also because there is no such database, INVALID_ARGUMENT if
+  // it does not let us in, also because there is no such database, INVALID_ARGUMENT behind a pooler
+  // that does not take the settings of the session, and if
   // `database` is no connection string. Waits 10 s for each host unless `database` says
   // connect_timeout. `application_name` is what pg_stat_activity shows. `breaker`, if not null, can
   // break it off, the attempt to connect too: UNAVAILABLE.
