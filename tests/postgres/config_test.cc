@@ -15,6 +15,7 @@ namespace ttl::postgres {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -108,6 +109,19 @@ tables:
   EXPECT_EQ(table.live_view, "orders_live");
   EXPECT_TRUE(table.row_level_security);
   EXPECT_TRUE(table.replace_expired);
+}
+
+TEST(ConfigTest, ViewHasTheNameOfTheTableWhereTheApplicationIsToFindItByThat) {
+  const TableConfig searched = Parsed(absl::StrCat(kShort, "    view_schema: live\n")).tables[0];
+  EXPECT_EQ(searched.live_view, "orders");
+  EXPECT_EQ(searched.live_view_schema(), "live");
+  const TableConfig renamed = Parsed(absl::StrCat(kShort, "    rename_table: rows\n")).tables[0];
+  EXPECT_EQ(renamed.live_view, "orders");
+  EXPECT_EQ(renamed.live_view_schema(), "public");
+  EXPECT_EQ(renamed.rename_table, "rows");
+  const TableConfig named =
+      Parsed(absl::StrCat(kShort, "    view_schema: live\n    live_view: fresh\n")).tables[0];
+  EXPECT_EQ(named.live_view, "fresh");
 }
 
 TEST(ConfigTest, WhatIsLeftOutOrNullHasItsDefault) {
@@ -309,6 +323,12 @@ TEST(ConfigTest, WhatDoesNotGoTogetherIsRefused) {
               ElementsAre(HasSubstr("lock_timeout is longer than statement_timeout")));
   EXPECT_THAT(ProblemsOfTable("    schema: ttl\n"),
               ElementsAre(HasSubstr("ttl is the schema of table orders")));
+  EXPECT_THAT(ProblemsOfTable("    view_schema: ttl\n"),
+              ElementsAre(HasSubstr("ttl is the schema of table orders or of its view")));
+  EXPECT_THAT(ProblemsOfTable("    rename_table: rows\n    live_view: live\n"),
+              ElementsAre(HasSubstr("rename_table is given with live_view or view_schema")));
+  EXPECT_THAT(ProblemsOfTable("    rename_table: orders\n"),
+              Contains(HasSubstr("rename_table is the name that the table has")));
   EXPECT_THAT(ProblemsOfTable("    partition_key: [tenant, order_id]\n"),
               ElementsAre(HasSubstr("column order_id is in the key twice")));
 }

@@ -146,6 +146,22 @@ void CheckColumns(YamlReader& reader, const YamlPlace& place, const TableConfig&
   }
 }
 
+// Which name the application reads live rows by. What is not given follows from the rest.
+void CompleteView(YamlReader& reader, const YamlPlace& place, TableConfig& table) {
+  if (!table.rename_table.empty()) {
+    if (!table.live_view.empty() || !table.view_schema.empty()) {
+      reader.Report(place,
+                    "rename_table is given with live_view or view_schema, but its view has the "
+                    "table's name and schema; leave out one of them");
+    } else if (table.rename_table == table.table) {
+      reader.Report(place, "rename_table is the name that the table has; give another one");
+    }
+    table.live_view = table.table;
+  } else if (!table.view_schema.empty() && table.live_view.empty()) {
+    table.live_view = table.table;
+  }
+}
+
 TableConfig ReadTable(YamlReader& reader, const YamlPlace& place) {
   TableConfig table;
   const auto name = [&](const char* key, auto& target, bool is_required = false) {
@@ -168,11 +184,14 @@ TableConfig ReadTable(YamlReader& reader, const YamlPlace& place) {
        name("ttl_column", table.ttl_column),
        name("size_column", table.size_column),
        name("live_view", table.live_view),
+       name("view_schema", table.view_schema),
+       name("rename_table", table.rename_table),
        {"row_level_security",
         [&](const YamlPlace& value) { reader.ReadBool(value, table.row_level_security); }},
        {"replace_expired",
         [&](const YamlPlace& value) { reader.ReadBool(value, table.replace_expired); }}});
   if (place.node.IsMap()) CheckColumns(reader, place, table);
+  CompleteView(reader, place, table);
   return table;
 }
 
@@ -202,11 +221,12 @@ void ReadTables(YamlReader& reader, const YamlPlace& place, std::vector<TableCon
     const YamlPlace entry = {absl::StrCat(place.path, "[", tables.size(), "]"), node};
     const TableConfig& table = tables.emplace_back(ReadTable(reader, entry));
     if (!table.container.empty()) containers.Claim(entry, "container", table.container);
-    if (!table.table.empty()) {
-      relations.Claim(entry, "table", absl::StrCat(table.schema, ".", table.table));
+    const std::string& stored = table.rename_table.empty() ? table.table : table.rename_table;
+    if (!stored.empty()) {
+      relations.Claim(entry, "table", absl::StrCat(table.schema, ".", stored));
     }
     if (!table.live_view.empty()) {
-      relations.Claim(entry, "view", absl::StrCat(table.schema, ".", table.live_view));
+      relations.Claim(entry, "view", absl::StrCat(table.live_view_schema(), ".", table.live_view));
     }
   }
 }
@@ -216,9 +236,10 @@ void CheckTogether(YamlReader& reader, const YamlPlace& place, const Config& con
     reader.Report(place, "lock_timeout is longer than statement_timeout, which would end first");
   }
   for (const TableConfig& table : config.tables) {
-    if (table.schema != config.schema) continue;
-    reader.Report(place, absl::StrCat("schema: ", config.schema, " is the schema of table ",
-                                      table.table, "; give one for ttl-postgres alone"));
+    if (table.schema != config.schema && table.view_schema != config.schema) continue;
+    reader.Report(place,
+                  absl::StrCat("schema: ", config.schema, " is the schema of table ", table.table,
+                               " or of its view; give one for ttl-postgres alone"));
   }
 }
 

@@ -34,12 +34,19 @@ struct TableConfig {
   // Column of the row's size in bytes; absent: not known.
   std::optional<std::string> size_column;
 
-  // Name of the view of the live rows, in the schema of the table; empty: none is made.
+  // Name of the view of the live rows; empty: none is made.
   std::string live_view;
+  // Schema of that view; empty: that of the table. Roles that search it first find the view by the
+  // name of the table.
+  std::string view_schema;
+  // What the table is renamed to, so that its view can have its name; empty: it keeps it.
+  std::string rename_table;
   // Whether readers of the table itself see live rows only.
   bool row_level_security = false;
   // Whether an INSERT first removes an expired row of the same key, by a trigger.
   bool replace_expired = false;
+
+  const std::string& live_view_schema() const { return view_schema.empty() ? schema : view_schema; }
 
   friend bool operator==(const TableConfig&, const TableConfig&) = default;
 };

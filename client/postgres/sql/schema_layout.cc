@@ -43,6 +43,9 @@ std::string Contents(absl::string_view schema) {
       "CREATE TABLE IF NOT EXISTS ",
       QuoteQualified(schema, "slots"),
       " (\n  name text PRIMARY KEY\n);\n"
+      "CREATE TABLE IF NOT EXISTS ",
+      QuoteQualified(schema, "renamed"),
+      " (\n  relation regclass PRIMARY KEY,\n  name text NOT NULL\n);\n"
       "GRANT USAGE ON SCHEMA ",
       QuoteName(schema), " TO PUBLIC;\nGRANT SELECT ON ", QuoteQualified(schema, "policy"),
       " TO PUBLIC;\n", Functions(schema));
@@ -52,7 +55,7 @@ std::string Contents(absl::string_view schema) {
 
 std::vector<std::string> SchemaTables(absl::string_view schema) {
   return {QuoteQualified(schema, "policy"), QuoteQualified(schema, "progress"),
-          QuoteQualified(schema, "slots")};
+          QuoteQualified(schema, "slots"), QuoteQualified(schema, "renamed")};
 }
 
 std::vector<std::string> SchemaFunctions(absl::string_view schema) {

@@ -30,7 +30,8 @@ enum class TsSource {
 
 // One table that is a container: its configuration, held against the catalogue.
 struct TableDefinition {
-  TableConfig config;
+  TableConfig config;            // its table is what the table is called now
+  std::string configured_table;  // what the file calls it; another name while it is renamed
   uint32_t oid = 0;
   bool is_partitioned = false;
 

@@ -3,6 +3,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/connect/array_text.h"
+#include "client/postgres/sql/connect/quoting.h"
 
 namespace ttl::postgres {
 namespace {
@@ -34,7 +35,7 @@ constexpr absl::string_view kRelation = R"(
                  AND NOT starts_with(p.polname, 'ttl_postgres_')),
          EXISTS (SELECT FROM pg_publication AS p JOIN pg_publication_rel AS m
                  ON m.prpubid = p.oid WHERE p.pubname = $3 AND m.prrelid = c.oid),
-         current_user, has_schema_privilege(n.oid, 'CREATE')
+         current_user
   FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
        JOIN pg_roles AS r ON r.rolname = current_user
   WHERE n.nspname = $1 AND c.relname = $2)";
@@ -127,6 +128,27 @@ constexpr absl::string_view kDeleteRules = R"(
   SELECT format('%I', rulename) FROM pg_rewrite
   WHERE ev_class = $1::oid AND ev_type = '4' AND ev_enabled <> 'D' ORDER BY 1)";
 
+// Parameters: oid, mark.
+constexpr absl::string_view kViewsOfOthers = R"(
+  SELECT DISTINCT format('%I.%I', n.nspname, v.relname) FROM pg_depend AS d
+       JOIN pg_rewrite AS r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+       JOIN pg_class AS v ON v.oid = r.ev_class JOIN pg_namespace AS n ON n.oid = v.relnamespace
+  WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = $1::oid AND v.oid <> $1::oid
+        AND NOT coalesce(starts_with(obj_description(v.oid, 'pg_class'), $2), false)
+  ORDER BY 1)";
+
+// Parameters: schema of the view, schema of the table.
+constexpr absl::string_view kViewSchema = R"(
+  SELECT coalesce((SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace
+                   WHERE nspname = $1), has_database_privilege(current_database(), 'CREATE')),
+         EXISTS (SELECT FROM pg_db_role_setting AS s, unnest(s.setconfig) AS setting,
+                   regexp_split_to_array(translate(substr(setting, 13), '" ', ''), ',') AS path
+                 WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database
+                                             WHERE datname = current_database()))
+                   AND starts_with(setting, 'search_path=')
+                   AND array_position(path, $1) < coalesce(array_position(path, $2), 1000)),
+         current_database())";
+
 // Parameters: schema and name of the view, oid of the table, mark.
 constexpr absl::string_view kView = R"(
   SELECT coalesce(c.relkind = 'v' AND starts_with(obj_description(c.oid, 'pg_class'), $4), false),
@@ -135,7 +157,7 @@ constexpr absl::string_view kView = R"(
        LEFT JOIN pg_attribute AS missing ON missing.attrelid = $3::oid AND missing.attnum > 0
             AND NOT missing.attisdropped AND NOT EXISTS (
               SELECT FROM pg_attribute AS v WHERE v.attrelid = c.oid AND v.attname = missing.attname)
-  WHERE n.nspname = $1 AND c.relname = $2
+  WHERE n.nspname = $1 AND c.relname = $2 AND c.oid <> $3::oid
   ORDER BY missing.attnum)";
 
 class LookUp {
@@ -190,7 +212,6 @@ class LookUp {
     facts_.has_policies_of_others = r.Bool(0, 14);
     facts_.is_published = r.Bool(0, 15);
     facts_.role = Name(r, 0, 16);
-    facts_.may_create_in_schema = r.Bool(0, 17);
     return true;
   }
 
@@ -267,8 +288,16 @@ class LookUp {
 
   void FindView(const TableLookup& lookup) {
     if (lookup.live_view.empty()) return;
-    const QueryResult r =
-        Ask(kView, {lookup.schema, lookup.live_view, absl::StrCat(facts_.oid), lookup.mark});
+    const std::string oid = absl::StrCat(facts_.oid);
+    const QueryResult others = Ask(kViewsOfOthers, {oid, lookup.mark});
+    for (int row = 0; row < others.rows(); ++row) {
+      facts_.views_of_others.push_back(Name(others, row, 0));
+    }
+    const QueryResult schema = Ask(kViewSchema, {lookup.view_schema, lookup.schema});
+    facts_.may_make_view = schema.Bool(0, 0);
+    facts_.is_view_schema_searched = schema.Bool(0, 1);
+    facts_.database = Name(schema, 0, 2);
+    const QueryResult r = Ask(kView, {lookup.view_schema, lookup.live_view, oid, lookup.mark});
     facts_.has_view = r.rows() > 0;
     facts_.is_view_ours = r.Bool(0, 0);
     for (int row = 0; row < r.rows(); ++row) {
@@ -293,6 +322,28 @@ const ColumnFacts* TableFacts::Find(const std::string& column) const {
 absl::StatusOr<std::optional<TableFacts>> LookUpTable(Connection& connection,
                                                       const TableLookup& lookup) {
   return LookUp(connection).Find(lookup);
+}
+
+absl::StatusOr<std::optional<std::string>> LookUpRenamed(Connection& connection,
+                                                         const std::string& own_schema,
+                                                         const std::string& schema,
+                                                         const std::string& table) {
+  // Before the first installation there is no such table, and no right to read it.
+  const auto readable = connection.Query(
+      "SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname "
+      "= $1 AND c.relname = 'renamed' AND has_schema_privilege(n.oid, 'USAGE') AND "
+      "has_table_privilege(c.oid, 'SELECT')",
+      {own_schema});
+  if (!readable.ok()) return readable.status();
+  if (readable->rows() == 0) return std::nullopt;
+  const auto name = connection.Query(
+      absl::StrCat("SELECT c.relname FROM ", QuoteQualified(own_schema, "renamed"),
+                   " AS r JOIN pg_class AS c ON c.oid = r.relation JOIN pg_namespace AS n ON n.oid "
+                   "= c.relnamespace WHERE n.nspname = $1 AND r.name = $2"),
+      {schema, table});
+  if (!name.ok()) return name.status();
+  if (name->rows() == 0) return std::nullopt;
+  return std::string(name->Text(0, 0));
 }
 
 }  // namespace ttl::postgres

@@ -53,7 +53,6 @@ struct TableFacts {
   bool is_owner = false;  // or a member of the owner
   std::string role;       // ours
   bool may_use_schema = false;
-  bool may_create_in_schema = false;
   bool may_select = false;
   bool may_update = false;  // at least one column
   bool may_delete = false;
@@ -71,8 +70,15 @@ struct TableFacts {
   std::vector<std::string> uniques_beside_key;
   // Rules that rewrite a DELETE of its rows; as SQL takes them.
   std::vector<std::string> delete_rules;
-  // Of the relation that has the name of the live view: whether there is one, whether it is
-  // ours, and which columns of the table it lacks.
+  // Views of others that read it by itself, as SQL takes them.
+  std::vector<std::string> views_of_others;
+  // Whether our role may make the live view, its schema included.
+  bool may_make_view = false;
+  // Whether a role or the database searches the schema of the view before that of the table.
+  bool is_view_schema_searched = false;
+  std::string database;
+  // Of the relation beside it that has the name of the live view: whether there is one, whether it
+  // is ours, and which columns of the table it lacks.
   bool has_view = false;
   bool is_view_ours = false;
   std::vector<std::string> view_lacks;
@@ -89,6 +95,7 @@ struct TableLookup {
   std::string schema;
   std::string table;
   std::string live_view;         // may be empty
+  std::string view_schema;       // of that view
   std::vector<std::string> key;  // the columns of partition key and id
   std::string publication;       // ours
   std::string mark;              // how comments of ours begin
@@ -97,6 +104,13 @@ struct TableLookup {
 // Absent: there is no such table.
 absl::StatusOr<std::optional<TableFacts>> LookUpTable(Connection& connection,
                                                       const TableLookup& lookup);
+
+// The name of the table whose name install gave to a view, as the table `renamed` in `own_schema`
+// has noted it; absent: there is none.
+absl::StatusOr<std::optional<std::string>> LookUpRenamed(Connection& connection,
+                                                         const std::string& own_schema,
+                                                         const std::string& schema,
+                                                         const std::string& table);
 
 }  // namespace ttl::postgres
 

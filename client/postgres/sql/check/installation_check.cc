@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
@@ -31,9 +32,10 @@ class InstallationCheck {
       : connection_(connection), config_(config) {}
 
   absl::StatusOr<InstallationState> Read(absl::Span<const TableDefinition> tables) {
-    for (const auto step : {&InstallationCheck::CheckSchema, &InstallationCheck::CheckObjects,
-                            &InstallationCheck::CheckRowSecurity, &InstallationCheck::CheckTriggers,
-                            &InstallationCheck::CheckPublication}) {
+    for (const auto step :
+         {&InstallationCheck::CheckSchema, &InstallationCheck::CheckNames,
+          &InstallationCheck::CheckObjects, &InstallationCheck::CheckRowSecurity,
+          &InstallationCheck::CheckTriggers, &InstallationCheck::CheckPublication}) {
       if (const absl::Status status = (this->*step)(tables); !status.ok()) return status;
     }
     return std::move(state_);
@@ -77,6 +79,17 @@ class InstallationCheck {
     return Expect(conditions, state_.problems);
   }
 
+  // A renamed table is told by its name.
+  absl::Status CheckNames(absl::Span<const TableDefinition> tables) {
+    for (const TableDefinition& table : tables) {
+      const std::string& name = AsInstalled(table).config.table;
+      if (table.config.table == name) continue;
+      state_.faults.push_back(absl::StrCat("table ", table.config.schema, ".", table.config.table,
+                                           " is not renamed to ", name));
+    }
+    return absl::OkStatus();
+  }
+
   // All that should be there is, and nothing else is.
   absl::Status CheckObjects(absl::Span<const TableDefinition> tables) {
     absl::StatusOr<QueryResult> marked = connection_.Query(absl::StrCat(
@@ -86,17 +99,22 @@ class InstallationCheck {
     for (int row = 0; row < marked->rows(); ++row) {
       leftovers.emplace(marked->Text(row, 0), marked->Text(row, 1));
     }
-    leftovers.erase(PublicationComment(config_.schema));
-    for (const TableDefinition& table : tables) {
+    std::set<std::string> wanted = {PublicationComment(config_.schema)};
+    for (const TableDefinition& definition : tables) {
+      const TableDefinition table = AsInstalled(definition);
       const std::string showing = ShowingPolicy(table, config_.schema).comment;
       for (const InstalledObject& object : InstalledObjects(table, config_.schema)) {
-        const bool is_there = leftovers.erase(object.comment) > 0;
-        // It is not made where row-level security was on before.
-        if (is_there || object.comment == showing) continue;
+        wanted.insert(object.comment);
+        // It is not made where row-level security was on, or the schema there, before.
+        if (leftovers.contains(object.comment) || object.comment == showing ||
+            absl::StartsWith(object.target, "SCHEMA ")) {
+          continue;
+        }
         state_.faults.push_back(absl::StrCat(object.name, " is missing or out of date"));
       }
     }
     for (const auto& [comment, command] : leftovers) {
+      if (wanted.contains(comment)) continue;
       state_.leftovers.push_back(absl::StrCat("a former configuration left something: ", command));
     }
     return absl::OkStatus();

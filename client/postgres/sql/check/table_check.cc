@@ -63,15 +63,19 @@ std::optional<size_t> MaxKeyBytes(const std::vector<const ColumnFacts*>& columns
 
 class TableCheck {
  public:
-  TableCheck(const TableConfig& config, const TableFacts& facts, CatalogReport& report)
+  // `name` is what the table is called now.
+  TableCheck(const TableConfig& config, const std::string& name, const TableFacts& facts,
+             CatalogReport& report)
       : config_(config),
         facts_(facts),
         report_(report),
         plain_(absl::StrCat(config.schema, ".", config.table)),
-        sql_(QuoteQualified(config.schema, config.table)),
+        sql_(QuoteQualified(config.schema, name)),
         key_(config.partition_key) {
     key_.insert(key_.end(), config.id.begin(), config.id.end());
     table_.config = config;
+    table_.config.table = name;
+    table_.configured_table = config.table;
     table_.oid = facts.oid;
     table_.is_partitioned = facts.kind == 'p';
   }
@@ -92,6 +96,7 @@ class TableCheck {
     WarnOfUpserts();
     WarnOfOtherUniques();
     CheckLiveView();
+    WarnOfTakenName();
     WarnOfForeignKeys();
     if (is_sound_) report_.tables.push_back(std::move(table_));
   }
@@ -397,9 +402,9 @@ class TableCheck {
               QuoteName(config_.schema), " TO ", QuoteName(facts_.role));
     }
     const bool makes_view = !config_.live_view.empty() && !facts_.has_view && !facts_.is_published;
-    if (makes_view && !facts_.may_create_in_schema) {
+    if (makes_view && !facts_.may_make_view) {
       Problem(": role ", facts_.role, " may not make its live_view: GRANT CREATE ON SCHEMA ",
-              QuoteName(config_.schema), " TO ", QuoteName(facts_.role));
+              QuoteName(config_.live_view_schema()), " TO ", QuoteName(facts_.role));
     }
     if (!facts_.is_owner && !facts_.is_published) {
       Warn(" is owned by ", facts_.owner,
@@ -436,7 +441,7 @@ class TableCheck {
           "row of the same key is not yet deleted; replace_expired: true avoids it");
     } else if (!config_.live_view.empty()) {
       Warn(": from PostgreSQL 15.20 on an INSERT ... ON CONFLICT DO UPDATE through its live_view ",
-           config_.schema, ".", config_.live_view,
+           config_.live_view_schema(), ".", config_.live_view,
            " fails while an expired row of the same key is not yet deleted, and before it updates "
            "that row; replace_expired: true avoids both");
     }
@@ -454,12 +459,33 @@ class TableCheck {
 
   void CheckLiveView() {
     if (config_.live_view.empty() || !facts_.has_view) return;
-    const std::string view = absl::StrCat(config_.schema, ".", config_.live_view);
+    const std::string view = absl::StrCat(config_.live_view_schema(), ".", config_.live_view);
     if (!facts_.is_view_ours) {
       Problem(": its live_view ", view, " is there already and not ours; give another live_view");
     } else if (!facts_.view_lacks.empty()) {
       Warn(": its live_view ", view, " does not have the columns ", SomeOf(facts_.view_lacks),
            ", which are newer; ttl-postgres install adds them");
+    }
+  }
+
+  // Where the application goes on with the name that was the table's.
+  void WarnOfTakenName() {
+    const bool is_other_schema = config_.live_view_schema() != config_.schema;
+    if (config_.rename_table.empty() && !is_other_schema) return;
+    Warn(": for the application ", config_.live_view_schema(), ".", config_.live_view,
+         " is a view: COPY, TRUNCATE, MERGE, LOCK TABLE, ON CONFLICT ON CONSTRAINT, CREATE INDEX, "
+         "ALTER TABLE ADD COLUMN and new foreign keys to it are refused; with row_level_security "
+         "only COPY FROM is");
+    if (!facts_.views_of_others.empty()) {
+      Warn(": views of it were made before and show expired rows too: ",
+           SomeOf(facts_.views_of_others), "; create them again, of ", config_.live_view_schema(),
+           ".", config_.live_view);
+    }
+    if (is_other_schema && !facts_.is_view_schema_searched) {
+      Warn(": no role and no database has ", config_.live_view_schema(), " before ", config_.schema,
+           " in its search_path, so that its name leads past the view: ALTER DATABASE ",
+           QuoteName(facts_.database), " SET search_path = ", QuoteName(config_.live_view_schema()),
+           ", ", QuoteName(config_.schema));
     }
   }
 
@@ -486,15 +512,32 @@ class TableCheck {
   TableDefinition table_;
 };
 
+absl::Status RefuseTakenName(Connection& connection, const TableConfig& table,
+                             CatalogReport& report) {
+  const auto taken = connection.Query(
+      "SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname "
+      "= $1 AND c.relname = $2",
+      {table.schema, table.rename_table});
+  if (!taken.ok() || taken->rows() == 0) return taken.status();
+  report.problems.push_back(absl::StrCat("table ", table.schema, ".", table.table,
+                                         ": its rename_table ", table.rename_table,
+                                         " is there already; give another rename_table"));
+  report.tables.clear();
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckTable(Connection& connection, const Config& config, const TableConfig& table,
                         CatalogReport& report) {
+  const auto renamed = LookUpRenamed(connection, config.schema, table.schema, table.table);
+  if (!renamed.ok()) return renamed.status();
+  const std::string stored = renamed->value_or(table.table);
   std::vector<std::string> key = table.partition_key;
   key.insert(key.end(), table.id.begin(), table.id.end());
   absl::StatusOr<std::optional<TableFacts>> facts =
-      LookUpTable(connection, {table.schema, table.table, table.live_view, std::move(key),
-                               config.publication, CommentMark(config.schema)});
+      LookUpTable(connection, {table.schema, stored, table.live_view, table.live_view_schema(),
+                               std::move(key), config.publication, CommentMark(config.schema)});
   if (!facts.ok()) return facts.status();
   const std::string name = absl::StrCat(table.schema, ".", table.table);
   if (!facts->has_value()) {
@@ -503,7 +546,9 @@ absl::Status CheckTable(Connection& connection, const Config& config, const Tabl
                                            "quotes do not belong into the name"));
     return absl::OkStatus();
   }
-  TableCheck(table, **facts, report).Run();
+  TableCheck(table, stored, **facts, report).Run();
+  if (table.rename_table.empty() || stored == table.rename_table) return absl::OkStatus();
+  return RefuseTakenName(connection, table, report);
   return absl::OkStatus();
 }
 

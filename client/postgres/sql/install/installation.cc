@@ -48,10 +48,6 @@ std::string CreateUnlessThere(const InstalledObject& object) {
                       CommentOn(object), "END IF;\n");
 }
 
-std::string LiveViewName(const TableConfig& config) {
-  return QuoteQualified(config.schema, config.live_view);
-}
-
 std::string RegclassOf(absl::string_view qualified) {
   return absl::StrCat("to_regclass(", QuoteText(qualified), ")");
 }
@@ -66,13 +62,67 @@ std::string ViewSql(const TableDefinition& table, const std::string& schema) {
                    RegclassOf(name), ", 'pg_class'), ''), ", QuoteText(CommentMark(schema)), ")");
   const std::string create = absl::StrCat(view.definition, ";\n");
   return Block("", absl::StrCat("IF ", is_not_ours, " THEN\n",
-                                Raise(absl::StrCat(table.config.schema, ".", table.config.live_view,
+                                Raise(absl::StrCat(table.config.live_view_schema(), ".",
+                                                   table.config.live_view,
                                                    " is there already and not ours; give another "
                                                    "live_view")),
                                 "END IF;\nBEGIN\n", create,
                                 "EXCEPTION WHEN invalid_table_definition THEN\nDROP VIEW ", name,
                                 ";\n", create, "END;\n", CommentOn(view),
                                 "GRANT SELECT, INSERT, UPDATE, DELETE ON ", name, " TO PUBLIC;\n"));
+}
+
+// A new schema is for views alone, and what may be read in them is said of each. One that others
+// made stays as it is.
+std::string ViewSchemaSql(const TableDefinition& table, const std::string& schema) {
+  const InstalledObject view_schema = ViewSchema(table, schema);
+  return Block("",
+               absl::StrCat("IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = ",
+                            QuoteText(table.config.view_schema), ") THEN\n", view_schema.definition,
+                            ";\n", CommentOn(view_schema), "END IF;\n"));
+}
+
+// The name that it had is noted, since nothing else tells it once the view is gone.
+std::string RenameSql(const TableDefinition& table, const std::string& schema) {
+  const std::string renamed = QuoteQualified(schema, "renamed");
+  const std::string relation = RegclassOf(TableName(table));
+  const std::string name = QuoteText(table.configured_table);
+  return Block("", absl::StrCat("IF NOT EXISTS (SELECT FROM ", renamed, " WHERE relation = ",
+                                relation, " AND name = ", name, ") THEN\nALTER TABLE ",
+                                QuoteQualified(table.config.schema, table.configured_table),
+                                " RENAME TO ", QuoteName(table.config.table), ";\nINSERT INTO ",
+                                renamed, " VALUES (", relation, ", ", name, ");\nEND IF;\n"));
+}
+
+// Gives tables back the names that they had, but for those that `is_kept`, a condition, says. The
+// view that has the name goes.
+std::string RenameBack(absl::string_view schema, absl::string_view is_kept) {
+  const std::string renamed = QuoteQualified(schema, "renamed");
+  return absl::StrCat(
+      "FOR former IN SELECT n.nspname, c.relname, r.name, r.relation, EXISTS (SELECT FROM pg_class "
+      "AS v\n    WHERE v.relnamespace = n.oid AND v.relname = r.name AND v.relkind = 'v' AND "
+      "starts_with(obj_description(v.oid, 'pg_class'), ",
+      QuoteText(CommentMark(schema)), ")) AS has_view\n  FROM ", renamed,
+      " AS r JOIN pg_class AS c ON c.oid = r.relation JOIN pg_namespace AS n ON n.oid = "
+      "c.relnamespace\n  WHERE NOT (",
+      is_kept,
+      ")\nLOOP\nIF former.has_view THEN\nEXECUTE format('DROP VIEW %I.%I', former.nspname, "
+      "former.name);\nEND IF;\nEXECUTE format('ALTER TABLE %I.%I RENAME TO %I', former.nspname, "
+      "former.relname, former.name);\nDELETE FROM ",
+      renamed, " WHERE relation = former.relation;\nEND LOOP;\nDELETE FROM ", renamed,
+      " WHERE relation NOT IN (SELECT oid FROM pg_class);\n");
+}
+
+// A condition: the renamed table is one of these, and has the name that it is to have.
+std::string IsRenamedAsConfigured(absl::Span<const TableDefinition> tables) {
+  std::vector<std::string> conditions = {"false"};
+  for (const TableDefinition& table : tables) {
+    if (table.config.rename_table.empty()) continue;
+    conditions.push_back(absl::StrCat("n.nspname = ", QuoteText(table.config.schema),
+                                      " AND r.name = ", QuoteText(table.configured_table),
+                                      " AND c.relname = ", QuoteText(table.config.table)));
+  }
+  return absl::StrJoin(conditions, "\n    OR ");
 }
 
 // Where it is off, policies of others are asleep: switched on, they would act, and ours would
@@ -117,6 +167,8 @@ std::string TableSql(const TableDefinition& table, const std::string& schema) {
   const TableConfig& config = table.config;
   std::string sql = Heading(
       absl::StrCat("Table ", config.schema, ".", config.table, ", container ", config.container));
+  if (!config.rename_table.empty()) absl::StrAppend(&sql, RenameSql(table, schema));
+  if (!config.view_schema.empty()) absl::StrAppend(&sql, ViewSchemaSql(table, schema));
   if (!config.live_view.empty()) absl::StrAppend(&sql, ViewSql(table, schema));
   if (config.row_level_security) absl::StrAppend(&sql, RowSecuritySql(table, schema));
   if (config.replace_expired) absl::StrAppend(&sql, TriggerSql(table, schema));
@@ -162,10 +214,11 @@ std::string LeftoversSql(const Config& config, absl::Span<const TableDefinition>
                    QuoteText(config.publication), ")");
   return absl::StrCat(
       Heading("What a former configuration left"),
-      Block("DECLARE\nleftover text;\n",
+      Block("DECLARE\nleftover text;\nformer record;\n",
             absl::StrCat("FOR leftover IN SELECT command FROM (", MarkedObjectsQuery(config.schema),
                          ") AS m\n  WHERE ", is_leftover,
-                         "\n  ORDER BY position\nLOOP\nEXECUTE leftover;\nEND LOOP;\n")));
+                         "\n  ORDER BY position\nLOOP\nEXECUTE leftover;\nEND LOOP;\n",
+                         RenameBack(config.schema, IsRenamedAsConfigured(tables)))));
 }
 
 // After the objects that ask for them.
@@ -209,9 +262,16 @@ std::string SlotSql(const Config& config) {
                          ") ON CONFLICT DO NOTHING;\n", DropSlots("former"))));
 }
 
+std::vector<TableDefinition> AllAsInstalled(absl::Span<const TableDefinition> definitions) {
+  std::vector<TableDefinition> tables;
+  for (const TableDefinition& definition : definitions) tables.push_back(AsInstalled(definition));
+  return tables;
+}
+
 }  // namespace
 
-std::string InstallSql(const Config& config, absl::Span<const TableDefinition> tables) {
+std::string InstallSql(const Config& config, absl::Span<const TableDefinition> definitions) {
+  const std::vector<TableDefinition> tables = AllAsInstalled(definitions);
   std::string sql = absl::StrCat(kPreamble, Heading("Our own schema"),
                                  CreateSchemaSql(config.schema), LeftoversSql(config, tables));
   for (const TableDefinition& table : tables) {
@@ -225,7 +285,7 @@ std::string UninstallSql(const Config& config) {
   const std::string& schema = config.schema;
   const std::string slots = QuoteText(QuoteQualified(schema, "slots"));
   const std::string declarations =
-      absl::StrCat("DECLARE\nslot record;\nleftover text;\nnames text[] := ARRAY[",
+      absl::StrCat("DECLARE\nslot record;\nleftover text;\nformer record;\nnames text[] := ARRAY[",
                    QuoteText(config.slot), "];\n");
   const std::string find_slots = absl::StrCat(
       "IF ", SchemaIsOurs(schema), " AND to_regclass(", slots,
@@ -234,11 +294,15 @@ std::string UninstallSql(const Config& config) {
   const std::string drop_marked =
       absl::StrCat("FOR leftover IN SELECT command FROM (", MarkedObjectsQuery(schema),
                    ") AS m ORDER BY position LOOP\nEXECUTE leftover;\nEND LOOP;\n");
+  const std::string rename_back = absl::StrCat(
+      "IF ", SchemaIsOurs(schema), " AND ", RegclassOf(QuoteQualified(schema, "renamed")),
+      " IS NOT NULL THEN\n", RenameBack(schema, "false"), "END IF;\n");
   const std::string drop_schema =
       absl::StrCat("IF ", SchemaIsOurs(schema), " THEN\n", DropSchemaSql(schema), "END IF;\n");
   return absl::StrCat(
-      kPreamble, Block(declarations, absl::StrCat(find_slots, RefuseActiveSlots("names"),
-                                                  drop_marked, drop_schema, DropSlots("names"))));
+      kPreamble,
+      Block(declarations, absl::StrCat(find_slots, RefuseActiveSlots("names"), drop_marked,
+                                       rename_back, drop_schema, DropSlots("names"))));
 }
 
 }  // namespace ttl::postgres

@@ -94,7 +94,8 @@ std::string MarkedOf(absl::string_view catalog, absl::string_view columns,
 }
 
 // The oid of the object, its place, and the command that removes it, each in its catalogue.
-std::string AllCommented() {
+// `schema` is not among them.
+std::string AllCommented(absl::string_view schema) {
   constexpr absl::string_view kOfTable =
       "JOIN pg_class AS c ON c.oid = %s JOIN pg_namespace AS n ON n.oid = c.relnamespace";
   const std::string is_last_policy = absl::StrCat(
@@ -115,7 +116,9 @@ std::string AllCommented() {
                 "3, o.oid, format('DROP TRIGGER %I ON %I.%I', o.tgname, n.nspname, c.relname)",
                 absl::StrFormat(kOfTable, "o.tgrelid")),
        MarkedOf("pg_proc", "4, o.oid, format('DROP FUNCTION %s', o.oid::regprocedure)", ""),
-       MarkedOf("pg_publication", "5, o.oid, format('DROP PUBLICATION %I', o.pubname)", "")},
+       MarkedOf("pg_publication", "5, o.oid, format('DROP PUBLICATION %I', o.pubname)", ""),
+       absl::StrCat(MarkedOf("pg_namespace", "6, o.oid, format('DROP SCHEMA %I', o.nspname)", ""),
+                    " AND o.nspname <> ", QuoteText(schema))},
       " UNION ALL\n  ");
 }
 
@@ -143,16 +146,38 @@ std::string MarkedComment(absl::string_view schema, absl::string_view purpose,
 
 std::string MarkedObjectsQuery(absl::string_view schema) {
   return absl::StrCat(
-      "SELECT * FROM (\n  ", AllCommented(),
+      "SELECT * FROM (\n  ", AllCommented(schema),
       "\n) AS marked(position, object, command, comment) WHERE starts_with(comment, ",
       QuoteText(CommentMark(schema)), ")");
+}
+
+TableDefinition AsInstalled(TableDefinition table) {
+  TableConfig& config = table.config;
+  config.table = config.rename_table.empty() ? table.configured_table : config.rename_table;
+  return table;
+}
+
+std::string LiveViewName(const TableConfig& config) {
+  return QuoteQualified(config.live_view_schema(), config.live_view);
+}
+
+InstalledObject ViewSchema(const TableDefinition& table, absl::string_view schema) {
+  const std::string& name = table.config.view_schema;
+  InstalledObject view_schema;
+  view_schema.name = absl::StrCat("schema ", name);
+  view_schema.target = absl::StrCat("SCHEMA ", QuoteName(name));
+  view_schema.definition = absl::StrCat("CREATE ", view_schema.target, ";\nGRANT USAGE ON ",
+                                        view_schema.target, " TO PUBLIC");
+  view_schema.comment =
+      MarkedComment(schema, absl::StrCat("views in ", name), view_schema.definition);
+  return view_schema;
 }
 
 InstalledObject LiveView(const TableDefinition& table, absl::string_view schema) {
   const TableConfig& config = table.config;
   InstalledObject view;
-  view.name = absl::StrCat("view ", config.schema, ".", config.live_view);
-  view.target = absl::StrCat("VIEW ", QuoteQualified(config.schema, config.live_view));
+  view.name = absl::StrCat("view ", config.live_view_schema(), ".", config.live_view);
+  view.target = absl::StrCat("VIEW ", LiveViewName(config));
   view.definition = absl::StrCat(
       "CREATE OR REPLACE ", view.target, " WITH (security_invoker = true) AS\n", "  SELECT * FROM ",
       TableName(table), " AS t WHERE ", VisibleCondition(table, schema, "t"));
@@ -212,6 +237,7 @@ std::vector<InstalledObject> InstalledObjects(const TableDefinition& table,
   const auto append = [&objects](const std::vector<InstalledObject>& more) {
     objects.insert(objects.end(), more.begin(), more.end());
   };
+  if (!table.config.view_schema.empty()) append({ViewSchema(table, schema)});
   if (!table.config.live_view.empty()) append({LiveView(table, schema)});
   if (table.config.row_level_security) {
     append({ShowingPolicy(table, schema)});

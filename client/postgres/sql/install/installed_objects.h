@@ -33,6 +33,16 @@ std::string MarkedComment(absl::string_view schema, absl::string_view purpose,
 // command (which removes it) and comment.
 std::string MarkedObjectsQuery(absl::string_view schema);
 
+// The table as it is once everything is installed: by the name that it has then.
+TableDefinition AsInstalled(TableDefinition table);
+
+// "schema"."name" of the view of the live rows. REQUIRES: a name is configured.
+std::string LiveViewName(const TableConfig& config);
+
+// The schema of the view. It is made only where there is none of that name. REQUIRES: a view_schema
+// is configured.
+InstalledObject ViewSchema(const TableDefinition& table, absl::string_view schema);
+
 // The view of the live rows. REQUIRES: a name is configured.
 InstalledObject LiveView(const TableDefinition& table, absl::string_view schema);
 
@@ -52,7 +62,8 @@ std::string ReplacingTriggerIsOff(const TableDefinition& table);
 // The statement that lets it fire again.
 std::string EnableReplacingTrigger(const TableDefinition& table);
 
-// All of the above that the configuration of a table asks for, the showing policy included.
+// All of the above that the configuration of a table asks for, the showing policy and the schema
+// of the view included.
 std::vector<InstalledObject> InstalledObjects(const TableDefinition& table,
                                               absl::string_view schema);
 
