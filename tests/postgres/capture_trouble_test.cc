@@ -223,6 +223,27 @@ TEST_F(CaptureTroubleTest, TableTakenOutOfThePublicationIsRefusedAndThenReadAgai
   EXPECT_THAT(capture_.Tracked("sessions"), SizeIs(81));
 }
 
+// In one transaction no look at the catalogue can be in between.
+TEST_F(CaptureTroubleTest, TableThatWasOutOfThePublicationUnseenIsReadAgain) {
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  const std::string alter = absl::StrCat("ALTER PUBLICATION ", capture_.config().publication);
+  const std::string without =
+      absl::StrCat(alter, " DROP TABLE sessions; DELETE FROM sessions WHERE id < 20");
+  const std::string columns = Value(
+      "SELECT string_agg(attname, ', ') FROM pg_publication_rel AS r JOIN pg_attribute AS a "
+      "ON a.attrelid = r.prrelid AND a.attnum = ANY (r.prattrs)");
+  const std::string again = absl::StrCat(alter, " ADD TABLE sessions (", columns, ")");
+  Sql(absl::StrCat("BEGIN; ", without, "; ", again, "; COMMIT"));
+  ExpectSame();
+
+  capture_.Stop();
+  Sql(absl::StrCat("BEGIN; ", alter, " DROP TABLE sessions; DELETE FROM sessions WHERE id = 30; ",
+                   again, "; COMMIT"));
+  capture_.Start();
+  ExpectSame();
+}
+
 TEST_F(CaptureTroubleTest, WalsenderThatEndsIsReplaced) {
   capture_.Begin({Sessions()});
   ExpectSame();

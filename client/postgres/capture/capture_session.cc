@@ -55,6 +55,13 @@ std::string NameOf(const std::optional<ColumnDefinition>& column) {
   return column.has_value() ? absl::StrCat(" ", column->name, ":", column->type) : " -";
 }
 
+// Its place in the publication; 0: it has none.
+uint32_t PlaceOf(const TableDefinition& table,
+                 const absl::flat_hash_map<uint32_t, uint32_t>& published) {
+  const auto found = published.find(table.oid);
+  return found == published.end() ? 0 : found->second;
+}
+
 }  // namespace
 
 CaptureSession::CaptureSession(const Parts& parts)
@@ -146,13 +153,13 @@ absl::Status CaptureSession::ReadTableTypes() {
   return absl::OkStatus();
 }
 
-std::string CaptureSession::SourceOf(const TableDefinition& table,
-                                     absl::string_view create_time) const {
+std::string CaptureSession::SourceOf(const TableDefinition& table, absl::string_view create_time,
+                                     uint32_t place) const {
   const bool is_millis = table.config.ts_unit == EpochUnit::kMilliseconds;
   return absl::StrCat("table ", table.oid, " key", NamesOf(table.partition_key), " /",
                       NamesOf(table.id), " ts", NameOf(table.ts), is_millis ? " ms" : "", " ttl",
-                      NameOf(table.ttl), " size", NameOf(table.size), " container of ",
-                      create_time);
+                      NameOf(table.ttl), " size", NameOf(table.size), " published ", place,
+                      " container of ", create_time);
 }
 
 absl::Status CaptureSession::LoadTables() {
@@ -162,15 +169,18 @@ absl::Status CaptureSession::LoadTables() {
         absl::StrCat(noted.status().message(), "; `ttl-postgres install` makes it"));
   }
   if (!noted.ok()) return noted.status();
+  const auto published = ReadPublished(*database_, parts_.config.publication);
+  if (!published.ok()) return published.status();
   for (size_t i = 0; i < tables_.size(); ++i) {
+    places_.push_back(PlaceOf(tables_[i], *published));
     const std::string& container = tables_[i].config.container;
     TableProgress progress = std::move((*noted)[container]);
-    const std::string source = SourceOf(tables_[i], create_times_[i]);
+    const std::string source = SourceOf(tables_[i], create_times_[i], places_[i]);
     if (progress.source != source) {
       if (!progress.source.empty()) {
         spdlog::warn(
-            "container \"{}\": the container or the configuration of its table is "
-            "another one than before; the table is read again",
+            "container \"{}\": the container, the configuration of its table, or the table's "
+            "place in the publication is another one than before; the table is read again",
             container);
       }
       progress = TableProgress();
@@ -565,23 +575,29 @@ absl::Status CaptureSession::LookAtCatalog(absl::Time now) {
   const auto published = ReadPublished(*database_, parts_.config.publication);
   if (!published.ok()) return published.status();
   for (size_t i = 0; i < tables_.size(); ++i) {
-    const absl::Status status = LookAtTable(i, published->contains(tables_[i].oid));
+    const absl::Status status = LookAtTable(i, PlaceOf(tables_[i], *published));
     // Somebody works on it: later.
     if (!status.ok() && !absl::IsAborted(status)) return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status CaptureSession::LookAtTable(size_t number, bool is_published) {
+absl::Status CaptureSession::LookAtTable(size_t number, uint32_t place) {
   const TableDefinition& table = tables_[number];
   const auto types = ReadColumnTypes(*database_, table);
   if (!types.ok()) return types.status();
-  if (is_published) return readings_[number]->CheckPartitions();
+  if (place != 0 && place == places_[number]) return readings_[number]->CheckPartitions();
+  const std::string name = absl::StrCat(table.config.schema, ".", table.config.table);
+  if (place != 0) {
+    return absl::FailedPreconditionError(absl::StrCat("table ", name, " was not in publication \"",
+                                                      parts_.config.publication,
+                                                      "\" for a time; it is read again"));
+  }
   // What is written until it has it again comes in no stream.
   if (absl::Status again = readings_[number]->ReadAgain(0); !again.ok()) return again;
-  return absl::FailedPreconditionError(absl::StrCat(
-      "publication \"", parts_.config.publication, "\" does not have table ", table.config.schema,
-      ".", table.config.table, ", whose changes are lost: `ttl-postgres install` makes it"));
+  return absl::FailedPreconditionError(
+      absl::StrCat("publication \"", parts_.config.publication, "\" does not have table ", name,
+                   ", whose changes are lost: `ttl-postgres install` makes it"));
 }
 
 absl::Status CaptureSession::CheckContainers() {

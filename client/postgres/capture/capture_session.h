@@ -114,7 +114,8 @@ class CaptureSession {
   uint64_t Confirmed() const;
   absl::Status LookAtSnapshots(absl::Time now);
   absl::Status LookAtCatalog(absl::Time now);
-  absl::Status LookAtTable(size_t number, bool is_published);
+  // `place` is that of the table in the publication; 0: it has none.
+  absl::Status LookAtTable(size_t number, uint32_t place);
   absl::Status CheckContainers();
   void ShowStatus(absl::Time now);
   std::string State() const;
@@ -124,7 +125,8 @@ class CaptureSession {
   // Whether it may go on; keeps the server from giving us up.
   absl::Status Meanwhile();
   void NoteUntrackable(const TableDefinition& table, const absl::Status& why);
-  std::string SourceOf(const TableDefinition& table, absl::string_view create_time) const;
+  std::string SourceOf(const TableDefinition& table, absl::string_view create_time,
+                       uint32_t place) const;
 
   const Parts parts_;
   const std::unique_ptr<v1::ItemService::Stub> stub_;
@@ -141,6 +143,7 @@ class CaptureSession {
   std::vector<ColumnTypes> types_;                       // by table
   std::vector<TableProgress> progress_;                  // by table, as loaded
   std::vector<std::string> create_times_;                // of the containers, by table
+  std::vector<uint32_t> places_;                         // in the publication, by table
   std::vector<std::unique_ptr<TableReading>> readings_;  // by table
 
   SourcePosition source_;  // the server; its lsn says nothing

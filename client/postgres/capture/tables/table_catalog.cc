@@ -56,7 +56,7 @@ WHERE c.oid = $1::oid OR c.oid IN
   (SELECT relid FROM pg_catalog.pg_partition_tree($1::oid::regclass) WHERE isleaf))";
 
 constexpr char kPublished[] = R"(
-SELECT r.prrelid FROM pg_catalog.pg_publication p
+SELECT r.prrelid, r.oid FROM pg_catalog.pg_publication p
 JOIN pg_catalog.pg_publication_rel r ON r.prpubid = p.oid WHERE p.pubname = $1)";
 
 std::vector<ColumnDefinition> UsedColumns(const TableDefinition& table) {
@@ -119,13 +119,14 @@ absl::StatusOr<ColumnTypes> ReadColumnTypes(PatientQuery& database, const TableD
   return types;
 }
 
-absl::StatusOr<absl::flat_hash_set<uint32_t>> ReadPublished(PatientQuery& database,
-                                                            const std::string& publication) {
+absl::StatusOr<absl::flat_hash_map<uint32_t, uint32_t>> ReadPublished(
+    PatientQuery& database, const std::string& publication) {
   const auto rows = database.Query(kPublished, {publication});
   if (!rows.ok()) return rows.status();
-  absl::flat_hash_set<uint32_t> tables;
+  absl::flat_hash_map<uint32_t, uint32_t> tables;
   for (int row = 0; row < rows->rows(); ++row) {
-    tables.insert(static_cast<uint32_t>(rows->Number(row, 0)));
+    tables[static_cast<uint32_t>(rows->Number(row, 0))] =
+        static_cast<uint32_t>(rows->Number(row, 1));
   }
   return tables;
 }

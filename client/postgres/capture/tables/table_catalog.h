@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/postgres/capture/stream/patient_query.h"
@@ -21,9 +21,10 @@ namespace ttl::postgres {
 // definition any more: the table or a column gone or renamed, another type.
 absl::StatusOr<ColumnTypes> ReadColumnTypes(PatientQuery& database, const TableDefinition& table);
 
-// The oids of the tables that a publication has; none if it does not exist.
-absl::StatusOr<absl::flat_hash_set<uint32_t>> ReadPublished(PatientQuery& database,
-                                                            const std::string& publication);
+// By the oid of each table that a publication has, the oid of its place there, which is another one
+// after it was taken out and put in again. None if the publication does not exist.
+absl::StatusOr<absl::flat_hash_map<uint32_t, uint32_t>> ReadPublished(
+    PatientQuery& database, const std::string& publication);
 
 // One leaf of a partitioned table; the only one of another.
 struct Partition {
