@@ -50,6 +50,7 @@ ELSEWHERE = {
     "docker build": "tests/deploy/prove_dockerfile.py, without an engine",
     "kubectl apply -k": "tests/deploy/schemas.test.mjs renders it and tests/deploy/pod.test.mjs runs the pods",
     "kubectl ": "by hand; it needs a cluster",
+    "ttl-postgres migrate": "tests/postgres/migrate_test.cc",
     "ttlctl --server sidecar.example:7070": "tests/integration/tls_process_test.cc",
 }
 
@@ -149,7 +150,7 @@ def check_words(page, command):
     program, *rest = words(command)
     path, is_value = [program], False
     for word in rest:
-        if word in ("&", "|", ";") or word.startswith((">", "<")):
+        if word in ("&", "|", ";", "--") or word.startswith((">", "<")):
             return
         texts = [help_of(*path[:depth]) for depth in range(len(path), 0, -1)]
         if word.startswith("--"):

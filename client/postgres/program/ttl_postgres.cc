@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "client/postgres/program/check_command.h"
 #include "client/postgres/program/install_commands.h"
+#include "client/postgres/program/migrate_command.h"
 #include "client/postgres/program/preview_command.h"
 #include "client/postgres/program/run_command.h"
 #include "client/postgres/program/status_command.h"
@@ -66,6 +67,7 @@ ExitCode RunTtlPostgres(const std::vector<std::string>& arguments, Output output
   AddCheckCommand(app, command);
   AddInstallCommands(app, command);
   AddPreviewCommand(app, command);
+  AddMigrateCommand(app, command);
   AddRunCommand(app, options.config, command);
   AddStatusCommand(app, command);
   try {

@@ -46,6 +46,9 @@ std::string Contents(absl::string_view schema) {
       "CREATE TABLE IF NOT EXISTS ",
       QuoteQualified(schema, "renamed"),
       " (\n  relation regclass PRIMARY KEY,\n  name text NOT NULL\n);\n"
+      "CREATE TABLE IF NOT EXISTS ",
+      QuoteQualified(schema, "migration"),
+      " (\n  started_at timestamptz NOT NULL,\n  command text NOT NULL\n);\n"
       "GRANT USAGE ON SCHEMA ",
       QuoteName(schema), " TO PUBLIC;\nGRANT SELECT ON ", QuoteQualified(schema, "policy"),
       " TO PUBLIC;\n", Functions(schema));
@@ -55,7 +58,8 @@ std::string Contents(absl::string_view schema) {
 
 std::vector<std::string> SchemaTables(absl::string_view schema) {
   return {QuoteQualified(schema, "policy"), QuoteQualified(schema, "progress"),
-          QuoteQualified(schema, "slots"), QuoteQualified(schema, "renamed")};
+          QuoteQualified(schema, "slots"), QuoteQualified(schema, "renamed"),
+          QuoteQualified(schema, "migration")};
 }
 
 std::vector<std::string> SchemaFunctions(absl::string_view schema) {

@@ -324,18 +324,24 @@ absl::StatusOr<std::optional<TableFacts>> LookUpTable(Connection& connection,
   return LookUp(connection).Find(lookup);
 }
 
+absl::StatusOr<bool> CanReadOwnTable(Connection& connection, const std::string& own_schema,
+                                     const std::string& table) {
+  const auto readable = connection.Query(
+      "SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname "
+      "= $1 AND c.relname = $2 AND has_schema_privilege(n.oid, 'USAGE') AND "
+      "has_table_privilege(c.oid, 'SELECT')",
+      {own_schema, table});
+  if (!readable.ok()) return readable.status();
+  return readable->rows() > 0;
+}
+
 absl::StatusOr<std::optional<std::string>> LookUpRenamed(Connection& connection,
                                                          const std::string& own_schema,
                                                          const std::string& schema,
                                                          const std::string& table) {
-  // Before the first installation there is no such table, and no right to read it.
-  const auto readable = connection.Query(
-      "SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname "
-      "= $1 AND c.relname = 'renamed' AND has_schema_privilege(n.oid, 'USAGE') AND "
-      "has_table_privilege(c.oid, 'SELECT')",
-      {own_schema});
+  const auto readable = CanReadOwnTable(connection, own_schema, "renamed");
   if (!readable.ok()) return readable.status();
-  if (readable->rows() == 0) return std::nullopt;
+  if (!*readable) return std::nullopt;
   const auto name = connection.Query(
       absl::StrCat("SELECT c.relname FROM ", QuoteQualified(own_schema, "renamed"),
                    " AS r JOIN pg_class AS c ON c.oid = r.relation JOIN pg_namespace AS n ON n.oid "

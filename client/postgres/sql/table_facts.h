@@ -105,6 +105,10 @@ struct TableLookup {
 absl::StatusOr<std::optional<TableFacts>> LookUpTable(Connection& connection,
                                                       const TableLookup& lookup);
 
+// Whether our role can read a table of our own schema; false too if there is none.
+absl::StatusOr<bool> CanReadOwnTable(Connection& connection, const std::string& own_schema,
+                                     const std::string& table);
+
 // The name of the table whose name install gave to a view, as the table `renamed` in `own_schema`
 // has noted it; absent: there is none.
 absl::StatusOr<std::optional<std::string>> LookUpRenamed(Connection& connection,

@@ -32,6 +32,13 @@ class InstallationCheck {
       : connection_(connection), config_(config) {}
 
   absl::StatusOr<InstallationState> Read(absl::Span<const TableDefinition> tables) {
+    const auto migration = ReadMigration(connection_, config_.schema);
+    if (!migration.ok()) return migration.status();
+    if (migration->has_value()) {
+      state_.migration = Describe(**migration);
+      // It may have taken away nothing that is missed, and be killed before it was noted.
+      state_.faults.push_back(state_.migration);
+    }
     for (const auto step :
          {&InstallationCheck::CheckSchema, &InstallationCheck::CheckNames,
           &InstallationCheck::CheckObjects, &InstallationCheck::CheckRowSecurity,
@@ -197,6 +204,7 @@ class InstallationCheck {
     if (!enough.ok()) return enough.status();
     std::string wrong = absl::StrCat("publication ", config_.publication, " does not have ",
                                      PublishedTables({table}));
+    if (!state_.migration.empty()) absl::StrAppend(&wrong, ", since ", state_.migration);
     if (enough->rows() > 0) {
       state_.faults.push_back(std::move(wrong));
     } else {

@@ -1,6 +1,9 @@
 #include "client/postgres/sql/install/installation.h"
 
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +12,7 @@
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/schema_layout.h"
+#include "client/postgres/sql/table_facts.h"
 
 namespace ttl::postgres {
 namespace {
@@ -197,8 +201,9 @@ std::string PublicationSql(const Config& config, absl::Span<const TableDefinitio
 }
 
 // Views are known by their names, since they are replaced and not dropped.
-std::string LeftoversSql(const Config& config, absl::Span<const TableDefinition> tables) {
-  std::vector<std::string> comments = {"''"};
+// `comments` are those of what stays besides, as SQL.
+std::string LeftoversSql(const Config& config, absl::Span<const TableDefinition> tables,
+                         std::vector<std::string> comments = {"''"}) {
   std::vector<std::string> views = {"0"};
   for (const TableDefinition& table : tables) {
     for (const InstalledObject& object : InstalledObjects(table, config.schema)) {
@@ -262,6 +267,29 @@ std::string SlotSql(const Config& config) {
                          ") ON CONFLICT DO NOTHING;\n", DropSlots("former"))));
 }
 
+// A new policy or view in the middle of a migration would be in its way.
+std::string RefuseMigration(const std::string& schema) {
+  return absl::StrCat("IF NOT pg_try_advisory_xact_lock(", MigrationLock(schema), ") THEN\n",
+                      Raise("a migration is under way; wait for the end of ttl-postgres migrate"),
+                      "END IF;\n");
+}
+
+std::string EndOfMigrationSql(const std::string& schema) {
+  return absl::StrCat(Heading("What a migration took away comes back"),
+                      Block("", absl::StrCat(RefuseMigration(schema), "DELETE FROM ",
+                                             QuoteQualified(schema, "migration"), ";\n")));
+}
+
+std::string UnpublishSql(const Config& config, const TableDefinition& table) {
+  return Block(
+      "",
+      absl::StrCat("IF EXISTS (SELECT FROM pg_publication_rel AS r JOIN pg_publication AS p ON "
+                   "p.oid = r.prpubid WHERE p.pubname = ",
+                   QuoteText(config.publication), " AND r.prrelid = ", table.oid,
+                   ") THEN\nALTER PUBLICATION ", QuoteName(config.publication), " DROP TABLE ",
+                   QuoteQualified(table.config.schema, table.configured_table), ";\nEND IF;\n"));
+}
+
 std::vector<TableDefinition> AllAsInstalled(absl::Span<const TableDefinition> definitions) {
   std::vector<TableDefinition> tables;
   for (const TableDefinition& definition : definitions) tables.push_back(AsInstalled(definition));
@@ -272,13 +300,62 @@ std::vector<TableDefinition> AllAsInstalled(absl::Span<const TableDefinition> de
 
 std::string InstallSql(const Config& config, absl::Span<const TableDefinition> definitions) {
   const std::vector<TableDefinition> tables = AllAsInstalled(definitions);
-  std::string sql = absl::StrCat(kPreamble, Heading("Our own schema"),
-                                 CreateSchemaSql(config.schema), LeftoversSql(config, tables));
+  std::string sql =
+      absl::StrCat(kPreamble, Heading("Our own schema"), CreateSchemaSql(config.schema),
+                   EndOfMigrationSql(config.schema), LeftoversSql(config, tables));
   for (const TableDefinition& table : tables) {
     absl::StrAppend(&sql, TableSql(table, config.schema));
   }
   return absl::StrCat(sql, PoliciesSql(config.schema, tables), PublicationSql(config, tables),
                       SlotSql(config));
+}
+
+std::string TakeAwaySql(const Config& config, absl::Span<const TableDefinition> tables,
+                        const std::set<std::string>& containers, absl::string_view command) {
+  std::vector<TableDefinition> others;
+  std::vector<std::string> comments = {"''"};
+  std::string unpublish;
+  for (const TableDefinition& definition : tables) {
+    const TableDefinition table = AsInstalled(definition);
+    if (!containers.contains(table.config.container)) {
+      others.push_back(table);
+      continue;
+    }
+    absl::StrAppend(&unpublish, UnpublishSql(config, table));
+    if (table.config.view_schema.empty()) continue;
+    comments.push_back(QuoteText(ViewSchema(table, config.schema).comment));
+  }
+  const std::string migration = QuoteQualified(config.schema, "migration");
+  return absl::StrCat(kPreamble, LeftoversSql(config, others, std::move(comments)), unpublish,
+                      "DELETE FROM ", migration, ";\nINSERT INTO ", migration,
+                      " VALUES (statement_timestamp(), ", QuoteText(command), ");\n");
+}
+
+int64_t MigrationLock(absl::string_view schema) {
+  return static_cast<int64_t>(Fingerprint(absl::StrCat("ttl-postgres migrate ", schema)));
+}
+
+std::string Describe(const Migration& migration) {
+  return absl::StrCat(
+      "a migration (", migration.command, "), begun at ", migration.started_at,
+      migration.is_under_way ? ", is under way" : ", was interrupted and has left something out");
+}
+
+absl::StatusOr<std::optional<Migration>> ReadMigration(Connection& connection,
+                                                       const std::string& schema) {
+  const auto readable = CanReadOwnTable(connection, schema, "migration");
+  if (!readable.ok()) return readable.status();
+  if (!*readable) return std::nullopt;
+  const auto noted = connection.Query(absl::StrCat(
+      "SELECT command, to_char(started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC', "
+      "EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM "
+      "pg_database WHERE datname = current_database()) AND objsubid = 1 AND classid::bigint << 32 "
+      "| objid::bigint = ",
+      MigrationLock(schema), ") FROM ", QuoteQualified(schema, "migration")));
+  if (!noted.ok()) return noted.status();
+  if (noted->rows() == 0) return std::nullopt;
+  return Migration{std::string(noted->Text(0, 0)), std::string(noted->Text(0, 1)),
+                   noted->Bool(0, 2)};
 }
 
 std::string UninstallSql(const Config& config) {
@@ -300,7 +377,7 @@ std::string UninstallSql(const Config& config) {
   const std::string drop_schema =
       absl::StrCat("IF ", SchemaIsOurs(schema), " THEN\n", DropSchemaSql(schema), "END IF;\n");
   return absl::StrCat(
-      kPreamble,
+      kPreamble, Block("", RefuseMigration(schema)),
       Block(declarations, absl::StrCat(find_slots, RefuseActiveSlots("names"), drop_marked,
                                        rename_back, drop_schema, DropSlots("names"))));
 }

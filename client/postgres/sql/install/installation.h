@@ -1,7 +1,10 @@
 #ifndef TTL_CLIENT_POSTGRES_SQL_INSTALL_INSTALLATION_H_
 #define TTL_CLIENT_POSTGRES_SQL_INSTALL_INSTALLATION_H_
 
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,11 +22,35 @@ namespace ttl::postgres {
 // Running it again, also after the configuration has changed, leaves the same.
 std::string InstallSql(const Config& config, absl::Span<const TableDefinition> tables);
 
+// The SQL by which the tables of `containers` are for a time as if nothing were installed for them:
+// without view, policies, trigger and place in the publication, and by the names that they had. It
+// notes `command` as what that is for; InstallSql() brings all of it back, and forgets the command.
+// REQUIRES: what InstallSql() makes for `tables` is there.
+std::string TakeAwaySql(const Config& config, absl::Span<const TableDefinition> tables,
+                        const std::set<std::string>& containers, absl::string_view command);
+
+// The key of the advisory lock that a migration holds.
+int64_t MigrationLock(absl::string_view schema);
+
+// What TakeAwaySql() noted and nobody has brought back.
+struct Migration {
+  std::string command;
+  std::string started_at;
+  bool is_under_way = false;  // somebody has the lock; else it was interrupted
+};
+// For people: "a migration (COMMAND), begun at TIME, is under way".
+std::string Describe(const Migration& migration);
+// Absent: there is none, or no schema of ours.
+absl::StatusOr<std::optional<Migration>> ReadMigration(Connection& connection,
+                                                       const std::string& schema);
+
 // The SQL that removes all of it, whatever of it is there, the slot included.
 std::string UninstallSql(const Config& config);
 
 // How what is there differs from what InstallSql() makes, for people.
 struct InstallationState {
+  // What has taken some of it away, for people; empty: nothing.
+  std::string migration;
   // Without these nothing can be followed.
   std::vector<std::string> problems;
   // By container: why the changes of its table are not all in the stream.

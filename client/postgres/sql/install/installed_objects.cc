@@ -15,13 +15,6 @@ constexpr absl::string_view kShowingPolicy = "ttl_postgres_all";
 // Of several triggers the last by name goes last: others may set the key first.
 constexpr absl::string_view kTrigger = "zz_ttl_postgres_replace_expired";
 
-// FNV-1a: the same in every build and process.
-uint64_t Fingerprint(absl::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
-
 std::string PlainName(const TableDefinition& table) {
   return absl::StrCat(table.config.schema, ".", table.config.table);
 }
@@ -123,6 +116,12 @@ std::string AllCommented(absl::string_view schema) {
 }
 
 }  // namespace
+
+uint64_t Fingerprint(absl::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
 
 std::string TableName(const TableDefinition& table) {
   return QuoteQualified(table.config.schema, table.config.table);

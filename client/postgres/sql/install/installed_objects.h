@@ -1,6 +1,7 @@
 #ifndef TTL_CLIENT_POSTGRES_SQL_INSTALL_INSTALLED_OBJECTS_H_
 #define TTL_CLIENT_POSTGRES_SQL_INSTALL_INSTALLED_OBJECTS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct InstalledObject {
   std::string definition;  // the statements that make it, without the last semicolon
   std::string comment;     // with the mark, and a fingerprint of the definition
 };
+
+// FNV-1a: the same in every build and process.
+uint64_t Fingerprint(absl::string_view text);
 
 // The beginning of every comment of ours.
 std::string CommentMark(absl::string_view schema);

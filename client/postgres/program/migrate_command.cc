@@ -1,0 +1,158 @@
+#include "client/postgres/program/migrate_command.h"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/postgres/program/database_check.h"
+#include "client/postgres/sql/install/installation.h"
+#include "service/base/small_file.h"
+#include "service/process/child_command.h"
+
+namespace ttl::postgres {
+namespace {
+
+struct MigrateOptions {
+  std::vector<std::string> command;
+  std::string sql_file;
+  std::vector<std::string> containers;  // none: all
+};
+
+// The containers to take away; empty, and what is wrong is said, if one is unknown.
+std::set<std::string> Chosen(const Config& config, const MigrateOptions& options, Output output) {
+  std::set<std::string> known;
+  for (const TableConfig& table : config.tables) known.insert(table.container);
+  if (options.containers.empty()) return known;
+  for (const std::string& container : options.containers) {
+    if (known.contains(container)) continue;
+    PrintError(output, absl::StrCat("--container: the configuration has no container \"", container,
+                                    "\"; it has ", absl::StrJoin(known, ", ")));
+    return {};
+  }
+  return {options.containers.begin(), options.containers.end()};
+}
+
+// Whether there is something to take away, and nobody else at it.
+absl::Status TakeLock(Connection& connection, const Config& config) {
+  const auto settings =
+      connection.Execute("SET idle_session_timeout = 0; SET search_path = pg_catalog");
+  if (!settings.ok()) return settings.status();
+  const auto lock = connection.Query(
+      absl::StrCat("SELECT pg_try_advisory_lock(", MigrationLock(config.schema), ")"));
+  if (!lock.ok()) return lock.status();
+  if (lock->Bool(0, 0)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "another migration is under way; nothing was changed, and the command was not run");
+}
+
+absl::Status TakeAway(DatabaseCheck& database, const Config& config,
+                      const std::set<std::string>& containers, const std::string& command,
+                      Output output) {
+  Connection& connection = *database.connection;
+  const auto former = ReadMigration(connection, config.schema);
+  if (!former.ok()) return former.status();
+  if (absl::Status locked = TakeLock(connection, config); !locked.ok()) return locked;
+  const auto state = ReadInstallation(connection, config, database.report.tables);
+  if (!state.ok()) return state.status();
+  if (!state->problems.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("not installed, so that there is nothing to take away: ",
+                     absl::StrJoin(state->problems, "; "), "; the command was not run"));
+  }
+  if (former->has_value()) {
+    PrintError(output, absl::StrCat(Describe(**former), "; this one brings that back, too"));
+  }
+  return connection.Execute(TakeAwaySql(config, database.report.tables, containers, command))
+      .status();
+}
+
+// 0: it is all there again.
+ExitCode PutBack(const Config& config, Output output) {
+  const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
+  if (!database.ok()) return Fail(output, database.status());
+  PrintReport(database->report, output);
+  if (!database->report.problems.empty()) return ExitCode::kRefused;
+  const absl::Status installed =
+      database->connection->Execute(InstallSql(config, database->report.tables)).status();
+  return installed.ok() ? ExitCode::kOk : Fail(output, installed);
+}
+
+int RunSql(const Config& config, const std::string& sql, Output output) {
+  const auto connection = Connection::Open(config.database, "ttl-postgres migrate");
+  const absl::Status status =
+      connection.ok() ? (*connection)->Execute(sql).status() : connection.status();
+  if (!status.ok()) PrintError(output, status.message());
+  return static_cast<int>(ExitCodeFor(status));
+}
+
+ExitCode Migrate(const Config& config, Output output, const MigrateOptions& options) {
+  const std::set<std::string> containers = Chosen(config, options, output);
+  if (containers.empty()) return ExitCode::kUsage;
+  absl::StatusOr<std::string> sql = std::string();
+  if (!options.sql_file.empty()) sql = ReadSmallFile(options.sql_file);
+  if (!sql.ok()) return Fail(output, sql.status());
+  absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
+  if (!database.ok()) return Fail(output, database.status());
+  if (!database->report.problems.empty()) {
+    PrintReport(database->report, output);
+    PrintError(output, "nothing was changed, and the command was not run; fix the problems first");
+    return ExitCode::kRefused;
+  }
+  const std::string command = options.sql_file.empty() ? absl::StrJoin(options.command, " ")
+                                                       : absl::StrCat("--sql ", options.sql_file);
+  const absl::Status away = TakeAway(*database, config, containers, command, output);
+  if (!away.ok()) return Fail(output, away);
+  const std::string what = absl::StrCat("what is installed for ", absl::StrJoin(containers, ", "));
+  PrintError(output, absl::StrCat(what, " is away; running ", command));
+  const int code =
+      options.sql_file.empty() ? RunChildCommand(options.command) : RunSql(config, *sql, output);
+  database->connection.reset();  // and with it the lock
+  const ExitCode back = PutBack(config, output);
+  const std::string ended = absl::StrCat("the command ended with exit code ", code, "; ", what);
+  PrintError(output,
+             absl::StrCat(ended, back == ExitCode::kOk ? " is back"
+                                                       : " is NOT back: fix the problems, and run "
+                                                         "ttl-postgres install"));
+  return code == 0 ? back : static_cast<ExitCode>(code);
+}
+
+}  // namespace
+
+void AddMigrateCommand(CLI::App& app, Command& chosen) {
+  const auto options = std::make_shared<MigrateOptions>();
+  CLI::App* const migrate = app.add_subcommand(
+      "migrate",
+      "Run a command while views, policies and triggers of the tables are away, and put them back. "
+      "Exits with the code of the command, if that is not 0");
+  CLI::Option* const command =
+      migrate->add_option("command", options->command, "Command to run, after --")->type_name("");
+  CLI::Option* const sql =
+      migrate
+          ->add_option("--sql", options->sql_file,
+                       "Run the SQL of this file in one transaction instead of a command")
+          ->type_name("FILE")
+          ->excludes(command);
+  migrate
+      ->add_option("--container", options->containers,
+                   "Take away only what belongs to the table of this container; may be repeated; "
+                   "default: all tables")
+      ->type_name("CONTAINER")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  migrate->callback([options, command, sql, &chosen] {
+    if (command->empty() && sql->empty()) {
+      throw CLI::RequiredError("a command after --, or --sql FILE,");
+    }
+    chosen = [options](const Config& config, Output output) {
+      return Migrate(config, output, *options);
+    };
+  });
+}
+
+}  // namespace ttl::postgres

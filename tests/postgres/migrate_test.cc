@@ -1,0 +1,307 @@
+// Migrations of a table beside what is installed for it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/cpp/ttl_client.h"
+#include "client/postgres/program/ttl_postgres.h"
+#include "tests/testing/postgres_server.h"
+#include "tests/testing/process.h"
+#include "tests/testing/sidecar_process.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/testing/ttl_postgres_process.h"
+#include "tests/testing/wait.h"
+
+namespace ttl {
+namespace {
+
+using postgres::ExitCode;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr absl::Duration kPatience = absl::Minutes(1);
+
+constexpr char kTables[] =
+    "CREATE TABLE orders (id int PRIMARY KEY, ts timestamptz NOT NULL DEFAULT now(), note text);"
+    "INSERT INTO orders VALUES (1, now(), 'live'), (2, now() - interval '1 day', 'expired')";
+
+struct Result {
+  int code;
+  std::string out;
+  std::string err;
+};
+
+Result RunProgram(const std::vector<std::string>& arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const ExitCode code = postgres::RunTtlPostgres(arguments, {out, err});
+  return {static_cast<int>(code), out.str(), err.str()};
+}
+
+class MigrateTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(server_.Start().ok()) << server_.Log();
+    server_.Sql(kTables);
+  }
+
+  // Installed for the table, in the way that `lines` say.
+  void Install(const std::string& lines) {
+    std::ofstream(config_) << "database: " << server_.Conninfo()
+                           << "\ntables:\n  - container: orders\n    table: orders\n    id: id\n"
+                              "    ts_column: ts\n"
+                           << lines;
+    ASSERT_EQ(Run({"install"}).code, 0);
+    server_.Sql("INSERT INTO ttl.policy VALUES ('orders', 3600, 1, now())");
+  }
+
+  Result Run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--config", config_});
+    return RunProgram(arguments);
+  }
+
+  std::vector<std::string> Psql(const std::string& sql) {
+    return {"migrate",          "--", "psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d",
+            server_.Conninfo(), "-c", sql};
+  }
+
+  void ExpectInstalled() {
+    EXPECT_THAT(Run({"check"}).out, AllOf(HasSubstr("; installed"), Not(HasSubstr("migration"))));
+  }
+
+  const TempDir dir_;
+  const std::string config_ = dir_.File("ttl.yaml");
+  PostgresServer server_;
+};
+
+struct Way {
+  const char* name;
+  const char* lines;
+  const char* live;  // what shows live rows
+  const char* table;
+};
+
+class MigrateEachWayTest : public MigrateTest, public testing::WithParamInterface<Way> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, MigrateEachWayTest,
+    testing::Values(Way{"OwnName", "    live_view: orders_live\n", "orders_live", "orders"},
+                    Way{"Rename", "    rename_table: stored\n", "orders", "stored"},
+                    Way{"SearchPath", "    view_schema: live\n", "live.orders", "orders"},
+                    Way{"RowSecurity", "    row_level_security: true\n", "orders", "orders"},
+                    Way{"Trigger", "    live_view: orders_live\n    replace_expired: true\n",
+                        "orders_live", "orders"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(MigrateEachWayTest, ChangesThatAreRefusedOtherwiseGoThrough) {
+  server_.Sql("CREATE ROLE application; GRANT SELECT ON orders TO application");
+  Install(GetParam().lines);
+  for (const char* change :
+       {"ALTER TABLE orders ALTER COLUMN id TYPE bigint", "ALTER TABLE orders DROP COLUMN note",
+        "ALTER TABLE orders ALTER COLUMN ts TYPE timestamptz(3)",
+        "ALTER TABLE orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id)",
+        "ALTER TABLE orders ADD COLUMN more int",
+        "CREATE TABLE copied AS TABLE orders; DROP TABLE orders; ALTER TABLE copied RENAME TO "
+        "orders; ALTER TABLE orders ADD PRIMARY KEY (id); GRANT SELECT ON orders TO application"}) {
+    SCOPED_TRACE(change);
+    const Result result = Run(Psql(change));
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("exit code 0; what is installed for orders is back"));
+    ExpectInstalled();
+    EXPECT_EQ(server_.Value(absl::StrCat("SELECT count(*) FROM ", GetParam().table)), "2");
+    server_.Sql("SET ROLE application");
+    EXPECT_EQ(server_.Value(absl::StrCat("SELECT count(*) FROM ", GetParam().live)), "1");
+    server_.Sql("RESET ROLE");
+  }
+}
+
+TEST_F(MigrateTest, ChangesAreRefusedWithoutIt) {
+  Install("    live_view: orders_live\n");
+  for (const char* change : {"ALTER TABLE orders ALTER COLUMN id TYPE bigint",
+                             "ALTER TABLE orders DROP COLUMN note", "DROP TABLE orders"}) {
+    EXPECT_FALSE(server_.sql().Execute(change).ok()) << change;
+  }
+}
+
+TEST_F(MigrateTest, CodeIsThatOfTheCommandAndEverythingIsBack) {
+  Install("    rename_table: stored\n");
+  const Result result = Run({"migrate", "--", "sh", "-c", "exit 7"});
+  EXPECT_EQ(result.code, 7);
+  EXPECT_THAT(result.err, HasSubstr("the command ended with exit code 7; what is installed for "
+                                    "orders is back"));
+  ExpectInstalled();
+  EXPECT_EQ(Run({"migrate", "--", "/nowhere/command"}).code, 127);
+  EXPECT_EQ(Run({"migrate", "--", "sh", "-c", "kill -9 $$"}).code, 137);
+  ExpectInstalled();
+}
+
+TEST_F(MigrateTest, FileOfSqlIsOneTransaction) {
+  Install("    live_view: orders_live\n");
+  const std::string file = dir_.File("change.sql");
+  std::ofstream(file) << "ALTER TABLE orders DROP COLUMN note; SELECT 1/0;";
+  const Result failed = Run({"migrate", "--sql", file});
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_THAT(failed.err, AllOf(HasSubstr("division by zero"), HasSubstr("is back")));
+  std::ofstream(file) << "ALTER TABLE orders DROP COLUMN note;";
+  EXPECT_EQ(Run({"migrate", "--sql", file}).code, 0);
+  ExpectInstalled();
+  EXPECT_EQ(server_.Value("SELECT string_agg(attname, ' ') FROM pg_attribute WHERE attrelid = "
+                          "'orders_live'::regclass"),
+            "id ts");
+}
+
+TEST_F(MigrateTest, WhatCannotBePutBackIsNamed) {
+  Install("    live_view: orders_live\n");
+  const Result result = Run(Psql("ALTER TABLE orders RENAME ts TO written_at"));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("problem: table public.orders has no column ts"),
+                    HasSubstr("exit code 0; what is installed for orders is NOT back")));
+  server_.Sql("ALTER TABLE orders RENAME written_at TO ts");
+  EXPECT_THAT(Run({"check"}).out, HasSubstr("was interrupted and has left something out"));
+  EXPECT_EQ(Run({"install"}).code, 0);
+  ExpectInstalled();
+}
+
+TEST_F(MigrateTest, CommandLineThatIsWrongDoesNothing) {
+  Install("    live_view: orders_live\n");
+  EXPECT_EQ(Run({"migrate"}).code, 2);
+  EXPECT_EQ(Run({"migrate", "--sql", "f", "--", "true"}).code, 2);
+  EXPECT_EQ(Run({"migrate", "--container", "carts", "--", "true"}).code, 2);
+  EXPECT_EQ(Run({"uninstall"}).code, 0);
+  const Result result = Run({"migrate", "--", "touch", dir_.File("was_run")});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("not installed, so that there is nothing to take away"));
+  EXPECT_FALSE(std::filesystem::exists(dir_.File("was_run")));
+}
+
+// kill -9 while the command runs.
+TEST_F(MigrateTest, WhatWasKilledHalfwayIsSaidAndMended) {
+  Install("    rename_table: stored\n    row_level_security: true\n    replace_expired: true\n");
+  const std::string pid_file = dir_.File("pid");
+  const auto kill_halfway = [&](bool is_first) {
+    SubprocessOptions options;
+    options.argv = {TTL_POSTGRES_BINARY,
+                    "--config",
+                    config_,
+                    "migrate",
+                    "--",
+                    "sh",
+                    "-c",
+                    absl::StrCat("echo $$ >", pid_file, ".new; mv ", pid_file, ".new ", pid_file,
+                                 "; exec sleep 600")};
+    options.output_path = dir_.File("migrate.log");
+    const auto process = Subprocess::Start(options);
+    ASSERT_TRUE(process.ok()) << process.status();
+    ASSERT_TRUE(WaitUntil([&] { return std::filesystem::exists(pid_file); }, kPatience));
+    if (is_first) {
+      EXPECT_THAT(Run({"check"}).out, HasSubstr("is under way"));
+      for (const std::vector<std::string>& other :
+           {std::vector<std::string>{"install"}, {"uninstall"}, {"migrate", "--", "true"}}) {
+        const Result refused = Run(other);
+        EXPECT_EQ(refused.code, 1) << other[0];
+        EXPECT_THAT(refused.err, HasSubstr("migration is under way")) << other[0];
+      }
+    }
+    (*process)->Kill();
+    pid_t child = 0;
+    std::ifstream(pid_file) >> child;
+    ASSERT_GT(child, 1);
+    kill(child, SIGKILL);
+    std::filesystem::remove(pid_file);
+    EXPECT_EQ(server_.Value("SELECT relkind FROM pg_class WHERE relname = 'orders'"), "r");
+    // The server notices that its client is gone.
+    ASSERT_TRUE(WaitUntil(
+        [&] {
+          return server_.Value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == "0";
+        },
+        kPatience));
+    EXPECT_THAT(Run({"check"}).out, HasSubstr("was interrupted and has left something out"));
+  };
+  kill_halfway(true);
+  EXPECT_EQ(Run({"install"}).code, 0);
+  ExpectInstalled();
+  kill_halfway(false);
+  const Result next = Run({"migrate", "--", "true"});
+  EXPECT_EQ(next.code, 0);
+  EXPECT_THAT(next.err, HasSubstr("was interrupted and has left something out; this one brings"));
+  ExpectInstalled();
+  kill_halfway(false);
+  EXPECT_EQ(Run({"uninstall"}).code, 0);
+  EXPECT_EQ(server_.Value("SELECT count(*) FROM orders"), "2");
+}
+
+constexpr char kTwoTables[] = R"yaml(
+tables:
+  - { container: orders, table: orders, id: id, ts_column: ts, live_view: orders_live }
+  - { container: carts, table: carts, id: id, ts_column: ts, rename_table: stored }
+)yaml";
+
+// A running ttl-postgres leaves the table out meanwhile, and loses nothing.
+TEST(MigrateBesideRunTest, TableIsLeftOutMeanwhileAndNothingIsLost) {
+  const TempDir dir;
+  PostgresServer server;
+  ASSERT_TRUE(server.Start().ok()) << server.Log();
+  server.Sql(absl::StrCat(kTables,
+                          "; CREATE TABLE carts (id int PRIMARY KEY, ts timestamptz NOT "
+                          "NULL); INSERT INTO carts VALUES (1, now())"));
+  SidecarProcess sidecar({dir.path(), "sidecar", "", {}, {}});
+  ASSERT_TRUE(sidecar.Start().ok()) << sidecar.Log();
+  TtlClientOptions options;
+  options.address = sidecar.address();
+  TtlClient client(options);
+  for (const char* id : {"orders", "carts"}) {
+    v1::Container container;
+    container.set_id(id);
+    ASSERT_TRUE(client.CreateContainer(container).ok());
+  }
+  TtlPostgresProcess process(
+      {dir.path(), "postgres", server.Conninfo(), sidecar.address(), kTwoTables});
+  ASSERT_TRUE(process.RunCommand({"install"}).ok()) << process.Log();
+  ASSERT_TRUE(process.Start().ok()) << process.Log();
+  const auto expect_tracked = [&](const char* container, int count) {
+    v1::ListItemsRequest request;
+    request.set_container(container);
+    request.set_show_expired(true);
+    EXPECT_TRUE(WaitUntil(
+        [&] {
+          const auto items = client.ListItems(request);
+          return items.ok() && items->items_size() == count;
+        },
+        kPatience))
+        << container << " has not " << count << " items\n"
+        << process.Log();
+  };
+  expect_tracked("carts", 1);
+  const std::string psql = absl::StrCat("psql -qX -d '", server.Conninfo(), "' -c ");
+  const auto migrate = [&](const std::string& script) {
+    const absl::Status status =
+        process.RunCommand({"migrate", "--container", "carts", "--", "sh", "-c", script});
+    EXPECT_TRUE(status.ok()) << status;
+  };
+  // So short that nobody may notice.
+  migrate(absl::StrCat(psql, "'INSERT INTO carts VALUES (2, now())'"));
+  expect_tracked("carts", 2);
+  // Until it is noticed.
+  migrate(absl::StrCat("until grep -q 'table left[ ]out' ", dir.File("postgres.log"),
+                       "; do sleep 0.1; done; ", psql,
+                       "'INSERT INTO carts VALUES (3, now()); INSERT INTO orders VALUES (3); ALTER "
+                       "TABLE carts ALTER id TYPE bigint'"));
+  EXPECT_THAT(process.Log(), HasSubstr("is under way"));
+  expect_tracked("orders", 3);
+  expect_tracked("carts", 3);
+  server.Sql("INSERT INTO carts VALUES (4, now())");
+  expect_tracked("carts", 4);
+}
+
+}  // namespace
+}  // namespace ttl
