@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_commands.py BIN: checks the commands that READMEs and other pages print.
 
-BIN is the folder of the programs. There are three checks:
+BIN is the folder of the programs. There are four checks:
 
 - Every command of ours, in a code block or in backticks, names subcommands and options that its
   program has, and every option in backticks is one of a program or a script.
@@ -9,24 +9,26 @@ BIN is the folder of the programs. There are three checks:
   client/postgres/README.md, deploy/README.md and deploy/recovery.md run as printed and exit as
   expected; only names in capitals, paths and addresses are replaced. A command in the table of
   client/ttlctl/README.md that PLAYED lacks is an error.
+- The walk of client/postgres/README.md, on a fresh PostgreSQL, has at most 12 commands, takes at most
+  a minute, and its row vanishes at its second and is deleted.
 - Every other command in a code block is in ELSEWHERE, which names the test that runs it or says
   that none does. A command that is in neither place is an error.
 """
 import functools
 import os
 import pathlib
+import pwd
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/bench/postgres"))
-from server import Server, Session  # noqa: E402
-
 BIN = pathlib.Path(sys.argv[1]).resolve()
+POSTGRES = "/usr/lib/postgresql/15/bin"
 DEADLINE = 60
 PROGRAMS = ["ttl-sidecar", "ttlctl", "ttl-postgres", "document-store"]
 TTLCTL_PAGE = "client/ttlctl/README.md"
@@ -330,45 +332,113 @@ def play_readme(play, page):
     play.stop()
 
 
-ORDERS = """CREATE TABLE orders (order_id bigint PRIMARY KEY, customer bigint, ttl integer,
-  updated_at timestamptz NOT NULL);
-INSERT INTO orders VALUES (1, 7, NULL, now()), (2, 7, NULL, now() - interval '31 days'), (3, 7, -1,
-  now() - interval '31 days')"""
+class StockServer:
+    """What Debian's pg_createcluster makes, but in a folder of its own. As the machine must stay as it
+    is, commands meet stand-ins: sudo runs what it is given as the user postgres, or as nobody for a
+    user that the page makes; pg_ident.conf lets that one be the role of the name. systemctl restarts
+    this server only, and useradd makes the home directory only. Not run by root, all is one user."""
+
+    def __init__(self, folder):
+        self.folder, self.data = folder + "/server", folder + "/server/data"
+        self.is_root = os.geteuid() == 0
+        os.makedirs(self.folder)
+        if self.is_root:
+            shutil.chown(self.folder, "postgres", "postgres")
+        postgres, other = ("postgres", "nobody") if self.is_root else [pwd.getpwuid(os.geteuid()).pw_name] * 2
+        self.ident = f"walk {postgres} postgres\nwalk {other} ttl\n"
+        self.write_shims(folder + "/shims")
+
+    def write_shims(self, directory):
+        become = "setpriv --reuid=$as --regid=$(id -g $as) --clear-groups" if self.is_root else ""
+        control = f'{become} {POSTGRES}/pg_ctl -s -w -D {self.data} -l {self.folder}/log'
+        shims = {
+            "sudo": 'user=root; [ "$1" = -u ] && { user=$2; shift 2; }\n'
+                    '[ $user = root ] && exec "$@"\n'
+                    'as=nobody; [ $user = postgres ] && as=postgres\n'
+                    f'PGUSER=$user exec {become} "$@"\n',
+            "systemctl": f'[ "$*" = "restart postgresql" ] || exit 1\nas=postgres; exec {control} restart\n',
+            "useradd": 'for last; do :; done; [ "$last" = ttl ] || exit 1\n'
+                       + ('exec install -d -o nobody "$4"\n' if self.is_root else 'exec install -d "$4"\n'),
+            "control": f'as=postgres; exec {control} "$@"\n',
+            "initdb": f'as=postgres; exec {become} {POSTGRES}/initdb -D {self.data} -U postgres '
+                      '--auth-local=peer --auth-host=scram-sha-256 --locale=C.UTF-8 >/dev/null\n',
+        }
+        os.makedirs(directory)
+        for name, text in shims.items():
+            path = pathlib.Path(directory, name)
+            path.write_text("#!/bin/sh\n" + text, encoding="utf-8")
+            path.chmod(0o755)
+        self.shims = directory
+
+    def control(self, *arguments):
+        subprocess.run([f"{self.shims}/control", *arguments], check=True, timeout=DEADLINE)
+
+    def start(self):
+        subprocess.run([f"{self.shims}/initdb"], check=True, timeout=DEADLINE)
+        hba = pathlib.Path(self.data, "pg_hba.conf")
+        hba.write_text(re.sub("peer$", "peer map=walk", read(hba), flags=re.MULTILINE), encoding="utf-8")
+        pathlib.Path(self.data, "pg_ident.conf").write_text(self.ident, encoding="utf-8")
+        with open(self.data + "/postgresql.conf", "a", encoding="utf-8") as settings:
+            settings.write(f"listen_addresses = ''\nunix_socket_directories = '{self.folder}'\n")
+        self.control("start")
+
+    def stop(self):
+        self.control("stop", "-m", "fast")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def walk_commands(page):
+    """The commands of the first code block of a page, with what is typed into them."""
+    block = re.search(r"(?:^    .*\n)+", read(page), re.MULTILINE)[0]
+    lines = [line[4:] for line in block.splitlines()]
+    return [command.rstrip() for command in "\n".join(lines).removeprefix("$ ").split("\n$ ")]
 
 
 def play_postgres(play):
-    """The commands of client/postgres/README.md, with its configuration and a table to fit."""
-    page, folder = "client/postgres/README.md", play.directory
-    lines = block_lines(read(page))
-    start = lines.index("cat ttl-postgres.yaml") + 1
-    printed = re.search(r"^    database: .*?(?=^$)", read(page), re.MULTILINE | re.DOTALL)[0]
-    server = Server(folder + "/server")
-    pathlib.Path(folder, "ttl-postgres.yaml").write_text(
-        re.sub("^    database: .*$", f'    database: "{server.conninfo()}"', printed, flags=re.MULTILINE) +
-        f"    sidecar: unix:{folder}/sidecar.sock\n    listen: unix:{folder}/store.sock\n",
-        encoding="utf-8")
-    play.environment.update(TTL_SIDECAR_ADDRESS=f"unix:{folder}/sidecar.sock",
-                            TTL_SIDECAR_LISTEN_SOCKET=f"{folder}/sidecar.sock",
-                            TTL_SIDECAR_DATA_DIR=f"{folder}/postgres")
+    """The walk of client/postgres/README.md, word for word, on a fresh server. See StockServer."""
+    page, folder = "client/postgres/README.md", play.directory + "/walk"
+    os.makedirs(folder)
+    server = StockServer(folder)
+    places = {"build/quick/bin": BIN, "/usr/local/bin": folder + "/bin", "/etc": folder + "/etc",
+              "/var/lib/ttl-sidecar": folder + "/lib", "/var/run/postgresql": server.folder}
+    for name in ("bin", "etc"):
+        os.makedirs(f"{folder}/{name}")
+    environment = dict(os.environ, PATH=f"{server.shims}:{folder}/bin:{os.environ['PATH']}",
+                       PGHOST=server.folder)
+    commands = walk_commands(page)
+    if len(commands) > 12:
+        problems.append(f"{page}: the walk has {len(commands)} commands, more than 12")
+    started, output = time.monotonic(), ""
     try:
         server.start()
-        session = Session(server)
-        session.run(ORDERS)
-        for line in lines[start:]:
-            if not line.startswith(tuple(PROGRAMS)):
+        for command in commands:
+            script = command
+            for place, stand_in in places.items():
+                script = re.sub(rf"(?<![\w/]){place}(?=[/\s]|$)", str(stand_in), script)
+            play.played.add((page, command))
+            if command.endswith("&"):
+                with open(play.directory + "/log", "ab") as log:
+                    play.running.append(subprocess.Popen(
+                        ["sh", "-c", "exec " + script.rstrip("& ")], env=environment, stdout=log,
+                        stderr=log))
+                play.has_started(command.removeprefix("sudo -u ttl "), folder + "/lib")
                 continue
-            if " &" in line:
-                play.start(page, line)
-                play.has_started(line, folder)
-            else:
-                play.run(page, line)
-        [query] = [line for line in lines if line.startswith("shop=> ")]
-        query = query.removeprefix("shop=> ").partition(";")[0]
-        wait_until(f"{page}: `{query}` hides what is older than 30 days",
-                   lambda: [row[0] for row in session.run(query)] == ["1", "3"])
-        session.close()
-        play.stop()
+            run = subprocess.run(["sh", "-c", script], env=environment, text=True, cwd=ROOT,
+                                 capture_output=True, timeout=DEADLINE)
+            output = run.stdout
+            if run.returncode != 0 or "ERROR" in run.stderr:
+                problems.append(f"{page}: `{command}` exits with {run.returncode}: {run.stderr or run.stdout}")
+                return
+        took = time.monotonic() - started
+        if took > 60:
+            problems.append(f"{page}: the walk took {took:.0f} s, more than 60")
+        if [line for line in output.splitlines() if "row" in line] != ["(1 row)", "(1 row)", "(0 rows)"]:
+            problems.append(f"{page}: the row does not vanish at its second: {output}")
+        count = ["sudo", "-u", "postgres", "psql", "-XAtd", "shop", "-c", "SELECT count(*) FROM sessions"]
+        wait_until(f"{page}: the row is deleted", lambda: subprocess.run(
+            count, env=environment, capture_output=True, text=True).stdout == "0\n")
     finally:
+        play.stop()
         server.stop()
 
 
