@@ -95,6 +95,25 @@ TEST_F(CaptureTest, RowsThatCannotBeTrackedAreForgottenAndCounted) {
   EXPECT_EQ(capture_.status().tables.at(0).untrackable, 5);
 }
 
+TEST_F(CaptureTest, RowsWithoutATimeThatAreExpectedAreCountedApart) {
+  Sql(kCreateSessions);
+  Sql("INSERT INTO sessions VALUES (1, '', NULL, 5), (2, '', to_timestamp(5), 7)");
+  TableConfig table = Sessions();
+  table.null_means = NullMeans::kNever;
+  capture_.Begin({table});
+  ASSERT_TRUE(capture_.CatchUp());
+  EXPECT_THAT(Tracked(), ElementsAre("|2|5|7"));
+  EXPECT_EQ(capture_.status().tables.at(0).null_times, 1);
+
+  Sql("UPDATE sessions SET ts = NULL WHERE id = 2");
+  Sql("UPDATE sessions SET ts = to_timestamp(6) WHERE id = 1");
+  Sql("INSERT INTO sessions VALUES (3, '', NULL, 0)");
+  ASSERT_TRUE(capture_.CatchUp());
+  EXPECT_THAT(Tracked(), ElementsAre("|1|6|5"));
+  EXPECT_EQ(capture_.status().tables.at(0).null_times, 3);
+  EXPECT_EQ(capture_.status().tables.at(0).untrackable, 0);
+}
+
 TEST_F(CaptureTest, TruncateLeavesNoGhosts) {
   Sql(kCreateSessions);
   Sql("INSERT INTO sessions SELECT i, '', to_timestamp(i), NULL FROM generate_series(1, 2500) i");

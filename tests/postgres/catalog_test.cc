@@ -375,6 +375,16 @@ std::vector<Case> WarningCases() {
   };
 }
 
+TEST(CatalogTest, NullThatIsExpectedIsNoWarning) {
+  DatabaseForTest database;
+  database.Sql(kOrders);
+  database.Sql("ALTER TABLE orders ALTER ts DROP NOT NULL");
+  TableConfig table = Orders();
+  table.null_means = NullMeans::kNever;
+  const CatalogReport report = database.Check(database.ConfigFor({table}));
+  EXPECT_THAT(report.warnings, Not(Contains(HasSubstr("may be NULL"))));
+}
+
 TEST(CatalogTest, WhatDeservesAThoughtIsAWarning) {
   for (const Case& warning : WarningCases()) {
     SCOPED_TRACE(warning.name);

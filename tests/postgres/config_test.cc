@@ -75,6 +75,7 @@ tables:
     id: [order_id, line]
     ts_column: updated_at
     ts_unit: milliseconds
+    null_means: never
     ttl_column: keep_for
     size_column: bytes
     live_view: orders_live
@@ -104,6 +105,7 @@ tables:
   EXPECT_THAT(table.id, ElementsAre("order_id", "line"));
   EXPECT_EQ(table.ts_column, "updated_at");
   EXPECT_EQ(table.ts_unit, EpochUnit::kMilliseconds);
+  EXPECT_EQ(table.null_means, NullMeans::kNever);
   EXPECT_EQ(table.ttl_column, "keep_for");
   EXPECT_EQ(table.size_column, "bytes");
   EXPECT_EQ(table.live_view, "orders_live");
@@ -201,6 +203,15 @@ TEST(ConfigTest, CommitTimesAreAcceptedOnlyWhereTheyCount) {
   EXPECT_FALSE(Parsed(kShort).tables[0].accept_commit_time);
   EXPECT_THAT(ProblemsOfTable("    ts_column: at\n    accept_commit_time: true\n"),
               ElementsAre(HasSubstr("accept_commit_time is given with ts_column")));
+}
+
+TEST(ConfigTest, NullMeansIsRefusedWhereThereIsNoTimeToBeNull) {
+  EXPECT_EQ(Parsed(absl::StrCat(kShort, "    ts_column: at\n")).tables[0].null_means,
+            NullMeans::kFault);
+  EXPECT_THAT(ProblemsOfTable("    null_means: never\n"),
+              ElementsAre(HasSubstr("null_means is given without ts_column, whose NULLs")));
+  EXPECT_THAT(ProblemsOfTable("    ts_column: at\n    null_means: expired\n"),
+              ElementsAre(HasSubstr("null_means: \"expired\" is not allowed; give never")));
 }
 
 TEST(ConfigTest, UnknownKeyIsRefusedWithTheNearest) {

@@ -37,13 +37,14 @@ TEST(LikelyUnitTest, IsTheOneByWhichTimesAreOfTheseYears) {
 
 class TimesCheckTest : public testing::Test {
  protected:
-  CatalogReport Check(EpochUnit unit) {
+  CatalogReport Check(EpochUnit unit, NullMeans null_means = NullMeans::kFault) {
     TableConfig table;
     table.container = "t";
     table.table = "t";
     table.id = {"id"};
     table.ts_column = "ts";
     table.ts_unit = unit;
+    table.null_means = null_means;
     const Config config = db_.ConfigFor({table});
     CatalogReport report;
     for (const TableDefinition& definition : db_.Define(config)) {
@@ -82,6 +83,18 @@ TEST_F(TimesCheckTest, TimesAheadAndAround1970AreWarnedOf) {
   EXPECT_THAT(report.problems, IsEmpty());
   EXPECT_THAT(report.warnings, ElementsAre(HasSubstr("more than a day ahead in 2 of 103 rows"),
                                            HasSubstr("around 1970 in 1 of 103 rows")));
+}
+
+TEST_F(TimesCheckTest, NullsThatAreExpectedAreCountedAndNoWarning) {
+  db_.Sql(
+      "CREATE TABLE t (id bigint PRIMARY KEY, ts timestamptz);"
+      "INSERT INTO t SELECT i, now() FROM generate_series(1, 7) i;"
+      "INSERT INTO t SELECT i, NULL FROM generate_series(8, 10) i");
+  const CatalogReport report = Check(EpochUnit::kSeconds, NullMeans::kNever);
+  EXPECT_THAT(report.warnings, IsEmpty());
+  EXPECT_THAT(report.notes, ElementsAre(AllOf(HasSubstr("column ts"),
+                                              HasSubstr("is NULL in 3 of 10 rows seen"))));
+  EXPECT_THAT(Check(EpochUnit::kSeconds).notes, IsEmpty());
 }
 
 TEST_F(TimesCheckTest, TableThatIsLockedHoldsUpNobody) {

@@ -235,6 +235,13 @@ TEST_F(TtlPostgresTest, PreviewCountsWhatADefaultWouldHide) {
                                 HasSubstr("with default_ttl 18000: 6 rows are hidden at once"),
                                 HasSubstr("2 rows never expire; 2 rows cannot be tracked")));
   EXPECT_EQ(CountSchemas(), "0");
+  EXPECT_THAT(result.out, Not(HasSubstr("null_means")));
+  const std::string expecting = WriteConfig("    ttl_column: keep\n    null_means: never\n");
+  const Result expected = RunProgram({"preview", "--default-ttl", "18000", "--config", expecting});
+  EXPECT_THAT(expected.out, AllOf(HasSubstr("2 rows never expire; 1 rows cannot be tracked"),
+                                  HasSubstr("1 rows have no time, and never expire")));
+  EXPECT_THAT(expected.err, AllOf(HasSubstr("note: table public.orders: column updated_at"),
+                                  Not(HasSubstr("SET NOT NULL"))));
   const Result never = RunProgram({"preview", "--default-ttl", "-1", "--config", config});
   EXPECT_THAT(never.out, HasSubstr("with default_ttl -1: 1 rows are hidden at once"));
   EXPECT_EQ(RunProgram({"preview", "--default-ttl", "0", "--config", config}).code,

@@ -459,10 +459,7 @@ absl::Status CaptureSession::Handle(const TruncateMessage& message) {
 
 absl::Status CaptureSession::Send(const StreamedTable& table, absl::StatusOr<RowReports> row) {
   if (!row.ok()) return row.status();
-  if (!row->untrackable.ok()) {
-    readings_[table.number]->CountUntrackable();
-    NoteUntrackable(*table.definition, row->untrackable);
-  }
+  readings_[table.number]->Count(*row);
   for (Report& report : row->reports) {
     pipeline_->Add(table.definition->config.container, std::move(report));
   }

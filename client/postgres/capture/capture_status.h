@@ -22,6 +22,7 @@ struct TableStatus {
   bool ghosts_done = false;
   int64_t ghosts = 0;       // items untracked since they had no row, since the start
   int64_t untrackable = 0;  // rows met that cannot be tracked, since the start
+  int64_t null_times = 0;   // rows met whose time is NULL as null_means expects, since the start
 };
 
 // What a capture is doing.

@@ -80,6 +80,12 @@ void ReadEpochUnit(YamlReader& reader, const YamlPlace& place, EpochUnit& unit) 
   }
 }
 
+void ReadNullMeans(YamlReader& reader, const YamlPlace& place, NullMeans& null_means) {
+  const std::string name = place.node.IsScalar() ? place.node.Scalar() : "";
+  if (name != "never") return reader.Refuse(place, "never");
+  null_means = NullMeans::kNever;
+}
+
 void ReadSlot(YamlReader& reader, const YamlPlace& place, std::string& slot) {
   std::string name = slot;
   ReadName(reader, place, name);
@@ -137,10 +143,13 @@ void CheckColumns(YamlReader& reader, const YamlPlace& place, const TableConfig&
       }
     }
   }
-  const YAML::Node unit = place.node["ts_unit"];
-  if (unit.IsDefined() && !unit.IsNull() && !table.ts_column.has_value()) {
-    reader.Report(place, "ts_unit is given without ts_column, whose numbers it is about");
-  }
+  const auto refuse_without_ts = [&](const char* key, const char* why) {
+    const YAML::Node value = place.node[key];
+    if (!value.IsDefined() || value.IsNull() || table.ts_column.has_value()) return;
+    reader.Report(place, absl::StrCat(key, " is given without ts_column, ", why));
+  };
+  refuse_without_ts("ts_unit", "whose numbers it is about");
+  refuse_without_ts("null_means", "whose NULLs it is about");
   if (table.accept_commit_time && table.ts_column.has_value()) {
     reader.Report(place, "accept_commit_time is given with ts_column, which is what counts then");
   }
@@ -181,6 +190,8 @@ TableConfig ReadTable(YamlReader& reader, const YamlPlace& place) {
        {"accept_commit_time",
         [&](const YamlPlace& value) { reader.ReadBool(value, table.accept_commit_time); }},
        {"ts_unit", [&](const YamlPlace& value) { ReadEpochUnit(reader, value, table.ts_unit); }},
+       {"null_means",
+        [&](const YamlPlace& value) { ReadNullMeans(reader, value, table.null_means); }},
        name("ttl_column", table.ttl_column),
        name("size_column", table.size_column),
        name("live_view", table.live_view),

@@ -10,6 +10,12 @@ namespace ttl::postgres {
 // How a number in a column counts time.
 enum class EpochUnit { kSeconds, kMilliseconds };
 
+// What a NULL in the column of a time means.
+enum class NullMeans {
+  kFault,  // nothing that is known: the row never expires, and counts as one that cannot be tracked
+  kNever,  // an expected state: the row never expires
+};
+
 // One table that is a container, as the configuration file says it. Names are as
 // PostgreSQL keeps them: case counts, and there are no quotes.
 struct TableConfig {
@@ -29,6 +35,7 @@ struct TableConfig {
   bool accept_commit_time = false;
   // What a number in it counts; of no meaning for a timestamp.
   EpochUnit ts_unit = EpochUnit::kSeconds;
+  NullMeans null_means = NullMeans::kFault;
   // Column of the row's own ttl in seconds; absent: no row has one.
   std::optional<std::string> ttl_column;
   // Column of the row's size in bytes; absent: not known.

@@ -53,6 +53,9 @@ void PrintReport(const CatalogReport& report, Output output) {
   for (const std::string& warning : report.warnings) {
     output.err << "warning: " << OnOneLine(warning) << "\n";
   }
+  for (const std::string& note : report.notes) {
+    output.err << "note: " << OnOneLine(note) << "\n";
+  }
 }
 
 }  // namespace ttl::postgres

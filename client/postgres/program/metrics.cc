@@ -93,6 +93,10 @@ void AddTables(const CaptureStatus& status, Families& families) {
                    "Rows that cannot be tracked: _ts is missing, or _ts, ttl or key is not "
                    "allowed. They never expire; the log names some.");
   each([](const TableStatus& table) { return table.untrackable; });
+  families.Counter("null_time_rows_total",
+                   "Rows whose ts_column is NULL in a table with null_means: never. They never "
+                   "expire, as configured.");
+  each([](const TableStatus& table) { return table.null_times; });
 }
 
 void AddLeftOut(const MetricSources& sources, const CaptureStatus& status, Families& families) {

@@ -34,7 +34,8 @@ std::string PreviewQuery(const TableDefinition& table, int64_t default_ttl) {
       "count(*) FILTER (WHERE s >= 1 AND s <= now + 86400 AND life > 0 AND s + life <= now), "
       "count(*) FILTER (WHERE s >= 1 AND s <= now + 86400 AND life < 0), "
       "coalesce(to_timestamp(min(s) FILTER (WHERE s >= 1 AND s <= now + 86400))::text, '-'), "
-      "coalesce(to_timestamp(max(s) FILTER (WHERE s >= 1 AND s <= now + 86400))::text, '-') "
+      "coalesce(to_timestamp(max(s) FILTER (WHERE s >= 1 AND s <= now + 86400))::text, '-'), "
+      "count(*) FILTER (WHERE s IS NULL) "
       "FROM (SELECT floor(",
       SecondsExpression(table), ")::float8 AS s, ", LifeExpression(table, default_ttl),
       " AS life, floor(extract(epoch FROM now()))::float8 AS now FROM ",
@@ -45,13 +46,19 @@ absl::Status PreviewTable(Connection& connection, const TableDefinition& table, 
                           Output output) {
   const auto counts = connection.Query(PreviewQuery(table, default_ttl));
   if (!counts.ok()) return counts.status();
+  const bool expects_nulls = table.config.null_means == NullMeans::kNever;
+  const int64_t expected_nulls = expects_nulls ? counts->Number(0, 6) : 0;
   output.out << table.config.container << ": " << counts->Text(0, 0) << " rows, written from "
              << counts->Text(0, 4) << " to " << counts->Text(0, 5) << "\n"
              << "  with default_ttl " << default_ttl << ": " << counts->Text(0, 2)
              << " rows are hidden at once, and deleted after the grace of an adoption\n"
              << "  " << counts->Text(0, 3) << " rows never expire; "
-             << counts->Number(0, 0) - counts->Number(0, 1)
+             << counts->Number(0, 0) - counts->Number(0, 1) - expected_nulls
              << " rows cannot be tracked (no _ts, or an impossible one) and stay\n";
+  if (expects_nulls) {
+    output.out << "  " << expected_nulls
+               << " rows have no time, and never expire (null_means: never)\n";
+  }
   return absl::OkStatus();
 }
 

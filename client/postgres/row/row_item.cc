@@ -136,6 +136,12 @@ bool TakeSecond(absl::string_view& text, absl::CivilSecond& second) {
 
 }  // namespace
 
+Exemption ExemptionOf(const TableDefinition& table, const RowTexts& row) {
+  const bool is_null = table.ts.has_value() && !row.ts.has_value();
+  if (is_null && table.config.null_means == NullMeans::kNever) return Exemption::kNullTime;
+  return Exemption::kNone;
+}
+
 absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts& row,
                                    const RowVersion& version, absl::Time now) {
   absl::StatusOr<std::string> partition_key =

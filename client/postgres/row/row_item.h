@@ -33,9 +33,18 @@ struct RowVersion {
   std::optional<absl::Time> commit_time;
 };
 
+// Why a row never expires by the word of the configuration. It is not tracked, and that is no
+// fault.
+enum class Exemption {
+  kNone,
+  kNullTime,  // its time is NULL, and null_means: never
+};
+Exemption ExemptionOf(const TableDefinition& table, const RowTexts& row);
+
 // The row as the sidecar tracks it. INVALID_ARGUMENT says why a row cannot be tracked: no
-// _ts, a _ts or ttl that the TTL rules do not allow, a key that is too long. Such a row never
-// expires. `now` bounds how far ahead a _ts may be. A size that cannot be one is not known.
+// _ts, a _ts or ttl that the TTL rules do not allow, a key that is too long, an exemption. Such a
+// row never expires. `now` bounds how far ahead a _ts may be. A size that cannot be one is not
+// known.
 absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts& row,
                                    const RowVersion& version, absl::Time now);
 

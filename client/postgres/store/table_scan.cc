@@ -70,6 +70,7 @@ void TableScan::Read(const QueryResult& page, int limit, uint64_t sequence,
   for (int i = 0; i < page.rows(); ++i) {
     table_.select.Read(page, i, row);
     ++rows_;
+    if (ExemptionOf(table_.definition, row.texts) != Exemption::kNone) continue;
     auto item = RowToItem(table_.definition, row.texts, {row.xmin, sequence, row.commit_time}, now);
     if (item.ok()) {
       *message.add_items() = *std::move(item);

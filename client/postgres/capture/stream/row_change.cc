@@ -140,7 +140,8 @@ absl::StatusOr<RowReports> ReportNewRow(const StreamedTable& table, const RowRea
   if (absl::Status width = reader.CheckWidth(); !width.ok()) return width;
   const auto texts = ReadRow(table, reader);
   if (!texts.ok()) return texts.status();
-  if (!texts->has_value()) return RowReports{{}, absl::InvalidArgumentError("its key is NULL")};
+  if (!texts->has_value())
+    return RowReports{{}, absl::InvalidArgumentError("its key is NULL"), Exemption::kNone};
   return ReportRow(
       *table.definition, **texts,
       {.xmin = transaction.xid, .lsn = transaction.lsn, .commit_time = transaction.commit_time},
@@ -152,6 +153,11 @@ absl::StatusOr<RowReports> ReportNewRow(const StreamedTable& table, const RowRea
 RowReports ReportRow(const TableDefinition& table, const RowTexts& row, const RowVersion& version,
                      absl::Time now) {
   RowReports result;
+  result.exemption = ExemptionOf(table, row);
+  if (result.exemption != Exemption::kNone) {
+    AddGone(KeyOf(row.partition_key, row.id), version.lsn, result.reports);
+    return result;
+  }
   absl::StatusOr<v1::Item> item = RowToItem(table, row, version, now);
   if (item.ok()) {
     result.reports.push_back(Report::Tracked(*std::move(item)));
@@ -186,6 +192,7 @@ absl::StatusOr<RowReports> ReportUpdate(const StreamedTable& table, const Update
   AddGone(**std::move(old_key), transaction.lsn, with_old.reports);
   for (Report& report : reports->reports) with_old.reports.push_back(std::move(report));
   with_old.untrackable = reports->untrackable;
+  with_old.exemption = reports->exemption;
   return with_old;
 }
 

@@ -30,6 +30,8 @@ struct RowReports {
   // Why the row, as it is now, cannot be tracked; it is then reported as gone, unless it has
   // a key that never could be tracked.
   absl::Status untrackable;
+  // The same without a fault.
+  Exemption exemption = Exemption::kNone;
 };
 
 // A row that a query returned or the stream brought. `now` bounds how far ahead a _ts may be.

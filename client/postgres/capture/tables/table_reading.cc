@@ -144,11 +144,15 @@ absl::StatusOr<bool> TableReading::ScanAddedPartition(absl::Time now) {
   return true;
 }
 
+void TableReading::Count(const RowReports& row) {
+  if (row.exemption == Exemption::kNullTime) ++null_times_;
+  if (row.untrackable.ok()) return;
+  ++untrackable_;
+  parts_.on_untrackable(table_, row.untrackable);
+}
+
 void TableReading::Take(RowReports row) {
-  if (!row.untrackable.ok()) {
-    ++untrackable_;
-    parts_.on_untrackable(table_, row.untrackable);
-  }
+  Count(row);
   for (Report& report : row.reports) {
     report.is_adopted = true;
     parts_.pipeline.Add(table_.config.container, std::move(report));
@@ -275,6 +279,7 @@ TableStatus TableReading::status() const {
   status.ghosts_done = durable_.ghosts_done;
   status.ghosts = ghosts_;
   status.untrackable = untrackable_;
+  status.null_times = null_times_;
   return status;
 }
 
@@ -283,6 +288,8 @@ void TableReading::ShowIn(TableStatus& shown) {
   status.ghosts = shown.ghosts + ghosts_ - std::exchange(shown_ghosts_, ghosts_);
   status.untrackable =
       shown.untrackable + untrackable_ - std::exchange(shown_untrackable_, untrackable_);
+  status.null_times =
+      shown.null_times + null_times_ - std::exchange(shown_null_times_, null_times_);
   shown = std::move(status);
 }
 

@@ -74,8 +74,8 @@ class TableReading {
   // Whether what queries see is too old to go on.
   bool is_waiting() const { return !is_done() && parts_.visible.Get() < needed_; }
 
-  // A row of the stream that cannot be tracked.
-  void CountUntrackable() { ++untrackable_; }
+  // Counts a row of the stream or of a scan if it cannot be tracked or is exempt.
+  void Count(const RowReports& row);
 
   // How far it is; counts are of this object's life.
   TableStatus status() const;
@@ -127,8 +127,10 @@ class TableReading {
   bool has_estimate_ = false;
   int64_t ghosts_ = 0;
   int64_t untrackable_ = 0;
+  int64_t null_times_ = 0;
   int64_t shown_ghosts_ = 0;
   int64_t shown_untrackable_ = 0;
+  int64_t shown_null_times_ = 0;
 };
 
 }  // namespace ttl::postgres

@@ -18,6 +18,8 @@ struct CatalogReport {
   std::vector<std::string> problems;
   // What works but deserves a thought.
   std::vector<std::string> warnings;
+  // What is as the configuration expects it, with figures.
+  std::vector<std::string> notes;
 
   // The problems of single tables again, by container: the others can be followed without them.
   std::map<std::string, std::string> left_out;

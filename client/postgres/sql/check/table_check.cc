@@ -217,8 +217,10 @@ class TableCheck {
     } else {
       RefuseTsType(*column);
     }
-    if (!column->not_null) {
-      Warn(": column ", column->name, ", its ts_column, may be NULL; such rows never expire",
+    if (!column->not_null && config_.null_means == NullMeans::kFault) {
+      Warn(": column ", column->name,
+           ", its ts_column, may be NULL; such rows never expire. If they are to, null_means: "
+           "never; if there are none",
            AlterColumn(column->name, "SET NOT NULL"));
     }
   }

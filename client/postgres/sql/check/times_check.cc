@@ -72,6 +72,14 @@ absl::StatusOr<SeenTimes> LookAtTimes(Connection& connection, const TableDefinit
   return seen;
 }
 
+void NoteNulls(const TableDefinition& table, const SeenTimes& seen, absl::string_view column,
+               CatalogReport& report) {
+  if (table.config.null_means != NullMeans::kNever) return;
+  report.notes.push_back(absl::StrCat(column, " is NULL in ", seen.rows - seen.times, " of ",
+                                      seen.rows,
+                                      " rows seen: such rows never expire (null_means: never)"));
+}
+
 void WarnOfOutliers(const SeenTimes& seen, absl::string_view column, CatalogReport& report) {
   if (seen.future > 0) {
     report.warnings.push_back(absl::StrCat(
@@ -110,6 +118,7 @@ absl::Status CheckTimes(Connection& connection, const TableDefinition& table,
     return absl::OkStatus();
   }
   if (!seen.ok()) return seen.status();
+  NoteNulls(table, *seen, column, report);
   const bool is_number = table.ts_source == TsSource::kEpochNumber;
   const EpochUnit unit = table.config.ts_unit;
   const auto likely = is_number ? LikelyUnit(*seen, unit, absl::Now()) : std::nullopt;

@@ -31,8 +31,8 @@ std::optional<EpochUnit> LikelyUnit(const SeenTimes& seen, EpochUnit configured,
 
 // Looks at the ts_column of at most ten thousand rows. Adds a problem if its numbers are in
 // another unit than the configuration says: all rows would count as of January 1970, or of a
-// time far ahead. Adds a warning of times that are far ahead or around 1970. An error means that
-// the database could not be asked.
+// time far ahead. Adds a warning of times that are far ahead or around 1970, and with null_means:
+// never a note of how many are NULL. An error means that the database could not be asked.
 absl::Status CheckTimes(Connection& connection, const TableDefinition& table,
                         CatalogReport& report);
 
