@@ -11,6 +11,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "client/postgres/row/row_key.h"
 #include "tests/postgres/capture_fixture.h"
 #include "tests/testing/wait.h"
@@ -93,6 +94,27 @@ TEST_F(CaptureTest, RowsThatCannotBeTrackedAreForgottenAndCounted) {
   ASSERT_TRUE(capture_.CatchUp());
   EXPECT_THAT(Tracked(), ElementsAre("|2|5|9"));
   EXPECT_EQ(capture_.status().tables.at(0).untrackable, 5);
+}
+
+TEST_F(CaptureTest, ReadingsOfAClockAreTheInstantsOfTheServer) {
+  Sql("CREATE TABLE sessions (id bigint PRIMARY KEY, note text, ts timestamp, ttl integer)");
+  const std::string hours =
+      "SELECT i, '', timestamp '2025-10-25 23:15:00.25' + i % 100 * interval '15 minutes', "
+      "NULL::integer "
+      "FROM generate_series($0) i UNION ALL "
+      "SELECT 1000 + i, '', timestamp '2026-03-28 23:15' + i % 100 * interval '15 minutes', "
+      "NULL::integer "
+      "FROM generate_series($0) i";
+  Sql(absl::Substitute(absl::StrCat("INSERT INTO sessions ", hours), "1, 24"));
+  TableConfig table = Sessions();
+  table.ts_zone = "Europe/Berlin";
+  capture_.Begin({table});
+  ASSERT_TRUE(capture_.CatchUp());
+  Sql(absl::Substitute(absl::StrCat("INSERT INTO sessions ", hours), "101, 124"));
+  Sql("UPDATE sessions SET ts = ts + interval '1 second'");
+  ExpectSame(
+      "SELECT '', id, floor(extract(epoch FROM ts AT TIME ZONE 'Europe/Berlin'))::bigint, ttl "
+      "FROM sessions");
 }
 
 TEST_F(CaptureTest, RowsWithoutATimeThatAreExpectedAreCountedApart) {

@@ -232,7 +232,18 @@ std::vector<Case> ProblemCases() {
        "ALTER TABLE orders ADD other timestamp",
        set_ts,
        {"column other, its ts_column, is a timestamp without time zone",
-        "TYPE timestamp with time zone USING \"other\" AT TIME ZONE 'UTC'"}},
+        "say the zone that it is in, as in ts_zone: UTC or ts_zone: Europe/Berlin"}},
+      {"a zone that nobody knows",
+       "ALTER TABLE orders ADD other timestamp",
+       [](TableConfig& table) {
+         table.ts_column = "other";
+         table.ts_zone = "Europe/Berlim";
+       },
+       {"ts_zone: \"Europe/Berlim\" is no time zone", "such as Europe/Berlin"}},
+      {"a zone of instants",
+       "",
+       [](TableConfig& table) { table.ts_zone = "UTC"; },
+       {"ts_zone is given, but column ts", "leave ts_zone out"}},
       {"a ts of text", "ALTER TABLE orders ADD other text", set_ts, {"of type text"}},
       {"a ts of 16 bits", "ALTER TABLE orders ADD other smallint", set_ts, {"of type smallint"}},
       {"a generated ts",

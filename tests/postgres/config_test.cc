@@ -75,6 +75,7 @@ tables:
     id: [order_id, line]
     ts_column: updated_at
     ts_unit: milliseconds
+    ts_zone: Europe/Berlin
     null_means: never
     ttl_column: keep_for
     size_column: bytes
@@ -105,6 +106,7 @@ tables:
   EXPECT_THAT(table.id, ElementsAre("order_id", "line"));
   EXPECT_EQ(table.ts_column, "updated_at");
   EXPECT_EQ(table.ts_unit, EpochUnit::kMilliseconds);
+  EXPECT_EQ(table.ts_zone, "Europe/Berlin");
   EXPECT_EQ(table.null_means, NullMeans::kNever);
   EXPECT_EQ(table.ttl_column, "keep_for");
   EXPECT_EQ(table.size_column, "bytes");
@@ -203,6 +205,12 @@ TEST(ConfigTest, CommitTimesAreAcceptedOnlyWhereTheyCount) {
   EXPECT_FALSE(Parsed(kShort).tables[0].accept_commit_time);
   EXPECT_THAT(ProblemsOfTable("    ts_column: at\n    accept_commit_time: true\n"),
               ElementsAre(HasSubstr("accept_commit_time is given with ts_column")));
+}
+
+TEST(ConfigTest, ZoneIsRefusedWithoutAColumnThatIsInIt) {
+  EXPECT_EQ(Parsed(kShort).tables[0].ts_zone, "");
+  EXPECT_THAT(ProblemsOfTable("    ts_zone: UTC\n"),
+              ElementsAre(HasSubstr("ts_zone is given without ts_column, whose zone it is")));
 }
 
 TEST(ConfigTest, NullMeansIsRefusedWhereThereIsNoTimeToBeNull) {

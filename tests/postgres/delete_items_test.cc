@@ -111,6 +111,26 @@ TEST_F(DeleteItemsTest, RowThatCanNoLongerBeTrackedIsModifiedAndNeverExpires) {
   EXPECT_EQ(Ids(), "1 2 3");
 }
 
+// 02:30 was there twice that night: the server and we take the later one.
+TEST_F(DeleteItemsTest, ReadingOfARepeatedHourIsJudgedByItsLaterInstant) {
+  TableConfig table = Sessions();
+  table.ts_zone = "Europe/Berlin";
+  db_.Sql(
+      "CREATE TABLE sessions (id bigint PRIMARY KEY, ts timestamp, ttl integer);"
+      "INSERT INTO sessions VALUES (1, '2025-10-26 02:30:00.5', NULL), "
+      "(2, '2025-10-26 02:30:00', NULL), (3, 'infinity', NULL)");
+  db_.Open({table});
+  const std::vector<v1::Item> items = db_.Items("sessions");
+  ASSERT_EQ(items.size(), 2u);
+  constexpr int64_t kLater = 1'761'442'200;  // 01:30 UTC
+  EXPECT_EQ(items[0].ts(), kLater);
+  v1::DeleteItemsRequest request = StoreForTest::Judged("sessions", items);
+  request.mutable_items(1)->set_ts(kLater - 3600);
+  const v1::DeleteItemsResponse response = db_.Delete(request);
+  ASSERT_EQ(Outcomes(response), "DELETED MODIFIED");
+  EXPECT_EQ(response.results(1).current().ts(), kLater);
+}
+
 TEST_F(DeleteItemsTest, RewrittenKeyIsAnotherItem) {
   const v1::DeleteItemsRequest request = SessionsJudged(1);
   // The same row once more, within the same second.

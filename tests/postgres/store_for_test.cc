@@ -75,6 +75,10 @@ TableDefinition StoreForTest::Describe(const TableConfig& config) {
                                ? TsSource::kTimestamp
                                : TsSource::kEpochNumber;
   }
+  if (!config.ts_zone.empty()) {
+    definition.ts_source = TsSource::kReading;
+    definition.zone = *StatedZone::Load(config.ts_zone);
+  }
   if (config.ttl_column.has_value()) definition.ttl = column(*config.ttl_column);
   if (config.size_column.has_value()) definition.size = column(*config.size_column);
   return definition;

@@ -50,6 +50,7 @@ struct Kind {
   const char* of_seconds;               // a time, from seconds and a fraction as numeric
   const char* to_seconds;               // whole seconds of column ts, NULL if it has none
   std::vector<std::string> impossible;  // values that are no _ts, or an odd one
+  std::string zone = "";                // ts_zone
 };
 
 const std::vector<Kind>& Kinds() {
@@ -80,17 +81,36 @@ const std::vector<Kind>& Kinds() {
        "floor((%s) * 1000)::bigint",
        "floor(ts / 1000.0)::bigint",
        {"NULL", "-9223372036854775808", "-1", "0", "999", "1000", "9223372036854775807"}},
+      {"readings of a clock with daylight saving",
+       "timestamp",
+       EpochUnit::kSeconds,
+       "(timestamptz 'epoch' + (%s) * interval '1 second') AT TIME ZONE 'Europe/Berlin'",
+       "CASE WHEN isfinite(ts) THEN "
+       "floor(extract(epoch FROM ts AT TIME ZONE 'Europe/Berlin'))::bigint END",
+       {"NULL", "'-infinity'", "'infinity'", "'1970-01-01 01:00:00.999999'",
+        "'1970-01-01 01:00:01'", "'2026-10-25 02:30:00'", "'0044-03-15 BC'", "'294276-12-31'"},
+       "Europe/Berlin"},
+      {"readings of a clock without",
+       "timestamp",
+       EpochUnit::kSeconds,
+       "(timestamptz 'epoch' + (%s) * interval '1 second') AT TIME ZONE interval '-05:30'",
+       "CASE WHEN isfinite(ts) THEN "
+       "floor(extract(epoch FROM ts AT TIME ZONE interval '-05:30'))::bigint END",
+       {"NULL", "'-infinity'", "'infinity'", "'1969-12-31 18:30:00.999999'",
+        "'1969-12-31 18:30:01'", "'0044-03-15 BC'", "'294276-12-31'"},
+       "-05:30"},
   };
   return kinds;
 }
 
-TableConfig Rows(bool has_ttl, EpochUnit unit = EpochUnit::kSeconds) {
+TableConfig Rows(bool has_ttl, EpochUnit unit = EpochUnit::kSeconds, const std::string& zone = "") {
   TableConfig table;
   table.container = "rows";
   table.table = "rows";
   table.id = {"id"};
   table.ts_column = "ts";
   table.ts_unit = unit;
+  table.ts_zone = zone;
   if (has_ttl) table.ttl_column = "ttl";
   table.live_view = "rows_live";
   return table;
@@ -171,7 +191,7 @@ TEST(VisibilityTest, ViewAndRowSecurityAreExactToTheSecond) {
       FillRows(database, kind);
       const std::string reader = database.CreateRole();
       database.Sql(absl::StrCat("GRANT SELECT ON rows TO ", reader));
-      TableConfig table = Rows(has_ttl, kind.unit);
+      TableConfig table = Rows(has_ttl, kind.unit, kind.zone);
       table.row_level_security = true;
       database.Install(database.ConfigFor({table}));
       const std::vector<Row> rows = ReadRows(database, kind.to_seconds, has_ttl);
@@ -189,6 +209,48 @@ TEST(VisibilityTest, ViewAndRowSecurityAreExactToTheSecond) {
         EXPECT_EQ(by_owner.ids, Expected(rows, "none", by_owner.now));
       }
     }
+  }
+}
+
+// The hour that is there twice: an expired row is not seen again when the clock shows it anew.
+TEST(VisibilityTest, RepeatedHourCountsAsItsLaterInstant) {
+  DatabaseForTest database;
+  database.Sql(
+      "CREATE TABLE rows (id int PRIMARY KEY, ts timestamp NOT NULL);"
+      "INSERT INTO rows VALUES (1, '2025-10-26 02:30:00')");
+  TableConfig table = Rows(false);
+  table.ts_zone = "Europe/Berlin";
+  database.Install(database.ConfigFor({table}));
+  const auto seen_with_ttl_since = [&](const std::string& instant) {
+    SetPolicy(database,
+              database.Value(absl::StrCat("SELECT floor(extract(epoch FROM now() - timestamptz '",
+                                          instant, "'))::bigint")));
+    return Ask(database.connection(), "rows_live").ids;
+  };
+  EXPECT_EQ(seen_with_ttl_since("2025-10-26 00:30:00+00"), "1");
+  EXPECT_EQ(seen_with_ttl_since("2025-10-26 01:00:00+00"), "1");
+  EXPECT_EQ(seen_with_ttl_since("2025-10-26 01:30:00+00"), "");
+}
+
+TEST(VisibilityTest, FixedZoneIsServedByAnIndexOnTheColumnAndOthersByOneOnTheInstant) {
+  DatabaseForTest database;
+  database.Sql(
+      "CREATE TABLE rows (id int PRIMARY KEY, ts timestamp NOT NULL);"
+      "INSERT INTO rows SELECT i, now() - i * interval '1 hour' FROM generate_series(1, 20000) i;");
+  TableConfig table = Rows(false);
+  for (const auto& [zone, index] : std::vector<std::pair<std::string, std::string>>{
+           {"UTC", "ts"},
+           {"+02:00", "ts"},
+           {"Europe/Berlin", "(ts AT TIME ZONE 'Europe/Berlin')"}}) {
+    table.ts_zone = zone;
+    database.Install(database.ConfigFor({table}));
+    database.Sql(absl::StrCat("DROP INDEX IF EXISTS by_time; CREATE INDEX by_time ON rows (", index,
+                              "); ANALYZE rows; SET enable_seqscan = off"));
+    SetPolicy(database, "7200");
+    const QueryResult lines = database.Sql("EXPLAIN (COSTS off) SELECT * FROM rows_live");
+    std::string text;
+    for (int row = 0; row < lines.rows(); ++row) absl::StrAppend(&text, lines.Text(row, 0), "\n");
+    EXPECT_THAT(text, HasSubstr("Index Scan on by_time")) << zone;
   }
 }
 
@@ -604,7 +666,7 @@ TEST_F(WriteTest, UpsertThroughTheViewUpdatesALiveRow) {
             is_partitioned ? " PARTITION BY RANGE (id); CREATE TABLE rows_1 PARTITION OF rows FOR "
                              "VALUES FROM (1) TO (10)"
                            : ""));
-        database.Install(database.ConfigFor({Rows(has_ttl, kind.unit)}));
+        database.Install(database.ConfigFor({Rows(has_ttl, kind.unit, kind.zone)}));
         SetPolicy(database, "3600");
         std::string now = kind.of_seconds;
         now.replace(now.find("%s"), 2, "extract(epoch FROM now())");
@@ -660,7 +722,7 @@ TEST_F(WriteTest, TriggerServesPartitionsAndAllKindsOfTimes) {
       database.Sql(absl::StrCat("CREATE TABLE rows (id int PRIMARY KEY, ts ", kind.type,
                                 ", ttl int) PARTITION BY RANGE (id); CREATE TABLE rows_1 PARTITION "
                                 "OF rows FOR VALUES FROM (1) TO (10)"));
-      TableConfig table = Rows(has_ttl, kind.unit);
+      TableConfig table = Rows(has_ttl, kind.unit, kind.zone);
       table.replace_expired = true;
       database.Install(database.ConfigFor({table}));
       SetPolicy(database, "60");

@@ -157,8 +157,9 @@ std::string CaptureSession::SourceOf(const TableDefinition& table, absl::string_
                                      uint32_t place) const {
   const bool is_millis = table.config.ts_unit == EpochUnit::kMilliseconds;
   return absl::StrCat("table ", table.oid, " key", NamesOf(table.partition_key), " /",
-                      NamesOf(table.id), " ts", NameOf(table.ts), is_millis ? " ms" : "", " ttl",
-                      NameOf(table.ttl), " size", NameOf(table.size), " published ", place,
+                      NamesOf(table.id), " ts", NameOf(table.ts), is_millis ? " ms" : "",
+                      table.zone.has_value() ? absl::StrCat(" in ", table.zone->name()) : "",
+                      " ttl", NameOf(table.ttl), " size", NameOf(table.size), " published ", place,
                       " container of ", create_time);
 }
 

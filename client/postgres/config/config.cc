@@ -149,6 +149,7 @@ void CheckColumns(YamlReader& reader, const YamlPlace& place, const TableConfig&
     reader.Report(place, absl::StrCat(key, " is given without ts_column, ", why));
   };
   refuse_without_ts("ts_unit", "whose numbers it is about");
+  refuse_without_ts("ts_zone", "whose zone it is");
   refuse_without_ts("null_means", "whose NULLs it is about");
   if (table.accept_commit_time && table.ts_column.has_value()) {
     reader.Report(place, "accept_commit_time is given with ts_column, which is what counts then");
@@ -190,6 +191,7 @@ TableConfig ReadTable(YamlReader& reader, const YamlPlace& place) {
        {"accept_commit_time",
         [&](const YamlPlace& value) { reader.ReadBool(value, table.accept_commit_time); }},
        {"ts_unit", [&](const YamlPlace& value) { ReadEpochUnit(reader, value, table.ts_unit); }},
+       {"ts_zone", [&](const YamlPlace& value) { reader.ReadText(value, table.ts_zone); }},
        {"null_means",
         [&](const YamlPlace& value) { ReadNullMeans(reader, value, table.null_means); }},
        name("ttl_column", table.ttl_column),

@@ -35,6 +35,9 @@ struct TableConfig {
   bool accept_commit_time = false;
   // What a number in it counts; of no meaning for a timestamp.
   EpochUnit ts_unit = EpochUnit::kSeconds;
+  // The zone in which a timestamp without time zone says its times: a name of the time zone
+  // database, or an offset such as +02:00; empty: none is stated.
+  std::string ts_zone;
   NullMeans null_means = NullMeans::kFault;
   // Column of the row's own ttl in seconds; absent: no row has one.
   std::optional<std::string> ttl_column;

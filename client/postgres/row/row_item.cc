@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/civil_time.h"
@@ -16,6 +17,8 @@ namespace {
 constexpr size_t kMaxPartitionKeyBytes = 2048;
 constexpr size_t kMaxIdBytes = 1023;
 constexpr int64_t kMillisecondsPerSecond = 1000;
+// Of an instant, in the session settings of Connection.
+constexpr absl::string_view kUtcSuffix = "+00";
 // What is shown of a value that is wrong.
 constexpr size_t kMaxShownBytes = 64;
 
@@ -48,6 +51,10 @@ absl::StatusOr<int64_t> ReadTsColumn(const TableDefinition& table,
                                      std::optional<absl::string_view> text) {
   if (!text.has_value()) return absl::InvalidArgumentError("is NULL: must be a time");
   if (table.ts_source == TsSource::kTimestamp) return ParseTimestamp(*text);
+  if (table.ts_source == TsSource::kReading) {
+    const bool is_instant = absl::EndsWith(*text, kUtcSuffix);
+    return is_instant ? ParseTimestamp(*text) : ParseReading(*text, *table.zone);
+  }
   absl::StatusOr<int64_t> number = ParseWhole(*text);
   if (!number.ok() || table.config.ts_unit == EpochUnit::kSeconds) return number;
   return FloorToSeconds(*number);
@@ -134,6 +141,18 @@ bool TakeSecond(absl::string_view& text, absl::CivilSecond& second) {
          second.minute() == minute && second.second() == sec;
 }
 
+// A date and time, a fraction perhaps, and `suffix`. The fraction is cut off.
+absl::StatusOr<absl::CivilSecond> ParseSecond(absl::string_view text, absl::string_view suffix) {
+  absl::string_view rest = text;
+  absl::CivilSecond second;
+  bool is_timestamp = TakeSecond(rest, second);
+  int64_t fraction = 0;
+  if (is_timestamp && TakeChar(rest, '.')) is_timestamp = TakeDigits(rest, 1, 6, fraction);
+  if (is_timestamp && rest == suffix) return second;
+  return absl::InvalidArgumentError(absl::StrCat(
+      Shown(text), " is no time: must be a timestamp after Christ and before infinity"));
+}
+
 }  // namespace
 
 Exemption ExemptionOf(const TableDefinition& table, const RowTexts& row) {
@@ -166,16 +185,15 @@ absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts&
 }
 
 absl::StatusOr<int64_t> ParseTimestamp(absl::string_view text) {
-  absl::string_view rest = text;
-  absl::CivilSecond second;
-  bool is_timestamp = TakeSecond(rest, second);
-  int64_t fraction = 0;
-  if (is_timestamp && TakeChar(rest, '.')) is_timestamp = TakeDigits(rest, 1, 6, fraction);
-  if (!is_timestamp || rest != "+00") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        Shown(text), " is no time: must be a timestamp after Christ and before infinity"));
-  }
-  return second - absl::CivilSecond(1970);
+  const absl::StatusOr<absl::CivilSecond> second = ParseSecond(text, kUtcSuffix);
+  if (!second.ok()) return second.status();
+  return *second - absl::CivilSecond(1970);
+}
+
+absl::StatusOr<int64_t> ParseReading(absl::string_view text, const StatedZone& zone) {
+  const absl::StatusOr<absl::CivilSecond> second = ParseSecond(text, "");
+  if (!second.ok()) return second.status();
+  return zone.InstantOf(*second);
 }
 
 }  // namespace ttl::postgres

@@ -18,6 +18,8 @@ namespace ttl::postgres {
 struct RowTexts {
   std::vector<absl::string_view> partition_key;  // never NULL
   std::vector<absl::string_view> id;             // never NULL
+  // A timestamp without time zone as it is stored, which the stream has, or as the instant that it
+  // says, which queries of RowSelect return.
   std::optional<absl::string_view> ts;
   std::optional<absl::string_view> ttl;
   std::optional<absl::string_view> size;
@@ -51,6 +53,9 @@ absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts&
 // The text of a timestamp with time zone in UTC and ISO style, in whole seconds rounded down.
 // INVALID_ARGUMENT for infinity, years BC and what is no such text.
 absl::StatusOr<int64_t> ParseTimestamp(absl::string_view text);
+
+// The same for the text of a timestamp without time zone that is in `zone`.
+absl::StatusOr<int64_t> ParseReading(absl::string_view text, const StatedZone& zone);
 
 }  // namespace ttl::postgres
 

@@ -7,12 +7,20 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/visibility.h"
 
 namespace ttl::postgres {
 namespace {
 
 std::string OfRow(const ColumnDefinition& column) {
   return absl::StrCat("t.", QuoteName(column.name));
+}
+
+// Of a reading the instant: the server's word on it counts, in the statements that hide and delete
+// too, should its time zone database be another one than ours.
+std::string TsOfRow(const TableDefinition& table) {
+  const std::string column = OfRow(*table.ts);
+  return table.ts_source == TsSource::kReading ? InstantOfColumn(table, column) : column;
 }
 
 // Children by inheritance are tables of their own; partitions are not.
@@ -57,7 +65,7 @@ RowSelect::RowSelect(const TableDefinition& table, std::string restriction)
       restriction_(std::move(restriction)) {
   std::vector<std::string> columns;
   for (const ColumnDefinition& column : ReportedKey(table)) columns.push_back(OfRow(column));
-  if (has_ts_) columns.push_back(OfRow(*table.ts));
+  if (has_ts_) columns.push_back(TsOfRow(table));
   if (has_ttl_) columns.push_back(OfRow(*table.ttl));
   if (has_size_) columns.push_back(OfRow(*table.size));
   columns.push_back("t.xmin");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/postgres/config/table_config.h"
+#include "client/postgres/sql/stated_zone.h"
 
 namespace ttl::postgres {
 
@@ -25,6 +26,7 @@ struct ColumnDefinition {
 enum class TsSource {
   kCommitTime,   // there is no column
   kTimestamp,    // timestamp with time zone
+  kReading,      // timestamp without time zone, in the stated one
   kEpochNumber,  // an integer, in the configured unit
 };
 
@@ -39,6 +41,7 @@ struct TableDefinition {
   std::vector<ColumnDefinition> id;
   TsSource ts_source = TsSource::kCommitTime;
   std::optional<ColumnDefinition> ts;
+  std::optional<StatedZone> zone;  // with kReading only
   std::optional<ColumnDefinition> ttl;
   std::optional<ColumnDefinition> size;
 

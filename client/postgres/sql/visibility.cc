@@ -10,37 +10,54 @@ namespace {
 struct TimeScale {
   // The first instant of the next second: floor(ts) + ttl > floor(now) is the same as
   // ts >= this - ttl, and there the column stands alone.
-  absl::string_view next_second;
-  absl::string_view second;
-  absl::string_view ttl_type;  // what a ttl must be, so that ttl * second does not overflow
-  absl::string_view first;     // the earliest legal _ts; what is before it never expires
-  absl::string_view always;    // no later than any legal _ts, whatever ttl is taken off
+  std::string next_second;
+  std::string second;
+  std::string ttl_type;  // what a ttl must be, so that ttl * second does not overflow
+  std::string first;     // the earliest legal _ts; what is before it never expires
+  std::string always;    // no later than any legal _ts, whatever ttl is taken off
 };
 
-constexpr TimeScale kTimestamps = {
-    .next_second = "date_trunc('second', statement_timestamp()) + interval '1 second'",
-    .second = "interval '1 second'",
-    .ttl_type = "",
-    .first = "timestamptz '1970-01-01 00:00:01+00'",
-    .always = "'-infinity'"};
+TimeScale TimestampScale() {
+  return {.next_second = "date_trunc('second', statement_timestamp()) + interval '1 second'",
+          .second = "interval '1 second'",
+          .ttl_type = "",
+          .first = "timestamptz '1970-01-01 00:00:01+00'",
+          .always = "'-infinity'"};
+}
 
-constexpr TimeScale kSeconds = {
-    .next_second = "floor(extract(epoch FROM statement_timestamp()))::bigint + 1",
-    .second = "1",
-    .ttl_type = "::bigint",
-    .first = "1",
-    .always = "0"};
+// Readings of a clock whose offset never changes: in their order, and as far apart, as the
+// instants.
+TimeScale ReadingScale(const StatedZone& zone) {
+  TimeScale scale = TimestampScale();
+  scale.next_second = zone.At(absl::StrCat("(", scale.next_second, ")"));
+  scale.first = zone.At(scale.first);
+  return scale;
+}
 
-constexpr TimeScale kMilliseconds = {
-    .next_second = "(floor(extract(epoch FROM statement_timestamp()))::bigint + 1) * 1000",
-    .second = "1000",
-    .ttl_type = "::bigint",
-    .first = "1000",
-    .always = "0"};
+TimeScale SecondsScale() {
+  return {.next_second = "floor(extract(epoch FROM statement_timestamp()))::bigint + 1",
+          .second = "1",
+          .ttl_type = "::bigint",
+          .first = "1",
+          .always = "0"};
+}
 
-const TimeScale& ScaleOf(const TableDefinition& table) {
-  if (table.ts_source != TsSource::kEpochNumber) return kTimestamps;
-  return table.config.ts_unit == EpochUnit::kSeconds ? kSeconds : kMilliseconds;
+TimeScale MillisecondsScale() {
+  return {.next_second = "(floor(extract(epoch FROM statement_timestamp()))::bigint + 1) * 1000",
+          .second = "1000",
+          .ttl_type = "::bigint",
+          .first = "1000",
+          .always = "0"};
+}
+
+bool HasFixedReadings(const TableDefinition& table) {
+  return table.ts_source == TsSource::kReading && table.zone->is_fixed();
+}
+
+TimeScale ScaleOf(const TableDefinition& table) {
+  if (HasFixedReadings(table)) return ReadingScale(*table.zone);
+  if (table.ts_source != TsSource::kEpochNumber) return TimestampScale();
+  return table.config.ts_unit == EpochUnit::kSeconds ? SecondsScale() : MillisecondsScale();
 }
 
 // What `limit` is under the container's policy, if that fulfils `condition`; else always. An
@@ -73,6 +90,9 @@ std::string Column(absl::string_view row, absl::string_view name) {
 }
 
 std::string TsOf(const TableDefinition& table, absl::string_view row) {
+  if (table.ts_source == TsSource::kReading && !HasFixedReadings(table)) {
+    return InstantOfColumn(table, Column(row, table.ts->name));
+  }
   if (table.ts.has_value()) return Column(row, table.ts->name);
   return absl::StrCat("pg_xact_commit_timestamp(", row, row.empty() ? "" : ".", "xmin)");
 }
@@ -90,7 +110,7 @@ std::string VisibleByPolicy(const TableDefinition& table, absl::string_view ts,
 
 std::string VisibleCondition(const TableDefinition& table, absl::string_view schema,
                              absl::string_view row) {
-  const TimeScale& scale = ScaleOf(table);
+  const TimeScale scale = ScaleOf(table);
   const std::string container = QuoteText(table.config.container);
   const std::string ts = TsOf(table, row);
   const std::string inherited = Inherited(scale, container, schema);
@@ -105,8 +125,12 @@ std::string VisibleCondition(const TableDefinition& table, absl::string_view sch
                       " >= ", Own(scale, ttl, container, schema), "\n    ELSE true\n  END, true)");
 }
 
+std::string InstantOfColumn(const TableDefinition& table, absl::string_view column) {
+  return table.zone.has_value() ? table.zone->At(column) : absl::StrCat(column, "::timestamptz");
+}
+
 std::string ExpiredExpression(const JudgedValues& values, absl::string_view schema) {
-  const TimeScale& scale = kTimestamps;
+  const TimeScale scale = TimestampScale();
   return absl::StrCat("coalesce(CASE\n    WHEN ", values.ts, " < ", scale.first,
                       " THEN false\n    WHEN ", values.ttl, " IS NULL THEN ", values.ts, " < ",
                       Inherited(scale, values.container, schema), "\n    WHEN ", values.ttl, kLegal,
@@ -115,7 +139,7 @@ std::string ExpiredExpression(const JudgedValues& values, absl::string_view sche
 }
 
 std::string FirstVisibleTs(absl::string_view container, absl::string_view schema) {
-  return Inherited(kTimestamps, container, schema);
+  return Inherited(TimestampScale(), container, schema);
 }
 
 }  // namespace ttl::postgres

@@ -15,7 +15,8 @@ namespace ttl::postgres {
 
 // Whether a row of `table` is visible; true or false, never NULL. `row` is what the table is
 // called in the statement: "t", or empty to name its columns alone. Without a ttl column the
-// time is compared as it is stored, so that an index on it serves.
+// time is compared as it is stored, so that an index on it serves; in a zone whose offset changes
+// it is the instant that is compared, and an index on that expression serves.
 std::string VisibleCondition(const TableDefinition& table, absl::string_view schema,
                              absl::string_view row);
 
@@ -25,6 +26,10 @@ struct JudgedValues {
   std::string ts;         // timestamp with time zone
   std::string ttl;        // bigint
 };
+
+// The _ts column of a table with one of timestamps as timestamp with time zone. `column` is what it
+// is called in the statement.
+std::string InstantOfColumn(const TableDefinition& table, absl::string_view column);
 
 // Whether an item of these values is expired; true or false, never NULL.
 std::string ExpiredExpression(const JudgedValues& values, absl::string_view schema);

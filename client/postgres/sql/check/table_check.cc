@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/connect/sql_error.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/key_type.h"
 #include "client/postgres/sql/table_facts.h"
@@ -21,6 +22,7 @@ using Names = std::vector<std::string>;
 constexpr size_t kMaxPartitionKeyBytes = 2048;
 constexpr size_t kMaxIdBytes = 1023;
 constexpr size_t kMaxNamed = 5;  // of many of a kind
+constexpr absl::string_view kInvalidValue = "22023";
 
 std::string QuotedList(const Names& names) {
   return absl::StrJoin(names, ", ", [](std::string* out, const std::string& name) {
@@ -210,8 +212,15 @@ class TableCheck {
     const ColumnFacts* column = Streamed(*config_.ts_column, "ts_column");
     if (column == nullptr) return;
     table_.ts = Definition(*column);
+    const bool is_reading = column->base.name == "timestamp";
+    if (!config_.ts_zone.empty() && !is_reading) {
+      Problem(": ts_zone is given, but column ", column->name, ", its ts_column, is of type ",
+              column->type, ", which says instants; leave ts_zone out");
+    }
     if (column->base.name == "timestamptz") {
       table_.ts_source = TsSource::kTimestamp;
+    } else if (is_reading && !config_.ts_zone.empty()) {
+      CheckZone();
     } else if (IsInteger(column->base, /*small_too=*/false)) {
       CheckEpoch(*column);
     } else {
@@ -223,6 +232,21 @@ class TableCheck {
            "never; if there are none",
            AlterColumn(column->name, "SET NOT NULL"));
     }
+  }
+
+  void CheckZone() {
+    table_.ts_source = TsSource::kReading;
+    const absl::StatusOr<StatedZone> zone = StatedZone::Load(config_.ts_zone);
+    if (!zone.ok()) {
+      Problem(": ts_zone: ", std::string(zone.status().message()));
+      return;
+    }
+    if (!facts_.knows_zone) {
+      Problem(": ts_zone: the server does not know \"", config_.ts_zone,
+              "\", though this machine does; its time zone database (package tzdata) is older, or "
+              "another one");
+    }
+    table_.zone = *zone;
   }
 
   void RefuseCommitTime() {
@@ -252,10 +276,8 @@ class TableCheck {
     if (column.base.name == "timestamp") {
       Problem(
           ": column ", column.name,
-          ", its ts_column, is a timestamp without time zone, which is no instant; if it means "
-          "UTC",
-          AlterColumn(column.name, absl::StrCat("TYPE timestamp with time zone USING ",
-                                                QuoteName(column.name), " AT TIME ZONE 'UTC'")));
+          ", its ts_column, is a timestamp without time zone, which is no instant; say the zone "
+          "that it is in, as in ts_zone: UTC or ts_zone: Europe/Berlin");
       return;
     }
     Problem(": column ", column.name, ", its ts_column, is of type ", column.type,
@@ -528,6 +550,14 @@ absl::Status RefuseTakenName(Connection& connection, const TableConfig& table,
   return absl::OkStatus();
 }
 
+absl::StatusOr<bool> KnowsZone(Connection& connection, const std::string& name) {
+  const absl::StatusOr<StatedZone> zone = StatedZone::Load(name);
+  if (!zone.ok()) return true;  // which is a problem of its own
+  const auto read = connection.Query(absl::StrCat("SELECT ", zone->At("timestamp '2000-01-01'")));
+  if (SqlState(read.status()) == kInvalidValue) return false;
+  return read.ok() ? absl::StatusOr<bool>(true) : read.status();
+}
+
 }  // namespace
 
 absl::Status CheckTable(Connection& connection, const Config& config, const TableConfig& table,
@@ -548,10 +578,14 @@ absl::Status CheckTable(Connection& connection, const Config& config, const Tabl
                                            "quotes do not belong into the name"));
     return absl::OkStatus();
   }
+  if (!table.ts_zone.empty()) {
+    const absl::StatusOr<bool> knows_zone = KnowsZone(connection, table.ts_zone);
+    if (!knows_zone.ok()) return knows_zone.status();
+    (*facts)->knows_zone = *knows_zone;
+  }
   TableCheck(table, stored, **facts, report).Run();
   if (table.rename_table.empty() || stored == table.rename_table) return absl::OkStatus();
   return RefuseTakenName(connection, table, report);
-  return absl::OkStatus();
 }
 
 }  // namespace ttl::postgres

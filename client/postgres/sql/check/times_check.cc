@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/visibility.h"
 
 namespace ttl::postgres {
 namespace {
@@ -137,8 +138,9 @@ absl::Status CheckTimes(Connection& connection, const TableDefinition& table,
 std::string SecondsExpression(const TableDefinition& table) {
   if (!table.ts.has_value()) return "extract(epoch FROM pg_xact_commit_timestamp(t.xmin))";
   const std::string column = absl::StrCat("t.", QuoteName(table.ts->name));
-  if (table.ts_source == TsSource::kTimestamp)
-    return absl::StrCat("extract(epoch FROM ", column, ")");
+  if (table.ts_source != TsSource::kEpochNumber) {
+    return absl::StrCat("extract(epoch FROM ", InstantOfColumn(table, column), ")");
+  }
   const bool is_millis = table.config.ts_unit == EpochUnit::kMilliseconds;
   return absl::StrCat("(", column, "::numeric", is_millis ? " / 1000" : "", ")");
 }

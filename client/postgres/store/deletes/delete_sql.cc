@@ -8,6 +8,7 @@
 #include "absl/strings/substitute.h"
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/visibility.h"
 
 namespace ttl::postgres {
 namespace {
@@ -34,9 +35,10 @@ std::string TsOfRow(const TableDefinition& table) {
     case TsSource::kCommitTime:
       return "floor(extract(epoch FROM pg_catalog.pg_xact_commit_timestamp(t.xmin)))::bigint";
     case TsSource::kTimestamp:
+    case TsSource::kReading:
       return absl::Substitute(
           "CASE WHEN isfinite($0) THEN floor(extract(epoch FROM $0))::bigint END",
-          absl::StrCat(OfRow(*table.ts), "::timestamptz"));
+          InstantOfColumn(table, OfRow(*table.ts)));
     case TsSource::kEpochNumber:
       break;
   }
