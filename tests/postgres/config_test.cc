@@ -73,6 +73,7 @@ tables:
     table: Orders
     partition_key: [region, tenant]
     id: [order_id, line]
+    where: "state = 'done' AND tenant <> 7"
     ts_column: updated_at
     ts_unit: milliseconds
     ts_zone: Europe/Berlin
@@ -104,6 +105,7 @@ tables:
   EXPECT_EQ(table.table, "Orders");
   EXPECT_THAT(table.partition_key, ElementsAre("region", "tenant"));
   EXPECT_THAT(table.id, ElementsAre("order_id", "line"));
+  EXPECT_EQ(table.where, "state = 'done' AND tenant <> 7");
   EXPECT_EQ(table.ts_column, "updated_at");
   EXPECT_EQ(table.ts_unit, EpochUnit::kMilliseconds);
   EXPECT_EQ(table.ts_zone, "Europe/Berlin");
@@ -211,6 +213,13 @@ TEST(ConfigTest, ZoneIsRefusedWithoutAColumnThatIsInIt) {
   EXPECT_EQ(Parsed(kShort).tables[0].ts_zone, "");
   EXPECT_THAT(ProblemsOfTable("    ts_zone: UTC\n"),
               ElementsAre(HasSubstr("ts_zone is given without ts_column, whose zone it is")));
+}
+
+TEST(ConfigTest, WhereIsATextOfBoundedLength) {
+  EXPECT_EQ(Parsed(kShort).tables[0].where, "");
+  EXPECT_THAT(ProblemsOfTable(absl::StrCat("    where: ", std::string(4001, 'x'), "\n")),
+              ElementsAre(HasSubstr("give an SQL condition of at most 4000 bytes")));
+  EXPECT_THAT(ProblemsOfTable("    where: [a, b]\n"), ElementsAre(HasSubstr("a list is not")));
 }
 
 TEST(ConfigTest, NullMeansIsRefusedWhereThereIsNoTimeToBeNull) {

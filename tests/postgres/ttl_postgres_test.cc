@@ -236,6 +236,10 @@ TEST_F(TtlPostgresTest, PreviewCountsWhatADefaultWouldHide) {
                                 HasSubstr("2 rows never expire; 2 rows cannot be tracked")));
   EXPECT_EQ(CountSchemas(), "0");
   EXPECT_THAT(result.out, Not(HasSubstr("null_means")));
+  const std::string some = WriteConfig("    where: id > 5\n");
+  EXPECT_THAT(RunProgram({"preview", "--default-ttl", "18000", "--config", some}).out,
+              AllOf(HasSubstr("5 rows are hidden at once"), HasSubstr("; 2 rows cannot be tracked"),
+                    HasSubstr("5 rows are not taken in by its where, and never expire")));
   const std::string expecting = WriteConfig("    ttl_column: keep\n    null_means: never\n");
   const Result expected = RunProgram({"preview", "--default-ttl", "18000", "--config", expecting});
   EXPECT_THAT(expected.out, AllOf(HasSubstr("2 rows never expire; 1 rows cannot be tracked"),

@@ -254,6 +254,38 @@ TEST(VisibilityTest, FixedZoneIsServedByAnIndexOnTheColumnAndOthersByOneOnTheIns
   }
 }
 
+// A row that `where` does not take in, or for which it is neither true nor false, is never hidden.
+// The names of columns are those that our own statements use, too.
+TEST(VisibilityTest, WhereTakesInTheRowsThatExpire) {
+  for (const bool has_ttl : {false, true}) {
+    DatabaseForTest database;
+    database.Sql(
+        "CREATE TABLE rows (id int PRIMARY KEY, ts timestamptz NOT NULL DEFAULT '2020-01-01', "
+        "ttl int, place text, t text, p text, container text);"
+        "INSERT INTO rows (id, place) VALUES (1, 'done'), (2, 'waits'), (3, NULL)");
+    const std::string reader = database.CreateRole();
+    database.Sql(absl::StrCat("GRANT SELECT ON rows TO ", reader));
+    TableConfig table = Rows(has_ttl);
+    table.where = "place = 'done' AND t IS NULL OR container = 'x' -- two kinds";
+    table.row_level_security = true;
+    table.replace_expired = true;
+    database.Install(database.ConfigFor({table}));
+    SetPolicy(database, "60");
+    EXPECT_EQ(Ask(database.connection(), "rows_live").ids, "2 3");
+    const auto connection = database.Connect(reader);
+    EXPECT_EQ(Ask(*connection, "rows").ids, "2 3");
+    database.Sql("UPDATE rows SET place = 'waits' WHERE id = 1");
+    EXPECT_EQ(Ask(*connection, "rows").ids, "1 2 3");
+    database.Sql("UPDATE rows SET container = 'x' WHERE id = 1");
+    EXPECT_EQ(Ask(*connection, "rows").ids, "2 3");
+    // The trigger makes way where there is an expired row, and only there.
+    database.Sql("INSERT INTO rows (id, place) VALUES (1, 'anew')");
+    EXPECT_EQ(database.Value("SELECT place FROM rows WHERE id = 1"), "anew");
+    const auto refused = database.connection().Execute("INSERT INTO rows (id) VALUES (2)");
+    EXPECT_EQ(SqlState(refused.status()), "23505");
+  }
+}
+
 TEST(VisibilityTest, FunctionIsExactToTheSecond) {
   DatabaseForTest database;
   const Kind& kind = Kinds()[0];

@@ -20,6 +20,10 @@ namespace {
 constexpr char kApplicationName[] = "ttl-postgres capture";
 // Messages of the stream that are handled before other things have their turn.
 constexpr int kMessagesPerTurn = 1000;
+// Rows that wait to be looked up; they are looked up together.
+constexpr size_t kMaxChangedRows = 1000;
+// Until rows are looked up again whose table was locked.
+constexpr absl::Duration kLookUpPause = absl::Seconds(1);
 constexpr absl::Duration kIdleWait = absl::Milliseconds(500);
 constexpr absl::Duration kReadingWait = absl::Milliseconds(20);
 constexpr absl::Duration kStatusPause = absl::Milliseconds(100);
@@ -156,11 +160,13 @@ absl::Status CaptureSession::ReadTableTypes() {
 std::string CaptureSession::SourceOf(const TableDefinition& table, absl::string_view create_time,
                                      uint32_t place) const {
   const bool is_millis = table.config.ts_unit == EpochUnit::kMilliseconds;
+  const std::string& condition = table.config.where;
+  const std::string where = condition.empty() ? "" : absl::StrCat(" where ", condition);
   return absl::StrCat("table ", table.oid, " key", NamesOf(table.partition_key), " /",
                       NamesOf(table.id), " ts", NameOf(table.ts), is_millis ? " ms" : "",
                       table.zone.has_value() ? absl::StrCat(" in ", table.zone->name()) : "",
-                      " ttl", NameOf(table.ttl), " size", NameOf(table.size), " published ", place,
-                      " container of ", create_time);
+                      " ttl", NameOf(table.ttl), " size", NameOf(table.size), where, " published ",
+                      place, " container of ", create_time);
 }
 
 absl::Status CaptureSession::LoadTables() {
@@ -308,6 +314,7 @@ absl::Status CaptureSession::StartReading(uint64_t start) {
   if (!flushed.ok()) return flushed.status();
   flushed_at_start_ = *flushed;
   if (start > 0) parts_.visible.Acknowledge(start - 1);
+  for (const TableDefinition& table : tables_) changed_.emplace_back(table);
   for (size_t i = 0; i < tables_.size(); ++i) {
     TableReading::Parts parts{*database_,
                               parts_.config.schema,
@@ -336,7 +343,8 @@ absl::Status CaptureSession::Work() {
     if (!status.ok()) return status;
     const absl::StatusOr<bool> took = TakeFromStream();
     if (!took.ok()) return took.status();
-    status = Acknowledge(now);
+    status = LookUpChanged(now);
+    if (status.ok()) status = Acknowledge(now);
     if (status.ok()) status = LookAtCatalog(now);
     if (status.ok()) status = LookAtSnapshots(now);
     if (!status.ok()) return status;
@@ -347,7 +355,7 @@ absl::Status CaptureSession::Work() {
     stream_->KeepAlive(Confirmed(), now);
     ShowStatus(now);
     if (*took || *read) continue;
-    parts_.wake.Wait(pipeline_->HasRoom() ? stream_->socket() : -1, LongestWait(now));
+    parts_.wake.Wait(MayTake() ? stream_->socket() : -1, LongestWait(now));
   }
   // So that less has to be captured again.
   const absl::Status status = Acknowledge(absl::Now());
@@ -358,13 +366,18 @@ absl::Status CaptureSession::Work() {
 absl::Duration CaptureSession::LongestWait(absl::Time now) const {
   const bool is_reading = std::any_of(readings_.begin(), readings_.end(),
                                       [](const auto& reading) { return !reading->is_done(); });
-  const absl::Duration wait = is_reading || has_news_ ? kReadingWait : kIdleWait;
+  const bool is_soon = is_reading || has_news_ || changed_rows() > 0;
+  const absl::Duration wait = is_soon ? kReadingWait : kIdleWait;
   return std::min({interval_, wait, std::max(pipeline_->flush_due() - now, absl::ZeroDuration())});
+}
+
+bool CaptureSession::MayTake() const {
+  return pipeline_->HasRoom() && changed_rows() < kMaxChangedRows;
 }
 
 absl::StatusOr<bool> CaptureSession::TakeFromStream() {
   int taken = 0;
-  while (taken < kMessagesPerTurn && pipeline_->HasRoom()) {
+  while (taken < kMessagesPerTurn && MayTake()) {
     const auto message = stream_->Next();
     if (!message.ok()) return message.status();
     if (message->kind == ReplicationStream::Message::Kind::kNone) break;
@@ -377,7 +390,9 @@ absl::StatusOr<bool> CaptureSession::TakeFromStream() {
 absl::Status CaptureSession::Handle(const ReplicationStream::Message& message) {
   wal_end_ = std::max(wal_end_, message.wal_end);
   if (message.kind == ReplicationStream::Message::Kind::kKeepalive) {
-    if (!transaction_.has_value()) positions_.Idle(message.wal_end, pipeline_->added());
+    if (!transaction_.has_value() && changed_rows() == 0) {
+      positions_.Idle(message.wal_end, pipeline_->added());
+    }
     return absl::OkStatus();
   }
   const auto parsed = ParsePgoutput(message.data);
@@ -394,7 +409,12 @@ absl::Status CaptureSession::Handle(const BeginMessage& message) {
 }
 
 absl::Status CaptureSession::Handle(const CommitMessage& message) {
-  positions_.Commit(message.end_lsn, pipeline_->added(), message.commit_time);
+  if (changed_rows() == 0) {
+    positions_.Commit(message.end_lsn, pipeline_->added(), message.commit_time);
+  } else {
+    if (!ended_.has_value()) ended_ = Ended{message.end_lsn, message.commit_time};
+    ended_->end_lsn = message.end_lsn;
+  }
   transaction_.reset();
   ++transactions_;
   return absl::OkStatus();
@@ -430,13 +450,13 @@ absl::StatusOr<const StreamedTable*> CaptureSession::TableOf(uint32_t relation) 
 absl::Status CaptureSession::Handle(const InsertMessage& message) {
   const auto table = TableOf(message.relation);
   if (!table.ok() || *table == nullptr) return table.status();
-  return Send(**table, ReportInsert(**table, message, *transaction_, absl::Now()));
+  return SendWritten(**table, ReportInsert(**table, message, *transaction_, absl::Now()));
 }
 
 absl::Status CaptureSession::Handle(const UpdateMessage& message) {
   const auto table = TableOf(message.relation);
   if (!table.ok() || *table == nullptr) return table.status();
-  return Send(**table, ReportUpdate(**table, message, *transaction_, absl::Now()));
+  return SendWritten(**table, ReportUpdate(**table, message, *transaction_, absl::Now()));
 }
 
 absl::Status CaptureSession::Handle(const DeleteMessage& message) {
@@ -458,11 +478,53 @@ absl::Status CaptureSession::Handle(const TruncateMessage& message) {
   return absl::OkStatus();
 }
 
+absl::Status CaptureSession::SendWritten(const StreamedTable& table,
+                                         absl::StatusOr<RowReports> row) {
+  const bool is_whole = table.definition->config.where.empty();
+  if (!row.ok() || is_whole || row->reports.empty()) return Send(table, std::move(row));
+  // The row itself comes last, after its former key. What the stream says of it does not count.
+  v1::Item& item = row->reports.back().item;
+  changed_[table.number].Add(
+      {std::move(*item.mutable_partition_key()), std::move(*item.mutable_id())}, transaction_->lsn);
+  row->reports.pop_back();
+  return Send(table, RowReports{std::move(row->reports), absl::OkStatus(), Exemption::kNone});
+}
+
 absl::Status CaptureSession::Send(const StreamedTable& table, absl::StatusOr<RowReports> row) {
   if (!row.ok()) return row.status();
-  readings_[table.number]->Count(*row);
-  for (Report& report : row->reports) {
-    pipeline_->Add(table.definition->config.container, std::move(report));
+  AddReports(table.number, *std::move(row));
+  return absl::OkStatus();
+}
+
+void CaptureSession::AddReports(size_t table, RowReports row) {
+  readings_[table]->Count(row);
+  for (Report& report : row.reports) {
+    pipeline_->Add(tables_[table].config.container, std::move(report));
+  }
+}
+
+size_t CaptureSession::changed_rows() const {
+  size_t rows = 0;
+  for (const ChangedRows& changed : changed_) rows += changed.size();
+  return rows;
+}
+
+absl::Status CaptureSession::LookUpChanged(absl::Time now) {
+  if (changed_rows() == 0 || now < look_up_at_ || !pipeline_->HasRoom()) return absl::OkStatus();
+  const auto sees = SeesAll();
+  if (!sees.ok() || !*sees) return sees.status();
+  for (size_t i = 0; i < changed_.size(); ++i) {
+    const absl::Status looked_up =
+        changed_[i].LookUp(*database_, now, [&](RowReports row) { AddReports(i, std::move(row)); });
+    if (absl::IsAborted(looked_up)) {
+      look_up_at_ = now + kLookUpPause;
+      return absl::OkStatus();
+    }
+    if (!looked_up.ok()) return looked_up;
+  }
+  if (ended_.has_value()) {
+    positions_.Commit(ended_->end_lsn, pipeline_->added(), ended_->first_commit);
+    ended_.reset();
   }
   return absl::OkStatus();
 }
@@ -666,6 +728,7 @@ void CaptureSession::ShowStatus(absl::Time now) {
                                       [](const auto& reading) { return reading->is_waiting(); });
   waiting_since_ = is_waiting ? std::min(waiting_since_, now) : absl::InfiniteFuture();
   std::optional<absl::Time> oldest = positions_.oldest_commit();
+  if (!oldest.has_value() && ended_.has_value()) oldest = ended_->first_commit;
   if (!oldest.has_value() && transaction_.has_value()) oldest = transaction_->commit_time;
   parts_.board.Update([&](CaptureStatus& status) {
     status.state = State();

@@ -26,6 +26,7 @@
 #include "client/postgres/capture/stream/source_position.h"
 #include "client/postgres/capture/stream/unseen_transactions.h"
 #include "client/postgres/capture/stream/wake_event.h"
+#include "client/postgres/capture/tables/changed_rows.h"
 #include "client/postgres/capture/tables/known_containers.h"
 #include "client/postgres/capture/tables/scan_display.h"
 #include "client/postgres/capture/tables/table_progress.h"
@@ -88,6 +89,7 @@ class CaptureSession {
 
   // While it streams.
   absl::Status Work();
+  bool MayTake() const;
   absl::StatusOr<bool> TakeFromStream();
   absl::Status Handle(const ReplicationStream::Message& message);
   absl::Status Handle(const BeginMessage& message);
@@ -103,7 +105,12 @@ class CaptureSession {
   }
   // The table of a row, if it is ours and can be read now; one that cannot is read again later.
   absl::StatusOr<const StreamedTable*> TableOf(uint32_t relation);
+  // A row that was written; of a table with `where` it is looked up first.
+  absl::Status SendWritten(const StreamedTable& table, absl::StatusOr<RowReports> row);
   absl::Status Send(const StreamedTable& table, absl::StatusOr<RowReports> row);
+  void AddReports(size_t table, RowReports row);
+  absl::Status LookUpChanged(absl::Time now);
+  size_t changed_rows() const;
   absl::StatusOr<bool> ReadTables(absl::Time now);
   absl::StatusOr<bool> StepTables(absl::Time now);
   void ShowScan(absl::Time now);
@@ -149,6 +156,14 @@ class CaptureSession {
   SourcePosition source_;  // the server; its lsn says nothing
   PositionTracker positions_{0};
   UnseenTransactions unseen_;
+  std::vector<ChangedRows> changed_;  // by table
+  absl::Time look_up_at_ = absl::InfinitePast();
+  // What has ended while changed rows wait to be looked up.
+  struct Ended {
+    uint64_t end_lsn;
+    absl::Time first_commit;
+  };
+  std::optional<Ended> ended_;
   std::optional<StreamedTransaction> transaction_;  // between its begin and its commit
   uint64_t wal_end_ = 0;
   uint64_t flushed_at_start_ = 0;

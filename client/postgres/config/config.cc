@@ -23,6 +23,7 @@ namespace {
 
 constexpr size_t kMaxNameBytes = 63;        // PostgreSQL's NAMEDATALEN, less 1
 constexpr size_t kMaxContainerBytes = 255;  // the sidecar's
+constexpr size_t kMaxWhereBytes = 4000;
 constexpr absl::Duration kMaxTimeout = absl::Hours(1);
 constexpr int64_t kMinSlotBytes = int64_t{1} << 20;
 constexpr int64_t kMaxBackends = 262143;  // PostgreSQL's max_connections
@@ -84,6 +85,15 @@ void ReadNullMeans(YamlReader& reader, const YamlPlace& place, NullMeans& null_m
   const std::string name = place.node.IsScalar() ? place.node.Scalar() : "";
   if (name != "never") return reader.Refuse(place, "never");
   null_means = NullMeans::kNever;
+}
+
+void ReadWhere(YamlReader& reader, const YamlPlace& place, std::string& where) {
+  std::string text = ReadText(reader, place);
+  if (text.size() > kMaxWhereBytes) {
+    return reader.Refuse(place, absl::StrCat("an SQL condition of at most ", kMaxWhereBytes,
+                                             " bytes, such as state = 'completed'"));
+  }
+  where = std::move(text);
 }
 
 void ReadSlot(YamlReader& reader, const YamlPlace& place, std::string& slot) {
@@ -187,6 +197,7 @@ TableConfig ReadTable(YamlReader& reader, const YamlPlace& place) {
        {"partition_key",
         [&](const YamlPlace& value) { ReadNames(reader, value, table.partition_key); }},
        {"id", [&](const YamlPlace& value) { ReadNames(reader, value, table.id); }, true},
+       {"where", [&](const YamlPlace& value) { ReadWhere(reader, value, table.where); }},
        name("ts_column", table.ts_column),
        {"accept_commit_time",
         [&](const YamlPlace& value) { reader.ReadBool(value, table.accept_commit_time); }},

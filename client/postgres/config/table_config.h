@@ -28,6 +28,10 @@ struct TableConfig {
   // Columns of the id, at least one. Together with the partition key they identify a row.
   std::vector<std::string> id;
 
+  // SQL: which rows expire, by the row's own columns, such as "state = 'completed'"; empty: all. It
+  // runs with the rights of our role.
+  std::string where;
+
   // Column that says when the row was last modified; absent: the time of the commit.
   std::optional<std::string> ts_column;
   // Without a ts_column: that what writes a row anew without changing it (a rewrite by ALTER TABLE,

@@ -7,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "client/postgres/sql/check/replication_check.h"
 #include "client/postgres/sql/check/times_check.h"
+#include "client/postgres/sql/check/where_check.h"
 
 namespace ttl::postgres {
 namespace {
@@ -40,7 +41,8 @@ absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const CheckOpt
   }
   for (const TableDefinition& table : report->tables) {
     if (HasTable(options.checked, table.config)) continue;
-    absl::Status status = CheckTimes(**connection, table, *report);
+    absl::Status status = CheckWhere(**connection, table, *report);
+    if (status.ok()) status = CheckTimes(**connection, table, *report);
     if (!status.ok()) return status;
   }
   return DatabaseCheck{*std::move(connection), *std::move(report)};

@@ -8,6 +8,7 @@
 #include "client/postgres/program/database_check.h"
 #include "client/postgres/sql/check/times_check.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/visibility.h"
 #include "service/core/ttl_rules.h"
 
 namespace ttl::postgres {
@@ -29,17 +30,19 @@ std::string LifeExpression(const TableDefinition& table, int64_t default_ttl) {
 // Rows without a _ts, with one before 1970-01-01 00:00:01, or more than a day ahead are not
 // tracked.
 std::string PreviewQuery(const TableDefinition& table, int64_t default_ttl) {
+  const std::string where =
+      table.config.where.empty() ? "true" : absl::StrCat(WhereCondition(table.config), " IS TRUE");
   return absl::StrCat(
-      "SELECT count(*), count(*) FILTER (WHERE s >= 1 AND s <= now + 86400), "
-      "count(*) FILTER (WHERE s >= 1 AND s <= now + 86400 AND life > 0 AND s + life <= now), "
-      "count(*) FILTER (WHERE s >= 1 AND s <= now + 86400 AND life < 0), "
-      "coalesce(to_timestamp(min(s) FILTER (WHERE s >= 1 AND s <= now + 86400))::text, '-'), "
-      "coalesce(to_timestamp(max(s) FILTER (WHERE s >= 1 AND s <= now + 86400))::text, '-'), "
-      "count(*) FILTER (WHERE s IS NULL) "
-      "FROM (SELECT floor(",
+      "SELECT count(*), count(*) FILTER (WHERE ok), "
+      "count(*) FILTER (WHERE ok AND life > 0 AND s + life <= now), "
+      "count(*) FILTER (WHERE ok AND life < 0), "
+      "coalesce(to_timestamp(min(s) FILTER (WHERE ok))::text, '-'), "
+      "coalesce(to_timestamp(max(s) FILTER (WHERE ok))::text, '-'), "
+      "count(*) FILTER (WHERE inside AND s IS NULL), count(*) FILTER (WHERE NOT inside) "
+      "FROM (SELECT *, inside AND s >= 1 AND s <= now + 86400 AS ok FROM (SELECT floor(",
       SecondsExpression(table), ")::float8 AS s, ", LifeExpression(table, default_ttl),
-      " AS life, floor(extract(epoch FROM now()))::float8 AS now FROM ",
-      QuoteQualified(table.config.schema, table.config.table), " AS t) AS rows");
+      " AS life, floor(extract(epoch FROM now()))::float8 AS now, ", where, " AS inside FROM ",
+      QuoteQualified(table.config.schema, table.config.table), " AS t) AS seen) AS rows");
 }
 
 absl::Status PreviewTable(Connection& connection, const TableDefinition& table, int64_t default_ttl,
@@ -48,13 +51,17 @@ absl::Status PreviewTable(Connection& connection, const TableDefinition& table, 
   if (!counts.ok()) return counts.status();
   const bool expects_nulls = table.config.null_means == NullMeans::kNever;
   const int64_t expected_nulls = expects_nulls ? counts->Number(0, 6) : 0;
+  const int64_t outside = counts->Number(0, 7);
   output.out << table.config.container << ": " << counts->Text(0, 0) << " rows, written from "
              << counts->Text(0, 4) << " to " << counts->Text(0, 5) << "\n"
              << "  with default_ttl " << default_ttl << ": " << counts->Text(0, 2)
              << " rows are hidden at once, and deleted after the grace of an adoption\n"
              << "  " << counts->Text(0, 3) << " rows never expire; "
-             << counts->Number(0, 0) - counts->Number(0, 1) - expected_nulls
+             << counts->Number(0, 0) - counts->Number(0, 1) - expected_nulls - outside
              << " rows cannot be tracked (no _ts, or an impossible one) and stay\n";
+  if (!table.config.where.empty()) {
+    output.out << "  " << outside << " rows are not taken in by its where, and never expire\n";
+  }
   if (expects_nulls) {
     output.out << "  " << expected_nulls
                << " rows have no time, and never expire (null_means: never)\n";

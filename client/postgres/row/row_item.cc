@@ -156,6 +156,7 @@ absl::StatusOr<absl::CivilSecond> ParseSecond(absl::string_view text, absl::stri
 }  // namespace
 
 Exemption ExemptionOf(const TableDefinition& table, const RowTexts& row) {
+  if (!row.is_taken_in) return Exemption::kOutside;
   const bool is_null = table.ts.has_value() && !row.ts.has_value();
   if (is_null && table.config.null_means == NullMeans::kNever) return Exemption::kNullTime;
   return Exemption::kNone;
@@ -163,6 +164,7 @@ Exemption ExemptionOf(const TableDefinition& table, const RowTexts& row) {
 
 absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts& row,
                                    const RowVersion& version, absl::Time now) {
+  if (!row.is_taken_in) return absl::InvalidArgumentError("the table's where does not take it in");
   absl::StatusOr<std::string> partition_key =
       ReadKey("partition key", row.partition_key, kMaxPartitionKeyBytes);
   if (!partition_key.ok()) return partition_key.status();

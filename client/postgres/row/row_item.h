@@ -23,6 +23,8 @@ struct RowTexts {
   std::optional<absl::string_view> ts;
   std::optional<absl::string_view> ttl;
   std::optional<absl::string_view> size;
+  // Whether the table's `where`, if it has one, takes it in. The stream does not say.
+  bool is_taken_in = true;
 };
 
 // What the database itself says of a row.
@@ -40,6 +42,7 @@ struct RowVersion {
 enum class Exemption {
   kNone,
   kNullTime,  // its time is NULL, and null_means: never
+  kOutside,   // the table's `where` does not take it in
 };
 Exemption ExemptionOf(const TableDefinition& table, const RowTexts& row);
 

@@ -29,6 +29,12 @@ std::string From(const TableDefinition& table) {
                       QuoteQualified(table.config.schema, table.config.table), " AS t");
 }
 
+std::string Restricted(const TableDefinition& table, std::string restriction) {
+  if (table.config.where.empty()) return restriction;
+  std::string where = WhereCondition(table.config);
+  return restriction.empty() ? where : absl::StrCat(where, " AND ", restriction);
+}
+
 std::vector<ColumnDefinition> ReportedKey(const TableDefinition& table) {
   std::vector<ColumnDefinition> key = table.partition_key;
   key.insert(key.end(), table.id.begin(), table.id.end());
@@ -59,15 +65,17 @@ RowSelect::RowSelect(const TableDefinition& table, std::string restriction)
       has_ts_(table.ts.has_value()),
       has_ttl_(table.ttl.has_value()),
       has_size_(table.size.has_value()),
+      has_where_(!table.config.where.empty()),
       key_(PagedKey(table)),
       key_places_(PlacesOf(key_, ReportedKey(table))),
       from_(From(table)),
-      restriction_(std::move(restriction)) {
+      restriction_(Restricted(table, std::move(restriction))) {
   std::vector<std::string> columns;
   for (const ColumnDefinition& column : ReportedKey(table)) columns.push_back(OfRow(column));
   if (has_ts_) columns.push_back(TsOfRow(table));
   if (has_ttl_) columns.push_back(OfRow(*table.ttl));
   if (has_size_) columns.push_back(OfRow(*table.size));
+  if (has_where_) columns.push_back(absl::StrCat(WhereCondition(table.config), " IS TRUE"));
   columns.push_back("t.xmin");
   if (!has_ts_) columns.push_back("pg_catalog.pg_xact_commit_timestamp(t.xmin)");
   list_ = absl::StrJoin(columns, ", ");
@@ -122,6 +130,7 @@ void RowSelect::Read(const QueryResult& result, int row, SelectedRow& selected) 
   selected.texts.ts = next_if(has_ts_);
   selected.texts.ttl = next_if(has_ttl_);
   selected.texts.size = next_if(has_size_);
+  selected.texts.is_taken_in = !has_where_ || result.Bool(row, column++);
   selected.xmin = result.Text(row, column++);
   selected.commit_time.reset();
   if (has_ts_) return;

@@ -28,7 +28,7 @@ struct SelectedRow {
 // Immutable, so safe to share between threads.
 class RowSelect {
  public:
-  // Pages have only rows that fulfil `restriction`, if there is one.
+  // Pages have only rows that fulfil the table's `where` and `restriction`, if there are such.
   explicit RowSelect(const TableDefinition& table, std::string restriction = "");
 
   // What Read() wants to find first in a result, comma-separated: t."tenant", t."id", ...
@@ -62,6 +62,7 @@ class RowSelect {
   const bool has_ts_;
   const bool has_ttl_;
   const bool has_size_;
+  const bool has_where_;
   const std::vector<ColumnDefinition> key_;
   const std::vector<int> key_places_;  // of the columns of key_ in a result
   const std::string from_;

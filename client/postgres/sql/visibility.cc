@@ -106,10 +106,8 @@ std::string VisibleByPolicy(const TableDefinition& table, absl::string_view ts,
                       table.ts->nullable ? absl::StrCat(" OR ", ts, " IS NULL") : "", ")");
 }
 
-}  // namespace
-
-std::string VisibleCondition(const TableDefinition& table, absl::string_view schema,
-                             absl::string_view row) {
+std::string VisibleByTime(const TableDefinition& table, absl::string_view schema,
+                          absl::string_view row) {
   const TimeScale scale = ScaleOf(table);
   const std::string container = QuoteText(table.config.container);
   const std::string ts = TsOf(table, row);
@@ -123,6 +121,20 @@ std::string VisibleCondition(const TableDefinition& table, absl::string_view sch
   return absl::StrCat("coalesce(CASE", too_early, "\n    WHEN ", ttl, " IS NULL THEN ", ts,
                       " >= ", inherited, "\n    WHEN ", ttl, kLegal, " THEN ", ts,
                       " >= ", Own(scale, ttl, container, schema), "\n    ELSE true\n  END, true)");
+}
+
+}  // namespace
+
+// On a line of its own: it may end with a comment.
+std::string WhereCondition(const TableConfig& table) {
+  return absl::StrCat("(", table.where, "\n)");
+}
+
+std::string VisibleCondition(const TableDefinition& table, absl::string_view schema,
+                             absl::string_view row) {
+  std::string by_time = VisibleByTime(table, schema, row);
+  if (table.config.where.empty()) return by_time;
+  return absl::StrCat("(", WhereCondition(table.config), " IS NOT TRUE OR ", by_time, ")");
 }
 
 std::string InstantOfColumn(const TableDefinition& table, absl::string_view column) {

@@ -13,10 +13,15 @@
 // no sense, a NULL or a time before 1970 above all, is visible.
 namespace ttl::postgres {
 
+// The condition of a table with `where`, in parentheses. It names columns alone: the table must be
+// all that the innermost level of the statement selects from.
+std::string WhereCondition(const TableConfig& table);
+
 // Whether a row of `table` is visible; true or false, never NULL. `row` is what the table is
-// called in the statement: "t", or empty to name its columns alone. Without a ttl column the
-// time is compared as it is stored, so that an index on it serves; in a zone whose offset changes
-// it is the instant that is compared, and an index on that expression serves.
+// called in the statement: "t", or empty to name its columns alone. What the table's `where` does
+// not take in is visible. Without a ttl column the time is compared as it is stored, so that an
+// index on it serves; in a zone whose offset changes it is the instant that is compared, and an
+// index on that expression serves.
 std::string VisibleCondition(const TableDefinition& table, absl::string_view schema,
                              absl::string_view row);
 

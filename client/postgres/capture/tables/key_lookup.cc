@@ -4,33 +4,49 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/row/row_key.h"
-#include "client/postgres/row/row_select.h"
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/visibility.h"
 
 namespace ttl::postgres {
 namespace {
 
 // The lookups stand below OFFSET, so that each is made by itself, by the index, whatever the
 // statistics say.
-std::string Statement(const TableDefinition& table) {
+std::string Statement(const TableDefinition& table, const std::string& list,
+                      const std::string& restriction) {
   std::vector<std::string> asked;
   std::vector<std::string> arrays;
-  std::vector<std::string> columns;
   std::vector<std::string> conditions;
   const auto add = [&](const ColumnDefinition& column) {
     const std::string name = absl::StrCat("k", asked.size());
     asked.push_back(name);
     arrays.push_back(absl::StrCat("$", asked.size(), "::text[]"));
-    columns.push_back(absl::StrCat("t.", QuoteName(column.name)));
-    conditions.push_back(absl::StrCat(columns.back(), " = asked.", name, "::", column.type));
+    conditions.push_back(
+        absl::StrCat("t.", QuoteName(column.name), " = asked.", name, "::", column.type));
   };
   for (const ColumnDefinition& column : table.partition_key) add(column);
   for (const ColumnDefinition& column : table.id) add(column);
+  if (!restriction.empty()) conditions.push_back(restriction);
   return absl::StrCat("SELECT found.* FROM unnest(", absl::StrJoin(arrays, ", "), ") AS asked(",
-                      absl::StrJoin(asked, ", "), "), LATERAL (SELECT ",
-                      absl::StrJoin(columns, ", "), " FROM ", RowSelect(table).from(), " WHERE ",
-                      absl::StrJoin(conditions, " AND "), " OFFSET 0) AS found");
+                      absl::StrJoin(asked, ", "), "), LATERAL (SELECT ", list, " FROM ",
+                      RowSelect(table).from(), " WHERE ", absl::StrJoin(conditions, " AND "),
+                      " OFFSET 0) AS found");
+}
+
+std::string KeyList(const TableDefinition& table) {
+  std::vector<std::string> columns;
+  for (const auto* key : {&table.partition_key, &table.id}) {
+    for (const ColumnDefinition& column : *key) {
+      columns.push_back(absl::StrCat("t.", QuoteName(column.name)));
+    }
+  }
+  return absl::StrJoin(columns, ", ");
+}
+
+std::string ExistingStatement(const TableDefinition& table) {
+  const bool has_where = !table.config.where.empty();
+  return Statement(table, KeyList(table), has_where ? WhereCondition(table.config) : "");
 }
 
 std::string ArrayOf(absl::Span<const std::vector<std::string>> keys, size_t column) {
@@ -52,10 +68,30 @@ std::string Join(const QueryResult& rows, int row, size_t from, size_t count) {
 KeyLookup::KeyLookup(const TableDefinition& table)
     : partition_key_columns_(table.partition_key.size()),
       id_columns_(table.id.size()),
-      statement_(Statement(table)) {}
+      select_(table),
+      existing_statement_(ExistingStatement(table)),
+      read_statement_(Statement(table, select_.list(), "")) {}
 
 absl::StatusOr<absl::flat_hash_set<ItemKeyText>> KeyLookup::Existing(
     PatientQuery& database, absl::Span<const ItemKeyText> keys) const {
+  absl::flat_hash_set<ItemKeyText> existing;
+  if (absl::Status status = Ask(database, Split(keys), existing); !status.ok()) return status;
+  return existing;
+}
+
+absl::Status KeyLookup::Read(PatientQuery& database, absl::Span<const ItemKeyText> keys,
+                             Take take) const {
+  const auto rows = database.Query(read_statement_, Parameters(Split(keys)));
+  if (!rows.ok()) return rows.status();
+  SelectedRow row;
+  for (int i = 0; i < rows->rows(); ++i) {
+    select_.Read(*rows, i, row);
+    take({JoinKey(row.texts.partition_key), JoinKey(row.texts.id)}, row);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<KeyLookup::Texts> KeyLookup::Split(absl::Span<const ItemKeyText> keys) const {
   std::vector<Texts> asked;
   for (const ItemKeyText& key : keys) {
     auto texts = SplitKey(key.first, partition_key_columns_);
@@ -68,19 +104,21 @@ absl::StatusOr<absl::flat_hash_set<ItemKeyText>> KeyLookup::Existing(
     texts->insert(texts->end(), id->begin(), id->end());
     asked.push_back(*std::move(texts));
   }
-  absl::flat_hash_set<ItemKeyText> existing;
-  if (absl::Status status = Ask(database, asked, existing); !status.ok()) return status;
-  return existing;
+  return asked;
+}
+
+std::vector<Connection::Parameter> KeyLookup::Parameters(absl::Span<const Texts> keys) const {
+  std::vector<Connection::Parameter> parameters;
+  for (size_t i = 0; i < partition_key_columns_ + id_columns_; ++i) {
+    parameters.emplace_back(ArrayOf(keys, i));
+  }
+  return parameters;
 }
 
 absl::Status KeyLookup::Ask(PatientQuery& database, absl::Span<const Texts> keys,
                             absl::flat_hash_set<ItemKeyText>& existing) const {
   if (keys.empty()) return absl::OkStatus();
-  std::vector<Connection::Parameter> parameters;
-  for (size_t i = 0; i < partition_key_columns_ + id_columns_; ++i) {
-    parameters.emplace_back(ArrayOf(keys, i));
-  }
-  const auto rows = database.Query(statement_, parameters);
+  const auto rows = database.Query(existing_statement_, Parameters(keys));
   if (absl::StartsWith(SqlState(rows.status()), "22")) {
     // One of them is no value of its type, so there is no such row.
     if (keys.size() == 1) return absl::OkStatus();

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "client/postgres/capture/stream/patient_query.h"
+#include "client/postgres/row/row_select.h"
 #include "client/postgres/sql/table_definition.h"
 
 namespace ttl::postgres {
@@ -16,7 +18,7 @@ namespace ttl::postgres {
 // Partition key and id of an item.
 using ItemKeyText = std::pair<std::string, std::string>;
 
-// Asks which items have a row.
+// Asks which items have a row that the table's `where`, if there is one, takes in; or for the rows.
 class KeyLookup {
  public:
   explicit KeyLookup(const TableDefinition& table);
@@ -26,16 +28,25 @@ class KeyLookup {
   absl::StatusOr<absl::flat_hash_set<ItemKeyText>> Existing(
       PatientQuery& database, absl::Span<const ItemKeyText> keys) const;
 
+  // Gives each row of `keys`, taken in or not. Nothing is given if there is an error.
+  using Take = absl::FunctionRef<void(ItemKeyText, const SelectedRow&)>;
+  absl::Status Read(PatientQuery& database, absl::Span<const ItemKeyText> keys, Take take) const;
+
  private:
   // A key as the texts of its columns.
   using Texts = std::vector<std::string>;
 
+  // Those that can be keys.
+  std::vector<Texts> Split(absl::Span<const ItemKeyText> keys) const;
+  std::vector<Connection::Parameter> Parameters(absl::Span<const Texts> keys) const;
   absl::Status Ask(PatientQuery& database, absl::Span<const Texts> keys,
                    absl::flat_hash_set<ItemKeyText>& existing) const;
 
   const size_t partition_key_columns_;
   const size_t id_columns_;
-  const std::string statement_;
+  const RowSelect select_;
+  const std::string existing_statement_;
+  const std::string read_statement_;
 };
 
 }  // namespace ttl::postgres

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/postgres/sql/check/where_check.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/connect/sql_error.h"
 #include "client/postgres/sql/install/installed_objects.h"
@@ -90,6 +91,7 @@ class TableCheck {
     CheckTs();
     table_.ttl = Integer(config_.ttl_column, "ttl");
     table_.size = Integer(config_.size_column, "size");
+    if (!facts_.unfit_where.empty()) Problem(facts_.unfit_where);
     CheckUniqueIndex();
     CheckIdentities();
     CheckRules();
@@ -577,6 +579,11 @@ absl::Status CheckTable(Connection& connection, const Config& config, const Tabl
                                            " does not exist in this database; case counts, and "
                                            "quotes do not belong into the name"));
     return absl::OkStatus();
+  }
+  if (!table.where.empty() && (*facts)->may_use_schema && (*facts)->may_select) {
+    absl::StatusOr<std::string> unfit = WhyWhereIsUnfit(connection, table);
+    if (!unfit.ok()) return unfit.status();
+    (*facts)->unfit_where = *std::move(unfit);
   }
   if (!table.ts_zone.empty()) {
     const absl::StatusOr<bool> knows_zone = KnowsZone(connection, table.ts_zone);

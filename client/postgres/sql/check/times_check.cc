@@ -50,8 +50,9 @@ std::string SampleQuery(const TableDefinition& table) {
       QuoteQualified(table.config.schema, table.config.table),
       " AS t TABLESAMPLE SYSTEM ((SELECT least(100, 100.0 * ", kSeenRows,
       " / greatest(1, sum(reltuples)))::float8 FROM pg_class WHERE oid = ", table.oid,
-      " OR oid IN (SELECT relid FROM pg_partition_tree(", table.oid, "::regclass)))) LIMIT ",
-      kSeenRows, ") AS seen");
+      " OR oid IN (SELECT relid FROM pg_partition_tree(", table.oid, "::regclass))))",
+      table.config.where.empty() ? "" : absl::StrCat(" WHERE ", WhereCondition(table.config)),
+      " LIMIT ", kSeenRows, ") AS seen");
 }
 
 // A table that somebody has locked, or that is slow, does not hold up the others.

@@ -51,8 +51,11 @@ std::string PathOfTriggers(const TableDefinition& table) {
 // With the rights of the table's owner, since who inserts may not be allowed to delete. So nobody
 // else may make a trigger of it: the types of that table's columns would decide what it calls.
 std::string ReplacingBody(const TableDefinition& table, absl::string_view schema) {
+  // A name in the condition is a column's, whatever our variables are called.
+  const absl::string_view options =
+      table.config.where.empty() ? "" : "\n#variable_conflict use_column";
   return absl::StrCat(
-      "\n<<expired>>\nDECLARE\n  place tid;\n  part oid;\nBEGIN\n",
+      options, "\n<<expired>>\nDECLARE\n  place tid;\n  part oid;\nBEGIN\n",
       "  SELECT t.ctid, t.tableoid INTO place, part FROM ", TableName(table), " AS t\n  WHERE ",
       IsRowOfNew(table), "\n    AND NOT ", VisibleCondition(table, schema, "t"),
       "\n  FOR UPDATE;\n  IF FOUND THEN\n    PERFORM set_config('search_path', ",

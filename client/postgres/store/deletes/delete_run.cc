@@ -177,16 +177,52 @@ absl::StatusOr<bool> DeleteRun::Begin() {
   return now < bounds_.not_after;
 }
 
+absl::StatusOr<QueryResult> DeleteRun::QueryBySystemNames(
+    const std::string& statement, const std::vector<Connection::Parameter>& parameters) {
+  // OFFSET: the old path is read before the new one is set.
+  const auto path = connection_.Execute(
+      "SELECT pg_catalog.set_config('search_path', 'pg_catalog', true), old.path FROM (SELECT "
+      "pg_catalog.current_setting('search_path') AS path OFFSET 0) AS old");
+  if (!path.ok()) return path.status();
+  auto answer = connection_.Query(statement, parameters);
+  if (!answer.ok()) return answer;
+  const auto reset = connection_.Execute(absl::StrCat(
+      "SELECT pg_catalog.set_config('search_path', ", QuoteText(path->Text(0, 1)), ", true)"));
+  return reset.ok() ? std::move(answer) : reset.status();
+}
+
+absl::StatusOr<std::vector<size_t>> DeleteRun::TakenIn(Items items) {
+  std::vector<size_t> places;
+  if (table_.sql.taken_in_statement().empty()) {
+    for (size_t i = 0; i < items.size(); ++i) places.push_back(i);
+    return places;
+  }
+  const auto answer =
+      QueryBySystemNames(table_.sql.taken_in_statement(), table_.sql.StateParameters(items));
+  if (!answer.ok()) return answer.status();
+  for (int row = 0; row < answer->rows(); ++row) {
+    const size_t place = static_cast<size_t>(answer->Number(row, 0) - 1);
+    if (place >= items.size()) return absl::InternalError("an answer about no item");
+    places.push_back(place);
+  }
+  return places;
+}
+
 absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplain(Items items,
                                                                           int& deleted) {
+  const auto places = TakenIn(items);
+  if (!places.ok()) return places.status();
+  std::vector<AskedItem> taken_in;
+  for (const size_t place : *places) taken_in.push_back(items[place]);
   const auto answer = connection_.Query(table_.sql.delete_statement(),
-                                        table_.sql.DeleteParameters(items, bounds_.not_after));
+                                        table_.sql.DeleteParameters(taken_in, bounds_.not_after));
   if (!answer.ok()) return answer.status();
   std::vector<bool> held(items.size());
   std::vector<v1::DeleteResult> results(items.size());
   for (int row = 0; row < answer->rows(); ++row) {
-    const size_t item = static_cast<size_t>(answer->Number(row, 0) - 1);
-    if (item >= items.size()) return absl::InternalError("an answer about no item");
+    const size_t number = static_cast<size_t>(answer->Number(row, 0) - 1);
+    if (number >= places->size()) return absl::InternalError("an answer about no item");
+    const size_t item = (*places)[number];
     held[item] = true;
     if (!answer->Bool(row, 1)) continue;
     results[item].set_outcome(v1::DELETE_OUTCOME_DELETED);
@@ -210,7 +246,9 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
   // The delete may have run triggers.
   if (auto set = connection_.Execute(ReadingSettings()); !set.ok()) return set.status();
   const auto state =
-      connection_.Query(table_.sql.state_statement(), table_.sql.StateParameters(left));
+      table_.definition.config.where.empty()
+          ? connection_.Query(table_.sql.state_statement(), table_.sql.StateParameters(left))
+          : QueryBySystemNames(table_.sql.state_statement(), table_.sql.StateParameters(left));
   if (!state.ok()) return state.status();
   const int width = table_.select.width();
   const auto snapshot = ParseTransactionSnapshot(state->Text(0, width + 2));

@@ -60,6 +60,11 @@ class DeleteRun {
   absl::Status Attempt(Items items);
   // False: not_after has passed.
   absl::StatusOr<bool> Begin();
+  // The places in `items` of those that the table's `where` takes in: of all, if it has none.
+  absl::StatusOr<std::vector<size_t>> TakenIn(Items items);
+  // Runs a statement that has the operator's text in it, and none of whose rows have triggers.
+  absl::StatusOr<QueryResult> QueryBySystemNames(
+      const std::string& statement, const std::vector<Connection::Parameter>& parameters);
   absl::StatusOr<std::vector<v1::DeleteResult>> DeleteAndExplain(Items items, int& deleted);
   absl::Status Explain(Items items, const std::vector<bool>& held,
                        std::vector<v1::DeleteResult>& results);

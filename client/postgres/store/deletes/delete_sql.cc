@@ -56,6 +56,12 @@ std::string IsJudgedVersion(const TableDefinition& table) {
                       " AND (a.etag = '' OR t.xmin::text = a.etag)");
 }
 
+std::string IsJudgedAndTakenIn(const TableDefinition& table) {
+  std::string is_judged = IsJudgedVersion(table);
+  if (table.config.where.empty()) return is_judged;
+  return absl::StrCat(is_judged, " AND ", WhereCondition(table.config));
+}
+
 // Whether the key of the row t is equal to what `asked` holds.
 std::string EqualKey(const std::vector<ColumnDefinition>& key, const std::string& asked) {
   std::vector<std::string> conditions;
@@ -136,7 +142,15 @@ DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select) {
       "FROM asked AS a LEFT JOIN LATERAL (\n"
       "  SELECT $1, coalesce($2, false) FROM $3 WHERE $4 LIMIT 1) AS r ON true\n"
       "ORDER BY a.n",
-      Asked(key_columns_), select.list(), IsJudgedVersion(table), select.from(), HasKey(key, "a"));
+      Asked(key_columns_), select.list(), IsJudgedAndTakenIn(table), select.from(),
+      HasKey(key, "a"));
+  if (!table.config.where.empty()) {
+    taken_in_statement_ = absl::Substitute(
+        "$0\n"
+        "SELECT a.n FROM asked AS a CROSS JOIN LATERAL (\n"
+        "  SELECT FROM $1 WHERE $2 AND $3 FOR UPDATE OF t SKIP LOCKED) AS r",
+        Asked(key_columns_), select.from(), HasKey(key, "a"), IsJudgedAndTakenIn(table));
+  }
   std::vector<std::string> values;
   for (size_t i = 0; i < key.size(); ++i) {
     values.push_back(absl::StrCat("$", i + 1, "::text::", key[i].type));

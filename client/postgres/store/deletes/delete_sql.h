@@ -30,9 +30,16 @@ class DeleteSql {
   // place with the same key, drops out.
   const std::string& delete_statement() const { return delete_statement_; }
 
+  // Of a table with `where`, else empty: locks those of the asked items that are still what was
+  // judged and that it takes in, unless others have locked them. Column: n. To be run before the
+  // delete, by system names only, as all that has the operator's text in it: the delete itself runs
+  // triggers, which need the role's search path. What is locked stays taken in until the
+  // transaction ends.
+  const std::string& taken_in_statement() const { return taken_in_statement_; }
+
   // What there is of the asked items: one row each, in their order. Columns: those of
-  // RowSelect::list(), then same (whether it is what was judged; NULL: there is no such row),
-  // clock (microseconds since 1970), snapshot (in the first row only).
+  // RowSelect::list(), then same (whether it is what was judged, and taken in; NULL: there is no
+  // such row), clock (microseconds since 1970), snapshot (in the first row only).
   const std::string& state_statement() const { return state_statement_; }
 
   // Fails if the texts of a key are no values of the types of its columns.
@@ -47,6 +54,7 @@ class DeleteSql {
  private:
   size_t key_columns_ = 0;
   std::string delete_statement_;
+  std::string taken_in_statement_;
   std::string state_statement_;
   std::string key_statement_;
 };

@@ -1,0 +1,49 @@
+#ifndef TTL_CLIENT_POSTGRES_CAPTURE_TABLES_CHANGED_ROWS_H_
+#define TTL_CLIENT_POSTGRES_CAPTURE_TABLES_CHANGED_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "client/postgres/capture/stream/patient_query.h"
+#include "client/postgres/capture/stream/row_change.h"
+#include "client/postgres/capture/tables/key_lookup.h"
+#include "client/postgres/sql/table_definition.h"
+
+namespace ttl::postgres {
+
+// Rows of a table with `where` that the stream says were written, until they are looked up. For one
+// thread.
+class ChangedRows {
+ public:
+  using Take = absl::FunctionRef<void(RowReports)>;
+
+  // `table` must outlive it.
+  explicit ChangedRows(const TableDefinition& table) : table_(table), lookup_(table) {}
+
+  // A commit at `lsn`, which is after all before, wrote the row of this key.
+  void Add(ItemKeyText key, uint64_t lsn) { lsns_[std::move(key)] = lsn; }
+  size_t size() const { return lsns_.size(); }
+
+  // Gives what each row comes to as it is now, and forgets them all. To be called while queries see
+  // every commit that was added. ABORTED: the table is locked, all of it is to be done again later.
+  absl::Status LookUp(PatientQuery& database, absl::Time now, Take take);
+
+ private:
+  absl::Status LookUp(PatientQuery& database, absl::Span<const ItemKeyText> keys, absl::Time now,
+                      Take take);
+  RowReports Gone(const ItemKeyText& key, const absl::Status& untrackable) const;
+
+  const TableDefinition& table_;
+  const KeyLookup lookup_;
+  absl::flat_hash_map<ItemKeyText, uint64_t> lsns_;
+};
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_CAPTURE_TABLES_CHANGED_ROWS_H_

@@ -1,0 +1,146 @@
+#include "client/postgres/sql/check/where_check.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/connect/sql_error.h"
+#include "client/postgres/sql/visibility.h"
+
+namespace ttl::postgres {
+namespace {
+
+constexpr char kMustBe[] =
+    "; it must be a condition on the row's own columns that is true or false for each row at any "
+    "time, such as state = 'completed'; functions and operators outside of pg_catalog need their "
+    "schema";
+
+std::string Refusal(absl::string_view why) { return absl::StrCat(": where: ", why, kMustBe); }
+
+bool IsAboutTheStatement(const absl::Status& status) {
+  const std::string state = SqlState(status);
+  return absl::StartsWith(state, "42") || absl::StartsWith(state, "22") ||
+         absl::StartsWith(state, "0A");
+}
+
+constexpr char kMissingParameter[] = "08P01";
+
+// A table that somebody has locked does not hold up the others. Nothing stays.
+constexpr char kBegin[] =
+    "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; SET LOCAL lock_timeout = '1s'";
+
+// An index on part of the rows has just the conditions that fit, and the server says so; on a table
+// that is no copy it would lock and read all rows.
+constexpr char kCopy[] = "pg_temp.ttl_where";
+
+absl::StatusOr<std::string> NormalizedWhere(Connection& connection, const TableDefinition& table) {
+  const TableConfig& config = table.config;
+  const auto made = connection.Execute(absl::StrCat("CREATE TEMPORARY TABLE ttl_where (LIKE ",
+                                                    QuoteQualified(config.schema, config.table),
+                                                    ") ON COMMIT DROP"));
+  if (!made.ok()) return made.status();
+  const std::string key = QuoteName(config.id.front());
+  // One statement at most, whatever the text is.
+  const auto indexed = connection.Query(
+      absl::StrCat("CREATE INDEX ON ", kCopy, " (", key, ") WHERE ", WhereCondition(table.config)));
+  if (!indexed.ok()) return indexed.status();
+  const auto text = connection.Query(
+      "SELECT pg_get_expr(indpred, indrelid) FROM pg_index WHERE indrelid = $1::regclass", {kCopy});
+  if (!text.ok()) return text.status();
+  return std::string(text->Text(0, 0));
+}
+
+absl::StatusOr<bool> HasIndexOf(Connection& connection, const TableDefinition& table,
+                                const std::string& where) {
+  const auto found = connection.Query(
+      "SELECT EXISTS (SELECT FROM pg_index WHERE indrelid = $1::oid AND indisvalid AND "
+      "pg_get_expr(indpred, indrelid) = $2)",
+      {absl::StrCat(table.oid), where});
+  if (!found.ok()) return found.status();
+  return found->Bool(0, 0);
+}
+
+std::string ProposedIndex(const TableDefinition& table) {
+  std::vector<std::string> columns;
+  for (const auto* key : {&table.partition_key, &table.id}) {
+    for (const ColumnDefinition& column : *key) columns.push_back(QuoteName(column.name));
+  }
+  return absl::StrCat("CREATE INDEX ", table.is_partitioned ? "" : "CONCURRENTLY ", "ON ",
+                      QuoteQualified(table.config.schema, table.config.table), " (",
+                      absl::StrJoin(columns, ", "), ") WHERE ", table.config.where);
+}
+
+absl::Status Judge(Connection& connection, const TableDefinition& table, CatalogReport& report) {
+  const std::string name = absl::StrCat("table ", table.config.schema, ".", table.config.table);
+  const absl::StatusOr<std::string> where = NormalizedWhere(connection, table);
+  if (absl::IsPermissionDenied(where.status())) {
+    report.problems.push_back(absl::StrCat(
+        name,
+        ": its where is tried out on a temporary table, which the role may not make: GRANT "
+        "TEMPORARY ON DATABASE to it (",
+        where.status().message(), ")"));
+    report.is_server_fit = false;
+    return absl::OkStatus();
+  }
+  if (!where.ok() && !IsAboutTheStatement(where.status())) return where.status();
+  if (!where.ok()) {
+    report.problems.push_back(absl::StrCat(name, Refusal(SqlMessage(where.status()))));
+    report.is_server_fit = false;
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<bool> has_index = HasIndexOf(connection, table, *where);
+  if (!has_index.ok()) return has_index.status();
+  if (!*has_index) {
+    report.warnings.push_back(absl::StrCat(
+        name, ": no index has just the rows of its where, so the first reading goes through all: ",
+        ProposedIndex(table)));
+  }
+  return absl::OkStatus();
+}
+
+// Empty: it can be read.
+absl::StatusOr<std::string> ReadWhere(Connection& connection, const TableConfig& table) {
+  const std::string from =
+      absl::StrCat(" FROM ", QuoteQualified(table.schema, table.table), " AS t");
+  // In parentheses, as it is used; and without, which tells that it does not close them itself.
+  for (const std::string& statement :
+       {absl::StrCat("EXPLAIN SELECT", from, " WHERE ", WhereCondition(table)),
+        absl::StrCat("EXPLAIN SELECT CASE WHEN ", table.where, "\n THEN 1 END", from)}) {
+    const auto read = connection.Query(statement);
+    if (read.ok()) continue;
+    if (SqlState(read.status()) == kMissingParameter) return Refusal("it names a parameter");
+    if (!IsAboutTheStatement(read.status())) return read.status();
+    return Refusal(SqlMessage(read.status()));
+  }
+  return std::string();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> WhyWhereIsUnfit(Connection& connection, const TableConfig& table) {
+  const auto begun = connection.Execute(kBegin);
+  if (!begun.ok()) return begun.status();
+  absl::StatusOr<std::string> why = ReadWhere(connection, table);
+  const auto ended = connection.Execute("ROLLBACK");
+  if (!ended.ok()) return ended.status();
+  // Nothing is known against a table that is locked.
+  return absl::IsAborted(why.status()) ? std::string() : why;
+}
+
+absl::Status CheckWhere(Connection& connection, const TableDefinition& table,
+                        CatalogReport& report) {
+  if (table.config.where.empty()) return absl::OkStatus();
+  const auto begun = connection.Execute(kBegin);
+  if (!begun.ok()) return begun.status();
+  const absl::Status judged = Judge(connection, table, report);
+  const auto ended = connection.Execute("ROLLBACK");
+  if (absl::IsAborted(judged)) {
+    report.warnings.push_back(
+        absl::StrCat("table ", table.config.schema, ".", table.config.table,
+                     ": its where could not be tried out in time: ", judged.message()));
+    return ended.status();
+  }
+  return judged.ok() ? ended.status() : judged;
+}
+
+}  // namespace ttl::postgres
