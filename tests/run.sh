@@ -117,6 +117,7 @@ test_processes() {
   run_tests ci "integration|fault|interop" "$jobs"
   run_tests ci scale 1
   run "Kubernetes manifests" tests/deploy/run.sh build/ci/bin
+  run "Debian packages" tests/deploy/packages_test.sh build/ci
   run "monitoring" tests/checks/check_monitoring.sh build/ci/bin
   run "commands in READMEs" tests/checks/check_commands.py build/ci/bin
   run "million items" tests/million_items.sh "${million_items_arguments[@]}"
@@ -192,6 +193,7 @@ if [[ $mode == --long ]]; then
   fuzz 120
   section "Campaigns"
   run "Dockerfile" tests/deploy/prove_dockerfile.sh
+  run "Debian packages in a bare root" tests/deploy/prove_packages.sh build/ci
   run "stubs of other languages" tests/interop/run_stubs.sh build/ci/bin build/ci/tests/interop/stubs
   run "release build, each file by itself" build release all
   run "every source read by clang" tests/checks/check_sources.sh build/ci --all

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Makes the Debian packages from a finished build and tests what is in them: lintian, the units,
+# the man pages, the completions, and the command line of the sidecar's unit in the unpacked tree.
+#
+#   tests/deploy/packages_test.sh BUILD_DIR
+#
+# prove_packages.sh installs them in a bare Debian 12.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=${1:?usage: $0 BUILD_DIR}
+work=$(mktemp -d)
+sidecar=
+stop() {
+  [[ -z $sidecar ]] || kill "$sidecar" 2>/dev/null || true
+  rm -rf "$work"
+}
+trap stop EXIT
+passed=0
+failed=0
+
+# check NAME COMMAND...: a case; it fails with the command.
+check() {
+  local name=$1
+  shift
+  if "$@" >"$work/output" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok: $name"
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $name"
+    cat "$work/output"
+  fi
+}
+
+deploy/make_packages.sh "$build" "$work/packages" >"$work/make.log" 2>&1 || {
+  cat "$work/make.log"
+  exit 1
+}
+root=$work/root
+for package in "$work"/packages/*.deb; do dpkg-deb -x "$package" "$root"; done
+
+is_lintian_clean() { lintian --allow-root --fail-on error,warning "$work"/packages/*.deb; }
+check "lintian finds no error and no warning" is_lintian_clean
+
+# The units name the programs where they will be installed; here they are below $root.
+units_are_sound() {
+  mkdir -p "$work/units"
+  local unit
+  for unit in ttl-sidecar ttl-postgres; do
+    sed "s#^ExecStart=/usr#ExecStart=$root/usr#" "$root/lib/systemd/system/$unit@.service" \
+      >"$work/units/$unit@.service"
+  done
+  systemd-analyze verify --man=no "$work"/units/*@.service 2>"$work/verify.log"
+  [[ ! -s $work/verify.log ]] || { cat "$work/verify.log"; return 1; }
+}
+check "systemd accepts the units" units_are_sound
+
+for program in ttl-sidecar ttlctl ttl-postgres; do
+  check "$program has a man page" test -s "$root/usr/share/man/man1/$program.1.gz"
+  check "$program has a completion" test -s "$root/usr/share/bash-completion/completions/$program"
+done
+check "no unit is enabled" test ! -e "$root/etc/systemd"
+
+# completions PROGRAM WORD...: what completing the last word offers, in one line.
+completions() {
+  PATH=$root/usr/bin:$PATH bash -c '
+    . "$1/usr/share/bash-completion/completions/$2"
+    COMP_WORDS=("${@:2}") COMP_CWORD=$(($# - 2))
+    _ttl "$2" "${@: -1}"
+    echo "${COMPREPLY[*]}"' bash "$root" "$@"
+}
+offers() {
+  local expected=$1 offered
+  shift
+  offered=$(completions "$@")
+  [[ " $offered " == *" $expected "* ]] || { echo "offered: $offered"; return 1; }
+}
+check "a subcommand is completed" offers containers ttlctl con
+check "a subcommand of a subcommand is completed" offers create ttlctl containers cr
+check "an option of a subcommand is completed" offers --default-ttl ttlctl containers create --def
+check "an option is completed" offers --data-dir ttl-sidecar --data
+check "a subcommand after an option is completed" offers preview ttl-postgres --config x.yaml pre
+
+# The sidecar's unit runs with the example settings, whose paths are put below $root.
+starts_as_the_unit_says() {
+  mkdir -p "$root"/{etc/ttl-sidecar,run/ttl-sidecar,var/lib/ttl-sidecar}
+  sed "s#\"/\(run/ttl-sidecar\)#\"$root/\1#" "$root/usr/share/doc/ttl-sidecar/examples/sidecar.example.toml" \
+    >"$root/etc/ttl-sidecar/first.toml"
+  local line
+  line=$(sed -n 's/^ExecStart=//p' "$root/lib/systemd/system/ttl-sidecar@.service" |
+    sed "s#%i#first#g; s# /# $root/#g; s#^/#$root/#")
+  read -ra command <<<"$line"
+  "${command[@]}" >"$work/sidecar.log" 2>&1 &
+  sidecar=$!
+  local address=unix:$root/run/ttl-sidecar/sidecar.sock
+  timeout 60 bash -c 'until "$0" --server "$1" health >/dev/null 2>&1; do sleep 0.1; done' \
+    "$root/usr/bin/ttlctl" "$address" || { cat "$work/sidecar.log"; return 1; }
+  "$root/usr/bin/ttlctl" --server "$address" containers create c --default-ttl 60
+  [[ -d $root/var/lib/ttl-sidecar/first ]]
+  kill "$sidecar"
+  wait "$sidecar"
+  sidecar=
+}
+check "the sidecar starts and stops as its unit says" starts_as_the_unit_says
+
+echo "$passed passed, $failed failed"
+((failed == 0))
