@@ -35,8 +35,6 @@
 namespace ttl {
 namespace {
 
-// Raised when older binaries could not read what newer ones write.
-
 constexpr size_t kWriteBufferBytes = size_t{16} << 20;
 
 // What an opening writes: the logs, of which there are two at most but for openings that
