@@ -154,7 +154,7 @@ std::string StateUnknownSentence(const TrackedItem& item) {
 std::string WaitReason(const Container& container, const TrackedItem& item, int64_t due_time,
                        absl::Time now) {
   if (item.retry_time == due_time && item.attempts == 0 && !item.last_error.empty()) {
-    return absl::StrCat("is when the store is asked again: ", item.last_error);
+    return absl::StrCat("the delete is retried; ", item.last_error);
   }
   if (item.retry_time == due_time && item.attempts == 0) {
     return "the delete is retried after the store was too busy";
