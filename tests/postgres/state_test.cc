@@ -183,6 +183,35 @@ TEST_F(StateTest, TransactionOfAnotherRoleIsNamedWithoutItsTime) {
                     HasSubstr("user \"postgres\""), HasSubstr("pg_read_all_stats")));
 }
 
+TEST_F(StateTest, TableThatIsLeftOutIsShownWithTheTimeAlsoAfterARestart) {
+  database_.Sql("CREATE TABLE carts (id bigint PRIMARY KEY, ts timestamptz NOT NULL)");
+  v1::Container carts;
+  carts.set_id("carts");
+  ASSERT_TRUE(client_->CreateContainer(carts).ok());
+  TtlPostgresProcess::Reconfigure({dir_.path(), "postgres", database_.Conninfo(),
+                                   sidecar_.address(),
+                                   absl::StrCat(kConfig,
+                                                "  - { container: carts, table: carts, id: id, "
+                                                "ts_column: ts }\n")});
+  ASSERT_NO_FATAL_FAILURE(InstallAndStart());
+  database_.Sql("ALTER TABLE carts RENAME TO old_carts");
+  const auto left_out = [&] {
+    return testing::Matches(
+        ContainsRegex("container carts: left out since 20..-..-..T..:..:..Z: "
+                      "table public.carts"))(ReadStatus().text);
+  };
+  EXPECT_TRUE(WaitUntil(left_out, kPatience)) << ReadStatus().text;
+  const std::string since = database_.Value("SELECT since FROM ttl.faults");
+  postgres_.Kill();
+  ASSERT_TRUE(postgres_.Launch().ok());
+  ExpectLog("msg=\"ready\"");
+  EXPECT_EQ(database_.Value("SELECT since FROM ttl.faults"), since);
+  database_.Sql("ALTER TABLE old_carts RENAME TO carts");
+  EXPECT_TRUE(WaitUntil([&] { return database_.Value("SELECT count(*) FROM ttl.faults") == "0"; },
+                        kPatience))
+      << postgres_.Log();
+}
+
 struct Loss {
   const char* name;
   const char* sql;
@@ -214,7 +243,8 @@ TEST_P(LossTest, IsNotReadyAndSaysSince) {
   ExpectMetric("\nttl_postgres_installation_fault_timestamp_seconds [1-9][0-9.e+]+\n");
   const Status status = ReadStatus();
   EXPECT_EQ(status.code, ExitCode::kRefused);
-  EXPECT_THAT(status.text, ContainsRegex(absl::StrCat("problem: .*", GetParam().fault)));
+  EXPECT_THAT(status.text, ContainsRegex(absl::StrCat("problem: .*", GetParam().fault,
+                                                      ".* since 20..-..-..T..:..:..Z\n")));
   ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
   EXPECT_TRUE(WaitUntil([&] { return IsReady(); }, kPatience)) << postgres_.Log();
 }

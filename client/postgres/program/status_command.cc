@@ -13,8 +13,10 @@
 #include "client/postgres/capture/tables/table_progress.h"
 #include "client/postgres/program/followed_tables.h"
 #include "client/postgres/sql/check/catalog.h"
+#include "client/postgres/sql/check/fault_times.h"
 #include "client/postgres/sql/check/slot_state.h"
 #include "client/postgres/sql/connect/connection.h"
+#include "service/base/time_text.h"
 
 namespace ttl::postgres {
 namespace {
@@ -26,9 +28,16 @@ struct Seen {
   std::vector<std::string> problems;
   FollowedTables followed;
   std::map<std::string, TableProgress> progress;  // by container
+  FaultTimes faults;                              // of those that a running ttl-postgres has seen
   std::optional<SlotState> slot;
   std::vector<SlotHolder> holders;
 };
+
+// Empty: no running ttl-postgres has seen it yet.
+std::string SinceText(const FaultTimes& faults, const std::string& fault) {
+  const auto found = faults.find(fault);
+  return found == faults.end() ? "" : absl::StrCat(" since ", TimeText(found->second));
+}
 
 absl::Status ReadTables(Connection& connection, const Config& config, Seen& seen) {
   absl::StatusOr<CatalogReport> report = CheckCatalog(connection, config);
@@ -45,11 +54,17 @@ absl::Status ReadTables(Connection& connection, const Config& config, Seen& seen
   }
   if (!followed.ok()) return followed.status();
   seen.followed = *std::move(followed);
-  if (!seen.followed.fault.empty()) seen.problems.push_back(seen.followed.fault);
   PatientQuery query(connection, kAnswerDeadline, [] { return absl::OkStatus(); });
   auto progress = LoadProgress(query, config.schema);
   if (!progress.ok()) return progress.status();
   seen.progress = *std::move(progress);
+  auto faults = ReadFaults(connection, config.schema);
+  if (!faults.ok()) return faults.status();
+  seen.faults = *std::move(faults);
+  if (!seen.followed.fault.empty()) {
+    seen.problems.push_back(
+        absl::StrCat(seen.followed.fault, SinceText(seen.faults, kInstallationFault)));
+  }
   return absl::OkStatus();
 }
 
@@ -141,7 +156,8 @@ void Print(const Config& config, const Seen& seen, const std::string& adapter, O
                << table.config.table << ": " << TableText(seen, table) << "\n";
   }
   for (const auto& [container, why] : seen.followed.left_out) {
-    output.out << "container " << container << ": left out: " << why << "\n";
+    output.out << "container " << container << ": left out"
+               << SinceText(seen.faults, LeftOutFault(container)) << ": " << why << "\n";
   }
   for (const std::string& problem : seen.problems) output.err << "problem: " << problem << "\n";
 }

@@ -24,6 +24,13 @@ bool IsSame(const FollowedTables& one, const FollowedTables& other) {
   return one.tables == other.tables && one.left_out == other.left_out;
 }
 
+std::vector<std::string> FaultsOf(const FollowedTables& followed) {
+  std::vector<std::string> faults;
+  if (!followed.fault.empty()) faults.push_back(kInstallationFault);
+  for (const auto& [container, why] : followed.left_out) faults.push_back(LeftOutFault(container));
+  return faults;
+}
+
 }  // namespace
 
 TableWatch::TableWatch(const Config& config, FollowedTables followed,
@@ -93,20 +100,29 @@ absl::Status TableWatch::Look() {
   if (!report->is_server_fit) return absl::OkStatus();
   const auto found = FindFollowedTables(**lease, config_, *report);
   if (!found.ok()) return found.status();
-  SetFault(found->fault);
+  if (absl::Status status = SetFaults(**lease, *found); !status.ok()) return status;
   const std::lock_guard lock(mutex_);
   has_changed_ = !IsSame(*found, followed_);
   return absl::OkStatus();
 }
 
-void TableWatch::SetFault(std::string fault) {
-  const std::lock_guard lock(mutex_);
-  if (fault.empty()) {
-    state_.fault_since = absl::InfiniteFuture();
-  } else {
-    state_.fault_since = std::min(state_.fault_since, absl::Now());
+// Written only when they have changed.
+absl::Status TableWatch::SetFaults(Connection& connection, const FollowedTables& found) {
+  const std::vector<std::string> faults = FaultsOf(found);
+  const bool is_same = std::all_of(faults.begin(), faults.end(), [this](const std::string& fault) {
+    return recorded_.contains(fault);
+  });
+  if (!has_recorded_ || !is_same || faults.size() != recorded_.size()) {
+    absl::StatusOr<FaultTimes> recorded = RecordFaults(connection, config_.schema, faults);
+    if (!recorded.ok()) return recorded.status();
+    recorded_ = *std::move(recorded);
+    has_recorded_ = true;
   }
-  state_.fault = std::move(fault);
+  const auto since = recorded_.find(kInstallationFault);
+  const std::lock_guard lock(mutex_);
+  state_.fault = found.fault;
+  state_.fault_since = since == recorded_.end() ? absl::InfiniteFuture() : since->second;
+  return absl::OkStatus();
 }
 
 void TableWatch::SetHolders(std::vector<SlotHolder> holders) {

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "client/postgres/config/config.h"
 #include "client/postgres/program/followed_tables.h"
+#include "client/postgres/sql/check/fault_times.h"
 #include "client/postgres/sql/check/slot_state.h"
 #include "client/postgres/sql/connect/connection_pool.h"
 
@@ -46,7 +47,7 @@ class TableWatch {
   absl::Status Look();
   // Takes in what the database said, and logs an old transaction once.
   void SetHolders(std::vector<SlotHolder> holders);
-  void SetFault(std::string fault);
+  absl::Status SetFaults(Connection& connection, const FollowedTables& found);
 
   const Config& config_;
   const FollowedTables followed_;
@@ -60,6 +61,9 @@ class TableWatch {
   bool has_changed_ = false;
   WatchedState state_;
   std::string logged_xid_;  // of the old transaction that the log has
+
+  FaultTimes recorded_;        // as of the last look; of the thread
+  bool has_recorded_ = false;  // of the thread
 
   std::thread thread_;  // last: uses all the others
 };

@@ -49,6 +49,9 @@ std::string Contents(absl::string_view schema) {
       "CREATE TABLE IF NOT EXISTS ",
       QuoteQualified(schema, "migration"),
       " (\n  started_at timestamptz NOT NULL,\n  command text NOT NULL\n);\n"
+      "CREATE TABLE IF NOT EXISTS ",
+      QuoteQualified(schema, "faults"),
+      " (\n  fault text PRIMARY KEY,\n  since timestamptz NOT NULL\n);\n"
       "GRANT USAGE ON SCHEMA ",
       QuoteName(schema), " TO PUBLIC;\nGRANT SELECT ON ", QuoteQualified(schema, "policy"),
       " TO PUBLIC;\n", Functions(schema));
@@ -59,7 +62,7 @@ std::string Contents(absl::string_view schema) {
 std::vector<std::string> SchemaTables(absl::string_view schema) {
   return {QuoteQualified(schema, "policy"), QuoteQualified(schema, "progress"),
           QuoteQualified(schema, "slots"), QuoteQualified(schema, "renamed"),
-          QuoteQualified(schema, "migration")};
+          QuoteQualified(schema, "migration"), QuoteQualified(schema, "faults")};
 }
 
 std::vector<std::string> SchemaFunctions(absl::string_view schema) {

@@ -13,6 +13,7 @@
 //   slots     names of the replication slots that were ever used, for uninstall.
 //   renamed   tables that were renamed so that their views have their names, with these names.
 //   migration the command for which `ttl-postgres migrate` has taken views and the like away.
+//   faults    since when a table has been left out, or an installed object been missing.
 //   is_expired(container, ts, ttl)   by the policy, at statement_timestamp().
 //   first_visible_ts(container)      the earliest _ts that is visible without an own ttl.
 namespace ttl::postgres {
