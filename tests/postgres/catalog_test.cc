@@ -589,6 +589,55 @@ TEST(CatalogTest, UniqueKeysThatReplaceExpiredDoesNotClearAreNamed) {
   EXPECT_THAT(warnings(), Not(Contains(HasSubstr("replace_expired makes way"))));
 }
 
+// The application's own writes fail, and nothing else tells it why.
+TEST(CatalogTest, TableThatRefusesUpdatesBecauseItIsPublishedIsNamed) {
+  DatabaseForTest database;
+  database.Sql(
+      "CREATE TABLE orders (id int PRIMARY KEY, ts timestamptz, code int NOT NULL, note text);"
+      "CREATE UNIQUE INDEX orders_code ON orders (code, id); INSERT INTO orders VALUES (1, now(), "
+      "1)");
+  TableConfig table;
+  table.container = "orders";
+  table.table = "orders";
+  table.id = {"id"};
+  table.ts_column = "ts";
+  const Config config = database.ConfigFor({table});
+  database.Install(config);
+  const auto refuses = HasSubstr(
+      "PostgreSQL refuses UPDATE and DELETE of public.orders, the "
+      "application's too");
+  const auto said = [&] {
+    const CatalogReport report = database.Check(config);
+    std::vector<std::string> all = report.problems;
+    all.insert(all.end(), report.warnings.begin(), report.warnings.end());
+    return all;
+  };
+  const char* const update = "UPDATE orders SET note = 'new'";
+  EXPECT_THAT(said(), Not(Contains(refuses)));
+  database.Sql(update);
+  const struct {
+    const char* change;
+    const char* back;
+  } cases[] = {
+      {"ALTER TABLE orders DROP CONSTRAINT orders_pkey",
+       "ALTER TABLE orders ADD CONSTRAINT orders_pkey PRIMARY KEY (id)"},
+      {"ALTER TABLE orders REPLICA IDENTITY NOTHING",
+       "ALTER TABLE orders REPLICA IDENTITY DEFAULT"},
+      {"ALTER TABLE orders REPLICA IDENTITY FULL", "ALTER TABLE orders REPLICA IDENTITY DEFAULT"},
+      {"ALTER TABLE orders REPLICA IDENTITY USING INDEX orders_code",
+       "ALTER TABLE orders REPLICA IDENTITY DEFAULT"},
+  };
+  for (const auto& [change, back] : cases) {
+    SCOPED_TRACE(change);
+    database.Sql(change);
+    EXPECT_FALSE(database.connection().Execute(update).ok());
+    EXPECT_THAT(said(), Contains(refuses));
+    database.Sql(back);
+    database.Sql(update);
+    EXPECT_THAT(said(), Not(Contains(refuses)));
+  }
+}
+
 TEST(CatalogTest, NewColumnsOfTheTableAreMissedInTheView) {
   DatabaseForTest database;
   database.Sql(kOrders);

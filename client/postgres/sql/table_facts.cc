@@ -98,6 +98,12 @@ constexpr absl::string_view kIdentities = R"(
        LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = i.indkey[k]
   ORDER BY c.oid, k)";
 
+// Parameters: oid, publication.
+constexpr absl::string_view kPublishedColumns = R"(
+  SELECT a.attname FROM pg_publication AS p JOIN pg_publication_rel AS m ON m.prpubid = p.oid
+       JOIN pg_attribute AS a ON a.attrelid = m.prrelid AND a.attnum = ANY (m.prattrs)
+  WHERE m.prrelid = $1::oid AND p.pubname = $2 ORDER BY a.attnum)";
+
 // Parameter: oid.
 constexpr absl::string_view kRefusingKeys = R"(
   SELECT format('%I of %s', conname, conrelid::regclass) FROM pg_constraint
@@ -170,6 +176,7 @@ class LookUp {
       FindColumns();
       FindUniqueIndexes();
       FindIdentities();
+      FindPublishedColumns(lookup);
       FindRefusingKeys();
       FindUnindexedKeys();
       FindUniquesBesideKey(lookup);
@@ -253,6 +260,16 @@ class LookUp {
       }
       if (!r.Value(row, 6).has_value()) continue;
       facts_.identities.back().columns.push_back(Name(r, row, 6));
+    }
+  }
+
+  void FindPublishedColumns(const TableLookup& lookup) {
+    const QueryResult columns =
+        Ask(kPublishedColumns, {absl::StrCat(facts_.oid), lookup.publication});
+    if (columns.rows() == 0) return;
+    facts_.published_columns.emplace();
+    for (int row = 0; row < columns.rows(); ++row) {
+      facts_.published_columns->push_back(Name(columns, row, 0));
     }
   }
 

@@ -61,8 +61,10 @@ struct TableFacts {
   bool is_bound_by_row_security = false;  // our role, where it is on
   bool has_policies_of_others = false;
   bool is_published = false;  // in our publication
-  std::string unfit_where;    // why the table's `where` cannot be read; empty: it can
-  bool knows_zone = true;     // the server, the table's ts_zone, if it has one
+  // The columns that it publishes of it; absent: all.
+  std::optional<std::vector<std::string>> published_columns;
+  std::string unfit_where;  // why the table's `where` cannot be read; empty: it can
+  bool knows_zone = true;   // whether the server knows the table's ts_zone, if it has one
   // Foreign keys to it that refuse a delete, with their tables.
   std::vector<std::string> refusing_keys;
   // Foreign keys to it without an index that finds the referring rows, with their tables.

@@ -195,17 +195,22 @@ class InstallationCheck {
     ArrayText needed;
     for (const std::string& column : table.published_columns) needed.Add(column);
     absl::StatusOr<QueryResult> enough = connection_.Query(
-        "SELECT FROM pg_publication AS p JOIN pg_publication_rel AS r ON r.prpubid = p.oid "
-        "WHERE p.pubname = $1 AND r.prrelid = $2::oid AND (r.prattrs IS NULL OR NOT $3::boolean "
-        "AND $4::text[] <@ ARRAY(SELECT a.attname::text FROM pg_attribute AS a "
-        "WHERE a.attrelid = r.prrelid AND a.attnum = ANY (r.prattrs)))",
+        "SELECT r.prattrs IS NULL OR NOT $3::boolean AND $4::text[] <@ ARRAY(SELECT "
+        "a.attname::text FROM pg_attribute AS a WHERE a.attrelid = r.prrelid AND a.attnum = ANY "
+        "(r.prattrs)) FROM pg_publication AS p JOIN pg_publication_rel AS r ON r.prpubid = p.oid "
+        "WHERE p.pubname = $1 AND r.prrelid = $2::oid",
         {config_.publication, absl::StrCat(table.oid), table.publishes_all_columns ? "t" : "f",
          needed.Take()});
     if (!enough.ok()) return enough.status();
     std::string wrong = absl::StrCat("publication ", config_.publication, " does not have ",
                                      PublishedTables({table}));
     if (!state_.migration.empty()) absl::StrAppend(&wrong, ", since ", state_.migration);
-    if (enough->rows() > 0) {
+    if (enough->rows() > 0 && !enough->Bool(0, 0)) {
+      absl::StrAppend(&wrong,
+                      ", so that PostgreSQL refuses UPDATE and DELETE of the table, the "
+                      "application's too, if its replica identity has other columns");
+    }
+    if (enough->Bool(0, 0)) {
       state_.faults.push_back(std::move(wrong));
     } else {
       state_.unpublished[table.config.container] = std::move(wrong);

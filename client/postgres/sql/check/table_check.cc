@@ -365,6 +365,7 @@ class TableCheck {
               SomeOf(not_streamed));
     }
     if (!unfit.empty()) RefuseIdentities(unfit);
+    if (unfit.empty()) WarnOfRefusedWrites();
     for (const ColumnFacts& column : facts_.columns) {
       if (published.count(column.name) > 0) table_.published_columns.push_back(column.name);
     }
@@ -394,6 +395,31 @@ class TableCheck {
     return identity.identity == 'f' || ContainsAll(identity.columns, key_);
   }
 
+  // Whose rows PostgreSQL lets nobody update or delete while our publication has the table as it
+  // is.
+  Names RefusedWrites() const {
+    Names refused;
+    const auto& published = facts_.published_columns;
+    for (const IdentityFacts& identity : facts_.identities) {
+      if (!facts_.is_published || identity.is_root) continue;
+      const bool is_full = identity.identity == 'f';
+      const bool is_covered =
+          is_full ? !published.has_value()
+                  : !identity.columns.empty() &&
+                        (!published.has_value() || ContainsAll(*published, identity.columns));
+      if (!is_covered) refused.push_back(identity.table);
+    }
+    return refused;
+  }
+
+  void WarnOfRefusedWrites() {
+    const Names refused = RefusedWrites();
+    if (refused.empty()) return;
+    Warn(": PostgreSQL refuses UPDATE and DELETE of ", SomeOf(refused),
+         ", the application's too, because the publication lacks columns of its replica identity; "
+         "run ttl-postgres install");
+  }
+
   void WarnOfNewPartitions(const IdentityFacts& root) {
     if (root.identity == 'd' && ContainsAll(root.columns, key_)) return;
     Warn(" has no primary key with all columns of (", absl::StrJoin(key_, ", "),
@@ -412,6 +438,10 @@ class TableCheck {
             absl::StrJoin(key_, ", "),
             "), so the stream does not say which row was deleted: ALTER TABLE ", tables.front(),
             " ", cure);
+    const Names refused = RefusedWrites();
+    if (refused.empty()) return;
+    Problem(": until then PostgreSQL refuses UPDATE and DELETE of ", SomeOf(refused),
+            ", the application's too, because a published table needs a replica identity");
   }
 
   void CheckRights() {
