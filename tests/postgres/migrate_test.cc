@@ -240,6 +240,31 @@ TEST_F(MigrateTest, WhatWasKilledHalfwayIsSaidAndMended) {
   EXPECT_EQ(server_.Value("SELECT count(*) FROM orders"), "2");
 }
 
+// As when a pod stops: the command ends first, in its own way, and everything is put back.
+TEST_F(MigrateTest, SignalToEndIsLeftToTheCommand) {
+  Install("    rename_table: stored\n");
+  const std::string started = dir_.File("started");
+  SubprocessOptions options;
+  options.argv = {
+      TTL_POSTGRES_BINARY,
+      "--config",
+      config_,
+      "migrate",
+      "--",
+      "sh",
+      "-c",
+      absl::StrCat("trap 'exit 9' TERM; touch ", started, "; while :; do sleep 0.1; done")};
+  options.output_path = dir_.File("migrate.log");
+  const auto process = Subprocess::Start(options);
+  ASSERT_TRUE(process.ok()) << process.status();
+  ASSERT_TRUE(WaitUntil([&] { return std::filesystem::exists(started); }, kPatience));
+  ASSERT_TRUE((*process)->Signal(SIGTERM).ok());
+  const auto ended = (*process)->Wait(kPatience);
+  ASSERT_TRUE(ended.ok()) << ended.status();
+  EXPECT_EQ(ended->code, 9);
+  ExpectInstalled();
+}
+
 constexpr char kTwoTables[] = R"yaml(
 tables:
   - { container: orders, table: orders, id: id, ts_column: ts, live_view: orders_live }
