@@ -86,7 +86,7 @@ TEST_F(LocalEvaluatorTest, JudgesManyAsOfOneInstant) {
 }
 
 TEST_F(LocalEvaluatorTest, JudgesByExpireAt) {
-  const auto evaluator = NewEvaluator({.knows_expire_at = true});
+  const auto evaluator = NewEvaluator({.client = {}, .knows_expire_at = true});
   sidecar_.Send(Snapshot("containers { id: 'c' default_ttl: 60 }"));
   ASSERT_TRUE(Becomes(*evaluator, "c", LocalVerdict::kExpired));
   const auto judge = [&](const ItemTimes& item) {
@@ -101,7 +101,7 @@ TEST_F(LocalEvaluatorTest, JudgesByExpireAt) {
 TEST_F(LocalEvaluatorTest, SaysThatItKnowsExpireAtOnlyIfItsCallerDoes) {
   for (const bool knows_expire_at : {false, true}) {
     const size_t before = sidecar_.requests().size();
-    const auto evaluator = NewEvaluator({.knows_expire_at = knows_expire_at});
+    const auto evaluator = NewEvaluator({.client = {}, .knows_expire_at = knows_expire_at});
     ASSERT_TRUE(WaitUntil([&] { return sidecar_.requests().size() > before; }));
     EXPECT_EQ(sidecar_.requests().back().rules_size(), knows_expire_at ? 1 : 0);
   }
