@@ -185,6 +185,10 @@ void AddTrack(CLI::App& items, Command& chosen) {
                    "The item's own time to live in seconds, or -1 for never; default: the "
                    "container's default_ttl",
                    [&item](int64_t ttl) { item.set_ttl(ttl); });
+  AddIntegerOption(*command, "--expire-at",
+                   "When the item ends in Unix seconds: it expires at the earlier of --ts + --ttl "
+                   "and this, and the container's default does not count",
+                   [&item](int64_t expire_at) { item.set_expire_at(expire_at); });
   AddKeyOption(*command, "--etag", "Version of the item in the store",
                [&item](std::string etag) { item.set_etag(std::move(etag)); });
   AddIntegerOption(*command, "--size-bytes", "Size of the item",
@@ -225,6 +229,9 @@ void AddCheck(CLI::App& items, Command& chosen) {
                        [&shared](int64_t value) { shared.set_ts(value); });
   AddIntegerOption(*command, "--ttl", "Their own ttl as their store has just read it",
                    [&shared](int64_t value) { shared.set_ttl(value); })
+      ->needs(ts);
+  AddIntegerOption(*command, "--expire-at", "Their expire_at as their store has just read it",
+                   [&shared](int64_t value) { shared.set_expire_at(value); })
       ->needs(ts);
   command->footer(std::string(ExitCodeHelp()));
 }

@@ -16,14 +16,19 @@ namespace ttl {
 namespace {
 
 constexpr int64_t kMaxTtl = 2147483647;
+constexpr int64_t kMaxExpireAt = 253402300799;  // the end of the year 9999
 constexpr absl::string_view kKnownFields =
-    "id, partition_key, ts, ttl, etag, sequence, size_bytes; id_base64, partition_key_base64 and "
+    "id, partition_key, ts, ttl, expire_at, etag, sequence, size_bytes; id_base64, "
+    "partition_key_base64 and "
     "etag_base64 for bytes";
 
 // The allowed values of a field, for errors.
 absl::string_view Allowed(absl::string_view field) {
   if (field == "ts") return "whole Unix seconds, at least 1";
   if (field == "ttl") return "-1 or a whole number from 1 to 2147483647, null or left out";
+  if (field == "expire_at") {
+    return "whole Unix seconds from 1 to 253402300799, null or left out";
+  }
   if (field == "sequence") return "a whole number from 0 to 18446744073709551615";
   if (field == "size_bytes") return "a whole number from 0 to 9223372036854775807";
   if (absl::EndsWith(field, "_base64")) return "a base64 text";
@@ -31,7 +36,8 @@ absl::string_view Allowed(absl::string_view field) {
 }
 
 bool IsNumberField(absl::string_view field) {
-  return field == "ts" || field == "ttl" || field == "sequence" || field == "size_bytes";
+  return field == "ts" || field == "ttl" || field == "expire_at" || field == "sequence" ||
+         field == "size_bytes";
 }
 
 bool IsTextField(absl::string_view field) {
@@ -114,6 +120,8 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
       item_.set_ts(static_cast<int64_t>(value));
     } else if (field_ == "ttl" && value >= 1 && value <= kMaxTtl) {
       item_.set_ttl(static_cast<int64_t>(value));
+    } else if (field_ == "expire_at" && value >= 1 && value <= kMaxExpireAt) {
+      item_.set_expire_at(static_cast<int64_t>(value));
     } else {
       return Refuse(absl::StrCat(value));
     }
@@ -121,8 +129,8 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool number_float(number_float_t, const string_t& text) override { return Refuse(text); }
-  // Exports write an absent ttl as null. A null key is missing.
-  bool null() override { return field_ == "ttl" || Refuse("null"); }
+  // Exports write an absent ttl or expire_at as null. A null key is missing.
+  bool null() override { return field_ == "ttl" || field_ == "expire_at" || Refuse("null"); }
   bool boolean(bool value) override { return Refuse(value ? "true" : "false"); }
   bool binary(binary_t&) override { return Refuse("bytes"); }
   bool start_array(std::size_t) override { return Refuse("a list"); }

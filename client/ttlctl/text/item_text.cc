@@ -24,6 +24,7 @@ std::string SourceText(v1::TtlSource source) {
 }
 
 std::string EffectiveTtlText(const v1::ItemView& view) {
+  if (view.ttl_source() == v1::TTL_SOURCE_ITEM_EXPIRE_AT) return "none: expire_at counts";
   if (!view.has_effective_ttl()) return "none: never expires";
   return absl::StrCat(view.effective_ttl(), " s (", SourceText(view.ttl_source()), ")");
 }
@@ -78,12 +79,15 @@ std::string AnswersText(const std::vector<v1::VisibilityCheck>& checks,
   return table.Render();
 }
 
-Table ItemTable() { return Table({"ITEM", "WRITTEN", "OWN TTL", "EXPIRES", "REMAINING"}); }
+Table ItemTable() {
+  return Table({"ITEM", "WRITTEN", "OWN TTL", "EXPIRE AT", "EXPIRES", "REMAINING"});
+}
 
 void AddItemRow(const v1::ItemView& view, Table& table) {
   const v1::Item& item = view.item();
   table.AddRow({ItemKeyText(item.partition_key(), item.id()), FormatUnixSeconds(item.ts()),
-                OwnTtlText(item), ExpiresText(view), RemainingText(view)});
+                OwnTtlText(item), item.has_expire_at() ? FormatUnixSeconds(item.expire_at()) : "-",
+                ExpiresText(view), RemainingText(view)});
 }
 
 std::string ExplanationText(const v1::ExplainItemResponse& response) {
@@ -94,6 +98,7 @@ std::string ExplanationText(const v1::ExplainItemResponse& response) {
       {"state", view.expired() ? "expired" : "visible"},
       {"written", InstantWithUnixSeconds(item.ts())},
       {"own ttl", OwnTtlText(item)},
+      {"expire_at", item.has_expire_at() ? InstantWithUnixSeconds(item.expire_at()) : "-"},
       {"effective ttl", EffectiveTtlText(view)},
       {"expires", view.has_expire_time() ? InstantWithUnixSeconds(view.expire_time()) : "never"},
       {"judged at", TimeText(ToTime(response.judged_at()))}};

@@ -47,7 +47,8 @@ std::string DifferenceText(v1::Difference difference, bool dry_run) {
 
 std::string VersionText(bool present, const v1::Item& item) {
   if (!present) return "-";
-  return absl::StrCat("ts ", item.ts(), item.has_ttl() ? absl::StrCat(", ttl ", item.ttl()) : "");
+  return absl::StrCat("ts ", item.ts(), item.has_ttl() ? absl::StrCat(", ttl ", item.ttl()) : "",
+                      item.has_expire_at() ? absl::StrCat(", expire_at ", item.expire_at()) : "");
 }
 
 std::string StateText(const v1::Reconciliation& reconciliation) {

@@ -315,9 +315,9 @@ TEST_F(TtlctlTest, DeleteSendsTheEtag) {
 // Items
 
 TEST_F(TtlctlTest, TrackSendsEveryField) {
-  const Outcome outcome =
-      Run({"items", "track", "c", R"(a\x00b)", "--ts", "1000", "--ttl", "-1", "--partition-key",
-           R"(p\\q)", "--etag", "e", "--sequence", "18446744073709551615", "--size-bytes", "5"});
+  const Outcome outcome = Run({"items", "track", "c", R"(a\x00b)", "--ts", "1000", "--ttl", "-1",
+                               "--partition-key", R"(p\\q)", "--etag", "e", "--sequence",
+                               "18446744073709551615", "--size-bytes", "5", "--expire-at", "2000"});
   EXPECT_EQ(outcome.code, ExitCode::kOk);
   EXPECT_EQ(outcome.out, "tracked\n");
   const auto item = OnlyRequest<v1::TrackItemsRequest>("TrackItems").items(0);
@@ -328,6 +328,7 @@ TEST_F(TtlctlTest, TrackSendsEveryField) {
   EXPECT_EQ(item.etag(), "e");
   EXPECT_EQ(item.sequence(), 18446744073709551615u);
   EXPECT_EQ(item.size_bytes(), 5);
+  EXPECT_EQ(item.expire_at(), 2000);
 }
 
 TEST_F(TtlctlTest, NumbersAreDecimalAndWhole) {
@@ -372,12 +373,15 @@ TEST_F(TtlctlTest, CheckExitCodeTellsVisibleExpiredAndUntrackedApart) {
 }
 
 TEST_F(TtlctlTest, CheckCarriesWhatTheStoreHasRead) {
-  Run({"items", "check", "c", "a", "--partition-key", "p", "--ts", "1000", "--ttl", "60"});
+  Run({"items", "check", "c", "a", "--partition-key", "p", "--ts", "1000", "--ttl", "60",
+       "--expire-at", "2000"});
   const auto check = OnlyRequest<v1::CheckVisibilityRequest>("CheckVisibility").checks(0);
   EXPECT_EQ(check.partition_key(), "p");
   EXPECT_EQ(check.ts(), 1000);
   EXPECT_EQ(check.ttl(), 60);
+  EXPECT_EQ(check.expire_at(), 2000);
   EXPECT_EQ(Run({"items", "check", "c", "a", "--ttl", "60"}).code, ExitCode::kUsage);
+  EXPECT_EQ(Run({"items", "check", "c", "a", "--expire-at", "60"}).code, ExitCode::kUsage);
 }
 
 TEST_F(TtlctlTest, CheckJsonIsTheResponse) {

@@ -188,6 +188,21 @@ TEST(ItemTextTest, ItemWithoutExpiryNeverExpires) {
   EXPECT_THAT(table.Render(), HasSubstr("never"));
 }
 
+TEST(ItemTextTest, AnEndOfTheItemIsShown) {
+  v1::ExplainItemResponse response;
+  v1::ItemView& view = *response.mutable_item();
+  view.mutable_item()->set_id("a");
+  view.mutable_item()->set_ts(1000);
+  view.mutable_item()->set_expire_at(1060);
+  view.set_ttl_source(v1::TTL_SOURCE_ITEM_EXPIRE_AT);
+  view.set_expire_time(1060);
+  EXPECT_THAT(ExplanationText(response),
+              AllOf(HasSubstr("1970-01-01T00:17:40Z (1060)"), HasSubstr("none: expire_at counts")));
+  Table table = ItemTable();
+  AddItemRow(view, table);
+  EXPECT_THAT(table.Render(), HasSubstr("EXPIRE AT"));
+}
+
 TEST(ItemTextTest, ExplanationShowsWhatHoldsTheDeleteBack) {
   v1::ExplainItemResponse response;
   v1::ItemView& view = *response.mutable_item();
@@ -477,6 +492,9 @@ TEST(ImportLineTest, BytesAreReadFromBase64) {
 
 TEST(ImportLineTest, LargestTtlIsLegal) {
   EXPECT_EQ(ParseImportLine(R"({"id":"a","ts":1,"ttl":2147483647})")->ttl(), 2147483647);
+  EXPECT_EQ(ParseImportLine(R"({"id":"a","ts":1,"expire_at":253402300799})")->expire_at(),
+            253402300799);
+  EXPECT_FALSE(ParseImportLine(R"({"id":"a","ts":1,"expire_at":null})")->has_expire_at());
 }
 
 TEST(ImportLineTest, WhatIsNotExactlyRightIsRefused) {
@@ -499,6 +517,9 @@ TEST(ImportLineTest, WhatIsNotExactlyRightIsRefused) {
       {R"({"id":"a","ts":1,"ttl":1,"ttl":-1})", "\"ttl\" is given twice"},
       {R"({"id":"a","id_base64":"AA==","ts":1})", "\"id\" is given twice"},
       {R"({"id":"a","ts":1,"TTL":1})", "unknown field \"TTL\""},
+      {R"({"id":"a","ts":1,"expire_at":0})", "\"expire_at\" is 0"},
+      {R"({"id":"a","ts":1,"expire_at":-1})", "\"expire_at\" is -1"},
+      {R"({"id":"a","ts":1,"expire_at":253402300800})", "from 1 to 253402300799"},
       {R"({"id":"a","ts":1,"TimeToLive":1})", "unknown field \"TimeToLive\""},
       {R"({"id":"a","ts":0})", "\"ts\" is 0"},
       {R"({"id":"a","ts":9223372036854775808})", "\"ts\" is 9223372036854775808"},
