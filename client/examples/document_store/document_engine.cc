@@ -64,6 +64,14 @@ absl::Status ValidateDocument(const std::string& container, const v1::Document& 
     status.Update(absl::InvalidArgumentError(absl::StrCat(
         where, "ttl is ", document.ttl(), "; it must be absent, -1 or 1 to 2147483647")));
   }
+  constexpr int64_t kMaxExpireAt = 253402300799;  // the end of the year 9999
+  const bool legal_expire_at = !document.has_expire_at() ||
+                               (document.expire_at() >= 1 && document.expire_at() <= kMaxExpireAt);
+  if (!legal_expire_at) {
+    status.Update(absl::InvalidArgumentError(
+        absl::StrCat(where, "expire_at is ", document.expire_at(),
+                     "; it must be absent, or Unix seconds from 1 to ", kMaxExpireAt)));
+  }
   if (document.body().size() > kMaxBodyBytes) {
     status.Update(absl::InvalidArgumentError(
         absl::StrCat(where, "body has ", document.body().size(), " bytes; at most ", kMaxBodyBytes,
@@ -78,6 +86,7 @@ DocumentRecord ToRecord(const v1::Document& document) {
   DocumentRecord record;
   record.set_body(document.body());
   if (document.has_ttl()) record.set_ttl(document.ttl());
+  if (document.has_expire_at()) record.set_expire_at(document.expire_at());
   return record;
 }
 
@@ -86,6 +95,7 @@ v1::Document WithoutBody(const DocumentKey& key, const DocumentRecord& record) {
   document.set_partition_key(key.partition_key);
   document.set_id(key.id);
   if (record.has_ttl()) document.set_ttl(record.ttl());
+  if (record.has_expire_at()) document.set_expire_at(record.expire_at());
   document.set_ts(record.ts());
   document.set_etag(EtagOf(record));
   return document;
@@ -117,6 +127,7 @@ void AddCheck(ttl::v1::CheckVisibilityRequest& request, const DocumentKey& key,
   check.set_id(key.id);
   check.set_ts(record.ts());
   if (record.has_ttl()) check.set_ttl(record.ttl());
+  if (record.has_expire_at()) check.set_expire_at(record.expire_at());
 }
 
 bool Shown(ttl::v1::Visibility visibility) { return visibility != ttl::v1::VISIBILITY_EXPIRED; }

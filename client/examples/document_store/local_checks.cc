@@ -12,8 +12,9 @@ std::optional<ttl::v1::CheckVisibilityResponse> CheckLocally(
   std::vector<ttl::ItemTimes> items;
   for (const ttl::v1::VisibilityCheck& check : request.checks()) {
     if (!check.has_ts()) return std::nullopt;
-    items.push_back({check.ts(), std::nullopt});
+    items.push_back({check.ts()});
     if (check.has_ttl()) items.back().ttl = check.ttl();
+    if (check.has_expire_at()) items.back().expire_at = check.expire_at();
   }
   std::vector<ttl::LocalVerdict> verdicts(items.size(), ttl::LocalVerdict::kUnknown);
   const absl::Time judged_at =

@@ -95,6 +95,7 @@ bool ParseCommandLine(int argc, char** argv, Flags& flags, int& exit_code) {
 std::unique_ptr<ttl::LocalEvaluator> NewEvaluator(const Flags& flags) {
   if (!flags.judge_locally) return nullptr;
   ttl::LocalEvaluatorOptions options;
+  options.knows_expire_at = true;
   options.client.address = flags.sidecar;
   return std::make_unique<ttl::LocalEvaluator>(std::move(options));
 }

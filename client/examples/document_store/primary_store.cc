@@ -28,7 +28,8 @@ absl::Status Validate(const ttl::v1::DeleteItemsRequest& request) {
 
 bool IsJudgedVersion(const DocumentRecord& record, const ttl::v1::ExpiredItem& item) {
   return record.ts() == item.ts() && record.has_ttl() == item.has_ttl() &&
-         record.ttl() == item.ttl() &&
+         record.ttl() == item.ttl() && record.has_expire_at() == item.has_expire_at() &&
+         record.expire_at() == item.expire_at() &&
          (item.etag().empty() || item.etag() == std::to_string(record.sequence()));
 }
 
@@ -36,6 +37,7 @@ ttl::v1::Item ToItem(const DocumentRecord& record) {
   ttl::v1::Item item;
   item.set_ts(record.ts());
   if (record.has_ttl()) item.set_ttl(record.ttl());
+  if (record.has_expire_at()) item.set_expire_at(record.expire_at());
   item.set_etag(std::to_string(record.sequence()));
   item.set_sequence(record.sequence());
   item.set_size_bytes(static_cast<int64_t>(record.body().size()));
@@ -57,6 +59,7 @@ ttl::v1::GetStoreInfoResponse PrimaryStore::GetStoreInfo() const {
   response.set_max_batch_items(kMaxBatchItems);
   response.add_capabilities(ttl::v1::STORE_CAPABILITY_ETAG);
   response.add_capabilities(ttl::v1::STORE_CAPABILITY_SCAN);
+  response.add_capabilities(ttl::v1::STORE_CAPABILITY_EXPIRE_AT);
   return response;
 }
 

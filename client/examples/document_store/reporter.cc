@@ -19,6 +19,7 @@ void AddTo(ttl::v1::TrackItemsRequest& request, const Change& change) {
   item.set_id(change.key.id);
   item.set_ts(change.record->ts());
   if (change.record->has_ttl()) item.set_ttl(change.record->ttl());
+  if (change.record->has_expire_at()) item.set_expire_at(change.record->expire_at());
   item.set_etag(std::to_string(change.record->sequence()));
   item.set_sequence(change.record->sequence());
   item.set_size_bytes(static_cast<int64_t>(change.record->body().size()));

@@ -39,7 +39,8 @@ TEST_F(PrimaryStoreTest, InfoTellsIdentityClockAndCapabilities) {
   EXPECT_EQ(info.now().seconds(), clocks.now());
   EXPECT_EQ(info.max_batch_items(), 1000);
   EXPECT_THAT(info.capabilities(),
-              ElementsAre(ttl::v1::STORE_CAPABILITY_ETAG, ttl::v1::STORE_CAPABILITY_SCAN));
+              ElementsAre(ttl::v1::STORE_CAPABILITY_ETAG, ttl::v1::STORE_CAPABILITY_SCAN,
+                          ttl::v1::STORE_CAPABILITY_EXPIRE_AT));
 }
 
 TEST_F(PrimaryStoreTest, DeletesThatAreMeantForAnotherStoreAreRefused) {
@@ -125,6 +126,7 @@ TEST_F(PrimaryStoreTest, AnyDifferenceFromTheJudgedVersionIsModified) {
       [](auto& item) { item.set_ttl(9); },
       [](auto& item) { item.clear_ttl(); },
       [](auto& item) { item.set_etag("another"); },
+      [](auto& item) { item.set_expire_at(item.expire_time()); },
   };
   for (const auto& differ : differences) {
     auto different = request;
