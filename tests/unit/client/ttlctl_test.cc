@@ -287,7 +287,7 @@ TEST_F(TtlctlTest, DeleteSaysHowManyItForgetsAndAsks) {
     const bool confirmed = answer[0] == 'y';
     EXPECT_EQ(code, confirmed ? ExitCode::kOk : ExitCode::kRefused) << answer;
     EXPECT_EQ(sidecar_.Calls("DeleteContainer") - before, confirmed ? 1 : 0) << answer;
-    EXPECT_THAT(err.str(), HasSubstr("\"c\" and its 1,234,567 tracked items? Nothing"));
+    EXPECT_THAT(err.str(), HasSubstr("\"c\" and its 1,234,567 tracked items? They will not"));
   }
 }
 
