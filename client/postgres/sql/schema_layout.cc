@@ -60,8 +60,8 @@ std::string Contents(absl::string_view schema) {
 }  // namespace
 
 std::vector<std::string> SchemaTables(absl::string_view schema) {
-  return {QuoteQualified(schema, "policy"), QuoteQualified(schema, "progress"),
-          QuoteQualified(schema, "slots"), QuoteQualified(schema, "renamed"),
+  return {QuoteQualified(schema, "policy"),    QuoteQualified(schema, "progress"),
+          QuoteQualified(schema, "slots"),     QuoteQualified(schema, "renamed"),
           QuoteQualified(schema, "migration"), QuoteQualified(schema, "faults")};
 }
 
