@@ -13,39 +13,6 @@
 
 namespace ttl {
 
-OwnEnd ComputeOwnEnd(const ItemTimes& item) {
-  using Kind = OwnEnd::Kind;
-  if (item.ts < kMinTs || !HasLegalEnd(item)) return {Kind::kNever};
-  const bool has_ttl = item.ttl.has_value() && *item.ttl != kNeverExpires;
-  if (!has_ttl && !item.expire_at.has_value()) {
-    return {item.ttl.has_value() ? Kind::kNever : Kind::kInherited};
-  }
-  const int64_t by_ttl = has_ttl ? SaturatedAdd(item.ts, *item.ttl) : 0;
-  if (has_ttl && (!item.expire_at.has_value() || by_ttl <= *item.expire_at)) {
-    return {Kind::kAt, by_ttl, TtlSource::kItem};
-  }
-  return {Kind::kAt, *item.expire_at, TtlSource::kExpireAt};
-}
-
-Expiry ComputeExpiry(std::optional<int64_t> default_ttl, const ItemTimes& item) {
-  if (!default_ttl.has_value() || !IsLegalTtl(*default_ttl)) return {};
-  const OwnEnd own = ComputeOwnEnd(item);
-  switch (own.kind) {
-    case OwnEnd::Kind::kNever:
-      return {};
-    case OwnEnd::Kind::kAt:
-      return {own.time, own.source == TtlSource::kItem ? item.ttl : std::nullopt, own.source};
-    case OwnEnd::Kind::kInherited:
-      break;
-  }
-  if (*default_ttl == kNeverExpires) return {};
-  return {SaturatedAdd(item.ts, *default_ttl), default_ttl, TtlSource::kContainer};
-}
-
-std::optional<int64_t> ExpireTime(std::optional<int64_t> default_ttl, const ItemTimes& item) {
-  return ComputeExpiry(default_ttl, item).time;
-}
-
 int64_t RemainingSeconds(int64_t expire_time, std::optional<int64_t> ttl, absl::Time now) {
   // The instant of expiry is a whole second, so rounding `now` down rounds the
   // remainder up.

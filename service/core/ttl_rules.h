@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "service/base/saturated_add.h"
 
 // The TTL rules of Azure Cosmos DB ("Time to Live (TTL) in Azure Cosmos DB") as
 // pure functions. All times are whole Unix seconds in 64 bits, all durations
@@ -119,6 +120,42 @@ absl::Status ValidateExpireAt(absl::string_view field, std::optional<int64_t> ex
 // INVALID_ARGUMENT, naming `field`, the value and what is allowed, if `ts` is not
 // legal.
 absl::Status ValidateTs(absl::string_view field, int64_t ts, absl::Time now);
+
+// Inline: a check judges every one of its keys by them.
+
+inline OwnEnd ComputeOwnEnd(const ItemTimes& item) {
+  using Kind = OwnEnd::Kind;
+  if (item.ts < kMinTs || !HasLegalEnd(item)) return {Kind::kNever};
+  const bool has_ttl = item.ttl.has_value() && *item.ttl != kNeverExpires;
+  if (!has_ttl && !item.expire_at.has_value()) {
+    return {item.ttl.has_value() ? Kind::kNever : Kind::kInherited};
+  }
+  const int64_t by_ttl = has_ttl ? SaturatedAdd(item.ts, *item.ttl) : 0;
+  if (has_ttl && (!item.expire_at.has_value() || by_ttl <= *item.expire_at)) {
+    return {Kind::kAt, by_ttl, TtlSource::kItem};
+  }
+  return {Kind::kAt, *item.expire_at, TtlSource::kExpireAt};
+}
+
+inline Expiry ComputeExpiry(std::optional<int64_t> default_ttl, const ItemTimes& item) {
+  if (!default_ttl.has_value() || !IsLegalTtl(*default_ttl)) return {};
+  const OwnEnd own = ComputeOwnEnd(item);
+  switch (own.kind) {
+    case OwnEnd::Kind::kNever:
+      return {};
+    case OwnEnd::Kind::kAt:
+      return {own.time, own.source == TtlSource::kItem ? item.ttl : std::nullopt, own.source};
+    case OwnEnd::Kind::kInherited:
+      break;
+  }
+  if (*default_ttl == kNeverExpires) return {};
+  return {SaturatedAdd(item.ts, *default_ttl), default_ttl, TtlSource::kContainer};
+}
+
+inline std::optional<int64_t> ExpireTime(std::optional<int64_t> default_ttl,
+                                         const ItemTimes& item) {
+  return ComputeExpiry(default_ttl, item).time;
+}
 
 }  // namespace ttl
 

@@ -15,7 +15,7 @@ constexpr uint32_t kTtlTag = WireReader::Tag(4, WireReader::kVarint);
 constexpr uint32_t kExpireAtTag = WireReader::Tag(5, WireReader::kVarint);
 constexpr uint32_t kStreamedRequestTag = WireReader::Tag(1, WireReader::kLengthDelimited);
 
-bool ReadInt64(WireReader& reader, std::optional<int64_t>& value) {
+inline bool ReadInt64(WireReader& reader, std::optional<int64_t>& value) {
   uint64_t varint = 0;
   if (!reader.ReadVarint(varint)) return false;
   value = static_cast<int64_t>(varint);

@@ -1,7 +1,5 @@
 #include "service/rpc/checks/visibility.h"
 
-#include "service/base/status_macros.h"
-
 namespace ttl {
 namespace {
 
@@ -16,21 +14,20 @@ bool EndsLater(const std::optional<int64_t>& default_ttl, const ItemTimes& track
   return by_carried.has_value() && (!by_tracked.has_value() || *by_tracked > *by_carried);
 }
 
-// The state to judge; absent if there is none.
-FoundTimes TimesToJudge(const std::optional<int64_t>& default_ttl, const Check& check,
-                        const FoundTimes& tracked) {
-  if (!check.carried.has_value()) return tracked;
-  if (!tracked.ok() || !tracked->has_value()) return check.carried;
-  const ItemTimes& known = **tracked;
-  const bool is_same_ts = known.ts == check.carried->ts;
-  const bool judge_tracked =
-      is_same_ts ? EndsLater(default_ttl, known, *check.carried) : known.ts > check.carried->ts;
-  return judge_tracked ? tracked : check.carried;
+// The state to judge; null if there is none. `tracked` may be an error only if the check carries
+// state. No copies: this is done for every key of every check.
+const ItemTimes* TimesToJudge(const std::optional<int64_t>& default_ttl,
+                              const std::optional<ItemTimes>& carried, const FoundTimes& tracked) {
+  const ItemTimes* known = tracked.ok() && tracked->has_value() ? &**tracked : nullptr;
+  if (!carried.has_value()) return known;
+  if (known == nullptr || known->ts < carried->ts) return &*carried;
+  if (known->ts > carried->ts) return known;
+  return EndsLater(default_ttl, *known, *carried) ? known : &*carried;
 }
 
-void AddJudgement(const std::optional<int64_t>& default_ttl, const std::optional<ItemTimes>& times,
-                  absl::Time now, CheckAnswers& answers) {
-  if (!times.has_value()) return answers.Add(v1::VISIBILITY_UNTRACKED, std::nullopt);
+void AddJudgement(const std::optional<int64_t>& default_ttl, const ItemTimes* times, absl::Time now,
+                  CheckAnswers& answers) {
+  if (times == nullptr) return answers.Add(v1::VISIBILITY_UNTRACKED, std::nullopt);
   const std::optional<int64_t> expire_time = ExpireTime(default_ttl, *times);
   answers.Add(IsExpiredAt(expire_time, now) ? v1::VISIBILITY_EXPIRED : v1::VISIBILITY_VISIBLE,
               expire_time);
@@ -56,9 +53,8 @@ absl::Status JudgeChecks(const Container& container, FindItemTimes find, absl::T
       answers.Add(v1::VISIBILITY_VISIBLE, std::nullopt);
       continue;
     }
-    TTL_ASSIGN_OR_RETURN(const std::optional<ItemTimes> times,
-                         TimesToJudge(default_ttl, check, tracked[i]));
-    AddJudgement(default_ttl, times, now, answers);
+    if (!check.carried.has_value() && !tracked[i].ok()) return tracked[i].status();
+    AddJudgement(default_ttl, TimesToJudge(default_ttl, check.carried, tracked[i]), now, answers);
   }
   return absl::OkStatus();
 }
