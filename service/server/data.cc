@@ -31,6 +31,7 @@ Data::Data(std::unique_ptr<Storage> storage, std::optional<ClockMemory> memory,
       clock_keeper_(clock_, storage_->sidecar_state()) {
   // The first tick comes before anybody reads the clock, so that a suspect one is known to be.
   clock_keeper_.RunOnce();
+  start_time_ = clock_.Read().now;
   clock_loop_.emplace(signals.clock, [this] { return clock_keeper_.RunOnce(); });
   housekeeping_loop_.emplace(signals.housekeeping, [this] {
     return storage_->RunHousekeeping() ? absl::ZeroDuration() : kHousekeepingInterval;

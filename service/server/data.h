@@ -31,7 +31,8 @@ class Data {
   GuardedClock& clock() { return clock_; }
   const SystemClock& system_clock() const { return system_clock_; }
 
-  // The steady time at which this was opened.
+  // The time at which this was opened, by the clock and steady.
+  absl::Time start_time() const { return start_time_; }
   absl::Duration start_steady() const { return start_steady_; }
 
   // Makes the clock durable soon, because an operator has accepted it.
@@ -46,6 +47,7 @@ class Data {
   const std::unique_ptr<Storage> storage_;
   GuardedClock clock_;
   ClockKeeper clock_keeper_;
+  absl::Time start_time_;
   std::optional<BackgroundLoop> clock_loop_;
   std::optional<BackgroundLoop> housekeeping_loop_;
 };

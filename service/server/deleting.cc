@@ -71,16 +71,17 @@ void Deleting::CancelStoreCalls() {
 }
 
 absl::Status Deleting::LoadLevers() {
-  // A store that was confirmed has to be read again, and readiness depends on the doubt about data.
+  // Readiness depends on the doubt about the data.
   const auto on_change = [this] {
     OnChange();
-    signals_.reconcile.Notify();
     signals_.readiness.Notify();
   };
-  TTL_ASSIGN_OR_RETURN(levers_, Levers::Load(data_.storage(), {.default_limit_per_second =
-                                                                   config_.max_deletes_per_second,
-                                                               .has_store = !config_.store.empty(),
-                                                               .on_change = on_change}));
+  TTL_ASSIGN_OR_RETURN(
+      levers_, Levers::Load(data_.storage(),
+                            {.default_limit_per_second = config_.max_deletes_per_second,
+                             .has_store = !config_.store.empty(),
+                             .on_change = on_change,
+                             .on_store_confirmed = [this] { signals_.reconcile.Notify(); }}));
   return absl::OkStatus();
 }
 

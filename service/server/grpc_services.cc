@@ -59,7 +59,7 @@ ExpiryService::Parts GrpcServices::ExpiryParts() {
 
 ExpiryServiceOptions GrpcServices::ExpiryOptions() {
   return {.container_max_deletes_per_second = config_.container_max_deletes_per_second,
-          .start_time = data_.clock().Read().now,
+          .start_time = data_.start_time(),
           .start_steady = data_.start_steady(),
           .overdue = [this] { return overdue_.Reasons(); },
           .on_clock_accepted = [this] { data_.SaveClockSoon(); },

@@ -168,7 +168,11 @@ void ApplyReport(Transaction& transaction, const Container& container, const Del
   StoredItem after = is_modified ? NextVersion(before, report.current) : *before;
   if (report.kind == DeleteReport::Kind::kStateUnknown) after.state_unknown = true;
   if (report.counts_as_attempt) after.attempts = before->attempts + 1;
-  if (!report.error.empty()) after.last_error = report.error;
+  if (!report.error.empty()) {
+    after.last_error = report.error;
+  } else if (before->attempts == 0) {
+    after.last_error.clear();  // it was the reason of an earlier delay
+  }
   if (is_modified) {
     transaction.PutReportedItem(container, report.key, before, std::move(after), report.retry_time);
     return;

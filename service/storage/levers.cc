@@ -7,6 +7,7 @@
 #include "service/storage/sidecar_state.h"
 
 namespace ttl {
+
 absl::StatusOr<std::unique_ptr<Levers>> Levers::Load(Storage& storage, Options options) {
   const SidecarState& state = storage.sidecar_state();
   TTL_ASSIGN_OR_RETURN(const std::optional<StoredDeleteLimit> stored, state.LoadDeleteLimit());
@@ -92,6 +93,7 @@ void Levers::ConfirmStore(const std::string& store_id, DoneStatus done) {
           storage_.data_trust().Doubt(confirmed->reason);
           store_trust_.Confirm(store_id);
           NotifyChange();
+          if (options_.on_store_confirmed) options_.on_store_confirmed();
         }
         done(confirmed.status());
       });

@@ -18,10 +18,11 @@
 
 namespace ttl {
 
-// The only writer of the state that all deletes obey: the limit over all containers, whether the
-// connected store is the right one, and whether the tracked data is complete. A change that lets
-// more be deleted is committed before the copy in memory changes, so that no delete relies on what
-// a crash would forget. A doubt counts in memory first, because it must stop deletes at once.
+// The only writer, once a sidecar runs, of the state that all deletes obey: the limit over all
+// containers, whether the connected store is the right one, and whether the tracked data is
+// complete. A change that lets more be deleted is committed before the copy in memory changes, so
+// that no delete relies on what a crash would forget. A doubt counts in memory first, because it
+// must stop deletes at once.
 //
 // Functions without `done` wait for the commit; `done` is called on the thread that commits.
 // Errors are those of storage, and leave the state as it was, but for a doubt. Thread-safe.
@@ -29,12 +30,14 @@ class Levers {
  public:
   struct Options {
     // The limit that the server's option sets; absent: no limit.
-    std::optional<double> default_limit_per_second;
-    // Whether a store is configured. Without one, another store that was connected before is
-    // forgotten, because it could not be confirmed.
+    std::optional<double> default_limit_per_second = {};
+    // Whether a store is configured. Without one, it is ignored that another store was connected
+    // before, because it could not be confirmed.
     bool has_store = true;
     // Called after each change that may let deletes proceed. Must not block. May be empty.
-    std::function<void()> on_change;
+    std::function<void()> on_change = {};
+    // Called, besides, after ConfirmStore, which begins a rebuild. Must not block. May be empty.
+    std::function<void()> on_store_confirmed = {};
   };
 
   // Loads what is stored. `storage` must outlive this. DATA_LOSS if it cannot be read.

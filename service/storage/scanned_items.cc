@@ -61,6 +61,9 @@ absl::StatusOr<ScanComparison> ApplyOne(Transaction& transaction, const Containe
   const std::optional<ScanMarks::Mark> mark = marks.Find(encoded);
   marks.NoteSeen(encoded);
   ScanComparison comparison;
+  // Whether an untracked item ends earlier or later than its ttl says cannot be known: it stays
+  // untracked until it is reported.
+  const bool may_miss_end = !knows_expire_at && before == nullptr && container.has_expire_at;
   if (before == nullptr) {
     comparison.outcome = CompareUntracked(item.version, mark);
   } else {
@@ -74,7 +77,7 @@ absl::StatusOr<ScanComparison> ApplyOne(Transaction& transaction, const Containe
   const bool is_refreshed = comparison.outcome == ScanOutcome::kSame &&
                             (before->store_epoch < transaction.StoreEpoch() ||
                              (!mark.has_value() && SaysMore(item.version, before->version)));
-  if ((is_change || is_refreshed) && !dry_run) {
+  if ((is_change || is_refreshed) && !dry_run && !may_miss_end) {
     transaction.PutReportedItem(container, item.key, before,
                                 NextReported(container, terms, before, item.version));
   }

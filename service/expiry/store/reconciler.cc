@@ -163,6 +163,10 @@ absl::Status Reconciler::CheckStore() const {
         absl::StrCat("the primary store cannot be reached",
                      store.last_error.empty() ? "" : absl::StrCat(": ", store.last_error)));
   }
+  // What it can do decides what its items say.
+  if (store.store_id.empty()) {
+    return absl::UnavailableError("the primary store has not answered GetStoreInfo yet");
+  }
   return absl::OkStatus();
 }
 

@@ -70,8 +70,7 @@ class StoreWatch {
   // Looks for a burst of NOT_FOUND in the answer to a batch of `items`. Not counted are:
   // - an item of an earlier store epoch than `epoch`: the store was restored since, and rescanned;
   // - an item for which `is_tracked` is false: it was untracked or rewritten since it was judged,
-  // as
-  //   the application may delete expired items, too.
+  //   because the application may delete expired items, too.
   // Returns whether the store is in doubt, so that its NOT_FOUND answers must not be believed. May
   // wait for a commit.
   bool TakeOutcomes(const std::vector<DueItem>& items, const v1::DeleteItemsResponse& response,

@@ -19,9 +19,9 @@
 namespace ttl {
 namespace {
 
-// Of items that the store as it is cannot delete. It may be another program a moment later, but
-// each try writes every such item.
-constexpr absl::Duration kExpireAtRetry = absl::Minutes(5);
+// Retry delay of items that the store cannot compare. The store may be replaced at any time, but
+// each retry writes every such item.
+constexpr absl::Duration kExpireAtRetry = absl::Minutes(15);
 constexpr absl::string_view kStoreLacksExpireAt =
     "the store does not have STORE_CAPABILITY_EXPIRE_AT, so it cannot compare expire_at";
 
@@ -75,10 +75,11 @@ void LogDeletes(const Container& container, const v1::DeleteItemsRequest& reques
   if (!spdlog::should_log(spdlog::level::trace)) return;
   for (int i = 0; i < request.items_size(); ++i) {
     const v1::ExpiredItem& item = request.items(i);
-    spdlog::trace("delete by TTL expiry: container={} item={} ts={} ttl={} source={} result={}",
-                  container.id, Show({item.partition_key(), item.id()}), item.ts(),
-                  item.effective_ttl(), v1::TtlSource_Name(item.ttl_source()),
-                  v1::DeleteOutcome_Name(response.results(i).outcome()));
+    spdlog::trace(
+        "delete by TTL expiry: container={} item={} ts={} ttl={} expire_at={} source={} result={}",
+        container.id, Show({item.partition_key(), item.id()}), item.ts(), item.effective_ttl(),
+        item.expire_at(), v1::TtlSource_Name(item.ttl_source()),
+        v1::DeleteOutcome_Name(response.results(i).outcome()));
   }
 }
 

@@ -36,9 +36,9 @@ class DeleteOutcomes {
   // deletes is unknown, so that the store may still carry them out until their not_after.
   bool Take(const DeleteCall& call, const Kept& kept, const Moment& now);
 
-  // Takes the items with an expire_at out of `due`, to be looked at again in some minutes, so
-  // that they keep back no others: the store does not know expire_at. Returns how many there
-  // were. Waits for the commit.
+  // Takes the items with an expire_at out of `due` and retries them later, because the store does
+  // not know expire_at. So they do not delay the other items. Returns their number. Waits for the
+  // commit.
   int64_t PutOffExpireAt(const Container& container, std::vector<DueItem>& due, ContainerPace& pace,
                          const Moment& now);
 

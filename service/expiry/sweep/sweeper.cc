@@ -48,6 +48,7 @@ constexpr absl::Duration kClockStep = absl::Seconds(1);
 constexpr int kSlicesPerStep = 1000;
 constexpr int64_t kScansPerStep = 16;
 constexpr size_t kEntriesPerScan = 4096;
+constexpr int64_t kPutOffPage = 256;
 // Upkeep of a container whose deletes are held; the interval doubles while there is nothing to do.
 constexpr absl::Duration kUpkeepInterval = absl::Seconds(10);
 constexpr absl::Duration kMaxUpkeepInterval = absl::Minutes(5);
@@ -314,7 +315,11 @@ absl::Duration Sweeper::TokensAt(const Slice& slice, int64_t count, const Moment
 Sweeper::NextSlice Sweeper::Sweep(const Slice& slice, DeleteGate::Pass pass, StepResult& step) {
   const int64_t tidied_before = step.tidied;
   Suspects& suspects = slice.pacing.suspects;
-  const int64_t max_due = MaxItems(slice) + static_cast<int64_t>(suspects.size());
+  int64_t max_due = MaxItems(slice) + static_cast<int64_t>(suspects.size());
+  // Items that the store cannot compare are put off by the page, so that at a low rate they do not
+  // take a commit each.
+  const bool puts_off = slice.container->has_expire_at && !store_.state().knows_expire_at();
+  if (puts_off) max_due = std::max(max_due, kPutOffPage);
   std::optional<DueScan> scan = Scan(slice, max_due, step);
   if (!scan.has_value()) return {slice.pacing.pace.held_until()};
   const size_t found = scan->due.size();
@@ -324,8 +329,9 @@ Sweeper::NextSlice Sweeper::Sweep(const Slice& slice, DeleteGate::Pass pass, Ste
   if (!now.time.deletes_allowed) return {now.steady + kMaxWait};
   if (HasTooManyAdopted(*slice.container, scan->due, now)) return {now.steady + kMaxWait};
   const StoreState& store = store_.state();
-  if (!store.knows_expire_at()) {
+  if (puts_off) {
     step.tidied += outcomes_.PutOffExpireAt(*slice.container, scan->due, slice.pacing.pace, now);
+    scan->more = scan->more || static_cast<int64_t>(scan->due.size()) > MaxItems(slice);
   }
   const BatchBounds bounds = {MaxItems(slice), kMaxRequestBytes, store.compares_etags()};
   const absl::Time judged_at = store_.JudgeTime(now);

@@ -541,7 +541,7 @@ TEST_F(ReconcilerTest, WhileTheStoreHasToBeConfirmedAnOperatorsReconciliationEnd
   store.store_id = "restored";
   store.unconfirmed = "its store_id changed";
   harness.board.PostStore(store);
-  harness.trust->Confirm("fake-store");
+  ASSERT_TRUE(harness.levers->TakeFirstStore("fake-store").ok());
   Start();
   const Reconciliation failed = Reconcile({"orders", false});
   EXPECT_EQ(failed.state, ReconciliationState::kFailed);
@@ -569,6 +569,21 @@ TEST_F(ReconcilerTest, AStoreThatDoesNotKnowExpireAtTakesNoneAway) {
     EXPECT_EQ(harness.storage.FindItem("orders", "newer")->version.times,
               (ItemTimes{kStart - 90, 20'000, kept}));
   }
+}
+
+// It may end later than its container's default_ttl says, which such a store cannot tell.
+TEST_F(ReconcilerTest, AStoreThatDoesNotKnowExpireAtBringsNoItemIntoAContainerThatHasSome) {
+  harness.store.SetKnowsExpireAt(false);
+  harness.store.Restart();
+  harness.SweepFor(absl::Minutes(1));  // it is asked what it knows
+  ItemVersion with_end = Version(kStart - 100);
+  with_end.times.expire_at = kStart + 5000;
+  harness.Write("orders", KeyOf("reported"), with_end);
+  harness.store.Put("orders", KeyOf("lost"), Version(kStart - 100));
+  Start();
+  const Reconciliation done = Reconcile({"orders", /*dry_run=*/false});
+  EXPECT_EQ(done.counts.missing, 1) << "it is counted";
+  EXPECT_FALSE(harness.storage.FindItem("orders", "lost").has_value());
 }
 
 }  // namespace

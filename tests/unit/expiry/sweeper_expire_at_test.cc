@@ -71,8 +71,22 @@ TEST(SweeperExpireAtTest, AStoreThatDoesNotKnowItIsSentTheOthersOnly) {
   EXPECT_FALSE(h.board.Store().knows_expire_at);
 
   h.store.SetKnowsExpireAt(true);
-  EXPECT_EQ(h.SweepFor(absl::Minutes(6)), 300) << "nothing is lost";
+  EXPECT_EQ(h.SweepFor(absl::Minutes(16)), 300) << "nothing is lost";
   EXPECT_EQ(h.store.Count("c"), 0);
+}
+
+TEST(SweeperExpireAtTest, AtALowRateTheOthersWaitForNoneOfThem) {
+  SweepHarness h;
+  h.store.SetKnowsExpireAt(false);
+  h.storage.Create("c", 60);
+  for (int i = 0; i < 2000; ++i) {
+    h.Write("c", KeyOf(absl::StrCat("end", i)),
+            VersionWithEnd(kStart, std::nullopt, kStart - 100 - i));
+  }
+  h.WriteMany("c", "due", 10, kStart - 70);
+  h.SetLimit(10);
+  EXPECT_EQ(h.SweepFor(absl::Seconds(3)), 10);
+  EXPECT_EQ(h.TallyOf("c").deleted, 10);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "service/base/done.h"
+#include "tests/testing/rpc_matchers.h"
 #include "tests/testing/rpc_sidecar.h"
 
 namespace ttl {
@@ -68,16 +69,16 @@ TEST_F(UnconfirmedStoreTest, TheNextRunDoesNotForgetThatItWasAnotherStore) {
               }).ok());
   sidecar_.Restart();
   ExpectOnlyCarriedStateCounts();
-  sidecar_.levers().store_trust().Meet("ours");
+  ASSERT_THAT(sidecar_.levers().MeetStore("ours"), IsOk());
   EXPECT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
 }
 
 TEST_F(UnconfirmedStoreTest, WhileAnotherStoreIsConnectedOnlyCarriedStateCounts) {
-  sidecar_.levers().store_trust().Meet("another");
+  ASSERT_THAT(sidecar_.levers().MeetStore("another"), IsOk());
   ExpectOnlyCarriedStateCounts();
-  sidecar_.levers().store_trust().Meet("ours");
+  ASSERT_THAT(sidecar_.levers().MeetStore("ours"), IsOk());
   EXPECT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
-  sidecar_.levers().store_trust().Meet("another");
+  ASSERT_THAT(sidecar_.levers().MeetStore("another"), IsOk());
   ASSERT_THAT(sidecar_.levers().TakeFirstStore("another"), IsOk());
   EXPECT_EQ(sidecar_.Check("expired"), v1::VISIBILITY_EXPIRED);
 }

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "service/server/metrics/metric_catalog.h"
 #include "service/server/metrics/metrics_server.h"
+#include "service/storage/levers.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/scrape.h"
 #include "tests/testing/storage_for_test.h"
