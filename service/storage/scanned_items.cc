@@ -61,9 +61,12 @@ absl::StatusOr<ScanComparison> ApplyOne(Transaction& transaction, const Containe
   const std::optional<ScanMarks::Mark> mark = marks.Find(encoded);
   marks.NoteSeen(encoded);
   ScanComparison comparison;
-  // Whether an untracked item ends earlier or later than its ttl says cannot be known: it stays
-  // untracked until it is reported.
-  const bool may_miss_end = !knows_expire_at && before == nullptr && container.has_expire_at;
+  // Such a store cannot tell whether an untracked item inherits default_ttl or ends later by an
+  // expire_at: it stays untracked until it is reported.
+  const ItemTimes& times = item.version.times;
+  const bool may_inherit_wrongly = !knows_expire_at && before == nullptr &&
+                                   container.has_expire_at && !times.ttl.has_value() &&
+                                   !times.expire_at.has_value();
   if (before == nullptr) {
     comparison.outcome = CompareUntracked(item.version, mark);
   } else {
@@ -77,7 +80,7 @@ absl::StatusOr<ScanComparison> ApplyOne(Transaction& transaction, const Containe
   const bool is_refreshed = comparison.outcome == ScanOutcome::kSame &&
                             (before->store_epoch < transaction.StoreEpoch() ||
                              (!mark.has_value() && SaysMore(item.version, before->version)));
-  if ((is_change || is_refreshed) && !dry_run && !may_miss_end) {
+  if ((is_change || is_refreshed) && !dry_run && !may_inherit_wrongly) {
     transaction.PutReportedItem(container, item.key, before,
                                 NextReported(container, terms, before, item.version));
   }

@@ -51,7 +51,8 @@ class ScannedItems {
   // those that are missing or differing, all or none. ABORTED if too much was reported
   // since BeginPage(), or the store was confirmed: the page must be read again. From a store that
   // does not know expire_at (`knows_expire_at`), an item without one keeps the one tracked, and
-  // nothing is adopted into a container whose items may have one.
+  // an item with neither ttl nor expire_at is not adopted into a container whose items may have
+  // one.
   void Apply(uint64_t container, std::vector<ItemReport> items, const AdoptionTerms& terms,
              bool knows_expire_at, bool dry_run, Done<std::vector<ScanComparison>> done);
 

@@ -317,6 +317,10 @@ class Run {
     const bool is_older = !is_same && model_.IsOlder(id, item.times.ts, item.sequence);
     RC_ASSERT((compared->at(0).outcome == ScanOutcome::kSame) == is_same);
     RC_ASSERT((compared->at(0).outcome == ScanOutcome::kNewer) == is_older);
+    // Whether it inherits, such a store cannot tell.
+    const bool may_inherit_wrongly = !knows_expire_at && known == nullptr && has_expire_at_ &&
+                                     !read.ttl.has_value() && !read.expire_at.has_value();
+    if (may_inherit_wrongly) return RC_ASSERT(!storage_.FindItem("c", id).has_value());
     const bool is_put = is_same ? model_.SaysMore(id, item) : !is_older;
     if (is_put) ExpectPut(id, item, adopted_until);
   }
