@@ -300,6 +300,61 @@ std::vector<Case> ProblemCases() {
        [](TableConfig& table) { table.ts_column.reset(); },
        {"table public.orders has no ts_column, and commit times are not kept with the rows",
         "ALTER TABLE \"public\".\"orders\" ADD COLUMN ttl_written_at", "accept_commit_time: true"}},
+      {"an end that is a text",
+       "ALTER TABLE orders ADD ends text",
+       [](TableConfig& table) { table.expires_column = "ends"; },
+       {"column ends, its expires_column, is of type text", "it must be timestamp"}},
+      {"an end of double precision",
+       "ALTER TABLE orders ADD ends float8",
+       [](TableConfig& table) { table.expires_column = "ends"; },
+       {"column ends, its expires_column, is of type double precision"}},
+      {"an end that is not there",
+       "",
+       [](TableConfig& table) { table.expires_column = "ends"; },
+       {"no column ends, which is to be its expires_column"}},
+      {"an end that is generated",
+       "ALTER TABLE orders ADD ends int GENERATED ALWAYS AS (bytes) STORED",
+       [](TableConfig& table) { table.expires_column = "ends"; },
+       {"column ends, its expires_column, is generated"}},
+      {"an end in no zone",
+       "ALTER TABLE orders ADD ends timestamp",
+       [](TableConfig& table) { table.expires_column = "ends"; },
+       {"is of type timestamp without time zone, which is no instant", "expires_zone: UTC"}},
+      {"an end in a zone that nobody knows",
+       "ALTER TABLE orders ADD ends timestamp",
+       [](TableConfig& table) {
+         table.expires_column = "ends";
+         table.expires_zone = "Mars/Olympus";
+       },
+       {"expires_zone: \"Mars/Olympus\" is no time zone"}},
+      {"an instant in a zone",
+       "ALTER TABLE orders ADD ends timestamptz",
+       [](TableConfig& table) {
+         table.expires_column = "ends";
+         table.expires_zone = "UTC";
+       },
+       {"which says instants; leave expires_zone out"}},
+      {"a date without its edge",
+       "ALTER TABLE orders ADD ends date",
+       [](TableConfig& table) {
+         table.expires_column = "ends";
+         table.expires_zone = "UTC";
+       },
+       {"column ends, its expires_column, is a date", "ends: start or ends: end"}},
+      {"an edge of what is no day",
+       "ALTER TABLE orders ADD ends bigint",
+       [](TableConfig& table) {
+         table.expires_column = "ends";
+         table.ends = DayEdge::kEnd;
+       },
+       {"ends is given, but column ends", "leave ends out"}},
+      {"milliseconds of 32 bits",
+       "ALTER TABLE orders ADD ends integer",
+       [](TableConfig& table) {
+         table.expires_column = "ends";
+         table.expires_unit = EpochUnit::kMilliseconds;
+       },
+       {"column ends, its expires_column, is to count milliseconds", "TYPE bigint"}},
       {"row-level security by commit time",
        "",
        [](TableConfig& table) {
@@ -394,6 +449,30 @@ TEST(CatalogTest, NullThatIsExpectedIsNoWarning) {
   table.null_means = NullMeans::kNever;
   const CatalogReport report = database.Check(database.ConfigFor({table}));
   EXPECT_THAT(report.warnings, Not(Contains(HasSubstr("may be NULL"))));
+}
+
+// Neither commit times nor a column of _ts, and whoever reads the notes knows what is to be done.
+TEST(CatalogTest, TableThatSaysWhenItsRowsEndNeedsNothingElse) {
+  DatabaseForTest database;
+  database.Sql(kOrders);
+  database.Sql("ALTER TABLE orders ADD ends timestamp");
+  TableConfig table = Orders();
+  table.ts_column.reset();
+  table.ttl_column.reset();
+  table.expires_column = "ends";
+  table.expires_zone = "Europe/Berlin";
+  table.row_level_security = true;
+  const CatalogReport report = database.Check(database.ConfigFor({table}));
+  EXPECT_THAT(report.problems, IsEmpty());
+  EXPECT_THAT(report.warnings, Not(Contains(HasSubstr("commit times"))));
+  ASSERT_THAT(report.tables, testing::SizeIs(1));
+  EXPECT_EQ(report.tables[0].ts_source, TsSource::kNone);
+  EXPECT_EQ(report.tables[0].end_source, EndSource::kReading);
+  EXPECT_THAT(report.tables[0].published_columns, Contains("ends"));
+  EXPECT_THAT(report.notes,
+              ElementsAre(HasSubstr("ttlctl containers create shop/orders --default-ttl -1"),
+                          HasSubstr("CREATE INDEX CONCURRENTLY ON \"public\".\"orders\" "
+                                    "((\"ends\" AT TIME ZONE 'Europe/Berlin'))")));
 }
 
 TEST(CatalogTest, WhatDeservesAThoughtIsAWarning) {

@@ -79,6 +79,11 @@ tables:
     ts_zone: Europe/Berlin
     null_means: never
     ttl_column: keep_for
+    expires_column: ends_at
+    expires_unit: milliseconds
+    expires_zone: Europe/Paris
+    ends: end
+    expires_null: inherits
     size_column: bytes
     live_view: orders_live
     row_level_security: true
@@ -111,6 +116,11 @@ tables:
   EXPECT_EQ(table.ts_zone, "Europe/Berlin");
   EXPECT_EQ(table.null_means, NullMeans::kNever);
   EXPECT_EQ(table.ttl_column, "keep_for");
+  EXPECT_EQ(table.expires_column, "ends_at");
+  EXPECT_EQ(table.expires_unit, EpochUnit::kMilliseconds);
+  EXPECT_EQ(table.expires_zone, "Europe/Paris");
+  EXPECT_EQ(table.ends, DayEdge::kEnd);
+  EXPECT_EQ(table.expires_null, NullEnd::kInherits);
   EXPECT_EQ(table.size_column, "bytes");
   EXPECT_EQ(table.live_view, "orders_live");
   EXPECT_TRUE(table.row_level_security);
@@ -231,6 +241,35 @@ TEST(ConfigTest, NullMeansIsRefusedWhereThereIsNoTimeToBeNull) {
               ElementsAre(HasSubstr("null_means: \"expired\" is not allowed; give never")));
 }
 
+TEST(ConfigTest, ExpiresColumnGoesWithWhatIsAboutIt) {
+  const TableConfig table =
+      Parsed(absl::StrCat(kShort, "    expires_column: at\n    ends: start\n")).tables[0];
+  EXPECT_EQ(table.expires_column, "at");
+  EXPECT_EQ(table.ends, DayEdge::kStart);
+  EXPECT_EQ(table.expires_null, NullEnd::kNever);
+  EXPECT_EQ(table.expires_unit, EpochUnit::kSeconds);
+  EXPECT_THAT(ProblemsOfTable("    expires_unit: seconds\n    expires_zone: UTC\n    ends: end\n"
+                              "    expires_null: never\n"),
+              ElementsAre(HasSubstr("expires_unit is given without expires_column"),
+                          HasSubstr("expires_zone is given without expires_column"),
+                          HasSubstr("ends is given without expires_column"),
+                          HasSubstr("expires_null is given without expires_column")));
+  EXPECT_THAT(ProblemsOfTable("    expires_column: at\n    ends: noon\n    expires_null: 0\n"),
+              ElementsAre(HasSubstr("ends: \"noon\" is not allowed; give start or end"),
+                          HasSubstr("expires_null: \"0\" is not allowed; give never or inherits")));
+  EXPECT_THAT(ProblemsOfTable("    expires_column: at\n    ts_column: at\n"),
+              ElementsAre(HasSubstr("expires_column is the ts_column")));
+}
+
+TEST(ConfigTest, WhatCountsFromTsIsRefusedWithoutAColumnOfIt) {
+  EXPECT_THAT(
+      ProblemsOfTable("    expires_column: at\n    ttl_column: ttl\n    expires_null: inherits\n"
+                      "    accept_commit_time: true\n"),
+      ElementsAre(HasSubstr("accept_commit_time is given with expires_column"),
+                  HasSubstr("ttl_column is given with expires_column and without ts_column"),
+                  HasSubstr("expires_null: inherits is given without ts_column")));
+}
+
 TEST(ConfigTest, UnknownKeyIsRefusedWithTheNearest) {
   EXPECT_THAT(
       ProblemsOfTable("    ttl_colum: keep_for\n"),
@@ -239,7 +278,7 @@ TEST(ConfigTest, UnknownKeyIsRefusedWithTheNearest) {
               ElementsAre(HasSubstr("did you mean ttl_column?")));
   EXPECT_THAT(ProblemsOfTable("    default_ttl: 60\n"),
               ElementsAre(AllOf(HasSubstr("unknown key \"default_ttl\"; the keys are container, "),
-                                HasSubstr("ttl_column, size_column"))));
+                                HasSubstr("ttl_column, expires_column, "))));
   EXPECT_THAT(ProblemsOfLines("? [a, b]\n: 1\n"), ElementsAre(HasSubstr("unknown key a list")));
   EXPECT_THAT(ProblemsOfLines("slot: a\nslot: b\n"), ElementsAre("line 2: slot is given twice"));
 }

@@ -96,6 +96,20 @@ TEST_F(PolicyMirrorTest, PoliciesAreMirroredAndChangesFollowed) {
   EXPECT_TRUE(Becomes("c off"));
 }
 
+// The sidecar leaves such containers out for who does not judge by expire_at.
+TEST_F(PolicyMirrorTest, ContainerWithItemsThatSayWhenTheyEndIsMirrored) {
+  RpcSidecar sidecar;
+  ASSERT_TRUE(sidecar.Create(60).ok());
+  const auto track = Proto<v1::TrackItemsRequest>(
+      "container: 'c' items { id: '1' ts: 1 ttl: -1 expire_at: 4000000000 }");
+  grpc::ClientContext context;
+  v1::TrackItemsResponse response;
+  ASSERT_TRUE(sidecar.items().TrackItems(&context, track, &response).ok());
+  const auto mirror = NewMirror(sidecar.address());
+  EXPECT_TRUE(Becomes("c 60")) << Mirrored();
+  EXPECT_TRUE(BecomesSound(*mirror));
+}
+
 TEST_F(PolicyMirrorTest, ContainerThatDoesNotExistIsOffAndSaid) {
   const auto mirror = NewMirror();
   SendSnapshot("");

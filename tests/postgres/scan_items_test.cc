@@ -275,7 +275,8 @@ TEST_F(StoreServerTest, SaysWhoItIs) {
                       "pg_control_system(), pg_database WHERE datname = current_database()"));
   EXPECT_EQ(info.max_batch_items(), 1000);
   EXPECT_THAT(info.capabilities(),
-              testing::UnorderedElementsAre(v1::STORE_CAPABILITY_ETAG, v1::STORE_CAPABILITY_SCAN));
+              testing::UnorderedElementsAre(v1::STORE_CAPABILITY_ETAG, v1::STORE_CAPABILITY_SCAN,
+                                            v1::STORE_CAPABILITY_EXPIRE_AT));
   // As far as clocks are read alike.
   EXPECT_GE(ToTime(info.now()), before - absl::Seconds(1));
   EXPECT_LE(ToTime(info.now()), after + absl::Seconds(1));

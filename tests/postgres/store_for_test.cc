@@ -80,6 +80,13 @@ TableDefinition StoreForTest::Describe(const TableConfig& config) {
     definition.zone = *StatedZone::Load(config.ts_zone);
   }
   if (config.ttl_column.has_value()) definition.ttl = column(*config.ttl_column);
+  if (config.expires_column.has_value()) {
+    definition.expires = column(*config.expires_column);
+    definition.end_source = definition.expires->type == "timestamp with time zone"
+                                ? EndSource::kTimestamp
+                                : EndSource::kEpochNumber;
+    if (!config.ts_column.has_value()) definition.ts_source = TsSource::kNone;
+  }
   if (config.size_column.has_value()) definition.size = column(*config.size_column);
   return definition;
 }
@@ -137,6 +144,10 @@ v1::DeleteItemsRequest StoreForTest::Judged(const std::string& container,
     asked.set_etag(item.etag());
     asked.set_effective_ttl(item.has_ttl() ? item.ttl() : default_ttl);
     asked.set_expire_time(item.ts() + asked.effective_ttl());
+    if (!item.has_expire_at()) continue;
+    asked.set_expire_at(item.expire_at());
+    const bool is_earlier = item.ttl() <= 0 || item.expire_at() < asked.expire_time();
+    if (is_earlier) asked.set_expire_time(item.expire_at());
   }
   return request;
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "tests/postgres/database_for_test.h"
 
@@ -95,6 +96,60 @@ TEST_F(TimesCheckTest, NullsThatAreExpectedAreCountedAndNoWarning) {
   EXPECT_THAT(report.notes, ElementsAre(AllOf(HasSubstr("column ts"),
                                               HasSubstr("is NULL in 3 of 10 rows seen"))));
   EXPECT_THAT(Check(EpochUnit::kSeconds).notes, IsEmpty());
+}
+
+class EndsCheckTest : public TimesCheckTest {
+ protected:
+  CatalogReport CheckEndsOf(const std::string& type, EpochUnit unit = EpochUnit::kSeconds) {
+    TableConfig table;
+    table.container = "t";
+    table.table = "t";
+    table.id = {"id"};
+    table.expires_column = "ends";
+    table.expires_unit = unit;
+    if (type == "date") {
+      table.expires_zone = "UTC";
+      table.ends = DayEdge::kEnd;
+    }
+    CatalogReport report;
+    for (const TableDefinition& definition : db_.Define(db_.ConfigFor({table}))) {
+      const absl::Status status = CheckEnds(db_.connection(), definition, report);
+      EXPECT_TRUE(status.ok()) << status;
+    }
+    return report;
+  }
+};
+
+TEST_F(EndsCheckTest, EndsThatAreNotLegalAreWarnedOfAndThoseThatAreNoneCounted) {
+  for (const std::string type : {"timestamptz", "date"}) {
+    db_.Sql(absl::StrCat(
+        "DROP TABLE IF EXISTS t; CREATE TABLE t (id serial PRIMARY KEY, ends ", type,
+        "); INSERT INTO t (ends) SELECT now() + i * interval '1 day' FROM generate_series(1, 5) i;"
+        "INSERT INTO t (ends) VALUES (NULL), ('infinity'), ('-infinity'), ('1960-01-01'), "
+        "('10000-01-01')"));
+    const CatalogReport report = CheckEndsOf(type);
+    EXPECT_THAT(report.problems, IsEmpty());
+    EXPECT_THAT(report.warnings, ElementsAre(HasSubstr("in 3 of 10 rows seen: such rows never")));
+    EXPECT_THAT(report.notes,
+                ElementsAre(HasSubstr("is NULL or infinity in 2 of 10 rows seen: such rows never "
+                                      "expire")));
+  }
+}
+
+TEST_F(EndsCheckTest, NumbersOfAnotherUnitAreAProblemThatNamesIt) {
+  db_.Sql(
+      "CREATE TABLE t (id bigint PRIMARY KEY, ends bigint);"
+      "INSERT INTO t SELECT i, 1e9 * (1 + i / 50) FROM generate_series(1, 200) i");
+  EXPECT_THAT(CheckEndsOf("bigint").problems, IsEmpty());
+  EXPECT_THAT(CheckEndsOf("bigint", EpochUnit::kMilliseconds).problems,
+              ElementsAre(AllOf(HasSubstr("counts seconds, it seems"),
+                                HasSubstr("; set expires_unit: seconds"))));
+  db_.Sql("UPDATE t SET ends = ends * 1000");
+  EXPECT_THAT(CheckEndsOf("bigint").problems,
+              ElementsAre(HasSubstr("; set expires_unit: milliseconds")));
+  db_.Sql("UPDATE t SET ends = 0 WHERE id = 1");
+  EXPECT_THAT(CheckEndsOf("bigint", EpochUnit::kMilliseconds).warnings,
+              ElementsAre(HasSubstr("in 1 of 200 rows seen")));
 }
 
 TEST_F(TimesCheckTest, TableThatIsLockedHoldsUpNobody) {

@@ -255,6 +255,51 @@ TEST_F(TtlPostgresTest, PreviewCountsWhatADefaultWouldHide) {
       ExitCode::kRefused);
 }
 
+TEST_F(TtlPostgresTest, TableThatSaysWhenItsRowsEndIsToldOfAndPreviewed) {
+  server_.Sql(
+      "ALTER TABLE orders DROP updated_at, ADD ends bigint, ADD ts timestamptz, ADD ttl int;"
+      "INSERT INTO orders SELECT i, extract(epoch FROM now()) + i * 3600, now() - interval '2 h' "
+      "FROM generate_series(-3, 5) i WHERE i <> 0;"
+      "INSERT INTO orders VALUES (20, NULL, now()), (21, 0, now()), (22, -1, now())");
+  const std::string path = dir_.File("ends.yaml");
+  const auto write = [&](const std::string& lines) {
+    std::ofstream(path) << "database: " << server_.Conninfo()
+                        << "\ntables:\n  - container: c\n    table: orders\n    id: id\n"
+                           "    expires_column: ends\n"
+                        << lines;
+  };
+  write("");
+  const auto tells = [&](const std::vector<std::string>& command) {
+    const Result result = RunProgram(command);
+    EXPECT_EQ(result.code, ExitCode::kOk) << result.err;
+    EXPECT_THAT(result.err,
+                AllOf(HasSubstr("note: table public.orders: rows end at the time of their "
+                                "expires_column, ends, once container c has a default_ttl"),
+                      HasSubstr("ttlctl containers create c --default-ttl -1"),
+                      HasSubstr("warning: table public.orders: column ends, its expires_column, is "
+                                "not after 1970-01-01 00:00:00")));
+  };
+  tells({"check", "--config", path});
+  tells({"install", "--accept-unlimited-wal", "--config", path});
+  const auto preview = [&](const std::string& default_ttl) {
+    return RunProgram({"preview", "--default-ttl", default_ttl, "--config", path}).out;
+  };
+  EXPECT_THAT(preview("-1"),
+              AllOf(HasSubstr("c: 11 rows, ending from "), HasSubstr(": 3 rows are hidden at once"),
+                    HasSubstr("1 rows never expire; 2 rows cannot be tracked")));
+  // It is all the same where no row inherits.
+  EXPECT_THAT(preview("60"), HasSubstr(": 3 rows are hidden at once"));
+  server_.Sql(
+      "UPDATE orders SET ttl = 60 WHERE id IN (4, 5); UPDATE orders SET ts = now() - "
+      "interval '1 h' WHERE id = 20");
+  write("    ts_column: ts\n    ttl_column: ttl\n    expires_null: inherits\n");
+  EXPECT_THAT(preview("60"),
+              AllOf(HasSubstr("c: 11 rows, written from "), HasSubstr(": 6 rows are hidden"),
+                    HasSubstr("0 rows never expire; 2 rows cannot be tracked")));
+  EXPECT_THAT(preview("-1"),
+              AllOf(HasSubstr(": 5 rows are hidden"), HasSubstr("1 rows never expire")));
+}
+
 TEST_F(TtlPostgresTest, UnitThatCannotBeIsRefusedBeforeAnythingIsInstalled) {
   server_.Sql(
       "ALTER TABLE orders DROP updated_at, ADD updated_at bigint NOT NULL;"

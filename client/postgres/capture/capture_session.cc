@@ -66,6 +66,19 @@ uint32_t PlaceOf(const TableDefinition& table,
   return found == published.end() ? 0 : found->second;
 }
 
+// Of a table without an expires_column it is empty, as it always was: such tables are not read
+// again after an update.
+std::string EndSourceOf(const TableDefinition& table) {
+  if (!table.expires.has_value()) return "";
+  const TableConfig& config = table.config;
+  return absl::StrCat(
+      " expires", NameOf(table.expires),
+      config.expires_unit == EpochUnit::kMilliseconds ? " ms" : "",
+      table.expires_zone.has_value() ? absl::StrCat(" in ", table.expires_zone->name()) : "",
+      config.ends == DayEdge::kEnd ? " end" : "",
+      config.expires_null == NullEnd::kInherits ? " or inherits" : "");
+}
+
 }  // namespace
 
 CaptureSession::CaptureSession(const Parts& parts)
@@ -165,8 +178,8 @@ std::string CaptureSession::SourceOf(const TableDefinition& table, absl::string_
   return absl::StrCat("table ", table.oid, " key", NamesOf(table.partition_key), " /",
                       NamesOf(table.id), " ts", NameOf(table.ts), is_millis ? " ms" : "",
                       table.zone.has_value() ? absl::StrCat(" in ", table.zone->name()) : "",
-                      " ttl", NameOf(table.ttl), " size", NameOf(table.size), where, " published ",
-                      place, " container of ", create_time);
+                      " ttl", NameOf(table.ttl), EndSourceOf(table), " size", NameOf(table.size),
+                      where, " published ", place, " container of ", create_time);
 }
 
 absl::Status CaptureSession::LoadTables() {

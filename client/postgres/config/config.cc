@@ -87,6 +87,18 @@ void ReadNullMeans(YamlReader& reader, const YamlPlace& place, NullMeans& null_m
   null_means = NullMeans::kNever;
 }
 
+void ReadNullEnd(YamlReader& reader, const YamlPlace& place, NullEnd& null_end) {
+  const std::string name = place.node.IsScalar() ? place.node.Scalar() : "";
+  if (name != "never" && name != "inherits") return reader.Refuse(place, "never or inherits");
+  null_end = name == "never" ? NullEnd::kNever : NullEnd::kInherits;
+}
+
+void ReadDayEdge(YamlReader& reader, const YamlPlace& place, DayEdge& edge) {
+  const std::string name = place.node.IsScalar() ? place.node.Scalar() : "";
+  if (name != "start" && name != "end") return reader.Refuse(place, "start or end, of the day");
+  edge = name == "start" ? DayEdge::kStart : DayEdge::kEnd;
+}
+
 void ReadWhere(YamlReader& reader, const YamlPlace& place, std::string& where) {
   std::string text = ReadText(reader, place);
   if (text.size() > kMaxWhereBytes) {
@@ -144,6 +156,42 @@ void ReadHttpAddress(YamlReader& reader, const YamlPlace& place, std::string& ad
   address = std::move(text);
 }
 
+bool IsGiven(const YamlPlace& place, const char* key) {
+  const YAML::Node value = place.node[key];
+  return value.IsDefined() && !value.IsNull();
+}
+
+void CheckExpires(YamlReader& reader, const YamlPlace& place, const TableConfig& table) {
+  if (!table.expires_column.has_value()) {
+    for (const char* key : {"expires_unit", "expires_zone", "ends", "expires_null"}) {
+      if (!IsGiven(place, key)) continue;
+      reader.Report(place,
+                    absl::StrCat(key, " is given without expires_column, which it is about"));
+    }
+    return;
+  }
+  if (table.accept_commit_time) {
+    reader.Report(place,
+                  "accept_commit_time is given with expires_column, which needs no commit times");
+  }
+  if (table.expires_column == table.ts_column) {
+    reader.Report(place,
+                  "expires_column is the ts_column, but one says when a row ends, and the other "
+                  "when it was last modified; leave out the one that it is not");
+  }
+  if (table.ts_column.has_value()) return;
+  if (table.ttl_column.has_value()) {
+    reader.Report(place,
+                  "ttl_column is given with expires_column and without ts_column, from which it "
+                  "counts");
+  }
+  if (table.expires_null == NullEnd::kInherits) {
+    reader.Report(place,
+                  "expires_null: inherits is given without ts_column, from which default_ttl "
+                  "counts");
+  }
+}
+
 void CheckColumns(YamlReader& reader, const YamlPlace& place, const TableConfig& table) {
   std::set<std::string> seen;
   for (const Names* names : {&table.partition_key, &table.id}) {
@@ -154,8 +202,7 @@ void CheckColumns(YamlReader& reader, const YamlPlace& place, const TableConfig&
     }
   }
   const auto refuse_without_ts = [&](const char* key, const char* why) {
-    const YAML::Node value = place.node[key];
-    if (!value.IsDefined() || value.IsNull() || table.ts_column.has_value()) return;
+    if (!IsGiven(place, key) || table.ts_column.has_value()) return;
     reader.Report(place, absl::StrCat(key, " is given without ts_column, ", why));
   };
   refuse_without_ts("ts_unit", "whose numbers it is about");
@@ -164,6 +211,7 @@ void CheckColumns(YamlReader& reader, const YamlPlace& place, const TableConfig&
   if (table.accept_commit_time && table.ts_column.has_value()) {
     reader.Report(place, "accept_commit_time is given with ts_column, which is what counts then");
   }
+  CheckExpires(reader, place, table);
 }
 
 // Which name the application reads live rows by. What is not given follows from the rest.
@@ -206,6 +254,14 @@ TableConfig ReadTable(YamlReader& reader, const YamlPlace& place) {
        {"null_means",
         [&](const YamlPlace& value) { ReadNullMeans(reader, value, table.null_means); }},
        name("ttl_column", table.ttl_column),
+       name("expires_column", table.expires_column),
+       {"expires_unit",
+        [&](const YamlPlace& value) { ReadEpochUnit(reader, value, table.expires_unit); }},
+       {"expires_zone",
+        [&](const YamlPlace& value) { reader.ReadText(value, table.expires_zone); }},
+       {"ends", [&](const YamlPlace& value) { ReadDayEdge(reader, value, table.ends); }},
+       {"expires_null",
+        [&](const YamlPlace& value) { ReadNullEnd(reader, value, table.expires_null); }},
        name("size_column", table.size_column),
        name("live_view", table.live_view),
        name("view_schema", table.view_schema),

@@ -16,6 +16,15 @@ enum class NullMeans {
   kNever,  // an expected state: the row never expires
 };
 
+// What a NULL in the column of the end means.
+enum class NullEnd {
+  kNever,     // the row never expires, unless by a ttl of its own
+  kInherits,  // the row says nothing: its own ttl decides, else its container's default_ttl
+};
+
+// Which instant of its day a date is.
+enum class DayEdge { kUnsaid, kStart, kEnd };
+
 // One table that is a container, as the configuration file says it. Names are as
 // PostgreSQL keeps them: case counts, and there are no quotes.
 struct TableConfig {
@@ -45,6 +54,16 @@ struct TableConfig {
   NullMeans null_means = NullMeans::kFault;
   // Column of the row's own ttl in seconds; absent: no row has one.
   std::optional<std::string> ttl_column;
+  // Column that says when the row ends; absent: none does. Without a ts_column no commit times are
+  // needed: _ts is 1 of all rows.
+  std::optional<std::string> expires_column;
+  // What a number in it counts; of no meaning for other types.
+  EpochUnit expires_unit = EpochUnit::kSeconds;
+  // The zone of a timestamp without time zone, or of a date, as ts_zone; empty: none is stated.
+  std::string expires_zone;
+  // Which instant a date is; of no meaning for other types.
+  DayEdge ends = DayEdge::kUnsaid;
+  NullEnd expires_null = NullEnd::kNever;
   // Column of the row's size in bytes; absent: not known.
   std::optional<std::string> size_column;
 

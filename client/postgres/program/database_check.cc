@@ -43,6 +43,7 @@ absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const CheckOpt
     if (HasTable(options.checked, table.config)) continue;
     absl::Status status = CheckWhere(**connection, table, *report);
     if (status.ok()) status = CheckTimes(**connection, table, *report);
+    if (status.ok()) status = CheckEnds(**connection, table, *report);
     if (!status.ok()) return status;
   }
   return DatabaseCheck{*std::move(connection), *std::move(report)};

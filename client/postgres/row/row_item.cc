@@ -47,6 +47,11 @@ int64_t FloorToSeconds(int64_t milliseconds) {
   return milliseconds % kMillisecondsPerSecond < 0 ? quotient - 1 : quotient;
 }
 
+int64_t CeilToSeconds(int64_t milliseconds) {
+  const int64_t quotient = milliseconds / kMillisecondsPerSecond;
+  return milliseconds % kMillisecondsPerSecond > 0 ? quotient + 1 : quotient;
+}
+
 absl::StatusOr<int64_t> ReadTsColumn(const TableDefinition& table,
                                      std::optional<absl::string_view> text) {
   if (!text.has_value()) return absl::InvalidArgumentError("is NULL: must be a time");
@@ -62,6 +67,7 @@ absl::StatusOr<int64_t> ReadTsColumn(const TableDefinition& table,
 
 absl::StatusOr<int64_t> ReadTs(const TableDefinition& table, const RowTexts& row,
                                const RowVersion& version, absl::Time now) {
+  if (table.ts_source == TsSource::kNone) return kMinTs;
   if (table.ts_source == TsSource::kCommitTime) {
     if (!version.commit_time.has_value()) {
       return absl::InvalidArgumentError("the time of the row's commit is no longer known");
@@ -93,21 +99,6 @@ absl::StatusOr<std::optional<int64_t>> ReadTtl(const TableDefinition& table, con
   return ValidateTtl(absl::StrCat(ColumnName(table.ttl), " (ttl)"), *ttl);
 }
 
-absl::StatusOr<std::string> ReadKey(absl::string_view name,
-                                    absl::Span<const absl::string_view> texts, size_t max_bytes) {
-  std::string key = JoinKey(texts);
-  if (key.size() <= max_bytes) return key;
-  return absl::InvalidArgumentError(
-      absl::StrCat("the ", name, " has ", key.size(), " bytes: must have ", max_bytes, " at most"));
-}
-
-// Not known, if there is nothing, or nothing that can be a size.
-int64_t ReadSize(std::optional<absl::string_view> text) {
-  if (!text.has_value()) return 0;
-  const absl::StatusOr<int64_t> size = ParseWhole(*text);
-  return size.ok() && *size > 0 ? *size : 0;
-}
-
 // Takes a number of digits, at least `min` and at most `max`, from the front.
 bool TakeDigits(absl::string_view& text, size_t min, size_t max, int64_t& number) {
   size_t count = 0;
@@ -125,32 +116,127 @@ bool TakeChar(absl::string_view& text, char expected) {
   return true;
 }
 
+// The most digits of a year, in a timestamp and in a date.
+constexpr size_t kTimestampYearDigits = 6;
+constexpr size_t kDateYearDigits = 7;
+
+// A date; false if the text does not begin with one that is in the calendar.
+bool TakeDay(absl::string_view& text, size_t max_year_digits, absl::CivilDay& date) {
+  int64_t year, month, day;
+  if (!TakeDigits(text, 4, max_year_digits, year) || !TakeChar(text, '-') ||
+      !TakeDigits(text, 2, 2, month) || !TakeChar(text, '-') || !TakeDigits(text, 2, 2, day)) {
+    return false;
+  }
+  date = absl::CivilDay(year, month, day);
+  return date.month() == month && date.day() == day;
+}
+
 // The date and time before a fraction; false if the text does not begin with one that is in
 // the calendar.
 bool TakeSecond(absl::string_view& text, absl::CivilSecond& second) {
-  constexpr size_t kMaxYearDigits = 6;
-  int64_t year, month, day, hour, minute, sec;
-  if (!TakeDigits(text, 4, kMaxYearDigits, year) || !TakeChar(text, '-') ||
-      !TakeDigits(text, 2, 2, month) || !TakeChar(text, '-') || !TakeDigits(text, 2, 2, day) ||
-      !TakeChar(text, ' ') || !TakeDigits(text, 2, 2, hour) || !TakeChar(text, ':') ||
-      !TakeDigits(text, 2, 2, minute) || !TakeChar(text, ':') || !TakeDigits(text, 2, 2, sec)) {
+  absl::CivilDay day;
+  int64_t hour, minute, sec;
+  if (!TakeDay(text, kTimestampYearDigits, day) || !TakeChar(text, ' ') ||
+      !TakeDigits(text, 2, 2, hour) || !TakeChar(text, ':') || !TakeDigits(text, 2, 2, minute) ||
+      !TakeChar(text, ':') || !TakeDigits(text, 2, 2, sec)) {
     return false;
   }
-  second = absl::CivilSecond(year, month, day, hour, minute, sec);
-  return second.month() == month && second.day() == day && second.hour() == hour &&
-         second.minute() == minute && second.second() == sec;
+  second = absl::CivilSecond(day) + hour * 3600 + minute * 60 + sec;
+  return second.hour() == hour && second.minute() == minute && second.second() == sec;
 }
 
-// A date and time, a fraction perhaps, and `suffix`. The fraction is cut off.
-absl::StatusOr<absl::CivilSecond> ParseSecond(absl::string_view text, absl::string_view suffix) {
-  absl::string_view rest = text;
+absl::Status NoTime(absl::string_view text, const char* what) {
+  return absl::InvalidArgumentError(absl::StrCat(Shown(text), " is no time: must be a ", what,
+                                                 " after Christ and before infinity"));
+}
+
+struct ParsedSecond {
   absl::CivilSecond second;
-  bool is_timestamp = TakeSecond(rest, second);
+  bool has_fraction = false;  // more than zeros
+};
+
+// A date and time, a fraction perhaps, and `suffix`.
+absl::StatusOr<ParsedSecond> ParseSecond(absl::string_view text, absl::string_view suffix) {
+  absl::string_view rest = text;
+  ParsedSecond parsed;
+  bool is_timestamp = TakeSecond(rest, parsed.second);
   int64_t fraction = 0;
   if (is_timestamp && TakeChar(rest, '.')) is_timestamp = TakeDigits(rest, 1, 6, fraction);
-  if (is_timestamp && rest == suffix) return second;
-  return absl::InvalidArgumentError(absl::StrCat(
-      Shown(text), " is no time: must be a timestamp after Christ and before infinity"));
+  parsed.has_fraction = fraction > 0;
+  if (is_timestamp && rest == suffix) return parsed;
+  return NoTime(text, "timestamp");
+}
+
+// The instant that a date is.
+absl::StatusOr<int64_t> ParseDay(const TableDefinition& table, absl::string_view text) {
+  absl::string_view rest = text;
+  absl::CivilDay day;
+  if (!TakeDay(rest, kDateYearDigits, day) || !rest.empty()) return NoTime(text, "date");
+  if (table.config.ends == DayEdge::kEnd) ++day;
+  return table.expires_zone->InstantOf(absl::CivilSecond(day));
+}
+
+// The end as whole seconds, rounded up; absent: there is none.
+absl::StatusOr<std::optional<int64_t>> ReadEndColumn(const TableDefinition& table,
+                                                     absl::string_view text) {
+  if (table.end_source == EndSource::kEpochNumber) {
+    const absl::StatusOr<int64_t> number = ParseWhole(text);
+    if (!number.ok()) return number.status();
+    return table.config.expires_unit == EpochUnit::kSeconds ? *number : CeilToSeconds(*number);
+  }
+  if (text == "infinity") return std::nullopt;
+  if (absl::EndsWith(text, kUtcSuffix)) {
+    const absl::StatusOr<ParsedSecond> parsed = ParseSecond(text, kUtcSuffix);
+    if (!parsed.ok()) return parsed.status();
+    return parsed->second - absl::CivilSecond(1970) + (parsed->has_fraction ? 1 : 0);
+  }
+  if (table.end_source == EndSource::kDate) return ParseDay(table, text);
+  const absl::StatusOr<ParsedSecond> parsed = ParseSecond(text, "");
+  if (!parsed.ok()) return parsed.status();
+  return table.expires_zone->InstantOf(parsed->second) + (parsed->has_fraction ? 1 : 0);
+}
+
+absl::StatusOr<std::optional<int64_t>> ReadEnd(const TableDefinition& table, const RowTexts& row) {
+  if (!row.expires.has_value()) return std::optional<int64_t>();
+  const std::string name = absl::StrCat(ColumnName(table.expires), " (expire_at)");
+  const absl::StatusOr<std::optional<int64_t>> end = ReadEndColumn(table, *row.expires);
+  if (!end.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(name, " ", end.status().message()));
+  }
+  if (absl::Status valid = ValidateExpireAt(name, *end); !valid.ok()) return valid;
+  return end;
+}
+
+// What a row says of its end. One that says that it has none does not inherit.
+absl::Status SetEnd(const TableDefinition& table, const RowTexts& row, v1::Item& item) {
+  const absl::StatusOr<std::optional<int64_t>> ttl = ReadTtl(table, row);
+  if (!ttl.ok()) return ttl.status();
+  if (ttl->has_value()) item.set_ttl(**ttl);
+  if (!table.expires.has_value()) return absl::OkStatus();
+  const absl::StatusOr<std::optional<int64_t>> end = ReadEnd(table, row);
+  if (!end.ok()) return end.status();
+  const bool inherits = !row.expires.has_value() && table.config.expires_null == NullEnd::kInherits;
+  if (end->has_value()) {
+    item.set_expire_at(**end);
+  } else if (!ttl->has_value() && !inherits) {
+    item.set_ttl(kNeverExpires);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReadKey(absl::string_view name,
+                                    absl::Span<const absl::string_view> texts, size_t max_bytes) {
+  std::string key = JoinKey(texts);
+  if (key.size() <= max_bytes) return key;
+  return absl::InvalidArgumentError(
+      absl::StrCat("the ", name, " has ", key.size(), " bytes: must have ", max_bytes, " at most"));
+}
+
+// Not known, if there is nothing, or nothing that can be a size.
+int64_t ReadSize(std::optional<absl::string_view> text) {
+  if (!text.has_value()) return 0;
+  const absl::StatusOr<int64_t> size = ParseWhole(*text);
+  return size.ok() && *size > 0 ? *size : 0;
 }
 
 }  // namespace
@@ -172,14 +258,12 @@ absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts&
   if (!id.ok()) return id.status();
   const absl::StatusOr<int64_t> ts = ReadTs(table, row, version, now);
   if (!ts.ok()) return ts.status();
-  const absl::StatusOr<std::optional<int64_t>> ttl = ReadTtl(table, row);
-  if (!ttl.ok()) return ttl.status();
 
   v1::Item item;
   item.set_partition_key(*std::move(partition_key));
   item.set_id(*std::move(id));
   item.set_ts(*ts);
-  if (ttl->has_value()) item.set_ttl(**ttl);
+  if (absl::Status status = SetEnd(table, row, item); !status.ok()) return status;
   item.set_etag(version.xmin.data(), version.xmin.size());
   if (version.lsn > 0) item.set_sequence(version.lsn);
   item.set_size_bytes(ReadSize(row.size));
@@ -187,15 +271,15 @@ absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts&
 }
 
 absl::StatusOr<int64_t> ParseTimestamp(absl::string_view text) {
-  const absl::StatusOr<absl::CivilSecond> second = ParseSecond(text, kUtcSuffix);
-  if (!second.ok()) return second.status();
-  return *second - absl::CivilSecond(1970);
+  const absl::StatusOr<ParsedSecond> parsed = ParseSecond(text, kUtcSuffix);
+  if (!parsed.ok()) return parsed.status();
+  return parsed->second - absl::CivilSecond(1970);
 }
 
 absl::StatusOr<int64_t> ParseReading(absl::string_view text, const StatedZone& zone) {
-  const absl::StatusOr<absl::CivilSecond> second = ParseSecond(text, "");
-  if (!second.ok()) return second.status();
-  return zone.InstantOf(*second);
+  const absl::StatusOr<ParsedSecond> parsed = ParseSecond(text, "");
+  if (!parsed.ok()) return parsed.status();
+  return zone.InstantOf(parsed->second);
 }
 
 }  // namespace ttl::postgres

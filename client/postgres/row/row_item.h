@@ -22,6 +22,8 @@ struct RowTexts {
   // says, which queries of RowSelect return.
   std::optional<absl::string_view> ts;
   std::optional<absl::string_view> ttl;
+  // As ts; a date as it is stored, or as the instant.
+  std::optional<absl::string_view> expires;
   std::optional<absl::string_view> size;
   // Whether the table's `where`, if it has one, takes it in. The stream does not say.
   bool is_taken_in = true;
@@ -47,9 +49,9 @@ enum class Exemption {
 Exemption ExemptionOf(const TableDefinition& table, const RowTexts& row);
 
 // The row as the sidecar tracks it. INVALID_ARGUMENT says why a row cannot be tracked: no
-// _ts, a _ts or ttl that the TTL rules do not allow, a key that is too long, an exemption. Such a
-// row never expires. `now` bounds how far ahead a _ts may be. A size that cannot be one is not
-// known.
+// _ts, a _ts, ttl or end that the TTL rules do not allow, a key that is too long, an exemption.
+// Such a row never expires. `now` bounds how far ahead a _ts may be. A size that cannot be one is
+// not known.
 absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts& row,
                                    const RowVersion& version, absl::Time now);
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/end_column.h"
 #include "client/postgres/sql/visibility.h"
 
 namespace ttl::postgres {
@@ -63,7 +64,9 @@ RowSelect::RowSelect(const TableDefinition& table, std::string restriction)
     : partition_key_columns_(table.partition_key.size()),
       id_columns_(table.id.size()),
       has_ts_(table.ts.has_value()),
+      has_commit_time_(table.ts_source == TsSource::kCommitTime),
       has_ttl_(table.ttl.has_value()),
+      has_expires_(table.expires.has_value()),
       has_size_(table.size.has_value()),
       has_where_(!table.config.where.empty()),
       key_(PagedKey(table)),
@@ -74,10 +77,11 @@ RowSelect::RowSelect(const TableDefinition& table, std::string restriction)
   for (const ColumnDefinition& column : ReportedKey(table)) columns.push_back(OfRow(column));
   if (has_ts_) columns.push_back(TsOfRow(table));
   if (has_ttl_) columns.push_back(OfRow(*table.ttl));
+  if (has_expires_) columns.push_back(InstantOfEnd(table, OfRow(*table.expires)));
   if (has_size_) columns.push_back(OfRow(*table.size));
   if (has_where_) columns.push_back(absl::StrCat(WhereCondition(table.config), " IS TRUE"));
   columns.push_back("t.xmin");
-  if (!has_ts_) columns.push_back("pg_catalog.pg_xact_commit_timestamp(t.xmin)");
+  if (has_commit_time_) columns.push_back("pg_catalog.pg_xact_commit_timestamp(t.xmin)");
   list_ = absl::StrJoin(columns, ", ");
   width_ = static_cast<int>(columns.size());
 }
@@ -129,11 +133,12 @@ void RowSelect::Read(const QueryResult& result, int row, SelectedRow& selected) 
   };
   selected.texts.ts = next_if(has_ts_);
   selected.texts.ttl = next_if(has_ttl_);
+  selected.texts.expires = next_if(has_expires_);
   selected.texts.size = next_if(has_size_);
   selected.texts.is_taken_in = !has_where_ || result.Bool(row, column++);
   selected.xmin = result.Text(row, column++);
   selected.commit_time.reset();
-  if (has_ts_) return;
+  if (!has_commit_time_) return;
   const absl::StatusOr<int64_t> seconds = ParseTimestamp(result.Text(row, column));
   if (seconds.ok()) selected.commit_time = absl::FromUnixSeconds(*seconds);
 }

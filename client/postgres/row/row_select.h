@@ -60,7 +60,9 @@ class RowSelect {
   const size_t partition_key_columns_;
   const size_t id_columns_;
   const bool has_ts_;
+  const bool has_commit_time_;
   const bool has_ttl_;
+  const bool has_expires_;
   const bool has_size_;
   const bool has_where_;
   const std::vector<ColumnDefinition> key_;

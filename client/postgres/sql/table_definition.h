@@ -24,9 +24,18 @@ struct ColumnDefinition {
 
 // What the column of _ts holds.
 enum class TsSource {
+  kNone,         // there is no column, and none is needed: rows say when they end
   kCommitTime,   // there is no column
   kTimestamp,    // timestamp with time zone
   kReading,      // timestamp without time zone, in the stated one
+  kEpochNumber,  // an integer, in the configured unit
+};
+
+// What the column of the end holds.
+enum class EndSource {
+  kTimestamp,    // timestamp with time zone
+  kReading,      // timestamp without time zone, in the stated one
+  kDate,         // date, in the stated zone
   kEpochNumber,  // an integer, in the configured unit
 };
 
@@ -43,6 +52,9 @@ struct TableDefinition {
   std::optional<ColumnDefinition> ts;
   std::optional<StatedZone> zone;  // with kReading only
   std::optional<ColumnDefinition> ttl;
+  EndSource end_source = EndSource::kTimestamp;
+  std::optional<ColumnDefinition> expires;
+  std::optional<StatedZone> expires_zone;  // with kReading and kDate only
   std::optional<ColumnDefinition> size;
 
   // The columns of partition_key and id in the order of a unique index on just them, so that

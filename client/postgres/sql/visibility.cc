@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/end_column.h"
 
 namespace ttl::postgres {
 namespace {
@@ -62,9 +63,9 @@ TimeScale ScaleOf(const TableDefinition& table) {
 
 // What `limit` is under the container's policy, if that fulfils `condition`; else always. An
 // aggregate has a row also where there is no policy.
-std::string OfPolicy(absl::string_view limit, absl::string_view condition, const TimeScale& scale,
+std::string OfPolicy(absl::string_view limit, absl::string_view condition, absl::string_view always,
                      absl::string_view container, absl::string_view schema) {
-  return absl::StrCat("(SELECT coalesce(max(", limit, "), ", scale.always, ") FROM ",
+  return absl::StrCat("(SELECT coalesce(max(", limit, "), ", always, ") FROM ",
                       QuoteQualified(schema, "policy"), " AS p WHERE p.container = ", container,
                       " AND p.default_ttl ", condition, ")");
 }
@@ -73,14 +74,14 @@ std::string OfPolicy(absl::string_view limit, absl::string_view condition, const
 std::string Inherited(const TimeScale& scale, absl::string_view container,
                       absl::string_view schema) {
   return OfPolicy(absl::StrCat(scale.next_second, " - p.default_ttl * ", scale.second), "> 0",
-                  scale, container, schema);
+                  scale.always, container, schema);
 }
 
 // The same of a row with its own.
 std::string Own(const TimeScale& scale, absl::string_view ttl, absl::string_view container,
                 absl::string_view schema) {
-  return absl::StrCat(OfPolicy(scale.next_second, "IS NOT NULL", scale, container, schema), " - ",
-                      ttl, scale.ttl_type, " * ", scale.second);
+  return absl::StrCat(OfPolicy(scale.next_second, "IS NOT NULL", scale.always, container, schema),
+                      " - ", ttl, scale.ttl_type, " * ", scale.second);
 }
 
 constexpr absl::string_view kLegal = " BETWEEN 1 AND 2147483647";
@@ -106,8 +107,75 @@ std::string VisibleByPolicy(const TableDefinition& table, absl::string_view ts,
                       table.ts->nullable ? absl::StrCat(" OR ", ts, " IS NULL") : "", ")");
 }
 
+// The condition of a table with an expires_column, from its parts.
+struct EndParts {
+  EndScale end;
+  std::string limit;      // what is later is live
+  std::string inherited;  // the row says nothing, and is live by its container's default_ttl; or
+                          // empty
+  std::string no_ts;      // the row has no legal _ts, and so never expires; or empty
+};
+
+EndParts PartsOf(const TableDefinition& table, absl::string_view schema, absl::string_view row) {
+  const std::string container = QuoteText(table.config.container);
+  EndParts parts;
+  parts.end = ScaleOfEnd(table, Column(row, table.expires->name));
+  parts.limit = OfPolicy(parts.end.second, "IS NOT NULL", parts.end.always, container, schema);
+  if (!table.ts.has_value()) return parts;
+  const TimeScale scale = ScaleOf(table);
+  const std::string ts = TsOf(table, row);
+  parts.no_ts = absl::StrCat(ts, " < ", scale.first);
+  if (table.ts->nullable) absl::StrAppend(&parts.no_ts, " OR ", ts, " IS NULL");
+  if (table.config.expires_null == NullEnd::kInherits) {
+    parts.inherited = absl::StrCat(ts, " >= ", Inherited(scale, container, schema));
+  }
+  return parts;
+}
+
+// Comparisons that indexes answer one by one.
+std::string VisibleByEnd(const TableDefinition& table, absl::string_view schema,
+                         absl::string_view row) {
+  const EndParts parts = PartsOf(table, schema, row);
+  const std::string& value = parts.end.value;
+  std::string visible =
+      absl::StrCat(value, " > ", parts.limit, " OR ", value, " <= ", parts.end.zero);
+  if (!parts.inherited.empty()) {
+    // With a NULL the first half would be NULL, and not false.
+    visible = absl::StrCat(value, " IS NOT NULL AND (", visible, ") OR ", value, " IS NULL AND ",
+                           parts.inherited);
+  } else if (table.expires->nullable) {
+    absl::StrAppend(&visible, " OR ", value, " IS NULL");
+  }
+  if (!parts.no_ts.empty()) absl::StrAppend(&visible, " OR ", parts.no_ts);
+  return absl::StrCat("(", visible, ")");
+}
+
+// The earlier of `_ts` + ttl and the end; never if one of them is not legal.
+std::string VisibleByTtlAndEnd(const TableDefinition& table, absl::string_view schema,
+                               absl::string_view row) {
+  const EndParts parts = PartsOf(table, schema, row);
+  const EndScale& end = parts.end;
+  const std::string ttl = Column(row, table.ttl->name);
+  const std::string own = Own(ScaleOf(table), ttl, QuoteText(table.config.container), schema);
+  const std::string inherits = parts.inherited.empty()
+                                   ? ""
+                                   : absl::StrCat("\n    WHEN ", ttl, " IS NULL AND ", end.value,
+                                                  " IS NULL THEN ", parts.inherited);
+  return absl::StrCat("coalesce(CASE\n    WHEN ", parts.no_ts, " THEN true\n    WHEN NOT (", ttl,
+                      kLegal, " OR ", ttl, " = -1) THEN true\n    WHEN ", end.value,
+                      " <= ", end.zero, " THEN true\n    WHEN ", end.value, " > ", end.last,
+                      end.has_infinity ? absl::StrCat(" AND ", end.value, " < 'infinity'") : "",
+                      " THEN true\n    WHEN ", ttl, " > 0 AND ", TsOf(table, row), " < ", own,
+                      " THEN false", inherits, "\n    ELSE ", end.value, " > ", parts.limit,
+                      "\n  END, true)");
+}
+
 std::string VisibleByTime(const TableDefinition& table, absl::string_view schema,
                           absl::string_view row) {
+  if (table.expires.has_value()) {
+    return table.ttl.has_value() ? VisibleByTtlAndEnd(table, schema, row)
+                                 : VisibleByEnd(table, schema, row);
+  }
   const TimeScale scale = ScaleOf(table);
   const std::string container = QuoteText(table.config.container);
   const std::string ts = TsOf(table, row);

@@ -111,6 +111,12 @@ absl::Status CheckStoreId(Connection& connection, const std::string& expected) {
                                                     "\""));
 }
 
+// Without a _ts nothing but its sequence says that a version of a row is older than the one that
+// the sidecar knows, so it is not told of rows before there is one.
+uint64_t LeastPosition(const TableDefinition& table) {
+  return table.ts_source == TsSource::kNone ? 1 : 0;
+}
+
 // The transaction that has been open for longest, in words.
 std::string OldestTransaction(Connection& connection) {
   const auto answer = connection.Query(
@@ -162,6 +168,7 @@ absl::StatusOr<v1::GetStoreInfoResponse> PrimaryStore::GetStoreInfo(absl::Time d
   response.set_max_batch_items(kMaxBatchItems);
   response.add_capabilities(v1::STORE_CAPABILITY_ETAG);
   response.add_capabilities(v1::STORE_CAPABILITY_SCAN);
+  response.add_capabilities(v1::STORE_CAPABILITY_EXPIRE_AT);
   return response;
 }
 
@@ -260,9 +267,9 @@ absl::Status PrimaryStore::ScanItems(const v1::ScanItemsRequest& request, absl::
   deadline = std::min(deadline, absl::Now() + kMaxScan);
   auto lease = scans_.Take(deadline + kCutMargin);
   if (!lease.ok()) return lease.status();
-  if (absl::Status status = AwaitVisible(**lease, deadline, is_cancelled); !status.ok()) {
-    return status;
-  }
+  const absl::Status visible =
+      AwaitVisible(**lease, LeastPosition((*served)->table.definition), deadline, is_cancelled);
+  if (!visible.ok()) return visible;
   TableScan scan(**lease, (*served)->table, position_);
   absl::Status status = scan.Run(request, take);
   (*served)->counters.rows_scanned += scan.rows();
@@ -270,9 +277,9 @@ absl::Status PrimaryStore::ScanItems(const v1::ScanItemsRequest& request, absl::
   return status;
 }
 
-absl::Status PrimaryStore::AwaitVisible(Connection& connection, absl::Time deadline,
+absl::Status PrimaryStore::AwaitVisible(Connection& connection, uint64_t least, absl::Time deadline,
                                         absl::FunctionRef<bool()> is_cancelled) {
-  const uint64_t known = position_.acknowledged();
+  const uint64_t known = std::max(position_.acknowledged(), least);
   const absl::Time give_up = std::min(deadline, absl::Now() + kMaxVisibleWait);
   while (position_.Get() < known) {
     if (is_cancelled()) return absl::CancelledError("the call was cancelled");

@@ -96,8 +96,9 @@ class PrimaryStore {
                                                      int64_t& out_of_time);
   // Whether the sidecar knows all commits up to `lsn`, which it is waited for for a moment.
   bool AwaitReported(uint64_t lsn, absl::Time deadline) const;
-  // Until every new snapshot sees what the sidecar had been told when this was called.
-  absl::Status AwaitVisible(Connection& connection, absl::Time deadline,
+  // Until every new snapshot sees what the sidecar had been told when this was called, and all up
+  // to `least`.
+  absl::Status AwaitVisible(Connection& connection, uint64_t least, absl::Time deadline,
                             absl::FunctionRef<bool()> is_cancelled);
 
   const absl::Duration lock_timeout_;

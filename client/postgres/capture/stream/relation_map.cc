@@ -86,6 +86,7 @@ absl::Status RelationMap::Fit(const RelationMessage& relation, StreamedTable& ta
   table.id = fitting.Find(definition.id);
   table.ts = fitting.Find(definition.ts);
   table.ttl = fitting.Find(definition.ttl);
+  table.expires = fitting.Find(definition.expires);
   table.size = fitting.Find(definition.size);
 
   std::vector<std::string> problems = fitting.problems();

@@ -40,6 +40,7 @@ struct StreamedTable {
   std::vector<Place> id;
   std::optional<Place> ts;
   std::optional<Place> ttl;
+  std::optional<Place> expires;
   std::optional<Place> size;
   size_t columns = 0;
 

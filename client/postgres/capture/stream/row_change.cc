@@ -103,8 +103,10 @@ absl::StatusOr<std::optional<RowTexts>> ReadRow(const StreamedTable& table,
   const auto has_id = reader.Read(table.id, texts.id);
   if (!has_id.ok()) return has_id.status();
   if (!*has_partition_key || !*has_id) return std::nullopt;
-  for (const auto& [place, text] :
-       {std::pair{&table.ts, &texts.ts}, {&table.ttl, &texts.ttl}, {&table.size, &texts.size}}) {
+  for (const auto& [place, text] : {std::pair{&table.ts, &texts.ts},
+                                    {&table.ttl, &texts.ttl},
+                                    {&table.expires, &texts.expires},
+                                    {&table.size, &texts.size}}) {
     auto read = reader.Read(*place);
     if (!read.ok()) return read.status();
     *text = *read;

@@ -62,7 +62,7 @@ JOIN pg_catalog.pg_publication_rel r ON r.prpubid = p.oid WHERE p.pubname = $1)"
 std::vector<ColumnDefinition> UsedColumns(const TableDefinition& table) {
   std::vector<ColumnDefinition> columns = table.partition_key;
   columns.insert(columns.end(), table.id.begin(), table.id.end());
-  for (const auto* column : {&table.ts, &table.ttl, &table.size}) {
+  for (const auto* column : {&table.ts, &table.ttl, &table.expires, &table.size}) {
     if (column->has_value()) columns.push_back(**column);
   }
   return columns;

@@ -31,6 +31,7 @@ absl::Status AddTable(Connection& connection, const Config& config, const TableC
   std::move(of_table.tables.begin(), of_table.tables.end(), std::back_inserter(report.tables));
   std::move(of_table.warnings.begin(), of_table.warnings.end(),
             std::back_inserter(report.warnings));
+  std::move(of_table.notes.begin(), of_table.notes.end(), std::back_inserter(report.notes));
   return absl::OkStatus();
 }
 

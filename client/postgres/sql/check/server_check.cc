@@ -165,7 +165,7 @@ void CheckNames(const Facts& facts, const Config& config, CatalogReport& report)
 
 void CheckCommitTimes(const Facts& facts, const Config& config, CatalogReport& report) {
   for (const TableConfig& table : config.tables) {
-    if (table.ts_column.has_value()) continue;
+    if (table.ts_column.has_value() || table.expires_column.has_value()) continue;
     const std::string name = absl::StrCat("table ", table.schema, ".", table.table);
     if (facts.Text("commit_times") != "on") {
       report.problems.push_back(

@@ -11,6 +11,7 @@
 #include "client/postgres/sql/check/where_check.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/connect/sql_error.h"
+#include "client/postgres/sql/end_column.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/key_type.h"
 #include "client/postgres/sql/table_facts.h"
@@ -90,6 +91,7 @@ class TableCheck {
     table_.id = KeyColumns(config_.id, "id", kMaxIdBytes);
     CheckTs();
     table_.ttl = Integer(config_.ttl_column, "ttl");
+    CheckExpires();
     table_.size = Integer(config_.size_column, "size");
     if (!facts_.unfit_where.empty()) Problem(facts_.unfit_where);
     CheckUniqueIndex();
@@ -202,7 +204,9 @@ class TableCheck {
 
   void CheckTs() {
     if (!config_.ts_column.has_value()) {
-      if (config_.row_level_security) {
+      if (config_.expires_column.has_value()) {
+        table_.ts_source = TsSource::kNone;
+      } else if (config_.row_level_security) {
         Problem(
             ": row_level_security needs a ts_column: PostgreSQL checks a new row before it has "
             "a commit time; use live_view");
@@ -238,17 +242,93 @@ class TableCheck {
 
   void CheckZone() {
     table_.ts_source = TsSource::kReading;
-    const absl::StatusOr<StatedZone> zone = StatedZone::Load(config_.ts_zone);
+    table_.zone = Zone("ts_zone", config_.ts_zone, facts_.knows_zone);
+  }
+
+  // Absent: it is a problem.
+  std::optional<StatedZone> Zone(absl::string_view field, const std::string& name, bool is_known) {
+    const absl::StatusOr<StatedZone> zone = StatedZone::Load(name);
     if (!zone.ok()) {
-      Problem(": ts_zone: ", std::string(zone.status().message()));
-      return;
+      Problem(": ", field, ": ", zone.status().message());
+      return std::nullopt;
     }
-    if (!facts_.knows_zone) {
-      Problem(": ts_zone: the server does not know \"", config_.ts_zone,
+    if (!is_known) {
+      Problem(": ", field, ": the server does not know \"", name,
               "\", though this machine does; its time zone database (package tzdata) is older, or "
               "another one");
     }
-    table_.zone = *zone;
+    return *zone;
+  }
+
+  void CheckExpires() {
+    if (!config_.expires_column.has_value()) return;
+    const ColumnFacts* column = Streamed(*config_.expires_column, "expires_column");
+    if (column == nullptr) return;
+    table_.expires = Definition(*column);
+    const bool is_date = column->base.name == "date";
+    const bool takes_zone = is_date || column->base.name == "timestamp";
+    if (takes_zone) {
+      table_.end_source = is_date ? EndSource::kDate : EndSource::kReading;
+      CheckExpiresZone(*column);
+    } else if (column->base.name == "timestamptz") {
+      table_.end_source = EndSource::kTimestamp;
+    } else if (IsInteger(column->base, /*small_too=*/false)) {
+      table_.end_source = EndSource::kEpochNumber;
+      RefuseNarrowMilliseconds(*column, "expires_column", config_.expires_unit);
+    } else {
+      Problem(": column ", column->name, ", its expires_column, is of type ", column->type,
+              "; it must be timestamp with or without time zone, date, bigint or integer");
+    }
+    if (!takes_zone && !config_.expires_zone.empty()) {
+      Problem(": expires_zone is given, but column ", column->name,
+              ", its expires_column, is of type ", column->type,
+              ", which says instants; leave expires_zone out");
+    }
+    CheckEdge(*column, is_date);
+    NoteDefaultTtl();
+    NoteIndex();
+  }
+
+  void CheckExpiresZone(const ColumnFacts& column) {
+    if (!config_.expires_zone.empty()) {
+      table_.expires_zone = Zone("expires_zone", config_.expires_zone, facts_.knows_expires_zone);
+      return;
+    }
+    Problem(": column ", column.name, ", its expires_column, is of type ", column.type,
+            ", which is no instant; say the zone that it is in, as in expires_zone: UTC or "
+            "expires_zone: Europe/Berlin");
+  }
+
+  void CheckEdge(const ColumnFacts& column, bool is_date) {
+    if (is_date && config_.ends == DayEdge::kUnsaid) {
+      Problem(": column ", column.name,
+              ", its expires_column, is a date; say whether rows end at the start of that day or "
+              "with it: ends: start or ends: end");
+    } else if (!is_date && config_.ends != DayEdge::kUnsaid) {
+      Problem(": ends is given, but column ", column.name, ", its expires_column, is of type ",
+              column.type, ", which is no day; leave ends out");
+    }
+  }
+
+  void NoteIndex() {
+    const std::string indexed = IndexedEnd(table_);
+    if (indexed.empty()) return;
+    report_.notes.push_back(absl::StrCat(
+        "table ", plain_, ": the offset of ", config_.expires_zone,
+        " changes, so queries are served by an index on the instant, and not by one on the column: "
+        "CREATE INDEX ",
+        table_.is_partitioned ? "" : "CONCURRENTLY ", "ON ", sql_, " (", indexed, ")"));
+  }
+
+  void NoteDefaultTtl() {
+    const bool inherits = config_.expires_null == NullEnd::kInherits;
+    report_.notes.push_back(
+        absl::StrCat("table ", plain_, ": rows end at the time of their expires_column, ",
+                     table_.expires->name, ", once container ", config_.container,
+                     " has a default_ttl; before that nothing is hidden or deleted. ",
+                     inherits ? "It is what rows without a time inherit; -1 if they never expire: "
+                              : "Rows without a time never expire, so it is -1: ",
+                     "ttlctl containers create ", config_.container, " --default-ttl -1"));
   }
 
   void RefuseCommitTime() {
@@ -260,18 +340,20 @@ class TableCheck {
         "TABLE ",
         sql_,
         " ADD COLUMN ttl_written_at timestamp with time zone NOT NULL DEFAULT now(); or accept it "
-        "with accept_commit_time: true");
+        "with accept_commit_time: true. A table that says when its rows end needs neither: "
+        "expires_column");
   }
 
   void CheckEpoch(const ColumnFacts& column) {
     table_.ts_source = TsSource::kEpochNumber;
-    if (config_.ts_unit == EpochUnit::kMilliseconds && column.base.name == "int4") {
-      Problem(
-          ": column ", column.name,
-          ", its ts_column, is to count milliseconds, but an integer of 32 bits ends in January "
-          "1970",
-          AlterColumn(column.name, "TYPE bigint"));
-    }
+    RefuseNarrowMilliseconds(column, "ts_column", config_.ts_unit);
+  }
+
+  void RefuseNarrowMilliseconds(const ColumnFacts& column, absl::string_view role, EpochUnit unit) {
+    if (unit != EpochUnit::kMilliseconds || column.base.name != "int4") return;
+    Problem(": column ", column.name, ", its ", role,
+            ", is to count milliseconds, but an integer of 32 bits ends in January 1970",
+            AlterColumn(column.name, "TYPE bigint"));
   }
 
   void RefuseTsType(const ColumnFacts& column) {
@@ -341,7 +423,8 @@ class TableCheck {
   // Each partition has one of its own.
   void CheckIdentities() {
     std::set<std::string> published(key_.begin(), key_.end());
-    for (const auto* name : {&config_.ts_column, &config_.ttl_column, &config_.size_column}) {
+    for (const auto* name :
+         {&config_.ts_column, &config_.ttl_column, &config_.expires_column, &config_.size_column}) {
       if (name->has_value()) published.insert(**name);
     }
     Names unfit;
@@ -615,10 +698,12 @@ absl::Status CheckTable(Connection& connection, const Config& config, const Tabl
     if (!unfit.ok()) return unfit.status();
     (*facts)->unfit_where = *std::move(unfit);
   }
-  if (!table.ts_zone.empty()) {
-    const absl::StatusOr<bool> knows_zone = KnowsZone(connection, table.ts_zone);
+  for (const auto& [zone, knows] : {std::pair{&table.ts_zone, &(*facts)->knows_zone},
+                                    {&table.expires_zone, &(*facts)->knows_expires_zone}}) {
+    if (zone->empty()) continue;
+    const absl::StatusOr<bool> knows_zone = KnowsZone(connection, *zone);
     if (!knows_zone.ok()) return knows_zone.status();
-    (*facts)->knows_zone = *knows_zone;
+    *knows = *knows_zone;
   }
   TableCheck(table, stored, **facts, report).Run();
   if (table.rename_table.empty() || stored == table.rename_table) return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/end_column.h"
 #include "client/postgres/sql/visibility.h"
 
 namespace ttl::postgres {
@@ -16,6 +17,8 @@ constexpr double kMillisecondsPerSecond = 1000;
 constexpr double kEarliestPlausible = 631'152'000;  // 1990
 constexpr double kEarly = 31'536'000;               // 1971
 constexpr double kDaySeconds = 86'400;
+// Of most rows; beyond it a number is more likely in another unit.
+constexpr absl::Duration kFarthestEnd = absl::Hours(24 * 366 * 100);
 constexpr double kYearSeconds = 366 * kDaySeconds;
 
 const char* NameOf(EpochUnit unit) {
@@ -40,14 +43,9 @@ double Seconds(const QueryResult& result, int column) {
 
 // Pages from all over the table; of a small or unknown one all of them, but no more rows than
 // asked for.
-std::string SampleQuery(const TableDefinition& table) {
+std::string SampleOf(const TableDefinition& table, absl::string_view columns) {
   return absl::StrCat(
-      "SELECT count(*), count(s), count(*) FILTER (WHERE s > extract(epoch FROM now()) + ",
-      kDaySeconds, "), count(*) FILTER (WHERE s < ", kEarly,
-      "), coalesce(min(s), 0)::float8, coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY s), "
-      "0)::float8, coalesce(max(s), 0)::float8 FROM (SELECT ",
-      SecondsExpression(table), " AS s FROM ",
-      QuoteQualified(table.config.schema, table.config.table),
+      "(SELECT ", columns, " FROM ", QuoteQualified(table.config.schema, table.config.table),
       " AS t TABLESAMPLE SYSTEM ((SELECT least(100, 100.0 * ", kSeenRows,
       " / greatest(1, sum(reltuples)))::float8 FROM pg_class WHERE oid = ", table.oid,
       " OR oid IN (SELECT relid FROM pg_partition_tree(", table.oid, "::regclass))))",
@@ -55,14 +53,45 @@ std::string SampleQuery(const TableDefinition& table) {
       " LIMIT ", kSeenRows, ") AS seen");
 }
 
+constexpr absl::string_view kMedian =
+    "coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY s), 0)::float8";
+
+std::string SampleQuery(const TableDefinition& table) {
+  return absl::StrCat(
+      "SELECT count(*), count(s), count(*) FILTER (WHERE s > extract(epoch FROM now()) + ",
+      kDaySeconds, "), count(*) FILTER (WHERE s < ", kEarly, "), coalesce(min(s), 0)::float8, ",
+      kMedian, ", coalesce(max(s), 0)::float8 FROM ",
+      SampleOf(table, absl::StrCat(SecondsExpression(table), " AS s")));
+}
+
+// Rows, ends, those that are not legal, the median.
+std::string EndsQuery(const TableDefinition& table) {
+  const std::string column = absl::StrCat("t.", QuoteName(table.expires->name));
+  const std::string end = InstantOfEnd(table, column);
+  const bool is_millis = table.config.expires_unit == EpochUnit::kMilliseconds;
+  const std::string seconds =
+      table.end_source != EndSource::kEpochNumber
+          ? absl::StrCat("extract(epoch FROM ", end, ")")
+          : absl::StrCat("(", end, "::numeric", is_millis ? " / 1000" : "", ")");
+  return absl::StrCat(
+      "SELECT count(*), count(e), count(*) FILTER (WHERE e = 0), ", kMedian, " FROM ",
+      SampleOf(table, absl::StrCat(seconds, " AS s, ", ExpireAtOfRow(table, column), " AS e")));
+}
+
 // A table that somebody has locked, or that is slow, does not hold up the others.
-absl::StatusOr<SeenTimes> LookAtTimes(Connection& connection, const TableDefinition& table) {
+absl::StatusOr<QueryResult> AskForTimes(Connection& connection, const std::string& query) {
   const auto limited = connection.Execute("SET lock_timeout = '1s'; SET statement_timeout = '10s'");
   if (!limited.ok()) return limited.status();
-  const auto answer = connection.Query(SampleQuery(table));
+  auto answer = connection.Query(query);
   const auto reset = connection.Execute("RESET lock_timeout; RESET statement_timeout");
   if (!answer.ok()) return answer.status();
   if (!reset.ok()) return reset.status();
+  return answer;
+}
+
+absl::StatusOr<SeenTimes> LookAtTimes(Connection& connection, const TableDefinition& table) {
+  const auto answer = AskForTimes(connection, SampleQuery(table));
+  if (!answer.ok()) return answer.status();
   SeenTimes seen;
   seen.rows = answer->Number(0, 0);
   seen.times = answer->Number(0, 1);
@@ -82,12 +111,38 @@ void NoteNulls(const TableDefinition& table, const SeenTimes& seen, absl::string
                                       " rows seen: such rows never expire (null_means: never)"));
 }
 
+std::string ColumnOf(const TableDefinition& table, const ColumnDefinition& column,
+                     absl::string_view role) {
+  return absl::StrCat("table ", table.config.schema, ".", table.config.table, ": column ",
+                      column.name, ", its ", role, ",");
+}
+
+// That it counts in another unit, as the median says.
+void RefuseUnit(absl::string_view column, absl::string_view field, const SeenTimes& seen,
+                EpochUnit unit, EpochUnit likely, CatalogReport& report) {
+  report.problems.push_back(absl::StrCat(
+      column, " counts ", NameOf(likely), ", it seems: as ", NameOf(unit), " the middle one of ",
+      seen.times, " rows seen is of ", Day(seen.median), ", as ", NameOf(likely), " of ",
+      Day(InOtherUnit(seen.median, unit)), "; set ", field, ": ", NameOf(likely)));
+  report.is_server_fit = false;
+}
+
+// Whether a look failed since it took too long; that is a warning.
+bool WasTooLong(const absl::Status& status, absl::string_view column, CatalogReport& report) {
+  if (!absl::IsAborted(status)) return false;
+  report.warnings.push_back(
+      absl::StrCat(column, " could not be looked at in time: ", status.message()));
+  return true;
+}
+
 void WarnOfOutliers(const SeenTimes& seen, absl::string_view column, CatalogReport& report) {
   if (seen.future > 0) {
-    report.warnings.push_back(absl::StrCat(
-        column, " is more than a day ahead in ", seen.future, " of ", seen.times,
-        " rows seen, the latest ", Day(seen.newest),
-        ": such rows are not tracked. It must say when a row was last modified, not when it ends"));
+    report.warnings.push_back(absl::StrCat(column, " is more than a day ahead in ", seen.future,
+                                           " of ", seen.times, " rows seen, the latest ",
+                                           Day(seen.newest),
+                                           ": such rows are not tracked. It must say when a row "
+                                           "was last modified; when it ends is for "
+                                           "expires_column"));
   }
   if (seen.early > 0) {
     report.warnings.push_back(absl::StrCat(column, " is around 1970 in ", seen.early, " of ",
@@ -112,13 +167,8 @@ absl::Status CheckTimes(Connection& connection, const TableDefinition& table,
                         CatalogReport& report) {
   if (!table.ts.has_value()) return absl::OkStatus();
   const absl::StatusOr<SeenTimes> seen = LookAtTimes(connection, table);
-  const std::string column = absl::StrCat("table ", table.config.schema, ".", table.config.table,
-                                          ": column ", table.ts->name, ", its ts_column,");
-  if (absl::IsAborted(seen.status())) {
-    report.warnings.push_back(
-        absl::StrCat(column, " could not be looked at in time: ", seen.status().message()));
-    return absl::OkStatus();
-  }
+  const std::string column = ColumnOf(table, *table.ts, "ts_column");
+  if (WasTooLong(seen.status(), column, report)) return absl::OkStatus();
   if (!seen.ok()) return seen.status();
   NoteNulls(table, *seen, column, report);
   const bool is_number = table.ts_source == TsSource::kEpochNumber;
@@ -128,15 +178,45 @@ absl::Status CheckTimes(Connection& connection, const TableDefinition& table,
     WarnOfOutliers(*seen, column, report);
     return absl::OkStatus();
   }
-  report.problems.push_back(absl::StrCat(
-      column, " counts ", NameOf(*likely), ", it seems: as ", NameOf(unit), " the middle one of ",
-      seen->times, " rows seen is of ", Day(seen->median), ", as ", NameOf(*likely), " of ",
-      Day(InOtherUnit(seen->median, unit)), "; set ts_unit: ", NameOf(*likely)));
-  report.is_server_fit = false;
+  RefuseUnit(column, "ts_unit", *seen, unit, *likely, report);
+  return absl::OkStatus();
+}
+
+absl::Status CheckEnds(Connection& connection, const TableDefinition& table,
+                       CatalogReport& report) {
+  if (!table.expires.has_value()) return absl::OkStatus();
+  const std::string column = ColumnOf(table, *table.expires, "expires_column");
+  const auto answer = AskForTimes(connection, EndsQuery(table));
+  if (WasTooLong(answer.status(), column, report)) return absl::OkStatus();
+  if (!answer.ok()) return answer.status();
+  SeenTimes seen;
+  seen.rows = answer->Number(0, 0);
+  seen.times = answer->Number(0, 1);
+  seen.median = Seconds(*answer, 3);
+  const EpochUnit unit = table.config.expires_unit;
+  const auto likely = table.end_source == EndSource::kEpochNumber
+                          ? LikelyUnit(seen, unit, absl::Now() + kFarthestEnd)
+                          : std::nullopt;
+  if (likely.has_value()) {
+    RefuseUnit(column, "expires_unit", seen, unit, *likely, report);
+    return absl::OkStatus();
+  }
+  if (const int64_t illegal = answer->Number(0, 2); illegal > 0) {
+    report.warnings.push_back(
+        absl::StrCat(column, " is not after 1970-01-01 00:00:00, or is after the year 9999, in ",
+                     illegal, " of ", seen.rows, " rows seen: such rows never expire"));
+  }
+  const bool inherits = table.config.expires_null == NullEnd::kInherits;
+  report.notes.push_back(absl::StrCat(
+      column, " is NULL or infinity in ", seen.rows - seen.times, " of ", seen.rows,
+      " rows seen: such rows ",
+      inherits ? "inherit default_ttl, or never expire, in this order" : "never expire",
+      table.ttl.has_value() ? ", unless they have a ttl of their own" : ""));
   return absl::OkStatus();
 }
 
 std::string SecondsExpression(const TableDefinition& table) {
+  if (table.ts_source == TsSource::kNone) return "1::numeric";
   if (!table.ts.has_value()) return "extract(epoch FROM pg_xact_commit_timestamp(t.xmin))";
   const std::string column = absl::StrCat("t.", QuoteName(table.ts->name));
   if (table.ts_source != TsSource::kEpochNumber) {

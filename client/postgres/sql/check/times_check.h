@@ -36,6 +36,10 @@ std::optional<EpochUnit> LikelyUnit(const SeenTimes& seen, EpochUnit configured,
 absl::Status CheckTimes(Connection& connection, const TableDefinition& table,
                         CatalogReport& report);
 
+// The same of the expires_column: numbers in another unit are a problem; ends that are not legal,
+// so that their rows never expire, are a warning; and those that there are none of are a note.
+absl::Status CheckEnds(Connection& connection, const TableDefinition& table, CatalogReport& report);
+
 // A _ts column as seconds since 1970 in SQL: NULL if the row has none.
 std::string SecondsExpression(const TableDefinition& table);
 

@@ -8,6 +8,7 @@
 #include "absl/strings/substitute.h"
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/end_column.h"
 #include "client/postgres/sql/visibility.h"
 
 namespace ttl::postgres {
@@ -32,6 +33,8 @@ std::string OfRow(const ColumnDefinition& column) {
 // _ts of the row t as whole seconds, as RowToItem() has it; NULL if it has none.
 std::string TsOfRow(const TableDefinition& table) {
   switch (table.ts_source) {
+    case TsSource::kNone:
+      return "1";
     case TsSource::kCommitTime:
       return "floor(extract(epoch FROM pg_catalog.pg_xact_commit_timestamp(t.xmin)))::bigint";
     case TsSource::kTimestamp:
@@ -47,13 +50,25 @@ std::string TsOfRow(const TableDefinition& table) {
   return absl::Substitute("floor($0::numeric / 1000::numeric)::bigint", OfRow(*table.ts));
 }
 
+// The same of ttl and expire_at.
+std::string TtlOfRow(const TableDefinition& table) {
+  const std::string own =
+      table.ttl.has_value() ? absl::StrCat(OfRow(*table.ttl), "::bigint") : "NULL::bigint";
+  if (!table.expires.has_value()) return own;
+  return absl::StrCat("coalesce(", own, ", ", TtlByEnd(table, OfRow(*table.expires)), ")");
+}
+
+std::string EndOfRow(const TableDefinition& table) {
+  if (!table.expires.has_value()) return "NULL::bigint";
+  return ExpireAtOfRow(table, OfRow(*table.expires));
+}
+
 // Whether the row t is the version that the asked item a was judged as.
 std::string IsJudgedVersion(const TableDefinition& table) {
-  return absl::StrCat(TsOfRow(table), " = a.ts AND ",
-                      table.ttl.has_value()
-                          ? absl::StrCat(OfRow(*table.ttl), "::bigint IS NOT DISTINCT FROM a.ttl")
-                          : "a.ttl IS NULL",
-                      " AND (a.etag = '' OR t.xmin::text = a.etag)");
+  return absl::StrCat(TsOfRow(table), " = a.ts AND ", TtlOfRow(table),
+                      " IS NOT DISTINCT FROM a.ttl AND ", EndOfRow(table),
+                      " IS NOT DISTINCT FROM a.expire_at AND (a.etag = '' OR t.xmin::text = "
+                      "a.etag)");
 }
 
 std::string IsJudgedAndTakenIn(const TableDefinition& table) {
@@ -89,16 +104,24 @@ std::string KeyNames(size_t columns, const std::string& prefix) {
   return absl::StrJoin(names, ", ");
 }
 
-// The asked items as a table: k1, ..., ts, ttl, etag, expire_time, n.
+// The asked items as a table: k1, ..., ts, ttl, expire_at, etag, expire_time, n.
 std::string Asked(size_t key_columns) {
   std::vector<std::string> arrays;
   for (size_t i = 1; i <= key_columns; ++i) arrays.push_back(absl::StrCat("$", i, "::text[]"));
-  for (const absl::string_view type : {"bigint", "bigint", "text", "bigint"}) {
+  for (const absl::string_view type : {"bigint", "bigint", "bigint", "text", "bigint"}) {
     arrays.push_back(absl::StrCat("$", arrays.size() + 1, "::", type, "[]"));
   }
   return absl::StrCat("WITH asked AS MATERIALIZED (SELECT * FROM unnest(",
                       absl::StrJoin(arrays, ", "), ") WITH ORDINALITY AS u(",
-                      KeyNames(key_columns, "k"), ", ts, ttl, etag, expire_time, n))");
+                      KeyNames(key_columns, "k"), ", ts, ttl, expire_at, etag, expire_time, n))");
+}
+
+void AddIf(bool is_there, int64_t value, ArrayText& array) {
+  if (is_there) {
+    array.Add(value);
+  } else {
+    array.AddNull();
+  }
 }
 
 // An xid, or what is equal to none.
@@ -119,7 +142,7 @@ std::string TimestampText(absl::Time time) {
 DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select) {
   const std::vector<ColumnDefinition> key = KeyColumns(table);
   key_columns_ = key.size();
-  const std::string not_after = absl::StrCat("$", key_columns_ + 5, "::timestamptz");
+  const std::string not_after = absl::StrCat("$", key_columns_ + 6, "::timestamptz");
   // Texts are compared once, before triggers run, which may set how values look as text.
   delete_statement_ = absl::Substitute(
       "$0,\n"
@@ -160,17 +183,14 @@ DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select) {
 
 std::vector<Connection::Parameter> DeleteSql::StateParameters(
     absl::Span<const AskedItem> items) const {
-  std::vector<ArrayText> arrays(key_columns_ + 4);
+  std::vector<ArrayText> arrays(key_columns_ + 5);
   for (const AskedItem& asked : items) {
     const v1::ExpiredItem& item = *asked.item;
     auto array = arrays.begin();
     for (const std::string& text : asked.key) (array++)->Add(text);
     (array++)->Add(item.ts());
-    if (item.has_ttl()) {
-      (array++)->Add(item.ttl());
-    } else {
-      (array++)->AddNull();
-    }
+    AddIf(item.has_ttl(), item.ttl(), *array++);
+    AddIf(item.has_expire_at(), item.expire_at(), *array++);
     (array++)->Add(ComparedEtag(item.etag()));
     array->Add(item.expire_time());
   }
