@@ -30,6 +30,10 @@ class SignalAction {
     sigaction(signal, &action, &former_);
   }
   ~SignalAction() { sigaction(signal_, &former_, nullptr); }
+  // A child takes it as we did: ignored, as under nohup, or by default.
+  void AddDefault(sigset_t& defaults) const {
+    if (former_.sa_handler != SIG_IGN) sigaddset(&defaults, signal_);
+  }
   SignalAction(const SignalAction&) = delete;
   SignalAction& operator=(const SignalAction&) = delete;
 
@@ -38,14 +42,28 @@ class SignalAction {
   struct sigaction former_ = {};
 };
 
+// A child begins with the signals that are blocked at its start, so none is, even if ours are held.
+class UnblockedSignals {
+ public:
+  UnblockedSignals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+    pthread_sigmask(SIG_UNBLOCK, &signals, &former_);
+  }
+  ~UnblockedSignals() { pthread_sigmask(SIG_SETMASK, &former_, nullptr); }
+  UnblockedSignals(const UnblockedSignals&) = delete;
+  UnblockedSignals& operator=(const UnblockedSignals&) = delete;
+
+ private:
+  sigset_t former_;
+};
+
 // 0: it runs.
-int Spawn(const std::vector<std::string>& arguments, pid_t& pid) {
+int Spawn(const std::vector<std::string>& arguments, const sigset_t& defaults, pid_t& pid) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  sigset_t defaults;
-  sigemptyset(&defaults);
-  for (const int signal : {SIGINT, SIGQUIT, SIGTERM}) sigaddset(&defaults, signal);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
@@ -62,9 +80,16 @@ int RunChildCommand(const std::vector<std::string>& arguments) {
   is_told_to_end = 0;
   const SignalAction interrupt(SIGINT, SIG_IGN);
   const SignalAction quit(SIGQUIT, SIG_IGN);
+  const SignalAction hang_up(SIGHUP, SIG_IGN);
   const SignalAction terminate(SIGTERM, PassOn);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  for (const SignalAction* action : {&interrupt, &quit, &hang_up, &terminate}) {
+    action->AddDefault(defaults);
+  }
+  const UnblockedSignals unblocked;
   pid_t pid = 0;
-  if (Spawn(arguments, pid) != 0) return kCannotRun;
+  if (Spawn(arguments, defaults, pid) != 0) return kCannotRun;
   child = pid;
   // It came before there was somebody to pass it on to.
   if (is_told_to_end != 0) kill(pid, SIGTERM);

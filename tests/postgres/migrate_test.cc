@@ -6,13 +6,17 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/cpp/ttl_client.h"
 #include "client/postgres/program/ttl_postgres.h"
+#include "client/postgres/sql/install/installation.h"
 #include "tests/testing/postgres_server.h"
 #include "tests/testing/process.h"
 #include "tests/testing/sidecar_process.h"
@@ -33,6 +37,9 @@ constexpr absl::Duration kPatience = absl::Minutes(1);
 constexpr char kTables[] =
     "CREATE TABLE orders (id int PRIMARY KEY, ts timestamptz NOT NULL DEFAULT now(), note text);"
     "INSERT INTO orders VALUES (1, now(), 'live'), (2, now() - interval '1 day', 'expired')";
+
+constexpr char kWaiting[] =
+    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
 
 struct Result {
   int code;
@@ -142,6 +149,22 @@ TEST_F(MigrateTest, CodeIsThatOfTheCommandAndEverythingIsBack) {
   EXPECT_EQ(Run({"migrate", "--", "/nowhere/command"}).code, 127);
   EXPECT_EQ(Run({"migrate", "--", "sh", "-c", "kill -9 $$"}).code, 137);
   ExpectInstalled();
+}
+
+// Its arguments may have passwords in them, and the table can be read by others.
+TEST_F(MigrateTest, OnlyTheNameOfTheCommandIsToldAndStored) {
+  Install("    live_view: orders_live\n");
+  const std::string noted = dir_.File("noted");
+  const Result result = Run(
+      {"migrate", "--", "/bin/sh", "-c",
+       absl::StrCat("psql -qXAt -d '", server_.Conninfo(),
+                    "' -c 'SELECT command FROM ttl.migration' >", noted, "; : password=secret")});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("is away; running sh\n"), Not(HasSubstr("secret"))));
+  std::ifstream file(noted);
+  std::string command;
+  std::getline(file, command);
+  EXPECT_EQ(command, "sh");
 }
 
 TEST_F(MigrateTest, FileOfSqlIsOneTransaction) {
@@ -262,6 +285,65 @@ TEST_F(MigrateTest, SignalToEndIsLeftToTheCommand) {
   const auto ended = (*process)->Wait(kPatience);
   ASSERT_TRUE(ended.ok()) << ended.status();
   EXPECT_EQ(ended->code, 9);
+  ExpectInstalled();
+}
+
+// SQL in a file waits for a lock until the test lets it go.
+TEST_F(MigrateTest, SignalsWaitUntilEverythingIsBack) {
+  Install("    rename_table: stored\n");
+  std::ofstream(dir_.File("wait.sql")) << "SELECT pg_advisory_xact_lock(77)";
+  SubprocessOptions options;
+  options.argv = {TTL_POSTGRES_BINARY, "--config", config_,
+                  "migrate",           "--sql",    dir_.File("wait.sql")};
+  options.output_path = dir_.File("migrate.log");
+  for (const int signal : {SIGINT, SIGHUP, SIGQUIT, SIGTERM}) {
+    SCOPED_TRACE(signal);
+    const auto other = server_.Connect();
+    ASSERT_TRUE(other->Execute("BEGIN; SELECT pg_advisory_xact_lock(77)").ok());
+    const auto process = Subprocess::Start(options);
+    ASSERT_TRUE(process.ok()) << process.status();
+    ASSERT_TRUE(WaitUntil([&] { return server_.Value(kWaiting) == "1"; }, kPatience));
+    ASSERT_TRUE((*process)->Signal(signal).ok());
+    ASSERT_TRUE(other->Execute("ROLLBACK").ok());
+    const auto ended = (*process)->Wait(kPatience);
+    ASSERT_TRUE(ended.ok()) << ended.status();
+    EXPECT_EQ(ended->signal, signal);
+    ExpectInstalled();
+  }
+}
+
+// Another session has the lock of migrations when everything is to be put back.
+TEST_F(MigrateTest, WhatIsLockedForAMomentIsPutBackAfterIt) {
+  Install("    rename_table: stored\n");
+  std::ofstream(dir_.File("wait.sql")) << "SELECT pg_advisory_xact_lock(77)";
+  const auto gate = server_.Connect();
+  ASSERT_TRUE(gate->Execute("BEGIN; SELECT pg_advisory_xact_lock(77)").ok());
+  SubprocessOptions options;
+  options.argv = {TTL_POSTGRES_BINARY, "--config", config_,
+                  "migrate",           "--sql",    dir_.File("wait.sql")};
+  options.output_path = dir_.File("migrate.log");
+  const auto process = Subprocess::Start(options);
+  ASSERT_TRUE(process.ok()) << process.status();
+  ASSERT_TRUE(WaitUntil([&] { return server_.Value(kWaiting) == "1"; }, kPatience));
+  const auto other = server_.Connect();
+  std::thread next([&] {
+    EXPECT_TRUE(other
+                    ->Execute(absl::StrCat("BEGIN; SELECT pg_advisory_xact_lock(",
+                                           postgres::MigrationLock("ttl"), ")"))
+                    .ok());
+  });
+  EXPECT_TRUE(WaitUntil([&] { return server_.Value(kWaiting) == "2"; }, kPatience));
+  ASSERT_TRUE(gate->Execute("ROLLBACK").ok());
+  next.join();
+  const auto log = [&] {
+    std::ifstream file(options.output_path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_TRUE(WaitUntil([&] { return absl::StrContains(log(), "trying again"); }, kPatience));
+  ASSERT_TRUE(other->Execute("ROLLBACK").ok());
+  const auto ended = (*process)->Wait(kPatience);
+  ASSERT_TRUE(ended.ok()) << ended.status();
+  EXPECT_EQ(ended->code, 0) << log();
   ExpectInstalled();
 }
 

@@ -1,5 +1,6 @@
 #include "client/postgres/program/migrate_command.h"
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -9,19 +10,35 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "client/postgres/program/database_check.h"
 #include "client/postgres/sql/install/installation.h"
 #include "service/base/small_file.h"
 #include "service/process/child_command.h"
+#include "service/process/held_signals.h"
 
 namespace ttl::postgres {
 namespace {
+
+constexpr absl::Duration kPutBackDeadline = absl::Minutes(1);
+constexpr absl::Duration kPutBackPause = absl::Seconds(1);
+constexpr int kEndedBySignal = 128;
 
 struct MigrateOptions {
   std::vector<std::string> command;
   std::string sql_file;
   std::vector<std::string> containers;  // none: all
 };
+
+// What others may read of the command: its arguments may have passwords in them.
+std::string NameOf(const MigrateOptions& options) {
+  const auto name = [](const std::string& path) {
+    return std::filesystem::path(path).filename().string();
+  };
+  return options.sql_file.empty() ? name(options.command.front())
+                                  : absl::StrCat("--sql ", name(options.sql_file));
+}
 
 // The containers to take away; empty, and what is wrong is said, if one is unknown.
 std::set<std::string> Chosen(const Config& config, const MigrateOptions& options, Output output) {
@@ -71,15 +88,34 @@ absl::Status TakeAway(DatabaseCheck& database, const Config& config,
       .status();
 }
 
-// 0: it is all there again.
-ExitCode PutBack(const Config& config, Output output) {
+absl::Status TryToPutBack(const Config& config, Output output) {
   const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
-  if (!database.ok()) return Fail(output, database.status());
+  if (!database.ok()) return database.status();
   PrintReport(database->report, output);
-  if (!database->report.problems.empty()) return ExitCode::kRefused;
-  const absl::Status installed =
-      database->connection->Execute(InstallSql(config, database->report.tables)).status();
-  return installed.ok() ? ExitCode::kOk : Fail(output, installed);
+  if (!database->report.problems.empty()) {
+    return absl::FailedPreconditionError("the table is not what the configuration says");
+  }
+  return database->connection->Execute(InstallSql(config, database->report.tables)).status();
+}
+
+// 0: it is all there again. Another may have a table locked at the moment, as autovacuum does, and
+// the server may come back.
+ExitCode PutBack(const Config& config, Output output) {
+  const absl::Time deadline = absl::Now() + kPutBackDeadline;
+  absl::Status status = TryToPutBack(config, output);
+  while ((absl::IsAborted(status) || absl::IsUnavailable(status)) && absl::Now() < deadline) {
+    PrintError(output, absl::StrCat(status.message(), "; trying again"));
+    absl::SleepFor(kPutBackPause);
+    status = TryToPutBack(config, output);
+  }
+  return status.ok() ? ExitCode::kOk : Fail(output, status);
+}
+
+// Before the session ends, which the server may notice only after the next one has asked for it.
+void ReleaseLock(Connection& connection, const Config& config) {
+  const auto released = connection.Query(
+      absl::StrCat("SELECT pg_advisory_unlock(", MigrationLock(config.schema), ")"));
+  (void)released;  // the session is gone, and the lock with it
 }
 
 int RunSql(const Config& config, const std::string& sql, Output output) {
@@ -88,6 +124,13 @@ int RunSql(const Config& config, const std::string& sql, Output output) {
       connection.ok() ? (*connection)->Execute(sql).status() : connection.status();
   if (!status.ok()) PrintError(output, status.message());
   return static_cast<int>(ExitCodeFor(status));
+}
+
+// The exit code, as a shell's, of what there is to run; a signal that came before keeps it from it.
+int RunWhatIsAsked(const Config& config, const MigrateOptions& options, const std::string& sql,
+                   const HeldSignals& signals, Output output) {
+  if (const int signal = signals.pending(); signal != 0) return kEndedBySignal + signal;
+  return options.sql_file.empty() ? RunChildCommand(options.command) : RunSql(config, sql, output);
 }
 
 ExitCode Migrate(const Config& config, Output output, const MigrateOptions& options) {
@@ -103,15 +146,15 @@ ExitCode Migrate(const Config& config, Output output, const MigrateOptions& opti
     PrintError(output, "nothing was changed, and the command was not run; fix the problems first");
     return ExitCode::kRefused;
   }
-  const std::string command = options.sql_file.empty() ? absl::StrJoin(options.command, " ")
-                                                       : absl::StrCat("--sql ", options.sql_file);
+  const std::string command = NameOf(options);
+  const HeldSignals signals;
   const absl::Status away = TakeAway(*database, config, containers, command, output);
   if (!away.ok()) return Fail(output, away);
   const std::string what = absl::StrCat("what is installed for ", absl::StrJoin(containers, ", "));
   PrintError(output, absl::StrCat(what, " is away; running ", command));
-  const int code =
-      options.sql_file.empty() ? RunChildCommand(options.command) : RunSql(config, *sql, output);
-  database->connection.reset();  // and with it the lock
+  const int code = RunWhatIsAsked(config, options, *sql, signals, output);
+  ReleaseLock(*database->connection, config);
+  database->connection.reset();
   const ExitCode back = PutBack(config, output);
   const std::string ended = absl::StrCat("the command ended with exit code ", code, "; ", what);
   PrintError(output,

@@ -269,9 +269,9 @@ std::string SlotSql(const Config& config) {
 
 // A new policy or view in the middle of a migration would be in its way.
 std::string RefuseMigration(const std::string& schema) {
-  return absl::StrCat("IF NOT pg_try_advisory_xact_lock(", MigrationLock(schema), ") THEN\n",
-                      Raise("a migration is under way; wait for the end of ttl-postgres migrate"),
-                      "END IF;\n");
+  return absl::StrCat("IF NOT pg_try_advisory_xact_lock(", MigrationLock(schema),
+                      ") THEN\nRAISE EXCEPTION 'a migration is under way; wait for the end of "
+                      "ttl-postgres migrate' USING ERRCODE = 'lock_not_available';\nEND IF;\n");
 }
 
 std::string EndOfMigrationSql(const std::string& schema) {

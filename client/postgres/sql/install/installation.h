@@ -24,8 +24,8 @@ std::string InstallSql(const Config& config, absl::Span<const TableDefinition> t
 
 // The SQL by which the tables of `containers` are for a time as if nothing were installed for them:
 // without view, policies, trigger and place in the publication, and by the names that they had. It
-// notes `command` as what that is for; InstallSql() brings all of it back, and forgets the command.
-// REQUIRES: what InstallSql() makes for `tables` is there.
+// notes `command`, which everybody may read, as what that is for; InstallSql() brings all of it
+// back, and forgets the command. REQUIRES: what InstallSql() makes for `tables` is there.
 std::string TakeAwaySql(const Config& config, absl::Span<const TableDefinition> tables,
                         const std::set<std::string>& containers, absl::string_view command);
 
@@ -34,7 +34,7 @@ int64_t MigrationLock(absl::string_view schema);
 
 // What TakeAwaySql() noted and nobody has brought back.
 struct Migration {
-  std::string command;
+  std::string command;  // its name, without arguments
   std::string started_at;
   bool is_under_way = false;  // somebody has the lock; else it was interrupted
 };
