@@ -244,6 +244,29 @@ TEST_F(WayInstallationTest, NameComesBackEvenIfTheViewIsGoneOrTheTableIsAnotherO
   EXPECT_EQ(database_.Dump(), before);
 }
 
+TEST_F(WayInstallationTest, NameThatCameBackByHandIsInTheWayOfNothing) {
+  const std::string before = database_.Dump();
+  const std::string by_hand = "DROP VIEW orders; ALTER TABLE orders_stored RENAME TO orders";
+  database_.Install(Configure(kRename));
+  database_.Sql(by_hand);
+  database_.Install(Configure(kRename));
+  EXPECT_EQ(database_.Value("SELECT relkind FROM pg_class WHERE oid = 'orders'::regclass"), "v");
+  EXPECT_EQ(database_.Value("SELECT count(*) FROM orders_stored"), "2");
+  database_.Sql(by_hand);
+  ASSERT_TRUE(database_.Uninstall(Configure(kRename)).ok());
+  EXPECT_EQ(database_.Dump(), before);
+}
+
+TEST_F(WayInstallationTest, ConditionOfARenamedTableIsJudgedWithoutTheView) {
+  Config config = Configure(kRename);
+  config.tables[0].where = "note IS NULL";
+  database_.Install(config);
+  database_.Sql("DROP VIEW orders");
+  EXPECT_THAT(database_.Check(config).problems, testing::IsEmpty());
+  database_.Install(config);
+  EXPECT_EQ(database_.Value("SELECT relkind FROM pg_class WHERE oid = 'orders'::regclass"), "v");
+}
+
 TEST_F(WayInstallationTest, NameThatIsTakenIsAProblemAndNothingIsRenamed) {
   database_.Sql("CREATE TABLE orders_stored (id int)");
   EXPECT_THAT(database_.Check(Configure(kRename)).problems,

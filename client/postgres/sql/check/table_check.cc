@@ -694,7 +694,9 @@ absl::Status CheckTable(Connection& connection, const Config& config, const Tabl
     return absl::OkStatus();
   }
   if (!table.where.empty() && (*facts)->may_use_schema && (*facts)->may_select) {
-    absl::StatusOr<std::string> unfit = WhyWhereIsUnfit(connection, table);
+    TableConfig now = table;
+    now.table = stored;
+    absl::StatusOr<std::string> unfit = WhyWhereIsUnfit(connection, now);
     if (!unfit.ok()) return unfit.status();
     (*facts)->unfit_where = *std::move(unfit);
   }

@@ -111,8 +111,8 @@ std::string RenameBack(absl::string_view schema, absl::string_view is_kept) {
       "c.relnamespace\n  WHERE NOT (",
       is_kept,
       ")\nLOOP\nIF former.has_view THEN\nEXECUTE format('DROP VIEW %I.%I', former.nspname, "
-      "former.name);\nEND IF;\nEXECUTE format('ALTER TABLE %I.%I RENAME TO %I', former.nspname, "
-      "former.relname, former.name);\nDELETE FROM ",
+      "former.name);\nEND IF;\nIF former.relname <> former.name THEN\nEXECUTE format('ALTER TABLE "
+      "%I.%I RENAME TO %I', former.nspname, former.relname, former.name);\nEND IF;\nDELETE FROM ",
       renamed, " WHERE relation = former.relation;\nEND LOOP;\nDELETE FROM ", renamed,
       " WHERE relation NOT IN (SELECT oid FROM pg_class);\n");
 }
