@@ -240,6 +240,13 @@ std::vector<Case> ProblemCases() {
          table.ts_zone = "Europe/Berlim";
        },
        {"ts_zone: \"Europe/Berlim\" is no time zone", "such as Europe/Berlin"}},
+      {"a zone that the server takes for an abbreviation",
+       "ALTER TABLE orders ADD other timestamp",
+       [](TableConfig& table) {
+         table.ts_column = "other";
+         table.ts_zone = "MET";
+       },
+       {"ts_zone: \"MET\" is another offset for the server", "such as Europe/Berlin"}},
       {"a zone of instants",
        "",
        [](TableConfig& table) { table.ts_zone = "UTC"; },

@@ -64,8 +64,8 @@ struct TableFacts {
   // The columns that it publishes of it; absent: all.
   std::optional<std::vector<std::string>> published_columns;
   std::string unfit_where;         // why the table's `where` cannot be read; empty: it can
-  bool knows_zone = true;          // whether the server knows the table's ts_zone, if it has one
-  bool knows_expires_zone = true;  // the same of its expires_zone
+  std::string unfit_zone;          // why the table's ts_zone cannot be used; empty: it can
+  std::string unfit_expires_zone;  // the same of its expires_zone
   // Foreign keys to it that refuse a delete, with their tables.
   std::vector<std::string> refusing_keys;
   // Foreign keys to it without an index that finds the referring rows, with their tables.

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/civil_time.h"
 #include "client/postgres/sql/check/where_check.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/connect/sql_error.h"
@@ -242,21 +243,18 @@ class TableCheck {
 
   void CheckZone() {
     table_.ts_source = TsSource::kReading;
-    table_.zone = Zone("ts_zone", config_.ts_zone, facts_.knows_zone);
+    table_.zone = Zone("ts_zone", config_.ts_zone, facts_.unfit_zone);
   }
 
   // Absent: it is a problem.
-  std::optional<StatedZone> Zone(absl::string_view field, const std::string& name, bool is_known) {
+  std::optional<StatedZone> Zone(absl::string_view field, const std::string& name,
+                                 const std::string& unfit) {
     const absl::StatusOr<StatedZone> zone = StatedZone::Load(name);
     if (!zone.ok()) {
       Problem(": ", field, ": ", zone.status().message());
       return std::nullopt;
     }
-    if (!is_known) {
-      Problem(": ", field, ": the server does not know \"", name,
-              "\", though this machine does; its time zone database (package tzdata) is older, or "
-              "another one");
-    }
+    if (!unfit.empty()) Problem(": ", field, ": ", unfit);
     return *zone;
   }
 
@@ -291,7 +289,7 @@ class TableCheck {
 
   void CheckExpiresZone(const ColumnFacts& column) {
     if (!config_.expires_zone.empty()) {
-      table_.expires_zone = Zone("expires_zone", config_.expires_zone, facts_.knows_expires_zone);
+      table_.expires_zone = Zone("expires_zone", config_.expires_zone, facts_.unfit_expires_zone);
       return;
     }
     Problem(": column ", column.name, ", its expires_column, is of type ", column.type,
@@ -665,12 +663,31 @@ absl::Status RefuseTakenName(Connection& connection, const TableConfig& table,
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> KnowsZone(Connection& connection, const std::string& name) {
+// PostgreSQL takes CET for an abbreviation, which is the same offset all year, and this machine for
+// a zone with daylight saving. Empty: both read it alike.
+absl::StatusOr<std::string> WhyZoneIsUnfit(Connection& connection, const std::string& name) {
   const absl::StatusOr<StatedZone> zone = StatedZone::Load(name);
-  if (!zone.ok()) return true;  // which is a problem of its own
-  const auto read = connection.Query(absl::StrCat("SELECT ", zone->At("timestamp '2000-01-01'")));
-  if (SqlState(read.status()) == kInvalidValue) return false;
-  return read.ok() ? absl::StatusOr<bool>(true) : read.status();
+  if (!zone.ok()) return std::string();  // which is a problem of its own
+  const auto of_server = [&](absl::string_view reading) {
+    return absl::StrCat("extract(epoch FROM ", zone->At(absl::StrCat("timestamp '", reading, "'")),
+                        ")::bigint");
+  };
+  const auto read = connection.Query(
+      absl::StrCat("SELECT ", of_server("2025-01-15"), ", ", of_server("2025-07-15")));
+  if (SqlState(read.status()) == kInvalidValue) {
+    return absl::StrCat("the server does not know \"", name,
+                        "\", though this machine does; its time zone database (package tzdata) is "
+                        "older, or another one");
+  }
+  if (!read.ok()) return read.status();
+  if (read->Number(0, 0) == zone->InstantOf(absl::CivilSecond(2025, 1, 15)) &&
+      read->Number(0, 1) == zone->InstantOf(absl::CivilSecond(2025, 7, 15))) {
+    return std::string();
+  }
+  return absl::StrCat("\"", name,
+                      "\" is another offset for the server than for this machine, as an "
+                      "abbreviation is; give the full name of a zone, such as Europe/Berlin, or an "
+                      "offset such as +01:00");
 }
 
 }  // namespace
@@ -700,12 +717,12 @@ absl::Status CheckTable(Connection& connection, const Config& config, const Tabl
     if (!unfit.ok()) return unfit.status();
     (*facts)->unfit_where = *std::move(unfit);
   }
-  for (const auto& [zone, knows] : {std::pair{&table.ts_zone, &(*facts)->knows_zone},
-                                    {&table.expires_zone, &(*facts)->knows_expires_zone}}) {
+  for (const auto& [zone, unfit] : {std::pair{&table.ts_zone, &(*facts)->unfit_zone},
+                                    {&table.expires_zone, &(*facts)->unfit_expires_zone}}) {
     if (zone->empty()) continue;
-    const absl::StatusOr<bool> knows_zone = KnowsZone(connection, *zone);
-    if (!knows_zone.ok()) return knows_zone.status();
-    *knows = *knows_zone;
+    absl::StatusOr<std::string> why = WhyZoneIsUnfit(connection, *zone);
+    if (!why.ok()) return why.status();
+    *unfit = *std::move(why);
   }
   TableCheck(table, stored, **facts, report).Run();
   if (table.rename_table.empty() || stored == table.rename_table) return absl::OkStatus();
