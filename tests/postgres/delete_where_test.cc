@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "client/postgres/row/row_select.h"
 #include "tests/postgres/store_for_test.h"
 #include "tests/testing/wait.h"
@@ -108,6 +109,14 @@ TEST_F(DeleteWhereTest, ConditionThatFailsForARowKeepsThatRow) {
   const v1::DeleteItemsResponse response = db_.Delete(request);
   EXPECT_EQ(Outcomes(response), "DELETED FAILED DELETED DELETED DELETED DELETED");
   EXPECT_THAT(response.results(1).reason(), HasSubstr("division by zero"));
+}
+
+TEST_F(DeleteWhereTest, ConditionOnAColumnThatIsGoneIsNoFaultOfTheItems) {
+  db_.Open({Jobs()});
+  const v1::DeleteItemsRequest request = StoreForTest::Judged("jobs", db_.Items("jobs"));
+  db_.Sql("ALTER TABLE jobs RENAME state TO status");
+  const auto response = db_.store().DeleteItems(request, absl::Now() + StoreForTest::kPatience);
+  EXPECT_TRUE(absl::IsUnavailable(response.status())) << response.status();
 }
 
 TEST_F(DeleteWhereTest, PartialIndexServesTheReadingOfTheTable) {

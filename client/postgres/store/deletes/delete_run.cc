@@ -305,8 +305,11 @@ absl::Status DeleteRun::ProbeTable(DeleteFault fault) {
   const bool is_telling = fault == DeleteFault::kDefinition || fault == DeleteFault::kLock;
   if (is_probed_ || !is_telling) return absl::OkStatus();
   is_probed_ = true;
-  const auto answer = connection_.Query(table_.sql.delete_statement(),
-                                        table_.sql.DeleteParameters({}, bounds_.not_after));
+  auto answer = connection_.Query(table_.sql.delete_statement(),
+                                  table_.sql.DeleteParameters({}, bounds_.not_after));
+  if (answer.ok() && !table_.sql.taken_in_statement().empty()) {
+    answer = QueryBySystemNames(table_.sql.taken_in_statement(), table_.sql.StateParameters({}));
+  }
   if (answer.ok()) return absl::OkStatus();
   if (FaultOf(answer.status()) != DeleteFault::kLock) return Unavailable(answer.status());
   is_given_up_ = true;
