@@ -80,6 +80,20 @@ TEST_F(CaptureTroubleTest, RenamedAndDroppedTablesAreRefused) {
   ASSERT_TRUE(capture_.WaitForProblem("is gone"));
 }
 
+// A view that took the table's name hides rows that are there.
+TEST_F(CaptureTroubleTest, ViewOfTheTablesNameTellsNothingOfItsRows) {
+  capture_.options().catalog_interval = absl::Hours(1);
+  capture_.Begin({Sessions()});
+  ExpectSame();
+  Sql("BEGIN; CREATE TABLE copied AS TABLE sessions; TRUNCATE sessions; INSERT INTO sessions TABLE "
+      "copied; ALTER TABLE sessions RENAME TO stored; CREATE VIEW sessions AS SELECT * FROM stored "
+      "WHERE id > 50; COMMIT");
+  ASSERT_TRUE(capture_.WaitForProblem("tableoid"));
+  Sql("BEGIN; DROP VIEW sessions; ALTER TABLE stored RENAME TO sessions; COMMIT");
+  ExpectSame();
+  EXPECT_EQ(capture_.status().tables.at(0).ghosts, 0);
+}
+
 TEST_F(CaptureTroubleTest, DroppedSlotMeansThatAllIsReadAgain) {
   capture_.Begin({Sessions()});
   ExpectSame();

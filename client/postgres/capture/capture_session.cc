@@ -175,7 +175,9 @@ std::string CaptureSession::SourceOf(const TableDefinition& table, absl::string_
   const bool is_millis = table.config.ts_unit == EpochUnit::kMilliseconds;
   const std::string& condition = table.config.where;
   const std::string where = condition.empty() ? "" : absl::StrCat(" where ", condition);
-  return absl::StrCat("table ", table.oid, " key", NamesOf(table.partition_key), " /",
+  const bool is_renamed = table.config.table != table.configured_table;
+  const std::string renamed = is_renamed ? absl::StrCat(" called ", table.config.table) : "";
+  return absl::StrCat("table ", table.oid, renamed, " key", NamesOf(table.partition_key), " /",
                       NamesOf(table.id), " ts", NameOf(table.ts), is_millis ? " ms" : "",
                       table.zone.has_value() ? absl::StrCat(" in ", table.zone->name()) : "",
                       " ttl", NameOf(table.ttl), EndSourceOf(table), " size", NameOf(table.size),

@@ -41,6 +41,9 @@ std::string KeyList(const TableDefinition& table) {
       columns.push_back(absl::StrCat("t.", QuoteName(column.name)));
     }
   }
+  // Only a table has it: a view of that name, which a rename may have brought meanwhile, hides
+  // rows.
+  columns.push_back("t.tableoid");
   return absl::StrJoin(columns, ", ");
 }
 
