@@ -180,5 +180,20 @@ TEST_F(CaptureWhereTest, RowForWhichTheConditionFailsIsNotTrackedAndIsCounted) {
   EXPECT_EQ(capture_.status().tables.at(0).untrackable, 1);
 }
 
+TEST_F(CaptureWhereTest, CountsStayWithTheirTableWhenAnotherIsLeftOut) {
+  Sql(kCreateSessions);
+  TableConfig table = Jobs();
+  table.where = "10 / ttl > 0";
+  capture_.Begin({Sessions(), table});
+  ASSERT_TRUE(capture_.CatchUp());
+  Sql("INSERT INTO jobs VALUES (1, 'x', to_timestamp(1), 0)");
+  ASSERT_TRUE(capture_.CatchUp());
+  EXPECT_EQ(capture_.status().tables.at(1).untrackable, 1);
+  capture_.DeleteContainer("sessions");
+  ASSERT_TRUE(WaitUntil([&] { return capture_.status().tables.size() == 1; }, absl::Seconds(60)));
+  EXPECT_EQ(capture_.status().tables.at(0).container, "jobs");
+  EXPECT_EQ(capture_.status().tables.at(0).untrackable, 1);
+}
+
 }  // namespace
 }  // namespace ttl::postgres

@@ -79,6 +79,13 @@ std::string EndSourceOf(const TableDefinition& table) {
       config.expires_null == NullEnd::kInherits ? " or inherits" : "");
 }
 
+TableStatus StatusOf(const std::vector<TableStatus>& tables, const std::string& container) {
+  for (const TableStatus& table : tables) {
+    if (table.container == container) return table;
+  }
+  return TableStatus();
+}
+
 }  // namespace
 
 CaptureSession::CaptureSession(const Parts& parts)
@@ -770,9 +777,11 @@ void CaptureSession::ShowStatus(absl::Time now) {
                                            std::exchange(shown_reports_, pipeline_->added()));
     status.refused += pipeline_->refused() - std::exchange(shown_refused_, pipeline_->refused());
     status.is_complete = true;
-    status.tables.resize(readings_.size());
+    const std::vector<TableStatus> shown = std::exchange(status.tables, {});
     for (size_t i = 0; i < readings_.size(); ++i) {
-      readings_[i]->ShowIn(status.tables[i]);
+      // An earlier session may have followed other tables.
+      readings_[i]->ShowIn(
+          status.tables.emplace_back(StatusOf(shown, tables_[i].config.container)));
       status.is_complete = status.is_complete && readings_[i]->is_done();
     }
   });
