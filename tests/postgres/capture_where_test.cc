@@ -195,5 +195,25 @@ TEST_F(CaptureWhereTest, CountsStayWithTheirTableWhenAnotherIsLeftOut) {
   EXPECT_EQ(capture_.status().tables.at(0).untrackable, 1);
 }
 
+// Also where a function raises, and when the rows are there before the capture.
+TEST_F(CaptureWhereTest, RowsForWhichTheConditionFailsArePassedOverInTheFirstReading) {
+  Sql("CREATE FUNCTION is_due(state text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$BEGIN "
+      "IF state = 'broken' THEN RAISE 'broken'; END IF; RETURN state = 'completed'; END$$");
+  Sql("INSERT INTO jobs SELECT i, CASE WHEN i IN (1, 500, 501, 3000) THEN 'broken' WHEN i % 2 = 0 "
+      "THEN 'completed' ELSE 'created' END, to_timestamp(i) FROM generate_series(1, 3000) i");
+  Sql(kCreateSessions);
+  TableConfig table = Jobs();
+  table.where = "public.is_due(state)";
+  capture_.Begin({table, Sessions()});
+  ASSERT_TRUE(capture_.CatchUp());
+  ExpectSame(kCompleted, "jobs");
+  EXPECT_EQ(capture_.status().tables.at(0).untrackable, 4);
+  Sql("INSERT INTO jobs VALUES (4001, 'broken', to_timestamp(1)), (4002, 'completed', "
+      "to_timestamp(2)); UPDATE jobs SET state = 'completed' WHERE id = 1");
+  ASSERT_TRUE(capture_.CatchUp());
+  ExpectSame(kCompleted, "jobs");
+  EXPECT_EQ(capture_.status().tables.at(0).untrackable, 5);
+}
+
 }  // namespace
 }  // namespace ttl::postgres

@@ -119,20 +119,20 @@ TEST_F(DeleteWhereTest, ConditionOnAColumnThatIsGoneIsNoFaultOfTheItems) {
   EXPECT_TRUE(absl::IsUnavailable(response.status())) << response.status();
 }
 
-TEST_F(DeleteWhereTest, PartialIndexServesTheReadingOfTheTable) {
+// A scan passes over it, as the capture's first reading does.
+TEST_F(DeleteWhereTest, RowForWhichTheConditionFailsDoesNotEndAScan) {
+  db_.Open({Jobs("10 / (n - 3) <> 0")});
+  EXPECT_EQ(db_.Items("jobs").size(), 5u);
+}
+
+// Rows that it does not take in may be many: a page goes through no more than its limit.
+TEST_F(DeleteWhereTest, PageGoesThroughAsManyRowsAsItsLimit) {
   db_.Sql(
       "INSERT INTO jobs SELECT i, 'created', now(), i FROM generate_series(100, 20000) i;"
-      "CREATE INDEX jobs_completed ON jobs (id) WHERE state = 'completed'; ANALYZE jobs");
+      "ANALYZE jobs");
   const RowSelect select(db_.Describe(Jobs()));
-  for (const std::string& page : {select.FirstPage(100), select.NextPage(100)}) {
-    const QueryResult lines = db_.Sql(absl::StrCat(
-        "PREPARE page", page.size(), " AS ", page, "; EXPLAIN (COSTS off) EXECUTE page",
-        page.size(), page == select.FirstPage(100) ? "" : "(5)"));
-    std::string plan;
-    for (int row = 0; row < lines.rows(); ++row) absl::StrAppend(&plan, lines.Text(row, 0), "\n");
-    EXPECT_THAT(plan, HasSubstr("Index Scan using jobs_completed")) << page;
-    EXPECT_THAT(plan, testing::Not(HasSubstr("Sort")));
-  }
+  EXPECT_EQ(db_.Sql(select.FirstPage(100)).rows(), 100);
+  EXPECT_THAT(select.NextPage(100), testing::Not(HasSubstr("AND")));
 }
 
 }  // namespace

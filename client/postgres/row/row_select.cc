@@ -30,12 +30,6 @@ std::string From(const TableDefinition& table) {
                       QuoteQualified(table.config.schema, table.config.table), " AS t");
 }
 
-std::string Restricted(const TableDefinition& table, std::string restriction) {
-  if (table.config.where.empty()) return restriction;
-  std::string where = WhereCondition(table.config);
-  return restriction.empty() ? where : absl::StrCat(where, " AND ", restriction);
-}
-
 std::vector<ColumnDefinition> ReportedKey(const TableDefinition& table) {
   std::vector<ColumnDefinition> key = table.partition_key;
   key.insert(key.end(), table.id.begin(), table.id.end());
@@ -72,9 +66,10 @@ RowSelect::RowSelect(const TableDefinition& table, std::string restriction)
       key_(PagedKey(table)),
       key_places_(PlacesOf(key_, ReportedKey(table))),
       from_(From(table)),
-      restriction_(Restricted(table, std::move(restriction))) {
+      restriction_(std::move(restriction)) {
   std::vector<std::string> columns;
   for (const ColumnDefinition& column : ReportedKey(table)) columns.push_back(OfRow(column));
+  key_list_ = absl::StrJoin(columns, ", ");
   if (has_ts_) columns.push_back(TsOfRow(table));
   if (has_ttl_) columns.push_back(OfRow(*table.ttl));
   if (has_expires_) columns.push_back(InstantOfEnd(table, OfRow(*table.expires)));
@@ -86,27 +81,34 @@ RowSelect::RowSelect(const TableDefinition& table, std::string restriction)
   width_ = static_cast<int>(columns.size());
 }
 
-std::string RowSelect::FirstPage(int limit) const { return Page({}, limit); }
+std::string RowSelect::FirstPage(int limit) const { return Page(list_, {}, limit); }
 
-std::string RowSelect::NextPage(int limit) const {
+std::string RowSelect::NextPage(int limit) const { return Page(list_, {IsAfterKey()}, limit); }
+
+std::string RowSelect::FirstKey() const { return Page(key_list_, {}, 1); }
+
+std::string RowSelect::NextKey() const { return Page(key_list_, {IsAfterKey()}, 1); }
+
+// Compared as a row, which an index on these columns can answer.
+std::string RowSelect::IsAfterKey() const {
   std::vector<std::string> columns;
   std::vector<std::string> values;
   for (const ColumnDefinition& column : key_) {
     columns.push_back(OfRow(column));
     values.push_back(absl::StrCat("$", columns.size(), "::", column.type));
   }
-  // Compared as a row, which an index on these columns can answer.
-  return Page(
-      {absl::StrCat("(", absl::StrJoin(columns, ", "), ") > (", absl::StrJoin(values, ", "), ")")},
-      limit);
+  return absl::StrCat("(", absl::StrJoin(columns, ", "), ") > (", absl::StrJoin(values, ", "), ")");
 }
 
-std::string RowSelect::Page(std::vector<std::string> conditions, int limit) const {
+// Never by `where`: rows that it does not take in may be many, and no query is to go through more
+// than a page of them.
+std::string RowSelect::Page(const std::string& list, std::vector<std::string> conditions,
+                            int limit) const {
   if (!restriction_.empty()) conditions.push_back(restriction_);
   const auto append = [](std::string* out, const ColumnDefinition& column) {
     absl::StrAppend(out, OfRow(column));
   };
-  return absl::StrCat("SELECT ", list_, " FROM ", from_, conditions.empty() ? "" : " WHERE ",
+  return absl::StrCat("SELECT ", list, " FROM ", from_, conditions.empty() ? "" : " WHERE ",
                       absl::StrJoin(conditions, " AND "), " ORDER BY ",
                       absl::StrJoin(key_, ", ", append), " LIMIT ", limit);
 }

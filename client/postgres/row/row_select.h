@@ -28,7 +28,8 @@ struct SelectedRow {
 // Immutable, so safe to share between threads.
 class RowSelect {
  public:
-  // Pages have only rows that fulfil the table's `where` and `restriction`, if there are such.
+  // Pages have only rows that fulfil `restriction`, if there is one; also those that the table's
+  // `where` does not take in, which Read() tells.
   explicit RowSelect(const TableDefinition& table, std::string restriction = "");
 
   // What Read() wants to find first in a result, comma-separated: t."tenant", t."id", ...
@@ -42,6 +43,10 @@ class RowSelect {
   // hold (key_columns() of them, what KeyOf() returned for the last row of a page).
   std::string FirstPage(int limit) const;
   std::string NextPage(int limit) const;
+  // The partition key and id of the first row of such a page, for KeyOf(): of one whose other
+  // columns, or `where`, cannot be read.
+  std::string FirstKey() const;
+  std::string NextKey() const;
 
   // The columns of the key in the order of pages, as `t` has them: first those of the
   // partition key, then those of the id, unless the definition knows an order that an index
@@ -55,7 +60,8 @@ class RowSelect {
   void Read(const QueryResult& result, int row, SelectedRow& selected) const;
 
  private:
-  std::string Page(std::vector<std::string> conditions, int limit) const;
+  std::string IsAfterKey() const;
+  std::string Page(const std::string& list, std::vector<std::string> conditions, int limit) const;
 
   const size_t partition_key_columns_;
   const size_t id_columns_;
@@ -69,6 +75,7 @@ class RowSelect {
   const std::vector<int> key_places_;  // of the columns of key_ in a result
   const std::string from_;
   const std::string restriction_;
+  std::string key_list_;
   std::string list_;
   int width_ = 0;
 };

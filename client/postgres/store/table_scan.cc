@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/postgres/row/row_item.h"
+#include "client/postgres/sql/connect/sql_error.h"
 #include "client/postgres/store/page_token.h"
 
 namespace ttl::postgres {
@@ -33,7 +34,7 @@ absl::Status TableScan::Run(const v1::ScanItemsRequest& request, Take take) {
   int left = request.max_items();
   bool is_last = false;
   while (left > 0 && !is_last) {
-    const int limit = std::min(left, kMaxItems);
+    int limit = std::min(left, kMaxItems);
     // Before the query: what it reads holds all changes up to there.
     const uint64_t sequence = position_.Get();
     const auto page = ReadPage(after, limit);
@@ -45,15 +46,24 @@ absl::Status TableScan::Run(const v1::ScanItemsRequest& request, Take take) {
     // Without a token it would say that nothing follows.
     if (!is_last && message.next_page_token().empty()) continue;
     if (estimate->has_value()) message.set_estimated_items(**estimate);
-    left -= message.items_size();
+    left -= page->rows();  // of a table with `where` most may be passed over
     if (!take(message)) return absl::OkStatus();
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<QueryResult> TableScan::ReadPage(const std::optional<Key>& after, int limit) {
-  auto page = after.has_value() ? connection_.Query(table_.select.NextPage(limit), *after)
-                                : connection_.Query(table_.select.FirstPage(limit));
+absl::StatusOr<QueryResult> TableScan::ReadPage(const std::optional<Key>& after, int& limit) {
+  const auto query = [&](const std::string& first, const std::string& next) {
+    return after.has_value() ? connection_.Query(next, *after) : connection_.Query(first);
+  };
+  const RowSelect& select = table_.select;
+  auto page = query(select.FirstPage(limit), select.NextPage(limit));
+  while (IsFaultOfRow(page.status()) && limit > 1) {
+    limit /= 2;
+    page = query(select.FirstPage(limit), select.NextPage(limit));
+  }
+  // A row that cannot be read is passed over.
+  if (IsFaultOfRow(page.status())) page = query(select.FirstKey(), select.NextKey());
   if (page.ok()) return page;
   // The values are the token's alone.
   if (absl::IsInvalidArgument(page.status())) {
@@ -67,9 +77,14 @@ void TableScan::Read(const QueryResult& page, int limit, uint64_t sequence,
                      v1::ScanItemsResponse& message) {
   const absl::Time now = absl::Now();
   SelectedRow row;
+  const bool has_keys_only = page.columns() < table_.select.width();
   for (int i = 0; i < page.rows(); ++i) {
-    table_.select.Read(page, i, row);
     ++rows_;
+    if (has_keys_only) {
+      ++untrackable_;
+      continue;
+    }
+    table_.select.Read(page, i, row);
     if (ExemptionOf(table_.definition, row.texts) != Exemption::kNone) continue;
     auto item = RowToItem(table_.definition, row.texts, {row.xmin, sequence, row.commit_time}, now);
     if (item.ok()) {

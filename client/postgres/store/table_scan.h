@@ -40,7 +40,7 @@ class TableScan {
  private:
   using Key = std::vector<Connection::Parameter>;
 
-  absl::StatusOr<QueryResult> ReadPage(const std::optional<Key>& after, int limit);
+  absl::StatusOr<QueryResult> ReadPage(const std::optional<Key>& after, int& limit);
   // Fills in the items and, unless the page is the last, the token. The token stays empty if
   // no key of the page fits into one.
   void Read(const QueryResult& page, int limit, uint64_t sequence, v1::ScanItemsResponse& message);

@@ -15,18 +15,10 @@
 
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/connect/sql_error.h"
 
 namespace ttl::postgres {
-namespace {
-
-// Class of SQLSTATE: a value, or what is computed of it, is impossible.
-constexpr char kDataException[] = "22";
-
-}  // namespace
-
 absl::Status ChangedRows::LookUp(PatientQuery& database, absl::Time now, Take take) {
   std::vector<ItemKeyText> keys;
   keys.reserve(lsns_.size());
@@ -48,11 +40,10 @@ absl::Status ChangedRows::LookUp(PatientQuery& database, absl::Span<const ItemKe
                   {.xmin = row.xmin, .lsn = lsn->second, .commit_time = row.commit_time}, now);
     found.insert_or_assign(std::move(key), std::move(reports));
   });
-  if (absl::StartsWith(SqlState(asked), kDataException)) {
-    // The condition fails for a row, as where it divides by zero.
+  if (IsFaultOfRow(asked)) {
     if (keys.size() == 1) {
       take(Gone(keys[0], absl::InvalidArgumentError(
-                             absl::StrCat("its where cannot be judged: ", SqlMessage(asked)))));
+                             absl::StrCat("it cannot be read: ", SqlMessage(asked)))));
       return absl::OkStatus();
     }
     const size_t half = keys.size() / 2;

@@ -122,8 +122,8 @@ absl::Status KeyLookup::Ask(PatientQuery& database, absl::Span<const Texts> keys
                             absl::flat_hash_set<ItemKeyText>& existing) const {
   if (keys.empty()) return absl::OkStatus();
   const auto rows = database.Query(existing_statement_, Parameters(keys));
-  if (absl::StartsWith(SqlState(rows.status()), "22")) {
-    // One of them is no value of its type, so there is no such row.
+  if (IsFaultOfRow(rows.status())) {
+    // One of them is no value of its type, so there is no such row; or `where` fails for it.
     if (keys.size() == 1) return absl::OkStatus();
     const size_t half = keys.size() / 2;
     if (absl::Status status = Ask(database, keys.subspan(0, half), existing); !status.ok()) {

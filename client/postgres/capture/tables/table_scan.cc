@@ -4,6 +4,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "client/postgres/row/row_key.h"
+#include "client/postgres/sql/connect/sql_error.h"
 
 namespace ttl::postgres {
 
@@ -22,6 +25,10 @@ absl::StatusOr<TableScan::Page> TableScan::ReadPage(
   const std::vector<Connection::Parameter> key(after.begin(), after.end());
   const auto rows =
       database.Query(key.empty() ? select_.FirstPage(limit) : select_.NextPage(limit), key);
+  if (IsFaultOfRow(rows.status())) {
+    return limit > 1 ? ReadPage(database, after, limit / 2, lsn, now, take)
+                     : PassRow(database, key, lsn, rows.status(), take);
+  }
   if (!rows.ok()) return rows.status();
   Page page{.rows = rows->rows(), .is_last = rows->rows() < limit, .last_key = {}};
   if (page.rows == 0) return page;
@@ -37,9 +44,31 @@ absl::StatusOr<TableScan::Page> TableScan::ReadPage(
   SelectedRow row;
   for (int i = 0; i < page.rows; ++i) {
     select_.Read(*rows, i, row);
+    if (!row.texts.is_taken_in) continue;  // if it is tracked, the search for ghosts has it
     take(ReportRow(table_, row.texts,
                    {.xmin = row.xmin, .lsn = lsn, .commit_time = row.commit_time}, now));
   }
+  return page;
+}
+
+absl::StatusOr<TableScan::Page> TableScan::PassRow(PatientQuery& database,
+                                                   const std::vector<Connection::Parameter>& after,
+                                                   uint64_t lsn, const absl::Status& why,
+                                                   absl::FunctionRef<void(RowReports)> take) const {
+  const auto found = database.Query(after.empty() ? select_.FirstKey() : select_.NextKey(), after);
+  if (!found.ok()) return found.status();
+  Page page{.rows = found->rows(), .is_last = found->rows() == 0, .last_key = {}};
+  if (page.is_last) return page;
+  for (Connection::Parameter& text : select_.KeyOf(*found, 0)) {
+    page.last_key.push_back(*std::move(text));
+  }
+  std::vector<absl::string_view> texts;
+  for (int i = 0; i < found->columns(); ++i) texts.push_back(found->Text(0, i));
+  const auto id = absl::MakeConstSpan(texts).subspan(table_.partition_key.size());
+  const auto partition_key = absl::MakeConstSpan(texts).first(table_.partition_key.size());
+  take({{Report::Gone(JoinKey(partition_key), JoinKey(id), lsn)},
+        absl::InvalidArgumentError(absl::StrCat("it cannot be read: ", SqlMessage(why))),
+        Exemption::kNone});
   return page;
 }
 

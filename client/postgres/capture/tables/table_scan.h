@@ -33,12 +33,20 @@ class TableScan {
 
   // Reads at most `limit` rows that come after the key `after`; empty: from the beginning.
   // Each is reported with the sequence `lsn`, which has to be a VisiblePosition::Get() from
-  // before the call. Errors are those of Connection, nothing is reported then.
+  // before the call. One that cannot be read is reported as untrackable, in a page of its own;
+  // those that `where` does not take in are not. Errors are those of Connection, nothing is
+  // reported then.
   absl::StatusOr<Page> ReadPage(PatientQuery& database, const std::vector<std::string>& after,
                                 int limit, uint64_t lsn, absl::Time now,
                                 absl::FunctionRef<void(RowReports)> take) const;
 
  private:
+  // A page of the next row, which cannot be read, and `why`.
+  absl::StatusOr<Page> PassRow(PatientQuery& database,
+                               const std::vector<Connection::Parameter>& after, uint64_t lsn,
+                               const absl::Status& why,
+                               absl::FunctionRef<void(RowReports)> take) const;
+
   const TableDefinition table_;
   const RowSelect select_;
 };

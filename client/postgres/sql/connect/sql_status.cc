@@ -1,6 +1,7 @@
 #include "client/postgres/sql/connect/sql_status.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,11 @@ constexpr CodeOfPrefix kCodes[] = {
     {"55", absl::StatusCode::kFailedPrecondition},  // in use, not in the right state, settings
     {"P0", absl::StatusCode::kFailedPrecondition},  // RAISE
 };
+
+// Classes of SQLSTATE that no value of a row causes.
+constexpr absl::string_view kClassesOfOthers[] = {"08", "25", "26", "28", "2B", "34",
+                                                  "3D", "3F", "40", "42", "53", "54",
+                                                  "55", "57", "58", "F0", "HV", "XX"};
 
 std::string Field(const PGresult* result, int field) {
   const char* value = PQresultErrorField(result, field);
@@ -174,6 +180,13 @@ absl::Status StatusOfFailedOpen(PGconn* connection) {
   }
   if (PQconnectionNeedsPassword(connection)) return absl::PermissionDeniedError(message);
   return absl::UnavailableError(message);
+}
+
+bool IsFaultOfRow(const absl::Status& status) {
+  const std::string state = SqlState(status);
+  if (state.empty() || absl::IsUnavailable(status)) return false;
+  return std::none_of(std::begin(kClassesOfOthers), std::end(kClassesOfOthers),
+                      [&](absl::string_view of) { return absl::StartsWith(state, of); });
 }
 
 std::string SqlState(const absl::Status& status) { return PayloadOf(status, kSqlStatePayload); }
