@@ -75,18 +75,24 @@ TEST_F(WhereCheckTest, WhatIsNoConditionOnTheRowAloneIsRefused) {
   EXPECT_EQ(db_.Value("SELECT count(*) FROM other"), "0");
 }
 
-TEST_F(WhereCheckTest, PartialIndexIsProposedUntilItIsThere) {
-  const std::string where = "state = 'completed' AND tries > 1 -- as it was meant";
-  const CatalogReport report = Check(where);
-  EXPECT_THAT(report.problems, IsEmpty());
-  EXPECT_THAT(report.warnings,
-              testing::Contains(HasSubstr("CREATE INDEX CONCURRENTLY ON \"public\".\"jobs\" "
-                                          "(\"id\") WHERE state = 'completed' AND tries > 1")));
-  db_.Sql("CREATE INDEX ON jobs (id) WHERE tries > 1 AND state = 'completed'");
-  EXPECT_THAT(Check(where).warnings, testing::Contains(HasSubstr("no index has just the rows")));
-  db_.Sql("CREATE INDEX ON jobs (id) WHERE state = 'completed' AND tries > 1");
-  EXPECT_THAT(Check(where).warnings,
-              testing::Not(testing::Contains(HasSubstr("no index has just the rows"))));
+// The others can be followed.
+TEST_F(WhereCheckTest, OnlyItsTableIsLeftOut) {
+  TableConfig other = Jobs("");
+  other.container = "other";
+  other.table = "others";
+  db_.Sql("CREATE TABLE others (LIKE jobs INCLUDING ALL)");
+  ASSERT_TRUE(db_.connection().Execute(Connection::kSystemNamesOnly).ok());
+  CatalogReport report = db_.Check(db_.ConfigFor({Jobs("completed_on < now()"), other}));
+  const TableDefinition jobs = report.tables.at(0);
+  ASSERT_TRUE(CheckWhere(db_.connection(), jobs, report).ok());
+  EXPECT_THAT(report.tables,
+              ElementsAre(testing::Field(&TableDefinition::configured_table, "others")));
+  EXPECT_THAT(report.left_out.at("jobs"), HasSubstr("IMMUTABLE"));
+  EXPECT_TRUE(report.is_server_fit);
+}
+
+TEST_F(WhereCheckTest, ConditionIsTriedOutAndNothingStays) {
+  EXPECT_THAT(Check("state = 'completed' AND tries > 1 -- as it was meant").problems, IsEmpty());
   EXPECT_EQ(db_.Value("SELECT count(*) FROM pg_class WHERE relname = 'ttl_where'"), "0");
 }
 
@@ -99,7 +105,7 @@ TEST_F(WhereCheckTest, RoleThatMayMakeNoTemporaryTableIsTold) {
   const auto connection = db_.Connect(role);
   ASSERT_TRUE(CheckWhere(*connection, tables.at(0), report).ok());
   EXPECT_THAT(report.problems, ElementsAre(HasSubstr("GRANT TEMPORARY ON DATABASE")));
-  EXPECT_FALSE(report.is_server_fit);
+  EXPECT_TRUE(report.left_out.contains("jobs"));
 }
 
 TEST_F(WhereCheckTest, TableThatIsLockedHoldsUpNobody) {

@@ -16,9 +16,13 @@ std::string OnOneLine(const std::string& text) {
   return absl::StrReplaceAll(text, {{"\r\n", " "}, {"\n", " "}});
 }
 
-bool HasTable(const Config* config, const TableConfig& table) {
-  return config != nullptr &&
-         std::find(config->tables.begin(), config->tables.end(), table) != config->tables.end();
+// As the file has it: a renamed table has another name now.
+bool HasTable(const Config* config, const TableDefinition& table) {
+  if (config == nullptr) return false;
+  TableConfig configured = table.config;
+  configured.table = table.configured_table;
+  return std::find(config->tables.begin(), config->tables.end(), configured) !=
+         config->tables.end();
 }
 
 }  // namespace
@@ -39,8 +43,8 @@ absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const CheckOpt
         CheckReplication(**connection, config, is_other_address, options.breaker, *report);
     if (!status.ok()) return status;
   }
-  for (const TableDefinition& table : report->tables) {
-    if (HasTable(options.checked, table.config)) continue;
+  for (const TableDefinition& table : std::vector<TableDefinition>(report->tables)) {
+    if (HasTable(options.checked, table)) continue;
     absl::Status status = CheckWhere(**connection, table, *report);
     if (status.ok()) status = CheckTimes(**connection, table, *report);
     if (status.ok()) status = CheckEnds(**connection, table, *report);

@@ -60,6 +60,14 @@ std::string Obstacle(const absl::StatusOr<Found>& found) {
   return found->report.is_server_fit ? "" : absl::StrJoin(found->report.problems, "; ");
 }
 
+// What need not be checked again.
+Config WithoutLeftOut(Config config, const CatalogReport& report) {
+  std::erase_if(config.tables, [&](const TableConfig& table) {
+    return report.left_out.contains(table.container);
+  });
+  return config;
+}
+
 // Whether somebody may put it right meanwhile: the database is not there yet, since in a pod
 // this starts before it, or nothing is installed in it yet.
 bool IsWorthWaiting(const absl::Status& status) {
@@ -112,7 +120,7 @@ absl::StatusOr<Found> PrepareUnlessStopped(Source& source, const Config& config,
   absl::StatusOr<Found> found = ending.get();
   source.is_reload_due = source.is_reload_due || is_reload_due;
   if (is_stop) return absl::CancelledError("stopped");
-  if (Obstacle(found).empty()) source.checked = config;
+  if (Obstacle(found).empty()) source.checked = WithoutLeftOut(config, found->report);
   return found;
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/postgres/sql/check/catalog.h"
+#include "client/postgres/sql/check/where_check.h"
 #include "client/postgres/sql/connect/connection.h"
 #include "spdlog/spdlog.h"
 
@@ -94,7 +95,8 @@ absl::Status TableWatch::Look() {
   absl::StatusOr<std::vector<SlotHolder>> holders = ReadSlotHolders(**lease);
   if (!holders.ok()) return holders.status();
   SetHolders(*std::move(holders));
-  const auto report = CheckCatalog(**lease, config_);
+  auto report = CheckCatalog(**lease, config_);
+  if (report.ok()) report = CheckLeftOut(**lease, *std::move(report));
   if (!report.ok()) return report.status();
   // Capture goes on as it can, and keeps the slot from filling the disk.
   if (!report->is_server_fit) return absl::OkStatus();
@@ -104,6 +106,17 @@ absl::Status TableWatch::Look() {
   const std::lock_guard lock(mutex_);
   has_changed_ = !IsSame(*found, followed_);
   return absl::OkStatus();
+}
+
+// Of these the catalogue does not know all that was wrong.
+absl::StatusOr<CatalogReport> TableWatch::CheckLeftOut(Connection& connection,
+                                                       CatalogReport report) const {
+  for (const TableDefinition& table : std::vector<TableDefinition>(report.tables)) {
+    if (!followed_.left_out.contains(table.config.container)) continue;
+    absl::Status status = CheckWhere(connection, table, report);
+    if (!status.ok()) return status;
+  }
+  return report;
 }
 
 // Written only when they have changed.

@@ -45,6 +45,7 @@ class TableWatch {
   void Run();
   absl::Duration PauseBeforeLook() const;
   absl::Status Look();
+  absl::StatusOr<CatalogReport> CheckLeftOut(Connection& connection, CatalogReport report) const;
   // Takes in what the database said, and logs an old transaction once.
   void SetHolders(std::vector<SlotHolder> holders);
   absl::Status SetFaults(Connection& connection, const FollowedTables& found);

@@ -14,20 +14,12 @@
 namespace ttl::postgres {
 namespace {
 
-void LeaveOut(const std::string& container, std::string problem, CatalogReport& report) {
-  std::string& why = report.left_out[container];
-  absl::StrAppend(&why, why.empty() ? "" : "; ", problem);
-  report.problems.push_back(std::move(problem));
-}
-
 absl::Status AddTable(Connection& connection, const Config& config, const TableConfig& table,
                       CatalogReport& report) {
   CatalogReport of_table;
   absl::Status status = CheckTable(connection, config, table, of_table);
   if (!status.ok()) return status;
-  for (std::string& problem : of_table.problems) {
-    LeaveOut(table.container, std::move(problem), report);
-  }
+  for (const std::string& problem : of_table.problems) report.LeaveOut(table.container, problem);
   std::move(of_table.tables.begin(), of_table.tables.end(), std::back_inserter(report.tables));
   std::move(of_table.warnings.begin(), of_table.warnings.end(),
             std::back_inserter(report.warnings));
@@ -51,12 +43,10 @@ absl::Status RefuseOverlaps(Connection& connection, CatalogReport& report) {
         report.tables.begin(), report.tables.end(),
         [&](const TableDefinition& table) { return table.oid == overlaps->Number(row, 2); });
     if (part == report.tables.end()) continue;
-    LeaveOut(
-        part->config.container,
+    report.LeaveOut(
+        std::string(part->config.container),
         absl::StrCat("table ", overlaps->Text(row, 0), " is a partition of ",
-                     overlaps->Text(row, 1), ", which is a container too; leave one of them out"),
-        report);
-    report.tables.erase(part);
+                     overlaps->Text(row, 1), ", which is a container too; leave one of them out"));
   }
   return absl::OkStatus();
 }

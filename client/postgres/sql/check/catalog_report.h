@@ -11,6 +11,9 @@ namespace ttl::postgres {
 
 // What holding a configuration against a database found.
 struct CatalogReport {
+  // Notes a problem of one table, whose definition, if it has one, goes.
+  void LeaveOut(const std::string& container, const std::string& problem);
+
   // In the order of the configuration; those with problems are left out.
   std::vector<TableDefinition> tables;
   // What must be changed first, each with the table and, where there is one, the statement

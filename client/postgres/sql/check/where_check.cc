@@ -31,9 +31,7 @@ constexpr char kBegin[] =
 
 // An index on part of the rows has just the conditions that fit, and the server says so; on a table
 // that is no copy it would lock and read all rows.
-constexpr char kCopy[] = "pg_temp.ttl_where";
-
-absl::StatusOr<std::string> NormalizedWhere(Connection& connection, const TableDefinition& table) {
+absl::Status TryWhere(Connection& connection, const TableDefinition& table) {
   const TableConfig& config = table.config;
   const auto made = connection.Execute(absl::StrCat("CREATE TEMPORARY TABLE ttl_where (LIKE ",
                                                     QuoteQualified(config.schema, config.table),
@@ -41,60 +39,24 @@ absl::StatusOr<std::string> NormalizedWhere(Connection& connection, const TableD
   if (!made.ok()) return made.status();
   const std::string key = QuoteName(config.id.front());
   // One statement at most, whatever the text is.
-  const auto indexed = connection.Query(
-      absl::StrCat("CREATE INDEX ON ", kCopy, " (", key, ") WHERE ", WhereCondition(table.config)));
-  if (!indexed.ok()) return indexed.status();
-  const auto text = connection.Query(
-      "SELECT pg_get_expr(indpred, indrelid) FROM pg_index WHERE indrelid = $1::regclass", {kCopy});
-  if (!text.ok()) return text.status();
-  return std::string(text->Text(0, 0));
-}
-
-absl::StatusOr<bool> HasIndexOf(Connection& connection, const TableDefinition& table,
-                                const std::string& where) {
-  const auto found = connection.Query(
-      "SELECT EXISTS (SELECT FROM pg_index WHERE indrelid = $1::oid AND indisvalid AND "
-      "pg_get_expr(indpred, indrelid) = $2)",
-      {absl::StrCat(table.oid), where});
-  if (!found.ok()) return found.status();
-  return found->Bool(0, 0);
-}
-
-std::string ProposedIndex(const TableDefinition& table) {
-  std::vector<std::string> columns;
-  for (const auto* key : {&table.partition_key, &table.id}) {
-    for (const ColumnDefinition& column : *key) columns.push_back(QuoteName(column.name));
-  }
-  return absl::StrCat("CREATE INDEX ", table.is_partitioned ? "" : "CONCURRENTLY ", "ON ",
-                      QuoteQualified(table.config.schema, table.config.table), " (",
-                      absl::StrJoin(columns, ", "), ") WHERE ", table.config.where);
+  const auto indexed = connection.Query(absl::StrCat("CREATE INDEX ON pg_temp.ttl_where (", key,
+                                                     ") WHERE ", WhereCondition(table.config)));
+  return indexed.status();
 }
 
 absl::Status Judge(Connection& connection, const TableDefinition& table, CatalogReport& report) {
   const std::string name = absl::StrCat("table ", table.config.schema, ".", table.config.table);
-  const absl::StatusOr<std::string> where = NormalizedWhere(connection, table);
-  if (absl::IsPermissionDenied(where.status())) {
-    report.problems.push_back(absl::StrCat(
-        name,
-        ": its where is tried out on a temporary table, which the role may not make: GRANT "
-        "TEMPORARY ON DATABASE to it (",
-        where.status().message(), ")"));
-    report.is_server_fit = false;
+  const absl::Status tried = TryWhere(connection, table);
+  if (absl::IsPermissionDenied(tried)) {
+    report.LeaveOut(table.config.container,
+                    absl::StrCat(name,
+                                 ": its where is tried out on a temporary table, which the role "
+                                 "may not make: GRANT TEMPORARY ON DATABASE to it (",
+                                 tried.message(), ")"));
     return absl::OkStatus();
   }
-  if (!where.ok() && !IsAboutTheStatement(where.status())) return where.status();
-  if (!where.ok()) {
-    report.problems.push_back(absl::StrCat(name, Refusal(SqlMessage(where.status()))));
-    report.is_server_fit = false;
-    return absl::OkStatus();
-  }
-  const absl::StatusOr<bool> has_index = HasIndexOf(connection, table, *where);
-  if (!has_index.ok()) return has_index.status();
-  if (!*has_index) {
-    report.warnings.push_back(absl::StrCat(
-        name, ": no index has just the rows of its where, so the first reading goes through all: ",
-        ProposedIndex(table)));
-  }
+  if (tried.ok() || !IsAboutTheStatement(tried)) return tried;
+  report.LeaveOut(table.config.container, absl::StrCat(name, Refusal(SqlMessage(tried))));
   return absl::OkStatus();
 }
 

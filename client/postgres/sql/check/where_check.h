@@ -14,9 +14,9 @@ namespace ttl::postgres {
 // Why the server cannot read the table's `where`; empty if it can. Changes nothing, and is cheap.
 absl::StatusOr<std::string> WhyWhereIsUnfit(Connection& connection, const TableConfig& table);
 
-// Adds a problem if the table's `where` is no immutable condition on its own columns, and a warning
-// with the statement if no partial index has just its rows. Asks for a temporary table, of which
-// nothing stays. An error means that the database could not be asked.
+// Leaves the table out, with a problem, if its `where` is no immutable condition on its own
+// columns. Asks for a temporary table, of which nothing stays. An error means that the database
+// could not be asked. `table` is no element of `report.tables`, which may lose it.
 absl::Status CheckWhere(Connection& connection, const TableDefinition& table,
                         CatalogReport& report);
 

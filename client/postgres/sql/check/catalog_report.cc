@@ -1,0 +1,15 @@
+#include "client/postgres/sql/check/catalog_report.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace ttl::postgres {
+
+void CatalogReport::LeaveOut(const std::string& container, const std::string& problem) {
+  std::string& why = left_out[container];
+  absl::StrAppend(&why, why.empty() ? "" : "; ", problem);
+  problems.push_back(problem);
+  std::erase_if(tables,
+                [&](const TableDefinition& table) { return table.config.container == container; });
+}
+
+}  // namespace ttl::postgres
