@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -181,6 +183,26 @@ TEST_F(StateTest, TransactionOfAnotherRoleIsNamedWithoutItsTime) {
   EXPECT_THAT(postgres::Describe(holders->front()),
               AllOf(HasSubstr(absl::StrCat("pid ", PQbackendPID(database_.sql().raw()))),
                     HasSubstr("user \"postgres\""), HasSubstr("pg_read_all_stats")));
+}
+
+// So that one that such a role sees can be called old, too.
+TEST(SlotHolderTest, OneWithoutATimeIsAsOldAsItIsKnown) {
+  const absl::Time start = absl::FromUnixSeconds(1'000'000);
+  std::map<std::string, absl::Time> first_seen;
+  const auto seen_at = [&](absl::Time now, const std::string& xid) {
+    std::vector<postgres::SlotHolder> holders(1);
+    holders[0].xid = xid;
+    postgres::UseFirstSeen(now, first_seen, holders);
+    return *holders[0].since;
+  };
+  EXPECT_EQ(seen_at(start, "7"), start);
+  EXPECT_EQ(seen_at(start + absl::Minutes(2), "7"), start);
+  EXPECT_EQ(seen_at(start + absl::Minutes(3), "8"), start + absl::Minutes(3));
+  EXPECT_EQ(first_seen.size(), 1u);
+  std::vector<postgres::SlotHolder> known(1);
+  known[0].since = start;
+  postgres::UseFirstSeen(start + absl::Minutes(4), first_seen, known);
+  EXPECT_EQ(known[0].since, start);
 }
 
 TEST_F(StateTest, TableThatIsLeftOutIsShownWithTheTimeAlsoAfterARestart) {

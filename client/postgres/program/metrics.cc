@@ -176,9 +176,10 @@ void AddMirror(const PolicyMirror::State& mirror, Families& families) {
 
 void AddWatch(const WatchedState& watched, Families& families) {
   families.Gauge("old_transaction_timestamp_seconds",
-                 "When the oldest transaction of others began that has written and not ended, if "
-                 "it is over a minute old; 0: there is none. A new slot waits for it to end, and "
-                 "the server retains WAL from its beginning.");
+                 "When the oldest transaction of others began that has written and not ended "
+                 "(without pg_read_all_stats: was first seen), if it is over a minute old; 0: "
+                 "there is none. A new slot waits for it to end, and the server retains WAL from "
+                 "its beginning.");
   const SlotHolder* const old = OldHolder(watched.holders, absl::Now());
   const SlotHolder shown = old == nullptr ? SlotHolder() : *old;
   families.Add(UnixSeconds(shown.since.value_or(absl::UnixEpoch())),

@@ -139,9 +139,11 @@ absl::Status TableWatch::SetFaults(Connection& connection, const FollowedTables&
 }
 
 void TableWatch::SetHolders(std::vector<SlotHolder> holders) {
+  const absl::Time now = absl::Now();
+  UseFirstSeen(now, first_seen_, holders);
   const std::lock_guard lock(mutex_);
   state_.holders = std::move(holders);
-  const SlotHolder* const old = OldHolder(state_.holders, absl::Now());
+  const SlotHolder* const old = OldHolder(state_.holders, now);
   if (old != nullptr && old->xid != logged_xid_) {
     spdlog::warn("old transaction: holder=\"{}\"", absl::CHexEscape(Describe(*old)));
     logged_xid_ = old->xid;

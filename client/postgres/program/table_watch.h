@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -62,6 +63,8 @@ class TableWatch {
   bool has_changed_ = false;
   WatchedState state_;
   std::string logged_xid_;  // of the old transaction that the log has
+
+  std::map<std::string, absl::Time> first_seen_;  // UseFirstSeen(); of the thread
 
   FaultTimes recorded_;        // as of the last look; of the thread
   bool has_recorded_ = false;  // of the thread

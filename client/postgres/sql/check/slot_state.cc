@@ -1,5 +1,7 @@
 #include "client/postgres/sql/check/slot_state.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "service/base/time_text.h"
 
@@ -66,6 +68,18 @@ absl::StatusOr<std::vector<SlotHolder>> ReadSlotHolders(Connection& connection) 
   std::vector<SlotHolder> holders;
   for (int row = 0; row < rows->rows(); ++row) holders.push_back(HolderOf(*rows, row));
   return holders;
+}
+
+void UseFirstSeen(absl::Time now, std::map<std::string, absl::Time>& first_seen,
+                  std::vector<SlotHolder>& holders) {
+  std::map<std::string, absl::Time> seen;
+  for (SlotHolder& holder : holders) {
+    if (holder.since.has_value()) continue;
+    const auto known = first_seen.find(holder.xid);
+    holder.since = known == first_seen.end() ? now : known->second;
+    seen[holder.xid] = *holder.since;
+  }
+  first_seen = std::move(seen);
 }
 
 const SlotHolder* OldHolder(const std::vector<SlotHolder>& holders, absl::Time now) {

@@ -2,6 +2,7 @@
 #define TTL_CLIENT_POSTGRES_SQL_CHECK_SLOT_STATE_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,11 @@ std::string Describe(const SlotHolder& holder);
 
 // The oldest first, at most three. Nothing about the session of `connection`.
 absl::StatusOr<std::vector<SlotHolder>> ReadSlotHolders(Connection& connection);
+
+// Gives those whose beginning the role may not see the time at which one of their xid was first
+// seen, which `first_seen` has after it for these and no others.
+void UseFirstSeen(absl::Time now, std::map<std::string, absl::Time>& first_seen,
+                  std::vector<SlotHolder>& holders);
 
 // The oldest, if it is more than a minute old: the server retains WAL for it that grows. Null:
 // there is none.
