@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "tests/testing/ttl_postgres_fixture.h"
+#include "tests/testing/wait.h"
 
 namespace ttl {
 namespace {
@@ -91,6 +93,50 @@ TEST_P(LeftOutTablesTest, TheOthersGoOnAndItIsCapturedAgain) {
   ExpectTracked("carts", 2);
   database_.Sql("INSERT INTO carts VALUES (3, now())");
   ExpectTracked("carts", 3);
+}
+
+std::string JobsConfig(const std::string& where) {
+  return absl::StrCat(
+      "tables:\n  - { container: jobs, table: jobs, id: id, ts_column: ts, live_view: jobs_live, "
+      "where: \"",
+      where, "\" }\n");
+}
+
+class OnlyTableTest : public TtlPostgresFixture {
+ protected:
+  OnlyTableTest() : TtlPostgresFixture(JobsConfig("state = 'done'")) {}
+
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(StartServers(
+        "CREATE TABLE jobs (id bigint PRIMARY KEY, ts timestamptz NOT NULL, state text);"
+        "INSERT INTO jobs VALUES (1, now(), 'done'), (2, now(), 'failed')",
+        {"jobs"}));
+    ASSERT_NO_FATAL_FAILURE(InstallAndStart());
+    ExpectTracked("jobs", 1);
+  }
+};
+
+TEST_F(OnlyTableTest, IsLeftOutAndRecordedLikeOthers) {
+  database_.Sql("ALTER TABLE jobs RENAME TO old_jobs");
+  ExpectLog("msg=\"table left out\" container=\"jobs\"");
+  EXPECT_TRUE(WaitUntil([&] { return database_.Value("SELECT count(*) FROM ttl.faults") == "1"; },
+                        kPatience))
+      << postgres_.Log();
+  database_.Sql("INSERT INTO old_jobs VALUES (3, now(), 'done')");
+  database_.Sql("ALTER TABLE old_jobs RENAME TO jobs");
+  ExpectTracked("jobs", 2);
+}
+
+// The view shows the second row for ever until it is made anew.
+TEST_F(OnlyTableTest, IsLeftOutWhileItsViewIsOfAnotherCondition) {
+  postgres_.Kill();
+  TtlPostgresProcess::Reconfigure({dir_.path(), "postgres", database_.Conninfo(),
+                                   sidecar_.address(), JobsConfig("state <> 'created'")});
+  ASSERT_TRUE(postgres_.Launch().ok());
+  ExpectLog("reason=\"view public.jobs_live is missing or out of date");
+  EXPECT_EQ(Tracked("jobs"), 1);
+  ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
+  ExpectTracked("jobs", 2);
 }
 
 }  // namespace

@@ -135,6 +135,7 @@ std::string Daemon::Problem() const {
   }
   if (!capture.problem.empty()) return capture.problem;
   if (!capture.is_streaming) return absl::StrCat("nothing is captured yet: ", capture.state);
+  if (tables_.empty()) return "no table can be captured: all are left out; the log says why";
   const std::string mirror = mirror_.state().problem;
   return mirror.empty() ? watched.fault : mirror;
 }

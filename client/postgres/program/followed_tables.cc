@@ -9,10 +9,13 @@ namespace {
 
 constexpr char kCure[] = ". Run: ttl-postgres install";
 
-std::string JoinReasons(const std::map<std::string, std::string>& left_out) {
-  return absl::StrJoin(left_out, "; ", [](std::string* out, const auto& table) {
-    absl::StrAppend(out, table.second);
-  });
+// Empty: it is not. Rows that SQL shows as live must not be deleted, so what is out of date is.
+std::string WhyLeftOut(const InstallationState& installed, const std::string& container) {
+  for (const auto* wrong : {&installed.unpublished, &installed.outdated}) {
+    const auto found = wrong->find(container);
+    if (found != wrong->end()) return absl::StrCat(found->second, kCure);
+  }
+  return "";
 }
 
 }  // namespace
@@ -28,16 +31,12 @@ absl::StatusOr<FollowedTables> FindFollowedTables(Connection& connection, const 
   FollowedTables followed;
   followed.left_out = report.left_out;
   for (const TableDefinition& table : report.tables) {
-    const auto missing = installed->unpublished.find(table.config.container);
-    if (missing == installed->unpublished.end()) {
+    std::string why = WhyLeftOut(*installed, table.config.container);
+    if (why.empty()) {
       followed.tables.push_back(table);
     } else {
-      followed.left_out[table.config.container] = absl::StrCat(missing->second, kCure);
+      followed.left_out[table.config.container] = std::move(why);
     }
-  }
-  if (followed.tables.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("no table can be followed: ", JoinReasons(followed.left_out)));
   }
   // Of a table that is left out there is more than the others need.
   std::vector<std::string> faults = std::move(installed->faults);

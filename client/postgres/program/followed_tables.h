@@ -14,7 +14,8 @@
 namespace ttl::postgres {
 
 // Which of the configured tables can be followed. One that was dropped, renamed, changed or not
-// installed yet is left out, so that the others go on.
+// installed yet, or whose view, policies or trigger are of another configuration, is left out, so
+// that the others go on.
 struct FollowedTables {
   std::vector<TableDefinition> tables;
   // By container: why its table is left out.
@@ -23,8 +24,9 @@ struct FollowedTables {
   std::string fault;
 };
 
-// Holds what CheckCatalog() found against what is installed. FAILED_PRECONDITION: no table at all
-// can be followed, and why. REQUIRES: report.is_server_fit.
+// Holds what CheckCatalog() found against what is installed; there may be no table left that can be
+// followed. FAILED_PRECONDITION: nothing is installed for this configuration. REQUIRES:
+// report.is_server_fit.
 absl::StatusOr<FollowedTables> FindFollowedTables(Connection& connection, const Config& config,
                                                   const CatalogReport& report);
 

@@ -188,8 +188,8 @@ void AddWatch(const WatchedState& watched, Families& families) {
                 {"user", shown.user},
                 {"database", shown.database}});
   families.Gauge("installation_fault_timestamp_seconds",
-                 "Since when a view, a policy or a trigger has been missing, disabled or out of "
-                 "date; 0: none is. The log names it.");
+                 "Since when a view, a policy or a trigger has been missing or disabled; 0: none "
+                 "is. The log names it.");
   families.Add(watched.fault.empty() ? 0 : UnixSeconds(watched.fault_since));
 }
 

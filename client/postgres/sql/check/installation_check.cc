@@ -26,6 +26,9 @@ absl::StatusOr<std::set<std::string>> Column(Connection& connection, const std::
   return values;
 }
 
+// A comment without the definition's fingerprint: the same for each definition.
+std::string PurposeOf(const std::string& comment) { return comment.substr(0, comment.rfind(" [")); }
+
 class InstallationCheck {
  public:
   InstallationCheck(Connection& connection, const Config& config)
@@ -106,6 +109,7 @@ class InstallationCheck {
     for (int row = 0; row < marked->rows(); ++row) {
       leftovers.emplace(marked->Text(row, 0), marked->Text(row, 1));
     }
+    std::vector<std::pair<std::string, InstalledObject>> missing;  // with the container
     std::set<std::string> wanted = {PublicationComment(config_.schema)};
     for (const TableDefinition& definition : tables) {
       const TableDefinition table = AsInstalled(definition);
@@ -117,12 +121,22 @@ class InstallationCheck {
             absl::StartsWith(object.target, "SCHEMA ")) {
           continue;
         }
-        state_.faults.push_back(absl::StrCat(object.name, " is missing or out of date"));
+        missing.emplace_back(table.config.container, object);
       }
     }
+    std::set<std::string> purposes;  // of what should not be there
     for (const auto& [comment, command] : leftovers) {
       if (wanted.contains(comment)) continue;
+      purposes.insert(PurposeOf(comment));
       state_.leftovers.push_back(absl::StrCat("a former configuration left something: ", command));
+    }
+    for (const auto& [container, object] : missing) {
+      std::string wrong = absl::StrCat(object.name, " is missing or out of date");
+      if (purposes.contains(PurposeOf(object.comment))) {
+        state_.outdated[container] = std::move(wrong);
+      } else {
+        state_.faults.push_back(std::move(wrong));
+      }
     }
     return absl::OkStatus();
   }
@@ -238,7 +252,9 @@ absl::Status CheckInstalled(Connection& connection, const Config& config,
   for (const auto* more : {&state->faults, &state->leftovers}) {
     wrong.insert(wrong.end(), more->begin(), more->end());
   }
-  for (const auto& [container, why] : state->unpublished) wrong.push_back(why);
+  for (const auto* tables_wrong : {&state->outdated, &state->unpublished}) {
+    for (const auto& [container, why] : *tables_wrong) wrong.push_back(why);
+  }
   if (wrong.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("not installed for this configuration: ", absl::StrJoin(wrong, "; "),
