@@ -12,9 +12,11 @@
 #include "absl/time/clock.h"
 #include "client/cpp/proto_time.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/held_times.h"
 #include "client/postgres/store/deletes/delete_pause.h"
 #include "client/postgres/store/deletes/delete_sql.h"
 #include "tests/postgres/store_for_test.h"
+#include "tests/testing/wait.h"
 
 namespace ttl::postgres {
 namespace {
@@ -317,6 +319,43 @@ TEST_F(DeleteItemsTest, CountsWhatBecameOfItems) {
 }
 
 // One kind of table, and rows that must all be deleted, each exactly.
+// The new transaction of the row is news, its time is not; and the row still goes by that.
+TEST_F(DeleteItemsTest, RowThatARewriteHasLeftIsDeletedByItsFormerTime) {
+  db_.Sql("CREATE TABLE plain (id bigint PRIMARY KEY)");
+  TableConfig plain;
+  plain.container = "plain";
+  plain.table = "plain";
+  plain.id = {"id"};
+  db_.Sql(HoldTimesSql(db_.config().schema, std::vector{db_.Describe(plain)}));
+  db_.Sql("INSERT INTO plain VALUES (1)");
+  db_.Sql("INSERT INTO plain VALUES (2)");
+  const auto ts_of_first = [&] {
+    return db_.Value(
+        "SELECT floor(extract(epoch FROM pg_xact_commit_timestamp(xmin)))::bigint "
+        "FROM plain WHERE id = 1");
+  };
+  const std::string written = ts_of_first();
+  db_.Open({plain});
+  v1::DeleteItemsRequest request = StoreForTest::Judged("plain", db_.Items("plain"), 1);
+  ASSERT_TRUE(WaitUntil(
+      [&] {
+        return db_.Value("SELECT floor(extract(epoch FROM now()))::bigint") >
+               absl::StrCat(request.items(1).ts());
+      },
+      absl::Seconds(60)));
+  db_.Sql("ALTER TABLE plain ADD other uuid DEFAULT gen_random_uuid()");
+  ASSERT_NE(ts_of_first(), written);
+  db_.Sql("UPDATE plain SET other = NULL WHERE id = 2");
+
+  const v1::DeleteItemsResponse first = db_.Delete(request);
+  ASSERT_EQ(Outcomes(first), "MODIFIED MODIFIED");
+  EXPECT_EQ(absl::StrCat(first.results(0).current().ts()), written);
+  EXPECT_GT(first.results(1).current().ts(), request.items(1).ts());
+  EXPECT_EQ(absl::StrCat(db_.Items("plain")[0].ts()), written);
+  request.mutable_items(0)->set_etag(first.results(0).current().etag());
+  EXPECT_EQ(Outcomes(db_.Delete(request)), "DELETED MODIFIED");
+}
+
 struct TableCase {
   std::string name;
   std::string create;  // the table t with its rows

@@ -113,8 +113,9 @@ std::vector<std::string> Statements(const std::string& script) {
   std::string tag;  // of the dollar quotes that are open
   for (const absl::string_view line : absl::StrSplit(script, '\n')) {
     absl::StrAppend(&statements.back(), line, "\n");
-    if (tag.empty() && absl::StartsWith(line, "DO $")) {
-      tag = std::string(line.substr(3, line.find('$', 4) - 2));
+    const size_t quote = line.rfind(" $ttl");
+    if (tag.empty() && quote != absl::string_view::npos && absl::EndsWith(line, "$")) {
+      tag = std::string(line.substr(quote + 1));
     } else if (!tag.empty() && line == absl::StrCat("END ", tag, ";")) {
       tag.clear();
     }

@@ -12,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "client/cpp/proto_time.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/schema_layout.h"
 
 namespace ttl::postgres {
 
@@ -48,6 +49,7 @@ StoreForTest::StoreForTest(PostgresServer& server) : server_(server) {
   server_.Sql(absl::StrCat("CREATE DATABASE ", name_));
   config_.database = server_.Conninfo(name_);
   config_.statement_timeout = kPatience;
+  Sql(CreateSchemaSql(config_.schema));
 }
 
 TableDefinition StoreForTest::Describe(const TableConfig& config) {
@@ -60,6 +62,7 @@ TableDefinition StoreForTest::Describe(const TableConfig& config) {
   };
   TableDefinition definition;
   definition.config = config;
+  definition.own_schema = config_.schema;
   uint32_t oid = 0;
   EXPECT_TRUE(absl::SimpleAtoi(Value(absl::StrCat("SELECT ", table, "::regclass::oid")), &oid));
   definition.oid = oid;

@@ -3,10 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -403,45 +401,6 @@ TEST(VisibilityTest, RowsThatGoByCommitTimeStayHiddenWhenVacuumOrClusterMovesThe
     SetPolicy(database, "1");
     EXPECT_EQ(live(), "") << moves;
   }
-}
-
-// What the page on the server has from one line to another.
-std::string FromServerPage(const std::string& first, const std::string& last) {
-  std::ostringstream page;
-  page << std::ifstream(SERVER_PAGE).rdbuf();
-  const std::string text = page.str();
-  const size_t begin = text.find(first);
-  const size_t end = begin == std::string::npos ? begin : text.find(last, begin);
-  if (end != std::string::npos) return text.substr(begin, end + last.size() - begin);
-  ADD_FAILURE() << SERVER_PAGE << " has no " << first << " ... " << last;
-  return "";
-}
-
-TEST(VisibilityTest, RewriteThatWouldShowExpiredRowsAgainCanBeRefused) {
-  DatabaseForTest database;
-  database.Sql("CREATE TABLE orders (id int PRIMARY KEY, note text)");
-  TableConfig table = Rows(false);
-  table.table = "orders";
-  table.ts_column.reset();
-  table.accept_commit_time = true;
-  database.Install(database.ConfigFor({table}));
-  database.Sql("INSERT INTO orders VALUES (1, NULL)");
-  const auto time = [&] {
-    return database.Value("SELECT pg_xact_commit_timestamp(xmin) FROM orders");
-  };
-  constexpr char kRewrite[] = "ALTER TABLE orders ADD other uuid DEFAULT gen_random_uuid()";
-  const std::string written = time();
-  database.Sql(kRewrite);
-  const std::string rewritten = time();
-  EXPECT_NE(rewritten, written) << "nothing needs to be refused any more";
-
-  database.Sql("ALTER TABLE orders DROP other");
-  database.Sql(FromServerPage("CREATE FUNCTION refuse_rewrite()",
-                              "ON table_rewrite EXECUTE FUNCTION refuse_rewrite();"));
-  const absl::Status refused = database.connection().Execute(kRewrite).status();
-  EXPECT_THAT(refused.message(), HasSubstr("would make expired rows of public.orders visible"));
-  database.Sql("VACUUM FULL orders");
-  EXPECT_EQ(time(), rewritten);
 }
 
 TEST(VisibilityTest, RowWithoutACommitTimeIsVisible) {

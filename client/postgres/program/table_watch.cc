@@ -10,6 +10,7 @@
 #include "client/postgres/sql/check/catalog.h"
 #include "client/postgres/sql/check/where_check.h"
 #include "client/postgres/sql/connect/connection.h"
+#include "client/postgres/sql/held_times.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -103,9 +104,11 @@ absl::Status TableWatch::Look() {
   const auto found = FindFollowedTables(**lease, config_, *report);
   if (!found.ok()) return found.status();
   if (absl::Status status = SetFaults(**lease, *found); !status.ok()) return status;
-  const std::lock_guard lock(mutex_);
-  has_changed_ = !IsSame(*found, followed_);
-  return absl::OkStatus();
+  {
+    const std::lock_guard lock(mutex_);
+    has_changed_ = !IsSame(*found, followed_);
+  }
+  return RemoveHeldTimes(**lease, config_.schema);
 }
 
 // Of these the catalogue does not know all that was wrong.

@@ -76,7 +76,7 @@ RowSelect::RowSelect(const TableDefinition& table, std::string restriction)
   if (has_size_) columns.push_back(OfRow(*table.size));
   if (has_where_) columns.push_back(absl::StrCat(WhereCondition(table.config), " IS TRUE"));
   columns.push_back("t.xmin");
-  if (has_commit_time_) columns.push_back("pg_catalog.pg_xact_commit_timestamp(t.xmin)");
+  if (has_commit_time_) columns.push_back(CommitTimeOfRow(table.own_schema));
   list_ = absl::StrJoin(columns, ", ");
   width_ = static_cast<int>(columns.size());
 }

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/held_times.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/visibility.h"
 
@@ -54,20 +55,26 @@ std::string Contents(absl::string_view schema) {
       " (\n  fault text PRIMARY KEY,\n  since timestamptz NOT NULL\n);\n"
       "GRANT USAGE ON SCHEMA ",
       QuoteName(schema), " TO PUBLIC;\nGRANT SELECT ON ", QuoteQualified(schema, "policy"),
-      " TO PUBLIC;\n", Functions(schema));
+      " TO PUBLIC;\n", Functions(schema), HeldTimesSql(schema));
 }
 
 }  // namespace
 
 std::vector<std::string> SchemaTables(absl::string_view schema) {
-  return {QuoteQualified(schema, "policy"),    QuoteQualified(schema, "progress"),
-          QuoteQualified(schema, "slots"),     QuoteQualified(schema, "renamed"),
-          QuoteQualified(schema, "migration"), QuoteQualified(schema, "faults")};
+  std::vector<std::string> tables = HeldTimesTables(schema);
+  for (const absl::string_view name :
+       {"policy", "progress", "slots", "renamed", "migration", "faults"}) {
+    tables.push_back(QuoteQualified(schema, name));
+  }
+  return tables;
 }
 
 std::vector<std::string> SchemaFunctions(absl::string_view schema) {
-  return {absl::StrCat(QuoteQualified(schema, "is_expired"), "(text, timestamptz, bigint)"),
-          absl::StrCat(QuoteQualified(schema, "first_visible_ts"), "(text)")};
+  std::vector<std::string> functions = HeldTimesFunctions(schema);
+  functions.push_back(
+      absl::StrCat(QuoteQualified(schema, "is_expired"), "(text, timestamptz, bigint)"));
+  functions.push_back(absl::StrCat(QuoteQualified(schema, "first_visible_ts"), "(text)"));
+  return functions;
 }
 
 std::string SchemaComment(absl::string_view schema) {

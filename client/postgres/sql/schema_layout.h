@@ -14,6 +14,8 @@
 //   renamed   tables that were renamed so that their views have their names, with these names.
 //   migration the command for which `ttl-postgres migrate` has taken views and the like away.
 //   faults    since when a table has been left out, or an installed object been missing.
+//   by_commit_time, rewritten, rewrites, held_times, and the functions that fill and empty them:
+//             see held_times.h.
 //   is_expired(container, ts, ttl)   by the policy, at statement_timestamp().
 //   first_visible_ts(container)      the earliest _ts that is visible without an own ttl.
 namespace ttl::postgres {

@@ -90,12 +90,12 @@ std::string Column(absl::string_view row, absl::string_view name) {
   return row.empty() ? QuoteName(name) : absl::StrCat(row, ".", QuoteName(name));
 }
 
-std::string TsOf(const TableDefinition& table, absl::string_view row) {
+std::string TsOf(const TableDefinition& table, absl::string_view schema, absl::string_view row) {
   if (table.ts_source == TsSource::kReading && !HasFixedReadings(table)) {
     return InstantOfColumn(table, Column(row, table.ts->name));
   }
   if (table.ts.has_value()) return Column(row, table.ts->name);
-  return absl::StrCat("pg_xact_commit_timestamp(", row, row.empty() ? "" : ".", "xmin)");
+  return CommitTimeOfRow(schema);
 }
 
 // When a row that inherits its ttl is visible. A commit time may be forgotten, but is never
@@ -178,7 +178,7 @@ std::string VisibleByTime(const TableDefinition& table, absl::string_view schema
   }
   const TimeScale scale = ScaleOf(table);
   const std::string container = QuoteText(table.config.container);
-  const std::string ts = TsOf(table, row);
+  const std::string ts = TsOf(table, schema, row);
   const std::string inherited = Inherited(scale, container, schema);
   if (!table.ttl.has_value()) return VisibleByPolicy(table, ts, inherited);
   // A CASE, and not an OR: PostgreSQL is free in the order of the latter, and a ttl beyond all
@@ -207,6 +207,15 @@ std::string VisibleCondition(const TableDefinition& table, absl::string_view sch
 
 std::string InstantOfColumn(const TableDefinition& table, absl::string_view column) {
   return table.zone.has_value() ? table.zone->At(column) : absl::StrCat(column, "::timestamptz");
+}
+
+// The list is asked for once for a statement, so that a row that no rewrite has left costs no call.
+std::string CommitTimeOfRow(absl::string_view own_schema) {
+  return absl::StrCat("CASE WHEN t.xmin = ANY (ARRAY(SELECT r.xid FROM ",
+                      QuoteQualified(own_schema, "rewrites"), " AS r)) THEN ",
+                      QuoteQualified(own_schema, "commit_time"),
+                      "(t.tableoid, t.ctid, t.xmin) ELSE "
+                      "pg_catalog.pg_xact_commit_timestamp(t.xmin) END");
 }
 
 std::string ExpiredExpression(const JudgedValues& values, absl::string_view schema) {

@@ -21,9 +21,14 @@ std::string WhereCondition(const TableConfig& table);
 // called in the statement: "t", or empty to name its columns alone. What the table's `where` does
 // not take in is visible. Without a ttl column the time is compared as it is stored, so that an
 // index on it serves; in a zone whose offset changes it is the instant that is compared, and an
-// index on that expression serves.
+// index on that expression serves. REQUIRES: a table without a column of _ts is called t.
 std::string VisibleCondition(const TableDefinition& table, absl::string_view schema,
                              absl::string_view row);
+
+// When the row t of a table without a column of _ts was last written by the application: the commit
+// time that `own_schema` holds for it, if it is as a rewrite of the table left it; else that of the
+// transaction that wrote it, NULL if the server has none. Names are qualified.
+std::string CommitTimeOfRow(absl::string_view own_schema);
 
 // Columns or parameters of an expression; all are SQL.
 struct JudgedValues {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/held_times.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/schema_layout.h"
 
@@ -69,6 +70,7 @@ std::map<std::string, std::string> Queries(const Config& config) {
       {"keep", Setting("max_slot_wal_keep_size")},
       {"commit_times", Setting("track_commit_timestamp")},
       {"freeze_age", Setting("autovacuum_freeze_max_age")},
+      {"holds_times", EventTriggersAreOn(config.schema)},
       {"max_slots", Setting("max_replication_slots")},
       {"slots", "SELECT count(*) FROM pg_replication_slots"},
       {"max_senders", Setting("max_wal_senders")},
@@ -178,9 +180,18 @@ void CheckCommitTimes(const Facts& facts, const Config& config, CatalogReport& r
         " uses commit times. The server forgets them after about autovacuum_freeze_max_age = ",
         facts.Text("freeze_age"),
         " transactions, and has none from before track_commit_timestamp was on: such rows do not "
-        "expire. What writes rows anew, as some forms of ALTER TABLE, copies and restores do, "
-        "makes "
-        "expired ones visible again. A ts_column knows no such limits"));
+        "expire. ",
+        facts.Is("holds_times")
+            ? "ALTER TABLE with a rewrite keeps their times, until VACUUM FULL or CLUSTER moves "
+              "the "
+              "rows after it; these then, as copies and restores do, make expired ones visible "
+              "again"
+            : absl::StrCat("What writes rows anew, as some forms of ALTER TABLE, copies and "
+                           "restores do, makes expired ones visible again. Of ALTER TABLE event "
+                           "triggers hold the times, once everything is installed; a superuser "
+                           "creates them: ",
+                           CreateEventTriggersSql(config.schema)),
+        ". A ts_column knows no such limits"));
   }
 }
 

@@ -68,9 +68,9 @@ std::optional<size_t> MaxKeyBytes(const std::vector<const ColumnFacts*>& columns
 
 class TableCheck {
  public:
-  // `name` is what the table is called now.
-  TableCheck(const TableConfig& config, const std::string& name, const TableFacts& facts,
-             CatalogReport& report)
+  // `name` is what the table is called now, `own_schema` Config::schema.
+  TableCheck(const TableConfig& config, const std::string& name, const std::string& own_schema,
+             const TableFacts& facts, CatalogReport& report)
       : config_(config),
         facts_(facts),
         report_(report),
@@ -81,6 +81,7 @@ class TableCheck {
     table_.config = config;
     table_.config.table = name;
     table_.configured_table = config.table;
+    table_.own_schema = own_schema;
     table_.oid = facts.oid;
     table_.is_partitioned = facts.kind == 'p';
   }
@@ -331,10 +332,10 @@ class TableCheck {
 
   void RefuseCommitTime() {
     Problem(
-        " has no ts_column, and commit times are not kept with the rows: ALTER TABLE with a "
-        "rewrite, "
-        "a copy and a restore write all rows anew, and expired ones are visible again. Give it a "
-        "column, which a trigger sets at each UPDATE, and say ts_column: ttl_written_at: ALTER "
+        " has no ts_column, and commit times are not kept with the rows: a copy, a restore, and "
+        "ALTER TABLE with a rewrite where no event triggers hold the times, write all rows anew, "
+        "and expired ones are visible again. Give it a column, which a trigger sets at each "
+        "UPDATE, and say ts_column: ttl_written_at: ALTER "
         "TABLE ",
         sql_,
         " ADD COLUMN ttl_written_at timestamp with time zone NOT NULL DEFAULT now(); or accept it "
@@ -724,7 +725,7 @@ absl::Status CheckTable(Connection& connection, const Config& config, const Tabl
     if (!why.ok()) return why.status();
     *unfit = *std::move(why);
   }
-  TableCheck(table, stored, **facts, report).Run();
+  TableCheck(table, stored, config.schema, **facts, report).Run();
   if (table.rename_table.empty() || stored == table.rename_table) return absl::OkStatus();
   return RefuseTakenName(connection, table, report);
 }

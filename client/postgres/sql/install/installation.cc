@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/held_times.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/schema_layout.h"
 #include "client/postgres/sql/table_facts.h"
@@ -306,8 +307,9 @@ std::string InstallSql(const Config& config, absl::Span<const TableDefinition> d
   for (const TableDefinition& table : tables) {
     absl::StrAppend(&sql, TableSql(table, config.schema));
   }
-  return absl::StrCat(sql, PoliciesSql(config.schema, tables), PublicationSql(config, tables),
-                      SlotSql(config));
+  return absl::StrCat(
+      sql, PoliciesSql(config.schema, tables), Heading("Times that rewrites would change"),
+      HoldTimesSql(config.schema, tables), PublicationSql(config, tables), SlotSql(config));
 }
 
 std::string TakeAwaySql(const Config& config, absl::Span<const TableDefinition> tables,
@@ -375,7 +377,8 @@ std::string UninstallSql(const Config& config) {
       "IF ", SchemaIsOurs(schema), " AND ", RegclassOf(QuoteQualified(schema, "renamed")),
       " IS NOT NULL THEN\n", RenameBack(schema, "false"), "END IF;\n");
   const std::string drop_schema =
-      absl::StrCat("IF ", SchemaIsOurs(schema), " THEN\n", DropSchemaSql(schema), "END IF;\n");
+      absl::StrCat("IF ", SchemaIsOurs(schema), " THEN\n", DropEventTriggersSql(schema),
+                   DropSchemaSql(schema), "END IF;\n");
   return absl::StrCat(
       kPreamble, Block("", RefuseMigration(schema)),
       Block(declarations, absl::StrCat(find_slots, RefuseActiveSlots("names"), drop_marked,

@@ -36,7 +36,8 @@ std::string TsOfRow(const TableDefinition& table) {
     case TsSource::kNone:
       return "1";
     case TsSource::kCommitTime:
-      return "floor(extract(epoch FROM pg_catalog.pg_xact_commit_timestamp(t.xmin)))::bigint";
+      return absl::StrCat("floor(extract(epoch FROM ", CommitTimeOfRow(table.own_schema),
+                          "))::bigint");
     case TsSource::kTimestamp:
     case TsSource::kReading:
       return absl::Substitute(

@@ -1,0 +1,221 @@
+#include "client/postgres/sql/held_times.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/install/installed_objects.h"
+#include "client/postgres/sql/visibility.h"
+
+namespace ttl::postgres {
+namespace {
+
+// Rows of held_times that one call looks at for each rewrite.
+constexpr int kRowsOfStep = 10000;
+
+// They act with the rights of whoever installed them: whoever alters the table has none here.
+constexpr absl::string_view kEventFunction =
+    "() RETURNS event_trigger LANGUAGE plpgsql SECURITY DEFINER\n"
+    "  SET search_path = pg_catalog, pg_temp SET row_security = off SET enable_nestloop = off AS ";
+
+std::string EventFunction(absl::string_view schema, absl::string_view name, std::string body) {
+  return absl::StrCat("CREATE OR REPLACE FUNCTION ", QuoteQualified(schema, name), kEventFunction,
+                      QuoteBody(body), ";\n");
+}
+
+// Anybody may read them: whoever reads a view needs them.
+std::string Tables(absl::string_view schema) {
+  return absl::Substitute(
+      "CREATE TABLE IF NOT EXISTS $0 (\n  relation oid PRIMARY KEY\n);\n"
+      "CREATE UNLOGGED TABLE IF NOT EXISTS $1 (\n  relation oid NOT NULL,\n  place tid NOT NULL,\n"
+      "  ts timestamptz\n);\n"
+      "CREATE TABLE IF NOT EXISTS $2 (\n  filenode oid PRIMARY KEY,\n  relation oid NOT NULL,\n"
+      "  xid xid NOT NULL,\n  looked_at tid NOT NULL DEFAULT '(0,0)'\n);\n"
+      "CREATE TABLE IF NOT EXISTS $3 (\n  filenode oid,\n  place tid,\n  ts timestamptz NOT NULL,\n"
+      "  PRIMARY KEY (filenode, place)\n);\nGRANT SELECT ON $2, $3 TO PUBLIC;\n",
+      QuoteQualified(schema, "by_commit_time"), QuoteQualified(schema, "rewritten"),
+      QuoteQualified(schema, "rewrites"), QuoteQualified(schema, "held_times"));
+}
+
+std::string CommitTimeFunction(absl::string_view schema) {
+  return absl::Substitute(
+      "CREATE OR REPLACE FUNCTION $0(relation oid, place tid, writer xid)\n"
+      "  RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE\n"
+      "  RETURN coalesce((SELECT h.ts FROM $1 AS r JOIN $2 AS h ON h.filenode = r.filenode\n"
+      "    WHERE r.filenode = pg_relation_filenode(commit_time.relation::regclass)\n"
+      "      AND r.xid = commit_time.writer AND h.place = commit_time.place),\n"
+      "    pg_xact_commit_timestamp(commit_time.writer));\n",
+      QuoteQualified(schema, "commit_time"), QuoteQualified(schema, "rewrites"),
+      QuoteQualified(schema, "held_times"));
+}
+
+// Before the rewrite the catalogue has the new columns and the file the old ones, so that only what
+// PostgreSQL itself keeps with each row can be read, and nothing while an index waits to be built,
+// since every query opens all indexes. A rewrite that began in the middle, to share a scan, would
+// not keep the order of the rows. The snapshot of a whole transaction may lack rows that the
+// rewrite takes along.
+std::string NoteRowsFunction(absl::string_view schema) {
+  return EventFunction(
+      schema, "note_rows",
+      absl::Substitute(
+          "\nDECLARE\n  altered oid := pg_event_trigger_table_rewrite_oid();\nBEGIN\n"
+          "  IF NOT EXISTS (SELECT FROM $0 AS b WHERE b.relation = altered OR b.relation IN\n"
+          "    (SELECT a.relid FROM pg_partition_ancestors(altered) AS a)) THEN\n    RETURN;\n"
+          "  END IF;\n"
+          "  IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') "
+          "THEN\n"
+          "    RAISE WARNING 'the rows of % live once more for their whole ttl: times are held in "
+          "READ COMMITTED transactions only', altered::regclass;\n    RETURN;\n"
+          "  END IF;\n"
+          "  IF EXISTS (SELECT FROM pg_index AS i WHERE i.indrelid = altered\n"
+          "    AND pg_relation_size(i.indexrelid) = 0) THEN\n"
+          "    RAISE WARNING 'the rows of % live once more for their whole ttl: a column of an "
+          "index "
+          "gets another type; to hold times, drop that index or constraint by a statement before, "
+          "and create it by one after it', altered::regclass;\n    RETURN;\n"
+          "  END IF;\n"
+          "  PERFORM set_config('synchronize_seqscans', 'off', true);\n"
+          "  EXECUTE $1 || altered::regclass || ' AS t';\nEND ",
+          QuoteQualified(schema, "by_commit_time"),
+          QuoteText(absl::StrCat("INSERT INTO ", QuoteQualified(schema, "rewritten"),
+                                 " SELECT t.tableoid, t.ctid, ", CommitTimeOfRow(schema),
+                                 " FROM ONLY "))));
+}
+
+// A rewrite copies the rows in their order, each to the end of the new file.
+std::string HoldTimesFunction(absl::string_view schema) {
+  const std::string rewritten = QuoteQualified(schema, "rewritten");
+  const std::string hold = absl::Substitute(
+      "INSERT INTO $0 SELECT pg_relation_filenode($$1::regclass), new.place, old.ts\n"
+      "  FROM (SELECT row_number() OVER (ORDER BY w.place) AS n, w.ts FROM $1 AS w\n"
+      "    WHERE w.relation = $$1) AS old\n"
+      "  JOIN (SELECT row_number() OVER (ORDER BY t.ctid) AS n, t.ctid AS place FROM ONLY ",
+      QuoteQualified(schema, "held_times"), rewritten);
+  const std::string note =
+      absl::StrCat("INSERT INTO ", QuoteQualified(schema, "rewrites"),
+                   " SELECT pg_relation_filenode($1::regclass), $1, t.xmin FROM ONLY ");
+  return EventFunction(
+      schema, "hold_times",
+      absl::Substitute(
+          "\nDECLARE\n  altered oid;\n  before bigint;\n  after bigint;\nBEGIN\n"
+          "  FOR altered, before IN SELECT w.relation, count(*) FROM $0 AS w GROUP BY 1 LOOP\n"
+          "    EXECUTE 'SELECT count(*) FROM ONLY ' || altered::regclass INTO after;\n"
+          "    IF before = after THEN\n"
+          "      EXECUTE $1 || altered::regclass || ' AS t) AS new USING (n) WHERE old.ts IS NOT "
+          "NULL' USING altered;\n"
+          "      EXECUTE $2 || altered::regclass || ' AS t LIMIT 1' USING altered;\n"
+          "    ELSE\n"
+          "      RAISE WARNING 'the rows of % live once more for their whole ttl: % were there "
+          "before the rewrite, and % after it', altered::regclass, before, after;\n"
+          "    END IF;\n"
+          "  END LOOP;\n"
+          "  DELETE FROM $0;\nEND ",
+          rewritten, QuoteText(hold), QuoteText(note)));
+}
+
+// Where the file is another one by now, nothing that is held of it counts.
+std::string RemoveFunction(absl::string_view schema) {
+  const std::string body = absl::Substitute(
+      "\nDECLARE\n  known record;\n  places tid[];\n  is_left boolean;\nBEGIN\n"
+      "  FOR known IN SELECT * FROM $0 LOOP\n"
+      "    places := ARRAY(SELECT h.place FROM $1 AS h WHERE h.filenode = known.filenode\n"
+      "      AND h.place > known.looked_at ORDER BY h.place LIMIT $2);\n"
+      "    IF pg_relation_filenode(known.relation::regclass) IS DISTINCT FROM known.filenode THEN\n"
+      "      DELETE FROM $1 AS h WHERE h.filenode = known.filenode AND h.place = ANY (places);\n"
+      "    ELSE\n"
+      "      EXECUTE $3 || known.relation::regclass || ' AS t WHERE t.ctid = h.place AND t.xmin = "
+      "$$3)'\n"
+      "        USING known.filenode, places, known.xid;\n"
+      "    END IF;\n"
+      "    is_left := EXISTS (SELECT FROM $1 AS h WHERE h.filenode = known.filenode);\n"
+      "    DELETE FROM $0 AS r WHERE r.filenode = known.filenode AND NOT is_left;\n"
+      "    UPDATE $0 AS r SET looked_at = coalesce(places[$2], '(0,0)')\n"
+      "      WHERE r.filenode = known.filenode;\n"
+      "  END LOOP;\nEND ",
+      QuoteQualified(schema, "rewrites"), QuoteQualified(schema, "held_times"), kRowsOfStep,
+      QuoteText(absl::StrCat("DELETE FROM ", QuoteQualified(schema, "held_times"),
+                             " AS h WHERE h.filenode = $1 AND h.place = ANY ($2) AND NOT EXISTS "
+                             "(SELECT FROM ONLY ")));
+  return absl::StrCat("CREATE OR REPLACE FUNCTION ", QuoteQualified(schema, "remove_held_times"),
+                      "()\n  RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp "
+                      "SET row_security = off AS ",
+                      QuoteBody(body), ";\n");
+}
+
+// Names of event triggers are the database's.
+std::string TriggerName(absl::string_view schema, absl::string_view function) {
+  return QuoteName(absl::StrCat(schema, "_", function));
+}
+
+std::string OurEventTriggers(absl::string_view schema) {
+  return absl::StrCat(
+      "pg_event_trigger AS e JOIN pg_proc AS p ON p.oid = e.evtfoid JOIN pg_namespace AS n ON "
+      "n.oid = p.pronamespace WHERE n.nspname = ",
+      QuoteText(schema), " AND p.proname IN ('note_rows', 'hold_times')");
+}
+
+}  // namespace
+
+std::string HeldTimesSql(absl::string_view schema) {
+  return absl::StrCat(Tables(schema), CommitTimeFunction(schema), NoteRowsFunction(schema),
+                      HoldTimesFunction(schema), RemoveFunction(schema));
+}
+
+std::vector<std::string> HeldTimesTables(absl::string_view schema) {
+  return {QuoteQualified(schema, "by_commit_time"), QuoteQualified(schema, "rewritten"),
+          QuoteQualified(schema, "rewrites"), QuoteQualified(schema, "held_times")};
+}
+
+std::vector<std::string> HeldTimesFunctions(absl::string_view schema) {
+  return {absl::StrCat(QuoteQualified(schema, "commit_time"), "(oid, tid, xid)"),
+          absl::StrCat(QuoteQualified(schema, "note_rows"), "()"),
+          absl::StrCat(QuoteQualified(schema, "hold_times"), "()"),
+          absl::StrCat(QuoteQualified(schema, "remove_held_times"), "()")};
+}
+
+std::string CreateEventTriggersSql(absl::string_view schema) {
+  return absl::Substitute(
+      "CREATE EVENT TRIGGER $0 ON table_rewrite EXECUTE FUNCTION $1(); "
+      "CREATE EVENT TRIGGER $2 ON ddl_command_end WHEN TAG IN ('ALTER TABLE', 'ALTER TYPE') "
+      "EXECUTE FUNCTION $3()",
+      TriggerName(schema, "note_rows"), QuoteQualified(schema, "note_rows"),
+      TriggerName(schema, "hold_times"), QuoteQualified(schema, "hold_times"));
+}
+
+std::string HoldTimesSql(absl::string_view schema, absl::Span<const TableDefinition> tables) {
+  const std::string noted = QuoteQualified(schema, "by_commit_time");
+  std::vector<std::string> oids;
+  for (const TableDefinition& table : tables) {
+    if (table.ts_source == TsSource::kCommitTime) oids.push_back(absl::StrCat("(", table.oid, ")"));
+  }
+  std::string sql = absl::StrCat("DELETE FROM ", noted, ";\n");
+  if (oids.empty()) return sql;
+  absl::StrAppend(&sql, "INSERT INTO ", noted, " VALUES ", absl::StrJoin(oids, ", "), ";\n");
+  const std::string body = absl::StrCat(
+      "\nBEGIN\nIF NOT EXISTS (SELECT FROM ", OurEventTriggers(schema), ") THEN\n",
+      CreateEventTriggersSql(schema),
+      ";\nEND IF;\nEXCEPTION WHEN insufficient_privilege THEN\nRAISE WARNING '%', ",
+      QuoteText(absl::StrCat("a superuser has to create event triggers, so that rewrites of tables "
+                             "by commit time do not show expired rows again: ",
+                             CreateEventTriggersSql(schema))),
+      ";\nEND ");
+  return absl::StrCat(sql, "DO ", QuoteBody(body), ";\n");
+}
+
+std::string DropEventTriggersSql(absl::string_view schema) {
+  return absl::StrCat("FOR leftover IN SELECT format('DROP EVENT TRIGGER %I', e.evtname) FROM ",
+                      OurEventTriggers(schema), " LOOP\nEXECUTE leftover;\nEND LOOP;\n");
+}
+
+std::string EventTriggersAreOn(absl::string_view schema) {
+  return absl::StrCat("(SELECT count(DISTINCT p.oid) FROM ", OurEventTriggers(schema),
+                      " AND e.evtenabled IN ('O', 'A')) = 2");
+}
+
+absl::Status RemoveHeldTimes(Connection& connection, absl::string_view schema) {
+  return connection
+      .Query(absl::StrCat("SELECT ", QuoteQualified(schema, "remove_held_times"), "()"))
+      .status();
+}
+
+}  // namespace ttl::postgres
