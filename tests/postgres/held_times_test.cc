@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/postgres/sql/check/times_check.h"
 #include "client/postgres/sql/install/installation.h"
 #include "client/postgres/sql/visibility.h"
 #include "tests/postgres/database_for_test.h"
@@ -293,6 +294,21 @@ TEST_F(HeldTimesTest, OwnerOfTheTableNeedsNoRightOfOurs) {
   EXPECT_EQ(Times(), before);
   const auto seen = database_.Connect(owner)->Query("SELECT id FROM rows_live");
   EXPECT_TRUE(seen.ok()) << seen.status();
+}
+
+// What check and preview say before anything is installed, and afterwards.
+TEST_F(HeldTimesTest, CheckAndPreviewGoByHeldTimes) {
+  PrepareRows();
+  const auto seconds = [&] {
+    return database_.Value(absl::StrCat("SELECT string_agg((",
+                                        SecondsExpression(database_.Define(config_)[0]),
+                                        ")::text, ' ' ORDER BY id) FROM rows AS t"));
+  };
+  const std::string before = seconds();
+  database_.Sql(kVolatileDefault);
+  EXPECT_EQ(seconds(), before);
+  ASSERT_TRUE(database_.Uninstall(config_).ok());
+  EXPECT_NE(seconds(), before);
 }
 
 TEST_F(HeldTimesTest, OtherTablesAreLeftAlone) {

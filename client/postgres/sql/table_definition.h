@@ -43,7 +43,7 @@ enum class EndSource {
 struct TableDefinition {
   TableConfig config;            // its table is what the table is called now
   std::string configured_table;  // what the file calls it; another name while it is renamed
-  std::string own_schema;        // where what is installed is: Config::schema
+  std::string own_schema;        // Config::schema; empty: nothing is held there
   uint32_t oid = 0;
   bool is_partitioned = false;
 

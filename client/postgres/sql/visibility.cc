@@ -211,11 +211,12 @@ std::string InstantOfColumn(const TableDefinition& table, absl::string_view colu
 
 // The list is asked for once for a statement, so that a row that no rewrite has left costs no call.
 std::string CommitTimeOfRow(absl::string_view own_schema) {
+  constexpr absl::string_view kOfWriter = "pg_catalog.pg_xact_commit_timestamp(t.xmin)";
+  if (own_schema.empty()) return std::string(kOfWriter);
   return absl::StrCat("CASE WHEN t.xmin = ANY (ARRAY(SELECT r.xid FROM ",
                       QuoteQualified(own_schema, "rewrites"), " AS r)) THEN ",
                       QuoteQualified(own_schema, "commit_time"),
-                      "(t.tableoid, t.ctid, t.xmin) ELSE "
-                      "pg_catalog.pg_xact_commit_timestamp(t.xmin) END");
+                      "(t.tableoid, t.ctid, t.xmin) ELSE ", kOfWriter, " END");
 }
 
 std::string ExpiredExpression(const JudgedValues& values, absl::string_view schema) {

@@ -27,7 +27,8 @@ std::string VisibleCondition(const TableDefinition& table, absl::string_view sch
 
 // When the row t of a table without a column of _ts was last written by the application: the commit
 // time that `own_schema` holds for it, if it is as a rewrite of the table left it; else that of the
-// transaction that wrote it, NULL if the server has none. Names are qualified.
+// transaction that wrote it, NULL if the server has none. Names are qualified. With an empty
+// `own_schema` nothing is held.
 std::string CommitTimeOfRow(absl::string_view own_schema);
 
 // Columns or parameters of an expression; all are SQL.

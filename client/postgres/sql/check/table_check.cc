@@ -68,7 +68,7 @@ std::optional<size_t> MaxKeyBytes(const std::vector<const ColumnFacts*>& columns
 
 class TableCheck {
  public:
-  // `name` is what the table is called now, `own_schema` Config::schema.
+  // `name` is what the table is called now, `own_schema` as in its definition.
   TableCheck(const TableConfig& config, const std::string& name, const std::string& own_schema,
              const TableFacts& facts, CatalogReport& report)
       : config_(config),
@@ -725,7 +725,9 @@ absl::Status CheckTable(Connection& connection, const Config& config, const Tabl
     if (!why.ok()) return why.status();
     *unfit = *std::move(why);
   }
-  TableCheck(table, stored, config.schema, **facts, report).Run();
+  const auto holds_times = CanReadOwnTable(connection, config.schema, "held_times");
+  if (!holds_times.ok()) return holds_times.status();
+  TableCheck(table, stored, *holds_times ? config.schema : "", **facts, report).Run();
   if (table.rename_table.empty() || stored == table.rename_table) return absl::OkStatus();
   return RefuseTakenName(connection, table, report);
 }

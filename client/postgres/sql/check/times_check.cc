@@ -217,7 +217,9 @@ absl::Status CheckEnds(Connection& connection, const TableDefinition& table,
 
 std::string SecondsExpression(const TableDefinition& table) {
   if (table.ts_source == TsSource::kNone) return "1::numeric";
-  if (!table.ts.has_value()) return "extract(epoch FROM pg_xact_commit_timestamp(t.xmin))";
+  if (!table.ts.has_value()) {
+    return absl::StrCat("extract(epoch FROM ", CommitTimeOfRow(table.own_schema), ")");
+  }
   const std::string column = absl::StrCat("t.", QuoteName(table.ts->name));
   if (table.ts_source != TsSource::kEpochNumber) {
     return absl::StrCat("extract(epoch FROM ", InstantOfColumn(table, column), ")");
