@@ -123,7 +123,7 @@ EndParts PartsOf(const TableDefinition& table, absl::string_view schema, absl::s
   parts.limit = OfPolicy(parts.end.second, "IS NOT NULL", parts.end.always, container, schema);
   if (!table.ts.has_value()) return parts;
   const TimeScale scale = ScaleOf(table);
-  const std::string ts = TsOf(table, row);
+  const std::string ts = TsOf(table, schema, row);
   parts.no_ts = absl::StrCat(ts, " < ", scale.first);
   if (table.ts->nullable) absl::StrAppend(&parts.no_ts, " OR ", ts, " IS NULL");
   if (table.config.expires_null == NullEnd::kInherits) {
@@ -165,8 +165,8 @@ std::string VisibleByTtlAndEnd(const TableDefinition& table, absl::string_view s
                       kLegal, " OR ", ttl, " = -1) THEN true\n    WHEN ", end.value,
                       " <= ", end.zero, " THEN true\n    WHEN ", end.value, " > ", end.last,
                       end.has_infinity ? absl::StrCat(" AND ", end.value, " < 'infinity'") : "",
-                      " THEN true\n    WHEN ", ttl, " > 0 AND ", TsOf(table, row), " < ", own,
-                      " THEN false", inherits, "\n    ELSE ", end.value, " > ", parts.limit,
+                      " THEN true\n    WHEN ", ttl, " > 0 AND ", TsOf(table, schema, row), " < ",
+                      own, " THEN false", inherits, "\n    ELSE ", end.value, " > ", parts.limit,
                       "\n  END, true)");
 }
 
