@@ -38,14 +38,14 @@ expect() {
 expect pass pass item.proto 's|^  // Opaque version|  // Version|'
 
 # Additions must be recorded.
-expect fail pass item.proto 's|^  int64 size_bytes = 7;|&\n  int64 color = 8;|'
+expect fail pass item.proto 's|^  int64 size_bytes = 7;|&\n  int64 color = 9;|'
 expect fail pass item.proto 's|^  VISIBILITY_UNTRACKED = 3;|&\n  VISIBILITY_UNCLEAR = 4;|'
 expect fail pass item_service.proto \
   's|^  rpc GetItem\(.*|&\n  rpc GetItemAgain(GetItemRequest) returns (GetItemResponse);|'
 
 # What breaks clients is refused.
 expect fail fail item.proto '/^  int64 size_bytes = 7;/d'
-expect fail fail item.proto 's|^  int64 size_bytes = 7;|  int64 size_bytes = 8;|'
+expect fail fail item.proto 's|^  int64 size_bytes = 7;|  int64 size_bytes = 9;|'
 expect fail fail item.proto 's|^  int64 size_bytes = 7;|  int64 size_in_bytes = 7;|'
 expect fail fail item.proto 's|^  int64 size_bytes = 7;|  int32 size_bytes = 7;|'
 expect fail fail item.proto 's|^  int64 size_bytes = 7;|  repeated int64 size_bytes = 7;|'

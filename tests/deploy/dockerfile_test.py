@@ -139,7 +139,7 @@ class OurDockerfileTest(unittest.TestCase):
         self.assertIn("postgres", folders)
         lists = {f"client/{folder}/CMakeLists.txt" for folder in folders}
         included = re.findall(r"include\((deploy/\w+\.cmake)\)", (ROOT / "CMakeLists.txt").read_text())
-        self.assertEqual(included, ["deploy/find_packages.cmake"])
+        self.assertEqual(included, ["deploy/find_packages.cmake", "deploy/install.cmake"])
         self.assertLessEqual(scripts | lists | {*included, "deploy/packages.txt"}, set(files))
 
     def test_the_client_library_of_postgresql_is_in_one_image_alone(self):
