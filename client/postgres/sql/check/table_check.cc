@@ -210,8 +210,8 @@ class TableCheck {
         table_.ts_source = TsSource::kNone;
       } else if (config_.row_level_security) {
         Problem(
-            ": row_level_security needs a ts_column: PostgreSQL checks a new row before it has "
-            "a commit time; use live_view");
+            ": row_level_security needs a ts_column or an expires_column: PostgreSQL checks a new "
+            "row before it has a commit time; use live_view");
       } else if (!config_.accept_commit_time) {
         RefuseCommitTime();
       }
