@@ -277,8 +277,8 @@ TEST_F(ConnectionListenerTest, WhoFloodsWithFramesIsCutOffAndComesAgainAtAPace) 
   bad->Send(flood);
   EXPECT_TRUE(bad->Receive(flood.size() + 1).size() <= flood.size());
   EXPECT_TRUE(WaitUntil([&] { return server_.ended() == 1; }));
-  EXPECT_TRUE(WaitUntil(
-      [&] { return ClosedConnections(CloseReason::kTooManyIdleFrames) == before + 1; }));
+  EXPECT_TRUE(
+      WaitUntil([&] { return ClosedConnections(CloseReason::kTooManyIdleFrames) == before + 1; }));
   int served = 0;
   const absl::Time start = absl::Now();
   for (int i = 0; i < 20; ++i) served += NewClient()->IsServed() ? 1 : 0;
