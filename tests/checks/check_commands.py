@@ -49,6 +49,7 @@ ELSEWHERE = {
     "python3 -m venv": "none; tests/interop/run_python.sh builds the package without pip",
     "venv/bin/pip install": "none; tests/interop/run_python.sh builds the package without pip",
     "(cd client/python && python3 setup.py": "tests/interop/run_python.sh",
+    "deploy/make_packages.sh": "tests/deploy/packages_test.sh",
     "docker build": "tests/deploy/prove_dockerfile.py, without an engine",
     "kubectl apply -k": "tests/deploy/schemas.test.mjs renders it and tests/deploy/pod.test.mjs runs the pods",
     "kubectl ": "by hand; it needs a cluster",

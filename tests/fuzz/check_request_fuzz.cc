@@ -3,7 +3,6 @@
 
 #include <google/protobuf/unknown_field_set.h>
 
-#include <optional>
 #include <string>
 
 #include "client/ttlctl/input/key_text.h"
@@ -19,8 +18,10 @@ void RequireSame(const Check& check, const v1::VisibilityCheck& want) {
   Require(check.id == want.id(), "same id");
   Require(check.carried.has_value() == want.has_ts(), "both carry a state, or none does");
   if (!want.has_ts()) return;
-  const std::optional<int64_t> ttl = want.has_ttl() ? std::optional(want.ttl()) : std::nullopt;
-  Require(check.carried == ItemTimes{want.ts(), ttl}, "same carried state");
+  ItemTimes carried = {.ts = want.ts()};
+  if (want.has_ttl()) carried.ttl = want.ttl();
+  if (want.has_expire_at()) carried.expire_at = want.expire_at();
+  Require(check.carried == carried, "same carried state");
 }
 
 void RequireSame(const CheckRequest& ours, const v1::CheckVisibilityRequest& want) {

@@ -32,7 +32,8 @@ void ReadItem(absl::string_view bytes) {
   using Ttl = std::optional<int64_t>;
   for (const Ttl& default_ttl : {Ttl(), Ttl(kNeverExpires), Ttl(1), Ttl(kMaxTtl)}) {
     const std::optional<int64_t> expire_time = ExpireTime(default_ttl, times);
-    Require(!expire_time.has_value() || *expire_time >= times.ts,
+    // An expire_at may be in the past of the write.
+    Require(!expire_time.has_value() || times.expire_at.has_value() || *expire_time >= times.ts,
             "nothing expires before it is written");
     MaxEarliness(default_ttl, times);
   }
