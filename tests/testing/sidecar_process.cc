@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "tests/testing/channel.h"
+#include "tests/testing/wait.h"
 
 namespace ttl {
 namespace {
@@ -41,12 +42,17 @@ SidecarProcess::SidecarProcess(const SidecarProcessOptions& options)
       socket_path_(PathOf(options, ".sock")),
       data_dir_(PathOf(options, ".data")) {}
 
+// The log of a process follows what it does, so its ports may not be there yet when it is ready.
 std::vector<int> SidecarProcess::TcpPorts() const {
-  const std::string log = Log();
-  const size_t start = log.rfind("msg=\"starting\"");
+  std::string log;
+  const auto is_logged = [&] {
+    log = Log();
+    log.erase(0, log.rfind("msg=\"starting\""));
+    return absl::StrContains(log, "msg=\"ready\"") && !absl::StrContains(log, "msg=\"stopped\"");
+  };
   std::vector<int> ports;
-  if (start == std::string::npos) return ports;
-  for (const absl::string_view line : absl::StrSplit(absl::string_view(log).substr(start), '\n')) {
+  if (!WaitUntil(is_logged)) return ports;
+  for (const absl::string_view line : absl::StrSplit(log, '\n')) {
     if (!absl::StrContains(line, "msg=\"listening\" tcp=")) continue;
     const std::vector<absl::string_view> port = absl::StrSplit(line, " port=");
     const std::vector<absl::string_view> number = absl::StrSplit(port.back(), ' ');

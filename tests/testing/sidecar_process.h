@@ -34,8 +34,8 @@ class SidecarProcess : public ServerProcess {
   const std::string& socket_path() const { return socket_path_; }
   const std::string& data_dir() const { return data_dir_; }
 
-  // The ports of its TCP addresses, in the order of --listen-tcp and then --health-tcp, as
-  // the one that was started last has logged them. Complete once it is ready.
+  // The ports of its TCP addresses, in the order of --listen-tcp and then --health-tcp. Waits
+  // until the process that was started last has logged that it is ready; empty if it does not.
   std::vector<int> TcpPorts() const;
 
  private:
