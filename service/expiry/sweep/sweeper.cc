@@ -309,7 +309,8 @@ absl::Duration Sweeper::TokensAt(const Slice& slice, int64_t count, const Moment
     head_of_line_ = slice.container->number;
     head_of_line_until_ = now.steady + std::min(wait_of_all, kMaxWait);
   }
-  return head_of_line_until_;
+  // That time may have come within this step; it is the head of line that goes then.
+  return std::max(head_of_line_until_, now.steady + absl::Nanoseconds(1));
 }
 
 Sweeper::NextSlice Sweeper::Sweep(const Slice& slice, DeleteGate::Pass pass, StepResult& step) {
