@@ -48,6 +48,22 @@ TEST(SweeperRateTest, NoWindowGetsMoreThanRateTimesWindowPlusOneBatch) {
   }
 }
 
+// The time at which the head of line has its tokens may come while other containers are looked at.
+TEST(SweeperRateTest, NoBatchGoesWithoutTokensWhileTimePassesWithinAStep) {
+  for (const int microseconds : {200, 5000, 7000}) {
+    SweepHarness h;
+    h.SetLimit(1000);
+    for (int i = 0; i < 40; ++i) {
+      const std::string container = absl::StrCat("c", i);
+      h.storage.Create(container, -1);
+      h.WriteMany(container, "due", 1 + (i * 37 + 11) % 250, kStart - 1000, 10);
+    }
+    h.clock.AdvancePerRead(absl::Microseconds(microseconds));
+    EXPECT_GE(h.SweepFor(absl::Seconds(20)), 1000);
+    EXPECT_LE(WorstExcess(Arrivals(h.store), 1000), 100 + 1e-6) << microseconds;
+  }
+}
+
 TEST(SweeperRateTest, ARestartGivesNoMoreThanOneBatchAway) {
   SweepHarness h;
   h.SetLimit(100);
