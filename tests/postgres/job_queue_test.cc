@@ -2,28 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <random>
+#include <cstdint>
 #include <string>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "client/cpp/ttl_client.h"
-#include "tests/testing/postgres_server.h"
-#include "tests/testing/sidecar_process.h"
-#include "tests/testing/temp_dir.h"
-#include "tests/testing/ttl_postgres_process.h"
-#include "tests/testing/wait.h"
+#include "absl/time/time.h"
+#include "tests/postgres/killed_adapter_fixture.h"
 
 namespace ttl {
 namespace {
 
-using postgres::Connection;
-
 constexpr int64_t kDefaultTtl = 2;
 constexpr int kKills = 8;
-constexpr double kLongestLifeSeconds = 1.2;
 
 // As of pg-boss; and, for the test alone, a note of each job that is deleted, as it was then.
 constexpr char kTables[] = R"sql(
@@ -70,59 +60,17 @@ constexpr const char* kSteps[] = {
     "state "
     "= 'completed' AND name = 'work' ORDER BY completedon LIMIT 3 FOR UPDATE SKIP LOCKED)"};
 
-class JobQueueTest : public testing::Test {
+class JobQueueTest : public KilledAdapterFixture {
  protected:
-  void SetUp() override {
-    ASSERT_TRUE(database_.Start().ok()) << database_.Log();
-    database_.Sql(kTables);
-    ASSERT_TRUE(sidecar_.Start().ok()) << sidecar_.Log();
-    v1::Container container;
-    container.set_id("jobs");
-    container.set_default_ttl(kDefaultTtl);
-    TtlClientOptions options;
-    options.address = sidecar_.address();
-    ASSERT_TRUE(TtlClient(options).CreateContainer(container).ok());
-    ASSERT_TRUE(postgres_.RunCommand({"check"}).ok()) << postgres_.Log();
-    ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
-    ASSERT_TRUE(postgres_.Start(absl::Minutes(2)).ok()) << postgres_.Log();
-  }
-
-  void Work() {
-    const auto connection = Connection::Open(database_.Conninfo(), "worker");
-    ASSERT_TRUE(connection.ok());
-    for (int i = 0; !stop_; ++i) {
-      const auto done = (*connection)->Execute(kSteps[i % std::size(kSteps)]);
-      EXPECT_TRUE(done.ok()) << done.status();
-    }
-  }
-
-  std::string CountOf(absl::string_view rows) {
-    return database_.Value(absl::StrCat("SELECT count(*) FROM ", rows));
-  }
-
-  TempDir dir_;
-  PostgresServer database_;
-  const TtlPostgresProcessOptions postgres_options_ = {
-      dir_.path(), "postgres", database_.Conninfo(),
-      absl::StrCat("unix:", dir_.File("sidecar.sock")), kConfig};
-  SidecarProcess sidecar_{
-      {dir_.path(), "sidecar", TtlPostgresProcess::AddressOf(postgres_options_), {}, {}}};
-  TtlPostgresProcess postgres_{postgres_options_};
-  std::atomic<bool> stop_ = false;
+  JobQueueTest() : KilledAdapterFixture(kConfig) {}
 };
 
 TEST_F(JobQueueTest, CompletedJobsGoAndNoneThatWaitsIsDeleted) {
-  std::thread worker([this] { Work(); });
-  std::mt19937_64 random(1);
-  std::uniform_real_distribution<double> life(0, kLongestLifeSeconds);
-  for (int i = 0; i < kKills && !HasFatalFailure(); ++i) {
-    absl::SleepFor(absl::Seconds(life(random)));
-    postgres_.Kill();
-    EXPECT_TRUE(postgres_.Launch().ok()) << postgres_.Log();
-  }
-  ASSERT_TRUE(postgres_.WaitReady(absl::Minutes(5)).ok()) << postgres_.Log();
-  stop_ = true;
-  worker.join();
+  v1::Container container;
+  container.set_id("jobs");
+  container.set_default_ttl(kDefaultTtl);
+  ASSERT_NO_FATAL_FAILURE(StartAll(kTables, container));
+  WorkBesideKills(kSteps, absl::ZeroDuration(), kKills);
   EXPECT_TRUE(WaitUntil([&] { return CountOf("job WHERE state = 'completed'") == "0"; },
                         absl::Minutes(5), absl::Milliseconds(200)))
       << CountOf("job WHERE state = 'completed'") << " are left; " << postgres_.Log();
