@@ -232,25 +232,25 @@ std::vector<Case> ProblemCases() {
        "ALTER TABLE orders ADD other timestamp",
        set_ts,
        {"column other, its ts_column, is a timestamp without time zone",
-        "say the zone that it is in, as in ts_zone: UTC or ts_zone: Europe/Berlin"}},
+        "name its zone, as in ts_zone: UTC or ts_zone: Europe/Berlin"}},
       {"a zone that nobody knows",
        "ALTER TABLE orders ADD other timestamp",
        [](TableConfig& table) {
          table.ts_column = "other";
          table.ts_zone = "Europe/Berlim";
        },
-       {"ts_zone: \"Europe/Berlim\" is no time zone", "such as Europe/Berlin"}},
+       {"ts_zone: \"Europe/Berlim\" is not a time zone", "such as Europe/Berlin"}},
       {"a zone that the server takes for an abbreviation",
        "ALTER TABLE orders ADD other timestamp",
        [](TableConfig& table) {
          table.ts_column = "other";
          table.ts_zone = "MET";
        },
-       {"ts_zone: \"MET\" is another offset for the server", "such as Europe/Berlin"}},
+       {"ts_zone: \"MET\" means another offset to the server", "such as Europe/Berlin"}},
       {"a zone of instants",
        "",
        [](TableConfig& table) { table.ts_zone = "UTC"; },
-       {"ts_zone is given, but column ts", "leave ts_zone out"}},
+       {"ts_zone is given, but column ts", "needs no ts_zone; remove it"}},
       {"a ts of text", "ALTER TABLE orders ADD other text", set_ts, {"of type text"}},
       {"a ts of 16 bits", "ALTER TABLE orders ADD other smallint", set_ts, {"of type smallint"}},
       {"a generated ts",
@@ -326,21 +326,21 @@ std::vector<Case> ProblemCases() {
       {"an end in no zone",
        "ALTER TABLE orders ADD ends timestamp",
        [](TableConfig& table) { table.expires_column = "ends"; },
-       {"is of type timestamp without time zone, which is no instant", "expires_zone: UTC"}},
+       {"is of type timestamp without time zone, which has no time zone", "expires_zone: UTC"}},
       {"an end in a zone that nobody knows",
        "ALTER TABLE orders ADD ends timestamp",
        [](TableConfig& table) {
          table.expires_column = "ends";
          table.expires_zone = "Mars/Olympus";
        },
-       {"expires_zone: \"Mars/Olympus\" is no time zone"}},
+       {"expires_zone: \"Mars/Olympus\" is not a time zone"}},
       {"an instant in a zone",
        "ALTER TABLE orders ADD ends timestamptz",
        [](TableConfig& table) {
          table.expires_column = "ends";
          table.expires_zone = "UTC";
        },
-       {"which says instants; leave expires_zone out"}},
+       {"which needs no expires_zone; remove it"}},
       {"a date without its edge",
        "ALTER TABLE orders ADD ends date",
        [](TableConfig& table) {
@@ -348,13 +348,13 @@ std::vector<Case> ProblemCases() {
          table.expires_zone = "UTC";
        },
        {"column ends, its expires_column, is a date", "ends: start or ends: end"}},
-      {"an edge of what is no day",
+      {"an edge of a column that is not a date",
        "ALTER TABLE orders ADD ends bigint",
        [](TableConfig& table) {
          table.expires_column = "ends";
          table.ends = DayEdge::kEnd;
        },
-       {"ends is given, but column ends", "leave ends out"}},
+       {"ends is given, but column ends", "remove ends"}},
       {"milliseconds of 32 bits",
        "ALTER TABLE orders ADD ends integer",
        [](TableConfig& table) {

@@ -122,7 +122,7 @@ TEST_P(MigrateEachWayTest, ChangesThatAreRefusedOtherwiseGoThrough) {
     SCOPED_TRACE(change);
     const Result result = Run(Psql(change));
     EXPECT_EQ(result.code, 0) << result.err;
-    EXPECT_THAT(result.err, HasSubstr("exit code 0; what is installed for orders is back"));
+    EXPECT_THAT(result.err, HasSubstr("exit code 0; what is installed for orders is restored"));
     ExpectInstalled();
     EXPECT_EQ(server_.Value(absl::StrCat("SELECT count(*) FROM ", GetParam().table)), "2");
     server_.Sql("SET ROLE application");
@@ -143,8 +143,9 @@ TEST_F(MigrateTest, CodeIsThatOfTheCommandAndEverythingIsBack) {
   Install("    rename_table: stored\n");
   const Result result = Run({"migrate", "--", "sh", "-c", "exit 7"});
   EXPECT_EQ(result.code, 7);
-  EXPECT_THAT(result.err, HasSubstr("the command ended with exit code 7; what is installed for "
-                                    "orders is back"));
+  EXPECT_THAT(
+      result.err,
+      HasSubstr("the command ended with exit code 7; what is installed for orders is restored"));
   ExpectInstalled();
   EXPECT_EQ(Run({"migrate", "--", "/nowhere/command"}).code, 127);
   EXPECT_EQ(Run({"migrate", "--", "sh", "-c", "kill -9 $$"}).code, 137);
@@ -160,7 +161,7 @@ TEST_F(MigrateTest, OnlyTheNameOfTheCommandIsToldAndStored) {
        absl::StrCat("psql -qXAt -d '", server_.Conninfo(),
                     "' -c 'SELECT command FROM ttl.migration' >", noted, "; : password=secret")});
   EXPECT_EQ(result.code, 0);
-  EXPECT_THAT(result.err, AllOf(HasSubstr("is away; running sh\n"), Not(HasSubstr("secret"))));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("is removed; running sh\n"), Not(HasSubstr("secret"))));
   std::ifstream file(noted);
   std::string command;
   std::getline(file, command);
@@ -173,7 +174,7 @@ TEST_F(MigrateTest, FileOfSqlIsOneTransaction) {
   std::ofstream(file) << "ALTER TABLE orders DROP COLUMN note; SELECT 1/0;";
   const Result failed = Run({"migrate", "--sql", file});
   EXPECT_EQ(failed.code, 1);
-  EXPECT_THAT(failed.err, AllOf(HasSubstr("division by zero"), HasSubstr("is back")));
+  EXPECT_THAT(failed.err, AllOf(HasSubstr("division by zero"), HasSubstr("is restored")));
   std::ofstream(file) << "ALTER TABLE orders DROP COLUMN note;";
   EXPECT_EQ(Run({"migrate", "--sql", file}).code, 0);
   ExpectInstalled();
@@ -188,9 +189,9 @@ TEST_F(MigrateTest, WhatCannotBePutBackIsNamed) {
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err,
               AllOf(HasSubstr("problem: table public.orders has no column ts"),
-                    HasSubstr("exit code 0; what is installed for orders is NOT back")));
+                    HasSubstr("exit code 0; what is installed for orders is NOT restored")));
   server_.Sql("ALTER TABLE orders RENAME written_at TO ts");
-  EXPECT_THAT(Run({"check"}).out, HasSubstr("was interrupted and has left something out"));
+  EXPECT_THAT(Run({"check"}).out, HasSubstr("was interrupted and has left objects removed"));
   EXPECT_EQ(Run({"install"}).code, 0);
   ExpectInstalled();
 }
@@ -203,7 +204,7 @@ TEST_F(MigrateTest, CommandLineThatIsWrongDoesNothing) {
   EXPECT_EQ(Run({"uninstall"}).code, 0);
   const Result result = Run({"migrate", "--", "touch", dir_.File("was_run")});
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err, HasSubstr("not installed, so that there is nothing to take away"));
+  EXPECT_THAT(result.err, HasSubstr("not installed as configured"));
   EXPECT_FALSE(std::filesystem::exists(dir_.File("was_run")));
 }
 
@@ -227,12 +228,12 @@ TEST_F(MigrateTest, WhatWasKilledHalfwayIsSaidAndMended) {
     ASSERT_TRUE(process.ok()) << process.status();
     ASSERT_TRUE(WaitUntil([&] { return std::filesystem::exists(pid_file); }, kPatience));
     if (is_first) {
-      EXPECT_THAT(Run({"check"}).out, HasSubstr("is under way"));
+      EXPECT_THAT(Run({"check"}).out, HasSubstr("is running"));
       for (const std::vector<std::string>& other :
            {std::vector<std::string>{"install"}, {"uninstall"}, {"migrate", "--", "true"}}) {
         const Result refused = Run(other);
         EXPECT_EQ(refused.code, 1) << other[0];
-        EXPECT_THAT(refused.err, HasSubstr("migration is under way")) << other[0];
+        EXPECT_THAT(refused.err, HasSubstr("migration is running")) << other[0];
       }
     }
     (*process)->Kill();
@@ -248,7 +249,7 @@ TEST_F(MigrateTest, WhatWasKilledHalfwayIsSaidAndMended) {
           return server_.Value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == "0";
         },
         kPatience));
-    EXPECT_THAT(Run({"check"}).out, HasSubstr("was interrupted and has left something out"));
+    EXPECT_THAT(Run({"check"}).out, HasSubstr("was interrupted and has left objects removed"));
   };
   kill_halfway(true);
   EXPECT_EQ(Run({"install"}).code, 0);
@@ -256,7 +257,7 @@ TEST_F(MigrateTest, WhatWasKilledHalfwayIsSaidAndMended) {
   kill_halfway(false);
   const Result next = Run({"migrate", "--", "true"});
   EXPECT_EQ(next.code, 0);
-  EXPECT_THAT(next.err, HasSubstr("was interrupted and has left something out; this one brings"));
+  EXPECT_THAT(next.err, HasSubstr("was interrupted and has left objects removed; this one brings"));
   ExpectInstalled();
   kill_halfway(false);
   EXPECT_EQ(Run({"uninstall"}).code, 0);
@@ -403,7 +404,7 @@ TEST(MigrateBesideRunTest, TableIsLeftOutMeanwhileAndNothingIsLost) {
                        "; do sleep 0.1; done; ", psql,
                        "'INSERT INTO carts VALUES (3, now()); INSERT INTO orders VALUES (3); ALTER "
                        "TABLE carts ALTER id TYPE bigint'"));
-  EXPECT_THAT(process.Log(), HasSubstr("is under way"));
+  EXPECT_THAT(process.Log(), HasSubstr("is running"));
   expect_tracked("orders", 3);
   expect_tracked("carts", 3);
   server.Sql("INSERT INTO carts VALUES (4, now())");

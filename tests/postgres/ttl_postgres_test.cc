@@ -239,7 +239,7 @@ TEST_F(TtlPostgresTest, PreviewCountsWhatADefaultWouldHide) {
   const std::string some = WriteConfig("    where: id > 5\n");
   EXPECT_THAT(RunProgram({"preview", "--default-ttl", "18000", "--config", some}).out,
               AllOf(HasSubstr("5 rows are hidden at once"), HasSubstr("; 2 rows cannot be tracked"),
-                    HasSubstr("5 rows are not taken in by its where, and never expire")));
+                    HasSubstr("5 rows are outside its where, and never expire")));
   const std::string expecting = WriteConfig("    ttl_column: keep\n    null_means: never\n");
   const Result expected = RunProgram({"preview", "--default-ttl", "18000", "--config", expecting});
   EXPECT_THAT(expected.out, AllOf(HasSubstr("2 rows never expire; 1 rows cannot be tracked"),

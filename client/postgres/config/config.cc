@@ -165,30 +165,27 @@ void CheckExpires(YamlReader& reader, const YamlPlace& place, const TableConfig&
   if (!table.expires_column.has_value()) {
     for (const char* key : {"expires_unit", "expires_zone", "ends", "expires_null"}) {
       if (!IsGiven(place, key)) continue;
-      reader.Report(place,
-                    absl::StrCat(key, " is given without expires_column, which it is about"));
+      reader.Report(place, absl::StrCat(key, " needs expires_column"));
     }
     return;
   }
   if (table.accept_commit_time) {
-    reader.Report(place,
-                  "accept_commit_time is given with expires_column, which needs no commit times");
+    reader.Report(
+        place,
+        "accept_commit_time is given with expires_column, which needs no commit times; remove it");
   }
   if (table.expires_column == table.ts_column) {
     reader.Report(place,
-                  "expires_column is the ts_column, but one says when a row ends, and the other "
-                  "when it was last modified; leave out the one that it is not");
+                  "expires_column and ts_column are the same column; a column is either the end of "
+                  "a row or its last modification: remove one");
   }
   if (table.ts_column.has_value()) return;
   if (table.ttl_column.has_value()) {
-    reader.Report(place,
-                  "ttl_column is given with expires_column and without ts_column, from which it "
-                  "counts");
+    reader.Report(place, "ttl_column needs ts_column, because a ttl counts from _ts");
   }
   if (table.expires_null == NullEnd::kInherits) {
     reader.Report(place,
-                  "expires_null: inherits is given without ts_column, from which default_ttl "
-                  "counts");
+                  "expires_null: inherits needs ts_column, because default_ttl counts from _ts");
   }
 }
 
@@ -201,13 +198,10 @@ void CheckColumns(YamlReader& reader, const YamlPlace& place, const TableConfig&
       }
     }
   }
-  const auto refuse_without_ts = [&](const char* key, const char* why) {
-    if (!IsGiven(place, key) || table.ts_column.has_value()) return;
-    reader.Report(place, absl::StrCat(key, " is given without ts_column, ", why));
-  };
-  refuse_without_ts("ts_unit", "whose numbers it is about");
-  refuse_without_ts("ts_zone", "whose zone it is");
-  refuse_without_ts("null_means", "whose NULLs it is about");
+  for (const char* key : {"ts_unit", "ts_zone", "null_means"}) {
+    if (!IsGiven(place, key) || table.ts_column.has_value()) continue;
+    reader.Report(place, absl::StrCat(key, " needs ts_column"));
+  }
   if (table.accept_commit_time && table.ts_column.has_value()) {
     reader.Report(place, "accept_commit_time is given with ts_column, which is what counts then");
   }
@@ -222,7 +216,7 @@ void CompleteView(YamlReader& reader, const YamlPlace& place, TableConfig& table
                     "rename_table is given with live_view or view_schema, but its view has the "
                     "table's name and schema; leave out one of them");
     } else if (table.rename_table == table.table) {
-      reader.Report(place, "rename_table is the name that the table has; give another one");
+      reader.Report(place, "rename_table is the table's own name; give another one");
     }
     table.live_view = table.table;
   } else if (!table.view_schema.empty() && table.live_view.empty()) {

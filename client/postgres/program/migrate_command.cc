@@ -64,7 +64,7 @@ absl::Status TakeLock(Connection& connection, const Config& config) {
   if (!lock.ok()) return lock.status();
   if (lock->Bool(0, 0)) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      "another migration is under way; nothing was changed, and the command was not run");
+      "another migration is running; nothing was changed, and the command was not run");
 }
 
 absl::Status TakeAway(DatabaseCheck& database, const Config& config,
@@ -78,8 +78,8 @@ absl::Status TakeAway(DatabaseCheck& database, const Config& config,
   if (!state.ok()) return state.status();
   if (!state->problems.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("not installed, so that there is nothing to take away: ",
-                     absl::StrJoin(state->problems, "; "), "; the command was not run"));
+        absl::StrCat("not installed as configured: ", absl::StrJoin(state->problems, "; "),
+                     "; the command was not run"));
   }
   if (former->has_value()) {
     PrintError(output, absl::StrCat(Describe(**former), "; this one brings that back, too"));
@@ -151,16 +151,16 @@ ExitCode Migrate(const Config& config, Output output, const MigrateOptions& opti
   const absl::Status away = TakeAway(*database, config, containers, command, output);
   if (!away.ok()) return Fail(output, away);
   const std::string what = absl::StrCat("what is installed for ", absl::StrJoin(containers, ", "));
-  PrintError(output, absl::StrCat(what, " is away; running ", command));
+  PrintError(output, absl::StrCat(what, " is removed; running ", command));
   const int code = RunWhatIsAsked(config, options, *sql, signals, output);
   ReleaseLock(*database->connection, config);
   database->connection.reset();
   const ExitCode back = PutBack(config, output);
   const std::string ended = absl::StrCat("the command ended with exit code ", code, "; ", what);
-  PrintError(output,
-             absl::StrCat(ended, back == ExitCode::kOk ? " is back"
-                                                       : " is NOT back: fix the problems, and run "
-                                                         "ttl-postgres install"));
+  PrintError(output, absl::StrCat(ended, back == ExitCode::kOk
+                                             ? " is restored"
+                                             : " is NOT restored: fix the problems, and run "
+                                               "ttl-postgres install"));
   return code == 0 ? back : static_cast<ExitCode>(code);
 }
 
@@ -168,10 +168,10 @@ ExitCode Migrate(const Config& config, Output output, const MigrateOptions& opti
 
 void AddMigrateCommand(CLI::App& app, Command& chosen) {
   const auto options = std::make_shared<MigrateOptions>();
-  CLI::App* const migrate = app.add_subcommand(
-      "migrate",
-      "Run a command while views, policies and triggers of the tables are away, and put them back. "
-      "Exits with the code of the command, if that is not 0");
+  CLI::App* const migrate =
+      app.add_subcommand("migrate",
+                         "Remove the views, policies and triggers of the tables, run a command, "
+                         "and create them again. Exits with the command's code if that is not 0");
   CLI::Option* const command =
       migrate->add_option("command", options->command, "Command to run, after --")->type_name("");
   CLI::Option* const sql =
@@ -182,7 +182,7 @@ void AddMigrateCommand(CLI::App& app, Command& chosen) {
           ->excludes(command);
   migrate
       ->add_option("--container", options->containers,
-                   "Take away only what belongs to the table of this container; may be repeated; "
+                   "Remove only the objects of this container's table; may be repeated; "
                    "default: all tables")
       ->type_name("CONTAINER")
       ->expected(1)

@@ -96,7 +96,7 @@ absl::Status PreviewTable(Connection& connection, const TableDefinition& table, 
               ? " rows cannot be tracked (no _ts, or a _ts or an end that is impossible) and stay\n"
               : " rows cannot be tracked (no _ts, or an impossible one) and stay\n");
   if (!table.config.where.empty()) {
-    output.out << "  " << outside << " rows are not taken in by its where, and never expire\n";
+    output.out << "  " << outside << " rows are outside its where, and never expire\n";
   }
   if (expects_nulls) {
     output.out << "  " << expected_nulls

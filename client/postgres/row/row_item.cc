@@ -146,7 +146,7 @@ bool TakeSecond(absl::string_view& text, absl::CivilSecond& second) {
 }
 
 absl::Status NoTime(absl::string_view text, const char* what) {
-  return absl::InvalidArgumentError(absl::StrCat(Shown(text), " is no time: must be a ", what,
+  return absl::InvalidArgumentError(absl::StrCat(Shown(text), " is not a time: must be a ", what,
                                                  " after Christ and before infinity"));
 }
 

@@ -60,7 +60,7 @@ absl::StatusOr<StatedZone> StatedZone::Load(const std::string& name) {
   if (IsName(name) && absl::LoadTimeZone(name, &zone)) return StatedZone(name, zone);
   return absl::InvalidArgumentError(
       absl::StrCat("\"", name,
-                   "\" is no time zone that this machine knows; give a name of the time zone "
+                   "\" is not a time zone that this machine knows; give a name of the time zone "
                    "database (package tzdata), such as Europe/Berlin, case counts, or UTC, or an "
                    "offset such as +02:00"));
 }

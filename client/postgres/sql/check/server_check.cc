@@ -182,16 +182,13 @@ void CheckCommitTimes(const Facts& facts, const Config& config, CatalogReport& r
         " transactions, and has none from before track_commit_timestamp was on: such rows do not "
         "expire. ",
         facts.Is("holds_times")
-            ? "ALTER TABLE with a rewrite keeps their times, until VACUUM FULL or CLUSTER moves "
-              "the "
-              "rows after it; these then, as copies and restores do, make expired ones visible "
-              "again"
-            : absl::StrCat("What writes rows anew, as some forms of ALTER TABLE, copies and "
-                           "restores do, makes expired ones visible again. Of ALTER TABLE event "
-                           "triggers hold the times, once everything is installed; a superuser "
-                           "creates them: ",
+            ? "ALTER TABLE with a rewrite keeps their times. VACUUM FULL or CLUSTER after it, "
+              "copies and restores make expired rows visible again"
+            : absl::StrCat("ALTER TABLE with a rewrite, copies and restores write all rows again, "
+                           "which makes expired ones visible again. Event triggers keep the times "
+                           "over ALTER TABLE; after install, a superuser creates them: ",
                            CreateEventTriggersSql(config.schema)),
-        ". A ts_column knows no such limits"));
+        ". A ts_column has no such limits"));
   }
 }
 

@@ -223,7 +223,7 @@ class TableCheck {
     const bool is_reading = column->base.name == "timestamp";
     if (!config_.ts_zone.empty() && !is_reading) {
       Problem(": ts_zone is given, but column ", column->name, ", its ts_column, is of type ",
-              column->type, ", which says instants; leave ts_zone out");
+              column->type, ", which needs no ts_zone; remove it");
     }
     if (column->base.name == "timestamptz") {
       table_.ts_source = TsSource::kTimestamp;
@@ -236,8 +236,8 @@ class TableCheck {
     }
     if (!column->not_null && config_.null_means == NullMeans::kFault) {
       Warn(": column ", column->name,
-           ", its ts_column, may be NULL; such rows never expire. If they are to, null_means: "
-           "never; if there are none",
+           ", its ts_column, may be NULL; such rows never expire. If that is intended, set "
+           "null_means: never; if there are none",
            AlterColumn(column->name, "SET NOT NULL"));
     }
   }
@@ -281,7 +281,7 @@ class TableCheck {
     if (!takes_zone && !config_.expires_zone.empty()) {
       Problem(": expires_zone is given, but column ", column->name,
               ", its expires_column, is of type ", column->type,
-              ", which says instants; leave expires_zone out");
+              ", which needs no expires_zone; remove it");
     }
     CheckEdge(*column, is_date);
     NoteDefaultTtl();
@@ -294,18 +294,18 @@ class TableCheck {
       return;
     }
     Problem(": column ", column.name, ", its expires_column, is of type ", column.type,
-            ", which is no instant; say the zone that it is in, as in expires_zone: UTC or "
+            ", which has no time zone; name it, as in expires_zone: UTC or "
             "expires_zone: Europe/Berlin");
   }
 
   void CheckEdge(const ColumnFacts& column, bool is_date) {
     if (is_date && config_.ends == DayEdge::kUnsaid) {
       Problem(": column ", column.name,
-              ", its expires_column, is a date; say whether rows end at the start of that day or "
-              "with it: ends: start or ends: end");
+              ", its expires_column, is a date; set ends: start or ends: end, the start or the end "
+              "of that day");
     } else if (!is_date && config_.ends != DayEdge::kUnsaid) {
       Problem(": ends is given, but column ", column.name, ", its expires_column, is of type ",
-              column.type, ", which is no day; leave ends out");
+              column.type, ", which is not a date; remove ends");
     }
   }
 
@@ -314,7 +314,7 @@ class TableCheck {
     if (indexed.empty()) return;
     report_.notes.push_back(absl::StrCat(
         "table ", plain_, ": the offset of ", config_.expires_zone,
-        " changes, so queries are served by an index on the instant, and not by one on the column: "
+        " changes, so queries need an index on the instant, not on the column: "
         "CREATE INDEX ",
         table_.is_partitioned ? "" : "CONCURRENTLY ", "ON ", sql_, " (", indexed, ")"));
   }
@@ -325,8 +325,8 @@ class TableCheck {
         absl::StrCat("table ", plain_, ": rows end at the time of their expires_column, ",
                      table_.expires->name, ", once container ", config_.container,
                      " has a default_ttl; before that nothing is hidden or deleted. ",
-                     inherits ? "It is what rows without a time inherit; -1 if they never expire: "
-                              : "Rows without a time never expire, so it is -1: ",
+                     inherits ? "Rows without a time inherit it; -1 if they never expire: "
+                              : "Rows without a time never expire, so set -1: ",
                      "ttlctl containers create ", config_.container, " --default-ttl -1"));
   }
 
@@ -359,8 +359,8 @@ class TableCheck {
     if (column.base.name == "timestamp") {
       Problem(
           ": column ", column.name,
-          ", its ts_column, is a timestamp without time zone, which is no instant; say the zone "
-          "that it is in, as in ts_zone: UTC or ts_zone: Europe/Berlin");
+          ", its ts_column, is a timestamp without time zone; name its zone, as in ts_zone: UTC or "
+          "ts_zone: Europe/Berlin");
       return;
     }
     Problem(": column ", column.name, ", its ts_column, is of type ", column.type,
@@ -615,13 +615,12 @@ class TableCheck {
          "ALTER TABLE ADD COLUMN and new foreign keys to it are refused; with row_level_security "
          "only COPY FROM is");
     if (!facts_.views_of_others.empty()) {
-      Warn(": views of it were made before and show expired rows too: ",
-           SomeOf(facts_.views_of_others), "; create them again, of ", config_.live_view_schema(),
-           ".", config_.live_view);
+      Warn(": older views of it show expired rows, too: ", SomeOf(facts_.views_of_others),
+           "; create them again on ", config_.live_view_schema(), ".", config_.live_view);
     }
     if (is_other_schema && !facts_.is_view_schema_searched) {
       Warn(": no role and no database has ", config_.live_view_schema(), " before ", config_.schema,
-           " in its search_path, so that its name leads past the view: ALTER DATABASE ",
+           " in its search_path, so the name of the table does not reach the view: ALTER DATABASE ",
            QuoteName(facts_.database), " SET search_path = ", QuoteName(config_.live_view_schema()),
            ", ", QuoteName(config_.schema));
     }
@@ -659,7 +658,7 @@ absl::Status RefuseTakenName(Connection& connection, const TableConfig& table,
   if (!taken.ok() || taken->rows() == 0) return taken.status();
   report.problems.push_back(absl::StrCat("table ", table.schema, ".", table.table,
                                          ": its rename_table ", table.rename_table,
-                                         " is there already; give another rename_table"));
+                                         " already exists; give another rename_table"));
   report.tables.clear();
   return absl::OkStatus();
 }
@@ -685,10 +684,10 @@ absl::StatusOr<std::string> WhyZoneIsUnfit(Connection& connection, const std::st
       read->Number(0, 1) == zone->InstantOf(absl::CivilSecond(2025, 7, 15))) {
     return std::string();
   }
-  return absl::StrCat("\"", name,
-                      "\" is another offset for the server than for this machine, as an "
-                      "abbreviation is; give the full name of a zone, such as Europe/Berlin, or an "
-                      "offset such as +01:00");
+  return absl::StrCat(
+      "\"", name,
+      "\" means another offset to the server than to this machine, as an abbreviation does; give "
+      "the full name of a zone, such as Europe/Berlin, or an offset such as +01:00");
 }
 
 }  // namespace

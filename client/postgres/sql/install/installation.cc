@@ -271,7 +271,7 @@ std::string SlotSql(const Config& config) {
 // A new policy or view in the middle of a migration would be in its way.
 std::string RefuseMigration(const std::string& schema) {
   return absl::StrCat("IF NOT pg_try_advisory_xact_lock(", MigrationLock(schema),
-                      ") THEN\nRAISE EXCEPTION 'a migration is under way; wait for the end of "
+                      ") THEN\nRAISE EXCEPTION 'a migration is running; wait for the end of "
                       "ttl-postgres migrate' USING ERRCODE = 'lock_not_available';\nEND IF;\n");
 }
 
@@ -340,7 +340,7 @@ int64_t MigrationLock(absl::string_view schema) {
 std::string Describe(const Migration& migration) {
   return absl::StrCat(
       "a migration (", migration.command, "), begun at ", migration.started_at,
-      migration.is_under_way ? ", is under way" : ", was interrupted and has left something out");
+      migration.is_under_way ? ", is running" : ", was interrupted and has left objects removed");
 }
 
 absl::StatusOr<std::optional<Migration>> ReadMigration(Connection& connection,

@@ -38,7 +38,7 @@ struct Migration {
   std::string started_at;
   bool is_under_way = false;  // somebody has the lock; else it was interrupted
 };
-// For people: "a migration (COMMAND), begun at TIME, is under way".
+// For people: "a migration (COMMAND), begun at TIME, is running".
 std::string Describe(const Migration& migration);
 // Absent: there is none, or no schema of ours.
 absl::StatusOr<std::optional<Migration>> ReadMigration(Connection& connection,
