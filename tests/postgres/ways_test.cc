@@ -270,7 +270,7 @@ TEST_F(WayInstallationTest, ConditionOfARenamedTableIsJudgedWithoutTheView) {
 TEST_F(WayInstallationTest, NameThatIsTakenIsAProblemAndNothingIsRenamed) {
   database_.Sql("CREATE TABLE orders_stored (id int)");
   EXPECT_THAT(database_.Check(Configure(kRename)).problems,
-              Contains(HasSubstr("its rename_table orders_stored is there already")));
+              Contains(HasSubstr("its rename_table orders_stored already exists")));
 }
 
 TEST_F(WayInstallationTest, SchemaOfOthersStays) {
@@ -287,7 +287,7 @@ TEST_F(WayInstallationTest, CheckNamesWhatWouldFail) {
     const auto warnings = database_.Check(Configure(way)).warnings;
     EXPECT_THAT(warnings, Contains(HasSubstr("is a view: COPY, TRUNCATE, MERGE, LOCK TABLE, ON "
                                              "CONFLICT ON CONSTRAINT, CREATE INDEX, ALTER TABLE")));
-    EXPECT_THAT(warnings, Contains(HasSubstr("show expired rows too: public.report")));
+    EXPECT_THAT(warnings, Contains(HasSubstr("show expired rows, too: public.report")));
   }
   const auto is_of_path = HasSubstr("in its search_path");
   EXPECT_THAT(database_.Check(Configure(kSearchPath)).warnings, Contains(is_of_path));
