@@ -22,6 +22,7 @@ namespace {
 
 // Never destroyed, because threads may log until the process ends. Null: no log yet.
 std::atomic<LogWriter*> the_writer = nullptr;
+std::atomic<LogSink*> the_sink = nullptr;
 
 // If the process was started without standard descriptors, a file that it opens would get such a
 // number, and text for standard error would be written into it.
@@ -50,7 +51,7 @@ void DrainOnAbort() {
 std::string LossLine(int64_t lines, absl::string_view reason) {
   const std::string fields =
       absl::StrCat("lines=", lines, " reason=\"", absl::CHexEscape(reason), "\"");
-  return FormatLogLine(spdlog::log_clock::now(), spdlog::level::warn,
+  return FormatLogLine(the_sink.load()->format(), spdlog::log_clock::now(), spdlog::level::warn,
                        {.name = "log lines lost", .fields = fields});
 }
 
@@ -69,6 +70,10 @@ Log::Log(spdlog::level::level_enum level, std::string before_line) {
       [writer, before_line = std::move(before_line)](absl::string_view line) {
         writer->Write(before_line.empty() ? line : absl::StrCat(before_line, line));
       });
+  // Never destroyed either: the writer asks it for the format.
+  static std::shared_ptr<LogSink>& kept = *new std::shared_ptr<LogSink>;
+  kept = sink;
+  the_sink = sink.get();
   auto logger = std::make_shared<spdlog::logger>("log", std::move(sink));
   logger->set_level(level);
   spdlog::set_default_logger(std::move(logger));
@@ -76,6 +81,10 @@ Log::Log(spdlog::level::level_enum level, std::string before_line) {
 }
 
 Log::~Log() { Drain(); }
+
+void Log::SetFormat(LogFormat format) {
+  if (LogSink* const sink = the_sink; sink != nullptr) sink->set_format(format);
+}
 
 void Log::Drain() {
   if (LogWriter* const writer = the_writer; writer != nullptr) writer->Drain(kMaxLogDrain);

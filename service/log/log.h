@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "service/log/log_line.h"
 
 namespace ttl {
 
@@ -27,6 +28,9 @@ class Log {
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
+
+  // Later lines are written in this format, instead of logfmt. No effect without a Log. Thread-safe.
+  static void SetFormat(LogFormat format);
 
   // Waits until the lines logged so far are written, for at most kMaxLogDrain. Must be called
   // before _exit(); abort() drains by itself. Thread-safe.

@@ -18,13 +18,18 @@ struct LogEvent {
   static LogEvent Parse(absl::string_view text);
 };
 
+// How lines are written: logfmt, or one JSON object per line, with the same fields.
+enum class LogFormat { kLogfmt, kJson };
+
 // Formats the line of an event, with a trailing "\n":
 //
-//   ts=2026-01-31T12:00:00.000Z level=info msg="NAME" KEY=VALUE KEY=VALUE
+//   ts=2026-01-31T12:00:00.000Z level=info msg="NAME" KEY=VALUE KEY="VALUE"
+//   {"ts":"2026-01-31T12:00:00.000Z","level":"info","msg":"NAME","KEY":VALUE,"KEY":"VALUE"}
 //
-// The time is in UTC. The result is a single line whatever the event contains.
-std::string FormatLogLine(spdlog::log_clock::time_point time, spdlog::level::level_enum level,
-                          const LogEvent& event);
+// The time is in UTC. The result is a single line whatever the event contains. For JSON see
+// json_line.h.
+std::string FormatLogLine(LogFormat format, spdlog::log_clock::time_point time,
+                          spdlog::level::level_enum level, const LogEvent& event);
 
 }  // namespace ttl
 

@@ -22,7 +22,7 @@ void LogSink::sink_it_(const spdlog::details::log_msg& message) {
           ? std::string(event.fields)
           : absl::StrCat(event.fields, event.fields.empty() ? "" : " ", "suppressed=", *left_out);
   event.fields = fields;
-  write_(FormatLogLine(message.time, message.level, event));
+  write_(FormatLogLine(format_, message.time, message.level, event));
 }
 
 }  // namespace ttl

@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
   }
   ttl::KeepNewFilesPrivate();
   const ttl::Log log(line->config.log_level);
+  if (line->config.logs_json) ttl::Log::SetFormat(ttl::LogFormat::kJson);
   for (const std::string& name : line->unknown_variables) {
     spdlog::warn("unknown environment variable: name={}", ttl::Quoted(name, 256));
   }

@@ -44,6 +44,7 @@ struct Flags {
   std::string sidecar;
   std::string data_dir;
   std::string log_level = "info";
+  std::string log_format = "logfmt";
   bool judge_locally = false;
 };
 
@@ -64,6 +65,11 @@ void AddTo(CLI::App& app, Flags& flags) {
                  "each document that a client deletes")
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
+      ->capture_default_str();
+  app.add_option("--log-format", flags.log_format,
+                 "Format of log lines: logfmt or json, with the same fields")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"logfmt", "json"}))
       ->capture_default_str();
   app.add_flag("--judge-locally", flags.judge_locally,
                "Judge reads locally, by the policies and the clock that WatchContainers streams, "
@@ -168,6 +174,7 @@ int main(int argc, char** argv) {
     return EXIT_FAILURE;
   }
   const ttl::Log log(spdlog::level::from_str(flags.log_level));
+  if (flags.log_format == "json") ttl::Log::SetFormat(ttl::LogFormat::kJson);
   ttl::DaemonSignals signals(documentstore::kStopDeadline);
   // Never shut down: gRPC 1.51 sometimes waits ten seconds for a poller when its last object goes.
   grpc_init();

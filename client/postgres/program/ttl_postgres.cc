@@ -11,6 +11,7 @@
 #include "client/postgres/program/preview_command.h"
 #include "client/postgres/program/run_command.h"
 #include "client/postgres/program/status_command.h"
+#include "service/log/log.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -19,6 +20,7 @@ namespace {
 struct Options {
   std::string config;
   std::string log_level = "info";
+  std::string log_format = "logfmt";
 };
 
 void AddOptions(CLI::App& app, Options& options) {
@@ -32,6 +34,11 @@ void AddOptions(CLI::App& app, Options& options) {
          "database sends")
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
+      ->capture_default_str();
+  app.add_option("--log-format", options.log_format,
+                 "Format of log lines: logfmt or json, with the same fields")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"logfmt", "json"}))
       ->capture_default_str();
   app.set_version_flag("--version", "ttl-postgres " TTL_SIDECAR_VERSION);
 }
@@ -81,6 +88,7 @@ ExitCode RunTtlPostgres(const std::vector<std::string>& arguments, Output output
     return ExitCode::kUsage;
   }
   spdlog::set_level(spdlog::level::from_str(options.log_level));
+  if (options.log_format == "json") Log::SetFormat(LogFormat::kJson);
   return RunCommand(command, options.config, output);
 }
 

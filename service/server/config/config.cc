@@ -201,6 +201,12 @@ spdlog::level::level_enum ParseLogLevel(const std::string& flag, const std::stri
   Refuse(flag, value, "trace, debug, info, warning or error");
 }
 
+bool IsJson(const std::string& flag, const std::string& value) {
+  if (value == "json") return true;
+  if (value == "logfmt") return false;
+  Refuse(flag, value, "logfmt or json");
+}
+
 void DeclareListening(Flags& flags, ServerConfig& config) {
   flags.Repeated(
       "--listen-socket", "PATH[,OPTIONS]", config.listen_sockets, ParseListenSocket,
@@ -367,6 +373,10 @@ void DeclareProcess(Flags& flags, ServerConfig& config) {
         config.log_level = ParseLogLevel("--log-level", value);
       },
       "info", "Minimum level of log lines: trace, debug, info, warning or error");
+  flags.Add(
+      "--log-format", "FORMAT",
+      [&config](const std::string& value) { config.logs_json = IsJson("--log-format", value); },
+      "logfmt", "Format of log lines: logfmt or json, with the same fields");
 }
 
 bool MayBeRepeated(const CLI::Option& option) { return option.get_expected_max() > 1; }

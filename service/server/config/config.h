@@ -83,6 +83,7 @@ struct ServerConfig {
 
   absl::Duration stop_deadline = absl::Seconds(10);
   spdlog::level::level_enum log_level = spdlog::level::info;
+  bool logs_json = false;  // else logfmt
 
   // Work on the data directory and exit instead of serving; at most one is set.
   bool check_data_dir = false;

@@ -142,6 +142,8 @@ TEST(ConfigTest, EveryFlagIsRead) {
                                                   "14",
                                                   "--log-level",
                                                   "warning",
+                                                  "--log-format",
+                                                  "json",
                                                   "--check-data-dir"});
   ASSERT_TRUE(line.ok()) << line.status();
   const ServerConfig& config = line->config;
@@ -186,6 +188,7 @@ TEST(ConfigTest, EveryFlagIsRead) {
   EXPECT_EQ(config.call_threads, 3);
   EXPECT_EQ(config.stop_deadline, absl::Seconds(14));
   EXPECT_EQ(config.log_level, spdlog::level::warn);
+  EXPECT_TRUE(config.logs_json);
   EXPECT_TRUE(config.check_data_dir);
 }
 
@@ -235,6 +238,7 @@ const BadValue kBadValues[] = {
     {"--metrics-containers", {"-1", "1001", "all"}, "containers"},
     {"--stop-deadline-seconds", {"0", "-1", "10s"}, "without a unit"},
     {"--log-level", {"", "INFO", "warn", "0"}, "debug, info, warning or error"},
+    {"--log-format", {"", "JSON", "text"}, "logfmt or json"},
 };
 
 TEST(ConfigTest, BadFlagNamesItselfItsValueAndWhatIsRight) {
