@@ -44,6 +44,12 @@ const asPostgres =
     ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig=KILL"]
     : [];
 
+// The TCP port that serves `what`, by the log of a sidecar that may have been restarted.
+const lastPort = (log, what) =>
+  [...log.matchAll(/ msg="listening" tcp=\S+ port=(\d+) .*serves=(\w+) /g)]
+    .filter(([, , serves]) => serves === what)
+    .at(-1)?.[1];
+
 export class Pod {
   constructor(objects) {
     const workload = objects.find((o) => ["StatefulSet", "Deployment"].includes(o.kind));
@@ -81,8 +87,19 @@ export class Pod {
 
   // Whether a probe of a container succeeds.
   async probe(name, container = "ttl-sidecar") {
-    const { command } = this.#container(container)[name].exec;
-    return (await this.runIn(container, ...command)).code === 0;
+    const { exec, grpc } = this.#container(container)[name];
+    const { code } = grpc
+      ? await this.#askHealth(container, grpc.service)
+      : await this.runIn(container, ...exec.command);
+    return code === 0;
+  }
+
+  // As the kubelet calls it: in plain text, at the address that --health-tcp opens.
+  async #askHealth(container, service) {
+    const { output } = this.processes.get(container);
+    const port = lastPort(output, "health");
+    if (port === undefined) return { code: 1 };
+    return this.run("ttlctl", "--server", `127.0.0.1:${port}`, "health", `--service=${service}`);
   }
 
   // Runs a program of the image as within the container of the sidecar.
@@ -135,8 +152,8 @@ export class Pod {
   // opens, with what `tls` says of the connection.
   runOutside(tls, ...args) {
     const { output } = this.processes.get("ttl-sidecar");
-    const [, port] = output.match(/ msg="listening" tcp=.* port=(\d+) /);
-    return this.run("ttlctl", "--server", `127.0.0.1:${port}`, ...tls, ...args);
+    const server = `127.0.0.1:${lastPort(output, "all")}`;
+    return this.run("ttlctl", "--server", server, ...tls, ...args);
   }
 
   // The store first, then the helpers from the last to the first, as the kubelet does; their
@@ -314,7 +331,7 @@ export class Pod {
 
   // By its probe, or, without a port that could be tried, by what it says.
   #isReady({ name, readinessProbe }) {
-    return readinessProbe.exec
+    return (readinessProbe.exec ?? readinessProbe.grpc)
       ? this.probe("readinessProbe", name)
       : this.processes.get(name).output.includes('msg="ready"');
   }

@@ -257,6 +257,16 @@ export const rules = {
         return address === addressesOf(objects, c).serves;
       }),
   ),
+  "gRPC probes ask for a known service at the port of health": every(servers, (c) =>
+    probesOf(c)
+      .filter(({ grpc }) => grpc !== undefined)
+      .every(
+        ({ grpc: { port, service } }) =>
+          value(c, "--health-tcp") === `0.0.0.0:${port}` &&
+          c.ports.some(({ containerPort }) => containerPort === port) &&
+          ["startup", "readiness", "liveness"].includes(service),
+      ),
+  ),
   "there is time to stop, for the store before the sidecar too": every(
     sidecars,
     (c, objects) =>

@@ -128,9 +128,21 @@ const damages = [
     },
   ],
   [
-    "a probe outlives the call it makes",
+    "gRPC probes ask for a known service at the port of health",
     (o) => {
-      delete sidecar(o).readinessProbe.timeoutSeconds;
+      sidecar(o).readinessProbe.grpc.service = "ready";
+    },
+  ],
+  [
+    "gRPC probes ask for a known service at the port of health",
+    (o) => {
+      sidecar(o).livenessProbe.grpc.port = 7070;
+    },
+  ],
+  [
+    "gRPC probes ask for a known service at the port of health",
+    (o) => {
+      replace(sidecar(o), "--health-tcp", "127.0.0.1:7072");
     },
   ],
   [
@@ -149,18 +161,6 @@ const damages = [
     "a flag is given once",
     (o) => {
       sidecar(o).args.push("--call-threads=3");
-    },
-  ],
-  [
-    "probes are commands that their programs know",
-    (o) => {
-      sidecar(o).livenessProbe.exec.command.push("--servise=x");
-    },
-  ],
-  [
-    "probes call the address where the program serves",
-    (o) => {
-      replace(sidecar(o), "--listen-socket", "/run/ttl-sidecar/s");
     },
   ],
   [
@@ -314,6 +314,12 @@ const postgresDamages = [
     "a helper restarts, and so does not end the start",
     (o) => {
       delete ttlPostgres(o).restartPolicy;
+    },
+  ],
+  [
+    "a probe outlives the call it makes",
+    (o) => {
+      delete ttlPostgres(o).readinessProbe.timeoutSeconds;
     },
   ],
   [
