@@ -4,6 +4,9 @@
 #
 #   deploy/kubernetes/make_prometheus_rule.sh           writes it
 #   deploy/kubernetes/make_prometheus_rule.sh --check   fails if it is not what would be written
+#   deploy/kubernetes/make_prometheus_rule.sh --print [RUNBOOKS]
+#                       prints it; with runbook links below RUNBOOKS, the address of this project's
+#                       root in a browser, instead of paths
 set -euo pipefail
 cd "$(dirname "$0")"
 rule=components/monitoring/prometheusrule.yaml
@@ -22,6 +25,7 @@ HEAD
 
 case "${1:-}" in
   "") make >"$rule" ;;
+  --print) make | sed "s|runbook_url: |&${2:+${2%/}/}|" ;;
   --check)
     if ! diff <(make) "$rule"; then
       echo "error: $rule is not what alerts.yaml makes; run $0" >&2
@@ -29,7 +33,7 @@ case "${1:-}" in
     fi
     ;;
   *)
-    echo "usage: $0 [--check]" >&2
+    echo "usage: $0 [--check | --print [RUNBOOKS]]" >&2
     exit 2
     ;;
 esac

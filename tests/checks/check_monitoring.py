@@ -11,7 +11,7 @@ import sys
 
 METRIC = re.compile(r"\b(ttl_(?:sidecar|postgres)_[a-z_]+|process_[a-z_]+)\b")
 ALERT = re.compile(r"- alert: (\w+)$", re.MULTILINE)
-VARIABLES = {"$__rate_interval": "5m", "$job": ".*", "$instance": ".*"}
+VARIABLES = {"$__rate_interval": "5m", "$job": ".*", "$instance": ".*", "$container": ".*"}
 
 problems = []
 
@@ -104,6 +104,15 @@ def check_dashboard(dashboard):
             problems.append(f"the dashboard does not begin with {metric}")
 
 
+def check_containers(dashboard, scrape):
+    """The variable $container must select in each query of a metric that has the label."""
+    labelled = set(re.findall(r'^(ttl_sidecar_\w+)\{[^}]*\bcontainer="', scrape, re.MULTILINE))
+    for title, expr in expressions(dashboard):
+        for name, selector in re.findall(r"(ttl_sidecar_\w+)\{([^}]*)\}", expr):
+            if name in labelled and 'container=~"$container"' not in selector:
+                problems.append(f"panel {title}: {name} is not selected by $container")
+
+
 def write_rules(path, dashboard):
     lines = ["groups:", "  - name: dashboard", "    rules:"]
     for number, (_, expr) in enumerate(expressions(dashboard)):
@@ -126,6 +135,7 @@ def main():
     check_names("dashboard.json", json.dumps(dashboard), names)
     check_alerts(rules, tests, read(f"{root}/deploy/alerts.md"))
     check_dashboard(dashboard)
+    check_containers(dashboard, read(scrape_path))
     check_documents(read(f"{root}/client/postgres/metrics.md"), read(postgres_path))
     write_rules(rules_path, dashboard)
     for problem in problems:

@@ -27,4 +27,6 @@ if ! cmp -s "$here/package-lock.json" "$TTL_TOOLS/installed-lock.json"; then
   cp "$here/package-lock.json" "$TTL_TOOLS/installed-lock.json"
 fi
 "$root/deploy/kubernetes/make_prometheus_rule.sh" --check
+"$root/deploy/kubernetes/make_prometheus_rule.sh" --print https://git.example/ |
+  grep -q 'runbook_url: https://git.example/deploy/alerts.md#ttlsidecardown$'
 node --test --test-reporter=spec "$here"/*.test.mjs
