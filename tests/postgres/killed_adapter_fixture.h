@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -39,8 +40,15 @@ class KilledAdapterFixture : public testing::Test {
   void StartAll(const char* sql, const v1::Container& container) {
     ASSERT_TRUE(database_.Start().ok()) << database_.Log();
     database_.Sql(sql);
+    StartTtl({container});
+  }
+
+  // The same beside a database that runs already.
+  void StartTtl(const std::vector<v1::Container>& containers) {
     ASSERT_TRUE(sidecar_.Start().ok()) << sidecar_.Log();
-    ASSERT_TRUE(Client().CreateContainer(container).ok());
+    for (const v1::Container& container : containers) {
+      ASSERT_TRUE(Client().CreateContainer(container).ok());
+    }
     ASSERT_TRUE(postgres_.RunCommand({"check"}).ok()) << postgres_.Log();
     ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
     ASSERT_TRUE(postgres_.Start(absl::Minutes(2)).ok()) << postgres_.Log();
