@@ -31,7 +31,7 @@ class KilledAdapterFixture : public testing::Test {
   static constexpr absl::Duration kLongestLife = absl::Milliseconds(1200);
 
   // `yaml` is as in TtlPostgresProcessOptions.
-  explicit KilledAdapterFixture(const char* yaml)
+  explicit KilledAdapterFixture(const std::string& yaml)
       : postgres_options_{dir_.path(), "postgres", database_.Conninfo(),
                           absl::StrCat("unix:", dir_.File("sidecar.sock")), yaml} {}
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Installs the applications that run on Node.js, and what they need, into a folder; nothing if they
-# are there already.
+# Installs packages of Node.js, and copies the programs beside their list; what is installed already
+# stays.
 #
-#   tests/postgres/applications/install_node.sh FOLDER
+#   tests/postgres/applications/install_node.sh FOLDER_OF_PACKAGE_JSON TARGET
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-mkdir -p "$1"
-cd "$1"
-if ! cmp -s "$here/node/package-lock.json" installed-lock.json; then
-  cp "$here/node/package.json" "$here/node/package-lock.json" .
+source=$(realpath "$1")
+mkdir -p "$2"
+cd "$2"
+if ! cmp -s "$source/package-lock.json" installed-lock.json; then
+  cp "$source/package.json" "$source/package-lock.json" .
   npm ci --ignore-scripts --no-audit --no-fund --silent
   cp package-lock.json installed-lock.json
 fi
-cp "$here"/node/*.js .
+find "$source" -name '*.js' -exec cp {} . ';'

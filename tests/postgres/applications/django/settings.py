@@ -18,7 +18,7 @@ DATABASES = {
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
-        "LOCATION": "cache",
+        "LOCATION": os.environ["CACHE_TABLE"],
         "OPTIONS": {"MAX_ENTRIES": 100000},
     }
 }

@@ -15,12 +15,13 @@ import time
 
 import django
 from django.core.cache import cache
-from django.db import DatabaseError, InterfaceError, close_old_connections, connection
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "settings"
 django.setup()
 
-from django.contrib.sessions.backends.db import SessionStore  # noqa: E402  (needs setup())
+from django.contrib.sessions.backends.base import UpdateError  # noqa: E402  (needs setup())
+from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
 
 LIFE = 2
 
@@ -97,7 +98,11 @@ def repeat(pause, step):
     while not stop.is_set():
         try:
             step()
-        except (DatabaseError, InterfaceError):
+        except Exception as error:  # pylint: disable=broad-except
+            # Django says UpdateError of a session that is gone, and of a database that is.
+            cause = error.__context__ if isinstance(error, UpdateError) else error
+            if not isinstance(cause, (OperationalError, InterfaceError)):
+                complain(repr(error))
             done["steps without database"] += 1
             # As at the end of a request: Django drops what cannot be used any longer.
             close_old_connections()
