@@ -12,6 +12,7 @@
 #include "service/storage/commit/low_water_marks.h"
 #include "service/storage/commit/transaction.h"
 #include "service/storage/engine/database.h"
+#include "service/storage/engine/index_cursor.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/stored_item.h"
 
@@ -108,8 +109,10 @@ std::vector<absl::StatusOr<StoredItemPtr>> ReadClaimants(const ItemReader& reade
   return items;
 }
 
-std::string SeekKey(uint64_t index, IndexFamily family, const IndexPlace& place) {
-  return place.key.empty() ? IndexSeekKey(index, family, place.time) : place.key;
+// The place right behind `entry`: the smallest key after another is that key with a zero byte
+// appended.
+IndexPlace PlaceBehind(uint64_t index, const IndexEntry& entry) {
+  return {entry.time, EncodeIndexKey(index, entry.family, entry.time, entry.key) + '\0'};
 }
 
 // `mark`, or where entries begin whose items became due since kFirstSoundTime: of a family in the
@@ -119,24 +122,11 @@ IndexPlace SkipUnsound(const IndexPlace& mark, int64_t wait) {
   return mark.time < first ? IndexPlace{first} : mark;
 }
 
-// The time of the entry that the cursor is at; absent at the end.
-absl::StatusOr<std::optional<int64_t>> TimeAt(const Database::Cursor& cursor) {
-  TTL_RETURN_IF_ERROR(cursor.status());
-  if (!cursor.Valid()) return std::nullopt;
-  const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
-  if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
-  return entry->time;
-}
-
 // At most `most` entries up to and including `last_time`, which the cursor passes.
-absl::StatusOr<std::vector<IndexEntry>> TakeEntries(Database::Cursor& cursor, int64_t last_time,
-                                                    size_t most) {
+std::vector<IndexEntry> TakeEntries(IndexCursor& cursor, int64_t last_time, size_t most) {
   std::vector<IndexEntry> entries;
-  for (; cursor.Valid() && entries.size() < most; cursor.Next()) {
-    std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
-    if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
-    if (entry->time > last_time) break;
-    entries.push_back(*std::move(entry));
+  while (cursor.Valid() && entries.size() < most && cursor.entry().time <= last_time) {
+    entries.push_back(cursor.Take());
   }
   return entries;
 }
@@ -256,23 +246,19 @@ absl::Status ExpiryIndex::ScanFamily(const Container& container, const DueRule& 
   const IndexPlace mark = marks_.BeginScan(index, family);
   // A seek to the end of a family would walk what is erased at the front of the next.
   if (mark.time == LowWaterMarks::kEmpty && !limits.from_the_beginning) return absl::OkStatus();
-  auto cursor =
-      database_.ReadPrefix(IndexFamilyPrefix(index, family),
-                           SeekKey(index, family, limits.from_the_beginning ? IndexPlace() : mark));
-  TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> first, TimeAt(cursor));
+  IndexCursor cursor(database_, index, family, limits.from_the_beginning ? IndexPlace() : mark);
+  TTL_RETURN_IF_ERROR(cursor.status());
   marks_.EndScan(index, family,
-                 first.has_value() ? IndexPlace{*first, std::string(cursor.key())}
-                                   : IndexPlace{LowWaterMarks::kEmpty});
+                 cursor.Valid() ? cursor.place() : IndexPlace{LowWaterMarks::kEmpty});
   size_t examined = 0;
   size_t due = 0;
   bool only_damaged = true;  // so far
   while (true) {
     const size_t most =
         std::min({kScannedTogether, limits.max_due - due, limits.max_examined - examined});
-    TTL_ASSIGN_OR_RETURN(std::vector<IndexEntry> entries, TakeEntries(cursor, *last_time, most));
+    std::vector<IndexEntry> entries = TakeEntries(cursor, *last_time, most);
     if (entries.empty()) {
-      TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> next, TimeAt(cursor));
-      scan.more = scan.more || (next.has_value() && *next <= *last_time);
+      scan.more = scan.more || (cursor.Valid() && cursor.entry().time <= *last_time);
       return cursor.status();
     }
     examined += entries.size();
@@ -292,9 +278,7 @@ bool ExpiryIndex::PassDamaged(uint64_t index, const std::vector<IndexEntry>& ent
   });
   if (first == items.begin()) return false;
   const IndexEntry& last = entries[static_cast<size_t>(first - items.begin()) - 1];
-  // The smallest key after another is that key with a zero byte appended.
-  marks_.EndScan(index, last.family,
-                 {last.time, EncodeIndexKey(index, last.family, last.time, last.key) + '\0'});
+  marks_.EndScan(index, last.family, PlaceBehind(index, last));
   return first == items.end();
 }
 
@@ -348,17 +332,15 @@ absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestOfFamily(const Contain
   const bool is_retry = family == IndexFamily::kRetryTime;
   const IndexPlace start = in_due_order ? SkipUnsound(mark, *wait) : mark;
   int examined = 0;
-  auto cursor =
-      database_.ReadPrefix(IndexFamilyPrefix(index, family), SeekKey(index, family, start));
+  IndexCursor cursor(database_, index, family, start);
   for (; cursor.Valid(); cursor.Next()) {
-    const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
-    if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
-    if (!is_retry && entry->time > *last_time) break;
+    const IndexEntry& entry = cursor.entry();
+    if (!is_retry && entry.time > *last_time) break;
     if (++examined > kMaxOldestExamined) {
-      if (in_due_order) oldest = entry->time + *wait;
+      if (in_due_order) oldest = entry.time + *wait;
       break;
     }
-    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, *entry);
+    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, entry);
     if (!item.ok() || *item == nullptr) continue;
     const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
     if (!due_time.has_value() || *due_time > now_seconds || *due_time < kFirstSoundTime) continue;
@@ -381,13 +363,10 @@ absl::StatusOr<bool> ExpiryIndex::HasRetries(const Container& container, const D
   if (!MayHaveRetries(container) || !WaitOf(rule, kFamily).has_value()) return false;
   const IndexPlace mark = marks_.Get(index, kFamily);
   int examined = 0;
-  auto cursor =
-      database_.ReadPrefix(IndexFamilyPrefix(index, kFamily), SeekKey(index, kFamily, mark));
+  IndexCursor cursor(database_, index, kFamily, mark);
   for (; cursor.Valid() && examined < kMaxOldestExamined; cursor.Next(), ++examined) {
-    const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
-    if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
-    if (entry->time <= now_seconds) continue;
-    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, *entry);
+    if (cursor.entry().time <= now_seconds) continue;
+    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, cursor.entry());
     if (!item.ok() || *item == nullptr) continue;
     const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
     if (due_time.has_value() && *due_time <= now_seconds) return true;
@@ -420,19 +399,17 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
   if (mark.time == LowWaterMarks::kEmpty) return absl::OkStatus();
   const int64_t first_sound = SkipUnsound(mark, *WaitOf(rule, family)).time;
   bool oldest_found = false;
-  auto cursor =
-      database_.ReadPrefix(IndexFamilyPrefix(index, family), SeekKey(index, family, mark));
+  IndexCursor cursor(database_, index, family, mark);
   for (; cursor.Valid(); cursor.Next()) {
-    const std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
-    if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
-    if (!is_retry && entry->time > *last_time) break;
+    const IndexEntry& entry = cursor.entry();
+    if (!is_retry && entry.time > *last_time) break;
     if (backlog.count >= static_cast<int64_t>(limit)) {
       backlog.is_lower_bound = true;
       break;
     }
     ++backlog.count;
-    if (in_due_order && (oldest_found || entry->time < first_sound)) continue;
-    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, *entry);
+    if (in_due_order && (oldest_found || entry.time < first_sound)) continue;
+    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, entry);
     if (!item.ok() || *item == nullptr) continue;
     const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
     if (!due_time.has_value() || *due_time > now_seconds || *due_time < kFirstSoundTime) continue;
@@ -451,26 +428,22 @@ absl::StatusOr<StuckPage> ExpiryIndex::ListStuck(const Container& container,
   const uint64_t index = container.index_number;
   const IndexPlace mark = marks_.Get(index, kFamily);
   if (mark.time == LowWaterMarks::kEmpty) return page;
-  // The smallest key after another is that key with a zero byte appended.
-  const std::string start =
-      after.has_value() ? EncodeIndexKey(index, kFamily, after->next_try_time, after->key) + '\0'
-                        : SeekKey(index, kFamily, mark);
+  const IndexPlace start =
+      after.has_value() ? PlaceBehind(index, {kFamily, after->next_try_time, after->key}) : mark;
   std::optional<StuckPage::Position> last;
   size_t examined = 0;
-  auto cursor = database_.ReadPrefix(IndexFamilyPrefix(index, kFamily), start);
+  IndexCursor cursor(database_, index, kFamily, start);
   for (; cursor.Valid(); cursor.Next()) {
     if (page.items.size() == limit || examined++ == kMaxStuckExamined) {
       page.next = std::move(last);
       return page;
     }
-    std::optional<IndexEntry> entry = DecodeIndexKey(cursor.key());
-    if (!entry.has_value()) return absl::DataLossError("an index entry is unreadable");
-    last = {entry->time, entry->key};
-    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, *entry);
+    const IndexEntry& entry = cursor.entry();
+    last = {entry.time, entry.key};
+    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, entry);
     if (!item.ok() || *item == nullptr) continue;
     if ((*item)->attempts == 0 && (*item)->last_error.empty()) continue;
-    page.items.push_back(
-        {std::move(entry->key), (*item)->attempts, (*item)->last_error, entry->time});
+    page.items.push_back({entry.key, (*item)->attempts, (*item)->last_error, entry.time});
   }
   TTL_RETURN_IF_ERROR(cursor.status());
   return page;

@@ -2,7 +2,6 @@
 #define TTL_SERVICE_STORAGE_COMMIT_LOW_WATER_MARKS_H_
 
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -14,15 +13,6 @@
 #include "service/storage/format/index_entry.h"
 
 namespace ttl {
-
-// A place in a family of an index. In the order of time, then key.
-struct IndexPlace {
-  int64_t time = 0;
-  std::string key = "";  // encoded; empty: before all entries of that time
-
-  friend bool operator==(const IndexPlace&, const IndexPlace&) = default;
-  friend auto operator<=>(const IndexPlace&, const IndexPlace&) = default;
-};
 
 // Per index and family: a place before which there is no entry, but perhaps such of damaged
 // items, which a scan has passed over. Keys eaten from

@@ -1,8 +1,10 @@
 #ifndef TTL_SERVICE_STORAGE_FORMAT_INDEX_ENTRY_H_
 #define TTL_SERVICE_STORAGE_FORMAT_INDEX_ENTRY_H_
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "service/core/item.h"
 
@@ -23,6 +25,15 @@ struct IndexEntry {
   IndexFamily family = IndexFamily::kExpireTime;
   int64_t time = 0;  // Unix seconds
   ItemKey key;
+};
+
+// A position in one family of an index, ordered by (time, key).
+struct IndexPlace {
+  int64_t time = 0;      // Unix seconds
+  std::string key = "";  // encoded; empty: before all entries of that time
+
+  friend bool operator==(const IndexPlace&, const IndexPlace&) = default;
+  friend auto operator<=>(const IndexPlace&, const IndexPlace&) = default;
 };
 
 }  // namespace ttl
