@@ -127,8 +127,7 @@ void Containers::ChangeBehindGate(uint64_t container,
   };
   gate_.Close(container,
               [this, change = std::move(change), answer = std::move(open_and_answer)]() mutable {
-                queue_.Submit(CommitQueue::Place::kReserved, kChangeBytes, std::move(change),
-                              std::move(answer));
+                queue_.Submit(kChangeBytes, std::move(change), std::move(answer));
               });
 }
 
@@ -155,8 +154,7 @@ void Containers::Create(std::string id, ContainerSettings settings, absl::Time n
     *created = transaction.FindContainer(number);
     return absl::OkStatus();
   };
-  queue_.Submit(CommitQueue::Place::kReserved, kChangeBytes, std::move(create),
-                AnswerWith(created, std::move(done)));
+  queue_.Submit(kChangeBytes, std::move(create), AnswerWith(created, std::move(done)));
 }
 
 void Containers::Update(std::string id, Change change, absl::Time now, absl::Duration grace,
@@ -207,8 +205,7 @@ void Containers::ConfirmPolicy(std::string id, std::string etag, absl::Time now,
     *confirmed = transaction.FindContainer(present->number);
     return absl::OkStatus();
   };
-  queue_.Submit(CommitQueue::Place::kReserved, kChangeBytes, std::move(confirm),
-                AnswerWith(confirmed, std::move(done)));
+  queue_.Submit(kChangeBytes, std::move(confirm), AnswerWith(confirmed, std::move(done)));
 }
 
 void Containers::PullBrakeIfTooManyAdopted(uint64_t number, absl::Time now, Done<bool> done) {
@@ -227,7 +224,7 @@ void Containers::PullBrakeIfTooManyAdopted(uint64_t number, absl::Time now, Done
     *is_pulled = true;
     return absl::OkStatus();
   };
-  queue_.Submit(CommitQueue::Place::kReserved, kChangeBytes, std::move(pull),
+  queue_.Submit(kChangeBytes, std::move(pull),
                 [is_pulled, done = std::move(done)](absl::Status status) mutable {
                   if (!status.ok()) return done(std::move(status));
                   done(*is_pulled);
@@ -263,7 +260,7 @@ void Containers::SetPause(std::string id, std::optional<Pause> pause, Done<Conta
   };
   DoneStatus answer = AnswerWith(changed, std::move(done));
   if (is_pause) return ChangeBehindGate(present->number, std::move(set), std::move(answer));
-  queue_.Submit(CommitQueue::Place::kReserved, kChangeBytes, std::move(set), std::move(answer));
+  queue_.Submit(kChangeBytes, std::move(set), std::move(answer));
 }
 
 void Containers::SetPauseOfAll(std::optional<Pause> pause, DoneStatus done) {
@@ -275,7 +272,7 @@ void Containers::SetPauseOfAll(std::optional<Pause> pause, DoneStatus done) {
   if (is_pause) {
     return ChangeBehindGate(DeleteGate::kAllContainers, std::move(set), std::move(done));
   }
-  queue_.Submit(CommitQueue::Place::kReserved, kChangeBytes, std::move(set), std::move(done));
+  queue_.Submit(kChangeBytes, std::move(set), std::move(done));
 }
 
 }  // namespace ttl

@@ -190,7 +190,7 @@ void SubmitCounting(CommitQueue& queue, uint64_t container, std::vector<Entry> e
     }
     return absl::OkStatus();
   };
-  queue.Submit(CommitQueue::Place::kReserved, bytes, std::move(apply),
+  queue.Submit(bytes, std::move(apply),
                [changed, done = std::move(done)](absl::Status status) mutable {
                  if (status.ok()) {
                    done(*changed);

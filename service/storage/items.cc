@@ -7,7 +7,7 @@
 #include "service/core/state/data_trust.h"
 #include "service/storage/commit/commit_queue.h"
 #include "service/storage/commit/item_reader.h"
-#include "service/storage/commit/transaction.h"
+#include "service/storage/commit/report_transaction.h"
 #include "service/storage/engine/database.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
@@ -15,13 +15,14 @@
 namespace ttl {
 namespace {
 
-absl::StatusOr<ContainerPtr> LivingContainer(const Transaction& transaction, uint64_t number) {
+absl::StatusOr<ContainerPtr> LivingContainer(const ReportTransaction& transaction,
+                                             uint64_t number) {
   ContainerPtr container = transaction.FindContainer(number);
   if (container == nullptr) return absl::NotFoundError("the container was deleted meanwhile");
   return container;
 }
 
-absl::StatusOr<TrackOutcome> TrackOne(Transaction& transaction, const Container& container,
+absl::StatusOr<TrackOutcome> TrackOne(ReportTransaction& transaction, const Container& container,
                                       const ItemReport& report, const AdoptionTerms& terms) {
   TTL_ASSIGN_OR_RETURN(const StoredItemPtr before,
                        transaction.GetItem(container.number, report.key));
@@ -35,8 +36,8 @@ absl::StatusOr<TrackOutcome> TrackOne(Transaction& transaction, const Container&
   return TrackOutcome::kTracked;
 }
 
-absl::StatusOr<UntrackOutcome> UntrackOne(Transaction& transaction, const Container& container,
-                                          const ItemRemoval& removal) {
+absl::StatusOr<UntrackOutcome> UntrackOne(ReportTransaction& transaction,
+                                          const Container& container, const ItemRemoval& removal) {
   TTL_ASSIGN_OR_RETURN(const StoredItemPtr before,
                        transaction.GetItem(container.number, removal.key));
   if (before != nullptr && !before->state_unknown &&
@@ -60,7 +61,7 @@ void SubmitEach(CommitQueue& queue, uint64_t container, std::vector<Entry> entri
   }
   auto outcomes = std::make_shared<std::vector<Outcome>>();
   auto apply = [container, entries = std::move(entries), apply_one,
-                outcomes](Transaction& transaction) -> absl::Status {
+                outcomes](ReportTransaction& transaction) -> absl::Status {
     TTL_ASSIGN_OR_RETURN(const ContainerPtr living, LivingContainer(transaction, container));
     outcomes->reserve(entries.size());
     for (const Entry& entry : entries) {
@@ -69,14 +70,14 @@ void SubmitEach(CommitQueue& queue, uint64_t container, std::vector<Entry> entri
     }
     return absl::OkStatus();
   };
-  queue.Submit(CommitQueue::Place::kReport, bytes, std::move(apply),
-               [outcomes, done = std::move(done)](absl::Status status) mutable {
-                 if (status.ok()) {
-                   done(std::move(*outcomes));
-                 } else {
-                   done(std::move(status));
-                 }
-               });
+  queue.SubmitReport(bytes, std::move(apply),
+                     [outcomes, done = std::move(done)](absl::Status status) mutable {
+                       if (status.ok()) {
+                         done(std::move(*outcomes));
+                       } else {
+                         done(std::move(status));
+                       }
+                     });
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ Items::Items(const Database& database, CommitQueue& queue, const ItemReader& rea
 
 void Items::Track(uint64_t container, std::vector<ItemReport> reports, const AdoptionTerms& terms,
                   Done<std::vector<TrackOutcome>> done) {
-  auto track = [terms](Transaction& transaction, const Container& living,
+  auto track = [terms](ReportTransaction& transaction, const Container& living,
                        const ItemReport& report) {
     return TrackOne(transaction, living, report, terms);
   };

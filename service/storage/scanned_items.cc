@@ -6,9 +6,9 @@
 #include "service/base/status_macros.h"
 #include "service/storage/commit/catalog.h"
 #include "service/storage/commit/commit_queue.h"
+#include "service/storage/commit/report_transaction.h"
 #include "service/storage/commit/scan_marks.h"
 #include "service/storage/commit/tallies.h"
-#include "service/storage/commit/transaction.h"
 #include "service/storage/engine/database.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
@@ -49,7 +49,7 @@ ScanOutcome CompareTracked(const ItemVersion& stored, const StoredItem& tracked,
   return is_newer || !is_marked ? ScanOutcome::kDiffering : ScanOutcome::kNewer;
 }
 
-absl::StatusOr<ScanComparison> ApplyOne(Transaction& transaction, const Container& container,
+absl::StatusOr<ScanComparison> ApplyOne(ReportTransaction& transaction, const Container& container,
                                         ScanMarks& marks, ItemReport item,
                                         const AdoptionTerms& terms, bool knows_expire_at,
                                         bool dry_run) {
@@ -113,7 +113,8 @@ void ScannedItems::Apply(uint64_t container, std::vector<ItemReport> items,
   }
   auto comparisons = std::make_shared<std::vector<ScanComparison>>();
   auto apply = [this, container, items = std::move(items), epoch = page_epoch_, terms,
-                knows_expire_at, dry_run, comparisons](Transaction& transaction) -> absl::Status {
+                knows_expire_at, dry_run,
+                comparisons](ReportTransaction& transaction) -> absl::Status {
     const ContainerPtr living = transaction.FindContainer(container);
     if (living == nullptr) return absl::NotFoundError("the container was deleted meanwhile");
     if (!marks_.IsComplete(container)) {
@@ -130,11 +131,11 @@ void ScannedItems::Apply(uint64_t container, std::vector<ItemReport> items,
     }
     return absl::OkStatus();
   };
-  queue_.Submit(CommitQueue::Place::kReport, bytes, std::move(apply),
-                [comparisons, done = std::move(done)](absl::Status status) mutable {
-                  if (!status.ok()) return done(std::move(status));
-                  done(std::move(*comparisons));
-                });
+  queue_.SubmitReport(bytes, std::move(apply),
+                      [comparisons, done = std::move(done)](absl::Status status) mutable {
+                        if (!status.ok()) return done(std::move(status));
+                        done(std::move(*comparisons));
+                      });
 }
 
 absl::StatusOr<ScannedItems::UnseenPage> ScannedItems::FindUnseen(

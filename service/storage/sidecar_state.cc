@@ -38,7 +38,7 @@ void Save(CommitQueue& queue, std::string key, std::string value, DoneStatus don
     transaction.Put(key, value);
     return absl::OkStatus();
   };
-  queue.Submit(CommitQueue::Place::kReserved, bytes, std::move(put), std::move(done));
+  queue.Submit(bytes, std::move(put), std::move(done));
 }
 
 void Clear(CommitQueue& queue, std::string key, DoneStatus done) {
@@ -46,7 +46,7 @@ void Clear(CommitQueue& queue, std::string key, DoneStatus done) {
     transaction.Erase(key);
     return absl::OkStatus();
   };
-  queue.Submit(CommitQueue::Place::kReserved, 0, std::move(erase), std::move(done));
+  queue.Submit(0, std::move(erase), std::move(done));
 }
 
 absl::StatusOr<std::optional<DataDoubt>> ReadDataDoubt(const Transaction& transaction) {
@@ -87,7 +87,7 @@ void SidecarState::SaveStoreId(std::string store_id, DoneStatus done) {
     transaction.PutStore({store_id, transaction.StoreEpoch()});
     return absl::OkStatus();
   };
-  queue_.Submit(CommitQueue::Place::kReserved, bytes, std::move(save), std::move(done));
+  queue_.Submit(bytes, std::move(save), std::move(done));
 }
 
 absl::StatusOr<std::optional<std::string>> SidecarState::LoadStoreDoubt() const {
@@ -125,7 +125,7 @@ void SidecarState::ConfirmStore(std::string store_id, Done<DataDoubt> done) {
     transaction.Put(MetaKey(kDataDoubtFact), EncodeDataDoubt(*doubt));
     return absl::OkStatus();
   };
-  queue_.Submit(CommitQueue::Place::kReserved, bytes, std::move(confirm),
+  queue_.Submit(bytes, std::move(confirm),
                 [doubt, done = std::move(done)](absl::Status status) mutable {
                   if (!status.ok()) return done(std::move(status));
                   done(*doubt);
@@ -177,7 +177,7 @@ void SidecarState::UpdateDataDoubt(const DataDoubt& doubt, DoneStatus done) {
     transaction.Put(MetaKey(kDataDoubtFact), EncodeDataDoubt(*saved));
     return absl::OkStatus();
   };
-  queue_.Submit(CommitQueue::Place::kReserved, 0, std::move(update), std::move(done));
+  queue_.Submit(0, std::move(update), std::move(done));
 }
 
 void SidecarState::ClearDataDoubt(std::string reason, DoneStatus done) {
@@ -186,7 +186,7 @@ void SidecarState::ClearDataDoubt(std::string reason, DoneStatus done) {
     if (saved.has_value() && saved->reason == reason) transaction.Erase(MetaKey(kDataDoubtFact));
     return absl::OkStatus();
   };
-  queue_.Submit(CommitQueue::Place::kReserved, 0, std::move(clear), std::move(done));
+  queue_.Submit(0, std::move(clear), std::move(done));
 }
 
 absl::StatusOr<bool> SidecarState::IsNew() const {

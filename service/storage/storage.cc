@@ -106,12 +106,12 @@ void Storage::CheckFiles() { parts_->database->CheckFiles(); }
 
 absl::Status Storage::OutcomeHealth() const {
   TTL_RETURN_IF_ERROR(WriteHealth());
-  return parts_->queue.FloorRefusal(CommitQueue::Place::kReserved);
+  return parts_->queue.FloorRefusal(CommitQueue::Kind::kChange);
 }
 
 absl::Status Storage::ReportHealth() const {
   TTL_RETURN_IF_ERROR(WriteHealth());
-  return parts_->queue.FloorRefusal(CommitQueue::Place::kReport);
+  return parts_->queue.FloorRefusal(CommitQueue::Kind::kReport);
 }
 
 std::vector<std::string> Storage::Problems() const { return parts_->catalog.Problems(); }

@@ -13,10 +13,10 @@
 // writer is idle. So a commit grows with the time of a sync, and unless the queue is long an
 // operation waits for two syncs at most.
 //
-// Only reports may be gathered on top of a transaction that is not committed yet. They read nothing
-// but containers by number, items and the store epoch, which a Transaction looks up in the one
-// before it. All other operations read the committed state: for them the gatherer first waits until
-// the writer is idle (Begin), and it takes no reports past a reserved operation that waits (Take).
+// Only reports may be gathered on top of a transaction that is not committed yet. They see no more
+// than a ReportTransaction, whose reads a Transaction also looks up in the one before it. All other
+// operations, the changes, read the committed state: for them the gatherer first waits until the
+// writer is idle (Begin), and it takes no reports while a change is queued (Take).
 //
 // A failed write invalidates everything gathered on top of it. A commit therefore records how many
 // writes had failed when it, or the transaction it builds on, was begun; if the count has changed
@@ -28,8 +28,8 @@
 namespace ttl {
 namespace {
 
-// Changes of policy and outcomes of deletes are few at a time by themselves.
-constexpr size_t kMaxReserved = 4096;
+// Far more than policy changes, outcomes and upkeep ever have queued at a time.
+constexpr size_t kMaxChanges = 4096;
 
 }  // namespace
 
@@ -55,8 +55,8 @@ CommitQueue::~CommitQueue() {
   writer_.join();
 }
 
-absl::Status CommitQueue::FloorRefusal(Place place) const {
-  const bool is_report = place == Place::kReport;
+absl::Status CommitQueue::FloorRefusal(Kind kind) const {
+  const bool is_report = kind == Kind::kReport;
   const int64_t floor = is_report ? options_.report_floor_bytes : options_.outcome_floor_bytes;
   const int64_t free = free_bytes_;
   if (free >= floor) return absl::OkStatus();
@@ -65,10 +65,10 @@ absl::Status CommitQueue::FloorRefusal(Place place) const {
                    is_report ? "reports need " : "changes need ", floor));
 }
 
-absl::Status CommitQueue::Refusal(Place place, size_t bytes) {
+absl::Status CommitQueue::Refusal(Kind kind, size_t bytes) {
   if (stopping_) return absl::UnavailableError("the sidecar is shutting down");
-  const bool is_report = place == Place::kReport;
-  if (absl::Status too_full = FloorRefusal(place); !too_full.ok()) {
+  const bool is_report = kind == Kind::kReport;
+  if (absl::Status too_full = FloorRefusal(kind); !too_full.ok()) {
     ++refused_disk_;
     return too_full;
   }
@@ -79,22 +79,22 @@ absl::Status CommitQueue::Refusal(Place place, size_t bytes) {
                                                      " writes, ", queued_report_bytes_,
                                                      " bytes): retry later"));
   }
-  if (!is_report && reserved_.size() >= kMaxReserved) {
+  if (!is_report && changes_.size() >= kMaxChanges) {
     ++refused_full_;
     return absl::ResourceExhaustedError("too many writes are queued: retry later");
   }
   return absl::OkStatus();
 }
 
-void CommitQueue::Submit(Place place, size_t bytes, Apply apply, DoneStatus done) {
+void CommitQueue::Enqueue(Kind kind, size_t bytes, Apply apply, DoneStatus done) {
   absl::Status refusal;
   {
     MutexLock lock(mutex_);
-    refusal = Refusal(place, bytes);
+    refusal = Refusal(kind, bytes);
     if (refusal.ok()) {
-      auto& queue = place == Place::kReport ? reports_ : reserved_;
+      auto& queue = kind == Kind::kReport ? reports_ : changes_;
       queue.push_back({std::move(apply), std::move(done), bytes, absl::OkStatus()});
-      if (place == Place::kReport) queued_report_bytes_ += bytes;
+      if (kind == Kind::kReport) queued_report_bytes_ += bytes;
       gather_.NotifyOne();
       return;
     }
@@ -114,9 +114,9 @@ std::unique_ptr<CommitQueue::Commit> CommitQueue::Begin() {
   auto commit = std::make_unique<Commit>();
   {
     MutexLock lock(mutex_);
-    while (!stopping_ && reports_.empty() && reserved_.empty()) gather_.Wait(mutex_);
-    if (reports_.empty() && reserved_.empty()) return nullptr;
-    while ((!reserved_.empty() || HasLastFailed()) && !IsIdle()) gather_.Wait(mutex_);
+    while (!stopping_ && reports_.empty() && changes_.empty()) gather_.Wait(mutex_);
+    if (reports_.empty() && changes_.empty()) return nullptr;
+    while ((!changes_.empty() || HasLastFailed()) && !IsIdle()) gather_.Wait(mutex_);
     if (IsIdle()) last_.reset();
     commit->failures = last_ == nullptr ? failures_ : failures_before_last_;
   }
@@ -144,10 +144,9 @@ void CommitQueue::Fill(Commit& commit) {
 CommitQueue::Operations CommitQueue::Take(Commit& commit) {
   Operations taken;
   MutexLock lock(mutex_);
-  // On top of a commit that is being written only reports may go, and not past
-  // what goes first.
-  if (last_ == nullptr) TakeFrom(reserved_, taken, commit);
-  if (!reserved_.empty()) return taken;
+  // On top of a commit that is being written only reports may go, and only while no change waits.
+  if (last_ == nullptr) TakeFrom(changes_, taken, commit);
+  if (!changes_.empty()) return taken;
   const size_t bytes = commit.bytes;
   TakeFrom(reports_, taken, commit);
   queued_report_bytes_ -= commit.bytes - bytes;
@@ -167,11 +166,11 @@ bool CommitQueue::IsFull(const Commit& commit) {
   return commit.operations.size() >= kMaxOperationsPerCommit || commit.bytes >= kMaxBytesPerCommit;
 }
 
-// Whether to go on filling: only while the writer is busy, so that nobody waits longer
-// than for the disk.
+// Returns whether to continue filling: only while the writer is busy, so that operations wait for
+// the disk alone.
 bool CommitQueue::AwaitMore(const Commit& commit) {
   MutexLock lock(mutex_);
-  while (!IsIdle() && (IsFull(commit) || reports_.empty() || !reserved_.empty())) {
+  while (!IsIdle() && (IsFull(commit) || reports_.empty() || !changes_.empty())) {
     gather_.Wait(mutex_);
   }
   return !IsIdle();
@@ -245,7 +244,7 @@ CommitFigures CommitQueue::Figures() {
   figures.duration = commit_durations_.Get();
   figures.max_reports = static_cast<int64_t>(options_.max_queued_writes);
   figures.max_report_bytes = static_cast<int64_t>(options_.max_queued_bytes);
-  figures.max_changes = static_cast<int64_t>(kMaxReserved);
+  figures.max_changes = static_cast<int64_t>(kMaxChanges);
   figures.free_bytes = free_bytes_;
   figures.report_floor_bytes = options_.report_floor_bytes;
   figures.outcome_floor_bytes = options_.outcome_floor_bytes;
@@ -253,7 +252,7 @@ CommitFigures CommitQueue::Figures() {
   figures.failed = static_cast<int64_t>(failures_);
   figures.queued_reports = static_cast<int64_t>(reports_.size());
   figures.queued_report_bytes = static_cast<int64_t>(queued_report_bytes_);
-  figures.queued_changes = static_cast<int64_t>(reserved_.size());
+  figures.queued_changes = static_cast<int64_t>(changes_.size());
   figures.refused_full = refused_full_;
   figures.refused_disk = refused_disk_;
   return figures;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -18,6 +19,7 @@
 #include "service/base/owned_counter.h"
 #include "service/storage/commit/change_tap.h"
 #include "service/storage/commit/dead_numbers.h"
+#include "service/storage/commit/report_transaction.h"
 #include "service/storage/commit/graveyard.h"
 #include "service/storage/commit/transaction.h"
 #include "service/storage/engine/storage_figures.h"
@@ -26,30 +28,30 @@ namespace ttl {
 
 class DueChanges;
 
-// The one writer. All changes of state queue here; what is queued is gathered in one
-// transaction, written with one fsync, published to the readers, and then the callers
-// are answered. So no lock guards the state of items, and an answer of OK means that
-// the change is on disk. Thread-safe.
+// The single writer. All changes of state are queued here. The queued operations are gathered in
+// one transaction, which is written with one fsync and published to the readers; then the callers
+// are answered. So no lock guards the state of items, and an answer of OK means that the change is
+// on disk. Thread-safe.
 //
-// Two threads take turns: while one waits for the disk, the other gathers the next
-// commit on top of the one being written, which fails if that one does. Only reports
-// are gathered so; all else sees what is committed.
+// Two threads share the work: while one waits for the disk, the other gathers the next commit on
+// top of the one being written; if that fails, the next one fails too. Only reports are gathered
+// that way. All other operations see the committed state.
 class CommitQueue {
  public:
-  // Bounds of one commit: large enough to share an fsync among many, small enough
-  // to keep the time of one commit, and of those who wait for the next, short.
+  // Bounds of one commit: large enough to share an fsync among many operations, small enough to
+  // keep commits short, also for those who wait for the next one.
   static constexpr size_t kMaxOperationsPerCommit = 2048;
   static constexpr size_t kMaxBytesPerCommit = size_t{4} << 20;
 
-  // Which queue an operation stands in.
-  enum class Place {
-    kReport,    // bounded by StorageOptions; waits for kReserved; uses GetItem,
-                // FindContainer(number) and the changes of items alone
-    kReserved,  // policy changes, outcomes, upkeep: own places, goes first
+  // The kinds of operations, which are queued and bounded apart from each other.
+  enum class Kind {
+    kReport,  // bounded by StorageOptions; waits while a change is queued
+    kChange,  // policy changes, outcomes of deletes, upkeep: goes first
   };
 
-  // Decides and gathers; runs on a commit thread. Not OK: all that it gathered
-  // is forgotten and its caller gets the status.
+  // An operation: reads what it needs and gathers its changes in the transaction. Runs once, on a
+  // commit thread, and must not block. If it returns an error, its changes are discarded and its
+  // caller gets the error.
   using Apply = absl::AnyInvocable<absl::Status(Transaction&)>;
 
   struct Parts {
@@ -69,18 +71,36 @@ class CommitQueue {
   // `parts` must outlive the queue.
   CommitQueue(const StorageOptions& options, Parts parts);
 
-  // Commits what is queued, then ends. Later submissions are UNAVAILABLE.
+  // Commits what is queued, then stops the threads. Operations submitted meanwhile get
+  // UNAVAILABLE.
   ~CommitQueue();
 
-  // `bytes` is about what the operation holds in memory. `done` is called on a
-  // commit thread, or at once with RESOURCE_EXHAUSTED if the queue or the disk
-  // is too full.
-  void Submit(Place place, size_t bytes, Apply apply, DoneStatus done);
+  // Queues a change. `bytes` is roughly the memory that the operation holds. `done` gets OK once
+  // the change is on disk and visible to readers, or else the error of the operation or of the
+  // write; it is called on a commit thread. If the queue is full or the volume lacks space, `done`
+  // gets RESOURCE_EXHAUSTED at once, on the calling thread.
+  void Submit(size_t bytes, Apply apply, DoneStatus done) {
+    Enqueue(Kind::kChange, bytes, std::move(apply), std::move(done));
+  }
 
-  // OK, or why operations of `place` are refused for want of space on the volume.
-  absl::Status FloorRefusal(Place place) const;
+  // The same for a report. `apply` takes a ReportTransaction&, because reports may be gathered
+  // while the commit before theirs is being written.
+  template <typename ApplyReport>
+  void SubmitReport(size_t bytes, ApplyReport apply, DoneStatus done) {
+    Enqueue(
+        Kind::kReport, bytes,
+        [apply = std::move(apply)](Transaction& transaction) mutable -> absl::Status {
+          ReportTransaction report(transaction);
+          return apply(report);
+        },
+        std::move(done));
+  }
 
-  // Told by housekeeping what is free on the volume.
+  // OK, or RESOURCE_EXHAUSTED while operations of `kind` are refused because the volume lacks
+  // space.
+  absl::Status FloorRefusal(Kind kind) const;
+
+  // Housekeeping reports the free space of the volume here.
   void SetFreeBytes(int64_t bytes) { free_bytes_ = bytes; }
 
   CommitFigures Figures();
@@ -120,7 +140,7 @@ class CommitQueue {
   absl::Status WriteAndPublish(Commit& commit, bool& earlier);
   uint64_t Failures();
 
-  // Whether what was handed over last was not written. Nothing can be built on that.
+  // Whether the commit handed over last was not written. Nothing can be built on that.
   bool HasLastFailed() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return last_ != nullptr && failures_before_last_ != failures_;
   }
@@ -128,7 +148,8 @@ class CommitQueue {
   bool IsIdle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return ready_ == nullptr && !writing_;
   }
-  absl::Status Refusal(Place place, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Enqueue(Kind kind, size_t bytes, Apply apply, DoneStatus done);
+  absl::Status Refusal(Kind kind, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const StorageOptions options_;
   const Parts parts_;
@@ -148,7 +169,7 @@ class CommitQueue {
   CondVar gather_;  // there is more to gather, or the writer is idle
   CondVar write_;   // there is a commit to write, or the end
   std::deque<Operation> reports_ ABSL_GUARDED_BY(mutex_);
-  std::deque<Operation> reserved_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Operation> changes_ ABSL_GUARDED_BY(mutex_);
   size_t queued_report_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unique_ptr<Commit> ready_ ABSL_GUARDED_BY(mutex_);  // to be written next
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
@@ -158,7 +179,7 @@ class CommitQueue {
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool gathered_all_ ABSL_GUARDED_BY(mutex_) = false;
 
-  // Last: they start when all else is there.
+  // Last, because they use all of the above.
   std::thread gatherer_;
   std::thread writer_;
 };

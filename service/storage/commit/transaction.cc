@@ -17,9 +17,9 @@
 // the layer of the commit, and Discard() drops it. So an operation that fails leaves nothing
 // behind, and later operations of the same commit see the earlier ones.
 //
-// Reads look into the layers first. FindContainer(number), GetItem() and StoreEpoch() then look
-// into the transaction being written meanwhile (before_), and only then into the committed state;
-// all other reads skip before_, and so are only allowed when there is none.
+// Reads look into the layers first. The reads that ReportTransaction has then look into the
+// transaction being written meanwhile (before_), and only then into the committed state; all other
+// reads skip before_, and so are only allowed when there is none.
 //
 // An item and its index entry change together. A record names the position of its entry (its
 // claim): PutItem() and EraseItem() compare the position that the record before names with that of

@@ -28,22 +28,22 @@ class DueChanges;
 // The fact that counts the numbers given out; absent before the first.
 inline constexpr absl::string_view kNextNumberFact = "next_number";
 
-// The changes of one commit while they are gathered: reads see what is committed
-// overlaid with what was gathered. Each operation of a commit is kept or
-// discarded as a whole. It owns the rule that an item and its index entry change
-// together: at most one entry per item, the one the item claims. For one thread at a
-// time.
+// The changes of one commit while they are gathered. Reads see the committed state overlaid with
+// the gathered changes. Each operation of a commit is kept or discarded as a whole. This class owns
+// the rule that an item and its index entry change together: there is at most one entry per item,
+// the one that the item claims. For one thread at a time.
+//
+// Reads return DATA_LOSS if a record cannot be read, UNAVAILABLE while the database is closed.
 class Transaction {
  public:
-  // `before` is the transaction that is being written meanwhile, all of whose changes
-  // are seen by FindContainer(number), GetItem() and StoreEpoch(); null if there is none. Only
-  // these may be used on top of one: all else reads what is committed. `erased_generation` is the
-  // highest that an item had when it was erased, by any transaction since the start.
+  // `before` is the transaction that is being written meanwhile; null if there is none. If there is
+  // one, use no more than ReportTransaction has. `erased_generation` is the highest generation of
+  // an item that was erased, by any transaction since the start. All references must outlive this.
   Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader,
               ScanMarks& scan_marks, uint64_t& erased_generation,
               std::shared_ptr<const Transaction> before = nullptr);
 
-  // Lets go of `before`, which is committed now.
+  // Releases `before`, which is committed now.
   void ForgetBefore() { before_.reset(); }
 
   // Null if there is none.
@@ -52,35 +52,37 @@ class Transaction {
   void PutContainer(Container container);
   void EraseContainer(const Container& container);
 
-  // A number never used before, for a container or an index.
+  // A number that was never used before, for a container or an index. DATA_LOSS if the counter is
+  // unreadable.
   absl::StatusOr<uint64_t> NewNumber();
 
   // Null if there is none.
   absl::StatusOr<StoredItemPtr> GetItem(uint64_t container, const ItemKey& key) const;
 
-  // Stores `after`, moving the index entry from where `before` (null: no item)
-  // has it to where `after` claims it to be. `before` is what GetItem gave.
+  // Stores `after`, and moves the index entry from the position that `before` (null: no item)
+  // claims to the one that `after` claims. `before` is the result of GetItem().
   void PutItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
                StoredItem after);
 
-  // Stores `after`, of the present store epoch, with the claim that ChooseClaim gives it, or, with
-  // a `next_try` in Unix seconds, among the items that are not tried before that time. A new item
-  // begins with a generation that none erased since the start has had: what is known of its dead
-  // namesake, such as the answer to a delete that was on its way, is not taken for its own.
+  // Stores `after` in the present store epoch, with the claim that ChooseClaim() gives it, or, if
+  // `next_try` (Unix seconds) is set, among the items that wait for their next try until then. A
+  // new item gets a generation higher than that of any item erased since the start, so that the
+  // outcome of a delete of an earlier item with the same key does not apply to it.
   void PutReportedItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
                        StoredItem after, std::optional<int64_t> next_try = std::nullopt);
 
   // Removes an item and its entry.
   void EraseItem(const Container& container, const ItemKey& key, const StoredItemPtr& before);
 
-  // Notes for a scan under way that the store has deleted an item, tracked or not.
+  // Notes, for a scan of the store in progress, that the store has deleted an item, tracked or not.
   void NoteRemoval(const Container& container, const ItemKey& key, int64_t ts,
                    std::optional<uint64_t> sequence);
 
-  // Removes an entry that no item claims.
+  // Removes an index entry that no item claims.
   void EraseEntry(uint64_t index, const IndexEntry& entry);
 
-  // Facts, purge records and keys of the dead: no item or entry of the living.
+  // Raw access to facts, purge records and keys of deleted containers. Not for items or entries of
+  // existing containers.
   absl::StatusOr<std::optional<std::string>> Get(const std::string& key) const;
   void Put(std::string key, std::string value);
   void Erase(std::string key);
@@ -94,19 +96,19 @@ class Transaction {
   // A step of the walk that counts the items of a container, made in this operation.
   void PutWalkStep(uint64_t container, Tallies::WalkStep step);
 
-  // Ends an operation: its changes are kept for the commit, or forgotten.
+  // Ends an operation: its changes are kept for the commit, or discarded.
   void Keep();
   void Discard();
 
-  // What was kept, as the tallies see it. Points into the transaction.
+  // The kept changes as Tallies needs them. Points into the transaction.
   Tallies::Changes TallyChanges() const;
 
-  // All that was kept, to be written, with the totals as `tally_changes` leave them;
-  // empty if nothing was.
+  // The kept changes to write, with the totals as `tally_changes` leave them. Empty if there are
+  // none.
   WriteSet Writes(const Tallies& tallies, const Tallies::Changes& tally_changes) const;
 
-  // After the write: makes what was kept visible to readers. Returns whether
-  // anything may have become due earlier; `due_changes` gets where.
+  // Makes the kept changes visible to readers, after the write. Returns whether anything may have
+  // become due earlier; adds the containers concerned to `due_changes`.
   bool Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& marks,
                DueChanges& due_changes) const;
 
@@ -117,7 +119,7 @@ class Transaction {
     StoredItemPtr after;      // null: deleted
   };
 
-  // Where the item's entry really is; absent if it has none in this index.
+  // The position of the item's entry; absent if it has none in the container's present index.
   static std::optional<IndexClaim> PresentClaim(const Container& container,
                                                 const StoredItemPtr& item);
   void SetItem(uint64_t container, const ItemKey& key, const StoredItemPtr& before,

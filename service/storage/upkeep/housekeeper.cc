@@ -28,9 +28,8 @@ constexpr size_t kNumbersPerStep = 500;
 constexpr size_t kItemsCountedPerStep = 500;
 
 absl::Status SubmitAndWait(CommitQueue& queue, size_t bytes, CommitQueue::Apply apply) {
-  return Await<absl::Status>([&](auto done) {
-    queue.Submit(CommitQueue::Place::kReserved, bytes, std::move(apply), std::move(done));
-  });
+  return Await<absl::Status>(
+      [&](auto done) { queue.Submit(bytes, std::move(apply), std::move(done)); });
 }
 
 // Up to `most` keys of `prefix` from `start` on.
