@@ -29,7 +29,7 @@ struct Storage::Parts {
         database(std::move(opened)),
         cache(options.record_cache_bytes),
         reader(*database, cache),
-        queue(options, {*database, cache, catalog, marks, due_changes, tallies, graveyard, dead,
+        queue(options, {*database, cache, catalog, marks, due_changes, tallies, tombstones, purges,
                         reader, scan_marks, tap}),
         containers(catalog, queue, gate, tallies),
         items(*database, queue, reader, data_trust),
@@ -37,7 +37,7 @@ struct Storage::Parts {
         expiry_index(*database, reader, marks, queue),
         sidecar_state(*database, queue),
         housekeeper(
-            {*database, cache, catalog, marks, due_changes, tallies, graveyard, dead, queue},
+            {*database, cache, catalog, marks, due_changes, tallies, tombstones, purges, queue},
             [log = options.log](absl::string_view line) {
               if (log) log(StorageOptions::LogLevel::kWarning, line);
             }) {}
@@ -56,8 +56,8 @@ struct Storage::Parts {
   LowWaterMarks marks;
   DueChanges due_changes;
   Tallies tallies;
-  Graveyard graveyard;
-  DeadNumbers dead;
+  TombstoneCounts tombstones;
+  PendingPurges purges;
   ScanMarks scan_marks;
   ChangeTap tap;
   DataTrust data_trust;

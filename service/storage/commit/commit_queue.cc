@@ -231,8 +231,8 @@ absl::Status CommitQueue::WriteAndPublish(Commit& commit, bool& earlier) {
       return written;
     }
   }
-  parts_.graveyard.Bury(writes);
-  parts_.dead.Note(writes);
+  parts_.tombstones.AddErased(writes);
+  parts_.purges.Update(writes);
   parts_.tallies.Publish(tally_changes);
   earlier = transaction.Publish(parts_.cache, parts_.catalog, parts_.marks, parts_.due_changes);
   return absl::OkStatus();

@@ -18,9 +18,9 @@
 #include "service/base/mutex.h"
 #include "service/base/owned_counter.h"
 #include "service/storage/commit/change_tap.h"
-#include "service/storage/commit/dead_numbers.h"
+#include "service/storage/commit/pending_purges.h"
 #include "service/storage/commit/report_transaction.h"
-#include "service/storage/commit/graveyard.h"
+#include "service/storage/commit/tombstone_counts.h"
 #include "service/storage/commit/transaction.h"
 #include "service/storage/engine/storage_figures.h"
 
@@ -61,8 +61,8 @@ class CommitQueue {
     LowWaterMarks& marks;
     DueChanges& due_changes;
     Tallies& tallies;
-    Graveyard& graveyard;
-    DeadNumbers& dead;
+    TombstoneCounts& tombstones;
+    PendingPurges& purges;
     const ItemReader& reader;
     ScanMarks& scan_marks;
     ChangeTap& tap;

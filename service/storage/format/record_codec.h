@@ -29,7 +29,7 @@ absl::StatusOr<Pause> DecodePause(absl::string_view bytes);
 std::string EncodeClockMemory(const ClockMemory& memory);
 absl::StatusOr<ClockMemory> DecodeClockMemory(absl::string_view bytes);
 
-// A purge record says what a dead number was.
+// A purge record says what a deleted number was.
 std::string EncodePurge(bool is_container);
 absl::StatusOr<bool> DecodePurge(absl::string_view bytes);
 

@@ -29,14 +29,14 @@ bool Compactor::RunOnce() {
 }
 
 std::optional<Compactor::Range> Compactor::Choose() {
-  for (const Graveyard::Plot& plot : parts_.graveyard.FindFull(kMinErased)) {
-    const std::string& prefix = plot.prefix;
-    if (plot.erased >= std::max(kMinErased, LiveItems(prefix))) {
-      parts_.graveyard.Clear(prefix);
+  for (const TombstoneCounts::Range& range : parts_.tombstones.FindAtLeast(kMinErased)) {
+    const std::string& prefix = range.prefix;
+    if (range.erased >= std::max(kMinErased, LiveItems(prefix))) {
+      parts_.tombstones.Clear(prefix);
       return Range{prefix, PrefixEnd(prefix)};
     }
     if (!IsIndex(prefix)) continue;
-    parts_.graveyard.ClearFront(prefix);
+    parts_.tombstones.ClearFront(prefix);
     const uint64_t index = DecodeNumber(prefix).value_or(0);
     const auto family = static_cast<IndexFamily>(prefix.back());
     return Range{prefix, IndexSeekKey(index, family, parts_.marks.Get(index, family).time)};

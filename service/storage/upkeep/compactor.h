@@ -7,9 +7,9 @@
 
 #include "absl/status/statusor.h"
 #include "service/storage/commit/catalog.h"
-#include "service/storage/commit/graveyard.h"
 #include "service/storage/commit/low_water_marks.h"
 #include "service/storage/commit/tallies.h"
+#include "service/storage/commit/tombstone_counts.h"
 #include "service/storage/engine/database.h"
 
 namespace ttl {
@@ -31,7 +31,7 @@ class Compactor {
     const Catalog& catalog;
     const LowWaterMarks& marks;
     const Tallies& tallies;
-    Graveyard& graveyard;
+    TombstoneCounts& tombstones;
   };
 
   // `parts` must outlive it.

@@ -89,7 +89,7 @@ absl::Status IndexItems(Transaction& transaction, const Container& container,
 Housekeeper::Housekeeper(Parts parts, std::function<void(absl::string_view)> warn)
     : parts_(parts),
       warn_(std::move(warn)),
-      compactor_({parts.database, parts.catalog, parts.marks, parts.tallies, parts.graveyard}) {}
+      compactor_({parts.database, parts.catalog, parts.marks, parts.tallies, parts.tombstones}) {}
 
 bool Housekeeper::RunOnce() {
   parts_.queue.SetFreeBytes(parts_.database.FreeBytes());
@@ -119,7 +119,7 @@ void Housekeeper::Warn(std::vector<std::string> troubles) {
 absl::Status Housekeeper::Recover() {
   if (parts_.database.WriteHealth().ok()) return absl::OkStatus();
   const absl::Status status = parts_.database.Reopen([this]() -> absl::Status {
-    knows_dead_ = false;
+    purges_loaded_ = false;
     parts_.cache.Clear();
     parts_.marks.Clear();
     TTL_RETURN_IF_ERROR(parts_.catalog.Load(parts_.database));
@@ -133,8 +133,8 @@ absl::Status Housekeeper::Recover() {
 }
 
 absl::StatusOr<bool> Housekeeper::PurgeSome() {
-  if (!knows_dead_) TTL_RETURN_IF_ERROR(parts_.dead.Load(parts_.database));
-  knows_dead_ = true;
+  if (!purges_loaded_) TTL_RETURN_IF_ERROR(parts_.purges.Load(parts_.database));
+  purges_loaded_ = true;
   TTL_ASSIGN_OR_RETURN(PurgeStep step, PlanPurge());
   if (step.keys.empty() && step.finished.empty()) return false;
   TTL_RETURN_IF_ERROR(
@@ -145,7 +145,7 @@ absl::StatusOr<bool> Housekeeper::PurgeSome() {
       }));
   for (const Purged& purged : step.finished) {
     if (!purged.is_container) parts_.marks.Forget(purged.number);
-    parts_.graveyard.ForgetFew(purged.prefix, Compactor::kMinErased);
+    parts_.tombstones.ForgetFew(purged.prefix, Compactor::kMinErased);
   }
   purging_ = step.begun;
   if (!step.keys.empty()) purge_from_ = std::move(step.keys.back());
@@ -155,7 +155,7 @@ absl::StatusOr<bool> Housekeeper::PurgeSome() {
 // Many numbers have few keys, or none, and share a commit.
 absl::StatusOr<Housekeeper::PurgeStep> Housekeeper::PlanPurge() const {
   PurgeStep step;
-  for (const auto& [number, record] : parts_.dead.First(kNumbersPerStep)) {
+  for (const auto& [number, record] : parts_.purges.First(kNumbersPerStep)) {
     Purged purged;
     purged.number = number;
     TTL_ASSIGN_OR_RETURN(purged.is_container, DecodePurge(record));

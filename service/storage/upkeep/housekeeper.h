@@ -11,11 +11,11 @@
 #include "service/core/container.h"
 #include "service/storage/commit/catalog.h"
 #include "service/storage/commit/commit_queue.h"
-#include "service/storage/commit/dead_numbers.h"
-#include "service/storage/commit/graveyard.h"
 #include "service/storage/commit/low_water_marks.h"
+#include "service/storage/commit/pending_purges.h"
 #include "service/storage/commit/record_cache.h"
 #include "service/storage/commit/tallies.h"
+#include "service/storage/commit/tombstone_counts.h"
 #include "service/storage/engine/database.h"
 #include "service/storage/upkeep/compactor.h"
 
@@ -32,8 +32,8 @@ class Housekeeper {
     LowWaterMarks& marks;
     DueChanges& due_changes;
     Tallies& tallies;
-    Graveyard& graveyard;
-    DeadNumbers& dead;
+    TombstoneCounts& tombstones;
+    PendingPurges& purges;
     CommitQueue& queue;
   };
 
@@ -74,7 +74,7 @@ class Housekeeper {
   Compactor compactor_;
   std::vector<std::string> troubles_;  // of the last step
 
-  bool knows_dead_ = false;  // the database's dead numbers have been loaded
+  bool purges_loaded_ = false;  // the purge table of the database has been read
 
   // Where the purge of a number goes on, so that it need not walk what it has
   // deleted already.

@@ -26,7 +26,7 @@ class CompactorTest : public testing::Test {
     auto opened = Database::Open(options);
     EXPECT_TRUE(opened.ok()) << opened.status();
     database_ = *std::move(opened);
-    compactor_.emplace(Compactor::Parts{*database_, catalog_, marks_, tallies_, graveyard_});
+    compactor_.emplace(Compactor::Parts{*database_, catalog_, marks_, tallies_, tombstones_});
   }
 
   static std::string Key(uint64_t container, int64_t number) {
@@ -57,7 +57,7 @@ class CompactorTest : public testing::Test {
         writes.emplace_back(Key(container, i), std::nullopt);
       }
       ASSERT_TRUE(database_->Write(writes).ok());
-      graveyard_.Bury(writes);
+      tombstones_.AddErased(writes);
     }
   }
 
@@ -78,7 +78,7 @@ class CompactorTest : public testing::Test {
   Catalog catalog_;
   LowWaterMarks marks_;
   Tallies tallies_;
-  Graveyard graveyard_;
+  TombstoneCounts tombstones_;
   std::optional<Compactor> compactor_;
 };
 
@@ -125,7 +125,7 @@ TEST_F(CompactorTest, WhereMoreLivesThanWasErasedOnlyTheFrontOfTheIndexIsCompact
   for (int64_t i = 0; i < Compactor::kMinErased; ++i) {
     entries.emplace_back(EncodeIndexKey(kIndex, IndexFamily::kTs, i, {"p", "a"}), std::nullopt);
   }
-  graveyard_.Bury(entries);
+  tombstones_.AddErased(entries);
   EXPECT_EQ(CompactAll(), 1);
   EXPECT_EQ(CompactAll(), 0);
   Erase(kContainer, Compactor::kMinErased);  // now as many as live

@@ -429,7 +429,7 @@ TEST(ExpiryIndexTest, TheCostOfAScanFollowsWhatIsDueNotWhatWasDeleted) {
   }
   ASSERT_THAT(gone, SizeIs(4500));
   storage.Apply("c", gone);
-  storage.Scan("c", kT + 4509);  // finds the new front, over the graveyard
+  storage.Scan("c", kT + 4509);  // finds the new front, over the tombstones
   const auto before = storage->Counts();
   EXPECT_THAT(storage.DueIds("c", kT + 4510), ElementsAre("4500"));
   EXPECT_LE(storage->Counts().steps - before.steps, 3);

@@ -1,10 +1,10 @@
-#include "service/storage/commit/dead_numbers.h"
+#include "service/storage/commit/pending_purges.h"
 
 #include "service/storage/format/key_codec.h"
 
 namespace ttl {
 
-absl::Status DeadNumbers::Load(const Database& database) {
+absl::Status PendingPurges::Load(const Database& database) {
   auto cursor = database.ReadPrefix(std::string(1, kPurgeTable));
   for (; cursor.Valid(); cursor.Next()) {
     MutexLock lock(mutex_);
@@ -13,7 +13,7 @@ absl::Status DeadNumbers::Load(const Database& database) {
   return cursor.status();
 }
 
-void DeadNumbers::Note(const WriteSet& writes) {
+void PendingPurges::Update(const WriteSet& writes) {
   MutexLock lock(mutex_);
   for (const auto& [key, value] : writes) {
     if (key[0] != kPurgeTable) continue;
@@ -26,7 +26,7 @@ void DeadNumbers::Note(const WriteSet& writes) {
   }
 }
 
-std::vector<std::pair<uint64_t, std::string>> DeadNumbers::First(size_t most) const {
+std::vector<std::pair<uint64_t, std::string>> PendingPurges::First(size_t most) const {
   std::vector<std::pair<uint64_t, std::string>> first;
   MutexLock lock(mutex_);
   for (auto it = records_.begin(); it != records_.end() && first.size() < most; ++it) {
