@@ -6,8 +6,8 @@ namespace ttl {
 
 namespace {
 
-// Whether a replaced policy keeps something back at `now` that the policy in force
-// would not; `braked` tells those apart that pulled the brake.
+// Whether a replaced policy still holds back items at `now`, considering only those policies that
+// pulled the brake (`braked`) or only those that did not.
 bool IsHeldBack(const Container& container, bool braked, absl::Time now) {
   const std::vector<ReplacedPolicy>& replaced = container.replaced_policies;
   return std::any_of(replaced.begin(), replaced.end(), [&](const ReplacedPolicy& entry) {
@@ -35,9 +35,9 @@ std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
 
   add_if(!in.container.settings.policy.default_ttl.has_value(), DeleteHold::kTtlOff);
   add_if(!in.store.configured, DeleteHold::kNoStore);
-  add_if(in.all_paused.has_value(), DeleteHold::kAllPaused);
+  add_if(in.storage.all_paused, DeleteHold::kAllPaused);
   add_if(in.container.pause.has_value(), DeleteHold::kContainerPaused);
-  add_if(in.data_in_doubt, DeleteHold::kDataInDoubt);
+  add_if(in.storage.data_in_doubt, DeleteHold::kDataInDoubt);
   add_if(!in.time.deletes_allowed, DeleteHold::kClockSuspect);
   add_if(!in.store.unconfirmed.empty(), DeleteHold::kStoreUnconfirmed);
   add_if(in.store.skew_too_large, DeleteHold::kClockSkew);
@@ -45,12 +45,12 @@ std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
   add_if(in.store.configured &&
              (!in.store.reachable || is_ahead(in.store.held_until) || lacks_expire_at),
          DeleteHold::kStore);
-  add_if(!in.storage_writable, DeleteHold::kStorage);
+  add_if(!in.storage.writable, DeleteHold::kStorage);
   add_if(in.rates.limit.has_value() && *in.rates.limit <= 0, DeleteHold::kZeroRate);
   add_if(in.rates.budget.has_value() && in.rates.budget->deletes_per_second <= 0,
          DeleteHold::kBudget);
   add_if(is_ahead(in.pace.held_until), DeleteHold::kBackoff);
-  add_if(in.change_under_way, DeleteHold::kChangeUnderWay);
+  add_if(in.storage.change_under_way, DeleteHold::kChangeUnderWay);
   add_if(IsHeldBack(in.container, /*braked=*/true, now) ||
              (in.adopted.left > 0 && AdoptionIsBraked(in.container, now)),
          DeleteHold::kBrake);

@@ -13,8 +13,8 @@
 
 namespace ttl {
 
-// What can keep deletes of a container from being sent. Values and meaning are
-// those of DeleteHold in expiry_service.proto.
+// The reasons why deletes of a container are not sent. Values and meaning are those of DeleteHold
+// in expiry_service.proto.
 enum class DeleteHold {
   kTtlOff = 1,
   kContainerPaused = 2,
@@ -38,35 +38,40 @@ enum class DeleteHold {
   kRetry = 20,
 };
 
+// What storage knows of whether items of a container may be deleted; see
+// Storage::FactsForDeletes().
+struct StorageFacts {
+  bool all_paused = false;
+  bool writable = true;           // the outcomes of deletes can be committed
+  bool change_under_way = false;  // a change of the container waits for deletes in flight
+  bool data_in_doubt = false;
+};
+
 // All that the decision looks at.
 struct HoldInputs {
   const Container& container;
-  const std::optional<Pause>& all_paused;
+  const StorageFacts& storage;
   const JudgingTime& time;
   const StoreView& store;
   const PaceView& pace;
   const DeleteRates& rates;
-  bool storage_writable = true;
-  bool change_under_way = false;
-  bool data_in_doubt = false;
   AdoptionTally adopted = {};
   bool waits_for_retry = false;  // an item that is due waits for its next try
-  // Asked for items with an expire_at, which the store must know. The sweeper asks for the others,
-  // and leaves those out if it does not.
+  // Whether the question is about items with an expire_at, which the store must know. The sweeper
+  // asks about the others, and does not send those if the store does not know it.
   bool with_expire_at = false;
 };
 
-// What holds deletes back now, most general first. The one place that decides
-// it: the sweeper asks before it sends, the status and ExplainItem show it.
+// The holds on deletes now, most general first. This is the only place that decides them: the
+// sweeper asks before it sends, and the status and ExplainItem show them. Pure.
 std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& inputs);
 
-// Whether nothing at all may be sent under `hold`. kGrace, kBrake, kIndexBuilding and kRetry
-// hold back some items only; kRate, kPushBack and a budget that leaves something
-// over only slow deletes down.
+// Whether no delete may be sent under `hold`. kGrace, kBrake, kIndexBuilding and kRetry hold back
+// some items only; kRate, kPushBack and a budget that leaves something over only slow deletes down.
 bool StopsDeletes(DeleteHold hold);
 
-// Whether an operator or a policy chose that `hold` stops deletes, so that nothing is wrong with
-// items that are due and stay.
+// Whether `hold` stops deletes because an operator or a policy asked for it, so that due items that
+// stay are no fault.
 bool IsChosen(DeleteHold hold);
 
 }  // namespace ttl

@@ -109,6 +109,13 @@ absl::Status Storage::OutcomeHealth() const {
   return parts_->queue.FloorRefusal(CommitQueue::Kind::kChange);
 }
 
+StorageFacts Storage::FactsForDeletes(uint64_t container) const {
+  return {.all_paused = parts_->containers.PauseOfAll().has_value(),
+          .writable = OutcomeHealth().ok(),
+          .change_under_way = parts_->gate.IsClosed(container),
+          .data_in_doubt = parts_->data_trust.in_doubt()};
+}
+
 absl::Status Storage::ReportHealth() const {
   TTL_RETURN_IF_ERROR(WriteHealth());
   return parts_->queue.FloorRefusal(CommitQueue::Kind::kReport);

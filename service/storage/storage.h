@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "service/core/delete_holds.h"
 #include "service/core/state/data_trust.h"
 #include "service/storage/commit/due_changes.h"
 #include "service/storage/commit/tallies.h"
@@ -66,6 +67,10 @@ class Storage {
   // OK, or why what becomes of deletes cannot be committed: writes are refused, or the
   // volume has less free space than outcomes need.
   absl::Status OutcomeHealth() const;
+
+  // The facts that decide, here and in the status, whether items of `container` (a container
+  // number) may be deleted now. Costs no look at the disk.
+  StorageFacts FactsForDeletes(uint64_t container) const;
 
   // OK, or why reports are refused: writes are, or the volume has less free space than reports
   // need.

@@ -275,16 +275,14 @@ bool Sweeper::MaySend(const Slice& slice, bool entered, const Moment& now) {
   bucket_.SetRate(limit_of_all, now.steady);
   const std::vector<DeleteHold> holds = ComputeDeleteHolds({
       .container = container,
-      .all_paused = parts_.storage.containers().PauseOfAll(),
+      .storage = parts_.storage.FactsForDeletes(container.number),
       .time = now.time,
       .store = store_.View(now),
       .pace = pace.View(now),
       .rates = rates,
-      .storage_writable = parts_.storage.OutcomeHealth().ok(),
-      .change_under_way = !entered,
-      .data_in_doubt = parts_.storage.data_trust().in_doubt(),
   });
-  if (std::any_of(holds.begin(), holds.end(), StopsDeletes)) {
+  // The gate may have been opened since it refused the slice.
+  if (!entered || std::any_of(holds.begin(), holds.end(), StopsDeletes)) {
     pace.set_waiting_for_rate(false);
     return false;
   }

@@ -44,14 +44,11 @@ ExpiryView::Freedom ExpiryView::FreedomAt(const Snapshot& snapshot, const Contai
   freedom.allowed_per_second = freedom.rates.Allowed(pace.bearable_per_second);
   freedom.holds = ComputeDeleteHolds({
       .container = container,
-      .all_paused = snapshot.all_paused,
+      .storage = parts_.storage.FactsForDeletes(container.number),
       .time = snapshot.clock.time,
       .store = snapshot.store,
       .pace = pace,
       .rates = freedom.rates,
-      .storage_writable = parts_.storage.OutcomeHealth().ok(),
-      .change_under_way = parts_.storage.delete_gate().IsClosed(container.number),
-      .data_in_doubt = parts_.storage.data_trust().in_doubt(),
       .adopted = parts_.storage.tallies().Adopted(container.number),
       .waits_for_retry = WaitsForRetry(snapshot, container),
       .with_expire_at = with_expire_at,

@@ -26,14 +26,11 @@ struct Situation {
 
   std::vector<DeleteHold> Holds() const {
     return ComputeDeleteHolds({.container = container,
-                               .all_paused = all_paused,
+                               .storage = storage,
                                .time = time,
                                .store = store,
                                .pace = pace,
                                .rates = rates,
-                               .storage_writable = storage_writable,
-                               .change_under_way = change_under_way,
-                               .data_in_doubt = data_in_doubt,
                                .waits_for_retry = waits_for_retry,
                                .with_expire_at = with_expire_at});
   }
@@ -43,14 +40,11 @@ struct Situation {
   }
 
   Container container;
-  std::optional<Pause> all_paused;
+  StorageFacts storage;
   JudgingTime time = {.now = kNow, .for_deletes = kNow, .deletes_allowed = true};
   StoreView store;
   PaceView pace;
   DeleteRates rates;
-  bool storage_writable = true;
-  bool change_under_way = false;
-  bool data_in_doubt = false;
   bool waits_for_retry = false;
   bool with_expire_at = false;
 };
@@ -84,10 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
                  DeleteHold::kTtlOff, true},
         HoldCase{"NoStore", [](Situation& s) { s.store.configured = false; }, DeleteHold::kNoStore,
                  true},
-        HoldCase{"AllPaused",
-                 [](Situation& s) {
-                   s.all_paused = Pause{"why", kNow};
-                 },
+        HoldCase{"AllPaused", [](Situation& s) { s.storage.all_paused = true; },
                  DeleteHold::kAllPaused, true},
         HoldCase{"ContainerPaused",
                  [](Situation& s) {
@@ -106,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
                  DeleteHold::kStore, true},
         HoldCase{"StoreUnreachable", [](Situation& s) { s.store.reachable = false; },
                  DeleteHold::kStore, true},
-        HoldCase{"Storage", [](Situation& s) { s.storage_writable = false; }, DeleteHold::kStorage,
+        HoldCase{"Storage", [](Situation& s) { s.storage.writable = false; }, DeleteHold::kStorage,
                  true},
         HoldCase{"ZeroRate", [](Situation& s) { s.rates.limit = 0; }, DeleteHold::kZeroRate, true},
         HoldCase{"Retry", [](Situation& s) { s.waits_for_retry = true; }, DeleteHold::kRetry,
@@ -115,9 +106,9 @@ INSTANTIATE_TEST_SUITE_P(
                  true},
         HoldCase{"Backoff", [](Situation& s) { s.pace.held_until = kNow + kAhead; },
                  DeleteHold::kBackoff, true},
-        HoldCase{"DataInDoubt", [](Situation& s) { s.data_in_doubt = true; },
+        HoldCase{"DataInDoubt", [](Situation& s) { s.storage.data_in_doubt = true; },
                  DeleteHold::kDataInDoubt, true},
-        HoldCase{"ChangeUnderWay", [](Situation& s) { s.change_under_way = true; },
+        HoldCase{"ChangeUnderWay", [](Situation& s) { s.storage.change_under_way = true; },
                  DeleteHold::kChangeUnderWay, true},
         HoldCase{"Brake", [](Situation& s) { s.Replace(5, kNow + kAhead); }, DeleteHold::kBrake,
                  false},
@@ -159,8 +150,8 @@ TEST(DeleteHoldsTest, MostGeneralFirst) {
   Situation situation;
   situation.pace.waiting_for_rate = true;
   situation.container.pause = Pause{"why", kNow};
-  situation.all_paused = Pause{"why", kNow};
-  situation.storage_writable = false;
+  situation.storage.all_paused = true;
+  situation.storage.writable = false;
   EXPECT_THAT(situation.Holds(), ElementsAre(DeleteHold::kAllPaused, DeleteHold::kContainerPaused,
                                              DeleteHold::kStorage, DeleteHold::kRate));
 }
