@@ -15,6 +15,14 @@ google::protobuf::Timestamp ToProto(absl::Time time);
 // Converts to a Duration, clamped to 10,000 years either way.
 google::protobuf::Duration ToProto(absl::Duration duration);
 
+// Converts from a Timestamp and from a Duration.
+inline absl::Time FromProto(const google::protobuf::Timestamp& proto) {
+  return absl::FromUnixSeconds(proto.seconds()) + absl::Nanoseconds(proto.nanos());
+}
+inline absl::Duration FromProto(const google::protobuf::Duration& proto) {
+  return absl::Seconds(proto.seconds()) + absl::Nanoseconds(proto.nanos());
+}
+
 }  // namespace ttl
 
 #endif  // TTL_SERVICE_BASE_PROTO_TIME_H_

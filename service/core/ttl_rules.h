@@ -38,8 +38,9 @@ struct ItemTimes {
 };
 
 // Where the end of an item comes from: its own ttl, its own expire_at or its container's
-// default_ttl; kNone if there is none, so that the item never expires.
-enum class TtlSource { kNone, kItem, kContainer, kExpireAt };
+// default_ttl; kNone if there is none, so that the item never expires. Values and meaning are those
+// of TtlSource in item.proto.
+enum class TtlSource { kNone = 1, kItem = 2, kContainer = 3, kExpireAt = 4 };
 
 // The end that an item has by itself, wherever TTL is on.
 struct OwnEnd {

@@ -5,7 +5,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
-#include "service/expiry/proto_time.h"
+#include "service/base/proto_time.h"
 #include "ttl/errors/v1/error_details.pb.h"
 
 namespace ttl {

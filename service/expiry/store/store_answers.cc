@@ -12,10 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "service/base/proto_time.h"
 #include "service/core/item.h"
 #include "service/core/ttl_rules.h"
 #include "service/expiry/pace/retry_delay.h"
-#include "service/expiry/proto_time.h"
 #include "service/storage/expiry_index.h"
 
 namespace ttl {

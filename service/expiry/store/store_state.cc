@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "service/base/proto_time.h"
 #include "service/base/time_text.h"
-#include "service/expiry/proto_time.h"
 
 namespace ttl {
 namespace {

@@ -11,8 +11,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "service/base/done.h"
+#include "service/base/proto_time.h"
 #include "service/base/quoted.h"
-#include "service/expiry/proto_time.h"
 #include "service/expiry/store/retry_info.h"
 #include "spdlog/spdlog.h"
 

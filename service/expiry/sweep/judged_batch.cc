@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "service/base/proto_time.h"
 #include "service/core/adoption.h"
 #include "service/core/container.h"
 #include "service/core/due_rules.h"
 #include "service/core/ttl_rules.h"
-#include "service/expiry/proto_time.h"
 #include "service/storage/expiry_index.h"
 
 namespace ttl {
@@ -19,20 +19,6 @@ namespace {
 
 // Tag and length of an element of `items`.
 constexpr size_t kBytesPerElement = 6;
-
-v1::TtlSource ToProtoSource(TtlSource source) {
-  switch (source) {
-    case TtlSource::kNone:
-      return v1::TTL_SOURCE_NONE;
-    case TtlSource::kItem:
-      return v1::TTL_SOURCE_ITEM;
-    case TtlSource::kContainer:
-      return v1::TTL_SOURCE_CONTAINER;
-    case TtlSource::kExpireAt:
-      return v1::TTL_SOURCE_ITEM_EXPIRE_AT;
-  }
-  return v1::TTL_SOURCE_UNSPECIFIED;
-}
 
 // The item as it goes to the store; absent if it may not be deleted.
 std::optional<v1::ExpiredItem> Judge(const Container& container, const DueRule& rule,
@@ -51,7 +37,7 @@ std::optional<v1::ExpiredItem> Judge(const Container& container, const DueRule& 
   if (version.times.expire_at.has_value()) expired.set_expire_at(*version.times.expire_at);
   if (with_etag) expired.set_etag(version.etag);
   expired.set_effective_ttl(expiry.effective_ttl.value_or(0));
-  expired.set_ttl_source(ToProtoSource(expiry.source));
+  expired.set_ttl_source(static_cast<v1::TtlSource>(expiry.source));
   expired.set_expire_time(*expiry.time);
   return expired;
 }
@@ -64,7 +50,7 @@ JudgedBatch JudgeBatch(const Container& container, const DueRule& rule, std::vec
   batch.request.set_container(container.id);
   batch.request.set_container_incarnation(container.number);
   batch.request.set_policy_revision(container.revision);
-  *batch.request.mutable_not_after() = ToProtoTimestamp(not_after);
+  *batch.request.mutable_not_after() = ToProto(not_after);
   size_t bytes = batch.request.ByteSizeLong();
   for (DueItem& item : due) {
     if (static_cast<int64_t>(batch.items.size()) >= bounds.max_items) break;

@@ -10,20 +10,6 @@
 namespace ttl {
 namespace {
 
-v1::TtlSource ToProtoSource(TtlSource source) {
-  switch (source) {
-    case TtlSource::kNone:
-      return v1::TTL_SOURCE_NONE;
-    case TtlSource::kItem:
-      return v1::TTL_SOURCE_ITEM;
-    case TtlSource::kContainer:
-      return v1::TTL_SOURCE_CONTAINER;
-    case TtlSource::kExpireAt:
-      return v1::TTL_SOURCE_ITEM_EXPIRE_AT;
-  }
-  return v1::TTL_SOURCE_UNSPECIFIED;
-}
-
 v1::Item ToProtoItem(const ItemKey& key, const ItemVersion& version) {
   v1::Item item;
   item.set_partition_key(key.partition_key);
@@ -45,7 +31,7 @@ v1::ItemView MakeItemView(const Container& container, const ItemKey& key,
   v1::ItemView view;
   *view.mutable_item() = ToProtoItem(key, version);
   if (expiry.effective_ttl.has_value()) view.set_effective_ttl(*expiry.effective_ttl);
-  view.set_ttl_source(ToProtoSource(expiry.source));
+  view.set_ttl_source(static_cast<v1::TtlSource>(expiry.source));
   if (expiry.time.has_value()) {
     view.set_expire_time(*expiry.time);
     view.set_remaining_seconds(RemainingSeconds(*expiry.time, expiry.effective_ttl, now));
