@@ -59,7 +59,8 @@ Deleting::Deleting(const ServerConfig& config, Data& data, LoopSignals& signals)
       data_(data),
       signals_(signals),
       board_(static_cast<size_t>(config.metrics_containers)),
-      reconciliations_(signals.reconcile) {}
+      reconciliations_(signals.reconcile),
+      moments_(data.system_clock(), data.clock()) {}
 
 Deleting::~Deleting() {
   start_changes_loop_.reset();
@@ -103,22 +104,29 @@ absl::Status Deleting::BuildSweeper() {
       PreviousRun::Begin(data_.storage(), data_.system_clock(), config_.delete_deadline));
   previous_run_.emplace(std::move(previous_run));
   sweeper_ = std::make_unique<Sweeper>(ToSweeperOptions(config_),
-                                       Sweeper::Parts{.system_clock = data_.system_clock(),
-                                                      .clock = data_.clock(),
-                                                      .storage = data_.storage(),
+                                       Sweeper::Parts{.storage = data_.storage(),
                                                       .store = store_.get(),
                                                       .board = board_,
                                                       .usage = usage_,
                                                       .levers = *levers_,
-                                                      .wake = signals_.sweep});
+                                                      .wake = signals_.sweep},
+                                       moments_.Read());
   return absl::OkStatus();
 }
 
 void Deleting::StartSweep() {
   sweep_loop_.emplace(signals_.sweep, [this] {
     const absl::Duration until_settled = previous_run_->Settle();
-    return std::min(sweeper_->RunOnce().wait, until_settled);
+    const absl::Duration wait = RunSweeper();
+    return std::min(wait, until_settled);
   });
+}
+
+// The wait that a step returns begins at the step's time.
+absl::Duration Deleting::RunSweeper() {
+  const Moment now = moments_.Read();
+  const absl::Duration until = now.steady + sweeper_->RunOnce(now).wait;
+  return until - moments_.Read().steady;
 }
 
 // If the volume accepts no writes, the start continues without its changes: checks do not need

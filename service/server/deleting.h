@@ -13,6 +13,7 @@
 #include "service/core/state/reconciliation_board.h"
 #include "service/core/state/sweep_board.h"
 #include "service/core/state/usage_ledger.h"
+#include "service/expiry/moment_reader.h"
 #include "service/expiry/store/primary_store_client.h"
 #include "service/expiry/store/reconciler.h"
 #include "service/expiry/sweep/previous_run.h"
@@ -73,6 +74,8 @@ class Deleting {
   absl::Status MakeStartChanges(std::vector<ContainerEntry> entries);
   void RetryStartChanges();
   void StartSweep();
+  // Runs a step of the sweeper. Returns how long the next one may wait.
+  absl::Duration RunSweeper();
   void StartReconciler();
 
   const ServerConfig& config_;
@@ -84,6 +87,7 @@ class Deleting {
   std::unique_ptr<Levers> levers_;
   std::unique_ptr<PrimaryStoreClient> store_;  // null: no store is configured
   std::optional<PreviousRun> previous_run_;
+  MomentReader moments_;  // for the sweeper's loop
   std::unique_ptr<Sweeper> sweeper_;
   std::unique_ptr<Reconciler> reconciler_;
   std::unique_ptr<StartChanges> start_changes_;

@@ -23,6 +23,7 @@ class FaultFile : public leveldb::WritableFile {
   leveldb::Status Close() override { return file_->Close(); }
   leveldb::Status Flush() override { return faults_->fail_writes ? Failure() : file_->Flush(); }
   leveldb::Status Sync() override {
+    RunBeforeSync();
     WaitWhileHeld();
     if (IsPlanned(Fault::kFailedSync)) faults_->fail_writes = true;
     if (faults_->fail_writes) return Failure();
@@ -41,6 +42,11 @@ class FaultFile : public leveldb::WritableFile {
   leveldb::Status Write(const leveldb::Slice& data) {
     size_ += data.size();
     return file_->Append(data);
+  }
+
+  void RunBeforeSync() {
+    const std::lock_guard<std::mutex> lock(faults_->mutex);
+    if (faults_->before_sync) faults_->before_sync();
   }
 
   void WaitWhileHeld() {
@@ -97,6 +103,11 @@ void FaultEnv::HoldSyncs(bool hold) {
 void FaultEnv::AwaitHeldSync() {
   std::unique_lock<std::mutex> lock(faults_->mutex);
   faults_->changed.wait(lock, [this] { return faults_->hold_syncs && faults_->held_syncs > 0; });
+}
+
+void FaultEnv::BeforeEachSync(std::function<void()> action) {
+  const std::lock_guard<std::mutex> lock(faults_->mutex);
+  faults_->before_sync = std::move(action);
 }
 
 void FaultEnv::BeforeNextRead(std::function<void()> action) {

@@ -46,6 +46,9 @@ class FaultEnv : public leveldb::EnvWrapper {
   // The number of random reads, such as those of table blocks.
   int64_t reads() const { return faults_->reads; }
 
+  // Runs `action` on the syncing thread before each sync from now on.
+  void BeforeEachSync(std::function<void()> action);
+
   // Runs `action` on the reading thread before the next random read.
   void BeforeNextRead(std::function<void()> action);
 
@@ -56,6 +59,7 @@ class FaultEnv : public leveldb::EnvWrapper {
     std::mutex mutex;
     std::condition_variable changed;
     // All guarded by mutex.
+    std::function<void()> before_sync;
     bool hold_syncs = false;
     int held_syncs = 0;
     Fault fault = Fault::kNoSpace;

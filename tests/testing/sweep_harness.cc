@@ -76,14 +76,29 @@ void SweepHarness::WriteMany(const std::string& container, const std::string& pr
 
 Sweeper::StepResult SweepHarness::Step() {
   for (;;) {
-    Sweeper::StepResult step = sweeper_->RunOnce();
+    Sweeper::StepResult step = RunOnce();
+    if (step.found > 0 && step.sent == 0) step = SendAfter(step);
     bool awaited = false;
     while (sweeper_->AwaitCall()) {
       awaited = true;
-      sweeper_->TakeIn(step);
+      sweeper_->TakeIn(moments_->Read(), step);
     }
     if (awaited) step.wait = absl::ZeroDuration();
     if (!awaited || step.sent > 0) return step;
+  }
+}
+
+Sweeper::StepResult SweepHarness::SendAfter(const Sweeper::StepResult& found) {
+  Sweeper::StepResult step = RunOnce();
+  step.answered += found.answered;
+  step.tidied += found.tidied;
+  return step;
+}
+
+int64_t SweepHarness::SendNext() {
+  for (int steps = 0;; CountStep(steps)) {
+    const Sweeper::StepResult step = RunOnce();
+    if (step.sent > 0 || step.wait > absl::ZeroDuration()) return step.sent;
   }
 }
 
@@ -127,9 +142,10 @@ void SweepHarness::RestartSweeper(const SweeperOptions& options) {
   options_ = options;
   sweeper_.reset();
   levers = Levers::Load(*storage, {}).value();
+  moments_.emplace(clock, *guarded_clock);
   sweeper_ = std::make_unique<Sweeper>(
-      options_,
-      Sweeper::Parts{clock, *guarded_clock, *storage, client_.get(), board, usage, *levers, wake_});
+      options_, Sweeper::Parts{*storage, client_.get(), board, usage, *levers, wake_},
+      moments_->Read());
 }
 
 void SweepHarness::SetLimit(std::optional<double> per_second) {

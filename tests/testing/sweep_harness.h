@@ -12,6 +12,7 @@
 #include "service/core/guarded_clock.h"
 #include "service/core/state/sweep_board.h"
 #include "service/core/state/usage_ledger.h"
+#include "service/expiry/moment_reader.h"
 #include "service/expiry/store/primary_store_client.h"
 #include "service/expiry/sweep/sweeper.h"
 #include "service/storage/levers.h"
@@ -48,8 +49,12 @@ class SweepHarness {
   void WriteMany(const std::string& container, const std::string& prefix, int64_t count, int64_t ts,
                  std::optional<int64_t> ttl = std::nullopt);
 
-  // Runs one step, waits for its calls, and handles their answers. A step that has only called
-  // GetStoreInfo continues with the next one.
+  // Reads the time and runs one step, for tests that run steps while calls are in flight.
+  Sweeper::StepResult RunOnce() { return sweeper_->RunOnce(moments_->Read()); }
+  // Runs steps until one has sent a batch or wants to wait. Returns the number of deletes sent.
+  int64_t SendNext();
+  // Runs one step, and the next one if it has only found a batch; waits for the calls, and handles
+  // their answers. A step that has only called GetStoreInfo continues with the next one.
   Sweeper::StepResult Step();
   // Runs steps until one wants to wait. Returns the number of deletes sent.
   int64_t SweepNow();
@@ -73,15 +78,18 @@ class SweepHarness {
   std::optional<GuardedClock> guarded_clock;
 
   PrimaryStoreClient& client() { return *client_; }
-  // For tests that run steps themselves while calls are in flight.
   Sweeper& sweeper() { return *sweeper_; }
   DeleteTally TallyOf(const std::string& container);
 
  private:
+  // The step after one that has found a batch, with what both did.
+  Sweeper::StepResult SendAfter(const Sweeper::StepResult& found);
+
   SweeperOptions options_;
   std::atomic<int64_t> store_clock_offset_ns_ = 0;
   WakeSignal wake_;
   std::unique_ptr<PrimaryStoreClient> client_;
+  std::optional<MomentReader> moments_;
   std::unique_ptr<Sweeper> sweeper_;
 };
 

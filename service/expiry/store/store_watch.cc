@@ -36,25 +36,28 @@ void StoreWatch::AskIfDue(const Moment& now) {
   store_->GetStoreInfo(options_.deadline, [this](auto info) { answers_.Put(std::move(info)); });
 }
 
+void StoreWatch::CollectAnswer() {
+  // At most one call is in flight.
+  for (auto& answer : answers_.TakeAll()) answer_ = std::move(answer);
+}
+
 bool StoreWatch::TakeInAnswer(const Moment& now) {
-  bool taken = false;
-  for (const auto& info : answers_.TakeAll()) {
-    const absl::Status status = TakeInfo(info, now);
-    if (!status.ok()) state_.TakeInfoError(status, now);
-    if (!status.ok() && !absl::IsCancelled(status)) {
-      log_.Log(spdlog::level::warn, "info",
-               absl::StrCat("GetStoreInfo failed, deletes are suspended until it succeeds: error=",
-                            Quoted(status.ToString(), kMaxErrorBytes)),
-               now.steady);
-    }
-    sent_.reset();
-    taken = true;
+  if (!answer_.has_value()) return false;
+  const absl::Status status = TakeInfo(*answer_, now);
+  if (!status.ok()) state_.TakeInfoError(status, now);
+  if (!status.ok() && !absl::IsCancelled(status)) {
+    log_.Log(spdlog::level::warn, "info",
+             absl::StrCat("GetStoreInfo failed, deletes are suspended until it succeeds: error=",
+                          Quoted(status.ToString(), kMaxErrorBytes)),
+             now.steady);
   }
-  return taken;
+  answer_.reset();
+  sent_.reset();
+  return true;
 }
 
 void StoreWatch::AwaitAnswer() {
-  if (is_asking()) answers_.Await();
+  if (is_asking() && !has_answer()) answers_.Await();
 }
 
 absl::Status StoreWatch::TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>& info,

@@ -48,10 +48,14 @@ class StoreWatch {
 
   // Sends GetStoreInfo if it is due and none is in flight.
   void AskIfDue(const Moment& now);
-  // Handles an answer that has arrived. Returns whether there was one. May wait for a commit.
+  // Takes the answer that has arrived, if any, out of the mailbox. TakeInAnswer() handles it.
+  void CollectAnswer();
+  bool has_answer() const { return answer_.has_value(); }
+  // Handles the collected answer at `now`, which must not be earlier than CollectAnswer(). Returns
+  // whether there was one. May wait for a commit.
   bool TakeInAnswer(const Moment& now);
   bool is_asking() const { return sent_.has_value(); }
-  // Waits until no call is in flight; its answer remains to be handled.
+  // Waits until no call is in flight; its answer remains to be collected.
   void AwaitAnswer();
 
   // The time to judge deletes by: the earliest of our clocks and the store's.
@@ -93,6 +97,7 @@ class StoreWatch {
   Levers& levers_;
   StoreState state_;
   Mailbox<absl::StatusOr<v1::GetStoreInfoResponse>> answers_;
+  std::optional<absl::StatusOr<v1::GetStoreInfoResponse>> answer_;  // collected
   std::optional<Moment> sent_;      // when the call in flight was sent
   int64_t not_found_in_a_row_ = 0;  // without excused ones
   int64_t excused_;                 // NOT_FOUND answers that still are to be excused

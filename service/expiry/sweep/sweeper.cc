@@ -19,17 +19,24 @@
 #include "service/core/delete_rates.h"
 #include "spdlog/spdlog.h"
 
-// A step of the sweeper is: commit the outcomes of calls that have ended; wake the containers in
-// which something changed or whose time has come; then run slices until one sends a batch, no
-// container is ready, or the bounds of a step are reached.
+// A step of the sweeper is: commit the outcomes of calls that had ended before the step, or, if
+// there are none, send the batch that an earlier step has found; wake the containers in which
+// something changed or whose time has come; then run slices until one finds a batch, no container
+// is ready, or the bounds of a step are reached.
+//
+// A step has one time, read before it begins. Reading the index and committing take time of their
+// own, but a batch must be judged and its tokens taken at the time at which it is sent. So what a
+// slice finds is sent by a later step, before that step reads or commits anything. And a call that
+// ends during a step is handled by the next one, because the clock of the store is computed from
+// the time at which its answer arrived.
 //
 // A slice looks at one container twice. The first look asks the low-water marks alone, without the
 // gate, and puts the container to sleep if nothing can be due. For the second it enters the delete
 // gate and reads the policy again, since only a policy read inside stays in force until the pass is
 // given back. Tokens are looked at before the index is read, so that a container that waits for its
-// rate costs no reads, and taken when the batch is sent. A container that cannot send for reasons
-// of its own sleeps; one that lacks only global tokens becomes head of line, and while it waits
-// nobody else takes tokens, so that a large batch is not starved by smaller ones.
+// rate costs no reads, and again, and taken, when the batch is sent. A container that cannot send
+// for reasons of its own sleeps; one that lacks only global tokens becomes head of line, and while
+// it waits nobody else takes tokens, so that a large batch is not starved by smaller ones.
 //
 // Every path either sends, in which case the end of the call wakes the container, or names the time
 // of the next slice. Whatever may change earlier wakes it: commits through DueChanges, a step of
@@ -65,10 +72,10 @@ absl::Duration LongestWait(const Container& container) {
 
 }  // namespace
 
-Sweeper::Sweeper(const SweeperOptions& options, const Parts& parts)
+Sweeper::Sweeper(const SweeperOptions& options, const Parts& parts, const Moment& now)
     : options_(options),
       parts_(parts),
-      steady_(parts.system_clock.Read().boot.value_or(absl::ZeroDuration())),
+      clock_offset_(now.time.for_deletes - absl::UnixEpoch() - now.steady),
       store_({.deadline = options.delete_deadline,
               .max_clock_skew = options.max_store_clock_skew,
               .not_found_burst_items = options.not_found_burst_items,
@@ -76,53 +83,51 @@ Sweeper::Sweeper(const SweeperOptions& options, const Parts& parts)
              parts.store, parts.levers, parts.wake),
       outcomes_(parts.storage, parts.board, store_),
       calls_(parts.store, options.max_calls_under_way, options.delete_deadline, parts.wake),
-      bucket_(parts.levers.limit().Get(), steady_, std::max<int64_t>(options.batch_items, 1)) {
-  clock_offset_ = parts.clock.Read().for_deletes - absl::UnixEpoch() - steady_;
-}
+      bucket_(parts.levers.limit().Get(), now.steady, std::max<int64_t>(options.batch_items, 1)) {}
 
-Sweeper::StepResult Sweeper::RunOnce() {
+Sweeper::StepResult Sweeper::RunOnce(const Moment& now) {
   StepResult step;
-  TakeIn(step);
-  WakeAfterClockChange(ReadMoment());
-  calls_.ReleaseSettled(ReadMoment().steady);
-  store_.AskIfDue(ReadMoment());
-  RunSlices(step);
-  Post();
+  TakeIn(now, step);
+  if (step.answered == 0) SendFound(now, step);
+  WakeAfterClockChange(now);
+  calls_.ReleaseSettled(now.steady);
+  store_.AskIfDue(now);
+  RunSlices(now, step);
+  Post(now);
+  Collect();
+  if (!ended_.empty() || store_.has_answer()) step.wait = absl::ZeroDuration();
   return step;
 }
 
-void Sweeper::TakeIn(StepResult& step) {
-  for (const auto& call : calls_.TakeEnded()) {
-    TakeEnded(*call);
+void Sweeper::TakeIn(const Moment& now, StepResult& step) {
+  for (const auto& call : std::exchange(ended_, {})) {
+    TakeEnded(*call, now);
     ++step.answered;
   }
   const bool was_ready = store_.IsReady();
-  if (store_.TakeInAnswer(ReadMoment())) ++step.answered;
+  if (store_.TakeInAnswer(now)) ++step.answered;
   // Containers may have been waiting for the store.
   if (!was_ready && store_.IsReady()) parts_.storage.due_changes().AddAll();
-  if (step.answered > 0) Post();
+  if (step.answered > 0) Post(now);
 }
 
-void Sweeper::Post() {
-  const Moment now = ReadMoment();
+void Sweeper::Post(const Moment& now) {
   parts_.board.PostStore(store_.View(now));
   parts_.board.PostSweeper({now.steady, calls_.count()});
 }
 
-bool Sweeper::AwaitCall() {
-  if (calls_.count() > 0) {
-    calls_.AwaitOne();
-    return true;
-  }
-  const bool is_asking = store_.is_asking();
-  store_.AwaitAnswer();
-  return is_asking;
+void Sweeper::Collect() {
+  for (auto& call : calls_.TakeEnded()) ended_.push_back(std::move(call));
+  store_.CollectAnswer();
 }
 
-Moment Sweeper::ReadMoment() {
-  // While the reading fails, steady time stands still, and the guarded clock allows no deletes.
-  steady_ = parts_.system_clock.Read().boot.value_or(steady_);
-  return {parts_.clock.Read(), steady_};
+bool Sweeper::AwaitCall() {
+  Collect();
+  if (ended_.empty() && !store_.has_answer()) {
+    calls_.count() > 0 ? calls_.AwaitOne() : store_.AwaitAnswer();
+    Collect();
+  }
+  return !ended_.empty() || store_.has_answer();
 }
 
 Sweeper::Pacing& Sweeper::PacingOf(uint64_t container, const Moment& now) {
@@ -166,11 +171,11 @@ void Sweeper::WakeAfterClockChange(const Moment& now) {
   store_.state().AskSoon();
 }
 
-void Sweeper::RunSlices(StepResult& step) {
+void Sweeper::RunSlices(const Moment& now, StepResult& step) {
+  if (found_.has_value()) return;
   WakeChanged();
-  const absl::Duration start = ReadMoment().steady;
-  run_queue_.WakeDue(start);
-  ResumeHeadOfLine(start);
+  run_queue_.WakeDue(now.steady);
+  ResumeHeadOfLine(now.steady);
   // The end of a call wakes the loop.
   step.wait = kMaxWait;
   if (!calls_.HasRoom()) return;
@@ -179,11 +184,12 @@ void Sweeper::RunSlices(StepResult& step) {
   for (int slices = 0; slices < kSlicesPerStep && scans_left_ > 0; ++slices) {
     const std::optional<uint64_t> next = run_queue_.Next(cursor_);
     if (!next.has_value()) {
-      step.wait = TimeToWait();
+      step.wait = TimeToWait(now.steady);
       return;
     }
     cursor_ = *next;
-    if (RunSlice(*next, step)) return;
+    RunSlice(*next, now, step);
+    if (found_.has_value()) return;
   }
 }
 
@@ -192,8 +198,7 @@ void Sweeper::ResumeHeadOfLine(absl::Duration now) {
   cursor_ = std::exchange(head_of_line_, 0) - 1;
 }
 
-absl::Duration Sweeper::TimeToWait() {
-  const absl::Duration now = ReadMoment().steady;
+absl::Duration Sweeper::TimeToWait(absl::Duration now) const {
   absl::Duration until = std::min({now + kMaxWait, run_queue_.NextWake(), calls_.NextSettled()});
   if (!store_.IsReady() && parts_.store != nullptr) {
     until = std::min(until, store_.state().next_probe());
@@ -201,27 +206,29 @@ absl::Duration Sweeper::TimeToWait() {
   return std::max(until - now, absl::ZeroDuration());
 }
 
-bool Sweeper::RunSlice(uint64_t number, StepResult& step) {
+void Sweeper::RunSlice(uint64_t number, const Moment& now, StepResult& step) {
   const ContainerPtr container = parts_.storage.containers().Find(number);
   // A deleted container with a call in flight is forgotten when that has ended.
   if (calls_.IsInFlight(number)) {
     run_queue_.Sleep(number, absl::InfiniteDuration());
-    return false;
+    return;
   }
   if (container == nullptr) {
     Forget(number);
-    return false;
+    return;
   }
-  const Moment now = ReadMoment();
   Pacing& pacing = PacingOf(number, now);
-  const NextSlice next = RunSliceOf(container, pacing, now, step);
-  PostPace(*container, pacing, now);
+  EndSlice(*container, pacing, RunSliceOf(container, pacing, now, step), now);
+}
+
+void Sweeper::EndSlice(const Container& container, Pacing& pacing, const NextSlice& next,
+                       const Moment& now) {
+  PostPace(container, pacing, now);
   if (next.sent) {
-    run_queue_.Sleep(number, absl::InfiniteDuration());
+    run_queue_.Sleep(container.number, absl::InfiniteDuration());
   } else if (next.at > now.steady) {
-    run_queue_.Sleep(number, next.at);
+    run_queue_.Sleep(container.number, next.at);
   }
-  return next.sent;
 }
 
 Sweeper::NextSlice Sweeper::RunSliceOf(const ContainerPtr& listed, Pacing& pacing,
@@ -243,7 +250,7 @@ Sweeper::NextSlice Sweeper::RunSliceOf(const ContainerPtr& listed, Pacing& pacin
   }
   const absl::Duration tokens_at = TokensAt(slice, pacing.wanted, now);
   if (tokens_at > now.steady) return {tokens_at};
-  return Sweep(slice, *std::move(pass), step);
+  return Find(slice, *std::move(pass), now, step);
 }
 
 Sweeper::Slice Sweeper::MakeSlice(ContainerPtr container, Pacing& pacing, const Moment& now) const {
@@ -307,57 +314,82 @@ absl::Duration Sweeper::TokensAt(const Slice& slice, int64_t count, const Moment
     head_of_line_ = slice.container->number;
     head_of_line_until_ = now.steady + std::min(wait_of_all, kMaxWait);
   }
-  // That time may have come within this step; it is the head of line that goes then.
-  return std::max(head_of_line_until_, now.steady + absl::Nanoseconds(1));
+  return head_of_line_until_;
 }
 
-Sweeper::NextSlice Sweeper::Sweep(const Slice& slice, DeleteGate::Pass pass, StepResult& step) {
+Sweeper::NextSlice Sweeper::Find(const Slice& slice, DeleteGate::Pass pass, const Moment& now,
+                                 StepResult& step) {
   const int64_t tidied_before = step.tidied;
+  const Container& container = *slice.container;
   Suspects& suspects = slice.pacing.suspects;
   int64_t max_due = MaxItems(slice) + static_cast<int64_t>(suspects.size());
   // Items that the store cannot compare are put off by the page, so that at a low rate they do not
   // take a commit each.
-  const bool puts_off = slice.container->has_expire_at && !store_.state().knows_expire_at();
+  const bool puts_off = container.has_expire_at && !store_.state().knows_expire_at();
   if (puts_off) max_due = std::max(max_due, kPutOffPage);
-  std::optional<DueScan> scan = Scan(slice, max_due, step);
+  std::optional<DueScan> scan = Scan(slice, max_due, now, step);
   if (!scan.has_value()) return {slice.pacing.pace.held_until()};
-  const size_t found = scan->due.size();
+  const size_t due = scan->due.size();
   scan->due = suspects.Choose(std::move(scan->due));
-  scan->more = scan->more || scan->due.size() < found;
-  const Moment now = ReadMoment();
-  if (!now.time.deletes_allowed) return {now.steady + kMaxWait};
-  if (HasTooManyAdopted(*slice.container, scan->due, now)) return {now.steady + kMaxWait};
-  const StoreState& store = store_.state();
+  scan->more = scan->more || scan->due.size() < due;
+  if (HasTooManyAdopted(container, scan->due, now)) return {now.steady + kMaxWait};
   if (puts_off) {
-    step.tidied += outcomes_.PutOffExpireAt(*slice.container, scan->due, slice.pacing.pace, now);
+    step.tidied += outcomes_.PutOffExpireAt(container, scan->due, slice.pacing.pace, now);
     scan->more = scan->more || static_cast<int64_t>(scan->due.size()) > MaxItems(slice);
   }
+  const bool tidied = step.tidied > tidied_before;
+  if (scan->due.empty()) return EndEmpty(slice, *scan, tidied, now);
+  step.found = static_cast<int64_t>(scan->due.size());
+  found_.emplace(Found{slice.container, slice.rule, slice.full_scan, *std::move(scan), tidied,
+                       std::move(pass)});
+  return {now.steady};
+}
+
+void Sweeper::SendFound(const Moment& now, StepResult& step) {
+  if (!found_.has_value()) return;
+  Found found = *std::move(found_);
+  found_.reset();
+  const ContainerPtr container = found.container;
+  Pacing& pacing = PacingOf(container->number, now);
+  const Slice slice = {pacing, container, found.rule, found.full_scan};
+  EndSlice(*container, pacing, Send(slice, std::move(found), now, step), now);
+}
+
+Sweeper::NextSlice Sweeper::Send(const Slice& slice, Found found, const Moment& now,
+                                 StepResult& step) {
+  if (!now.time.deletes_allowed) return {now.steady + kMaxWait};
+  if (!store_.IsReady()) return {now.steady};
+  DueScan& scan = found.scan;
+  const StoreState& store = store_.state();
   const BatchBounds bounds = {MaxItems(slice), kMaxRequestBytes, store.compares_etags()};
   const absl::Time judged_at = store_.JudgeTime(now);
   const absl::Time not_after = store.Now(now.steady).value_or(judged_at) + options_.delete_deadline;
   JudgedBatch batch =
-      JudgeBatch(*slice.container, slice.rule, std::move(scan->due), bounds, judged_at, not_after);
+      JudgeBatch(*slice.container, slice.rule, std::move(scan.due), bounds, judged_at, not_after);
   batch.request.set_store_id(store.store_id());
   const int64_t count = static_cast<int64_t>(batch.items.size());
-  if (count == 0) {
-    slice.pacing.pace.set_waiting_for_rate(false);
-    if (scan->more || step.tidied > tidied_before) return {now.steady};
-    if (IsPassComplete(slice, *scan, judged_at)) {
-      parts_.board.PostCompletePass(slice.container->number, now.time.now);
-    }
-    // The scan has moved the low-water marks. Unreadable items are left for later.
-    const absl::Duration next_due = NextDue(slice, now);
-    return {next_due > now.steady ? next_due : now.steady + kMaxWait};
-  }
+  if (count == 0) return EndEmpty(slice, scan, found.tidied, now);
   const absl::Duration tokens_at = TokensAt(slice, count, now);
   if (tokens_at > now.steady) return {tokens_at};
 
-  slice.pacing.wanted = scan->more ? count : 1;
+  slice.pacing.wanted = scan.more ? count : 1;
   slice.pacing.pace.Take(count, now.steady);
   bucket_.Take(count, now.steady);
   step.sent += count;
-  Send(slice, std::move(batch), std::move(pass), now);
+  SendCall(slice, std::move(batch), std::move(found.pass), now);
   return {.at = now.steady, .sent = true};
+}
+
+Sweeper::NextSlice Sweeper::EndEmpty(const Slice& slice, const DueScan& scan, bool tidied,
+                                     const Moment& now) {
+  slice.pacing.pace.set_waiting_for_rate(false);
+  if (scan.more || tidied) return {now.steady};
+  if (IsPassComplete(slice, scan, store_.JudgeTime(now))) {
+    parts_.board.PostCompletePass(slice.container->number, now.time.now);
+  }
+  // The scan has moved the low-water marks. Unreadable items are left for later.
+  const absl::Duration next_due = NextDue(slice, now);
+  return {next_due > now.steady ? next_due : now.steady + kMaxWait};
 }
 
 // A scan that found nothing due completes a pass, unless due items wait for a retry.
@@ -404,7 +436,7 @@ Sweeper::NextSlice Sweeper::KeepUpIndex(const Slice& slice, const Moment& now, S
   }
   if (now.steady < pacing.next_upkeep) return {again};
   const int64_t tidied_before = step.tidied;
-  const std::optional<DueScan> scan = Scan(slice, kUpkeepDueItems, step);
+  const std::optional<DueScan> scan = Scan(slice, kUpkeepDueItems, now, step);
   if (!scan.has_value()) return {again};
   const bool tidied = step.tidied > tidied_before;
   if (scan->more && tidied) return {now.steady};
@@ -414,10 +446,10 @@ Sweeper::NextSlice Sweeper::KeepUpIndex(const Slice& slice, const Moment& now, S
   return {again};
 }
 
-std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, StepResult& step) {
+std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, const Moment& now,
+                                     StepResult& step) {
   --scans_left_;
   const Container& container = *slice.container;
-  const Moment now = ReadMoment();
   const ScanLimits limits = {static_cast<size_t>(max_due), kEntriesPerScan, slice.full_scan};
   absl::StatusOr<DueScan> scan = parts_.storage.expiry_index().ScanDue(
       container, slice.rule, absl::ToUnixSeconds(store_.JudgeTime(now)), limits);
@@ -427,24 +459,25 @@ std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, StepRe
     log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/scan"),
              absl::StrCat("expiry index cannot be read: container=", Quoted(container.id),
                           " error=", Quoted(scan.status().ToString(), kMaxErrorBytes)),
-             steady_);
+             now.steady);
     return std::nullopt;
   }
   if (scan->unreadable > 0) {
     log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/unreadable"),
              absl::StrCat("due items are unreadable and are not deleted: container=",
                           Quoted(container.id), " items=", scan->unreadable),
-             steady_);
+             now.steady);
   }
   if (slice.full_scan) slice.pacing.next_full_scan = now.steady + kFullScanInterval;
   if (!scan->early.empty()) {
-    const int64_t tidied = Tidy(container, std::move(scan->early));
+    const int64_t tidied = Tidy(container, std::move(scan->early), now);
     step.tidied += tidied;
   }
   return *std::move(scan);
 }
 
-int64_t Sweeper::Tidy(const Container& container, std::vector<IndexEntry> early) {
+int64_t Sweeper::Tidy(const Container& container, std::vector<IndexEntry> early,
+                      const Moment& now) {
   const auto tidied = Await<absl::StatusOr<int64_t>>([&](auto done) {
     parts_.storage.expiry_index().Tidy(container.number, std::move(early), std::move(done));
   });
@@ -452,15 +485,15 @@ int64_t Sweeper::Tidy(const Container& container, std::vector<IndexEntry> early)
     log_.Log(spdlog::level::warn, "tidy",
              absl::StrCat("early index entries were not moved: container=", Quoted(container.id),
                           " error=", Quoted(tidied.status().ToString(), kMaxErrorBytes)),
-             steady_);
+             now.steady);
     return 0;
   }
   parts_.board.AddEarlyEntries(container.number, *tidied);
   return *tidied;
 }
 
-void Sweeper::Send(const Slice& slice, JudgedBatch batch, DeleteGate::Pass pass,
-                   const Moment& now) {
+void Sweeper::SendCall(const Slice& slice, JudgedBatch batch, DeleteGate::Pass pass,
+                       const Moment& now) {
   const int64_t count = static_cast<int64_t>(batch.items.size());
   DeleteRecord record;
   record.tally.sent = count;
@@ -472,8 +505,7 @@ void Sweeper::Send(const Slice& slice, JudgedBatch batch, DeleteGate::Pass pass,
                .in_trouble = slice.pacing.pace.in_trouble()});
 }
 
-void Sweeper::TakeEnded(DeleteCall& call) {
-  const Moment now = ReadMoment();
+void Sweeper::TakeEnded(DeleteCall& call, const Moment& now) {
   Pacing& pacing = PacingOf(call.container->number, now);
   run_queue_.Wake(call.container->number);
   if (outcomes_.Take(call, {pacing.pace, pacing.suspects}, now)) calls_.KeepUntilSettled(call);

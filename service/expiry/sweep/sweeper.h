@@ -4,16 +4,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "service/base/wake_signal.h"
-#include "service/core/clock.h"
 #include "service/core/container.h"
 #include "service/core/due_rules.h"
-#include "service/core/guarded_clock.h"
 #include "service/core/state/sweep_board.h"
 #include "service/core/state/usage_ledger.h"
 #include "service/expiry/moment.h"
@@ -56,16 +55,18 @@ struct SweeperOptions {
 };
 
 // Deletes expired items from the primary store, step by step. A step handles the calls that have
-// ended, sends at most one DeleteItems call, and returns what it did; the loop around it
-// (BackgroundLoop) only waits.
+// ended, or sends the batch that was found before; then it looks for the next batch. It returns
+// what it did; the loop around it (BackgroundLoop) only waits. Time is an argument: one moment per
+// step.
 //
-// Containers with something due run in slices, round-robin by number. One that waits for the
-// global limit is the next to run when its tokens are there; one that waits for anything of its own
-// is passed over. The others cost nothing until something becomes due in them.
+// Containers with something due run in slices, round-robin by number. One that waits for the global
+// limit is the next to run when its tokens are there; one that waits for anything of its own is
+// passed over. The others cost nothing until something becomes due in them.
 //
 // What keeps the promises:
 // - Every item is judged again right before it is sent, by the policy read after the delete gate
-//   was entered, and at a time no later than our clocks and the store's.
+//   was entered, and at a time no later than our clocks and the store's. A step that sends a batch
+//   reads and commits nothing before that, so that its time is the time of sending.
 // - A delete is not carried out later than it was judged for: the request carries a not_after, and
 //   nothing below the sweeper queues or retries it. If a call has no answer, its pass through the
 //   gate is kept until the not_after has surely passed.
@@ -79,18 +80,17 @@ class Sweeper {
   // What one step did.
   struct StepResult {
     int64_t sent = 0;      // deletes
+    int64_t found = 0;     // due items, which a later step judges and sends
     int64_t answered = 0;  // calls that ended, GetStoreInfo included
     int64_t tidied = 0;    // index entries moved or erased because they were early
-    // How long the next step may wait, unless a call ends or something becomes due earlier.
+    // How long after the step's time the next step may wait, unless a call ends or something
+    // becomes due earlier.
     absl::Duration wait;
   };
 
-  // All must outlive the sweeper. `system_clock` gives the steady time. `store` may be null: then
-  // nothing is deleted, but early index entries are still moved. `wake` is notified when a call has
-  // ended.
+  // All must outlive the sweeper. `store` may be null: then nothing is deleted, but early index
+  // entries are still moved. `wake` is notified when a call has ended.
   struct Parts {
-    const Clock& system_clock;
-    const GuardedClock& clock;
     Storage& storage;
     PrimaryStoreClient* store;
     SweepBoard& board;
@@ -99,16 +99,20 @@ class Sweeper {
     WakeSignal& wake;
   };
 
-  Sweeper(const SweeperOptions& options, const Parts& parts);
+  // Tokens are earned from `now` on.
+  Sweeper(const SweeperOptions& options, const Parts& parts, const Moment& now);
 
-  // One bounded step. Waits for commits, but never for the store.
-  StepResult RunOnce();
+  // One bounded step at `now`, which must be read right before and must not be earlier than in the
+  // step before. Waits for commits, but never for the store. A call that ends during a step is
+  // handled by the next one, so that no answer is handled at a time before it arrived.
+  StepResult RunOnce(const Moment& now);
 
-  // The first part of a step alone: handles the calls that have ended.
-  void TakeIn(StepResult& step);
+  // A part of a step alone: handles the calls that had ended when the last step or AwaitCall()
+  // returned.
+  void TakeIn(const Moment& now, StepResult& step);
 
-  // Waits until a call has ended, for the next step to handle. Returns false at once if none is in
-  // flight.
+  // Waits until a call has ended, for the next step to handle. Returns false at once if none has
+  // and none is in flight.
   bool AwaitCall();
 
  private:
@@ -135,29 +139,43 @@ class Sweeper {
     bool full_scan;
   };
 
+  // The due items that the scan of a slice found. A later step judges them again and sends them;
+  // until then the pass keeps the container's policy in force.
+  struct Found {
+    ContainerPtr container;
+    DueRule rule;
+    bool full_scan;
+    DueScan scan;
+    bool tidied;  // whether the scan moved early entries
+    DeleteGate::Pass pass;
+  };
+
   // When a container is to run again, steady; `now` if it stays ready.
   struct NextSlice {
     absl::Duration at;
     bool sent = false;
   };
 
-  void Post();
-  Moment ReadMoment();
+  void Post(const Moment& now);
+  // Takes the calls that have ended out of the mailboxes, for the next step.
+  void Collect();
   Pacing& PacingOf(uint64_t container, const Moment& now);
   Slice MakeSlice(ContainerPtr container, Pacing& pacing, const Moment& now) const;
 
   void WakeAfterClockChange(const Moment& now);
   void WakeChanged();
-  void RunSlices(StepResult& step);
+  void RunSlices(const Moment& now, StepResult& step);
   // Makes the container that waits for global tokens the next to run, once they are there.
   void ResumeHeadOfLine(absl::Duration now);
   // How long to wait for the next step when no container is ready.
-  absl::Duration TimeToWait();
+  absl::Duration TimeToWait(absl::Duration now) const;
   void Forget(uint64_t container);
-  // Runs the container and puts it back in the run queue. Returns whether it sent a batch.
-  bool RunSlice(uint64_t number, StepResult& step);
+  // Runs the container and puts it back in the run queue.
+  void RunSlice(uint64_t number, const Moment& now, StepResult& step);
   NextSlice RunSliceOf(const ContainerPtr& listed, Pacing& pacing, const Moment& now,
                        StepResult& step);
+  void EndSlice(const Container& container, Pacing& pacing, const NextSlice& next,
+                const Moment& now);
 
   // The earliest steady time at which something may be due, at most kMaxSleep from now.
   absl::Duration NextDue(const Slice& slice, const Moment& now) const;
@@ -165,7 +183,14 @@ class Sweeper {
   bool MaySend(const Slice& slice, bool entered, const Moment& now);
   // The steady time at which there are tokens for `count` deletes; `now` if there are.
   absl::Duration TokensAt(const Slice& slice, int64_t count, const Moment& now);
-  NextSlice Sweep(const Slice& slice, DeleteGate::Pass pass, StepResult& step);
+  // Looks for due items. If there are any, sets found_.
+  NextSlice Find(const Slice& slice, DeleteGate::Pass pass, const Moment& now, StepResult& step);
+  // Sends what was found, if anything.
+  void SendFound(const Moment& now, StepResult& step);
+  // Judges the batch, takes its tokens and sends it.
+  NextSlice Send(const Slice& slice, Found found, const Moment& now, StepResult& step);
+  // The slice of a container of which no item may be deleted now.
+  NextSlice EndEmpty(const Slice& slice, const DueScan& scan, bool tidied, const Moment& now);
   // Whether `due` has adopted items and the container has more of those than the brake allows; if
   // so, pulls the brake.
   bool HasTooManyAdopted(const Container& container, const std::vector<DueItem>& due,
@@ -175,18 +200,18 @@ class Sweeper {
   // The slice of a container whose deletes are held.
   NextSlice KeepUpIndex(const Slice& slice, const Moment& now, StepResult& step);
   // Reads the due items and moves early entries. Absent if the index cannot be read.
-  std::optional<DueScan> Scan(const Slice& slice, int64_t max_due, StepResult& step);
-  int64_t Tidy(const Container& container, std::vector<IndexEntry> early);
-  void Send(const Slice& slice, JudgedBatch batch, DeleteGate::Pass pass, const Moment& now);
+  std::optional<DueScan> Scan(const Slice& slice, int64_t max_due, const Moment& now,
+                              StepResult& step);
+  int64_t Tidy(const Container& container, std::vector<IndexEntry> early, const Moment& now);
+  void SendCall(const Slice& slice, JudgedBatch batch, DeleteGate::Pass pass, const Moment& now);
 
-  void TakeEnded(DeleteCall& call);
+  void TakeEnded(DeleteCall& call, const Moment& now);
 
   void PostPace(const Container& container, Pacing& pacing, const Moment& now);
 
   const SweeperOptions options_;
   const Parts parts_;
 
-  absl::Duration steady_;        // the last sound reading
   absl::Duration clock_offset_;  // our time minus steady time, when all containers were last woken
   bool deletes_were_allowed_ = true;
   StoreWatch store_;
@@ -201,6 +226,9 @@ class Sweeper {
   uint64_t head_of_line_ = 0;          // the container that waits for global tokens; 0: none
   absl::Duration head_of_line_until_;  // when they are available, steady
   int64_t scans_left_ = 0;             // in this step
+
+  std::optional<Found> found_;
+  std::vector<std::unique_ptr<DeleteCall>> ended_;  // to be handled by the next step
 };
 
 }  // namespace ttl

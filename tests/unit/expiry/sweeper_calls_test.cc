@@ -21,7 +21,7 @@ bool StepUntil(SweepHarness& h, const std::function<bool()>& done) {
   absl::Time last = absl::Now();
   return WaitUntil(
       [&] {
-        h.sweeper().RunOnce();
+        h.RunOnce();
         const absl::Time now = absl::Now();
         h.clock.Advance(now - last);
         last = now;
@@ -82,7 +82,7 @@ TEST(SweeperCallsTest, OneCallPerContainerAndSoManyInAll) {
     for (int i = 0; i < 6; ++i) CreateWithDue(h, absl::StrCat("c", i), 600);
     h.store.Hang();
     EXPECT_TRUE(StepUntil(h, [&] { return h.store.HangingCalls() == most; }));
-    for (int i = 0; i < 20; ++i) h.sweeper().RunOnce();
+    for (int i = 0; i < 20; ++i) h.RunOnce();
     EXPECT_EQ(h.store.ReceivedDeletes().size(), static_cast<size_t>(most));
     h.store.Release();
     EXPECT_TRUE(StepUntil(h, [&] { return h.store.CountAll() == 0; }));
@@ -120,7 +120,7 @@ TEST(SweeperCallsTest, AChangeWaitsForTheCallsOfItsOwnContainerOnly) {
       },
       kTestNow, absl::ZeroDuration(),
       [&](const absl::StatusOr<ContainerPtr>& result) { changed = result.ok(); });
-  h.sweeper().RunOnce();
+  h.RunOnce();
   EXPECT_FALSE(changed);
   h.store.Release();
   EXPECT_TRUE(StepUntil(h, [&] { return changed; }));

@@ -69,11 +69,12 @@ class FullDiskTest : public testing::Test {
     options.batch_items = kItems;
     options.max_calls_under_way = 1;
     options.not_found_burst_items = kItems;
-    Sweeper sweeper(options, {clock_, guarded, storage, &client, board, usage, *levers, wake});
+    MomentReader moments(clock_, guarded);
+    Sweeper sweeper(options, {storage, &client, board, usage, *levers, wake}, moments.Read());
     const absl::Time end = *clock_.Read().wall + duration;
     while (*clock_.Read().wall < end) {
-      Sweeper::StepResult step = sweeper.RunOnce();
-      while (sweeper.AwaitCall()) sweeper.TakeIn(step);
+      Sweeper::StepResult step = sweeper.RunOnce(moments.Read());
+      while (sweeper.AwaitCall()) sweeper.TakeIn(moments.Read(), step);
       clock_.Advance(absl::Milliseconds(100));
     }
     return levers->store_trust().doubt();

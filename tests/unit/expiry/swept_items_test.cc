@@ -55,7 +55,7 @@ class FirstDeleteHeld {
 
 // Sends a delete and does not wait for the answer.
 void SendOne(SweepHarness& h) {
-  while (h.sweeper().RunOnce().sent == 0) ASSERT_TRUE(h.sweeper().AwaitCall());
+  while (h.SendNext() == 0) ASSERT_TRUE(h.sweeper().AwaitCall());
 }
 
 // Another sidecar beside that of a harness: the same store and the same clock, but data
@@ -65,16 +65,18 @@ class SecondSidecar {
   explicit SecondSidecar(SweepHarness& first)
       : guarded_clock_(first.clock, std::nullopt),
         client_(first.store.address(), grpc::InsecureChannelCredentials()),
-        sweeper_(SweeperOptions(), Sweeper::Parts{first.clock, guarded_clock_, *storage, &client_,
-                                                  board_, usage_, *levers_, wake_}) {}
+        moments_(first.clock, guarded_clock_),
+        sweeper_(SweeperOptions(),
+                 Sweeper::Parts{*storage, &client_, board_, usage_, *levers_, wake_},
+                 moments_.Read()) {}
 
   void SweepNow() {
     for (;;) {
-      Sweeper::StepResult step = sweeper_.RunOnce();
+      Sweeper::StepResult step = sweeper_.RunOnce(moments_.Read());
       bool awaited = false;
       while (sweeper_.AwaitCall()) {
         awaited = true;
-        sweeper_.TakeIn(step);
+        sweeper_.TakeIn(moments_.Read(), step);
       }
       if (!awaited && step.wait > absl::ZeroDuration()) return;
     }
@@ -93,6 +95,7 @@ class SecondSidecar {
   WakeSignal wake_;
   GuardedClock guarded_clock_;
   PrimaryStoreClient client_;
+  MomentReader moments_;
   Sweeper sweeper_;
 };
 
