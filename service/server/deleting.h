@@ -12,7 +12,7 @@
 #include "service/core/adoption_preview.h"
 #include "service/core/state/reconciliation_board.h"
 #include "service/core/state/sweep_board.h"
-#include "service/core/state/usage_ledger.h"
+#include "service/core/state/usage_meter.h"
 #include "service/expiry/moment_reader.h"
 #include "service/expiry/store/primary_store_client.h"
 #include "service/expiry/store/reconciler.h"
@@ -46,7 +46,7 @@ class Deleting {
   Deleting& operator=(const Deleting&) = delete;
 
   SweepBoard& board() { return board_; }
-  UsageLedger& usage() { return usage_; }
+  UsageMeter& usage() { return usage_; }
   Levers& levers() { return *levers_; }
   ReconciliationBoard& reconciliations() { return reconciliations_; }
 
@@ -82,7 +82,7 @@ class Deleting {
   Data& data_;
   LoopSignals& signals_;
   SweepBoard board_;
-  UsageLedger usage_;
+  UsageMeter usage_;
   ReconciliationBoard reconciliations_;
   std::unique_ptr<Levers> levers_;
   std::unique_ptr<PrimaryStoreClient> store_;  // null: no store is configured

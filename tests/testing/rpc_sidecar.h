@@ -19,7 +19,7 @@
 #include "service/core/guarded_clock.h"
 #include "service/core/state/reconciliation_board.h"
 #include "service/core/state/sweep_board.h"
-#include "service/core/state/usage_ledger.h"
+#include "service/core/state/usage_meter.h"
 #include "service/rpc/checks/check_counters.h"
 #include "service/rpc/services/container_service.h"
 #include "service/rpc/services/expiry_service.h"
@@ -81,7 +81,7 @@ class RpcSidecar {
   FakeClock& clock() { return clock_; }
   GuardedClock& guarded_clock() { return *guarded_clock_; }
   SweepBoard& board() { return board_; }
-  UsageLedger& usage() { return usage_; }
+  UsageMeter& usage() { return usage_; }
   const CheckCounters& check_counters() const { return counters_; }
   const AccessCounters& access_counters() const { return access_counters_; }
   const CallCounters& call_counters() const { return call_counters_; }
@@ -120,7 +120,7 @@ class RpcSidecar {
   FakeClock clock_;
   StorageForTest storage_;
   SweepBoard board_;
-  UsageLedger usage_;
+  UsageMeter usage_;
   WakeSignal reconciliation_asked_;
   ReconciliationBoard reconciliations_{reconciliation_asked_};
   CheckCounters counters_;

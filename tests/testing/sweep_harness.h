@@ -11,7 +11,7 @@
 #include "service/base/wake_signal.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/state/sweep_board.h"
-#include "service/core/state/usage_ledger.h"
+#include "service/core/state/usage_meter.h"
 #include "service/expiry/moment_reader.h"
 #include "service/expiry/store/primary_store_client.h"
 #include "service/expiry/sweep/sweeper.h"
@@ -72,7 +72,7 @@ class SweepHarness {
   FakeClock clock;
   StorageForTest storage;
   SweepBoard board;
-  UsageLedger usage;
+  UsageMeter usage;
   std::unique_ptr<Levers> levers;
   FakePrimaryStore store;
   std::optional<GuardedClock> guarded_clock;

@@ -14,7 +14,7 @@
 #include "service/core/container.h"
 #include "service/core/due_rules.h"
 #include "service/core/state/sweep_board.h"
-#include "service/core/state/usage_ledger.h"
+#include "service/core/state/usage_meter.h"
 #include "service/expiry/moment.h"
 #include "service/expiry/pace/container_pace.h"
 #include "service/expiry/pace/token_bucket.h"
@@ -94,7 +94,7 @@ class Sweeper {
     Storage& storage;
     PrimaryStoreClient* store;
     SweepBoard& board;
-    const UsageLedger& usage;
+    const UsageMeter& usage;
     Levers& levers;
     WakeSignal& wake;
   };

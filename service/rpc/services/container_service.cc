@@ -16,7 +16,7 @@
 namespace ttl {
 
 ContainerService::ContainerService(Containers& containers, const Tallies& tallies,
-                                   const GuardedClock& clock, UsageLedger& usage,
+                                   const GuardedClock& clock, UsageMeter& usage,
                                    const ContainerServiceOptions& options)
     : containers_(containers),
       tallies_(tallies),

@@ -4,7 +4,7 @@
 #include "absl/time/time.h"
 #include "service/base/done.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/state/usage_ledger.h"
+#include "service/core/state/usage_meter.h"
 #include "service/rpc/services/container_watches.h"
 #include "service/storage/commit/tallies.h"
 #include "service/storage/containers.h"
@@ -24,7 +24,7 @@ class ContainerService final : public RpcService {
  public:
   // All arguments must outlive this. Deleted containers are removed from `usage`.
   ContainerService(Containers& containers, const Tallies& tallies, const GuardedClock& clock,
-                   UsageLedger& usage, const ContainerServiceOptions& options);
+                   UsageMeter& usage, const ContainerServiceOptions& options);
 
   const google::protobuf::ServiceDescriptor& descriptor() const override;
   void AddMethods(MethodTable& table) override;
@@ -49,7 +49,7 @@ class ContainerService final : public RpcService {
   Containers& containers_;
   const Tallies& tallies_;
   const GuardedClock& clock_;
-  UsageLedger& usage_;
+  UsageMeter& usage_;
   const ContainerServiceOptions options_;
   ContainerWatches watches_;
 };

@@ -13,7 +13,7 @@
 #include "service/core/clock.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/state/sweep_board.h"
-#include "service/core/state/usage_ledger.h"
+#include "service/core/state/usage_meter.h"
 #include "service/core/tally_view.h"
 #include "service/rpc/checks/check_counters.h"
 #include "service/rpc/status/expiry_view.h"
@@ -50,7 +50,7 @@ class ExpiryService final : public RpcService {
     const Clock& system_clock;  // gives the steady time
     const SweepBoard& board;
     const CheckCounters& counters;
-    UsageLedger& usage;
+    UsageMeter& usage;
     Levers& levers;
   };
 

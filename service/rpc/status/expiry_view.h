@@ -14,7 +14,7 @@
 #include "service/core/state/delete_limit.h"
 #include "service/core/state/store_trust.h"
 #include "service/core/state/sweep_board.h"
-#include "service/core/state/usage_ledger.h"
+#include "service/core/state/usage_meter.h"
 #include "service/storage/storage.h"
 
 namespace ttl {
@@ -29,7 +29,7 @@ class ExpiryView {
     const GuardedClock& clock;
     const Clock& system_clock;  // gives the steady time
     const SweepBoard& board;
-    const UsageLedger& usage;
+    const UsageMeter& usage;
     const DeleteLimit& limit;
     const StoreTrust& trust;
     // Limit of a container without one of its own; absent: no limit.

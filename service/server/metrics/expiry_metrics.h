@@ -7,7 +7,7 @@
 
 #include "absl/time/time.h"
 #include "service/core/state/sweep_board.h"
-#include "service/core/state/usage_ledger.h"
+#include "service/core/state/usage_meter.h"
 #include "service/rpc/status/expiry_view.h"
 #include "service/rpc/status/overdue_watch.h"
 #include "service/server/metrics/metric_sheet.h"

@@ -61,7 +61,7 @@ class FullDiskTest : public testing::Test {
   std::string SweepFor(Storage& storage, absl::Duration duration) {
     const GuardedClock guarded(clock_, std::nullopt);
     SweepBoard board;
-    UsageLedger usage;
+    UsageMeter usage;
     const std::unique_ptr<Levers> levers = Levers::Load(storage, {}).value();
     WakeSignal wake;
     PrimaryStoreClient client(store_.address(), grpc::InsecureChannelCredentials());

@@ -90,7 +90,7 @@ class SecondSidecar {
 
  private:
   SweepBoard board_;
-  UsageLedger usage_;
+  UsageMeter usage_;
   std::unique_ptr<Levers> levers_ = Levers::Load(*storage, {}).value();
   WakeSignal wake_;
   GuardedClock guarded_clock_;

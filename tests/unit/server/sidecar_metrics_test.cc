@@ -27,7 +27,7 @@ struct QuietSources {
   FakeClock clock{kTestNow};
   GuardedClock guarded_clock{clock, std::nullopt};
   SweepBoard board;
-  UsageLedger usage;
+  UsageMeter usage;
   std::unique_ptr<Levers> levers = Levers::Load(*storage, {}).value();
   CallCounters calls;
   CheckCounters checks;

@@ -1,4 +1,4 @@
-#include "service/core/state/usage_ledger.h"
+#include "service/core/state/usage_meter.h"
 
 namespace ttl {
 namespace {
@@ -9,8 +9,8 @@ constexpr absl::string_view kFurtherReporters = "\xFF";
 
 }  // namespace
 
-void UsageLedger::Report(uint64_t container, absl::string_view reporter, double request_units,
-                         absl::Duration period, absl::Duration now) {
+void UsageMeter::Report(uint64_t container, absl::string_view reporter, double request_units,
+                        absl::Duration period, absl::Duration now) {
   const double rate = request_units / absl::ToDoubleSeconds(period);
   MutexLock lock(mutex_);
   Reporters& reporters = containers_[container];
@@ -25,7 +25,7 @@ void UsageLedger::Report(uint64_t container, absl::string_view reporter, double 
   further = {further.units_per_second + rate, now};
 }
 
-std::optional<double> UsageLedger::RequestRate(uint64_t container, absl::Duration now) const {
+std::optional<double> UsageMeter::RequestRate(uint64_t container, absl::Duration now) const {
   MutexLock lock(mutex_);
   const auto it = containers_.find(container);
   if (it == containers_.end()) return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<double> UsageLedger::RequestRate(uint64_t container, absl::Duratio
   return rate;
 }
 
-void UsageLedger::Forget(uint64_t container) {
+void UsageMeter::Forget(uint64_t container) {
   MutexLock lock(mutex_);
   containers_.erase(container);
 }

@@ -1,5 +1,5 @@
-#ifndef TTL_SERVICE_CORE_STATE_USAGE_LEDGER_H_
-#define TTL_SERVICE_CORE_STATE_USAGE_LEDGER_H_
+#ifndef TTL_SERVICE_CORE_STATE_USAGE_METER_H_
+#define TTL_SERVICE_CORE_STATE_USAGE_METER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace ttl {
 // What requests use of each container's throughput, as reported by those who serve
 // them. A report counts as its reporter's present rate until the next one, for
 // kSilence at most. Times are steady. In memory. Thread-safe.
-class UsageLedger {
+class UsageMeter {
  public:
   static constexpr absl::Duration kSilence = absl::Seconds(10);
   // Reporters kept apart per container; the usage of further ones is added to a
@@ -49,4 +49,4 @@ class UsageLedger {
 
 }  // namespace ttl
 
-#endif  // TTL_SERVICE_CORE_STATE_USAGE_LEDGER_H_
+#endif  // TTL_SERVICE_CORE_STATE_USAGE_METER_H_
