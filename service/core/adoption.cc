@@ -25,7 +25,7 @@ int64_t AdoptedUntil(const Container& container, const AdoptionTerms& terms,
   if (terms.grace <= absl::ZeroDuration() && !container.settings.brake.has_value()) return 0;
   const DueRule rule = ComputeDueRule(container.settings.policy, {}, terms.now);
   if (!IsExpiredAt(DueTime(rule, times), terms.latest)) return 0;
-  // What was confirmed before frees nothing that is adopted later.
+  // An earlier confirmation does not apply to items that are adopted later.
   return std::max(CeilUnixSeconds(terms.now + terms.grace), container.adoption.freed_until + 1);
 }
 

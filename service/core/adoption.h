@@ -8,13 +8,13 @@
 #include "service/core/container.h"
 #include "service/core/ttl_rules.h"
 
-// A first try destroys nothing: an item that is already due when it is adopted, which is
-// when a scan, a rebuild, an import or a report within one grace after its container's
-// creation makes it tracked, waits for one grace from then on, and counts for the
-// container's brake. Pure.
+// The rules of adoption. An item is adopted if a scan, a rebuild or an import makes it tracked, or
+// a report within one grace after its container was created. If it is already due then, it waits
+// for one grace before it may be deleted, and counts for the brake of its container. So a first try
+// destroys nothing. Pure functions.
 namespace ttl {
 
-// At what time reports are taken, and whether they adopt.
+// The conditions under which reports are taken: the time, and whether they adopt.
 struct AdoptionTerms {
   absl::Time now;
   absl::Time latest;  // that it may be: what is due by then counts as due already
@@ -22,37 +22,38 @@ struct AdoptionTerms {
   bool adopted = false;  // whatever the age of the container
 };
 
-// Until when an item of these times waits if it is reported now: Unix seconds, above 0; 0 if
-// it waits for nothing, because it is not adopted or not due yet.
+// The time, Unix seconds, until which an item with these times waits if it is reported now. 0 if it
+// does not wait, because it is not adopted or not due yet.
 int64_t AdoptedUntil(const Container& container, const AdoptionTerms& terms,
                      const ItemTimes& times);
 
-// Whether an item that is to wait until `adopted_until` (0: it is not) is not confirmed.
+// Whether an item that waits until `adopted_until` (0: it does not wait) is still to be confirmed.
 bool IsToConfirm(const Container& container, int64_t adopted_until);
 
-// First second at which it may be deleted, as far as its adoption goes; 0 if it is not to wait.
+// The first second, Unix time, at which its adoption allows an item to be deleted; 0 if it does not
+// wait.
 int64_t AdoptionEnd(const Container& container, int64_t adopted_until);
 
-// Items that wait until this second or less may be deleted at `now_seconds`, as far as their
-// adoption goes.
+// The largest `adopted_until` of the items that their adoption allows to be deleted at
+// `now_seconds`.
 int64_t LastAdoptionEnded(const Container& container, int64_t now_seconds);
 
-// How many adopted items count for the container's brake: those of the run, but for the ones
-// that were confirmed or have pulled it already.
+// The number of adopted items that count for the brake of the container: those of the present run
+// that were not confirmed and have not pulled the brake yet.
 int64_t AdoptedItemsToConfirm(const Container& container, const AdoptionTally& tally);
 
-// Whether they pull the brake, of which `tracked_items` is the whole.
+// Whether these items pull the brake, given that the container tracks `tracked_items`.
 bool AdoptionPullsBrake(const Container& container, const AdoptionTally& tally,
                         int64_t tracked_items);
 
-// Whether the brake holds adopted items back at `now`.
+// Whether the brake holds back adopted items at `now`.
 bool AdoptionIsBraked(const Container& container, absl::Time now);
 
-// The state after they pulled the brake at `now`: no item that waits is deleted before the
-// brake is released.
+// The state after the adopted items pulled the brake at `now`: no item that waits is deleted before
+// the brake is released.
 AdoptionState PullBrake(const Container& container, const AdoptionTally& tally, absl::Time now);
 
-// The state after everything adopted so far was confirmed at `now`.
+// The state after all items adopted so far were confirmed at `now`.
 AdoptionState ConfirmAdopted(const Container& container, const AdoptionTally& tally,
                              absl::Time now);
 

@@ -12,7 +12,7 @@
 
 namespace ttl {
 
-// What a container would do to the items that the primary store has.
+// The effect that creating a container would have on the items of the primary store.
 struct AdoptionPreview {
   int64_t scanned = 0;
   int64_t expired = 0;  // would be hidden
@@ -22,10 +22,11 @@ struct AdoptionPreview {
   bool finished = false;
 };
 
-// Reads some more of the store's items, on the calling thread, until it is finished.
+// Reads some more items of the store on the calling thread and adds them to the preview; sets
+// `finished` after the last. Returns the error of the store.
 using AdoptionPreviewStep = absl::AnyInvocable<absl::Status(AdoptionPreview&)>;
 
-// Begins one, for a container of this id and these settings.
+// Starts a preview for a container with this id and these settings.
 using AdoptionPreviewer = std::function<AdoptionPreviewStep(std::string, ContainerSettings)>;
 
 }  // namespace ttl

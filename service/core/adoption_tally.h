@@ -5,12 +5,12 @@
 
 namespace ttl {
 
-// Adopted items of a container that were already due when they were adopted. A run of
-// adoptions lasts until none of them is left.
+// Counts a container's items that were already due when they were adopted. A run of adoptions lasts
+// until none of its items is left.
 struct AdoptionTally {
   int64_t items = 0;               // ever
   int64_t items_before_run = 0;    // of those
-  int64_t left = 0;                // neither deleted nor reported anew; they may be due by now
+  int64_t left = 0;                // neither deleted nor reported again; they may be due by now
   int64_t last_adopted_until = 0;  // the longest that one of the run waits, Unix seconds
 
   friend bool operator==(const AdoptionTally&, const AdoptionTally&) = default;

@@ -14,16 +14,16 @@ struct ClockReading {
   std::optional<absl::Duration> boot;  // since boot, time of suspension included
 };
 
-// The system's clocks. Thread-safe. Implemented by SystemClock and, in tests, by
-// a fake whose two clocks move apart.
+// The clocks of the system. Thread-safe. Implemented by SystemClock and, in tests, by a fake whose
+// two clocks can move apart.
 class Clock {
  public:
   virtual ~Clock() = default;
 
   virtual ClockReading Read() const = 0;
 
-  // Identity of this boot of the machine: readings of `boot` can be compared
-  // only within one. Empty if it cannot be found out.
+  // Identity of this boot of the machine: readings of `boot` can only be compared within one boot.
+  // Empty if it is unknown.
   virtual std::string BootId() const = 0;
 };
 

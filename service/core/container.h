@@ -18,7 +18,7 @@ inline constexpr size_t kMaxPauseReasonBytes = 1024;
 // Longest DeletePolicy.delay: ten years of 366 days.
 inline constexpr int64_t kMaxDelaySeconds = int64_t{10} * 366 * 86400;
 
-// How the expiry index is kept. kLazy is indexed as promptly as kConsistent.
+// How the expiry index is maintained. kLazy behaves as kConsistent.
 enum class IndexingMode { kConsistent = 1, kLazy = 2, kNone = 3 };
 
 // The part of a container's configuration that decides when items expire and
@@ -30,16 +30,16 @@ struct Policy {
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
-// A policy no longer in force: until `until` nothing is deleted that it would
-// have kept (the grace of a stricter policy, or its brake).
+// A policy that is no longer in force. Before `until`, nothing is deleted that it would have kept:
+// because of the grace of a stricter policy, or because of the brake.
 struct ReplacedPolicy {
   Policy policy;
   absl::Time until;
-  // If replacing it pulled the brake: how many items that made due.
+  // If the change pulled the brake: the number of items that it made due.
   std::optional<int64_t> braked_items = std::nullopt;
 };
 
-// When one change of policy has to be confirmed before it deletes anything. At
+// The limits beyond which a change must be confirmed before items are deleted because of it. At
 // least one of the limits is set.
 struct PolicyBrake {
   static constexpr int64_t kDefaultReleaseSeconds = 86400;
@@ -56,26 +56,27 @@ struct PolicyBrake {
 // Adopted items that pulled the brake (see adoption.h).
 struct AdoptionBrake {
   int64_t items = 0;
-  absl::Time until;  // when it lets go by itself
+  absl::Time until;  // when it is released by itself
 };
 
-// What became of the adopted items of a container that wait.
+// The state of a container's adopted items.
 struct AdoptionState {
-  // Those that wait until this second or less are confirmed and wait no longer, since then.
+  // Items that wait until this second or earlier are confirmed and do not wait any more, since
+  // freed_at.
   int64_t freed_until = 0;
   int64_t freed_at = 0;  // Unix seconds
-  // So many of all that ever waited count for the brake no more.
+  // The number of adopted items, of all there ever were, that no longer count for the brake.
   int64_t counted_items = 0;
   std::optional<AdoptionBrake> brake = std::nullopt;
 };
 
-// Set by an operator; deletes stop while it stands.
+// Set by an operator. No deletes are sent while it is set.
 struct Pause {
   std::string reason;
   absl::Time since;
 };
 
-// What the owner of a container can set.
+// The settings of a container, which its owner can change.
 struct ContainerSettings {
   Policy policy;
   IndexingMode indexing_mode = IndexingMode::kConsistent;
@@ -88,23 +89,22 @@ struct ContainerSettings {
   friend bool operator==(const ContainerSettings&, const ContainerSettings&) = default;
 };
 
-// INVALID_ARGUMENT for an id that is empty, too long, not UTF-8 or has control
-// characters.
+// INVALID_ARGUMENT if the id is empty, too long, not UTF-8 or contains control characters.
 absl::Status ValidateContainerId(const std::string& id);
 
-// INVALID_ARGUMENT for values out of range, FAILED_PRECONDITION for
-// combinations of default_ttl and indexing mode that cannot be.
+// INVALID_ARGUMENT for values out of range, FAILED_PRECONDITION for combinations of default_ttl and
+// indexing mode that are not allowed.
 absl::Status ValidateSettings(const ContainerSettings& settings);
 
 // Progress of the background build of an expiry index.
 struct IndexBuild {
   int64_t items_indexed = 0;
   int percent = 0;     // of the container's bytes walked, estimated; 0 to 100
-  std::string cursor;  // where the walk goes on; storage's own business
+  std::string cursor;  // where the walk continues; private to storage
 };
 
-// A container as it stands at one moment. Immutable: every change makes a new
-// one, so holders of a ContainerPtr see a consistent state without a lock.
+// A container at one moment. Immutable: every change makes a new object, so that holders of a
+// ContainerPtr see a consistent state without a lock.
 struct Container {
   uint64_t number = 0;  // incarnation: never used twice
   std::string id;
@@ -122,8 +122,8 @@ struct Container {
 
 using ContainerPtr = std::shared_ptr<const Container>;
 
-// Version of the container's configuration, as shown to clients: differs
-// between incarnations and after every change.
+// The version of the container's configuration, as shown to clients. It differs between containers
+// of the same id and after every change.
 std::string ContainerEtag(const Container& container);
 
 }  // namespace ttl

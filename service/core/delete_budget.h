@@ -7,8 +7,8 @@
 
 namespace ttl {
 
-// What deletes of a container may use of its throughput, after rule 7 of Azure Cosmos
-// DB's TTL: only what requests leave over.
+// The part of a container's provisioned throughput that deletes may use: what requests leave over,
+// as in Azure Cosmos DB.
 struct DeleteBudget {
   double request_units_per_second = 0;     // provided
   std::optional<double> used_by_requests;  // request units per second; absent: unknown
@@ -16,9 +16,9 @@ struct DeleteBudget {
   double deletes_per_second = 0;           // what is left over, but no less than the floor
 };
 
-// The budget by the container's settings, by what requests use (absent counts as full
-// use), and by what a delete was seen to cost (absent: as configured). Absent if the
-// container provides no throughput: then usage does not matter. Pure.
+// Computes the budget from the container's settings, the usage of requests in request units per
+// second (absent counts as full use), and the measured cost of a delete (absent: as configured).
+// Absent if the container provides no throughput: then usage does not matter. Pure.
 std::optional<DeleteBudget> ComputeDeleteBudget(const ContainerSettings& settings,
                                                 std::optional<double> used_by_requests,
                                                 std::optional<double> learned_cost);

@@ -9,12 +9,11 @@
 #include "service/core/container.h"
 #include "service/core/ttl_rules.h"
 
-// When expired items become due for deletion: after the delay, and, within the
-// grace of a stricter policy, only if the replaced policies agree. Pure.
+// When expired items become due for deletion: after the delay, and, during the grace of a stricter
+// policy, only if the replaced policies agree. Pure functions; times are Unix seconds.
 namespace ttl {
 
-// Waiting times, in seconds, that all policies in question agree on. An absent value: such items
-// are never due.
+// Waiting times in seconds on which all policies concerned agree. Absent: such items are never due.
 struct DueRule {
   // For items that inherit: due at ts + inherited_wait.
   std::optional<int64_t> inherited_wait;
@@ -24,41 +23,42 @@ struct DueRule {
   friend bool operator==(const DueRule&, const DueRule&) = default;
 };
 
-// The rule in force at `now` for a container with `policy`: an item is due once
-// it is due under `policy` and under every one of `replaced` that still stands.
-// A replaced policy stands while now < until. Under a policy whose default_ttl is
-// absent or not legal no item is ever due; a negative delay counts as none.
+// The rule in force at `now` for a container with `policy`: an item is due once it is due under
+// `policy` and under every policy of `replaced` that is still respected, which each is before its
+// `until`. Under a policy whose default_ttl is absent or illegal no item is ever due; a negative
+// delay counts as 0.
 DueRule ComputeDueRule(const Policy& policy, const std::vector<ReplacedPolicy>& replaced,
                        absl::Time now);
 
-// The rule by which an item is due once it is due by both.
+// The rule under which an item is due once it is due under both.
 DueRule StricterOf(const DueRule& a, const DueRule& b);
 
-// Whether under `a` nothing is ever due that is not due under `b`.
+// Whether no item is ever due under `a` that is not due under `b`.
 bool KeepsAllThat(const Policy& a, const Policy& b);
 
 // First second at which the item may be deleted; absent if it never may.
 std::optional<int64_t> DueTime(const DueRule& rule, const ItemTimes& item);
 
-// The list after `policy` was replaced by `next` at `now`, to be held for `hold`: for
-// the grace, or, if that change pulled the brake and made `braked_items` due, until the
-// brake lets go by itself. `policy` is appended if it keeps anything that `next` does not.
-// Dropped are
-//  - entries that no longer stand,
-//  - entries, braked or not, that keep nothing which `next` does not keep: a mistake that
-//    is taken back leaves nothing behind,
-//  - entries that keep nothing which `policy` does not keep for longer; but a braked one
-//    only for a braked one.
-// Of each kind, braked and not, at most kMaxReplacedPolicies are left: the newest of the
-// kind are joined into one policy that keeps what each of them kept until the last of
-// them ends. That only ever defers deletes, and no policy is held for longer than two
-// graces, or two releases if braked, however often policies change.
+// The list of replaced policies after `policy` was replaced by `next` at `now`. `policy` is
+// appended if it keeps any item that `next` does not, for `hold`: the grace, or, if the change
+// pulled the brake and made `braked_items` due, the time until the brake is released. Dropped are
+//
+// - entries that have ended;
+// - entries, braked or not, that keep nothing that `next` does not keep, so that a mistake that is
+//   reverted leaves no trace;
+// - entries that keep nothing that `policy` does not keep for longer; but a braked entry is dropped
+//   only for a braked one.
+//
+// At most kMaxReplacedPolicies entries of each kind, braked and not, are left: the newest of a kind
+// are merged into one policy that keeps what each of them kept, until the last of them ends. This
+// only ever defers deletes, and no policy is respected for longer than two graces, or two release
+// times if braked, however often policies change.
 std::vector<ReplacedPolicy> ReplacePolicy(std::vector<ReplacedPolicy> replaced,
                                           const Policy& policy, const Policy& next, absl::Time now,
                                           absl::Duration hold,
                                           std::optional<int64_t> braked_items = std::nullopt);
 
-// Most entries of one kind that ReplacePolicy keeps.
+// Maximum entries of one kind that ReplacePolicy() keeps.
 inline constexpr int kMaxReplacedPolicies = 8;
 
 }  // namespace ttl

@@ -16,6 +16,15 @@
 #include "service/base/time_text.h"
 #include "service/core/clock.h"
 
+// The steady time is an anchor, which is a wall time and the boot clock at that instant, plus the
+// progress of the boot clock since. Judge() compares a reading of the wall clock with the steady
+// time and with the high-water mark; it depends on the reading and the memory alone, and changes
+// neither.
+//
+// Only Tick() changes the memory. While the clock is sound, FollowWall() moves the anchor towards
+// the wall clock. While it is suspect, NoteSuspicion() records the largest difference and how long
+// the present one has lasted, by which IsForgiven() decides whether the suspicion ends by itself.
+// AnchorIfPossible() creates the anchor if there is none of this boot.
 namespace ttl {
 namespace {
 
@@ -61,10 +70,10 @@ std::string FaultOf(const ClockMemory& memory) {
       IsPlausible(memory.anchor_boot) && IsPlausible(memory.max_apart)) {
     return "";
   }
-  return absl::StrCat("the remembered state of the clock cannot be and is ignored (anchor ",
+  return absl::StrCat("the stored state of the clock is impossible and is ignored (anchor ",
                       TimeText(memory.anchor_wall), " at ", Seconds(memory.anchor_boot),
                       " after boot, high-water mark ", TimeText(memory.high_water),
-                      ", largest distance ", Seconds(memory.max_apart), ")");
+                      ", largest difference ", Seconds(memory.max_apart), ")");
 }
 
 }  // namespace
@@ -239,7 +248,7 @@ std::string GuardedClock::ReasonOf(const Judgement& judgement) const {
     reasons.push_back("wall clock cannot be read");
   } else if (!wall.has_value()) {
     reasons.push_back(
-        absl::StrCat("wall clock shows ", TimeText(*reading.wall), ", which cannot be"));
+        absl::StrCat("wall clock shows ", TimeText(*reading.wall), ", which is impossible"));
   } else if (memory_.high_water - *wall > kTolerance) {
     reasons.push_back(absl::StrCat("wall clock is ", Seconds(memory_.high_water - *wall),
                                    " behind the latest time seen (", TimeText(memory_.high_water),
@@ -249,18 +258,18 @@ std::string GuardedClock::ReasonOf(const Judgement& judgement) const {
     reasons.push_back("boot clock cannot be read");
   } else if (!boot.has_value()) {
     reasons.push_back(
-        absl::StrCat("boot clock shows ", Seconds(*reading.boot), ", which cannot be"));
+        absl::StrCat("boot clock shows ", Seconds(*reading.boot), ", which is impossible"));
   } else if (!anchored_) {
-    reasons.push_back("the two clocks have not yet been sound together since the start");
+    reasons.push_back("the two clocks have not both been sound since the start");
   } else if (!steady.has_value()) {
     reasons.push_back(absl::StrCat("boot clock shows ", Seconds(*boot), " after ",
-                                   Seconds(memory_.anchor_boot), ", which cannot be"));
+                                   Seconds(memory_.anchor_boot), ", which is impossible"));
   } else if (wall.has_value() && absl::AbsDuration(*wall - *steady) > kTolerance) {
     reasons.push_back(absl::StrCat("wall clock is ", Offset(*wall - *steady), " the steady clock"));
   }
   if (std::max(apart, memory_.max_apart) > kForgivable) {
-    reasons.push_back(absl::StrCat("the distance was more than ", Seconds(kForgivable),
-                                   ", so an operator has to accept the clock"));
+    reasons.push_back(absl::StrCat("the difference was more than ", Seconds(kForgivable),
+                                   ", so an operator must accept the clock"));
   }
   return absl::StrJoin(reasons, "; ");
 }

@@ -12,7 +12,7 @@
 
 namespace ttl {
 
-// What the guarded clock keeps over restarts.
+// The state that the guarded clock keeps across restarts.
 struct ClockMemory {
   absl::Time anchor_wall;      // last sound wall time
   absl::Duration anchor_boot;  // boot clock at that instant
@@ -23,25 +23,25 @@ struct ClockMemory {
   friend bool operator==(const ClockMemory&, const ClockMemory&) = default;
 };
 
-// The time to judge by, at one instant.
+// The time to judge items by, at one instant.
 struct JudgingTime {
   // For visibility: an item is hidden if it is expired at this time.
   absl::Time now;
-  // For deletes: an item may be deleted only if it is expired at this time too.
-  // Never later than `now`.
+  // For deletes: an item may be deleted only if it is expired at this time, too. Never later than
+  // `now`.
   absl::Time for_deletes;
-  // The latest that it may be, by what is sound of both clocks: what is no later than this
-  // may have happened. Never earlier than `now`.
+  // The latest time that it may be, according to the readings that are sound. Never earlier than
+  // `now`.
   absl::Time latest = {};
-  // False: the clock is suspect or a reading is missing; nothing may be deleted.
+  // False if the clock is suspect or a reading is missing: nothing may be deleted.
   bool deletes_allowed = false;
 };
 
-// State of the clock for people.
+// The state of the clock, for operators.
 struct ClockStatus {
   bool suspect = false;  // deletes are not allowed
-  // Why it is suspect. While it is sound: empty, or that the memory it was given
-  // was nonsense and is ignored.
+  // Why it is suspect. While it is sound: empty, or that the given memory was invalid and is
+  // ignored.
   std::string reason;
   JudgingTime time;
   std::optional<absl::Time> wall;           // absent: no sound reading
@@ -49,61 +49,59 @@ struct ClockStatus {
   std::optional<absl::Time> suspect_since;  // in this process, by `time.now` then
 };
 
-// The clock that time is taken from for every judgement. It reads a wall clock
-// and a steady one (last sound wall time plus progress of the boot clock) and
-// trusts time only while both agree within kTolerance:
+// The clock that all judgements take their time from. It reads a wall clock and a steady one (the
+// last sound wall time plus the progress of the boot clock), and trusts time only while both agree
+// within kTolerance:
 //
-// - agreed: now is the wall; a delete needs both to call the item expired;
-// - apart, or the wall is behind the persisted high-water mark: suspect. Deletes
-//   stop, and now is the earlier of the two;
-// - one reading missing or nonsense (negative, before 2000, from 2200 on): the
-//   other alone judges visibility, and nothing is deleted;
-// - both missing: now stands still at the last one given. If none was ever given
-//   it is the latest time remembered, or else 1970, so that nothing is hidden.
+// - both agree: `now` is the wall clock; a delete needs both to call the item expired;
+// - they differ, or the wall clock is behind the persisted high-water mark: the clock is suspect.
+//   Deletes stop, and `now` is the earlier of the two;
+// - one reading is missing or nonsense (negative, before 2000, from 2200 on): the other alone
+//   judges visibility, and nothing is deleted;
+// - both are missing: `now` stands still at the last value. If there was none, it is the latest
+//   remembered time, or else 1970, so that nothing is hidden.
 //
-// The anchor of the steady clock follows the wall clock while both agree, but by
-// no more than a slewed clock can gain: small steps add up to a disagreement.
+// While both agree, the anchor of the steady clock follows the wall clock, but by no more than a
+// slewed clock can gain, so that small steps add up to a disagreement.
 //
-// Suspicion ends when the two agree again; by itself after kSteadyTime in which
-// the distance stayed the same, if they were never more than kForgivable apart;
-// else by AcceptWall(). A process restarted within the same boot goes on from
-// the memory it is given, suspicion included. In another boot the steady clock
-// starts at the wall, but never behind the high-water mark, and at that mark if
-// the clock was suspect before: then only a wall near the last sound time passes.
+// Suspicion ends when the two agree again; or by itself after kSteadyTime in which the difference
+// stayed the same, if it was never more than kForgivable; or else by AcceptWall(). A process
+// restarted within the same boot continues from the memory it is given, suspicion included. After
+// another boot the steady clock starts at the wall clock, but never behind the high-water mark, and
+// at that mark if the clock was suspect before: then only a wall clock near the last sound time is
+// accepted.
 //
-// Thread-safe. Read() never blocks on anything slow. Tick() is to be called
-// about once a second by one thread.
+// Thread-safe. Read() never blocks on anything slow. One thread must call Tick() about once a
+// second.
 class GuardedClock {
  public:
   static constexpr absl::Duration kTolerance = absl::Seconds(5);
   static constexpr absl::Duration kSteadyTime = absl::Minutes(5);
   static constexpr absl::Duration kForgivable = absl::Minutes(10);
 
-  // `clock` must outlive this. `memory` is what Memory() gave last, before the
-  // restart; absent on the very first start. A memory that cannot be is treated
-  // as absent, and every ClockStatus::reason says so.
+  // `clock` must outlive this. `memory` is the last result of Memory() before the restart; absent
+  // on the first start. An impossible memory is treated as absent, and every ClockStatus::reason
+  // says so.
   GuardedClock(const Clock& clock, std::optional<ClockMemory> memory);
 
   // The time to judge by, from fresh readings.
   JudgingTime Read() const;
 
-  // Takes fresh readings into account: moves the anchor while the clock is
-  // sound, starts and ends suspicion. Returns the status before and after, so
-  // that the caller can log a change.
+  // Takes fresh readings into account: moves the anchor while the clock is sound, starts and ends
+  // suspicion. Returns the status before and after, so that the caller can log a change.
   struct Transition {
     bool was_suspect = false;
     ClockStatus status;
   };
   Transition Tick();
 
-  // The operator's word that the wall clock is right: both clocks and the
-  // high-water mark start anew from it. FAILED_PRECONDITION if the clock is not
-  // suspect or a reading is missing.
+  // An operator states that the wall clock is right: both clocks and the high-water mark start
+  // again from it. FAILED_PRECONDITION if the clock is not suspect or a reading is missing.
   absl::Status AcceptWall();
 
   ClockStatus Status() const;
 
-  // To be kept over restarts.
+  // The state to persist across restarts.
   ClockMemory Memory() const;
 
  private:

@@ -8,9 +8,9 @@
 
 namespace ttl {
 
-// What becomes of an item whose ttl or expire_at is not legal. While its container's TTL is off
-// neither is interpreted: they are kept, and should TTL be switched on, the item never expires
-// until it is written again.
+// How a report whose ttl or expire_at is illegal is treated: it is refused, or, while TTL of the
+// container is off, it is kept. A kept one is not interpreted; if TTL is switched on later, the
+// item never expires until it is written again.
 enum class IllegalTtl { kRefused, kKept };
 
 inline IllegalTtl IllegalTtlOf(const Policy& policy) {

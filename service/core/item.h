@@ -15,7 +15,7 @@ inline constexpr size_t kMaxPartitionKeyBytes = 2048;
 inline constexpr size_t kMaxIdBytes = 1023;
 inline constexpr size_t kMaxEtagBytes = 128;
 
-// Identity of an item inside its container.
+// Identity of an item within its container.
 struct ItemKey {
   std::string partition_key;
   std::string id;
@@ -38,34 +38,32 @@ struct ItemVersion {
   friend bool operator==(const ItemVersion&, const ItemVersion&) = default;
 };
 
-// Order of two reports of one key: by sequence where both have one, else by
-// `_ts`; at a tie the later report wins. Returns whether a report with
-// (ts, sequence) is older than the tracked version.
+// Whether a report with (ts, sequence) is older than the tracked version: by sequence if both have
+// one, else by `_ts`. On a tie the later report wins, so it is not older.
 inline bool IsOlderReport(int64_t ts, std::optional<uint64_t> sequence,
                           const ItemVersion& tracked) {
   if (sequence.has_value() && tracked.sequence.has_value()) return *sequence < *tracked.sequence;
   return ts < tracked.times.ts;
 }
 
-// What is tracked of one item.
+// The tracked state of one item.
 struct TrackedItem {
   ItemVersion version;
-  // Counts the reports applied to the key; tells whether a report came between
-  // two looks.
+  // Counts the reports applied to the key. Tells whether a report arrived between two reads.
   uint64_t generation = 0;
-  // Failed tries to delete this version, and why the last one failed.
+  // Failed attempts to delete this version, and the error of the last one.
   int32_t attempts = 0;
   std::string last_error;
-  // The time at which the next try is due, Unix seconds, after a failed one.
+  // After a failed attempt: when the next one is due, Unix seconds.
   std::optional<int64_t> retry_time;
-  // Until when it waits because it was adopted when it was already due, Unix seconds; 0: it
-  // does not. See adoption.h.
+  // Until when the item waits because it was already due when it was adopted, Unix seconds; 0: it
+  // does not wait. See adoption.h.
   int64_t adopted_until = 0;
-  // The store epoch in which this version was reported: how often the store had been
+  // The store epoch in which this version was reported: the number of times that the store had been
   // confirmed by then.
   uint64_t store_epoch = 0;
-  // The store said that this version is not what it has, but not what it has
-  // instead: the item counts as untracked until the next report.
+  // The store said that it has another version, but not which one: the item counts as untracked
+  // until the next report.
   bool state_unknown = false;
 };
 

@@ -15,7 +15,7 @@ ItemEstimate CountUpToCut(const TimeHistogram& histogram, std::optional<int64_t>
   return histogram.CountUpTo(SaturatedAdd(now_seconds, -*wait));
 }
 
-// What `wide` counts and `narrow`, a part of it, does not.
+// The items in `wide` that are not in `narrow`, which is a part of it.
 ItemEstimate DifferenceOf(ItemEstimate wide, const ItemEstimate& narrow) {
   wide.sum -= narrow.sum;
   wide.error_bound_items += narrow.error_bound_items;

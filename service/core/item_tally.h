@@ -20,34 +20,33 @@ struct ItemSum {
   friend bool operator==(const ItemSum&, const ItemSum&) = default;
 };
 
-// A sum over items that are grouped by time: off by `error_bound_items` at most.
+// A sum over items that are grouped by time; at most `error_bound_items` off.
 struct ItemEstimate {
   ItemSum sum;
   int64_t error_bound_items = 0;
 };
 
-// Items grouped by a time: by the second while they spread over few of them, by two,
-// four, eight... seconds as they spread over more, so that memory has a bound. Negative
-// times count as 0. A value.
+// A histogram of items by time. Buckets are one second wide at first and double in width as needed,
+// so that there are at most kMaxBuckets. Negative times count as 0. A value; not thread-safe.
 class TimeHistogram {
  public:
   static constexpr size_t kMaxBuckets = 1024;
 
   void Add(int64_t seconds, int64_t bytes);
-  // One that was added before. Returns whether there was one at such a time; if not,
-  // nothing changes.
+  // Removes an item that was added before. Returns false, and changes nothing, if there is none at
+  // such a time.
   bool Remove(int64_t seconds, int64_t bytes);
-  // All that `other` holds.
+  // Adds all items of `other`.
   void Add(const TimeHistogram& other);
 
-  // Items at or before `seconds`.
+  // The items at or before `seconds`.
   ItemEstimate CountUpTo(int64_t seconds) const;
 
-  // Groups that there are now, at most kMaxBuckets.
+  // The number of buckets, at most kMaxBuckets.
   size_t bucket_count() const { return buckets_.size(); }
 
-  // Whether both may hold the same items: they are equal once both are grouped by
-  // the wider of their groups.
+  // Whether both may hold the same items: they are equal once both have the wider buckets of the
+  // two.
   bool Agrees(const TimeHistogram& other) const;
 
  private:
@@ -67,31 +66,31 @@ class TimeHistogram {
   std::vector<Bucket> buckets_;  // by start; none is empty
 };
 
-// How the items of one container spread over time: those that inherit by `_ts`, those
-// with an end of their own by the time they expire. So it can be said what any policy
-// makes of them, without a look at them. A value.
+// The items of one container by time: those that inherit by `_ts`, those with an end of their own
+// by their expire time. The effect of any policy can be computed from it without reading the items.
+// A value; not thread-safe.
 class ItemTally {
  public:
   void Add(const ItemTimes& times, int64_t bytes);
-  // One that was added before; if there can be none, nothing changes.
+  // Removes an item that was added before. No effect if there can be none.
   void Remove(const ItemTimes& times, int64_t bytes);
-  // All that `other` holds.
+  // Adds all items of `other`.
   void Add(const ItemTally& other);
 
   // All items.
   const ItemSum& total() const { return total_; }
 
-  // Items due at `now_seconds` by `rule`. With a rule without delay: expired items.
+  // Items due at `now_seconds` under `rule`. With a rule without delay: expired items.
   ItemEstimate CountDue(const DueRule& rule, int64_t now_seconds) const;
 
-  // Items due by `rule` at `now_seconds` and not by `other`.
+  // Items due at `now_seconds` under `rule` but not under `other`.
   ItemEstimate CountDueOnlyBy(const DueRule& rule, const DueRule& other, int64_t now_seconds) const;
 
   // Whether both may hold the same items; see TimeHistogram::Agrees.
   bool Agrees(const ItemTally& other) const;
 
  private:
-  // The histogram that holds an item, and at which time; null if it can never expire.
+  // The histogram and the time to which an item belongs; null if it can never expire.
   struct Place {
     TimeHistogram* histogram = nullptr;
     int64_t seconds = 0;

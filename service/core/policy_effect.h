@@ -10,16 +10,16 @@
 #include "service/core/item_tally.h"
 #include "service/core/tally_view.h"
 
-// What policies make of a container's items, by its tallies: without a look at any
-// item. Pure.
+// The effect of policies on the items of a container, computed from its tally without reading
+// items. Pure functions.
 namespace ttl {
 
-// Items that expire within each of the hours that follow, the first one first.
+// Items that expire within each of the following hours; the first hour comes first.
 inline constexpr size_t kForecastHours = 24;
 using HourlyItems = std::array<int64_t, kForecastHours>;
 
-// What a change of policy does to the items of a container. Each figure but the last
-// is off by `error_bound_items` at most, and covers only what the tallies have counted.
+// The effect of a change of policy on the items of a container. Each figure but the last is at most
+// `error_bound_items` off and covers only the items counted so far.
 struct PolicyEffect {
   int64_t newly_expired_items = 0;  // visible now, hidden at once
   int64_t newly_visible_items = 0;  // hidden now, shown again
@@ -27,8 +27,8 @@ struct PolicyEffect {
   HourlyItems expiring_per_hour{};  // under the new policy
   int64_t error_bound_items = 0;
 
-  // Most items that may be newly due, which is what a brake goes by: all that are
-  // tracked while not all are counted. 0 for a change that only loosens.
+  // Upper bound of the newly due items, for the brake: all tracked items while not all are counted.
+  // 0 for a change that only loosens.
   int64_t newly_due_at_most = 0;
 };
 
@@ -36,8 +36,7 @@ struct PolicyEffect {
 PolicyEffect ComputePolicyEffect(const TallyView& tally, const Policy& present, const Policy& next,
                                  absl::Time now);
 
-// Whether `brake` stops a change that makes up to `newly_due_at_most` of `tracked_items`
-// items due.
+// Whether a change that makes up to `newly_due_at_most` of `tracked_items` items due pulls `brake`.
 bool PullsBrake(const PolicyBrake& brake, int64_t newly_due_at_most, int64_t tracked_items);
 
 // Items that are expired at `now` under `policy`; the others are live.

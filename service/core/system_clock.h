@@ -7,8 +7,8 @@
 
 namespace ttl {
 
-// The clocks of the machine: CLOCK_REALTIME and CLOCK_BOOTTIME, both read without
-// a system call. Has no state; thread-safe.
+// The clocks of the machine: CLOCK_REALTIME and CLOCK_BOOTTIME, both read without a system call.
+// Stateless; thread-safe.
 class SystemClock : public Clock {
  public:
   ClockReading Read() const override;

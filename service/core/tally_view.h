@@ -6,7 +6,7 @@
 
 namespace ttl {
 
-// What is stored of a container's items in sum.
+// The stored totals of a container's items.
 struct ContainerTotals {
   ItemSum tracked;  // expired or not
   AdoptionTally adopted;
@@ -14,7 +14,7 @@ struct ContainerTotals {
   friend bool operator==(const ContainerTotals&, const ContainerTotals&) = default;
 };
 
-// How many items a container has and how they spread over time, at one moment.
+// The number of items of a container, and their distribution over time, at one moment.
 struct TallyView {
   // All items, expired or not. Durable and exact; only of data that was written by a
   // version without totals it is what has been counted so far, until all is.
@@ -23,7 +23,7 @@ struct TallyView {
   AdoptionTally adopted;
   // The items counted so far: all of them if `complete`.
   ItemTally spread;
-  // After a start the spread is counted anew in the background; false until that is done.
+  // After a start the distribution is counted anew in the background; false until that is done.
   bool complete = false;
 };
 

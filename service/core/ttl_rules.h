@@ -9,9 +9,9 @@
 #include "absl/time/time.h"
 #include "service/base/saturated_add.h"
 
-// The TTL rules of Azure Cosmos DB ("Time to Live (TTL) in Azure Cosmos DB") as
-// pure functions. All times are whole Unix seconds in 64 bits, all durations
-// whole seconds. This is the only place that decides whether an item is expired.
+// The TTL rules of Azure Cosmos DB ("Time to Live (TTL) in Azure Cosmos DB") as pure functions. All
+// times are whole Unix seconds in 64 bits, all durations whole seconds. This is the only place that
+// decides whether an item is expired.
 namespace ttl {
 
 // ttl and default_ttl: this value means "never expires".
@@ -20,15 +20,15 @@ inline constexpr int64_t kNeverExpires = -1;
 inline constexpr int64_t kMaxTtl = 2147483647;
 // Smallest `_ts`, in Unix seconds.
 inline constexpr int64_t kMinTs = 1;
-// The year 2000. What is due earlier was stamped by a clock that was never set: it expires like
-// any other, but does not tell how late its delete is.
+// The year 2000. An item that was due earlier was stamped by a clock that was never set. It expires
+// like any other, but does not count for the lateness of deletes.
 inline constexpr int64_t kFirstSoundTime = 946684800;
 // Largest expire_at, in Unix seconds: the last second of the year 9999.
 inline constexpr int64_t kMaxExpireAt = 253402300799;
 // A `_ts` may be ahead of our clock by at most this.
 inline constexpr absl::Duration kMaxTsAhead = absl::Hours(24);
 
-// What an item brings to the rules.
+// The times of an item that the rules depend on.
 struct ItemTimes {
   int64_t ts = 0;                         // last modification
   std::optional<int64_t> ttl = {};        // absent is a state of its own
@@ -42,7 +42,7 @@ struct ItemTimes {
 // of TtlSource in item.proto.
 enum class TtlSource { kNone = 1, kItem = 2, kContainer = 3, kExpireAt = 4 };
 
-// The end that an item has by itself, wherever TTL is on.
+// The end that an item has of its own while TTL is on.
 struct OwnEnd {
   enum class Kind {
     kInherited,  // none: its container's default_ttl decides
@@ -61,7 +61,7 @@ struct OwnEnd {
 // is not legal, or if `_ts` is below kMinTs. A sum beyond 64 bits is the largest number instead.
 OwnEnd ComputeOwnEnd(const ItemTimes& item);
 
-// When an item expires, and by what.
+// When an item expires, and because of what.
 struct Expiry {
   std::optional<int64_t> time;           // first second at which it is expired; absent: never
   std::optional<int64_t> effective_ttl;  // seconds; absent if it never expires or by kExpireAt
@@ -70,29 +70,29 @@ struct Expiry {
   friend bool operator==(const Expiry&, const Expiry&) = default;
 };
 
-// The rule: the item's own end against its container's default_ttl. Without a default_ttl
-// nothing expires; one that is not legal counts as absent, because nothing may expire by a policy
+// The rule: the item's own end and its container's default_ttl. Without a default_ttl nothing
+// expires. An illegal default_ttl counts as absent, because nothing may expire because of a policy
 // that makes no sense.
 Expiry ComputeExpiry(std::optional<int64_t> default_ttl, const ItemTimes& item);
 
 // ComputeExpiry().time.
 std::optional<int64_t> ExpireTime(std::optional<int64_t> default_ttl, const ItemTimes& item);
 
-// Whether an item of that expire time is expired at `now`: from the first
-// instant of the second on, not before.
+// Whether an item with that expire time is expired at `now`: from the first instant of that second
+// on, not before.
 inline bool IsExpiredAt(std::optional<int64_t> expire_time, absl::Time now) {
   return expire_time.has_value() && absl::ToUnixSeconds(now) >= *expire_time;
 }
 
-// Whole seconds, rounded up, that remain until `expire_time`; 0 once expired. At most the
-// effective `ttl`, if there is one: what was written in the future, by the clock of now, is as new
-// as it can be.
+// Whole seconds, rounded up, that remain until `expire_time`; 0 once expired. At most the effective
+// `ttl`, if there is one, even if the item was written in the future by the clock of `now`.
 int64_t RemainingSeconds(int64_t expire_time, std::optional<int64_t> ttl, absl::Time now);
 
 // Whether `ttl` is a legal ttl or default_ttl: -1 or 1..kMaxTtl.
 inline bool IsLegalTtl(int64_t ttl) { return ttl == kNeverExpires || (ttl >= 1 && ttl <= kMaxTtl); }
 
-// Whether `expire_at` is a legal one: 1..kMaxExpireAt. One in the past is: expired at once.
+// Whether `expire_at` is legal: 1..kMaxExpireAt. A time in the past is legal; the item is expired
+// at once.
 inline bool IsLegalExpireAt(int64_t expire_at) {
   return expire_at >= 1 && expire_at <= kMaxExpireAt;
 }
@@ -106,20 +106,18 @@ inline bool HasLegalEnd(const ItemTimes& item) {
 // Whether `ts` can be a `_ts`: not below kMinTs, not more than a day ahead of `now`.
 bool IsLegalTs(int64_t ts, absl::Time now);
 
-// Whether an item can be like that at `now`; one that cannot is shown.
+// Whether an item can have these times at `now`. A check of an item that cannot answers VISIBLE.
 inline bool IsPossible(const ItemTimes& item, absl::Time now) {
   return IsLegalTs(item.ts, now) && HasLegalEnd(item);
 }
 
-// INVALID_ARGUMENT, naming `field`, the value and what is allowed, if `ttl` is
-// present and not legal.
+// INVALID_ARGUMENT, naming `field`, the value and what is allowed, if `ttl` is present and illegal.
 absl::Status ValidateTtl(absl::string_view field, std::optional<int64_t> ttl);
 
 // The same for an expire_at.
 absl::Status ValidateExpireAt(absl::string_view field, std::optional<int64_t> expire_at);
 
-// INVALID_ARGUMENT, naming `field`, the value and what is allowed, if `ts` is not
-// legal.
+// INVALID_ARGUMENT, naming `field`, the value and what is allowed, if `ts` is illegal.
 absl::Status ValidateTs(absl::string_view field, int64_t ts, absl::Time now);
 
 // Inline: a check judges every one of its keys by them.

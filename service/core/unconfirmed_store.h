@@ -8,8 +8,8 @@
 
 namespace ttl {
 
-// Why `store`, as the sweeper has posted it, has to be confirmed; empty if it has not.
-// Fresher than what was posted: an operator may just have confirmed it.
+// Why `store`, as the sweeper published it, must be confirmed; empty if it need not be. Takes into
+// account that an operator may have confirmed it since.
 inline std::string UnconfirmedReason(const StoreTrust& trust, const StoreView& store) {
   const std::string doubt = trust.doubt();
   if (doubt.empty() && trust.store_id() == store.store_id) return "";

@@ -58,7 +58,7 @@ absl::Status CheckEtag(const Container& container, const std::string& etag) {
                                          "\", not \"", etag, "\": read it again"));
 }
 
-// What still holds deletes back after `container` took on `settings`.
+// The replaced policies that hold deletes back after `container` gets `settings`.
 std::vector<ReplacedPolicy> HoldsAfter(const Container& container,
                                        const ContainerSettings& settings, const Tallies& tallies,
                                        absl::Time now, absl::Duration grace) {

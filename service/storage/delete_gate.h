@@ -13,16 +13,15 @@
 
 namespace ttl {
 
-// Keeps deletes that are on their way to the primary store apart from changes
-// of policy. The sweeper enters before it reads the policy and leaves when the
-// fate of the deletes is known, or can no longer change because their not_after
-// has passed. A change closes the gate first and goes on when the last pass is
-// back: whatever was judged inside was judged by the policy in force.
-// Thread-safe.
+// Orders deletes in flight to the primary store against changes of policy. The sweeper enters
+// before it reads the policy, and leaves when the outcome of the deletes is known, or can no longer
+// change because their not_after has passed. A change first closes the gate and continues when the
+// last pass is given back. So whatever was judged inside the gate was judged by the policy in
+// force. Thread-safe.
 class DeleteGate {
  public:
-  // Permission to have deletes of one container on their way; given back when
-  // destroyed. Must not outlive the gate.
+  // Permission to have deletes of one container in flight; given back when destroyed. Must not
+  // outlive the gate.
   class Pass {
    public:
     Pass(Pass&& other) noexcept
@@ -43,18 +42,16 @@ class DeleteGate {
     uint64_t container_;
   };
 
-  // Means all containers, those made later included.
+  // Means all containers, including those created later.
   static constexpr uint64_t kAllContainers = 0;
 
-  // Absent while the gate of `container` (a container number), or of all, is
-  // closed.
+  // Absent while the gate of `container` (a container number), or of all containers, is closed.
   std::optional<Pass> TryEnter(uint64_t container);
 
   bool IsClosed(uint64_t container) const;
 
-  // Closes the gate, then runs `drained` once no pass is out: at once on this
-  // thread, or later on the thread that gives the last pass back. Closings
-  // add up: each needs its Open().
+  // Closes the gate, then runs `drained` once no pass is out: at once on this thread, or later on
+  // the thread that gives the last pass back. Each Close() needs its Open().
   void Close(uint64_t container, absl::AnyInvocable<void()> drained);
   void Open(uint64_t container);
 

@@ -16,6 +16,19 @@
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/stored_item.h"
 
+// An index entry is only a hint that its item may be due: it may be too early, and belong to no
+// item any more. A scan reads the entries of each family from its low-water mark on, up to the last
+// time at which an entry can stand for a due item (LastTime). It reads the items of many entries
+// together, because neighbours are cheaper that way, and judges each item. Due items are returned;
+// the other entries are returned for Tidy(), which moves or erases them.
+//
+// A scan also raises the low-water mark to the first entry that it found. If the items at the front
+// cannot be read because they are damaged, the mark is moved behind them (PassDamaged); otherwise
+// they would use up the limits of every scan.
+//
+// Only in the families of kExpireTime and kTs is the order of entries the order in which their
+// items are due. There the first due item is the one that has been due for longest. In the other
+// two every entry must be examined, so that figures about them cover a bounded number.
 namespace ttl {
 namespace {
 

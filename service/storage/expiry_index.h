@@ -22,7 +22,7 @@ class ItemReader;
 class LowWaterMarks;
 struct StoredItem;
 
-// An item that may be deleted, as found.
+// An item that may be deleted, as found by a scan.
 struct DueItem {
   ItemKey key;
   TrackedItem item;
@@ -33,25 +33,26 @@ struct DueItem {
 struct ScanLimits {
   size_t max_due = 0;       // due items to return
   size_t max_examined = 0;  // index entries to look at
-  // Whether to ignore the low-water marks: the occasional net under them.
+  // Whether to ignore the low-water marks, as an occasional fallback in case they are wrong.
   bool from_the_beginning = false;
 };
 
-// What one scan found.
+// The result of a scan.
 struct DueScan {
-  // The longest waiting first; one that was tried before waits since the time of its next try.
+  // Ordered by waiting time, longest first. An item that was tried before waits since the time of
+  // its next try.
   std::vector<DueItem> due;
-  // Entries that stand too early (their item was re-written) or for nothing;
-  // to be given to Tidy().
+  // Entries that are too early, because their item was rewritten, or that no item claims. To be
+  // passed to Tidy().
   std::vector<IndexEntry> early;
-  // Due entries passed over because their items could not be read. Those at the front whose
-  // data is damaged are passed over by later scans as well, but for those from the beginning.
+  // Due entries skipped because their items could not be read. Damaged items at the front are
+  // skipped by later scans too, except by those from the beginning.
   int64_t unreadable = 0;
-  // Whether a limit ended the scan before all that is due was seen.
+  // Whether the scan ended at a limit before it had seen all due entries.
   bool more = false;
 };
 
-// What became of one delete, as far as storage is concerned.
+// The outcome of one delete, as storage needs it.
 struct DeleteReport {
   enum class Kind {
     kGone,          // deleted or not found: forget the item
@@ -63,14 +64,14 @@ struct DeleteReport {
   uint64_t generation = 0;  // of the TrackedItem that was judged
   Kind kind = Kind::kGone;
   ItemVersion current;  // kModified
-  // When the next try is due, Unix seconds: of kStateUnknown and kRetryLater, and of kModified
-  // if what it was modified to is expired as well.
+  // When the next try is due, Unix seconds: for kStateUnknown and kRetryLater, and for kModified if
+  // the present version is expired as well.
   std::optional<int64_t> retry_time;
   bool counts_as_attempt = false;  // with a retry_time: one more failed try
   std::string error;               // with a retry_time: why
 };
 
-// Due, undeleted entries of a container at one moment.
+// The due, undeleted entries of a container at one moment.
 struct Backlog {
   int64_t count = 0;
   bool is_lower_bound = false;             // counting stopped at its limit
@@ -85,9 +86,9 @@ struct StuckItem {
   int64_t next_try_time = 0;  // Unix seconds
 };
 
-// Some stuck items, in the order of (next try, key).
+// A page of stuck items, in the order of (next try, key).
 struct StuckPage {
-  // Where a page ends: the last entry looked at.
+  // Where a page ends: the last entry examined.
   struct Position {
     int64_t next_try_time = 0;
     ItemKey key;
@@ -96,36 +97,36 @@ struct StuckPage {
   std::optional<Position> next;  // where to go on; absent at the end
 };
 
-// The expiry indexes: finding what is due, and bringing the outcome of deletes
-// home. Thread-safe; scans of one container are to be made by one thread.
-// Errors as in Items.
+// The expiry indexes: finds due items, and applies the outcomes of deletes. Thread-safe, but scans
+// of one container must be made by one thread. Errors as in Items.
 class ExpiryIndex {
  public:
   ExpiryIndex(const Database& database, const ItemReader& reader, LowWaterMarks& marks,
               CommitQueue& queue);
 
-  // Earliest time, Unix seconds, at which anything of `container` may be due;
-  // absent if nothing is. Costs no look at the disk; may be too early.
+  // The earliest time, Unix seconds, at which any item of `container` may be due; absent if there
+  // is none. Reads nothing from disk. May be too early, never too late.
   std::optional<int64_t> NextDueTime(const Container& container, const DueRule& rule) const;
 
-  // Finds items due at `now_seconds`. Costs what is due, not what is stored.
+  // Finds items that are due at `now_seconds`. The cost depends on what is due, not on what is
+  // stored.
   absl::StatusOr<DueScan> ScanDue(const Container& container, const DueRule& rule,
                                   int64_t now_seconds, const ScanLimits& limits);
 
-  // The time at which the longest due item of `container` became due, Unix seconds;
-  // absent if nothing is due, or nothing that became due since kFirstSoundTime. Looks at a bounded
-  // number of entries of each family: where so many from the front stand too early, what is behind
-  // them may be due since the last one's time at the earliest, and that is the answer; of items
-  // that wait for another try only as many count.
+  // The time, Unix seconds, at which the item that has been due for longest became due; absent if
+  // no item is due that became due since kFirstSoundTime. Examines a bounded number of entries of
+  // each family. If all of these are too early, the answer is a lower bound: the time of the last
+  // one examined, because items behind it cannot have been due for longer. Of the items that wait
+  // for another try only those examined count.
   absl::StatusOr<std::optional<int64_t>> OldestDueTime(const Container& container,
                                                        const DueRule& rule,
                                                        int64_t now_seconds) const;
 
-  // Whether items of `container` may wait for their next try. Costs no look at the disk.
+  // Whether items of `container` may wait for their next try. Reads nothing from disk.
   bool MayHaveRetries(const Container& container) const;
 
-  // Whether an item of `container` that is due waits for its next try. Looks at a bounded number
-  // of items that wait, the first ones, and at none where none does.
+  // Whether a due item of `container` waits for its next try. Examines a bounded number of the
+  // waiting items, from the first on, and reads nothing if there are none.
   absl::StatusOr<bool> HasRetries(const Container& container, const DueRule& rule,
                                   int64_t now_seconds) const;
 
@@ -133,19 +134,18 @@ class ExpiryIndex {
   absl::StatusOr<Backlog> CountDue(const Container& container, const DueRule& rule,
                                    int64_t now_seconds, size_t limit) const;
 
-  // At most `limit` items with failed tries, those after `after` only. The work is
-  // bounded, so a page may be short, or empty, and still have a next one.
+  // At most `limit` items with failed tries, only those behind `after`. The work is bounded, so a
+  // page may be short, or empty, and still have a next one.
   absl::StatusOr<StuckPage> ListStuck(const Container& container,
                                       const std::optional<StuckPage::Position>& after,
                                       size_t limit) const;
 
-  // Moves entries to where their items belong now, and drops those that stand
-  // for nothing. Upkeep: costs no delete budget. Answers how many changed.
+  // Moves entries to the present position of their items, and erases those that no item claims.
+  // Maintenance: costs no delete budget. Answers the number of changed entries.
   void Tidy(uint64_t container, std::vector<IndexEntry> entries, Done<int64_t> done);
 
-  // Applies outcomes, each only if no report came for the item since it was
-  // judged. Goes before reports and has a reserved place. Answers how many were
-  // applied.
+  // Applies outcomes, each only if no report arrived for the item since it was judged. Goes before
+  // reports in the commit queue. Answers the number applied.
   void ApplyOutcomes(uint64_t container, std::vector<DeleteReport> reports, Done<int64_t> done);
 
  private:

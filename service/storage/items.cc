@@ -138,7 +138,7 @@ absl::StatusOr<std::vector<std::pair<ItemKey, TrackedItem>>> Items::List(
   auto cursor = database_.ReadPrefix(prefix, start);
   for (; cursor.Valid() && page.size() < limit; cursor.Next()) {
     std::optional<ItemKey> key = DecodeItemKey(cursor.key());
-    if (!key.has_value()) return absl::DataLossError("an item's key is cut short");
+    if (!key.has_value()) return absl::DataLossError("the key of an item is truncated");
     TTL_ASSIGN_OR_RETURN(const StoredItem item, DecodeStoredItem(cursor.value()));
     page.emplace_back(*std::move(key), ToTracked(item));
   }

@@ -22,15 +22,15 @@ class DataTrust;
 class Database;
 class ItemReader;
 
-// A write reported by the primary store.
+// A write that the primary store reported.
 struct ItemReport {
   ItemKey key;
   ItemVersion version;
 };
 
-// A delete reported by the primary store.
+// A delete that the primary store reported.
 struct ItemRemoval {
-  // For a delete of which only the sequence is known.
+  // The ts of a delete of which only the sequence is known.
   static constexpr int64_t kNewerThanAnyTs = std::numeric_limits<int64_t>::max();
 
   ItemKey key;
@@ -49,18 +49,17 @@ using FoundTimes = absl::StatusOr<std::optional<ItemTimes>>;
 enum class TrackOutcome { kTracked, kStale };
 enum class UntrackOutcome { kUntracked, kStale, kNotTracked };
 
-// The tracked items. Containers are named by number (Container::number); a
-// container that is gone meanwhile is NOT_FOUND. Arguments are validated by the
-// caller. Thread-safe. Errors of all methods: DATA_LOSS if stored data cannot be
-// read; of changes also UNAVAILABLE if storage refuses writes, and
-// RESOURCE_EXHAUSTED if the queue or the disk is full.
+// The tracked items. Containers are named by number (Container::number); a container that was
+// deleted meanwhile is NOT_FOUND. The caller validates arguments. Thread-safe. Errors of all
+// methods: DATA_LOSS if stored data cannot be read; of changes also UNAVAILABLE if storage refuses
+// writes, and RESOURCE_EXHAUSTED if the queue or the disk is full.
 class Items {
  public:
   Items(const Database& database, CommitQueue& queue, const ItemReader& reader,
         const DataTrust& trust);
 
-  // Applies reports in order, all or none; answers one outcome each. What is due already by
-  // `terms` is adopted if they say so.
+  // Applies reports in order, all or none; answers one outcome each. An item that is already due is
+  // adopted if `terms` say so.
   void Track(uint64_t container, std::vector<ItemReport> reports, const AdoptionTerms& terms,
              Done<std::vector<TrackOutcome>> done);
 
@@ -68,20 +67,20 @@ class Items {
   void Untrack(uint64_t container, std::vector<ItemRemoval> removals,
                Done<std::vector<UntrackOutcome>> done);
 
-  // What visibility needs of many items: replaces `times` by one result for each key, in
-  // order; absent if it is not tracked, or if what is tracked is known to be wrong, or may
-  // be (see DataTrust).
+  // Reads what visibility needs of many items: replaces `times` by one result for each key, in
+  // order. A result is absent if the item is not tracked, or if its tracked state is known to be
+  // wrong or may be (see DataTrust).
   void FindTimes(uint64_t container, absl::Span<const KeyView> keys,
                  std::vector<FoundTimes>& times) const;
 
-  // Whether what Find() and List() give is whole.
+  // Whether the results of Find() and List() are complete.
   const DataTrust& trust() const { return trust_; }
 
-  // All that is tracked of one item; absent if it is not tracked.
+  // The tracked state of one item; absent if it is not tracked.
   absl::StatusOr<std::optional<TrackedItem>> Find(uint64_t container, const ItemKey& key) const;
 
-  // At most `limit` items of a container, in the order of (length of partition
-  // key, partition key, id), those after `after` only.
+  // At most `limit` items of a container, in the order of (length of partition key, partition key,
+  // id), only those behind `after`.
   absl::StatusOr<std::vector<std::pair<ItemKey, TrackedItem>>> List(
       uint64_t container, const std::optional<ItemKey>& after, size_t limit) const;
 

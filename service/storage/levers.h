@@ -43,7 +43,7 @@ class Levers {
   // Loads what is stored. `storage` must outlive this. DATA_LOSS if it cannot be read.
   static absl::StatusOr<std::unique_ptr<Levers>> Load(Storage& storage, Options options);
 
-  // What ResetLimit() sets.
+  // The limit that ResetLimit() sets.
   std::optional<double> default_limit() const { return options_.default_limit_per_second; }
   const DeleteLimit& limit() const { return limit_; }
   const StoreTrust& store_trust() const { return store_trust_; }

@@ -76,7 +76,7 @@ absl::StatusOr<ScanComparison> ApplyOne(ReportTransaction& transaction, const Co
   }
   const bool is_change =
       comparison.outcome == ScanOutcome::kMissing || comparison.outcome == ScanOutcome::kDiffering;
-  // What is the same is from now on a version of this epoch, to be compared with later ones.
+  // An equal item becomes a version of this epoch, so that later versions are compared with it.
   const bool is_refreshed = comparison.outcome == ScanOutcome::kSame &&
                             (before->store_epoch < transaction.StoreEpoch() ||
                              (!mark.has_value() && SaysMore(item.version, before->version)));
@@ -146,7 +146,7 @@ absl::StatusOr<ScannedItems::UnseenPage> ScannedItems::FindUnseen(
   auto cursor = database_.WalkPrefix(prefix, start);
   for (size_t looked = 0; cursor.Valid() && looked < limit; ++looked, cursor.Next()) {
     std::optional<ItemKey> key = DecodeItemKey(cursor.key());
-    if (!key.has_value()) return absl::DataLossError("an item's key is cut short");
+    if (!key.has_value()) return absl::DataLossError("the key of an item is truncated");
     page.reached = *key;
     if (marks_.WasSeen(cursor.key())) continue;
     TTL_ASSIGN_OR_RETURN(StoredItem item, DecodeStoredItem(cursor.value()));

@@ -20,7 +20,7 @@ class Database;
 class ScanMarks;
 class Tallies;
 
-// How an item read from the primary store compares with what is tracked.
+// How an item read from the primary store compares with the tracked state.
 enum class ScanOutcome {
   kSame,       // tracked with this ts, ttl and etag
   kMissing,    // not tracked
@@ -33,35 +33,34 @@ struct ScanComparison {
   std::optional<ItemVersion> tracked;  // before; absent if it was not
 };
 
-// Compares what is tracked with what the primary store has, and makes it agree. One
-// container at a time, page by page, while reports go on; see ScanMarks for why what was
-// reported meanwhile wins. Errors are those of Items.
+// Compares the tracked items with those of the primary store, and makes them agree. One container
+// at a time, page by page, while reports continue; ScanMarks explains why reports that arrive
+// meanwhile win. For one thread. Errors are those of Items.
 class ScannedItems {
  public:
   ScannedItems(const Database& database, CommitQueue& queue, const Catalog& catalog,
                const Tallies& tallies, ScanMarks& marks);
 
-  // From now on until End() the container is being read.
+  // A scan of the container begins; it lasts until End().
   void Begin(uint64_t container);
-  // Before the store is asked for items that follow.
+  // Call it before the store is asked for the next items.
   void BeginPage();
   void End();
 
-  // Compares items that were read since BeginPage() and, unless it is a dry run, tracks
-  // those that are missing or differing, all or none. ABORTED if too much was reported
-  // since BeginPage(), or the store was confirmed: the page must be read again. From a store that
-  // does not know expire_at (`knows_expire_at`), an item without one keeps the one tracked, and
-  // an item with neither ttl nor expire_at is not adopted into a container whose items may have
-  // one.
+  // Compares items that were read since BeginPage() and, unless it is a dry run, tracks those that
+  // are missing or differ, all or none. ABORTED if too much was reported since BeginPage(), or if
+  // the store was confirmed: the page must be read again. If the store does not know expire_at
+  // (`knows_expire_at` is false), an item keeps its tracked expire_at, and an item with neither ttl
+  // nor expire_at is not adopted into a container whose items may have one.
   void Apply(uint64_t container, std::vector<ItemReport> items, const AdoptionTerms& terms,
              bool knows_expire_at, bool dry_run, Done<std::vector<ScanComparison>> done);
 
-  // Tracked items that were neither given by the store nor reported since Begin().
+  // Tracked items that the store did not return and that were not reported since Begin().
   struct UnseenPage {
     std::vector<std::pair<ItemKey, ItemVersion>> items;
     std::optional<ItemKey> reached;  // absent: nothing is left
   };
-  // Of those after `after`, looks at `limit` items at most.
+  // Examines at most `limit` items, those behind `after`.
   absl::StatusOr<UnseenPage> FindUnseen(uint64_t container, const std::optional<ItemKey>& after,
                                         size_t limit) const;
 

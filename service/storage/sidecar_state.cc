@@ -117,7 +117,7 @@ void SidecarState::ConfirmStore(std::string store_id, Done<DataDoubt> done) {
   auto confirm = [store_id = std::move(store_id), doubt](Transaction& transaction) {
     const uint64_t epoch = transaction.StoreEpoch() + 1;
     doubt->reason = absl::StrCat("the primary store was confirmed (confirmation ", epoch,
-                                 "): it may have gone back to an older state");
+                                 "): it may have returned to an older state");
     doubt->store_epoch = epoch;
     transaction.PutStore({store_id, epoch});
     transaction.Erase(MetaKey(kStoreDoubtFact));

@@ -27,19 +27,18 @@ namespace ttl {
 class Backup;
 class Verifier;
 
-// Everything the sidecar keeps: the database and the parts that work on it. One
-// process has it open at a time. Thread-safe once open.
+// Everything that the sidecar stores: the database and the parts that work on it. One process can
+// have it open at a time. Thread-safe once open.
 class Storage {
  public:
-  // Opens or creates the database. FAILED_PRECONDITION if another process has
-  // it open or if it was written by a newer format; DATA_LOSS if files are
-  // missing or damaged, or the directory was emptied (as far as that is known, see
-  // directory_mark.h); UNAVAILABLE for other errors of the file system. One on a volume
-  // that takes no writes, being full, read-only or broken, is opened for reads: see
-  // WriteHealth.
+  // Opens or creates the database. FAILED_PRECONDITION if another process has it open or if it was
+  // written in a newer format; DATA_LOSS if files are missing or damaged, or if the directory was
+  // emptied (as far as that is known, see directory_mark.h); UNAVAILABLE for other errors of the
+  // file system. On a volume that accepts no writes, because it is full, read-only or broken, the
+  // database is opened for reads: see WriteHealth().
   static absl::StatusOr<std::unique_ptr<Storage>> Open(const StorageOptions& options);
 
-  // Commits what is queued, refuses what comes after, closes the database.
+  // Commits what is queued, refuses further operations, and closes the database.
   ~Storage();
 
   Containers& containers();
@@ -47,64 +46,61 @@ class Storage {
   ScannedItems& scanned_items();
   ExpiryIndex& expiry_index();
   SidecarState& sidecar_state();
-  // Whether what is tracked is whole, as SidecarState has it.
+  // Whether the tracked data is complete, as loaded from SidecarState.
   DataTrust& data_trust();
   DeleteGate& delete_gate();
   DueChanges& due_changes();
   const Tallies& tallies() const;
-  // The store epoch in which reports are made now; see TrackedItem.
+  // The present store epoch; see TrackedItem.
   uint64_t StoreEpoch() const;
 
-  // OK, or why writes are refused: the first failed write latches it until the
-  // database could be reopened, which RunHousekeeping tries. Reads go on meanwhile.
+  // OK, or why writes are refused. The first failed write latches the error until RunHousekeeping()
+  // has reopened the database. Reads continue meanwhile.
   absl::Status WriteHealth() const;
 
-  // Looks whether the data directory is where it was opened: one that was removed, moved
-  // away or replaced takes no writes, and is not made anew. Seldom waits; about once a
-  // second.
+  // Checks that the data directory is still the one that was opened. If it was removed, moved away
+  // or replaced, writes are refused, and it is not created again. Rarely blocks; call it about once
+  // a second.
   void CheckFiles();
 
-  // OK, or why what becomes of deletes cannot be committed: writes are refused, or the
-  // volume has less free space than outcomes need.
+  // OK, or why outcomes of deletes cannot be committed: writes are refused, or the volume has less
+  // free space than outcomes need.
   absl::Status OutcomeHealth() const;
 
   // The facts that decide, here and in the status, whether items of `container` (a container
   // number) may be deleted now. Costs no look at the disk.
   StorageFacts FactsForDeletes(uint64_t container) const;
 
-  // OK, or why reports are refused: writes are, or the volume has less free space than reports
-  // need.
+  // OK, or why reports are refused: writes are refused, or the volume has less free space than
+  // reports need.
   absl::Status ReportHealth() const;
 
-  // What was found damaged when the database was opened, and is left alone: one line
-  // for each container whose record is unreadable. Nothing of it is hidden or deleted;
-  // the others run.
+  // The damage found when the database was opened: one line for each container whose record is
+  // unreadable. Nothing of such a container is hidden or deleted; the others work.
   std::vector<std::string> Problems() const;
 
-  // One bounded step of background work: free-space check, reopening after an
-  // error, purging what deleted containers and old indexes left, building
-  // indexes, counting items after a start, giving back the disk space of deleted
-  // items. Returns whether there is more to do now. For one thread, about
-  // once a second and at once while there is more.
+  // One bounded step of background work: checks the free space, reopens the database after an
+  // error, purges the remains of deleted containers and indexes, builds indexes, counts items after
+  // a start, and compacts the space of deleted items. Returns whether there is more to do now. Call
+  // it on one thread, about once a second, and at once while there is more.
   bool RunHousekeeping();
 
-  // Walks the whole database and returns INTERNAL with the first violation of
-  // what must always hold: every index entry names an item that claims it,
-  // every claim in a living index has its entry, every item that can expire in
-  // a container with a complete index has one, no entry is later than its item's
-  // deadline, and the tallies agree with the items. Call it with nothing else going on.
+  // Walks the whole database and returns INTERNAL with the first violation of an invariant: every
+  // index entry belongs to an item that claims it, every claim in an existing index has its entry,
+  // every item that can expire in a container with a complete index has an entry, no entry is later
+  // than the deadline of its item, and the tallies agree with the items. REQUIRES: nothing else
+  // uses the storage.
   absl::Status CheckInvariants() const;
 
-  // A backup, and a check of everything stored, while it is in use; see there. Must not
-  // outlive the storage.
+  // A backup, and a verification of everything stored, while the storage is in use; see there.
+  // Neither may outlive the storage.
   absl::StatusOr<std::unique_ptr<Backup>> StartBackup(absl::Time now);
   std::unique_ptr<Verifier> StartVerification() const;
 
-  // Operations made on LevelDB so far, for tests of what things cost.
+  // The LevelDB operations so far, for tests of costs.
   OperationCounts Counts() const;
 
-  // What it counts and measures. Costs no look at the disk, and does not grow with what is
-  // stored.
+  // Counters and measurements. Reads nothing from disk; the cost does not grow with the data.
   StorageFigures Figures() const;
 
  private:

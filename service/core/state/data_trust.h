@@ -11,12 +11,12 @@
 
 namespace ttl {
 
-// Whether what is tracked is whole. While it is in doubt, checks are judged only by the
-// state that they carry, and nothing is deleted. In memory: whoever changes it makes
-// the change durable first. Thread-safe; asking whether takes no lock.
+// Whether the tracked data is complete. While it is in doubt, checks are judged only by the state
+// that they carry, and nothing is deleted. In memory; Levers, the only writer of a running sidecar,
+// makes each change durable. Thread-safe; in_doubt() takes no lock.
 class DataTrust {
  public:
-  // Why it is in doubt; empty if it is not.
+  // `doubt`: why the data is in doubt; empty if it is not.
   explicit DataTrust(std::string doubt = "")
       : in_doubt_(!doubt.empty()), doubt_(std::move(doubt)) {}
 
@@ -33,8 +33,8 @@ class DataTrust {
     in_doubt_.store(!doubt_.empty(), std::memory_order_release);
   }
 
-  // It is whole, compared with the primary store or by an operator's word, if it was in doubt
-  // for `reason`. Returns whether it was.
+  // The data is complete, because it was compared with the primary store or an operator said so.
+  // Returns false, and changes nothing, unless it was in doubt for `reason`.
   bool Confirm(absl::string_view reason) {
     MutexLock lock(mutex_);
     if (doubt_.empty() || doubt_ != reason) return false;

@@ -8,9 +8,9 @@
 
 namespace ttl {
 
-// The limit on deletes of all containers together, in deletes per second; absent: no
-// limit, 0: none. Can be changed while the sweeper goes by it. In memory: whoever
-// changes it makes the change durable first. Thread-safe.
+// The limit on deletes of all containers together, in deletes per second; absent: no limit, 0:
+// none. Can be changed while the sweeper uses it. In memory; Levers makes each change durable
+// first. Thread-safe.
 class DeleteLimit {
  public:
   explicit DeleteLimit(std::optional<double> per_second) : per_second_(per_second) {}

@@ -9,18 +9,18 @@
 
 namespace ttl {
 
-// How late deletes were: counts by fixed upper bounds, and the sum. A value.
+// A histogram of the lateness of deletes, with fixed upper bounds, and the sum. A value.
 struct LatenessHistogram {
   static constexpr std::array kUpperBounds = {
       absl::Seconds(1),  absl::Seconds(2), absl::Seconds(5), absl::Seconds(10),
       absl::Seconds(30), absl::Minutes(1), absl::Minutes(5), absl::Minutes(15),
       absl::Hours(1),    absl::Hours(6),   absl::Hours(24)};
 
-  // The last one counts what is beyond all bounds.
+  // The last element counts values above all bounds.
   std::array<int64_t, kUpperBounds.size() + 1> counts = {};
   absl::Duration sum;
 
-  // One more delete that was so late; one that was early counts as in time.
+  // Adds one delete. A negative lateness counts as 0.
   void Add(absl::Duration lateness) {
     if (lateness < absl::ZeroDuration()) lateness = absl::ZeroDuration();
     size_t slot = 0;

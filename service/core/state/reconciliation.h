@@ -12,8 +12,8 @@
 
 namespace ttl {
 
-// A kind of difference between what is tracked and the primary store. Values and
-// meaning are those of Difference in maintenance_service.proto.
+// A kind of difference between the tracked data and the primary store. Values and meaning are those
+// of Difference in maintenance_service.proto.
 enum class Difference { kMissing = 1, kDiffering = 2, kNewer = 3, kInvalid = 4, kExtra = 5 };
 
 // Values and meaning are those of ReconciliationState in maintenance_service.proto.
@@ -46,27 +46,27 @@ struct ReconciliationSample {
   std::string reason;
 };
 
-// What an operator asks for.
+// An operator's request.
 struct ReconciliationRequest {
   std::string container;  // empty: all
   bool dry_run = false;
 };
 
-// A comparison of what is tracked with the primary store, as it stands.
+// A comparison of the tracked data with the primary store, and its progress.
 struct Reconciliation {
   static constexpr size_t kMaxSamplesPerKind = 20;
 
   ReconciliationRequest request;
-  bool rebuild = false;  // makes data in doubt whole
+  bool rebuild = false;  // ends the doubt about the data
   ReconciliationState state = ReconciliationState::kRunning;
   std::string problem;
   absl::Time start_time;
   std::optional<absl::Time> end_time;
-  std::string container;  // under way
+  std::string container;  // being compared
   int64_t containers_done = 0;
   int64_t containers_total = 0;
-  std::optional<int64_t> estimated_items;  // of the container under way
-  int64_t items = 0;                       // of it, seen so far
+  std::optional<int64_t> estimated_items;  // of that container
+  int64_t items = 0;                       // of that container, read so far
   ReconciliationCounts counts;
   std::vector<ReconciliationSample> samples;
 
@@ -74,7 +74,8 @@ struct Reconciliation {
     return state == ReconciliationState::kRunning || state == ReconciliationState::kWaiting;
   }
 
-  // Counts a difference, and keeps it as a sample if there are few of its kind.
+  // Counts a difference, and keeps it as a sample while there are fewer than kMaxSamplesPerKind of
+  // its kind.
   void Add(ReconciliationSample sample);
 };
 

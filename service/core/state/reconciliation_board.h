@@ -12,22 +12,21 @@
 
 namespace ttl {
 
-// Where operators' calls ask for a reconciliation, and the reconciler takes the request
-// and posts how far it is, so that the two need not know each other. In memory only.
-// Thread-safe.
+// Passes requests for a reconciliation from operators' calls to the reconciler, and publishes its
+// progress, so that the two need not know each other. In memory only. Thread-safe.
 class ReconciliationBoard {
  public:
-  // Notifies `wake` of a request or its end.
+  // `wake` is notified of a request and of a cancellation, and must outlive this.
   explicit ReconciliationBoard(WakeSignal& wake) : wake_(wake) {}
 
-  // Asks for a reconciliation, which is under way from now on. FAILED_PRECONDITION if one
-  // is already.
+  // Requests a reconciliation, which counts as running from now on. FAILED_PRECONDITION if one is
+  // running.
   absl::Status Request(const ReconciliationRequest& request, absl::Time now) {
     {
       MutexLock lock(mutex_);
       if (last_.has_value() && last_->is_under_way()) {
         return absl::FailedPreconditionError(
-            "a reconciliation is under way: wait for it, or cancel it");
+            "a reconciliation is running: wait for it, or cancel it");
       }
       last_ = Reconciliation();
       last_->request = request;
@@ -39,18 +38,19 @@ class ReconciliationBoard {
     return absl::OkStatus();
   }
 
-  // Asks for the end of the one under way. FAILED_PRECONDITION if none is, or if it is a
-  // rebuild.
+  // Requests the end of the running reconciliation. FAILED_PRECONDITION if none is running, or if
+  // it is a rebuild.
   absl::Status Cancel() {
     {
       MutexLock lock(mutex_);
       if (!last_.has_value() || !last_->is_under_way()) {
-        return absl::FailedPreconditionError("no reconciliation is under way");
+        return absl::FailedPreconditionError("no reconciliation is running");
       }
       if (last_->rebuild) {
         return absl::FailedPreconditionError(
-            "what is tracked is being rebuilt, which cannot be cancelled; to do without, declare "
-            "it whole (TrustData)");
+            "the tracked data is being rebuilt, which cannot be cancelled; to do without a "
+            "rebuild, "
+            "declare the data complete (TrustData)");
       }
       cancelled_ = true;
       last_->state = ReconciliationState::kCancelled;
@@ -59,21 +59,21 @@ class ReconciliationBoard {
     return absl::OkStatus();
   }
 
-  // The one under way, or the last one; absent if there was none.
+  // The running reconciliation, or the last one; absent if there was none.
   std::optional<Reconciliation> View() const {
     MutexLock lock(mutex_);
     return last_;
   }
 
-  // For the reconciler: the request not yet taken.
+  // For the reconciler: returns the request, once; absent if there is no new one.
   std::optional<Reconciliation> Take() {
     MutexLock lock(mutex_);
     if (!std::exchange(requested_, false) || cancelled_) return std::nullopt;
     return last_;
   }
 
-  // Posts how far it is. Returns false, and keeps it as cancelled, if its end was asked for;
-  // or keeps the request that has come since.
+  // For the reconciler: publishes its progress. Returns false if it must stop, because it was
+  // cancelled or a newer request has arrived.
   bool Post(Reconciliation reconciliation) {
     MutexLock lock(mutex_);
     if (requested_ && !reconciliation.rebuild) return false;

@@ -11,14 +11,13 @@
 
 namespace ttl {
 
-// Whether the primary store connected now is the one that the tracked items belong
-// to. While it has to be confirmed nothing is deleted, and what is tracked says nothing of
-// its items. In memory: whoever changes it makes the change durable first. Thread-safe;
-// asking whether it has to be confirmed takes no lock.
+// Whether the connected primary store is the one that the tracked items belong to. While it must be
+// confirmed, nothing is deleted, and tracked data says nothing about its items. In memory; Levers
+// makes each change durable. Thread-safe; is_unconfirmed() takes no lock.
 class StoreTrust {
  public:
-  // What was kept: the identity of the store, absent before the first; why it is in doubt, empty
-  // if it is not; and the identity of the store that has answered last, if it is another one.
+  // The stored state: the identity of the store, absent before the first; why it is in doubt, empty
+  // if it is not; and the identity of the store that answered last, if it is another one.
   StoreTrust(std::optional<std::string> store_id, std::string doubt,
              std::optional<std::string> other_store_id = std::nullopt)
       : store_id_(std::move(store_id)), met_(std::move(other_store_id)), doubt_(std::move(doubt)) {
@@ -32,21 +31,21 @@ class StoreTrust {
     return store_id_;
   }
 
-  // Why the store is in doubt; empty if it is not, but for its identity.
+  // Why the store is in doubt, apart from its identity; empty if it is not.
   std::string doubt() const {
     MutexLock lock(mutex_);
     return doubt_;
   }
 
-  // Identity of the store that is connected now or was last, as far as it is known; absent if it
-  // has not answered since the start, and was the right one before.
+  // Identity of the store that answered last; absent if none has answered since the start and the
+  // last one before was the right one.
   std::optional<std::string> met() const {
     MutexLock lock(mutex_);
     return met_;
   }
 
-  // Whether it has to be confirmed: it is in doubt, or the one connected last says that it is
-  // another one.
+  // Whether the store must be confirmed: it is in doubt, or the one that answered last has another
+  // identity.
   bool is_unconfirmed() const { return is_unconfirmed_.load(std::memory_order_acquire); }
 
   void Doubt(std::string reason) {
@@ -55,15 +54,15 @@ class StoreTrust {
     Judge();
   }
 
-  // The store connected now says that it is this one.
+  // The connected store answered with this identity.
   void Meet(std::string store_id) {
     MutexLock lock(mutex_);
     met_ = std::move(store_id);
     Judge();
   }
 
-  // The store of this identity is the right one: the first one ever, or an operator's
-  // word.
+  // The store with this identity is the right one: it is the first one ever, or an operator said
+  // so.
   void Confirm(std::string store_id) {
     MutexLock lock(mutex_);
     store_id_ = std::move(store_id);

@@ -33,7 +33,7 @@ struct StoreView {
   std::string unconfirmed;               // why it has to be confirmed; empty if it has not
 };
 
-// Deletes by what became of them; see DeleteTally in expiry_service.proto.
+// Deletes by outcome; see DeleteTally in expiry_service.proto.
 struct DeleteTally {
   int64_t sent = 0;
   int64_t deleted = 0;
@@ -47,14 +47,14 @@ struct DeleteTally {
   DeleteTally& operator+=(const DeleteTally& other);
 };
 
-// What became of one batch, or of all batches of a container.
+// The outcomes of one batch, or of all batches of a container.
 struct DeleteRecord {
   DeleteTally tally;
   LatenessHistogram lateness;                          // of those deleted
   absl::flat_hash_map<std::string, int64_t> failures;  // failed ones by reason
 };
 
-// How fast deletes of one container may go.
+// The pace of deletes of one container.
 struct PaceView {
   bool waiting_for_rate = false;              // due items were left for want of tokens
   std::optional<absl::Time> held_until;       // no deletes before
@@ -79,7 +79,7 @@ struct SweeperView {
   int64_t calls_under_way = 0;
 };
 
-// Ways in which the store asked for fewer deletes, or seemed to.
+// The ways in which the store asks for fewer deletes, or seems to.
 enum class PushBack {
   kThrottled,    // items answered THROTTLED
   kRetryAfter,   // a time to wait, beside throttled deletes
@@ -90,28 +90,28 @@ enum class PushBack {
 };
 inline constexpr size_t kPushBacks = 6;
 
-// Calls of DeleteItems that have ended.
+// The DeleteItems calls that have ended.
 struct StoreCallCounts {
   std::map<absl::StatusCode, int64_t> by_code;
   DurationDistribution duration;
   std::array<int64_t, kPushBacks> push_backs = {};  // by PushBack
 };
 
-// What is shown where only so many containers may be told apart.
+// Deletes by container, for a bounded number of containers.
 struct SweepBreakdown {
   absl::flat_hash_set<uint64_t> named;
-  // Deletes of all others, those of containers that are gone included.
+  // Deletes of all other containers, including deleted ones.
   DeleteRecord others;
 };
 
-// Where the sweeper posts what it does and the handlers read it, so that the two
-// need not know each other. In memory only; counts start with the process.
-// Thread-safe.
+// The published state of the sweeper: the sweeper posts it and handlers read it, so that the two
+// need not know each other. In memory only; counts start with the process. Containers are named by
+// number. Thread-safe.
 class SweepBoard {
  public:
   static constexpr size_t kDefaultNamed = 50;
 
-  // At most so many containers are told apart in Breakdown().
+  // Breakdown() lists at most `max_named` containers by name.
   explicit SweepBoard(size_t max_named = kDefaultNamed) : max_named_(max_named) {}
 
   void PostStore(StoreView store);
@@ -120,8 +120,8 @@ class SweepBoard {
   void PostSweeper(SweeperView sweeper);
   SweeperView Sweeper() const;
 
-  // Most reasons of failures kept apart per container; the rest is counted under the
-  // empty one.
+  // Maximum reasons of failures counted separately per container; further ones are counted under
+  // the empty reason.
   static constexpr size_t kMaxFailureReasons = 16;
 
   // Containers are named by their number.
@@ -133,17 +133,17 @@ class SweepBoard {
   void PostSuccess(uint64_t container, absl::Duration time);
   ContainerSweepView View(uint64_t container) const;
 
-  // A call has ended so, and took so long.
+  // A call ended with this code after `took`.
   void AddCall(absl::StatusCode code, absl::Duration took);
   void AddPushBack(PushBack kind);
   StoreCallCounts Calls() const;
 
-  // Of the containers that there are now. The first ones that anything was deleted in, or
-  // that were asked about, have a name as long as they exist; so counts under a name, and
-  // those of the others, never decrease.
+  // The breakdown of the containers in `present`. The first containers in which anything was
+  // deleted, or which were asked about, are named as long as they exist. So the counts under a
+  // name, and those of the others, never decrease.
   SweepBreakdown Breakdown(absl::Span<const uint64_t> present);
 
-  // Drops what is known of a container that is gone.
+  // Drops the state of a deleted container.
   void Forget(uint64_t container);
 
  private:

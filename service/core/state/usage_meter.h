@@ -14,26 +14,26 @@
 
 namespace ttl {
 
-// What requests use of each container's throughput, as reported by those who serve
-// them. A report counts as its reporter's present rate until the next one, for
-// kSilence at most. Times are steady. In memory. Thread-safe.
+// Meters the use that requests make of each container's throughput, as reported by the servers of
+// those requests. A report counts as its reporter's present rate until the next one, for at most
+// kSilence. Times are steady. In memory. Thread-safe.
 class UsageMeter {
  public:
   static constexpr absl::Duration kSilence = absl::Seconds(10);
-  // Reporters kept apart per container; the usage of further ones is added to a
-  // common one, so that it counts as too much rather than too little.
+  // Reporters distinguished per container. The usage of further ones is added up under a common
+  // reporter, so that it counts as too much rather than too little.
   static constexpr size_t kMaxReporters = 256;
 
-  // `reporter` has used `request_units` (not negative) of the throughput of
-  // `container` (a container number) within `period` (positive).
+  // `reporter` has used `request_units` (not negative) of the throughput of `container` (a
+  // container number) within `period` (positive).
   void Report(uint64_t container, absl::string_view reporter, double request_units,
               absl::Duration period, absl::Duration now);
 
-  // Request units per second that all reporters together use; absent if none has
-  // reported within kSilence, which is to count as full use.
+  // Request units per second that all reporters use together. Absent if none has reported within
+  // kSilence; count that as full use.
   std::optional<double> RequestRate(uint64_t container, absl::Duration now) const;
 
-  // Drops what is known of a container that is gone.
+  // Drops the state of a deleted container.
   void Forget(uint64_t container);
 
  private:

@@ -27,7 +27,7 @@ absl::Status Catalog::Load(const Database& database) {
   auto cursor = database.ReadPrefix(std::string(1, kContainerTable));
   for (; cursor.Valid(); cursor.Next()) {
     const std::optional<uint64_t> number = DecodeNumber(cursor.key());
-    if (!number.has_value()) return absl::DataLossError("a container's key is cut short");
+    if (!number.has_value()) return absl::DataLossError("the key of a container is truncated");
     absl::StatusOr<Container> container = DecodeContainer(*number, cursor.value());
     if (!container.ok()) {
       problems.push_back(absl::StrCat("container number ", *number,

@@ -24,16 +24,15 @@ namespace ttl {
 class Database;
 class WakeSignal;
 
-// The committed containers, in memory. Written by the committer alone.
-// Thread-safe.
+// The committed containers, in memory. Only the committer writes to it. Thread-safe.
 class Catalog {
  public:
-  // Reads all containers, in place of those known before. One whose record is
-  // unreadable is left out (Problems() tells): nothing of it is hidden, deleted or
-  // purged, and the others run. After an error nothing has changed.
+  // Reads all containers, replacing those known before. A container whose record is unreadable is
+  // left out and reported by Problems(): nothing of it is hidden, deleted or purged, and the others
+  // work. After an error nothing has changed.
   absl::Status Load(const Database& database);
 
-  // The containers that Load() left out, in one line each.
+  // The containers that Load() left out, one line each.
   std::vector<std::string> Problems() const;
 
   // Null if there is none.
@@ -43,26 +42,26 @@ class Catalog {
   std::vector<ContainerPtr> List(absl::string_view after, size_t limit) const;
   std::vector<ContainerPtr> All() const;
   size_t Count() const;
-  // One whose index is being built; null if there is none.
+  // A container whose index is being built; null if there is none.
   ContainerPtr FindBuilding() const;
   std::optional<Pause> PauseOfAll() const;
-  // How often the primary store was confirmed.
+  // The number of times that the primary store was confirmed.
   uint64_t StoreEpoch() const { return store_epoch_.load(std::memory_order_acquire); }
 
-  // Version of the set of containers. It counts what their owners change: no pauses, no
+  // The version of the set of containers. Counts the changes that owners make: no pauses, no
   // confirmations, and of the build of an index only its start and its end.
   uint64_t Revision() const;
 
-  // What came after `revision`, at most `limit` changes of it. Absent if that is too
-  // long ago to be told: then List() tells what there is now.
+  // The changes after `revision`, at most `limit`. Absent if that revision is too old: then use
+  // List().
   std::optional<ContainerChanges> ChangesAfter(uint64_t revision, size_t limit) const;
 
-  // Notifies `signal` from now on whenever Revision() has grown.
+  // Notifies `signal` whenever Revision() has grown, until it is removed.
   void AddListener(WakeSignal& signal);
-  // After this it is not notified any more.
+  // `signal` is not notified after this returns.
   void RemoveListener(WakeSignal& signal);
 
-  // What one commit changed: a container by number, null if it was deleted.
+  // The changes of one commit: containers by number, null if deleted.
   struct Changes {
     std::vector<std::pair<uint64_t, ContainerPtr>> containers;
     std::optional<std::optional<Pause>> pause_of_all;  // the inner one absent: lifted
@@ -91,7 +90,7 @@ class Catalog {
 
 // Name of the fact that holds the pause of all containers.
 inline constexpr absl::string_view kPauseOfAllFact = "pause";
-// Name of the fact that says which primary store the items belong to.
+// Name of the fact that holds the identity of the primary store.
 inline constexpr absl::string_view kStoreFact = "store";
 
 }  // namespace ttl

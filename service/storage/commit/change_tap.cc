@@ -30,7 +30,7 @@ void ChangeTap::Take(const WriteSet& changes) {
   changes_ = {};
   status_ = absl::ResourceExhaustedError(absl::StrCat(
       "the reader is more than ", kMaxBytes,
-      " bytes behind the changes made meanwhile: read faster, or when less is written"));
+      " bytes behind the changes made meanwhile: read faster, or at a time with fewer writes"));
 }
 
 absl::Status ChangeTap::Open() {

@@ -12,22 +12,20 @@
 
 namespace ttl {
 
-// Lets a backup hear of every commit. A commit is written and taken down under one lock,
-// so that whoever has seen any of it in the database, and drains afterwards, gets it
-// whole. Bounded: a listener that falls behind fails, the commits never wait for it.
-// Thread-safe.
+// Gives a backup a copy of every commit. A commit is written and copied under one lock, so that a
+// reader that has seen any part of it in the database, and drains afterwards, gets all of it.
+// Bounded: if the backup falls behind, it fails; commits never wait for it. Thread-safe.
 class ChangeTap {
  public:
   static constexpr size_t kMaxBytes = size_t{64} << 20;
 
-  // Database::Write, taken down if somebody listens.
+  // Database::Write(), copied if the tap is open.
   absl::Status Write(Database& database, const WriteSet& changes);
 
-  // Listens from now on, to commits that begin later. RESOURCE_EXHAUSTED if somebody does
-  // already.
+  // Copies the commits that begin from now on. RESOURCE_EXHAUSTED if the tap is already open.
   absl::Status Open();
-  // The commits since Open() or the last call, in their order. RESOURCE_EXHAUSTED if they
-  // were too many; ABORTED if a write failed, for nobody knows whether it is there.
+  // The commits since Open() or the last call, in order. RESOURCE_EXHAUSTED if they exceeded
+  // kMaxBytes; ABORTED if a write failed, because it is unknown whether it is stored.
   absl::StatusOr<std::vector<WriteSet>> Drain();
   void Close();
 

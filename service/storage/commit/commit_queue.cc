@@ -9,7 +9,7 @@
 // Two threads share the work. The gatherer takes queued operations and applies them to a
 // Transaction (Begin, Fill). The writer writes the transaction with one fsync, publishes it to the
 // readers, and answers the callers (Finish). While the writer waits for the disk, the gatherer
-// fills the next transaction on top of the one being written, and goes on filling it until the
+// fills the next transaction on top of the one being written, and continues to fill it until the
 // writer is idle. So a commit grows with the time of a sync, and unless the queue is long an
 // operation waits for two syncs at most.
 //
@@ -140,7 +140,7 @@ void CommitQueue::Fill(Commit& commit) {
   } while (AwaitMore(commit));
 }
 
-// What can be added to the commit now.
+// Takes the queued operations that can be added to the commit now.
 CommitQueue::Operations CommitQueue::Take(Commit& commit) {
   Operations taken;
   MutexLock lock(mutex_);

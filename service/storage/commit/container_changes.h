@@ -9,13 +9,13 @@
 
 namespace ttl {
 
-// What has happened to the set of containers since a revision of it.
+// The changes to the set of containers since a revision.
 struct ContainerChanges {
-  // The revision that this leads to.
+  // The revision after these changes.
   uint64_t revision = 0;
-  // Those created or changed, as they are now.
+  // The containers that were created or changed, in their present state.
   std::vector<ContainerPtr> containers;
-  // Ids of those deleted. If another one of that id lives by now, it is in
+  // The ids of deleted containers. If a container with the same id was created since, it is in
   // `containers` too.
   std::vector<std::string> deleted;
 };

@@ -10,9 +10,9 @@
 
 namespace ttl {
 
-// Which containers changed last, in order. It keeps their ids and no states, so that a
-// reader who comes late gets each container once, as it is by then. Bounded: of more
-// than kMaxEntries changes the oldest are forgotten. Not thread-safe.
+// The containers that changed last, in order. It keeps their ids and not their states, so that a
+// late reader gets each container once, in its present state. Bounded: after kMaxEntries changes
+// the oldest are dropped. Not thread-safe.
 class ContainerLog {
  public:
   static constexpr size_t kMaxEntries = 4096;
@@ -25,21 +25,20 @@ class ContainerLog {
   // The changes between two revisions.
   struct Window {
     uint64_t revision = 0;  // the later one
-    // Each id once, in the order of the first changes. It counts as deleted if it was
-    // at any time between, even if a container of that id was created since.
+    // Each id once, in the order of the first changes. An id counts as deleted if its container was
+    // deleted at any time in between, even if another one was created since.
     std::vector<Entry> entries;
   };
 
   void Add(std::string id, bool deleted);
 
-  // What changed is not known: nobody can go on from an earlier revision.
+  // The changes are unknown: no reader can continue from an earlier revision.
   void Forget();
 
-  // How many changes there have been.
+  // The number of changes so far.
   uint64_t revision() const { return revision_; }
 
-  // What came after `revision`, at most the first `limit` changes of it. Absent if that
-  // is forgotten.
+  // The changes after `revision`, at most the first `limit`. Absent if they were dropped.
   std::optional<Window> After(uint64_t revision, size_t limit) const;
 
  private:

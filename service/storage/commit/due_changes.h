@@ -12,9 +12,9 @@
 
 namespace ttl {
 
-// The containers in which something may have become due earlier, or may now be deleted,
-// since the sweeper looked last: so it need not look at all of them. The committer
-// adds, the sweeper takes. Thread-safe.
+// The containers in which something may have become due earlier, or may be deleted now, since the
+// sweeper last looked, so that it need not look at all containers. The committer adds, the sweeper
+// takes. Thread-safe.
 class DueChanges {
  public:
   // Containers are named by number.
@@ -28,7 +28,7 @@ class DueChanges {
     containers_.clear();
   }
 
-  // What was added since the last call, in no particular order; absent: all containers.
+  // The containers added since the last call, in no particular order; absent: all containers.
   std::optional<std::vector<uint64_t>> Take() {
     MutexLock lock(mutex_);
     if (std::exchange(all_, false)) {

@@ -20,23 +20,23 @@ class ItemReader {
  public:
   ItemReader(const Database& database, RecordCache& cache) : database_(database), cache_(cache) {}
 
-  // The item under an encoded key; null if there is none. DATA_LOSS if it
-  // cannot be read; UNAVAILABLE while the database is closed.
+  // The item with this encoded key; null if there is none. DATA_LOSS if it cannot be read;
+  // UNAVAILABLE while the database is closed.
   absl::StatusOr<StoredItemPtr> Read(absl::string_view key) const;
 
-  // The items under encoded keys that begin with `prefix`, one result for each, in
-  // order. Cheaper than one by one where keys are neighbours.
+  // The items with these encoded keys, which begin with `prefix`; one result each, in order.
+  // Cheaper than single reads if the keys are close to each other.
   std::vector<absl::StatusOr<StoredItemPtr>> ReadMany(absl::string_view prefix,
                                                       const std::vector<std::string>& keys) const;
 
-  // What visibility needs of many items (see TimesOf): replaces `times` by one result for
-  // each, in order, with the same errors. `lookups` has the keys, and is changed.
+  // Reads what visibility needs of many items (see TimesOf()): replaces `times` by one result each,
+  // in order, with the same errors. `lookups` has the keys, and is changed.
   void ReadTimes(absl::Span<RecordCache::Lookup> lookups,
                  std::vector<absl::StatusOr<std::optional<ItemTimes>>>& times) const;
 
  private:
   absl::StatusOr<std::optional<ItemTimes>> ReadColdTimes(const RecordCache::Lookup& lookup) const;
-  // After the cache had nothing.
+  // Called after a miss in the cache.
   absl::StatusOr<StoredItemPtr> ReadDatabase(absl::string_view key,
                                              const RecordCache::Ticket& ticket) const;
 

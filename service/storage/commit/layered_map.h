@@ -9,8 +9,8 @@
 
 namespace ttl {
 
-// A map whose latest changes are kept or discarded as a whole. Keeping, which is the
-// rule, costs nothing; discarding undoes them one by one. Not thread-safe.
+// A map whose latest changes are kept or discarded as a whole. Keeping, the usual case, costs
+// nothing; discarding undoes the changes one by one. Not thread-safe.
 template <typename Key, typename Value>
 class LayeredMap {
  public:
@@ -47,7 +47,7 @@ class LayeredMap {
 
  private:
   absl::node_hash_map<Key, Value> map_;  // its keys stay where they are
-  // What was there before each change since the last decision; absent: nothing.
+  // The value before each change since the last Keep() or Discard(); absent: none.
   std::vector<std::pair<const Key*, std::optional<Value>>> undo_;
 };
 

@@ -14,34 +14,32 @@
 
 namespace ttl {
 
-// Per index and family: a place before which there is no entry, but perhaps such of damaged
-// items, which a scan has passed over. Keys eaten from
-// the front of an index leave tombstones, and a seek to its beginning would
-// walk them all; a seek to the mark does not, not even within one second. In memory:
-// after a start the first scan finds each mark. Thread-safe.
+// For each family of each index: a position before which there are no entries, except those of
+// damaged items that a scan has skipped. Erased keys leave tombstones at the front of an index; a
+// seek to its beginning would pass all of them, a seek to the mark does not, not even within one
+// second. In memory: after a start the first scan finds each mark. Thread-safe.
 class LowWaterMarks {
  public:
   // Time of the mark of a family known to be empty.
   static constexpr int64_t kEmpty = std::numeric_limits<int64_t>::max();
 
-  // Time 0 for a family that was never scanned.
+  // The mark. Its time is 0 for a family that was never scanned.
   IndexPlace Get(uint64_t index, IndexFamily family) const;
 
-  // An entry has been written. Returns whether that lowered the time of the mark.
+  // An entry was written. Returns whether that lowered the time of the mark.
   bool EntryWritten(uint64_t index, IndexFamily family, int64_t time, absl::string_view key);
 
-  // A scan begins; call it before its cursor is made. Returns the mark.
+  // A scan begins; call it before its cursor is created. Returns the mark.
   IndexPlace BeginScan(uint64_t index, IndexFamily family);
 
-  // The scan begun last found no entry before `first` (of time kEmpty: none at all).
-  // Entries written since it began are taken into account. No effect if the index was
-  // forgotten meanwhile.
+  // The last scan begun found no entry before `first` (with time kEmpty: none at all). Takes
+  // entries written since it began into account. No effect if the index was forgotten meanwhile.
   void EndScan(uint64_t index, IndexFamily family, IndexPlace first);
 
-  // The index is gone.
+  // The index was deleted.
   void Forget(uint64_t index);
 
-  // Nothing is known any more.
+  // Forgets all marks.
   void Clear();
 
  private:

@@ -7,10 +7,18 @@
 #include "absl/base/optimization.h"
 #include "absl/hash/hash.h"
 
+// The cache has kShards shards, each with a lock, a hash table by the hash of the key, and a CLOCK
+// ring that owns the entries. An entry holds the times that a check needs, followed by the key, in
+// one allocation, so that a lookup reads one or two cache lines and not the item.
+//
+// FindTimes() sorts its lookups by shard, takes each lock once, and prefetches first the slots of
+// the hash table and then the entries. So the cache misses of many lookups overlap.
+//
+// Each shard counts its Put() calls. A miss notes the count in the Ticket, and Offer() is dropped
+// if the count has changed since. That refuses some offers for other keys of the shard, but needs
+// no state per key.
 namespace ttl {
 
-// What a check needs comes first, and the key follows in the same piece of memory: a
-// lookup touches one or two lines of it.
 struct RecordCache::Entry {
   static EntryPtr Make(absl::string_view key, uint64_t hash) {
     void* memory = ::operator new(sizeof(Entry) + key.size());
@@ -33,7 +41,7 @@ struct RecordCache::Entry {
 
   std::optional<ItemTimes> times() const {
     if (!has_times) return std::nullopt;
-    // Few have one, so it is not worth a place in the memory that all touch.
+    // Few items have one, so it is not worth space in the cache line that all lookups read.
     if (has_expire_at) return item->version.times;
     return ItemTimes{ts, has_ttl ? std::optional(ttl) : std::nullopt};
   }
@@ -78,7 +86,7 @@ void RecordCache::Free::operator()(Entry* entry) const {
 RecordCache::RecordCache(size_t capacity_bytes) : shard_capacity_bytes_(capacity_bytes / kShards) {}
 RecordCache::~RecordCache() = default;
 
-// By the upper bits: the lower ones find the place within the shard.
+// By the upper bits: the hash table of the shard uses the lower ones.
 size_t RecordCache::ShardOf(uint64_t hash) { return (hash >> 40) % kShards; }
 
 std::optional<StoredItemPtr> RecordCache::Find(absl::string_view key, Ticket& ticket) {
@@ -104,7 +112,6 @@ void RecordCache::FindTimes(absl::Span<Lookup> lookups) {
   }
 }
 
-// Takes each shard's lock once, for all that is in it.
 void RecordCache::FindTimesTogether(absl::Span<Lookup> lookups) {
   std::array<size_t, kShards + 1> ends = {};  // of each shard's part, shifted by one
   for (Lookup& lookup : lookups) {
@@ -151,8 +158,8 @@ void RecordCache::FindTimesInShard(Shard& shard, absl::Span<Lookup* const> looku
   shard.hits += static_cast<int64_t>(lookups.size()) - misses;
 }
 
-// No exchange, which would wait for the memory of each before it goes on to the next. A note
-// that is lost to another thread only makes an item be offered later.
+// A load and a store instead of an exchange, which would wait for the memory of each before it
+// continues with the next. A note that another thread overwrites only delays an offer.
 void RecordCache::NoteMisses(absl::Span<Lookup> lookups) {
   for (Lookup& lookup : lookups) {
     if (lookup.known) continue;
@@ -207,7 +214,7 @@ void RecordCache::EvictOne(Shard& shard) {
     }
     shard.bytes -= entry->Bytes();
     const auto it = shard.by_hash.find(entry->hash);
-    // Unless a later key of the same hash has its place.
+    // Unless a later key with the same hash has replaced it.
     if (it != shard.by_hash.end() && it->second == entry.get()) shard.by_hash.erase(it);
     entry = std::move(shard.clock.back());
     shard.clock.pop_back();

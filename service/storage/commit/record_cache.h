@@ -20,26 +20,24 @@
 
 namespace ttl {
 
-// Items at hand, by encoded key, "there is none" included (null). Bounded by
-// bytes; what was not asked for lately goes first (CLOCK, so that a hit writes no
-// more than a flag). Thread-safe.
+// A cache of items by encoded key; it also caches that there is no item (null). Bounded by bytes;
+// evicts by the CLOCK algorithm, so that a hit writes no more than a flag. Thread-safe.
 //
-// The committer puts what it has written with Put(). A reader that has found
-// nothing here reads the database and offers what it found with Offer(); it is
-// taken only if no Put() came to that part of the cache since the reader's
-// Find(), so a reader never puts back a record older than the committer's.
+// The committer puts what it has written with Put(). A reader that misses reads the database and
+// offers the result with Offer(). An offer is accepted only if no Put() came to that part of the
+// cache since the reader's Find(). So a reader never puts back a record older than the committer's.
 class RecordCache {
  public:
   explicit RecordCache(size_t capacity_bytes);
   ~RecordCache();
 
-  // What a Find() saw, for a later Offer().
+  // State of the cache at a Find(), for a later Offer().
   struct Ticket {
     uint64_t hash = 0;
     uint64_t puts = 0;
   };
 
-  // Absent if nothing is known of the key; then `ticket` is filled.
+  // Absent if the key is not cached; then `ticket` is filled.
   std::optional<StoredItemPtr> Find(absl::string_view key, Ticket& ticket);
 
   // One of several lookups made together.
@@ -47,24 +45,23 @@ class RecordCache {
     absl::string_view key;
     Ticket ticket = {};  // filled
     bool known = false;  // whether anything is known of the key
-    // If not: whether it was looked for in vain before, not long ago. Readers of very many
-    // items offer only those, since what is asked for once need not push out what is asked
-    // for often.
+    // If not cached: whether it was looked up in vain before, not long ago. Readers of very many
+    // items offer only those, so that keys read once do not evict keys read often.
     bool missed_again = false;
     std::optional<ItemTimes> times = {};  // if it is; see TimesOf
   };
 
-  // The same for what a check needs of many items: they wait for the memory together,
-  // not one after the other, and touch no item itself.
+  // Looks up what a check needs of many items. Their cache misses in memory overlap, and no item
+  // itself is read.
   void FindTimes(absl::Span<Lookup> lookups);
 
-  // By readers: what the database said after the Find() that gave the ticket.
+  // For readers: the result of the database after the Find() that filled `ticket`.
   void Offer(absl::string_view key, StoredItemPtr item, const Ticket& ticket);
 
-  // By the committer, after the write, before the caller is answered.
+  // For the committer: after the write, before the caller is answered.
   void Put(absl::string_view key, StoredItemPtr item);
 
-  // Forgets everything, offers on their way included.
+  // Forgets everything, and refuses offers for earlier lookups.
   void Clear();
 
   size_t SizeBytes() const;
@@ -72,7 +69,7 @@ class RecordCache {
 
  private:
   static constexpr size_t kShards = 16;
-  // Lookups made together at most: their entries stay in the fastest memory.
+  // Maximum lookups made together, so that their entries stay in the fastest memory.
   static constexpr size_t kMaxTogether = 128;
 
   struct Entry;
@@ -87,12 +84,12 @@ class RecordCache {
 
   struct alignas(64) Shard {
     mutable Mutex mutex;
-    // What every lookup changes or reads, in the line of the lock.
+    // Fields that every lookup reads or writes, in the cache line of the lock.
     int64_t hits ABSL_GUARDED_BY(mutex) = 0;
     int64_t misses ABSL_GUARDED_BY(mutex) = 0;
     uint64_t puts ABSL_GUARDED_BY(mutex) = 0;
-    // By hash of the key, so that a lookup touches no entry but the right one. Of two
-    // keys with the same hash the later one stays.
+    // By hash of the key, so that a lookup reads only the right entry. Of two keys with the same
+    // hash the later one is kept.
     absl::flat_hash_map<uint64_t, Entry*, KeepHash> by_hash ABSL_GUARDED_BY(mutex);
     std::vector<EntryPtr> clock ABSL_GUARDED_BY(mutex);
     size_t hand ABSL_GUARDED_BY(mutex) = 0;
@@ -113,7 +110,7 @@ class RecordCache {
 
   const size_t shard_capacity_bytes_;
   std::array<Shard, kShards> shards_;
-  // The last miss of FindTimes at each place of a table, by part of its hash.
+  // The last miss of FindTimes() in each slot of a table, by part of its hash.
   const std::unique_ptr<std::atomic<uint32_t>[]> misses_ =
       std::make_unique<std::atomic<uint32_t>[]>(kMisses);
 };

@@ -9,9 +9,9 @@
 
 namespace ttl {
 
-// A set of keys in bounded memory (a Bloom filter): it never forgets a key, but now and
-// then takes one for seen that was not: less than one in a hundred as long as no more
-// are added than expected. Not thread-safe.
+// A set of keys in bounded memory (a Bloom filter). It never loses a key, but may report one that
+// was not added: fewer than one in a hundred if no more keys are added than expected. Not
+// thread-safe.
 class SeenKeys {
  public:
   static constexpr size_t kMaxBytes = size_t{64} << 20;

@@ -8,6 +8,14 @@
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 
+// The distribution of a container (spread) covers the items up to the position of its walk. A
+// commit may contain a step of the walk and changes of items. The step comes first: it counts items
+// as they were before the commit, and moves the position. Then each change of an item up to the
+// position is applied to the distribution; a change behind it is left to the walk.
+//
+// Totals do not depend on the walk. If they were not stored or are unreadable, they are unknown
+// until the walk ends, and are then the sum of the distribution. TotalsAfter() computes the stored
+// record for the batch, and Publish() the same in memory after the write.
 namespace ttl {
 namespace {
 

@@ -23,26 +23,25 @@ namespace ttl {
 class Catalog;
 class Database;
 
-// How many items each container has and how they spread over time. The totals are
-// stored, and change in the same batch as the items. The spreads are in memory and
-// are counted anew after a start, by a walk over the items in the order of their keys
-// that the housekeeper takes step by step: meanwhile a change of an item counts only
-// if the walk has passed its key. Written by the committer alone; but for Load(), which
-// must run while nothing is committed. Thread-safe.
+// The number of items of each container and their distribution over time. The totals are stored,
+// and change in the same batch as the items. The distributions are in memory and are counted anew
+// after a start, by a walk over the items in key order that the housekeeper makes step by step;
+// until then a change of an item counts only if the walk has passed its key. Only the committer
+// writes, except for Load(), which must run while nothing is committed. Thread-safe.
 class Tallies {
  public:
-  // An item counts with at most this size, whatever was reported: sums must not overflow.
+  // A larger reported size counts as this, so that sums do not overflow.
   static constexpr int64_t kMaxItemBytes = int64_t{1} << 40;
 
-  // Reads the totals of all containers in the catalog; spreads begin anew. In place of
-  // all that was known. Totals that are missing, because older versions kept none, or
-  // unreadable are found out by the walk.
+  // Reads the totals of all containers in the catalog, replacing everything known before;
+  // distributions start again. Totals that are missing, because older versions stored none, or
+  // unreadable are counted by the walk. Returns the error of the database.
   absl::Status Load(const Database& database, const Catalog& catalog);
 
-  // Of a container that does not exist: nothing, and not complete.
+  // For a container that does not exist: empty and not complete.
   TallyView View(uint64_t container) const;
 
-  // What figures show of a container: of a bounded cost, and without a copy of the spread.
+  // The figures of a container, at a bounded cost and without copying the distribution.
   struct Figures {
     ItemSum tracked;
     ItemEstimate due;     // by the rule that was given, of the items counted so far
@@ -61,16 +60,15 @@ class Tallies {
   // View().tracked alone.
   ItemSum Tracked(uint64_t container) const;
 
-  // Where the walk of a container stands: items at or before this encoded key, which may
+  // The progress of the walk of a container: items up to and including this encoded key, which may
   // be empty, are counted. Absent if all are, or if there is no such container.
   std::optional<std::string> WalkPosition(uint64_t container) const;
 
-  // The first `most` containers, by number, not below `from`, whose walks are not at their
-  // end.
+  // The first `most` containers, by number, from `from` on, whose walk is not finished.
   std::vector<uint64_t> FindIncomplete(uint64_t from, size_t most) const;
 
-  // One step of the walk: the items after WalkPosition() up to and including `reached`,
-  // as they were before this commit.
+  // One step of the walk: the items after WalkPosition() up to and including `reached`, as they
+  // were before this commit.
   struct WalkStep {
     ItemTally items;
     int64_t failing = 0;  // see Figures
@@ -78,14 +76,14 @@ class Tallies {
     bool finished = false;  // there are no more
   };
 
-  // One item before and after a commit; null where there is none.
+  // One item before and after a commit; null: no item.
   struct ItemChange {
     absl::string_view key;  // encoded
     const StoredItem* before = nullptr;
     const StoredItem* after = nullptr;
   };
 
-  // What one commit changes of one container.
+  // The changes of one commit to one container.
   struct Change {
     bool erased = false;             // the container is gone
     const WalkStep* step = nullptr;  // goes before the items; null for none
@@ -93,14 +91,14 @@ class Tallies {
   };
   using Changes = absl::flat_hash_map<uint64_t, Change>;
 
-  // The totals of a container as `change` leaves them; absent if its record stays as it
-  // is, also because the totals are not known before the end of the walk.
+  // The totals of a container after `change`; absent if the stored record does not change, also
+  // because the totals are unknown until the walk ends.
   std::optional<ContainerTotals> TotalsAfter(uint64_t container, const Change& change) const;
 
-  // After the write: makes the changes visible. A container not known before is new.
+  // Makes the changes visible, after the write. A container that was not known is added.
   void Publish(const Changes& changes);
 
-  // What an item adds to its container's tally.
+  // Adds an item to the tally of its container.
   static void AddTo(ItemTally& tally, const StoredItem& item);
   static bool IsFailing(const StoredItem& item) { return item.attempts > 0; }
 

@@ -59,7 +59,7 @@ ContainerPtr Transaction::FindContainer(absl::string_view id) const {
 void Transaction::PutContainer(Container container) {
   const uint64_t number = container.number;
   std::string record = EncodeContainer(container);
-  // What is known from now on is what is read at the next start: times are shorter there.
+  // Use the container as the next start will read it: stored times have a lower resolution.
   if (auto stored = DecodeContainer(number, record); stored.ok()) container = *std::move(stored);
   Put(ContainerKey(number), std::move(record));
   numbers_by_id_.Set(container.id, number);

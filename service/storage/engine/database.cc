@@ -32,16 +32,29 @@
 #include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 
+// Opening takes LevelDB's lock first and checks the files under it (CheckBeforeOpening): CURRENT,
+// the file list of the last clean shutdown, and the list of live logs. Then LevelDB opens, with
+// compactions delayed (HeldWorkEnv), so that CheckTableFiles() sees exactly the live tables before
+// any is rewritten.
+//
+// The Envs form a chain, from LevelDB to the disk: TimedEnv measures syncs, HeldWorkEnv delays
+// compactions, OverlayEnv keeps writes in memory if the volume accepts none, DirectoryEnv notices
+// that the directory was replaced, and LogEnv writes logs with zeros ahead. With an Env of the
+// caller, the last two are left out.
+//
+// The first failed write latches write_health_, because LevelDB's log is damaged behind it.
+// Reopen() replaces db_ under open_mutex_, which every use holds shared (Hold); reopening_ and
+// reopen_turn_ keep a stream of readers from delaying it for ever.
 namespace ttl {
 namespace {
 
 constexpr size_t kWriteBufferBytes = size_t{16} << 20;
 
-// What an opening writes: the logs, of which there are two at most but for openings that
-// failed, as tables.
+// Opening writes the contents of the logs as tables. There are at most two logs, unless earlier
+// openings failed.
 constexpr size_t kMaxOverlayBytes = 4 * kWriteBufferBytes;
 
-// More than that takes besides, of other files.
+// More than the other files need that opening writes.
 constexpr int64_t kProbeReserveBytes = int64_t{1} << 20;
 
 // Last bytes of every LevelDB table, little-endian (table/format.h).
@@ -58,7 +71,7 @@ absl::Status ToStatus(const leveldb::Status& status, absl::string_view doing) {
   return absl::UnavailableError(message);
 }
 
-// A flipped bit in a block would go unnoticed without.
+// Detects corrupted blocks.
 leveldb::ReadOptions Checked() {
   leveldb::ReadOptions options;
   options.verify_checksums = true;
@@ -69,7 +82,7 @@ leveldb::ReadOptions Checked() {
 absl::Status CheckTableFile(leveldb::Env& env, const std::string& path) {
   const std::string doing = absl::StrCat("reading ", path);
   const auto damaged = [&path](uint64_t size) {
-    return absl::DataLossError(absl::StrCat(path, " (", size, " bytes) is cut short or damaged"));
+    return absl::DataLossError(absl::StrCat(path, " (", size, " bytes) is truncated or damaged"));
   };
   uint64_t size = 0;
   TTL_RETURN_IF_ERROR(ToStatus(env.GetFileSize(path, &size), doing));
@@ -105,7 +118,8 @@ std::vector<LevelFigures> ReadLevels(absl::string_view stats) {
   return levels;
 }
 
-// Whether it is not the volume that takes no writes but the directory that takes none of ours.
+// Whether writes fail because this process may not write to the directory, not because the volume
+// accepts no writes.
 bool IsForbidden(const std::string& directory) {
   return access(directory.c_str(), W_OK) != 0 && errno == EACCES;
 }
@@ -122,14 +136,14 @@ leveldb::Status WriteProbe(leveldb::Env& env, const std::string& path, int64_t b
   return status.ok() ? file->Close() : status;
 }
 
-// Of each use by this thread, the database.
+// The database of each Hold of this thread.
 thread_local std::vector<const Database*> held_databases;
 
 bool IsHeld(const Database& database) {
   return std::find(held_databases.begin(), held_databases.end(), &database) != held_databases.end();
 }
 
-// LevelDB's own log: its file would grow without bound.
+// Receives LevelDB's own log, whose file would grow without bound.
 class LineLogger : public leveldb::Logger {
  public:
   explicit LineLogger(const StorageOptions& options) : log_(options.log) {}
@@ -213,8 +227,8 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const StorageOptions& o
   return database;
 }
 
-// Without its CURRENT file LevelDB takes a database for one to be made, and removes
-// what was in it. One that was never finished has no such files yet.
+// If the file CURRENT is missing, LevelDB creates a new database and removes the files of the old
+// one. A database whose creation did not finish has no such files yet.
 absl::Status Database::CheckNotHeadless() const {
   std::vector<std::string> names;
   if (parts_->env->FileExists(absl::StrCat(options_.directory, "/CURRENT")) ||
@@ -224,13 +238,13 @@ absl::Status Database::CheckNotHeadless() const {
   for (const std::string& name : names) {
     if (absl::EndsWith(name, ".log") || absl::EndsWith(name, ".ldb")) {
       return absl::DataLossError(absl::StrCat("the database in ", options_.directory, " has ", name,
-                                              " but no file CURRENT: it is not whole"));
+                                              " but no file CURRENT: it is incomplete"));
     }
   }
   return absl::OkStatus();
 }
 
-// Under the lock: the files of another process change while they are looked at.
+// Checks under the lock, because another process may change the files meanwhile.
 absl::Status Database::CheckBeforeOpening() const {
   const std::string lock_file = absl::StrCat(options_.directory, "/LOCK");
   leveldb::FileLock* lock = nullptr;
@@ -248,7 +262,7 @@ absl::Status Database::ToOpenStatus(const leveldb::Status& status) const {
   const std::string doing = absl::StrCat("opening the database in ", options_.directory);
   const std::string message = status.ToString();
   if (!absl::StartsWith(message, "IO error: lock ")) return ToStatus(status, doing);
-  // LevelDB tells this process apart, which must not look.
+  // LevelDB detects a lock of this process, for which LockOwner() must not be called.
   const bool is_own = absl::StrContains(message, "already held by process");
   return absl::FailedPreconditionError(
       absl::StrCat(doing, ": ",
@@ -270,8 +284,8 @@ absl::Status Database::OpenLevelDb(bool create) {
   return CheckTableFiles();
 }
 
-// If a volume that takes no writes is why the database could not be opened, opens it for
-// reads; else returns `failure`. Such an opening changes nothing on the volume.
+// If the database could not be opened because the volume accepts no writes, opens it for reads,
+// without changing anything on the volume; else returns `failure`.
 absl::Status Database::OpenForReads(const absl::Status& failure) {
   db_.reset();
   if (!disk().FileExists(absl::StrCat(options_.directory, "/CURRENT")) ||
@@ -302,13 +316,13 @@ int64_t Database::LogBytes() const {
   return static_cast<int64_t>(bytes);
 }
 
-// OK if the volume takes what opening the database writes.
+// OK if the volume has room for what opening the database writes, and accepts it.
 absl::Status Database::ProbeVolume() const {
   const int64_t bytes = LogBytes() + kProbeReserveBytes;
   if (FreeBytes() < bytes) {
-    return absl::UnavailableError(absl::StrCat("the volume of ", options_.directory,
-                                               " has not the ", bytes,
-                                               " bytes free that opening the database takes"));
+    return absl::UnavailableError(absl::StrCat("the volume of ", options_.directory, " lacks the ",
+                                               bytes,
+                                               " free bytes that opening the database needs"));
   }
   const std::string path = absl::StrCat(options_.directory, "/write-probe");
   const leveldb::Status written = WriteProbe(disk(), path, bytes);
@@ -316,9 +330,9 @@ absl::Status Database::ProbeVolume() const {
   return ToStatus(written.ok() ? removed : written, "probing the volume");
 }
 
-// LevelDB notices a missing table when it opens, but a short or overwritten one
-// only when it is read. After opening, and before the first compaction, the table files
-// present are the live ones and whole.
+// LevelDB detects a missing table when it opens, but a truncated or overwritten one only when it is
+// read. After opening, and before the first compaction, the existing table files are the live ones,
+// and all must be complete.
 absl::Status Database::CheckTableFiles() const {
   std::vector<std::string> names;
   TTL_RETURN_IF_ERROR(
@@ -439,12 +453,13 @@ absl::Status Database::Reopen(absl::FunctionRef<absl::Status()> reload) {
 absl::Status Database::CheckCanReopen() const {
   if (options_.env == nullptr) {
     TTL_RETURN_IF_ERROR(parts_->directory_env.CheckDirectory());
-    // What only they had is in memory still, and can be read.
+    // The contents of a missing log are still in memory and can be read.
     TTL_RETURN_IF_ERROR(parts_->log_env.CheckLiveLogs());
   }
   if (disk().FileExists(absl::StrCat(options_.directory, "/CURRENT"))) return ProbeVolume();
-  return absl::UnavailableError(absl::StrCat("the data directory \"", options_.directory,
-                                             "\" has no file CURRENT any more: it was emptied"));
+  return absl::UnavailableError(absl::StrCat("the file CURRENT of the data directory \"",
+                                             options_.directory,
+                                             "\" is missing: the directory was emptied"));
 }
 
 absl::Status Database::ReplaceLevelDb() {
@@ -457,7 +472,7 @@ absl::Status Database::ReplaceLevelDb() {
   parts_->overlay_env.End();
   const absl::Status status = OpenLevelDb(/*create=*/false);
   if (!status.ok()) db_.reset();
-  // The volume may have got full or read-only since it was probed.
+  // The volume may have become full or read-only since it was probed.
   if (absl::IsUnavailable(status)) OpenForReads(status).IgnoreError();
   return status;
 }

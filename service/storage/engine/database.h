@@ -30,18 +30,18 @@ class Status;
 
 namespace ttl {
 
-// Changes to be written together: key and new value, or nothing for a delete.
+// Changes that are written together: keys and their new values; absent to delete a key.
 using WriteSet = EmptyRanges::Writes;
 
-// LevelDB, and the only place that knows it. Adds what LevelDB leaves to its
-// users: the first failed write latches (LevelDB forgets it, though its log is
-// damaged from then on), reopening, a look at the files when opening, a check
-// of the free space, a format version, counts of operations. Thread-safe.
+// A LevelDB database; only this folder includes LevelDB. Adds what LevelDB leaves to its users: the
+// first failed write is latched (LevelDB forgets it, although its log is damaged from then on),
+// reopening, a check of the files when opening, the free space, a format version, and counts of
+// operations. Thread-safe.
 class Database {
  private:
-  // A use of the database, during which it is not reopened. Within another one of the same
-  // thread it counts as that one: it must not wait for a reopening that waits for the other.
-  // For one thread.
+  // A use of the database, during which it is not reopened. A nested use on the same thread counts
+  // as the outer one, because it must not wait for a reopening that waits for the outer one. For
+  // one thread.
   class Hold {
    public:
     explicit Hold(const Database& database);
@@ -63,13 +63,11 @@ class Database {
   // Absent if there is no such key. DATA_LOSS if the data is damaged.
   absl::StatusOr<std::optional<std::string>> Get(absl::string_view key) const;
 
-  // Writes all or nothing, durably. UNAVAILABLE after a failed write, until
-  // Reopen() succeeded.
+  // Writes all or nothing, durably. After a failed write, UNAVAILABLE until Reopen() succeeded.
   absl::Status Write(const WriteSet& changes);
 
-  // Reads the keys that begin with a prefix, in order. Keep it short: it pins
-  // files and holds up Reopen(), though no other read of its thread. Must not outlive the database.
-  // For one thread.
+  // Reads the keys with a common prefix, in order. Keep it short: it pins files and delays
+  // Reopen(), though no other read of its thread. Must not outlive the database. For one thread.
   class Cursor {
    public:
     Cursor(Cursor&&) noexcept;
@@ -81,7 +79,7 @@ class Database {
     bool Valid() const;
     absl::string_view key() const;
     absl::string_view value() const;
-    // Why it is not valid: OK at the end, DATA_LOSS at damaged data.
+    // Why the cursor is not valid: OK at the end, DATA_LOSS if data is damaged.
     absl::Status status() const;
 
    private:
@@ -99,15 +97,13 @@ class Database {
   // A cursor at the first key of `prefix` that is at or after `start`.
   Cursor ReadPrefix(absl::string_view prefix, absl::string_view start) const;
   Cursor ReadPrefix(absl::string_view prefix) const { return ReadPrefix(prefix, prefix); }
-  // The same for walks over much data, which should not push other blocks out
-  // of memory.
+  // The same for walks over much data: does not evict other blocks from memory.
   Cursor WalkPrefix(absl::string_view prefix, absl::string_view start) const;
 
-  // Bytes on disk between two keys, roughly; recent writes are not counted.
+  // Approximate bytes on disk between two keys, without recent writes.
   uint64_t ApproximateBytes(absl::string_view from, absl::string_view to) const;
 
-  // Rewrites what is stored from `from` up to `to`, without what was erased or
-  // overwritten. Blocks the caller until that is done, and nobody else.
+  // Compacts the keys from `from` up to `to`. Blocks the caller until it is done, but nobody else.
   void CompactRange(absl::string_view from, absl::string_view to);
 
   // OK, or why writes are refused.
@@ -117,20 +113,19 @@ class Database {
   // Storage::CheckFiles.
   void CheckFiles();
 
-  // Closes and opens the database again after a failed write, and runs `reload`,
-  // for what is derived from the data, before writes are taken again: a write
-  // that failed may be there all the same. No effect if no write has failed.
-  // Blocks readers while it opens. Leaves it open, for reads, if it is seen that it could
-  // not be opened again, because its files went away or the volume takes no writes; never
-  // makes a new one.
+  // Closes the database after a failed write and opens it again, and runs `reload`, for state
+  // derived from the data, before writes are accepted: a write that failed may be stored all the
+  // same. No effect if no write has failed. Blocks readers while it opens. If it can be seen that
+  // opening would fail, because files are gone or the volume accepts no writes, the database stays
+  // open for reads. Never creates a new database.
   absl::Status Reopen(absl::FunctionRef<absl::Status()> reload);
 
-  // Free bytes on the volume; a very large number if that cannot be found out.
+  // Free bytes on the volume; a very large number if unknown.
   int64_t FreeBytes() const;
 
   OperationCounts Counts() const;
 
-  // For figures; never waits for a reopening.
+  // For metrics; never waits for a reopening.
   DatabaseFigures Figures() const;
 
  private:

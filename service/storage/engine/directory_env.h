@@ -13,26 +13,26 @@
 
 namespace ttl {
 
-// Another Env, of the real file system, for the database of one directory. Notices that
-// the directory or LevelDB's lock in it went away, and changes nothing in what is in its
-// place. Thread-safe.
+// An Env of the real file system for the database of one directory. Notices if the directory or
+// LevelDB's lock in it was removed or replaced, and then changes nothing at its path. Thread-safe.
 class DirectoryEnv final : public leveldb::EnvWrapper {
  public:
   // `target` must outlive this.
   explicit DirectoryEnv(leveldb::Env* target) : EnvWrapper(target) {}
 
-  // Makes the directory if it is missing; its parent must exist. Once, before all else.
+  // Creates the directory if it is missing; its parent must exist. Call it once, before everything
+  // else.
   absl::Status Enter(const std::string& directory);
 
   // UNAVAILABLE unless the path of the directory leads to the one that was entered.
   absl::Status CheckDirectory() const;
-  // The same for the directory, and the lock while it is held.
+  // The same for the directory and, while it is held, the lock.
   absl::Status CheckPaths() const;
 
   leveldb::Status NewWritableFile(const std::string& path, leveldb::WritableFile** file) override;
   leveldb::Status RemoveFile(const std::string& path) override;
   leveldb::Status RenameFile(const std::string& from, const std::string& to) override;
-  // LevelDB would make the directory anew in the place of one that went away.
+  // Overridden because LevelDB would create the directory again in place of one that was removed.
   leveldb::Status CreateDir(const std::string& path) override;
   leveldb::Status LockFile(const std::string& path, leveldb::FileLock** lock) override;
   leveldb::Status UnlockFile(leveldb::FileLock* lock) override;

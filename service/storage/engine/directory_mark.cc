@@ -38,7 +38,8 @@ absl::Status CheckNotEmptied(const std::string& directory) {
   }
   return absl::DataLossError(absl::StrCat(
       "the database in ", directory, " is gone: the directory was emptied; restore a backup, or ",
-      "rebuild what was tracked from the store; to begin without it, make the directory anew"));
+      "rebuild the tracked data from the store; to start without data, delete the directory and "
+      "create it again"));
 }
 
 }  // namespace ttl

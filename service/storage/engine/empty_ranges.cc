@@ -6,11 +6,11 @@
 namespace ttl {
 namespace {
 
-// A range ends where it was true to end in every state from the moment that it was added: a
-// write cuts its keys out before it is made, and what a look adds is limited by the keys of
-// each write that its snapshot may miss, which are those under way when the snapshot was
-// taken or begun since. A look takes its snapshot under the same lock under which it asks for
-// a range, so the range is true of the snapshot as well.
+// A range is empty in every state of the database from the moment it was added. A write cuts its
+// keys out of the ranges before it is made. The range that a look adds is limited by the keys of
+// each write that its snapshot may miss: the one in progress when the snapshot was taken, and those
+// begun since. A look takes its snapshot under the lock under which it asks for a range, so the
+// range is empty in the snapshot as well.
 
 constexpr size_t kNumberedBytes = 9;
 

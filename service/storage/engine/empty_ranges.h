@@ -16,20 +16,18 @@
 
 namespace ttl {
 
-// Ranges of keys that are known to hold nothing.
+// Ranges of keys that are known to be empty.
 //
-// An erased key stays on disk until a compaction comes over it, and a seek walks all erased
-// keys up to the next one that is there. A seek into an emptied container so walks what was
-// erased from all emptied containers behind it, and looking into each of N of them costs
-// N * N / 2 steps. Therefore a seek leaves here what it found empty, and the next one begins
-// behind that.
+// An erased key stays on disk until it is compacted, and a seek passes all erased keys up to the
+// next existing one. So a seek into an emptied container passes what was erased from all emptied
+// containers behind it, and searching each of N of them costs N * N / 2 steps. Therefore a seek
+// records here the range that it found empty, and the next one starts behind it.
 //
-// Only wide ranges are kept, so that they are few; a seek through a range that is not kept
-// walks fewer than kMinNumbers containers and indexes. In memory. Thread-safe.
+// Only wide ranges are kept, so that there are few; a seek through a range that is not kept passes
+// fewer than kMinNumbers containers and indexes. In memory. Thread-safe.
 class EmptyRanges {
  public:
-  // A range is wide if it covers so many numbers of containers or indexes, or the end of a
-  // table.
+  // A range is wide if it covers this many numbers of containers or indexes, or the end of a table.
   static constexpr uint64_t kMinNumbers = 32;
 
   // Keys and their new values; absent for an erased key.
@@ -38,17 +36,17 @@ class EmptyRanges {
   // One seek. For one thread; must not outlive the ranges.
   class Look {
    public:
-    // `take_snapshot` fixes the state that the seek looks at. It is called at once, and
-    // must not use the ranges.
+    // `take_snapshot` fixes the state that the seek reads. It is called at once, and must not use
+    // the ranges.
     Look(EmptyRanges& ranges, absl::string_view start, absl::FunctionRef<void()> take_snapshot);
     ~Look();
     Look(const Look&) = delete;
     Look& operator=(const Look&) = delete;
 
-    // Where to seek: there is no key from `start` up to here.
+    // The key to seek to: there is no key from `start` up to it.
     const std::string& from() const { return from_; }
 
-    // The seek has found this key to be the first; absent: there is none.
+    // The seek found this first key; absent: none.
     void Found(std::optional<absl::string_view> key);
 
    private:
@@ -63,20 +61,20 @@ class EmptyRanges {
     bool may_miss_write_ = false;
   };
 
-  // A write begins, or ends: in between it may or may not be seen. One at a time. `writes`
-  // must live until the end.
+  // A write begins, and ends; in between it may or may not be visible. One write at a time.
+  // `writes` must live until EndWrite().
   void BeginWrite(const Writes& writes);
   void EndWrite();
 
-  // Nothing is known any more. REQUIRES: there is no look.
+  // Forgets all ranges. REQUIRES: there is no Look.
   void Clear();
 
-  // How many there are.
+  // The number of ranges.
   size_t size() const;
 
  private:
   static bool IsWide(absl::string_view from, absl::string_view to);
-  // Cuts `key` out of the range that it is in.
+  // Removes `key` from the range that contains it.
   void Cut(const std::string& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Add(std::string from, std::string to) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static void Limit(Look& look, const Writes& writes);

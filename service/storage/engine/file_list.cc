@@ -21,7 +21,7 @@ bool IsListed(absl::string_view name) {
          absl::StartsWith(name, "MANIFEST-");
 }
 
-// What CURRENT says: every opening makes it say something else. Empty if it cannot be read.
+// The contents of CURRENT, which each opening changes. Empty if it cannot be read.
 std::string ReadCurrent(leveldb::Env& env, const std::string& directory) {
   std::string current;
   if (!leveldb::ReadFileToString(&env, directory + "/CURRENT", &current).ok()) return "";
@@ -69,7 +69,7 @@ absl::Status CheckFileList(leveldb::Env& env, const std::string& directory) {
     const std::string path = absl::StrCat(directory, "/", entry.second);
     if (env.GetFileSize(path, &size).ok() && size == listed) continue;
     return absl::DataLossError(absl::StrCat(path, " has ", size, " bytes, and had ", listed,
-                                            " when the database was closed: it is cut short or "
+                                            " when the database was closed: it is truncated or "
                                             "damaged"));
   }
   return absl::OkStatus();

@@ -11,20 +11,20 @@ class Env;
 
 namespace ttl {
 
-// Keeps what files a closed database has and how long they are. LevelDB takes a MANIFEST or
-// log that was cut between two of its records for a shorter one, forgets what was in the
-// rest, and deletes the tables that only the rest names; with this it is noticed. Only
-// after a clean end: a killed process has left no list.
+// A list of the files of a closed database and their sizes. If a MANIFEST or log was truncated
+// between two of its records, LevelDB takes it for a shorter one, forgets the rest, and deletes the
+// tables that only the rest names; the list detects this. It exists only after a clean shutdown: a
+// killed process leaves none.
 
-// Writes the list of the database in `directory`, which is closed. No effect if somebody
-// has opened it again, or if it cannot be written: a list is a help, not a need.
+// Writes the list for the database in `directory`, which is closed. No effect if another process
+// has opened it again, or if the list cannot be written, because it is not essential.
 void WriteFileList(leveldb::Env& env, const std::string& directory);
 
-// DATA_LOSS if a file of the list is missing or has another length. OK if there is no list,
-// or if the database has been open since it was written. Before the database is opened.
+// Call it before the database is opened. DATA_LOSS if a file of the list is missing or has another
+// size. OK if there is no list, or if the database was opened since it was written.
 absl::Status CheckFileList(leveldb::Env& env, const std::string& directory);
 
-// After the database was opened.
+// Call it after the database was opened.
 void RemoveFileList(leveldb::Env& env, const std::string& directory);
 
 }  // namespace ttl

@@ -10,18 +10,18 @@
 
 namespace ttl {
 
-// Another Env in which compactions can be made to wait: LevelDB schedules the first of
-// them before it has told that a database is open.
+// An Env that can delay compactions: LevelDB schedules the first of them before its Open() returns.
+// Thread-safe.
 class HeldWorkEnv final : public leveldb::EnvWrapper {
  public:
   // `target` must outlive this.
   explicit HeldWorkEnv(leveldb::Env* target) : EnvWrapper(target) {}
 
-  // Passes the work on, or keeps it while a Hold is there.
+  // Passes the work on, or delays it while there is a Hold.
   void Schedule(void (*function)(void*), void* argument) override;
 
-  // Work scheduled during its life starts at its end. One at a time. No database may be
-  // closed meanwhile: it would wait for its own work for ever.
+  // Work scheduled during its life starts when it is destroyed. One at a time. REQUIRES: no
+  // database is closed meanwhile, because it would wait for its own work for ever.
   class Hold {
    public:
     explicit Hold(HeldWorkEnv& env);

@@ -93,7 +93,7 @@ absl::Status CheckLog(leveldb::Env& env, const std::string& path) {
   TTL_ASSIGN_OR_RETURN(const bool is_whole, EndsInZeros(*log));
   if (is_whole) return absl::OkStatus();
   return absl::DataLossError(
-      absl::StrCat(path, " is empty or cut short: what was written to it last is lost"));
+      absl::StrCat(path, " is empty or truncated: the last writes in it are lost"));
 }
 
 }  // namespace

@@ -14,25 +14,25 @@
 
 namespace ttl {
 
-// Keeps in the file "live-logs" of a database's directory which write-ahead logs LevelDB
-// needs. LevelDB takes a log that is missing, empty or cut between two writes for one that
-// never held more, and what was acknowledged with it for never written; with this it is
-// noticed, after a kill too. The file is synced before a log gets its first record, and
-// before one that is not needed any more is removed. Keeps none before Load(). Thread-safe.
+// Maintains the file "live-logs" of a database's directory, which names the write-ahead logs that
+// LevelDB needs. If a log is missing, empty or truncated between two writes, LevelDB takes it for
+// one that never held more, and acknowledged writes are lost silently; the file detects this, also
+// after a kill. It is synced before a log gets its first record, and before a log that is no longer
+// needed is removed. Maintains nothing before Load(). Thread-safe.
 class LiveLogs {
  public:
-  // The directory has the files of one database, made by LogEnv.
+  // The directory contains the files of one database, written through LogEnv.
   explicit LiveLogs(leveldb::Env& env) : env_(env) {}
 
-  // Before the database in `directory` is opened, each time: reads the file. DATA_LOSS if a
-  // log that it names is missing, or does not end in zeros as LogEnv makes it. OK if there
-  // is no file, or if a program that does not keep it has had the database open since.
+  // Reads the file. Call it each time before the database in `directory` is opened. DATA_LOSS if a
+  // log that it names is missing, or does not end in the zeros that LogEnv writes. OK if there is
+  // no file, or if a program that does not maintain it has opened the database since.
   absl::Status Load(const std::string& directory);
 
-  // DATA_LOSS as Load() has it; changes nothing.
+  // DATA_LOSS as in Load(); changes nothing.
   absl::Status Check() const;
 
-  // The log at `path` is there, durably, and about to be used.
+  // The log at `path` exists, durably, and is about to be used.
   leveldb::Status Add(const std::string& path);
   // The log at `path` is about to be removed.
   leveldb::Status Remove(const std::string& path);
@@ -46,8 +46,8 @@ class LiveLogs {
   leveldb::Env& env_;
   mutable Mutex mutex_;
   std::string directory_ ABSL_GUARDED_BY(mutex_);
-  // What CURRENT names, or is about to: numbers only grow, so that a file with a smaller one
-  // is of an earlier run.
+  // The manifest that CURRENT names, or is about to name. Numbers only grow, so a file with a
+  // smaller one is of an earlier run.
   uint64_t manifest_ ABSL_GUARDED_BY(mutex_) = 0;
   std::set<uint64_t> logs_ ABSL_GUARDED_BY(mutex_);
 };

@@ -8,13 +8,13 @@
 
 namespace ttl {
 
-// The other process that has locked the file at `path`; absent if none has, if it is in
-// another namespace of processes, or if that cannot be found out. REQUIRES: this process has
-// not locked the file, for it would lose the lock.
+// The other process that has locked the file at `path`; absent if there is none, if it is in
+// another PID namespace, or if it cannot be determined. REQUIRES: this process has not locked the
+// file, because it would lose the lock.
 std::optional<pid_t> LockOwner(const std::string& path);
 
-// "another process has it open", with the number of the process that has locked the file at
-// `path` where that is known. REQUIRES: as above.
+// "another process has it open", with the PID of the process that has locked the file at `path`, if
+// known. REQUIRES: as above.
 std::string DescribeLockOwner(const std::string& path);
 
 }  // namespace ttl

@@ -53,9 +53,9 @@ int WriteAt(int file, absl::string_view bytes, off_t position) {
   return 0;
 }
 
-// Whoever was killed, or had the power cut, leaves a log that ends in zeros: those that follow
-// a write are durable before it begins. For that most writes need no sync of their own, because
-// the sync of an earlier one has made zeros durable that are enough.
+// A write-ahead log. After a kill or a power loss it ends in zeros, because the zeros behind a
+// write are durable before the write begins. Most writes need no extra sync for that, because the
+// sync of an earlier write has made enough zeros durable.
 class LogFile : public leveldb::WritableFile {
  public:
   LogFile(std::string path, int file) : path_(std::move(path)), file_(file) {}
@@ -92,7 +92,7 @@ class LogFile : public leveldb::WritableFile {
 
  private:
   leveldb::Status WriteBuffer() {
-    // Tried once: LevelDB takes what follows a failed write for lost.
+    // Tried once: LevelDB considers everything behind a failed write lost.
     const std::string bytes = std::exchange(buffer_, {});
     largest_write_ = std::max(largest_write_, bytes.size());
     const leveldb::Status zeroed = NeedZeros(written_ + bytes.size());
@@ -102,19 +102,19 @@ class LogFile : public leveldb::WritableFile {
     return error == 0 ? leveldb::Status::OK() : ErrnoStatus(path_, error);
   }
 
-  // Makes sure that what is written up to `end` is followed by zeros that are durable.
+  // Ensures that data written up to `end` is followed by durable zeros.
   leveldb::Status NeedZeros(size_t end) {
     const size_t needed = end + kLogEndZeros;
     if (needed <= zeroed_) return leveldb::Status::OK();
     int error = ZeroTo(needed + kZerosAhead);
-    // Where there is room for the write itself it is not refused.
+    // If there is only room for the write itself, it must not fail.
     if (error != 0) error = ZeroTo(needed);
     if (error == 0 && ::fdatasync(file_) != 0) error = errno;
     return error == 0 ? leveldb::Status::OK() : ErrnoStatus(path_, error);
   }
 
-  // For the next writes, to be made durable with this one: as large as any before, they need
-  // no sync of their own. Only saves time.
+  // Writes zeros for the next writes, to be made durable by the sync of this one. Next writes that
+  // are as large as any before then need no extra sync. Only saves time.
   void ZeroAhead() {
     const size_t enough = std::max(kZerosAhead / 2, largest_write_ + kLogEndZeros);
     if (zeroed_ < written_ + enough) ZeroTo(written_ + 2 * enough);
@@ -127,7 +127,7 @@ class LogFile : public leveldb::WritableFile {
     return error;
   }
 
-  // What is written to a removed file is gone with the process.
+  // Fails if the file was removed: its data would be lost when the process ends.
   leveldb::Status CheckLinked() const {
     struct stat info;
     if (::fstat(file_, &info) != 0) return ErrnoStatus(path_, errno);

@@ -10,24 +10,24 @@
 
 namespace ttl {
 
-// LevelDB's POSIX environment with write-ahead logs that are made for frequent
-// syncs: zeros are written ahead of what is appended, a piece at a time, so that
-// most syncs need not record a new file size, which about doubles what they take.
-// What is appended is written when it is synced or the log is closed.
+// LevelDB's POSIX environment with write-ahead logs that are optimized for frequent syncs: zeros
+// are written ahead of the data, a piece at a time, so that most syncs need not record a new file
+// size, which would about double their duration. Appended data is written when it is synced or the
+// log is closed.
 //
-// A log always ends in zeros, kLogEndZeros of them when it is closed, and LevelDB takes
-// them for the end. If the process was killed, or a write failed, in the middle of a write,
-// that one is left out when the log is read (see log_tail.h). That a log is missing, empty
-// or cut short is told from that (see live_logs.h). The entry of a new log in its directory is
-// durable before the log is used; the sync of one that was removed fails.
+// A log always ends in zeros, kLogEndZeros of them when it is closed, and LevelDB takes them for
+// the end. If the process was killed, or a write failed, in the middle of a write, that write is
+// left out when the log is read (see log_tail.h). So a log that is missing, empty or truncated can
+// be detected (see live_logs.h). The directory entry of a new log is durable before the log is
+// used; the sync of a log that was removed fails.
 //
-// For the database of one directory. Thread-safe; so is each file as far as LevelDB's are.
+// For the database of one directory. Thread-safe; its files are as thread-safe as LevelDB's.
 class LogEnv : public leveldb::EnvWrapper {
  public:
   LogEnv() : EnvWrapper(leveldb::Env::Default()), live_logs_(*target()) {}
 
-  // Before LevelDB opens the database in `directory`, each time; see LiveLogs::Load. Without it
-  // no list is kept.
+  // Call it each time before LevelDB opens the database in `directory`; see LiveLogs::Load().
+  // Without it no list is maintained.
   absl::Status LoadLiveLogs(const std::string& directory);
   // See LiveLogs::Check.
   absl::Status CheckLiveLogs() const;

@@ -8,17 +8,23 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
+// A log consists of blocks of fragments. LogWalk reads the fragments and remembers where the last
+// whole write ends. The first thing that does not fit is the break. It is a torn write if there are
+// zeros where the fragment should be, either its whole header or a whole sector of it; anything
+// else may be damage. LogWalk then continues only to see whether another write begins behind the
+// break. If so, the break is damage, because each write is synced before the next one begins.
 namespace ttl {
 namespace {
 
-// LevelDB's log format (doc/log_format.md): blocks of pieces, none of which goes beyond its
-// block. A piece has a checksum of 4 bytes, a length of 2, a type, and its part of a write.
+// LevelDB's log format (doc/log_format.md): blocks of fragments (pieces), none of which crosses the
+// end of its block. A piece has a checksum of 4 bytes, a length of 2, a type, and its part of a
+// write.
 constexpr size_t kBlockBytes = 32768;
 constexpr size_t kHeaderBytes = 7;
 constexpr absl::string_view kZeroHeader("\0\0\0\0\0\0\0", kHeaderBytes);
 enum PieceType : uint8_t { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
 
-// What a disk writes whole or not at all.
+// A disk writes a sector either completely or not at all.
 constexpr uint64_t kSectorBytes = 512;
 
 constexpr std::array<uint32_t, 256> MakeCrc32cTable() {
@@ -46,8 +52,7 @@ uint32_t ReadLittleEndian(absl::string_view bytes) {
   return value;
 }
 
-// Whether all of `bytes`, which are at `offset` of a file, that is in one of its sectors is
-// zero.
+// Whether the part of `bytes`, which are at `offset` of a file, in any of its sectors is all zeros.
 bool HasZeroSector(absl::string_view bytes, uint64_t offset) {
   while (!bytes.empty()) {
     const size_t size = std::min<uint64_t>(bytes.size(), kSectorBytes - offset % kSectorBytes);
@@ -66,7 +71,7 @@ class LogWalk {
       const size_t size = kHeaderBytes + ReadLittleEndian(block.substr(4, 2));
       if (size > block.size()) return Break(false);
       const absl::string_view piece = block.substr(0, size);
-      if (piece == kZeroHeader) return Break(true);  // nobody knows where the next one is
+      if (piece == kZeroHeader) return Break(true);  // the position of the next one is unknown
       block.remove_prefix(size);
       if (IsWhole(piece)) {
         TakePiece(static_cast<PieceType>(piece[6]), offset + size);
@@ -112,8 +117,8 @@ class LogWalk {
   bool goes_on_ = false;  // a write begins after the break
 };
 
-// Where the pieces in a block end, and the zeros begin. Past the end of the block if that is
-// cut off in a piece; 0 if there is no piece.
+// Where the pieces in a block end and the zeros begin. Beyond the end of the block if the block was
+// truncated within a piece; 0 if there is no piece.
 size_t FindPiecesEnd(absl::string_view block) {
   size_t end = 0;
   while (end + kHeaderBytes <= block.size()) {

@@ -128,7 +128,8 @@ OverlayEnv::Bytes OverlayEnv::Find(const std::string& path) const {
 leveldb::Status OverlayEnv::Append(std::string& bytes, const leveldb::Slice& data) {
   const MutexLock lock(mutex_);
   if (bytes_ + data.size() > max_bytes_) {
-    return leveldb::Status::IOError("no more is kept in memory while the volume takes no writes");
+    return leveldb::Status::IOError(
+        "the limit of data kept in memory while the volume accepts no writes is reached");
   }
   bytes_ += data.size();
   bytes.append(data.data(), data.size());
@@ -162,7 +163,7 @@ leveldb::Status OverlayEnv::NewWritableFile(const std::string& path, leveldb::Wr
   {
     const MutexLock lock(mutex_);
     if (state_ == State::kSealed) {
-      return leveldb::Status::IOError(path, "the volume takes no writes");
+      return leveldb::Status::IOError(path, "the volume accepts no writes");
     }
     if (state_ == State::kOpen) {
       const Bytes bytes = std::make_shared<std::string>();
@@ -225,7 +226,7 @@ leveldb::Status OverlayEnv::RenameFile(const std::string& from, const std::strin
   if (!IsOn()) return target()->RenameFile(from, to);
   const MutexLock lock(mutex_);
   const auto found = files_.find(from);
-  if (found == files_.end()) return leveldb::Status::IOError(from, "the volume takes no writes");
+  if (found == files_.end()) return leveldb::Status::IOError(from, "the volume accepts no writes");
   const Bytes bytes = found->second;
   files_.erase(found);
   files_[to] = bytes;

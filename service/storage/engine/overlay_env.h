@@ -15,20 +15,20 @@
 
 namespace ttl {
 
-// Another Env that can keep what is written in memory, so that LevelDB opens a database on
-// a volume that takes no writes: it cannot without a few new files. Thread-safe.
+// An Env that can keep what is written in memory. With it LevelDB, which needs a few new files to
+// open a database, can open one on a volume that accepts no writes. Thread-safe.
 class OverlayEnv final : public leveldb::EnvWrapper {
  public:
-  // In memory at most `max_bytes` are kept. `target` must outlive this.
+  // Keeps at most `max_bytes` in memory. `target` must outlive this.
   OverlayEnv(leveldb::Env* target, size_t max_bytes) : EnvWrapper(target), max_bytes_(max_bytes) {}
 
-  // From now on new files are made in memory, files are removed there only, and a file that
+  // From now on new files are created in memory, files are removed there only, and a file that
   // cannot be locked because its file system is read-only is locked against writers.
   void Begin();
-  // From now on no more new files either: what LevelDB does by itself fails and ends.
+  // From now on creating files fails too, so that LevelDB's own background work fails and ends.
   void Seal();
-  // Forgets what is in memory, and passes all on to the target again. REQUIRES: no file or
-  // lock that was made since Begin() is in use.
+  // Drops what is in memory, and passes everything on to the target again. REQUIRES: no file or
+  // lock created since Begin() is in use.
   void End();
 
   leveldb::Status NewSequentialFile(const std::string& path,

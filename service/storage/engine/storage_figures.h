@@ -9,7 +9,7 @@
 
 namespace ttl {
 
-// Upper bounds of how many operations share a commit.
+// Upper bounds of the histogram of operations per commit.
 inline constexpr std::array<int64_t, 11> kCommitSizeBounds = {1,   2,   5,   10,   20,  50,
                                                               100, 200, 500, 1000, 2000};
 
@@ -40,8 +40,8 @@ struct CacheFigures {
   int64_t capacity_bytes = 0;
 };
 
-// One level of LevelDB. What compactions did is since it was opened, and rounded to whole
-// seconds and MiB.
+// One level of LevelDB. The figures of compactions count since it was opened, and are rounded to
+// whole seconds and MiB.
 struct LevelFigures {
   int64_t level = 0;
   int64_t files = 0;
@@ -75,7 +75,7 @@ struct DatabaseFigures {
   std::vector<LevelFigures> levels;  // only those in use; none while it is being reopened
 };
 
-// What storage counts and measures, at one moment.
+// Counters and measurements of storage, at one moment.
 struct StorageFigures {
   CommitFigures commits;
   CacheFigures cache;

@@ -7,7 +7,8 @@
 
 namespace ttl {
 
-// Makes durable which files `directory` has and how they are named. UNAVAILABLE if it cannot.
+// Makes the entries of `directory` durable: which files it has, and their names. UNAVAILABLE on
+// error.
 absl::Status SyncDirectory(const std::string& directory);
 
 }  // namespace ttl

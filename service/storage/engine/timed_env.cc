@@ -29,8 +29,8 @@ class TimedFile final : public leveldb::WritableFile {
   OwnedDurationDistribution& syncs_;
 };
 
-// Puts the watch on `file`, if it is a log. Tables are synced by compactions, for which
-// nobody waits.
+// Wraps `file` in one that measures syncs, if it is a log. Tables are synced by compactions, for
+// which no caller waits.
 void TimeLog(const std::string& name, OwnedDurationDistribution& syncs,
              leveldb::WritableFile** file) {
   if (!absl::EndsWith(name, ".log")) return;

@@ -9,8 +9,8 @@
 
 namespace ttl {
 
-// Another Env that measures how long a sync of LevelDB's log takes, the fsync for the most
-// part: LevelDB itself says only how long a whole write does. One log at a time is written.
+// An Env that measures the syncs of LevelDB's log, which are mostly the fsync; LevelDB itself
+// measures only whole writes. One log is written at a time.
 class TimedEnv final : public leveldb::EnvWrapper {
  public:
   // `target` must outlive this.

@@ -5,19 +5,19 @@
 
 #include "absl/strings/string_view.h"
 
-// The format of a data directory: the least version of its format that a program must know to
-// judge what is in it. It is raised by the first write that an older program would misread, not
-// by the start of a newer program, so that one can go back until then.
+// The format version of a data directory: the oldest format version that a program must know to
+// interpret it. The first write that an older program would misread raises it, not the start of a
+// newer program, so that one can go back until then.
 namespace ttl {
 
-// The fact that holds it.
+// The fact that holds the version.
 inline constexpr absl::string_view kDataFormatFact = "format";
 
-// Of a new directory.
+// The version of a new directory.
 inline constexpr int64_t kFirstDataFormat = 1;
-// Items may have an expire_at, without which an older program would judge them.
+// Items may have an expire_at, which an older program would ignore.
 inline constexpr int64_t kExpireAtDataFormat = 2;
-// The newest that this program knows.
+// The newest version that this program knows.
 inline constexpr int64_t kNewestDataFormat = kExpireAtDataFormat;
 
 }  // namespace ttl

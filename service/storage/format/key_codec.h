@@ -42,13 +42,13 @@ std::string ContainerKey(uint64_t number);
 std::string TotalsKey(uint64_t number);
 std::string PurgeKey(uint64_t number);
 
-// Prefix of all items of a container, and of all entries of an index.
+// The prefix of all items of a container, of all entries of an index, and of those of one family.
 std::string ItemPrefix(uint64_t container);
 std::string IndexPrefix(uint64_t index);
 std::string IndexFamilyPrefix(uint64_t index, IndexFamily family);
 
-// Appends the key of an item, and how long it is. `partition_key` is at most
-// kMaxPartitionKeyBytes long.
+// Appends the key of an item; ItemKeySize() is its length. `partition_key` has at most
+// kMaxPartitionKeyBytes.
 void AppendItemKey(uint64_t container, absl::string_view partition_key, absl::string_view id,
                    std::string& out);
 size_t ItemKeySize(absl::string_view partition_key, absl::string_view id);
@@ -61,11 +61,11 @@ std::string EncodeIndexKey(uint64_t index, IndexFamily family, int64_t time, con
 // The number in a key of the tables 'c', 'i', 't', 'x' and 'p'; absent if too short.
 std::optional<uint64_t> DecodeNumber(absl::string_view encoded);
 
-// Absent if `encoded` is not such a key.
+// Absent if `encoded` is not a key of that table.
 std::optional<ItemKey> DecodeItemKey(absl::string_view encoded);
 std::optional<IndexEntry> DecodeIndexKey(absl::string_view encoded);
 
-// Where such a key of an entry stands, without its item, which is not looked at.
+// The position of an index entry, decoded without its item.
 std::optional<IndexClaim> DecodeIndexPlace(absl::string_view encoded);
 
 // First key after all that begin with `prefix`, which has a byte below 0xFF.

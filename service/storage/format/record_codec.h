@@ -12,9 +12,9 @@
 #include "service/storage/format/sidecar_facts.h"
 #include "service/storage/format/stored_item.h"
 
-// The values of the database: messages of ttl.storage.v1 to and from the types
-// that the code works with. Decoding fails with DATA_LOSS, and never turns
-// damage into a value that could expire something.
+// Encodes and decodes the values of the database: messages of ttl.storage.v1 to and from the types
+// that the code uses. Decoding returns DATA_LOSS for damaged bytes, and never turns damage into a
+// value that could make an item expire. Pure functions.
 namespace ttl {
 
 std::string EncodeItem(const StoredItem& item);
@@ -29,14 +29,14 @@ absl::StatusOr<Pause> DecodePause(absl::string_view bytes);
 std::string EncodeClockMemory(const ClockMemory& memory);
 absl::StatusOr<ClockMemory> DecodeClockMemory(absl::string_view bytes);
 
-// A purge record says what a deleted number was.
+// A purge record says whether a deleted number was a container or an index.
 std::string EncodePurge(bool is_container);
 absl::StatusOr<bool> DecodePurge(absl::string_view bytes);
 
 std::string EncodeStore(const StoredStore& store);
 absl::StatusOr<StoredStore> DecodeStore(absl::string_view bytes);
 
-// Why the store is in doubt: never empty.
+// Why the store is in doubt; never empty.
 std::string EncodeStoreDoubt(absl::string_view reason);
 absl::StatusOr<std::string> DecodeStoreDoubt(absl::string_view bytes);
 

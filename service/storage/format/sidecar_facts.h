@@ -9,7 +9,7 @@
 
 namespace ttl {
 
-// The fact that says why what is tracked may not be whole.
+// Name of the fact that says why the tracked data may be incomplete.
 inline constexpr absl::string_view kDataDoubtFact = "data_doubt";
 
 // A limit on all deletes that was set at run time.
@@ -27,13 +27,13 @@ struct StoredStore {
   friend bool operator==(const StoredStore&, const StoredStore&) = default;
 };
 
-// Why what is tracked may not be whole, and how far its rebuild has come.
+// Why the tracked data may be incomplete, and the progress of its rebuild.
 struct DataDoubt {
   std::string reason;      // never empty
-  std::string container;   // come to; those with a lesser id are through
-  std::string page_token;  // where the scan of that container goes on
-  // Of the confirmation that put it in doubt: whatever the options, the rebuild begins by
-  // itself. 0: it was something else.
+  std::string container;   // being rebuilt; those with a lower id are done
+  std::string page_token;  // where the scan of that container continues
+  // The store epoch of the confirmation that put the data in doubt: the rebuild then starts by
+  // itself, whatever the options. 0: the doubt has another cause.
   uint64_t store_epoch = 0;
 
   friend bool operator==(const DataDoubt&, const DataDoubt&) = default;

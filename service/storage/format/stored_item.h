@@ -13,8 +13,8 @@
 
 namespace ttl {
 
-// Where an item says that its index entry is. A claim under an index that is not
-// its container's means that it has none.
+// The position of an item's index entry, as its record states it. A claim with another index than
+// its container's means that it has no entry.
 struct IndexClaim {
   uint64_t index = 0;
   IndexFamily family = IndexFamily::kExpireTime;
@@ -35,52 +35,52 @@ struct StoredItem {
   uint64_t store_epoch = 0;   // in which the version was reported
 };
 
-// Shared with the record cache; null means that there is no such item.
+// Shared with the record cache; null: no such item.
 using StoredItemPtr = std::shared_ptr<const StoredItem>;
 
-// Whether a report of (ts, sequence), made in store epoch `epoch`, is older than what is stored.
-// One of a later epoch never is: the store may have gone back since.
+// Whether a report with (ts, sequence), made in store epoch `epoch`, is older than the stored
+// version. A report of a later epoch never is, because the store may have returned to an older
+// state since.
 bool IsOlder(uint64_t epoch, int64_t ts, std::optional<uint64_t> sequence,
              const StoredItem& stored);
 
-// The item as the next report leaves it, without its claim; `before` may be null.
+// The item after the next report, without its claim; `before` may be null.
 StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version);
 
-// The same for a report of the store's, which may adopt the item. One that is adopted again
-// while it waits waits no longer than before, and one that is tracked already in this version
-// is not adopted.
+// The same for a report of the store, which may adopt the item. An item that is adopted again while
+// it waits does not wait for longer than before, and an item that is already tracked in this
+// version is not adopted.
 StoredItem NextReported(const Container& container, const AdoptionTerms& terms,
                         const StoredItemPtr& before, const ItemVersion& version);
 
-// The item as the other layers see it.
+// The item as other layers see it.
 TrackedItem ToTracked(const StoredItem& stored);
 
-// What visibility needs of an item; absent if there is none (null), or if what is
-// stored is known to be wrong.
+// What visibility needs of an item; absent if there is none (null), or if its stored state is known
+// to be wrong.
 std::optional<ItemTimes> TimesOf(const StoredItem* item);
 
-// Where in the index `index` an item belongs that has neither been tried nor is too early
-// where it is; absent if it can never expire.
+// The position in the index `index` to which an item belongs that was not tried; absent if it can
+// never expire.
 std::optional<IndexClaim> BelongsAt(uint64_t index, const StoredItem& item);
 
-// Where in the index `index` an item waits that is to be tried again at `next_try`, Unix
-// seconds; absent without an index.
+// The position in the index `index` of an item whose next try is at `next_try`, Unix seconds;
+// absent without an index.
 std::optional<IndexClaim> RetryClaim(uint64_t index, int64_t next_try);
 
-// The claim of an item whose entry stands at `present` (absent: nowhere) and
-// which belongs at `wanted`: early, never late. An entry that is too early, by
-// up to `max_earliness` seconds, stays where it is until the scan meets it, so that a
-// busy item costs no index write; one that would be late, or in the wrong family, or
-// in another index, is moved.
+// The claim of an item whose entry is at `present` (absent: it has none) and which belongs at
+// `wanted`. An entry may be early but never late: one that is too early by at most `max_earliness`
+// seconds stays where it is until a scan moves it, so that a frequently written item costs no index
+// writes. One that would be late, or in the wrong family or index, is moved.
 std::optional<IndexClaim> ChooseClaim(const std::optional<IndexClaim>& present,
                                       const std::optional<IndexClaim>& wanted,
                                       int64_t max_earliness);
 
-// How many seconds an entry may be early where a write could move it: half of the
-// item's time to live, or an hour if that is more or the item ends at its expire_at, whose
-// distance from `_ts` says nothing about how often it is written. So an item written thirty times
-// in its time to live costs an index write for one write in fifteen at most, and where nothing
-// scans, none comes due before it has rested for half of its time to live.
+// How many seconds an entry may be early before a write moves it: half of the item's time to live,
+// or an hour if that is more or if the item ends at its expire_at, whose distance from `_ts` does
+// not tell how often the item is written. So an item that is written thirty times in its time to
+// live causes an index write for at most one write in fifteen; and where nothing scans, no entry
+// becomes due before its item has not been written for half of its time to live.
 int64_t MaxEarliness(const std::optional<int64_t>& default_ttl, const ItemTimes& times);
 
 }  // namespace ttl

@@ -14,29 +14,28 @@
 
 namespace ttl {
 
-// Makes a backup file while the database is in use, without holding it still: copies all
-// records in the order of their keys, with short cursors, and between them what was
-// committed meanwhile. To play the file back is to make its changes in their order.
+// Makes a backup file while the database is in use, without blocking it. Copies all records in key
+// order, with short cursors, and between them the commits made meanwhile. Restoring the file means
+// making its changes in order.
 //
-// That gives the state after the last commit in the file. For each key the last that the
-// file has is either a commit, or a copy read after all commits before it in the file
-// were written. A commit written before a copy was read but drained after it comes later
-// in the file and changes nothing, or what the copy missed. Nothing is copied after the
-// last drain, and whatever a copy saw is in that (see ChangeTap); so no commit is there
-// by halves.
+// The result is the state after the last commit in the file. For each key, the last record in the
+// file is either a commit, or a copy read after all commits before it in the file were written. A
+// commit written before a copy was read but drained after it comes later in the file, and changes
+// nothing or adds what the copy missed. Nothing is copied after the last drain, and a drain
+// contains all of whatever a copy saw (see ChangeTap); so no commit is in the file in part.
 //
 // The file: "TTLBACKUP", then frames (see BackupFrame in record.proto). For one thread.
 class Backup {
  public:
-  // Both must outlive this. RESOURCE_EXHAUSTED if there is a backup already.
+  // Both must outlive this. RESOURCE_EXHAUSTED if a backup is already running.
   static absl::StatusOr<std::unique_ptr<Backup>> Start(const Database& database, ChangeTap& tap,
                                                        absl::Time now);
   ~Backup();
   Backup(const Backup&) = delete;
   Backup& operator=(const Backup&) = delete;
 
-  // The next bytes of the file, some hundred KiB; empty after the last. DATA_LOSS if stored
-  // data is damaged; otherwise the errors of ChangeTap::Drain.
+  // The next bytes of the file, some hundred KiB; empty at the end. DATA_LOSS if stored data is
+  // damaged; otherwise the errors of ChangeTap::Drain().
   absl::StatusOr<std::string> Next();
 
   // Records in the file so far.
@@ -53,7 +52,7 @@ class Backup {
   const Database& database_;
   ChangeTap& tap_;
   const absl::Time start_time_;
-  std::string position_;  // where the copying goes on
+  std::string position_;  // where copying continues
   bool copied_all_ = false;
   bool ended_ = false;
   int64_t frames_ = 0;
@@ -64,7 +63,7 @@ class Backup {
 // The first bytes of every backup file.
 inline constexpr char kBackupMagic[] = "TTLBACKUP";
 
-// Largest frame that a reader believes in.
+// Maximum frame size that a reader accepts.
 inline constexpr uint32_t kMaxBackupFrameBytes = uint32_t{64} << 20;
 
 }  // namespace ttl

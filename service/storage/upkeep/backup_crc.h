@@ -9,7 +9,7 @@
 
 namespace ttl {
 
-// CRC-32 of what `crc` is of, followed by `bytes`; 0 is that of nothing.
+// The CRC-32 of the bytes that `crc` covers followed by `bytes`. The CRC of no bytes is 0.
 inline uint32_t ExtendCrc(uint32_t crc, absl::string_view bytes) {
   return static_cast<uint32_t>(
       crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));

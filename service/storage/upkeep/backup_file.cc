@@ -35,7 +35,7 @@ class Reader {
   absl::StatusOr<std::string> Read(size_t size) {
     std::string bytes(size, '\0');
     file_.read(bytes.data(), static_cast<std::streamsize>(size));
-    if (static_cast<size_t>(file_.gcount()) < size) return Damaged("no end: it is cut short");
+    if (static_cast<size_t>(file_.gcount()) < size) return Damaged("no end: it is truncated");
     crc_ = ExtendCrc(crc_, bytes);
     position_ += static_cast<int64_t>(size);
     return bytes;

@@ -12,17 +12,16 @@
 
 namespace ttl {
 
-// What a backup file says of itself.
+// The summary of a backup file.
 struct BackupSummary {
   absl::Time start_time;
   int64_t records = 0;
 };
 
-// Reads a backup file to its end and gives its changes, some at a time, in their order.
-// DATA_LOSS if it is cut short, damaged, or has something behind its end;
-// INVALID_ARGUMENT if it is no backup file, or one of a newer format; FAILED_PRECONDITION if
-// its data is of a format that this program does not know; or what `take` says. `name` is for
-// messages.
+// Reads a backup file to its end and passes its changes to `take`, in order and in several parts.
+// DATA_LOSS if the file is truncated, damaged, or has bytes behind its end; INVALID_ARGUMENT if it
+// is not a backup file, or has a newer file format; FAILED_PRECONDITION if its data has a format
+// that this program does not know; or the error of `take`. `name` is used in messages.
 absl::StatusOr<BackupSummary> ReadBackup(std::istream& file, const std::string& name,
                                          absl::FunctionRef<absl::Status(WriteSet)> take);
 

@@ -14,14 +14,16 @@
 
 namespace ttl {
 
-// Gives back what mass deletes leave on disk, and clears the way for the reads that come
-// over it. It compacts
-//  - the front of an index family, below its low-water mark, after kMinErased erased
-//    keys: there is nothing alive in it, so that is cheap;
-//  - all of a range after as many erased keys as there are items alive, but no fewer than
-//    kMinErased: then each delete pays for about one live item, and the disk holds at
-//    most about twice the live size.
-// Writes go on meanwhile. For one thread.
+// Compacts ranges with many tombstones, to free disk space after mass deletes and to speed up reads
+// that pass them. It compacts
+//
+// - the front of an index family, below its low-water mark, after kMinErased erased keys: it
+//   contains no existing key, so that is cheap;
+// - a whole range after as many erased keys as it has items, but at least kMinErased: then each
+//   delete pays for about one existing item, and the disk holds at most about twice the size of the
+//   existing items.
+//
+// Writes continue meanwhile. For one thread.
 class Compactor {
  public:
   static constexpr int64_t kMinErased = 100'000;
@@ -37,8 +39,7 @@ class Compactor {
   // `parts` must outlive it.
   explicit Compactor(Parts parts) : parts_(parts) {}
 
-  // Compacts one slice of what is to be compacted: a second of work or two. Returns
-  // whether there is more to do now.
+  // Compacts one slice, for about a second or two. Returns whether there is more to do now.
   bool RunOnce();
 
  private:
@@ -47,10 +48,10 @@ class Compactor {
     std::string to;
   };
 
-  // The next range worth a compaction; absent if there is none.
+  // The next range to compact; absent if there is none.
   std::optional<Range> Choose();
   int64_t LiveItems(const std::string& prefix) const;
-  // Where a slice from the beginning of `range` is to end.
+  // The end of the slice that starts at the beginning of `range`.
   std::string SliceEnd(const Range& range) const;
 
   const Parts parts_;

@@ -15,6 +15,12 @@
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 
+// A step first reopens the database if a write has failed, and then does one part each of three
+// tasks: purge keys of deleted containers and indexes, build an index, count items. Each part plans
+// its work from what is committed, limited by a number of keys, and applies it as one operation of
+// the commit queue, which checks again what may have changed since. The progress of each task is
+// stored or can be found again, so that a restart continues it. Compactions come last, when nothing
+// else is left to do.
 namespace ttl {
 namespace {
 
@@ -74,7 +80,7 @@ absl::Status IndexItems(Transaction& transaction, const Container& container,
                         const std::vector<std::string>& keys) {
   for (const std::string& encoded : keys) {
     const std::optional<ItemKey> key = DecodeItemKey(encoded);
-    if (!key.has_value()) return absl::DataLossError("an item's key is cut short");
+    if (!key.has_value()) return absl::DataLossError("the key of an item is truncated");
     TTL_ASSIGN_OR_RETURN(const StoredItemPtr before, transaction.GetItem(container.number, *key));
     if (before == nullptr || before->claim.index == container.index_number) continue;
     StoredItem after = *before;
@@ -100,7 +106,7 @@ bool Housekeeper::RunOnce() {
   }
   bool more = false;
   std::vector<std::string> troubles;
-  // One that fails, at damaged data for instance, does not keep back the others.
+  // A task that fails, for example because of damaged data, does not block the others.
   for (const absl::StatusOr<bool>& step : {PurgeSome(), BuildSome(), CountSome()}) {
     if (!step.ok()) troubles.emplace_back(step.status().message());
     more = more || step.value_or(false);
@@ -128,7 +134,8 @@ absl::Status Housekeeper::Recover() {
     parts_.due_changes.AddAll();
     return absl::OkStatus();
   });
-  if (status.ok()) warn_("the database was reopened after a failed write; writes are taken again");
+  if (status.ok())
+    warn_("the database was reopened after a failed write; writes are accepted again");
   return status;
 }
 
@@ -152,7 +159,7 @@ absl::StatusOr<bool> Housekeeper::PurgeSome() {
   return true;
 }
 
-// Many numbers have few keys, or none, and share a commit.
+// Plans one commit for many numbers, because most have few keys or none.
 absl::StatusOr<Housekeeper::PurgeStep> Housekeeper::PlanPurge() const {
   PurgeStep step;
   for (const auto& [number, record] : parts_.purges.First(kNumbersPerStep)) {
@@ -235,7 +242,7 @@ absl::Status Housekeeper::CountInto(Transaction& transaction,
     absl::StatusOr<Tallies::WalkStep> step =
         CountItems(parts_.database, container, *position, left);
     if (!step.ok()) {
-      // What is counted already is kept; this one fails first in the next step.
+      // Items counted before are kept; this container comes first in the next step and fails there.
       return container == containers.front() ? step.status() : absl::OkStatus();
     }
     transaction.PutWalkStep(container, *std::move(step));

@@ -21,8 +21,8 @@
 
 namespace ttl {
 
-// Background work on the database, in bounded steps that all go through the
-// commit queue; see Storage::RunHousekeeping. For one thread.
+// Background work on the database, in bounded steps that all go through the commit queue; see
+// Storage::RunHousekeeping(). For one thread.
 class Housekeeper {
  public:
   struct Parts {
@@ -44,14 +44,14 @@ class Housekeeper {
   bool RunOnce();
 
  private:
-  // A container or an index that is gone.
+  // A deleted container or index.
   struct Purged {
     uint64_t number = 0;
     bool is_container = false;
     std::string prefix;  // of its keys
   };
 
-  // What one step of the purge erases.
+  // The keys that one step of the purge erases.
   struct PurgeStep {
     std::vector<std::string> keys;
     std::vector<Purged> finished;  // no key of them is left
@@ -64,7 +64,7 @@ class Housekeeper {
   absl::StatusOr<bool> BuildSome();
   absl::StatusOr<bool> CountSome();
   absl::Status CountInto(Transaction& transaction, const std::vector<uint64_t>& containers);
-  // Says what went wrong in this step, unless that is what went wrong in the last one too.
+  // Logs the errors of this step, unless they are those of the last one.
   void Warn(std::vector<std::string> troubles);
   absl::Status BuildIndex(const Container& container);
 
@@ -76,13 +76,11 @@ class Housekeeper {
 
   bool purges_loaded_ = false;  // the purge table of the database has been read
 
-  // Where the purge of a number goes on, so that it need not walk what it has
-  // deleted already.
+  // Where the purge of a number continues, so that it need not pass the keys it has erased.
   uint64_t purging_ = 0;
   std::string purge_from_;
 
-  // The container whose items were counted last. If that failed, the turn of those behind it
-  // comes first.
+  // The container whose items were counted last. If that failed, those behind it are counted first.
   uint64_t counting_ = 0;
 };
 

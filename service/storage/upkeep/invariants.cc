@@ -41,11 +41,11 @@ absl::StatusOr<Numbers> ReadNumbers(const Database& database, const Catalog& cat
   return numbers;
 }
 
-// What the tallies should say of a container.
+// The tally that a container should have.
 struct Expected {
   ItemTally all;
   int64_t adopted = 0;
-  ItemTally walked;     // the items that they have come to
+  ItemTally walked;     // the items that the walk has passed
   int64_t failing = 0;  // of those
 };
 using ExpectedTallies = absl::flat_hash_map<uint64_t, Expected>;
@@ -122,12 +122,12 @@ absl::Status CheckEntries(const Database& database, const Numbers& numbers) {
 
 }  // namespace
 
-// An item in a living index has exactly the entry it claims, not later than its
-// deadline; one without an entry can never expire.
+// An item in an existing index has exactly the entry that it claims, no later than its deadline. An
+// item without an entry can never expire.
 absl::Status CheckItem(const Database& database, const Container& container,
                        absl::string_view encoded, const StoredItem& item) {
   const std::optional<ItemKey> key = DecodeItemKey(encoded);
-  if (!key.has_value()) return Violation("an item's key is cut short", encoded);
+  if (!key.has_value()) return Violation("the key of an item is truncated", encoded);
   const auto wanted = BelongsAt(container.index_number, item);
   if (item.claim.index != container.index_number || item.claim.index == 0) {
     if (wanted.has_value() && !container.index_build.has_value()) {
@@ -167,7 +167,7 @@ absl::Status CheckEntry(const Database& database, const Container& container,
 
 absl::Status CheckInvariants(const Database& database, const Catalog& catalog,
                              const Tallies& tallies) {
-  // What belongs to a container that could not be read cannot be told from violations.
+  // The data of a container that could not be read cannot be told from violations.
   if (const auto problems = catalog.Problems(); !problems.empty()) {
     return absl::DataLossError(problems.front());
   }

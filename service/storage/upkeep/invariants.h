@@ -8,11 +8,11 @@
 
 namespace ttl {
 
-// INTERNAL unless an item has the entry in its container's index that it should have.
+// INTERNAL unless the item has its entry in its container's index.
 absl::Status CheckItem(const Database& database, const Container& container,
                        absl::string_view encoded, const StoredItem& item);
 
-// INTERNAL unless an index entry of a container stands for an item that claims it.
+// INTERNAL unless the index entry of a container belongs to an item that claims it.
 absl::Status CheckEntry(const Database& database, const Container& container,
                         absl::string_view encoded);
 

@@ -30,14 +30,18 @@
 #include "service/storage/format/sidecar_facts.h"
 #include "service/storage/upkeep/backup_file.h"
 
+// Each operation leaves a mark in the directory for as long as it is not finished: kUnfinishedFile
+// for a restore and a repair, kReplacingFile for the replacement of a damaged database.
+// CheckFinished() refuses a directory with a mark. The last two steps are to write the pause and
+// the doubt, and to remove the mark; so no database is opened without them.
 namespace ttl {
 namespace {
 
 namespace fs = std::filesystem;
 
-// There while a database is being made.
+// Exists while a database is being created.
 constexpr char kUnfinishedFile[] = "unfinished";
-// There while a damaged one is being replaced; it has what the damage is.
+// Exists while a damaged database is being replaced; contains the description of the damage.
 constexpr char kReplacingFile[] = "replacing-damaged";
 constexpr char kLockFile[] = "LOCK";
 constexpr char kDamagedFolder[] = "damaged";
@@ -48,7 +52,7 @@ absl::Status FileError(absl::string_view doing, const std::error_code& error) {
   return absl::UnavailableError(absl::StrCat(doing, ": ", error.message()));
 }
 
-// Makes the directory, which is to be missing or empty, and marks it as unfinished.
+// Creates the directory, which must be missing or empty, and marks it as unfinished.
 absl::Status BeginDirectory(const std::string& directory) {
   std::error_code error;
   fs::create_directory(directory, error);
@@ -75,7 +79,7 @@ absl::Status CheckEmpty(const std::string& directory) {
     if (entry.path().filename() == "lost+found") continue;  // of a volume's root
     return absl::FailedPreconditionError(
         absl::StrCat("the directory ", directory, " is not empty: it has ",
-                     entry.path().filename().string(), "; give a new one"));
+                     entry.path().filename().string(), "; name a new or an empty directory"));
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     return FileError(absl::StrCat("listing ", directory), error);
@@ -83,7 +87,7 @@ absl::Status CheckEmpty(const std::string& directory) {
   return absl::OkStatus();
 }
 
-// Pauses deletes and puts the data in doubt, whatever the database says of these itself.
+// Pauses deletes and puts the data in doubt, whatever is stored about them.
 absl::Status WriteDoubt(Database& database, const std::string& pause_reason,
                         const std::string& doubt_reason, absl::Time now) {
   return database.Write({{MetaKey(kPauseOfAllFact), EncodePause({pause_reason, now})},
@@ -110,7 +114,7 @@ absl::Status Replay(std::istream& file, const std::string& name, Database& datab
 
 // --- Repair ---
 
-// Holds the lock of a database that nobody may use meanwhile.
+// Holds the lock of a database, so that no process can use it.
 class SourceLock {
  public:
   static absl::StatusOr<SourceLock> Take(const std::string& directory) {
@@ -118,7 +122,7 @@ class SourceLock {
     const std::string path = directory + "/LOCK";
     const auto locked = leveldb::Env::Default()->LockFile(path, &lock);
     if (locked.ok()) return SourceLock(lock);
-    // LevelDB tells this process apart, which must not look.
+    // LevelDB detects a lock of this process, for which LockOwner() must not be called.
     const bool is_own = absl::StrContains(locked.ToString(), "already held by process");
     return absl::FailedPreconditionError(
         absl::StrCat("the database in ", directory, ": ",
@@ -172,11 +176,11 @@ absl::Status CopyFiles(const std::vector<fs::path>& files, const std::string& ta
   return absl::OkStatus();
 }
 
-// Touches nothing in `source` that has no database.
+// Changes nothing if `source` has no database.
 absl::Status CopyDatabase(const std::string& source, const std::string& target) {
   TTL_RETURN_IF_ERROR(ListDatabaseFiles(source).status());
   TTL_ASSIGN_OR_RETURN(const SourceLock lock, SourceLock::Take(source));
-  // Only now does nobody change them.
+  // Listed again: until the lock was taken, a process may have changed them.
   TTL_ASSIGN_OR_RETURN(const std::vector<fs::path> files, ListDatabaseFiles(source));
   TTL_RETURN_IF_ERROR(BeginDirectory(target));
   return CopyFiles(files, target);
@@ -196,7 +200,7 @@ absl::Status RunLevelDbRepair(const std::string& directory) {
       absl::StrCat("nothing could be repaired in ", directory, ": ", repaired.ToString()));
 }
 
-// Puts in order what LevelDB's repair gives.
+// Makes the records that LevelDB's repair has saved consistent.
 class RecordRepair {
  public:
   explicit RecordRepair(Database& database) : database_(database) {}
@@ -204,7 +208,7 @@ class RecordRepair {
   absl::StatusOr<RepairReport> Run() {
     TTL_RETURN_IF_ERROR(ReadNextNumber());
     TTL_RETURN_IF_ERROR(ReadContainers());
-    TTL_RETURN_IF_ERROR(DropTheDead());
+    TTL_RETURN_IF_ERROR(DropDeleted());
     TTL_RETURN_IF_ERROR(NotePurged());
     TTL_RETURN_IF_ERROR(PurgeUnknown(kItemTable, /*is_container=*/true));
     TTL_RETURN_IF_ERROR(PurgeUnknown(kIndexTable, /*is_container=*/false));
@@ -221,7 +225,7 @@ class RecordRepair {
   void Change(std::string key, std::optional<std::string> value) {
     changes_.emplace_back(std::move(key), std::move(value));
   }
-  // Writes what was changed, after the cursors that found it.
+  // Writes the changes; call it when no cursor is open.
   absl::Status Flush() {
     for (size_t i = 0; i < changes_.size(); i += kKeysPerWrite) {
       const auto begin = changes_.begin() + static_cast<std::ptrdiff_t>(i);
@@ -245,9 +249,9 @@ class RecordRepair {
     return absl::OkStatus();
   }
 
-  // A container that was deleted may be back: its items are being purged, or another has
-  // its id since.
-  absl::Status DropTheDead() {
+  // Erases deleted containers that the repair has brought back: their items are being purged, or
+  // another container has their id.
+  absl::Status DropDeleted() {
     std::map<std::string, uint64_t> newest;
     for (const Container& container : containers_) {
       uint64_t& number = newest[container.id];
@@ -296,8 +300,8 @@ class RecordRepair {
                        [number](const Container& container) { return container.number == number; });
   }
 
-  // Marks for the housekeeper what lies under numbers that no living thing has: items of
-  // containers that are gone, and every index, because all are built anew.
+  // Adds purge records for numbers that are not in use: of the items of deleted containers, and of
+  // every index, because all are rebuilt.
   absl::Status PurgeUnknown(char table, bool is_container) {
     const std::string prefix(1, table);
     auto cursor = database_.WalkPrefix(prefix, prefix);
@@ -338,7 +342,7 @@ class RecordRepair {
     return absl::OkStatus();
   }
 
-  // What came back of the container and of the facts may be older than the item.
+  // The recovered container and facts may be older than the item.
   void NoteExpireAt(Container& container) {
     container.has_expire_at = true;
     has_expire_at_ = true;
@@ -351,8 +355,7 @@ class RecordRepair {
     return cursor.status();
   }
 
-  // An index under a new number is built in the background; claims under the old one count
-  // as none.
+  // An index with a new number is built in the background; claims with the old number do not count.
   void GiveNewIndexes() {
     for (Container& container : containers_) {
       if (container.index_number != 0) {
@@ -373,8 +376,8 @@ class RecordRepair {
 
 // --- Replacing ---
 
-// A kill between any two of these steps leaves the mark, so that all is done again; what was
-// set aside before it stays.
+// A kill between any two of these steps leaves the mark, so that all steps are repeated; files
+// moved before that stay where they are.
 absl::Status BeginReplacing(const std::string& directory, const std::string& damage) {
   const fs::path mark = fs::path(directory) / kReplacingFile;
   const fs::path aside = fs::path(directory) / kDamagedFolder;
@@ -407,7 +410,7 @@ absl::Status SetAside(const std::string& directory) {
   TTL_ASSIGN_OR_RETURN(const std::vector<fs::path> files, ListFilesToSetAside(directory));
   std::error_code error;
   for (const fs::path& file : files) {
-    // Of the new database, then, that was not finished.
+    // Then this file belongs to the unfinished new database.
     if (fs::exists(aside / file.filename(), error)) {
       fs::remove(file, error);
     } else if (!error) {
@@ -460,8 +463,7 @@ absl::Status ReplaceDamaged(const StorageOptions& options, const std::string& da
   }
   {
     TTL_ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, Database::Open(options));
-    TTL_RETURN_IF_ERROR(WriteDoubt(*database,
-                                   "the data was damaged, and with it what was paused before",
+    TTL_RETURN_IF_ERROR(WriteDoubt(*database, "the data was damaged, so earlier pauses may be lost",
                                    absl::StrCat("it was damaged: ", damage), now));
   }
   TTL_RETURN_IF_ERROR(RemoveMark(directory, kReplacingFile));

@@ -13,15 +13,15 @@
 
 namespace ttl {
 
-// What operators do to a data directory that no process has open. What is made by
-// RestoreBackup and RepairCopy says so in its status: all deletes are paused, and what is
-// tracked is in doubt (see DataTrust), because the store has changed since. One that did
-// not finish leaves a directory that Storage::Open refuses.
+// Operations on a data directory that no process has open. After RestoreBackup() and RepairCopy()
+// all deletes are paused and the tracked data is in doubt (see DataTrust), because the store has
+// changed since; the status says so. If one of them does not finish, it leaves a directory that
+// Storage::Open() refuses.
 
-// Makes the database in the directory of `options`, which must be missing or empty, from
-// a backup file. The file is read to its end before anything is made. Errors are those of
-// ReadBackup and Storage::Open; NOT_FOUND if the file cannot be opened; FAILED_PRECONDITION
-// if the directory is not empty.
+// RestoreBackup() creates the database in the directory of `options`, which must be missing or
+// empty, from a backup file. The file is read to its end before anything is created. Errors are
+// those of ReadBackup() and Storage::Open(); NOT_FOUND if the file cannot be opened;
+// FAILED_PRECONDITION if the directory is not empty.
 struct RestoreReport {
   absl::Time backup_time;
   int64_t records = 0;
@@ -29,11 +29,11 @@ struct RestoreReport {
 absl::StatusOr<RestoreReport> RestoreBackup(const std::string& file, const StorageOptions& options,
                                             absl::Time now);
 
-// Makes the database in the directory of `options`, which must be missing or empty, from
-// what can still be read of the one in `source`, which stays as it is. What LevelDB cannot
-// read is lost, and what was deleted may be back: so indexes are built anew, counts are
-// taken anew, and no number is given out that was ever seen. FAILED_PRECONDITION also if
-// `source` is in use; NOT_FOUND if there is no database, and then neither is touched.
+// RepairCopy() creates the database in the directory of `options`, which must be missing or empty,
+// from what can still be read of the one in `source`, which is not changed. What LevelDB cannot
+// read is lost, and deleted keys may reappear; so indexes are rebuilt, items are counted anew, and
+// no number that was ever seen is used again. FAILED_PRECONDITION also if `source` is in use;
+// NOT_FOUND if it has no database, and then neither directory is changed.
 struct RepairReport {
   int64_t containers = 0;
   int64_t items = 0;
@@ -42,17 +42,16 @@ struct RepairReport {
 absl::StatusOr<RepairReport> RepairCopy(const std::string& source, const StorageOptions& options,
                                         absl::Time now);
 
-// Makes a new database in the directory of `options` in place of one that is damaged, as
-// `damage` says, and that no process has open. All deletes are paused and what is tracked is
-// in doubt from its first write on. The files of the damaged one go into the folder
-// "damaged", in place of what an earlier call put there. FAILED_PRECONDITION if another
-// process has it open. One that did not finish leaves a directory that Storage::Open finds
-// damaged, with the same words, and another one goes on with it.
+// Creates a new database in the directory of `options` in place of a damaged one, as described by
+// `damage`, that no process has open. All deletes are paused and the tracked data is in doubt from
+// its first write on. The files of the damaged one are moved to the folder "damaged", replacing
+// those of an earlier call. FAILED_PRECONDITION if another process has it open. If it does not
+// finish, Storage::Open() reports the same damage, and another call continues.
 absl::Status ReplaceDamaged(const StorageOptions& options, const std::string& damage,
                             absl::Time now);
 
-// FAILED_PRECONDITION if a database was being made there by RestoreBackup or RepairCopy, and
-// that did not finish; DATA_LOSS if it was by ReplaceDamaged.
+// FAILED_PRECONDITION if RestoreBackup() or RepairCopy() did not finish in the directory; DATA_LOSS
+// if ReplaceDamaged() did not.
 absl::Status CheckFinished(const std::string& directory);
 
 }  // namespace ttl

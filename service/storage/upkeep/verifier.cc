@@ -8,13 +8,16 @@
 #include "service/storage/format/record_codec.h"
 #include "service/storage/upkeep/invariants.h"
 
+// Records are read a page at a time and copied, so that no cursor is held while they are checked. A
+// record that seems wrong may have changed since it was read, or a change may be in the database
+// and not yet visible to readers. So it is checked again at once, and several times more after
+// pauses; only what is wrong each time is a problem.
 namespace ttl {
 namespace {
 
 constexpr size_t kRecordsPerStep = 2000;
 
-// At what seems wrong: at once, because the record may have changed since it was read, and
-// then, after pauses, because the change may not have been seen everywhere.
+// How often a record that seems wrong is checked, in all.
 constexpr int kLooks = 4;
 
 }  // namespace

@@ -16,40 +16,40 @@
 
 namespace ttl {
 
-// Reads everything stored while the database is in use, step by step, and checks it: that
-// every block and record can be read, and that items and index entries agree. What seems
-// wrong is looked at again, at once and later, for it may have changed since it was read.
-// Never waits. For one thread.
+// Reads and checks everything stored while the database is in use, step by step: every block and
+// record must be readable, and items and index entries must agree. A record that seems wrong is
+// read again, at once and later, because it may have changed since it was read. Never waits. For
+// one thread.
 class Verifier {
  public:
   // Problems beyond these are only counted.
   static constexpr size_t kMaxProblems = 100;
 
-  // What is to follow a step.
+  // What to do after a step.
   enum class Next {
     kStep,   // the next one
     kPause,  // a pause of kPause, then the next one
     kEnd,    // nothing: all was looked at
   };
 
-  // A change is seen by readers a moment after it is in the database.
+  // A change is visible to readers a moment after it is in the database.
   static constexpr absl::Duration kPause = absl::Milliseconds(50);
 
   // Both must outlive this.
   Verifier(const Database& database, const Catalog& catalog)
       : database_(database), catalog_(catalog) {}
 
-  // Looks at some thousand records.
+  // Checks some thousand records.
   Next Step();
 
   int64_t records() const { return records_; }
   int64_t problems() const { return problem_count_; }
-  // Those found since the last call, one sentence each.
+  // The problems found since the last call, one sentence each.
   std::vector<std::string> TakeProblems();
 
  private:
-  // A record, as it was read last, and what seems wrong with it. UNAVAILABLE: nothing may be,
-  // but it changed while it was looked at.
+  // A record as it was read last, and its problem. UNAVAILABLE: there may be none, but the record
+  // changed while it was checked.
   struct Record {
     std::string key;
     std::optional<std::string> value;  // absent: it is gone

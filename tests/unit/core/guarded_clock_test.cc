@@ -194,7 +194,7 @@ TEST_F(GuardedClockTest, NonsenseWallReadingsLeaveTheSteadyClock) {
     guarded_->Tick();
     EXPECT_EQ(Now(), start_) << nonsense;
     EXPECT_FALSE(guarded_->Read().deletes_allowed) << nonsense;
-    EXPECT_THAT(Reason(), HasSubstr("which cannot be"));
+    EXPECT_THAT(Reason(), HasSubstr("which is impossible"));
     fake_.SetWall(start_);
     guarded_->Tick();
     EXPECT_TRUE(guarded_->Read().deletes_allowed) << nonsense;
@@ -216,7 +216,7 @@ TEST_F(GuardedClockTest, FailedOrNonsenseBootReadingLeavesTheWall) {
     guarded_->Tick();
     EXPECT_EQ(Now(), Wall()) << nonsense;
     EXPECT_FALSE(guarded_->Read().deletes_allowed) << nonsense;
-    EXPECT_THAT(Reason(), AllOf(HasSubstr("boot clock shows"), HasSubstr("which cannot be")));
+    EXPECT_THAT(Reason(), AllOf(HasSubstr("boot clock shows"), HasSubstr("which is impossible")));
     EXPECT_EQ(guarded_->Status().steady, std::nullopt) << nonsense;
   }
   fake_.SetBoot(boot);
@@ -603,7 +603,7 @@ TEST_F(GuardedClockTest, FirstStartWithoutASoundWallHidesNothing) {
   EXPECT_FALSE(guarded_->Read().deletes_allowed);
   EXPECT_TRUE(guarded_->Tick().status.suspect);
   EXPECT_THAT(Reason(), AllOf(HasSubstr("wall clock shows 1970-01-01T00:01:40"),
-                              HasSubstr("have not yet been sound together")));
+                              HasSubstr("have not both been sound")));
   fake_.SetWall(start_);
   EXPECT_FALSE(guarded_->Tick().status.suspect);
   EXPECT_TRUE(guarded_->Read().deletes_allowed);
@@ -631,7 +631,7 @@ TEST_F(GuardedClockTest, MemoryThatCannotBeIsIgnoredLoudly) {
     StartWith(memory);
     EXPECT_TRUE(guarded_->Read().deletes_allowed);
     EXPECT_EQ(Now(), Wall());
-    EXPECT_THAT(guarded_->Tick().status.reason, HasSubstr("cannot be and is ignored"));
+    EXPECT_THAT(guarded_->Tick().status.reason, HasSubstr("is impossible and is ignored"));
     EXPECT_EQ(guarded_->Memory(), sound);
     fake_.StepWall(absl::Hours(1));
     EXPECT_THAT(Reason(), AllOf(HasSubstr("is ignored"), HasSubstr("3600.0 s ahead")));

@@ -226,9 +226,9 @@ TEST_F(RecoveryTest, ADamagedBackupFileIsRefusedAndMakesNothing) {
   } damages[] = {
       {"empty", "", "not a backup file"},
       {"another file", "PK\x03\x04 something else", "not a backup file"},
-      {"cut in the header", good.substr(0, 20), "cut short"},
-      {"cut in the middle", good.substr(0, good.size() / 2), "cut short"},
-      {"without its last byte", good.substr(0, good.size() - 1), "cut short"},
+      {"cut in the header", good.substr(0, 20), "truncated"},
+      {"cut in the middle", good.substr(0, good.size() / 2), "truncated"},
+      {"without its last byte", good.substr(0, good.size() - 1), "truncated"},
       {"a flipped bit in the magic", flipped(3), "not a backup file"},
       {"a flipped bit in the header", flipped(20), "checksum"},
       {"a flipped bit in a record", flipped(good.size() / 2), "checksum"},
