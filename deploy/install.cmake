@@ -6,14 +6,14 @@ find_program(HELP2MAN help2man)
 # install_program(NAME SUMMARY): the program, its man page and its completion.
 function(install_program name summary)
   install(TARGETS ${name} RUNTIME COMPONENT ${name})
-  install(FILES ${CMAKE_SOURCE_DIR}/deploy/completion.bash RENAME ${name}
+  install(FILES ${PROJECT_SOURCE_DIR}/deploy/completion.bash RENAME ${name}
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT ${name})
   if(NOT HELP2MAN)
     return()
   endif()
-  set(page ${CMAKE_BINARY_DIR}/man/${name}.1)
+  set(page ${PROJECT_BINARY_DIR}/man/${name}.1)
   add_custom_command(OUTPUT ${page}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/man
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/man
     COMMAND ${HELP2MAN} --no-info --name=${summary} --output=${page} $<TARGET_FILE:${name}>
     DEPENDS ${name}
     VERBATIM)
@@ -31,15 +31,15 @@ add_custom_target(man_pages ALL DEPENDS ${man_pages})
 # install_unit(NAME): its template unit and its directories. systemd reads both from lib, wherever
 # libraries are.
 function(install_unit name)
-  install(FILES ${CMAKE_SOURCE_DIR}/deploy/systemd/${name}@.service
+  install(FILES ${PROJECT_SOURCE_DIR}/deploy/systemd/${name}@.service
     DESTINATION lib/systemd/system COMPONENT ${name})
-  install(FILES ${CMAKE_SOURCE_DIR}/deploy/systemd/${name}.tmpfiles RENAME ${name}.conf
+  install(FILES ${PROJECT_SOURCE_DIR}/deploy/systemd/${name}.tmpfiles RENAME ${name}.conf
     DESTINATION lib/tmpfiles.d COMPONENT ${name})
 endfunction()
 install_unit(ttl-sidecar)
 install_unit(ttl-postgres)
-install(FILES ${CMAKE_SOURCE_DIR}/deploy/systemd/ttl-sidecar.sysusers RENAME ttl-sidecar.conf
+install(FILES ${PROJECT_SOURCE_DIR}/deploy/systemd/ttl-sidecar.sysusers RENAME ttl-sidecar.conf
   DESTINATION lib/sysusers.d COMPONENT ttl-sidecar)
-install(FILES ${CMAKE_SOURCE_DIR}/deploy/sidecar.example.toml
-    ${CMAKE_SOURCE_DIR}/deploy/access.example.yaml ${CMAKE_SOURCE_DIR}/deploy/containers.example.yaml
+install(FILES ${PROJECT_SOURCE_DIR}/deploy/sidecar.example.toml
+    ${PROJECT_SOURCE_DIR}/deploy/access.example.yaml ${PROJECT_SOURCE_DIR}/deploy/containers.example.yaml
   DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT ttl-sidecar)

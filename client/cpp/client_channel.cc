@@ -1,4 +1,4 @@
-#include "client/cpp/client_channel.h"
+#include "ttl/client_channel.h"
 
 #include "client/cpp/service_config.h"
 #include "grpcpp/create_channel.h"

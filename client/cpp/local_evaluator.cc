@@ -1,14 +1,18 @@
-#include "client/cpp/local_evaluator.h"
+#include "ttl/local_evaluator.h"
 
 #include <time.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <mutex>
 #include <utility>
 
-#include "client/cpp/client_channel.h"
+#include "client/cpp/container_watcher.h"
 #include "client/cpp/grpc_status.h"
+#include "client/cpp/policy_mirror.h"
+#include "service/core/ttl_rules.h"
+#include "ttl/client_channel.h"
 
 namespace ttl {
 namespace {
@@ -29,62 +33,82 @@ LocalEvaluatorOptions WithClock(LocalEvaluatorOptions options) {
   return options;
 }
 
+ItemTimes ToTimes(const JudgedItem& item) { return {item.ts, item.ttl, item.expire_at}; }
+
 }  // namespace
 
+// The mirror and the thread that keeps it up to date.
+class LocalEvaluator::State {
+ public:
+  explicit State(LocalEvaluatorOptions options)
+      : options_(WithClock(std::move(options))),
+        mirror_(options_.max_staleness, options_.when_unsure),
+        stream_status_(absl::UnavailableError("the sidecar has not been reached yet")),
+        watcher_(NewClientChannel(options_.client),
+                 std::clamp(options_.max_staleness / 3, kMinHeartbeat, kMaxHeartbeat),
+                 options_.knows_expire_at ? ContainerWatcher::ExpireAt::kTold
+                                          : ContainerWatcher::ExpireAt::kLeftOut,
+                 {.on_message = [this](const v1::WatchContainersResponse& m) { Apply(m); },
+                  .on_end = [this](const grpc::Status& status) { Disconnect(status); }}) {}
+
+  PolicyMirror& mirror() { return mirror_; }
+
+  PolicyMirror::JudgingTime Now() const { return mirror_.At(options_.steady_clock()); }
+
+  absl::Status StreamStatus() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return stream_status_;
+  }
+
+ private:
+  void Apply(const v1::WatchContainersResponse& message) {
+    mirror_.Apply(message, options_.steady_clock());
+    SetStreamStatus(absl::OkStatus());
+  }
+
+  void Disconnect(const grpc::Status& status) {
+    mirror_.Disconnect();
+    SetStreamStatus(status.ok()
+                        ? absl::UnavailableError("the sidecar ended it")
+                        : ToAbslStatus(status, options_.client.address, absl::InfiniteDuration()));
+  }
+
+  void SetStreamStatus(absl::Status status) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stream_status_ = std::move(status);
+  }
+
+  const LocalEvaluatorOptions options_;
+  PolicyMirror mirror_;
+  mutable std::mutex mutex_;
+  absl::Status stream_status_;  // guarded by mutex_
+  ContainerWatcher watcher_;    // last, because its thread uses all of the above
+};
+
 LocalEvaluator::LocalEvaluator(LocalEvaluatorOptions options)
-    : options_(WithClock(std::move(options))),
-      mirror_(options_.max_staleness, options_.when_unsure),
-      stream_status_(absl::UnavailableError("the sidecar has not been reached yet")),
-      watcher_(NewClientChannel(options_.client),
-               std::clamp(options_.max_staleness / 3, kMinHeartbeat, kMaxHeartbeat),
-               options_.knows_expire_at ? ContainerWatcher::ExpireAt::kTold
-                                        : ContainerWatcher::ExpireAt::kLeftOut,
-               {.on_message =
-                    [this](const v1::WatchContainersResponse& message) {
-                      mirror_.Apply(message, options_.steady_clock());
-                      SetStreamStatus(absl::OkStatus());
-                    },
-                .on_end =
-                    [this](const grpc::Status& status) {
-                      mirror_.Disconnect();
-                      SetStreamStatus(status.ok() ? absl::UnavailableError("the sidecar ended it")
-                                                  : ToAbslStatus(status, options_.client.address,
-                                                                 absl::InfiniteDuration()));
-                    }}) {}
+    : state_(std::make_unique<State>(std::move(options))) {}
 
 LocalEvaluator::~LocalEvaluator() = default;
 
 const LocalEvaluator::Container& LocalEvaluator::Find(absl::string_view id) {
-  return mirror_.Find(id);
+  return state_->mirror().Find(id);
 }
 
-LocalVerdict LocalEvaluator::Judge(const Container& container, const ItemTimes& item) const {
-  return mirror_.Judge(container, item, Now());
+LocalVerdict LocalEvaluator::Judge(const Container& container, const JudgedItem& item) const {
+  return state_->mirror().Judge(container, ToTimes(item), state_->Now());
 }
 
-absl::Time LocalEvaluator::Judge(const Container& container, absl::Span<const ItemTimes> items,
+absl::Time LocalEvaluator::Judge(const Container& container, absl::Span<const JudgedItem> items,
                                  absl::Span<LocalVerdict> verdicts) const {
-  const PolicyMirror::JudgingTime now = Now();
+  const PolicyMirror::JudgingTime now = state_->Now();
   for (size_t i = 0; i < items.size(); ++i) {
-    verdicts[i] = mirror_.Judge(container, items[i], now);
+    verdicts[i] = state_->mirror().Judge(container, ToTimes(items[i]), now);
   }
   return now.now;
 }
 
-bool LocalEvaluator::IsSure() const { return Now().is_sure; }
+bool LocalEvaluator::IsSure() const { return state_->Now().is_sure; }
 
-absl::Status LocalEvaluator::StreamStatus() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return stream_status_;
-}
-
-PolicyMirror::JudgingTime LocalEvaluator::Now() const {
-  return mirror_.At(options_.steady_clock());
-}
-
-void LocalEvaluator::SetStreamStatus(absl::Status status) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  stream_status_ = std::move(status);
-}
+absl::Status LocalEvaluator::StreamStatus() const { return state_->StreamStatus(); }
 
 }  // namespace ttl

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/cpp/proto_time.h"
+#include "ttl/proto_time.h"
 
 namespace ttl {
 namespace {

@@ -14,12 +14,23 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "client/cpp/local_evaluator_options.h"
-#include "client/cpp/local_verdict.h"
 #include "service/core/ttl_rules.h"
+#include "ttl/local_evaluator_options.h"
+#include "ttl/local_verdict.h"
 #include "ttl/v1/container_service.pb.h"
 
 namespace ttl {
+
+// One container of a PolicyMirror, whether it exists or not.
+class MirroredContainer {
+ private:
+  friend class PolicyMirror;
+  static constexpr int64_t kOff = 0;  // no default_ttl
+  static constexpr int64_t kNotThere = std::numeric_limits<int64_t>::min();
+
+  std::atomic<int64_t> default_ttl_ = kNotThere;
+  bool is_in_use_ = false;  // a handle exists; guarded by the mirror's mutex
+};
 
 // A copy of the containers' default_ttl and the sidecar's clock, from the messages of
 // WatchContainers, and the verdicts that follow. Independent of the transport; steady time is an
@@ -35,16 +46,7 @@ class PolicyMirror {
   // A reading of a steady clock.
   using Instant = std::chrono::nanoseconds;
 
-  // One container, whether it exists or not.
-  class Container {
-   private:
-    friend class PolicyMirror;
-    static constexpr int64_t kOff = 0;  // no default_ttl
-    static constexpr int64_t kNotThere = std::numeric_limits<int64_t>::min();
-
-    std::atomic<int64_t> default_ttl_ = kNotThere;
-    bool is_in_use_ = false;  // a handle exists; guarded by the mirror's mutex
-  };
+  using Container = MirroredContainer;
 
   // The time to judge by, at one instant.
   struct JudgingTime {

@@ -1,4 +1,4 @@
-#include "client/cpp/proto_time.h"
+#include "ttl/proto_time.h"
 
 namespace ttl {
 

@@ -1,4 +1,4 @@
-#include "client/cpp/store_socket.h"
+#include "ttl/store_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>

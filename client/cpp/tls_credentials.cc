@@ -1,4 +1,4 @@
-#include "client/cpp/tls_credentials.h"
+#include "ttl/tls_credentials.h"
 
 #include <fstream>
 

@@ -7,8 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/proto_time.h"
 #include "grpcpp/grpcpp.h"
+#include "ttl/container_client.h"
+#include "ttl/operator_client.h"
+#include "ttl/proto_time.h"
 
 namespace ttl::quickstart {
 namespace {
@@ -77,7 +79,7 @@ DemoClient::DemoClient(const std::string& store_address, const std::string& side
       sidecar_(OptionsFor(sidecar_address)) {}
 
 void DemoClient::CreateContainer(const v1::Container& container) {
-  ValueOf("CreateContainer", sidecar_.CreateContainer(container));
+  ValueOf("CreateContainer", sidecar_.containers().Create(container));
 }
 
 documentstore::v1::Document DemoClient::Put(const std::string& container, const std::string& id,
@@ -154,7 +156,7 @@ documentstore::v1::CountStoredDocumentsResponse DemoClient::CountStored(
 }
 
 std::vector<v1::ContainerExpiryStatus> DemoClient::ExpiryStatuses() {
-  const auto response = ValueOf("ListExpiryStatuses", sidecar_.ListExpiryStatuses());
+  const auto response = ValueOf("ListExpiryStatuses", sidecar_.operations().ListExpiryStatuses());
   return {response.containers().begin(), response.containers().end()};
 }
 

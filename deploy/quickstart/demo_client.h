@@ -9,9 +9,11 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
-#include "client/cpp/ttl_client.h"
 #include "deploy/quickstart/sighting.h"
 #include "documentstore/v1/document_service.grpc.pb.h"
+#include "ttl/client.h"
+#include "ttl/v1/container.pb.h"
+#include "ttl/v1/expiry_service.pb.h"
 
 namespace ttl::quickstart {
 

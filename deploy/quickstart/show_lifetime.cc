@@ -3,8 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
-#include "client/cpp/proto_time.h"
 #include "deploy/quickstart/shows.h"
+#include "ttl/proto_time.h"
 
 namespace ttl::quickstart {
 namespace {

@@ -8,7 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/ttl_client.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
@@ -131,7 +132,7 @@ absl::Status PrepareClientChecks(const std::string& address) {
   v1::Container container;
   container.set_id(kContainer);
   container.set_default_ttl(-1);
-  const absl::Status created = client.CreateContainer(container).status();
+  const absl::Status created = client.containers().Create(container).status();
   if (!created.ok() && !absl::IsAlreadyExists(created)) return created;
   return client.TrackItems(kContainer, TrackedItems()).status();
 }

@@ -16,6 +16,7 @@
 # expiry and rpc do not know each other. Beside them:
 #   - client/ and deploy/ know the service by its protos only, but for what `shared_with` lists
 #     for client/cpp, client/postgres and client/ttlctl, and log and process for programs;
+#   - client/cpp/include is what users of the C++ client see: it knows nothing of ours but itself;
 #   - in client/postgres: config, sql, row, then capture, store, policy and load side by side, then
 #     program; sql: tables, connect and install, check on top; capture: reports, stream and tables,
 #     the session on top. Nothing else knows PostgreSQL's headers;
@@ -117,7 +118,12 @@ sources | xargs --no-run-if-empty awk '
 
     if (included ~ /^\.\.?\//) refuse("includes start at the root of the repository")
     if (to[1] == "tests") refuse("no product code knows the tests")
-    if (in_service && among(to[1], "client deploy")) refuse("the service does not know its users")
+    public_header = included ~ /^ttl\/[^\/]+\.h$/
+    if (in_service && (among(to[1], "client deploy") || public_header)) refuse("the service does not know its users")
+    if (FILENAME ~ /^client\/cpp\/include\// && among(to[1], "service client deploy")) {
+      refuse("a public header knows no private one")
+      next
+    }
     if (in_service) check_service(included)
 
     folder = from[1] "/" from[2] (in_postgres ? "/" from[3] : "")
@@ -136,11 +142,13 @@ sources | xargs --no-run-if-empty awk '
   END { exit violations > 0 }
 '
 
-# Of each file and what it includes, both without their endings.
+# Of each file and what it includes, both without their endings; a public header of the C++ client
+# goes by the path of its source.
 includes() {
-  sources | xargs --no-run-if-empty awk '/^#include "(service|client|deploy)\// {
+  sources | xargs --no-run-if-empty awk '/^#include "((service|client|deploy)\/|ttl\/[^\/]+\.h")/ {
     split($0, quoted, "\""); from = FILENAME; to = quoted[2]
     sub(/\.(h|cc)$/, "", from); sub(/\.h$/, "", to)
+    sub(/^client\/cpp\/include\/ttl\//, "client/cpp/", from); sub(/^ttl\//, "client/cpp/", to)
     if (from != to) print from, to
   }'
 }

@@ -23,14 +23,19 @@ expect() {
   fi
 }
 
-# expect_ring pass|fail INCLUDES...: what it says of a.cc and b.cc, whose includes are given as FILE:INCLUDE.
+# expect_ring pass|fail INCLUDES...: what it says of files in service/core, whose includes are given as
+# FILE:INCLUDE; of files in client/cpp if they are given with a path below it.
 expect_ring() {
   local expected=$1 actual=pass pair
   shift
   rm -rf "${tree:?}"/*
   mkdir -p "$tree/service/core" "$tree/client" "$tree/deploy"
+  mkdir -p "$tree/client/cpp/include/ttl"
   for pair in "$@"; do
-    printf '#include "service/core/%s"\n' "${pair#*:}" >>"$tree/service/core/${pair%%:*}"
+    case $pair in
+      cpp/*) printf '#include "%s"\n' "${pair#*:}" >>"$tree/client/${pair%%:*}" ;;
+      *) printf '#include "service/core/%s"\n' "${pair#*:}" >>"$tree/service/core/${pair%%:*}" ;;
+    esac
   done
   "$check" "$tree" >/dev/null || actual=fail
   if [[ $actual == "$expected" ]]; then
@@ -97,7 +102,8 @@ expect pass service/server/a.cc '"service/rpc/services/b.h"'
 expect pass service/server/a.cc '"service/expiry/sweep/b.h"'
 expect fail service/server/config/a.cc '"service/server/b.h"'
 expect fail service/server/metrics/a.cc '"service/server/b.h"'
-expect fail service/server/a.cc '"client/cpp/ttl_client.h"'
+expect fail service/server/a.cc '"client/cpp/a.h"'
+expect fail service/server/a.cc '"ttl/client.h"'
 expect fail service/server/a.cc '"tests/testing/fake_clock.h"'
 expect fail service/server/a.cc '"../core/b.h"'
 expect fail service/helpers/a.cc '"service/core/b.h"'
@@ -107,6 +113,9 @@ expect_ring pass a.cc:a.h a.cc:b.h b.cc:b.h
 expect_ring fail a.h:b.h b.h:a.h
 expect_ring fail a.cc:b.h b.cc:a.h
 expect_ring fail a.h:b.h b.cc:c.h c.h:a.h
+expect_ring pass cpp/a.cc:ttl/a.h cpp/a.cc:client/cpp/b.h cpp/b.cc:client/cpp/b.h
+expect_ring fail cpp/a.cc:client/cpp/b.h cpp/b.cc:ttl/a.h
+expect_ring fail cpp/include/ttl/a.h:ttl/b.h cpp/include/ttl/b.h:ttl/a.h
 
 expect pass client/postgres/capture/a.cc '"client/postgres/row/b.h"'
 expect pass client/postgres/row/a.cc '"service/core/ttl_rules.h"'
@@ -122,9 +131,14 @@ expect fail client/cpp/a.cc '"client/postgres/row/b.h"'
 expect fail service/server/a.cc '<libpq-fe.h>'
 
 expect pass client/cpp/a.cc '"ttl/v1/item_service.grpc.pb.h"'
-expect pass client/examples/a.cc '"client/cpp/ttl_client.h"'
+expect pass client/examples/a.cc '"ttl/client.h"'
 expect pass client/examples/a.cc '"leveldb/db.h"'
 expect fail client/cpp/a.cc '"service/base/status_macros.h"'
+expect pass client/cpp/a.cc '"ttl/client.h"'
+expect pass client/cpp/include/ttl/a.h '"ttl/client.h"'
+expect pass client/cpp/include/ttl/a.h '"ttl/v1/item.pb.h"'
+expect fail client/cpp/include/ttl/a.h '"client/cpp/b.h"'
+expect fail client/cpp/include/ttl/a.h '"service/core/ttl_rules.h"'
 expect pass client/cpp/a.cc '"service/core/ttl_rules.h"'
 expect fail client/cpp/a.cc '"service/core/ttl_rules.cc"'
 expect fail client/cpp/a.cc '"service/storage/ttl_rules.h"'
@@ -135,7 +149,7 @@ expect fail client/cpp/a.cc '"service/yaml/container_entries.h"'
 expect fail client/ttlctl/a.cc '"service/server/config/containers_file.h"'
 expect fail client/ttlctl/a.cc '"ttl/storage/v1/record.pb.h"'
 expect fail client/cpp/a.h '"tests/testing/b.h"'
-expect pass deploy/quickstart/a.cc '"client/cpp/ttl_client.h"'
+expect pass deploy/quickstart/a.cc '"ttl/client.h"'
 expect fail deploy/quickstart/a.cc '"service/core/ttl_rules.h"'
 
 echo "layer check: $passed passed, $failed failed"

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 build=${1:?usage: $0 BUILD_FOLDER [--all]}
 
 flags=(
-  -std=c++20 -fsyntax-only -Wall -Wextra -Wthread-safety -Werror -I.
+  -std=c++20 -fsyntax-only -Wall -Wextra -Wthread-safety -Werror -I. -Iclient/cpp/include
   -DTTL_SIDECAR_VERSION='"0"'
   -isystem "$build/protos/generated" -isystem "$build/client/examples/generated"
   -isystem "$(pg_config --includedir)"

@@ -11,7 +11,7 @@ shift
 files=("$@")
 ((${#files[@]})) || mapfile -t files < <(git ls-files 'service/*.cc' 'client/*.cc' 'deploy/*.cc')
 flags=(
-  -std=c++20 -I. -DTTL_SIDECAR_VERSION='"0"'
+  -std=c++20 -I. -Iclient/cpp/include -DTTL_SIDECAR_VERSION='"0"'
   -isystem "$build/protos/generated" -isystem "$build/client/examples/generated"
   -isystem "$(pg_config --includedir)"
 )

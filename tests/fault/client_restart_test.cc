@@ -10,10 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/ttl_client.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
+#include "ttl/operator_client.h"
 
 namespace ttl {
 namespace {
@@ -91,7 +93,7 @@ TEST(ClientRestartTest, TwelveGracefulRestartsUnderLoadFailNoCallThatMayBeRepeat
   ASSERT_TRUE(sidecar.Start().ok());
   TtlClient shared(OptionsFor(sidecar.address(), /*share_checks=*/true));
   TtlClient alone(OptionsFor(sidecar.address(), /*share_checks=*/false));
-  ASSERT_TRUE(alone.CreateContainer(Container("c")).ok());
+  ASSERT_TRUE(alone.containers().Create(Container("c")).ok());
   const int64_t ts = absl::ToUnixSeconds(absl::Now());
   std::atomic<int> uncertain = 0;
   std::array<Load, 7> loads = {
@@ -103,13 +105,13 @@ TEST(ClientRestartTest, TwelveGracefulRestartsUnderLoadFailNoCallThatMayBeRepeat
         item.set_sequence(n + 1);
         return alone.TrackItem("c", item).status();
       }),
-      Load([&](int) { return alone.GetExpiryStatus("c").status(); }),
+      Load([&](int) { return alone.operations().GetExpiryStatus("c").status(); }),
       Load([&](int n) {
         return OrUnavailable(alone.TrackItem("c", Item(n, ts)).status(), uncertain);
       }),
       Load([&](int n) {
         const v1::Container made = Container(absl::StrCat("made/", n));
-        return OrUnavailable(alone.CreateContainer(made).status(), uncertain);
+        return OrUnavailable(alone.containers().Create(made).status(), uncertain);
       })};
   for (int n = 0; n < kRestarts && !testing::Test::HasFailure(); ++n) {
     ASSERT_TRUE(sidecar.Stop().ok());

@@ -11,13 +11,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/ttl_client.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/expect_soon.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/small_volume.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
@@ -42,7 +43,7 @@ class FullDiskTest : public testing::Test {
     v1::Container container;
     container.set_id("orders");
     container.set_default_ttl(3600);
-    ASSERT_TRUE(client_->CreateContainer(container).ok());
+    ASSERT_TRUE(client_->containers().Create(container).ok());
   }
 
   void Connect() {
@@ -165,11 +166,11 @@ TEST_F(FullDiskTest, WhatAStartIsToChangeItChangesWhenTheVolumeTakesWrites) {
   ASSERT_TRUE(sidecar_->Launch().ok());
   ASSERT_TRUE(AnswersChecks()) << sidecar_->Log();
   ExpectAllAcknowledged();
-  EXPECT_EQ(client_->GetContainer("orders")->default_ttl(), 3600);
+  EXPECT_EQ(client_->containers().Get("orders")->default_ttl(), 3600);
   EXPECT_FALSE(CheckHealth(sidecar_->channel(), "readiness").ok());
   volume_->Empty();
   EXPECT_EQ(sidecar_->WaitReady(), absl::OkStatus());
-  EXPECT_EQ(client_->GetContainer("orders")->default_ttl(), 7200);
+  EXPECT_EQ(client_->containers().Get("orders")->default_ttl(), 7200);
   EXPECT_SOON(sidecar_->Log(), HasSubstr("msg=\"deletes paused\" container=all"));
   ExpectAllAcknowledged();
 }

@@ -9,11 +9,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/ttl_client.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
@@ -36,7 +37,7 @@ class LostDirectoryProcessTest : public testing::Test {
     client_ = std::make_unique<TtlClient>(client_options);
     v1::Container container;
     container.set_id("orders");
-    ASSERT_TRUE(client_->CreateContainer(container).ok());
+    ASSERT_TRUE(client_->containers().Create(container).ok());
     ASSERT_TRUE(Track("before").ok());
   }
 

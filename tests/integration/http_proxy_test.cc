@@ -12,9 +12,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "client/cpp/client_channel.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
+#include "ttl/client_channel.h"
 
 namespace ttl {
 namespace {

@@ -14,13 +14,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/ttl_client.h"
 #include "client/ttlctl/ttlctl.h"
 #include "tests/testing/expect_soon.h"
 #include "tests/testing/fake_primary_store.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
+#include "ttl/operator_client.h"
 #include "ttl/v1/maintenance_service.grpc.pb.h"
 
 namespace ttl {
@@ -110,7 +111,7 @@ TEST_F(MaintenanceTest, AnEmptyDirectoryIsRebuiltBeforeItIsReady) {
   FillStore(500, now_ - 7200);
   SidecarProcess sidecar(Options(Rebuild()));
   Start(sidecar);  // waits for readiness
-  const auto reconciliation = client_->GetReconciliation();
+  const auto reconciliation = client_->operations().GetReconciliation();
   ASSERT_TRUE(reconciliation.ok()) << reconciliation.status();
   EXPECT_TRUE(reconciliation->rebuild());
   EXPECT_EQ(reconciliation->counts().missing(), 500);
@@ -118,7 +119,7 @@ TEST_F(MaintenanceTest, AnEmptyDirectoryIsRebuiltBeforeItIsReady) {
       << "what has expired is deleted after the rebuild";
   ASSERT_TRUE(sidecar.Stop().ok());
   Start(sidecar);
-  EXPECT_FALSE(client_->GetReconciliation().ok()) << "the second start needs none";
+  EXPECT_FALSE(client_->operations().GetReconciliation().ok()) << "the second start needs none";
 }
 
 void CutManifest(const fs::path& data) {
@@ -165,7 +166,7 @@ TEST_F(MaintenanceTest, WhateverAKillInterruptsDeletesArePausedAfterDamage) {
       while (!moment.is_reached(sidecar.data_dir()) && sidecar.process()->IsRunning()) continue;
       sidecar.Kill();
       Start(sidecar);
-      const auto status = client_->GetExpiryStatus();
+      const auto status = client_->operations().GetExpiryStatus();
       ASSERT_TRUE(status.ok()) << status.status();
       EXPECT_NE(status->sidecar().pause().reason(), "");
     }
@@ -186,7 +187,7 @@ TEST_F(MaintenanceTest, ARebuildSurvivesBeingKilledAgainAndAgain) {
   }
   SidecarProcess sidecar(Options(Rebuild()));
   Start(sidecar);
-  const auto status = client_->GetExpiryStatus();
+  const auto status = client_->operations().GetExpiryStatus();
   ASSERT_TRUE(status.ok());
   EXPECT_FALSE(status->sidecar().data().in_doubt());
   for (int i = 0; i < 600; i += 37) {
@@ -203,7 +204,7 @@ TEST_F(MaintenanceTest, ADamagedDirectoryIsSetAsideRebuiltAndPaused) {
   fs::remove(sidecar.data_dir() + "/CURRENT");
   Start(sidecar);
   EXPECT_EQ(Check("item7"), v1::VISIBILITY_VISIBLE);
-  const auto status = client_->GetExpiryStatus();
+  const auto status = client_->operations().GetExpiryStatus();
   ASSERT_TRUE(status.ok());
   EXPECT_THAT(status->sidecar().pause().reason(), HasSubstr("damaged"));
   EXPECT_TRUE(fs::exists(sidecar.data_dir() + "/damaged"));
@@ -251,7 +252,7 @@ TEST_F(MaintenanceTest, ABackupIsRestoredPausedAndInDoubtUntilItIsRebuilt) {
   options.name = "restored";
   SidecarProcess restored(options);
   Start(restored);
-  const auto status = client_->GetExpiryStatus();
+  const auto status = client_->operations().GetExpiryStatus();
   ASSERT_TRUE(status.ok());
   EXPECT_THAT(status->sidecar().pause().reason(), HasSubstr("restored"));
   EXPECT_TRUE(status->sidecar().data().in_doubt());

@@ -15,7 +15,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/ttl_client.h"
 #include "service/base/mutex.h"
 #include "tests/integration/sidecar_calls.h"
 #include "tests/testing/fake_primary_store.h"
@@ -24,6 +23,8 @@
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
@@ -109,7 +110,7 @@ class ManyContainersTest : public testing::Test {
       options.address = sidecar_->address();
       options.admin_deadline = absl::Seconds(20);
       TtlClient client(options);
-      ForAll([&](const std::string& id) { return client.DeleteContainer(id); });
+      ForAll([&](const std::string& id) { return client.containers().Delete(id); });
     }
 
     // Until the sidecar has next to nothing to do: looks of its idle threads take a hundredth

@@ -15,7 +15,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/ttl_client.h"
 #include "service/base/mutex.h"
 #include "tests/integration/sidecar_calls.h"
 #include "tests/testing/fake_primary_store.h"
@@ -23,6 +22,7 @@
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
 
 namespace ttl {
 namespace {

@@ -9,11 +9,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/cpp/client_channel.h"
 #include "client/postgres/row/lsn.h"
 #include "client/postgres/sql/check/catalog.h"
 #include "client/postgres/sql/install/installation.h"
 #include "tests/testing/wait.h"
+#include "ttl/client_channel.h"
 
 namespace ttl::postgres {
 namespace {

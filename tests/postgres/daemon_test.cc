@@ -14,11 +14,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
-#include "client/cpp/proto_time.h"
 #include "tests/postgres/capture_fixture.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/proto_time.h"
 #include "ttl/v1/primary_store_service.grpc.pb.h"
 
 namespace ttl::postgres {

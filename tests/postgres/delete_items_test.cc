@@ -10,13 +10,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/proto_time.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/held_times.h"
 #include "client/postgres/store/deletes/delete_pause.h"
 #include "client/postgres/store/deletes/delete_sql.h"
 #include "tests/postgres/store_for_test.h"
 #include "tests/testing/wait.h"
+#include "ttl/proto_time.h"
 
 namespace ttl::postgres {
 namespace {

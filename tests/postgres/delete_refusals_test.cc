@@ -9,9 +9,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/proto_time.h"
 #include "tests/postgres/store_for_test.h"
 #include "tests/testing/wait.h"
+#include "ttl/proto_time.h"
 
 namespace ttl::postgres {
 namespace {

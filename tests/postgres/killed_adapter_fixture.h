@@ -14,12 +14,13 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "client/cpp/ttl_client.h"
 #include "tests/testing/postgres_server.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/ttl_postgres_process.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 
@@ -47,7 +48,7 @@ class KilledAdapterFixture : public testing::Test {
   void StartTtl(const std::vector<v1::Container>& containers) {
     ASSERT_TRUE(sidecar_.Start().ok()) << sidecar_.Log();
     for (const v1::Container& container : containers) {
-      ASSERT_TRUE(Client().CreateContainer(container).ok());
+      ASSERT_TRUE(Client().containers().Create(container).ok());
     }
     ASSERT_TRUE(postgres_.RunCommand({"check"}).ok()) << postgres_.Log();
     ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();

@@ -14,7 +14,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "client/cpp/ttl_client.h"
 #include "client/postgres/program/ttl_postgres.h"
 #include "client/postgres/sql/install/installation.h"
 #include "tests/testing/postgres_server.h"
@@ -23,6 +22,8 @@
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/ttl_postgres_process.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
@@ -370,7 +371,7 @@ TEST(MigrateBesideRunTest, TableIsLeftOutMeanwhileAndNothingIsLost) {
   for (const char* id : {"orders", "carts"}) {
     v1::Container container;
     container.set_id(id);
-    ASSERT_TRUE(client.CreateContainer(container).ok());
+    ASSERT_TRUE(client.containers().Create(container).ok());
   }
   TtlPostgresProcess process(
       {dir.path(), "postgres", server.Conninfo(), sidecar.address(), kTwoTables});

@@ -9,12 +9,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/client_channel.h"
 #include "tests/postgres/database_for_test.h"
 #include "tests/testing/fake_watch_service.h"
 #include "tests/testing/rpc_proto.h"
 #include "tests/testing/rpc_sidecar.h"
 #include "tests/testing/wait.h"
+#include "ttl/client_channel.h"
 
 namespace ttl::postgres {
 namespace {

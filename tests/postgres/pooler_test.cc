@@ -13,6 +13,7 @@
 #include "client/postgres/program/ttl_postgres.h"
 #include "tests/testing/ttl_postgres_fixture.h"
 #include "tests/testing/wait.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
@@ -114,7 +115,7 @@ TEST_F(PoolerTest, ApplicationBehindAPoolerSeesLiveRowsOnly) {
   v1::Container container;
   container.set_id("orders");
   container.set_default_ttl(600);
-  ASSERT_TRUE(client_->UpdateContainer(container, {"default_ttl"}).ok());
+  ASSERT_TRUE(client_->containers().Update(container, {"default_ttl"}).ok());
   EXPECT_TRUE(WaitUntil(
       [&] { return Ask(database_.PoolerConninfo(), "SELECT count(*) FROM orders_live") == "1"; },
       kPatience));

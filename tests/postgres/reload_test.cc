@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "tests/testing/ttl_postgres_fixture.h"
 #include "tests/testing/wait.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
@@ -152,7 +153,7 @@ TEST_F(ReloadTest, PolicyOfATableThatIsTakenOutStaysUntilInstall) {
   v1::Container container;
   container.set_id("orders");
   container.set_default_ttl(1000);
-  ASSERT_TRUE(client_->UpdateContainer(container, {"default_ttl"}).ok());
+  ASSERT_TRUE(client_->containers().Update(container, {"default_ttl"}).ok());
   EXPECT_TRUE(WaitUntil([&] { return revision() != before; }, kPatience)) << postgres_.Log();
   EXPECT_EQ(hidden(), "1");
   ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
@@ -160,7 +161,7 @@ TEST_F(ReloadTest, PolicyOfATableThatIsTakenOutStaysUntilInstall) {
 }
 
 TEST_F(ReloadTest, TableWithoutItsContainerIsLeftOutUntilThatIsMade) {
-  ASSERT_TRUE(client_->DeleteContainer("carts").ok());
+  ASSERT_TRUE(client_->containers().Delete("carts").ok());
   Reload(kBoth);
   ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
   ExpectLog("container=\"carts\" reason=\"the sidecar at");
@@ -168,9 +169,9 @@ TEST_F(ReloadTest, TableWithoutItsContainerIsLeftOutUntilThatIsMade) {
   ExpectTracked("orders", 1);
   v1::Container carts;
   carts.set_id("carts");
-  ASSERT_TRUE(client_->CreateContainer(carts).ok());
+  ASSERT_TRUE(client_->containers().Create(carts).ok());
   ExpectTracked("carts", 1);
-  ASSERT_TRUE(client_->DeleteContainer("carts").ok());
+  ASSERT_TRUE(client_->containers().Delete("carts").ok());
   database_.Sql("INSERT INTO orders VALUES (2, now())");
   ExpectTracked("orders", 2);
 }

@@ -8,12 +8,13 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "client/cpp/ttl_client.h"
 #include "tests/testing/postgres_server.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/ttl_postgres_process.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
@@ -37,7 +38,7 @@ class RewrittenTableTest : public testing::Test {
     TtlClientOptions options;
     options.address = sidecar_.address();
     client_.emplace(options);
-    ASSERT_TRUE(client_->CreateContainer(container).ok());
+    ASSERT_TRUE(client_->containers().Create(container).ok());
     ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
     ASSERT_TRUE(postgres_.Start(kPatience).ok()) << postgres_.Log();
   }

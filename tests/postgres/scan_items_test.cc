@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/proto_time.h"
 #include "client/postgres/store/store_server.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/create_channel.h"
@@ -17,6 +16,7 @@
 #include "tests/testing/channel.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/proto_time.h"
 #include "ttl/v1/primary_store_service.grpc.pb.h"
 
 namespace ttl::postgres {

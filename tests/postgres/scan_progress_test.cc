@@ -12,13 +12,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
-#include "client/cpp/ttl_client.h"
 #include "tests/testing/postgres_server.h"
 #include "tests/testing/pseudo_terminal.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/ttl_postgres_process.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
@@ -69,7 +70,7 @@ class ScanProgressTest : public testing::Test {
     for (const char* id : {"sessions", "carts"}) {
       v1::Container container;
       container.set_id(id);
-      ASSERT_TRUE(client.CreateContainer(container).ok());
+      ASSERT_TRUE(client.containers().Create(container).ok());
     }
     ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
   }

@@ -17,6 +17,7 @@
 #include "tests/testing/scrape.h"
 #include "tests/testing/ttl_postgres_fixture.h"
 #include "tests/testing/wait.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
@@ -209,7 +210,7 @@ TEST_F(StateTest, TableThatIsLeftOutIsShownWithTheTimeAlsoAfterARestart) {
   database_.Sql("CREATE TABLE carts (id bigint PRIMARY KEY, ts timestamptz NOT NULL)");
   v1::Container carts;
   carts.set_id("carts");
-  ASSERT_TRUE(client_->CreateContainer(carts).ok());
+  ASSERT_TRUE(client_->containers().Create(carts).ok());
   TtlPostgresProcess::Reconfigure({dir_.path(), "postgres", database_.Conninfo(),
                                    sidecar_.address(),
                                    absl::StrCat(kConfig,

@@ -10,9 +10,9 @@
 #include "absl/strings/strip.h"
 #include "absl/strings/substitute.h"
 #include "absl/time/clock.h"
-#include "client/cpp/proto_time.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/schema_layout.h"
+#include "ttl/proto_time.h"
 
 namespace ttl::postgres {
 

@@ -18,12 +18,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
-#include "client/cpp/ttl_client.h"
 #include "tests/testing/postgres_server.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/ttl_postgres_process.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
@@ -140,7 +141,7 @@ class PostgresSystemTest : public testing::Test {
     container.set_default_ttl(kDefaultTtl);
     TtlClientOptions options;
     options.address = sidecar_.address();
-    ASSERT_TRUE(TtlClient(options).CreateContainer(container).ok());
+    ASSERT_TRUE(TtlClient(options).containers().Create(container).ok());
     ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
     ASSERT_TRUE(postgres_.Start(absl::Minutes(2)).ok()) << postgres_.Log();
   }

@@ -3,6 +3,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/testing/wait.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 
@@ -23,7 +24,7 @@ void TtlPostgresFixture::StartServers(const std::string& sql,
   for (const std::string& id : containers) {
     v1::Container container;
     container.set_id(id);
-    ASSERT_TRUE(client_->CreateContainer(container).ok());
+    ASSERT_TRUE(client_->containers().Create(container).ok());
   }
 }
 

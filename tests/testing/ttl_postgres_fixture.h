@@ -9,11 +9,11 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "client/cpp/ttl_client.h"
 #include "tests/testing/postgres_server.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/ttl_postgres_process.h"
+#include "ttl/client.h"
 
 namespace ttl {
 

@@ -17,8 +17,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "client/cpp/checks/check_stream.h"
-#include "client/cpp/checks/visibility_answer.h"
 #include "ttl/v1/item_service.grpc.pb.h"
+#include "ttl/visibility_answer.h"
 
 namespace ttl {
 

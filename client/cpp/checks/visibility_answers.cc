@@ -1,7 +1,7 @@
 #include "client/cpp/checks/visibility_answers.h"
 
 #include "client/cpp/checks/wrong_length.h"
-#include "client/cpp/proto_time.h"
+#include "ttl/proto_time.h"
 
 namespace ttl {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "client/cpp/checks/visibility_answer.h"
 #include "ttl/v1/item_service.pb.h"
+#include "ttl/visibility_answer.h"
 
 namespace ttl {
 

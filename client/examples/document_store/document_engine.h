@@ -9,11 +9,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "client/cpp/local_evaluator.h"
 #include "client/examples/document_store/document_table.h"
 #include "client/examples/document_store/reporter.h"
 #include "client/examples/document_store/sidecar_client.h"
 #include "documentstore/v1/document_service.pb.h"
+#include "ttl/local_evaluator.h"
 
 namespace documentstore {
 

@@ -6,11 +6,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "client/cpp/store_socket.h"
 #include "client/examples/document_store/document_engine.h"
 #include "client/examples/document_store/primary_store.h"
 #include "client/examples/document_store/request_prices.h"
 #include "grpcpp/server.h"
+#include "ttl/store_socket.h"
 
 namespace documentstore {
 

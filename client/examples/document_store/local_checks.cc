@@ -9,7 +9,7 @@ namespace documentstore {
 
 std::optional<ttl::v1::CheckVisibilityResponse> CheckLocally(
     ttl::LocalEvaluator& evaluator, const ttl::v1::CheckVisibilityRequest& request) {
-  std::vector<ttl::ItemTimes> items;
+  std::vector<ttl::JudgedItem> items;
   for (const ttl::v1::VisibilityCheck& check : request.checks()) {
     if (!check.has_ts()) return std::nullopt;
     items.push_back({check.ts()});

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "client/cpp/local_evaluator.h"
+#include "ttl/local_evaluator.h"
 #include "ttl/v1/item_service.pb.h"
 
 namespace documentstore {

@@ -12,8 +12,6 @@
 #include "absl/strings/escaping.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
-#include "client/cpp/local_evaluator.h"
-#include "client/cpp/ttl_client.h"
 #include "client/examples/document_store/document_engine.h"
 #include "client/examples/document_store/document_store_server.h"
 #include "client/examples/document_store/document_table.h"
@@ -26,6 +24,8 @@
 #include "service/process/daemon_signals.h"
 #include "service/process/thread_check.h"
 #include "spdlog/spdlog.h"
+#include "ttl/client.h"
+#include "ttl/local_evaluator.h"
 
 namespace documentstore {
 namespace {

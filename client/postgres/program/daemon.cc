@@ -7,9 +7,9 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "client/cpp/client_channel.h"
 #include "client/postgres/sql/check/slot_state.h"
 #include "spdlog/spdlog.h"
+#include "ttl/client_channel.h"
 
 namespace ttl::postgres {
 namespace {

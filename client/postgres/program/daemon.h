@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/cpp/ttl_client.h"
 #include "client/postgres/capture/capture.h"
 #include "client/postgres/config/config.h"
 #include "client/postgres/load/load_monitor.h"
@@ -23,6 +22,7 @@
 #include "client/postgres/store/primary_store.h"
 #include "client/postgres/store/store_server.h"
 #include "prometheus/exposer.h"
+#include "ttl/client.h"
 
 namespace ttl::postgres {
 

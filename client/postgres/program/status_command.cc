@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/cpp/ttl_client.h"
 #include "client/postgres/capture/stream/patient_query.h"
 #include "client/postgres/capture/tables/table_progress.h"
 #include "client/postgres/program/followed_tables.h"
@@ -17,6 +16,9 @@
 #include "client/postgres/sql/check/slot_state.h"
 #include "client/postgres/sql/connect/connection.h"
 #include "service/base/time_text.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
+#include "ttl/operator_client.h"
 
 namespace ttl::postgres {
 namespace {
@@ -99,7 +101,7 @@ void AskSidecar(const Config& config, Seen& seen) {
   std::vector<TableDefinition> followed;
   for (TableDefinition& table : seen.followed.tables) {
     const std::string& container = table.config.container;
-    const absl::Status status = sidecar.GetContainer(container).status();
+    const absl::Status status = sidecar.containers().Get(container).status();
     if (absl::IsNotFound(status)) {
       seen.followed.left_out[container] =
           absl::StrCat("the sidecar at ", config.sidecar, " has no container of this name");
@@ -117,7 +119,7 @@ void AskSidecar(const Config& config, Seen& seen) {
 // Whether ttl-postgres is ready; what it is, for people.
 std::pair<bool, std::string> AskAdapter(const Config& config) {
   TtlClient adapter(OptionsFor(config.listen));
-  const absl::StatusOr<bool> ready = adapter.IsServing("readiness");
+  const absl::StatusOr<bool> ready = adapter.operations().IsServing("readiness");
   if (!ready.ok()) return {false, absl::StrCat("does not answer at ", config.listen)};
   return {*ready,
           absl::StrCat(*ready ? "ready" : "not ready; its log says why", ", at ", config.listen)};

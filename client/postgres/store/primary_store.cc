@@ -10,12 +10,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/substitute.h"
 #include "absl/time/clock.h"
-#include "client/cpp/proto_time.h"
 #include "client/postgres/store/deletes/delete_pause.h"
 #include "client/postgres/store/deletes/delete_run.h"
 #include "client/postgres/store/missing_rows.h"
 #include "client/postgres/store/table_scan.h"
 #include "spdlog/spdlog.h"
+#include "ttl/proto_time.h"
 
 namespace ttl::postgres {
 namespace {

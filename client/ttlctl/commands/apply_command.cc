@@ -20,6 +20,7 @@
 #include "client/ttlctl/text/table.h"
 #include "nlohmann/json.hpp"
 #include "service/yaml/container_entries.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
@@ -80,7 +81,7 @@ absl::StatusOr<std::string> ReadFile(Session& session, const std::string& path) 
 absl::StatusOr<Step> PlanStep(TtlClient& client, const ContainerEntry& entry) {
   Step step;
   step.wanted = ContainerOf(entry);
-  const auto present = client.GetContainer(entry.id);
+  const auto present = client.containers().Get(entry.id);
   if (absl::IsNotFound(present.status())) {
     step.create = true;
     return step;
@@ -89,7 +90,7 @@ absl::StatusOr<Step> PlanStep(TtlClient& client, const ContainerEntry& entry) {
   step.changes = Differences(*present, step.wanted);
   if (step.changes.empty()) return step;
   step.wanted.set_etag(present->etag());
-  auto preview = client.PreviewUpdate(step.wanted, step.paths());
+  auto preview = client.containers().PreviewUpdate(step.wanted, step.paths());
   if (!preview.ok()) return About(step.wanted, preview.status());
   step.preview = *std::move(preview);
   return step;
@@ -110,8 +111,8 @@ absl::StatusOr<std::vector<Step>> PlanAll(TtlClient& client,
 }
 
 absl::StatusOr<v1::Container> Carry(TtlClient& client, const Step& step) {
-  return step.create ? client.CreateContainer(step.wanted)
-                     : client.UpdateContainer(step.wanted, step.paths());
+  return step.create ? client.containers().Create(step.wanted)
+                     : client.containers().Update(step.wanted, step.paths());
 }
 
 nlohmann::json ChangesJson(const std::vector<FieldChange>& changes) {

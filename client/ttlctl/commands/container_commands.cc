@@ -15,6 +15,8 @@
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/preview_text.h"
 #include "client/ttlctl/text/progress_line.h"
+#include "ttl/container_client.h"
+#include "ttl/operator_client.h"
 
 namespace ttl {
 namespace {
@@ -38,7 +40,7 @@ ExitCode PreviewCreation(Session& session, const v1::Container& container) {
   absl::Status status;
   {
     ProgressLine line(session.terminal());
-    status = session.client().PreviewContainer(
+    status = session.client().containers().PreviewCreate(
         container, [&](const v1::PreviewContainerResponse& message) {
           preview = message;
           line.Draw(absl::StrCat(FormatCount(message.scanned_items()), " items read"));
@@ -55,21 +57,21 @@ ExitCode Create(Session& session, const ChangeArguments& arguments) {
     *container.mutable_delete_policy()->mutable_brake() = *brake;
   }
   if (arguments.dry_run) return PreviewCreation(session, container);
-  const auto created = session.client().CreateContainer(container);
+  const auto created = session.client().containers().Create(container);
   if (!created.ok()) return session.Fail(created.status());
   session.Print(*created, ContainerText(*created));
   return ExitCode::kOk;
 }
 
 ExitCode Get(Session& session, const ContainerArguments& arguments) {
-  const auto container = session.client().GetContainer(arguments.container.id());
+  const auto container = session.client().containers().Get(arguments.container.id());
   if (!container.ok()) return session.Fail(container.status());
   session.Print(*container, ContainerText(*container));
   return ExitCode::kOk;
 }
 
 ExitCode List(Session& session, const NoArguments&) {
-  const auto containers = session.client().ListContainers();
+  const auto containers = session.client().containers().List();
   if (!containers.ok()) return session.Fail(containers.status());
   if (!session.json()) {
     session.PrintText(ContainersText(*containers));
@@ -82,7 +84,7 @@ ExitCode List(Session& session, const NoArguments&) {
 // Sets the resulting brake in `container`. The API changes it as a whole, so the present one is
 // read first; the update is refused if the container is changed concurrently.
 absl::Status EditBrake(Session& session, const BrakeEdit& edit, v1::Container& container) {
-  const auto present = session.client().GetContainer(container.id());
+  const auto present = session.client().containers().Get(container.id());
   if (!present.ok()) return present.status();
   if (container.etag().empty()) container.set_etag(present->etag());
   const auto brake = edit.Apply(present->delete_policy().brake());
@@ -103,19 +105,20 @@ ExitCode Set(Session& session, const ChangeArguments& arguments) {
                         absl::StrCat("nothing to set: give at least one of ", PolicyOptionNames()));
   }
   if (arguments.dry_run) {
-    const auto preview = session.client().PreviewUpdate(container, fields);
+    const auto preview = session.client().containers().PreviewUpdate(container, fields);
     if (!preview.ok()) return session.Fail(preview.status());
     session.Print(*preview, PreviewText(*preview));
     return ExitCode::kOk;
   }
-  const auto updated = session.client().UpdateContainer(container, fields);
+  const auto updated = session.client().containers().Update(container, fields);
   if (!updated.ok()) return session.Fail(updated.status());
   session.Print(*updated, absl::StrCat(ContainerText(*updated), BrakeNotice(session, *updated)));
   return ExitCode::kOk;
 }
 
 ExitCode Confirm(Session& session, const ConfirmArguments& arguments) {
-  const auto confirmed = session.client().ConfirmPolicy(arguments.container, arguments.etag);
+  const auto confirmed =
+      session.client().operations().ConfirmPolicy(arguments.container, arguments.etag);
   if (!confirmed.ok()) return session.Fail(confirmed.status());
   session.Print(*confirmed, absl::StrCat("the policy of ", arguments.container,
                                          " is confirmed: the items that it made due will be "
@@ -133,7 +136,7 @@ bool Confirmed(Session& session, absl::string_view question) {
 
 ExitCode Delete(Session& session, const DeleteArguments& arguments) {
   const std::string& id = arguments.container.id();
-  const auto status = session.client().GetExpiryStatus(id);
+  const auto status = session.client().operations().GetExpiryStatus(id);
   if (!status.ok()) return session.Fail(status.status());
   const std::string items =
       absl::StrCat(FormatCount(status->container().items().tracked_items()), " tracked items");
@@ -148,7 +151,7 @@ ExitCode Delete(Session& session, const DeleteArguments& arguments) {
   if (!arguments.yes && !Confirmed(session, question)) {
     return session.Fail(ExitCode::kRefused, "not confirmed; nothing was changed");
   }
-  const absl::Status deleted = session.client().DeleteContainer(id, arguments.container.etag());
+  const absl::Status deleted = session.client().containers().Delete(id, arguments.container.etag());
   if (!deleted.ok()) return session.Fail(deleted);
   session.Print(v1::DeleteContainerResponse(),
                 absl::StrCat("deleted container ", id, " and its ", items,

@@ -13,6 +13,7 @@
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/status_text.h"
 #include "client/ttlctl/text/table.h"
+#include "ttl/operator_client.h"
 
 namespace ttl {
 namespace {
@@ -31,7 +32,7 @@ struct StuckArguments {
 };
 
 ExitCode StatusOfAll(Session& session) {
-  const auto response = session.client().ListExpiryStatuses();
+  const auto response = session.client().operations().ListExpiryStatuses();
   if (!response.ok()) return session.Fail(response.status());
   session.Print(*response,
                 absl::StrCat(SidecarText(response->sidecar(), session.client().address()), "\n",
@@ -42,7 +43,7 @@ ExitCode StatusOfAll(Session& session) {
 
 ExitCode Status(Session& session, const TargetArguments& arguments) {
   if (arguments.container.empty()) return StatusOfAll(session);
-  const auto response = session.client().GetExpiryStatus(arguments.container);
+  const auto response = session.client().operations().GetExpiryStatus(arguments.container);
   if (!response.ok()) return session.Fail(response.status());
   session.Print(*response,
                 absl::StrCat(SidecarText(response->sidecar(), session.client().address()), "\n",
@@ -65,9 +66,9 @@ std::string TargetText(const TargetArguments& arguments) {
 
 ExitCode PauseExpiry(Session& session, const TargetArguments& arguments) {
   if (!HasOneTarget(arguments)) return FailTarget(session);
-  const auto pause = arguments.all
-                         ? session.client().PauseAllDeletes(arguments.reason)
-                         : session.client().PauseDeletes(arguments.container, arguments.reason);
+  const auto pause = arguments.all ? session.client().operations().PauseAllDeletes(arguments.reason)
+                                   : session.client().operations().PauseDeletes(arguments.container,
+                                                                                arguments.reason);
   if (!pause.ok()) return session.Fail(pause.status());
   session.Print(*pause, absl::StrCat("deletes of ", TargetText(arguments),
                                      " are paused: ", PauseText(*pause), "\n"));
@@ -92,17 +93,18 @@ std::string ResumeText(const TargetArguments& arguments, const v1::GetExpiryStat
 
 ExitCode ResumeExpiry(Session& session, const TargetArguments& arguments) {
   if (!HasOneTarget(arguments)) return FailTarget(session);
-  const auto found = session.client().GetExpiryStatus(arguments.container);
+  const auto found = session.client().operations().GetExpiryStatus(arguments.container);
   if (!found.ok()) return session.Fail(found.status());
-  const absl::Status status = arguments.all ? session.client().ResumeAllDeletes()
-                                            : session.client().ResumeDeletes(arguments.container);
+  const absl::Status status =
+      arguments.all ? session.client().operations().ResumeAllDeletes()
+                    : session.client().operations().ResumeDeletes(arguments.container);
   if (!status.ok()) return session.Fail(status);
   session.Print(v1::ResumeDeletesResponse(), ResumeText(arguments, *found));
   return ExitCode::kOk;
 }
 
 ExitCode ShowClock(Session& session, const NoArguments&) {
-  const auto response = session.client().GetExpiryStatus();
+  const auto response = session.client().operations().GetExpiryStatus();
   if (!response.ok()) return session.Fail(response.status());
   const v1::ClockStatus& clock = response->sidecar().clock();
   session.Print(clock, FormatFields({{"clock", ClockText(clock)}}));
@@ -110,7 +112,7 @@ ExitCode ShowClock(Session& session, const NoArguments&) {
 }
 
 ExitCode AcceptClock(Session& session, const NoArguments&) {
-  const auto clock = session.client().AcceptClock();
+  const auto clock = session.client().operations().AcceptClock();
   if (!clock.ok()) return session.Fail(clock.status());
   session.Print(*clock, FormatFields({{"clock", ClockText(*clock)}}));
   return ExitCode::kOk;
@@ -133,7 +135,7 @@ ExitCode ListStuck(Session& session, const StuckArguments& arguments) {
   do {
     request.set_page_size(static_cast<int32_t>(
         arguments.limit == 0 ? kMaxPageSize : std::min(kMaxPageSize, arguments.limit - listed)));
-    const auto page = session.client().ListStuckItems(request);
+    const auto page = session.client().operations().ListStuckItems(request);
     if (!page.ok()) return session.Fail(page.status());
     PrintPage(session, *page, table);
     listed += page->items_size();

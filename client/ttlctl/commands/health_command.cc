@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "grpc/health/v1/health.pb.h"
+#include "ttl/operator_client.h"
 
 namespace ttl {
 namespace {
@@ -15,7 +16,7 @@ struct HealthArguments {
 
 ExitCode Health(Session& session, const HealthArguments& arguments) {
   using grpc::health::v1::HealthCheckResponse;
-  const auto serving = session.client().IsServing(arguments.service);
+  const auto serving = session.client().operations().IsServing(arguments.service);
   if (!serving.ok()) return session.Fail(serving.status());
   HealthCheckResponse response;
   response.set_status(*serving ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING);

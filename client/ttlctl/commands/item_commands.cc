@@ -8,9 +8,10 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "client/cpp/proto_time.h"
 #include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/item_text.h"
+#include "ttl/operator_client.h"
+#include "ttl/proto_time.h"
 
 namespace ttl {
 namespace {
@@ -111,8 +112,8 @@ ExitCode Check(Session& session, const CheckArguments& arguments) {
 }
 
 ExitCode Explain(Session& session, const ExplainArguments& arguments) {
-  const auto response =
-      session.client().ExplainItem(arguments.container, arguments.partition_key, arguments.id);
+  const auto response = session.client().operations().ExplainItem(
+      arguments.container, arguments.partition_key, arguments.id);
   if (!response.ok()) return session.Fail(response.status());
   session.Print(*response, ExplanationText(*response));
   return ExitCode::kOk;

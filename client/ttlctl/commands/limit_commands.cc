@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/ttlctl/text/count_text.h"
+#include "ttl/operator_client.h"
 
 namespace ttl {
 namespace {
@@ -29,13 +30,13 @@ void ParseLimit(const std::string& text, LimitArguments& arguments) {
 }
 
 absl::StatusOr<std::optional<double>> SetLimit(TtlClient& client, const LimitArguments& arguments) {
-  if (arguments.limit == "none") return client.SetUnlimitedDeletes();
-  if (arguments.limit == "default") return client.ResetMaxDeletesPerSecond();
-  return client.SetMaxDeletesPerSecond(arguments.per_second);
+  if (arguments.limit == "none") return client.operations().SetUnlimitedDeletes();
+  if (arguments.limit == "default") return client.operations().ResetMaxDeletesPerSecond();
+  return client.operations().SetMaxDeletesPerSecond(arguments.per_second);
 }
 
 ExitCode Set(Session& session, const LimitArguments& arguments) {
-  const auto found = session.client().GetExpiryStatus();
+  const auto found = session.client().operations().GetExpiryStatus();
   if (!found.ok()) return session.Fail(found.status());
   const auto limit = SetLimit(session.client(), arguments);
   if (!limit.ok()) return session.Fail(limit.status());
@@ -52,7 +53,7 @@ ExitCode Set(Session& session, const LimitArguments& arguments) {
 }
 
 ExitCode ConfirmStore(Session& session, const StoreArguments& arguments) {
-  const absl::Status status = session.client().ConfirmStore(arguments.store_id);
+  const absl::Status status = session.client().operations().ConfirmStore(arguments.store_id);
   if (!status.ok()) return session.Fail(status);
   session.Print(v1::ConfirmStoreResponse(),
                 absl::StrCat("store ", arguments.store_id,

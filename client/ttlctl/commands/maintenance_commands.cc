@@ -19,6 +19,7 @@
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/progress_line.h"
 #include "client/ttlctl/text/reconciliation_text.h"
+#include "ttl/operator_client.h"
 
 namespace ttl {
 namespace {
@@ -51,13 +52,14 @@ ExitCode Show(Session& session, const v1::Reconciliation& reconciliation) {
 
 // Follows the running reconciliation to its end.
 ExitCode Follow(Session& session) {
-  absl::StatusOr<v1::Reconciliation> reconciliation = session.client().GetReconciliation();
+  absl::StatusOr<v1::Reconciliation> reconciliation =
+      session.client().operations().GetReconciliation();
   {
     ProgressLine line(session.terminal());
     while (reconciliation.ok() && IsUnderWay(*reconciliation)) {
       line.Draw(ReconciliationProgress(*reconciliation));
       absl::SleepFor(kPollInterval);
-      reconciliation = session.client().GetReconciliation();
+      reconciliation = session.client().operations().GetReconciliation();
     }
   }
   if (!reconciliation.ok()) return session.Fail(reconciliation.status());
@@ -68,29 +70,30 @@ ExitCode Reconcile(Session& session, const ReconcileArguments& arguments) {
   if (arguments.all == !arguments.container.empty()) {
     return session.Fail(ExitCode::kUsage, "give either a container or --all");
   }
-  const auto started = session.client().StartReconciliation(arguments.container, arguments.dry_run);
+  const auto started =
+      session.client().operations().StartReconciliation(arguments.container, arguments.dry_run);
   if (!started.ok()) return session.Fail(started.status());
   return arguments.detach ? Show(session, *started) : Follow(session);
 }
 
 // Starts a reconciliation of all containers, or follows one that is running.
 ExitCode Rebuild(Session& session, const NoArguments&) {
-  const auto present = session.client().GetReconciliation();
+  const auto present = session.client().operations().GetReconciliation();
   if (present.ok() && IsUnderWay(*present)) return Follow(session);
-  const auto started = session.client().StartReconciliation("", /*dry_run=*/false);
+  const auto started = session.client().operations().StartReconciliation("", /*dry_run=*/false);
   if (!started.ok()) return session.Fail(started.status());
   return Follow(session);
 }
 
 ExitCode Cancel(Session& session, const NoArguments&) {
-  const auto cancelled = session.client().CancelReconciliation();
+  const auto cancelled = session.client().operations().CancelReconciliation();
   if (!cancelled.ok()) return session.Fail(cancelled.status());
   session.Print(*cancelled, ReconciliationText(*cancelled));
   return ExitCode::kOk;
 }
 
 ExitCode Trust(Session& session, const NoArguments&) {
-  const absl::Status status = session.client().TrustData();
+  const absl::Status status = session.client().operations().TrustData();
   if (!status.ok()) return session.Fail(status);
   session.Print(v1::TrustDataResponse(), "the tracked items count as complete\n");
   return ExitCode::kOk;
@@ -108,7 +111,7 @@ ExitCode Verify(Session& session, const NoArguments&) {
   absl::Status status;
   {
     ProgressLine line(session.terminal());
-    status = session.client().VerifyData([&](const v1::VerifyDataResponse& message) {
+    status = session.client().operations().VerifyData([&](const v1::VerifyDataResponse& message) {
       google::protobuf::RepeatedPtrField<std::string> problems = result.new_problems();
       problems.MergeFrom(message.new_problems());
       result = message;
@@ -197,7 +200,7 @@ ExitCode Backup(Session& session, const BackupArguments& arguments) {
   absl::Status status;
   {
     ProgressLine line(session.terminal());
-    status = session.client().BackUpData([&](const v1::BackUpDataResponse& message) {
+    status = session.client().operations().BackUpData([&](const v1::BackUpDataResponse& message) {
       bytes += static_cast<int64_t>(message.data().size());
       last.set_records(message.records());
       line.Draw(absl::StrCat(FormatCount(message.records()), " records, ", FormatCount(bytes >> 20),

@@ -7,11 +7,11 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "client/cpp/ttl_client.h"
 #include "client/ttlctl/commands/exit_code.h"
 #include "client/ttlctl/text/terminal.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/security/credentials.h"
+#include "ttl/client.h"
 
 namespace ttl {
 

@@ -5,8 +5,8 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
-#include "client/cpp/tls_credentials.h"
 #include "client/ttlctl/commands/session.h"
+#include "ttl/tls_credentials.h"
 
 namespace ttl {
 

@@ -4,8 +4,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "client/cpp/ttl_client.h"
 #include "client/ttlctl/input/import_line.h"
+#include "ttl/client.h"
 
 namespace ttl {
 

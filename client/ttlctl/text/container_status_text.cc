@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/cpp/proto_time.h"
 #include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/container_text.h"
 #include "client/ttlctl/text/count_text.h"
@@ -14,6 +13,7 @@
 #include "client/ttlctl/text/status_text.h"
 #include "client/ttlctl/text/table.h"
 #include "service/base/time_text.h"
+#include "ttl/proto_time.h"
 
 namespace ttl {
 namespace {

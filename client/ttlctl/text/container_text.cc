@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/cpp/proto_time.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/table.h"
 #include "service/base/time_text.h"
+#include "ttl/proto_time.h"
 
 namespace ttl {
 namespace {

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "client/cpp/proto_time.h"
 #include "client/ttlctl/text/format.h"
+#include "ttl/proto_time.h"
 
 namespace ttl {
 namespace {

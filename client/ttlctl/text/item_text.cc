@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/cpp/proto_time.h"
 #include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/hold_text.h"
 #include "service/base/time_text.h"
+#include "ttl/proto_time.h"
 
 namespace ttl {
 namespace {

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "client/cpp/checks/visibility_answer.h"
 #include "client/ttlctl/text/table.h"
 #include "ttl/v1/expiry_service.pb.h"
 #include "ttl/v1/item.pb.h"
 #include "ttl/v1/item_service.pb.h"
+#include "ttl/visibility_answer.h"
 
 namespace ttl {
 

@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/cpp/proto_time.h"
 #include "client/ttlctl/text/count_text.h"
 #include "client/ttlctl/text/format.h"
 #include "service/base/time_text.h"
+#include "ttl/proto_time.h"
 
 namespace ttl {
 namespace {

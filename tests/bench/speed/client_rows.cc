@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/types/span.h"
-#include "client/cpp/local_evaluator.h"
 #include "service/base/status_macros.h"
 #include "tests/bench/client_checks.h"
 #include "tests/bench/speed/bench_processes.h"
@@ -20,6 +19,7 @@
 #include "tests/bench/speed/window_meter.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/local_evaluator.h"
 
 namespace ttl::bench {
 namespace {
@@ -33,7 +33,7 @@ constexpr size_t kBatch = 100;
 // Items with and without a ttl of their own, and what they are: for hours to come, and
 // for hours by now.
 struct LocalItems {
-  std::vector<ItemTimes> times;
+  std::vector<JudgedItem> times;
   std::vector<LocalVerdict> truth;
 };
 

@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "tests/postgres/killed_adapter_fixture.h"
 #include "tests/testing/process.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 
@@ -60,7 +61,7 @@ class ApplicationFixture : public KilledAdapterFixture {
   void SwitchOn(const char* id, int default_ttl) {
     v1::Container container = NewContainer(id);
     container.set_default_ttl(default_ttl);
-    ASSERT_TRUE(Client().UpdateContainer(container, {"default_ttl"}).ok());
+    ASSERT_TRUE(Client().containers().Update(container, {"default_ttl"}).ok());
     const std::string in_sql =
         absl::StrCat("SELECT count(*) FROM ttl.policy WHERE default_ttl = ", default_ttl,
                      " AND container = '", id, "'");

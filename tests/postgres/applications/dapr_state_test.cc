@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "tests/postgres/applications/page.h"
 #include "tests/postgres/killed_adapter_fixture.h"
+#include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
@@ -66,7 +67,7 @@ TEST_F(DaprStateTest, EntriesVanishAtTheirSecondAndAreDeletedUnlessTheyWereSetAg
   // Nothing is hidden while TTL is off.
   EXPECT_EQ(CountOf("state"), "400");
   container.set_default_ttl(-1);
-  ASSERT_TRUE(Client().UpdateContainer(container, {"default_ttl"}).ok());
+  ASSERT_TRUE(Client().containers().Update(container, {"default_ttl"}).ok());
   EXPECT_TRUE(WaitUntil([&] { return CountOf("state") == "200"; }, absl::Minutes(1)));
   WorkBesideKills(kSteps, absl::Milliseconds(20), kKills);
   // What Dapr's own clean-up would delete: in the end nothing.

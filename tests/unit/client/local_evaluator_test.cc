@@ -1,4 +1,4 @@
-#include "client/cpp/local_evaluator.h"
+#include "ttl/local_evaluator.h"
 
 #include <atomic>
 #include <chrono>
@@ -28,7 +28,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr int64_t kT = 1'800'000'000;
-constexpr ItemTimes kExpired{kT - 60, 60};
+constexpr JudgedItem kExpired{kT - 60, 60};
 
 v1::WatchContainersResponse Message(const std::string& text) {
   return Proto<v1::WatchContainersResponse>(
@@ -74,7 +74,7 @@ TEST_F(LocalEvaluatorTest, JudgesManyAsOfOneInstant) {
   const auto evaluator = NewEvaluator();
   sidecar_.Send(Snapshot("containers { id: 'c' default_ttl: 60 }"));
   ASSERT_TRUE(Becomes(*evaluator, "c", LocalVerdict::kExpired));
-  const std::vector<ItemTimes> items = {
+  const std::vector<JudgedItem> items = {
       {kT - 60, std::nullopt}, {kT - 59, std::nullopt}, {kT - 60, -1}, {kT - 1, 1}, {-1, 1}};
   std::vector<LocalVerdict> verdicts(items.size(), LocalVerdict::kUnknown);
   steady_ = steady_.load() + std::chrono::milliseconds(500);
@@ -89,7 +89,7 @@ TEST_F(LocalEvaluatorTest, JudgesByExpireAt) {
   const auto evaluator = NewEvaluator({.client = {}, .knows_expire_at = true});
   sidecar_.Send(Snapshot("containers { id: 'c' default_ttl: 60 }"));
   ASSERT_TRUE(Becomes(*evaluator, "c", LocalVerdict::kExpired));
-  const auto judge = [&](const ItemTimes& item) {
+  const auto judge = [&](const JudgedItem& item) {
     return evaluator->Judge(evaluator->Find("c"), item);
   };
   EXPECT_EQ(judge({kT - 100, std::nullopt, kT + 1}), LocalVerdict::kVisible);
@@ -215,10 +215,10 @@ class LocalEvaluatorWithSidecarTest : public testing::Test {
     evaluator_ = std::make_unique<LocalEvaluator>(std::move(options));
   }
 
-  LocalVerdict Judge(const ItemTimes& item) {
+  LocalVerdict Judge(const JudgedItem& item) {
     return evaluator_->Judge(evaluator_->Find("c"), item);
   }
-  bool Becomes(const ItemTimes& item, LocalVerdict verdict) {
+  bool Becomes(const JudgedItem& item, LocalVerdict verdict) {
     return WaitUntil([&] { return Judge(item) == verdict; });
   }
   // Whether it comes to be sure and to know what time it is: a heartbeat that was on its way
@@ -226,12 +226,12 @@ class LocalEvaluatorWithSidecarTest : public testing::Test {
   bool FollowsTheClock() {
     return WaitUntil([&] {
       return evaluator_->IsSure() &&
-             evaluator_->Judge(evaluator_->Find("c"), absl::Span<const ItemTimes>(), {}) ==
+             evaluator_->Judge(evaluator_->Find("c"), absl::Span<const JudgedItem>(), {}) ==
                  *sidecar_.clock().Read().wall;
     });
   }
   // What the sidecar says of the item.
-  v1::Visibility Ask(const ItemTimes& item) {
+  v1::Visibility Ask(const JudgedItem& item) {
     v1::CheckVisibilityRequest request;
     request.set_container("c");
     v1::VisibilityCheck& check = *request.add_checks();
@@ -250,7 +250,7 @@ TEST_F(LocalEvaluatorWithSidecarTest, AgreesWithTheSidecarUpToTheSecond) {
   ASSERT_THAT(sidecar_.Create(60), IsOk());
   const int64_t now = sidecar_.Now();
   ASSERT_TRUE(Becomes({now - 60, std::nullopt}, LocalVerdict::kExpired));
-  const std::vector<ItemTimes> items = {
+  const std::vector<JudgedItem> items = {
       {now, std::nullopt}, {now, 59}, {now, 61}, {now, -1},
       {now - 60, 121},     {0, 60},   {now, 0},  {now + 86'400, 60},
       {now * 1000, 60}};
@@ -259,7 +259,7 @@ TEST_F(LocalEvaluatorWithSidecarTest, AgreesWithTheSidecarUpToTheSecond) {
     sidecar_.clock().Advance(step == 0 ? absl::Seconds(59) - absl::Nanoseconds(1)
                                        : absl::Milliseconds(500));
     ASSERT_TRUE(FollowsTheClock());
-    for (const ItemTimes& item : items) {
+    for (const JudgedItem& item : items) {
       const bool expired = Ask(item) == v1::VISIBILITY_EXPIRED;
       EXPECT_EQ(Judge(item), expired ? LocalVerdict::kExpired : LocalVerdict::kVisible)
           << item.ts - now << " after step " << step;
@@ -268,7 +268,7 @@ TEST_F(LocalEvaluatorWithSidecarTest, AgreesWithTheSidecarUpToTheSecond) {
 }
 
 TEST_F(LocalEvaluatorWithSidecarTest, FollowsChangesOfPolicyDeletionAndRestart) {
-  const ItemTimes item{sidecar_.Now() - 60, std::nullopt};
+  const JudgedItem item{sidecar_.Now() - 60, std::nullopt};
   ASSERT_THAT(sidecar_.Create(60), IsOk());
   EXPECT_TRUE(Becomes(item, LocalVerdict::kExpired));
   ASSERT_THAT(sidecar_.SetDefaultTtl(61), IsOk());
@@ -283,7 +283,7 @@ TEST_F(LocalEvaluatorWithSidecarTest, FollowsChangesOfPolicyDeletionAndRestart) 
 }
 
 TEST_F(LocalEvaluatorWithSidecarTest, WhileTheSidecarsClockIsSuspectItDoesNotKnow) {
-  const ItemTimes item{sidecar_.Now() - 60, std::nullopt};
+  const JudgedItem item{sidecar_.Now() - 60, std::nullopt};
   ASSERT_THAT(sidecar_.Create(60), IsOk());
   EXPECT_TRUE(Becomes(item, LocalVerdict::kExpired));
   sidecar_.clock().StepWall(absl::Hours(1));

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/cpp/ttl_client.h"
 #include "service/base/mutex.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/fake_item_service.h"
 #include "tests/testing/fake_sidecar.h"
 #include "tests/testing/rpc_sidecar.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
 
 namespace ttl {
 namespace {

@@ -1,5 +1,3 @@
-#include "client/cpp/ttl_client.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -13,6 +11,9 @@
 #include "tests/testing/fake_sidecar.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
+#include "ttl/operator_client.h"
 
 namespace ttl {
 namespace {
@@ -187,7 +188,7 @@ TEST_F(TtlClientTest, ReadsAreRepeatedWhileTheSidecarIsUnavailable) {
 TEST_F(TtlClientTest, RepeatsGoOnUntilTheDeadline) {
   // More than gRPC itself would make.
   for (int i = 0; i < 5; ++i) sidecar_.Fail("GetContainer", kUnavailable);
-  EXPECT_TRUE(client_.GetContainer("c").ok());
+  EXPECT_TRUE(client_.containers().Get("c").ok());
   EXPECT_EQ(sidecar_.Calls("GetContainer"), 6);
 }
 
@@ -196,7 +197,7 @@ TEST_F(TtlClientTest, TheDeadlineEndsRepeatsWithTheirReason) {
   options.admin_deadline = absl::Milliseconds(300);
   TtlClient client(options);
   for (int i = 0; i < 20; ++i) sidecar_.Fail("GetContainer", kUnavailable);
-  EXPECT_THAT(client.GetContainer("c").status(),
+  EXPECT_THAT(client.containers().Get("c").status(),
               absl::UnavailableError(
                   absl::StrCat("sidecar at ", sidecar_.address(), " is unavailable: going down")));
 }
@@ -206,7 +207,7 @@ TEST_F(TtlClientTest, WhoDoesNotWaitForTheSidecarIsToldSoon) {
   options.wait_for_sidecar = false;
   TtlClient client(options);
   for (int i = 0; i < 10; ++i) sidecar_.Fail("GetContainer", kUnavailable);
-  EXPECT_EQ(client.GetContainer("c").status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(client.containers().Get("c").status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(sidecar_.Calls("GetContainer"), 4);
 }
 
@@ -219,7 +220,7 @@ TEST_F(TtlClientTest, ACallCancelledByTheSidecarIsOneOfASidecarThatIsAway) {
   EXPECT_TRUE(client_.CheckItem("c", Check("a")).ok());
   EXPECT_EQ(client_.TrackItem("c", Item("a")).status().code(), absl::StatusCode::kUnavailable);
   EXPECT_TRUE(client_.TrackItem("c", SequencedItem("a")).ok());
-  EXPECT_EQ(client_.CreateContainer(v1::Container()).status().code(),
+  EXPECT_EQ(client_.containers().Create(v1::Container()).status().code(),
             absl::StatusCode::kUnavailable);
   EXPECT_EQ(sidecar_.Calls("CheckVisibility"), 2);
   EXPECT_EQ(sidecar_.Calls("TrackItems"), 3);
@@ -232,7 +233,7 @@ TEST_F(TtlClientTest, ReportsThatAStoppingSidecarRefusedAreRepeated) {
   EXPECT_TRUE(client_.TrackItem("c", Item("a")).ok());
   EXPECT_TRUE(client_.UntrackItem("c", Deletion("a")).ok());
   sidecar_.Fail("CreateContainer", kUnavailable, 1);
-  EXPECT_FALSE(client_.CreateContainer(v1::Container()).ok());
+  EXPECT_FALSE(client_.containers().Create(v1::Container()).ok());
   EXPECT_EQ(sidecar_.Calls("CreateContainer"), 1);
 }
 
@@ -295,12 +296,12 @@ TEST_F(TtlClientTest, ChangesByOperatorsAreNeverRepeated) {
                              "PauseDeletes", "ResumeDeletes", "AcceptClock"}) {
     sidecar_.Fail(method, kUnavailable);
   }
-  EXPECT_FALSE(client_.CreateContainer(v1::Container()).ok());
-  EXPECT_FALSE(client_.UpdateContainer(v1::Container(), {}).ok());
-  EXPECT_FALSE(client_.DeleteContainer("c").ok());
-  EXPECT_FALSE(client_.PauseDeletes("c", "why").ok());
-  EXPECT_FALSE(client_.ResumeDeletes("c").ok());
-  EXPECT_FALSE(client_.AcceptClock().ok());
+  EXPECT_FALSE(client_.containers().Create(v1::Container()).ok());
+  EXPECT_FALSE(client_.containers().Update(v1::Container(), {}).ok());
+  EXPECT_FALSE(client_.containers().Delete("c").ok());
+  EXPECT_FALSE(client_.operations().PauseDeletes("c", "why").ok());
+  EXPECT_FALSE(client_.operations().ResumeDeletes("c").ok());
+  EXPECT_FALSE(client_.operations().AcceptClock().ok());
   for (const char* method : {"CreateContainer", "UpdateContainer", "DeleteContainer",
                              "PauseDeletes", "ResumeDeletes", "AcceptClock"}) {
     EXPECT_EQ(sidecar_.Calls(method), 1) << method;
@@ -309,17 +310,19 @@ TEST_F(TtlClientTest, ChangesByOperatorsAreNeverRepeated) {
 
 // gRPC's threads and locks do not come along.
 TEST_F(TtlClientTest, AChildOfTheProcessIsRefused) {
-  ASSERT_TRUE(client_.GetContainer("c").ok());
+  ASSERT_TRUE(client_.containers().Get("c").ok());
   const pid_t child = fork();
   if (child == 0) {
-    const bool refused = absl::IsFailedPrecondition(client_.GetContainer("c").status()) &&
-                         absl::IsFailedPrecondition(client_.CheckItem("c", Check("a")).status());
+    const bool refused =
+        absl::IsFailedPrecondition(client_.containers().Get("c").status()) &&
+        absl::IsFailedPrecondition(client_.CheckItem("c", Check("a")).status()) &&
+        absl::IsFailedPrecondition(client_.operations().VerifyData([](const auto& /*message*/) {}));
     _exit(refused ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  EXPECT_TRUE(client_.GetContainer("c").ok());
+  EXPECT_TRUE(client_.containers().Get("c").ok());
 }
 
 TEST_F(TtlClientTest, EveryKindOfCallEndsAtItsDeadline) {
@@ -336,7 +339,7 @@ TEST_F(TtlClientTest, EveryKindOfCallEndsAtItsDeadline) {
   EXPECT_THAT(std::string(check.message()),
               AllOf(HasSubstr(sidecar_.address()), HasSubstr("50ms")));
   EXPECT_THAT(std::string(client.TrackItem("c", Item("a")).status().message()), HasSubstr("60ms"));
-  EXPECT_THAT(std::string(client.GetContainer("c").status().message()), HasSubstr("70ms"));
+  EXPECT_THAT(std::string(client.containers().Get("c").status().message()), HasSubstr("70ms"));
 }
 
 TEST_F(TtlClientTest, SingleChecksShareAStream) {
@@ -393,8 +396,8 @@ TEST(TtlClientWithoutServerTest, NobodyListeningIsUnavailable) {
   options.admin_deadline = absl::Milliseconds(300);
   TtlClient client(options);
   for (const absl::Status& status :
-       {client.CheckItem("c", Check("a")).status(), client.GetExpiryStatus().status(),
-        client.CreateContainer(v1::Container()).status()}) {
+       {client.CheckItem("c", Check("a")).status(), client.operations().GetExpiryStatus().status(),
+        client.containers().Create(v1::Container()).status()}) {
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
     EXPECT_THAT(std::string(status.message()), HasSubstr(options.address));
   }
@@ -404,7 +407,8 @@ TEST(TtlClientWithoutServerTest, WhatCannotWaitIsUnavailableAtOnce) {
   const TempDir directory;
   TtlClient client(DefaultOptions(absl::StrCat("unix:", directory.File("nobody.sock"))));
   const absl::Time begin = absl::Now();
-  EXPECT_EQ(client.IsServing("readiness").status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(client.operations().IsServing("readiness").status().code(),
+            absl::StatusCode::kUnavailable);
   EXPECT_LT(absl::Now() - begin, absl::Seconds(30));  // it would wait for a minute
 }
 
@@ -417,7 +421,7 @@ TEST(TtlClientWithoutServerTest, ChangesWaitForTheSidecarAndAreSentOnce) {
     absl::SleepFor(absl::Milliseconds(300));  // meanwhile nothing can be sent
     sidecar.emplace(socket);
   });
-  EXPECT_TRUE(client.CreateContainer(v1::Container()).ok());
+  EXPECT_TRUE(client.containers().Create(v1::Container()).ok());
   later.join();
   EXPECT_EQ(sidecar->Calls("CreateContainer"), 1);
 }
@@ -431,7 +435,7 @@ TEST_F(TtlClientTest, ListContainersJoinsThePages) {
   page.clear_next_page_token();
   sidecar_.Answer("ListContainers", page);
 
-  const auto containers = client_.ListContainers();
+  const auto containers = client_.containers().List();
   ASSERT_TRUE(containers.ok());
   ASSERT_THAT(*containers, SizeIs(2));
   EXPECT_EQ((*containers)[1].id(), "b");
@@ -443,14 +447,14 @@ TEST_F(TtlClientTest, PageThatLeadsToItselfIsAnError) {
   page.set_next_page_token("same");
   sidecar_.Answer("ListExpiryStatuses", page);
   sidecar_.Answer("ListExpiryStatuses", page);
-  EXPECT_EQ(client_.ListExpiryStatuses().status().code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(client_.operations().ListExpiryStatuses().status().code(), absl::StatusCode::kInternal);
 }
 
 TEST_F(TtlClientTest, UpdateSendsOnlyTheNamedFields) {
   v1::Container container;
   container.set_id("c");
   container.set_etag("e1");
-  ASSERT_TRUE(client_.UpdateContainer(container, std::vector<std::string>{"default_ttl"}).ok());
+  ASSERT_TRUE(client_.containers().Update(container, std::vector<std::string>{"default_ttl"}).ok());
   const auto request = sidecar_.Requests<v1::UpdateContainerRequest>("UpdateContainer").at(0);
   EXPECT_THAT(request.update_mask().paths(), ElementsAre("default_ttl"));
   EXPECT_FALSE(request.container().has_default_ttl());
@@ -458,8 +462,8 @@ TEST_F(TtlClientTest, UpdateSendsOnlyTheNamedFields) {
 }
 
 TEST_F(TtlClientTest, PausesNameOneContainerOrAll) {
-  ASSERT_TRUE(client_.PauseDeletes("c", "restore").ok());
-  ASSERT_TRUE(client_.PauseAllDeletes("restore").ok());
+  ASSERT_TRUE(client_.operations().PauseDeletes("c", "restore").ok());
+  ASSERT_TRUE(client_.operations().PauseAllDeletes("restore").ok());
   const auto requests = sidecar_.Requests<v1::PauseDeletesRequest>("PauseDeletes");
   EXPECT_EQ(requests[0].container(), "c");
   EXPECT_EQ(requests[0].reason(), "restore");
@@ -527,8 +531,8 @@ TEST_F(TtlClientTest, PreviewAsksForValidationOnly) {
   v1::Container container;
   container.set_id("c");
   const std::vector<std::string> mask = {"default_ttl"};
-  EXPECT_EQ(client_.PreviewUpdate(container, mask)->preview().newly_due_items(), 7);
-  ASSERT_TRUE(client_.UpdateContainer(container, mask).ok());
+  EXPECT_EQ(client_.containers().PreviewUpdate(container, mask)->preview().newly_due_items(), 7);
+  ASSERT_TRUE(client_.containers().Update(container, mask).ok());
   const auto requests = sidecar_.Requests<v1::UpdateContainerRequest>("UpdateContainer");
   EXPECT_TRUE(requests[0].validate_only());
   EXPECT_FALSE(requests[1].validate_only());
@@ -538,10 +542,10 @@ TEST_F(TtlClientTest, TheLimitThatIsInForceIsAnswered) {
   v1::SetMaxDeletesPerSecondResponse five;
   five.set_max_deletes_per_second(5);
   sidecar_.Answer("SetMaxDeletesPerSecond", five);
-  EXPECT_EQ(client_.SetMaxDeletesPerSecond(5).value(), 5);
-  EXPECT_EQ(client_.SetUnlimitedDeletes().value(), std::nullopt);
+  EXPECT_EQ(client_.operations().SetMaxDeletesPerSecond(5).value(), 5);
+  EXPECT_EQ(client_.operations().SetUnlimitedDeletes().value(), std::nullopt);
   sidecar_.Answer("SetMaxDeletesPerSecond", five);
-  EXPECT_EQ(client_.ResetMaxDeletesPerSecond().value(), 5);
+  EXPECT_EQ(client_.operations().ResetMaxDeletesPerSecond().value(), 5);
   const auto requests =
       sidecar_.Requests<v1::SetMaxDeletesPerSecondRequest>("SetMaxDeletesPerSecond");
   EXPECT_EQ(requests[0].max_deletes_per_second(), 5);

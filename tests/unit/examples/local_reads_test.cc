@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "client/cpp/local_evaluator.h"
 #include "client/examples/document_store/document_engine.h"
 #include "tests/testing/fake_watch_service.h"
 #include "tests/testing/wait.h"
 #include "tests/unit/examples/document_store_for_test.h"
+#include "ttl/local_evaluator.h"
 
 namespace documentstore {
 namespace {

@@ -9,11 +9,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/ttl_client.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/fake_primary_store.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
+#include "ttl/operator_client.h"
 
 namespace ttl {
 namespace {
@@ -56,7 +58,7 @@ class SidecarTest : public testing::Test {
     v1::Container container;
     container.set_id("c");
     container.set_default_ttl(-1);
-    ASSERT_TRUE(client_->CreateContainer(container).ok());
+    ASSERT_TRUE(client_->containers().Create(container).ok());
     v1::Item item;
     item.set_id(id);
     item.set_ts(absl::ToUnixSeconds(absl::Now()) - 100);
@@ -67,7 +69,7 @@ class SidecarTest : public testing::Test {
     ASSERT_TRUE(client_->TrackItem("c", item).ok());
   }
 
-  v1::SidecarStatus Status() { return client_->GetExpiryStatus().value().sidecar(); }
+  v1::SidecarStatus Status() { return client_->operations().GetExpiryStatus().value().sidecar(); }
 
   const TempDir directory_;
   FakePrimaryStore store_{[] { return absl::Now(); }};
@@ -87,16 +89,16 @@ TEST_F(SidecarTest, StartedPausedItDeletesNothingUntilItIsResumed) {
   EXPECT_EQ(Status().pause().reason(), "started with --start-paused");
   // It sweeps, and says how much would go.
   ASSERT_TRUE(WaitUntil([&] { return Status().sweep().has_last_step_time(); }));
-  EXPECT_EQ(client_->GetExpiryStatus("c")->container().backlog(), 1);
+  EXPECT_EQ(client_->operations().GetExpiryStatus("c")->container().backlog(), 1);
   EXPECT_THAT(store_.ReceivedDeletes(), IsEmpty());
 
-  ASSERT_TRUE(client_->ResumeAllDeletes().ok());
+  ASSERT_TRUE(client_->operations().ResumeAllDeletes().ok());
   EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }));
 }
 
 TEST_F(SidecarTest, APauseThatStandsKeepsItsReason) {
   Start(Config());
-  ASSERT_TRUE(client_->PauseAllDeletes("night").ok());
+  ASSERT_TRUE(client_->operations().PauseAllDeletes("night").ok());
   ServerConfig config = Config();
   config.start_paused = true;
   Start(config);
@@ -116,13 +118,13 @@ TEST_F(SidecarTest, ALimitSetAtRunTimeWinsOverTheOptionUntilItIsTakenBack) {
   config.max_deletes_per_second = 50;
   Start(config);
   EXPECT_EQ(Status().max_deletes_per_second(), 50);
-  ASSERT_TRUE(client_->SetMaxDeletesPerSecond(7).ok());
+  ASSERT_TRUE(client_->operations().SetMaxDeletesPerSecond(7).ok());
   Start(config);
   EXPECT_EQ(Status().max_deletes_per_second(), 7);
-  ASSERT_TRUE(client_->SetUnlimitedDeletes().ok());
+  ASSERT_TRUE(client_->operations().SetUnlimitedDeletes().ok());
   Start(config);
   EXPECT_FALSE(Status().has_max_deletes_per_second());
-  ASSERT_TRUE(client_->ResetMaxDeletesPerSecond().ok());
+  ASSERT_TRUE(client_->operations().ResetMaxDeletesPerSecond().ok());
   Start(config);
   EXPECT_EQ(Status().max_deletes_per_second(), 50);
 }
@@ -132,10 +134,10 @@ TEST_F(SidecarTest, DeletesGoOnWhenTheLimitIsRaised) {
   config.max_deletes_per_second = 0;
   Start(config);
   WriteExpired("a");
-  EXPECT_THAT(client_->GetExpiryStatus("c")->container().holds(),
+  EXPECT_THAT(client_->operations().GetExpiryStatus("c")->container().holds(),
               testing::Contains(v1::DELETE_HOLD_ZERO_RATE));
   EXPECT_THAT(store_.ReceivedDeletes(), IsEmpty());
-  ASSERT_TRUE(client_->SetMaxDeletesPerSecond(100).ok());
+  ASSERT_TRUE(client_->operations().SetMaxDeletesPerSecond(100).ok());
   EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }));
 }
 
@@ -152,8 +154,10 @@ TEST_F(SidecarTest, DeletesHaveWhatTheClientSaysIsLeftOver) {
   v1::Container container;
   container.set_id("c");
   container.mutable_delete_policy()->set_request_units_per_second(100);
-  ASSERT_TRUE(client_->CreateContainer(container).ok());
-  const auto budget = [&] { return client_->GetExpiryStatus("c")->container().budget(); };
+  ASSERT_TRUE(client_->containers().Create(container).ok());
+  const auto budget = [&] {
+    return client_->operations().GetExpiryStatus("c")->container().budget();
+  };
   EXPECT_FALSE(budget().has_used_by_requests());
   EXPECT_EQ(budget().deletes_per_second(), 0);
   // Some 30 in a second, for as long as it takes until it shows: the next report after the
@@ -179,7 +183,7 @@ TEST_F(SidecarTest, AnotherStoreThanBeforeIsInDoubtUntilItIsConfirmed) {
   Start(Config());
   ASSERT_TRUE(WaitUntil([&] { return !Status().store().unconfirmed().empty(); }));
   EXPECT_EQ(Status().health().state(), v1::HEALTH_STATE_DEGRADED);
-  EXPECT_FALSE(client_->ConfirmStore("fake-store").ok());
+  EXPECT_FALSE(client_->operations().ConfirmStore("fake-store").ok());
   // Of before, at a later position than the store is at now.
   const int64_t now = absl::ToUnixSeconds(absl::Now());
   v1::Item newer;
@@ -189,12 +193,14 @@ TEST_F(SidecarTest, AnotherStoreThanBeforeIsInDoubtUntilItIsConfirmed) {
   newer.set_sequence(900);
   ASSERT_TRUE(client_->TrackItem("c", newer).ok());
   store_.Put("c", {"", "restored"}, {{now - 500, 1}, "", 400, 0});
-  ASSERT_TRUE(client_->StartReconciliation("", /*dry_run=*/false).ok());
-  ASSERT_TRUE(WaitUntil(
-      [&] { return client_->GetReconciliation()->state() == v1::RECONCILIATION_STATE_FAILED; }));
-  EXPECT_THAT(client_->GetReconciliation()->problem(), testing::HasSubstr("has to be confirmed"));
+  ASSERT_TRUE(client_->operations().StartReconciliation("", /*dry_run=*/false).ok());
+  ASSERT_TRUE(WaitUntil([&] {
+    return client_->operations().GetReconciliation()->state() == v1::RECONCILIATION_STATE_FAILED;
+  }));
+  EXPECT_THAT(client_->operations().GetReconciliation()->problem(),
+              testing::HasSubstr("has to be confirmed"));
 
-  ASSERT_TRUE(client_->ConfirmStore("restored-store").ok());
+  ASSERT_TRUE(client_->operations().ConfirmStore("restored-store").ok());
   EXPECT_EQ(Status().store().unconfirmed(), "");
   EXPECT_TRUE(WaitUntil([&] { return !Status().data().in_doubt(); }));
   EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; })) << "its own state counts";
@@ -213,23 +219,24 @@ TEST_F(SidecarTest, ANewContainerOverOldItemsIsPreviewedAndDeletesAGraceLater) {
   container.set_default_ttl(60);
   container.mutable_delete_policy()->mutable_brake()->set_max_newly_due_items(3);
   v1::PreviewContainerResponse preview;
-  ASSERT_TRUE(client_
-                  ->PreviewContainer(
-                      container, [&](const v1::PreviewContainerResponse& last) { preview = last; })
+  ASSERT_TRUE(client_->containers()
+                  .PreviewCreate(container,
+                                 [&](const v1::PreviewContainerResponse& last) { preview = last; })
                   .ok());
   EXPECT_EQ(preview.scanned_items(), 5);
   EXPECT_EQ(preview.due_items(), 5);
   EXPECT_TRUE(preview.brake_would_pull());
-  EXPECT_TRUE(absl::IsNotFound(client_->GetContainer("old").status()));
+  EXPECT_TRUE(absl::IsNotFound(client_->containers().Get("old").status()));
 
-  ASSERT_TRUE(client_->CreateContainer(container).ok());
-  ASSERT_TRUE(client_->StartReconciliation("old", /*dry_run=*/false).ok());
-  ASSERT_TRUE(WaitUntil([&] { return client_->GetExpiryStatus("old")->container().has_brake(); }));
+  ASSERT_TRUE(client_->containers().Create(container).ok());
+  ASSERT_TRUE(client_->operations().StartReconciliation("old", /*dry_run=*/false).ok());
+  ASSERT_TRUE(WaitUntil(
+      [&] { return client_->operations().GetExpiryStatus("old")->container().has_brake(); }));
   EXPECT_EQ(store_.CountAll(), 5);
-  ASSERT_TRUE(client_->ConfirmPolicy("old", "").ok());
+  ASSERT_TRUE(client_->operations().ConfirmPolicy("old", "").ok());
   EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }));
-  EXPECT_TRUE(
-      absl::IsAlreadyExists(client_->PreviewContainer(container, [](const auto& /*message*/) {})));
+  EXPECT_TRUE(absl::IsAlreadyExists(
+      client_->containers().PreviewCreate(container, [](const auto& /*message*/) {})));
 }
 
 }  // namespace

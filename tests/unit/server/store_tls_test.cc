@@ -8,13 +8,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/cpp/ttl_client.h"
 #include "service/server/sidecar.h"
 #include "service/transport/tls_server_credentials.h"
 #include "tests/testing/certificates.h"
 #include "tests/testing/fake_primary_store.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
+#include "ttl/operator_client.h"
 
 namespace ttl {
 namespace {
@@ -82,7 +84,9 @@ class StoreTlsTest : public testing::Test {
     client_ = std::make_unique<TtlClient>(std::move(options));
   }
 
-  v1::StoreStatus Store() { return client_->GetExpiryStatus().value().sidecar().store(); }
+  v1::StoreStatus Store() {
+    return client_->operations().GetExpiryStatus().value().sidecar().store();
+  }
   bool Reaches() {
     return WaitUntil([&] { return Store().reachable(); }, absl::Seconds(30));
   }
@@ -92,7 +96,7 @@ class StoreTlsTest : public testing::Test {
     v1::Container container;
     container.set_id("c");
     container.set_default_ttl(-1);
-    client_->CreateContainer(container).status().IgnoreError();
+    client_->containers().Create(container).status().IgnoreError();
     v1::Item item;
     item.set_id(id);
     item.set_ts(absl::ToUnixSeconds(absl::Now()) - 100);

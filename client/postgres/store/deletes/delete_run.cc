@@ -7,12 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "absl/time/clock.h"
-#include "client/cpp/proto_time.h"
 #include "client/postgres/row/row_item.h"
 #include "client/postgres/row/row_key.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/store/deletes/delete_fault.h"
 #include "client/postgres/store/row_state.h"
+#include "ttl/proto_time.h"
 
 namespace ttl::postgres {
 namespace {

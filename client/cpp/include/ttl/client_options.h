@@ -1,5 +1,5 @@
-#ifndef TTL_CLIENT_CPP_TTL_CLIENT_OPTIONS_H_
-#define TTL_CLIENT_CPP_TTL_CLIENT_OPTIONS_H_
+#ifndef TTL_CLIENT_OPTIONS_H_
+#define TTL_CLIENT_OPTIONS_H_
 
 #include <memory>
 #include <string>
@@ -50,4 +50,4 @@ struct TtlClientOptions {
 
 }  // namespace ttl
 
-#endif  // TTL_CLIENT_CPP_TTL_CLIENT_OPTIONS_H_
+#endif  // TTL_CLIENT_OPTIONS_H_

@@ -1,5 +1,5 @@
-#ifndef TTL_CLIENT_CPP_PROTO_TIME_H_
-#define TTL_CLIENT_CPP_PROTO_TIME_H_
+#ifndef TTL_PROTO_TIME_H_
+#define TTL_PROTO_TIME_H_
 
 #include "absl/time/time.h"
 #include "google/protobuf/duration.pb.h"
@@ -16,4 +16,4 @@ google::protobuf::Timestamp ToTimestamp(absl::Time time);
 
 }  // namespace ttl
 
-#endif  // TTL_CLIENT_CPP_PROTO_TIME_H_
+#endif  // TTL_PROTO_TIME_H_

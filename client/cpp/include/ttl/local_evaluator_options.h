@@ -1,11 +1,11 @@
-#ifndef TTL_CLIENT_CPP_LOCAL_EVALUATOR_OPTIONS_H_
-#define TTL_CLIENT_CPP_LOCAL_EVALUATOR_OPTIONS_H_
+#ifndef TTL_LOCAL_EVALUATOR_OPTIONS_H_
+#define TTL_LOCAL_EVALUATOR_OPTIONS_H_
 
 #include <chrono>
 #include <functional>
 
 #include "absl/time/time.h"
-#include "client/cpp/ttl_client_options.h"
+#include "ttl/client_options.h"
 
 namespace ttl {
 
@@ -41,4 +41,4 @@ struct LocalEvaluatorOptions {
 
 }  // namespace ttl
 
-#endif  // TTL_CLIENT_CPP_LOCAL_EVALUATOR_OPTIONS_H_
+#endif  // TTL_LOCAL_EVALUATOR_OPTIONS_H_

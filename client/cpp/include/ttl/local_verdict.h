@@ -1,5 +1,5 @@
-#ifndef TTL_CLIENT_CPP_LOCAL_VERDICT_H_
-#define TTL_CLIENT_CPP_LOCAL_VERDICT_H_
+#ifndef TTL_LOCAL_VERDICT_H_
+#define TTL_LOCAL_VERDICT_H_
 
 namespace ttl {
 
@@ -12,4 +12,4 @@ enum class LocalVerdict {
 
 }  // namespace ttl
 
-#endif  // TTL_CLIENT_CPP_LOCAL_VERDICT_H_
+#endif  // TTL_LOCAL_VERDICT_H_

@@ -1,5 +1,5 @@
-#ifndef TTL_CLIENT_CPP_STORE_SOCKET_H_
-#define TTL_CLIENT_CPP_STORE_SOCKET_H_
+#ifndef TTL_STORE_SOCKET_H_
+#define TTL_STORE_SOCKET_H_
 
 #include <memory>
 
@@ -33,4 +33,4 @@ class StoreSocket {
 
 }  // namespace ttl
 
-#endif  // TTL_CLIENT_CPP_STORE_SOCKET_H_
+#endif  // TTL_STORE_SOCKET_H_

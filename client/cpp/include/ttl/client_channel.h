@@ -1,10 +1,10 @@
-#ifndef TTL_CLIENT_CPP_CLIENT_CHANNEL_H_
-#define TTL_CLIENT_CPP_CLIENT_CHANNEL_H_
+#ifndef TTL_CLIENT_CHANNEL_H_
+#define TTL_CLIENT_CHANNEL_H_
 
 #include <memory>
 
-#include "client/cpp/ttl_client_options.h"
 #include "grpcpp/channel.h"
+#include "ttl/client_options.h"
 
 namespace ttl {
 
@@ -18,4 +18,4 @@ std::shared_ptr<grpc::Channel> NewRepeatingChannel(const TtlClientOptions& optio
 
 }  // namespace ttl
 
-#endif  // TTL_CLIENT_CPP_CLIENT_CHANNEL_H_
+#endif  // TTL_CLIENT_CHANNEL_H_

@@ -1,19 +1,19 @@
-#ifndef TTL_CLIENT_CPP_LOCAL_EVALUATOR_H_
-#define TTL_CLIENT_CPP_LOCAL_EVALUATOR_H_
+#ifndef TTL_LOCAL_EVALUATOR_H_
+#define TTL_LOCAL_EVALUATOR_H_
 
-#include <mutex>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "client/cpp/container_watcher.h"
-#include "client/cpp/local_evaluator_options.h"
-#include "client/cpp/local_verdict.h"
-#include "client/cpp/policy_mirror.h"
-#include "service/core/ttl_rules.h"
+#include "ttl/judged_item.h"
+#include "ttl/local_evaluator_options.h"
+#include "ttl/local_verdict.h"
 
 namespace ttl {
+
+class MirroredContainer;
 
 // Judges whether items are visible without a call, by the rules of the sidecar, the
 // policies that it streams, and its clock. It is meant for stores that have an item's
@@ -42,7 +42,8 @@ namespace ttl {
 // a limited number of watchers.
 class LocalEvaluator {
  public:
-  using Container = PolicyMirror::Container;
+  // A handle; what it is made of is no part of the interface.
+  using Container = MirroredContainer;
 
   // Does not block; all verdicts are unsure until the sidecar has been reached.
   explicit LocalEvaluator(LocalEvaluatorOptions options = {});
@@ -56,11 +57,11 @@ class LocalEvaluator {
   const Container& Find(absl::string_view id);
 
   // Judges an item as the store has just read it. An impossible `_ts` or ttl is kVisible.
-  LocalVerdict Judge(const Container& container, const ItemTimes& item) const;
+  LocalVerdict Judge(const Container& container, const JudgedItem& item) const;
 
   // Judges many items as of one time, which it returns. REQUIRES: both spans have the
   // same length.
-  absl::Time Judge(const Container& container, absl::Span<const ItemTimes> items,
+  absl::Time Judge(const Container& container, absl::Span<const JudgedItem> items,
                    absl::Span<LocalVerdict> verdicts) const;
 
   // Whether policies and clock are recent and sound now, so that WhenUnsure does not
@@ -71,16 +72,11 @@ class LocalEvaluator {
   absl::Status StreamStatus() const;
 
  private:
-  PolicyMirror::JudgingTime Now() const;
-  void SetStreamStatus(absl::Status status);
+  class State;
 
-  const LocalEvaluatorOptions options_;
-  PolicyMirror mirror_;
-  mutable std::mutex mutex_;
-  absl::Status stream_status_;  // guarded by mutex_
-  ContainerWatcher watcher_;    // last, because its thread uses all of the above
+  const std::unique_ptr<State> state_;
 };
 
 }  // namespace ttl
 
-#endif  // TTL_CLIENT_CPP_LOCAL_EVALUATOR_H_
+#endif  // TTL_LOCAL_EVALUATOR_H_

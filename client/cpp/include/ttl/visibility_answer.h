@@ -1,5 +1,5 @@
-#ifndef TTL_CLIENT_CPP_CHECKS_VISIBILITY_ANSWER_H_
-#define TTL_CLIENT_CPP_CHECKS_VISIBILITY_ANSWER_H_
+#ifndef TTL_VISIBILITY_ANSWER_H_
+#define TTL_VISIBILITY_ANSWER_H_
 
 #include <cstdint>
 #include <optional>
@@ -27,4 +27,4 @@ struct VisibilityAnswer {
 
 }  // namespace ttl
 
-#endif  // TTL_CLIENT_CPP_CHECKS_VISIBILITY_ANSWER_H_
+#endif  // TTL_VISIBILITY_ANSWER_H_

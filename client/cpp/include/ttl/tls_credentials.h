@@ -1,5 +1,5 @@
-#ifndef TTL_CLIENT_CPP_TLS_CREDENTIALS_H_
-#define TTL_CLIENT_CPP_TLS_CREDENTIALS_H_
+#ifndef TTL_TLS_CREDENTIALS_H_
+#define TTL_TLS_CREDENTIALS_H_
 
 #include <memory>
 #include <string>
@@ -24,4 +24,4 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> NewTlsCredentials(
 
 }  // namespace ttl
 
-#endif  // TTL_CLIENT_CPP_TLS_CREDENTIALS_H_
+#endif  // TTL_TLS_CREDENTIALS_H_

@@ -1,0 +1,58 @@
+#ifndef TTL_CONTAINER_CLIENT_H_
+#define TTL_CONTAINER_CLIENT_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "ttl/v1/container_service.pb.h"
+#include "ttl/v1/maintenance_service.pb.h"
+
+namespace ttl {
+
+class ClientCalls;
+
+// Containers and their policies, for whoever sets stores up; see TtlClient::containers(), whose
+// rules for deadlines, retries and errors apply. A change is sent at most once. Thread-safe.
+class ContainerClient {
+ public:
+  // `calls` must outlive this.
+  explicit ContainerClient(ClientCalls& calls) : calls_(calls) {}
+  ContainerClient(const ContainerClient&) = delete;
+  ContainerClient& operator=(const ContainerClient&) = delete;
+
+  absl::StatusOr<v1::Container> Create(const v1::Container& container);
+
+  // Passes each message of what Create() would do to the items of the store to `take`; the last one
+  // has `finished` set. Has no deadline: it lasts as long as there are items to read.
+  absl::Status PreviewCreate(const v1::Container& container,
+                             absl::FunctionRef<void(const v1::PreviewContainerResponse&)> take);
+
+  absl::StatusOr<v1::Container> Get(absl::string_view id);
+
+  // Returns all containers, in the order of their ids.
+  absl::StatusOr<std::vector<v1::Container>> List();
+
+  // Sets the fields in `update_mask` to their values in `container`; a field that is absent there
+  // is cleared. Returns the container after the change.
+  absl::StatusOr<v1::Container> Update(const v1::Container& container,
+                                       absl::Span<const std::string> update_mask);
+
+  // Returns what that update would do, without applying it.
+  absl::StatusOr<v1::UpdateContainerResponse> PreviewUpdate(
+      const v1::Container& container, absl::Span<const std::string> update_mask);
+
+  // ABORTED if `etag` is neither empty nor the current one.
+  absl::Status Delete(absl::string_view id, absl::string_view etag = "");
+
+ private:
+  ClientCalls& calls_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_CONTAINER_CLIENT_H_
