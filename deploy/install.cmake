@@ -1,5 +1,9 @@
 # What `cmake --install` installs, one component per package: programs, man pages, completions,
-# units and examples. Man pages are made of --help, if help2man is there.
+# units and examples. Man pages are made of --help, if help2man is there. The C++ client has its own,
+# client/cpp/install.cmake.
+if(NOT TTL_BUILD_SERVICE)
+  return()
+endif()
 include(GNUInstallDirs)
 find_program(HELP2MAN help2man)
 

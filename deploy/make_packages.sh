@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the Debian packages of ttl-sidecar, ttlctl and ttl-postgres from a finished build.
+# Makes the Debian packages of ttl-sidecar, ttlctl, ttl-postgres and the C++ client from a finished
+# build.
 #
 #   deploy/make_packages.sh BUILD_DIR OUTPUT_DIR
 #

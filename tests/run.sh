@@ -118,6 +118,7 @@ test_processes() {
   run_tests ci scale 1
   run "Kubernetes manifests" tests/deploy/run.sh build/ci/bin
   run "Debian packages" tests/deploy/packages_test.sh build/ci
+  run "C++ client in projects of others" tests/deploy/client_library_test.sh build/ci
   run "monitoring" tests/checks/check_monitoring.sh build/ci/bin
   run "commands in READMEs" tests/checks/check_commands.py build/ci/bin
   run "million items" tests/million_items.sh "${million_items_arguments[@]}"

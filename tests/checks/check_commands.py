@@ -41,6 +41,7 @@ ELSEWHERE = {
     "cmake --preset": "tests/run.sh",
     "ctest --preset": "tests/run.sh",
     "cmake --build": "tests/run.sh",
+    "cmake --install": "tests/deploy/client_library_test.sh",
     "build/": "by hand",
     "buf ": "tests/interop/python/test_readme.py",
     "mkdir -p build/stubs": "tests/interop/python/test_readme.py",

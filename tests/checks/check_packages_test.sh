@@ -147,5 +147,16 @@ has "libleveldb-dev 1.23 or later: found 1.20"
 has "libspdlog-dev 1.10 or later: not found"
 judge
 
+begin "the C++ client alone needs nothing of the programs"
+without=()
+for package in leveldb CLI11 spdlog yaml-cpp prometheus-cpp nlohmann_json PostgreSQL GTest; do
+  without+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON")
+done
+configure -DTTL_BUILD_SERVICE=OFF -DJEMALLOC_LIBRARY=OFF "${without[@]}"
+ends_with 0
+configure -DJEMALLOC_LIBRARY=OFF "${without[@]}"
+ends_with 1
+judge
+
 echo "packages: $passed passed, $failed failed"
 ((failed == 0))

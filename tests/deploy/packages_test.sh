@@ -59,6 +59,12 @@ for program in ttl-sidecar ttlctl ttl-postgres; do
   check "$program has a man page" test -s "$root/usr/share/man/man1/$program.1.gz"
   check "$program has a completion" test -s "$root/usr/share/bash-completion/completions/$program"
 done
+library_is_where_it_is_said() {
+  local said=("$root"/usr/lib/*/pkgconfig/ttl-client.pc)
+  [[ -f $root$(pkg-config --variable=libdir "${said[0]}")/libttl-client.a &&
+    -f $root$(pkg-config --variable=includedir "${said[0]}")/ttl/client.h ]]
+}
+check "pkg-config says where the C++ client is" library_is_where_it_is_said
 check "no unit is enabled" test ! -e "$root/etc/systemd"
 
 # completions PROGRAM WORD...: what completing the last word offers, in one line.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages in a bare Debian 12 with apt, runs the sidecar by the command line of
-# its unit as the user that the package creates, and removes everything again.
+# its unit as the user that the package creates, builds projects of others with the C++ client, and
+# removes everything again.
 #
 #   tests/deploy/prove_packages.sh BUILD_DIR
 #
@@ -18,6 +19,8 @@ deploy/make_packages.sh "$build" "$work/packages" >"$work/make.log" 2>&1 || {
 }
 make_bare_root "$work/debian" "$work/debootstrap.log"
 cp "$work"/packages/*.deb "$work/debian/tmp/"
+mkdir "$work/debian/tmp/source"
+git ls-files -z | tar --create --null --files-from=- | tar --extract --directory "$work/debian/tmp/source"
 cat >"$work/debian/tmp/prove.sh" <<'PROOF'
 set -euxo pipefail
 export DEBIAN_FRONTEND=noninteractive
@@ -41,9 +44,19 @@ ttlctl containers create c --default-ttl 60
 kill %1
 wait %1
 
+# The C++ client, with what its package depends on and a compiler; nothing of what the programs are
+# compiled with is there.
+apt-get install -q -y --no-install-recommends cmake g++ ninja-build
+for package in libleveldb-dev libpq-dev libspdlog-dev libcli11-dev libyaml-cpp-dev; do
+  ! dpkg-query --show "$package"
+done
+mkdir -p /tmp/build/bin
+ln -s /usr/bin/ttl-sidecar /tmp/build/bin/
+/tmp/source/tests/deploy/client_library_test.sh /tmp/build /usr
+
 # A purge leaves the data, which is not the package's.
-apt-get purge -q -y ttl-sidecar ttlctl ttl-postgres
-[[ -d /var/lib/ttl-sidecar/first && ! -e /usr/bin/ttl-sidecar ]]
+apt-get purge -q -y ttl-sidecar ttlctl ttl-postgres libttl-client-dev
+[[ -d /var/lib/ttl-sidecar/first && ! -e /usr/bin/ttl-sidecar && ! -e /usr/include/ttl ]]
 PROOF
 # shellcheck disable=SC2016  # for the inner shell
 unshare --mount --pid --fork --kill-child bash -c \

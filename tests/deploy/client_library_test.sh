@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# Builds the example of the C++ client as projects of others do, by find_package, by pkg-config and
+# by add_subdirectory, and calls a sidecar with each.
+#
+#   tests/deploy/client_library_test.sh BUILD_DIR [PREFIX]
+#
+# BUILD_DIR is a finished build, of which the client library is installed into a folder. With PREFIX
+# the library is what is installed there, and BUILD_DIR may have ttl-sidecar's program alone.
+# The third way compiles the client; what it has compiled stays in BUILD_DIR for the next time.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=$(cd "${1:?usage: $0 BUILD_DIR [PREFIX]}" && pwd)
+root=$PWD
+work=$(mktemp -d)
+sidecar=
+stop() {
+  [[ -z $sidecar ]] || kill "$sidecar" 2>/dev/null || true
+  rm -rf "$work"
+}
+trap stop EXIT
+passed=0
+failed=0
+
+# check NAME COMMAND...: a case; it fails with the command.
+check() {
+  local name=$1
+  shift
+  if "$@" >"$work/output" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok: $name"
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $name"
+    cat "$work/output"
+  fi
+}
+
+prefix=${2:-$work/prefix}
+[[ -n ${2:-} ]] || cmake --install "$build" --component libttl-client-dev --prefix "$prefix" >/dev/null
+example=$prefix/share/doc/libttl-client-dev/examples
+PKG_CONFIG_PATH=$(find "$prefix/lib" -path '*/pkgconfig/ttl-client.pc' -printf %h)
+export PKG_CONFIG_PATH
+
+# Every public header by itself, with nothing but what is installed.
+headers_are_complete() {
+  local header
+  mkdir -p "$work/headers"
+  for header in "$prefix"/include/ttl/*.h; do
+    echo "#include \"ttl/${header##*/}\"" >"$work/headers/$(basename "$header" .h).cc"
+  done
+  # shellcheck disable=SC2046
+  printf '%s\0' "$work"/headers/*.cc | xargs -0 -n 1 -P "$(nproc)" \
+    g++ -fsyntax-only $(pkg-config --cflags ttl-client)
+}
+names_nothing_private() {
+  ! grep -rnE '#include "(service|client|tests|deploy)/' "$prefix/include/ttl"
+}
+check "public headers need nothing else" headers_are_complete
+check "public headers name nothing private" names_nothing_private
+check "the protos are there" protoc -I"$prefix/share/ttl-sidecar/protos" --descriptor_set_out=/dev/null \
+  ttl/v1/item_service.proto ttl/v1/primary_store_service.proto ttl/errors/v1/error_details.proto
+
+by_find_package() {
+  cmake -S "$example" -B "$work/found" -DCMAKE_PREFIX_PATH="$prefix" &&
+    cmake --build "$work/found" --parallel
+}
+refuses_other_versions() {
+  mkdir "$work/later"
+  sed 's/ttl_client REQUIRED/ttl_client 0.2 REQUIRED/' "$example/CMakeLists.txt" >"$work/later/CMakeLists.txt"
+  cp "$example/main.cc" "$work/later/"
+  ! cmake -S "$work/later" -B "$work/later/build" -DCMAKE_PREFIX_PATH="$prefix" &&
+    grep -q "version: 0" "$work/output"
+}
+by_pkg_config() {
+  # shellcheck disable=SC2046
+  g++ $(pkg-config --cflags ttl-client) "$example/main.cc" -o "$work/packaged" \
+    $(pkg-config --libs --static ttl-client)
+}
+# Into a shared object too, which needs code that can be anywhere.
+in_a_shared_object() {
+  # shellcheck disable=SC2046
+  g++ -shared -fPIC $(pkg-config --cflags ttl-client) "$example/main.cc" -o "$work/shared.so" \
+    -Wl,--no-undefined $(pkg-config --libs ttl-client)
+}
+# With none of what the programs are made of.
+by_add_subdirectory() {
+  local package disabled=()
+  for package in leveldb CLI11 spdlog yaml-cpp prometheus-cpp nlohmann_json PostgreSQL GTest; do
+    disabled+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON")
+  done
+  cmake -S tests/deploy/outside -B "$build/outside" -G Ninja -DTTL_SIDECAR_SOURCE="$root" \
+    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS_DEBUG=-O0 "${disabled[@]}" &&
+    cmake --build "$build/outside"
+}
+check "find_package builds the example" by_find_package
+check "find_package refuses another version" refuses_other_versions
+check "pkg-config builds the example" by_pkg_config
+check "pkg-config makes a shared object" in_a_shared_object
+check "add_subdirectory builds the example" by_add_subdirectory
+
+socket=unix:$work/sidecar.sock
+"$build/bin/ttl-sidecar" --listen-socket "$work/sidecar.sock" --data-dir "$work/data" \
+  >"$work/sidecar.log" 2>&1 &
+sidecar=$!
+timeout 60 bash -c 'until [[ -S $0 ]]; do sleep 0.1; done' "$work/sidecar.sock" || cat "$work/sidecar.log"
+
+sees_an_expired_item() { [[ $("$1" "$socket") == expired ]]; }
+tells_that_nobody_listens() {
+  local said code=0
+  said=$("$1" "unix:$work/nobody.sock" 2>&1) || code=$?
+  echo "exit code $code: $said"
+  [[ $code == 1 && $said == UNAVAILABLE:*"$work/nobody.sock"* ]]
+}
+for program in found/ttl-client-example packaged outside/outside; do
+  path=$work/$program
+  [[ $program != outside/* ]] || path=$build/$program
+  check "$program sees that an item is expired" sees_an_expired_item "$path"
+  check "$program tells that nobody listens" tells_that_nobody_listens "$path"
+done
+
+echo "$passed passed, $failed failed"
+((failed == 0))
