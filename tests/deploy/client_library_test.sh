@@ -100,7 +100,7 @@ check "add_subdirectory builds the example" by_add_subdirectory
 
 socket=unix:$work/sidecar.sock
 "$build/bin/ttl-sidecar" --listen-socket "$work/sidecar.sock" --data-dir "$work/data" \
-  >"$work/sidecar.log" 2>&1 &
+  --store "unix:$work/store.sock" >"$work/sidecar.log" 2>&1 &
 sidecar=$!
 timeout 60 bash -c 'until [[ -S $0 ]]; do sleep 0.1; done' "$work/sidecar.sock" || cat "$work/sidecar.log"
 
@@ -117,6 +117,9 @@ for program in found/ttl-client-example packaged outside/outside; do
   check "$program sees that an item is expired" sees_an_expired_item "$path"
   check "$program tells that nobody listens" tells_that_nobody_listens "$path"
 done
+
+deletes_its_session() { [[ $("$work/found/ttl-store-example" "$socket" "unix:$work/store.sock") == deleted ]]; }
+check "the sidecar deletes from the example store" deletes_its_session
 
 echo "$passed passed, $failed failed"
 ((failed == 0))

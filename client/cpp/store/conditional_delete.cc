@@ -1,0 +1,133 @@
+#include "client/cpp/store/conditional_delete.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/util/time_util.h"
+#include "ttl/proto_time.h"
+#include "ttl/store_busy.h"
+
+namespace ttl {
+namespace {
+
+using Found = absl::StatusOr<std::optional<v1::Item>>;
+
+absl::Status CheckRequest(const PrimaryStore& store, const v1::DeleteItemsRequest& request) {
+  if (!request.has_not_after()) return absl::InvalidArgumentError("not_after is missing");
+  if (request.items().empty()) {
+    return absl::InvalidArgumentError("items has no entries: at least 1 is required");
+  }
+  // The sidecar may have known another store at this address.
+  const std::string id = store.store_id();
+  if (request.store_id().empty() || request.store_id() == id) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("store_id is \"", absl::CHexEscape(request.store_id()), "\": this store is \"",
+                   absl::CHexEscape(id), "\""));
+}
+
+std::vector<StoredKey> KeysOf(const v1::DeleteItemsRequest& request) {
+  std::vector<StoredKey> keys;
+  keys.reserve(request.items_size());
+  for (const v1::ExpiredItem& item : request.items()) {
+    keys.push_back({item.partition_key(), item.id()});
+  }
+  return keys;
+}
+
+v1::DeleteResult ResultOf(v1::DeleteOutcome outcome) {
+  v1::DeleteResult result;
+  result.set_outcome(outcome);
+  return result;
+}
+
+bool IsJudgedVersion(const v1::Item& found, const v1::ExpiredItem& item) {
+  return found.ts() == item.ts() && found.has_ttl() == item.has_ttl() &&
+         found.ttl() == item.ttl() && found.has_expire_at() == item.has_expire_at() &&
+         found.expire_at() == item.expire_at() &&
+         (item.etag().empty() || found.etag() == item.etag());
+}
+
+// DELETED means that the item may be deleted.
+v1::DeleteResult JudgeStored(const v1::ExpiredItem& item, const Found& found, absl::Time now,
+                             absl::Time not_after) {
+  if (!found.ok()) {
+    v1::DeleteResult failed = ResultOf(v1::DELETE_OUTCOME_FAILED);
+    failed.set_reason(
+        absl::StrCat("the item cannot be read: ", absl::CHexEscape(found.status().message())));
+    return failed;
+  }
+  if (!found->has_value()) return ResultOf(v1::DELETE_OUTCOME_NOT_FOUND);
+  if (!IsJudgedVersion(**found, item)) {
+    v1::DeleteResult modified = ResultOf(v1::DELETE_OUTCOME_MODIFIED);
+    *modified.mutable_current() = **found;
+    modified.mutable_current()->set_partition_key(item.partition_key());
+    modified.mutable_current()->set_id(item.id());
+    return modified;
+  }
+  // Without etags, a rewrite within the second of ts looks like the judged version. It is as old,
+  // so it may go once the store's own clock says that this age is expired.
+  if (now < absl::FromUnixSeconds(item.expire_time())) {
+    return ResultOf(v1::DELETE_OUTCOME_NOT_EXPIRED);
+  }
+  return ResultOf(now < not_after ? v1::DELETE_OUTCOME_DELETED : v1::DELETE_OUTCOME_THROTTLED);
+}
+
+// REQUIRES: the keys are locked.
+absl::Status JudgeAndDelete(PrimaryStore& store, const v1::DeleteItemsRequest& request,
+                            absl::Span<const StoredKey> keys, v1::DeleteItemsResponse& response) {
+  std::vector<Found> stored;
+  for (const StoredKey& key : keys) {
+    stored.push_back(store.Read(request.container(), key));
+    if (BusyTimeOf(stored.back().status()).has_value()) return stored.back().status();
+  }
+  // Read last: locks and reads may have taken time.
+  const absl::Time now = store.Now();
+  const absl::Time not_after = ToTime(request.not_after());
+  std::set<StoredKey> doomed;
+  for (int i = 0; i < request.items_size(); ++i) {
+    v1::DeleteResult result = JudgeStored(request.items(i), stored[i], now, not_after);
+    const bool is_deleted = result.outcome() == v1::DELETE_OUTCOME_DELETED;
+    if (is_deleted && !doomed.insert(keys[i]).second) {
+      result = ResultOf(v1::DELETE_OUTCOME_NOT_FOUND);  // the key came twice
+    }
+    *response.add_results() = std::move(result);
+  }
+  if (doomed.empty()) return absl::OkStatus();
+  return store.Delete(request.container(), std::vector<StoredKey>(doomed.begin(), doomed.end()));
+}
+
+void Throttle(int items, absl::Duration retry_after, v1::DeleteItemsResponse& response) {
+  response.clear_results();
+  for (int i = 0; i < items; ++i) {
+    *response.add_results() = ResultOf(v1::DELETE_OUTCOME_THROTTLED);
+  }
+  *response.mutable_retry_after() = google::protobuf::util::TimeUtil::NanosecondsToDuration(
+      absl::ToInt64Nanoseconds(retry_after));
+}
+
+}  // namespace
+
+absl::StatusOr<v1::DeleteItemsResponse> DeleteExpiredItems(PrimaryStore& store,
+                                                           const v1::DeleteItemsRequest& request) {
+  if (absl::Status status = CheckRequest(store, request); !status.ok()) return status;
+  v1::DeleteItemsResponse response;
+  const std::vector<StoredKey> keys = KeysOf(request);
+  absl::Status status = absl::InternalError("the store's WithLock() did not call its work");
+  // Held until the batch is deleted: nobody rewrites an item between comparison and delete.
+  const absl::Status locked = store.WithLock(
+      request.container(), keys, [&] { status = JudgeAndDelete(store, request, keys, response); });
+  if (!locked.ok()) status = locked;
+  if (const auto retry_after = BusyTimeOf(status); retry_after.has_value()) {
+    Throttle(request.items_size(), *retry_after, response);
+  } else if (!status.ok()) {
+    return status;
+  }
+  *response.mutable_store_now() = ToTimestamp(store.Now());
+  return response;
+}
+
+}  // namespace ttl
