@@ -213,6 +213,9 @@ TEST_F(DeleteRefusalsTest, CallEndsAtItsDeadlineAndNotAfterBoundsTheStatement) {
   }));
   ASSERT_TRUE(response.ok()) << response.status();
   EXPECT_EQ(Outcomes(*response), "THROTTLED THROTTLED THROTTLED THROTTLED");
+  for (const v1::DeleteResult& result : response->results()) {
+    EXPECT_EQ(result.throttle_reason(), v1::THROTTLE_REASON_OUT_OF_TIME);
+  }
   const StoreCounters& counters = *db_.store().CountersOf("sessions");
   EXPECT_EQ(counters.out_of_time, 4);
   EXPECT_EQ(counters.outcomes[v1::DELETE_OUTCOME_THROTTLED], 0);
@@ -221,7 +224,9 @@ TEST_F(DeleteRefusalsTest, CallEndsAtItsDeadlineAndNotAfterBoundsTheStatement) {
 
   *request.mutable_not_after() = ToTimestamp(absl::Now() + absl::Milliseconds(300));
   const absl::Time again = absl::Now();
-  EXPECT_EQ(Count(db_.Delete(request), v1::DELETE_OUTCOME_THROTTLED), 4);
+  const v1::DeleteItemsResponse late = db_.Delete(request);
+  EXPECT_EQ(Count(late, v1::DELETE_OUTCOME_THROTTLED), 4);
+  EXPECT_EQ(late.results(3).throttle_reason(), v1::THROTTLE_REASON_UNSPECIFIED);
   EXPECT_LT(absl::Now() - again, absl::Seconds(20));
   EXPECT_EQ(counters.out_of_time, 4);
   EXPECT_EQ(counters.outcomes[v1::DELETE_OUTCOME_THROTTLED], 4);

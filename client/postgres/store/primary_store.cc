@@ -79,6 +79,11 @@ bool HasThrottled(const v1::DeleteItemsResponse& response) {
   });
 }
 
+bool IsOutOfTime(const v1::DeleteResult& result) {
+  return result.outcome() == v1::DELETE_OUTCOME_THROTTLED &&
+         result.throttle_reason() == v1::THROTTLE_REASON_OUT_OF_TIME;
+}
+
 v1::DeleteItemsResponse AllThrottled(int items, absl::Duration retry_after) {
   v1::DeleteItemsResponse response;
   for (int i = 0; i < items; ++i) {
@@ -178,22 +183,23 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::DeleteItems(
   if (!served.ok()) return served.status();
   if (absl::Status status = Validate(request); !status.ok()) return status;
   StoreCounters& counters = (*served)->counters;
-  int64_t out_of_time = 0;
-  auto response = DeleteFrom(**served, request, deadline, out_of_time);
+  auto response = DeleteFrom(**served, request, deadline);
   if (!response.ok()) {
     ++counters.failed_calls;
     return response;
   }
-  Count(**served, *response, out_of_time);
+  Count(**served, *response);
   return response;
 }
 
-void PrimaryStore::Count(Served& served, const v1::DeleteItemsResponse& response,
-                         int64_t out_of_time) {
-  int64_t left = out_of_time;
+void PrimaryStore::Count(Served& served, const v1::DeleteItemsResponse& response) {
+  int64_t out_of_time = 0;
   for (const v1::DeleteResult& result : response.results()) {
-    if (result.outcome() == v1::DELETE_OUTCOME_THROTTLED && left-- > 0) continue;
-    ++served.counters.outcomes[result.outcome()];
+    if (IsOutOfTime(result)) {
+      ++out_of_time;
+    } else {
+      ++served.counters.outcomes[result.outcome()];
+    }
   }
   served.counters.out_of_time += out_of_time;
   const int64_t now = absl::ToUnixSeconds(absl::Now());
@@ -208,22 +214,20 @@ void PrimaryStore::Count(Served& served, const v1::DeleteItemsResponse& response
 }
 
 absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::DeleteFrom(
-    Served& served, const v1::DeleteItemsRequest& request, absl::Time deadline,
-    int64_t& out_of_time) {
+    Served& served, const v1::DeleteItemsRequest& request, absl::Time deadline) {
   if (const auto retry_after = yield_rule_(); retry_after.has_value()) {
     ++served.counters.yielded_calls;
     return AllThrottled(request.items_size(), *retry_after);
   }
   deadline = std::min(deadline, absl::Now() + kMaxDelete);
   uint64_t gone_by = 0;
-  auto response = RunDeletes(served, request, deadline, gone_by, out_of_time);
+  auto response = RunDeletes(served, request, deadline, gone_by);
   if (response.ok() && !AwaitReported(gone_by, deadline)) PutOffMissing(*response);
   return response;
 }
 
 absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
-    Served& served, const v1::DeleteItemsRequest& request, absl::Time deadline, uint64_t& gone_by,
-    int64_t& out_of_time) {
+    Served& served, const v1::DeleteItemsRequest& request, absl::Time deadline, uint64_t& gone_by) {
   auto lease = deletes_.Take(deadline + kCutMargin);
   if (!lease.ok()) return lease.status();
   if (absl::Status status = CheckStoreId(**lease, request.store_id()); !status.ok()) return status;
@@ -235,7 +239,6 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
   auto response = run.Run();
   served.counters.rows_touched += run.rows_touched();
   served.counters.overruns += run.overruns();
-  out_of_time = run.out_of_time();
   // What is throttled is left to the sidecar, which waits the longer the more often it happens.
   if (response.ok() && !HasThrottled(*response)) {
     SetRetryAfter(DeletePause(absl::Now() - began), *response);

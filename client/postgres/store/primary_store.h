@@ -83,17 +83,16 @@ class PrimaryStore {
     std::atomic<int64_t> slow_said_at = 0;  // Unix seconds
   };
 
-  // The outcomes of a call, of which so many items are out of time.
-  void Count(Served& served, const v1::DeleteItemsResponse& response, int64_t out_of_time);
+  // The outcomes of a call.
+  void Count(Served& served, const v1::DeleteItemsResponse& response);
 
   absl::StatusOr<Served*> Find(const std::string& container);
   absl::StatusOr<v1::DeleteItemsResponse> DeleteFrom(Served& served,
                                                      const v1::DeleteItemsRequest& request,
-                                                     absl::Time deadline, int64_t& out_of_time);
+                                                     absl::Time deadline);
   absl::StatusOr<v1::DeleteItemsResponse> RunDeletes(Served& served,
                                                      const v1::DeleteItemsRequest& request,
-                                                     absl::Time deadline, uint64_t& gone_by,
-                                                     int64_t& out_of_time);
+                                                     absl::Time deadline, uint64_t& gone_by);
   // Whether the sidecar knows all commits up to `lsn`, which it is waited for for a moment.
   bool AwaitReported(uint64_t lsn, absl::Time deadline) const;
   // Until every new snapshot sees what the sidecar had been told when this was called, and all up

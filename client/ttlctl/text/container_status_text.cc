@@ -41,7 +41,8 @@ std::string TallyText(const v1::DeleteTally& tally) {
       {tally.not_found(), "not found"},
       {tally.modified(), "modified (kept)"},
       {tally.not_expired(), "not expired by the store's clock"},
-      {tally.throttled(), "throttled"},
+      {tally.throttled() - tally.out_of_time(), "throttled"},
+      {tally.out_of_time(), "out of time"},
       {tally.failed(), "failed"},
       {tally.unanswered(), "unanswered"},
   };

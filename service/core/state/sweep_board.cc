@@ -11,6 +11,7 @@ DeleteTally& DeleteTally::operator+=(const DeleteTally& other) {
   modified += other.modified;
   not_expired += other.not_expired;
   throttled += other.throttled;
+  out_of_time += other.out_of_time;
   failed += other.failed;
   unanswered += other.unanswered;
   return *this;

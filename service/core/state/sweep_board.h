@@ -40,7 +40,8 @@ struct DeleteTally {
   int64_t not_found = 0;
   int64_t modified = 0;
   int64_t not_expired = 0;
-  int64_t throttled = 0;
+  int64_t throttled = 0;    // without those out of time
+  int64_t out_of_time = 0;  // THROTTLED since their call ran out of time
   int64_t failed = 0;
   int64_t unanswered = 0;
 
@@ -81,14 +82,15 @@ struct SweeperView {
 
 // The ways in which the store asks for fewer deletes, or seems to.
 enum class PushBack {
-  kThrottled,    // items answered THROTTLED
-  kRetryAfter,   // a time to wait, beside throttled deletes
+  kThrottled,    // items answered THROTTLED, without those out of time
+  kRetryAfter,   // a time to wait, beside either of them
   kExhausted,    // the call failed with RESOURCE_EXHAUSTED
   kUnavailable,  // the call failed with UNAVAILABLE
   kNoAnswer,     // none within the deadline
   kSlow,         // most of the last batches took twice as long as the average
+  kOutOfTime,    // items answered THROTTLED since the call ran out of time
 };
-inline constexpr size_t kPushBacks = 6;
+inline constexpr size_t kPushBacks = 7;
 
 // The DeleteItems calls that have ended.
 struct StoreCallCounts {

@@ -34,6 +34,9 @@ std::string Printable(absl::string_view reason) {
   return printable;
 }
 
+constexpr char kOutOfTime[] =
+    "the other deletes of its call to the store used up the deadline of the call";
+
 // See BlameItem().
 constexpr int kWaitPerTimeTaken = 10;
 
@@ -86,9 +89,7 @@ class Reader {
         ReadNotExpired(item, sent.expire_time(), store_now);
         return;
       case v1::DELETE_OUTCOME_THROTTLED:
-        ++answers_.record.tally.throttled;
-        Report(item, DeleteReport::Kind::kRetryLater).retry_time =
-            CeilSeconds(now_ + kThrottledRetry);
+        ReadThrottled(item, result.throttle_reason());
         return;
       default:
         ++answers_.record.tally.failed;
@@ -132,6 +133,16 @@ class Reader {
       TryAgain(item, "the store answered MODIFIED with a version that is expired too", report);
     }
     report.current = *std::move(current);
+  }
+
+  // The error of a failed attempt tells more than that the next one found no time.
+  void ReadThrottled(const DueItem& item, v1::ThrottleReason reason) {
+    const bool is_out_of_time = reason == v1::THROTTLE_REASON_OUT_OF_TIME;
+    DeleteTally& tally = answers_.record.tally;
+    ++(is_out_of_time ? tally.out_of_time : tally.throttled);
+    DeleteReport& report = Report(item, DeleteReport::Kind::kRetryLater);
+    report.retry_time = CeilSeconds(now_ + kThrottledRetry);
+    if (is_out_of_time && item.item.attempts == 0) report.error = kOutOfTime;
   }
 
   void ReadNotExpired(const DueItem& item, int64_t expire_time,

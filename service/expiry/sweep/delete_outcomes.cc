@@ -68,10 +68,11 @@ void LogDeletes(const Container& container, const v1::DeleteItemsRequest& reques
                 const v1::DeleteItemsResponse& response, const DeleteTally& tally) {
   spdlog::debug(
       "deletes by TTL expiry: container={} incarnation={} revision={} sent={} deleted={} "
-      "not_found={} modified={} not_expired={} throttled={} failed={} unanswered={}",
+      "not_found={} modified={} not_expired={} throttled={} out_of_time={} failed={} "
+      "unanswered={}",
       container.id, container.number, container.revision, request.items_size(), tally.deleted,
-      tally.not_found, tally.modified, tally.not_expired, tally.throttled, tally.failed,
-      tally.unanswered);
+      tally.not_found, tally.modified, tally.not_expired, tally.throttled, tally.out_of_time,
+      tally.failed, tally.unanswered);
   if (!spdlog::should_log(spdlog::level::trace)) return;
   for (int i = 0; i < request.items_size(); ++i) {
     const v1::ExpiredItem& item = request.items(i);
@@ -88,7 +89,7 @@ BatchAnswer ToBatchAnswer(const DeleteCall& call, const DeleteTally& tally, cons
   BatchAnswer answer = {.items = static_cast<int64_t>(call.batch.items.size()),
                         .deleted = tally.deleted,
                         .took = now.steady - call.sent.steady,
-                        .throttled = tally.throttled > 0};
+                        .throttled = tally.throttled + tally.out_of_time > 0};
   if (response.has_request_charge()) answer.cost = response.request_charge();
   if (response.has_retry_after()) answer.retry_after = FromProto(response.retry_after());
   return answer;
@@ -154,13 +155,23 @@ void DeleteOutcomes::TakeResponse(const DeleteCall& call, const Kept& kept, cons
   const DeleteTally& tally = answers.record.tally;
   const BatchAnswer answer = ToBatchAnswer(call, tally, now);
   const bool slow = kept.pace.NoteAnswer(answer, now);
-  if (answer.throttled) board_.AddPushBack(PushBack::kThrottled);
+  if (tally.throttled > 0) board_.AddPushBack(PushBack::kThrottled);
+  if (tally.out_of_time > 0) TakeOutOfTime(container, tally.out_of_time, now);
   if (answer.throttled && answer.retry_after.has_value()) {
     board_.AddPushBack(PushBack::kRetryAfter);
   }
   if (slow) board_.AddPushBack(PushBack::kSlow);
   LogDeletes(container, call.batch.request, response, tally);
   TakeAnswers(container, std::move(answers), kept.pace, now);
+}
+
+void DeleteOutcomes::TakeOutOfTime(const Container& container, int64_t items, const Moment& now) {
+  board_.AddPushBack(PushBack::kOutOfTime);
+  log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/out_of_time"),
+           absl::StrCat("deletes are slow: container=", Quoted(container.id), " put_off=", items,
+                        " reason=\"the store could not carry them out within the deadline of the "
+                        "call\""),
+           now.steady);
 }
 
 void DeleteOutcomes::TakeError(const DeleteCall& call, const absl::Status& error, const Kept& kept,

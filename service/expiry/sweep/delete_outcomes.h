@@ -44,6 +44,7 @@ class DeleteOutcomes {
 
  private:
   void TakeResponse(const DeleteCall& call, const Kept& kept, const Moment& now);
+  void TakeOutOfTime(const Container& container, int64_t items, const Moment& now);
   void TakeError(const DeleteCall& call, const absl::Status& error, const Kept& kept,
                  const Moment& now);
   void TakeAnswers(const Container& container, StoreAnswers answers, ContainerPace& pace,

@@ -44,7 +44,8 @@ v1::DeleteTally ToProto(const DeleteTally& tally) {
   proto.set_not_found(tally.not_found);
   proto.set_modified(tally.modified);
   proto.set_not_expired(tally.not_expired);
-  proto.set_throttled(tally.throttled);
+  proto.set_throttled(tally.throttled + tally.out_of_time);
+  proto.set_out_of_time(tally.out_of_time);
   proto.set_failed(tally.failed);
   proto.set_unanswered(tally.unanswered);
   return proto;

@@ -40,7 +40,8 @@ std::string NameOf(DeleteHold hold) {
 
 std::string NameOf(PushBack kind) {
   constexpr std::array<const char*, kPushBacks> kNames = {
-      "throttled", "retry_after", "resource_exhausted", "unavailable", "no_answer", "slow"};
+      "throttled", "retry_after", "resource_exhausted", "unavailable",
+      "no_answer", "slow",        "out_of_time"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -68,10 +69,10 @@ absl::Duration AgeOf(std::optional<int64_t> due_time, absl::Time now) {
 
 void AddDeletes(const DeleteTally& tally, const std::string& label, MetricSheet& sheet) {
   const std::pair<const char*, int64_t> outcomes[] = {
-      {"deleted", tally.deleted},      {"not_found", tally.not_found},
-      {"modified", tally.modified},    {"not_expired", tally.not_expired},
-      {"throttled", tally.throttled},  {"failed", tally.failed},
-      {"unanswered", tally.unanswered}};
+      {"deleted", tally.deleted},     {"not_found", tally.not_found},
+      {"modified", tally.modified},   {"not_expired", tally.not_expired},
+      {"throttled", tally.throttled}, {"out_of_time", tally.out_of_time},
+      {"failed", tally.failed},       {"unanswered", tally.unanswered}};
   for (const auto& [outcome, count] : outcomes) {
     sheet.Set(metric::kDeletes, count, {label, outcome});
   }

@@ -48,7 +48,8 @@ inline constexpr MetricInfo kDeletesSent = {
 inline constexpr MetricInfo kDeletes = {
     "ttl_sidecar_deletes_total", MetricType::Counter, "container,outcome",
     "Deletes by outcome. modified is not an error: the item was written meanwhile and stays. "
-    "failed and throttled deletes are retried; the store may have carried out some of the "
+    "failed, throttled and out_of_time deletes are retried; out_of_time: the store could not carry "
+    "them out within the deadline of the call. The store may have carried out some of the "
     "unanswered ones."};
 inline constexpr MetricInfo kAllowedRate = {
     "ttl_sidecar_allowed_deletes_per_second", MetricType::Gauge, "container",

@@ -343,6 +343,9 @@ TEST(StatusTextTest, AContainerInWords) {
   budget.set_request_units_per_delete(5);
   budget.set_deletes_per_second(24);
   status.set_push_back_deletes_per_second(4);
+  status.mutable_deletes()->set_sent(9);
+  status.mutable_deletes()->set_throttled(9);
+  status.mutable_deletes()->set_out_of_time(7);
   v1::FailureCount& failure = *status.add_failures();
   failure.set_reason("row is locked");
   failure.set_count(12);
@@ -365,7 +368,7 @@ TEST(StatusTextTest, AContainerInWords) {
       "budget        400 request units/s, requests use 280\n"
       "              leaves 24/s for deletes, at 5 request units each\n"
       "push-back     the store accepts 4/s now\n"
-      "deletes       0 sent, 0 deleted\n"
+      "deletes       9 sent, 0 deleted, 2 throttled, 7 out of time\n"
       "failures      12 row is locked\n"
       "              3 for other reasons\n"
       "lateness      -\n"

@@ -61,6 +61,12 @@ StoreAnswers ReadOne(v1::DeleteOutcome outcome, const SetUp& set_up = nullptr,
   return Read(MakeSent(1, attempts), response);
 }
 
+SetUp ThrottledFor(v1::ThrottleReason reason) {
+  return [=](v1::DeleteItemsResponse&, v1::DeleteResult& result) {
+    result.set_throttle_reason(reason);
+  };
+}
+
 SetUp Current(int64_t ts, std::optional<int64_t> ttl, const std::string& etag) {
   return [=](v1::DeleteItemsResponse&, v1::DeleteResult& result) {
     result.mutable_current()->set_ts(ts);
@@ -133,6 +139,12 @@ TEST(StoreAnswersTest, EveryOutcomeHasItsMeaning) {
        Kind::kRetryLater, next_try, true},
       {"throttled", ReadOne(v1::DELETE_OUTCOME_THROTTLED), &DeleteTally::throttled,
        Kind::kRetryLater, kNow + 5},
+      {"out of time",
+       ReadOne(v1::DELETE_OUTCOME_THROTTLED, ThrottledFor(v1::THROTTLE_REASON_OUT_OF_TIME)),
+       &DeleteTally::out_of_time, Kind::kRetryLater, kNow + 5},
+      {"throttled for a reason of a later version",
+       ReadOne(v1::DELETE_OUTCOME_THROTTLED, ThrottledFor(static_cast<v1::ThrottleReason>(77))),
+       &DeleteTally::throttled, Kind::kRetryLater, kNow + 5},
       {"failed", ReadOne(v1::DELETE_OUTCOME_FAILED), &DeleteTally::failed, Kind::kRetryLater,
        next_try, true},
       {"failed for the fourth time", ReadOne(v1::DELETE_OUTCOME_FAILED, nullptr, 3),
@@ -147,7 +159,7 @@ TEST(StoreAnswersTest, EveryOutcomeHasItsMeaning) {
     const DeleteTally& tally = c.answers.record.tally;
     EXPECT_EQ(tally.*c.counted, 1);
     EXPECT_EQ(tally.deleted + tally.not_found + tally.modified + tally.not_expired +
-                  tally.throttled + tally.failed + tally.unanswered,
+                  tally.throttled + tally.out_of_time + tally.failed + tally.unanswered,
               1);
     ASSERT_EQ(c.answers.reports.size(), c.kind.has_value() ? 1 : 0);
     if (!c.kind.has_value()) continue;
@@ -158,6 +170,15 @@ TEST(StoreAnswersTest, EveryOutcomeHasItsMeaning) {
     EXPECT_EQ(report.retry_time, c.retry_time);
     EXPECT_EQ(report.counts_as_attempt, c.counts_as_attempt);
   }
+}
+
+// It is the explanation of an item that waits; but not instead of why its delete failed before.
+TEST(StoreAnswersTest, OutOfTimeIsNotedWithAnItemThatHasNotFailed) {
+  const auto out_of_time = ThrottledFor(v1::THROTTLE_REASON_OUT_OF_TIME);
+  EXPECT_TRUE(absl::StrContains(
+      ReadOne(v1::DELETE_OUTCOME_THROTTLED, out_of_time).reports.at(0).error, "the deadline"));
+  EXPECT_EQ(ReadOne(v1::DELETE_OUTCOME_THROTTLED, out_of_time, 3).reports.at(0).error, "");
+  EXPECT_EQ(ReadOne(v1::DELETE_OUTCOME_THROTTLED).reports.at(0).error, "");
 }
 
 TEST(StoreAnswersTest, ModifiedBringsTheWholeState) {

@@ -74,7 +74,7 @@ TEST(ContainerStatusTest, BacklogHoldsPauseAndIndex) {
 
 TEST(ContainerStatusTest, DeletesByWhatBecameOfThem) {
   Situation situation;
-  situation.sweep.deletes.tally = {1, 2, 3, 4, 5, 6, 7, 8};
+  situation.sweep.deletes.tally = {1, 2, 3, 4, 5, 6, 9, 7, 8};
   situation.sweep.early_entries = 9;
   situation.sweep.last_complete_pass_time = kNow - absl::Seconds(3);
   const v1::ContainerExpiryStatus status = situation.Status();
@@ -83,7 +83,8 @@ TEST(ContainerStatusTest, DeletesByWhatBecameOfThem) {
   EXPECT_EQ(status.deletes().not_found(), 3);
   EXPECT_EQ(status.deletes().modified(), 4);
   EXPECT_EQ(status.deletes().not_expired(), 5);
-  EXPECT_EQ(status.deletes().throttled(), 6);
+  EXPECT_EQ(status.deletes().throttled(), 6 + 9);
+  EXPECT_EQ(status.deletes().out_of_time(), 9);
   EXPECT_EQ(status.deletes().failed(), 7);
   EXPECT_EQ(status.deletes().unanswered(), 8);
   EXPECT_EQ(status.early_entries(), 9);

@@ -133,6 +133,23 @@ TEST_F(ExpiryMetricsTest, DeletesCountByOutcome) {
   }
 }
 
+TEST_F(ExpiryMetricsTest, DeletesThatRanOutOfTimeAreNotThrottledOnes) {
+  harness_.storage.Create("c", kTtl);
+  harness_.Write("c", "a", harness_.Now() - kTtl);
+  harness_.store.SetBeforeDelete([](const auto&, v1::DeleteItemsResponse& response) {
+    v1::DeleteResult& result = *response.add_results();
+    result.set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+    result.set_throttle_reason(v1::THROTTLE_REASON_OUT_OF_TIME);
+    return std::optional<grpc::Status>(grpc::Status::OK);
+  });
+  harness_.Step();
+  EXPECT_EQ(Deletes("c", "out_of_time"), 1);
+  EXPECT_EQ(Deletes("c", "throttled"), 0);
+  const Scrape scrape = Read();
+  EXPECT_EQ(scrape.Value("ttl_sidecar_push_backs_total{kind=\"out_of_time\"}"), 1);
+  EXPECT_EQ(scrape.Value("ttl_sidecar_push_backs_total{kind=\"throttled\"}"), 0);
+}
+
 TEST_F(ExpiryMetricsTest, AnItemThatFailsCountsUntilItIsGone) {
   harness_.storage.Create("c", kTtl);
   harness_.Write("c", "a", harness_.Now() - kTtl);

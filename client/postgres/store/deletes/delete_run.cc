@@ -90,8 +90,8 @@ absl::StatusOr<v1::DeleteItemsResponse> DeleteRun::Run() {
 absl::Status DeleteRun::Delete(Items items) {
   if (items.empty()) return absl::OkStatus();
   if (is_given_up_ || TimeLeft() < kLeastTime) {
-    if (!is_given_up_) out_of_time_ += static_cast<int64_t>(items.size());
-    SetAll(items, v1::DELETE_OUTCOME_THROTTLED);
+    SetAllThrottled(
+        items, is_given_up_ ? v1::THROTTLE_REASON_UNSPECIFIED : v1::THROTTLE_REASON_OUT_OF_TIME);
     return absl::OkStatus();
   }
   const absl::Time began = absl::Now();
@@ -123,8 +123,10 @@ absl::Status DeleteRun::Blame(const AskedItem& item, const absl::Status& error) 
   const DeleteFault fault = FaultOf(error);
   // Neither says anything about the row.
   if (fault == DeleteFault::kConflict || (fault == DeleteFault::kTimeout && is_cut_short_)) {
-    if (fault == DeleteFault::kTimeout && TimeLeft() < kLeastTime) ++out_of_time_;
     result.set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+    if (fault == DeleteFault::kTimeout && TimeLeft() < kLeastTime) {
+      result.set_throttle_reason(v1::THROTTLE_REASON_OUT_OF_TIME);
+    }
     return absl::OkStatus();
   }
   const absl::StatusOr<bool> can_be_key = CanBeKey(item);
@@ -139,7 +141,7 @@ absl::Status DeleteRun::Attempt(Items items) {
   const absl::StatusOr<bool> in_time = Begin();
   if (!in_time.ok()) return in_time.status();
   if (!*in_time) {
-    SetAll(items, v1::DELETE_OUTCOME_THROTTLED);
+    SetAllThrottled(items, v1::THROTTLE_REASON_UNSPECIFIED);
     return Rollback();
   }
   int deleted = 0;
@@ -330,8 +332,11 @@ void DeleteRun::SetRetryAfter() {
 
 absl::Duration DeleteRun::TimeLeft() const { return bounds_.deadline - absl::Now(); }
 
-void DeleteRun::SetAll(Items items, v1::DeleteOutcome outcome) {
-  for (const AskedItem& item : items) ResultOf(item).set_outcome(outcome);
+void DeleteRun::SetAllThrottled(Items items, v1::ThrottleReason reason) {
+  for (const AskedItem& item : items) {
+    ResultOf(item).set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+    ResultOf(item).set_throttle_reason(reason);
+  }
 }
 
 }  // namespace ttl::postgres

@@ -31,7 +31,7 @@ struct DeleteBounds {
 
 // One DeleteItems: transactions of as many items as fit; where a row makes one fail, one for each
 // half of its items, down to the rows that are to blame. What does not fit into the time that is
-// left is answered THROTTLED. One thread.
+// left is answered THROTTLED, with THROTTLE_REASON_OUT_OF_TIME. One thread.
 class DeleteRun {
  public:
   // `connection`, `table` and `fit`, which is that of the table, must outlive this. `asked` must be
@@ -46,8 +46,6 @@ class DeleteRun {
   int64_t rows_touched() const { return rows_touched_; }
   // Transactions that took longer than a statement may, or than the call had left.
   int64_t overruns() const { return overruns_; }
-  // Items that are THROTTLED for no other reason than that the call has no time left.
-  int64_t out_of_time() const { return out_of_time_; }
 
  private:
   using Items = absl::Span<const AskedItem>;
@@ -79,7 +77,7 @@ class DeleteRun {
 
   absl::Duration TimeLeft() const;
   void SetRetryAfter();
-  void SetAll(Items items, v1::DeleteOutcome outcome);
+  void SetAllThrottled(Items items, v1::ThrottleReason reason);
   v1::DeleteResult& ResultOf(const AskedItem& item) {
     return *response_.mutable_results(item.position);
   }
@@ -104,7 +102,6 @@ class DeleteRun {
   bool is_cut_short_ = false;
   int64_t rows_touched_ = 0;
   int64_t overruns_ = 0;
-  int64_t out_of_time_ = 0;
 };
 
 }  // namespace ttl::postgres
