@@ -91,7 +91,8 @@ TEST_F(StateTest, TableIsCapturedAndThenNobodyReadsTheSlot) {
   const Status status = ReadStatus();
   EXPECT_EQ(status.code, ExitCode::kOk) << status.text;
   EXPECT_THAT(status.text,
-              AllOf(HasSubstr("ttl-postgres: ready, at unix:"),
+              AllOf(ContainsRegex("ttl-postgres: ready since 20..-..-..T..:..:..Z, pid [0-9]+, at "
+                                  "unix:[^\n:]*\n"),
                     ContainsRegex("slot ttl_sidecar: read by pid [0-9]+; confirmed [0-9A-F]+/"
                                   "[0-9A-F]+, lag [0-9]+ bytes; [0-9]+ bytes of WAL retained"),
                     HasSubstr("container orders, table public.orders: captured; first scan: 2 "
@@ -129,10 +130,14 @@ TEST_F(StateTest, TransactionThatANewSlotWaitsForIsNamed) {
   EXPECT_FALSE(IsReady());
   const Status status = ReadStatus();
   EXPECT_EQ(status.code, ExitCode::kRefused);
-  EXPECT_THAT(status.text,
-              AllOf(HasSubstr("ttl-postgres: not ready"), ContainsRegex("held back by " + named),
-                    HasSubstr("being created, which waits for older transactions to end"),
-                    HasSubstr("not captured: the replication slot is being created")));
+  EXPECT_THAT(
+      status.text,
+      AllOf(ContainsRegex("ttl-postgres: not ready since 20.*Z, pid [0-9]+, at unix:.*: nothing "
+                          "is captured yet: .*the oldest is pid " +
+                          pid),
+            ContainsRegex("held back by " + named),
+            HasSubstr("being created, which waits for older transactions to end"),
+            HasSubstr("not captured: the replication slot is being created")));
   // A minute later.
   ExpectMetric(absl::StrCat("ttl_postgres_old_transaction_timestamp_seconds\\{holder=\"pid ", pid,
                             "\",application=\"batch job\",user=\"app\",database=\"postgres\"\\} "));
@@ -235,6 +240,39 @@ TEST_F(StateTest, TableThatIsLeftOutIsShownWithTheTimeAlsoAfterARestart) {
       << postgres_.Log();
 }
 
+TEST_F(StateTest, WhatItWaitsForBeforeItFollowsAnythingIsShown) {
+  ASSERT_TRUE(postgres_.Launch().ok());
+  ExpectLog("msg=\"waiting for the database\"");
+  EXPECT_THAT(ReadStatus().text,
+              ContainsRegex("ttl-postgres: not ready since 20.*: waiting for the database: not "
+                            "installed for this configuration"));
+}
+
+TEST_F(StateTest, TableWhoseConditionCannotBeUsedIsShownAsLeftOut) {
+  database_.Sql(
+      "CREATE FUNCTION is_old(timestamptz) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN "
+      "RETURN true; END';"
+      "CREATE TABLE carts (id bigint PRIMARY KEY, ts timestamptz NOT NULL)");
+  v1::Container carts;
+  carts.set_id("carts");
+  ASSERT_TRUE(client_->CreateContainer(carts).ok());
+  TtlPostgresProcess::Reconfigure(
+      {dir_.path(), "postgres", database_.Conninfo(), sidecar_.address(),
+       absl::StrCat(kConfig,
+                    "  - { container: carts, table: carts, id: id, ts_column: ts, where: "
+                    "public.is_old(ts) }\n")});
+  ASSERT_NO_FATAL_FAILURE(InstallAndStart());
+  EXPECT_THAT(ReadStatus().text, HasSubstr("container carts, table public.carts: captured"));
+  database_.Sql("ALTER FUNCTION is_old(timestamptz) STABLE");
+  ASSERT_TRUE(postgres_.Stop().ok()) << postgres_.Log();
+  ASSERT_TRUE(postgres_.Start().ok()) << postgres_.Log();
+  const Status status = ReadStatus();
+  EXPECT_EQ(status.code, ExitCode::kRefused);
+  EXPECT_THAT(status.text, AllOf(HasSubstr("container orders, table public.orders: captured"),
+                                 ContainsRegex("container carts: left out.*: where: .*IMMUTABLE"),
+                                 Not(HasSubstr("container carts, table public.carts: captured"))));
+}
+
 struct Loss {
   const char* name;
   const char* sql;
@@ -266,6 +304,8 @@ TEST_P(LossTest, IsNotReadyAndSaysSince) {
   ExpectMetric("\nttl_postgres_installation_fault_timestamp_seconds [1-9][0-9.e+]+\n");
   const Status status = ReadStatus();
   EXPECT_EQ(status.code, ExitCode::kRefused);
+  EXPECT_THAT(status.text, ContainsRegex(absl::StrCat("ttl-postgres: not ready since 20.*: .*",
+                                                      GetParam().fault)));
   EXPECT_THAT(status.text, ContainsRegex(absl::StrCat("problem: .*", GetParam().fault,
                                                       ".* since 20..-..-..T..:..:..Z\n")));
   ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();

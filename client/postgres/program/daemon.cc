@@ -150,7 +150,7 @@ void Daemon::WatchReadiness() {
       } else {
         spdlog::warn("not ready: reason=\"{}\"", absl::CHexEscape(problem));
       }
-      server_.SetReady(problem.empty());
+      server_.SetProblem(problem);
       told = problem;
     }
     std::unique_lock lock(mutex_);

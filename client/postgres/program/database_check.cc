@@ -43,14 +43,26 @@ absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const CheckOpt
         CheckReplication(**connection, config, is_other_address, options.breaker, *report);
     if (!status.ok()) return status;
   }
-  for (const TableDefinition& table : std::vector<TableDefinition>(report->tables)) {
-    if (HasTable(options.checked, table)) continue;
-    absl::Status status = CheckWhere(**connection, table, *report);
-    if (status.ok()) status = CheckTimes(**connection, table, *report);
-    if (status.ok()) status = CheckEnds(**connection, table, *report);
+  absl::Status status = CheckTables(**connection, *report, [&](const TableDefinition& table) {
+    return !HasTable(options.checked, table);
+  });
+  if (!status.ok()) return status;
+  return DatabaseCheck{*std::move(connection), *std::move(report)};
+}
+
+absl::Status CheckTables(Connection& connection, CatalogReport& report,
+                         absl::FunctionRef<bool(const TableDefinition&)> is_due) {
+  for (const TableDefinition& table : std::vector<TableDefinition>(report.tables)) {
+    if (!is_due(table)) continue;
+    absl::Status status = CheckWhere(connection, table, report);
+    if (!status.ok()) return status;
+    // The times of the rows that the condition takes in are looked at.
+    if (report.left_out.contains(table.config.container)) continue;
+    status = CheckTimes(connection, table, report);
+    if (status.ok()) status = CheckEnds(connection, table, report);
     if (!status.ok()) return status;
   }
-  return DatabaseCheck{*std::move(connection), *std::move(report)};
+  return absl::OkStatus();
 }
 
 void PrintReport(const CatalogReport& report, Output output) {

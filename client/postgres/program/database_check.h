@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "client/postgres/config/config.h"
 #include "client/postgres/program/command.h"
@@ -30,6 +31,12 @@ struct CheckOptions {
 
 // Connects and checks. An error means that the database could not be asked.
 absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const CheckOptions& options = {});
+
+// Leaves out the tables whose `where` cannot be used or whose times count in another unit, it
+// seems, of those that the catalogue has nothing against and `is_due` wants to be looked at.
+absl::Status CheckTables(
+    Connection& connection, CatalogReport& report,
+    absl::FunctionRef<bool(const TableDefinition&)> is_due = [](const auto&) { return true; });
 
 // Prints every problem and every warning, one a line.
 void PrintReport(const CatalogReport& report, Output output);

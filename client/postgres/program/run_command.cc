@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
@@ -154,7 +155,8 @@ bool AwaitStop(Source& source, DaemonSignals& signals, absl::Duration timeout) {
 
 // CANCELLED: told to stop. At the start it waits only for what may come by itself, and afterwards
 // for whatever is in the way, if need be by the former configuration.
-absl::StatusOr<Found> AwaitDatabase(Source& source, DaemonSignals& signals, bool is_start) {
+absl::StatusOr<Found> AwaitDatabase(Source& source, DaemonSignals& signals, bool is_start,
+                                    StoreServer& server) {
   const absl::Time deadline = absl::Now() + kChangeDeadline;
   std::string said;
   for (;;) {
@@ -166,6 +168,7 @@ absl::StatusOr<Found> AwaitDatabase(Source& source, DaemonSignals& signals, bool
       GoBack(source, why);
       continue;
     }
+    server.SetProblem(absl::StrCat("waiting for the database: ", why));
     if (why != said) {
       spdlog::warn("waiting for the database: reason=\"{}\"", absl::CHexEscape(why));
     }
@@ -236,7 +239,7 @@ ExitCode Serve(Source source, DaemonSignals& signals) {
   if (!server.ok()) return NotStarted(server.status());
   spdlog::info("listening: address=\"{}\"", absl::CHexEscape((*server)->address()));
   for (bool is_start = true;; is_start = false) {
-    absl::StatusOr<Found> found = AwaitDatabase(source, signals, is_start);
+    absl::StatusOr<Found> found = AwaitDatabase(source, signals, is_start, **server);
     if (absl::IsCancelled(found.status())) return ExitCode::kOk;
     if (!found.ok()) return NotStarted(found.status());
     if (is_start) LogReport(found->report);

@@ -10,11 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "client/postgres/capture/stream/patient_query.h"
 #include "client/postgres/capture/tables/table_progress.h"
+#include "client/postgres/program/database_check.h"
 #include "client/postgres/program/followed_tables.h"
 #include "client/postgres/sql/check/catalog.h"
 #include "client/postgres/sql/check/fault_times.h"
 #include "client/postgres/sql/check/slot_state.h"
 #include "client/postgres/sql/connect/connection.h"
+#include "client/postgres/store/adapter_state.h"
 #include "service/base/time_text.h"
 #include "ttl/client.h"
 #include "ttl/container_client.h"
@@ -48,6 +50,8 @@ absl::Status ReadTables(Connection& connection, const Config& config, Seen& seen
     seen.problems = std::move(report->problems);
     return absl::OkStatus();
   }
+  absl::Status checked = CheckTables(connection, *report);
+  if (!checked.ok()) return checked;
   absl::StatusOr<FollowedTables> followed = FindFollowedTables(connection, config, *report);
   if (absl::IsFailedPrecondition(followed.status())) {
     seen.problems.emplace_back(followed.status().message());
@@ -118,11 +122,16 @@ void AskSidecar(const Config& config, Seen& seen) {
 
 // Whether ttl-postgres is ready; what it is, for people.
 std::pair<bool, std::string> AskAdapter(const Config& config) {
-  TtlClient adapter(OptionsFor(config.listen));
-  const absl::StatusOr<bool> ready = adapter.operations().IsServing("readiness");
-  if (!ready.ok()) return {false, absl::StrCat("does not answer at ", config.listen)};
-  return {*ready,
-          absl::StrCat(*ready ? "ready" : "not ready; its log says why", ", at ", config.listen)};
+  const absl::StatusOr<AdapterState> state = AskAdapterState(config.listen, kAnswerDeadline);
+  if (absl::IsUnimplemented(state.status())) {
+    return {false, absl::StrCat("of another version; its log says whether it is ready, at ",
+                                config.listen)};
+  }
+  if (!state.ok()) return {false, absl::StrCat("does not answer at ", config.listen)};
+  const bool is_ready = state->problem.empty();
+  return {is_ready, absl::StrCat(is_ready ? "ready" : "not ready", " since ",
+                                 TimeText(state->since), ", pid ", state->pid, ", at ",
+                                 config.listen, is_ready ? "" : ": ", state->problem)};
 }
 
 std::string SlotText(const Config& config, const std::optional<SlotState>& slot) {

@@ -19,6 +19,7 @@ constexpr int kMaxThreads = 64;
 // A thousand items with keys of 3 KiB.
 constexpr int kMaxMessageBytes = 16 << 20;
 constexpr std::chrono::seconds kStopWait(1);
+constexpr char kWithdrawn[] = "it begins anew, or stops";
 
 grpc::Status ToGrpc(const absl::Status& status) {
   return grpc::Status(static_cast<grpc::StatusCode>(status.code()), std::string(status.message()));
@@ -105,6 +106,7 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::strin
                              1 << GRPC_COMPRESS_NONE);
   builder.SetResourceQuota(grpc::ResourceQuota("ttl-postgres").SetMaxThreads(kMaxThreads));
   builder.RegisterService(server->service_.get());
+  builder.RegisterService(&server->state_);
   server->server_ = builder.BuildAndStart();
   if (server->server_ == nullptr || port == 0) {
     return absl::UnavailableError(absl::StrCat("cannot listen on ", address));
@@ -113,18 +115,20 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::strin
   grpc::HealthCheckServiceInterface& health = *server->server_->GetHealthCheckService();
   health.SetServingStatus("startup", true);
   health.SetServingStatus("liveness", true);
-  server->SetReady(false);
+  server->SetProblem(server->state_.Get().problem);
   return server;
 }
 
 void StoreServer::Serve(PrimaryStore& store) { store_->Set(store); }
 
 void StoreServer::Withdraw() {
-  SetReady(false);
+  SetProblem(kWithdrawn);
   store_->Withdraw();
 }
 
-void StoreServer::SetReady(bool ready) {
+void StoreServer::SetProblem(const std::string& problem) {
+  state_.SetProblem(problem);
+  const bool ready = problem.empty();
   grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
   health.SetServingStatus("readiness", ready);
   health.SetServingStatus("", ready);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "client/postgres/store/adapter_state.h"
 #include "client/postgres/store/primary_store.h"
 #include "client/postgres/store/served_store.h"
 #include "client/postgres/store/socket_claim.h"
@@ -13,7 +14,8 @@
 namespace ttl::postgres {
 
 // Serves a PrimaryStore over gRPC while there is one, which is until it is withdrawn. Beside it is
-// grpc.health.v1 with the services "startup" and "liveness", SERVING all the time, and "readiness".
+// grpc.health.v1 with the services "startup" and "liveness", SERVING all the time, and "readiness",
+// and the service that AskAdapterState() asks.
 class StoreServer {
  public:
   // Listens on `address`, "unix:/path" or "host:port"; port 0 lets the system choose.
@@ -31,8 +33,10 @@ class StoreServer {
   // second to end; then they are cancelled, and their connections to the database are cut.
   void Withdraw();
 
-  // What health says of "readiness", and of "", the server as a whole; at first NOT_SERVING.
-  void SetReady(bool ready);
+  // What keeps it from being ready, for people; empty: it is ready. It decides what health says of
+  // "readiness", and of "", the server as a whole, and AskAdapterState() tells it. At first it is
+  // starting.
+  void SetProblem(const std::string& problem);
 
   // Where it listens, with the chosen port.
   const std::string& address() const { return address_; }
@@ -43,6 +47,7 @@ class StoreServer {
   SocketClaim claim_;
   const std::unique_ptr<ServedStore> store_;
   const std::unique_ptr<grpc::Service> service_;
+  AdapterStateService state_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
 };

@@ -1,0 +1,44 @@
+#ifndef TTL_CLIENT_POSTGRES_STORE_ADAPTER_STATE_H_
+#define TTL_CLIENT_POSTGRES_STORE_ADAPTER_STATE_H_
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "ttlpostgres/v1/state_service.grpc.pb.h"
+
+namespace ttl::postgres {
+
+// What a running ttl-postgres says of itself.
+struct AdapterState {
+  std::string problem;  // what keeps it from being ready, for people; empty: it is ready
+  absl::Time since;     // when that began
+  int64_t pid = 0;
+};
+
+// Tells whoever asks. Thread-safe.
+class AdapterStateService final : public ttlpostgres::v1::StateService::Service {
+ public:
+  AdapterStateService();
+
+  void SetProblem(const std::string& problem);
+  AdapterState Get() const;
+
+  grpc::Status GetState(grpc::ServerContext* context,
+                        const ttlpostgres::v1::GetStateRequest* request,
+                        ttlpostgres::v1::GetStateResponse* response) override;
+
+ private:
+  mutable std::mutex mutex_;
+  AdapterState state_;  // guarded by mutex_
+};
+
+// Asks the one that listens on `address`. UNIMPLEMENTED if it is older than this, else UNAVAILABLE
+// or DEADLINE_EXCEEDED if it does not answer within `timeout`.
+absl::StatusOr<AdapterState> AskAdapterState(const std::string& address, absl::Duration timeout);
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_STORE_ADAPTER_STATE_H_
