@@ -7,8 +7,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "client/postgres/program/database_check.h"
 #include "client/postgres/sql/check/catalog.h"
-#include "client/postgres/sql/check/where_check.h"
 #include "client/postgres/sql/connect/connection.h"
 #include "client/postgres/sql/held_times.h"
 #include "spdlog/spdlog.h"
@@ -111,13 +111,23 @@ absl::Status TableWatch::Look() {
   return RemoveHeldTimes(**lease, config_.schema);
 }
 
-// Of these the catalogue does not know all that was wrong.
+// Of these the catalogue does not know all that was wrong. Their rows are read, so not at each
+// look.
 absl::StatusOr<CatalogReport> TableWatch::CheckLeftOut(Connection& connection,
-                                                       CatalogReport report) const {
-  for (const TableDefinition& table : std::vector<TableDefinition>(report.tables)) {
-    if (!followed_.left_out.contains(table.config.container)) continue;
-    absl::Status status = CheckWhere(connection, table, report);
+                                                       CatalogReport report) {
+  const absl::Time now = absl::Now();
+  for (const auto& [container, why] : followed_.left_out) {
+    if (report.left_out.contains(container)) continue;
+    const auto next = next_check_.find(container);
+    if (next != next_check_.end() && now < next->second) {
+      report.LeaveOut(container, why);
+      continue;
+    }
+    absl::Status status = CheckTables(connection, report, [&](const TableDefinition& table) {
+      return table.config.container == container;
+    });
     if (!status.ok()) return status;
+    if (report.left_out.contains(container)) next_check_[container] = now + kCalmInterval;
   }
   return report;
 }

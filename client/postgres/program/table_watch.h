@@ -46,7 +46,7 @@ class TableWatch {
   void Run();
   absl::Duration PauseBeforeLook() const;
   absl::Status Look();
-  absl::StatusOr<CatalogReport> CheckLeftOut(Connection& connection, CatalogReport report) const;
+  absl::StatusOr<CatalogReport> CheckLeftOut(Connection& connection, CatalogReport report);
   // Takes in what the database said, and logs an old transaction once.
   void SetHolders(std::vector<SlotHolder> holders);
   absl::Status SetFaults(Connection& connection, const FollowedTables& found);
@@ -65,6 +65,10 @@ class TableWatch {
   std::string logged_xid_;  // of the old transaction that the log has
 
   std::map<std::string, absl::Time> first_seen_;  // UseFirstSeen(); of the thread
+
+  // When tables that are left out for what their rows or their `where` say are due to be looked at
+  // again, by container; of the thread.
+  std::map<std::string, absl::Time> next_check_;
 
   FaultTimes recorded_;        // as of the last look; of the thread
   bool has_recorded_ = false;  // of the thread

@@ -11,8 +11,10 @@ namespace ttl::postgres {
 
 // What holding a configuration against a database found.
 struct CatalogReport {
-  // Notes a problem of one table, whose definition, if it has one, goes.
-  void LeaveOut(const std::string& container, const std::string& problem);
+  // Notes a problem of one table, whose definition, if it has one, goes. `why` is the same in other
+  // words, for `left_out`; empty: it is `problem`.
+  void LeaveOut(const std::string& container, const std::string& problem,
+                const std::string& why = "");
 
   // In the order of the configuration; those with problems are left out.
   std::vector<TableDefinition> tables;
@@ -24,7 +26,8 @@ struct CatalogReport {
   // What is as the configuration expects it, with figures.
   std::vector<std::string> notes;
 
-  // The problems of single tables again, by container: the others can be followed without them.
+  // The problems of single tables again, by container: the others can be followed without them. The
+  // same problem has the same words whenever it is found.
   std::map<std::string, std::string> left_out;
   // Whether there are no other problems than these.
   bool is_server_fit = false;

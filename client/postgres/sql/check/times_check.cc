@@ -117,14 +117,16 @@ std::string ColumnOf(const TableDefinition& table, const ColumnDefinition& colum
                       column.name, ", its ", role, ",");
 }
 
-// That it counts in another unit, as the median says.
-void RefuseUnit(absl::string_view column, absl::string_view field, const SeenTimes& seen,
-                EpochUnit unit, EpochUnit likely, CatalogReport& report) {
-  report.problems.push_back(absl::StrCat(
-      column, " counts ", NameOf(likely), ", it seems: as ", NameOf(unit), " the middle one of ",
-      seen.times, " rows seen is of ", Day(seen.median), ", as ", NameOf(likely), " of ",
-      Day(InOtherUnit(seen.median, unit)), "; set ", field, ": ", NameOf(likely)));
-  report.is_server_fit = false;
+// That it counts in another unit, as the median says, which is another one at the next look.
+void RefuseUnit(const std::string& container, absl::string_view column, absl::string_view field,
+                const SeenTimes& seen, EpochUnit unit, EpochUnit likely, CatalogReport& report) {
+  const std::string cure = absl::StrCat("; set ", field, ": ", NameOf(likely));
+  report.LeaveOut(
+      container,
+      absl::StrCat(column, " counts ", NameOf(likely), ", it seems: as ", NameOf(unit),
+                   " the middle one of ", seen.times, " rows seen is of ", Day(seen.median),
+                   ", as ", NameOf(likely), " of ", Day(InOtherUnit(seen.median, unit)), cure),
+      absl::StrCat(column, " counts ", NameOf(likely), ", it seems, not ", NameOf(unit), cure));
 }
 
 // Whether a look failed since it took too long; that is a warning.
@@ -178,7 +180,7 @@ absl::Status CheckTimes(Connection& connection, const TableDefinition& table,
     WarnOfOutliers(*seen, column, report);
     return absl::OkStatus();
   }
-  RefuseUnit(column, "ts_unit", *seen, unit, *likely, report);
+  RefuseUnit(table.config.container, column, "ts_unit", *seen, unit, *likely, report);
   return absl::OkStatus();
 }
 
@@ -198,7 +200,7 @@ absl::Status CheckEnds(Connection& connection, const TableDefinition& table,
                           ? LikelyUnit(seen, unit, absl::Now() + kFarthestEnd)
                           : std::nullopt;
   if (likely.has_value()) {
-    RefuseUnit(column, "expires_unit", seen, unit, *likely, report);
+    RefuseUnit(table.config.container, column, "expires_unit", seen, unit, *likely, report);
     return absl::OkStatus();
   }
   if (const int64_t illegal = answer->Number(0, 2); illegal > 0) {
