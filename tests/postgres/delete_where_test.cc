@@ -119,6 +119,21 @@ TEST_F(DeleteWhereTest, ConditionOnAColumnThatIsGoneIsNoFaultOfTheItems) {
   EXPECT_TRUE(absl::IsUnavailable(response.status())) << response.status();
 }
 
+// Whatever the columns of our own statements are called.
+TEST_F(DeleteWhereTest, ColumnThatIsGoneIsNotTakenForOneOfOurs) {
+  for (const std::string ours : {"n", "ttl", "expire_at", "etag", "expire_time", "k1"}) {
+    SCOPED_TRACE(ours);
+    db_.Sql(absl::StrCat("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS ", ours, " int DEFAULT 1"));
+    db_.Open({Jobs(absl::StrCat(ours, " IS NOT NULL"))});
+    v1::DeleteItemsRequest request = StoreForTest::Judged("jobs", db_.Items("jobs"));
+    for (v1::ExpiredItem& item : *request.mutable_items()) item.clear_etag();
+    db_.Sql(absl::StrCat("ALTER TABLE jobs DROP COLUMN ", ours));
+    const auto response = db_.store().DeleteItems(request, absl::Now() + StoreForTest::kPatience);
+    EXPECT_TRUE(absl::IsUnavailable(response.status())) << response.status();
+    EXPECT_EQ(Ids(), "1 2 3 4 5 6");
+  }
+}
+
 // A scan passes over it, as the capture's first reading does.
 TEST_F(DeleteWhereTest, RowForWhichTheConditionFailsDoesNotEndAScan) {
   db_.Open({Jobs("10 / (n - 3) <> 0")});

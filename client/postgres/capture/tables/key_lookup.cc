@@ -12,14 +12,14 @@ namespace ttl::postgres {
 namespace {
 
 // The lookups stand below OFFSET, so that each is made by itself, by the index, whatever the
-// statistics say.
+// statistics say. No column of a `where` is called as what is asked for is.
 std::string Statement(const TableDefinition& table, const std::string& list,
                       const std::string& restriction) {
   std::vector<std::string> asked;
   std::vector<std::string> arrays;
   std::vector<std::string> conditions;
   const auto add = [&](const ColumnDefinition& column) {
-    const std::string name = absl::StrCat("k", asked.size());
+    const std::string name = absl::StrCat("__k", asked.size());
     asked.push_back(name);
     arrays.push_back(absl::StrCat("$", asked.size(), "::text[]"));
     conditions.push_back(

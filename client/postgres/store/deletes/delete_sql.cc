@@ -66,10 +66,10 @@ std::string EndOfRow(const TableDefinition& table) {
 
 // Whether the row t is the version that the asked item a was judged as.
 std::string IsJudgedVersion(const TableDefinition& table) {
-  return absl::StrCat(TsOfRow(table), " = a.ts AND ", TtlOfRow(table),
-                      " IS NOT DISTINCT FROM a.ttl AND ", EndOfRow(table),
-                      " IS NOT DISTINCT FROM a.expire_at AND (a.etag = '' OR t.xmin::text = "
-                      "a.etag)");
+  return absl::StrCat(TsOfRow(table), " = a.__ts AND ", TtlOfRow(table),
+                      " IS NOT DISTINCT FROM a.__ttl AND ", EndOfRow(table),
+                      " IS NOT DISTINCT FROM a.__expire_at AND (a.__etag = '' OR t.xmin::text = "
+                      "a.__etag)");
 }
 
 std::string IsJudgedAndTakenIn(const TableDefinition& table) {
@@ -82,7 +82,7 @@ std::string IsJudgedAndTakenIn(const TableDefinition& table) {
 std::string EqualKey(const std::vector<ColumnDefinition>& key, const std::string& asked) {
   std::vector<std::string> conditions;
   for (size_t i = 0; i < key.size(); ++i) {
-    conditions.push_back(absl::Substitute("$0 OPERATOR(pg_catalog.=) $1.k$2::$3", OfRow(key[i]),
+    conditions.push_back(absl::Substitute("$0 OPERATOR(pg_catalog.=) $1.__k$2::$3", OfRow(key[i]),
                                           asked, i + 1, key[i].type));
   }
   return absl::StrJoin(conditions, " AND ");
@@ -94,7 +94,7 @@ std::string HasKey(const std::vector<ColumnDefinition>& key, const std::string& 
   std::vector<std::string> conditions = {EqualKey(key, asked)};
   for (size_t i = 0; i < key.size(); ++i) {
     conditions.push_back(
-        absl::Substitute("pg_catalog.concat($0) = $1.k$2", OfRow(key[i]), asked, i + 1));
+        absl::Substitute("pg_catalog.concat($0) = $1.__k$2", OfRow(key[i]), asked, i + 1));
   }
   return absl::StrJoin(conditions, " AND ");
 }
@@ -105,7 +105,8 @@ std::string KeyNames(size_t columns, const std::string& prefix) {
   return absl::StrJoin(names, ", ");
 }
 
-// The asked items as a table: k1, ..., ts, ttl, expire_at, etag, expire_time, n.
+// The asked items as a table: __k1, ..., __ts, __ttl, __expire_at, __etag, __expire_time, __n. A
+// name in a `where` whose column is gone must not be one of them.
 std::string Asked(size_t key_columns) {
   std::vector<std::string> arrays;
   for (size_t i = 1; i <= key_columns; ++i) arrays.push_back(absl::StrCat("$", i, "::text[]"));
@@ -114,7 +115,8 @@ std::string Asked(size_t key_columns) {
   }
   return absl::StrCat("WITH asked AS MATERIALIZED (SELECT * FROM unnest(",
                       absl::StrJoin(arrays, ", "), ") WITH ORDINALITY AS u(",
-                      KeyNames(key_columns, "k"), ", ts, ttl, expire_at, etag, expire_time, n))");
+                      KeyNames(key_columns, "__k"),
+                      ", __ts, __ttl, __expire_at, __etag, __expire_time, __n))");
 }
 
 void AddIf(bool is_there, int64_t value, ArrayText& array) {
@@ -148,30 +150,30 @@ DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select) {
   delete_statement_ = absl::Substitute(
       "$0,\n"
       "held AS MATERIALIZED (\n"
-      "  SELECT a.n, r.place, r.part, $1 FROM asked AS a CROSS JOIN LATERAL (\n"
+      "  SELECT a.__n, r.place, r.part, $1 FROM asked AS a CROSS JOIN LATERAL (\n"
       "    SELECT t.ctid AS place, t.tableoid AS part FROM $2\n"
       "    WHERE $3 AND $4 FOR UPDATE OF t SKIP LOCKED) AS r\n"
-      "  WHERE a.expire_time <= floor(extract(epoch FROM clock_timestamp()))::bigint),\n"
+      "  WHERE a.__expire_time <= floor(extract(epoch FROM clock_timestamp()))::bigint),\n"
       "gone AS (\n"
       "  DELETE FROM $2 USING held AS h\n"
       "  WHERE t.ctid = h.place AND t.tableoid = h.part AND $5 AND clock_timestamp() < $6\n"
-      "  RETURNING h.n)\n"
-      "SELECT n, false FROM held UNION ALL SELECT n, true FROM gone",
-      Asked(key_columns_), KeyNames(key_columns_, "a.k"), select.from(), HasKey(key, "a"),
+      "  RETURNING h.__n)\n"
+      "SELECT __n, false FROM held UNION ALL SELECT __n, true FROM gone",
+      Asked(key_columns_), KeyNames(key_columns_, "a.__k"), select.from(), HasKey(key, "a"),
       IsJudgedVersion(table), EqualKey(key, "h"), not_after);
   state_statement_ = absl::Substitute(
       "$0\n"
       "SELECT r.*, floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint,\n"
-      "  CASE WHEN a.n = 1 THEN pg_current_snapshot()::text END\n"
+      "  CASE WHEN a.__n = 1 THEN pg_current_snapshot()::text END\n"
       "FROM asked AS a LEFT JOIN LATERAL (\n"
       "  SELECT $1, coalesce($2, false) FROM $3 WHERE $4 LIMIT 1) AS r ON true\n"
-      "ORDER BY a.n",
+      "ORDER BY a.__n",
       Asked(key_columns_), select.list(), IsJudgedAndTakenIn(table), select.from(),
       HasKey(key, "a"));
   if (!table.config.where.empty()) {
     taken_in_statement_ = absl::Substitute(
         "$0\n"
-        "SELECT a.n FROM asked AS a CROSS JOIN LATERAL (\n"
+        "SELECT a.__n FROM asked AS a CROSS JOIN LATERAL (\n"
         "  SELECT FROM $1 WHERE $2 AND $3 FOR UPDATE OF t SKIP LOCKED) AS r",
         Asked(key_columns_), select.from(), HasKey(key, "a"), IsJudgedAndTakenIn(table));
   }
