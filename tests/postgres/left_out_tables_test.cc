@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -34,7 +35,7 @@ struct Change {
   const char* said = "";  // in the log
 };
 
-class LeftOutTablesTest : public TtlPostgresFixture, public testing::WithParamInterface<Change> {
+class LeftOutTablesTest : public TtlPostgresFixture {
  protected:
   LeftOutTablesTest() : TtlPostgresFixture(kConfig) {}
 
@@ -46,8 +47,10 @@ class LeftOutTablesTest : public TtlPostgresFixture, public testing::WithParamIn
   }
 };
 
+class ChangedTableTest : public LeftOutTablesTest, public testing::WithParamInterface<Change> {};
+
 INSTANTIATE_TEST_SUITE_P(
-    Changes, LeftOutTablesTest,
+    Changes, ChangedTableTest,
     testing::Values(
         Change{"Drop", "DROP TABLE carts CASCADE", "SELECT 1",
                "CREATE TABLE carts (id bigint PRIMARY KEY, ts timestamptz);"
@@ -73,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
                true}),
     [](const auto& info) { return std::string(info.param.name); });
 
-TEST_P(LeftOutTablesTest, TheOthersGoOnAndItIsCapturedAgain) {
+TEST_P(ChangedTableTest, TheOthersGoOnAndItIsCapturedAgain) {
   database_.Sql(GetParam().away);
   ExpectLog("msg=\"table left out\" container=\"carts\"");
   ExpectLog(GetParam().said);
@@ -93,6 +96,72 @@ TEST_P(LeftOutTablesTest, TheOthersGoOnAndItIsCapturedAgain) {
   ExpectTracked("carts", 2);
   database_.Sql("INSERT INTO carts VALUES (3, now())");
   ExpectTracked("carts", 3);
+}
+
+std::string EventsConfig(const std::string& unit) {
+  return absl::StrCat(
+      "tables:\n  - { container: orders, table: orders, id: id, ts_column: ts }\n"
+      "  - { container: events, table: events, id: id, ts_column: at, ts_unit: ",
+      unit, " }\n");
+}
+
+// Its live rows would be due at once.
+class WrongUnitTest : public TtlPostgresFixture {
+ protected:
+  WrongUnitTest() : TtlPostgresFixture(EventsConfig("seconds")) {}
+
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(
+        StartServers("CREATE TABLE orders (id bigint PRIMARY KEY, ts timestamptz);"
+                     "CREATE TABLE events (id bigint PRIMARY KEY, at bigint);"
+                     "INSERT INTO events VALUES (1, extract(epoch FROM now()))",
+                     {"orders", "events"}));
+    ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
+  }
+
+  void SetUnit(const std::string& unit) {
+    TtlPostgresProcess::Reconfigure(
+        {dir_.path(), "postgres", database_.Conninfo(), sidecar_.address(), EventsConfig(unit)});
+  }
+};
+
+TEST_F(WrongUnitTest, LeavesOutItsTableAloneUntilItIsRight) {
+  SetUnit("milliseconds");
+  ASSERT_TRUE(postgres_.Start().ok()) << postgres_.Log();
+  ExpectLog("msg=\"table left out\" container=\"events\"");
+  ExpectLog("counts seconds, it seems, not milliseconds; set ts_unit: seconds");
+  database_.Sql("INSERT INTO orders VALUES (1, now())");
+  ExpectTracked("orders", 1);
+  EXPECT_EQ(Tracked("events"), 0);
+  database_.Sql("UPDATE events SET at = at * 1000");
+  ExpectTracked("events", 1);
+  EXPECT_TRUE(postgres_.Stop().ok()) << postgres_.Log();
+}
+
+TEST_F(WrongUnitTest, IsTakenUpWhenTheConfigurationIsRight) {
+  SetUnit("milliseconds");
+  ASSERT_TRUE(postgres_.Start().ok()) << postgres_.Log();
+  ExpectLog("msg=\"table left out\" container=\"events\"");
+  SetUnit("seconds");
+  ASSERT_TRUE(postgres_.process()->Signal(SIGHUP).ok());
+  ExpectTracked("events", 1);
+}
+
+// Where another table is left out, too.
+TEST_F(LeftOutTablesTest, TableWithAViewOfAFormerConfigurationIsLeftOut) {
+  database_.Sql("ALTER TABLE carts RENAME TO old_carts");
+  ExpectLog("msg=\"table left out\" container=\"carts\"");
+  TtlPostgresProcess::Reconfigure(
+      {dir_.path(), "postgres", database_.Conninfo(), sidecar_.address(),
+       "tables:\n"
+       "  - { container: orders, table: orders, id: id, ts_column: ts }\n"
+       "  - { container: carts, table: carts, id: id, ts_column: ts, live_view: carts_live }\n"});
+  ASSERT_TRUE(postgres_.process()->Signal(SIGHUP).ok());
+  ExpectLog("a former configuration left something: DROP VIEW public.orders_live");
+  database_.Sql("INSERT INTO orders VALUES (2, now())");
+  database_.Sql("ALTER TABLE old_carts RENAME TO carts");
+  ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
+  ExpectTracked("orders", 2);
 }
 
 std::string JobsConfig(const std::string& where) {

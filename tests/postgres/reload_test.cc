@@ -160,6 +160,26 @@ TEST_F(ReloadTest, PolicyOfATableThatIsTakenOutStaysUntilInstall) {
   EXPECT_EQ(hidden(), "0");
 }
 
+// The name of the table becomes that of its view.
+TEST_F(ReloadTest, TableThatIsNowToBeRenamedIsFollowedUnderItsNewName) {
+  database_.Sql("INSERT INTO orders VALUES (1, now())");
+  ExpectTracked("orders", 1);
+  Reload(
+      "tables:\n  - { container: orders, table: orders, id: id, ts_column: ts, rename_table: "
+      "orders_stored }\n");
+  ExpectLog("configuration changed: the new one is used now");
+  ExpectLog("table public.orders is not renamed to orders_stored");
+  database_.Sql("INSERT INTO orders VALUES (2, now())");
+  ExpectTracked("orders", 2);
+  ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
+  database_.Sql("INSERT INTO orders VALUES (3, now()); UPDATE orders SET ts = now() WHERE id = 1");
+  ExpectTracked("orders", 3);
+  EXPECT_TRUE(postgres_.WaitReady(kPatience).ok()) << postgres_.Log();
+  EXPECT_EQ(database_.Value("SELECT count(*) FROM orders_stored"), "3");
+  database_.Sql("DELETE FROM orders WHERE id = 2");
+  ExpectTracked("orders", 2);
+}
+
 TEST_F(ReloadTest, TableWithoutItsContainerIsLeftOutUntilThatIsMade) {
   ASSERT_TRUE(client_->containers().Delete("carts").ok());
   Reload(kBoth);

@@ -38,10 +38,11 @@ absl::StatusOr<FollowedTables> FindFollowedTables(Connection& connection, const 
       followed.left_out[table.config.container] = std::move(why);
     }
   }
-  // Of a table that is left out there is more than the others need.
   std::vector<std::string> faults = std::move(installed->faults);
+  faults.insert(faults.end(), installed->leftovers.begin(), installed->leftovers.end());
+  // One that is left out may be streamed, by another name too.
   if (followed.left_out.empty()) {
-    faults.insert(faults.end(), installed->leftovers.begin(), installed->leftovers.end());
+    faults.insert(faults.end(), installed->unneeded.begin(), installed->unneeded.end());
   }
   if (!faults.empty()) followed.fault = absl::StrCat(absl::StrJoin(faults, "; "), kCure);
   return followed;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -25,9 +26,6 @@ absl::StatusOr<std::set<std::string>> Column(Connection& connection, const std::
   for (int row = 0; row < result->rows(); ++row) values.emplace(result->Text(row, 0));
   return values;
 }
-
-// A comment without the definition's fingerprint: the same for each definition.
-std::string PurposeOf(const std::string& comment) { return comment.substr(0, comment.rfind(" [")); }
 
 class InstallationCheck {
  public:
@@ -111,6 +109,12 @@ class InstallationCheck {
     }
     std::vector<std::pair<std::string, InstalledObject>> missing;  // with the container
     std::set<std::string> wanted = {PublicationComment(config_.schema)};
+    for (const TableConfig& table : config_.tables) {
+      if (table.view_schema.empty()) continue;
+      TableDefinition definition;
+      definition.config = table;
+      wanted.insert(ViewSchema(definition, config_.schema).comment);
+    }
     for (const TableDefinition& definition : tables) {
       const TableDefinition table = AsInstalled(definition);
       const std::string showing = ShowingPolicy(table, config_.schema).comment;
@@ -124,12 +128,9 @@ class InstallationCheck {
         missing.emplace_back(table.config.container, object);
       }
     }
+    std::erase_if(leftovers, [&](const auto& object) { return wanted.contains(object.first); });
     std::set<std::string> purposes;  // of what should not be there
-    for (const auto& [comment, command] : leftovers) {
-      if (wanted.contains(comment)) continue;
-      purposes.insert(PurposeOf(comment));
-      state_.leftovers.push_back(absl::StrCat("a former configuration left something: ", command));
-    }
+    for (const auto& [comment, command] : leftovers) purposes.insert(PurposeOf(comment));
     for (const auto& [container, object] : missing) {
       std::string wrong = absl::StrCat(object.name, " is missing or out of date");
       if (purposes.contains(PurposeOf(object.comment))) {
@@ -138,7 +139,38 @@ class InstallationCheck {
         state_.faults.push_back(std::move(wrong));
       }
     }
+    NoteLeftovers(tables, leftovers);
     return absl::OkStatus();
+  }
+
+  // Of a table that is left out nothing is known. What a former configuration made for one of
+  // `tables` shows as live, or replaces, what may have another end by this one.
+  void NoteLeftovers(absl::Span<const TableDefinition> tables,
+                     const std::map<std::string, std::string>& leftovers) {
+    std::map<std::string, std::string> containers;  // by purpose
+    const auto add = [&](const TableConfig& table, const std::string& name) {
+      for (std::string& purpose : PurposesFor(table.schema, name, config_.schema)) {
+        containers[std::move(purpose)] = table.container;
+      }
+    };
+    for (const TableConfig& table : config_.tables) {
+      add(table, table.table);
+      add(table, table.rename_table);
+    }
+    // A former configuration may have renamed it.
+    for (const TableDefinition& table : tables) add(table.config, table.config.table);
+    for (const auto& [comment, command] : leftovers) {
+      std::string wrong = absl::StrCat("a former configuration left something: ", command);
+      const auto container = containers.find(PurposeOf(comment));
+      if (container == containers.end()) {
+        state_.leftovers.push_back(std::move(wrong));
+        continue;
+      }
+      const bool is_known = std::any_of(tables.begin(), tables.end(), [&](const auto& table) {
+        return table.config.container == container->second;
+      });
+      if (is_known) state_.outdated.emplace(container->second, std::move(wrong));
+    }
   }
 
   absl::Status CheckRowSecurity(absl::Span<const TableDefinition> tables) {
@@ -199,7 +231,7 @@ class InstallationCheck {
       if (absl::Status status = CheckPublished(table); !status.ok()) return status;
     }
     for (const std::string& table : *published) {
-      state_.leftovers.push_back(absl::StrCat(what, " has ", table, " without need"));
+      state_.unneeded.push_back(absl::StrCat(what, " has ", table, " without need"));
     }
     return absl::OkStatus();
   }
@@ -249,7 +281,7 @@ absl::Status CheckInstalled(Connection& connection, const Config& config,
   const absl::StatusOr<InstallationState> state = ReadInstallation(connection, config, tables);
   if (!state.ok()) return state.status();
   std::vector<std::string> wrong = state->problems;
-  for (const auto* more : {&state->faults, &state->leftovers}) {
+  for (const auto* more : {&state->faults, &state->leftovers, &state->unneeded}) {
     wrong.insert(wrong.end(), more->begin(), more->end());
   }
   for (const auto* tables_wrong : {&state->outdated, &state->unpublished}) {

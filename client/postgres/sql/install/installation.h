@@ -55,14 +55,17 @@ struct InstallationState {
   std::vector<std::string> problems;
   // By container: why the changes of its table are not all in the stream.
   std::map<std::string, std::string> unpublished;
-  // By container: which view, policy or trigger of its table was made for another configuration.
+  // By container: which view, policy or trigger of its table was made for another configuration, or
+  // is in none any more.
   // What it shows as live may be expired by this one, and the other way round.
   std::map<std::string, std::string> outdated;
   // Views, policies and triggers that do not hide or replace as they should. The tables can be
   // followed all the same.
   std::vector<std::string> faults;
-  // What other tables or a former configuration left.
+  // What other tables of a former configuration left.
   std::vector<std::string> leftovers;
+  // What is streamed for none of the tables.
+  std::vector<std::string> unneeded;
 };
 absl::StatusOr<InstallationState> ReadInstallation(Connection& connection, const Config& config,
                                                    absl::Span<const TableDefinition> tables);

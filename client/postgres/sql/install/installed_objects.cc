@@ -15,8 +15,22 @@ constexpr absl::string_view kShowingPolicy = "ttl_postgres_all";
 // Of several triggers the last by name goes last: others may set the key first.
 constexpr absl::string_view kTrigger = "zz_ttl_postgres_replace_expired";
 
+std::string PlainName(absl::string_view schema, absl::string_view table) {
+  return absl::StrCat(schema, ".", table);
+}
+
 std::string PlainName(const TableDefinition& table) {
-  return absl::StrCat(table.config.schema, ".", table.config.table);
+  return PlainName(table.config.schema, table.config.table);
+}
+
+// What is installed is for, of a table by its plain name.
+std::string ShowsLiveRows(const std::string& table) { return absl::StrCat("live rows of ", table); }
+std::string DecidesOnRows(const std::string& table) { return absl::StrCat("rows of ", table); }
+std::string Replaces(const std::string& table) {
+  return absl::StrCat("a new row of ", table, " replaces");
+}
+std::string ReplacesExpired(const std::string& table) {
+  return absl::StrCat(Replaces(table), " an expired one");
 }
 
 InstalledObject Policy(const TableDefinition& table, absl::string_view schema,
@@ -25,8 +39,7 @@ InstalledObject Policy(const TableDefinition& table, absl::string_view schema,
   policy.name = absl::StrCat("policy ", name, " on table ", PlainName(table));
   policy.target = absl::StrCat("POLICY ", QuoteName(name), " ON ", TableName(table));
   policy.definition = absl::StrCat("CREATE ", policy.target, " ", clauses);
-  policy.comment =
-      MarkedComment(schema, absl::StrCat("rows of ", PlainName(table)), policy.definition);
+  policy.comment = MarkedComment(schema, DecidesOnRows(PlainName(table)), policy.definition);
   return policy;
 }
 
@@ -76,9 +89,7 @@ InstalledObject ReplacingFunction(const TableDefinition& table, absl::string_vie
                                      "search_path = pg_catalog, pg_temp AS ",
                                      QuoteBody(ReplacingBody(table, schema)), ";\nREVOKE ALL ON ",
                                      function.target, " FROM PUBLIC");
-  function.comment = MarkedComment(
-      schema, absl::StrCat("a new row of ", PlainName(table), " replaces an expired one"),
-      function.definition);
+  function.comment = MarkedComment(schema, ReplacesExpired(PlainName(table)), function.definition);
   return function;
 }
 
@@ -159,6 +170,19 @@ TableDefinition AsInstalled(TableDefinition table) {
   return table;
 }
 
+std::vector<std::string> PurposesFor(absl::string_view table_schema, absl::string_view table,
+                                     absl::string_view schema) {
+  const std::string name = PlainName(table_schema, table);
+  std::vector<std::string> purposes;
+  for (const std::string& purpose :
+       {ShowsLiveRows(name), DecidesOnRows(name), Replaces(name), ReplacesExpired(name)}) {
+    purposes.push_back(PurposeOf(MarkedComment(schema, purpose, "")));
+  }
+  return purposes;
+}
+
+std::string PurposeOf(const std::string& comment) { return comment.substr(0, comment.rfind(" [")); }
+
 std::string LiveViewName(const TableConfig& config) {
   return QuoteQualified(config.live_view_schema(), config.live_view);
 }
@@ -183,8 +207,7 @@ InstalledObject LiveView(const TableDefinition& table, absl::string_view schema)
   view.definition = absl::StrCat(
       "CREATE OR REPLACE ", view.target, " WITH (security_invoker = true) AS\n", "  SELECT * FROM ",
       TableName(table), " AS t WHERE ", VisibleCondition(table, schema, "t"));
-  view.comment =
-      MarkedComment(schema, absl::StrCat("live rows of ", PlainName(table)), view.definition);
+  view.comment = MarkedComment(schema, ShowsLiveRows(PlainName(table)), view.definition);
   return view;
 }
 
@@ -215,9 +238,8 @@ std::vector<InstalledObject> ReplacingTrigger(const TableDefinition& table,
   trigger.definition = absl::StrCat("CREATE TRIGGER ", QuoteName(kTrigger), " BEFORE INSERT ON ",
                                     TableName(table), " FOR EACH ROW EXECUTE ", function.target);
   // With the function's: the trigger goes when that does.
-  trigger.comment =
-      MarkedComment(schema, absl::StrCat("a new row of ", PlainName(table), " replaces"),
-                    absl::StrCat(trigger.definition, function.comment));
+  trigger.comment = MarkedComment(schema, Replaces(PlainName(table)),
+                                  absl::StrCat(trigger.definition, function.comment));
   return {function, trigger};
 }
 

@@ -40,6 +40,14 @@ std::string MarkedObjectsQuery(absl::string_view schema);
 // The table as it is once everything is installed: by the name that it has then.
 TableDefinition AsInstalled(TableDefinition table);
 
+// The comments of all that can be installed for a table of this name, whatever its configuration,
+// each without the fingerprint of a definition.
+std::vector<std::string> PurposesFor(absl::string_view table_schema, absl::string_view table,
+                                     absl::string_view schema);
+
+// A comment of ours without that fingerprint.
+std::string PurposeOf(const std::string& comment);
+
 // "schema"."name" of the view of the live rows. REQUIRES: a name is configured.
 std::string LiveViewName(const TableConfig& config);
 
