@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/testing/postgres_server.h"
 #include "tests/testing/sidecar_process.h"
@@ -30,7 +31,7 @@ class RewrittenTableTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(database_.Start().ok()) << database_.Log();
-    database_.Sql("CREATE TABLE carts (id bigint PRIMARY KEY, ttl integer)");
+    database_.Sql(table_);
     ASSERT_TRUE(sidecar_.Start().ok()) << sidecar_.Log();
     v1::Container container;
     container.set_id("carts");
@@ -53,13 +54,63 @@ class RewrittenTableTest : public testing::Test {
     v1::ListItemsRequest request;
     request.set_container("carts");
     request.set_show_expired(true);
-    const auto items = client_->ListItems(request);
+    request.set_page_size(1000);
     std::map<std::string, int64_t> times;
-    if (!items.ok()) return times;
-    for (const v1::ItemView& view : items->items()) times[view.item().id()] = view.item().ts();
+    do {
+      const auto items = client_->ListItems(request);
+      if (!items.ok()) return times;
+      for (const v1::ItemView& view : items->items()) times[view.item().id()] = view.item().ts();
+      request.set_page_token(items->next_page_token());
+    } while (!request.page_token().empty());
     return times;
   }
 
+  // The _ts of each row that it has in SQL.
+  std::map<std::string, int64_t> TimesInSql() {
+    const auto rows = database_.Sql(
+        "SELECT id, floor(extract(epoch FROM CASE WHEN xmin = ANY (ARRAY(SELECT xid FROM "
+        "ttl.rewrites)) THEN ttl.commit_time(tableoid, ctid, xmin) ELSE "
+        "pg_xact_commit_timestamp(xmin) END))::bigint FROM carts");
+    std::map<std::string, int64_t> times;
+    for (int row = 0; row < rows.rows(); ++row) {
+      times[std::string(rows.Text(row, 0))] = rows.Number(row, 1);
+    }
+    return times;
+  }
+
+  // As where the role that installs may not create event triggers.
+  void DropEventTriggers() {
+    database_.Sql("DROP EVENT TRIGGER ttl_note_rows; DROP EVENT TRIGGER ttl_hold_times");
+  }
+
+  void ExpectLog(const std::string& text) {
+    EXPECT_TRUE(WaitUntil([&] { return absl::StrContains(postgres_.Log(), text); }, kPatience))
+        << postgres_.Log();
+  }
+
+  // Until a second later than any row was written, so that a later _ts is another one.
+  void AwaitNextSecond() {
+    EXPECT_TRUE(WaitUntil(
+        [&] {
+          return database_.Value(
+                     "SELECT date_trunc('second', clock_timestamp()) > "
+                     "max(pg_xact_commit_timestamp(xmin)) FROM carts") == "t";
+        },
+        kPatience));
+  }
+
+  void ExpectTracked(size_t count) {
+    EXPECT_TRUE(WaitUntil([&] { return Tracked().size() == count; }, kPatience)) << postgres_.Log();
+  }
+
+  // Until the file is known that the times of the rows belong to.
+  void ExpectKnownFile() {
+    EXPECT_TRUE(WaitUntil(
+        [&] { return database_.Value("SELECT count(*) FROM ttl.known_files") == "1"; }, kPatience))
+        << postgres_.Log();
+  }
+
+  std::string table_ = "CREATE TABLE carts (id bigint PRIMARY KEY, ttl integer)";
   const TempDir dir_;
   PostgresServer database_;
   TtlPostgresProcessOptions options_{dir_.path(), "postgres", database_.Conninfo(),
@@ -103,6 +154,94 @@ TEST_F(RewrittenTableTest, TimesAreHeldAndTheDeletesGoOn) {
   // Of the other rows nothing is held any more.
   EXPECT_TRUE(WaitUntil(
       [&] { return database_.Value("SELECT count(*) FROM ttl.held_times") == "1"; }, kPatience));
+}
+
+// It keeps what the sidecar knows; the row that had expired is deleted.
+TEST_F(RewrittenTableTest, WithoutEventTriggersKnownTimesAreHeld) {
+  DropEventTriggers();
+  ExpectKnownFile();
+  database_.Sql("INSERT INTO carts VALUES (1, 6), (2, NULL), (3, NULL), (4, NULL)");
+  const auto migrating = database_.Connect();
+  ASSERT_TRUE(migrating->Execute("BEGIN; LOCK TABLE carts").ok());
+  ASSERT_TRUE(WaitUntil([&] { return Tracked().size() == 4; }, kPatience)) << postgres_.Log();
+  const std::map<std::string, int64_t> before = Tracked();
+  ASSERT_TRUE(WaitUntil(
+      [&] {
+        return migrating
+            ->Query(
+                "SELECT clock_timestamp() > pg_xact_commit_timestamp(xmin) + interval '7 s' FROM "
+                "carts WHERE id = 1")
+            ->Bool(0, 0);
+      },
+      kPatience));
+  ASSERT_TRUE(migrating
+                  ->Execute("SAVEPOINT s; ALTER TABLE carts ADD other uuid DEFAULT "
+                            "gen_random_uuid(); UPDATE carts SET other = NULL WHERE id = 3; "
+                            "RELEASE s; COMMIT")
+                  .ok());
+  database_.Sql("UPDATE carts SET other = NULL WHERE id = 4");
+  // The first is one of them: the sidecar's attempts to delete it meanwhile change nothing.
+  ExpectLog("table public.carts was rewritten: the times of 2 rows are held");
+  EXPECT_EQ(TimesInSql()["2"], before.at("2"));
+  EXPECT_TRUE(WaitUntil([&] { return Ids("carts") == "2 3 4"; }, kPatience)) << postgres_.Log();
+  EXPECT_TRUE(WaitUntil([&] { return Tracked() == TimesInSql(); }, kPatience)) << postgres_.Log();
+  EXPECT_EQ(Tracked()["2"], before.at("2"));
+  EXPECT_GT(Tracked()["3"], before.at("3"));
+  EXPECT_GT(Tracked()["4"], before.at("4"));
+
+  database_.Sql("VACUUM FULL carts");
+  ExpectLog("table public.carts was rewritten: the times of 1 rows are held");
+  EXPECT_EQ(TimesInSql()["2"], before.at("2"));
+  EXPECT_EQ(Ids("carts_live"), "2 3 4");
+}
+
+TEST_F(RewrittenTableTest, RewriteWhileNobodyFollowsIsNoticedAtTheNextStart) {
+  DropEventTriggers();
+  database_.Sql("INSERT INTO carts SELECT i FROM generate_series(1, 3000) AS i");
+  ExpectTracked(3000);
+  ExpectKnownFile();
+  const std::map<std::string, int64_t> before = TimesInSql();
+  AwaitNextSecond();
+  postgres_.Kill();
+  database_.Sql("UPDATE carts SET ttl = 9999 WHERE id = 3");
+  database_.Sql("ALTER TABLE carts ADD other uuid DEFAULT gen_random_uuid()");
+  database_.Sql("UPDATE carts SET other = NULL WHERE id = 4");
+  EXPECT_GT(TimesInSql()["2"], before.at("2"));
+  ASSERT_TRUE(postgres_.Start(kPatience).ok()) << postgres_.Log();
+  ExpectLog("table public.carts was rewritten: the times of ");
+  std::map<std::string, int64_t> after = TimesInSql();
+  EXPECT_GT(after["3"], before.at("3"));
+  EXPECT_GT(after["4"], before.at("4"));
+  after["3"] = before.at("3");
+  after["4"] = before.at("4");
+  EXPECT_TRUE(after == before);
+}
+
+class RewrittenPartitionTest : public RewrittenTableTest {
+ protected:
+  RewrittenPartitionTest() {
+    table_ =
+        "CREATE TABLE carts (id bigint PRIMARY KEY, ttl integer) PARTITION BY RANGE (id);"
+        "CREATE TABLE carts_1 PARTITION OF carts FOR VALUES FROM (0) TO (10)";
+  }
+};
+
+// It is read again, since its file is another one; but not before the times are held.
+TEST_F(RewrittenPartitionTest, TheSidecarKeepsTheTimesThatItKnows) {
+  DropEventTriggers();
+  database_.Sql("INSERT INTO carts VALUES (1, NULL), (2, NULL)");
+  ExpectTracked(2);
+  ExpectKnownFile();
+  const std::map<std::string, int64_t> before = Tracked();
+  AwaitNextSecond();
+  database_.Sql("ALTER TABLE carts ADD other uuid DEFAULT gen_random_uuid()");
+  ExpectLog("was rewritten: the times of 2 rows are held");
+  ExpectLog("reading partition public.carts_1, which is new");
+  EXPECT_TRUE(WaitUntil([&] { return database_.Value("SELECT scanned FROM ttl.progress") == "2"; },
+                        kPatience))
+      << postgres_.Log();
+  EXPECT_EQ(Tracked(), before);
+  EXPECT_EQ(TimesInSql(), before);
 }
 
 }  // namespace

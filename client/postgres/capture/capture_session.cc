@@ -387,7 +387,7 @@ absl::Status CaptureSession::Work() {
 
 absl::Duration CaptureSession::LongestWait(absl::Time now) const {
   const bool is_reading = std::any_of(readings_.begin(), readings_.end(),
-                                      [](const auto& reading) { return !reading->is_done(); });
+                                      [](const auto& reading) { return reading->has_work(); });
   const bool is_soon = is_reading || has_news_ || changed_rows() > 0;
   const absl::Duration wait = is_soon ? kReadingWait : kIdleWait;
   return std::min({interval_, wait, std::max(pipeline_->flush_due() - now, absl::ZeroDuration())});
@@ -562,7 +562,7 @@ absl::StatusOr<bool> CaptureSession::ReadTables(absl::Time now) {
 
 absl::StatusOr<bool> CaptureSession::StepTables(absl::Time now) {
   for (const auto& reading : readings_) {
-    if (reading->is_done()) continue;
+    if (!reading->has_work()) continue;
     const auto did = reading->Step([this] { return SeesAll(); }, now);
     if (!did.ok() || *did) return did;
   }
@@ -629,7 +629,7 @@ uint64_t CaptureSession::Confirmed() const {
 absl::Status CaptureSession::LookAtSnapshots(absl::Time now) {
   const bool is_behind = parts_.visible.Get() < parts_.visible.acknowledged();
   const bool is_reading = std::any_of(readings_.begin(), readings_.end(),
-                                      [](const auto& reading) { return !reading->is_done(); });
+                                      [](const auto& reading) { return reading->has_work(); });
   const absl::Duration interval = is_reading
                                       ? std::min(kReadingWait, parts_.options.snapshot_interval)
                                       : parts_.options.snapshot_interval;
@@ -668,7 +668,7 @@ absl::Status CaptureSession::LookAtTable(size_t number, uint32_t place) {
   const TableDefinition& table = tables_[number];
   const auto types = ReadColumnTypes(*database_, table);
   if (!types.ok()) return types.status();
-  if (place != 0 && place == places_[number]) return readings_[number]->CheckPartitions();
+  if (place != 0 && place == places_[number]) return readings_[number]->CheckFiles();
   const std::string name = absl::StrCat(table.config.schema, ".", table.config.table);
   if (place != 0) {
     return absl::FailedPreconditionError(absl::StrCat("table ", name, " was not in publication \"",

@@ -32,9 +32,12 @@ std::string Tables(absl::string_view schema) {
       "CREATE TABLE IF NOT EXISTS $2 (\n  filenode oid PRIMARY KEY,\n  relation oid NOT NULL,\n"
       "  xid xid NOT NULL,\n  looked_at tid NOT NULL DEFAULT '(0,0)'\n);\n"
       "CREATE TABLE IF NOT EXISTS $3 (\n  filenode oid,\n  place tid,\n  ts timestamptz NOT NULL,\n"
-      "  PRIMARY KEY (filenode, place)\n);\nGRANT SELECT ON $2, $3 TO PUBLIC;\n",
+      "  PRIMARY KEY (filenode, place)\n);\n"
+      "CREATE TABLE IF NOT EXISTS $4 (\n  relation oid PRIMARY KEY,\n  filenode oid NOT NULL,\n"
+      "  attached text NOT NULL\n);\nGRANT SELECT ON $2, $3 TO PUBLIC;\n",
       QuoteQualified(schema, "by_commit_time"), QuoteQualified(schema, "rewritten"),
-      QuoteQualified(schema, "rewrites"), QuoteQualified(schema, "held_times"));
+      QuoteQualified(schema, "rewrites"), QuoteQualified(schema, "held_times"),
+      QuoteQualified(schema, "known_files"));
 }
 
 std::string CommitTimeFunction(absl::string_view schema) {
@@ -163,7 +166,8 @@ std::string HeldTimesSql(absl::string_view schema) {
 
 std::vector<std::string> HeldTimesTables(absl::string_view schema) {
   return {QuoteQualified(schema, "by_commit_time"), QuoteQualified(schema, "rewritten"),
-          QuoteQualified(schema, "rewrites"), QuoteQualified(schema, "held_times")};
+          QuoteQualified(schema, "rewrites"), QuoteQualified(schema, "held_times"),
+          QuoteQualified(schema, "known_files")};
 }
 
 std::vector<std::string> HeldTimesFunctions(absl::string_view schema) {
@@ -188,7 +192,9 @@ std::string HoldTimesSql(absl::string_view schema, absl::Span<const TableDefinit
   for (const TableDefinition& table : tables) {
     if (table.ts_source == TsSource::kCommitTime) oids.push_back(absl::StrCat("(", table.oid, ")"));
   }
-  std::string sql = absl::StrCat("DELETE FROM ", noted, ";\n");
+  std::string sql = absl::StrCat(
+      "DELETE FROM ", noted, ";\nDELETE FROM ", QuoteQualified(schema, "known_files"),
+      " AS k WHERE NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = k.relation);\n");
   if (oids.empty()) return sql;
   absl::StrAppend(&sql, "INSERT INTO ", noted, " VALUES ", absl::StrJoin(oids, ", "), ";\n");
   const std::string body = absl::StrCat(
@@ -200,6 +206,12 @@ std::string HoldTimesSql(absl::string_view schema, absl::Span<const TableDefinit
                              CreateEventTriggersSql(schema))),
       ";\nEND ");
   return absl::StrCat(sql, "DO ", QuoteBody(body), ";\n");
+}
+
+std::string IsInDoubt(absl::string_view schema) {
+  return absl::StrCat("EXISTS (SELECT FROM ", QuoteQualified(schema, "known_files"),
+                      " AS f WHERE f.relation = t.tableoid AND f.filenode <> "
+                      "pg_catalog.pg_relation_filenode(t.tableoid))");
 }
 
 std::string DropEventTriggersSql(absl::string_view schema) {

@@ -17,9 +17,14 @@
 //   rewritten       place and time of each row while its table is rewritten.
 //   rewrites        the files that rewrites have made, each with the transaction.
 //   held_times      the time of each row that is as a rewrite left it, by file and place.
-// A held time is of one version of a row: whoever writes the row makes another, in another place.
-// What moves versions makes another file, of which nothing is held. So a held time never counts for
-// what the application wrote later, even in the transaction of the rewrite.
+//   known_files     the files that the times which the sidecar knows belong to, and since when a
+//                   partition has been attached.
+// Where the triggers are missing or could not hold the times, and after what moves rows, the file
+// is another one than in known_files: ttl-postgres holds what the sidecar knows, and until then
+// judges no row of it. A held time is of one version of a row: whoever writes the row makes
+// another, in another place. What moves versions makes another file, of which nothing is held. So a
+// held time never counts for what the application wrote later, even in the transaction of the
+// rewrite.
 namespace ttl::postgres {
 
 // Creates these tables and functions where they are not there yet.
@@ -39,6 +44,10 @@ std::string CreateEventTriggersSql(absl::string_view schema);
 // Statements of PL/pgSQL that drop the event triggers, by whatever names; an error if the role may
 // not. They need a variable `leftover` of type text.
 std::string DropEventTriggersSql(absl::string_view schema);
+
+// A condition on the row t of a table by commit time: its time is not known yet, since its table
+// was rewritten.
+std::string IsInDoubt(absl::string_view schema);
 
 // A condition: both event triggers are there and enabled.
 std::string EventTriggersAreOn(absl::string_view schema);

@@ -49,7 +49,9 @@ v1::DeleteResult WhyLeft(const v1::ExpiredItem& asked, const RowState& row,
     return Failed("a trigger of the table changes or moves the row instead of its delete");
   }
   if (!row.exists || !row.is_same) {
-    if (!HasEnded(asked.etag(), snapshot)) return Outcome(v1::DELETE_OUTCOME_THROTTLED);
+    if (row.is_in_doubt || !HasEnded(asked.etag(), snapshot)) {
+      return Outcome(v1::DELETE_OUTCOME_THROTTLED);
+    }
     return row.exists ? Modified(asked, row, sequence) : Outcome(v1::DELETE_OUTCOME_NOT_FOUND);
   }
   if (absl::ToUnixSeconds(times.begun) < asked.expire_time()) {

@@ -17,6 +17,8 @@ struct RowState {
   bool exists = false;
   // It is the version that was judged.
   bool is_same = false;
+  // Its time is not known yet, since its table was rewritten.
+  bool is_in_doubt = false;
   // It was ours to delete: locked, and expired.
   bool was_held = false;
   // The row as an item, or why it cannot be one. Of meaning if it exists and is not the same.
@@ -44,6 +46,7 @@ struct StoreTimes {
 // - A transaction is streamed before other sessions see it. Where the judged version is
 //   one of those, what is found is older than what the sidecar knows: THROTTLED, so that it
 //   asks again, instead of an answer that it would adopt or forget the item for.
+// - A row in doubt is THROTTLED: the sidecar would adopt a time that is not its own.
 // - A row that can no longer be tracked (no _ts, an impossible ttl) is MODIFIED, not NOT_FOUND: it
 //   is there, and a burst of NOT_FOUND would make the sidecar doubt the store. It never
 //   expires, and that is the state which is told, under the judged _ts; its report of an

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "client/postgres/row/row_item.h"
 #include "client/postgres/sql/connect/sql_error.h"
+#include "client/postgres/sql/held_times.h"
 #include "client/postgres/store/page_token.h"
 
 namespace ttl::postgres {
@@ -39,6 +40,8 @@ absl::Status TableScan::Run(const v1::ScanItemsRequest& request, Take take) {
     const uint64_t sequence = position_.Get();
     const auto page = ReadPage(after, limit);
     if (!page.ok()) return page.status();
+    // After the query: a rewrite that it saw has ended.
+    if (absl::Status known = CheckTimesAreKnown(); !known.ok()) return known;
     v1::ScanItemsResponse message;
     Read(*page, limit, sequence, message);
     is_last = page->rows() < limit;
@@ -98,6 +101,23 @@ void TableScan::Read(const QueryResult& page, int limit, uint64_t sequence,
     std::string token = EncodePageToken(table_.select.KeyOf(page, i));
     if (token.size() <= kMaxTokenBytes) message.set_next_page_token(std::move(token));
   }
+}
+
+absl::Status TableScan::CheckTimesAreKnown() {
+  const TableDefinition& table = table_.definition;
+  if (table.ts_source != TsSource::kCommitTime || table.own_schema.empty()) return absl::OkStatus();
+  const auto answer = connection_.Query(
+      absl::StrCat(
+          "SELECT EXISTS (SELECT FROM pg_class AS c, LATERAL (SELECT c.oid AS tableoid) AS "
+          "t WHERE (c.oid = $1::oid OR c.oid IN (SELECT relid FROM "
+          "pg_partition_tree($1::oid))) AND ",
+          IsInDoubt(table.own_schema), ")"),
+      {absl::StrCat(table.oid)});
+  if (!answer.ok()) return Unavailable(answer.status());
+  if (!answer->Bool(0, 0)) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("table ", table.config.schema, ".", table.config.table,
+                   " was rewritten; the times of its rows are being held"));
 }
 
 absl::StatusOr<std::optional<int64_t>> TableScan::EstimateItems() {

@@ -46,6 +46,8 @@ class TableScan {
   void Read(const QueryResult& page, int limit, uint64_t sequence, v1::ScanItemsResponse& message);
   // Absent: not known.
   absl::StatusOr<std::optional<int64_t>> EstimateItems();
+  // UNAVAILABLE while times of rows are not known, since the table was rewritten.
+  absl::Status CheckTimesAreKnown();
 
   Connection& connection_;
   const StoreTable& table_;

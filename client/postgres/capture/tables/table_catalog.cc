@@ -193,6 +193,12 @@ absl::StatusOr<uint64_t> ReadFlushPosition(PatientQuery& database) {
   return ParseLsn(rows->Text(0, 0));
 }
 
+absl::StatusOr<uint64_t> ReadInsertPosition(PatientQuery& database) {
+  const auto rows = database.Query("SELECT pg_catalog.pg_current_wal_insert_lsn()");
+  if (!rows.ok()) return rows.status();
+  return ParseLsn(rows->Text(0, 0));
+}
+
 absl::StatusOr<SourcePosition> ReadSource(PatientQuery& database) {
   // The control file has the timeline of the last checkpoint, which may be one before. The name of
   // a file of the WAL begins with it.

@@ -63,6 +63,8 @@ absl::StatusOr<int64_t> EstimateRows(PatientQuery& database, const TableDefiniti
 
 // How far the WAL is on disk.
 absl::StatusOr<uint64_t> ReadFlushPosition(PatientQuery& database);
+// How far it is: further, after a commit that did not wait for the disk.
+absl::StatusOr<uint64_t> ReadInsertPosition(PatientQuery& database);
 // The same, and which server it is.
 absl::StatusOr<SourcePosition> ReadSource(PatientQuery& database);
 

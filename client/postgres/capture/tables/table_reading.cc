@@ -29,7 +29,8 @@ TableReading::TableReading(const TableDefinition& table, Parts parts, TableProgr
       read_(noted),
       durable_(noted),
       noted_(std::move(noted)),
-      needed_(needed) {}
+      needed_(needed),
+      rewritten_(table) {}
 
 bool TableReading::is_done() const {
   return read_.scan_done && read_.ghosts_done && added_.empty() && pending_.empty();
@@ -37,14 +38,40 @@ bool TableReading::is_done() const {
 
 absl::StatusOr<bool> TableReading::Step(absl::FunctionRef<absl::StatusOr<bool>()> sees_all,
                                         absl::Time now) {
-  if (is_done() || now < retry_at_ || !parts_.pipeline.HasRoom()) return false;
+  if (!has_work() || now < retry_at_ || !parts_.pipeline.HasRoom()) return false;
   if (parts_.visible.Get() < needed_) return false;
+  // First: what is read later has the times that are held.
+  if (rewritten_.is_ready()) return HoldPage(now);
+  if (rewritten_.is_due()) return false;
   // Ghosts first: a delete of a row that is not there tells the sidecar that something is wrong.
   if (!read_.ghosts_done) return SweepPage(now);
   if (added_.empty() && read_.scan_done) return false;
   const absl::StatusOr<bool> sees = sees_all();
   if (!sees.ok() || !*sees) return sees;
   return added_.empty() ? ScanTable(now) : ScanAddedPartition(now);
+}
+
+absl::StatusOr<bool> TableReading::HoldPage(absl::Time now) {
+  if (!lister_.is_under_way()) {
+    lister_.Ask(table_.config.container, hold_after_);
+    return false;
+  }
+  const auto page = lister_.Take();
+  if (!page.has_value()) return false;
+  if (!page->ok()) return page->status();
+  const auto held = rewritten_.Hold(parts_.database, **page);
+  if (absl::IsAborted(held.status())) {
+    retry_at_ = now + kRetryPause;
+    return false;
+  }
+  if (!held.ok()) return held;
+  held_ += *held;
+  hold_after_ = (*page)->next_page_token();
+  if (!hold_after_.empty()) return true;
+  if (absl::Status status = rewritten_.Finish(parts_.database); !status.ok()) return status;
+  spdlog::info("table {}.{} was rewritten: the times of {} rows are held", table_.config.schema,
+               table_.config.table, held_);
+  return true;
 }
 
 absl::StatusOr<bool> TableReading::SweepPage(absl::Time now) {
@@ -178,12 +205,36 @@ absl::Status TableReading::ReadAgain(uint64_t lsn) {
   added_.clear();
   added_after_.clear();
   pending_.clear();
+  rewritten_.Reset();
   return Change([](TableProgress& progress) { progress.StartOver(); });
 }
 
 absl::Status TableReading::SearchGhosts(uint64_t lsn) {
   needed_ = std::max(needed_, lsn);
   return Change(ForgetGhosts);
+}
+
+absl::Status TableReading::CheckFiles() {
+  if (absl::Status status = CheckPartitions(); !status.ok()) return status;
+  return CheckRewrites();
+}
+
+// Before all rows are read the sidecar may know of one what was so before a gap in the stream.
+absl::Status TableReading::CheckRewrites() {
+  if (!durable_.scan_done || !read_.scan_done) {
+    rewritten_.Reset();
+    return absl::OkStatus();
+  }
+  const bool was_ready = rewritten_.is_ready();
+  absl::Status looked = rewritten_.Look(parts_.database, [this](uint32_t partition) {
+    return std::any_of(added_.begin(), added_.end(),
+                       [&](const Partition& added) { return added.oid == partition; });
+  });
+  if (was_ready != rewritten_.is_ready()) lister_.Drop();
+  if (!looked.ok() || was_ready || !rewritten_.is_ready()) return looked;
+  hold_after_.clear();
+  held_ = 0;
+  return NeedAllCommitted();
 }
 
 absl::Status TableReading::CheckPartitions() {
@@ -250,6 +301,13 @@ absl::Status TableReading::NeedPresent() {
   if (!flushed.ok()) return flushed.status();
   // What ends there is before it.
   needed_ = std::max(needed_, *flushed - 1);
+  return absl::OkStatus();
+}
+
+absl::Status TableReading::NeedAllCommitted() {
+  const auto inserted = ReadInsertPosition(parts_.database);
+  if (!inserted.ok()) return inserted.status();
+  needed_ = std::max(needed_, *inserted - 1);
   return absl::OkStatus();
 }
 

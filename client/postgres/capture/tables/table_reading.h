@@ -18,6 +18,7 @@
 #include "client/postgres/capture/stream/row_change.h"
 #include "client/postgres/capture/tables/item_lister.h"
 #include "client/postgres/capture/tables/key_lookup.h"
+#include "client/postgres/capture/tables/rewritten_rows.h"
 #include "client/postgres/capture/tables/table_catalog.h"
 #include "client/postgres/capture/tables/table_progress.h"
 #include "client/postgres/capture/tables/table_scan.h"
@@ -53,8 +54,10 @@ class TableReading {
   // in the stream from here on must be in what queries see.
   TableReading(const TableDefinition& table, Parts parts, TableProgress noted, uint64_t needed);
 
-  // Whether there is nothing to do.
+  // Whether there is nothing to read.
   bool is_done() const;
+  // Whether Step() has something to do.
+  bool has_work() const { return !is_done() || rewritten_.is_ready(); }
 
   // Does a little, if there is something that can be done; returns whether it did. `sees_all`
   // asks whether queries see everything that was taken from the stream.
@@ -65,8 +68,9 @@ class TableReading {
   absl::Status ReadAgain(uint64_t lsn);
   // Rows have gone up to `lsn` (TRUNCATE). Noted when it returns.
   absl::Status SearchGhosts(uint64_t lsn);
-  // Looks whether the set of partitions has changed, and does what follows.
-  absl::Status CheckPartitions();
+  // Looks whether the set of partitions has changed, or a table by commit time was rewritten, and
+  // does what follows. REQUIRES: the table has the place in the publication that it had.
+  absl::Status CheckFiles();
 
   // Notes what is durable by now, unless it did so just before and is not done.
   absl::Status Note(absl::Time now);
@@ -95,6 +99,10 @@ class TableReading {
   absl::StatusOr<bool> ScanTable(absl::Time now);
   absl::StatusOr<bool> ScanAddedPartition(absl::Time now);
 
+  absl::Status CheckPartitions();
+  absl::Status CheckRewrites();
+  absl::StatusOr<bool> HoldPage(absl::Time now);
+
   bool ForgetLostAdditions(const std::vector<Partition>& partitions);
   absl::Status PartitionsLost(const std::vector<Partition>& partitions);
   absl::Status PartitionsAdded(const std::vector<Partition>& partitions);
@@ -107,6 +115,8 @@ class TableReading {
   absl::Status Change(absl::FunctionRef<void(TableProgress&)> change);
   // To be done again with what is visible now.
   absl::Status NeedPresent();
+  // With all that has been committed, on disk or not.
+  absl::Status NeedAllCommitted();
 
   const TableDefinition& table_;
   const Parts parts_;
@@ -119,6 +129,9 @@ class TableReading {
   TableProgress noted_;    // as in the database
   std::deque<Pending> pending_;
   uint64_t needed_;
+  RewrittenRows rewritten_;
+  std::string hold_after_;                // a page_token of ListItems
+  int64_t held_ = 0;                      // rows
   std::vector<Partition> added_;          // to be read
   std::vector<std::string> added_after_;  // of the first of them
   absl::Time retry_at_ = absl::InfinitePast();

@@ -182,11 +182,14 @@ void CheckCommitTimes(const Facts& facts, const Config& config, CatalogReport& r
         " transactions, and has none from before track_commit_timestamp was on: such rows do not "
         "expire. ",
         facts.Is("holds_times")
-            ? "ALTER TABLE with a rewrite keeps their times. VACUUM FULL or CLUSTER after it, "
-              "copies and restores make expired rows visible again"
-            : absl::StrCat("ALTER TABLE with a rewrite, copies and restores write all rows again, "
-                           "which makes expired ones visible again. Event triggers keep the times "
-                           "over ALTER TABLE; after install, a superuser creates them: ",
+            ? "ALTER TABLE with a rewrite keeps their times. VACUUM FULL or CLUSTER after it makes "
+              "expired rows that are not deleted yet visible until run holds their times again, "
+              "which takes it about ten seconds; copies and restores make them live again"
+            : absl::StrCat("ALTER TABLE with a rewrite makes expired rows that are not deleted yet "
+                           "visible until run holds the times that the sidecar knows, which takes "
+                           "it about ten seconds; copies and restores make them live again. Event "
+                           "triggers hold the times at once; after install, a superuser creates "
+                           "them: ",
                            CreateEventTriggersSql(config.schema)),
         ". A ts_column has no such limits"));
   }

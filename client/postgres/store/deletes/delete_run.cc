@@ -253,16 +253,17 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
           : QueryBySystemNames(table_.sql.state_statement(), table_.sql.StateParameters(left));
   if (!state.ok()) return state.status();
   const int width = table_.select.width();
-  const auto snapshot = ParseTransactionSnapshot(state->Text(0, width + 2));
+  const auto snapshot = ParseTransactionSnapshot(state->Text(0, width + 3));
   if (!snapshot.ok()) return snapshot.status();
 
   SelectedRow selected;
   for (int row = 0; row < state->rows(); ++row) {
     const size_t place = places[static_cast<size_t>(row)];
-    const absl::Time clock = absl::FromUnixMicros(state->Number(row, width + 1));
+    const absl::Time clock = absl::FromUnixMicros(state->Number(row, width + 2));
     RowState found;
     found.exists = state->Value(row, width).has_value();
     found.is_same = state->Bool(row, width);
+    found.is_in_doubt = found.exists && state->Bool(row, width + 1);
     found.was_held = held[place];
     if (found.exists && !found.is_same) {
       table_.select.Read(*state, row, selected);

@@ -9,6 +9,7 @@
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/end_column.h"
+#include "client/postgres/sql/held_times.h"
 #include "client/postgres/sql/visibility.h"
 
 namespace ttl::postgres {
@@ -161,15 +162,17 @@ DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select) {
       "SELECT __n, false FROM held UNION ALL SELECT __n, true FROM gone",
       Asked(key_columns_), KeyNames(key_columns_, "a.__k"), select.from(), HasKey(key, "a"),
       IsJudgedVersion(table), EqualKey(key, "h"), not_after);
+  const bool can_be_in_doubt =
+      table.ts_source == TsSource::kCommitTime && !table.own_schema.empty();
   state_statement_ = absl::Substitute(
       "$0\n"
       "SELECT r.*, floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint,\n"
       "  CASE WHEN a.__n = 1 THEN pg_current_snapshot()::text END\n"
       "FROM asked AS a LEFT JOIN LATERAL (\n"
-      "  SELECT $1, coalesce($2, false) FROM $3 WHERE $4 LIMIT 1) AS r ON true\n"
+      "  SELECT $1, coalesce($2, false), $5 FROM $3 WHERE $4 LIMIT 1) AS r ON true\n"
       "ORDER BY a.__n",
       Asked(key_columns_), select.list(), IsJudgedAndTakenIn(table), select.from(),
-      HasKey(key, "a"));
+      HasKey(key, "a"), can_be_in_doubt ? IsInDoubt(table.own_schema) : "false");
   if (!table.config.where.empty()) {
     taken_in_statement_ = absl::Substitute(
         "$0\n"

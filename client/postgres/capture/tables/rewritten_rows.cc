@@ -1,0 +1,218 @@
+#include "client/postgres/capture/tables/rewritten_rows.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
+#include "client/postgres/row/row_key.h"
+#include "client/postgres/row/row_select.h"
+#include "client/postgres/sql/connect/array_text.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/connect/sql_error.h"
+
+namespace ttl::postgres {
+namespace {
+
+// The files that are not known, each with what it was known as, if it was. The row of pg_inherits
+// is another one after a partition, or what it is in, was detached and attached again.
+constexpr char kChangedFiles[] = R"(
+WITH tree AS MATERIALIZED (
+  SELECT relid::oid, isleaf FROM pg_partition_tree($$1::oid::regclass)
+  UNION SELECT oid, true FROM pg_class WHERE oid = $$1::oid AND relkind = 'r'),
+files AS (
+  SELECT c.oid AS relation, pg_relation_filenode(c.oid) AS filenode,
+    coalesce((SELECT string_agg(i.xmin::text, ' ' ORDER BY i.inhrelid) FROM pg_inherits i
+      WHERE i.inhrelid IN (SELECT relid FROM pg_partition_ancestors(c.oid))
+        AND i.inhparent IN (SELECT relid FROM tree)), '') AS attached
+  FROM tree p JOIN pg_class c ON c.oid = p.relid WHERE p.isleaf AND c.relkind = 'r')
+SELECT f.relation, f.filenode, f.attached, k.attached IS NOT DISTINCT FROM f.attached
+FROM files f LEFT JOIN $0 k ON k.relation = f.relation
+WHERE (k.filenode, k.attached) IS DISTINCT FROM (f.filenode, f.attached) ORDER BY f.relation)";
+
+std::vector<ColumnDefinition> KeyOf(const TableDefinition& table) {
+  std::vector<ColumnDefinition> key = table.partition_key;
+  key.insert(key.end(), table.id.begin(), table.id.end());
+  return key;
+}
+
+// Parameters: the texts of each column of the key, the times, the files' tables, the horizon. The
+// lookups stand below OFFSET, as in KeyLookup. An xid is compared as PostgreSQL compares it. A text
+// may be equal to another one, which is another item.
+std::string HoldStatement(const TableDefinition& table) {
+  const std::vector<ColumnDefinition> key = KeyOf(table);
+  std::vector<std::string> arrays;
+  std::vector<std::string> names;
+  std::vector<std::string> conditions;
+  for (const ColumnDefinition& column : key) {
+    const std::string name = absl::StrCat("k", names.size());
+    const std::string of_row = absl::StrCat("t.", QuoteName(column.name));
+    names.push_back(name);
+    arrays.push_back(absl::StrCat("$", names.size(), "::text[]"));
+    conditions.push_back(absl::StrCat(of_row, " = asked.", name, "::", column.type));
+    conditions.push_back(absl::StrCat("concat(", of_row, ") = asked.", name));
+  }
+  const size_t last = key.size();
+  const std::string horizon = absl::StrCat("$", last + 3, "::bigint");
+  conditions.push_back(absl::StrCat("t.tableoid = ANY ($", last + 2, "::oid[])"));
+  conditions.push_back(
+      absl::StrCat("((", horizon, " - 1 - t.xmin::text::bigint) & 4294967295) < 2147483648"));
+  conditions.push_back(
+      "floor(extract(epoch FROM pg_xact_commit_timestamp(t.xmin))) > asked.known_ts");
+  return absl::StrCat(
+      "WITH rewritten AS MATERIALIZED (SELECT found.* FROM unnest(", absl::StrJoin(arrays, ", "),
+      ", $", last + 1, "::bigint[]) AS asked(", absl::StrJoin(names, ", "), ", known_ts), ",
+      "LATERAL (SELECT pg_relation_filenode(t.tableoid) AS file, t.tableoid AS relation, t.ctid AS "
+      "place, t.xmin AS writer, to_timestamp(asked.known_ts) AS ts FROM ",
+      RowSelect(table).from(), " WHERE ", absl::StrJoin(conditions, " AND "),
+      " OFFSET 0) AS found),\n"
+      "noted AS (INSERT INTO ",
+      QuoteQualified(table.own_schema, "rewrites"),
+      " (filenode, relation, xid) SELECT DISTINCT ON (file) file, relation, writer FROM rewritten "
+      "ON CONFLICT DO NOTHING),\nheld AS (INSERT INTO ",
+      QuoteQualified(table.own_schema, "held_times"),
+      " AS h SELECT file, place, ts FROM rewritten ON CONFLICT (filenode, place) DO UPDATE SET ts "
+      "= excluded.ts WHERE h.ts >= excluded.ts + interval '1 second')\n"
+      "SELECT count(*) FROM rewritten");
+}
+
+bool GoesByCommitTime(const TableDefinition& table) {
+  return table.ts_source == TsSource::kCommitTime && !table.own_schema.empty();
+}
+
+}  // namespace
+
+RewrittenRows::RewrittenRows(const TableDefinition& table)
+    : table_(table), hold_statement_(GoesByCommitTime(table) ? HoldStatement(table) : "") {}
+
+void RewrittenRows::Reset() {
+  changed_.clear();
+  horizon_ = 0;
+  stage_ = Stage::kSeen;
+}
+
+absl::Status RewrittenRows::Look(PatientQuery& database,
+                                 absl::FunctionRef<bool(uint32_t)> is_to_be_read) {
+  if (hold_statement_.empty()) return absl::OkStatus();
+  const auto rows = database.Query(
+      absl::Substitute(kChangedFiles, QuoteQualified(table_.own_schema, "known_files")),
+      {absl::StrCat(table_.oid)});
+  if (!rows.ok()) return rows.status();
+  std::vector<File> changed;
+  std::vector<File> others;  // nothing is known of what their rows were
+  for (int row = 0; row < rows->rows(); ++row) {
+    File file{static_cast<uint32_t>(rows->Number(row, 0)),
+              static_cast<uint32_t>(rows->Number(row, 1)), std::string(rows->Text(row, 2))};
+    if (rows->Bool(row, 3)) {
+      changed.push_back(std::move(file));
+    } else if (!is_to_be_read(file.relation)) {
+      others.push_back(std::move(file));
+    }
+  }
+  if (absl::Status status = Know(database, others); !status.ok()) return status;
+  if (changed.empty() || changed != changed_) {
+    Reset();
+    changed_ = std::move(changed);
+  }
+  return changed_.empty() ? absl::OkStatus() : LookAgain(database);
+}
+
+// In a statement of its own: the file may have been read after the snapshot of the other was taken.
+absl::Status RewrittenRows::LookAgain(PatientQuery& database) {
+  if (stage_ != Stage::kSeen) {
+    stage_ = Stage::kReady;
+    return absl::OkStatus();
+  }
+  const auto snapshot = database.Query(
+      "SELECT pg_snapshot_xmin(s), pg_snapshot_xmax(s) FROM pg_current_snapshot() AS s");
+  if (!snapshot.ok()) return snapshot.status();
+  uint64_t ended = 0;
+  uint64_t horizon = 0;
+  if (!absl::SimpleAtoi(snapshot->Text(0, 0), &ended) ||
+      !absl::SimpleAtoi(snapshot->Text(0, 1), &horizon)) {
+    return absl::InternalError("a snapshot of the server cannot be read");
+  }
+  if (horizon_ == 0) horizon_ = horizon;
+  if (ended >= horizon_) stage_ = Stage::kEnded;
+  return absl::OkStatus();
+}
+
+absl::Status RewrittenRows::Know(PatientQuery& database, absl::Span<const File> files) const {
+  if (files.empty()) return absl::OkStatus();
+  ArrayText relations;
+  ArrayText filenodes;
+  ArrayText attached;
+  for (const File& file : files) {
+    relations.Add(static_cast<int64_t>(file.relation));
+    filenodes.Add(static_cast<int64_t>(file.filenode));
+    attached.Add(file.attached);
+  }
+  return database
+      .Query(absl::StrCat("INSERT INTO ", QuoteQualified(table_.own_schema, "known_files"),
+                          " SELECT * FROM unnest($1::oid[], $2::oid[], $3::text[]) ON CONFLICT "
+                          "(relation) DO UPDATE SET filenode = excluded.filenode, attached = "
+                          "excluded.attached"),
+             {relations.Take(), filenodes.Take(), attached.Take()})
+      .status();
+}
+
+std::vector<RewrittenRows::Known> RewrittenRows::KnownOf(const v1::ListItemsResponse& page) const {
+  std::vector<Known> items;
+  for (const v1::ItemView& view : page.items()) {
+    const v1::Item& item = view.item();
+    auto key = SplitKey(item.partition_key(), table_.partition_key.size());
+    const auto id = SplitKey(item.id(), table_.id.size());
+    // A text of PostgreSQL has no zero byte.
+    if (!key.ok() || !id.ok() || absl::StrContains(item.partition_key(), '\0') ||
+        absl::StrContains(item.id(), '\0')) {
+      continue;
+    }
+    key->insert(key->end(), id->begin(), id->end());
+    items.push_back({*std::move(key), item.ts()});
+  }
+  return items;
+}
+
+absl::StatusOr<int64_t> RewrittenRows::Hold(PatientQuery& database,
+                                            const v1::ListItemsResponse& page) const {
+  return Hold(database, KnownOf(page));
+}
+
+absl::StatusOr<int64_t> RewrittenRows::Hold(PatientQuery& database,
+                                            absl::Span<const Known> items) const {
+  if (items.empty()) return 0;
+  std::vector<ArrayText> arrays(items.front().key.size());
+  ArrayText times;
+  for (const Known& item : items) {
+    for (size_t i = 0; i < arrays.size(); ++i) arrays[i].Add(item.key[i]);
+    times.Add(item.ts);
+  }
+  ArrayText relations;
+  for (const File& file : changed_) relations.Add(static_cast<int64_t>(file.relation));
+  std::vector<Connection::Parameter> parameters;
+  for (ArrayText& array : arrays) parameters.emplace_back(array.Take());
+  parameters.emplace_back(times.Take());
+  parameters.emplace_back(relations.Take());
+  parameters.emplace_back(absl::StrCat(horizon_));
+  const auto held = database.Query(hold_statement_, parameters);
+  if (held.ok()) return held->Number(0, 0);
+  // One of them is no value of its type, so there is no such row.
+  if (!IsFaultOfRow(held.status())) return held.status();
+  if (items.size() == 1) return 0;
+  const size_t half = items.size() / 2;
+  const auto first = Hold(database, items.subspan(0, half));
+  if (!first.ok()) return first;
+  const auto second = Hold(database, items.subspan(half));
+  if (!second.ok()) return second;
+  return *first + *second;
+}
+
+absl::Status RewrittenRows::Finish(PatientQuery& database) {
+  absl::Status known = Know(database, changed_);
+  if (known.ok()) Reset();
+  return known;
+}
+
+}  // namespace ttl::postgres

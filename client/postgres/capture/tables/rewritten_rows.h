@@ -1,0 +1,77 @@
+#ifndef TTL_CLIENT_POSTGRES_CAPTURE_TABLES_REWRITTEN_ROWS_H_
+#define TTL_CLIENT_POSTGRES_CAPTURE_TABLES_REWRITTEN_ROWS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "client/postgres/capture/stream/patient_query.h"
+#include "client/postgres/sql/table_definition.h"
+#include "ttl/v1/item_service.pb.h"
+
+namespace ttl::postgres {
+
+// Holds the times that the sidecar knows of the rows of a table by commit time that was rewritten,
+// where no event trigger did (sql/held_times.h). VACUUM FULL and CLUSTER, too, make another file,
+// in which rows that a rewrite left are in other places.
+//
+// That a row is as a rewrite left it is exact: its transaction had ended when the sidecar knew all
+// changes, and the sidecar knows an earlier time of it. A change would have been in the stream. So
+// the table must be followed without a gap: is_ready() only after Look() saw nothing else change
+// before and after all transactions had ended from which a row may be.
+//
+// For one thread.
+class RewrittenRows {
+ public:
+  // Does nothing for a table that does not go by commit times. `table` must outlive this.
+  explicit RewrittenRows(const TableDefinition& table);
+
+  // Whether the table has another file than the times that are known belong to.
+  bool is_due() const { return !changed_.empty(); }
+  // Whether Hold() may begin, once the sidecar knows all changes up to now.
+  bool is_ready() const { return stage_ == Stage::kReady; }
+
+  // REQUIRES: all rows have been read, and the table is in the publication where it was.
+  // `is_to_be_read` says of which partitions, by oid, rows are missing.
+  absl::Status Look(PatientQuery& database, absl::FunctionRef<bool(uint32_t)> is_to_be_read);
+  // All that was seen counts no more.
+  void Reset();
+
+  // Holds the times of the items of a page; returns of how many rows. REQUIRES: is_ready().
+  absl::StatusOr<int64_t> Hold(PatientQuery& database, const v1::ListItemsResponse& page) const;
+  // All items were given to Hold(): the times belong to the new file from now on.
+  absl::Status Finish(PatientQuery& database);
+
+ private:
+  // Of a table, or of a leaf of a partitioned one.
+  struct File {
+    uint32_t relation = 0;
+    uint32_t filenode = 0;
+    std::string attached;  // another one after it was detached
+    friend bool operator==(const File&, const File&) = default;
+  };
+  enum class Stage { kSeen, kEnded, kReady };
+  struct Known {
+    std::vector<std::string> key;
+    int64_t ts = 0;
+  };
+
+  absl::Status Know(PatientQuery& database, absl::Span<const File> files) const;
+  absl::Status LookAgain(PatientQuery& database);
+  std::vector<Known> KnownOf(const v1::ListItemsResponse& page) const;
+  absl::StatusOr<int64_t> Hold(PatientQuery& database, absl::Span<const Known> items) const;
+
+  const TableDefinition& table_;
+  const std::string hold_statement_;  // empty: nothing is to be held
+  std::vector<File> changed_;         // in the order of their oids
+  uint64_t horizon_ = 0;              // the rewrite is of an earlier transaction
+  Stage stage_ = Stage::kSeen;
+};
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_CAPTURE_TABLES_REWRITTEN_ROWS_H_
