@@ -117,5 +117,23 @@ TEST_F(CaptureExpiresTest, DatesAndReadingsAreInstantsOfTheirZone) {
   }
 }
 
+TEST_F(CaptureExpiresTest, RowsThatEnterAndLeaveAConditionAreReportedWithTheirEnd) {
+  Sql("INSERT INTO tokens (id, ends, ttl) VALUES (1, to_timestamp(5), 1), (2, to_timestamp(6), 0), "
+      "(3, NULL, 1)");
+  TableConfig table = Tokens();
+  table.where = "ttl = 1";
+  capture_.Begin({table});
+  ASSERT_TRUE(capture_.CatchUp());
+  EXPECT_THAT(Ends(), ElementsAre("1|1||5", "3|1|-1|"));
+  Sql("UPDATE tokens SET ttl = 1 - ttl");
+  Sql("UPDATE tokens SET ends = to_timestamp(7) WHERE id = 2");
+  Sql("UPDATE tokens SET ends = to_timestamp(8) WHERE id = 1");
+  ASSERT_TRUE(capture_.CatchUp());
+  EXPECT_THAT(Ends(), ElementsAre("2|1||7"));
+  Sql("UPDATE tokens SET ttl = 1 WHERE id = 1");
+  ASSERT_TRUE(capture_.CatchUp());
+  EXPECT_THAT(Ends(), ElementsAre("1|1||8", "2|1||7"));
+}
+
 }  // namespace
 }  // namespace ttl::postgres

@@ -156,5 +156,31 @@ TEST_F(DeleteExpiresTest, RowsAreNotReadBeforeTheyHaveAnOrder) {
   EXPECT_TRUE(scan(StoreForTest::kPatience).ok());
 }
 
+// Both have to hold when the row is deleted.
+TEST_F(DeleteExpiresTest, RowThatLeavesTheConditionOrIsExtendedStays) {
+  TableConfig config = Tokens();
+  config.where = "n > 2";
+  db_.Sql("UPDATE tokens SET n = id; INSERT INTO tokens (id, n) VALUES (5, 5)");
+  db_.Open({config});
+  const v1::DeleteItemsRequest request = JudgedByTimes();
+  ASSERT_EQ(request.items_size(), 3);
+  EXPECT_EQ(request.items(0).expire_at(), 1'000'000'000);
+  EXPECT_EQ(request.items(2).ttl(), -1);
+  db_.Sql(
+      "UPDATE tokens SET n = 0 WHERE id = 3;"
+      "UPDATE tokens SET expires_at = to_timestamp(4000000000) WHERE id = 4;"
+      "UPDATE tokens SET expires_at = to_timestamp(5) WHERE id = 5");
+  const v1::DeleteItemsResponse left = db_.Delete(request);
+  EXPECT_EQ(Outcomes(left), "MODIFIED MODIFIED MODIFIED");
+  EXPECT_EQ(left.results(0).current().ttl(), -1);
+  EXPECT_EQ(left.results(1).current().expire_at(), 4'000'000'000);
+  EXPECT_EQ(left.results(2).current().expire_at(), 5);
+  db_.Sql("UPDATE tokens SET n = 3 WHERE id = 3");
+  const v1::DeleteItemsRequest again = JudgedByTimes();
+  ASSERT_EQ(again.items_size(), 3);
+  EXPECT_EQ(Outcomes(db_.Delete(again)), "DELETED NOT_EXPIRED DELETED");
+  EXPECT_EQ(Ids(), "1 2 4");
+}
+
 }  // namespace
 }  // namespace ttl::postgres

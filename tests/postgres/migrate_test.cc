@@ -63,11 +63,11 @@ class MigrateTest : public testing::Test {
   }
 
   // Installed for the table, in the way that `lines` say.
-  void Install(const std::string& lines) {
-    std::ofstream(config_) << "database: " << server_.Conninfo()
-                           << "\ntables:\n  - container: orders\n    table: orders\n    id: id\n"
-                              "    ts_column: ts\n"
-                           << lines;
+  void Install(const std::string& lines, const std::string& time = "ts_column: ts") {
+    std::ofstream(config_)
+        << "database: " << server_.Conninfo()
+        << "\ntables:\n  - container: orders\n    table: orders\n    id: id\n    " << time << "\n"
+        << lines;
     ASSERT_EQ(Run({"install"}).code, 0);
     server_.Sql("INSERT INTO ttl.policy VALUES ('orders', 3600, 1, now())");
   }
@@ -128,6 +128,29 @@ TEST_P(MigrateEachWayTest, ChangesThatAreRefusedOtherwiseGoThrough) {
     EXPECT_EQ(server_.Value(absl::StrCat("SELECT count(*) FROM ", GetParam().table)), "2");
     server_.Sql("SET ROLE application");
     EXPECT_EQ(server_.Value(absl::StrCat("SELECT count(*) FROM ", GetParam().live)), "1");
+    server_.Sql("RESET ROLE");
+  }
+}
+
+// With a condition, too: both the end and what it names change their types.
+TEST_P(MigrateEachWayTest, TableWhoseRowsSayWhenTheyEndIsBroughtBack) {
+  server_.Sql(
+      "CREATE ROLE application; GRANT SELECT ON orders TO application;"
+      "UPDATE orders SET ts = now() - interval '1 day'");
+  Install(absl::StrCat(GetParam().lines, "    where: note <> 'waits'\n"), "expires_column: ts");
+  server_.Sql(absl::StrCat("INSERT INTO ", GetParam().table,
+                           " VALUES (3, now() + interval '1 day', 'live'), "
+                           "(4, now() - interval '1 day', 'waits')"));
+  for (const char* change : {"ALTER TABLE orders ALTER COLUMN ts TYPE timestamptz(3)",
+                             "ALTER TABLE orders ALTER COLUMN note TYPE varchar(9)"}) {
+    SCOPED_TRACE(change);
+    const Result migrated = Run(Psql(change));
+    EXPECT_EQ(migrated.code, 0) << migrated.err;
+    ExpectInstalled();
+    server_.Sql("SET ROLE application");
+    EXPECT_EQ(server_.Value(absl::StrCat("SELECT string_agg(id::text, ' ' ORDER BY id) FROM ",
+                                         GetParam().live)),
+              "3 4");
     server_.Sql("RESET ROLE");
   }
 }

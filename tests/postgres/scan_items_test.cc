@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 #include <string>
 #include <thread>
@@ -9,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "client/postgres/sql/held_times.h"
 #include "client/postgres/store/store_server.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/create_channel.h"
@@ -344,6 +346,49 @@ TEST_F(StoreServerTest, CallsUnderWayDoNotHoldUpTheEnd) {
   // The row alone would take a minute.
   EXPECT_LT(absl::Now() - before, absl::Seconds(20));
   call.join();
+}
+
+// By commit time, and rewritten: the times that its rows seem to have are not theirs.
+TEST_F(ScanItemsTest, TableWhoseTimesAreNotHeldYetIsNeitherScannedNorDeletedFrom) {
+  db_.Sql("CREATE TABLE rows (id int PRIMARY KEY, note text); INSERT INTO rows VALUES (1, 'a')");
+  db_.Sql(absl::StrCat("CREATE SCHEMA own; ", HeldTimesSql("own")));
+  TableConfig config;
+  config.container = "rows";
+  config.table = "rows";
+  config.id = {"id"};
+  TableDefinition table = db_.Describe(config);
+  table.own_schema = "own";
+  PrimaryStore store(
+      db_.config(), {table}, db_.position(), [] { return std::nullopt; },
+      [] { return std::numeric_limits<uint64_t>::max(); });
+  std::vector<v1::Item> items;
+  const auto scan = [&] {
+    v1::ScanItemsRequest request;
+    request.set_container("rows");
+    request.set_max_items(10);
+    return store.ScanItems(
+        request, absl::Now() + StoreForTest::kPatience, [] { return false; },
+        [&](const v1::ScanItemsResponse& message) {
+          items.assign(message.items().begin(), message.items().end());
+          return true;
+        });
+  };
+  const auto erase = [&] {
+    v1::DeleteItemsRequest request = StoreForTest::Judged("rows", items, 1);
+    const auto response = store.DeleteItems(request, absl::Now() + StoreForTest::kPatience);
+    return response.ok() ? Outcomes(*response) : response.status().ToString();
+  };
+  db_.Sql(
+      "INSERT INTO own.known_files VALUES ('public.rows'::regclass, "
+      "pg_relation_filenode('public.rows'), '')");
+  ASSERT_EQ(scan(), absl::OkStatus());
+  ASSERT_EQ(items.size(), 1u);
+  db_.Sql("ALTER TABLE public.rows ADD other uuid DEFAULT gen_random_uuid()");
+  EXPECT_TRUE(absl::IsUnavailable(scan()));
+  EXPECT_EQ(erase(), "THROTTLED");
+  db_.Sql("UPDATE own.known_files SET filenode = pg_relation_filenode('public.rows')");
+  EXPECT_EQ(erase(), "MODIFIED");
+  EXPECT_EQ(scan(), absl::OkStatus());
 }
 
 }  // namespace

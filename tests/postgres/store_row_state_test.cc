@@ -101,5 +101,14 @@ TEST(StoreRowStateTest, RowThatWasHeldAndIsNotWhatItWasWasRewrittenByATrigger) {
   }
 }
 
+// The sidecar would adopt a time that is not the row's.
+TEST(StoreRowStateTest, RowInDoubtIsAskedAboutAgain) {
+  RowState row = Changed();
+  row.is_in_doubt = true;
+  EXPECT_EQ(Left(row).outcome(), v1::DELETE_OUTCOME_THROTTLED);
+  row.is_in_doubt = false;
+  EXPECT_EQ(Left(row).outcome(), v1::DELETE_OUTCOME_MODIFIED);
+}
+
 }  // namespace
 }  // namespace ttl::postgres
