@@ -127,6 +127,83 @@ tables:
   EXPECT_TRUE(table.replace_expired);
 }
 
+TEST(ConfigTest, ReadsWhatIsDoneToAnExpiredRow) {
+  EXPECT_EQ(Parsed(kShort).tables[0].on_expiry, OnExpiry::kDelete);
+  EXPECT_EQ(Parsed(absl::StrCat(kShort, "    on_expiry: delete\n")).tables[0].on_expiry,
+            OnExpiry::kDelete);
+  const TableConfig archived = Parsed(absl::StrCat(kShort, R"(
+    schema: sales
+    on_expiry: archive
+    archive_table: Old Orders
+    archived_at: moved_at
+)"))
+                                   .tables[0];
+  EXPECT_EQ(archived.on_expiry, OnExpiry::kArchive);
+  EXPECT_EQ(archived.archive_table, "Old Orders");
+  EXPECT_EQ(archived.archived_at, "moved_at");
+  EXPECT_EQ(archived.schema_of_archive(), "sales");
+  const TableConfig elsewhere = Parsed(absl::StrCat(kShort, R"(
+    on_expiry: archive
+    archive_table: orders
+    archive_schema: archive
+    replace_expired: true
+)"))
+                                    .tables[0];
+  EXPECT_EQ(elsewhere.schema_of_archive(), "archive");
+  const TableConfig marked = Parsed(absl::StrCat(kShort, R"(
+    where: NOT is_deleted
+    on_expiry: mark
+    mark_column: is_deleted
+    mark_value: true
+)"))
+                                 .tables[0];
+  EXPECT_EQ(marked.on_expiry, OnExpiry::kMark);
+  EXPECT_EQ(marked.mark_column, "is_deleted");
+  EXPECT_EQ(marked.mark_value, "true");
+}
+
+TEST(ConfigTest, RefusesAnOnExpiryThatCannotBe) {
+  EXPECT_THAT(ProblemsOfTable("    on_expiry: purge\n"),
+              ElementsAre(HasSubstr("on_expiry: \"purge\" is not allowed; give delete, archive or "
+                                    "mark")));
+  EXPECT_THAT(ProblemsOfTable("    on_expiry: archive\n"),
+              ElementsAre(HasSubstr("on_expiry: archive needs archive_table")));
+  EXPECT_THAT(ProblemsOfTable("    on_expiry: archive\n    archive_table: orders\n"),
+              ElementsAre(HasSubstr("archive_table is the table itself")));
+  EXPECT_THAT(ProblemsOfTable("    on_expiry: archive\n    archive_table: stored\n"
+                              "    rename_table: stored\n"),
+              ElementsAre(HasSubstr("archive_table is the table itself")));
+  EXPECT_THAT(ProblemsOfTable("    on_expiry: archive\n    archive_table: live\n"
+                              "    live_view: live\n"),
+              ElementsAre(HasSubstr("public.live, is the view of container shop/orders")));
+  EXPECT_THAT(ProblemsOfTable("    on_expiry: mark\n"),
+              ElementsAre(HasSubstr("on_expiry: mark needs mark_column"),
+                          HasSubstr("on_expiry: mark needs mark_value"),
+                          HasSubstr("on_expiry: mark needs a where")));
+  const std::string mark = "    on_expiry: mark\n    where: x > 0\n    mark_value: 1\n";
+  EXPECT_THAT(ProblemsOfTable(absl::StrCat(mark, "    mark_column: order_id\n")),
+              ElementsAre(HasSubstr("mark_column order_id is a column of the key")));
+  EXPECT_THAT(
+      ProblemsOfTable(absl::StrCat(mark, "    mark_column: ends\n    expires_column: ends\n")),
+      ElementsAre(HasSubstr("mark_column ends is a column of the key, or another one")));
+  EXPECT_THAT(
+      ProblemsOfTable(absl::StrCat(mark, "    mark_column: y\n    replace_expired: true\n")),
+      ElementsAre(HasSubstr("replace_expired is given with on_expiry: mark")));
+}
+
+TEST(ConfigTest, RefusesKeysOfAnotherOnExpiry) {
+  EXPECT_THAT(ProblemsOfTable("    archive_table: old\n    archive_schema: b\n"
+                              "    archived_at: c\n    mark_column: x\n    mark_value: 1\n"),
+              ElementsAre(HasSubstr("archive_table needs on_expiry: archive"),
+                          HasSubstr("archive_schema needs on_expiry: archive"),
+                          HasSubstr("archived_at needs on_expiry: archive"),
+                          HasSubstr("mark_column needs on_expiry: mark"),
+                          HasSubstr("mark_value needs on_expiry: mark")));
+  EXPECT_THAT(ProblemsOfTable("    on_expiry: archive\n    archive_table: old\n"
+                              "    mark_column: x\n"),
+              ElementsAre(HasSubstr("mark_column needs on_expiry: mark")));
+}
+
 TEST(ConfigTest, ViewHasTheNameOfTheTableWhereTheApplicationIsToFindItByThat) {
   const TableConfig searched = Parsed(absl::StrCat(kShort, "    view_schema: live\n")).tables[0];
   EXPECT_EQ(searched.live_view, "orders");

@@ -11,6 +11,7 @@
 #include "absl/strings/substitute.h"
 #include "absl/time/clock.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/expiry_action.h"
 #include "client/postgres/sql/schema_layout.h"
 #include "ttl/proto_time.h"
 
@@ -91,6 +92,14 @@ TableDefinition StoreForTest::Describe(const TableConfig& config) {
     if (!config.ts_column.has_value()) definition.ts_source = TsSource::kNone;
   }
   if (config.size_column.has_value()) definition.size = column(*config.size_column);
+  if (config.on_expiry == OnExpiry::kMark) definition.mark = column(config.mark_column);
+  if (config.on_expiry == OnExpiry::kArchive) {
+    const auto connection = Connect();
+    EXPECT_TRUE(connection->Execute(Connection::kSystemNamesOnly).ok());
+    auto archive = ReadArchive(*connection, config);
+    EXPECT_TRUE(archive.ok()) << archive.status();
+    if (archive.ok()) definition.archive = *std::move(archive);
+  }
   return definition;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -24,6 +25,7 @@ namespace {
 constexpr size_t kMaxNameBytes = 63;        // PostgreSQL's NAMEDATALEN, less 1
 constexpr size_t kMaxContainerBytes = 255;  // the sidecar's
 constexpr size_t kMaxWhereBytes = 4000;
+constexpr size_t kMaxMarkBytes = 1000;
 constexpr absl::Duration kMaxTimeout = absl::Hours(1);
 constexpr int64_t kMinSlotBytes = int64_t{1} << 20;
 constexpr int64_t kMaxBackends = 262143;  // PostgreSQL's max_connections
@@ -97,6 +99,24 @@ void ReadDayEdge(YamlReader& reader, const YamlPlace& place, DayEdge& edge) {
   const std::string name = place.node.IsScalar() ? place.node.Scalar() : "";
   if (name != "start" && name != "end") return reader.Refuse(place, "start or end, of the day");
   edge = name == "start" ? DayEdge::kStart : DayEdge::kEnd;
+}
+
+void ReadOnExpiry(YamlReader& reader, const YamlPlace& place, OnExpiry& on_expiry) {
+  const std::string name = place.node.IsScalar() ? place.node.Scalar() : "";
+  if (name != "delete" && name != "archive" && name != "mark") {
+    return reader.Refuse(place, "delete, archive or mark");
+  }
+  on_expiry = name == "delete"    ? OnExpiry::kDelete
+              : name == "archive" ? OnExpiry::kArchive
+                                  : OnExpiry::kMark;
+}
+
+void ReadMarkValue(YamlReader& reader, const YamlPlace& place, std::string& value) {
+  std::string text = ReadText(reader, place);
+  if (text.size() > kMaxMarkBytes) {
+    return reader.Refuse(place, absl::StrCat("a value of at most ", kMaxMarkBytes, " bytes"));
+  }
+  value = std::move(text);
 }
 
 void ReadWhere(YamlReader& reader, const YamlPlace& place, std::string& where) {
@@ -189,6 +209,65 @@ void CheckExpires(YamlReader& reader, const YamlPlace& place, const TableConfig&
   }
 }
 
+// The keys of an on_expiry that the table does not have mean nothing.
+void RefuseForeignKeys(YamlReader& reader, const YamlPlace& place, const TableConfig& table) {
+  const std::pair<const char*, OnExpiry> owners[] = {{"archive_table", OnExpiry::kArchive},
+                                                     {"archive_schema", OnExpiry::kArchive},
+                                                     {"archived_at", OnExpiry::kArchive},
+                                                     {"mark_column", OnExpiry::kMark},
+                                                     {"mark_value", OnExpiry::kMark}};
+  for (const auto& [key, owner] : owners) {
+    if (owner == table.on_expiry || !IsGiven(place, key)) continue;
+    reader.Report(
+        place,
+        absl::StrCat(key, " needs on_expiry: ", owner == OnExpiry::kArchive ? "archive" : "mark"));
+  }
+}
+
+void CheckArchive(YamlReader& reader, const YamlPlace& place, const TableConfig& table) {
+  if (table.archive_table.empty()) {
+    return reader.Report(
+        place, "on_expiry: archive needs archive_table, the table that expired rows are moved to");
+  }
+  if (table.schema_of_archive() != table.schema) return;
+  if (table.archive_table == table.table || table.archive_table == table.rename_table) {
+    reader.Report(place, "archive_table is the table itself; give another one");
+  }
+}
+
+void CheckMark(YamlReader& reader, const YamlPlace& place, const TableConfig& table) {
+  for (const char* key : {"mark_column", "mark_value"}) {
+    if (IsGiven(place, key)) continue;
+    reader.Report(place, absl::StrCat("on_expiry: mark needs ", key));
+  }
+  if (table.where.empty()) {
+    reader.Report(place,
+                  "on_expiry: mark needs a where that no longer takes in a marked row, such as "
+                  "where: deleted_at IS NULL");
+  }
+  if (table.replace_expired) {
+    reader.Report(place,
+                  "replace_expired is given with on_expiry: mark, which keeps the row, so that "
+                  "there is no place for another of its key; remove one of them");
+  }
+  Names used = table.partition_key;
+  used.insert(used.end(), table.id.begin(), table.id.end());
+  for (const auto& column :
+       {table.ts_column, table.ttl_column, table.expires_column, table.size_column}) {
+    if (column.has_value()) used.push_back(*column);
+  }
+  if (std::find(used.begin(), used.end(), table.mark_column) == used.end()) return;
+  reader.Report(place, absl::StrCat("mark_column ", table.mark_column,
+                                    " is a column of the key, or another one that says what the "
+                                    "item is; give a column for the mark alone"));
+}
+
+void CheckOnExpiry(YamlReader& reader, const YamlPlace& place, const TableConfig& table) {
+  RefuseForeignKeys(reader, place, table);
+  if (table.on_expiry == OnExpiry::kArchive) CheckArchive(reader, place, table);
+  if (table.on_expiry == OnExpiry::kMark) CheckMark(reader, place, table);
+}
+
 void CheckColumns(YamlReader& reader, const YamlPlace& place, const TableConfig& table) {
   std::set<std::string> seen;
   for (const Names* names : {&table.partition_key, &table.id}) {
@@ -206,6 +285,7 @@ void CheckColumns(YamlReader& reader, const YamlPlace& place, const TableConfig&
     reader.Report(place, "accept_commit_time is given with ts_column, which is what counts then");
   }
   CheckExpires(reader, place, table);
+  CheckOnExpiry(reader, place, table);
 }
 
 // Which name the application reads live rows by. What is not given follows from the rest.
@@ -257,6 +337,13 @@ TableConfig ReadTable(YamlReader& reader, const YamlPlace& place) {
        {"expires_null",
         [&](const YamlPlace& value) { ReadNullEnd(reader, value, table.expires_null); }},
        name("size_column", table.size_column),
+       {"on_expiry", [&](const YamlPlace& value) { ReadOnExpiry(reader, value, table.on_expiry); }},
+       name("archive_table", table.archive_table),
+       name("archive_schema", table.archive_schema),
+       name("archived_at", table.archived_at),
+       name("mark_column", table.mark_column),
+       {"mark_value",
+        [&](const YamlPlace& value) { ReadMarkValue(reader, value, table.mark_value); }},
        name("live_view", table.live_view),
        name("view_schema", table.view_schema),
        name("rename_table", table.rename_table),
@@ -305,7 +392,25 @@ void ReadTables(YamlReader& reader, const YamlPlace& place, std::vector<TableCon
   }
 }
 
+// The name of an archive must be that of a table once all is installed.
+void RefuseArchivesThatAreViews(YamlReader& reader, const YamlPlace& place, const Config& config) {
+  for (const TableConfig& archived : config.tables) {
+    for (const TableConfig& table : config.tables) {
+      if (archived.on_expiry != OnExpiry::kArchive || table.live_view.empty()) continue;
+      if (archived.archive_table != table.live_view ||
+          archived.schema_of_archive() != table.live_view_schema()) {
+        continue;
+      }
+      reader.Report(place,
+                    absl::StrCat("archive_table of container ", archived.container, ", ",
+                                 archived.schema_of_archive(), ".", archived.archive_table,
+                                 ", is the view of container ", table.container, "; give a table"));
+    }
+  }
+}
+
 void CheckTogether(YamlReader& reader, const YamlPlace& place, const Config& config) {
+  RefuseArchivesThatAreViews(reader, place, config);
   if (config.lock_timeout > config.statement_timeout) {
     reader.Report(place, "lock_timeout is longer than statement_timeout, which would end first");
   }

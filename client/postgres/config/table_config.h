@@ -25,6 +25,13 @@ enum class NullEnd {
 // Which instant of its day a date is.
 enum class DayEdge { kUnsaid, kStart, kEnd };
 
+// What is done to a row that has expired.
+enum class OnExpiry {
+  kDelete,
+  kArchive,  // it is moved to another table
+  kMark,     // a column of it is set, which takes it out of the table's `where`
+};
+
 // One table that is a container, as the configuration file says it. Names are as
 // PostgreSQL keeps them: case counts, and there are no quotes.
 struct TableConfig {
@@ -67,6 +74,17 @@ struct TableConfig {
   // Column of the row's size in bytes; absent: not known.
   std::optional<std::string> size_column;
 
+  OnExpiry on_expiry = OnExpiry::kDelete;
+  // With kArchive only: the table that rows are moved to, and its schema; empty: that of the table.
+  std::string archive_table;
+  std::string archive_schema;
+  // Column of that table that gets the time of the move; empty: none does.
+  std::string archived_at;
+  // With kMark only: the column, and what it is set to, as a text of its type. "now" is the time of
+  // the mark where that is a timestamp or a date.
+  std::string mark_column;
+  std::string mark_value;
+
   // Name of the view of the live rows; empty: none is made.
   std::string live_view;
   // Schema of that view; empty: that of the table. Roles that search it first find the view by the
@@ -80,6 +98,10 @@ struct TableConfig {
   bool replace_expired = false;
 
   const std::string& live_view_schema() const { return view_schema.empty() ? schema : view_schema; }
+
+  const std::string& schema_of_archive() const {
+    return archive_schema.empty() ? schema : archive_schema;
+  }
 
   friend bool operator==(const TableConfig&, const TableConfig&) = default;
 };

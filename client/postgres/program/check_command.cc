@@ -15,7 +15,7 @@ ExitCode Check(const Config& config, Output output) {
   if (!database.ok()) return Fail(output, database.status());
   const CatalogReport& report = database->report;
   PrintReport(report, output);
-  if (!report.problems.empty()) return ExitCode::kRefused;
+  if (!report.problems.empty() || !report.archive_problems.empty()) return ExitCode::kRefused;
   const absl::Status installed = CheckInstalled(*database->connection, config, report.tables);
   // Not installed is no problem: checking comes first.
   if (!installed.ok() && !absl::IsFailedPrecondition(installed)) return Fail(output, installed);

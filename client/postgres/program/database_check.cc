@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_replace.h"
+#include "client/postgres/sql/check/archive_check.h"
+#include "client/postgres/sql/check/mark_check.h"
 #include "client/postgres/sql/check/replication_check.h"
 #include "client/postgres/sql/check/times_check.h"
 #include "client/postgres/sql/check/where_check.h"
@@ -60,14 +62,18 @@ absl::Status CheckTables(Connection& connection, CatalogReport& report,
     if (report.left_out.contains(table.config.container)) continue;
     status = CheckTimes(connection, table, report);
     if (status.ok()) status = CheckEnds(connection, table, report);
+    if (status.ok()) status = CheckArchive(connection, table, report);
+    if (status.ok()) status = CheckMark(connection, table, report);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
 void PrintReport(const CatalogReport& report, Output output) {
-  for (const std::string& problem : report.problems) {
-    output.err << "problem: " << OnOneLine(problem) << "\n";
+  for (const auto* problems : {&report.problems, &report.archive_problems}) {
+    for (const std::string& problem : *problems) {
+      output.err << "problem: " << OnOneLine(problem) << "\n";
+    }
   }
   for (const std::string& warning : report.warnings) {
     output.err << "warning: " << OnOneLine(warning) << "\n";

@@ -19,7 +19,7 @@ ExitCode Install(const Config& config, Output output, const InstallOptions& opti
   const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
   if (!database.ok()) return Fail(output, database.status());
   PrintReport(database->report, output);
-  if (!database->report.problems.empty()) {
+  if (!database->report.problems.empty() || !database->report.archive_problems.empty()) {
     PrintError(output, "nothing was installed; fix the problems above first");
     return ExitCode::kRefused;
   }

@@ -177,10 +177,17 @@ absl::StatusOr<Found> AwaitDatabase(Source& source, DaemonSignals& signals, bool
   }
 }
 
+void LogArchiveProblems(const CatalogReport& report) {
+  for (const std::string& problem : report.archive_problems) {
+    spdlog::error("expired rows cannot be moved: detail=\"{}\"", absl::CHexEscape(problem));
+  }
+}
+
 void LogReport(const CatalogReport& report) {
   for (const std::string& problem : report.problems) {
     spdlog::error("problem: detail=\"{}\"", absl::CHexEscape(problem));
   }
+  LogArchiveProblems(report);
   for (const std::string& warning : report.warnings) {
     spdlog::warn("warning: detail=\"{}\"", absl::CHexEscape(warning));
   }
@@ -224,6 +231,7 @@ absl::StatusOr<End> FollowTables(Source& source, FollowedTables followed, StoreS
     const std::string why = Obstacle(found);
     if (why.empty()) {
       spdlog::info("configuration changed: the new one is used now");
+      LogArchiveProblems(found->report);
       return End{false, std::move(changed)};
     }
     if (why != said) LogRefused(why);

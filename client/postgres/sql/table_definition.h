@@ -39,6 +39,14 @@ enum class EndSource {
   kEpochNumber,  // an integer, in the configured unit
 };
 
+// How rows of a table with on_expiry: archive are moved.
+struct ArchiveDefinition {
+  std::vector<std::string> columns;  // all of the table, in its order
+  std::string signature;             // ArchiveSignature() at the same instant
+
+  friend bool operator==(const ArchiveDefinition&, const ArchiveDefinition&) = default;
+};
+
 // One table that is a container: its configuration, held against the catalogue.
 struct TableDefinition {
   TableConfig config;            // its table is what the table is called now
@@ -57,6 +65,8 @@ struct TableDefinition {
   std::optional<ColumnDefinition> expires;
   std::optional<StatedZone> expires_zone;  // with kReading and kDate only
   std::optional<ColumnDefinition> size;
+  std::optional<ArchiveDefinition> archive;  // with on_expiry: archive only
+  std::optional<ColumnDefinition> mark;      // with on_expiry: mark only
 
   // The columns of partition_key and id in the order of a unique index on just them, so that
   // pages in this order need no sort. Empty: as above.

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "client/postgres/sql/connect/connection.h"
 #include "client/postgres/sql/key_type.h"
+#include "client/postgres/sql/table_definition.h"
 
 namespace ttl::postgres {
 
@@ -87,6 +88,9 @@ struct TableFacts {
   bool has_view = false;
   bool is_view_ours = false;
   std::vector<std::string> view_lacks;
+
+  // Of a table with on_expiry: archive.
+  std::optional<ArchiveDefinition> archive;
 
   std::vector<ColumnFacts> columns;
   std::vector<UniqueIndexFacts> unique_indexes;

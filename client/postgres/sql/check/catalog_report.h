@@ -21,6 +21,9 @@ struct CatalogReport {
   // What must be changed first, each with the table and, where there is one, the statement
   // that changes it. Empty: all is well.
   std::vector<std::string> problems;
+  // What makes an archive_table refuse the rows of its table: to be changed first, too. The table
+  // can be followed all the same, and until then each delete of a row fails.
+  std::vector<std::string> archive_problems;
   // What works but deserves a thought.
   std::vector<std::string> warnings;
   // What is as the configuration expects it, with figures.

@@ -13,6 +13,7 @@
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/connect/sql_error.h"
 #include "client/postgres/sql/end_column.h"
+#include "client/postgres/sql/expiry_action.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/key_type.h"
 #include "client/postgres/sql/table_facts.h"
@@ -95,6 +96,7 @@ class TableCheck {
     table_.ttl = Integer(config_.ttl_column, "ttl");
     CheckExpires();
     table_.size = Integer(config_.size_column, "size");
+    CheckOnExpiry();
     if (!facts_.unfit_where.empty()) Problem(facts_.unfit_where);
     CheckUniqueIndex();
     CheckIdentities();
@@ -382,6 +384,19 @@ class TableCheck {
     return Definition(*column);
   }
 
+  void CheckOnExpiry() {
+    table_.archive = facts_.archive;
+    if (config_.on_expiry != OnExpiry::kMark) return;
+    const ColumnFacts* column = facts_.Find(config_.mark_column);
+    if (column == nullptr) {
+      Problem(" has no column ", config_.mark_column, ", which is to be its mark_column");
+    } else if (column->is_generated) {
+      Problem(": column ", column->name, ", its mark_column, is generated, and cannot be set");
+    } else {
+      table_.mark = Definition(*column);
+    }
+  }
+
   // Without one a key is not one row. The best one also lets pages of keys be read in its order.
   void CheckUniqueIndex() {
     const UniqueIndexFacts* best = nullptr;
@@ -468,7 +483,7 @@ class TableCheck {
   }
 
   void CheckRules() {
-    if (facts_.delete_rules.empty()) return;
+    if (facts_.delete_rules.empty() || config_.on_expiry == OnExpiry::kMark) return;
     Problem(
         ": rules rewrite each DELETE of its rows, so that it cannot be told what became of them: ",
         SomeOf(facts_.delete_rules), "; make them triggers: DROP RULE ",
@@ -532,7 +547,8 @@ class TableCheck {
     Names missing;
     if (!facts_.may_select) missing.push_back("SELECT");
     if (!facts_.may_update) missing.push_back("UPDATE");  // which SELECT ... FOR UPDATE needs
-    if (!facts_.may_delete) missing.push_back("DELETE");
+    const bool deletes = config_.on_expiry != OnExpiry::kMark;
+    if (deletes && !facts_.may_delete) missing.push_back("DELETE");
     if (!missing.empty()) {
       Problem(": role ", facts_.role, " lacks rights: GRANT ", absl::StrJoin(missing, ", "), " ON ",
               sql_, " TO ", QuoteName(facts_.role));
@@ -629,6 +645,7 @@ class TableCheck {
   }
 
   void WarnOfForeignKeys() {
+    if (config_.on_expiry == OnExpiry::kMark) return;
     if (!facts_.refusing_keys.empty()) {
       Warn(": rows that others refer to are not deleted, since foreign keys refuse it: ",
            SomeOf(facts_.refusing_keys), "; with ON DELETE CASCADE or SET NULL they would not");
@@ -725,6 +742,13 @@ absl::Status CheckTable(Connection& connection, const Config& config, const Tabl
     absl::StatusOr<std::string> why = WhyZoneIsUnfit(connection, *zone);
     if (!why.ok()) return why.status();
     *unfit = *std::move(why);
+  }
+  if (table.on_expiry == OnExpiry::kArchive) {
+    TableConfig now = table;
+    now.table = stored;
+    absl::StatusOr<ArchiveDefinition> archive = ReadArchive(connection, now);
+    if (!archive.ok()) return archive.status();
+    (*facts)->archive = *std::move(archive);
   }
   const auto holds_times = CanReadOwnTable(connection, config.schema, "held_times");
   if (!holds_times.ok()) return holds_times.status();

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/expiry_action.h"
 #include "client/postgres/sql/visibility.h"
 
 namespace ttl::postgres {
@@ -61,21 +62,48 @@ std::string PathOfTriggers(const TableDefinition& table) {
   return absl::StrCat(QuoteName(table.config.schema), ", \"$user\", public, pg_temp");
 }
 
+// Removes the row that is held. With on_expiry: archive it is moved, or the INSERT refused.
+std::string RemoveHeldRow(const TableDefinition& table) {
+  const std::string remove =
+      absl::StrCat("DELETE FROM ", TableName(table),
+                   " AS t\n    WHERE t.ctid OPERATOR(pg_catalog.=) expired.place AND "
+                   "t.tableoid OPERATOR(pg_catalog.=) expired.part");
+  if (!table.archive.has_value()) return absl::StrCat("    ", remove, ";\n");
+  return absl::StrCat(
+      "    WITH gone AS (", remove, "\n    RETURNING ", MovedColumns(table), "),\n    moved AS (",
+      InsertIntoArchive(table, "gone"),
+      " RETURNING 1)\n    SELECT (SELECT count(*) FROM gone) OPERATOR(pg_catalog.=) "
+      "(SELECT count(*) FROM moved) INTO is_whole;\n    IF NOT is_whole THEN\n      RAISE "
+      "EXCEPTION 'an expired row of %, whose key is used again, is kept out of its archive_table "
+      "by a trigger', ",
+      QuoteText(PlainName(table)), ";\n    END IF;\n");
+}
+
+// Of a table with on_expiry: archive: what is moved would not be the whole row otherwise.
+std::string RefuseChangedArchive(const TableDefinition& table) {
+  if (!table.archive.has_value()) return "";
+  return absl::StrCat("    IF ", ArchiveSignature(table.config), " IS DISTINCT FROM ",
+                      QuoteText(table.archive->signature),
+                      " THEN\n      RAISE EXCEPTION 'an expired row of %, whose key is used again, "
+                      "cannot be moved: the table or its archive_table has changed; run "
+                      "ttl-postgres install', ",
+                      QuoteText(PlainName(table)), ";\n    END IF;\n");
+}
+
 // With the rights of the table's owner, since who inserts may not be allowed to delete. So nobody
 // else may make a trigger of it: the types of that table's columns would decide what it calls.
 std::string ReplacingBody(const TableDefinition& table, absl::string_view schema) {
   // A name in the condition is a column's, whatever our variables are called.
   const absl::string_view options =
       table.config.where.empty() ? "" : "\n#variable_conflict use_column";
-  return absl::StrCat(
-      options, "\n<<expired>>\nDECLARE\n  place tid;\n  part oid;\nBEGIN\n",
-      "  SELECT t.ctid, t.tableoid INTO place, part FROM ", TableName(table), " AS t\n  WHERE ",
-      IsRowOfNew(table), "\n    AND NOT ", VisibleCondition(table, schema, "t"),
-      "\n  FOR UPDATE;\n  IF FOUND THEN\n    PERFORM set_config('search_path', ",
-      QuoteText(PathOfTriggers(table)), ", true);\n    DELETE FROM ", TableName(table),
-      " AS t\n    WHERE t.ctid OPERATOR(pg_catalog.=) expired.place AND "
-      "t.tableoid OPERATOR(pg_catalog.=) expired.part;\n  END IF;\n"
-      "  RETURN NEW;\nEND ");
+  return absl::StrCat(options, "\n<<expired>>\nDECLARE\n  place tid;\n  part oid;\n",
+                      table.archive.has_value() ? "  is_whole boolean;\n" : "", "BEGIN\n",
+                      "  SELECT t.ctid, t.tableoid INTO place, part FROM ", TableName(table),
+                      " AS t\n  WHERE ", IsRowOfNew(table), "\n    AND NOT ",
+                      VisibleCondition(table, schema, "t"), "\n  FOR UPDATE;\n  IF FOUND THEN\n",
+                      RefuseChangedArchive(table), "    PERFORM set_config('search_path', ",
+                      QuoteText(PathOfTriggers(table)), ", true);\n", RemoveHeldRow(table),
+                      "  END IF;\n  RETURN NEW;\nEND ");
 }
 
 InstalledObject ReplacingFunction(const TableDefinition& table, absl::string_view schema) {

@@ -74,4 +74,6 @@ std::string ReasonOf(const absl::Status& status) {
   return absl::StrCat(ShortUtf8(SqlMessage(status)), " (SQLSTATE ", SqlState(status), ")");
 }
 
+std::string ReasonOf(absl::string_view words) { return ShortUtf8(words); }
+
 }  // namespace ttl::postgres

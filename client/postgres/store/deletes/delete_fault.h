@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 
 namespace ttl::postgres {
 
@@ -21,6 +22,9 @@ DeleteFault FaultOf(const absl::Status& status);
 
 // Why the row could not be deleted, in a few words; the same cause gives the same words.
 std::string ReasonOf(const absl::Status& status);
+
+// Words of ours that have names of the database in them, as a reason.
+std::string ReasonOf(absl::string_view words);
 
 }  // namespace ttl::postgres
 

@@ -9,7 +9,9 @@
 #include "absl/time/clock.h"
 #include "client/postgres/row/row_item.h"
 #include "client/postgres/row/row_key.h"
+#include "client/postgres/sql/archive_fit.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/expiry_action.h"
 #include "client/postgres/store/deletes/delete_fault.h"
 #include "client/postgres/store/row_state.h"
 #include "ttl/proto_time.h"
@@ -94,6 +96,10 @@ absl::Status DeleteRun::Delete(Items items) {
         items, is_given_up_ ? v1::THROTTLE_REASON_UNSPECIFIED : v1::THROTTLE_REASON_OUT_OF_TIME);
     return absl::OkStatus();
   }
+  if (!archive_fault_.empty()) {
+    FailAll(items, archive_fault_);
+    return absl::OkStatus();
+  }
   const absl::Time began = absl::Now();
   const absl::Status error = Attempt(items);
   if (error.ok()) {
@@ -103,6 +109,7 @@ absl::Status DeleteRun::Delete(Items items) {
   if (!connection_.is_open() || FaultOf(error) == DeleteFault::kDatabase) return Unavailable(error);
   if (absl::Status status = Rollback(); !status.ok()) return status;
   if (absl::Status status = ProbeTable(FaultOf(error)); !status.ok()) return status;
+  if (!archive_fault_.empty()) return Delete(items);
   const bool is_blamed = items.size() == 1 && !is_given_up_;
   return is_blamed ? Blame(items.front(), error) : DeleteHalves(items, error);
 }
@@ -146,8 +153,14 @@ absl::Status DeleteRun::Attempt(Items items) {
   }
   int deleted = 0;
   is_rewritten_ = false;
+  is_archive_changed_ = false;
   auto results = DeleteAndExplain(items, deleted);
   if (!results.ok()) return results.status();
+  if (is_archive_changed_) {
+    if (absl::Status status = Rollback(); !status.ok()) return status;
+    if (absl::Status status = ExplainArchive(absl::OkStatus()); !status.ok()) return status;
+    return Delete(items);
+  }
   // What a trigger did instead of a delete is not to come with the deletes of other rows.
   if (is_rewritten_ && items.size() > 1) {
     if (absl::Status status = Rollback(); !status.ok()) return status;
@@ -221,7 +234,12 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplain(Items 
   if (!answer.ok()) return answer.status();
   std::vector<bool> held(items.size());
   std::vector<v1::DeleteResult> results(items.size());
+  int64_t moved = 0;
   for (int row = 0; row < answer->rows(); ++row) {
+    if (!answer->Value(row, 1).has_value()) {
+      moved = answer->Number(row, 0);
+      continue;
+    }
     const size_t number = static_cast<size_t>(answer->Number(row, 0) - 1);
     if (number >= places->size()) return absl::InternalError("an answer about no item");
     const size_t item = (*places)[number];
@@ -231,6 +249,8 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplain(Items 
     ++deleted;
   }
   rows_touched_ += kTouchedByDelete * deleted;
+  if (absl::Status status = ConfirmMoved(moved, results, deleted); !status.ok()) return status;
+  if (absl::Status status = ConfirmMarked(items, results, deleted); !status.ok()) return status;
   if (absl::Status status = Explain(items, held, results); !status.ok()) return status;
   return results;
 }
@@ -240,7 +260,7 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
   std::vector<size_t> places;
   std::vector<AskedItem> left;
   for (size_t i = 0; i < items.size(); ++i) {
-    if (results[i].outcome() == v1::DELETE_OUTCOME_DELETED) continue;
+    if (results[i].outcome() != v1::DELETE_OUTCOME_UNSPECIFIED) continue;
     places.push_back(i);
     left.push_back(items[i]);
   }
@@ -279,6 +299,67 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
   return absl::OkStatus();
 }
 
+absl::Status DeleteRun::ConfirmMoved(int64_t moved, std::vector<v1::DeleteResult>& results,
+                                     int& deleted) {
+  if (!table_.definition.archive.has_value() || deleted == 0) return absl::OkStatus();
+  const auto is_as_checked = IsArchiveAsChecked();
+  if (!is_as_checked.ok()) return is_as_checked.status();
+  is_archive_changed_ = !*is_as_checked;
+  if (is_archive_changed_ || moved == deleted) return absl::OkStatus();
+  Refuse("a trigger of the archive_table keeps the row out of it", results, deleted);
+  return absl::OkStatus();
+}
+
+absl::Status DeleteRun::ConfirmMarked(Items items, std::vector<v1::DeleteResult>& results,
+                                      int& deleted) {
+  if (table_.sql.left_in_statement().empty() || deleted == 0) return absl::OkStatus();
+  std::vector<AskedItem> marked;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (results[i].outcome() == v1::DELETE_OUTCOME_DELETED) marked.push_back(items[i]);
+  }
+  const auto left_in =
+      QueryBySystemNames(table_.sql.left_in_statement(), table_.sql.StateParameters(marked));
+  if (!left_in.ok()) return left_in.status();
+  if (left_in->rows() == 0) return absl::OkStatus();
+  Refuse("row still matches the where of its table after the mark", results, deleted);
+  return absl::OkStatus();
+}
+
+// Which of several it is, smaller transactions tell.
+void DeleteRun::Refuse(const char* reason, std::vector<v1::DeleteResult>& results, int& deleted) {
+  is_rewritten_ = true;
+  deleted = 0;
+  for (v1::DeleteResult& result : results) {
+    if (result.outcome() != v1::DELETE_OUTCOME_DELETED) continue;
+    result.set_outcome(v1::DELETE_OUTCOME_FAILED);
+    result.set_reason(reason);
+  }
+}
+
+// Both tables are locked by now against a change of their columns.
+absl::StatusOr<bool> DeleteRun::IsArchiveAsChecked() {
+  const auto signature =
+      QueryBySystemNames(absl::StrCat("SELECT ", ArchiveSignature(table_.definition.config)), {});
+  if (!signature.ok()) return signature.status();
+  return signature->Text(0, 0) == table_.definition.archive->signature;
+}
+
+absl::Status DeleteRun::ExplainArchive(const absl::Status& error) {
+  const auto begun = connection_.Execute("BEGIN; SET LOCAL search_path = pg_catalog");
+  if (!begun.ok()) return Unavailable(begun.status());
+  const auto problems = WhyArchiveIsUnfit(connection_, table_.definition);
+  if (absl::Status status = Rollback(); !status.ok()) return status;
+  if (problems.ok() && !problems->empty()) {
+    archive_fault_ = ReasonOf(problems->front());
+  } else if (!error.ok()) {
+    archive_fault_ = ReasonOf(error);
+  } else {
+    is_given_up_ = true;
+    SetRetryAfter();
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DeleteRun::Finish(std::vector<v1::DeleteResult>& results, int deleted) {
   if (deleted == 0) return Rollback();
   // Deferred constraints strike here, under our timeouts and where their error can be told
@@ -310,6 +391,12 @@ absl::Status DeleteRun::ProbeTable(DeleteFault fault) {
   is_probed_ = true;
   auto answer = connection_.Query(table_.sql.delete_statement(),
                                   table_.sql.DeleteParameters({}, bounds_.not_after));
+  if (FaultOf(answer.status()) == DeleteFault::kDefinition && table_.definition.archive) {
+    const absl::Status error = answer.status();
+    answer = connection_.Query(table_.sql.source_statement(),
+                               table_.sql.DeleteParameters({}, bounds_.not_after));
+    if (answer.ok()) return ExplainArchive(error);
+  }
   if (answer.ok() && !table_.sql.taken_in_statement().empty()) {
     answer = QueryBySystemNames(table_.sql.taken_in_statement(), table_.sql.StateParameters({}));
   }
@@ -337,6 +424,13 @@ void DeleteRun::SetAllThrottled(Items items, v1::ThrottleReason reason) {
   for (const AskedItem& item : items) {
     ResultOf(item).set_outcome(v1::DELETE_OUTCOME_THROTTLED);
     ResultOf(item).set_throttle_reason(reason);
+  }
+}
+
+void DeleteRun::FailAll(Items items, const std::string& reason) {
+  for (const AskedItem& item : items) {
+    ResultOf(item).set_outcome(v1::DELETE_OUTCOME_FAILED);
+    ResultOf(item).set_reason(reason);
   }
 }
 

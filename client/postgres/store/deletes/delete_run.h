@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -66,6 +67,16 @@ class DeleteRun {
   absl::StatusOr<std::vector<v1::DeleteResult>> DeleteAndExplain(Items items, int& deleted);
   absl::Status Explain(Items items, const std::vector<bool>& held,
                        std::vector<v1::DeleteResult>& results);
+  // With on_expiry: archive or mark, after its statement: what was deleted but not moved, or marked
+  // but left inside `where`, becomes FAILED, and nothing of it is to stay.
+  absl::Status ConfirmMoved(int64_t moved, std::vector<v1::DeleteResult>& results, int& deleted);
+  absl::Status ConfirmMarked(Items items, std::vector<v1::DeleteResult>& results, int& deleted);
+  void Refuse(const char* reason, std::vector<v1::DeleteResult>& results, int& deleted);
+  // Of a table and its archive that are no longer what was checked: says why, or gives up if the
+  // new shape is sound and will be followed soon.
+  absl::Status ExplainArchive(const absl::Status& error);
+  // Whether they are.
+  absl::StatusOr<bool> IsArchiveAsChecked();
   absl::Status Finish(std::vector<v1::DeleteResult>& results, int deleted);
   absl::Status Rollback();
 
@@ -78,6 +89,7 @@ class DeleteRun {
   absl::Duration TimeLeft() const;
   void SetRetryAfter();
   void SetAllThrottled(Items items, v1::ThrottleReason reason);
+  void FailAll(Items items, const std::string& reason);
   v1::DeleteResult& ResultOf(const AskedItem& item) {
     return *response_.mutable_results(item.position);
   }
@@ -98,6 +110,10 @@ class DeleteRun {
   bool is_given_up_ = false;
   // A row of the transaction was changed or moved by a trigger instead of deleted.
   bool is_rewritten_ = false;
+  // Why the archive takes no row; what is left is FAILED.
+  std::string archive_fault_;
+  // The transaction moved rows by a definition that holds no longer.
+  bool is_archive_changed_ = false;
   // The transaction had less time than a statement may take.
   bool is_cut_short_ = false;
   int64_t rows_touched_ = 0;

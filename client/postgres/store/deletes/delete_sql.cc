@@ -1,6 +1,7 @@
 #include "client/postgres/store/deletes/delete_sql.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,7 @@
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/end_column.h"
+#include "client/postgres/sql/expiry_action.h"
 #include "client/postgres/sql/held_times.h"
 #include "client/postgres/sql/visibility.h"
 
@@ -120,6 +122,44 @@ std::string Asked(size_t key_columns) {
                       ", __ts, __ttl, __expire_at, __etag, __expire_time, __n))");
 }
 
+// The end of the statement: what is done to the rows that are held, and what became of them.
+// `condition` says which row t is that of h.
+std::string Delete(const std::string& from, const std::string& condition) {
+  return absl::Substitute(
+      "gone AS (\n"
+      "  DELETE FROM $0 USING held AS h\n"
+      "  WHERE $1\n"
+      "  RETURNING h.__n)\n"
+      "SELECT __n, false FROM held UNION ALL SELECT __n, true FROM gone",
+      from, condition);
+}
+
+// In one statement: whatever ends it, each row is in one of the two tables.
+std::string Move(const TableDefinition& table, const std::string& from,
+                 const std::string& condition) {
+  return absl::Substitute(
+      "gone AS (\n"
+      "  DELETE FROM $0 USING held AS h\n"
+      "  WHERE $1\n"
+      "  RETURNING h.__n, $2),\n"
+      "moved AS (\n"
+      "  $3 RETURNING 1)\n"
+      "SELECT __n, false FROM held UNION ALL SELECT __n, true FROM gone "
+      "UNION ALL SELECT count(*), NULL FROM moved",
+      from, condition, MovedColumns(table), InsertIntoArchive(table, "gone"));
+}
+
+std::string Mark(const TableDefinition& table, const std::string& from,
+                 const std::string& condition, const std::string& mark) {
+  return absl::Substitute(
+      "gone AS (\n"
+      "  UPDATE $0 SET $1 = $2 FROM held AS h\n"
+      "  WHERE $3\n"
+      "  RETURNING h.__n)\n"
+      "SELECT __n, false FROM held UNION ALL SELECT __n, true FROM gone",
+      from, QuoteName(table.mark->name), MarkValue(table, mark), condition);
+}
+
 void AddIf(bool is_there, int64_t value, ArrayText& array) {
   if (is_there) {
     array.Add(value);
@@ -143,25 +183,38 @@ std::string TimestampText(absl::Time time) {
                           absl::UTCTimeZone());
 }
 
-DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select) {
+DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select)
+    : mark_value_(table.config.mark_value), marks_(table.mark.has_value()) {
   const std::vector<ColumnDefinition> key = KeyColumns(table);
   key_columns_ = key.size();
   const std::string not_after = absl::StrCat("$", key_columns_ + 6, "::timestamptz");
   // Texts are compared once, before triggers run, which may set how values look as text.
-  delete_statement_ = absl::Substitute(
+  const std::string held = absl::Substitute(
       "$0,\n"
       "held AS MATERIALIZED (\n"
       "  SELECT a.__n, r.place, r.part, $1 FROM asked AS a CROSS JOIN LATERAL (\n"
       "    SELECT t.ctid AS place, t.tableoid AS part FROM $2\n"
       "    WHERE $3 AND $4 FOR UPDATE OF t SKIP LOCKED) AS r\n"
-      "  WHERE a.__expire_time <= floor(extract(epoch FROM clock_timestamp()))::bigint),\n"
-      "gone AS (\n"
-      "  DELETE FROM $2 USING held AS h\n"
-      "  WHERE t.ctid = h.place AND t.tableoid = h.part AND $5 AND clock_timestamp() < $6\n"
-      "  RETURNING h.__n)\n"
-      "SELECT __n, false FROM held UNION ALL SELECT __n, true FROM gone",
+      "  WHERE a.__expire_time <= floor(extract(epoch FROM clock_timestamp()))::bigint),\n",
       Asked(key_columns_), KeyNames(key_columns_, "a.__k"), select.from(), HasKey(key, "a"),
-      IsJudgedVersion(table), EqualKey(key, "h"), not_after);
+      IsJudgedVersion(table));
+  const std::string is_held =
+      absl::Substitute("t.ctid = h.place AND t.tableoid = h.part AND $0 AND clock_timestamp() < $1",
+                       EqualKey(key, "h"), not_after);
+  delete_statement_ = absl::StrCat(held, Delete(select.from(), is_held));
+  if (table.archive.has_value()) {
+    source_statement_ = std::move(delete_statement_);
+    delete_statement_ = absl::StrCat(held, Move(table, select.from(), is_held));
+  }
+  if (marks_) {
+    const std::string mark = absl::StrCat("$", key_columns_ + 7);
+    delete_statement_ = absl::StrCat(held, Mark(table, select.from(), is_held, mark));
+    left_in_statement_ = absl::Substitute(
+        "$0\n"
+        "SELECT a.__n FROM asked AS a CROSS JOIN LATERAL (\n"
+        "  SELECT FROM $1 WHERE $2 AND $3 LIMIT 1) AS r",
+        Asked(key_columns_), select.from(), HasKey(key, "a"), WhereCondition(table.config));
+  }
   const bool can_be_in_doubt =
       table.ts_source == TsSource::kCommitTime && !table.own_schema.empty();
   state_statement_ = absl::Substitute(
@@ -210,6 +263,7 @@ std::vector<Connection::Parameter> DeleteSql::DeleteParameters(absl::Span<const 
                                                                absl::Time not_after) const {
   std::vector<Connection::Parameter> parameters = StateParameters(items);
   parameters.emplace_back(TimestampText(not_after));
+  if (marks_) parameters.emplace_back(mark_value_);
   return parameters;
 }
 

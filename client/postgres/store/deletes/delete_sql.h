@@ -13,7 +13,8 @@
 
 namespace ttl::postgres {
 
-// The statements by which items of one table are deleted. Immutable.
+// The statements by which items of one table are deleted, or moved or marked, as its on_expiry
+// says. Immutable.
 class DeleteSql {
  public:
   DeleteSql(const TableDefinition& table, const RowSelect& select);
@@ -21,7 +22,8 @@ class DeleteSql {
   // Deletes those of the asked items that are still what was judged, expired by the database's
   // clock, and not locked by others; nothing from `not_after` on. Columns: n (which of the
   // items, from 1), deleted. An item has a row with deleted = false if it could be locked,
-  // one with true if it was deleted.
+  // one with true if it was deleted. With on_expiry: archive one more row has the number of
+  // rows that were moved, and NULL.
   //
   // Rows are found by the key alone, one item after the other, so that the plan does not
   // depend on statistics. The conditions stand below the lock: where the row has been
@@ -29,6 +31,14 @@ class DeleteSql {
   // evaluates them again on that one, xmin included; a row that is gone, and one that took its
   // place with the same key, drops out.
   const std::string& delete_statement() const { return delete_statement_; }
+
+  // The same without the archive, which deletes rows and moves none: to be run for no items only,
+  // to tell what is wrong with the table from what is wrong with its archive. Empty: there is none.
+  const std::string& source_statement() const { return source_statement_; }
+
+  // With on_expiry: mark, else empty: which of the asked items have a row that the table's `where`
+  // takes in. Column: n. To be run after the mark, by system names only.
+  const std::string& left_in_statement() const { return left_in_statement_; }
 
   // Of a table with `where`, else empty: locks those of the asked items that are still what was
   // judged and that it takes in, unless others have locked them. Column: n. To be run before the
@@ -53,7 +63,11 @@ class DeleteSql {
 
  private:
   size_t key_columns_ = 0;
+  std::string mark_value_;
+  bool marks_ = false;
   std::string delete_statement_;
+  std::string source_statement_;
+  std::string left_in_statement_;
   std::string taken_in_statement_;
   std::string state_statement_;
   std::string key_statement_;

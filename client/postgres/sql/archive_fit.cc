@@ -1,0 +1,274 @@
+#include "client/postgres/sql/archive_fit.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/postgres/sql/connect/array_text.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/expiry_action.h"
+#include "client/postgres/sql/table_facts.h"
+
+namespace ttl::postgres {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// Rights of a role to a table. Parameters: oid of the table, role; $3: oid of another table, whose
+// owner is taken instead where the role is NULL.
+constexpr absl::string_view kMayInsert = R"(
+  SELECT r.rolname, has_schema_privilege(r.oid, c.relnamespace, 'USAGE'),
+         has_table_privilege(r.oid, c.oid, 'INSERT'), n.nspname
+  FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+       JOIN pg_roles AS r ON r.rolname = current_user
+         OR $3::boolean AND r.oid = (SELECT relowner FROM pg_class WHERE oid = $2::oid)
+  WHERE c.oid = $1::oid ORDER BY r.rolname)";
+
+// Parameters: oids of two tables. A row that goes into one must not be a row of the other.
+constexpr absl::string_view kAreRelated = R"(
+  SELECT $1::oid = $2::oid
+         OR $1::oid IN (SELECT relid::oid FROM pg_partition_ancestors($2::oid::regclass))
+         OR $2::oid IN (SELECT relid::oid FROM pg_partition_ancestors($1::oid::regclass)))";
+
+// Indexes and exclusion constraints that two rows may violate which differ in nothing but when they
+// were moved. Parameters: oid of the archive, names of the columns that come from the table.
+constexpr absl::string_view kRefusingIndexes = R"(
+  SELECT format('%I', c.relname) FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+  WHERE i.indrelid = $1::oid AND i.indisready AND (i.indisunique OR i.indisexclusion)
+    AND NOT EXISTS (
+      SELECT FROM generate_series(0, i.indnkeyatts - 1) AS k
+           JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[k]
+      WHERE a.attname <> ALL ($2::name[]))
+  ORDER BY 1)";
+
+// Parameter: oid.
+constexpr absl::string_view kInsertRules = R"(
+  SELECT format('%I', rulename) FROM pg_rewrite
+  WHERE ev_class = $1::oid AND ev_type = '3' AND ev_enabled <> 'D' ORDER BY 1)";
+
+// Columns that must be given a value. Parameter: oid.
+constexpr absl::string_view kNeededColumns = R"(
+  SELECT attname FROM pg_attribute
+  WHERE attrelid = $1::oid AND attnum > 0 AND NOT attisdropped AND attnotnull AND NOT atthasdef
+        AND attidentity = '' ORDER BY attnum)";
+
+absl::StatusOr<Names> Column(Connection& connection, absl::string_view query,
+                             const std::vector<Connection::Parameter>& parameters) {
+  const auto found = connection.Query(std::string(query), parameters);
+  if (!found.ok()) return found.status();
+  Names names;
+  for (int row = 0; row < found->rows(); ++row) names.emplace_back(found->Text(row, 0));
+  return names;
+}
+
+bool IsVaryingText(const BaseType& type) { return type.name == "text" || type.name == "varchar"; }
+
+// Whether each integer of `from` is one of `to`.
+bool IsWiderInteger(const BaseType& from, const BaseType& to) {
+  const Names order = {"int2", "int4", "int8", "numeric"};
+  const auto rank = [&order](const BaseType& type) {
+    return std::find(order.begin(), order.end(), type.name) - order.begin();
+  };
+  const bool are_numbers = rank(from) < 3 && rank(to) <= 3;
+  return are_numbers && rank(from) <= rank(to) && to.modifier < 0;
+}
+
+// Whether a column of `to` takes each value of one of `from`, and keeps all of it.
+bool Keeps(const ColumnFacts& from, const ColumnFacts& to) {
+  if (from.cast == to.cast) return true;
+  const bool is_unlimited = to.base.modifier < 0;
+  if (is_unlimited &&
+      (IsVaryingText(to.base) || (!from.base.name.empty() && from.base.name == to.base.name))) {
+    return true;
+  }
+  if (from.base.name == "varchar" && to.base.name == "varchar") {
+    return from.base.modifier >= 0 && from.base.modifier <= to.base.modifier;
+  }
+  return IsWiderInteger(from.base, to.base);
+}
+
+class ArchiveCheck {
+ public:
+  ArchiveCheck(Connection& connection, const TableDefinition& table)
+      : connection_(connection), table_(table), name_(ArchiveName(table.config)) {}
+
+  absl::StatusOr<Names> Run() {
+    for (const auto step :
+         {&ArchiveCheck::FindBoth, &ArchiveCheck::CheckKind, &ArchiveCheck::CheckRights,
+          &ArchiveCheck::CheckColumns, &ArchiveCheck::CheckNeeded, &ArchiveCheck::CheckIndexes,
+          &ArchiveCheck::CheckRules}) {
+      if (absl::Status status = (this->*step)(); !status.ok()) return status;
+      // What is no table has no columns to speak of.
+      if (!is_table_) break;
+    }
+    return std::move(problems_);
+  }
+
+ private:
+  template <typename... Parts>
+  void Problem(const Parts&... parts) {
+    problems_.push_back(absl::StrCat("archive_table ", name_, parts...));
+  }
+
+  // Absent: there is none.
+  absl::StatusOr<std::optional<TableFacts>> Find(const std::string& schema,
+                                                 const std::string& table) {
+    return LookUpTable(connection_, {schema, table, "", schema, {}, "", ""});
+  }
+
+  absl::Status FindBoth() {
+    const TableConfig& config = table_.config;
+    auto source = Find(config.schema, config.table);
+    if (!source.ok()) return source.status();
+    auto archive = Find(config.schema_of_archive(), config.archive_table);
+    if (!archive.ok()) return archive.status();
+    if (!source->has_value()) return absl::OkStatus();  // which others say
+    source_ = **std::move(source);
+    is_table_ = archive->has_value();
+    if (is_table_) {
+      archive_ = **std::move(archive);
+      return absl::OkStatus();
+    }
+    const std::string added =
+        config.archived_at.empty()
+            ? ""
+            : absl::StrCat("; ALTER TABLE ", name_, " ADD COLUMN ", QuoteName(config.archived_at),
+                           " timestamp with time zone");
+    Problem(" does not exist: CREATE TABLE ", name_, " (LIKE ",
+            QuoteQualified(config.schema, config.table), ")", added);
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckKind() {
+    if (archive_.kind != 'r' && archive_.kind != 'p') {
+      is_table_ = false;
+      Problem(" is no table; a view, a foreign table and the like may lose what it is given");
+      return absl::OkStatus();
+    }
+    if (archive_.persistence != 'p') {
+      Problem(" is unlogged or temporary, so that a crash of the server empties it: ALTER TABLE ",
+              name_, " SET LOGGED");
+    }
+    const auto related = connection_.Query(std::string(kAreRelated),
+                                           {absl::StrCat(source_.oid), absl::StrCat(archive_.oid)});
+    if (!related.ok()) return related.status();
+    if (related->Bool(0, 0)) Problem(" is the table itself, or a partition of the same table");
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckRights() {
+    const auto rights = connection_.Query(std::string(kMayInsert),
+                                          {absl::StrCat(archive_.oid), absl::StrCat(source_.oid),
+                                           table_.config.replace_expired ? "t" : "f"});
+    if (!rights.ok()) return rights.status();
+    for (int row = 0; row < rights->rows(); ++row) {
+      const std::string role = QuoteName(rights->Text(row, 0));
+      if (!rights->Bool(row, 1)) {
+        Problem(": role ", role, " may not use its schema: GRANT USAGE ON SCHEMA ",
+                QuoteName(rights->Text(row, 3)), " TO ", role);
+      }
+      if (!rights->Bool(row, 2)) {
+        Problem(": role ", role, " lacks a right: GRANT INSERT ON ", name_, " TO ", role);
+      }
+    }
+    if (archive_.has_row_security && archive_.is_bound_by_row_security) {
+      Problem(": row-level security binds role ", archive_.role, ": ALTER ROLE ",
+              QuoteName(archive_.role), " BYPASSRLS");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckColumns() {
+    for (const ColumnFacts& column : source_.columns) CheckColumn(column);
+    const std::string& archived_at = table_.config.archived_at;
+    if (archived_at.empty()) return absl::OkStatus();
+    const ColumnFacts* column = archive_.Find(archived_at);
+    if (source_.Find(archived_at) != nullptr) {
+      Problem(": its archived_at, ", archived_at,
+              ", is a column of the table, too, whose value is kept; give another column");
+    } else if (column == nullptr) {
+      Problem(" has no column ", archived_at, ", its archived_at: ALTER TABLE ", name_,
+              " ADD COLUMN ", QuoteName(archived_at), " timestamp with time zone");
+    } else if (column->base.name != "timestamptz" || column->is_generated) {
+      Problem(": column ", archived_at, ", its archived_at, is of type ", column->type,
+              column->is_generated ? ", generated" : "", "; it must be timestamp with time zone");
+    }
+    return absl::OkStatus();
+  }
+
+  void CheckColumn(const ColumnFacts& from) {
+    const ColumnFacts* to = archive_.Find(from.name);
+    const std::string quoted = QuoteName(from.name);
+    if (to == nullptr) {
+      Problem(" has no column ", from.name, ", which the table has: ALTER TABLE ", name_,
+              " ADD COLUMN ", quoted, " ", from.type);
+    } else if (to->is_generated) {
+      Problem(": column ", from.name, " is generated, and cannot be given a value: ALTER TABLE ",
+              name_, " ALTER COLUMN ", quoted, " DROP EXPRESSION");
+    } else if (!Keeps(from, *to)) {
+      Problem(": column ", from.name, " is of type ", to->type, ", and may not keep all of ",
+              from.type, ", as it is in the table: ALTER TABLE ", name_, " ALTER COLUMN ", quoted,
+              " TYPE ", from.type);
+    } else if (to->not_null && !from.not_null) {
+      Problem(": column ", from.name, " may not be NULL, as it may in the table: ALTER TABLE ",
+              name_, " ALTER COLUMN ", quoted, " DROP NOT NULL");
+    }
+  }
+
+  absl::Status CheckNeeded() {
+    const auto needed = Column(connection_, kNeededColumns, {absl::StrCat(archive_.oid)});
+    if (!needed.ok()) return needed.status();
+    for (const std::string& name : *needed) {
+      if (source_.Find(name) != nullptr || name == table_.config.archived_at) continue;
+      Problem(": column ", name,
+              ", which the table does not have, may not be NULL and has no default: ALTER TABLE ",
+              name_, " ALTER COLUMN ", QuoteName(name), " DROP NOT NULL");
+    }
+    return absl::OkStatus();
+  }
+
+  // A key may be used again, and end again.
+  absl::Status CheckIndexes() {
+    ArrayText moved;
+    for (const ColumnFacts& column : source_.columns) moved.Add(column.name);
+    const auto indexes =
+        Column(connection_, kRefusingIndexes, {absl::StrCat(archive_.oid), moved.Take()});
+    if (!indexes.ok()) return indexes.status();
+    for (const std::string& index : *indexes) {
+      Problem(": ", index,
+              " refuses a second row of the same values, so that a key that is used again stays in "
+              "the table when it ends again; drop it, or add a column that the table does not "
+              "have, such as archived_at");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckRules() {
+    const auto rules = Column(connection_, kInsertRules, {absl::StrCat(archive_.oid)});
+    if (!rules.ok()) return rules.status();
+    if (rules->empty()) return absl::OkStatus();
+    Problem(": rules rewrite each INSERT into it, so that it cannot be told what became of a row: ",
+            absl::StrJoin(*rules, ", "), "; make them triggers: DROP RULE ", rules->front(), " ON ",
+            name_);
+    return absl::OkStatus();
+  }
+
+  Connection& connection_;
+  const TableDefinition& table_;
+  const std::string name_;
+  bool is_table_ = false;
+  TableFacts source_;
+  TableFacts archive_;
+  Names problems_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> WhyArchiveIsUnfit(Connection& connection,
+                                                           const TableDefinition& table) {
+  return ArchiveCheck(connection, table).Run();
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,40 @@
+#include "client/postgres/sql/check/archive_check.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "client/postgres/sql/archive_fit.h"
+
+namespace ttl::postgres {
+namespace {
+
+// Parameter: oid.
+constexpr char kDeletingKeys[] = R"(
+  SELECT string_agg(format('%I of %s', conname, conrelid::regclass), ', ' ORDER BY conname)
+  FROM pg_constraint
+  WHERE confrelid = $1::oid AND contype = 'f' AND conparentid = 0 AND confdeltype = 'c')";
+
+}  // namespace
+
+absl::Status CheckArchive(Connection& connection, const TableDefinition& table,
+                          CatalogReport& report) {
+  if (table.config.on_expiry != OnExpiry::kArchive) return absl::OkStatus();
+  const std::string name =
+      absl::StrCat("table ", table.config.schema, ".", table.configured_table, ": ");
+  const auto problems = WhyArchiveIsUnfit(connection, table);
+  if (!problems.ok()) return problems.status();
+  for (const std::string& problem : *problems) {
+    report.archive_problems.push_back(absl::StrCat(name, problem));
+  }
+  const auto keys = connection.Query(kDeletingKeys, {absl::StrCat(table.oid)});
+  if (!keys.ok()) return keys.status();
+  if (!keys->Value(0, 0).has_value()) return absl::OkStatus();
+  report.warnings.push_back(absl::StrCat(
+      name,
+      "rows that refer to one that expires are deleted with it, and not moved, by foreign "
+      "keys with ON DELETE CASCADE: ",
+      keys->Text(0, 0), "; a trigger of those tables may keep them"));
+  return absl::OkStatus();
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,152 @@
+#include "client/postgres/sql/check/mark_check.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/connect/sql_error.h"
+#include "client/postgres/sql/expiry_action.h"
+#include "client/postgres/sql/visibility.h"
+
+namespace ttl::postgres {
+namespace {
+
+constexpr int kSampledRows = 10000;
+
+// Parameters: oid of the table, name of the column.
+constexpr absl::string_view kMarkFacts = R"(
+  SELECT has_column_privilege($1::oid, $2, 'UPDATE'), current_user,
+         (SELECT string_agg(format('%I', rulename), ', ' ORDER BY rulename) FROM pg_rewrite
+          WHERE ev_class = $1::oid AND ev_type = '2' AND ev_enabled <> 'D'),
+         (SELECT string_agg(format('%I', c.relname), ', ' ORDER BY c.relname)
+          FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+               JOIN pg_attribute AS a ON a.attrelid = $1::oid AND a.attname = $2
+          WHERE i.indrelid = $1::oid AND i.indisunique
+            AND a.attnum = ANY ((string_to_array(i.indkey::text, ' ')::int2[])[1:i.indnkeyatts])),
+         (SELECT string_agg(format('%I', attname), ', ' ORDER BY attnum) FROM pg_attribute
+          WHERE attrelid = $1::oid AND attnum > 0 AND NOT attisdropped AND attname <> $2))";
+
+bool IsAboutTheStatement(const absl::Status& status) {
+  const std::string state = SqlState(status);
+  return absl::StartsWith(state, "42") || absl::StartsWith(state, "22") ||
+         absl::StartsWith(state, "23");
+}
+
+class MarkCheck {
+ public:
+  MarkCheck(Connection& connection, const TableDefinition& table, CatalogReport& report)
+      : connection_(connection),
+        table_(table),
+        report_(report),
+        name_(absl::StrCat("table ", table.config.schema, ".", table.configured_table)),
+        sql_(QuoteQualified(table.config.schema, table.config.table)),
+        column_(QuoteName(table.mark->name)) {}
+
+  absl::Status Run() {
+    for (const auto step : {&MarkCheck::ReadFacts, &MarkCheck::CheckValue, &MarkCheck::CheckUse,
+                            &MarkCheck::CheckRows}) {
+      if (absl::Status status = (this->*step)(); !status.ok() || !is_sound_) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  template <typename... Parts>
+  void Problem(const Parts&... parts) {
+    is_sound_ = false;
+    report_.LeaveOut(table_.config.container, absl::StrCat(name_, parts...));
+  }
+
+  absl::Status ReadFacts() {
+    const auto facts =
+        connection_.Query(std::string(kMarkFacts), {absl::StrCat(table_.oid), table_.mark->name});
+    if (!facts.ok()) return facts.status();
+    others_ = std::string(facts->Text(0, 4));
+    if (!facts->Bool(0, 0)) {
+      const std::string role = QuoteName(facts->Text(0, 1));
+      Problem(": role ", role, " may not set its mark_column: GRANT UPDATE (", column_, ") ON ",
+              sql_, " TO ", role);
+    }
+    if (facts->Value(0, 2).has_value()) {
+      Problem(
+          ": rules rewrite each UPDATE of its rows, so that it cannot be told what became of "
+          "them: ",
+          facts->Text(0, 2), "; make them triggers");
+    }
+    if (facts->Value(0, 3).has_value()) {
+      report_.warnings.push_back(
+          absl::StrCat(name_, ": its mark_column is in the unique index ", facts->Text(0, 3),
+                       "; a row that would be the second with the same values there is not marked, "
+                       "and stays hidden"));
+    }
+    return absl::OkStatus();
+  }
+
+  // An explicit cast would cut a text that is too long; an assignment refuses it.
+  absl::Status CheckValue() {
+    const auto tried = connection_.Query(
+        absl::StrCat("SELECT pg_typeof(value) IN ('varchar'::regtype, 'bpchar'::regtype) AND "
+                     "rtrim(concat(value)) <> rtrim($1::text) FROM (SELECT ",
+                     MarkValue(table_, "$1"), " AS value) AS marked"),
+        {table_.config.mark_value});
+    if (tried.ok() && !tried->Bool(0, 0)) return absl::OkStatus();
+    if (!tried.ok() && !IsAboutTheStatement(tried.status())) return tried.status();
+    Problem(": mark_value \"", table_.config.mark_value, "\" is no value of its mark_column, ",
+            table_.mark->name, ", which is of type ", table_.mark->type,
+            tried.ok() ? "" : absl::StrCat(": ", SqlMessage(tried.status())));
+    return absl::OkStatus();
+  }
+
+  // Without the column the condition can be read only if it does not use it.
+  absl::Status CheckUse() {
+    const auto read =
+        connection_.Query(absl::StrCat("EXPLAIN SELECT FROM (SELECT ", others_, " FROM ", sql_,
+                                       ") AS t WHERE ", WhereCondition(table_.config)));
+    if (!read.ok()) return IsAboutTheStatement(read.status()) ? absl::OkStatus() : read.status();
+    Problem(": its where does not use its mark_column, ", table_.mark->name,
+            ", so that a marked row would stay in it, and be marked again; give, for example, "
+            "where: ",
+            column_, " IS NULL");
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckRows() {
+    const auto rows = connection_.Query(
+        absl::Substitute("SELECT count(*) FROM (SELECT $0, $1 AS $2 FROM (SELECT * FROM $3 LIMIT "
+                         "$4) AS t WHERE $5) AS t WHERE $5",
+                         others_, MarkValue(table_, "$1"), column_, sql_, kSampledRows,
+                         WhereCondition(table_.config)),
+        {table_.config.mark_value});
+    // A condition that fails for a row is another matter.
+    if (!rows.ok()) return IsAboutTheStatement(rows.status()) ? absl::OkStatus() : rows.status();
+    if (rows->Number(0, 0) == 0) return absl::OkStatus();
+    Problem(": of its first ", kSampledRows, " rows ", rows->Text(0, 0),
+            " would still match its where once ", table_.mark->name, " is \"",
+            table_.config.mark_value,
+            "\", and be marked again; change the where or the mark_value");
+    return absl::OkStatus();
+  }
+
+  Connection& connection_;
+  const TableDefinition& table_;
+  CatalogReport& report_;
+  const std::string name_;
+  const std::string sql_;
+  const std::string column_;
+  std::string others_;  // the other columns, as SQL takes them
+  bool is_sound_ = true;
+};
+
+}  // namespace
+
+absl::Status CheckMark(Connection& connection, const TableDefinition& table,
+                       CatalogReport& report) {
+  if (!table.mark.has_value()) return absl::OkStatus();
+  return MarkCheck(connection, table, report).Run();
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,20 @@
+#ifndef TTL_CLIENT_POSTGRES_SQL_CHECK_MARK_CHECK_H_
+#define TTL_CLIENT_POSTGRES_SQL_CHECK_MARK_CHECK_H_
+
+#include "absl/status/status.h"
+#include "client/postgres/sql/check/catalog_report.h"
+#include "client/postgres/sql/connect/connection.h"
+#include "client/postgres/sql/table_definition.h"
+
+namespace ttl::postgres {
+
+// Leaves a table with on_expiry: mark out, with a problem, if its mark_value is no value of its
+// mark_column, if our role may not set it, or if a mark leaves a row inside the table's `where`, as
+// far as the condition and at most ten thousand rows tell. Warns of unique indexes with the column.
+// Nothing for a table with another on_expiry. An error means that the database could not be asked.
+// `table` is no element of `report.tables`, which may lose it.
+absl::Status CheckMark(Connection& connection, const TableDefinition& table, CatalogReport& report);
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_SQL_CHECK_MARK_CHECK_H_

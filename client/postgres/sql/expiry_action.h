@@ -1,0 +1,38 @@
+#ifndef TTL_CLIENT_POSTGRES_SQL_EXPIRY_ACTION_H_
+#define TTL_CLIENT_POSTGRES_SQL_EXPIRY_ACTION_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "client/postgres/config/table_config.h"
+#include "client/postgres/sql/connect/connection.h"
+#include "client/postgres/sql/table_definition.h"
+
+// What on_expiry: archive and on_expiry: mark do to an expired row, as parts of SQL statements.
+namespace ttl::postgres {
+
+// The archive table, as SQL takes it.
+std::string ArchiveName(const TableConfig& table);
+
+// All columns of the row t, under the names that InsertIntoArchive() has for them.
+std::string MovedColumns(const TableDefinition& table);
+
+// Inserts what `moved`, a relation with the columns of MovedColumns(), has. Names and operators do
+// not depend on the search path.
+std::string InsertIntoArchive(const TableDefinition& table, absl::string_view moved);
+
+// An SQL text that tells apart what the columns of a table and of its archive are: names, types,
+// and which are generated. REQUIRES: only pg_catalog is in the search path.
+std::string ArchiveSignature(const TableConfig& table);
+
+// What the table of that name has to be moved, with the signature of the same instant. Without an
+// archive table there is a signature, too.
+absl::StatusOr<ArchiveDefinition> ReadArchive(Connection& connection, const TableConfig& table);
+
+// mark_value as a value of the mark_column; `text` is an SQL text with it.
+std::string MarkValue(const TableDefinition& table, absl::string_view text);
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_SQL_EXPIRY_ACTION_H_
