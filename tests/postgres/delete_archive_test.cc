@@ -159,7 +159,7 @@ TEST_F(DeleteArchiveTest, MissingRightAndMissingTableFailEachItemWithTheReason) 
   ExpectAllFail(request, "role \"mover\" lacks a right: GRANT INSERT ON");
   db_.Sql("ALTER TABLE sessions_archive RENAME TO elsewhere");
   const v1::DeleteItemsResponse response = db_.Delete(request);
-  EXPECT_EQ(Outcomes(response), "FAILED FAILED FAILED FAILED");
+  ASSERT_EQ(Outcomes(response), "FAILED FAILED FAILED FAILED");
   EXPECT_THAT(response.results(0).reason(),
               AllOf(HasSubstr("does not exist"), HasSubstr("CREATE TABLE")));
   db_.Sql(
