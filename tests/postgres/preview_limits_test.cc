@@ -5,10 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "client/cpp/ttl_client.h"
 #include "client/postgres/program/preview/sidecar_view.h"
 #include "client/postgres/program/preview/table_preview.h"
 #include "tests/testing/rpc_sidecar.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
 
 namespace ttl::postgres {
 namespace {
@@ -36,7 +37,7 @@ void Create(const RpcSidecar& sidecar, const std::string& id, std::optional<doub
   container.set_id(id);
   if (default_ttl.has_value()) container.set_default_ttl(*default_ttl);
   if (limit.has_value()) container.mutable_delete_policy()->set_max_deletes_per_second(*limit);
-  ASSERT_TRUE(TtlClient(options).CreateContainer(container).ok());
+  ASSERT_TRUE(TtlClient(options).containers().Create(container).ok());
 }
 
 TEST(PreviewLimitsTest, TheLowerOfTheSidecarsLimitAndTheContainersCounts) {

@@ -2,7 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "client/cpp/ttl_client.h"
+#include "ttl/client.h"
+#include "ttl/container_client.h"
+#include "ttl/operator_client.h"
 
 namespace ttl::postgres {
 namespace {
@@ -19,8 +21,8 @@ SidecarView SidecarView::Read(const std::string& address) {
   TtlClient client(options);
   SidecarView view;
   view.address_ = address;
-  const auto containers = client.ListContainers();
-  const auto statuses = client.ListExpiryStatuses();
+  const auto containers = client.containers().List();
+  const auto statuses = client.operations().ListExpiryStatuses();
   if (!containers.ok() || !statuses.ok()) {
     view.problem_ =
         std::string(containers.ok() ? statuses.status().message() : containers.status().message());
