@@ -29,7 +29,8 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  // Later lines are written in this format, instead of logfmt. No effect without a Log. Thread-safe.
+  // Later lines are written in this format, instead of logfmt. No effect without a Log.
+  // Thread-safe.
   static void SetFormat(LogFormat format);
 
   // Waits until the lines logged so far are written, for at most kMaxLogDrain. Must be called
