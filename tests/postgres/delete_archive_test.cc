@@ -208,6 +208,22 @@ TEST_F(DeleteArchiveTest, RowThatTheArchiveRefusesDoesNotKeepTheOthers) {
   EXPECT_EQ(Ids(), "2 | 1 3 4");
 }
 
+TEST_F(DeleteArchiveTest, RowThatAForeignKeyKeepsIsNotMovedAndWhatACascadeTakesIsDeleted) {
+  db_.Sql(
+      "CREATE TABLE lines (id bigint REFERENCES sessions ON DELETE CASCADE); INSERT INTO lines "
+      "VALUES (1), (1); CREATE TABLE holds (id bigint REFERENCES sessions); INSERT INTO holds "
+      "VALUES "
+      "(2); CREATE TABLE late (id bigint REFERENCES sessions DEFERRABLE INITIALLY DEFERRED); "
+      "INSERT "
+      "INTO late VALUES (3)");
+  db_.Open({Archived()});
+  const v1::DeleteItemsResponse response = db_.DeleteAll("sessions");
+  EXPECT_EQ(Outcomes(response), "DELETED FAILED FAILED DELETED");
+  EXPECT_THAT(response.results(1).reason(), HasSubstr("foreign key"));
+  EXPECT_EQ(Ids(), "2 3 | 1 4");
+  EXPECT_EQ(db_.Value("SELECT count(*) FROM lines"), "0");
+}
+
 TEST_F(DeleteArchiveTest, ArchiveThatIsLockedPutsTheItemsOff) {
   db_.Open({Archived()});
   const v1::DeleteItemsRequest request = StoreForTest::Judged("sessions", db_.Items("sessions"));
