@@ -110,6 +110,22 @@ INSTANTIATE_TEST_SUITE_P(
                         "orders_live", "orders"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+// A migration that forgets the archive is told so, and hides expired rows again all the same.
+TEST_F(MigrateTest, ArchiveThatDoesNotFitAnyMoreKeepsNothingFromComingBack) {
+  server_.Sql("CREATE TABLE old (LIKE orders)");
+  Install("    live_view: orders_live\n    on_expiry: archive\n    archive_table: old\n");
+  const Result forgot = Run(Psql("ALTER TABLE orders ADD COLUMN more int"));
+  EXPECT_EQ(forgot.code, 0) << forgot.err;
+  EXPECT_THAT(forgot.err, AllOf(HasSubstr("\"old\" has no column more, which the table has"),
+                                HasSubstr(" is restored")));
+  EXPECT_EQ(server_.Value("SELECT count(more IS NULL) FROM orders_live"), "1");
+  EXPECT_EQ(Run({"check"}).code, static_cast<int>(ExitCode::kRefused));
+  const Result cured = Run(Psql("ALTER TABLE old ADD COLUMN more int"));
+  EXPECT_EQ(cured.code, 0) << cured.err;
+  EXPECT_THAT(cured.err, Not(HasSubstr("problem")));
+  ExpectInstalled();
+}
+
 TEST_P(MigrateEachWayTest, ChangesThatAreRefusedOtherwiseGoThrough) {
   server_.Sql("CREATE ROLE application; GRANT SELECT ON orders TO application");
   Install(GetParam().lines);

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -255,12 +256,34 @@ TEST_F(TtlPostgresTest, PreviewCountsWhatADefaultWouldHide) {
       ExitCode::kRefused);
 }
 
+TEST_F(TtlPostgresTest, UnfitArchiveAndMarkAreRefusedBeforeAnythingIsInstalled) {
+  const std::string archive = "    on_expiry: archive\n    archive_table: old\n";
+  const std::string mark =
+      "    where: id > 0\n    on_expiry: mark\n    mark_column: gone\n    mark_value: true\n";
+  server_.Sql("ALTER TABLE orders ADD gone boolean");
+  for (const auto& [lines, problem] :
+       {std::pair{archive,
+                  "problem: table public.orders: archive_table \"public\".\"old\" does not "
+                  "exist: CREATE TABLE"},
+        std::pair{mark, "problem: table public.orders: its where does not use its mark_column"}}) {
+    const std::string config = WriteConfig(lines);
+    for (const char* command : {"check", "install"}) {
+      const Result result = RunProgram({command, "--config", config});
+      EXPECT_EQ(result.code, ExitCode::kRefused) << command;
+      EXPECT_THAT(result.err, HasSubstr(problem)) << command;
+    }
+  }
+  EXPECT_EQ(CountSchemas(), "0");
+  server_.Sql("CREATE TABLE old (LIKE orders)");
+  const Result cured = RunProgram({"check", "--config", WriteConfig(archive)});
+  EXPECT_EQ(cured.code, ExitCode::kOk) << cured.err;
+}
+
 TEST_F(TtlPostgresTest, PreviewSaysHowOldTheRowsAreAndHowLongTheirDeletesTake) {
   server_.Sql(
       "INSERT INTO orders SELECT i, timestamptz '2020-01-01 00:00:00+00' + make_interval(hours => "
       "i) "
-      "FROM generate_series(1, 3600) i; INSERT INTO orders VALUES (5000, now());"
-      "ALTER DATABASE postgres SET timezone = 'UTC'");
+      "FROM generate_series(1, 3600) i; INSERT INTO orders VALUES (5000, now())");
   const auto preview = [&](const std::string& config) {
     const Result result = RunProgram({"preview", "--default-ttl", "3600", "--config", config});
     EXPECT_EQ(result.code, ExitCode::kOk) << result.err;
