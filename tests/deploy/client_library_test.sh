@@ -92,11 +92,19 @@ by_add_subdirectory() {
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS_DEBUG=-O0 "${disabled[@]}" &&
     cmake --build "$build/outside"
 }
+# How ttl-sidecar is compiled does not become how its users are.
+leaves_flags_alone() {
+  local command
+  command=$(grep '"command".* CMakeFiles/outside.dir/' "$build/outside/compile_commands.json")
+  echo "$command"
+  [[ $command == *" -O0 "* && ! $command =~ " -W"|" -f"|" -std=c++" ]]
+}
 check "find_package builds the example" by_find_package
 check "find_package refuses another version" refuses_other_versions
 check "pkg-config builds the example" by_pkg_config
 check "pkg-config makes a shared object" in_a_shared_object
 check "add_subdirectory builds the example" by_add_subdirectory
+check "add_subdirectory leaves flags alone" leaves_flags_alone
 
 socket=unix:$work/sidecar.sock
 "$build/bin/ttl-sidecar" --listen-socket "$work/sidecar.sock" --data-dir "$work/data" \
