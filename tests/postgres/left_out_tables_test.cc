@@ -5,6 +5,7 @@
 #include <csignal>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/testing/ttl_postgres_fixture.h"
 #include "tests/testing/wait.h"
@@ -205,6 +206,31 @@ TEST_F(OnlyTableTest, IsLeftOutWhileItsViewIsOfAnotherCondition) {
   ExpectLog("reason=\"view public.jobs_live is missing or out of date");
   EXPECT_EQ(Tracked("jobs"), 1);
   ASSERT_TRUE(postgres_.RunCommand({"install"}).ok()) << postgres_.Log();
+  ExpectTracked("jobs", 2);
+}
+
+// What the catalogue alone does not know of is looked at again, and found the same.
+TEST_F(OnlyTableTest, IsLeftOutForGoodWhileItsMarkLeavesRowsInsideItsCondition) {
+  const auto with_mark = [&](const std::string& value) {
+    const std::string former = JobsConfig("state = 'done'");
+    const TtlPostgresProcessOptions options = {
+        dir_.path(), "postgres", database_.Conninfo(), sidecar_.address(),
+        absl::StrCat(former.substr(0, former.rfind('}')),
+                     ", on_expiry: mark, mark_column: state, mark_value: ", value, " }\n")};
+    TtlPostgresProcess::Reconfigure(options);
+  };
+  postgres_.Kill();
+  with_mark("done");
+  ASSERT_TRUE(postgres_.Launch().ok());
+  ExpectLog("would still match its where once state is \\\"done\\\"");
+  EXPECT_TRUE(WaitUntil([&] { return database_.Value("SELECT count(*) FROM ttl.faults") == "1"; },
+                        kPatience))
+      << postgres_.Log();
+  with_mark("gone");
+  ASSERT_TRUE(postgres_.process()->Signal(SIGHUP).ok());
+  ExpectLog("configuration changed: the new one is used now");
+  EXPECT_FALSE(absl::StrContains(postgres_.Log(), "all are looked at again")) << postgres_.Log();
+  database_.Sql("INSERT INTO jobs VALUES (3, now(), 'done')");
   ExpectTracked("jobs", 2);
 }
 

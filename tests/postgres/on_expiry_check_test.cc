@@ -193,7 +193,8 @@ TEST_F(OnExpiryCheckTest, MarkNeedsAValueARightAndAConditionThatItEnds) {
   EXPECT_THAT(MarkProblems(table),
               ElementsAre(HasSubstr("its where does not use its mark_column, deleted_at")));
   table.where = "deleted_at IS NULL OR kind = 'a'";
-  EXPECT_THAT(MarkProblems(table), ElementsAre(HasSubstr("1 would still match its where")));
+  EXPECT_THAT(MarkProblems(table),
+              ElementsAre(HasSubstr("some of its first 10000 rows would still match its where")));
   table = Marked();
   table.where = "kind IS DISTINCT FROM 'gone for good'";
   table.mark_column = "kind";
@@ -212,6 +213,18 @@ TEST_F(OnExpiryCheckTest, MarkNeedsTheRightToSetItsColumnAndNoneToDelete) {
               Contains(HasSubstr("may not set its mark_column: GRANT UPDATE (\"deleted_at\")")));
   database_.Sql(absl::StrCat("GRANT UPDATE (deleted_at) ON notes TO ", role));
   EXPECT_THAT(Check(Marked(), role).left_out, IsEmpty());
+}
+
+TEST_F(OnExpiryCheckTest, MarkOfATableThatIsLockedIsWarnedOfAndHoldsUpNobody) {
+  database_.Sql("INSERT INTO notes VALUES (1, 'a', now())");
+  const auto other = database_.Connect();
+  const CatalogReport before = Check(Marked());
+  ASSERT_EQ(before.tables.size(), 1u);
+  ASSERT_TRUE(other->Execute("BEGIN; LOCK TABLE notes").ok());
+  CatalogReport report;
+  EXPECT_TRUE(CheckMark(database_.connection(), before.tables[0], report).ok());
+  EXPECT_THAT(report.warnings, ElementsAre(HasSubstr("its mark could not be tried out in time")));
+  EXPECT_THAT(report.problems, IsEmpty());
 }
 
 TEST_F(OnExpiryCheckTest, MarkInAUniqueIndexIsWarnedOf) {
