@@ -187,6 +187,34 @@ DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select)
     : mark_value_(table.config.mark_value), marks_(table.mark.has_value()) {
   const std::vector<ColumnDefinition> key = KeyColumns(table);
   key_columns_ = key.size();
+  SetDelete(table, select, key);
+  const bool can_be_in_doubt =
+      table.ts_source == TsSource::kCommitTime && !table.own_schema.empty();
+  state_statement_ = absl::Substitute(
+      "$0\n"
+      "SELECT r.*, floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint,\n"
+      "  CASE WHEN a.__n = 1 THEN pg_current_snapshot()::text END\n"
+      "FROM asked AS a LEFT JOIN LATERAL (\n"
+      "  SELECT $1, coalesce($2, false), $5 FROM $3 WHERE $4 LIMIT 1) AS r ON true\n"
+      "ORDER BY a.__n",
+      Asked(key_columns_), select.list(), IsJudgedAndTakenIn(table), select.from(),
+      HasKey(key, "a"), can_be_in_doubt ? IsInDoubt(table.own_schema) : "false");
+  if (!table.config.where.empty()) {
+    taken_in_statement_ = absl::Substitute(
+        "$0\n"
+        "SELECT a.__n FROM asked AS a CROSS JOIN LATERAL (\n"
+        "  SELECT FROM $1 WHERE $2 AND $3 FOR UPDATE OF t SKIP LOCKED) AS r",
+        Asked(key_columns_), select.from(), HasKey(key, "a"), IsJudgedAndTakenIn(table));
+  }
+  std::vector<std::string> values;
+  for (size_t i = 0; i < key.size(); ++i) {
+    values.push_back(absl::StrCat("$", i + 1, "::text::", key[i].type));
+  }
+  key_statement_ = absl::StrCat("SELECT ", absl::StrJoin(values, ", "));
+}
+
+void DeleteSql::SetDelete(const TableDefinition& table, const RowSelect& select,
+                          const std::vector<ColumnDefinition>& key) {
   const std::string not_after = absl::StrCat("$", key_columns_ + 6, "::timestamptz");
   // Texts are compared once, before triggers run, which may set how values look as text.
   const std::string held = absl::Substitute(
@@ -215,29 +243,6 @@ DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select)
         "  SELECT FROM $1 WHERE $2 AND $3 LIMIT 1) AS r",
         Asked(key_columns_), select.from(), HasKey(key, "a"), WhereCondition(table.config));
   }
-  const bool can_be_in_doubt =
-      table.ts_source == TsSource::kCommitTime && !table.own_schema.empty();
-  state_statement_ = absl::Substitute(
-      "$0\n"
-      "SELECT r.*, floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint,\n"
-      "  CASE WHEN a.__n = 1 THEN pg_current_snapshot()::text END\n"
-      "FROM asked AS a LEFT JOIN LATERAL (\n"
-      "  SELECT $1, coalesce($2, false), $5 FROM $3 WHERE $4 LIMIT 1) AS r ON true\n"
-      "ORDER BY a.__n",
-      Asked(key_columns_), select.list(), IsJudgedAndTakenIn(table), select.from(),
-      HasKey(key, "a"), can_be_in_doubt ? IsInDoubt(table.own_schema) : "false");
-  if (!table.config.where.empty()) {
-    taken_in_statement_ = absl::Substitute(
-        "$0\n"
-        "SELECT a.__n FROM asked AS a CROSS JOIN LATERAL (\n"
-        "  SELECT FROM $1 WHERE $2 AND $3 FOR UPDATE OF t SKIP LOCKED) AS r",
-        Asked(key_columns_), select.from(), HasKey(key, "a"), IsJudgedAndTakenIn(table));
-  }
-  std::vector<std::string> values;
-  for (size_t i = 0; i < key.size(); ++i) {
-    values.push_back(absl::StrCat("$", i + 1, "::text::", key[i].type));
-  }
-  key_statement_ = absl::StrCat("SELECT ", absl::StrJoin(values, ", "));
 }
 
 std::vector<Connection::Parameter> DeleteSql::StateParameters(

@@ -62,6 +62,10 @@ class DeleteSql {
   std::vector<Connection::Parameter> KeyParameters(const AskedItem& item) const;
 
  private:
+  // delete_statement(), and those that go with it.
+  void SetDelete(const TableDefinition& table, const RowSelect& select,
+                 const std::vector<ColumnDefinition>& key);
+
   size_t key_columns_ = 0;
   std::string mark_value_;
   bool marks_ = false;
