@@ -9,7 +9,7 @@
 #include "service/core/container.h"
 #include "service/core/delete_rates.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 
 namespace ttl {
 

@@ -19,7 +19,7 @@ struct Forecast {
   int64_t error_bound_items = 0;
 };
 
-Forecast ComputeForecast(const ItemTally& tally, const Policy& policy, absl::Time now) {
+Forecast ComputeForecast(const ItemHistogram& tally, const Policy& policy, absl::Time now) {
   const DueRule rule = ExpiryRuleOf(policy);
   Forecast forecast;
   ItemEstimate before = tally.CountDue(rule, absl::ToUnixSeconds(now));
@@ -41,10 +41,11 @@ PolicyEffect ComputePolicyEffect(const TallyView& tally, const Policy& present, 
   const int64_t second = absl::ToUnixSeconds(now);
   const DueRule expiry = ExpiryRuleOf(present);
   const DueRule next_expiry = ExpiryRuleOf(next);
-  const ItemEstimate expired = tally.spread.CountDueOnlyBy(next_expiry, expiry, second);
-  const ItemEstimate visible = tally.spread.CountDueOnlyBy(expiry, next_expiry, second);
-  const ItemEstimate due = tally.spread.CountDueOnlyBy(DueRuleOf(next), DueRuleOf(present), second);
-  const Forecast forecast = ComputeForecast(tally.spread, next, now);
+  const ItemEstimate expired = tally.histogram.CountDueOnlyBy(next_expiry, expiry, second);
+  const ItemEstimate visible = tally.histogram.CountDueOnlyBy(expiry, next_expiry, second);
+  const ItemEstimate due =
+      tally.histogram.CountDueOnlyBy(DueRuleOf(next), DueRuleOf(present), second);
+  const Forecast forecast = ComputeForecast(tally.histogram, next, now);
 
   PolicyEffect effect;
   effect.newly_expired_items = expired.sum.items;
@@ -71,11 +72,11 @@ bool PullsBrake(const PolicyBrake& brake, int64_t newly_due_at_most, int64_t tra
              *brake.max_newly_due_percent * static_cast<double>(tracked_items);
 }
 
-ItemEstimate CountExpired(const ItemTally& tally, const Policy& policy, absl::Time now) {
+ItemEstimate CountExpired(const ItemHistogram& tally, const Policy& policy, absl::Time now) {
   return tally.CountDue(ExpiryRuleOf(policy), absl::ToUnixSeconds(now));
 }
 
-HourlyItems ForecastPerHour(const ItemTally& tally, const Policy& policy, absl::Time now) {
+HourlyItems ForecastPerHour(const ItemHistogram& tally, const Policy& policy, absl::Time now) {
   return ComputeForecast(tally, policy, now).items;
 }
 

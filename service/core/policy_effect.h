@@ -7,7 +7,7 @@
 
 #include "absl/time/time.h"
 #include "service/core/container.h"
-#include "service/core/item_tally.h"
+#include "service/core/item_histogram.h"
 #include "service/core/tally_view.h"
 
 // The effect of policies on the items of a container, computed from its tally without reading
@@ -40,10 +40,10 @@ PolicyEffect ComputePolicyEffect(const TallyView& tally, const Policy& present, 
 bool PullsBrake(const PolicyBrake& brake, int64_t newly_due_at_most, int64_t tracked_items);
 
 // Items that are expired at `now` under `policy`; the others are live.
-ItemEstimate CountExpired(const ItemTally& tally, const Policy& policy, absl::Time now);
+ItemEstimate CountExpired(const ItemHistogram& tally, const Policy& policy, absl::Time now);
 
 // Items that expire within the hours after `now` under `policy`.
-HourlyItems ForecastPerHour(const ItemTally& tally, const Policy& policy, absl::Time now);
+HourlyItems ForecastPerHour(const ItemHistogram& tally, const Policy& policy, absl::Time now);
 
 }  // namespace ttl
 

@@ -2,7 +2,7 @@
 #define TTL_SERVICE_CORE_TALLY_VIEW_H_
 
 #include "service/core/adoption_tally.h"
-#include "service/core/item_tally.h"
+#include "service/core/item_histogram.h"
 
 namespace ttl {
 
@@ -22,7 +22,7 @@ struct TallyView {
   // Those that were adopted when they were due. Durable and exact.
   AdoptionTally adopted;
   // The items counted so far: all of them if `complete`.
-  ItemTally spread;
+  ItemHistogram histogram;
   // After a start the distribution is counted anew in the background; false until that is done.
   bool complete = false;
 };

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "service/core/state/published_sweep.h"
 #include "service/core/state/store_trust.h"
-#include "service/core/state/sweep_board.h"
 
 namespace ttl {
 

@@ -58,7 +58,7 @@ Deleting::Deleting(const ServerConfig& config, Data& data, LoopSignals& signals)
     : config_(config),
       data_(data),
       signals_(signals),
-      board_(static_cast<size_t>(config.metrics_containers)),
+      published_(static_cast<size_t>(config.metrics_containers)),
       reconciliations_(signals.reconcile),
       moments_(data.system_clock(), data.clock()) {}
 
@@ -106,7 +106,7 @@ absl::Status Deleting::BuildSweeper() {
   sweeper_ = std::make_unique<Sweeper>(ToSweeperOptions(config_),
                                        Sweeper::Parts{.storage = data_.storage(),
                                                       .store = store_.get(),
-                                                      .board = board_,
+                                                      .published = published_,
                                                       .usage = usage_,
                                                       .levers = *levers_,
                                                       .wake = signals_.sweep},
@@ -169,8 +169,8 @@ void Deleting::StartReconciler() {
                                                                .storage = data_.storage(),
                                                                .store = store_.get(),
                                                                .levers = *levers_,
-                                                               .sweep_board = board_,
-                                                               .board = reconciliations_});
+                                                               .published_sweep = published_,
+                                                               .published = reconciliations_});
   reconcile_loop_.emplace(signals_.reconcile, [this] {
     return start_changes_wait_ ? kStartChangesInterval : reconciler_->RunOnce();
   });

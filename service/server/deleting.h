@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "service/base/background_loop.h"
 #include "service/core/adoption_preview.h"
-#include "service/core/state/reconciliation_board.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_reconciliation.h"
+#include "service/core/state/published_sweep.h"
 #include "service/core/state/usage_meter.h"
 #include "service/expiry/moment_reader.h"
 #include "service/expiry/store/primary_store_client.h"
@@ -45,10 +45,10 @@ class Deleting {
   Deleting(const Deleting&) = delete;
   Deleting& operator=(const Deleting&) = delete;
 
-  SweepBoard& board() { return board_; }
+  PublishedSweep& published() { return published_; }
   UsageMeter& usage() { return usage_; }
   Levers& levers() { return *levers_; }
-  ReconciliationBoard& reconciliations() { return reconciliations_; }
+  PublishedReconciliation& reconciliations() { return reconciliations_; }
 
   bool has_store() const { return store_ != nullptr; }
 
@@ -81,9 +81,9 @@ class Deleting {
   const ServerConfig& config_;
   Data& data_;
   LoopSignals& signals_;
-  SweepBoard board_;
+  PublishedSweep published_;
   UsageMeter usage_;
-  ReconciliationBoard reconciliations_;
+  PublishedReconciliation reconciliations_;
   std::unique_ptr<Levers> levers_;
   std::unique_ptr<PrimaryStoreClient> store_;  // null: no store is configured
   std::optional<PreviousRun> previous_run_;

@@ -11,7 +11,7 @@ ExpiryView::Parts MakeViewParts(const ServerConfig& config, Data& data, Deleting
   return {.storage = data.storage(),
           .clock = data.clock(),
           .system_clock = data.system_clock(),
-          .board = deleting.board(),
+          .published = deleting.published(),
           .usage = deleting.usage(),
           .limit = deleting.levers().limit(),
           .trust = deleting.levers().store_trust(),
@@ -51,7 +51,7 @@ ExpiryService::Parts GrpcServices::ExpiryParts() {
   return {.storage = data_.storage(),
           .clock = data_.clock(),
           .system_clock = data_.system_clock(),
-          .board = deleting_.board(),
+          .published = deleting_.published(),
           .counters = check_counters_,
           .usage = deleting_.usage(),
           .levers = deleting_.levers()};

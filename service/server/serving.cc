@@ -29,7 +29,7 @@ Serving::Serving(const Stages& stages, IdentityRoles identities)
       identities_(std::move(identities)),
       services_(stages.config, stages.data, stages.deleting),
       view_(services_.view_parts()),
-      expiry_metrics_({stages.data.storage(), stages.deleting.board(), view_,
+      expiry_metrics_({stages.data.storage(), stages.deleting.published(), view_,
                        stages.data.start_steady(), services_.overdue()}) {}
 
 Serving::~Serving() {
@@ -90,7 +90,7 @@ std::vector<std::string> Serving::SweepTroubles() {
   const std::optional<absl::Duration> now = stages_.data.system_clock().Read().boot;
   if (!now.has_value()) return troubles;
   const auto stall =
-      SweepStall(stages_.deleting.board().Sweeper(), stages_.data.start_steady(), *now);
+      SweepStall(stages_.deleting.published().Sweeper(), stages_.data.start_steady(), *now);
   if (stall.has_value()) troubles.push_back(StalledSweepReason(*stall));
   return troubles;
 }

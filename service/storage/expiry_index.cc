@@ -94,19 +94,19 @@ int64_t WaitsSince(const DueItem& item) {
   return std::max(item.due_time, item.item.retry_time.value_or(item.due_time));
 }
 
-// Reads the item an entry stands for; absent if none claims that entry.
-absl::StatusOr<StoredItemPtr> ReadClaimant(const ItemReader& reader, const Container& container,
-                                           const IndexEntry& entry) {
+// Reads the item of an entry; absent if the item names another entry or does not exist.
+absl::StatusOr<StoredItemPtr> ReadOwner(const ItemReader& reader, const Container& container,
+                                        const IndexEntry& entry) {
   TTL_ASSIGN_OR_RETURN(StoredItemPtr item, reader.Read(EncodeItemKey(container.number, entry.key)));
-  const IndexClaim claim{container.index_number, entry.family, entry.time};
-  if (item != nullptr && item->claim == claim) return item;
+  const EntryPosition position{container.index_number, entry.family, entry.time};
+  if (item != nullptr && item->position == position) return item;
   return StoredItemPtr();
 }
 
 // The same for many entries, one result for each.
-std::vector<absl::StatusOr<StoredItemPtr>> ReadClaimants(const ItemReader& reader,
-                                                         const Container& container,
-                                                         const std::vector<IndexEntry>& entries) {
+std::vector<absl::StatusOr<StoredItemPtr>> ReadOwners(const ItemReader& reader,
+                                                      const Container& container,
+                                                      const std::vector<IndexEntry>& entries) {
   std::vector<std::string> keys;
   keys.reserve(entries.size());
   for (const IndexEntry& entry : entries) {
@@ -114,8 +114,8 @@ std::vector<absl::StatusOr<StoredItemPtr>> ReadClaimants(const ItemReader& reade
   }
   auto items = reader.ReadMany(ItemPrefix(container.number), keys);
   for (size_t i = 0; i < entries.size(); ++i) {
-    const IndexClaim claim{container.index_number, entries[i].family, entries[i].time};
-    if (items[i].ok() && *items[i] != nullptr && (*items[i])->claim != claim) {
+    const EntryPosition position{container.index_number, entries[i].family, entries[i].time};
+    if (items[i].ok() && *items[i] != nullptr && (*items[i])->position != position) {
       items[i] = StoredItemPtr();
     }
   }
@@ -146,8 +146,8 @@ std::vector<IndexEntry> TakeEntries(IndexCursor& cursor, int64_t last_time, size
 
 void TidyOne(Transaction& transaction, const Container& container, const IndexEntry& entry,
              const StoredItemPtr& before, int64_t& changed) {
-  const IndexClaim claim{container.index_number, entry.family, entry.time};
-  if (before == nullptr || before->claim != claim) {
+  const EntryPosition position{container.index_number, entry.family, entry.time};
+  if (before == nullptr || before->position != position) {
     transaction.EraseEntry(container.index_number, entry);
     ++changed;
     return;
@@ -155,8 +155,8 @@ void TidyOne(Transaction& transaction, const Container& container, const IndexEn
   StoredItem after = *before;
   // It has waited for long enough, and is not due for another reason.
   if (entry.family == IndexFamily::kAdopted) after.adopted_until = 0;
-  after.claim = BelongsAt(container.index_number, after).value_or(IndexClaim());
-  if (after.claim == before->claim) return;
+  after.position = BelongsAt(container.index_number, after).value_or(EntryPosition());
+  if (after.position == before->position) return;
   transaction.PutItem(container, entry.key, before, std::move(after));
   ++changed;
 }
@@ -180,8 +180,8 @@ void ApplyReport(Transaction& transaction, const Container& container, const Del
     transaction.PutReportedItem(container, report.key, before, std::move(after), report.retry_time);
     return;
   }
-  if (const auto claim = RetryClaim(container.index_number, report.retry_time.value_or(0))) {
-    after.claim = *claim;
+  if (const auto position = RetryPosition(container.index_number, report.retry_time.value_or(0))) {
+    after.position = *position;
   }
   transaction.PutItem(container, report.key, before, std::move(after));
 }
@@ -275,7 +275,7 @@ absl::Status ExpiryIndex::ScanFamily(const Container& container, const DueRule& 
       return cursor.status();
     }
     examined += entries.size();
-    const auto items = ReadClaimants(reader_, container, entries);
+    const auto items = ReadOwners(reader_, container, entries);
     if (only_damaged) only_damaged = PassDamaged(index, entries, items);
     due += JudgeEntries(container, rule, now_seconds, std::move(entries), items, scan);
   }
@@ -353,7 +353,7 @@ absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestOfFamily(const Contain
       if (in_due_order) oldest = entry.time + *wait;
       break;
     }
-    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, entry);
+    const absl::StatusOr<StoredItemPtr> item = ReadOwner(reader_, container, entry);
     if (!item.ok() || *item == nullptr) continue;
     const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
     if (!due_time.has_value() || *due_time > now_seconds || *due_time < kFirstSoundTime) continue;
@@ -379,7 +379,7 @@ absl::StatusOr<bool> ExpiryIndex::HasRetries(const Container& container, const D
   IndexCursor cursor(database_, index, kFamily, mark);
   for (; cursor.Valid() && examined < kMaxOldestExamined; cursor.Next(), ++examined) {
     if (cursor.entry().time <= now_seconds) continue;
-    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, cursor.entry());
+    const absl::StatusOr<StoredItemPtr> item = ReadOwner(reader_, container, cursor.entry());
     if (!item.ok() || *item == nullptr) continue;
     const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
     if (due_time.has_value() && *due_time <= now_seconds) return true;
@@ -422,7 +422,7 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
     }
     ++backlog.count;
     if (in_due_order && (oldest_found || entry.time < first_sound)) continue;
-    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, entry);
+    const absl::StatusOr<StoredItemPtr> item = ReadOwner(reader_, container, entry);
     if (!item.ok() || *item == nullptr) continue;
     const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
     if (!due_time.has_value() || *due_time > now_seconds || *due_time < kFirstSoundTime) continue;
@@ -453,7 +453,7 @@ absl::StatusOr<StuckPage> ExpiryIndex::ListStuck(const Container& container,
     }
     const IndexEntry& entry = cursor.entry();
     last = {entry.time, entry.key};
-    const absl::StatusOr<StoredItemPtr> item = ReadClaimant(reader_, container, entry);
+    const absl::StatusOr<StoredItemPtr> item = ReadOwner(reader_, container, entry);
     if (!item.ok() || *item == nullptr) continue;
     if ((*item)->attempts == 0 && (*item)->last_error.empty()) continue;
     page.items.push_back({entry.key, (*item)->attempts, (*item)->last_error, entry.time});

@@ -42,7 +42,7 @@ struct DueScan {
   // Ordered by waiting time, longest first. An item that was tried before waits since the time of
   // its next try.
   std::vector<DueItem> due;
-  // Entries that are too early, because their item was rewritten, or that no item claims. To be
+  // Entries that are too early, because their item was rewritten, or that no item names. To be
   // passed to Tidy().
   std::vector<IndexEntry> early;
   // Due entries skipped because their items could not be read. Damaged items at the front are
@@ -140,7 +140,7 @@ class ExpiryIndex {
                                       const std::optional<StuckPage::Position>& after,
                                       size_t limit) const;
 
-  // Moves entries to the present position of their items, and erases those that no item claims.
+  // Moves entries to the present position of their items, and erases those that no item names.
   // Maintenance: costs no delete budget. Answers the number of changed entries.
   void Tidy(uint64_t container, std::vector<IndexEntry> entries, Done<int64_t> done);
 

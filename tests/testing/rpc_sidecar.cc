@@ -58,9 +58,10 @@ void RpcSidecar::Start() {
       std::make_unique<ItemCalls>(storage_->containers(), storage_->items(), *guarded_clock_,
                                   levers_->store_trust(), counters_, options_.adoption_grace);
   item_service_ = std::make_unique<ItemService>(*item_calls_);
-  expiry_service_ = std::make_unique<ExpiryService>(
-      ExpiryService::Parts{*storage_, *guarded_clock_, clock_, board_, counters_, usage_, *levers_},
-      std::move(expiry_options));
+  expiry_service_ =
+      std::make_unique<ExpiryService>(ExpiryService::Parts{*storage_, *guarded_clock_, clock_,
+                                                           published_, counters_, usage_, *levers_},
+                                      std::move(expiry_options));
   maintenance_service_ = std::make_unique<MaintenanceService>(
       MaintenanceService::Parts{.storage = *storage_,
                                 .clock = *guarded_clock_,

@@ -17,8 +17,8 @@
 #include "absl/time/time.h"
 #include "service/base/wake_signal.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/state/reconciliation_board.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_reconciliation.h"
+#include "service/core/state/published_sweep.h"
 #include "service/core/state/usage_meter.h"
 #include "service/rpc/checks/check_counters.h"
 #include "service/rpc/services/container_service.h"
@@ -80,7 +80,7 @@ class RpcSidecar {
 
   FakeClock& clock() { return clock_; }
   GuardedClock& guarded_clock() { return *guarded_clock_; }
-  SweepBoard& board() { return board_; }
+  PublishedSweep& published() { return published_; }
   UsageMeter& usage() { return usage_; }
   const CheckCounters& check_counters() const { return counters_; }
   const AccessCounters& access_counters() const { return access_counters_; }
@@ -119,10 +119,10 @@ class RpcSidecar {
   const TempDir directory_;
   FakeClock clock_;
   StorageForTest storage_;
-  SweepBoard board_;
+  PublishedSweep published_;
   UsageMeter usage_;
   WakeSignal reconciliation_asked_;
-  ReconciliationBoard reconciliations_{reconciliation_asked_};
+  PublishedReconciliation reconciliations_{reconciliation_asked_};
   CheckCounters counters_;
   CallCounters call_counters_;
   const IdentityRoles identities_;

@@ -144,7 +144,7 @@ void SweepHarness::RestartSweeper(const SweeperOptions& options) {
   levers = Levers::Load(*storage, {}).value();
   moments_.emplace(clock, *guarded_clock);
   sweeper_ = std::make_unique<Sweeper>(
-      options_, Sweeper::Parts{*storage, client_.get(), board, usage, *levers, wake_},
+      options_, Sweeper::Parts{*storage, client_.get(), published, usage, *levers, wake_},
       moments_->Read());
 }
 
@@ -155,7 +155,7 @@ void SweepHarness::SetLimit(std::optional<double> per_second) {
 }
 
 DeleteTally SweepHarness::TallyOf(const std::string& container) {
-  return board.View(storage.Find(container)->number).deletes.tally;
+  return published.View(storage.Find(container)->number).deletes.tally;
 }
 
 }  // namespace ttl

@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "service/base/wake_signal.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 #include "service/core/state/usage_meter.h"
 #include "service/expiry/moment_reader.h"
 #include "service/expiry/store/primary_store_client.h"
@@ -71,7 +71,7 @@ class SweepHarness {
 
   FakeClock clock;
   StorageForTest storage;
-  SweepBoard board;
+  PublishedSweep published;
   UsageMeter usage;
   std::unique_ptr<Levers> levers;
   FakePrimaryStore store;

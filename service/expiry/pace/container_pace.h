@@ -6,7 +6,7 @@
 
 #include "absl/time/time.h"
 #include "service/core/delete_budget.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 #include "service/expiry/moment.h"
 #include "service/expiry/pace/adaptive_rate.h"
 #include "service/expiry/pace/batch_limit.h"

@@ -99,7 +99,7 @@ void Reconciler::BeginRebuild() {
 }
 
 bool Reconciler::TakeRequest() {
-  std::optional<Reconciliation> requested = parts_.board.Take();
+  std::optional<Reconciliation> requested = parts_.published.Take();
   if (!requested.has_value()) return false;
   job_ = Job{};
   job_->doubt = parts_.storage.data_trust().doubt();
@@ -148,7 +148,7 @@ absl::Duration Reconciler::RunOnce() {
 // Why the store may be another one, so that nothing may be taken from it; empty if it is not.
 std::string Reconciler::Unconfirmed() const {
   const std::string why =
-      UnconfirmedReason(parts_.levers.store_trust(), parts_.sweep_board.Store());
+      UnconfirmedReason(parts_.levers.store_trust(), parts_.published_sweep.Store());
   return why.empty() ? "" : absl::StrCat("the primary store has to be confirmed: ", why);
 }
 
@@ -157,7 +157,7 @@ absl::Status Reconciler::CheckStore() const {
   if (const std::string unconfirmed = Unconfirmed(); !unconfirmed.empty()) {
     return absl::UnavailableError(unconfirmed);
   }
-  const StoreView store = parts_.sweep_board.Store();
+  const StoreView store = parts_.published_sweep.Store();
   if (!store.reachable) {
     return absl::UnavailableError(
         absl::StrCat("the primary store cannot be reached",
@@ -297,7 +297,7 @@ absl::Status Reconciler::Apply(const std::vector<ItemReport>& items, Reconciliat
   using Comparisons = absl::StatusOr<std::vector<ScanComparison>>;
   const JudgingTime time = parts_.clock.Read();
   const AdoptionTerms terms = {time.now, time.latest, options_.adoption_grace, /*adopted=*/true};
-  const bool knows_expire_at = parts_.sweep_board.Store().knows_expire_at;
+  const bool knows_expire_at = parts_.published_sweep.Store().knows_expire_at;
   TTL_ASSIGN_OR_RETURN(std::vector<ScanComparison> comparisons, Await<Comparisons>([&](auto done) {
                          parts_.storage.scanned_items().Apply(job_->container->number, items, terms,
                                                               knows_expire_at, view.request.dry_run,
@@ -385,7 +385,7 @@ void Reconciler::Finish(ReconciliationState state, const std::string& problem) {
   job_.reset();
 }
 
-bool Reconciler::Post() { return parts_.board.Post(job_->view); }
+bool Reconciler::Post() { return parts_.published.Post(job_->view); }
 
 void Reconciler::LogProgress() {
   const absl::Duration now = SteadyNow();

@@ -11,9 +11,9 @@
 #include "service/core/clock.h"
 #include "service/core/container.h"
 #include "service/core/guarded_clock.h"
+#include "service/core/state/published_reconciliation.h"
+#include "service/core/state/published_sweep.h"
 #include "service/core/state/reconciliation.h"
-#include "service/core/state/reconciliation_board.h"
-#include "service/core/state/sweep_board.h"
 #include "service/expiry/store/primary_store_client.h"
 #include "service/expiry/trouble_log.h"
 #include "service/storage/levers.h"
@@ -60,8 +60,8 @@ class Reconciler {
     Storage& storage;
     PrimaryStoreClient* store;  // null: none is configured
     Levers& levers;
-    const SweepBoard& sweep_board;
-    ReconciliationBoard& board;
+    const PublishedSweep& published_sweep;
+    PublishedReconciliation& published;
   };
 
   // Starts a rebuild if one is needed. All of `parts` must outlive this.

@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "service/core/item.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 #include "service/storage/expiry_index.h"
 #include "ttl/v1/primary_store_service.pb.h"
 

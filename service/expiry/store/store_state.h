@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 #include "service/expiry/moment.h"
 #include "ttl/v1/primary_store_service.pb.h"
 

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "service/base/wake_signal.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 #include "service/expiry/mailbox.h"
 #include "service/expiry/moment.h"
 #include "service/expiry/store/primary_store_client.h"

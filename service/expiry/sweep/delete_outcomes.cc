@@ -98,7 +98,7 @@ BatchAnswer ToBatchAnswer(const DeleteCall& call, const DeleteTally& tally, cons
 }  // namespace
 
 bool DeleteOutcomes::Take(const DeleteCall& call, const Kept& kept, const Moment& now) {
-  board_.AddCall(call.response.status().code(), now.steady - call.sent.steady);
+  published_.AddCall(call.response.status().code(), now.steady - call.sent.steady);
   if (!call.response.ok()) {
     TakeError(call, call.response.status(), kept, now);
     return true;
@@ -155,12 +155,12 @@ void DeleteOutcomes::TakeResponse(const DeleteCall& call, const Kept& kept, cons
   const DeleteTally& tally = answers.record.tally;
   const BatchAnswer answer = ToBatchAnswer(call, tally, now);
   const bool slow = kept.pace.NoteAnswer(answer, now);
-  if (tally.throttled > 0) board_.AddPushBack(PushBack::kThrottled);
+  if (tally.throttled > 0) published_.AddPushBack(PushBack::kThrottled);
   if (tally.out_of_time > 0) TakeOutOfTime(container, tally.out_of_time, now);
   if (answer.throttled && answer.retry_after.has_value()) {
-    board_.AddPushBack(PushBack::kRetryAfter);
+    published_.AddPushBack(PushBack::kRetryAfter);
   }
-  if (slow) board_.AddPushBack(PushBack::kSlow);
+  if (slow) published_.AddPushBack(PushBack::kSlow);
   LogDeletes(container, call.batch.request, response, tally);
   TakeAnswers(container, std::move(answers), kept.pace, now);
 }
@@ -180,7 +180,7 @@ void DeleteOutcomes::TakeError(const DeleteCall& call, const absl::Status& error
   const std::vector<DueItem>& items = call.batch.items;
   const int64_t count = static_cast<int64_t>(items.size());
   store_.TakeCallError(error, IsAnswered(error), count);
-  if (const auto kind = PushBackOf(error)) board_.AddPushBack(*kind);
+  if (const auto kind = PushBackOf(error)) published_.AddPushBack(*kind);
   const bool may_be_an_item = MayBeAnItemsFault(error);
   const bool suspected = may_be_an_item && count > 1 && kept.suspects.Suspect(items);
   kept.pace.NoteFailure({.items = count,
@@ -197,7 +197,7 @@ void DeleteOutcomes::TakeError(const DeleteCall& call, const absl::Status& error
   if (count > 1 || !may_be_an_item) {
     DeleteRecord record;
     record.tally.unanswered = count;
-    board_.AddDeletes(call.container->number, record);
+    published_.AddDeletes(call.container->number, record);
     return;
   }
   kept.suspects.Clear(items);
@@ -218,7 +218,7 @@ void DeleteOutcomes::TakeAnswers(const Container& container, StoreAnswers answer
   }
   Commit(container, std::move(answers.reports), pace, now);
   // Last, so that whoever sees an outcome counted also sees its effect on the item.
-  board_.AddDeletes(container.number, answers.record);
+  published_.AddDeletes(container.number, answers.record);
 }
 
 void DeleteOutcomes::Commit(const Container& container, std::vector<DeleteReport> reports,
@@ -231,7 +231,7 @@ void DeleteOutcomes::Commit(const Container& container, std::vector<DeleteReport
     storage_.expiry_index().ApplyOutcomes(container.number, std::move(reports), std::move(done));
   });
   if (applied.ok()) {
-    if (gone > 0) board_.PostSuccess(container.number, now.steady);
+    if (gone > 0) published_.PostSuccess(container.number, now.steady);
     return;
   }
   store_.NoteUnanswered(gone);

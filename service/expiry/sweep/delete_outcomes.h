@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "service/core/container.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 #include "service/expiry/moment.h"
 #include "service/expiry/pace/container_pace.h"
 #include "service/expiry/store/store_answers.h"
@@ -23,8 +23,8 @@ namespace ttl {
 class DeleteOutcomes {
  public:
   // All arguments must outlive this.
-  DeleteOutcomes(Storage& storage, SweepBoard& board, StoreWatch& store)
-      : storage_(storage), board_(board), store_(store) {}
+  DeleteOutcomes(Storage& storage, PublishedSweep& published, StoreWatch& store)
+      : storage_(storage), published_(published), store_(store) {}
 
   // State that the sweeper keeps of the call's container.
   struct Kept {
@@ -53,7 +53,7 @@ class DeleteOutcomes {
               const Moment& now);
 
   Storage& storage_;
-  SweepBoard& board_;
+  PublishedSweep& published_;
   StoreWatch& store_;
   TroubleLog log_;
 };

@@ -81,7 +81,7 @@ Sweeper::Sweeper(const SweeperOptions& options, const Parts& parts, const Moment
               .not_found_burst_items = options.not_found_burst_items,
               .excused_items = options.batch_items * options.max_calls_under_way},
              parts.store, parts.levers, parts.wake),
-      outcomes_(parts.storage, parts.board, store_),
+      outcomes_(parts.storage, parts.published, store_),
       calls_(parts.store, options.max_calls_under_way, options.delete_deadline, parts.wake),
       bucket_(parts.levers.limit().Get(), now.steady, std::max<int64_t>(options.batch_items, 1)) {}
 
@@ -112,8 +112,8 @@ void Sweeper::TakeIn(const Moment& now, StepResult& step) {
 }
 
 void Sweeper::Post(const Moment& now) {
-  parts_.board.PostStore(store_.View(now));
-  parts_.board.PostSweeper({now.steady, calls_.count()});
+  parts_.published.PostStore(store_.View(now));
+  parts_.published.PostSweeper({now.steady, calls_.count()});
 }
 
 void Sweeper::Collect() {
@@ -144,7 +144,7 @@ Sweeper::Pacing& Sweeper::PacingOf(uint64_t container, const Moment& now) {
 void Sweeper::Forget(uint64_t container) {
   run_queue_.Forget(container);
   pacings_.erase(container);
-  parts_.board.Forget(container);
+  parts_.published.Forget(container);
 }
 
 void Sweeper::WakeChanged() {
@@ -385,7 +385,7 @@ Sweeper::NextSlice Sweeper::EndEmpty(const Slice& slice, const DueScan& scan, bo
   slice.pacing.pace.set_waiting_for_rate(false);
   if (scan.more || tidied) return {now.steady};
   if (IsPassComplete(slice, scan, store_.JudgeTime(now))) {
-    parts_.board.PostCompletePass(slice.container->number, now.time.now);
+    parts_.published.PostCompletePass(slice.container->number, now.time.now);
   }
   // The scan has moved the low-water marks. Unreadable items are left for later.
   const absl::Duration next_due = NextDue(slice, now);
@@ -488,7 +488,7 @@ int64_t Sweeper::Tidy(const Container& container, std::vector<IndexEntry> early,
              now.steady);
     return 0;
   }
-  parts_.board.AddEarlyEntries(container.number, *tidied);
+  parts_.published.AddEarlyEntries(container.number, *tidied);
   return *tidied;
 }
 
@@ -497,7 +497,7 @@ void Sweeper::SendCall(const Slice& slice, JudgedBatch batch, DeleteGate::Pass p
   const int64_t count = static_cast<int64_t>(batch.items.size());
   DeleteRecord record;
   record.tally.sent = count;
-  parts_.board.AddDeletes(slice.container->number, record);
+  parts_.published.AddDeletes(slice.container->number, record);
   calls_.Send({.container = slice.container,
                .batch = std::move(batch),
                .pass = std::move(pass),
@@ -516,7 +516,7 @@ void Sweeper::PostPace(const Container& container, Pacing& pacing, const Moment&
   PaceView view = pacing.pace.View(now);
   if (view == pacing.posted) return;
   pacing.posted = view;
-  parts_.board.PostPace(container.number, view);
+  parts_.published.PostPace(container.number, view);
 }
 
 }  // namespace ttl

@@ -13,7 +13,7 @@
 #include "service/base/wake_signal.h"
 #include "service/core/container.h"
 #include "service/core/due_rules.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 #include "service/core/state/usage_meter.h"
 #include "service/expiry/moment.h"
 #include "service/expiry/pace/container_pace.h"
@@ -93,7 +93,7 @@ class Sweeper {
   struct Parts {
     Storage& storage;
     PrimaryStoreClient* store;
-    SweepBoard& board;
+    PublishedSweep& published;
     const UsageMeter& usage;
     Levers& levers;
     WakeSignal& wake;

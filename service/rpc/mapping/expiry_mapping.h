@@ -7,7 +7,7 @@
 #include "service/core/container.h"
 #include "service/core/delete_holds.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 #include "ttl/v1/expiry_service.pb.h"
 
 // Conversions of the status of clock, store and deletes to the API. Pure functions.

@@ -101,7 +101,7 @@ ExpiryService::ExpiryService(const Parts& parts, ExpiryServiceOptions options)
       view_({.storage = parts.storage,
              .clock = parts.clock,
              .system_clock = parts.system_clock,
-             .board = parts.board,
+             .published = parts.published,
              .usage = parts.usage,
              .limit = parts.levers.limit(),
              .trust = parts.levers.store_trust(),
@@ -274,7 +274,7 @@ void ExpiryService::HandleConfirmStore(const v1::ConfirmStoreRequest& request,
   const std::string& store_id = request.store_id();
   if (const absl::Status may = MayConfirmStore(store_id); !may.ok()) return done(may);
   const std::string old = parts_.levers.store_trust().store_id().value_or("");
-  const std::string doubt = view_.Unconfirmed(parts_.board.Store());
+  const std::string doubt = view_.Unconfirmed(parts_.published.Store());
   parts_.levers.ConfirmStore(
       store_id, [this, store_id, old, doubt, done = std::move(done)](absl::Status status) mutable {
         if (status.ok()) {
@@ -289,7 +289,7 @@ void ExpiryService::HandleConfirmStore(const v1::ConfirmStoreRequest& request,
 
 absl::Status ExpiryService::MayConfirmStore(const std::string& store_id) const {
   TTL_RETURN_IF_ERROR(ValidateStoreId(store_id));
-  const StoreView store = parts_.board.Store();
+  const StoreView store = parts_.published.Store();
   if (view_.Unconfirmed(store).empty()) {
     return absl::FailedPreconditionError("the primary store needs no confirmation");
   }
@@ -380,7 +380,7 @@ absl::StatusOr<Backlog> ExpiryService::BacklogAt(const Snapshot& snapshot,
   const int64_t now_seconds = absl::ToUnixSeconds(now);
   const DueRule rule = ComputeDueRule(container.settings.policy, container.replaced_policies, now);
   // Most containers have nothing due; then the index need not be read.
-  const ItemEstimate due = tally.spread.CountDue(rule, now_seconds);
+  const ItemEstimate due = tally.histogram.CountDue(rule, now_seconds);
   if (tally.complete && due.sum.items == 0 && due.error_bound_items == 0) return Backlog();
   return parts_.storage.expiry_index().CountDue(container, rule, now_seconds, kMaxBacklog);
 }

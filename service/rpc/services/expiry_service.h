@@ -12,7 +12,7 @@
 #include "service/base/done.h"
 #include "service/core/clock.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 #include "service/core/state/usage_meter.h"
 #include "service/core/tally_view.h"
 #include "service/rpc/checks/check_counters.h"
@@ -48,7 +48,7 @@ class ExpiryService final : public RpcService {
     Storage& storage;
     GuardedClock& clock;
     const Clock& system_clock;  // gives the steady time
-    const SweepBoard& board;
+    const PublishedSweep& published;
     const CheckCounters& counters;
     UsageMeter& usage;
     Levers& levers;

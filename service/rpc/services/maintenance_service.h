@@ -11,7 +11,7 @@
 #include "service/base/done.h"
 #include "service/core/adoption_preview.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/state/reconciliation_board.h"
+#include "service/core/state/published_reconciliation.h"
 #include "service/storage/levers.h"
 #include "service/storage/storage.h"
 #include "service/transport/calls/call_worker.h"
@@ -32,7 +32,7 @@ class MaintenanceService final : public RpcService {
     Storage& storage;
     const GuardedClock& clock;
     Levers& levers;
-    ReconciliationBoard& reconciliations;
+    PublishedReconciliation& reconciliations;
     bool has_store = false;     // whether a primary store is configured
     AdoptionPreviewer preview;  // empty if none is configured
     // A stream is ended when its client has read nothing for this long.

@@ -113,8 +113,8 @@ void SetDeletes(const ContainerSweepView& sweep, v1::ContainerExpiryStatus& stat
 }  // namespace
 
 v1::ItemCounts MakeItemCounts(const TallyView& tally, const Policy& policy, absl::Time now) {
-  const ItemEstimate expired = CountExpired(tally.spread, policy, now);
-  const ItemSum& counted = tally.spread.total();
+  const ItemEstimate expired = CountExpired(tally.histogram, policy, now);
+  const ItemSum& counted = tally.histogram.total();
   v1::ItemCounts counts;
   counts.set_tracked_items(tally.tracked.items);
   counts.set_tracked_bytes(tally.tracked.bytes);
@@ -124,7 +124,7 @@ v1::ItemCounts MakeItemCounts(const TallyView& tally, const Policy& policy, absl
   counts.set_expired_bytes(expired.sum.bytes);
   counts.set_error_bound_items(expired.error_bound_items);
   counts.set_complete(tally.complete);
-  for (const int64_t items : ForecastPerHour(tally.spread, policy, now)) {
+  for (const int64_t items : ForecastPerHour(tally.histogram, policy, now)) {
     counts.add_expiring_per_hour(items);
   }
   return counts;

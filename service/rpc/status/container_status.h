@@ -9,7 +9,7 @@
 #include "service/core/container.h"
 #include "service/core/delete_holds.h"
 #include "service/core/delete_rates.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 #include "service/core/tally_view.h"
 #include "service/storage/expiry_index.h"
 #include "ttl/v1/expiry_service.pb.h"

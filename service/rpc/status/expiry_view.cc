@@ -13,8 +13,8 @@ std::string ExpiryView::Unconfirmed(const StoreView& store) const {
 ExpiryView::Snapshot ExpiryView::TakeSnapshot() const {
   Snapshot snapshot = {.clock = parts_.clock.Status(),
                        .steady = parts_.system_clock.Read().boot,
-                       .store = parts_.board.Store(),
-                       .sweeper = parts_.board.Sweeper(),
+                       .store = parts_.published.Store(),
+                       .sweeper = parts_.published.Sweeper(),
                        .all_paused = parts_.storage.containers().PauseOfAll(),
                        .limit_per_second = parts_.limit.Get(),
                        .write_health = parts_.storage.WriteHealth()};
@@ -33,7 +33,7 @@ bool ExpiryView::WaitsForRetry(const Snapshot& snapshot, const Container& contai
 ExpiryView::Freedom ExpiryView::FreedomAt(const Snapshot& snapshot, const Container& container,
                                           bool with_expire_at) const {
   Freedom freedom;
-  freedom.sweep = parts_.board.View(container.number);
+  freedom.sweep = parts_.published.View(container.number);
   std::optional<double> used;
   if (snapshot.steady.has_value()) {
     used = parts_.usage.RequestRate(container.number, *snapshot.steady);

@@ -12,8 +12,8 @@
 #include "service/core/delete_rates.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/state/delete_limit.h"
+#include "service/core/state/published_sweep.h"
 #include "service/core/state/store_trust.h"
-#include "service/core/state/sweep_board.h"
 #include "service/core/state/usage_meter.h"
 #include "service/storage/storage.h"
 
@@ -28,7 +28,7 @@ class ExpiryView {
     Storage& storage;
     const GuardedClock& clock;
     const Clock& system_clock;  // gives the steady time
-    const SweepBoard& board;
+    const PublishedSweep& published;
     const UsageMeter& usage;
     const DeleteLimit& limit;
     const StoreTrust& trust;

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "service/core/guarded_clock.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 
 // Health, judged from outside of the parts that do the work. Pure functions; times are steady.
 namespace ttl {

@@ -197,7 +197,7 @@ void ExpiryMetrics::Add(MetricSheet& sheet) const {
   AddContainers(snapshot, sheet);
   sheet.Set(metric::kOverdueContainers, static_cast<int64_t>(parts_.overdue.count()));
   sheet.Set(metric::kPaused, snapshot.all_paused.has_value());
-  AddCalls(parts_.board.Calls(), sheet);
+  AddCalls(parts_.published.Calls(), sheet);
   sheet.Set(metric::kDeleteCallsUnderWay, snapshot.sweeper.calls_under_way);
   if (snapshot.steady.has_value()) {
     const absl::Duration last = snapshot.sweeper.last_step.value_or(parts_.start_steady);
@@ -214,7 +214,7 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSh
   std::vector<uint64_t> numbers;
   numbers.reserve(containers.size());
   for (const ContainerPtr& container : containers) numbers.push_back(container->number);
-  const SweepBreakdown breakdown = parts_.board.Breakdown(numbers);
+  const SweepBreakdown breakdown = parts_.published.Breakdown(numbers);
   const ExpiryIndex& index = parts_.storage.expiry_index();
   Others others(index, now);
   int64_t uncounted = 0;

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "absl/time/time.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 #include "service/core/state/usage_meter.h"
 #include "service/rpc/status/expiry_view.h"
 #include "service/rpc/status/overdue_watch.h"
@@ -15,14 +15,14 @@
 
 namespace ttl {
 
-// Metrics of deletes, of the containers that the board names and of all others summed up, and of
-// the store and the clock. Thread-safe.
+// Metrics of deletes, of the containers that the published names and of all others summed up, and
+// of the store and the clock. Thread-safe.
 class ExpiryMetrics {
  public:
   // All must outlive this. `start_steady`: the steady time at which the process started.
   struct Parts {
     Storage& storage;
-    SweepBoard& board;
+    PublishedSweep& published;
     const ExpiryView& view;
     absl::Duration start_steady;
     const OverdueWatch& overdue;

@@ -13,7 +13,7 @@
 #include "absl/base/thread_annotations.h"
 #include "service/base/mutex.h"
 #include "service/core/state/data_trust.h"
-#include "service/core/state/reconciliation_board.h"
+#include "service/core/state/published_reconciliation.h"
 #include "service/rpc/checks/check_counters.h"
 #include "service/server/metrics/expiry_metrics.h"
 #include "service/server/metrics/metric_sheet.h"
@@ -36,7 +36,7 @@ class SidecarMetrics final : public prometheus::Collectable {
     const CheckCounters& checks;
     const AccessCounters& access;
     const DataTrust& data_trust;
-    const ReconciliationBoard& reconciliations;
+    const PublishedReconciliation& reconciliations;
     std::function<bool()> is_ready;
   };
 

@@ -8,10 +8,10 @@
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 
-// The distribution of a container (spread) covers the items up to the position of its walk. A
-// commit may contain a step of the walk and changes of items. The step comes first: it counts items
-// as they were before the commit, and moves the position. Then each change of an item up to the
-// position is applied to the distribution; a change behind it is left to the walk.
+// The distribution of a container (its histogram) covers the items up to the position of its walk.
+// A commit may contain a step of the walk and changes of items. The step comes first: it counts
+// items as they were before the commit, and moves the position. Then each change of an item up to
+// the position is applied to the distribution; a change behind it is left to the walk.
 //
 // Totals do not depend on the walk. If they were not stored or are unreadable, they are unknown
 // until the walk ends, and are then the sum of the distribution. TotalsAfter() computes the stored
@@ -58,7 +58,7 @@ AdoptionTally AdoptedAfter(AdoptionTally adopted, const Tallies::Change& change)
 
 }  // namespace
 
-void Tallies::AddTo(ItemTally& tally, const StoredItem& item) {
+void Tallies::AddTo(ItemHistogram& tally, const StoredItem& item) {
   tally.Add(TimesOf(item), BytesOf(item));
 }
 
@@ -89,8 +89,8 @@ TallyView Tallies::View(uint64_t container) const {
   MutexLock lock(mutex_);
   const auto it = entries_.find(container);
   if (it == entries_.end()) return view;
-  view.spread = it->second.spread;
-  view.tracked = it->second.totals.value_or(view.spread.total());
+  view.histogram = it->second.histogram;
+  view.tracked = it->second.totals.value_or(view.histogram.total());
   view.adopted = it->second.adopted;
   view.complete = !it->second.walked.has_value();
   return view;
@@ -109,8 +109,8 @@ Tallies::Figures Tallies::FiguresOf(uint64_t container, const DueRule& rule,
   const auto it = entries_.find(container);
   if (it == entries_.end()) return figures;
   const Entry& entry = it->second;
-  figures.tracked = entry.totals.value_or(entry.spread.total());
-  figures.due = entry.spread.CountDue(rule, now_seconds);
+  figures.tracked = entry.totals.value_or(entry.histogram.total());
+  figures.due = entry.histogram.CountDue(rule, now_seconds);
   figures.failing = entry.failing;
   figures.adopted = entry.adopted;
   figures.complete = !entry.walked.has_value();
@@ -127,7 +127,7 @@ ItemSum Tallies::Tracked(uint64_t container) const {
   MutexLock lock(mutex_);
   const auto it = entries_.find(container);
   if (it == entries_.end()) return {};
-  return it->second.totals.value_or(it->second.spread.total());
+  return it->second.totals.value_or(it->second.histogram.total());
 }
 
 std::optional<std::string> Tallies::WalkPosition(uint64_t container) const {
@@ -154,7 +154,7 @@ std::optional<ContainerTotals> Tallies::TotalsAfter(uint64_t container,
   const std::optional<ItemSum> present = is_new ? ItemSum() : it->second.totals;
   std::optional<ItemSum> totals = present;
   if (!is_new && change.step != nullptr && change.step->finished) {
-    totals = it->second.spread.total();
+    totals = it->second.histogram.total();
     *totals += change.step->items.total();
   }
   if (!totals.has_value()) return std::nullopt;
@@ -182,11 +182,11 @@ void Tallies::Publish(const Changes& changes) {
 
 void Tallies::Apply(const Change& change, Entry& entry) {
   if (change.step != nullptr) {
-    entry.spread.Add(change.step->items);
+    entry.histogram.Add(change.step->items);
     entry.failing += change.step->failing;
     entry.walked = change.step->reached;
     if (change.step->finished) {
-      entry.totals = entry.spread.total();
+      entry.totals = entry.histogram.total();
       entry.walked.reset();
     }
   }
@@ -195,11 +195,11 @@ void Tallies::Apply(const Change& change, Entry& entry) {
   for (const ItemChange& item : change.items) {
     if (entry.walked.has_value() && item.key > *entry.walked) continue;
     if (item.before != nullptr) {
-      entry.spread.Remove(TimesOf(*item.before), BytesOf(*item.before));
+      entry.histogram.Remove(TimesOf(*item.before), BytesOf(*item.before));
       if (IsFailing(*item.before)) --entry.failing;
     }
     if (item.after == nullptr) continue;
-    AddTo(entry.spread, *item.after);
+    AddTo(entry.histogram, *item.after);
     if (IsFailing(*item.after)) ++entry.failing;
   }
 }

@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "service/base/mutex.h"
-#include "service/core/item_tally.h"
+#include "service/core/item_histogram.h"
 #include "service/core/tally_view.h"
 #include "service/storage/format/stored_item.h"
 
@@ -70,7 +70,7 @@ class Tallies {
   // One step of the walk: the items after WalkPosition() up to and including `reached`, as they
   // were before this commit.
   struct WalkStep {
-    ItemTally items;
+    ItemHistogram items;
     int64_t failing = 0;  // see Figures
     std::string reached;
     bool finished = false;  // there are no more
@@ -99,14 +99,14 @@ class Tallies {
   void Publish(const Changes& changes);
 
   // Adds an item to the tally of its container.
-  static void AddTo(ItemTally& tally, const StoredItem& item);
+  static void AddTo(ItemHistogram& tally, const StoredItem& item);
   static bool IsFailing(const StoredItem& item) { return item.attempts > 0; }
 
  private:
   struct Entry {
     std::optional<ItemSum> totals;  // absent until counted
     AdoptionTally adopted;
-    ItemTally spread;
+    ItemHistogram histogram;
     int64_t failing = 0;
     std::optional<std::string> walked;  // absent: all
   };

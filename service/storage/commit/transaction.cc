@@ -21,11 +21,10 @@
 // transaction being written meanwhile (before_), and only then into the committed state; all other
 // reads skip before_, and so are only allowed when there is none.
 //
-// An item and its index entry change together. A record names the position of its entry (its
-// claim): PutItem() and EraseItem() compare the position that the record before names with that of
-// the record after, and MoveEntry() erases and writes entries accordingly. So there is at most one
-// entry per item. A claim of another index than the container's present one counts as no entry
-// (PresentClaim).
+// An item and its index entry change together. A record names the position of its entry: PutItem()
+// and EraseItem() compare the position in the record before with that in the record after, and
+// MoveEntry() erases and writes entries accordingly. So there is at most one entry per item. A
+// position in another index than the container's present one counts as no entry (PresentPosition).
 //
 // Writes() is what the database gets, in one batch; Publish() updates the in-memory state after
 // that.
@@ -94,11 +93,11 @@ absl::StatusOr<StoredItemPtr> Transaction::GetItem(uint64_t container, const Ite
   return reader_.Read(encoded_);
 }
 
-std::optional<IndexClaim> Transaction::PresentClaim(const Container& container,
-                                                    const StoredItemPtr& item) {
-  if (item == nullptr || item->claim.index == 0) return std::nullopt;
-  if (item->claim.index != container.index_number) return std::nullopt;
-  return item->claim;
+std::optional<EntryPosition> Transaction::PresentPosition(const Container& container,
+                                                          const StoredItemPtr& item) {
+  if (item == nullptr || item->position.index == 0) return std::nullopt;
+  if (item->position.index != container.index_number) return std::nullopt;
+  return item->position;
 }
 
 void Transaction::SetItem(uint64_t container, const ItemKey& key, const StoredItemPtr& before,
@@ -110,8 +109,8 @@ void Transaction::SetItem(uint64_t container, const ItemKey& key, const StoredIt
 }
 
 void Transaction::MoveEntry(uint64_t container, const ItemKey& key,
-                            const std::optional<IndexClaim>& from,
-                            const std::optional<IndexClaim>& to) {
+                            const std::optional<EntryPosition>& from,
+                            const std::optional<EntryPosition>& to) {
   if (from == to) return;
   if (from.has_value()) Erase(EncodeIndexKey(from->index, from->family, from->time, key));
   if (!to.has_value()) return;
@@ -122,8 +121,8 @@ void Transaction::MoveEntry(uint64_t container, const ItemKey& key,
 void Transaction::PutItem(const Container& container, const ItemKey& key,
                           const StoredItemPtr& before, StoredItem after) {
   auto stored = std::make_shared<const StoredItem>(std::move(after));
-  MoveEntry(container.number, key, PresentClaim(container, before),
-            PresentClaim(container, stored));
+  MoveEntry(container.number, key, PresentPosition(container, before),
+            PresentPosition(container, stored));
   SetItem(container.number, key, before, std::move(stored));
 }
 
@@ -131,12 +130,12 @@ void Transaction::PutReportedItem(const Container& container, const ItemKey& key
                                   const StoredItemPtr& before, StoredItem after,
                                   std::optional<int64_t> next_try) {
   if (next_try.has_value()) {
-    after.claim = RetryClaim(container.index_number, *next_try).value_or(IndexClaim());
+    after.position = RetryPosition(container.index_number, *next_try).value_or(EntryPosition());
   } else {
-    const std::optional<IndexClaim> claim =
-        ChooseClaim(PresentClaim(container, before), BelongsAt(container.index_number, after),
-                    MaxEarliness(container.settings.policy.default_ttl, after.version.times));
-    after.claim = claim.value_or(IndexClaim());
+    const std::optional<EntryPosition> position =
+        ChoosePosition(PresentPosition(container, before), BelongsAt(container.index_number, after),
+                       MaxEarliness(container.settings.policy.default_ttl, after.version.times));
+    after.position = position.value_or(EntryPosition());
   }
   after.store_epoch = StoreEpoch();
   if (after.version.times.expire_at.has_value()) NoteExpireAt(container);
@@ -161,7 +160,7 @@ void Transaction::NoteExpireAt(const Container& container) {
 void Transaction::EraseItem(const Container& container, const ItemKey& key,
                             const StoredItemPtr& before) {
   erased_generation_ = std::max(erased_generation_, before->generation);
-  MoveEntry(container.number, key, PresentClaim(container, before), std::nullopt);
+  MoveEntry(container.number, key, PresentPosition(container, before), std::nullopt);
   SetItem(container.number, key, before, nullptr);
   NoteRemoval(container, key, before->version.times.ts, before->version.sequence);
 }
@@ -278,7 +277,7 @@ bool Transaction::Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& m
   if (changes.pause_of_all.has_value()) due_changes.AddAll();
   for (const auto& [key, value] : others_.kept()) {
     if (!value.has_value()) continue;
-    const std::optional<IndexClaim> entry = DecodeIndexPlace(key);
+    const std::optional<EntryPosition> entry = DecodeEntryPosition(key);
     if (!entry.has_value()) continue;
     if (!marks.EntryWritten(entry->index, entry->family, entry->time, key)) continue;
     due_changes.Add(owners_.at(entry->index));

@@ -31,7 +31,7 @@ inline constexpr absl::string_view kNextNumberFact = "next_number";
 // The changes of one commit while they are gathered. Reads see the committed state overlaid with
 // the gathered changes. Each operation of a commit is kept or discarded as a whole. This class owns
 // the rule that an item and its index entry change together: there is at most one entry per item,
-// the one that the item claims. For one thread at a time.
+// the one at the position that the item's record names. For one thread at a time.
 //
 // Reads return DATA_LOSS if a record cannot be read, UNAVAILABLE while the database is closed.
 class Transaction {
@@ -60,14 +60,14 @@ class Transaction {
   absl::StatusOr<StoredItemPtr> GetItem(uint64_t container, const ItemKey& key) const;
 
   // Stores `after`, and moves the index entry from the position that `before` (null: no item)
-  // claims to the one that `after` claims. `before` is the result of GetItem().
+  // names to the one that `after` names. `before` is the result of GetItem().
   void PutItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
                StoredItem after);
 
-  // Stores `after` in the present store epoch, with the claim that ChooseClaim() gives it, or, if
-  // `next_try` (Unix seconds) is set, among the items that wait for their next try until then. A
-  // new item gets a generation higher than that of any item erased since the start, so that the
-  // outcome of a delete of an earlier item with the same key does not apply to it.
+  // Stores `after` in the present store epoch, with the position that ChoosePosition() gives it,
+  // or, if `next_try` (Unix seconds) is set, among the items that wait for their next try until
+  // then. A new item gets a generation higher than that of any item erased since the start, so that
+  // the outcome of a delete of an earlier item with the same key does not apply to it.
   void PutReportedItem(const Container& container, const ItemKey& key, const StoredItemPtr& before,
                        StoredItem after, std::optional<int64_t> next_try = std::nullopt);
 
@@ -78,7 +78,7 @@ class Transaction {
   void NoteRemoval(const Container& container, const ItemKey& key, int64_t ts,
                    std::optional<uint64_t> sequence);
 
-  // Removes an index entry that no item claims.
+  // Removes an index entry that no item's record names.
   void EraseEntry(uint64_t index, const IndexEntry& entry);
 
   // Raw access to facts, purge records and keys of deleted containers. Not for items or entries of
@@ -120,15 +120,15 @@ class Transaction {
   };
 
   // The position of the item's entry; absent if it has none in the container's present index.
-  static std::optional<IndexClaim> PresentClaim(const Container& container,
-                                                const StoredItemPtr& item);
+  static std::optional<EntryPosition> PresentPosition(const Container& container,
+                                                      const StoredItemPtr& item);
   void SetItem(uint64_t container, const ItemKey& key, const StoredItemPtr& before,
                StoredItemPtr after);
   // Notes that an item of the container has an expire_at, with the first of them also the format
   // of the data.
   void NoteExpireAt(const Container& container);
-  void MoveEntry(uint64_t container, const ItemKey& key, const std::optional<IndexClaim>& from,
-                 const std::optional<IndexClaim>& to);
+  void MoveEntry(uint64_t container, const ItemKey& key, const std::optional<EntryPosition>& from,
+                 const std::optional<EntryPosition>& to);
 
   const Catalog& catalog_;
   const Database& database_;

@@ -106,7 +106,7 @@ std::optional<ItemKey> DecodeItemKey(absl::string_view encoded) {
 }
 
 std::optional<IndexEntry> DecodeIndexKey(absl::string_view encoded) {
-  const std::optional<IndexClaim> place = DecodeIndexPlace(encoded);
+  const std::optional<EntryPosition> place = DecodeEntryPosition(encoded);
   if (!place.has_value()) return std::nullopt;
   std::optional<ItemKey> key = DecodeItem(encoded.substr(kIndexHeader));
   if (!key.has_value()) return std::nullopt;
@@ -117,14 +117,14 @@ std::optional<IndexEntry> DecodeIndexKey(absl::string_view encoded) {
   return entry;
 }
 
-std::optional<IndexClaim> DecodeIndexPlace(absl::string_view encoded) {
+std::optional<EntryPosition> DecodeEntryPosition(absl::string_view encoded) {
   if (encoded.size() < kIndexHeader || encoded[0] != kIndexTable) return std::nullopt;
   const int family = encoded[kTableAndNumber];
   const auto time =
       static_cast<int64_t>(ReadBigEndian(encoded.substr(kTableAndNumber + 1, kNumberBytes)));
   if (family < 1 || family > static_cast<int>(kIndexFamilies) || time < 0) return std::nullopt;
-  return IndexClaim{ReadBigEndian(encoded.substr(1, kNumberBytes)),
-                    static_cast<IndexFamily>(family), time};
+  return EntryPosition{ReadBigEndian(encoded.substr(1, kNumberBytes)),
+                       static_cast<IndexFamily>(family), time};
 }
 
 std::string PrefixEnd(std::string prefix) {

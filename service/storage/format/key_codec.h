@@ -66,7 +66,7 @@ std::optional<ItemKey> DecodeItemKey(absl::string_view encoded);
 std::optional<IndexEntry> DecodeIndexKey(absl::string_view encoded);
 
 // The position of an index entry, decoded without its item.
-std::optional<IndexClaim> DecodeIndexPlace(absl::string_view encoded);
+std::optional<EntryPosition> DecodeEntryPosition(absl::string_view encoded);
 
 // First key after all that begin with `prefix`, which has a byte below 0xFF.
 std::string PrefixEnd(std::string prefix);

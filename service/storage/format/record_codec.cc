@@ -185,14 +185,14 @@ void FillRecord(const StoredItem& item, storage::v1::ItemRecord& record) {
   record.set_state_unknown(item.state_unknown);
   record.set_adopted_until(item.adopted_until);
   record.set_store_epoch(item.store_epoch);
-  if (item.claim.index == 0) return;
-  if (item.claim.family == IndexFamily::kAdopted) {
-    record.set_adopted_index_number(item.claim.index);
+  if (item.position.index == 0) return;
+  if (item.position.family == IndexFamily::kAdopted) {
+    record.set_adopted_index_number(item.position.index);
     return;
   }
-  record.set_index_number(item.claim.index);
-  record.set_index_family(static_cast<uint32_t>(item.claim.family));
-  record.set_index_time(item.claim.time);
+  record.set_index_number(item.position.index);
+  record.set_index_family(static_cast<uint32_t>(item.position.family));
+  record.set_index_time(item.position.time);
 }
 
 }  // namespace
@@ -221,7 +221,7 @@ absl::StatusOr<StoredItem> DecodeStoredItem(absl::string_view bytes) {
   item.adopted_until = record.adopted_until();
   item.store_epoch = record.store_epoch();
   if (record.adopted_index_number() != 0) {
-    item.claim = {record.adopted_index_number(), IndexFamily::kAdopted, item.adopted_until};
+    item.position = {record.adopted_index_number(), IndexFamily::kAdopted, item.adopted_until};
     return item;
   }
   if (record.index_number() == 0) return item;
@@ -229,8 +229,8 @@ absl::StatusOr<StoredItem> DecodeStoredItem(absl::string_view bytes) {
     return absl::DataLossError(
         absl::StrCat("item record names unknown index family ", record.index_family()));
   }
-  item.claim = {record.index_number(), static_cast<IndexFamily>(record.index_family()),
-                record.index_time()};
+  item.position = {record.index_number(), static_cast<IndexFamily>(record.index_family()),
+                   record.index_time()};
   return item;
 }
 

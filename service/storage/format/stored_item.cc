@@ -37,8 +37,8 @@ TrackedItem ToTracked(const StoredItem& stored) {
   item.state_unknown = stored.state_unknown;
   item.adopted_until = stored.adopted_until;
   item.store_epoch = stored.store_epoch;
-  if (stored.claim.family == IndexFamily::kRetryTime && stored.claim.index != 0) {
-    item.retry_time = stored.claim.time;
+  if (stored.position.family == IndexFamily::kRetryTime && stored.position.index != 0) {
+    item.retry_time = stored.position.time;
   }
   return item;
 }
@@ -48,31 +48,32 @@ std::optional<ItemTimes> TimesOf(const StoredItem* item) {
   return item->version.times;
 }
 
-std::optional<IndexClaim> BelongsAt(uint64_t index, const StoredItem& item) {
+std::optional<EntryPosition> BelongsAt(uint64_t index, const StoredItem& item) {
   const ItemTimes& times = item.version.times;
   const bool in_range = times.ts >= 0 && times.ts <= std::numeric_limits<int64_t>::max() - kMaxTtl;
   if (index == 0 || !in_range) return std::nullopt;
-  if (item.adopted_until != 0) return IndexClaim{index, IndexFamily::kAdopted, item.adopted_until};
+  if (item.adopted_until != 0)
+    return EntryPosition{index, IndexFamily::kAdopted, item.adopted_until};
   const OwnEnd own = ComputeOwnEnd(times);
   switch (own.kind) {
     case OwnEnd::Kind::kNever:
       return std::nullopt;
     case OwnEnd::Kind::kInherited:
-      return IndexClaim{index, IndexFamily::kTs, times.ts};
+      return EntryPosition{index, IndexFamily::kTs, times.ts};
     case OwnEnd::Kind::kAt:
-      return IndexClaim{index, IndexFamily::kExpireTime, own.time};
+      return EntryPosition{index, IndexFamily::kExpireTime, own.time};
   }
   return std::nullopt;
 }
 
-std::optional<IndexClaim> RetryClaim(uint64_t index, int64_t next_try) {
+std::optional<EntryPosition> RetryPosition(uint64_t index, int64_t next_try) {
   if (index == 0) return std::nullopt;
-  return IndexClaim{index, IndexFamily::kRetryTime, std::max<int64_t>(next_try, 0)};
+  return EntryPosition{index, IndexFamily::kRetryTime, std::max<int64_t>(next_try, 0)};
 }
 
-std::optional<IndexClaim> ChooseClaim(const std::optional<IndexClaim>& present,
-                                      const std::optional<IndexClaim>& wanted,
-                                      int64_t max_earliness) {
+std::optional<EntryPosition> ChoosePosition(const std::optional<EntryPosition>& present,
+                                            const std::optional<EntryPosition>& wanted,
+                                            int64_t max_earliness) {
   if (!present.has_value() || !wanted.has_value()) return wanted;
   if (present->index != wanted->index || present->family != wanted->family) return wanted;
   if (wanted->family == IndexFamily::kAdopted) return wanted;

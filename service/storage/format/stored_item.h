@@ -13,21 +13,21 @@
 
 namespace ttl {
 
-// The position of an item's index entry, as its record states it. A claim with another index than
-// its container's means that it has no entry.
-struct IndexClaim {
+// The position of an item's index entry, as its record states it. A position with another index
+// than its container's means that it has no entry.
+struct EntryPosition {
   uint64_t index = 0;
   IndexFamily family = IndexFamily::kExpireTime;
   int64_t time = 0;
 
-  friend bool operator==(const IndexClaim&, const IndexClaim&) = default;
+  friend bool operator==(const EntryPosition&, const EntryPosition&) = default;
 };
 
 // An item as it is stored.
 struct StoredItem {
   ItemVersion version;
   uint64_t generation = 0;
-  IndexClaim claim;
+  EntryPosition position;
   int32_t attempts = 0;
   std::string last_error;
   bool state_unknown = false;
@@ -44,7 +44,7 @@ using StoredItemPtr = std::shared_ptr<const StoredItem>;
 bool IsOlder(uint64_t epoch, int64_t ts, std::optional<uint64_t> sequence,
              const StoredItem& stored);
 
-// The item after the next report, without its claim; `before` may be null.
+// The item after the next report, without its position; `before` may be null.
 StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version);
 
 // The same for a report of the store, which may adopt the item. An item that is adopted again while
@@ -62,19 +62,19 @@ std::optional<ItemTimes> TimesOf(const StoredItem* item);
 
 // The position in the index `index` to which an item belongs that was not tried; absent if it can
 // never expire.
-std::optional<IndexClaim> BelongsAt(uint64_t index, const StoredItem& item);
+std::optional<EntryPosition> BelongsAt(uint64_t index, const StoredItem& item);
 
 // The position in the index `index` of an item whose next try is at `next_try`, Unix seconds;
 // absent without an index.
-std::optional<IndexClaim> RetryClaim(uint64_t index, int64_t next_try);
+std::optional<EntryPosition> RetryPosition(uint64_t index, int64_t next_try);
 
-// The claim of an item whose entry is at `present` (absent: it has none) and which belongs at
+// The position of an item whose entry is at `present` (absent: it has none) and which belongs at
 // `wanted`. An entry may be early but never late: one that is too early by at most `max_earliness`
 // seconds stays where it is until a scan moves it, so that a frequently written item costs no index
 // writes. One that would be late, or in the wrong family or index, is moved.
-std::optional<IndexClaim> ChooseClaim(const std::optional<IndexClaim>& present,
-                                      const std::optional<IndexClaim>& wanted,
-                                      int64_t max_earliness);
+std::optional<EntryPosition> ChoosePosition(const std::optional<EntryPosition>& present,
+                                            const std::optional<EntryPosition>& wanted,
+                                            int64_t max_earliness);
 
 // How many seconds an entry may be early before a write moves it: half of the item's time to live,
 // or an hour if that is more or if the item ends at its expire_at, whose distance from `_ts` does

@@ -82,9 +82,9 @@ absl::Status IndexItems(Transaction& transaction, const Container& container,
     const std::optional<ItemKey> key = DecodeItemKey(encoded);
     if (!key.has_value()) return absl::DataLossError("the key of an item is truncated");
     TTL_ASSIGN_OR_RETURN(const StoredItemPtr before, transaction.GetItem(container.number, *key));
-    if (before == nullptr || before->claim.index == container.index_number) continue;
+    if (before == nullptr || before->position.index == container.index_number) continue;
     StoredItem after = *before;
-    after.claim = BelongsAt(container.index_number, *before).value_or(IndexClaim());
+    after.position = BelongsAt(container.index_number, *before).value_or(EntryPosition());
     transaction.PutItem(container, *key, before, std::move(after));
   }
   return absl::OkStatus();

@@ -43,14 +43,14 @@ absl::StatusOr<Numbers> ReadNumbers(const Database& database, const Catalog& cat
 
 // The tally that a container should have.
 struct Expected {
-  ItemTally all;
+  ItemHistogram all;
   int64_t adopted = 0;
-  ItemTally walked;     // the items that the walk has passed
-  int64_t failing = 0;  // of those
+  ItemHistogram walked;  // the items that the walk has passed
+  int64_t failing = 0;   // of those
 };
 using ExpectedTallies = absl::flat_hash_map<uint64_t, Expected>;
 
-// The spread, the totals and the record of the totals agree with the items.
+// The histogram, the totals and the record of the totals agree with the items.
 absl::Status CheckTallies(const Database& database, const Numbers& numbers, const Tallies& tallies,
                           const ExpectedTallies& expected) {
   for (const auto& [number, container] : numbers.by_container) {
@@ -61,7 +61,7 @@ absl::Status CheckTallies(const Database& database, const Numbers& numbers, cons
     if (tallies.FiguresOf(number, {}, 0).failing != items.failing) {
       return Violation("failing items are miscounted", key);
     }
-    if (!view.spread.Agrees(items.walked)) return Violation("a tally is not of its items", key);
+    if (!view.histogram.Agrees(items.walked)) return Violation("a tally is not of its items", key);
     TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(key));
     if (!bytes.has_value() && !view.complete) continue;  // to be found out
     if (!bytes.has_value()) return Violation("totals that are known are not stored", key);
@@ -122,31 +122,32 @@ absl::Status CheckEntries(const Database& database, const Numbers& numbers) {
 
 }  // namespace
 
-// An item in an existing index has exactly the entry that it claims, no later than its deadline. An
+// An item in an existing index has exactly the entry that it names, no later than its deadline. An
 // item without an entry can never expire.
 absl::Status CheckItem(const Database& database, const Container& container,
                        absl::string_view encoded, const StoredItem& item) {
   const std::optional<ItemKey> key = DecodeItemKey(encoded);
   if (!key.has_value()) return Violation("the key of an item is truncated", encoded);
   const auto wanted = BelongsAt(container.index_number, item);
-  if (item.claim.index != container.index_number || item.claim.index == 0) {
+  if (item.position.index != container.index_number || item.position.index == 0) {
     if (wanted.has_value() && !container.index_build.has_value()) {
       return Violation("an item that can expire is in no index", encoded);
     }
     return absl::OkStatus();
   }
-  TTL_ASSIGN_OR_RETURN(
-      const auto entry,
-      database.Get(EncodeIndexKey(item.claim.index, item.claim.family, item.claim.time, *key)));
-  if (!entry.has_value()) return Violation("an item claims an entry that is not there", encoded);
-  if (item.claim.family == IndexFamily::kRetryTime) return absl::OkStatus();
-  if (item.claim.family == IndexFamily::kAdopted && item.claim.time != item.adopted_until) {
+  TTL_ASSIGN_OR_RETURN(const auto entry,
+                       database.Get(EncodeIndexKey(item.position.index, item.position.family,
+                                                   item.position.time, *key)));
+  if (!entry.has_value())
+    return Violation("an item names an index entry that does not exist", encoded);
+  if (item.position.family == IndexFamily::kRetryTime) return absl::OkStatus();
+  if (item.position.family == IndexFamily::kAdopted && item.position.time != item.adopted_until) {
     return Violation("an adopted item's entry is not at the end of its wait", encoded);
   }
-  if (!wanted.has_value() || wanted->family != item.claim.family) {
+  if (!wanted.has_value() || wanted->family != item.position.family) {
     return Violation("an item's entry is in the wrong family", encoded);
   }
-  if (item.claim.time > wanted->time) {
+  if (item.position.time > wanted->time) {
     return Violation("an item's entry is later than its deadline", encoded);
   }
   return absl::OkStatus();
@@ -159,8 +160,8 @@ absl::Status CheckEntry(const Database& database, const Container& container,
   TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(EncodeItemKey(container.number, entry->key)));
   if (!bytes.has_value()) return Violation("an entry stands for no item", encoded);
   TTL_ASSIGN_OR_RETURN(const StoredItem item, DecodeStoredItem(*bytes));
-  if (item.claim != IndexClaim{container.index_number, entry->family, entry->time}) {
-    return Violation("an entry stands for an item that claims another", encoded);
+  if (item.position != EntryPosition{container.index_number, entry->family, entry->time}) {
+    return Violation("an index entry belongs to an item that names another entry", encoded);
   }
   return absl::OkStatus();
 }

@@ -12,7 +12,7 @@ namespace ttl {
 absl::Status CheckItem(const Database& database, const Container& container,
                        absl::string_view encoded, const StoredItem& item);
 
-// INTERNAL unless the index entry of a container belongs to an item that claims it.
+// INTERNAL unless the index entry of a container belongs to an item that names it.
 absl::Status CheckEntry(const Database& database, const Container& container,
                         absl::string_view encoded);
 

@@ -355,7 +355,8 @@ class RecordRepair {
     return cursor.status();
   }
 
-  // An index with a new number is built in the background; claims with the old number do not count.
+  // An index with a new number is built in the background; positions with the old number do not
+  // count.
   void GiveNewIndexes() {
     for (Container& container : containers_) {
       if (container.index_number != 0) {

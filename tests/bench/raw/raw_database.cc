@@ -40,7 +40,7 @@ std::string Record() {
   StoredItem item;
   item.version.times.ts = kTs;
   item.generation = 1;
-  item.claim = {kIndex, IndexFamily::kTs, kTs};
+  item.position = {kIndex, IndexFamily::kTs, kTs};
   return EncodeItem(item);
 }
 

@@ -74,7 +74,7 @@ double RecordBytes() {
   StoredItem item;
   item.version.times.ts = absl::ToUnixSeconds(absl::Now());
   item.generation = 1;
-  item.claim = {1, IndexFamily::kTs, item.version.times.ts};
+  item.position = {1, IndexFamily::kTs, item.version.times.ts};
   return static_cast<double>(EncodeItemKey(1, {PartitionKeyOf(0), IdOf(0)}).size() +
                              EncodeItem(item).size());
 }

@@ -21,8 +21,9 @@ Policy DefaultTtl(int64_t seconds, int64_t delay = 0) { return {seconds, delay};
 // One inheriting item for each second of age up to `count`, all of them counted.
 TallyView OnePerSecond(int64_t count) {
   TallyView view;
-  for (int64_t age = 1; age <= count; ++age) view.spread.Add({kEffectNow - age, std::nullopt}, 10);
-  view.tracked = view.spread.total();
+  for (int64_t age = 1; age <= count; ++age)
+    view.histogram.Add({kEffectNow - age, std::nullopt}, 10);
+  view.tracked = view.histogram.total();
   view.complete = true;
   return view;
 }
@@ -60,10 +61,10 @@ TEST(PolicyEffectTest, FiguresOfAChange) {
 
 TEST(PolicyEffectTest, ItemsWithATtlOfTheirOwnFollowTheSwitch) {
   TallyView view;
-  view.spread.Add({kEffectNow - 100, 60}, 1);
-  view.spread.Add({kEffectNow - 100, 200}, 1);
+  view.histogram.Add({kEffectNow - 100, 60}, 1);
+  view.histogram.Add({kEffectNow - 100, 200}, 1);
   view.complete = true;
-  view.tracked = view.spread.total();
+  view.tracked = view.histogram.total();
   const Policy on = DefaultTtl(kNeverExpires);
   EXPECT_EQ(ComputePolicyEffect(view, kOff, on, kNowTime).newly_expired_items, 1);
   EXPECT_EQ(ComputePolicyEffect(view, on, kOff, kNowTime).newly_visible_items, 1);
@@ -74,7 +75,7 @@ TEST(PolicyEffectTest, TheForecastSaysWhatExpiresWithinEachHour) {
   TallyView view;
   view.complete = true;
   const auto expires_at = [&](int64_t time) {
-    view.spread.Add({kEffectNow - 1, time - kEffectNow + 1}, 1);
+    view.histogram.Add({kEffectNow - 1, time - kEffectNow + 1}, 1);
   };
   expires_at(kEffectNow);                   // expired already
   expires_at(kEffectNow + 1);               // within the first hour
@@ -82,7 +83,7 @@ TEST(PolicyEffectTest, TheForecastSaysWhatExpiresWithinEachHour) {
   expires_at(kEffectNow + kHour + 1);       // the second
   expires_at(kEffectNow + 24 * kHour);      // the last
   expires_at(kEffectNow + 24 * kHour + 1);  // beyond
-  const HourlyItems hours = ForecastPerHour(view.spread, DefaultTtl(kNeverExpires), kNowTime);
+  const HourlyItems hours = ForecastPerHour(view.histogram, DefaultTtl(kNeverExpires), kNowTime);
   HourlyItems expected{};
   expected[0] = 2;
   expected[1] = 1;
@@ -90,15 +91,15 @@ TEST(PolicyEffectTest, TheForecastSaysWhatExpiresWithinEachHour) {
   EXPECT_EQ(hours, expected);
   EXPECT_EQ(ComputePolicyEffect(view, kOff, DefaultTtl(kNeverExpires), kNowTime).expiring_per_hour,
             expected);
-  EXPECT_EQ(ForecastPerHour(view.spread, kOff, kNowTime), HourlyItems{});
+  EXPECT_EQ(ForecastPerHour(view.histogram, kOff, kNowTime), HourlyItems{});
 }
 
 TEST(PolicyEffectTest, ExpiredItemsAreCountedFromTheirSecondOnWhateverTheDelay) {
   const TallyView view = OnePerSecond(500);
-  EXPECT_EQ(CountExpired(view.spread, DefaultTtl(500), kNowTime).sum, (ItemSum{1, 10}));
-  EXPECT_EQ(CountExpired(view.spread, DefaultTtl(500, 99), kNowTime).sum, (ItemSum{1, 10}));
-  EXPECT_EQ(CountExpired(view.spread, DefaultTtl(501), kNowTime).sum.items, 0);
-  EXPECT_EQ(CountExpired(view.spread, kOff, kNowTime).sum.items, 0);
+  EXPECT_EQ(CountExpired(view.histogram, DefaultTtl(500), kNowTime).sum, (ItemSum{1, 10}));
+  EXPECT_EQ(CountExpired(view.histogram, DefaultTtl(500, 99), kNowTime).sum, (ItemSum{1, 10}));
+  EXPECT_EQ(CountExpired(view.histogram, DefaultTtl(501), kNowTime).sum.items, 0);
+  EXPECT_EQ(CountExpired(view.histogram, kOff, kNowTime).sum.items, 0);
 }
 
 TEST(PolicyEffectTest, EstimatesCarryABoundAndTheBrakeGoesByTheUpperOne) {

@@ -52,27 +52,27 @@ class ReconcilerTest : public testing::Test {
   }
 
   Reconciler& Start() {
-    reconciler =
-        std::make_unique<Reconciler>(options, Reconciler::Parts{.system_clock = harness.clock,
-                                                                .clock = *harness.guarded_clock,
-                                                                .storage = *harness.storage,
-                                                                .store = &harness.client(),
-                                                                .levers = *harness.levers,
-                                                                .sweep_board = harness.board,
-                                                                .board = board});
+    reconciler = std::make_unique<Reconciler>(
+        options, Reconciler::Parts{.system_clock = harness.clock,
+                                   .clock = *harness.guarded_clock,
+                                   .storage = *harness.storage,
+                                   .store = &harness.client(),
+                                   .levers = *harness.levers,
+                                   .published_sweep = harness.published,
+                                   .published = published});
     return *reconciler;
   }
 
   // Runs until nothing is under way, and returns how it ended.
   Reconciliation Finish() {
-    for (int step = 0; step < 1000 && board.View()->is_under_way(); ++step) {
+    for (int step = 0; step < 1000 && published.View()->is_under_way(); ++step) {
       harness.clock.Advance(std::min(reconciler->RunOnce(), absl::Seconds(10)));
     }
-    return *board.View();
+    return *published.View();
   }
 
   Reconciliation Reconcile(const ReconciliationRequest& request) {
-    EXPECT_TRUE(board.Request(request, kTestNow).ok());
+    EXPECT_TRUE(published.Request(request, kTestNow).ok());
     return Finish();
   }
 
@@ -88,7 +88,7 @@ class ReconcilerTest : public testing::Test {
 
   SweepHarness harness;
   WakeSignal wake;
-  ReconciliationBoard board{wake};
+  PublishedReconciliation published{wake};
   ReconcilerOptions options;
   std::unique_ptr<Reconciler> reconciler;
 };
@@ -99,9 +99,9 @@ TEST_F(ReconcilerTest, OneThatIsCancelledAndFollowedAtOnceEndsAndTheOtherIsMade)
   for (int i = 0; i < 20; ++i) PutInStore(absl::StrCat(i), Version(now - 10));
   harness.store.Put("customers", KeyOf("missing"), Version(now - 10));
   Start();
-  ASSERT_TRUE(board.Request({"orders", /*dry_run=*/false}, kTestNow).ok());
+  ASSERT_TRUE(published.Request({"orders", /*dry_run=*/false}, kTestNow).ok());
   for (int step = 0; step < 2; ++step) reconciler->RunOnce();
-  ASSERT_TRUE(board.Cancel().ok());
+  ASSERT_TRUE(published.Cancel().ok());
   const Reconciliation second = Reconcile({"customers", /*dry_run=*/true});
   EXPECT_EQ(second.request.container, "customers");
   EXPECT_EQ(second.state, ReconciliationState::kDone) << second.problem;
@@ -303,8 +303,8 @@ TEST_F(ReconcilerTest, RebuildsAllContainersAndThenEndsTheDoubt) {
   EXPECT_EQ(*harness.storage.FindTimes("orders", "stale"), std::nullopt)
       << "in doubt, only what checks carry is judged";
   Start();
-  EXPECT_FALSE(board.Request({"orders", false}, kTestNow).ok()) << "the rebuild is under way";
-  EXPECT_FALSE(board.Cancel().ok()) << "nor can it be cancelled";
+  EXPECT_FALSE(published.Request({"orders", false}, kTestNow).ok()) << "the rebuild is under way";
+  EXPECT_FALSE(published.Cancel().ok()) << "nor can it be cancelled";
   EXPECT_EQ(harness.SweepNow(), 0) << "nothing is deleted";
 
   const Reconciliation rebuilt = Finish();
@@ -325,7 +325,7 @@ TEST_F(ReconcilerTest, AKilledRebuildGoesOnWhereItWas) {
   Start();
   reconciler->RunOnce();  // enters the container
   reconciler->RunOnce();  // the first page
-  const int64_t first_page = board.View()->counts.missing;
+  const int64_t first_page = published.View()->counts.missing;
   ASSERT_GE(first_page, 5);
   reconciler.reset();
   harness.Restart();
@@ -361,8 +361,8 @@ TEST_F(ReconcilerTest, AnOperatorsWordEndsARebuild) {
   DoubtData();
   Start();
   for (int i = 0; i < 30; ++i) reconciler->RunOnce();
-  EXPECT_EQ(board.View()->state, ReconciliationState::kWaiting) << "a rebuild never gives up";
-  EXPECT_THAT(board.View()->problem, HasSubstr("no scan"));
+  EXPECT_EQ(published.View()->state, ReconciliationState::kWaiting) << "a rebuild never gives up";
+  EXPECT_THAT(published.View()->problem, HasSubstr("no scan"));
   ASSERT_TRUE(Await<absl::Status>([&](auto done) {
                 harness.storage->sidecar_state().ClearDataDoubt("test", std::move(done));
               }).ok());
@@ -405,7 +405,7 @@ TEST_F(ReconcilerTest, NothingIsTakenFromAStoreThatIsPerhapsAnother) {
   DoubtData();
   Start();
   for (int i = 0; i < 5; ++i) reconciler->RunOnce();
-  EXPECT_THAT(board.View()->problem, HasSubstr("confirmed"));
+  EXPECT_THAT(published.View()->problem, HasSubstr("confirmed"));
   EXPECT_THAT(harness.store.ReceivedScans(), IsEmpty());
 }
 
@@ -445,9 +445,9 @@ TEST_F(ReconcilerTest, ADeletedContainerIsLeftOut) {
 TEST_F(ReconcilerTest, ACancelledOneEnds) {
   for (int i = 0; i < 20; ++i) PutInStore(absl::StrCat("item", 10 + i), Version(harness.Now()));
   Start();
-  ASSERT_TRUE(board.Request({"orders", false}, kTestNow).ok());
+  ASSERT_TRUE(published.Request({"orders", false}, kTestNow).ok());
   reconciler->RunOnce();
-  ASSERT_TRUE(board.Cancel().ok());
+  ASSERT_TRUE(published.Cancel().ok());
   EXPECT_EQ(Finish().state, ReconciliationState::kCancelled);
   EXPECT_EQ(Reconcile({"orders", false}).state, ReconciliationState::kDone) << "another may begin";
 }
@@ -524,7 +524,7 @@ TEST_F(ReconcilerTest, AConfirmationMeanwhileLetsItBeginAnew) {
   ConfirmStore();
   Start();
   for (int step = 0; step < 3; ++step) reconciler->RunOnce();
-  EXPECT_TRUE(board.View()->is_under_way());
+  EXPECT_TRUE(published.View()->is_under_way());
   // The store goes back again.
   for (int i = 0; i < 20; ++i) PutInStore(absl::StrCat(i), Version(now - 20, 70, 400));
   ConfirmStore();
@@ -540,7 +540,7 @@ TEST_F(ReconcilerTest, WhileTheStoreHasToBeConfirmedAnOperatorsReconciliationEnd
   store.reachable = true;
   store.store_id = "restored";
   store.unconfirmed = "its store_id changed";
-  harness.board.PostStore(store);
+  harness.published.PostStore(store);
   ASSERT_TRUE(harness.levers->TakeFirstStore("fake-store").ok());
   Start();
   const Reconciliation failed = Reconcile({"orders", false});

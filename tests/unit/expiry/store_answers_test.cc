@@ -10,7 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/time/time.h"
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 #include "service/storage/expiry_index.h"
 
 namespace ttl {

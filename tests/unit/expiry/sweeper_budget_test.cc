@@ -101,7 +101,7 @@ TEST_F(BudgetTest, WhatADeleteReallyCostsIsLearnedAndPaid) {
   SweepFor(20, 500);
   EXPECT_LE(charged, 500 * 20 + 250);
   EXPECT_GE(charged, 500 * 20 * 0.9);
-  EXPECT_NEAR(*h.board.View(number).pace.learned_cost, 5, 0.01);
+  EXPECT_NEAR(*h.published.View(number).pace.learned_cost, 5, 0.01);
 }
 
 TEST_F(BudgetTest, TheConfiguredCostCountsUntilTheStoreSaysMore) {

@@ -50,7 +50,7 @@ TEST(SweeperCallsTest, AHangingContainerDisturbsNoOther) {
   EXPECT_TRUE(StepUntil(h, [&] { return h.store.Count("b-works") == 0; }));
   EXPECT_EQ(h.store.HangingCalls(), 1);
   EXPECT_EQ(h.store.Count("a-hangs"), 100);
-  EXPECT_TRUE(StepUntil(h, [&] { return h.board.Sweeper().calls_under_way == 1; }));
+  EXPECT_TRUE(StepUntil(h, [&] { return h.published.Sweeper().calls_under_way == 1; }));
   h.store.Release();
   EXPECT_TRUE(StepUntil(h, [&] { return h.store.Count("a-hangs") == 0; }));
 }

@@ -46,7 +46,7 @@ TEST(SweeperDoubtTest, AnEmptyReplicaDoesNotEmptyTheIndex) {
   EXPECT_EQ(h.storage->tallies().Tracked(h.storage.Find("c")->number).items, 4500)
       << "the batch that completes the burst is not believed";
   EXPECT_GE(h.storage.DueIds("c", kStart + 300).size(), 1000u);  // the most it lists
-  EXPECT_TRUE(absl::StrContains(h.board.Store().unconfirmed, "NOT_FOUND"));
+  EXPECT_TRUE(absl::StrContains(h.published.Store().unconfirmed, "NOT_FOUND"));
   EXPECT_TRUE(h.storage.FindItem("c", "missing04999").has_value());
 }
 
@@ -70,7 +70,7 @@ TEST(SweeperDoubtTest, TheDoubtSurvivesARestartAndEndsWithAnOperatorsWord) {
   EndDataDoubt(h);
   // However many the store does not have: they are of the time before.
   h.SweepFor(absl::Seconds(10));
-  EXPECT_EQ(h.board.Store().unconfirmed, "");
+  EXPECT_EQ(h.published.Store().unconfirmed, "");
   EXPECT_TRUE(h.storage.DueIds("c", kStart + 1000).empty());
 }
 
@@ -87,7 +87,7 @@ TEST(SweeperDoubtTest, ADeleteNowAndThenShowsThatTheStoreIsRight) {
     if (i % 15 != 0) h.store.Erase("c", KeyOf(id));
   }
   h.SweepFor(absl::Seconds(10));
-  EXPECT_EQ(h.board.Store().unconfirmed, "");
+  EXPECT_EQ(h.published.Store().unconfirmed, "");
   EXPECT_EQ(h.TallyOf("c").not_found, 280);
   EXPECT_TRUE(h.storage.DueIds("c", kStart).empty());
 }
@@ -103,7 +103,7 @@ TEST(SweeperDoubtTest, WhatARunBeforeMayHaveDeletedIsNoSignOfAWrongStore) {
   h.Restart();
   TrackMissing(h, 400);
   h.SweepFor(absl::Seconds(10));
-  EXPECT_EQ(h.board.Store().unconfirmed, "");
+  EXPECT_EQ(h.published.Store().unconfirmed, "");
   EXPECT_TRUE(h.storage.DueIds("c", kStart).empty());
 }
 
@@ -123,7 +123,7 @@ TEST(SweeperDoubtTest, WhatTheStoreHasReportedAsGoneIsNoSignOfAWrongStore) {
     return grpc::Status::OK;
   });
   h.SweepFor(absl::Seconds(10));
-  EXPECT_EQ(h.board.Store().unconfirmed, "");
+  EXPECT_EQ(h.published.Store().unconfirmed, "");
   EXPECT_EQ(h.TallyOf("c").not_found, 400);
   EXPECT_TRUE(h.storage.DueIds("c", kStart).empty());
 }
@@ -142,7 +142,7 @@ TEST(SweeperDoubtTest, LostAnswersAreNoSignOfAWrongStore) {
   h.SweepFor(absl::Minutes(2));
   h.store.SetAfterDelete(nullptr);
   h.SweepFor(absl::Hours(1));
-  EXPECT_EQ(h.board.Store().unconfirmed, "");
+  EXPECT_EQ(h.published.Store().unconfirmed, "");
   EXPECT_TRUE(h.storage.DueIds("c", kStart).empty());
 }
 
@@ -168,7 +168,7 @@ TEST(SweeperDoubtTest, LostOutcomesAreNoSignOfAWrongStore) {
   EXPECT_EQ(h.TallyOf("c").not_found, 50);
   h.store.SetAfterDelete(nullptr);
   h.SweepFor(absl::Seconds(10));
-  EXPECT_EQ(h.board.Store().unconfirmed, "");
+  EXPECT_EQ(h.published.Store().unconfirmed, "");
   EXPECT_TRUE(h.storage.DueIds("c", kStart).empty());
 }
 
@@ -186,7 +186,7 @@ TEST(SweeperDoubtTest, AnotherStoreRefusesTheFirstBatchAndGetsNoOther) {
   h.SweepFor(absl::Minutes(2));
   EXPECT_EQ(h.store.ReceivedDeletes().size(), 2u);
   EXPECT_EQ(h.store.Count("c"), 100);
-  EXPECT_TRUE(absl::StrContains(h.board.Store().unconfirmed, "another"));
+  EXPECT_TRUE(absl::StrContains(h.published.Store().unconfirmed, "another"));
   h.store.SetStoreId("fake-store");
   h.SweepFor(absl::Minutes(1));
   EXPECT_EQ(h.store.CountAll(), 0);
@@ -202,15 +202,15 @@ TEST(SweeperDoubtTest, AnotherStoreIsSentNothingUntilItIsConfirmed) {
   h.Write("c", "b", kStart - 1000, 10);
   h.SweepFor(absl::Minutes(10));
   EXPECT_EQ(h.store.Count("c"), 1);
-  EXPECT_TRUE(absl::StrContains(h.board.Store().unconfirmed, "restored-elsewhere"));
-  EXPECT_EQ(h.board.Store().store_id, "restored-elsewhere");
+  EXPECT_TRUE(absl::StrContains(h.published.Store().unconfirmed, "restored-elsewhere"));
+  EXPECT_EQ(h.published.Store().store_id, "restored-elsewhere");
   Confirm(h, "restored-elsewhere");
   h.SweepFor(absl::Minutes(1));
   EXPECT_EQ(h.store.Count("c"), 1) << "the data is in doubt";
   EndDataDoubt(h);
   h.SweepFor(absl::Seconds(2));
   EXPECT_EQ(h.store.Count("c"), 0);
-  EXPECT_EQ(h.board.Store().unconfirmed, "");
+  EXPECT_EQ(h.published.Store().unconfirmed, "");
   h.Restart();
   h.Write("c", "d", kStart - 1000, 10);
   h.SweepFor(absl::Seconds(2));
@@ -260,8 +260,8 @@ TEST(SweeperDoubtTest, AnotherStoreIsToldOfAlsoIfThatCannotBeWritten) {
   h.store.SetStoreId("another store");
   h.SweepFor(absl::Minutes(1));
   EXPECT_TRUE(h.levers->store_trust().is_unconfirmed());
-  EXPECT_EQ(h.board.Store().store_id, "another store");
-  EXPECT_NE(h.board.Store().unconfirmed, "");
+  EXPECT_EQ(h.published.Store().store_id, "another store");
+  EXPECT_NE(h.published.Store().unconfirmed, "");
   h.store.SetStoreId("fake-store");
   h.SweepFor(absl::Minutes(1));
   EXPECT_FALSE(h.levers->store_trust().is_unconfirmed());

@@ -68,7 +68,7 @@ TEST(SweeperExpireAtTest, AStoreThatDoesNotKnowItIsSentTheOthersOnly) {
   }
   EXPECT_THAT(h.storage.FindItem("c", "end0")->last_error, HasSubstr("STORE_CAPABILITY_EXPIRE_AT"));
   EXPECT_EQ(h.storage.FindItem("c", "end0")->attempts, 0) << "it was not tried";
-  EXPECT_FALSE(h.board.Store().knows_expire_at);
+  EXPECT_FALSE(h.published.Store().knows_expire_at);
 
   h.store.SetKnowsExpireAt(true);
   EXPECT_EQ(h.SweepFor(absl::Minutes(16)), 300) << "nothing is lost";

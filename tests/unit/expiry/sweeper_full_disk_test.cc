@@ -60,7 +60,7 @@ class FullDiskTest : public testing::Test {
   // Returns why the store is in doubt, if it is.
   std::string SweepFor(Storage& storage, absl::Duration duration) {
     const GuardedClock guarded(clock_, std::nullopt);
-    SweepBoard board;
+    PublishedSweep published;
     UsageMeter usage;
     const std::unique_ptr<Levers> levers = Levers::Load(storage, {}).value();
     WakeSignal wake;
@@ -70,7 +70,7 @@ class FullDiskTest : public testing::Test {
     options.max_calls_under_way = 1;
     options.not_found_burst_items = kItems;
     MomentReader moments(clock_, guarded);
-    Sweeper sweeper(options, {storage, &client, board, usage, *levers, wake}, moments.Read());
+    Sweeper sweeper(options, {storage, &client, published, usage, *levers, wake}, moments.Read());
     const absl::Time end = *clock_.Read().wall + duration;
     while (*clock_.Read().wall < end) {
       Sweeper::StepResult step = sweeper.RunOnce(moments.Read());

@@ -344,7 +344,7 @@ TEST(SweeperLoadTest, AnItemTouchedAHundredThousandTimesHasOneEntry) {
   EXPECT_LE(CountEntries(h), 1u);
   const uint64_t number = h.storage.Find("c")->number;
   h.SweepFor(absl::Seconds(3600 + 98));
-  EXPECT_LE(h.board.View(number).early_entries, 1);
+  EXPECT_LE(h.published.View(number).early_entries, 1);
   EXPECT_THAT(h.store.ReceivedDeletes(), IsEmpty());
   h.SweepFor(absl::Seconds(1));
   EXPECT_EQ(h.store.Count("c"), 0);

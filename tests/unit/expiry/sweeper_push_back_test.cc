@@ -37,7 +37,7 @@ struct PushBackTest : testing::Test {
     h.SweepFor(duration);
     return h.TallyOf("c").sent - before;
   }
-  std::optional<double> Bearable() { return h.board.View(number).pace.bearable_per_second; }
+  std::optional<double> Bearable() { return h.published.View(number).pace.bearable_per_second; }
 
   SweepHarness h;
   uint64_t number;

@@ -158,9 +158,9 @@ TEST(SweeperRateTest, WaitingForTheRateIsShown) {
   SetRate(h, "c", 1);
   h.WriteMany("c", "due", 2, kStart - 100, 10);
   h.SweepNow();
-  EXPECT_TRUE(h.board.View(number).pace.waiting_for_rate);
+  EXPECT_TRUE(h.published.View(number).pace.waiting_for_rate);
   h.SweepFor(absl::Seconds(3));
-  EXPECT_FALSE(h.board.View(number).pace.waiting_for_rate);
+  EXPECT_FALSE(h.published.View(number).pace.waiting_for_rate);
 }
 
 // B65, small: the large one does not starve the others.

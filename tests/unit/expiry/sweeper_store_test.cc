@@ -51,14 +51,14 @@ TEST(SweeperStoreTest, AStoreThatIsDownForHoursLosesNothing) {
   h.SweepFor(absl::Hours(2));
   EXPECT_EQ(h.store.ReceivedDeletes().size(), 0u);
   EXPECT_LE(h.store.InfoCalls(), 2 * 3600 + 10);
-  EXPECT_FALSE(h.board.Store().reachable);
-  EXPECT_TRUE(h.board.Store().held_until.has_value());
-  EXPECT_TRUE(absl::StrContains(h.board.Store().last_error, "down"));
+  EXPECT_FALSE(h.published.Store().reachable);
+  EXPECT_TRUE(h.published.Store().held_until.has_value());
+  EXPECT_TRUE(absl::StrContains(h.published.Store().last_error, "down"));
   h.store.FailInfo(grpc::Status::OK);
   h.SweepFor(absl::Seconds(1));
   EXPECT_EQ(h.store.Count("c"), 0);
-  EXPECT_TRUE(h.board.Store().reachable);
-  EXPECT_FALSE(h.board.Store().held_until.has_value());
+  EXPECT_TRUE(h.published.Store().reachable);
+  EXPECT_FALSE(h.published.Store().held_until.has_value());
 }
 
 TEST(SweeperStoreTest, FailingCallsAreRepeatedLater) {
@@ -98,8 +98,8 @@ TEST(SweeperStoreTest, AStoreThatHangsCostsOneDeadlineAndRecovers) {
   h.store.Hang();
   EXPECT_EQ(h.Step().sent, 10);
   EXPECT_EQ(h.SweepNow(), 0);
-  EXPECT_TRUE(h.board.View(h.storage.Find("c")->number).pace.held_until.has_value());
-  EXPECT_TRUE(h.board.Store().reachable) << "it has said since who it is";
+  EXPECT_TRUE(h.published.View(h.storage.Find("c")->number).pace.held_until.has_value());
+  EXPECT_TRUE(h.published.Store().reachable) << "it has said since who it is";
   h.store.Release();
   h.SweepFor(absl::Seconds(1));
   EXPECT_LT(h.store.Count("c"), 10);
@@ -280,7 +280,7 @@ TEST(SweeperStoreTest, NoDeleteBeforeTheExpireTimeOnTheStoresClock) {
     const auto received = h.store.ReceivedDeletes();
     ASSERT_EQ(received.size(), 1u) << offset;
     EXPECT_GE(received[0].at, absl::FromUnixSeconds(store_now + 3));
-    EXPECT_EQ(h.board.Store().clock_skew, absl::Seconds(-offset));
+    EXPECT_EQ(h.published.Store().clock_skew, absl::Seconds(-offset));
   }
 }
 
@@ -293,11 +293,11 @@ TEST(SweeperStoreTest, DeletesStopWhileClocksAreTooFarApart) {
     h.Write("c", "a", kStart - 100'000, 3);
     h.SweepFor(absl::Minutes(5));
     EXPECT_EQ(h.store.ReceivedDeletes().size(), 0u);
-    EXPECT_TRUE(h.board.Store().skew_too_large);
+    EXPECT_TRUE(h.published.Store().skew_too_large);
     h.SetStoreClockOffset(absl::ZeroDuration());
     h.SweepFor(absl::Seconds(31));
     EXPECT_EQ(h.store.Count("c"), 0);
-    EXPECT_FALSE(h.board.Store().skew_too_large);
+    EXPECT_FALSE(h.published.Store().skew_too_large);
   }
 }
 
@@ -317,7 +317,7 @@ TEST(SweeperStoreTest, OneAbsurdStoreNowIsNotBelieved) {
     h.WriteMany("c", "more", 100, kStart - 1000, 10);
     h.SweepFor(absl::Milliseconds(10));
     EXPECT_EQ(h.store.Count("c"), 0) << seconds;
-    EXPECT_FALSE(h.board.Store().skew_too_large);
+    EXPECT_FALSE(h.published.Store().skew_too_large);
     EXPECT_TRUE(absl::StrContains(log.Text(), "store_now")) << log.Text();
   }
 }
@@ -328,7 +328,7 @@ TEST(SweeperStoreTest, AStoreWhoseClockIsRightAgainIsFoundWithinASecond) {
   h.storage.Create("c", -1);
   h.Write("c", "a", kStart - 1000, 10);
   h.SweepFor(absl::Seconds(5));
-  EXPECT_TRUE(h.board.Store().skew_too_large);
+  EXPECT_TRUE(h.published.Store().skew_too_large);
   h.SetStoreClockOffset(absl::ZeroDuration());
   h.SweepFor(absl::Milliseconds(1100));
   EXPECT_EQ(h.store.Count("c"), 0);

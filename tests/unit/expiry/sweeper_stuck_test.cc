@@ -155,7 +155,7 @@ TEST(SweeperStuckTest, AnItemThatSpoilsTheAnswerIsFound) {
     h.SweepFor(absl::Milliseconds(500));
     EXPECT_EQ(h.storage->tallies().Tracked(h.storage.Find("c")->number).items, 1);
     EXPECT_LE(h.store.ReceivedDeletes().size(), 25u);
-    EXPECT_EQ(h.board.Store().unconfirmed, "");
+    EXPECT_EQ(h.published.Store().unconfirmed, "");
     ASSERT_EQ(Stuck(h, "c").items.size(), 1u);
     EXPECT_EQ(Stuck(h, "c").items[0].key, KeyOf("bad"));
     EXPECT_EQ(Stuck(h, "c").items[0].attempts, 1);
@@ -165,7 +165,7 @@ TEST(SweeperStuckTest, AnItemThatSpoilsTheAnswerIsFound) {
 TEST(SweeperStuckTest, WhileItemsWaitForTheirNextTryNoPassIsComplete) {
   SweepHarness h;
   const uint64_t number = h.storage.Create("c", -1)->number;
-  const auto last_pass = [&] { return h.board.View(number).last_complete_pass_time; };
+  const auto last_pass = [&] { return h.published.View(number).last_complete_pass_time; };
   h.Write("c", "good", kStart - 500, 10);
   h.SweepFor(absl::Seconds(1));
   const std::optional<absl::Time> before = last_pass();
@@ -194,7 +194,7 @@ TEST(SweeperStuckTest, LatenessAndAgesAreNotFedByNonsenseTimes) {
   EXPECT_EQ(index.CountDue(*container, rule, kStart, 100)->count, 2);
   h.SweepNow();
   EXPECT_EQ(h.store.Count("c"), 0);
-  EXPECT_EQ(h.board.View(container->number).deletes.lateness.sum, absl::Seconds(490));
+  EXPECT_EQ(h.published.View(container->number).deletes.lateness.sum, absl::Seconds(490));
 }
 
 // The clock was wrong when the sweeper went to sleep.
@@ -210,7 +210,7 @@ TEST(SweeperStuckTest, AClockThatIsRightAgainEndsTheSleepAtOnce) {
   h.guarded_clock->Tick();
   h.SweepFor(absl::Milliseconds(1100));
   EXPECT_EQ(h.store.Count("c"), 0);
-  EXPECT_FALSE(h.board.Store().skew_too_large);
+  EXPECT_FALSE(h.published.Store().skew_too_large);
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ TEST(SweeperTest, WithoutAStoreIndexesAreKeptUpAndNothingIsDeleted) {
   SweepHarness h;
   WakeSignal wake;
   MomentReader moments(h.clock, *h.guarded_clock);
-  Sweeper sweeper({}, {*h.storage, nullptr, h.board, h.usage, *h.levers, wake}, moments.Read());
+  Sweeper sweeper({}, {*h.storage, nullptr, h.published, h.usage, *h.levers, wake}, moments.Read());
   h.storage.Create("c", -1);
   h.Write("c", "a", kStart - 100, 10);
   h.Write("c", "rewritten", kStart - 100, 10);
@@ -111,7 +111,7 @@ TEST(SweeperTest, WithoutAStoreIndexesAreKeptUpAndNothingIsDeleted) {
   EXPECT_EQ(step.sent, 0);
   EXPECT_EQ(step.tidied, 1);
   EXPECT_EQ(sweeper.RunOnce(moments.Read()).wait, absl::Seconds(1));
-  EXPECT_FALSE(h.board.Store().configured);
+  EXPECT_FALSE(h.published.Store().configured);
   EXPECT_EQ(h.store.InfoCalls(), 0);
 }
 
@@ -127,7 +127,7 @@ TEST(SweeperTest, EarlyEntriesInFrontDelayNothing) {
   h.SweepFor(absl::Seconds(2));
   EXPECT_EQ(h.store.Count("c"), 10'000);
   EXPECT_EQ(h.TallyOf("c").sent, 10);
-  EXPECT_EQ(h.board.View(h.storage.Find("c")->number).early_entries, 10'000);
+  EXPECT_EQ(h.published.View(h.storage.Find("c")->number).early_entries, 10'000);
 }
 
 // B62, while deletes are paused.
@@ -138,7 +138,7 @@ TEST(SweeperTest, EarlyEntriesAreMovedWhileDeletesArePaused) {
   h.WriteMany("c", "stale", 6000, kStart - 50, 1000);
   h.storage.Pause("c", true);
   h.SweepNow();
-  EXPECT_EQ(h.board.View(h.storage.Find("c")->number).early_entries, 6000);
+  EXPECT_EQ(h.published.View(h.storage.Find("c")->number).early_entries, 6000);
   EXPECT_TRUE(h.storage.Scan("c", kStart).early.empty());
 }
 
@@ -290,10 +290,10 @@ TEST(SweeperTest, AContainerThatIsGoneIsForgotten) {
   const uint64_t number = h.storage.Create("c", -1)->number;
   h.Write("c", "a", kStart - 100, 10);
   h.SweepNow();
-  EXPECT_EQ(h.board.View(number).deletes.tally.deleted, 1);
+  EXPECT_EQ(h.published.View(number).deletes.tally.deleted, 1);
   ASSERT_TRUE(h.storage.Delete("c").ok());
   h.SweepFor(absl::Seconds(2));
-  EXPECT_EQ(h.board.View(number).deletes.tally.deleted, 0);
+  EXPECT_EQ(h.published.View(number).deletes.tally.deleted, 0);
 }
 
 TEST(SweeperTest, ARecreatedContainerDeletesNothingOfItsDeadNamesake) {

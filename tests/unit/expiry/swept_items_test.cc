@@ -67,7 +67,7 @@ class SecondSidecar {
         client_(first.store.address(), grpc::InsecureChannelCredentials()),
         moments_(first.clock, guarded_clock_),
         sweeper_(SweeperOptions(),
-                 Sweeper::Parts{*storage, &client_, board_, usage_, *levers_, wake_},
+                 Sweeper::Parts{*storage, &client_, published_, usage_, *levers_, wake_},
                  moments_.Read()) {}
 
   void SweepNow() {
@@ -83,13 +83,13 @@ class SecondSidecar {
   }
 
   DeleteTally TallyOf(const std::string& container) {
-    return board_.View(storage.Find(container)->number).deletes.tally;
+    return published_.View(storage.Find(container)->number).deletes.tally;
   }
 
   StorageForTest storage;
 
  private:
-  SweepBoard board_;
+  PublishedSweep published_;
   UsageMeter usage_;
   std::unique_ptr<Levers> levers_ = Levers::Load(*storage, {}).value();
   WakeSignal wake_;
@@ -342,7 +342,7 @@ TEST(SweptItemsTest, ARestoredStoreLosesNothingBeforeDeletesAreResumed) {
   const DueRule rule = ComputeDueRule(container->settings.policy, {}, kTestNow);
   const TallyView tally = h.storage->tallies().View(container->number);
   EXPECT_TRUE(tally.complete);
-  EXPECT_EQ(tally.spread.CountDue(rule, h.Now()).sum.items, 100);
+  EXPECT_EQ(tally.histogram.CountDue(rule, h.Now()).sum.items, 100);
 
   set_pause(std::nullopt);
   h.SweepNow();
@@ -398,7 +398,7 @@ TEST(SweptItemsTest, OnlyACompletePassUpdatesTheLastPassTime) {
   h.storage.Create("c", -1);
   h.WriteMany("c", "i", 100, kStart - 100, 10);
   const uint64_t number = h.storage.Find("c")->number;
-  const auto last_pass = [&] { return h.board.View(number).last_complete_pass_time; };
+  const auto last_pass = [&] { return h.published.View(number).last_complete_pass_time; };
   h.store.SetBeforeDelete(
       [](auto&, auto&) { return grpc::Status(grpc::StatusCode::UNAVAILABLE, "away"); });
   h.SweepFor(absl::Minutes(1));

@@ -178,10 +178,10 @@ TEST(LatenessToProtoTest, TheLastBucketHasNoBound) {
 TEST(ItemCountsTest, LiveAndExpiredMakeUpWhatIsCounted) {
   TallyView tally;
   tally.tracked = {10, 1000};
-  tally.spread.Add({kNowSeconds - 100, std::nullopt}, 7);  // inherits, expired
-  tally.spread.Add({kNowSeconds - 5, std::nullopt}, 11);   // inherits, live for 55 s
-  tally.spread.Add({kNowSeconds - 100, 100}, 13);          // expired this second
-  tally.spread.Add({kNowSeconds - 100, -1}, 17);           // never
+  tally.histogram.Add({kNowSeconds - 100, std::nullopt}, 7);  // inherits, expired
+  tally.histogram.Add({kNowSeconds - 5, std::nullopt}, 11);   // inherits, live for 55 s
+  tally.histogram.Add({kNowSeconds - 100, 100}, 13);          // expired this second
+  tally.histogram.Add({kNowSeconds - 100, -1}, 17);           // never
   const v1::ItemCounts counts = MakeItemCounts(tally, {.default_ttl = 60}, kNow);
   EXPECT_EQ(counts.tracked_items(), 10);
   EXPECT_EQ(counts.tracked_bytes(), 1000);

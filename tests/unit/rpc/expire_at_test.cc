@@ -174,7 +174,7 @@ TEST_F(ExpireAtTest, ExplainNamesTheStoreThatDoesNotKnowIt) {
   StoreView store;
   store.configured = true;
   store.reachable = true;
-  sidecar_.board().PostStore(store);
+  sidecar_.published().PostStore(store);
   ASSERT_TRUE(Track(std::nullopt, sidecar_.Now() - 1).ok());
   EXPECT_THAT(Explain(), HasSubstr("does not know expire_at"));
   EXPECT_THAT(holds_, ElementsAre(v1::DELETE_HOLD_STORE));
@@ -183,7 +183,7 @@ TEST_F(ExpireAtTest, ExplainNamesTheStoreThatDoesNotKnowIt) {
   EXPECT_THAT(Explain(), HasSubstr("next in line")) << "it has none any more";
   ASSERT_TRUE(Track(std::nullopt, sidecar_.Now() - 1).ok());
   store.knows_expire_at = true;
-  sidecar_.board().PostStore(store);
+  sidecar_.published().PostStore(store);
   EXPECT_THAT(Explain(), HasSubstr("next in line"));
 }
 

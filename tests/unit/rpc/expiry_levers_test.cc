@@ -79,7 +79,7 @@ class ExpiryLeversTest : public testing::Test {
     store.configured = true;
     store.reachable = true;
     store.store_id = store_id;
-    sidecar_.board().PostStore(store);
+    sidecar_.published().PostStore(store);
   }
 
   // `count` items of which one change of policy makes all due, which pulls the brake.
@@ -223,7 +223,7 @@ TEST_F(ExpiryLeversTest, AnotherStoreIsConfirmedBeforeTheSweeperLooksAgain) {
   store.reachable = true;
   store.store_id = "store-2";
   store.unconfirmed = "the store's store_id is \"store-2\"";
-  sidecar_.board().PostStore(store);
+  sidecar_.published().PostStore(store);
   EXPECT_EQ(Status().sidecar().store().unconfirmed(), store.unconfirmed);
   EXPECT_THAT(Status().container().holds(), Contains(v1::DELETE_HOLD_STORE_UNCONFIRMED));
   EXPECT_THAT(ConfirmStore("store-1"), StatusIs(absl::StatusCode::kFailedPrecondition));

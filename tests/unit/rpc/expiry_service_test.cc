@@ -41,7 +41,7 @@ class ExpiryServiceTest : public testing::Test {
     store.configured = true;
     store.reachable = true;
     store.store_id = "store-1";
-    sidecar_.board().PostStore(store);
+    sidecar_.published().PostStore(store);
   }
 
   absl::StatusOr<v1::GetExpiryStatusResponse> GetStatus(const std::string& container) {
@@ -347,16 +347,16 @@ TEST_F(ExpiryServiceTest, CountingABacklogIsBoundedPerContainerAndPerPage) {
   EXPECT_EQ(second->next_page_token(), "");
 }
 
-TEST_F(ExpiryServiceTest, TalliesComeFromTheSweepBoard) {
+TEST_F(ExpiryServiceTest, TalliesComeFromThePublishedSweep) {
   const uint64_t number = sidecar_.storage().Find("c")->number;
   DeleteRecord record;
   record.tally.sent = 5;
   record.tally.deleted = 3;
-  sidecar_.board().AddDeletes(number, record);
-  sidecar_.board().AddEarlyEntries(number, 7);
+  sidecar_.published().AddDeletes(number, record);
+  sidecar_.published().AddEarlyEntries(number, 7);
   PaceView pace;
   pace.waiting_for_rate = true;
-  sidecar_.board().PostPace(number, pace);
+  sidecar_.published().PostPace(number, pace);
   PostReachableStore();
   EXPECT_EQ(StatusOfC().deletes().sent(), 5);
   EXPECT_EQ(StatusOfC().deletes().deleted(), 3);
@@ -438,7 +438,7 @@ TEST_F(ExpiryServiceTest, ASweeperThatTakesNoStepsMakesHealthDegraded) {
   SweeperView sweeper;
   sweeper.last_step = *sidecar_.clock().Read().boot;
   sweeper.calls_under_way = 3;
-  sidecar_.board().PostSweeper(sweeper);
+  sidecar_.published().PostSweeper(sweeper);
   const int64_t stepped = sidecar_.Now();
   Advance(absl::Seconds(30));
   v1::SidecarStatus status = GetStatus("")->sidecar();
@@ -481,7 +481,7 @@ TEST_F(ExpiryServiceTest, BudgetAndPushBackLowerWhatIsAllowed) {
   pace.bearable_per_second = 4;
   pace.learned_cost = 3;
   pace.held_until = absl::FromUnixSeconds(sidecar_.Now() + 5);
-  sidecar_.board().PostPace(number, pace);
+  sidecar_.published().PostPace(number, pace);
   status = StatusOfC();
   EXPECT_EQ(status.budget().deletes_per_second(), 10);
   EXPECT_EQ(status.allowed_deletes_per_second(), 4);

@@ -41,7 +41,7 @@ class OverdueWatchTest : public testing::Test {
   OverdueWatch watch_{{.storage = *harness_.storage,
                        .clock = *harness_.guarded_clock,
                        .system_clock = harness_.clock,
-                       .board = harness_.board,
+                       .published = harness_.published,
                        .usage = harness_.usage,
                        .limit = harness_.levers->limit(),
                        .trust = harness_.levers->store_trust(),

@@ -24,8 +24,9 @@ constexpr int64_t kTtl = 100;
 class ExpiryMetricsTest : public testing::Test {
  protected:
   Scrape Read() {
-    const ExpiryView view(ViewParts(board()));
-    const ExpiryMetrics metrics({*harness_.storage, board(), view, absl::ZeroDuration(), overdue_});
+    const ExpiryView view(ViewParts(published()));
+    const ExpiryMetrics metrics(
+        {*harness_.storage, published(), view, absl::ZeroDuration(), overdue_});
     MetricSheet sheet;
     metrics.Add(sheet);
     return Scrape::Parse(prometheus::TextSerializer().Serialize(sheet.Take())).value();
@@ -54,13 +55,13 @@ class ExpiryMetricsTest : public testing::Test {
     });
   }
 
-  virtual SweepBoard& board() { return harness_.board; }
+  virtual PublishedSweep& published() { return harness_.published; }
 
-  ExpiryView::Parts ViewParts(SweepBoard& board) {
+  ExpiryView::Parts ViewParts(PublishedSweep& published) {
     return {.storage = *harness_.storage,
             .clock = *harness_.guarded_clock,
             .system_clock = harness_.clock,
-            .board = board,
+            .published = published,
             .usage = harness_.usage,
             .limit = harness_.levers->limit(),
             .trust = harness_.levers->store_trust(),
@@ -68,7 +69,7 @@ class ExpiryMetricsTest : public testing::Test {
   }
 
   SweepHarness harness_;
-  OverdueWatch overdue_{ViewParts(harness_.board), absl::ZeroDuration()};
+  OverdueWatch overdue_{ViewParts(harness_.published), absl::ZeroDuration()};
 };
 
 TEST_F(ExpiryMetricsTest, TheOldestDueItemAgesUntilItIsDeleted) {
@@ -294,12 +295,12 @@ TEST_F(ExpiryMetricsTest, AContainerCalledOtherDoesNotMixWithTheOthers) {
 // With room for two names.
 class FewNamesTest : public ExpiryMetricsTest {
  protected:
-  SweepBoard& board() override { return board_; }
+  PublishedSweep& published() override { return published_; }
   void CreateMany(int count) {
     for (int i = 0; i < count; ++i) harness_.storage.Create(absl::StrCat("c", i), kTtl);
   }
 
-  SweepBoard board_{2};
+  PublishedSweep published_{2};
 };
 
 TEST_F(FewNamesTest, SeriesStayFewWhateverTheNumberOfContainers) {
@@ -337,7 +338,7 @@ TEST_F(FewNamesTest, CountsNeverDecreaseWhenContainersGo) {
   DeleteRecord record;
   record.tally.sent = 1;
   for (int i = 0; i < 4; ++i) {
-    board_.AddDeletes(harness_.storage.Find(absl::StrCat("c", i))->number, record);
+    published_.AddDeletes(harness_.storage.Find(absl::StrCat("c", i))->number, record);
   }
   EXPECT_EQ(Of("deletes_sent_total", "other"), 2);
   ASSERT_TRUE(harness_.storage.Delete("c0").ok());

@@ -26,20 +26,20 @@ struct QuietSources {
   StorageForTest storage;
   FakeClock clock{kTestNow};
   GuardedClock guarded_clock{clock, std::nullopt};
-  SweepBoard board;
+  PublishedSweep published;
   UsageMeter usage;
   std::unique_ptr<Levers> levers = Levers::Load(*storage, {}).value();
   CallCounters calls;
   CheckCounters checks;
   AccessCounters access;
   WakeSignal wake;
-  ReconciliationBoard reconciliations{wake};
+  PublishedReconciliation reconciliations{wake};
   std::atomic<bool> is_ready = true;
-  ExpiryView::Parts parts{*storage,        guarded_clock,         clock,       board, usage,
+  ExpiryView::Parts parts{*storage,        guarded_clock,         clock,       published, usage,
                           levers->limit(), levers->store_trust(), std::nullopt};
   ExpiryView view{parts};
   OverdueWatch overdue{parts, absl::ZeroDuration()};
-  ExpiryMetrics expiry{{*storage, board, view, absl::ZeroDuration(), overdue}};
+  ExpiryMetrics expiry{{*storage, published, view, absl::ZeroDuration(), overdue}};
 
   SidecarMetrics::Sources Get() {
     return {*storage,        expiry,

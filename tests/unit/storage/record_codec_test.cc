@@ -14,7 +14,7 @@ TEST(RecordCodecTest, AnItemComesBackWithEveryField) {
   StoredItem item;
   item.version = {{1'800'000'000, 60}, "etag", 42, 1000};
   item.generation = 3;
-  item.claim = {5, IndexFamily::kRetryTime, 1'800'000'100};
+  item.position = {5, IndexFamily::kRetryTime, 1'800'000'100};
   item.attempts = 2;
   item.last_error = "locked";
   item.state_unknown = true;
@@ -24,7 +24,7 @@ TEST(RecordCodecTest, AnItemComesBackWithEveryField) {
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(decoded->version, item.version);
   EXPECT_EQ(decoded->generation, 3u);
-  EXPECT_EQ(decoded->claim, item.claim);
+  EXPECT_EQ(decoded->position, item.position);
   EXPECT_EQ(decoded->attempts, 2);
   EXPECT_EQ(decoded->last_error, "locked");
   EXPECT_TRUE(decoded->state_unknown);
@@ -37,9 +37,9 @@ TEST(RecordCodecTest, AnAdoptedItemsEntryIsToldApartFromThoseThatOlderProgramsKn
   StoredItem item;
   item.version.times = {1'700'000'000, 60};
   item.adopted_until = 1'800'000'060;
-  item.claim = {5, IndexFamily::kAdopted, item.adopted_until};
+  item.position = {5, IndexFamily::kAdopted, item.adopted_until};
   const std::string bytes = EncodeItem(item);
-  EXPECT_EQ(DecodeStoredItem(bytes)->claim, item.claim);
+  EXPECT_EQ(DecodeStoredItem(bytes)->position, item.position);
   storage::v1::ItemRecord record;
   ASSERT_TRUE(record.ParseFromString(bytes));
   EXPECT_EQ(record.index_number(), 0u);

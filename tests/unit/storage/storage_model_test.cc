@@ -232,7 +232,7 @@ class Run {
     if (!tally.complete) return;
     for (const int64_t at : {now_, now_ + 5, now_ + 4000, now_ + 100'000}) {
       const ItemEstimate expired =
-          CountExpired(tally.spread, container.settings.policy, absl::FromUnixSeconds(at));
+          CountExpired(tally.histogram, container.settings.policy, absl::FromUnixSeconds(at));
       RC_ASSERT(expired.sum.items == model_.CountExpired(at));
       RC_ASSERT(expired.error_bound_items == 0);
     }

@@ -38,7 +38,7 @@ TallyView View(StorageForTest& storage, const std::string& id) {
 }
 
 int64_t Expired(StorageForTest& storage, const std::string& id, int64_t default_ttl, int64_t now) {
-  return CountExpired(View(storage, id).spread, {default_ttl, 0}, absl::FromUnixSeconds(now))
+  return CountExpired(View(storage, id).histogram, {default_ttl, 0}, absl::FromUnixSeconds(now))
       .sum.items;
 }
 
@@ -149,13 +149,13 @@ TEST(TalliesTest, AfterAStartTotalsAreThereAtOnceAndTheSpreadIsCountedInSteps) {
   storage.Reopen();
   EXPECT_EQ(View(storage, "c").tracked, (ItemSum{1200, 1200}));
   EXPECT_FALSE(View(storage, "c").complete);
-  EXPECT_EQ(View(storage, "c").spread.total().items, 0);
+  EXPECT_EQ(View(storage, "c").histogram.total().items, 0);
 
   const int64_t syncs = storage->Counts().syncs;
   for (const int64_t counted : {500, 1000, 1200}) {
     EXPECT_FALSE(View(storage, "c").complete);
     EXPECT_TRUE(storage->RunHousekeeping());
-    EXPECT_EQ(View(storage, "c").spread.total().items, counted);
+    EXPECT_EQ(View(storage, "c").histogram.total().items, counted);
     EXPECT_EQ(View(storage, "c").tracked, (ItemSum{1200, 1200}));
   }
   EXPECT_TRUE(View(storage, "c").complete);
@@ -180,7 +180,7 @@ TEST(TalliesTest, ChangesDuringTheCountCountOnce) {
   change("998", "999");  // before it
   storage.FinishHousekeeping();
   EXPECT_TRUE(View(storage, "c").complete);
-  EXPECT_EQ(View(storage, "c").tracked, View(storage, "c").spread.total());
+  EXPECT_EQ(View(storage, "c").tracked, View(storage, "c").histogram.total());
   EXPECT_EQ(View(storage, "c").tracked.items, 1200);
 }
 
@@ -202,7 +202,7 @@ TEST(TalliesTest, ReportsAtTheSameTimeAsTheCountCountOnce) {
   counted = true;
   reporter.join();
   EXPECT_EQ(storage->CheckInvariants(), absl::OkStatus());
-  EXPECT_EQ(View(storage, "c").tracked, View(storage, "c").spread.total());
+  EXPECT_EQ(View(storage, "c").tracked, View(storage, "c").histogram.total());
 }
 
 TEST(TalliesTest, AContainerDeletedDuringTheCountDisturbsNoOther) {
@@ -219,7 +219,7 @@ TEST(TalliesTest, AContainerDeletedDuringTheCountDisturbsNoOther) {
   storage.FinishHousekeeping();
   EXPECT_EQ(storage->tallies().View(gone).tracked, ItemSum());
   EXPECT_FALSE(storage->tallies().View(gone).complete);
-  EXPECT_EQ(View(storage, "stays").spread.total(), (ItemSum{1200, 1200}));
+  EXPECT_EQ(View(storage, "stays").histogram.total(), (ItemSum{1200, 1200}));
   storage.Create("gone", 100);
   EXPECT_EQ(View(storage, "gone").tracked, ItemSum());
   EXPECT_TRUE(View(storage, "gone").complete);
@@ -238,7 +238,7 @@ TEST(TalliesTest, AreCountedAnewAfterAFailedWrite) {
   EXPECT_EQ(View(storage, "c").tracked.items, 700);
   storage.FinishHousekeeping();
   EXPECT_TRUE(View(storage, "c").complete);
-  EXPECT_EQ(View(storage, "c").spread.total(), (ItemSum{700, 700}));
+  EXPECT_EQ(View(storage, "c").histogram.total(), (ItemSum{700, 700}));
 }
 
 // Data of a version that kept no totals, or whose totals are damaged.

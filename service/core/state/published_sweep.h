@@ -1,5 +1,5 @@
-#ifndef TTL_SERVICE_CORE_STATE_SWEEP_BOARD_H_
-#define TTL_SERVICE_CORE_STATE_SWEEP_BOARD_H_
+#ifndef TTL_SERVICE_CORE_STATE_PUBLISHED_SWEEP_H_
+#define TTL_SERVICE_CORE_STATE_PUBLISHED_SWEEP_H_
 
 #include <array>
 #include <cstdint>
@@ -109,12 +109,12 @@ struct SweepBreakdown {
 // The published state of the sweeper: the sweeper posts it and handlers read it, so that the two
 // need not know each other. In memory only; counts start with the process. Containers are named by
 // number. Thread-safe.
-class SweepBoard {
+class PublishedSweep {
  public:
   static constexpr size_t kDefaultNamed = 50;
 
   // Breakdown() lists at most `max_named` containers by name.
-  explicit SweepBoard(size_t max_named = kDefaultNamed) : max_named_(max_named) {}
+  explicit PublishedSweep(size_t max_named = kDefaultNamed) : max_named_(max_named) {}
 
   void PostStore(StoreView store);
   StoreView Store() const;
@@ -165,4 +165,4 @@ class SweepBoard {
 
 }  // namespace ttl
 
-#endif  // TTL_SERVICE_CORE_STATE_SWEEP_BOARD_H_
+#endif  // TTL_SERVICE_CORE_STATE_PUBLISHED_SWEEP_H_

@@ -1,4 +1,4 @@
-#include "service/core/item_tally.h"
+#include "service/core/item_histogram.h"
 
 #include <algorithm>
 #include <cmath>
@@ -138,7 +138,7 @@ bool TimeHistogram::Agrees(const TimeHistogram& other) const {
   return a.buckets_ == b.buckets_;
 }
 
-ItemTally::Place ItemTally::PlaceOf(const ItemTimes& times) {
+ItemHistogram::Place ItemHistogram::PlaceOf(const ItemTimes& times) {
   const OwnEnd own = ComputeOwnEnd(times);
   switch (own.kind) {
     case OwnEnd::Kind::kNever:
@@ -151,37 +151,37 @@ ItemTally::Place ItemTally::PlaceOf(const ItemTimes& times) {
   return {};
 }
 
-void ItemTally::Add(const ItemTimes& times, int64_t bytes) {
+void ItemHistogram::Add(const ItemTimes& times, int64_t bytes) {
   total_ += {1, bytes};
   const Place place = PlaceOf(times);
   if (place.histogram != nullptr) place.histogram->Add(place.seconds, bytes);
 }
 
-void ItemTally::Remove(const ItemTimes& times, int64_t bytes) {
+void ItemHistogram::Remove(const ItemTimes& times, int64_t bytes) {
   const Place place = PlaceOf(times);
   const bool found =
       place.histogram == nullptr ? total_.items > 0 : place.histogram->Remove(place.seconds, bytes);
   if (found) total_ -= {1, bytes};
 }
 
-void ItemTally::Add(const ItemTally& other) {
+void ItemHistogram::Add(const ItemHistogram& other) {
   total_ += other.total_;
   by_ts_.Add(other.by_ts_);
   by_expire_time_.Add(other.by_expire_time_);
 }
 
-ItemEstimate ItemTally::CountDue(const DueRule& rule, int64_t now_seconds) const {
+ItemEstimate ItemHistogram::CountDue(const DueRule& rule, int64_t now_seconds) const {
   return CountDueOnlyBy(rule, DueRule(), now_seconds);
 }
 
-ItemEstimate ItemTally::CountDueOnlyBy(const DueRule& rule, const DueRule& other,
-                                       int64_t now_seconds) const {
+ItemEstimate ItemHistogram::CountDueOnlyBy(const DueRule& rule, const DueRule& other,
+                                           int64_t now_seconds) const {
   const DueRule both = StricterOf(rule, other);
   return Sum(CountBetween(by_ts_, rule.inherited_wait, both.inherited_wait, now_seconds),
              CountBetween(by_expire_time_, rule.own_extra, both.own_extra, now_seconds));
 }
 
-bool ItemTally::Agrees(const ItemTally& other) const {
+bool ItemHistogram::Agrees(const ItemHistogram& other) const {
   return total_ == other.total_ && by_ts_.Agrees(other.by_ts_) &&
          by_expire_time_.Agrees(other.by_expire_time_);
 }

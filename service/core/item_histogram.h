@@ -1,5 +1,5 @@
-#ifndef TTL_SERVICE_CORE_ITEM_TALLY_H_
-#define TTL_SERVICE_CORE_ITEM_TALLY_H_
+#ifndef TTL_SERVICE_CORE_ITEM_HISTOGRAM_H_
+#define TTL_SERVICE_CORE_ITEM_HISTOGRAM_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -69,13 +69,13 @@ class TimeHistogram {
 // The items of one container by time: those that inherit by `_ts`, those with an end of their own
 // by their expire time. The effect of any policy can be computed from it without reading the items.
 // A value; not thread-safe.
-class ItemTally {
+class ItemHistogram {
  public:
   void Add(const ItemTimes& times, int64_t bytes);
   // Removes an item that was added before. No effect if there can be none.
   void Remove(const ItemTimes& times, int64_t bytes);
   // Adds all items of `other`.
-  void Add(const ItemTally& other);
+  void Add(const ItemHistogram& other);
 
   // All items.
   const ItemSum& total() const { return total_; }
@@ -87,7 +87,7 @@ class ItemTally {
   ItemEstimate CountDueOnlyBy(const DueRule& rule, const DueRule& other, int64_t now_seconds) const;
 
   // Whether both may hold the same items; see TimeHistogram::Agrees.
-  bool Agrees(const ItemTally& other) const;
+  bool Agrees(const ItemHistogram& other) const;
 
  private:
   // The histogram and the time to which an item belongs; null if it can never expire.
@@ -104,4 +104,4 @@ class ItemTally {
 
 }  // namespace ttl
 
-#endif  // TTL_SERVICE_CORE_ITEM_TALLY_H_
+#endif  // TTL_SERVICE_CORE_ITEM_HISTOGRAM_H_

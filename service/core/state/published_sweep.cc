@@ -1,4 +1,4 @@
-#include "service/core/state/sweep_board.h"
+#include "service/core/state/published_sweep.h"
 
 #include <utility>
 
@@ -17,27 +17,27 @@ DeleteTally& DeleteTally::operator+=(const DeleteTally& other) {
   return *this;
 }
 
-void SweepBoard::PostStore(StoreView store) {
+void PublishedSweep::PostStore(StoreView store) {
   MutexLock lock(mutex_);
   store_ = std::move(store);
 }
 
-StoreView SweepBoard::Store() const {
+StoreView PublishedSweep::Store() const {
   MutexLock lock(mutex_);
   return store_;
 }
 
-void SweepBoard::PostSweeper(SweeperView sweeper) {
+void PublishedSweep::PostSweeper(SweeperView sweeper) {
   MutexLock lock(mutex_);
   sweeper_ = sweeper;
 }
 
-SweeperView SweepBoard::Sweeper() const {
+SweeperView PublishedSweep::Sweeper() const {
   MutexLock lock(mutex_);
   return sweeper_;
 }
 
-void SweepBoard::AddDeletes(uint64_t container, const DeleteRecord& delta) {
+void PublishedSweep::AddDeletes(uint64_t container, const DeleteRecord& delta) {
   MutexLock lock(mutex_);
   DeleteRecord& record = containers_[container].deletes;
   record.tally += delta.tally;
@@ -53,49 +53,49 @@ void SweepBoard::AddDeletes(uint64_t container, const DeleteRecord& delta) {
   }
 }
 
-void SweepBoard::AddEarlyEntries(uint64_t container, int64_t count) {
+void PublishedSweep::AddEarlyEntries(uint64_t container, int64_t count) {
   MutexLock lock(mutex_);
   containers_[container].early_entries += count;
 }
 
-void SweepBoard::PostPace(uint64_t container, const PaceView& pace) {
+void PublishedSweep::PostPace(uint64_t container, const PaceView& pace) {
   MutexLock lock(mutex_);
   containers_[container].pace = pace;
 }
 
-void SweepBoard::PostCompletePass(uint64_t container, absl::Time time) {
+void PublishedSweep::PostCompletePass(uint64_t container, absl::Time time) {
   MutexLock lock(mutex_);
   containers_[container].last_complete_pass_time = time;
 }
 
-void SweepBoard::PostSuccess(uint64_t container, absl::Duration time) {
+void PublishedSweep::PostSuccess(uint64_t container, absl::Duration time) {
   MutexLock lock(mutex_);
   containers_[container].last_success = time;
 }
 
-ContainerSweepView SweepBoard::View(uint64_t container) const {
+ContainerSweepView PublishedSweep::View(uint64_t container) const {
   MutexLock lock(mutex_);
   const auto it = containers_.find(container);
   return it == containers_.end() ? ContainerSweepView() : it->second;
 }
 
-void SweepBoard::AddCall(absl::StatusCode code, absl::Duration took) {
+void PublishedSweep::AddCall(absl::StatusCode code, absl::Duration took) {
   MutexLock lock(mutex_);
   ++calls_[code];
   call_durations_.Add(absl::ToInt64Nanoseconds(took));
 }
 
-void SweepBoard::AddPushBack(PushBack kind) {
+void PublishedSweep::AddPushBack(PushBack kind) {
   MutexLock lock(mutex_);
   ++push_backs_[static_cast<size_t>(kind)];
 }
 
-StoreCallCounts SweepBoard::Calls() const {
+StoreCallCounts PublishedSweep::Calls() const {
   MutexLock lock(mutex_);
   return {calls_, call_durations_.Get(), push_backs_};
 }
 
-SweepBreakdown SweepBoard::Breakdown(absl::Span<const uint64_t> present) {
+SweepBreakdown PublishedSweep::Breakdown(absl::Span<const uint64_t> present) {
   const absl::flat_hash_set<uint64_t> living(present.begin(), present.end());
   MutexLock lock(mutex_);
   absl::erase_if(named_, [&living](uint64_t container) { return !living.contains(container); });
@@ -103,14 +103,14 @@ SweepBreakdown SweepBoard::Breakdown(absl::Span<const uint64_t> present) {
   return {named_, others_};
 }
 
-bool SweepBoard::TakeName(uint64_t container) {
+bool PublishedSweep::TakeName(uint64_t container) {
   if (named_.contains(container)) return true;
   if (named_.size() >= max_named_) return false;
   named_.insert(container);
   return true;
 }
 
-void SweepBoard::Forget(uint64_t container) {
+void PublishedSweep::Forget(uint64_t container) {
   MutexLock lock(mutex_);
   containers_.erase(container);
   named_.erase(container);

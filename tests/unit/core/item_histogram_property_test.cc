@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 #include "service/core/due_rules.h"
-#include "service/core/item_tally.h"
+#include "service/core/item_histogram.h"
 #include "tests/unit/core/generators.h"
 
 namespace ttl {
@@ -100,7 +100,7 @@ RC_GTEST_PROP(TimeHistogramProperty, IsExactWhileItemsStandInFewSeconds, ()) {
   RC_ASSERT(histogram.CountUpTo(cut).sum == model.CountUpTo(cut));
 }
 
-RC_GTEST_PROP(ItemTallyProperty, CountsWhatTheRulesCallDue, ()) {
+RC_GTEST_PROP(ItemHistogramProperty, CountsWhatTheRulesCallDue, ()) {
   const Policy policy = *generators::AnyPolicy();
   const Policy other = *generators::AnyPolicy();
   const DueRule rule = ComputeDueRule(policy, {}, absl::InfinitePast());
@@ -110,7 +110,7 @@ RC_GTEST_PROP(ItemTallyProperty, CountsWhatTheRulesCallDue, ()) {
     const std::optional<int64_t> due = DueTime(by, item);
     return due.has_value() && *due <= now;
   };
-  ItemTally tally;
+  ItemHistogram tally;
   ItemSum due, only_due;
   const int count = *rc::gen::inRange(0, 200);
   for (int i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-#include "service/core/item_tally.h"
+#include "service/core/item_histogram.h"
 
 #include <cstdint>
 #include <limits>
@@ -118,8 +118,8 @@ TEST(TimeHistogramTest, AddsUp) {
   EXPECT_LE(sum.bucket_count(), TimeHistogram::kMaxBuckets);
 }
 
-TEST(ItemTallyTest, CountsByKindOfItem) {
-  ItemTally tally;
+TEST(ItemHistogramTest, CountsByKindOfItem) {
+  ItemHistogram tally;
   tally.Add({kTallyNow, std::nullopt}, 100);
   tally.Add({kTallyNow, 50}, 200);
   tally.Add({kTallyNow, kNeverExpires}, 400);
@@ -149,8 +149,8 @@ TEST(ItemTallyTest, CountsByKindOfItem) {
   }
 }
 
-TEST(ItemTallyTest, CountsWhatOnlyOneOfTwoRulesMakesDue) {
-  ItemTally tally;
+TEST(ItemHistogramTest, CountsWhatOnlyOneOfTwoRulesMakesDue) {
+  ItemHistogram tally;
   for (int64_t age = 1; age <= 100; ++age) tally.Add({kTallyNow - age, std::nullopt}, 1);
   EXPECT_EQ(tally.CountDueOnlyBy({10, 0}, {60, 0}, kTallyNow).sum.items, 50);  // of age 10 to 59
   EXPECT_EQ(tally.CountDueOnlyBy({60, 0}, {10, 0}, kTallyNow).sum.items, 0);
@@ -158,8 +158,8 @@ TEST(ItemTallyTest, CountsWhatOnlyOneOfTwoRulesMakesDue) {
   EXPECT_EQ(tally.CountDueOnlyBy(DueRule(), {10, 0}, kTallyNow).sum.items, 0);
 }
 
-TEST(ItemTallyTest, RemovingWhatIsNotThereChangesNothing) {
-  ItemTally tally;
+TEST(ItemHistogramTest, RemovingWhatIsNotThereChangesNothing) {
+  ItemHistogram tally;
   tally.Remove({kTallyNow, std::nullopt}, 1);
   tally.Remove({kTallyNow, kNeverExpires}, 1);
   EXPECT_EQ(tally.total(), ItemSum());

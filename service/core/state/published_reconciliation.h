@@ -1,5 +1,5 @@
-#ifndef TTL_SERVICE_CORE_STATE_RECONCILIATION_BOARD_H_
-#define TTL_SERVICE_CORE_STATE_RECONCILIATION_BOARD_H_
+#ifndef TTL_SERVICE_CORE_STATE_PUBLISHED_RECONCILIATION_H_
+#define TTL_SERVICE_CORE_STATE_PUBLISHED_RECONCILIATION_H_
 
 #include <optional>
 #include <utility>
@@ -14,10 +14,10 @@ namespace ttl {
 
 // Passes requests for a reconciliation from operators' calls to the reconciler, and publishes its
 // progress, so that the two need not know each other. In memory only. Thread-safe.
-class ReconciliationBoard {
+class PublishedReconciliation {
  public:
   // `wake` is notified of a request and of a cancellation, and must outlive this.
-  explicit ReconciliationBoard(WakeSignal& wake) : wake_(wake) {}
+  explicit PublishedReconciliation(WakeSignal& wake) : wake_(wake) {}
 
   // Requests a reconciliation, which counts as running from now on. FAILED_PRECONDITION if one is
   // running.
@@ -93,4 +93,4 @@ class ReconciliationBoard {
 
 }  // namespace ttl
 
-#endif  // TTL_SERVICE_CORE_STATE_RECONCILIATION_BOARD_H_
+#endif  // TTL_SERVICE_CORE_STATE_PUBLISHED_RECONCILIATION_H_
