@@ -86,7 +86,7 @@ absl::Status CommitQueue::Refusal(Kind kind, size_t bytes) {
   return absl::OkStatus();
 }
 
-void CommitQueue::Enqueue(Kind kind, size_t bytes, Apply apply, DoneStatus done) {
+void CommitQueue::Enqueue(Kind kind, size_t bytes, Apply&& apply, DoneStatus&& done) {
   absl::Status refusal;
   {
     MutexLock lock(mutex_);
