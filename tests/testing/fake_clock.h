@@ -25,8 +25,6 @@ class FakeClock : public Clock {
     ClockReading reading;
     if (!wall_fails_) reading.wall = wall_;
     if (!boot_fails_) reading.boot = boot_;
-    wall_ += per_read_;
-    boot_ += per_read_;
     return reading;
   }
 
@@ -52,12 +50,6 @@ class FakeClock : public Clock {
     const MutexLock lock(mutex_);
     wall_ += duration;
     boot_ += duration;
-  }
-
-  // From now on this much time passes after each reading, as on a real clock.
-  void AdvancePerRead(absl::Duration duration) {
-    const MutexLock lock(mutex_);
-    per_read_ = duration;
   }
 
   // Steps the wall clock forward or back.
@@ -89,9 +81,8 @@ class FakeClock : public Clock {
 
  private:
   mutable Mutex mutex_;
-  mutable absl::Time wall_ ABSL_GUARDED_BY(mutex_);
-  mutable absl::Duration boot_ ABSL_GUARDED_BY(mutex_);
-  absl::Duration per_read_ ABSL_GUARDED_BY(mutex_);
+  absl::Time wall_ ABSL_GUARDED_BY(mutex_);
+  absl::Duration boot_ ABSL_GUARDED_BY(mutex_);
   std::string boot_id_ ABSL_GUARDED_BY(mutex_);
   bool wall_fails_ ABSL_GUARDED_BY(mutex_) = false;
   bool boot_fails_ ABSL_GUARDED_BY(mutex_) = false;
