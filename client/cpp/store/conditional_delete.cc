@@ -21,6 +21,11 @@ absl::Status CheckRequest(const PrimaryStore& store, const v1::DeleteItemsReques
   if (request.items().empty()) {
     return absl::InvalidArgumentError("items has no entries: at least 1 is required");
   }
+  const int most = store.features().max_batch_items;
+  if (most > 0 && request.items_size() > most) {
+    return absl::InvalidArgumentError(absl::StrCat("items has ", request.items_size(),
+                                                   " entries: at most ", most, " are allowed"));
+  }
   // The sidecar may have known another store at this address.
   const std::string id = store.store_id();
   if (request.store_id().empty() || request.store_id() == id) return absl::OkStatus();
@@ -96,12 +101,15 @@ absl::Status JudgeAndDelete(PrimaryStore& store, const v1::DeleteItemsRequest& r
     }
     *response.add_results() = std::move(result);
   }
+  const int deleted = static_cast<int>(doomed.size());
+  const auto charge = store.RequestCharge(deleted, request.items_size() - deleted);
+  if (charge.has_value()) response.set_request_charge(*charge);
   if (doomed.empty()) return absl::OkStatus();
   return store.Delete(request.container(), std::vector<StoredKey>(doomed.begin(), doomed.end()));
 }
 
 void Throttle(int items, absl::Duration retry_after, v1::DeleteItemsResponse& response) {
-  response.clear_results();
+  response.Clear();
   for (int i = 0; i < items; ++i) {
     *response.add_results() = ResultOf(v1::DELETE_OUTCOME_THROTTLED);
   }

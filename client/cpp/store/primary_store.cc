@@ -12,4 +12,12 @@ absl::StatusOr<std::vector<v1::Item>> PrimaryStore::Scan(absl::string_view /*con
   return absl::UnimplementedError("this store does not scan");
 }
 
+std::optional<int64_t> PrimaryStore::EstimatedItems(absl::string_view /*container*/) const {
+  return std::nullopt;
+}
+
+std::optional<double> PrimaryStore::RequestCharge(int /*deleted*/, int /*kept*/) const {
+  return std::nullopt;
+}
+
 }  // namespace ttl

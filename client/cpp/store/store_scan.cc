@@ -44,6 +44,8 @@ absl::StatusOr<v1::ScanItemsResponse> ScanPage(PrimaryStore& store, const std::s
   }
   v1::ScanItemsResponse response;
   response.mutable_items()->Assign(items->begin(), items->end());
+  const auto estimate = store.EstimatedItems(container);
+  if (estimate.has_value()) response.set_estimated_items(*estimate);
   if (items->size() < static_cast<size_t>(limit)) return response;
   response.set_next_page_token(TokenOf(items->back()));
   if (response.next_page_token() == token) {

@@ -9,7 +9,7 @@
 #include "documentstore/v1/document_service.grpc.pb.h"
 #include "grpcpp/resource_quota.h"
 #include "grpcpp/server_builder.h"
-#include "ttl/v1/primary_store_service.grpc.pb.h"
+#include "ttl/store_service.h"
 
 namespace documentstore {
 namespace {
@@ -78,39 +78,6 @@ class DocumentServiceImpl final : public v1::DocumentService::Service {
   const UsageSink usage_;
 };
 
-class PrimaryStoreServiceImpl final : public ttl::v1::PrimaryStoreService::Service {
- public:
-  explicit PrimaryStoreServiceImpl(PrimaryStore& primary_store) : primary_store_(primary_store) {}
-
-  grpc::Status GetStoreInfo(grpc::ServerContext*, const ttl::v1::GetStoreInfoRequest*,
-                            ttl::v1::GetStoreInfoResponse* response) override {
-    *response = primary_store_.GetStoreInfo();
-    return grpc::Status::OK;
-  }
-  grpc::Status DeleteItems(grpc::ServerContext*, const ttl::v1::DeleteItemsRequest* request,
-                           ttl::v1::DeleteItemsResponse* response) override {
-    return Answer(primary_store_.DeleteItems(*request), response);
-  }
-  grpc::Status ScanItems(grpc::ServerContext*, const ttl::v1::ScanItemsRequest* request,
-                         grpc::ServerWriter<ttl::v1::ScanItemsResponse>* writer) override {
-    std::string page_token = request->page_token();
-    int left = request->max_items();
-    do {
-      ttl::v1::ScanItemsResponse response;
-      const grpc::Status status =
-          Answer(primary_store_.ScanItems(request->container(), page_token, left), &response);
-      if (!status.ok()) return status;
-      if (!writer->Write(response)) return grpc::Status::CANCELLED;
-      page_token = response.next_page_token();
-      left -= response.items_size();
-    } while (!page_token.empty() && left > 0);
-    return grpc::Status::OK;
-  }
-
- private:
-  PrimaryStore& primary_store_;
-};
-
 std::string WithPort(const std::string& address, int port) {
   if (absl::StartsWith(address, "unix:")) return address;
   return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
@@ -126,7 +93,7 @@ absl::StatusOr<std::unique_ptr<DocumentStoreServer>> DocumentStoreServer::Start(
   if (!socket.ok()) return socket.status();
   server->socket_ = *std::move(socket);
   server->document_service_ = std::make_unique<DocumentServiceImpl>(engine, std::move(usage));
-  server->primary_store_service_ = std::make_unique<PrimaryStoreServiceImpl>(primary_store);
+  server->primary_store_service_ = ttl::NewStoreService(primary_store);
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);

@@ -83,7 +83,17 @@ class MapStore final : public PrimaryStore {
 
   StoreFeatures features_ = {.scans = true, .knows_expire_at = true};
   absl::Time now_ = absl::FromUnixSeconds(kT);
+  std::optional<int64_t> EstimatedItems(absl::string_view /*container*/) const override {
+    return estimate_;
+  }
+  std::optional<double> RequestCharge(int deleted, int kept) const override {
+    if (!charges_) return std::nullopt;
+    return 5 * deleted + kept;
+  }
+
   std::map<StoredKey, v1::Item> items_;
+  std::optional<int64_t> estimate_;
+  bool charges_ = false;
   std::map<StoredKey, absl::Status> read_errors_;
   absl::Status lock_error_;
   absl::Status delete_error_;
@@ -254,12 +264,24 @@ TEST_F(StoreServerTest, ItemsOfABatchAreIndependent) {
   EXPECT_EQ(store_.items_.size(), 2);
 }
 
+TEST_F(StoreServerTest, TellsWhatABatchCost) {
+  store_.items_ = {{{"p", "a"}, Stored()}};
+  EXPECT_FALSE(Delete(Request({"b"}))->has_request_charge());
+  store_.charges_ = true;
+  EXPECT_EQ(Delete(Request({"a", "b", "c"}))->request_charge(), 7);
+  EXPECT_EQ(Delete(Request({"a"}))->request_charge(), 1);
+  store_.lock_error_ = StoreBusyError(absl::Seconds(1));
+  EXPECT_FALSE(Delete(Request({"a"}))->has_request_charge());
+}
+
 TEST_F(StoreServerTest, ABadRequestDeletesNothing) {
   store_.items_ = {{{"p", "a"}, Stored()}};
   v1::DeleteItemsRequest request = Request({"a"});
   request.clear_not_after();
   EXPECT_THAT(Delete(request), IsInvalid("not_after"));
   EXPECT_THAT(Delete(Request({})), IsInvalid("items"));
+  store_.features_.max_batch_items = 1;
+  EXPECT_THAT(Delete(Request({"a", "b"})), IsInvalid("items has 2 entries: at most 1"));
   request = Request({"a"});
   request.set_store_id("theirs");
   EXPECT_THAT(Delete(request), StatusIs(absl::StatusCode::kFailedPrecondition,
@@ -331,6 +353,9 @@ TEST_F(StoreServerTest, AScanOfNothingIsOneEmptyMessage) {
   ASSERT_THAT(messages, IsOk());
   ASSERT_EQ(messages->size(), 1);
   EXPECT_THAT((*messages)[0].items(), IsEmpty());
+  EXPECT_FALSE((*messages)[0].has_estimated_items());
+  store_.estimate_ = 0;
+  EXPECT_TRUE(Scan(10)->front().has_estimated_items());
 }
 
 TEST_F(StoreServerTest, ScansThatCannotBe) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "client/cpp/store/conditional_delete.h"
 #include "tests/unit/examples/document_store_for_test.h"
 
 namespace documentstore {
@@ -28,7 +29,7 @@ TEST_F(DocumentLifetimeTest, ExpiredDocumentsAreInvisibleAndDoNotBlockTheirKeys)
   ASSERT_TRUE(created.ok()) << created.status();
   EXPECT_NE(created->etag(), ghost->etag());
   EXPECT_EQ(created->ts(), clocks.now());
-  ASSERT_TRUE(store().primary_store.DeleteItems(sweep).ok());
+  ASSERT_TRUE(ttl::DeleteExpiredItems(store().primary_store, sweep).ok());
   EXPECT_THAT(QueryIds(), ElementsAre("a"));
 }
 
@@ -40,7 +41,7 @@ TEST_F(DocumentLifetimeTest, ExtendingAnExpiredDocumentDoesNotReviveIt) {
   EXPECT_TRUE(absl::IsNotFound(Replace("a", 3600).status()));
   EXPECT_TRUE(absl::IsNotFound(Replace("a", -1).status()));
   EXPECT_TRUE(absl::IsNotFound(Get("a").status()));
-  ASSERT_TRUE(store().primary_store.DeleteItems(Sweep()).ok());
+  ASSERT_TRUE(ttl::DeleteExpiredItems(store().primary_store, Sweep()).ok());
   EXPECT_EQ(CountStored(), 0);
 }
 

@@ -14,6 +14,7 @@
 #include <tuple>
 #include <vector>
 
+#include "client/cpp/store/conditional_delete.h"
 #include "tests/unit/examples/document_store_for_test.h"
 
 namespace documentstore {
@@ -86,7 +87,7 @@ TEST_P(DocumentStoreRaceTest, DeleteThatArrivesAfterAChangeLeavesTheNewVersion) 
     const auto request = test.Sweep(with_etag());
     ASSERT_EQ(request.items_size(), 1);
     interruption.act(test);
-    const auto response = test.store().primary_store.DeleteItems(request);
+    const auto response = ttl::DeleteExpiredItems(test.store().primary_store, request);
     ASSERT_TRUE(response.ok()) << response.status();
     EXPECT_EQ(response->results(0).outcome(), ttl::v1::DELETE_OUTCOME_MODIFIED);
     EXPECT_EQ(test.CountStored(), 1);
@@ -103,7 +104,7 @@ TEST_P(DocumentStoreRaceTest, RewriteWithinTheSecondOfTsLivesAsLongAsItShould) {
   test.clocks.Advance(store_behind() == 0 ? -2 : 0);
   ASSERT_TRUE(test.Put("a", 2).ok());
   for (int second = 0; second < 2; ++second) {
-    const auto response = test.store().primary_store.DeleteItems(request);
+    const auto response = ttl::DeleteExpiredItems(test.store().primary_store, request);
     ASSERT_TRUE(response.ok()) << response.status();
     EXPECT_EQ(response->results(0).outcome(),
               with_etag() ? ttl::v1::DELETE_OUTCOME_MODIFIED : ttl::v1::DELETE_OUTCOME_NOT_EXPIRED);
@@ -141,7 +142,7 @@ class Sweeper {
   void Send(ttl::v1::DeleteItemsRequest request) {
     if (request.items_size() == 0) return std::this_thread::yield();
     request.mutable_not_after()->set_seconds(test_.clocks.now() + 60);
-    const auto response = test_.store().primary_store.DeleteItems(request);
+    const auto response = ttl::DeleteExpiredItems(test_.store().primary_store, request);
     ASSERT_TRUE(response.ok()) << response.status();
     for (const auto& result : response->results()) {
       if (result.outcome() == ttl::v1::DELETE_OUTCOME_DELETED) ++deleted_;

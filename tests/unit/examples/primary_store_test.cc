@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "client/cpp/store/conditional_delete.h"
+#include "client/cpp/store/store_scan.h"
 #include "tests/unit/examples/document_store_for_test.h"
 
 namespace documentstore {
@@ -18,11 +20,28 @@ using testing::ElementsAre;
 class PrimaryStoreTest : public testing::Test, public DocumentStoreForTest {
  protected:
   std::vector<ttl::v1::DeleteOutcome> Delete(const ttl::v1::DeleteItemsRequest& request) {
-    const auto response = store().primary_store.DeleteItems(request);
+    const auto response = ttl::DeleteExpiredItems(store().primary_store, request);
     EXPECT_TRUE(response.ok()) << response.status();
     std::vector<ttl::v1::DeleteOutcome> outcomes;
     for (const auto& result : response->results()) outcomes.push_back(result.outcome());
     return outcomes;
+  }
+
+  // The only message of a call that scans at most `limit`.
+  absl::StatusOr<ttl::v1::ScanItemsResponse> ScanPage(const std::string& container,
+                                                      const std::string& page_token, int limit) {
+    ttl::v1::ScanItemsRequest request;
+    request.set_container(container);
+    request.set_page_token(page_token);
+    request.set_max_items(limit);
+    ttl::v1::ScanItemsResponse page;
+    const absl::Status status = ttl::ScanStore(store().primary_store, request,
+                                               [&](const ttl::v1::ScanItemsResponse& message) {
+                                                 page = message;
+                                                 return true;
+                                               });
+    if (!status.ok()) return status;
+    return page;
   }
 
   // A document "a" with ttl 10 that has just expired, and the call to delete it.
@@ -33,20 +52,19 @@ class PrimaryStoreTest : public testing::Test, public DocumentStoreForTest {
   }
 };
 
-TEST_F(PrimaryStoreTest, InfoTellsIdentityClockAndCapabilities) {
-  const auto info = store().primary_store.GetStoreInfo();
-  EXPECT_EQ(info.store_id(), store().table->store_id());
-  EXPECT_EQ(info.now().seconds(), clocks.now());
-  EXPECT_EQ(info.max_batch_items(), 1000);
-  EXPECT_THAT(info.capabilities(),
-              ElementsAre(ttl::v1::STORE_CAPABILITY_ETAG, ttl::v1::STORE_CAPABILITY_SCAN,
-                          ttl::v1::STORE_CAPABILITY_EXPIRE_AT));
+TEST_F(PrimaryStoreTest, InfoTellsIdentityClockAndFeatures) {
+  const PrimaryStore& primary_store = store().primary_store;
+  EXPECT_EQ(primary_store.store_id(), store().table->store_id());
+  EXPECT_EQ(absl::ToUnixSeconds(primary_store.Now()), clocks.now());
+  EXPECT_EQ(primary_store.features().max_batch_items, 1000);
+  EXPECT_TRUE(primary_store.features().scans);
+  EXPECT_TRUE(primary_store.features().knows_expire_at);
 }
 
 TEST_F(PrimaryStoreTest, DeletesThatAreMeantForAnotherStoreAreRefused) {
   ttl::v1::DeleteItemsRequest request = ExpiredDocument();
   request.set_store_id("another");
-  const auto refused = store().primary_store.DeleteItems(request);
+  const auto refused = ttl::DeleteExpiredItems(store().primary_store, request);
   EXPECT_EQ(refused.status().code(), StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(refused.status().message()), testing::HasSubstr("\"another\""));
   request.set_store_id(store().table->store_id());
@@ -63,7 +81,7 @@ TEST_F(PrimaryStoreTest, AScanGivesEveryDocumentOnceExpiredOnesToo) {
   std::vector<std::string> scanned;
   std::string page_token;
   do {
-    const auto page = store().primary_store.ScanItems(kContainer, page_token, 10);
+    const auto page = ScanPage(kContainer, page_token, 10);
     ASSERT_TRUE(page.ok()) << page.status();
     EXPECT_EQ(page->estimated_items(), 25);
     for (const auto& item : page->items()) {
@@ -77,14 +95,12 @@ TEST_F(PrimaryStoreTest, AScanGivesEveryDocumentOnceExpiredOnesToo) {
 }
 
 TEST_F(PrimaryStoreTest, AScanOfNothingIsEmptyAndBadRequestsAreRefused) {
-  const auto empty = store().primary_store.ScanItems("nothing", "", 10);
+  const auto empty = ScanPage("nothing", "", 10);
   ASSERT_TRUE(empty.ok());
   EXPECT_EQ(empty->items_size(), 0);
   EXPECT_EQ(empty->next_page_token(), "");
-  EXPECT_EQ(store().primary_store.ScanItems(kContainer, "", 0).status().code(),
-            StatusCode::kInvalidArgument);
-  EXPECT_EQ(store().primary_store.ScanItems(kContainer, "of another", 10).status().code(),
-            StatusCode::kInvalidArgument);
+  EXPECT_EQ(ScanPage(kContainer, "", 0).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(ScanPage(kContainer, "of another", 10).status().code(), StatusCode::kInvalidArgument);
 }
 
 TEST_F(PrimaryStoreTest, ExpiredDocumentIsDeletedOnceAndCounted) {
@@ -101,8 +117,8 @@ TEST_F(PrimaryStoreTest, ExpiredDocumentIsDeletedOnceAndCounted) {
 
 TEST_F(PrimaryStoreTest, ADeleteCostsFiveUnitsAndAComparisonOne) {
   const auto request = ExpiredDocument();
-  EXPECT_EQ(store().primary_store.DeleteItems(request)->request_charge(), 5);
-  EXPECT_EQ(store().primary_store.DeleteItems(request)->request_charge(), 1);
+  EXPECT_EQ(ttl::DeleteExpiredItems(store().primary_store, request)->request_charge(), 5);
+  EXPECT_EQ(ttl::DeleteExpiredItems(store().primary_store, request)->request_charge(), 1);
 }
 
 TEST_F(PrimaryStoreTest, DeleteSurvivesARestart) {
@@ -152,7 +168,7 @@ TEST_F(PrimaryStoreTest, AbsentTtlIsNotZero) {
 TEST_F(PrimaryStoreTest, ModifiedTellsWhatTheStoreHasNow) {
   const auto request = ExpiredDocument();
   const auto rewritten = Put("a", 20, "longer body");
-  const auto response = store().primary_store.DeleteItems(request);
+  const auto response = ttl::DeleteExpiredItems(store().primary_store, request);
   ASSERT_TRUE(response.ok()) << response.status();
   const ttl::v1::Item& current = response->results(0).current();
   EXPECT_EQ(current.ts(), rewritten->ts());
@@ -186,7 +202,8 @@ TEST_F(PrimaryStoreTest, BadRequestsDeleteNothing) {
   auto empty = request;
   empty.clear_items();
   for (const auto& bad : {without_limit, empty}) {
-    EXPECT_EQ(store().primary_store.DeleteItems(bad).status().code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(ttl::DeleteExpiredItems(store().primary_store, bad).status().code(),
+              StatusCode::kInvalidArgument);
   }
   EXPECT_EQ(CountStored(), 1);
 }

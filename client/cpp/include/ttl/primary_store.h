@@ -1,6 +1,7 @@
 #ifndef TTL_PRIMARY_STORE_H_
 #define TTL_PRIMARY_STORE_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,6 +62,14 @@ class PrimaryStore {
   virtual absl::StatusOr<std::vector<v1::Item>> Scan(absl::string_view container,
                                                      const std::optional<StoredKey>& after,
                                                      int limit);
+
+  // The estimated number of items in the container, for showing the progress of a scan; absent if
+  // the store does not know it.
+  virtual std::optional<int64_t> EstimatedItems(absl::string_view container) const;
+
+  // What a batch cost in request units, of which `deleted` items were deleted and `kept` were not;
+  // absent: the container's request_units_per_delete counts.
+  virtual std::optional<double> RequestCharge(int deleted, int kept) const;
 };
 
 }  // namespace ttl
