@@ -40,8 +40,8 @@ struct TtlClientOptions {
   absl::Duration admin_deadline = absl::Seconds(15);
 
   // Whether concurrent calls of CheckItem() share the messages of one stream. With many threads
-  // this is several times as fast as unary calls (tests/bench/client_checks.h), otherwise as fast.
-  // A sidecar without streams gets unary calls.
+  // this is several times as fast as unary calls, otherwise as fast. A sidecar without streams gets
+  // unary calls.
   bool share_checks = true;
 
   // Whether AddUsage() has an effect.
