@@ -166,7 +166,7 @@ void DeleteOutcomes::TakeResponse(const DeleteCall& call, const Kept& kept, cons
 }
 
 void DeleteOutcomes::TakeOutOfTime(const Container& container, int64_t items, const Moment& now) {
-  board_.AddPushBack(PushBack::kOutOfTime);
+  published_.AddPushBack(PushBack::kOutOfTime);
   log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/out_of_time"),
            absl::StrCat("deletes are slow: container=", Quoted(container.id), " put_off=", items,
                         " reason=\"the store could not carry them out within the deadline of the "
