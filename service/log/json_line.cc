@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
@@ -73,6 +74,20 @@ size_t EndOfBraces(absl::string_view text) {
   return text.size();
 }
 
+// The objects that `text` consists of, with a space between them; none if it is anything else.
+std::vector<absl::string_view> ObjectsIn(absl::string_view text) {
+  std::vector<absl::string_view> objects;
+  while (true) {
+    const size_t end = !text.empty() && text[0] == '{' ? EndOfBraces(text) : text.size();
+    if (end == text.size()) return {};
+    objects.push_back(text.substr(0, end + 1));
+    text.remove_prefix(end + 1);
+    if (text.empty()) return objects;
+    if (text[0] != ' ') return {};
+    text.remove_prefix(1);
+  }
+}
+
 // Length of the value that `text` begins with.
 size_t ValueLength(absl::string_view text) {
   int depth = 0;
@@ -115,15 +130,30 @@ using Keys = absl::flat_hash_set<std::string>;
 
 std::string Members(absl::string_view fields, Keys keys, int depth);
 
+std::string Object(absl::string_view text, int depth) {
+  return absl::StrCat("{", Members(text.substr(1, text.size() - 2), {}, depth + 1), "}");
+}
+
+std::string List(const std::vector<absl::string_view>& objects, int depth) {
+  std::string list;
+  for (const absl::string_view object : objects) {
+    absl::StrAppend(&list, list.empty() ? "[" : ",", Object(object, depth));
+  }
+  return absl::StrCat(list, "]");
+}
+
 std::string Value(absl::string_view text, int depth) {
   const size_t last = text.size() - 1;
   if (text.empty()) return "\"\"";
   if (text[0] == '"' && last > 0 && EndOfQuotes(text, 0) == last) {
     return JsonString(Unescaped(text.substr(1, last - 1)));
   }
-  if (text[0] == '{' && depth < kMaxDepth && EndOfBraces(text) == last) {
-    return absl::StrCat("{", Members(text.substr(1, last - 1), {}, depth + 1), "}");
+  if (depth < kMaxDepth) {
+    const std::vector<absl::string_view> objects = ObjectsIn(text);
+    if (objects.size() == 1) return Object(objects.front(), depth);
+    if (objects.size() > 1) return List(objects, depth);
   }
+  if (text == "none" || text == "absent") return "null";
   if (text == "true" || text == "false" || IsJsonNumber(text)) return std::string(text);
   return JsonString(text);
 }

@@ -55,9 +55,8 @@ struct AnswerTerms {
 //   outcome, and counts as a failed attempt.
 // - NOT_EXPIRED: a failed attempt. The retry waits for the store's clock to reach the expire time,
 //   and at least for the growing delay.
-// - THROTTLED: retried after kThrottledRetry, behind the other due items; not a failed attempt.
-// That
-//   the call ran out of time is noted with the item.
+// - THROTTLED: retried after kThrottledRetry, behind the other due items; not a failed attempt. If
+//   the call ran out of time, that is noted with the item.
 // - FAILED and unknown outcomes: a failed attempt.
 //
 // Failed attempts are retried with growing delay (RetryDelay). So every answer that leaves an item

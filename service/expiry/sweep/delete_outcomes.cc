@@ -70,16 +70,16 @@ void LogDeletes(const Container& container, const v1::DeleteItemsRequest& reques
       "deletes by TTL expiry: container={} incarnation={} revision={} sent={} deleted={} "
       "not_found={} modified={} not_expired={} throttled={} out_of_time={} failed={} "
       "unanswered={}",
-      container.id, container.number, container.revision, request.items_size(), tally.deleted,
-      tally.not_found, tally.modified, tally.not_expired, tally.throttled, tally.out_of_time,
-      tally.failed, tally.unanswered);
+      Quoted(container.id, kMaxContainerIdBytes), container.number, container.revision,
+      request.items_size(), tally.deleted, tally.not_found, tally.modified, tally.not_expired,
+      tally.throttled, tally.out_of_time, tally.failed, tally.unanswered);
   if (!spdlog::should_log(spdlog::level::trace)) return;
   for (int i = 0; i < request.items_size(); ++i) {
     const v1::ExpiredItem& item = request.items(i);
     spdlog::trace(
         "delete by TTL expiry: container={} item={} ts={} ttl={} expire_at={} source={} result={}",
-        container.id, Show({item.partition_key(), item.id()}), item.ts(), item.effective_ttl(),
-        item.expire_at(), v1::TtlSource_Name(item.ttl_source()),
+        Quoted(container.id, kMaxContainerIdBytes), Show({item.partition_key(), item.id()}),
+        item.ts(), item.effective_ttl(), item.expire_at(), v1::TtlSource_Name(item.ttl_source()),
         v1::DeleteOutcome_Name(response.results(i).outcome()));
   }
 }

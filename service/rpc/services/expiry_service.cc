@@ -43,7 +43,7 @@ std::string Describe(const std::optional<Pause>& pause) {
 }
 
 std::string DescribeLimit(std::optional<double> per_second) {
-  return per_second.has_value() ? absl::StrCat(*per_second, "/s") : "none";
+  return per_second.has_value() ? absl::StrCat(*per_second) : "none";
 }
 
 v1::SidecarHealth MakeHealth(std::vector<std::string> reasons) {
@@ -278,7 +278,7 @@ void ExpiryService::HandleConfirmStore(const v1::ConfirmStoreRequest& request,
   parts_.levers.ConfirmStore(
       store_id, [this, store_id, old, doubt, done = std::move(done)](absl::Status status) mutable {
         if (status.ok()) {
-          spdlog::warn("primary store confirmed: old={} new={} doubt={} data={}",
+          spdlog::warn("primary store confirmed: old_store={} new_store={} doubt={} data={}",
                        Quoted(old, kMaxLoggedBytes), Quoted(store_id, kMaxLoggedBytes),
                        Quoted(doubt, kMaxLoggedBytes),
                        Quoted(parts_.storage.data_trust().doubt(), kMaxLoggedBytes));
@@ -310,7 +310,7 @@ void ExpiryService::SetLimit(const v1::SetMaxDeletesPerSecondRequest& request,
       change->server_default ? levers.default_limit() : change->max_deletes_per_second;
   auto set = [&response, old, limit, done = std::move(done)](absl::Status status) mutable {
     if (status.ok()) {
-      spdlog::info("limit on all deletes set: old={} new={}", DescribeLimit(old),
+      spdlog::info("limit on all deletes set: old_per_second={} new_per_second={}", DescribeLimit(old),
                    DescribeLimit(limit));
       if (limit.has_value()) response.set_max_deletes_per_second(*limit);
     }

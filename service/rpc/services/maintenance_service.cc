@@ -140,7 +140,7 @@ void MaintenanceService::Trust(const v1::TrustDataRequest& /*request*/,
   parts_.levers.TrustData(
       reason, [&trust, reason, done = std::move(done)](absl::Status status) mutable {
         if (status.ok() && !trust.in_doubt()) {
-          spdlog::warn("data declared complete: old=in_doubt reason={}", Quoted(reason, 1024));
+          spdlog::warn("data declared complete: reason={}", Quoted(reason, 1024));
         }
         done(std::move(status));
       });
