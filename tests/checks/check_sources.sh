@@ -14,6 +14,7 @@ flags=(
   -std=c++20 -fsyntax-only -Wall -Wextra -Wthread-safety -Werror -I. -Iclient/cpp/include
   -DTTL_SIDECAR_VERSION='"0"'
   -isystem "$build/protos/generated" -isystem "$build/client/examples/generated"
+  -isystem "$build/client/postgres/store/generated"
   -isystem "$(pg_config --includedir)"
 )
 if [[ ${2:-} == --all ]]; then

@@ -13,6 +13,7 @@ files=("$@")
 flags=(
   -std=c++20 -I. -Iclient/cpp/include -DTTL_SIDECAR_VERSION='"0"'
   -isystem "$build/protos/generated" -isystem "$build/client/examples/generated"
+  -isystem "$build/client/postgres/store/generated"
   -isystem "$(pg_config --includedir)"
 )
 printf '%s\0' "${files[@]}" |

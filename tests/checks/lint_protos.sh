@@ -3,7 +3,7 @@
 set -euo pipefail
 checks=$(cd "$(dirname "$0")" && pwd)
 
-for folder in protos client/examples/protos; do
+for folder in protos client/examples/protos client/postgres/store/protos; do
   echo "buf lint $folder"
   (cd "$checks/../../$folder" && "$checks/buf.sh" lint)
 done

@@ -116,11 +116,12 @@ absl::Status TableWatch::Look() {
 absl::StatusOr<CatalogReport> TableWatch::CheckLeftOut(Connection& connection,
                                                        CatalogReport report) {
   const absl::Time now = absl::Now();
-  for (const auto& [container, why] : followed_.left_out) {
+  for (const auto& entry : followed_.left_out) {
+    const std::string& container = entry.first;
     if (report.left_out.contains(container)) continue;
     const auto next = next_check_.find(container);
     if (next != next_check_.end() && now < next->second) {
-      report.LeaveOut(container, why);
+      report.LeaveOut(container, entry.second);
       continue;
     }
     absl::Status status = CheckTables(connection, report, [&](const TableDefinition& table) {
