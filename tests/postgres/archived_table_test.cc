@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "tests/postgres/killed_adapter_fixture.h"
+#include "ttl/operator_client.h"
 
 namespace ttl {
 namespace {
@@ -156,10 +157,11 @@ TEST_F(ChangedOnExpiryTest, AppliesToWhatExpiresFromTheHangupOn) {
   database_.Sql("ALTER TABLE orders ADD COLUMN gone_at timestamptz");
   ASSERT_NO_FATAL_FAILURE(Reload(kConfig));
   InsertEnding(3);
+  TtlClient client = Client();
   const auto is_stuck = [&] {
     v1::ListStuckItemsRequest request;
     request.set_container("orders");
-    const auto stuck = Client().ListStuckItems(request);
+    const auto stuck = client.operations().ListStuckItems(request);
     return stuck.ok() && stuck->items_size() == 1 &&
            absl::StrContains(stuck->items(0).last_error(), "has no column gone_at");
   };

@@ -255,7 +255,7 @@ TEST_F(StateTest, TableWhoseConditionCannotBeUsedIsShownAsLeftOut) {
       "CREATE TABLE carts (id bigint PRIMARY KEY, ts timestamptz NOT NULL)");
   v1::Container carts;
   carts.set_id("carts");
-  ASSERT_TRUE(client_->CreateContainer(carts).ok());
+  ASSERT_TRUE(client_->containers().Create(carts).ok());
   TtlPostgresProcess::Reconfigure(
       {dir_.path(), "postgres", database_.Conninfo(), sidecar_.address(),
        absl::StrCat(kConfig,
