@@ -109,24 +109,16 @@ absl::Status Deleting::BuildSweeper() {
                                                       .published = published_,
                                                       .usage = usage_,
                                                       .levers = *levers_,
-                                                      .wake = signals_.sweep},
-                                       moments_.Read());
+                                                      .wake = signals_.sweep,
+                                                      .moments = moments_});
   return absl::OkStatus();
 }
 
 void Deleting::StartSweep() {
   sweep_loop_.emplace(signals_.sweep, [this] {
     const absl::Duration until_settled = previous_run_->Settle();
-    const absl::Duration wait = RunSweeper();
-    return std::min(wait, until_settled);
+    return std::min(sweeper_->RunOnce().wait, until_settled);
   });
-}
-
-// The wait that a step returns begins at the step's time.
-absl::Duration Deleting::RunSweeper() {
-  const Moment now = moments_.Read();
-  const absl::Duration until = now.steady + sweeper_->RunOnce(now).wait;
-  return until - moments_.Read().steady;
 }
 
 // If the volume accepts no writes, the start continues without its changes: checks do not need

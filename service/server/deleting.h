@@ -74,8 +74,6 @@ class Deleting {
   absl::Status MakeStartChanges(std::vector<ContainerEntry> entries);
   void RetryStartChanges();
   void StartSweep();
-  // Runs a step of the sweeper. Returns how long the next one may wait.
-  absl::Duration RunSweeper();
   void StartReconciler();
 
   const ServerConfig& config_;
@@ -87,7 +85,7 @@ class Deleting {
   std::unique_ptr<Levers> levers_;
   std::unique_ptr<PrimaryStoreClient> store_;  // null: no store is configured
   std::optional<PreviousRun> previous_run_;
-  MomentReader moments_;  // for the sweeper's loop
+  MomentReader moments_;  // used by the sweeper only
   std::unique_ptr<Sweeper> sweeper_;
   std::unique_ptr<Reconciler> reconciler_;
   std::unique_ptr<StartChanges> start_changes_;

@@ -3,12 +3,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "service/base/wake_signal.h"
+#include "service/core/clock.h"
 #include "service/core/guarded_clock.h"
 #include "service/core/state/published_sweep.h"
 #include "service/core/state/usage_meter.h"
@@ -49,12 +52,13 @@ class SweepHarness {
   void WriteMany(const std::string& container, const std::string& prefix, int64_t count, int64_t ts,
                  std::optional<int64_t> ttl = std::nullopt);
 
-  // Reads the time and runs one step, for tests that run steps while calls are in flight.
-  Sweeper::StepResult RunOnce() { return sweeper_->RunOnce(moments_->Read()); }
-  // Runs steps until one has sent a batch or wants to wait. Returns the number of deletes sent.
-  int64_t SendNext();
-  // Runs one step, and the next one if it has only found a batch; waits for the calls, and handles
-  // their answers. A step that has only called GetStoreInfo continues with the next one.
+  // Runs one step, for tests that run steps while calls are in flight.
+  Sweeper::StepResult RunOnce() { return sweeper_->RunOnce(); }
+  // Runs one step, and `change` in it after a batch is found and before the time of sending is
+  // read. REQUIRES: no call has ended that the step would handle.
+  Sweeper::StepResult RunOnceWith(std::function<void()> change);
+  // Runs one step, waits for its calls, and handles their answers. A step that has only called
+  // GetStoreInfo continues with the next one.
   Sweeper::StepResult Step();
   // Runs steps until one wants to wait. Returns the number of deletes sent.
   int64_t SweepNow();
@@ -82,13 +86,34 @@ class SweepHarness {
   DeleteTally TallyOf(const std::string& container);
 
  private:
-  // The step after one that has found a batch, with what both did.
-  Sweeper::StepResult SendAfter(const Sweeper::StepResult& found);
+  // The sweeper's view of `clock`.
+  class HookedClock : public Clock {
+   public:
+    explicit HookedClock(const Clock& clock) : clock_(clock) {}
+
+    // Runs `action` before the `nth` reading from now on; 1 is the next, 0 none.
+    void BeforeRead(int nth, std::function<void()> action) {
+      until_action_ = nth;
+      action_ = std::move(action);
+    }
+
+    ClockReading Read() const override {
+      if (until_action_ > 0 && --until_action_ == 0) action_();
+      return clock_.Read();
+    }
+    std::string BootId() const override { return clock_.BootId(); }
+
+   private:
+    const Clock& clock_;
+    mutable int until_action_ = 0;
+    std::function<void()> action_;
+  };
 
   SweeperOptions options_;
   std::atomic<int64_t> store_clock_offset_ns_ = 0;
   WakeSignal wake_;
   std::unique_ptr<PrimaryStoreClient> client_;
+  HookedClock hooked_clock_{clock};
   std::optional<MomentReader> moments_;
   std::unique_ptr<Sweeper> sweeper_;
 };

@@ -19,24 +19,23 @@
 #include "service/core/delete_rates.h"
 #include "spdlog/spdlog.h"
 
-// A step of the sweeper is: commit the outcomes of calls that had ended before the step, or, if
-// there are none, send the batch that an earlier step has found; wake the containers in which
-// something changed or whose time has come; then run slices until one finds a batch, no container
-// is ready, or the bounds of a step are reached.
+// A step of the sweeper is: commit the outcomes of calls that have ended; wake the containers in
+// which something changed or whose time has come; then run slices until one finds a batch, which is
+// sent, no container is ready, or the bounds of a step are reached.
 //
-// A step has one time, read before it begins. Reading the index and committing take time of their
-// own, but a batch must be judged and its tokens taken at the time at which it is sent. So what a
-// slice finds is sent by a later step, before that step reads or commits anything. And a call that
-// ends during a step is handled by the next one, because the clock of the store is computed from
-// the time at which its answer arrived.
+// Reading the index and committing take time, so a step reads the time anew after each of its parts
+// in which it has done so: after the calls that have ended are known, so that no answer is handled
+// at a time before it arrived; after their outcomes are committed; before the batch is sent, so
+// that it is judged and its tokens are taken at the time of sending; and at the end.
 //
 // A slice looks at one container twice. The first look asks the low-water marks alone, without the
 // gate, and puts the container to sleep if nothing can be due. For the second it enters the delete
 // gate and reads the policy again, since only a policy read inside stays in force until the pass is
 // given back. Tokens are looked at before the index is read, so that a container that waits for its
-// rate costs no reads, and again, and taken, when the batch is sent. A container that cannot send
-// for reasons of its own sleeps; one that lacks only global tokens becomes head of line, and while
-// it waits nobody else takes tokens, so that a large batch is not starved by smaller ones.
+// rate costs no reads. All of this is checked again, and the tokens are taken, before the batch is
+// sent. A container that cannot send for reasons of its own sleeps; one that lacks only global
+// tokens becomes head of line, and while it waits nobody else takes tokens, so that a large batch
+// is not starved by smaller ones.
 //
 // Every path either sends, in which case the end of the call wakes the container, or names the time
 // of the next slice. Whatever may change earlier wakes it: commits through DueChanges, a step of
@@ -72,6 +71,9 @@ absl::Duration LongestWait(const Container& container) {
 
 }  // namespace
 
+Sweeper::Sweeper(const SweeperOptions& options, const Parts& parts)
+    : Sweeper(options, parts, parts.moments.Read()) {}
+
 Sweeper::Sweeper(const SweeperOptions& options, const Parts& parts, const Moment& now)
     : options_(options),
       parts_(parts),
@@ -85,22 +87,25 @@ Sweeper::Sweeper(const SweeperOptions& options, const Parts& parts, const Moment
       calls_(parts.store, options.max_calls_under_way, options.delete_deadline, parts.wake),
       bucket_(parts.levers.limit().Get(), now.steady, std::max<int64_t>(options.batch_items, 1)) {}
 
-Sweeper::StepResult Sweeper::RunOnce(const Moment& now) {
+Sweeper::StepResult Sweeper::RunOnce() {
   StepResult step;
-  TakeIn(now, step);
-  if (step.answered == 0) SendFound(now, step);
+  TakeIn(step);
+  const Moment now = parts_.moments.Read();
   WakeAfterClockChange(now);
   calls_.ReleaseSettled(now.steady);
   store_.AskIfDue(now);
   RunSlices(now, step);
-  Post(now);
-  Collect();
-  if (!ended_.empty() || store_.has_answer()) step.wait = absl::ZeroDuration();
+  const Moment end = parts_.moments.Read();
+  Post(end);
+  step.wait = std::max(step.wait - (end.steady - now.steady), absl::ZeroDuration());
   return step;
 }
 
-void Sweeper::TakeIn(const Moment& now, StepResult& step) {
-  for (const auto& call : std::exchange(ended_, {})) {
+void Sweeper::TakeIn(StepResult& step) {
+  const auto ended = calls_.TakeEnded();
+  store_.CollectAnswer();
+  const Moment now = parts_.moments.Read();
+  for (const auto& call : ended) {
     TakeEnded(*call, now);
     ++step.answered;
   }
@@ -108,7 +113,7 @@ void Sweeper::TakeIn(const Moment& now, StepResult& step) {
   if (store_.TakeInAnswer(now)) ++step.answered;
   // Containers may have been waiting for the store.
   if (!was_ready && store_.IsReady()) parts_.storage.due_changes().AddAll();
-  if (step.answered > 0) Post(now);
+  if (step.answered > 0) Post(parts_.moments.Read());
 }
 
 void Sweeper::Post(const Moment& now) {
@@ -116,18 +121,14 @@ void Sweeper::Post(const Moment& now) {
   parts_.published.PostSweeper({now.steady, calls_.count()});
 }
 
-void Sweeper::Collect() {
-  for (auto& call : calls_.TakeEnded()) ended_.push_back(std::move(call));
-  store_.CollectAnswer();
-}
-
 bool Sweeper::AwaitCall() {
-  Collect();
-  if (ended_.empty() && !store_.has_answer()) {
-    calls_.count() > 0 ? calls_.AwaitOne() : store_.AwaitAnswer();
-    Collect();
+  if (calls_.count() > 0) {
+    calls_.AwaitOne();
+    return true;
   }
-  return !ended_.empty() || store_.has_answer();
+  const bool is_asking = store_.is_asking();
+  store_.AwaitAnswer();
+  return is_asking;
 }
 
 Sweeper::Pacing& Sweeper::PacingOf(uint64_t container, const Moment& now) {
@@ -172,7 +173,6 @@ void Sweeper::WakeAfterClockChange(const Moment& now) {
 }
 
 void Sweeper::RunSlices(const Moment& now, StepResult& step) {
-  if (found_.has_value()) return;
   WakeChanged();
   run_queue_.WakeDue(now.steady);
   ResumeHeadOfLine(now.steady);
@@ -189,7 +189,7 @@ void Sweeper::RunSlices(const Moment& now, StepResult& step) {
     }
     cursor_ = *next;
     RunSlice(*next, now, step);
-    if (found_.has_value()) return;
+    if (step.found > 0) return;
   }
 }
 
@@ -218,7 +218,11 @@ void Sweeper::RunSlice(uint64_t number, const Moment& now, StepResult& step) {
     return;
   }
   Pacing& pacing = PacingOf(number, now);
-  EndSlice(*container, pacing, RunSliceOf(container, pacing, now, step), now);
+  NextSlice next = RunSliceOf(container, pacing, now, step);
+  if (!next.found.has_value()) return EndSlice(*container, pacing, next, now);
+  const Moment sending = parts_.moments.Read();
+  const Slice slice = MakeSlice(next.found->container, pacing, sending);
+  EndSlice(*container, pacing, Send(slice, *std::move(next.found), sending, step), sending);
 }
 
 void Sweeper::EndSlice(const Container& container, Pacing& pacing, const NextSlice& next,
@@ -340,25 +344,14 @@ Sweeper::NextSlice Sweeper::Find(const Slice& slice, DeleteGate::Pass pass, cons
   const bool tidied = step.tidied > tidied_before;
   if (scan->due.empty()) return EndEmpty(slice, *scan, tidied, now);
   step.found = static_cast<int64_t>(scan->due.size());
-  found_.emplace(Found{slice.container, slice.rule, slice.full_scan, *std::move(scan), tidied,
-                       std::move(pass)});
-  return {now.steady};
-}
-
-void Sweeper::SendFound(const Moment& now, StepResult& step) {
-  if (!found_.has_value()) return;
-  Found found = *std::move(found_);
-  found_.reset();
-  const ContainerPtr container = found.container;
-  Pacing& pacing = PacingOf(container->number, now);
-  const Slice slice = {pacing, container, found.rule, found.full_scan};
-  EndSlice(*container, pacing, Send(slice, std::move(found), now, step), now);
+  return {.at = now.steady,
+          .found = Found{slice.container, *std::move(scan), tidied, std::move(pass)}};
 }
 
 Sweeper::NextSlice Sweeper::Send(const Slice& slice, Found found, const Moment& now,
                                  StepResult& step) {
-  if (!now.time.deletes_allowed) return {now.steady + kMaxWait};
-  if (!store_.IsReady()) return {now.steady};
+  // The next slice tells how long the container waits.
+  if (!MaySend(slice, /*entered=*/true, now)) return {now.steady};
   DueScan& scan = found.scan;
   const StoreState& store = store_.state();
   const BatchBounds bounds = {MaxItems(slice), kMaxRequestBytes, store.compares_etags()};

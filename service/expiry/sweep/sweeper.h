@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "service/core/state/published_sweep.h"
 #include "service/core/state/usage_meter.h"
 #include "service/expiry/moment.h"
+#include "service/expiry/moment_reader.h"
 #include "service/expiry/pace/container_pace.h"
 #include "service/expiry/pace/token_bucket.h"
 #include "service/expiry/store/primary_store_client.h"
@@ -55,9 +55,8 @@ struct SweeperOptions {
 };
 
 // Deletes expired items from the primary store, step by step. A step handles the calls that have
-// ended, or sends the batch that was found before; then it looks for the next batch. It returns
-// what it did; the loop around it (BackgroundLoop) only waits. Time is an argument: one moment per
-// step.
+// ended and sends at most one batch. It returns what it did; the loop around it (BackgroundLoop)
+// only waits.
 //
 // Containers with something due run in slices, round-robin by number. One that waits for the global
 // limit is the next to run when its tokens are there; one that waits for anything of its own is
@@ -65,8 +64,8 @@ struct SweeperOptions {
 //
 // What keeps the promises:
 // - Every item is judged again right before it is sent, by the policy read after the delete gate
-//   was entered, and at a time no later than our clocks and the store's. A step that sends a batch
-//   reads and commits nothing before that, so that its time is the time of sending.
+//   was entered, and at a time no later than our clocks and the store's. Whatever else stops
+//   deletes is checked again, too. Nothing is read or committed between that and the sending.
 // - A delete is not carried out later than it was judged for: the request carries a not_after, and
 //   nothing below the sweeper queues or retries it. If a call has no answer, its pass through the
 //   gate is kept until the not_after has surely passed.
@@ -80,11 +79,10 @@ class Sweeper {
   // What one step did.
   struct StepResult {
     int64_t sent = 0;      // deletes
-    int64_t found = 0;     // due items, which a later step judges and sends
+    int64_t found = 0;     // due items that the step then judged again, to send them
     int64_t answered = 0;  // calls that ended, GetStoreInfo included
     int64_t tidied = 0;    // index entries moved or erased because they were early
-    // How long after the step's time the next step may wait, unless a call ends or something
-    // becomes due earlier.
+    // How long the next step may wait, unless a call ends or something becomes due earlier.
     absl::Duration wait;
   };
 
@@ -97,25 +95,25 @@ class Sweeper {
     const UsageMeter& usage;
     Levers& levers;
     WakeSignal& wake;
+    MomentReader& moments;
   };
 
-  // Tokens are earned from `now` on.
-  Sweeper(const SweeperOptions& options, const Parts& parts, const Moment& now);
+  // Tokens are earned from now on.
+  Sweeper(const SweeperOptions& options, const Parts& parts);
 
-  // One bounded step at `now`, which must be read right before and must not be earlier than in the
-  // step before. Waits for commits, but never for the store. A call that ends during a step is
-  // handled by the next one, so that no answer is handled at a time before it arrived.
-  StepResult RunOnce(const Moment& now);
+  // One bounded step. Waits for commits, but never for the store.
+  StepResult RunOnce();
 
-  // A part of a step alone: handles the calls that had ended when the last step or AwaitCall()
-  // returned.
-  void TakeIn(const Moment& now, StepResult& step);
+  // A part of a step alone: handles the calls that have ended.
+  void TakeIn(StepResult& step);
 
   // Waits until a call has ended, for the next step to handle. Returns false at once if none has
   // and none is in flight.
   bool AwaitCall();
 
  private:
+  Sweeper(const SweeperOptions& options, const Parts& parts, const Moment& now);
+
   // State of a container between its slices. In memory only; times are steady.
   struct Pacing {
     Pacing(int64_t batch_items, absl::Duration now)
@@ -139,26 +137,23 @@ class Sweeper {
     bool full_scan;
   };
 
-  // The due items that the scan of a slice found. A later step judges them again and sends them;
-  // until then the pass keeps the container's policy in force.
+  // The due items that the scan of a slice found. The pass keeps the container's policy in force.
   struct Found {
     ContainerPtr container;
-    DueRule rule;
-    bool full_scan;
     DueScan scan;
     bool tidied;  // whether the scan moved early entries
     DeleteGate::Pass pass;
   };
 
-  // When a container is to run again, steady; `now` if it stays ready.
+  // How a slice ends: when the container is to run again, steady, which is `now` if it stays ready,
+  // and what was sent, or is to be.
   struct NextSlice {
     absl::Duration at;
     bool sent = false;
+    std::optional<Found> found = {};
   };
 
   void Post(const Moment& now);
-  // Takes the calls that have ended out of the mailboxes, for the next step.
-  void Collect();
   Pacing& PacingOf(uint64_t container, const Moment& now);
   Slice MakeSlice(ContainerPtr container, Pacing& pacing, const Moment& now) const;
 
@@ -170,7 +165,7 @@ class Sweeper {
   // How long to wait for the next step when no container is ready.
   absl::Duration TimeToWait(absl::Duration now) const;
   void Forget(uint64_t container);
-  // Runs the container and puts it back in the run queue.
+  // Runs the container, sends what it finds, and puts it back in the run queue.
   void RunSlice(uint64_t number, const Moment& now, StepResult& step);
   NextSlice RunSliceOf(const ContainerPtr& listed, Pacing& pacing, const Moment& now,
                        StepResult& step);
@@ -183,11 +178,9 @@ class Sweeper {
   bool MaySend(const Slice& slice, bool entered, const Moment& now);
   // The steady time at which there are tokens for `count` deletes; `now` if there are.
   absl::Duration TokensAt(const Slice& slice, int64_t count, const Moment& now);
-  // Looks for due items. If there are any, sets found_.
+  // Looks for due items.
   NextSlice Find(const Slice& slice, DeleteGate::Pass pass, const Moment& now, StepResult& step);
-  // Sends what was found, if anything.
-  void SendFound(const Moment& now, StepResult& step);
-  // Judges the batch, takes its tokens and sends it.
+  // Judges the batch, takes its tokens and sends it, if nothing has changed that stops deletes.
   NextSlice Send(const Slice& slice, Found found, const Moment& now, StepResult& step);
   // The slice of a container of which no item may be deleted now.
   NextSlice EndEmpty(const Slice& slice, const DueScan& scan, bool tidied, const Moment& now);
@@ -226,9 +219,6 @@ class Sweeper {
   uint64_t head_of_line_ = 0;          // the container that waits for global tokens; 0: none
   absl::Duration head_of_line_until_;  // when they are available, steady
   int64_t scans_left_ = 0;             // in this step
-
-  std::optional<Found> found_;
-  std::vector<std::unique_ptr<DeleteCall>> ended_;  // to be handled by the next step
 };
 
 }  // namespace ttl

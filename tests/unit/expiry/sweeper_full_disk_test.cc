@@ -70,11 +70,11 @@ class FullDiskTest : public testing::Test {
     options.max_calls_under_way = 1;
     options.not_found_burst_items = kItems;
     MomentReader moments(clock_, guarded);
-    Sweeper sweeper(options, {storage, &client, published, usage, *levers, wake}, moments.Read());
+    Sweeper sweeper(options, {storage, &client, published, usage, *levers, wake, moments});
     const absl::Time end = *clock_.Read().wall + duration;
     while (*clock_.Read().wall < end) {
-      Sweeper::StepResult step = sweeper.RunOnce(moments.Read());
-      while (sweeper.AwaitCall()) sweeper.TakeIn(moments.Read(), step);
+      Sweeper::StepResult step = sweeper.RunOnce();
+      while (sweeper.AwaitCall()) sweeper.TakeIn(step);
       clock_.Advance(absl::Milliseconds(100));
     }
     return levers->store_trust().doubt();

@@ -102,15 +102,15 @@ TEST(SweeperTest, WithoutAStoreIndexesAreKeptUpAndNothingIsDeleted) {
   SweepHarness h;
   WakeSignal wake;
   MomentReader moments(h.clock, *h.guarded_clock);
-  Sweeper sweeper({}, {*h.storage, nullptr, h.published, h.usage, *h.levers, wake}, moments.Read());
+  Sweeper sweeper({}, {*h.storage, nullptr, h.published, h.usage, *h.levers, wake, moments});
   h.storage.Create("c", -1);
   h.Write("c", "a", kStart - 100, 10);
   h.Write("c", "rewritten", kStart - 100, 10);
   h.Write("c", "rewritten", kStart, 10);
-  const Sweeper::StepResult step = sweeper.RunOnce(moments.Read());
+  const Sweeper::StepResult step = sweeper.RunOnce();
   EXPECT_EQ(step.sent, 0);
   EXPECT_EQ(step.tidied, 1);
-  EXPECT_EQ(sweeper.RunOnce(moments.Read()).wait, absl::Seconds(1));
+  EXPECT_EQ(sweeper.RunOnce().wait, absl::Seconds(1));
   EXPECT_FALSE(h.published.Store().configured);
   EXPECT_EQ(h.store.InfoCalls(), 0);
 }

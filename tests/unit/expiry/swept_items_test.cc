@@ -55,7 +55,7 @@ class FirstDeleteHeld {
 
 // Sends a delete and does not wait for the answer.
 void SendOne(SweepHarness& h) {
-  while (h.SendNext() == 0) ASSERT_TRUE(h.sweeper().AwaitCall());
+  while (h.RunOnce().sent == 0) ASSERT_TRUE(h.sweeper().AwaitCall());
 }
 
 // Another sidecar beside that of a harness: the same store and the same clock, but data
@@ -66,17 +66,16 @@ class SecondSidecar {
       : guarded_clock_(first.clock, std::nullopt),
         client_(first.store.address(), grpc::InsecureChannelCredentials()),
         moments_(first.clock, guarded_clock_),
-        sweeper_(SweeperOptions(),
-                 Sweeper::Parts{*storage, &client_, published_, usage_, *levers_, wake_},
-                 moments_.Read()) {}
+        sweeper_(SweeperOptions(), Sweeper::Parts{*storage, &client_, published_, usage_, *levers_,
+                                                  wake_, moments_}) {}
 
   void SweepNow() {
     for (;;) {
-      Sweeper::StepResult step = sweeper_.RunOnce(moments_.Read());
+      Sweeper::StepResult step = sweeper_.RunOnce();
       bool awaited = false;
       while (sweeper_.AwaitCall()) {
         awaited = true;
-        sweeper_.TakeIn(moments_.Read(), step);
+        sweeper_.TakeIn(step);
       }
       if (!awaited && step.wait > absl::ZeroDuration()) return;
     }
