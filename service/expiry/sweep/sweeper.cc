@@ -410,7 +410,8 @@ bool Sweeper::HasTooManyAdopted(const Container& container, const std::vector<Du
     parts_.storage.containers().PullBrakeIfTooManyAdopted(number, now.time.now, std::move(done));
   });
   if (pulled.ok() && *pulled) {
-    spdlog::warn("brake pulled: container={} adopted_items={}", container.id,
+    spdlog::warn("brake pulled: container={} adopted_items={}",
+                 Quoted(container.id, kMaxContainerIdBytes),
                  AdoptedItemsToConfirm(container, tallies.Adopted(number)));
   }
   return !pulled.ok() || *pulled;
