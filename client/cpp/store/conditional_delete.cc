@@ -92,20 +92,21 @@ absl::Status JudgeAndDelete(PrimaryStore& store, const v1::DeleteItemsRequest& r
   // Read last: locks and reads may have taken time.
   const absl::Time now = store.Now();
   const absl::Time not_after = ToTime(request.not_after());
-  std::set<StoredKey> doomed;
+  std::set<StoredKey> to_delete;
   for (int i = 0; i < request.items_size(); ++i) {
     v1::DeleteResult result = JudgeStored(request.items(i), stored[i], now, not_after);
     const bool is_deleted = result.outcome() == v1::DELETE_OUTCOME_DELETED;
-    if (is_deleted && !doomed.insert(keys[i]).second) {
+    if (is_deleted && !to_delete.insert(keys[i]).second) {
       result = ResultOf(v1::DELETE_OUTCOME_NOT_FOUND);  // the key came twice
     }
     *response.add_results() = std::move(result);
   }
-  const int deleted = static_cast<int>(doomed.size());
+  const int deleted = static_cast<int>(to_delete.size());
   const auto charge = store.RequestCharge(deleted, request.items_size() - deleted);
   if (charge.has_value()) response.set_request_charge(*charge);
-  if (doomed.empty()) return absl::OkStatus();
-  return store.Delete(request.container(), std::vector<StoredKey>(doomed.begin(), doomed.end()));
+  if (to_delete.empty()) return absl::OkStatus();
+  const std::vector<StoredKey> deleted_keys(to_delete.begin(), to_delete.end());
+  return store.Delete(request.container(), deleted_keys);
 }
 
 void Throttle(int items, absl::Duration retry_after, v1::DeleteItemsResponse& response) {

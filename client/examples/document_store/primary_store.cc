@@ -61,12 +61,12 @@ absl::StatusOr<std::optional<ttl::v1::Item>> PrimaryStore::Read(absl::string_vie
 
 absl::Status PrimaryStore::Delete(absl::string_view container,
                                   absl::Span<const ttl::StoredKey> keys) {
-  std::vector<DocumentKey> doomed;
-  for (const ttl::StoredKey& key : keys) doomed.push_back(KeyOf(container, key));
-  absl::Status status = table_.CommitExpired(std::string(container), doomed, clock_());
+  std::vector<DocumentKey> documents;
+  for (const ttl::StoredKey& key : keys) documents.push_back(KeyOf(container, key));
+  absl::Status status = table_.CommitExpired(std::string(container), documents, clock_());
   if (!status.ok()) return status;
   spdlog::info("expired-delete: container=\"{}\" deleted={}", absl::CHexEscape(container),
-               doomed.size());
+               documents.size());
   return absl::OkStatus();
 }
 
