@@ -7,6 +7,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "client/cpp/store/store_error.h"
 #include "google/protobuf/util/time_util.h"
 #include "ttl/proto_time.h"
 #include "ttl/store_busy.h"
@@ -106,7 +107,8 @@ absl::Status JudgeAndDelete(PrimaryStore& store, const v1::DeleteItemsRequest& r
   if (charge.has_value()) response.set_request_charge(*charge);
   if (to_delete.empty()) return absl::OkStatus();
   const std::vector<StoredKey> deleted_keys(to_delete.begin(), to_delete.end());
-  return store.Delete(request.container(), deleted_keys);
+  const absl::Status status = store.Delete(request.container(), deleted_keys);
+  return status.ok() ? status : StoreError("Delete", status);
 }
 
 void Throttle(int items, absl::Duration retry_after, v1::DeleteItemsResponse& response) {
@@ -129,7 +131,7 @@ absl::StatusOr<v1::DeleteItemsResponse> DeleteExpiredItems(PrimaryStore& store,
   // Held until the batch is deleted: nobody rewrites an item between comparison and delete.
   const absl::Status locked = store.WithLock(
       request.container(), keys, [&] { status = JudgeAndDelete(store, request, keys, response); });
-  if (!locked.ok()) status = locked;
+  if (!locked.ok()) status = StoreError("WithLock", locked);
   if (const auto retry_after = BusyTimeOf(status); retry_after.has_value()) {
     Throttle(request.items_size(), *retry_after, response);
   } else if (!status.ok()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/cpp/store/store_error.h"
 
 namespace ttl {
 namespace {
@@ -37,7 +38,8 @@ absl::StatusOr<v1::ScanItemsResponse> ScanPage(PrimaryStore& store, const std::s
   const auto after = KeyOf(token);
   if (!after.ok()) return after.status();
   const auto items = store.Scan(container, *after, limit);
-  if (!items.ok()) return items.status();
+  if (absl::IsNotFound(items.status())) return items.status();
+  if (!items.ok()) return StoreError("Scan", items.status());
   if (items->size() > static_cast<size_t>(limit)) {
     return absl::InternalError(absl::StrCat("the store's Scan() returned ", items->size(),
                                             " items: at most ", limit, " were asked for"));

@@ -315,13 +315,42 @@ TEST_F(StoreServerTest, ABusyStorePutsTheBatchOff) {
   EXPECT_EQ(store_.items_.size(), 2);
 }
 
-TEST_F(StoreServerTest, ErrorsOfTheStoreAreTheCallsErrors) {
+// FAILED_PRECONDITION would mean another store, UNAVAILABLE and others one that cannot be reached.
+TEST_F(StoreServerTest, ErrorsOfTheStoreHaveNoMeaningOfTheApi) {
   store_.items_ = {{{"p", "a"}, Stored()}};
-  store_.delete_error_ = absl::InternalError("disk");
-  EXPECT_THAT(Delete(Request({"a"})), StatusIs(absl::StatusCode::kInternal, "disk"));
-  store_.lock_error_ = absl::ResourceExhaustedError("no locks");
-  EXPECT_THAT(Delete(Request({"a"})), StatusIs(absl::StatusCode::kResourceExhausted, "no locks"));
-  store_.lock_error_ = absl::OkStatus();
+  for (int code = 1; code <= 16; ++code) {
+    const absl::Status error(static_cast<absl::StatusCode>(code), "disk");
+    if (absl::IsResourceExhausted(error)) continue;
+    SCOPED_TRACE(error);
+    const std::string code_and_message = error.ToString();
+    store_.delete_error_ = error;
+    EXPECT_THAT(Delete(Request({"a"})),
+                StatusIs(absl::StatusCode::kInternal,
+                         absl::StrCat("the store's Delete() failed: ", code_and_message)));
+    store_.lock_error_ = error;
+    EXPECT_THAT(Delete(Request({"a"})),
+                StatusIs(absl::StatusCode::kInternal,
+                         absl::StrCat("the store's WithLock() failed: ", code_and_message)));
+    store_.lock_error_ = absl::OkStatus();
+    if (absl::IsNotFound(error)) continue;
+    store_.scan_ = [&](int) { return error; };
+    EXPECT_THAT(Scan(5), StatusIs(absl::StatusCode::kInternal,
+                                  absl::StrCat("the store's Scan() failed: ", code_and_message)));
+  }
+}
+
+TEST_F(StoreServerTest, AStoreWithoutResourcesSlowsTheSidecarDown) {
+  const absl::Status full = absl::ResourceExhaustedError("full");
+  store_.items_ = {{{"p", "a"}, Stored()}};
+  store_.delete_error_ = full;
+  EXPECT_THAT(Delete(Request({"a"})), StatusIs(absl::StatusCode::kResourceExhausted, "full"));
+  store_.lock_error_ = full;
+  EXPECT_THAT(Delete(Request({"a"})), StatusIs(absl::StatusCode::kResourceExhausted, "full"));
+  store_.scan_ = [&](int) { return full; };
+  EXPECT_THAT(Scan(5), StatusIs(absl::StatusCode::kResourceExhausted, "full"));
+}
+
+TEST_F(StoreServerTest, AStoreThatDoesNotCallItsWorkIsBroken) {
   store_.calls_work_ = false;
   EXPECT_THAT(Delete(Request({"a"})),
               StatusIs(absl::StatusCode::kInternal, HasSubstr("did not call its work")));

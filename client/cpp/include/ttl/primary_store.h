@@ -22,7 +22,11 @@ namespace ttl {
 // reads and deletes; StoreServer, or NewStoreService() on a server of the store's own, adds the
 // comparison that makes a delete conditional. The methods are called by several threads.
 //
-// WithLock(), Read() and Delete() may return StoreBusyError() to put a batch off.
+// WithLock(), Read() and Delete() return StoreBusyError() to put a batch off, of which nothing may
+// be deleted then. After any other error of WithLock(), Delete() or Scan() the call fails with
+// INTERNAL and the error's code and message: as the status of a call, other codes would say that
+// this is another store or cannot be reached. Two stay as they are: RESOURCE_EXHAUSTED, after which
+// the sidecar slows down, and NOT_FOUND of Scan().
 class PrimaryStore {
  public:
   virtual ~PrimaryStore() = default;
