@@ -85,6 +85,7 @@ v1::DeleteResult JudgeStored(const v1::ExpiredItem& item, const Found& found, ab
 // REQUIRES: the keys are locked.
 absl::Status JudgeAndDelete(PrimaryStore& store, const v1::DeleteItemsRequest& request,
                             absl::Span<const StoredKey> keys, v1::DeleteItemsResponse& response) {
+  response.Clear();
   std::vector<Found> stored;
   for (const StoredKey& key : keys) {
     stored.push_back(store.Read(request.container(), key));

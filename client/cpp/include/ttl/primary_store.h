@@ -41,9 +41,10 @@ class PrimaryStore {
   // The clock that stamps `_ts`.
   virtual absl::Time Now() const;
 
-  // Calls `work` once, while nobody else changes the items under `keys`, of which some may be the
-  // same. After an error, which must mean that `work` was not called, nothing is deleted and the
-  // sidecar retries later.
+  // Calls `work` while nobody else changes the items under `keys`, of which some may be the same.
+  // May call it again once what the call before deleted is undone, as when a transaction is
+  // retried; the last call counts. After an error the sidecar does not know whether items are
+  // deleted, and retries later.
   virtual absl::Status WithLock(absl::string_view container, absl::Span<const StoredKey> keys,
                                 absl::FunctionRef<void()> work) = 0;
 
@@ -54,9 +55,9 @@ class PrimaryStore {
   virtual absl::StatusOr<std::optional<v1::Item>> Read(absl::string_view container,
                                                        const StoredKey& key) = 0;
 
-  // Deletes them, durably and all or none; they are different keys. Must not be reported to the
-  // sidecar. After an error the sidecar does not know whether they are deleted, and retries later.
-  // Called within WithLock(), after Read().
+  // Deletes them, all or none, and durably before WithLock() returns; they are different keys. Must
+  // not be reported to the sidecar. After an error the sidecar does not know whether they are
+  // deleted, and retries later. Called within WithLock(), after Read().
   virtual absl::Status Delete(absl::string_view container, absl::Span<const StoredKey> keys) = 0;
 
   // The next `limit` items of the container, with their keys, or all that are left, behind `after`
