@@ -1,5 +1,6 @@
 #include "client/cpp/store/conditional_delete.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,11 +23,6 @@ absl::Status CheckRequest(const PrimaryStore& store, const v1::DeleteItemsReques
   if (request.items().empty()) {
     return absl::InvalidArgumentError("items has no entries: at least 1 is required");
   }
-  const int most = store.features().max_batch_items;
-  if (most > 0 && request.items_size() > most) {
-    return absl::InvalidArgumentError(absl::StrCat("items has ", request.items_size(),
-                                                   " entries: at most ", most, " are allowed"));
-  }
   // The sidecar may have known another store at this address.
   const std::string id = store.store_id();
   if (request.store_id().empty() || request.store_id() == id) return absl::OkStatus();
@@ -35,11 +31,16 @@ absl::Status CheckRequest(const PrimaryStore& store, const v1::DeleteItemsReques
                    absl::CHexEscape(id), "\""));
 }
 
-std::vector<StoredKey> KeysOf(const v1::DeleteItemsRequest& request) {
+// Of as many items as the store takes at once. The sidecar sends more if it asked for the limit
+// before the store was started again with a lower one.
+std::vector<StoredKey> KeysToJudge(const PrimaryStore& store,
+                                   const v1::DeleteItemsRequest& request) {
+  const int most = store.features().max_batch_items;
+  const int count = most > 0 ? std::min(most, request.items_size()) : request.items_size();
   std::vector<StoredKey> keys;
-  keys.reserve(request.items_size());
-  for (const v1::ExpiredItem& item : request.items()) {
-    keys.push_back({item.partition_key(), item.id()});
+  keys.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    keys.push_back({request.items(i).partition_key(), request.items(i).id()});
   }
   return keys;
 }
@@ -82,7 +83,7 @@ v1::DeleteResult JudgeStored(const v1::ExpiredItem& item, const Found& found, ab
   return ResultOf(now < not_after ? v1::DELETE_OUTCOME_DELETED : v1::DELETE_OUTCOME_THROTTLED);
 }
 
-// REQUIRES: the keys are locked.
+// Judges the first items of the request, whose keys are `keys`. REQUIRES: the keys are locked.
 absl::Status JudgeAndDelete(PrimaryStore& store, const v1::DeleteItemsRequest& request,
                             absl::Span<const StoredKey> keys, v1::DeleteItemsResponse& response) {
   response.Clear();
@@ -94,8 +95,9 @@ absl::Status JudgeAndDelete(PrimaryStore& store, const v1::DeleteItemsRequest& r
   // Read last: locks and reads may have taken time.
   const absl::Time now = store.Now();
   const absl::Time not_after = ToTime(request.not_after());
+  const int judged = static_cast<int>(keys.size());
   std::set<StoredKey> to_delete;
-  for (int i = 0; i < request.items_size(); ++i) {
+  for (int i = 0; i < judged; ++i) {
     v1::DeleteResult result = JudgeStored(request.items(i), stored[i], now, not_after);
     const bool is_deleted = result.outcome() == v1::DELETE_OUTCOME_DELETED;
     if (is_deleted && !to_delete.insert(keys[i]).second) {
@@ -104,7 +106,7 @@ absl::Status JudgeAndDelete(PrimaryStore& store, const v1::DeleteItemsRequest& r
     *response.add_results() = std::move(result);
   }
   const int deleted = static_cast<int>(to_delete.size());
-  const auto charge = store.RequestCharge(deleted, request.items_size() - deleted);
+  const auto charge = store.RequestCharge(deleted, judged - deleted);
   if (charge.has_value()) response.set_request_charge(*charge);
   if (to_delete.empty()) return absl::OkStatus();
   const std::vector<StoredKey> deleted_keys(to_delete.begin(), to_delete.end());
@@ -112,11 +114,16 @@ absl::Status JudgeAndDelete(PrimaryStore& store, const v1::DeleteItemsRequest& r
   return status.ok() ? status : StoreError("Delete", status);
 }
 
-void Throttle(int items, absl::Duration retry_after, v1::DeleteItemsResponse& response) {
-  response.Clear();
-  for (int i = 0; i < items; ++i) {
+// Puts off the items that have no result yet.
+void ThrottleRest(int items, v1::DeleteItemsResponse& response) {
+  while (response.results_size() < items) {
     *response.add_results() = ResultOf(v1::DELETE_OUTCOME_THROTTLED);
   }
+}
+
+void ThrottleAll(int items, absl::Duration retry_after, v1::DeleteItemsResponse& response) {
+  response.Clear();
+  ThrottleRest(items, response);
   *response.mutable_retry_after() = google::protobuf::util::TimeUtil::NanosecondsToDuration(
       absl::ToInt64Nanoseconds(retry_after));
 }
@@ -127,17 +134,18 @@ absl::StatusOr<v1::DeleteItemsResponse> DeleteExpiredItems(PrimaryStore& store,
                                                            const v1::DeleteItemsRequest& request) {
   if (absl::Status status = CheckRequest(store, request); !status.ok()) return status;
   v1::DeleteItemsResponse response;
-  const std::vector<StoredKey> keys = KeysOf(request);
+  const std::vector<StoredKey> keys = KeysToJudge(store, request);
   absl::Status status = absl::InternalError("the store's WithLock() did not call its work");
   // Held until the batch is deleted: nobody rewrites an item between comparison and delete.
   const absl::Status locked = store.WithLock(
       request.container(), keys, [&] { status = JudgeAndDelete(store, request, keys, response); });
   if (!locked.ok()) status = StoreError("WithLock", locked);
   if (const auto retry_after = BusyTimeOf(status); retry_after.has_value()) {
-    Throttle(request.items_size(), *retry_after, response);
+    ThrottleAll(request.items_size(), *retry_after, response);
   } else if (!status.ok()) {
     return status;
   }
+  ThrottleRest(request.items_size(), response);
   *response.mutable_store_now() = ToTimestamp(store.Now());
   return response;
 }

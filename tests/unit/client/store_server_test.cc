@@ -284,8 +284,6 @@ TEST_F(StoreServerTest, ABadRequestDeletesNothing) {
   request.clear_not_after();
   EXPECT_THAT(Delete(request), IsInvalid("not_after"));
   EXPECT_THAT(Delete(Request({})), IsInvalid("items"));
-  store_.features_.max_batch_items = 1;
-  EXPECT_THAT(Delete(Request({"a", "b"})), IsInvalid("items has 2 entries: at most 1"));
   request = Request({"a"});
   request.set_store_id("theirs");
   EXPECT_THAT(Delete(request), StatusIs(absl::StatusCode::kFailedPrecondition,
@@ -317,6 +315,25 @@ TEST_F(StoreServerTest, ABusyStorePutsTheBatchOff) {
   store_.delete_error_ = busy;
   is_put_off();
   EXPECT_EQ(store_.items_.size(), 2);
+}
+
+// The sidecar may have asked before the store was started again with a lower limit.
+TEST_F(StoreServerTest, WhatIsBeyondTheLimitOfABatchIsPutOff) {
+  store_.items_ = {{{"p", "a"}, Stored()}, {{"p", "b"}, Stored()}, {{"p", "c"}, Stored()}};
+  store_.charges_ = true;
+  store_.features_.max_batch_items = 1;
+  const auto response = Delete(Request({"a", "b", "c"}));
+  ASSERT_THAT(response, IsOk());
+  ASSERT_EQ(response->results_size(), 3);
+  EXPECT_EQ(response->results(0).outcome(), v1::DELETE_OUTCOME_DELETED);
+  EXPECT_EQ(response->results(1).outcome(), v1::DELETE_OUTCOME_THROTTLED);
+  EXPECT_EQ(response->results(2).outcome(), v1::DELETE_OUTCOME_THROTTLED);
+  EXPECT_FALSE(response->has_retry_after());
+  EXPECT_EQ(response->request_charge(), 5);
+  EXPECT_EQ(store_.items_.size(), 2);
+  store_.features_.max_batch_items = 0;
+  EXPECT_THAT(OutcomesOf(Request({"b", "c"})),
+              ElementsAre(v1::DELETE_OUTCOME_DELETED, v1::DELETE_OUTCOME_DELETED));
 }
 
 // FAILED_PRECONDITION would mean another store, UNAVAILABLE and others one that cannot be reached.

@@ -5,7 +5,8 @@ namespace ttl {
 
 // What a PrimaryStore can do.
 struct StoreFeatures {
-  // Most items that the sidecar may send in one batch; 0: no limit.
+  // Most items that the sidecar may send in one batch; 0: no limit. Of a larger batch, which it may
+  // send for half a minute after the limit was lowered, the rest is put off.
   int max_batch_items = 1000;
 
   // Whether Scan() is implemented. With it the sidecar can reconcile and rebuild what it knows.
