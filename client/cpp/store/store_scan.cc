@@ -16,9 +16,18 @@ namespace {
 // With the longest keys they still fit into one message.
 constexpr int kMaxScannedAtOnce = 500;
 
-// The length of the partition key in two bytes, partition key, id. Keys are far below 64 KiB.
-std::string TokenOf(const v1::Item& last) {
+// Limit of the API for next_page_token.
+constexpr size_t kMaxTokenBytes = 4096;
+
+// The length of the partition key in two bytes, partition key, id.
+absl::StatusOr<std::string> TokenOf(const v1::Item& last) {
   const size_t length = last.partition_key().size();
+  if (2 + length + last.id().size() > kMaxTokenBytes) {
+    return absl::InternalError(absl::StrCat(
+        "the store's Scan() returned an item with a partition key of ", length,
+        " bytes and an id of ", last.id().size(), " bytes: together they must be at most ",
+        kMaxTokenBytes - 2, " bytes for the scan to go on behind it"));
+  }
   std::string token = {static_cast<char>(length >> 8), static_cast<char>(length & 0xff)};
   absl::StrAppend(&token, last.partition_key(), last.id());
   return token;
@@ -49,7 +58,9 @@ absl::StatusOr<v1::ScanItemsResponse> ScanPage(PrimaryStore& store, const std::s
   const auto estimate = store.EstimatedItems(container);
   if (estimate.has_value()) response.set_estimated_items(*estimate);
   if (items->size() < static_cast<size_t>(limit)) return response;
-  response.set_next_page_token(TokenOf(items->back()));
+  auto next = TokenOf(items->back());
+  if (!next.ok()) return next.status();
+  response.set_next_page_token(*std::move(next));
   if (response.next_page_token() == token) {
     return absl::InternalError("the store's Scan() returned the item that it was to start behind");
   }

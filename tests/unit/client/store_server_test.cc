@@ -427,6 +427,14 @@ TEST_F(StoreServerTest, ScansThatCannotBe) {
   EXPECT_THAT(Scan(5), StatusIs(absl::StatusCode::kInternal, HasSubstr("returned 6 items")));
   store_.scan_ = [](int limit) { return std::vector<v1::Item>(limit); };
   EXPECT_THAT(Scan(2000), StatusIs(absl::StatusCode::kInternal, HasSubstr("start behind")));
+  store_.scan_ = [](int limit) {
+    std::vector<v1::Item> items(limit);
+    items.back().set_partition_key(std::string(4000, 'p'));
+    items.back().set_id(std::string(95, 'i'));
+    return items;
+  };
+  EXPECT_THAT(Scan(5), StatusIs(absl::StatusCode::kInternal,
+                                HasSubstr("partition key of 4000 bytes and an id of 95 bytes")));
   store_.features_.scans = false;
   EXPECT_THAT(Scan(5), StatusIs(absl::StatusCode::kUnimplemented, "this store does not scan"));
 }
