@@ -6,15 +6,18 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "grpcpp/server_builder.h"
 #include "ttl/store_service.h"
 
 namespace ttl {
 namespace {
 
+// `address` with the port that was picked, if it asked for one.
 std::string WithPort(absl::string_view address, int port) {
-  if (absl::StartsWith(address, "unix:")) return std::string(address);
-  return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
+  const bool is_socket = absl::StartsWith(address, "unix");  // also unix-abstract
+  if (is_socket || !absl::ConsumeSuffix(&address, ":0")) return std::string(address);
+  return absl::StrCat(address, ":", port);
 }
 
 }  // namespace

@@ -455,6 +455,18 @@ TEST_F(StoreServerTest, AFreePortIsTold) {
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr((*first)->address())));
 }
 
+TEST_F(StoreServerTest, OtherAddressesAreToldAsTheyAre) {
+  // The name of the folder is this test's own.
+  const std::string name = dir_.File("x");
+  for (const std::string& address :
+       {absl::StrCat("unix-abstract:", name), absl::StrCat("unix-abstract:", name, ":0"),
+        absl::StrCat("unix:", name, ":0")}) {
+    const auto server = StoreServer::Start(store_, address);
+    ASSERT_THAT(server, IsOk());
+    EXPECT_EQ((*server)->address(), address);
+  }
+}
+
 TEST(StoreBusyTest, OnlyBusyErrorsHaveATime) {
   EXPECT_EQ(BusyTimeOf(StoreBusyError(absl::Seconds(3))), absl::Seconds(3));
   EXPECT_EQ(BusyTimeOf(absl::ResourceExhaustedError("full")), std::nullopt);

@@ -29,7 +29,7 @@ class StoreServer {
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
 
-  // The address, with the actual port.
+  // The address; with the port that was picked, if port 0 was asked for.
   const std::string& address() const { return address_; }
 
  private:
