@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "documentstore/v1/document_service.grpc.pb.h"
 #include "grpcpp/resource_quota.h"
@@ -78,11 +77,6 @@ class DocumentServiceImpl final : public v1::DocumentService::Service {
   const UsageSink usage_;
 };
 
-std::string WithPort(const std::string& address, int port) {
-  if (absl::StartsWith(address, "unix:")) return address;
-  return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DocumentStoreServer>> DocumentStoreServer::Start(
@@ -110,7 +104,6 @@ absl::StatusOr<std::unique_ptr<DocumentStoreServer>> DocumentStoreServer::Start(
   if (server->server_ == nullptr || port == 0) {
     return absl::UnavailableError(absl::StrCat("cannot listen on ", address));
   }
-  server->address_ = WithPort(address, port);
   return server;
 }
 

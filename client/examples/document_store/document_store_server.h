@@ -18,10 +18,10 @@ namespace documentstore {
 // in progress a second to end. Thread-safe.
 class DocumentStoreServer {
  public:
-  // Listens on `address`, "unix:/path" or "host:port"; port 0 picks a free port. A socket left by a
-  // killed server is replaced; FAILED_PRECONDITION if a server answers on it. `engine` and
-  // `primary_store` must outlive the server. `usage` is called for every call of DocumentService
-  // except CountStoredDocuments.
+  // Listens on `address`, "unix:/path" or "host:port". A socket left by a killed server is
+  // replaced; FAILED_PRECONDITION if a server answers on it. `engine` and `primary_store` must
+  // outlive the server. `usage` is called for every call of DocumentService except
+  // CountStoredDocuments.
   static absl::StatusOr<std::unique_ptr<DocumentStoreServer>> Start(const std::string& address,
                                                                     DocumentEngine& engine,
                                                                     PrimaryStore& primary_store,
@@ -31,9 +31,6 @@ class DocumentStoreServer {
   DocumentStoreServer(const DocumentStoreServer&) = delete;
   DocumentStoreServer& operator=(const DocumentStoreServer&) = delete;
 
-  // The address, with the actual port.
-  const std::string& address() const { return address_; }
-
  private:
   DocumentStoreServer() = default;
 
@@ -41,7 +38,6 @@ class DocumentStoreServer {
   std::unique_ptr<grpc::Service> document_service_;
   std::unique_ptr<grpc::Service> primary_store_service_;
   std::unique_ptr<grpc::Server> server_;
-  std::string address_;
 };
 
 }  // namespace documentstore

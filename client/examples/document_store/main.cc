@@ -49,9 +49,9 @@ struct Flags {
 };
 
 void AddTo(CLI::App& app, Flags& flags) {
-  app.add_option("--listen", flags.listen,
-                 "Address that serves DocumentService and PrimaryStoreService: unix:PATH or "
-                 "HOST:PORT. Port 0 picks a free port and logs it")
+  app.add_option(
+         "--listen", flags.listen,
+         "Address that serves DocumentService and PrimaryStoreService: unix:PATH or HOST:PORT")
       ->type_name("ADDRESS")
       ->required();
   app.add_option("--sidecar", flags.sidecar, "gRPC address of ttl-sidecar")
@@ -152,7 +152,7 @@ int Run(const Flags& flags, ttl::DaemonSignals& signals) {
                                    client.AddUsage(container, request_units);
                                  });
   if (!server.ok()) return Fail(server.status());
-  spdlog::info("ready: address=\"{}\"", absl::CHexEscape((*server)->address()));
+  spdlog::info("ready: address=\"{}\"", absl::CHexEscape(flags.listen));
   while (signals.Next() == ttl::DaemonSignals::Request::kReload) {
     spdlog::info("SIGHUP ignored: reason=\"there is nothing to reload\"");
   }
