@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <thread>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -23,6 +24,10 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
+
+// What they are made of is no part of the interface.
+static_assert(!std::is_constructible_v<ContainerClient, ClientCalls&>);
+static_assert(!std::is_constructible_v<OperatorClient, ClientCalls&>);
 
 const grpc::Status kUnavailable(grpc::StatusCode::UNAVAILABLE, "going down");
 const grpc::Status kQueueFull(grpc::StatusCode::RESOURCE_EXHAUSTED, "queue is full");

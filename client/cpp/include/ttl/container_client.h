@@ -20,8 +20,6 @@ class ClientCalls;
 // rules for deadlines, retries and errors apply. A change is sent at most once. Thread-safe.
 class ContainerClient {
  public:
-  // `calls` must outlive this.
-  explicit ContainerClient(ClientCalls& calls) : calls_(calls) {}
   ContainerClient(const ContainerClient&) = delete;
   ContainerClient& operator=(const ContainerClient&) = delete;
 
@@ -50,6 +48,11 @@ class ContainerClient {
   absl::Status Delete(absl::string_view id, absl::string_view etag = "");
 
  private:
+  friend class TtlClient;
+
+  // `calls` must outlive this.
+  explicit ContainerClient(ClientCalls& calls) : calls_(calls) {}
+
   ClientCalls& calls_;
 };
 

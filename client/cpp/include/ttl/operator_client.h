@@ -20,8 +20,6 @@ class ClientCalls;
 // they last as long as there is data to read. Thread-safe.
 class OperatorClient {
  public:
-  // `calls` must outlive this.
-  explicit OperatorClient(ClientCalls& calls) : calls_(calls) {}
   OperatorClient(const OperatorClient&) = delete;
   OperatorClient& operator=(const OperatorClient&) = delete;
 
@@ -80,6 +78,11 @@ class OperatorClient {
   absl::Status BackUpData(absl::FunctionRef<bool(const v1::BackUpDataResponse&)> take);
 
  private:
+  friend class TtlClient;
+
+  // `calls` must outlive this.
+  explicit OperatorClient(ClientCalls& calls) : calls_(calls) {}
+
   absl::StatusOr<v1::PauseState> Pause(const v1::PauseDeletesRequest& request);
   absl::StatusOr<std::optional<double>> SetLimit(const v1::SetMaxDeletesPerSecondRequest& request);
 
