@@ -55,8 +55,17 @@ headers_are_complete() {
 names_nothing_private() {
   ! grep -rnE '#include "(service|client|tests|deploy)/' "$prefix/include/ttl"
 }
+# Who has the installed library alone has no other header to look into.
+pages_name_public_headers() {
+  local header named
+  named=$(grep -ohE '[a-z0-9_./]+\.h\b' client/cpp/*.md | grep -v '^tests/')
+  for header in $named; do
+    [[ -f $prefix/include/$header ]] || { echo "not installed: $header" && return 1; }
+  done
+}
 check "public headers need nothing else" headers_are_complete
 check "public headers name nothing private" names_nothing_private
+check "pages name public headers" pages_name_public_headers
 check "the protos are there" protoc -I"$prefix/share/ttl-sidecar/protos" --descriptor_set_out=/dev/null \
   ttl/v1/item_service.proto ttl/v1/primary_store_service.proto ttl/errors/v1/error_details.proto
 
