@@ -91,15 +91,23 @@ in_a_shared_object() {
   g++ -shared -fPIC $(pkg-config --cflags ttl-client) "$example/main.cc" -o "$work/shared.so" \
     -Wl,--no-undefined $(pkg-config --libs ttl-client)
 }
-# With none of what the programs are made of.
-by_add_subdirectory() {
+# configure_outside DIR OPTION...: with none of what the programs are made of.
+configure_outside() {
   local package disabled=()
   for package in leveldb CLI11 spdlog yaml-cpp prometheus-cpp nlohmann_json PostgreSQL GTest; do
     disabled+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON")
   done
-  cmake -S tests/deploy/outside -B "$build/outside" -G Ninja -DTTL_SIDECAR_SOURCE="$root" \
-    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS_DEBUG=-O0 "${disabled[@]}" &&
-    cmake --build "$build/outside"
+  cmake -S tests/deploy/outside -B "$1" -G Ninja -DTTL_SIDECAR_SOURCE="$root" \
+    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS_DEBUG=-O0 "${disabled[@]}" \
+    "${@:2}"
+}
+by_add_subdirectory() {
+  configure_outside "$build/outside" && cmake --build "$build/outside"
+}
+# Up to the code that the project's own compilers generate.
+uses_the_projects_own_grpc() {
+  configure_outside "$work/own" -DOUTSIDE_HAS_GRPC=ON &&
+    cmake --build "$work/own" --target ttl-sidecar/protos/generated/ttl/v1/item_service.grpc.pb.cc
 }
 # How ttl-sidecar is compiled does not become how its users are.
 leaves_flags_alone() {
@@ -114,6 +122,7 @@ check "pkg-config builds the example" by_pkg_config
 check "pkg-config makes a shared object" in_a_shared_object
 check "add_subdirectory builds the example" by_add_subdirectory
 check "add_subdirectory leaves flags alone" leaves_flags_alone
+check "add_subdirectory uses the project's own gRPC" uses_the_projects_own_grpc
 
 socket=unix:$work/sidecar.sock
 "$build/bin/ttl-sidecar" --listen-socket "$work/sidecar.sock" --data-dir "$work/data" \
