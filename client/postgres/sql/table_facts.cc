@@ -83,10 +83,14 @@ constexpr absl::string_view kUniqueIndexes = R"(
 
 // One row for each column of each identity, or one without a column. Parameter: oid.
 constexpr absl::string_view kIdentities = R"(
-  WITH holders AS (
+  WITH RECURSIVE tree AS (
     SELECT $1::oid AS oid
     UNION
-    SELECT relid FROM pg_partition_tree($1::oid::regclass) WHERE isleaf)
+    SELECT i.inhrelid FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.oid
+           JOIN pg_class AS c ON c.oid = i.inhrelid WHERE c.relispartition),
+  holders AS (
+    SELECT t.oid FROM tree AS t JOIN pg_class AS c ON c.oid = t.oid
+    WHERE t.oid = $1::oid OR c.relkind <> 'p')
   SELECT c.oid, format('%I.%I', n.nspname, c.relname), c.oid = $1::oid AND c.relkind = 'p',
          c.relkind, c.relpersistence, c.relreplident, a.attname
   FROM holders AS h JOIN pg_class AS c ON c.oid = h.oid
