@@ -113,8 +113,11 @@ TEST_F(DeleteArchiveTest, ColumnThatTheArchiveLacksFailsEachItemWithTheReasonAnd
   ExpectAllFail(request, "has no column note, which the table has");
 
   // Once both have it, what was checked before does not lose it: the row waits for a look.
+  db_.Sql("ALTER TABLE sessions DROP COLUMN note");
   db_.Open({Archived()});
-  db_.Sql("ALTER TABLE sessions_archive ADD COLUMN note text");
+  db_.Sql(
+      "ALTER TABLE sessions ADD COLUMN note text DEFAULT 'keep'; ALTER TABLE sessions_archive ADD "
+      "COLUMN note text");
   EXPECT_EQ(Outcomes(db_.Delete(request)), "THROTTLED THROTTLED THROTTLED THROTTLED");
   EXPECT_EQ(Ids(), "1 2 3 4 | ");
   db_.Open({Archived()});
@@ -133,17 +136,49 @@ TEST_F(DeleteArchiveTest, TypeThatWouldRoundIsRefusedEvenThoughPostgreSqlTakesIt
   db_.Sql("ALTER TABLE sessions_archive ALTER ts TYPE timestamptz(0)");
   db_.Sql("UPDATE sessions SET ts = '2020-01-01 00:00:00.75'");
   db_.Open({Archived()});
-  // As if it had been so when the table was looked at.
-  EXPECT_EQ(Outcomes(db_.DeleteAll("sessions")), "DELETED DELETED DELETED DELETED");
-  db_.Sql(
-      "TRUNCATE sessions_archive; ALTER TABLE sessions_archive ALTER ts TYPE timestamptz;"
-      "INSERT INTO sessions SELECT i, 'x', '2020-01-01', NULL FROM generate_series(1, 4) i");
-  db_.Open({Archived()});
   const v1::DeleteItemsRequest request = StoreForTest::Judged("sessions", db_.Items("sessions"));
+  // It was so when the table was looked at.
+  ExpectAllFail(request, "column ts is of type timestamp(0) with time zone, and may not keep all");
+  db_.Sql("ALTER TABLE sessions_archive ALTER ts TYPE timestamptz");
+  db_.Open({Archived()});
   db_.Sql("ALTER TABLE sessions_archive ALTER ts TYPE timestamptz(0)");
   ExpectAllFail(request, "column ts is of type timestamp(0) with time zone, and may not keep all");
   db_.Sql("ALTER TABLE sessions_archive ALTER ts TYPE integer USING 0");
   ExpectAllFail(request, "column ts is of type integer, and may not keep all");
+}
+
+TEST_F(DeleteArchiveTest, ArchiveThatBecomesAnotherKindOfRelationTakesNoRow) {
+  db_.Open({Archived()});
+  const v1::DeleteItemsRequest request = StoreForTest::Judged("sessions", db_.Items("sessions"));
+  db_.Sql("ALTER TABLE sessions_archive SET UNLOGGED");
+  ExpectAllFail(request, "a crash of the server empties it");
+  db_.Sql("ALTER TABLE sessions_archive SET LOGGED");
+  EXPECT_EQ(Outcomes(db_.Delete(request)), "DELETED DELETED DELETED DELETED");
+
+  db_.Sql(
+      "INSERT INTO sessions SELECT id, payload, ts, ttl FROM sessions_archive; ALTER TABLE "
+      "sessions_archive RENAME TO elsewhere; CREATE VIEW sessions_archive AS SELECT * FROM "
+      "elsewhere WHERE false; CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN "
+      "RETURN NEW; END'; CREATE TRIGGER lose INSTEAD OF INSERT ON sessions_archive FOR EACH ROW "
+      "EXECUTE FUNCTION lose()");
+  ExpectAllFail(StoreForTest::Judged("sessions", db_.Items("sessions")), "is no table");
+}
+
+TEST_F(DeleteArchiveTest, PartitionOfTheArchiveThatIsUnloggedTakesNoRow) {
+  db_.Sql(
+      "DROP TABLE sessions_archive; CREATE TABLE sessions_archive (LIKE sessions, moved_at "
+      "timestamptz) PARTITION BY LIST (id); CREATE TABLE most PARTITION OF sessions_archive "
+      "DEFAULT");
+  db_.Open({Archived()});
+  const v1::DeleteItemsRequest request = StoreForTest::Judged("sessions", db_.Items("sessions"));
+  db_.Sql("ALTER TABLE most SET UNLOGGED");
+  ExpectAllFail(request, "most");
+  db_.Sql(
+      "ALTER TABLE most SET LOGGED; CREATE TABLE three PARTITION OF sessions_archive FOR VALUES IN "
+      "(3)");
+  // A partition that is added changes nothing.
+  EXPECT_EQ(Outcomes(db_.Delete(request)), "DELETED DELETED DELETED DELETED");
+  EXPECT_EQ(db_.Value("SELECT count(*) FROM three"), "1");
 }
 
 TEST_F(DeleteArchiveTest, MissingRightAndMissingTableFailEachItemWithTheReason) {

@@ -10,8 +10,8 @@
 #include "absl/strings/strip.h"
 #include "absl/strings/substitute.h"
 #include "absl/time/clock.h"
+#include "client/postgres/sql/archive_fit.h"
 #include "client/postgres/sql/connect/quoting.h"
-#include "client/postgres/sql/expiry_action.h"
 #include "client/postgres/sql/schema_layout.h"
 #include "ttl/proto_time.h"
 

@@ -1,11 +1,13 @@
 #include "client/postgres/sql/archive_fit.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/expiry_action.h"
@@ -31,6 +33,13 @@ constexpr absl::string_view kAreRelated = R"(
   SELECT $1::oid = $2::oid
          OR $1::oid IN (SELECT relid::oid FROM pg_partition_ancestors($2::oid::regclass))
          OR $2::oid IN (SELECT relid::oid FROM pg_partition_ancestors($1::oid::regclass)))";
+
+// Parameter: oid of the archive. $0: the query of its partitions.
+constexpr char kUnfitPartitions[] = R"(
+  SELECT format('%I.%I', n.nspname, c.relname)
+  FROM ($0) AS p JOIN pg_class AS c ON c.oid = p.oid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  WHERE c.oid <> $$1::oid AND (c.relkind NOT IN ('r', 'p') OR c.relpersistence <> 'p')
+  ORDER BY 1)";
 
 // Indexes and exclusion constraints that two rows may violate which differ in nothing but when they
 // were moved. Parameters: oid of the archive, names of the columns that come from the table.
@@ -91,14 +100,24 @@ bool Keeps(const ColumnFacts& from, const ColumnFacts& to) {
 
 class ArchiveCheck {
  public:
-  ArchiveCheck(Connection& connection, const TableDefinition& table)
-      : connection_(connection), table_(table), name_(ArchiveName(table.config)) {}
+  ArchiveCheck(Connection& connection, const TableConfig& table)
+      : connection_(connection), table_(table), name_(ArchiveName(table)) {}
 
-  absl::StatusOr<Names> Run() {
-    for (const auto step :
-         {&ArchiveCheck::FindBoth, &ArchiveCheck::CheckKind, &ArchiveCheck::CheckRights,
-          &ArchiveCheck::CheckColumns, &ArchiveCheck::CheckNeeded, &ArchiveCheck::CheckIndexes,
-          &ArchiveCheck::CheckRules}) {
+  absl::StatusOr<Names> WhyUnfit() {
+    return Run({&ArchiveCheck::FindBoth, &ArchiveCheck::CheckKind, &ArchiveCheck::CheckRights,
+                &ArchiveCheck::CheckColumns, &ArchiveCheck::CheckNeeded,
+                &ArchiveCheck::CheckRules});
+  }
+
+  absl::StatusOr<Names> WhyMayRefuse() {
+    return Run({&ArchiveCheck::FindBoth, &ArchiveCheck::CheckIndexes});
+  }
+
+ private:
+  using Step = absl::Status (ArchiveCheck::*)();
+
+  absl::StatusOr<Names> Run(std::initializer_list<Step> steps) {
+    for (const Step step : steps) {
       if (absl::Status status = (this->*step)(); !status.ok()) return status;
       // What is no table has no columns to speak of.
       if (!is_table_) break;
@@ -106,7 +125,6 @@ class ArchiveCheck {
     return std::move(problems_);
   }
 
- private:
   template <typename... Parts>
   void Problem(const Parts&... parts) {
     problems_.push_back(absl::StrCat("archive_table ", name_, parts...));
@@ -119,7 +137,7 @@ class ArchiveCheck {
   }
 
   absl::Status FindBoth() {
-    const TableConfig& config = table_.config;
+    const TableConfig& config = table_;
     auto source = Find(config.schema, config.table);
     if (!source.ok()) return source.status();
     auto archive = Find(config.schema_of_archive(), config.archive_table);
@@ -151,6 +169,7 @@ class ArchiveCheck {
       Problem(" is unlogged or temporary, so that a crash of the server empties it: ALTER TABLE ",
               name_, " SET LOGGED");
     }
+    if (absl::Status status = CheckPartitions(); !status.ok()) return status;
     const auto related = connection_.Query(std::string(kAreRelated),
                                            {absl::StrCat(source_.oid), absl::StrCat(archive_.oid)});
     if (!related.ok()) return related.status();
@@ -158,10 +177,22 @@ class ArchiveCheck {
     return absl::OkStatus();
   }
 
+  absl::Status CheckPartitions() {
+    const auto unfit = Column(connection_, absl::Substitute(kUnfitPartitions, PartitionsOf("$1")),
+                              {absl::StrCat(archive_.oid)});
+    if (!unfit.ok()) return unfit.status();
+    for (const std::string& partition : *unfit) {
+      Problem(": its partition ", partition,
+              " is unlogged, or no table, so that rows in it may be lost: ALTER TABLE ", partition,
+              " SET LOGGED, or detach it");
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status CheckRights() {
     const auto rights = connection_.Query(std::string(kMayInsert),
                                           {absl::StrCat(archive_.oid), absl::StrCat(source_.oid),
-                                           table_.config.replace_expired ? "t" : "f"});
+                                           table_.replace_expired ? "t" : "f"});
     if (!rights.ok()) return rights.status();
     for (int row = 0; row < rights->rows(); ++row) {
       const std::string role = QuoteName(rights->Text(row, 0));
@@ -182,7 +213,7 @@ class ArchiveCheck {
 
   absl::Status CheckColumns() {
     for (const ColumnFacts& column : source_.columns) CheckColumn(column);
-    const std::string& archived_at = table_.config.archived_at;
+    const std::string& archived_at = table_.archived_at;
     if (archived_at.empty()) return absl::OkStatus();
     const ColumnFacts* column = archive_.Find(archived_at);
     if (source_.Find(archived_at) != nullptr) {
@@ -221,7 +252,7 @@ class ArchiveCheck {
     const auto needed = Column(connection_, kNeededColumns, {absl::StrCat(archive_.oid)});
     if (!needed.ok()) return needed.status();
     for (const std::string& name : *needed) {
-      if (source_.Find(name) != nullptr || name == table_.config.archived_at) continue;
+      if (source_.Find(name) != nullptr || name == table_.archived_at) continue;
       Problem(": column ", name,
               ", which the table does not have, may not be NULL and has no default: ALTER TABLE ",
               name_, " ALTER COLUMN ", QuoteName(name), " DROP NOT NULL");
@@ -256,7 +287,7 @@ class ArchiveCheck {
   }
 
   Connection& connection_;
-  const TableDefinition& table_;
+  const TableConfig& table_;
   const std::string name_;
   bool is_table_ = false;
   TableFacts source_;
@@ -267,8 +298,33 @@ class ArchiveCheck {
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> WhyArchiveIsUnfit(Connection& connection,
-                                                           const TableDefinition& table) {
-  return ArchiveCheck(connection, table).Run();
+                                                           const TableConfig& table) {
+  return ArchiveCheck(connection, table).WhyUnfit();
+}
+
+absl::StatusOr<std::vector<std::string>> WhyArchiveMayRefuse(Connection& connection,
+                                                             const TableConfig& table) {
+  return ArchiveCheck(connection, table).WhyMayRefuse();
+}
+
+absl::StatusOr<ArchiveDefinition> ReadArchive(Connection& connection, const TableConfig& table) {
+  const auto found = connection.Query(
+      absl::StrCat("SELECT ", ArchiveSignature(table),
+                   ", c.attname FROM pg_attribute AS c JOIN pg_class AS t ON t.oid = c.attrelid "
+                   "JOIN pg_namespace AS n ON n.oid = t.relnamespace WHERE n.nspname = $1 AND "
+                   "t.relname = $2 AND c.attnum > 0 AND NOT c.attisdropped ORDER BY c.attnum"),
+      {table.schema, table.table});
+  if (!found.ok()) return found.status();
+  ArchiveDefinition archive;
+  for (int row = 0; row < found->rows(); ++row) {
+    archive.signature = std::string(found->Text(row, 0));
+    archive.columns.emplace_back(found->Text(row, 1));
+  }
+  // After the signature, which would otherwise be that of a later shape.
+  auto unfit = WhyArchiveIsUnfit(connection, table);
+  if (!unfit.ok()) return unfit.status();
+  archive.unfit = *std::move(unfit);
+  return archive;
 }
 
 }  // namespace ttl::postgres

@@ -24,6 +24,25 @@ std::string ArchiveOid(const TableConfig& table) {
   return OidOf(table.schema_of_archive(), table.archive_table);
 }
 
+// $0, $1: oids of the table and of the archive.
+constexpr char kColumns[] =
+    "(SELECT string_agg(concat_ws(' ', a.attrelid = $0, a.attname, n.nspname, y.typname, "
+    "a.atttypmod, a.attgenerated), E'\\n' ORDER BY a.attrelid = $0, a.attnum) FROM "
+    "pg_attribute AS a JOIN pg_type AS y ON y.oid = a.atttypid JOIN pg_namespace AS n ON n.oid = "
+    "y.typnamespace WHERE a.attrelid IN ($0, $1) AND a.attnum > 0 AND NOT a.attisdropped)";
+
+// $0: oid of the archive. What it is, what it is a part of, and its rules. Of its partitions only
+// those that are no ordinary, logged tables: others come and go. No function that locks them.
+constexpr char kArchiveKind[] =
+    "(SELECT concat_ws(' ', c.relkind, c.relpersistence) FROM pg_class AS c WHERE c.oid = $0), "
+    "(SELECT string_agg(i.inhparent::text, ' ' ORDER BY i.inhparent) FROM pg_inherits AS i WHERE "
+    "i.inhrelid = $0), "
+    "(SELECT string_agg(concat_ws(' ', w.rulename, w.ev_type, w.ev_enabled), E'\\n' ORDER BY "
+    "w.rulename) FROM pg_rewrite AS w WHERE w.ev_class = $0), "
+    "(SELECT string_agg(concat_ws(' ', c.relkind, c.relpersistence, c.oid), E'\\n' ORDER BY c.oid) "
+    "FROM ($1) AS p JOIN pg_class AS c ON c.oid = p.oid WHERE c.relkind NOT IN ('r', 'p') OR "
+    "c.relpersistence <> 'p')";
+
 }  // namespace
 
 std::string ArchiveName(const TableConfig& table) {
@@ -56,29 +75,22 @@ std::string InsertIntoArchive(const TableDefinition& table, absl::string_view mo
 }
 
 std::string ArchiveSignature(const TableConfig& table) {
+  return absl::StrCat(
+      "(SELECT md5(concat_ws(E'\\n', ",
+      absl::Substitute(kColumns, SourceOid(table), ArchiveOid(table)), ", ",
+      absl::Substitute(kArchiveKind, ArchiveOid(table), PartitionsOf(ArchiveOid(table))), ")))");
+}
+
+std::string PartitionsOf(absl::string_view oid) {
   return absl::Substitute(
-      "(SELECT md5(string_agg(concat_ws(' ', a.attrelid = $0, a.attname, n.nspname, y.typname, "
-      "a.atttypmod, a.attgenerated), E'\\n' ORDER BY a.attrelid = $0, a.attnum)) FROM "
-      "pg_attribute AS a JOIN pg_type AS y ON y.oid = a.atttypid JOIN pg_namespace AS n ON n.oid = "
-      "y.typnamespace WHERE a.attrelid IN ($0, $1) AND a.attnum > 0 AND NOT a.attisdropped)",
-      SourceOid(table), ArchiveOid(table));
+      "WITH RECURSIVE tree AS (SELECT $0::oid AS oid UNION SELECT i.inhrelid FROM tree AS t JOIN "
+      "pg_inherits AS i ON i.inhparent = t.oid JOIN pg_class AS c ON c.oid = i.inhrelid WHERE "
+      "c.relispartition) SELECT tree.oid FROM tree",
+      oid);
 }
 
 std::string MarkValue(const TableDefinition& table, absl::string_view text) {
   return absl::StrCat(text, "::text::", table.mark->type);
-}
-
-absl::StatusOr<ArchiveDefinition> ReadArchive(Connection& connection, const TableConfig& table) {
-  const auto found = connection.Query(absl::StrCat(
-      "SELECT ", ArchiveSignature(table), ", c.attname FROM pg_attribute AS c WHERE c.attrelid = ",
-      SourceOid(table), " AND c.attnum > 0 AND NOT c.attisdropped ORDER BY c.attnum"));
-  if (!found.ok()) return found.status();
-  ArchiveDefinition archive;
-  for (int row = 0; row < found->rows(); ++row) {
-    archive.signature = std::string(found->Text(row, 0));
-    archive.columns.emplace_back(found->Text(row, 1));
-  }
-  return archive;
 }
 
 }  // namespace ttl::postgres

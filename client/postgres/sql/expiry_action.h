@@ -3,10 +3,8 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "client/postgres/config/table_config.h"
-#include "client/postgres/sql/connect/connection.h"
 #include "client/postgres/sql/table_definition.h"
 
 // What on_expiry: archive and on_expiry: mark do to an expired row, as parts of SQL statements.
@@ -22,13 +20,13 @@ std::string MovedColumns(const TableDefinition& table);
 // not depend on the search path.
 std::string InsertIntoArchive(const TableDefinition& table, absl::string_view moved);
 
-// An SQL text that tells apart what the columns of a table and of its archive are: names, types,
-// and which are generated. REQUIRES: only pg_catalog is in the search path.
+// An SQL text that tells apart what the columns of a table and of its archive are (names, types,
+// and which are generated), what the archive is (a table, a view, unlogged, a partition), and its
+// rules. REQUIRES: only pg_catalog is in the search path.
 std::string ArchiveSignature(const TableConfig& table);
 
-// What the table of that name has to be moved, with the signature of the same instant. Without an
-// archive table there is a signature, too.
-absl::StatusOr<ArchiveDefinition> ReadArchive(Connection& connection, const TableConfig& table);
+// An SQL query of the oids of a table and its partitions, which locks none of them.
+std::string PartitionsOf(absl::string_view oid);
 
 // mark_value as a value of the mark_column; `text` is an SQL text with it.
 std::string MarkValue(const TableDefinition& table, absl::string_view text);

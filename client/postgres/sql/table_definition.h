@@ -43,6 +43,7 @@ enum class EndSource {
 struct ArchiveDefinition {
   std::vector<std::string> columns;  // all of the table, in its order
   std::string signature;             // ArchiveSignature() at the same instant
+  std::vector<std::string> unfit;    // why no row may be moved: WhyArchiveIsUnfit()
 
   friend bool operator==(const ArchiveDefinition&, const ArchiveDefinition&) = default;
 };

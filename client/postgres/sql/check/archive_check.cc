@@ -1,6 +1,7 @@
 #include "client/postgres/sql/check/archive_check.h"
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/archive_fit.h"
@@ -18,12 +19,16 @@ constexpr char kDeletingKeys[] = R"(
 
 absl::Status CheckArchive(Connection& connection, const TableDefinition& table,
                           CatalogReport& report) {
-  if (table.config.on_expiry != OnExpiry::kArchive) return absl::OkStatus();
+  if (!table.archive.has_value()) return absl::OkStatus();
   const std::string name =
       absl::StrCat("table ", table.config.schema, ".", table.configured_table, ": ");
-  const auto problems = WhyArchiveIsUnfit(connection, table);
-  if (!problems.ok()) return problems.status();
-  for (const std::string& problem : *problems) {
+  std::vector<std::string> problems = table.archive->unfit;
+  if (problems.empty()) {
+    const auto refusals = WhyArchiveMayRefuse(connection, table.config);
+    if (!refusals.ok()) return refusals.status();
+    problems = *refusals;
+  }
+  for (const std::string& problem : problems) {
     report.archive_problems.push_back(absl::StrCat(name, problem));
   }
   const auto keys = connection.Query(kDeletingKeys, {absl::StrCat(table.oid)});

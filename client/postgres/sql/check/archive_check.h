@@ -8,8 +8,9 @@
 
 namespace ttl::postgres {
 
-// Adds what WhyArchiveIsUnfit() says to report.archive_problems, and a warning of rows that go with
-// the table's by foreign keys and are not moved. Nothing for a table with another on_expiry.
+// Adds why the archive may lose or refuse rows to report.archive_problems, and a warning of rows
+// that go with the table's by foreign keys and are not moved. Nothing for a table with another
+// on_expiry.
 absl::Status CheckArchive(Connection& connection, const TableDefinition& table,
                           CatalogReport& report);
 

@@ -75,6 +75,10 @@ DeleteRun::DeleteRun(Connection& connection, const StoreTable& table, const Dele
       asked_(PossibleRows(table.definition, request)) {}
 
 absl::StatusOr<v1::DeleteItemsResponse> DeleteRun::Run() {
+  const auto& archive = table_.definition.archive;
+  if (archive.has_value() && !archive->unfit.empty()) {
+    archive_fault_ = ReasonOf(archive->unfit.front());
+  }
   for (int i = 0; i < request_.items_size(); ++i) {
     response_.add_results()->set_outcome(v1::DELETE_OUTCOME_NOT_FOUND);
   }
@@ -347,7 +351,7 @@ absl::StatusOr<bool> DeleteRun::IsArchiveAsChecked() {
 absl::Status DeleteRun::ExplainArchive(const absl::Status& error) {
   const auto begun = connection_.Execute("BEGIN; SET LOCAL search_path = pg_catalog");
   if (!begun.ok()) return Unavailable(begun.status());
-  const auto problems = WhyArchiveIsUnfit(connection_, table_.definition);
+  const auto problems = WhyArchiveIsUnfit(connection_, table_.definition.config);
   if (absl::Status status = Rollback(); !status.ok()) return status;
   if (problems.ok() && !problems->empty()) {
     archive_fault_ = ReasonOf(problems->front());
