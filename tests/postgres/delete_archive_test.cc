@@ -234,6 +234,22 @@ TEST_F(DeleteArchiveTest, RowThatATriggerKeepsOutOfTheArchiveStays) {
   EXPECT_EQ(Ids(), "3 | 1 2 4");
 }
 
+TEST_F(DeleteArchiveTest, RowWhoseCopyATriggerRemovesStays) {
+  db_.Sql(
+      "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM "
+      "sessions_archive WHERE id = NEW.id AND id = 3; RETURN NULL; END $$; CREATE CONSTRAINT "
+      "TRIGGER lose AFTER INSERT ON sessions_archive DEFERRABLE INITIALLY DEFERRED FOR EACH ROW "
+      "EXECUTE FUNCTION lose()");
+  db_.Open({Archived()});
+  const v1::DeleteItemsResponse response = db_.DeleteAll("sessions");
+  EXPECT_EQ(Outcomes(response), "DELETED DELETED FAILED DELETED");
+  EXPECT_THAT(response.results(2).reason(), HasSubstr("deletes rows of the archive_table"));
+  EXPECT_EQ(Ids(), "3 | 1 2 4");
+  // Those that were deleted before, and not within the transaction, do not count.
+  db_.Sql("DROP TRIGGER lose ON sessions_archive");
+  EXPECT_EQ(Outcomes(db_.DeleteAll("sessions")), "DELETED");
+}
+
 TEST_F(DeleteArchiveTest, RowThatTheArchiveRefusesDoesNotKeepTheOthers) {
   db_.Sql("ALTER TABLE sessions_archive ADD CHECK (payload <> 'p2')");
   db_.Open({Archived()});

@@ -111,6 +111,19 @@ TEST_F(DeleteMarkTest, RowThatStaysInsideWhereIsLeftAsItWas) {
   EXPECT_EQ(db_.Value("SELECT count(*) FROM notes WHERE body = 'b'"), "4");
 }
 
+TEST_F(DeleteMarkTest, RowThatADeferredTriggerTakesBackIsLeftAsItWas) {
+  db_.Sql(
+      "CREATE FUNCTION undo() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN SET DateStyle = German; "
+      "UPDATE notes SET deleted_at = NULL WHERE id = NEW.id AND id = 2 AND deleted_at IS NOT NULL; "
+      "RETURN NULL; END $$; CREATE CONSTRAINT TRIGGER undo AFTER UPDATE ON notes DEFERRABLE "
+      "INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION undo()");
+  db_.Open({Marked()});
+  const v1::DeleteItemsResponse response = db_.DeleteAll("notes");
+  EXPECT_EQ(Outcomes(response), "DELETED FAILED DELETED DELETED");
+  EXPECT_THAT(response.results(1).reason(), HasSubstr("still matches the where"));
+  EXPECT_EQ(MarkedIds(), "1 3 4");
+}
+
 TEST_F(DeleteMarkTest, RowThatOthersReferToIsMarkedAndTheyStay) {
   db_.Sql(
       "CREATE TABLE refers (id bigint REFERENCES notes ON DELETE CASCADE); INSERT INTO refers "

@@ -89,6 +89,12 @@ std::string PartitionsOf(absl::string_view oid) {
       oid);
 }
 
+std::string RemovedRowsOfArchive(const TableConfig& table) {
+  return absl::StrCat(
+      "(SELECT coalesce(sum(pg_stat_get_xact_tuples_deleted(p.oid)), 0)::bigint FROM (",
+      PartitionsOf(ArchiveOid(table)), ") AS p)");
+}
+
 std::string MarkValue(const TableDefinition& table, absl::string_view text) {
   return absl::StrCat(text, "::text::", table.mark->type);
 }

@@ -25,6 +25,11 @@ std::string InsertIntoArchive(const TableDefinition& table, absl::string_view mo
 // rules. REQUIRES: only pg_catalog is in the search path.
 std::string ArchiveSignature(const TableConfig& table);
 
+// An SQL text: how many rows of the archive and its partitions this session has deleted, as far as
+// the server counts; it grows only, while a transaction lasts. Always the same if track_counts is
+// off.
+std::string RemovedRowsOfArchive(const TableConfig& table);
+
 // An SQL query of the oids of a table and its partitions, which locks none of them.
 std::string PartitionsOf(absl::string_view oid);
 

@@ -231,6 +231,8 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplain(Items 
                                                                           int& deleted) {
   const auto places = TakenIn(items);
   if (!places.ok()) return places.status();
+  const auto removed_before = RemovedFromArchive();
+  if (!removed_before.ok()) return removed_before.status();
   std::vector<AskedItem> taken_in;
   for (const size_t place : *places) taken_in.push_back(items[place]);
   const auto answer = connection_.Query(table_.sql.delete_statement(),
@@ -253,7 +255,9 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplain(Items 
     ++deleted;
   }
   rows_touched_ += kTouchedByDelete * deleted;
-  if (absl::Status status = ConfirmMoved(moved, results, deleted); !status.ok()) return status;
+  if (absl::Status status = RunDeferredTriggers(deleted); !status.ok()) return status;
+  if (absl::Status status = ConfirmMoved({moved, *removed_before}, results, deleted); !status.ok())
+    return status;
   if (absl::Status status = ConfirmMarked(items, results, deleted); !status.ok()) return status;
   if (absl::Status status = Explain(items, held, results); !status.ok()) return status;
   return results;
@@ -303,15 +307,39 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
   return absl::OkStatus();
 }
 
-absl::Status DeleteRun::ConfirmMoved(int64_t moved, std::vector<v1::DeleteResult>& results,
+// Deferred constraints strike here, under our timeouts and where their error can be told from
+// others, and not at COMMIT; and what deferred triggers change is seen by what confirms the rows.
+absl::Status DeleteRun::RunDeferredTriggers(int deleted) {
+  if (deleted == 0) return absl::OkStatus();
+  return connection_.Execute(absl::StrCat("SET CONSTRAINTS ALL IMMEDIATE;", ReadingSettings()))
+      .status();
+}
+
+absl::Status DeleteRun::ConfirmMoved(const Moved& moved, std::vector<v1::DeleteResult>& results,
                                      int& deleted) {
   if (!table_.definition.archive.has_value() || deleted == 0) return absl::OkStatus();
   const auto is_as_checked = IsArchiveAsChecked();
   if (!is_as_checked.ok()) return is_as_checked.status();
   is_archive_changed_ = !*is_as_checked;
-  if (is_archive_changed_ || moved == deleted) return absl::OkStatus();
-  Refuse("a trigger of the archive_table keeps the row out of it", results, deleted);
+  if (is_archive_changed_) return absl::OkStatus();
+  const auto removed = RemovedFromArchive();
+  if (!removed.ok()) return removed.status();
+  if (moved.rows != deleted) {
+    Refuse("a trigger of the archive_table keeps the row out of it", results, deleted);
+  } else if (*removed != moved.removed_before) {
+    Refuse("a trigger deletes rows of the archive_table while the row is moved to it", results,
+           deleted);
+  }
   return absl::OkStatus();
+}
+
+// Whether the copy is among them cannot be told: INSERT is the only right to the archive.
+absl::StatusOr<int64_t> DeleteRun::RemovedFromArchive() {
+  if (!table_.definition.archive.has_value()) return 0;
+  const auto removed = QueryBySystemNames(
+      absl::StrCat("SELECT ", RemovedRowsOfArchive(table_.definition.config)), {});
+  if (!removed.ok()) return removed.status();
+  return removed->Number(0, 0);
 }
 
 absl::Status DeleteRun::ConfirmMarked(Items items, std::vector<v1::DeleteResult>& results,
@@ -366,10 +394,8 @@ absl::Status DeleteRun::ExplainArchive(const absl::Status& error) {
 
 absl::Status DeleteRun::Finish(std::vector<v1::DeleteResult>& results, int deleted) {
   if (deleted == 0) return Rollback();
-  // Deferred constraints strike here, under our timeouts and where their error can be told
-  // from others, and not at COMMIT. A commit that is answered must outlast a crash of the server.
+  // A commit that is answered must outlast a crash of the server.
   const auto checked = connection_.Execute(
-      "SET CONSTRAINTS ALL IMMEDIATE;"
       "SELECT pg_catalog.set_config('synchronous_commit', 'local', true) "
       "WHERE pg_catalog.current_setting('synchronous_commit') = 'off';"
       "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint");

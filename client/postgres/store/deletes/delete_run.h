@@ -67,9 +67,15 @@ class DeleteRun {
   absl::StatusOr<std::vector<v1::DeleteResult>> DeleteAndExplain(Items items, int& deleted);
   absl::Status Explain(Items items, const std::vector<bool>& held,
                        std::vector<v1::DeleteResult>& results);
+  absl::Status RunDeferredTriggers(int deleted);
   // With on_expiry: archive or mark, after its statement: what was deleted but not moved, or marked
   // but left inside `where`, becomes FAILED, and nothing of it is to stay.
-  absl::Status ConfirmMoved(int64_t moved, std::vector<v1::DeleteResult>& results, int& deleted);
+  struct Moved {
+    int64_t rows = 0;            // that INSERT returned
+    int64_t removed_before = 0;  // RemovedFromArchive(), before the statement
+  };
+  absl::Status ConfirmMoved(const Moved& moved, std::vector<v1::DeleteResult>& results,
+                            int& deleted);
   absl::Status ConfirmMarked(Items items, std::vector<v1::DeleteResult>& results, int& deleted);
   void Refuse(const char* reason, std::vector<v1::DeleteResult>& results, int& deleted);
   // Of a table and its archive that are no longer what was checked: says why, or gives up if the
@@ -77,6 +83,8 @@ class DeleteRun {
   absl::Status ExplainArchive(const absl::Status& error);
   // Whether they are.
   absl::StatusOr<bool> IsArchiveAsChecked();
+  // How many rows this session has deleted from the archive; to be compared within a transaction.
+  absl::StatusOr<int64_t> RemovedFromArchive();
   absl::Status Finish(std::vector<v1::DeleteResult>& results, int deleted);
   absl::Status Rollback();
 
