@@ -153,8 +153,10 @@ absl::Status SetLimits(Connection& connection, absl::string_view lock,
       .status();
 }
 
-bool IsOutOfTime(const absl::Status& status) {
-  return SqlState(status) == "55P03" || SqlState(status) == "57014";
+// Whatever a statement of one table meets is about that table, such as a lock, or a function of its
+// where that raises.
+bool IsAboutTheServer(const absl::Status& status) {
+  return SqlState(status).empty() || absl::IsUnavailable(status);
 }
 
 }  // namespace
@@ -168,10 +170,11 @@ absl::Status CheckMark(Connection& connection, const TableDefinition& table,
   if (!limited.ok()) return limited;
   const absl::Status checked = MarkCheck(connection, table, report).Run();
   const absl::Status reset = SetLimits(connection, former->Text(0, 0), former->Text(0, 1));
-  if (!IsOutOfTime(checked)) return checked.ok() ? reset : checked;
+  if (checked.ok()) return reset;
+  if (IsAboutTheServer(checked)) return checked;
   report.warnings.push_back(
       absl::StrCat("table ", table.config.schema, ".", table.configured_table,
-                   ": its mark could not be tried out in time: ", SqlMessage(checked)));
+                   ": its mark could not be tried out: ", SqlMessage(checked)));
   return reset;
 }
 
