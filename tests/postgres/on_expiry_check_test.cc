@@ -171,6 +171,17 @@ TEST_F(OnExpiryCheckTest, RightsAreThoseOfTheRoleAndWhereItReplacesOfTheOwner) {
                           HasSubstr(absl::StrCat("TO \"", owner, "\""))));
 }
 
+TEST_F(OnExpiryCheckTest, SequenceOfAColumnOfTheArchiveAloneNeedsARight) {
+  const std::string role = database_.CreateRole("REPLICATION");
+  database_.Sql(absl::StrCat("ALTER TABLE old ADD COLUMN number serial; GRANT INSERT ON old TO ",
+                             role, "; GRANT ALL ON notes TO ", role));
+  EXPECT_THAT(Check(Archived(), role).archive_problems,
+              ElementsAre(HasSubstr("may not use the sequence of its column number: GRANT USAGE ON "
+                                    "SEQUENCE public.old_number_seq TO ")));
+  database_.Sql(absl::StrCat("GRANT USAGE ON SEQUENCE old_number_seq TO ", role));
+  EXPECT_THAT(Check(Archived(), role).archive_problems, IsEmpty());
+}
+
 TEST_F(OnExpiryCheckTest, RowsThatGoWithOneThatIsMovedAreWarnedOf) {
   database_.Sql("CREATE TABLE lines (note bigint REFERENCES notes ON DELETE CASCADE)");
   EXPECT_THAT(Check(Archived()).warnings,

@@ -57,6 +57,21 @@ constexpr absl::string_view kInsertRules = R"(
   SELECT format('%I', rulename) FROM pg_rewrite
   WHERE ev_class = $1::oid AND ev_type = '3' AND ev_enabled <> 'D' ORDER BY 1)";
 
+// Sequences that give a column its value, and who lacks the right to them. Parameters: as of
+// kMayInsert, then the names of the columns that are given a value.
+constexpr absl::string_view kSequences = R"(
+  SELECT a.attname, format('%I.%I', n.nspname, s.relname), format('%I', r.rolname)
+  FROM pg_attrdef AS d JOIN pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+       JOIN pg_depend AS p ON p.classid = 'pg_attrdef'::regclass AND p.objid = d.oid
+            AND p.refclassid = 'pg_class'::regclass
+       JOIN pg_class AS s ON s.oid = p.refobjid AND s.relkind = 'S'
+       JOIN pg_namespace AS n ON n.oid = s.relnamespace
+       JOIN pg_roles AS r ON r.rolname = current_user
+         OR $3::boolean AND r.oid = (SELECT relowner FROM pg_class WHERE oid = $2::oid)
+  WHERE d.adrelid = $1::oid AND a.attname <> ALL ($4::name[])
+        AND NOT has_sequence_privilege(r.oid, s.oid, 'USAGE, UPDATE')
+  ORDER BY a.attnum, 3)";
+
 // Columns that must be given a value. Parameter: oid.
 constexpr absl::string_view kNeededColumns = R"(
   SELECT attname FROM pg_attribute
@@ -105,8 +120,8 @@ class ArchiveCheck {
 
   absl::StatusOr<Names> WhyUnfit() {
     return Run({&ArchiveCheck::FindBoth, &ArchiveCheck::CheckKind, &ArchiveCheck::CheckRights,
-                &ArchiveCheck::CheckColumns, &ArchiveCheck::CheckNeeded,
-                &ArchiveCheck::CheckRules});
+                &ArchiveCheck::CheckSequences, &ArchiveCheck::CheckColumns,
+                &ArchiveCheck::CheckNeeded, &ArchiveCheck::CheckRules});
   }
 
   absl::StatusOr<Names> WhyMayRefuse() {
@@ -207,6 +222,22 @@ class ArchiveCheck {
     if (archive_.has_row_security && archive_.is_bound_by_row_security) {
       Problem(": row-level security binds role ", archive_.role, ": ALTER ROLE ",
               QuoteName(archive_.role), " BYPASSRLS");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckSequences() {
+    ArrayText given;
+    for (const ColumnFacts& column : source_.columns) given.Add(column.name);
+    if (!table_.archived_at.empty()) given.Add(table_.archived_at);
+    const auto lacking = connection_.Query(std::string(kSequences),
+                                           {absl::StrCat(archive_.oid), absl::StrCat(source_.oid),
+                                            table_.replace_expired ? "t" : "f", given.Take()});
+    if (!lacking.ok()) return lacking.status();
+    for (int row = 0; row < lacking->rows(); ++row) {
+      Problem(": role ", lacking->Text(row, 2), " may not use the sequence of its column ",
+              lacking->Text(row, 0), ": GRANT USAGE ON SEQUENCE ", lacking->Text(row, 1), " TO ",
+              lacking->Text(row, 2));
     }
     return absl::OkStatus();
   }
