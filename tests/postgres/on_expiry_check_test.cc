@@ -182,6 +182,24 @@ TEST_F(OnExpiryCheckTest, SequenceOfAColumnOfTheArchiveAloneNeedsARight) {
   EXPECT_THAT(Check(Archived(), role).archive_problems, IsEmpty());
 }
 
+TEST_F(OnExpiryCheckTest, PartitionOfTheArchiveIsLookedAtLikeTheArchive) {
+  const std::string parted =
+      "DROP TABLE old; CREATE TABLE old (LIKE notes, at timestamptz) PARTITION BY LIST (id);";
+  EXPECT_THAT(ArchiveProblems(parted + "CREATE TABLE part PARTITION OF old DEFAULT; CREATE UNIQUE "
+                                       "INDEX ON old (id, at)"),
+              IsEmpty());
+  EXPECT_THAT(ArchiveProblems(parted + "CREATE UNLOGGED TABLE part PARTITION OF old DEFAULT"),
+              ElementsAre(HasSubstr("its partition public.part is unlogged")));
+  EXPECT_THAT(ArchiveProblems(parted + "CREATE TABLE part PARTITION OF old DEFAULT; CREATE UNIQUE "
+                                       "INDEX once ON part (id)"),
+              ElementsAre(HasSubstr("once refuses a second row")));
+  EXPECT_THAT(ArchiveProblems(parted +
+                              "CREATE EXTENSION IF NOT EXISTS file_fdw; CREATE SERVER IF NOT "
+                              "EXISTS files FOREIGN DATA WRAPPER file_fdw; CREATE FOREIGN TABLE "
+                              "part PARTITION OF old DEFAULT SERVER files OPTIONS (filename '/x')"),
+              ElementsAre(HasSubstr("its partition public.part is unlogged, or no table")));
+}
+
 TEST_F(OnExpiryCheckTest, RowsThatGoWithOneThatIsMovedAreWarnedOf) {
   database_.Sql("CREATE TABLE lines (note bigint REFERENCES notes ON DELETE CASCADE)");
   EXPECT_THAT(Check(Archived()).warnings,

@@ -42,14 +42,17 @@ constexpr char kUnfitPartitions[] = R"(
   ORDER BY 1)";
 
 // Indexes and exclusion constraints that two rows may violate which differ in nothing but when they
-// were moved. Parameters: oid of the archive, names of the columns that come from the table.
-constexpr absl::string_view kRefusingIndexes = R"(
-  SELECT format('%I', c.relname) FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
-  WHERE i.indrelid = $1::oid AND i.indisready AND (i.indisunique OR i.indisexclusion)
+// were moved. $0: the query of the archive and its partitions. Parameters: oid of the archive,
+// names of the columns that come from the table.
+constexpr char kRefusingIndexes[] = R"(
+  SELECT format('%I', c.relname)
+  FROM ($0) AS p JOIN pg_index AS i ON i.indrelid = p.oid JOIN pg_class AS c ON c.oid = i.indexrelid
+  WHERE i.indisready AND (i.indisunique OR i.indisexclusion)
+    AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = i.indexrelid)
     AND NOT EXISTS (
       SELECT FROM generate_series(0, i.indnkeyatts - 1) AS k
            JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[k]
-      WHERE a.attname <> ALL ($2::name[]))
+      WHERE a.attname <> ALL ($$2::name[]))
   ORDER BY 1)";
 
 // Parameter: oid.
@@ -295,8 +298,8 @@ class ArchiveCheck {
   absl::Status CheckIndexes() {
     ArrayText moved;
     for (const ColumnFacts& column : source_.columns) moved.Add(column.name);
-    const auto indexes =
-        Column(connection_, kRefusingIndexes, {absl::StrCat(archive_.oid), moved.Take()});
+    const auto indexes = Column(connection_, absl::Substitute(kRefusingIndexes, PartitionsOf("$1")),
+                                {absl::StrCat(archive_.oid), moved.Take()});
     if (!indexes.ok()) return indexes.status();
     for (const std::string& index : *indexes) {
       Problem(": ", index,
