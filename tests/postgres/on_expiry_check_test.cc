@@ -200,6 +200,17 @@ TEST_F(OnExpiryCheckTest, PartitionOfTheArchiveIsLookedAtLikeTheArchive) {
               ElementsAre(HasSubstr("its partition public.part is unlogged, or no table")));
 }
 
+TEST_F(OnExpiryCheckTest, RowSecurityOfTheArchiveMayBindTheOwnerOfTheTable) {
+  const std::string owner = database_.CreateRole();
+  database_.Sql(absl::StrCat("ALTER TABLE notes OWNER TO ", owner, "; GRANT INSERT ON old TO ",
+                             owner, "; ALTER TABLE old ENABLE ROW LEVEL SECURITY"));
+  TableConfig table = Archived();
+  EXPECT_THAT(Check(table).archive_problems, IsEmpty());
+  table.replace_expired = true;
+  EXPECT_THAT(Check(table).archive_problems,
+              ElementsAre(HasSubstr(absl::StrCat("binds role \"", owner, "\": ALTER ROLE"))));
+}
+
 TEST_F(OnExpiryCheckTest, RowsThatGoWithOneThatIsMovedAreWarnedOf) {
   database_.Sql("CREATE TABLE lines (note bigint REFERENCES notes ON DELETE CASCADE)");
   EXPECT_THAT(Check(Archived()).warnings,

@@ -22,7 +22,9 @@ using Names = std::vector<std::string>;
 // owner is taken instead where the role is NULL.
 constexpr absl::string_view kMayInsert = R"(
   SELECT r.rolname, has_schema_privilege(r.oid, c.relnamespace, 'USAGE'),
-         has_table_privilege(r.oid, c.oid, 'INSERT'), n.nspname
+         has_table_privilege(r.oid, c.oid, 'INSERT'), n.nspname,
+         c.relrowsecurity AND NOT (r.rolsuper OR r.rolbypassrls)
+           AND (c.relforcerowsecurity OR NOT pg_has_role(r.oid, c.relowner, 'USAGE'))
   FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
        JOIN pg_roles AS r ON r.rolname = current_user
          OR $3::boolean AND r.oid = (SELECT relowner FROM pg_class WHERE oid = $2::oid)
@@ -221,10 +223,9 @@ class ArchiveCheck {
       if (!rights->Bool(row, 2)) {
         Problem(": role ", role, " lacks a right: GRANT INSERT ON ", name_, " TO ", role);
       }
-    }
-    if (archive_.has_row_security && archive_.is_bound_by_row_security) {
-      Problem(": row-level security binds role ", archive_.role, ": ALTER ROLE ",
-              QuoteName(archive_.role), " BYPASSRLS");
+      if (rights->Bool(row, 4)) {
+        Problem(": row-level security binds role ", role, ": ALTER ROLE ", role, " BYPASSRLS");
+      }
     }
     return absl::OkStatus();
   }
