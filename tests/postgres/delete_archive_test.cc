@@ -234,6 +234,18 @@ TEST_F(DeleteArchiveTest, RowThatATriggerKeepsOutOfTheArchiveStays) {
   EXPECT_EQ(Ids(), "3 | 1 2 4");
 }
 
+// The sequence counts what is rolled back, too.
+TEST_F(DeleteArchiveTest, RowsThatAreAllKeptOutOfTheArchiveAreTriedOnce) {
+  db_.Sql(
+      "CREATE SEQUENCE writes; CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+      "PERFORM nextval('writes'); RETURN NULL; END $$; CREATE TRIGGER lose BEFORE INSERT ON "
+      "sessions_archive FOR EACH ROW EXECUTE FUNCTION lose()");
+  db_.Open({Archived()});
+  ExpectAllFail(StoreForTest::Judged("sessions", db_.Items("sessions")),
+                "a trigger of the archive");
+  EXPECT_EQ(db_.Value("SELECT last_value FROM writes"), "4");
+}
+
 TEST_F(DeleteArchiveTest, RowWhoseCopyATriggerRemovesStays) {
   db_.Sql(
       "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM "

@@ -111,6 +111,23 @@ TEST_F(DeleteMarkTest, RowThatStaysInsideWhereIsLeftAsItWas) {
   EXPECT_EQ(db_.Value("SELECT count(*) FROM notes WHERE body = 'b'"), "4");
 }
 
+// The sequence counts what is rolled back, too.
+TEST_F(DeleteMarkTest, RowsThatAreAllTakenBackAreWrittenOnce) {
+  db_.Sql(
+      "INSERT INTO notes SELECT i, 'b', '2020-01-01' FROM generate_series(5, 32) i; CREATE "
+      "SEQUENCE "
+      "writes; CREATE FUNCTION undo() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM "
+      "nextval('writes'); NEW.deleted_at := CASE WHEN NEW.id = 9 THEN NEW.deleted_at END; RETURN "
+      "NEW; END $$; CREATE TRIGGER undo BEFORE UPDATE ON notes FOR EACH ROW EXECUTE FUNCTION "
+      "undo()");
+  db_.Open({Marked()});
+  const v1::DeleteItemsResponse response = db_.DeleteAll("notes");
+  EXPECT_EQ(response.results(7).outcome(), v1::DELETE_OUTCOME_FAILED);
+  EXPECT_THAT(response.results(7).reason(), HasSubstr("still matches the where"));
+  EXPECT_EQ(MarkedIds(), "9");
+  EXPECT_EQ(db_.Value("SELECT last_value FROM writes"), "33");
+}
+
 TEST_F(DeleteMarkTest, RowThatADeferredTriggerTakesBackIsLeftAsItWas) {
   db_.Sql(
       "CREATE FUNCTION undo() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN SET DateStyle = German; "

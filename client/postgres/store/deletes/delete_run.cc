@@ -63,6 +63,14 @@ std::vector<AskedItem> PossibleRows(const TableDefinition& table,
   return asked;
 }
 
+std::vector<size_t> PlacesOfDeleted(const std::vector<v1::DeleteResult>& results) {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].outcome() == v1::DELETE_OUTCOME_DELETED) places.push_back(i);
+  }
+  return places;
+}
+
 }  // namespace
 
 DeleteRun::DeleteRun(Connection& connection, const StoreTable& table, const DeleteBounds& bounds,
@@ -129,6 +137,19 @@ absl::Status DeleteRun::DeleteHalves(Items items, const absl::Status& error) {
   return Delete(items.subspan(half));
 }
 
+absl::Status DeleteRun::DeleteOthers(Items items) {
+  const std::set<size_t> refused = std::move(refused_);
+  std::vector<AskedItem> others;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (refused.contains(i)) {
+      FailAll(items.subspan(i, 1), refusal_);
+    } else {
+      others.push_back(items[i]);
+    }
+  }
+  return Delete(others);
+}
+
 absl::Status DeleteRun::Blame(const AskedItem& item, const absl::Status& error) {
   v1::DeleteResult& result = ResultOf(item);
   const DeleteFault fault = FaultOf(error);
@@ -158,6 +179,7 @@ absl::Status DeleteRun::Attempt(Items items) {
   int deleted = 0;
   is_rewritten_ = false;
   is_archive_changed_ = false;
+  refused_.clear();
   auto results = DeleteAndExplain(items, deleted);
   if (!results.ok()) return results.status();
   if (is_archive_changed_) {
@@ -168,7 +190,8 @@ absl::Status DeleteRun::Attempt(Items items) {
   // What a trigger did instead of a delete is not to come with the deletes of other rows.
   if (is_rewritten_ && items.size() > 1) {
     if (absl::Status status = Rollback(); !status.ok()) return status;
-    return DeleteHalves(items, absl::OkStatus());
+    return refused_.size() * 2 >= items.size() ? DeleteOthers(items)
+                                               : DeleteHalves(items, absl::OkStatus());
   }
   if (absl::Status status = Finish(*results, deleted); !status.ok()) return status;
   for (size_t i = 0; i < items.size(); ++i) ResultOf(items[i]) = std::move((*results)[i]);
@@ -324,6 +347,10 @@ absl::Status DeleteRun::ConfirmMoved(const Moved& moved, std::vector<v1::DeleteR
   if (is_archive_changed_) return absl::OkStatus();
   const auto removed = RemovedFromArchive();
   if (!removed.ok()) return removed.status();
+  if (moved.rows == 0) {
+    const std::vector<size_t> places = PlacesOfDeleted(results);
+    refused_.insert(places.begin(), places.end());
+  }
   if (moved.rows != deleted) {
     Refuse("a trigger of the archive_table keeps the row out of it", results, deleted);
   } else if (*removed != moved.removed_before) {
@@ -345,21 +372,25 @@ absl::StatusOr<int64_t> DeleteRun::RemovedFromArchive() {
 absl::Status DeleteRun::ConfirmMarked(Items items, std::vector<v1::DeleteResult>& results,
                                       int& deleted) {
   if (table_.sql.left_in_statement().empty() || deleted == 0) return absl::OkStatus();
+  const std::vector<size_t> places = PlacesOfDeleted(results);
   std::vector<AskedItem> marked;
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (results[i].outcome() == v1::DELETE_OUTCOME_DELETED) marked.push_back(items[i]);
-  }
+  for (const size_t place : places) marked.push_back(items[place]);
   const auto left_in =
       QueryBySystemNames(table_.sql.left_in_statement(), table_.sql.StateParameters(marked));
   if (!left_in.ok()) return left_in.status();
   if (left_in->rows() == 0) return absl::OkStatus();
+  for (int row = 0; row < left_in->rows(); ++row) {
+    const size_t number = static_cast<size_t>(left_in->Number(row, 0) - 1);
+    if (number >= places.size()) return absl::InternalError("an answer about no item");
+    refused_.insert(places[number]);
+  }
   Refuse("row still matches the where of its table after the mark", results, deleted);
   return absl::OkStatus();
 }
 
-// Which of several it is, smaller transactions tell.
 void DeleteRun::Refuse(const char* reason, std::vector<v1::DeleteResult>& results, int& deleted) {
   is_rewritten_ = true;
+  refusal_ = reason;
   deleted = 0;
   for (v1::DeleteResult& result : results) {
     if (result.outcome() != v1::DELETE_OUTCOME_DELETED) continue;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,8 @@ class DeleteRun {
 
   absl::Status Delete(Items items);
   absl::Status DeleteHalves(Items items, const absl::Status& error);
+  // Fails those that the last transaction refused, and deletes the others.
+  absl::Status DeleteOthers(Items items);
   absl::Status Blame(const AskedItem& item, const absl::Status& error);
 
   // One transaction. Results are set only if it is OK.
@@ -118,6 +121,10 @@ class DeleteRun {
   bool is_given_up_ = false;
   // A row of the transaction was changed or moved by a trigger instead of deleted.
   bool is_rewritten_ = false;
+  // The places of those that a transaction moved or marked in vain, as far as that can be told;
+  // why.
+  std::set<size_t> refused_;
+  std::string refusal_;
   // Why the archive takes no row; what is left is FAILED.
   std::string archive_fault_;
   // The transaction moved rows by a definition that holds no longer.
