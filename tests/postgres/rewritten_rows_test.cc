@@ -111,6 +111,38 @@ TEST_F(RewrittenRowsTest, KnownTimesAreHeldInEveryFileAndUntilThenTheRowsAreInDo
   }
 }
 
+// As where pg_repack swaps a file in that it has filled by several transactions. The first of them
+// is held first, by a page of its own.
+TEST_F(RewrittenRowsTest, RowsOfSeveralTransactionsInOneFileAreHeld) {
+  Prepare(kRows);
+  database_.Sql("UPDATE rows SET note = 'd' WHERE id = 2");
+  database_.Sql("UPDATE rows SET note = 'e' WHERE id = 3");
+  database_.Sql("UPDATE ttl.known_files SET filenode = 1");
+  LookUntilReady();
+  const int64_t now = Time(1);
+  EXPECT_EQ(Hold({{"1", now - 100}}), 1);
+  EXPECT_EQ(Hold({{"2", now - 200}, {"3", now - 300}}), 2);
+  Finish();
+  EXPECT_EQ(Time(1), now - 100);
+  EXPECT_EQ(Time(2), now - 200);
+  EXPECT_EQ(Time(3), now - 300);
+}
+
+// Of a row that was there before, which another transaction wrote.
+TEST_F(RewrittenRowsTest, HeldTimeCountsForTheTransactionThatWroteTheRow) {
+  Prepare(kRows);
+  database_.Sql("UPDATE ttl.known_files SET filenode = 1");
+  LookUntilReady();
+  const int64_t now = Time(1);
+  database_.Sql(
+      "INSERT INTO ttl.held_times SELECT pg_relation_filenode('rows'), ctid, '3', 'epoch' FROM "
+      "rows");
+  EXPECT_EQ(Time(1), now);
+  EXPECT_EQ(Hold({{"1", now - 100}}), 1);
+  EXPECT_EQ(Time(1), now - 100);
+  EXPECT_EQ(Time(2), now);
+}
+
 // They are changes that the sidecar knows, or will know.
 TEST_F(RewrittenRowsTest, RowThatWasWrittenHasItsTime) {
   Prepare(kRows);

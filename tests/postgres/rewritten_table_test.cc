@@ -68,7 +68,7 @@ class RewrittenTableTest : public testing::Test {
   // The _ts of each row that it has in SQL.
   std::map<std::string, int64_t> TimesInSql() {
     const auto rows = database_.Sql(
-        "SELECT id, floor(extract(epoch FROM CASE WHEN xmin = ANY (ARRAY(SELECT xid FROM "
+        "SELECT id, floor(extract(epoch FROM CASE WHEN xmin = ANY (ARRAY(SELECT unnest(xids) FROM "
         "ttl.rewrites)) THEN ttl.commit_time(tableoid, ctid, xmin) ELSE "
         "pg_xact_commit_timestamp(xmin) END))::bigint FROM carts");
     std::map<std::string, int64_t> times;

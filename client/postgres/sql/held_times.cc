@@ -30,9 +30,9 @@ std::string Tables(absl::string_view schema) {
       "CREATE UNLOGGED TABLE IF NOT EXISTS $1 (\n  relation oid NOT NULL,\n  place tid NOT NULL,\n"
       "  ts timestamptz\n);\n"
       "CREATE TABLE IF NOT EXISTS $2 (\n  filenode oid PRIMARY KEY,\n  relation oid NOT NULL,\n"
-      "  xid xid NOT NULL,\n  looked_at tid NOT NULL DEFAULT '(0,0)'\n);\n"
-      "CREATE TABLE IF NOT EXISTS $3 (\n  filenode oid,\n  place tid,\n  ts timestamptz NOT NULL,\n"
-      "  PRIMARY KEY (filenode, place)\n);\n"
+      "  xids xid[] NOT NULL,\n  looked_at tid NOT NULL DEFAULT '(0,0)'\n);\n"
+      "CREATE TABLE IF NOT EXISTS $3 (\n  filenode oid,\n  place tid,\n  xid xid NOT NULL,\n"
+      "  ts timestamptz NOT NULL,\n  PRIMARY KEY (filenode, place)\n);\n"
       "CREATE TABLE IF NOT EXISTS $4 (\n  relation oid PRIMARY KEY,\n  filenode oid NOT NULL,\n"
       "  attached text NOT NULL\n);\nGRANT SELECT ON $2, $3 TO PUBLIC;\n",
       QuoteQualified(schema, "by_commit_time"), QuoteQualified(schema, "rewritten"),
@@ -44,12 +44,11 @@ std::string CommitTimeFunction(absl::string_view schema) {
   return absl::Substitute(
       "CREATE OR REPLACE FUNCTION $0(relation oid, place tid, writer xid)\n"
       "  RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE\n"
-      "  RETURN coalesce((SELECT h.ts FROM $1 AS r JOIN $2 AS h ON h.filenode = r.filenode\n"
-      "    WHERE r.filenode = pg_relation_filenode(commit_time.relation::regclass)\n"
-      "      AND r.xid = commit_time.writer AND h.place = commit_time.place),\n"
+      "  RETURN coalesce((SELECT h.ts FROM $1 AS h\n"
+      "    WHERE h.filenode = pg_relation_filenode(commit_time.relation::regclass)\n"
+      "      AND h.place = commit_time.place AND h.xid = commit_time.writer),\n"
       "    pg_xact_commit_timestamp(commit_time.writer));\n",
-      QuoteQualified(schema, "commit_time"), QuoteQualified(schema, "rewrites"),
-      QuoteQualified(schema, "held_times"));
+      QuoteQualified(schema, "commit_time"), QuoteQualified(schema, "held_times"));
 }
 
 // Before the rewrite the catalogue has the new columns and the file the old ones, so that only what
@@ -89,14 +88,15 @@ std::string NoteRowsFunction(absl::string_view schema) {
 std::string HoldTimesFunction(absl::string_view schema) {
   const std::string rewritten = QuoteQualified(schema, "rewritten");
   const std::string hold = absl::Substitute(
-      "INSERT INTO $0 SELECT pg_relation_filenode($$1::regclass), new.place, old.ts\n"
+      "INSERT INTO $0 SELECT pg_relation_filenode($$1::regclass), new.place, new.xid, old.ts\n"
       "  FROM (SELECT row_number() OVER (ORDER BY w.place) AS n, w.ts FROM $1 AS w\n"
       "    WHERE w.relation = $$1) AS old\n"
-      "  JOIN (SELECT row_number() OVER (ORDER BY t.ctid) AS n, t.ctid AS place FROM ONLY ",
+      "  JOIN (SELECT row_number() OVER (ORDER BY t.ctid) AS n, t.ctid AS place, t.xmin AS xid "
+      "FROM ONLY ",
       QuoteQualified(schema, "held_times"), rewritten);
   const std::string note =
       absl::StrCat("INSERT INTO ", QuoteQualified(schema, "rewrites"),
-                   " SELECT pg_relation_filenode($1::regclass), $1, t.xmin FROM ONLY ");
+                   " SELECT pg_relation_filenode($1::regclass), $1, ARRAY[t.xmin] FROM ONLY ");
   return EventFunction(
       schema, "hold_times",
       absl::Substitute(
@@ -127,8 +127,8 @@ std::string RemoveFunction(absl::string_view schema) {
       "      DELETE FROM $1 AS h WHERE h.filenode = known.filenode AND h.place = ANY (places);\n"
       "    ELSE\n"
       "      EXECUTE $3 || known.relation::regclass || ' AS t WHERE t.ctid = h.place AND t.xmin = "
-      "$$3)'\n"
-      "        USING known.filenode, places, known.xid;\n"
+      "h.xid)'\n"
+      "        USING known.filenode, places;\n"
       "    END IF;\n"
       "    is_left := EXISTS (SELECT FROM $1 AS h WHERE h.filenode = known.filenode);\n"
       "    DELETE FROM $0 AS r WHERE r.filenode = known.filenode AND NOT is_left;\n"

@@ -15,8 +15,10 @@
 // of our own schema:
 //   by_commit_time  the tables whose rows go by commit times.
 //   rewritten       place and time of each row while its table is rewritten.
-//   rewrites        the files that rewrites have made, each with the transaction.
-//   held_times      the time of each row that is as a rewrite left it, by file and place.
+//   rewrites        the files that rewrites have made, each with the transactions that wrote its
+//                   rows: one by ALTER TABLE, several by what swaps files.
+//   held_times      the time of each row that is as a rewrite left it, by file and place, with the
+//                   transaction that wrote it.
 //   known_files     the files that the times which the sidecar knows belong to, and since when a
 //                   partition has been attached.
 // Where the triggers are missing or could not hold the times, and after what moves rows, the file

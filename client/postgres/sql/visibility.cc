@@ -213,7 +213,7 @@ std::string InstantOfColumn(const TableDefinition& table, absl::string_view colu
 std::string CommitTimeOfRow(absl::string_view own_schema) {
   constexpr absl::string_view kOfWriter = "pg_catalog.pg_xact_commit_timestamp(t.xmin)";
   if (own_schema.empty()) return std::string(kOfWriter);
-  return absl::StrCat("CASE WHEN t.xmin = ANY (ARRAY(SELECT r.xid FROM ",
+  return absl::StrCat("CASE WHEN t.xmin = ANY (ARRAY(SELECT unnest(r.xids) FROM ",
                       QuoteQualified(own_schema, "rewrites"), " AS r)) THEN ",
                       QuoteQualified(own_schema, "commit_time"),
                       "(t.tableoid, t.ctid, t.xmin) ELSE ", kOfWriter, " END");

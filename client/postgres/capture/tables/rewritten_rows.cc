@@ -70,11 +70,14 @@ std::string HoldStatement(const TableDefinition& table) {
       " OFFSET 0) AS found),\n"
       "noted AS (INSERT INTO ",
       QuoteQualified(table.own_schema, "rewrites"),
-      " (filenode, relation, xid) SELECT DISTINCT ON (file) file, relation, writer FROM rewritten "
-      "ON CONFLICT DO NOTHING),\nheld AS (INSERT INTO ",
+      " AS r (filenode, relation, xids) SELECT file, relation, array_agg(writer) FROM (SELECT "
+      "DISTINCT file, relation, writer FROM rewritten) AS w GROUP BY 1, 2 ORDER BY 1 ON CONFLICT "
+      "(filenode) DO UPDATE SET xids = ARRAY(SELECT unnest(r.xids) UNION SELECT "
+      "unnest(excluded.xids))),\nheld AS (INSERT INTO ",
       QuoteQualified(table.own_schema, "held_times"),
-      " AS h SELECT file, place, ts FROM rewritten ON CONFLICT (filenode, place) DO UPDATE SET ts "
-      "= excluded.ts WHERE h.ts >= excluded.ts + interval '1 second')\n"
+      " AS h SELECT file, place, writer, ts FROM rewritten ON CONFLICT (filenode, place) DO UPDATE "
+      "SET xid = excluded.xid, ts = excluded.ts WHERE h.xid <> excluded.xid OR h.ts >= excluded.ts "
+      "+ interval '1 second')\n"
       "SELECT count(*) FROM rewritten");
 }
 
