@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +12,7 @@
 #include "client/postgres/sql/held_times.h"
 #include "client/postgres/sql/visibility.h"
 #include "tests/postgres/database_for_test.h"
+#include "tests/testing/wait.h"
 
 namespace ttl::postgres {
 namespace {
@@ -156,6 +159,31 @@ TEST_F(RewrittenRowsTest, RowThatWasWrittenHasItsTime) {
   EXPECT_EQ(Time(1), written);
   EXPECT_GE(Time(2), written);
   EXPECT_EQ(Time(3), written - 100);
+}
+
+// Nothing is held of the file any more when the removal begins.
+TEST_F(RewrittenRowsTest, TimeThatIsHeldDuringARemovalCounts) {
+  Prepare(kRows);
+  const int64_t now = Time(1);
+  database_.Sql(kRewrite);
+  LookUntilReady();
+  EXPECT_EQ(Hold({{"1", now - 100}}), 1);
+  database_.Sql("UPDATE rows SET note = 'd' WHERE id = 1");
+  ASSERT_TRUE(connection_->Execute("BEGIN").ok());
+  EXPECT_EQ(Hold({{"2", now - 100}}), 1);
+  std::future<absl::Status> removed = std::async(
+      std::launch::async, [this] { return RemoveHeldTimes(*database_.Connect(), "ttl"); });
+  EXPECT_TRUE(WaitUntil(
+      [&] {
+        return removed.wait_for(std::chrono::seconds(0)) == std::future_status::ready ||
+               database_.Value(
+                   "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = "
+                   "'Lock' AND query LIKE '%remove_held_times%'") == "1";
+      },
+      absl::Seconds(60)));
+  ASSERT_TRUE(connection_->Execute("COMMIT").ok());
+  EXPECT_EQ(removed.get(), absl::OkStatus());
+  EXPECT_EQ(Time(2), now - 100);
 }
 
 // It may write a row with an earlier transaction id than the rewrite's, or one of a subtransaction.

@@ -117,10 +117,12 @@ std::string HoldTimesFunction(absl::string_view schema) {
 }
 
 // Where the file is another one by now, nothing that is held of it counts.
+// Whoever holds times of a file locks it in `rewrites`, too, in the order of the files. So each
+// statement below sees all that is held, and nothing is held of a file that is being removed.
 std::string RemoveFunction(absl::string_view schema) {
   const std::string body = absl::Substitute(
       "\nDECLARE\n  known record;\n  places tid[];\n  is_left boolean;\nBEGIN\n"
-      "  FOR known IN SELECT * FROM $0 LOOP\n"
+      "  FOR known IN SELECT * FROM $0 ORDER BY filenode FOR UPDATE LOOP\n"
       "    places := ARRAY(SELECT h.place FROM $1 AS h WHERE h.filenode = known.filenode\n"
       "      AND h.place > known.looked_at ORDER BY h.place LIMIT $2);\n"
       "    IF pg_relation_filenode(known.relation::regclass) IS DISTINCT FROM known.filenode THEN\n"

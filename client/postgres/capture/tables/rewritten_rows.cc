@@ -40,7 +40,8 @@ std::vector<ColumnDefinition> KeyOf(const TableDefinition& table) {
 
 // Parameters: the texts of each column of the key, the times, the files' tables, the horizon. The
 // lookups stand below OFFSET, as in KeyLookup. An xid is compared as PostgreSQL compares it. A text
-// may be equal to another one, which is another item.
+// may be equal to another one, which is another item. The update locks the file in `rewrites`
+// against its removal.
 std::string HoldStatement(const TableDefinition& table) {
   const std::vector<ColumnDefinition> key = KeyOf(table);
   std::vector<std::string> arrays;
