@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -348,47 +350,86 @@ TEST_F(StoreServerTest, CallsUnderWayDoNotHoldUpTheEnd) {
   call.join();
 }
 
-// By commit time, and rewritten: the times that its rows seem to have are not theirs.
-TEST_F(ScanItemsTest, TableWhoseTimesAreNotHeldYetIsNeitherScannedNorDeletedFrom) {
-  db_.Sql("CREATE TABLE rows (id int PRIMARY KEY, note text); INSERT INTO rows VALUES (1, 'a')");
-  db_.Sql(absl::StrCat("CREATE SCHEMA own; ", HeldTimesSql("own")));
-  TableConfig config;
-  config.container = "rows";
-  config.table = "rows";
-  config.id = {"id"};
-  TableDefinition table = db_.Describe(config);
-  table.own_schema = "own";
-  PrimaryStore store(
-      db_.config(), {table}, db_.position(), [] { return std::nullopt; },
-      [] { return std::numeric_limits<uint64_t>::max(); });
-  std::vector<v1::Item> items;
-  const auto scan = [&] {
+class RewrittenScanTest : public ScanItemsTest {
+ protected:
+  // A table by commit time whose file is known.
+  void Prepare() {
+    db_.Sql("CREATE TABLE rows (id int PRIMARY KEY, note text); INSERT INTO rows VALUES (1, 'a')");
+    db_.Sql(absl::StrCat("CREATE SCHEMA own; ", HeldTimesSql("own")));
+    TableConfig config;
+    config.container = "rows";
+    config.table = "rows";
+    config.id = {"id"};
+    TableDefinition table = db_.Describe(config);
+    table.own_schema = "own";
+    store_.emplace(
+        db_.config(), std::vector<TableDefinition>{table}, db_.position(),
+        [] { return std::nullopt; }, [] { return std::numeric_limits<uint64_t>::max(); });
+    db_.Sql(
+        "INSERT INTO own.known_files VALUES ('public.rows'::regclass, "
+        "pg_relation_filenode('public.rows'), '')");
+  }
+
+  absl::Status Scan() {
     v1::ScanItemsRequest request;
     request.set_container("rows");
     request.set_max_items(10);
-    return store.ScanItems(
+    return store_->ScanItems(
         request, absl::Now() + StoreForTest::kPatience, [] { return false; },
         [&](const v1::ScanItemsResponse& message) {
-          items.assign(message.items().begin(), message.items().end());
+          items_.assign(message.items().begin(), message.items().end());
           return true;
         });
-  };
+  }
+
+  std::optional<PrimaryStore> store_;
+  std::vector<v1::Item> items_;
+};
+
+// By commit time, and rewritten: the times that its rows seem to have are not theirs.
+TEST_F(RewrittenScanTest, TableWhoseTimesAreNotHeldYetIsNeitherScannedNorDeletedFrom) {
+  Prepare();
   const auto erase = [&] {
-    v1::DeleteItemsRequest request = StoreForTest::Judged("rows", items, 1);
-    const auto response = store.DeleteItems(request, absl::Now() + StoreForTest::kPatience);
+    v1::DeleteItemsRequest request = StoreForTest::Judged("rows", items_, 1);
+    const auto response = store_->DeleteItems(request, absl::Now() + StoreForTest::kPatience);
     return response.ok() ? Outcomes(*response) : response.status().ToString();
   };
-  db_.Sql(
-      "INSERT INTO own.known_files VALUES ('public.rows'::regclass, "
-      "pg_relation_filenode('public.rows'), '')");
-  ASSERT_EQ(scan(), absl::OkStatus());
-  ASSERT_EQ(items.size(), 1u);
+  ASSERT_EQ(Scan(), absl::OkStatus());
+  ASSERT_EQ(items_.size(), 1u);
   db_.Sql("ALTER TABLE public.rows ADD other uuid DEFAULT gen_random_uuid()");
-  EXPECT_TRUE(absl::IsUnavailable(scan()));
+  EXPECT_TRUE(absl::IsUnavailable(Scan()));
   EXPECT_EQ(erase(), "THROTTLED");
   db_.Sql("UPDATE own.known_files SET filenode = pg_relation_filenode('public.rows')");
   EXPECT_EQ(erase(), "MODIFIED");
-  EXPECT_EQ(scan(), absl::OkStatus());
+  EXPECT_EQ(Scan(), absl::OkStatus());
+}
+
+// The page that was read before is not what the rows' times are now.
+TEST_F(RewrittenScanTest, TimesThatAreHeldWhileAPageIsReadAreThoseOfTheScan) {
+  Prepare();
+  ASSERT_EQ(Scan(), absl::OkStatus());
+  const int64_t ts = items_.at(0).ts();
+  db_.Sql("ALTER TABLE public.rows ADD other uuid DEFAULT gen_random_uuid()");
+  const auto holder = db_.Connect();
+  ASSERT_TRUE(holder->Execute("BEGIN; LOCK own.known_files").ok());
+  std::future<absl::Status> scan = std::async(std::launch::async, [this] { return Scan(); });
+  EXPECT_TRUE(WaitUntil(
+      [&] {
+        return db_.Value(
+                   "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = "
+                   "'own.known_files'::regclass") == "1";
+      },
+      absl::Seconds(30)));
+  const auto held = holder->Execute(absl::StrCat(
+      "INSERT INTO own.rewrites SELECT pg_relation_filenode(tableoid), tableoid, ARRAY[xmin] FROM "
+      "public.rows; INSERT INTO own.held_times SELECT pg_relation_filenode(tableoid), ctid, xmin, "
+      "to_timestamp(",
+      ts - 100,
+      ") FROM public.rows; UPDATE own.known_files SET filenode = "
+      "pg_relation_filenode('public.rows'); COMMIT"));
+  ASSERT_TRUE(held.ok()) << held.status();
+  ASSERT_EQ(scan.get(), absl::OkStatus());
+  EXPECT_EQ(items_.at(0).ts(), ts - 100);
 }
 
 }  // namespace

@@ -32,6 +32,9 @@ absl::Status TableScan::Run(const v1::ScanItemsRequest& request, Take take) {
   const auto estimate = EstimateItems();
   if (!estimate.ok()) return estimate.status();
 
+  // Asked before and after each page: if the files are the same, so were the held times.
+  auto files = FilesOfKnownTimes();
+  if (!files.ok()) return files.status();
   int left = request.max_items();
   bool is_last = false;
   while (left > 0 && !is_last) {
@@ -40,8 +43,12 @@ absl::Status TableScan::Run(const v1::ScanItemsRequest& request, Take take) {
     const uint64_t sequence = position_.Get();
     const auto page = ReadPage(after, limit);
     if (!page.ok()) return page.status();
-    // After the query: a rewrite that it saw has ended.
-    if (absl::Status known = CheckTimesAreKnown(); !known.ok()) return known;
+    auto files_after = FilesOfKnownTimes();
+    if (!files_after.ok()) return files_after.status();
+    if (*files != *files_after) {
+      files = std::move(files_after);
+      continue;
+    }
     v1::ScanItemsResponse message;
     Read(*page, limit, sequence, message);
     is_last = page->rows() < limit;
@@ -103,18 +110,18 @@ void TableScan::Read(const QueryResult& page, int limit, uint64_t sequence,
   }
 }
 
-absl::Status TableScan::CheckTimesAreKnown() {
+absl::StatusOr<std::string> TableScan::FilesOfKnownTimes() {
   const TableDefinition& table = table_.definition;
-  if (table.ts_source != TsSource::kCommitTime || table.own_schema.empty()) return absl::OkStatus();
+  if (table.ts_source != TsSource::kCommitTime || table.own_schema.empty()) return std::string();
   const auto answer = connection_.Query(
-      absl::StrCat(
-          "SELECT EXISTS (SELECT FROM pg_class AS c, LATERAL (SELECT c.oid AS tableoid) AS "
-          "t WHERE (c.oid = $1::oid OR c.oid IN (SELECT relid FROM "
-          "pg_partition_tree($1::oid))) AND ",
-          IsInDoubt(table.own_schema), ")"),
+      absl::StrCat("SELECT coalesce(bool_or(", IsInDoubt(table.own_schema),
+                   "), false), coalesce(string_agg(t.tableoid || ' ' || "
+                   "pg_relation_filenode(t.tableoid), ', ' ORDER BY t.tableoid), '') FROM pg_class "
+                   "AS c, LATERAL (SELECT c.oid AS tableoid) AS t WHERE c.oid = $1::oid OR c.oid "
+                   "IN (SELECT relid FROM pg_partition_tree($1::oid))"),
       {absl::StrCat(table.oid)});
   if (!answer.ok()) return Unavailable(answer.status());
-  if (!answer->Bool(0, 0)) return absl::OkStatus();
+  if (!answer->Bool(0, 0)) return std::string(answer->Text(0, 1));
   return absl::UnavailableError(
       absl::StrCat("table ", table.config.schema, ".", table.config.table,
                    " was rewritten; the times of its rows are being held"));

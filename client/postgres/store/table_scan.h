@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -46,8 +47,9 @@ class TableScan {
   void Read(const QueryResult& page, int limit, uint64_t sequence, v1::ScanItemsResponse& message);
   // Absent: not known.
   absl::StatusOr<std::optional<int64_t>> EstimateItems();
+  // Of a table by commit time: its files, in words that are others after a rewrite; else empty.
   // UNAVAILABLE while times of rows are not known, since the table was rewritten.
-  absl::Status CheckTimesAreKnown();
+  absl::StatusOr<std::string> FilesOfKnownTimes();
 
   Connection& connection_;
   const StoreTable& table_;
