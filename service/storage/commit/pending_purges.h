@@ -16,8 +16,8 @@
 namespace ttl {
 
 // The purge table in memory: the numbers of deleted containers and indexes of which keys may be
-// left, with their purge records. Only Load() reads the table itself, because each read of it passes
-// the tombstones of all finished purges. Thread-safe.
+// left, with their purge records. Only Load() reads the table itself, because each read of it
+// passes the tombstones of all finished purges. Thread-safe.
 class PendingPurges {
  public:
   // Adds the records of the table. Call it after a start and after the database was reopened.
