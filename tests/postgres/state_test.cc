@@ -273,6 +273,28 @@ TEST_F(StateTest, TableWhoseConditionCannotBeUsedIsShownAsLeftOut) {
                                  Not(HasSubstr("container carts, table public.carts: captured"))));
 }
 
+TEST_F(StateTest, ArchiveThatBecomesUnfitIsLoggedAndShown) {
+  database_.Sql(
+      "CREATE TABLE carts (id bigint PRIMARY KEY, ts timestamptz NOT NULL); CREATE TABLE old (LIKE "
+      "carts)");
+  v1::Container carts;
+  carts.set_id("carts");
+  ASSERT_TRUE(client_->containers().Create(carts).ok());
+  TtlPostgresProcess::Reconfigure(
+      {dir_.path(), "postgres", database_.Conninfo(), sidecar_.address(),
+       absl::StrCat(kConfig,
+                    "  - { container: carts, table: carts, id: id, ts_column: ts, on_expiry: "
+                    "archive, archive_table: old }\n")});
+  ASSERT_NO_FATAL_FAILURE(InstallAndStart());
+  EXPECT_THAT(ReadStatus().text, Not(HasSubstr("problem:")));
+  database_.Sql("ALTER TABLE old ALTER ts TYPE timestamptz(0)");
+  ExpectLog("msg=\"expired rows cannot be moved\"");
+  const Status status = ReadStatus();
+  EXPECT_EQ(status.code, ExitCode::kRefused);
+  EXPECT_THAT(status.text, HasSubstr("problem: table public.carts: archive_table "
+                                     "\"public\".\"old\": column ts is of type"));
+}
+
 struct Loss {
   const char* name;
   const char* sql;

@@ -250,7 +250,7 @@ ExitCode Serve(Source source, DaemonSignals& signals) {
     absl::StatusOr<Found> found = AwaitDatabase(source, signals, is_start, **server);
     if (absl::IsCancelled(found.status())) return ExitCode::kOk;
     if (!found.ok()) return NotStarted(found.status());
-    if (is_start) LogReport(found->report);
+    is_start ? LogReport(found->report) : LogArchiveProblems(found->report);
     if (!found->report.is_server_fit) return ExitCode::kRefused;
     absl::StatusOr<End> end = FollowTables(source, std::move(found->followed), **server, signals);
     if (!end.ok() && !source.former.has_value()) return NotStarted(end.status());

@@ -60,6 +60,7 @@ absl::Status ReadTables(Connection& connection, const Config& config, Seen& seen
   }
   if (!followed.ok()) return followed.status();
   seen.followed = *std::move(followed);
+  seen.problems = std::move(report->archive_problems);
   PatientQuery query(connection, kAnswerDeadline, [] { return absl::OkStatus(); });
   auto progress = LoadProgress(query, config.schema);
   if (!progress.ok()) return progress.status();
