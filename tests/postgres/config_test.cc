@@ -191,6 +191,22 @@ TEST(ConfigTest, RefusesAnOnExpiryThatCannotBe) {
       ElementsAre(HasSubstr("replace_expired is given with on_expiry: mark")));
 }
 
+TEST(ConfigTest, RefusesArchivesInACircle) {
+  const auto with = [](const std::string& last) {
+    return absl::StrCat(
+        kShort,
+        "    on_expiry: archive\n    archive_table: old\n"
+        "  - { container: b, table: old, id: id, on_expiry: archive, archive_table: "
+        "older }\n  - { container: c, table: older, id: id",
+        last, " }\n");
+  };
+  EXPECT_EQ(Parsed(with("")).tables.size(), 3u);
+  EXPECT_EQ(Parsed(with(", on_expiry: archive, archive_table: oldest")).tables.size(), 3u);
+  EXPECT_THAT(Problems(with(", on_expiry: archive, archive_table: orders")),
+              ElementsAre(AllOf(HasSubstr("archive_table of container shop/orders"),
+                                HasSubstr("leads back to the table"))));
+}
+
 TEST(ConfigTest, RefusesKeysOfAnotherOnExpiry) {
   EXPECT_THAT(ProblemsOfTable("    archive_table: old\n    archive_schema: b\n"
                               "    archived_at: c\n    mark_column: x\n    mark_value: 1\n"),

@@ -217,6 +217,22 @@ TEST_F(OnExpiryCheckTest, RowsThatGoWithOneThatIsMovedAreWarnedOf) {
               Contains(HasSubstr("ON DELETE CASCADE: lines_note_fkey of public.lines")));
 }
 
+TEST_F(OnExpiryCheckTest, RowsThatGoWithAPartitionOrWithOthersAreWarnedOf) {
+  database_.Sql(
+      "CREATE TABLE parted (id int PRIMARY KEY, ts timestamptz NOT NULL) PARTITION BY LIST (id);"
+      "CREATE TABLE part PARTITION OF parted DEFAULT; CREATE TABLE a (id int PRIMARY KEY "
+      "REFERENCES "
+      "part ON DELETE CASCADE); CREATE TABLE b (id int REFERENCES a ON DELETE CASCADE);"
+      "CREATE TABLE c (id int REFERENCES a)");
+  TableConfig table = Notes();
+  table.container = table.table = "parted";
+  table.on_expiry = OnExpiry::kArchive;
+  table.archive_table = "old_parted";
+  database_.Sql("CREATE TABLE old_parted (LIKE parted)");
+  EXPECT_THAT(Check(table).warnings,
+              Contains(HasSubstr("CASCADE: a_id_fkey of public.a, b_id_fkey of public.b; a")));
+}
+
 TEST_F(OnExpiryCheckTest, MarkNeedsAValueARightAndAConditionThatItEnds) {
   database_.Sql("INSERT INTO notes VALUES (1, 'a', now()), (2, NULL, now())");
   EXPECT_THAT(MarkProblems(Marked()), IsEmpty());

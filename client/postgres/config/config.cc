@@ -409,8 +409,35 @@ void RefuseArchivesThatAreViews(YamlReader& reader, const YamlPlace& place, cons
   }
 }
 
+bool MovesTo(const TableConfig& from, const TableConfig& to) {
+  return from.on_expiry == OnExpiry::kArchive && !from.archive_table.empty() &&
+         from.schema_of_archive() == to.schema &&
+         (from.archive_table == to.table || from.archive_table == to.rename_table);
+}
+
+// Rows would go round for ever.
+void RefuseArchivesInACircle(YamlReader& reader, const YamlPlace& place, const Config& config) {
+  for (const TableConfig& first : config.tables) {
+    const TableConfig* at = &first;
+    // A circle that `first` is on has at most as many steps.
+    for (size_t step = 0; step < config.tables.size() && at != nullptr; ++step) {
+      const auto next = std::find_if(config.tables.begin(), config.tables.end(),
+                                     [&](const TableConfig& to) { return MovesTo(*at, to); });
+      at = next == config.tables.end() ? nullptr : &*next;
+      if (at == &first) break;
+    }
+    if (at != &first || MovesTo(first, first)) continue;
+    reader.Report(place, absl::StrCat("archive_table of container ", first.container, ", ",
+                                      first.schema_of_archive(), ".", first.archive_table,
+                                      ", leads back to the table by the archives of other "
+                                      "containers; rows would be moved for ever"));
+    return;
+  }
+}
+
 void CheckTogether(YamlReader& reader, const YamlPlace& place, const Config& config) {
   RefuseArchivesThatAreViews(reader, place, config);
+  RefuseArchivesInACircle(reader, place, config);
   if (config.lock_timeout > config.statement_timeout) {
     reader.Report(place, "lock_timeout is longer than statement_timeout, which would end first");
   }

@@ -9,11 +9,19 @@
 namespace ttl::postgres {
 namespace {
 
-// Parameter: oid.
+// Also those to a partition, and those to a table whose rows go with it. Parameter: oid.
 constexpr char kDeletingKeys[] = R"(
+  WITH RECURSIVE emptied AS (
+    SELECT $1::oid AS oid
+    UNION
+    SELECT next.oid FROM emptied AS e CROSS JOIN LATERAL (
+      SELECT inhrelid AS oid FROM pg_inherits WHERE inhparent = e.oid
+      UNION ALL
+      SELECT conrelid FROM pg_constraint
+      WHERE confrelid = e.oid AND contype = 'f' AND confdeltype = 'c') AS next)
   SELECT string_agg(format('%I of %s', conname, conrelid::regclass), ', ' ORDER BY conname)
-  FROM pg_constraint
-  WHERE confrelid = $1::oid AND contype = 'f' AND conparentid = 0 AND confdeltype = 'c')";
+  FROM pg_constraint JOIN emptied AS e ON e.oid = confrelid
+  WHERE contype = 'f' AND conparentid = 0 AND confdeltype = 'c')";
 
 }  // namespace
 
