@@ -258,6 +258,29 @@ TEST_F(OnExpiryCheckTest, MarkNeedsAValueARightAndAConditionThatItEnds) {
   EXPECT_THAT(MarkProblems(table), ElementsAre(HasSubstr("is no value of its mark_column, kind")));
 }
 
+TEST_F(OnExpiryCheckTest, MarkIsAValueOfTheDomainOfItsColumn) {
+  database_.Sql(
+      "CREATE DOMAIN state AS text CHECK (VALUE IN ('open', 'gone')); ALTER TABLE notes ADD COLUMN "
+      "state state");
+  TableConfig table = Marked();
+  table.where = "state = 'open'";
+  table.mark_column = "state";
+  table.mark_value = "gone";
+  EXPECT_THAT(MarkProblems(table), IsEmpty());
+  table.mark_value = "away";
+  EXPECT_THAT(MarkProblems(table),
+              ElementsAre(HasSubstr("mark_value \"away\" is no value of its mark_column, state")));
+}
+
+TEST_F(OnExpiryCheckTest, MarkMayEndTheWhereByAGeneratedColumn) {
+  database_.Sql(
+      "ALTER TABLE notes ADD COLUMN is_live boolean GENERATED ALWAYS AS (deleted_at IS NULL) "
+      "STORED; INSERT INTO notes VALUES (1, 'a', now())");
+  TableConfig table = Marked();
+  table.where = "is_live";
+  EXPECT_THAT(MarkProblems(table), IsEmpty());
+}
+
 TEST_F(OnExpiryCheckTest, MarkNeedsTheRightToSetItsColumnAndNoneToDelete) {
   const std::string owner = database_.CreateRole();
   const std::string role = database_.CreateRole("REPLICATION");

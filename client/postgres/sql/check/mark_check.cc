@@ -28,7 +28,19 @@ constexpr absl::string_view kMarkFacts = R"(
           WHERE i.indrelid = $1::oid AND i.indisunique
             AND a.attnum = ANY ((string_to_array(i.indkey::text, ' ')::int2[])[1:i.indnkeyatts])),
          (SELECT string_agg(format('%I', attname), ', ' ORDER BY attnum) FROM pg_attribute
-          WHERE attrelid = $1::oid AND attnum > 0 AND NOT attisdropped AND attname <> $2))";
+          WHERE attrelid = $1::oid AND attnum > 0 AND NOT attisdropped AND attname <> $2),
+         (SELECT format_type(atttypid, atttypmod) FROM pg_attribute
+          WHERE attrelid = $1::oid AND attname = $2),
+         -- PostgreSQL 14 has the column as what depends, and 15 its expression.
+         EXISTS (SELECT FROM pg_attribute AS m JOIN pg_attribute AS g ON g.attrelid = m.attrelid
+                      JOIN pg_depend AS p ON p.refclassid = 'pg_class'::regclass
+                        AND p.refobjid = m.attrelid AND p.refobjsubid = m.attnum
+                        AND (p.classid = 'pg_class'::regclass AND p.objid = g.attrelid
+                               AND p.objsubid = g.attnum
+                             OR p.classid = 'pg_attrdef'::regclass AND p.objid IN (
+                               SELECT oid FROM pg_attrdef
+                               WHERE adrelid = g.attrelid AND adnum = g.attnum))
+                 WHERE m.attrelid = $1::oid AND m.attname = $2 AND g.attgenerated <> ''))";
 
 bool IsAboutTheStatement(const absl::Status& status) {
   const std::string state = SqlState(status);
@@ -66,6 +78,8 @@ class MarkCheck {
         connection_.Query(std::string(kMarkFacts), {absl::StrCat(table_.oid), table_.mark->name});
     if (!facts.ok()) return facts.status();
     others_ = std::string(facts->Text(0, 4));
+    declared_ = std::string(facts->Text(0, 5));
+    has_generated_ = facts->Bool(0, 6);
     if (!facts->Bool(0, 0)) {
       const std::string role = QuoteName(facts->Text(0, 1));
       Problem(": role ", role, " may not set its mark_column: GRANT UPDATE (", column_, ") ON ",
@@ -86,12 +100,13 @@ class MarkCheck {
     return absl::OkStatus();
   }
 
-  // An explicit cast would cut a text that is too long; an assignment refuses it.
+  // An explicit cast would cut a text that is too long; an assignment refuses it. A domain has
+  // conditions of its own.
   absl::Status CheckValue() {
     const auto tried = connection_.Query(
         absl::StrCat("SELECT pg_typeof(value) IN ('varchar'::regtype, 'bpchar'::regtype) AND "
-                     "rtrim(concat(value)) <> rtrim($1::text) FROM (SELECT ",
-                     MarkValue(table_, "$1"), " AS value) AS marked"),
+                     "rtrim(concat(value)) <> rtrim($1::text), value::",
+                     declared_, " FROM (SELECT ", MarkValue(table_, "$1"), " AS value) AS marked"),
         {table_.config.mark_value});
     if (tried.ok() && !tried->Bool(0, 0)) return absl::OkStatus();
     if (!tried.ok() && !IsAboutTheStatement(tried.status())) return tried.status();
@@ -101,8 +116,10 @@ class MarkCheck {
     return absl::OkStatus();
   }
 
-  // Without the column the condition can be read only if it does not use it.
+  // Without the column the condition can be read only if it does not use it. A generated column
+  // would have its former value here; each mark is confirmed when it is made.
   absl::Status CheckUse() {
+    if (has_generated_) return absl::OkStatus();
     const auto read =
         connection_.Query(absl::StrCat("EXPLAIN SELECT FROM (SELECT ", others_, " FROM ", sql_,
                                        ") AS t WHERE ", WhereCondition(table_.config)));
@@ -115,6 +132,7 @@ class MarkCheck {
   }
 
   absl::Status CheckRows() {
+    if (has_generated_) return absl::OkStatus();
     const auto rows = connection_.Query(
         absl::Substitute("SELECT count(*) FROM (SELECT $0, $1 AS $2 FROM (SELECT * FROM $3 LIMIT "
                          "$4) AS t WHERE $5) AS t WHERE $5",
@@ -137,7 +155,9 @@ class MarkCheck {
   const std::string name_;
   const std::string sql_;
   const std::string column_;
-  std::string others_;  // the other columns, as SQL takes them
+  std::string declared_;        // the type of the mark_column, which may be a domain
+  std::string others_;          // the other columns, as SQL takes them
+  bool has_generated_ = false;  // a column is generated from the mark_column
   bool is_sound_ = true;
 };
 
