@@ -30,12 +30,6 @@ std::string From(const TableDefinition& table) {
                       QuoteQualified(table.config.schema, table.config.table), " AS t");
 }
 
-std::vector<ColumnDefinition> ReportedKey(const TableDefinition& table) {
-  std::vector<ColumnDefinition> key = table.partition_key;
-  key.insert(key.end(), table.id.begin(), table.id.end());
-  return key;
-}
-
 std::vector<ColumnDefinition> PagedKey(const TableDefinition& table) {
   return table.page_order.empty() ? ReportedKey(table) : table.page_order;
 }
@@ -53,6 +47,12 @@ std::vector<int> PlacesOf(const std::vector<ColumnDefinition>& columns,
 }
 
 }  // namespace
+
+std::vector<ColumnDefinition> ReportedKey(const TableDefinition& table) {
+  std::vector<ColumnDefinition> key = table.partition_key;
+  key.insert(key.end(), table.id.begin(), table.id.end());
+  return key;
+}
 
 RowSelect::RowSelect(const TableDefinition& table, std::string restriction)
     : partition_key_columns_(table.partition_key.size()),

@@ -15,6 +15,9 @@
 
 namespace ttl::postgres {
 
+// The columns of the partition key, then those of the id.
+std::vector<ColumnDefinition> ReportedKey(const TableDefinition& table);
+
 // A row as a query of RowSelect returned it. Views live as long as the result.
 struct SelectedRow {
   RowTexts texts;

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/substitute.h"
@@ -41,12 +40,6 @@ constexpr absl::string_view kMarkFacts = R"(
                                SELECT oid FROM pg_attrdef
                                WHERE adrelid = g.attrelid AND adnum = g.attnum))
                  WHERE m.attrelid = $1::oid AND m.attname = $2 AND g.attgenerated <> ''))";
-
-bool IsAboutTheStatement(const absl::Status& status) {
-  const std::string state = SqlState(status);
-  return absl::StartsWith(state, "42") || absl::StartsWith(state, "22") ||
-         absl::StartsWith(state, "23");
-}
 
 class MarkCheck {
  public:

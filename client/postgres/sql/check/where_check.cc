@@ -1,6 +1,5 @@
 #include "client/postgres/sql/check/where_check.h"
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/connect/quoting.h"
@@ -16,12 +15,6 @@ constexpr char kMustBe[] =
     "schema";
 
 std::string Refusal(absl::string_view why) { return absl::StrCat(": where: ", why, kMustBe); }
-
-bool IsAboutTheStatement(const absl::Status& status) {
-  const std::string state = SqlState(status);
-  return absl::StartsWith(state, "42") || absl::StartsWith(state, "22") ||
-         absl::StartsWith(state, "0A");
-}
 
 constexpr char kMissingParameter[] = "08P01";
 

@@ -18,6 +18,9 @@ std::string SqlState(const absl::Status& status);
 // are in the detail, which the message of the status has too. Empty if SqlState() is.
 std::string SqlMessage(const absl::Status& status);
 
+// Whether a query failed for what its text says: names, types, values, or what cannot be done so.
+bool IsAboutTheStatement(const absl::Status& status);
+
 // Whether a query failed for the values of a row, as where a condition divides by zero or a
 // function raises: not for the connection, a lock, a lack of anything, or what the statement names.
 bool IsFaultOfRow(const absl::Status& status);

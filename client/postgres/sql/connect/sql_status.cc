@@ -182,6 +182,13 @@ absl::Status StatusOfFailedOpen(PGconn* connection) {
   return absl::UnavailableError(message);
 }
 
+bool IsAboutTheStatement(const absl::Status& status) {
+  const std::string state = SqlState(status);
+  constexpr absl::string_view kClasses[] = {"0A", "22", "23", "42"};
+  return std::any_of(std::begin(kClasses), std::end(kClasses),
+                     [&](absl::string_view of) { return absl::StartsWith(state, of); });
+}
+
 bool IsFaultOfRow(const absl::Status& status) {
   const std::string state = SqlState(status);
   if (state.empty() || absl::IsUnavailable(status)) return false;

@@ -23,12 +23,6 @@ namespace {
 // An etag that no row has.
 constexpr absl::string_view kNoEtag = "-";
 
-std::vector<ColumnDefinition> KeyColumns(const TableDefinition& table) {
-  std::vector<ColumnDefinition> key = table.partition_key;
-  key.insert(key.end(), table.id.begin(), table.id.end());
-  return key;
-}
-
 std::string OfRow(const ColumnDefinition& column) {
   return absl::StrCat("t.", QuoteName(column.name));
 }
@@ -185,9 +179,19 @@ std::string TimestampText(absl::Time time) {
 
 DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select)
     : mark_value_(table.config.mark_value), marks_(table.mark.has_value()) {
-  const std::vector<ColumnDefinition> key = KeyColumns(table);
+  const std::vector<ColumnDefinition> key = ReportedKey(table);
   key_columns_ = key.size();
   SetDelete(table, select, key);
+  SetState(table, select, key);
+  std::vector<std::string> values;
+  for (size_t i = 0; i < key.size(); ++i) {
+    values.push_back(absl::StrCat("$", i + 1, "::text::", key[i].type));
+  }
+  key_statement_ = absl::StrCat("SELECT ", absl::StrJoin(values, ", "));
+}
+
+void DeleteSql::SetState(const TableDefinition& table, const RowSelect& select,
+                         const std::vector<ColumnDefinition>& key) {
   const bool can_be_in_doubt =
       table.ts_source == TsSource::kCommitTime && !table.own_schema.empty();
   state_statement_ = absl::Substitute(
@@ -206,11 +210,6 @@ DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select)
         "  SELECT FROM $1 WHERE $2 AND $3 FOR UPDATE OF t SKIP LOCKED) AS r",
         Asked(key_columns_), select.from(), HasKey(key, "a"), IsJudgedAndTakenIn(table));
   }
-  std::vector<std::string> values;
-  for (size_t i = 0; i < key.size(); ++i) {
-    values.push_back(absl::StrCat("$", i + 1, "::text::", key[i].type));
-  }
-  key_statement_ = absl::StrCat("SELECT ", absl::StrJoin(values, ", "));
 }
 
 void DeleteSql::SetDelete(const TableDefinition& table, const RowSelect& select,

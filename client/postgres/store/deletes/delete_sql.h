@@ -65,6 +65,9 @@ class DeleteSql {
   // delete_statement(), and those that go with it.
   void SetDelete(const TableDefinition& table, const RowSelect& select,
                  const std::vector<ColumnDefinition>& key);
+  // state_statement() and taken_in_statement().
+  void SetState(const TableDefinition& table, const RowSelect& select,
+                const std::vector<ColumnDefinition>& key);
 
   size_t key_columns_ = 0;
   std::string mark_value_;
