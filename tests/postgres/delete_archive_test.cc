@@ -75,11 +75,10 @@ TEST_F(DeleteArchiveTest, PartitionedTablesIdentitiesAndGeneratedColumnsAreMoved
       "CREATE SCHEMA old; CREATE TABLE events (id int GENERATED ALWAYS AS IDENTITY, day date, n "
       "int, twice int GENERATED ALWAYS AS (n * 2) STORED, ts timestamptz, PRIMARY KEY (id, day)) "
       "PARTITION BY RANGE (day); CREATE TABLE e1 PARTITION OF events FOR VALUES FROM "
-      "('2020-01-01') "
-      "TO ('2021-01-01'); CREATE TABLE e2 (ts timestamptz, n int, day date NOT NULL, twice int "
+      "('2020-01-01') TO ('2021-01-01'); CREATE TABLE e2 (ts timestamptz, n int, day date NOT "
+      "NULL, twice int "
       "GENERATED ALWAYS AS (n * 2) STORED, id int NOT NULL); ALTER TABLE events ATTACH PARTITION "
-      "e2 "
-      "FOR VALUES FROM ('2021-01-01') TO ('2022-01-01');"
+      "e2 FOR VALUES FROM ('2021-01-01') TO ('2022-01-01');"
       "INSERT INTO events (day, n, ts) VALUES ('2020-05-05', 1, '2020-01-01'), ('2021-05-05', 2, "
       "'2020-01-02'); CREATE TABLE old.events (twice int, id int GENERATED ALWAYS AS IDENTITY, day "
       "date, n int, ts timestamptz)");
@@ -185,8 +184,7 @@ TEST_F(DeleteArchiveTest, MissingRightAndMissingTableFailEachItemWithTheReason) 
   db_.Sql(
       "CREATE ROLE mover LOGIN; GRANT SELECT, UPDATE, DELETE ON sessions TO mover; GRANT INSERT ON "
       "sessions_archive TO mover; GRANT USAGE ON SCHEMA ttl TO mover; GRANT SELECT ON ALL TABLES "
-      "IN "
-      "SCHEMA ttl TO mover; GRANT EXECUTE ON FUNCTION pg_control_system() TO mover");
+      "IN SCHEMA ttl TO mover; GRANT EXECUTE ON FUNCTION pg_control_system() TO mover");
   absl::StrAppend(&db_.config().database, " user=mover");
   db_.Open({Archived()});
   v1::DeleteItemsRequest request = StoreForTest::Judged("sessions", db_.Items("sessions"));
@@ -275,10 +273,9 @@ TEST_F(DeleteArchiveTest, RowThatAForeignKeyKeepsIsNotMovedAndWhatACascadeTakesI
   db_.Sql(
       "CREATE TABLE lines (id bigint REFERENCES sessions ON DELETE CASCADE); INSERT INTO lines "
       "VALUES (1), (1); CREATE TABLE holds (id bigint REFERENCES sessions); INSERT INTO holds "
-      "VALUES "
-      "(2); CREATE TABLE late (id bigint REFERENCES sessions DEFERRABLE INITIALLY DEFERRED); "
-      "INSERT "
-      "INTO late VALUES (3)");
+      "VALUES (2); CREATE TABLE late (id bigint REFERENCES sessions DEFERRABLE INITIALLY "
+      "DEFERRED); "
+      "INSERT INTO late VALUES (3)");
   db_.Open({Archived()});
   const v1::DeleteItemsResponse response = db_.DeleteAll("sessions");
   EXPECT_EQ(Outcomes(response), "DELETED FAILED FAILED DELETED");

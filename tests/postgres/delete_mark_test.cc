@@ -154,8 +154,7 @@ TEST_F(DeleteMarkTest, RowThatOthersReferToIsMarkedAndTheyStay) {
 TEST_F(DeleteMarkTest, RowThatAUniqueIndexRefusesDoesNotKeepTheOthers) {
   db_.Sql(
       "CREATE UNIQUE INDEX one ON notes (body, state) WHERE state = 'gone'; UPDATE notes SET body "
-      "= "
-      "id % 3");
+      "= id % 3");
   TableConfig config = Marked();
   config.where = "state <> 'gone'";
   config.mark_column = "state";
