@@ -75,6 +75,11 @@ class RewrittenRowsTest : public testing::Test {
     return std::stoll(time);
   }
 
+  uint32_t Oid(const std::string& table) {
+    return static_cast<uint32_t>(
+        std::stoul(database_.Value(absl::StrCat("SELECT '", table, "'::regclass::oid"))));
+  }
+
   bool IsInDoubt() {
     return database_.Value(absl::StrCat("SELECT bool_or(", ::ttl::postgres::IsInDoubt("ttl"),
                                         ") FROM rows AS t")) == "t";
@@ -194,7 +199,9 @@ TEST_F(RewrittenRowsTest, TransactionThatBeganBeforeIsWaitedFor) {
   ASSERT_TRUE(before->Execute("INSERT INTO other VALUES (1)").ok());
   database_.Sql(kRewrite);
   for (int look = 0; look < 5; ++look) Look();
-  EXPECT_TRUE(rows_->is_due());
+  EXPECT_TRUE(rows_->is_waiting());
+  EXPECT_EQ(rows_->state(),
+            "was rewritten; holding the times of its rows waits for older transactions to end");
   EXPECT_FALSE(rows_->is_ready());
   ASSERT_TRUE(before->Execute("COMMIT").ok());
   Look();
@@ -222,13 +229,44 @@ TEST_F(RewrittenRowsTest, AnotherRewriteBeginsAnew) {
   EXPECT_EQ(Time(2), now - 100);
 }
 
+constexpr char kPartitions[] =
+    "CREATE TABLE rows (id int PRIMARY KEY, note text) PARTITION BY RANGE (id);"
+    "CREATE TABLE rows_1 PARTITION OF rows FOR VALUES FROM (1) TO (10);"
+    "CREATE TABLE rows_2 PARTITION OF rows FOR VALUES FROM (10) TO (20);"
+    "INSERT INTO rows VALUES (1, 'a'), (10, 'b')";
+
+TEST_F(RewrittenRowsTest, RewritesOfOnePartitionDoNotKeepAnotherOneFromBeingHeld) {
+  Prepare(kPartitions);
+  const int64_t now = Time(1);
+  database_.Sql("ALTER TABLE rows_1 SET UNLOGGED; ALTER TABLE rows_2 SET UNLOGGED");
+  for (int look = 0; look < 3; ++look) {
+    Look();
+    database_.Sql("VACUUM FULL rows_2");
+  }
+  ASSERT_TRUE(rows_->is_ready());
+  const int64_t choices = rows_->choices();
+  EXPECT_EQ(Hold({{"1", now - 100}}), 1);
+  database_.Sql("VACUUM FULL rows_2");
+  for (int look = 0; look < 3; ++look) Look();
+  EXPECT_EQ(rows_->choices(), choices);
+  Finish();
+  EXPECT_EQ(Time(1), now - 100);
+  EXPECT_FALSE(rows_->IsDue(Oid("rows_1")));
+  EXPECT_TRUE(rows_->IsDue(Oid("rows_2")));
+  EXPECT_FALSE(rows_->is_ready());
+  Look();
+  ASSERT_TRUE(rows_->is_ready());
+  EXPECT_EQ(rows_->choices(), choices + 1);
+  EXPECT_EQ(Hold({{"1", now - 200}, {"10", now - 300}}), 1);
+  Finish();
+  EXPECT_EQ(Time(1), now - 100);
+  EXPECT_EQ(Time(10), now - 300);
+  EXPECT_FALSE(rows_->is_due());
+}
+
 // What was written meanwhile is in no stream.
 TEST_F(RewrittenRowsTest, OfAPartitionThatWasDetachedNothingIsHeld) {
-  Prepare(
-      "CREATE TABLE rows (id int PRIMARY KEY, note text) PARTITION BY RANGE (id);"
-      "CREATE TABLE rows_1 PARTITION OF rows FOR VALUES FROM (1) TO (10);"
-      "CREATE TABLE rows_2 PARTITION OF rows FOR VALUES FROM (10) TO (20);"
-      "INSERT INTO rows VALUES (1, 'a'), (10, 'b')");
+  Prepare(kPartitions);
   const int64_t now = Time(1);
   database_.Sql("ALTER TABLE rows DETACH PARTITION rows_1");
   database_.Sql("UPDATE rows_1 SET note = 'new'");

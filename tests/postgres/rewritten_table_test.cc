@@ -244,5 +244,52 @@ TEST_F(RewrittenPartitionTest, TheSidecarKeepsTheTimesThatItKnows) {
   EXPECT_EQ(TimesInSql(), before);
 }
 
+// An open transaction keeps the times from being held, which the log and the readiness say.
+TEST_F(RewrittenPartitionTest, WhatHoldingWaitsForIsSaid) {
+  DropEventTriggers();
+  database_.Sql("INSERT INTO carts VALUES (1, NULL), (2, NULL)");
+  ExpectTracked(2);
+  ExpectKnownFile();
+  const std::map<std::string, int64_t> before = Tracked();
+  AwaitNextSecond();
+  const auto open = database_.Connect();
+  ASSERT_TRUE(open->Execute("BEGIN; SELECT pg_current_xact_id()").ok());
+  database_.Sql("ALTER TABLE carts ADD other uuid DEFAULT gen_random_uuid()");
+  const std::string waits =
+      "table public.carts was rewritten; holding the times of its rows waits for older "
+      "transactions to end";
+  ExpectLog(waits);
+  ExpectLog(absl::StrCat("streaming; ", waits));
+  ASSERT_TRUE(open->Execute("COMMIT").ok());
+  ExpectLog("was rewritten: the times of 2 rows are held");
+  EXPECT_EQ(TimesInSql(), before);
+  EXPECT_EQ(Tracked(), before);
+}
+
+TEST_F(RewrittenPartitionTest, AnotherPartitionIsReadWhileOneIsRewrittenAgainAndAgain) {
+  DropEventTriggers();
+  database_.Sql("INSERT INTO carts VALUES (1, NULL), (2, NULL)");
+  ExpectTracked(2);
+  ExpectKnownFile();
+  const std::map<std::string, int64_t> before = Tracked();
+  AwaitNextSecond();
+  database_.Sql("ALTER TABLE carts ADD other uuid DEFAULT gen_random_uuid()");
+  ExpectLog("table public.carts was rewritten; ");
+  database_.Sql(
+      "CREATE TABLE carts_2 (LIKE carts INCLUDING ALL); INSERT INTO carts_2 VALUES (10), (11);"
+      "ALTER TABLE carts ATTACH PARTITION carts_2 FOR VALUES FROM (10) TO (20)");
+  EXPECT_TRUE(WaitUntil(
+      [&] {
+        database_.Sql("VACUUM FULL carts_1");
+        return Tracked().size() == 4;
+      },
+      absl::Minutes(1)))
+      << postgres_.Log();
+  EXPECT_FALSE(absl::StrContains(postgres_.Log(), "rows are held"));
+  ExpectLog("was rewritten: the times of 2 rows are held");
+  EXPECT_EQ(TimesInSql()["1"], before.at("1"));
+  EXPECT_EQ(Tracked()["1"], before.at("1"));
+}
+
 }  // namespace
 }  // namespace ttl

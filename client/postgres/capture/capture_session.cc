@@ -727,13 +727,18 @@ void CaptureSession::NoteUntrackable(const TableDefinition& table, const absl::S
 
 std::string CaptureSession::State() const {
   for (const auto& reading : readings_) {
+    if (!reading->is_waiting()) continue;
+    const std::string rewrite = reading->RewriteText();
+    if (!rewrite.empty()) return absl::StrCat("streaming; ", rewrite);
+    return absl::StrCat("streaming; reading the table of container \"", reading->status().container,
+                        "\" waits for older transactions to end");
+  }
+  for (const auto& reading : readings_) {
+    const std::string rewrite = reading->RewriteText();
+    if (!rewrite.empty()) return absl::StrCat("streaming; ", rewrite);
     if (reading->is_done()) continue;
     const TableStatus status = reading->status();
     const std::string container = absl::StrCat("container \"", status.container, "\"");
-    if (reading->is_waiting()) {
-      return absl::StrCat("streaming; reading the table of ", container,
-                          " waits for older transactions to end");
-    }
     if (!status.ghosts_done) {
       return absl::StrCat("streaming; looking for items of ", container, " without a row");
     }

@@ -1,5 +1,6 @@
 #include "client/postgres/capture/tables/rewritten_rows.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -93,8 +94,27 @@ RewrittenRows::RewrittenRows(const TableDefinition& table)
 
 void RewrittenRows::Reset() {
   changed_.clear();
-  horizon_ = 0;
-  stage_ = Stage::kSeen;
+  chosen_.clear();
+}
+
+bool RewrittenRows::IsDue(uint32_t relation) const {
+  return std::any_of(changed_.begin(), changed_.end(), [relation](const ChangedFile& changed) {
+    return changed.file.relation == relation;
+  });
+}
+
+bool RewrittenRows::is_waiting() const {
+  return std::any_of(changed_.begin(), changed_.end(), [](const ChangedFile& changed) {
+    return changed.stage == Stage::kSeen && changed.horizon != 0;
+  });
+}
+
+std::string RewrittenRows::state() const {
+  if (changed_.empty()) return "";
+  if (is_waiting()) {
+    return "was rewritten; holding the times of its rows waits for older transactions to end";
+  }
+  return "was rewritten; the times of its rows are being held";
 }
 
 absl::Status RewrittenRows::Look(PatientQuery& database,
@@ -116,19 +136,36 @@ absl::Status RewrittenRows::Look(PatientQuery& database,
     }
   }
   if (absl::Status status = Know(database, others); !status.ok()) return status;
-  if (changed.empty() || changed != changed_) {
-    Reset();
-    changed_ = std::move(changed);
+  Note(std::move(changed));
+  if (absl::Status status = LookAgain(database); !status.ok()) return status;
+  if (chosen_.empty()) Choose();
+  return absl::OkStatus();
+}
+
+// A file that is the same as before keeps its stage, whatever happens to others.
+void RewrittenRows::Note(std::vector<File> changed) {
+  std::vector<ChangedFile> noted;
+  for (File& file : changed) {
+    const auto same = std::find_if(changed_.begin(), changed_.end(),
+                                   [&](const ChangedFile& before) { return before.file == file; });
+    noted.push_back(same != changed_.end() ? std::move(*same) : ChangedFile{std::move(file)});
   }
-  return changed_.empty() ? absl::OkStatus() : LookAgain(database);
+  changed_ = std::move(noted);
+  const auto is_gone = [this](const File& chosen) {
+    return std::none_of(changed_.begin(), changed_.end(),
+                        [&](const ChangedFile& changed) { return changed.file == chosen; });
+  };
+  chosen_.erase(std::remove_if(chosen_.begin(), chosen_.end(), is_gone), chosen_.end());
 }
 
 // In a statement of its own: the file may have been read after the snapshot of the other was taken.
 absl::Status RewrittenRows::LookAgain(PatientQuery& database) {
-  if (stage_ != Stage::kSeen) {
-    stage_ = Stage::kReady;
-    return absl::OkStatus();
+  bool is_any_seen = false;
+  for (ChangedFile& changed : changed_) {
+    if (changed.stage == Stage::kEnded) changed.stage = Stage::kReady;
+    is_any_seen = is_any_seen || changed.stage == Stage::kSeen;
   }
+  if (!is_any_seen) return absl::OkStatus();
   const auto snapshot = database.Query(
       "SELECT pg_snapshot_xmin(s), pg_snapshot_xmax(s) FROM pg_current_snapshot() AS s");
   if (!snapshot.ok()) return snapshot.status();
@@ -138,9 +175,24 @@ absl::Status RewrittenRows::LookAgain(PatientQuery& database) {
       !absl::SimpleAtoi(snapshot->Text(0, 1), &horizon)) {
     return absl::InternalError("a snapshot of the server cannot be read");
   }
-  if (horizon_ == 0) horizon_ = horizon;
-  if (ended >= horizon_) stage_ = Stage::kEnded;
+  for (ChangedFile& changed : changed_) {
+    if (changed.stage != Stage::kSeen) continue;
+    if (changed.horizon == 0) changed.horizon = horizon;
+    if (ended >= changed.horizon) changed.stage = Stage::kEnded;
+  }
   return absl::OkStatus();
+}
+
+// The latest horizon is right for all: what is before it has ended, and each file is seen after
+// that.
+void RewrittenRows::Choose() {
+  horizon_ = 0;
+  for (const ChangedFile& changed : changed_) {
+    if (changed.stage != Stage::kReady) continue;
+    chosen_.push_back(changed.file);
+    horizon_ = std::max(horizon_, changed.horizon);
+  }
+  if (!chosen_.empty()) ++choices_;
 }
 
 absl::Status RewrittenRows::Know(PatientQuery& database, absl::Span<const File> files) const {
@@ -194,7 +246,7 @@ absl::StatusOr<int64_t> RewrittenRows::Hold(PatientQuery& database,
     times.Add(item.ts);
   }
   ArrayText relations;
-  for (const File& file : changed_) relations.Add(static_cast<int64_t>(file.relation));
+  for (const File& file : chosen_) relations.Add(static_cast<int64_t>(file.relation));
   std::vector<Connection::Parameter> parameters;
   for (ArrayText& array : arrays) parameters.emplace_back(array.Take());
   parameters.emplace_back(times.Take());
@@ -214,9 +266,13 @@ absl::StatusOr<int64_t> RewrittenRows::Hold(PatientQuery& database,
 }
 
 absl::Status RewrittenRows::Finish(PatientQuery& database) {
-  absl::Status known = Know(database, changed_);
-  if (known.ok()) Reset();
-  return known;
+  if (absl::Status known = Know(database, chosen_); !known.ok()) return known;
+  const auto is_known = [this](const ChangedFile& changed) {
+    return std::find(chosen_.begin(), chosen_.end(), changed.file) != chosen_.end();
+  };
+  changed_.erase(std::remove_if(changed_.begin(), changed_.end(), is_known), changed_.end());
+  chosen_.clear();
+  return absl::OkStatus();
 }
 
 }  // namespace ttl::postgres

@@ -30,10 +30,17 @@ class RewrittenRows {
   // Does nothing for a table that does not go by commit times. `table` must outlive this.
   explicit RewrittenRows(const TableDefinition& table);
 
-  // Whether the table has another file than the times that are known belong to.
+  // Whether a file is another one than the times that are known belong to.
   bool is_due() const { return !changed_.empty(); }
-  // Whether Hold() may begin, once the sidecar knows all changes up to now.
-  bool is_ready() const { return stage_ == Stage::kReady; }
+  // The same of one partition, or of the table, by oid: what it holds is not to be read yet.
+  bool IsDue(uint32_t relation) const;
+  // Whether some of the files that are due wait for transactions to end.
+  bool is_waiting() const;
+  // Whether Hold() may go on with files that Look() has chosen, once the sidecar knows all changes
+  // up to the choice. Other files are seen meanwhile, and chosen after Finish().
+  bool is_ready() const { return !chosen_.empty(); }
+  // How often files have been chosen: all items are to be given to Hold() after each time.
+  int64_t choices() const { return choices_; }
 
   // REQUIRES: all rows have been read, and the table is in the publication where it was.
   // `is_to_be_read` says of which partitions, by oid, rows are missing.
@@ -41,9 +48,12 @@ class RewrittenRows {
   // All that was seen counts no more.
   void Reset();
 
+  // What is waited for, in words that follow the table's name; empty: nothing is due.
+  std::string state() const;
+
   // Holds the times of the items of a page; returns of how many rows. REQUIRES: is_ready().
   absl::StatusOr<int64_t> Hold(PatientQuery& database, const v1::ListItemsResponse& page) const;
-  // All items were given to Hold(): the times belong to the new file from now on.
+  // All items were given to Hold(): the times belong to the chosen files from now on.
   absl::Status Finish(PatientQuery& database);
 
  private:
@@ -55,21 +65,29 @@ class RewrittenRows {
     friend bool operator==(const File&, const File&) = default;
   };
   enum class Stage { kSeen, kEnded, kReady };
+  struct ChangedFile {
+    File file;
+    Stage stage = Stage::kSeen;
+    uint64_t horizon = 0;  // the rewrite is of an earlier transaction
+  };
   struct Known {
     std::vector<std::string> key;
     int64_t ts = 0;
   };
 
   absl::Status Know(PatientQuery& database, absl::Span<const File> files) const;
+  void Note(std::vector<File> changed);
   absl::Status LookAgain(PatientQuery& database);
+  void Choose();
   std::vector<Known> KnownOf(const v1::ListItemsResponse& page) const;
   absl::StatusOr<int64_t> Hold(PatientQuery& database, absl::Span<const Known> items) const;
 
   const TableDefinition& table_;
   const std::string hold_statement_;  // empty: nothing is to be held
-  std::vector<File> changed_;         // in the order of their oids
-  uint64_t horizon_ = 0;              // the rewrite is of an earlier transaction
-  Stage stage_ = Stage::kSeen;
+  std::vector<ChangedFile> changed_;  // in the order of their oids
+  std::vector<File> chosen_;          // of changed_
+  uint64_t horizon_ = 0;              // the latest one of those that were chosen
+  int64_t choices_ = 0;
 };
 
 }  // namespace ttl::postgres

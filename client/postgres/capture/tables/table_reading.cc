@@ -40,19 +40,41 @@ absl::StatusOr<bool> TableReading::Step(absl::FunctionRef<absl::StatusOr<bool>()
                                         absl::Time now) {
   if (!has_work() || now < retry_at_ || !parts_.pipeline.HasRoom()) return false;
   if (parts_.visible.Get() < needed_) return false;
-  // First: what is read later has the times that are held.
-  if (rewritten_.is_ready()) return HoldPage(now);
-  if (rewritten_.is_due()) return false;
+  const bool holds = IsTurnToHold();
+  if (holds) {
+    const auto held = HoldPage(now);
+    if (!held.ok() || *held || now < retry_at_) return held;
+  }
   // Ghosts first: a delete of a row that is not there tells the sidecar that something is wrong.
-  if (!read_.ghosts_done) return SweepPage(now);
-  if (added_.empty() && read_.scan_done) return false;
+  if (!read_.ghosts_done) return holds ? false : SweepPage(now);
+  if (read_.scan_done && !ChooseAddition()) return false;
   const absl::StatusOr<bool> sees = sees_all();
   if (!sees.ok() || !*sees) return sees;
   return added_.empty() ? ScanTable(now) : ScanAddedPartition(now);
 }
 
+// The search for ghosts and this take turns: each may begin anew whenever a partition changes.
+bool TableReading::IsTurnToHold() const {
+  if (!rewritten_.is_ready()) return false;
+  if (lister_.is_under_way()) return is_holding_;
+  return read_.ghosts_done || !is_holding_;
+}
+
+// What is read of a partition must have the times that are held.
+bool TableReading::ChooseAddition() {
+  const auto can_be_read = [this](const Partition& added) { return !rewritten_.IsDue(added.oid); };
+  const auto chosen = std::find_if(added_.begin(), added_.end(), can_be_read);
+  if (chosen == added_.end()) return false;
+  if (chosen != added_.begin()) {
+    std::rotate(added_.begin(), chosen, added_.end());
+    added_after_.clear();
+  }
+  return true;
+}
+
 absl::StatusOr<bool> TableReading::HoldPage(absl::Time now) {
   if (!lister_.is_under_way()) {
+    is_holding_ = true;
     lister_.Ask(table_.config.container, hold_after_);
     return false;
   }
@@ -76,6 +98,7 @@ absl::StatusOr<bool> TableReading::HoldPage(absl::Time now) {
 
 absl::StatusOr<bool> TableReading::SweepPage(absl::Time now) {
   if (!lister_.is_under_way()) {
+    is_holding_ = false;
     lister_.Ask(table_.config.container, read_.ghosts_after);
     return false;
   }
@@ -226,15 +249,31 @@ absl::Status TableReading::CheckRewrites() {
     return absl::OkStatus();
   }
   const bool was_ready = rewritten_.is_ready();
+  const int64_t choices = rewritten_.choices();
   absl::Status looked = rewritten_.Look(parts_.database, [this](uint32_t partition) {
     return std::any_of(added_.begin(), added_.end(),
                        [&](const Partition& added) { return added.oid == partition; });
   });
-  if (was_ready != rewritten_.is_ready()) lister_.Drop();
-  if (!looked.ok() || was_ready || !rewritten_.is_ready()) return looked;
+  const bool is_new = rewritten_.choices() != choices;
+  if (is_new || was_ready != rewritten_.is_ready()) lister_.Drop();
+  LogRewrite();
+  if (!looked.ok() || !is_new) return looked;
   hold_after_.clear();
   held_ = 0;
   return NeedAllCommitted();
+}
+
+std::string TableReading::RewriteText() const {
+  const std::string state = rewritten_.state();
+  if (state.empty()) return "";
+  return absl::StrCat("table ", table_.config.schema, ".", table_.config.table, " ", state);
+}
+
+void TableReading::LogRewrite() {
+  const std::string text = RewriteText();
+  if (text == logged_) return;
+  logged_ = text;
+  if (!text.empty()) spdlog::info("{}", text);
 }
 
 absl::Status TableReading::CheckPartitions() {

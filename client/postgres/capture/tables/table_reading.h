@@ -75,8 +75,12 @@ class TableReading {
   // Notes what is durable by now, unless it did so just before and is not done.
   absl::Status Note(absl::Time now);
 
-  // Whether what queries see is too old to go on.
-  bool is_waiting() const { return !is_done() && parts_.visible.Get() < needed_; }
+  // Whether it can go on only when transactions have ended that others began.
+  bool is_waiting() const {
+    return rewritten_.is_waiting() || (has_work() && parts_.visible.Get() < needed_);
+  }
+  // What is being done after a rewrite of the table, in words; empty: nothing.
+  std::string RewriteText() const;
 
   // Counts a row of the stream or of a scan if it cannot be tracked or is exempt.
   void Count(const RowReports& row);
@@ -102,6 +106,10 @@ class TableReading {
   absl::Status CheckPartitions();
   absl::Status CheckRewrites();
   absl::StatusOr<bool> HoldPage(absl::Time now);
+  bool IsTurnToHold() const;
+  void LogRewrite();
+  // Moves one that can be read to the front of `added_`; false if there is none.
+  bool ChooseAddition();
 
   bool ForgetLostAdditions(const std::vector<Partition>& partitions);
   absl::Status PartitionsLost(const std::vector<Partition>& partitions);
@@ -131,6 +139,8 @@ class TableReading {
   uint64_t needed_;
   RewrittenRows rewritten_;
   std::string hold_after_;                // a page_token of ListItems
+  bool is_holding_ = false;               // the page that was last asked for is for HoldPage()
+  std::string logged_;                    // of RewriteText()
   int64_t held_ = 0;                      // rows
   std::vector<Partition> added_;          // to be read
   std::vector<std::string> added_after_;  // of the first of them
