@@ -310,8 +310,8 @@ void ExpiryService::SetLimit(const v1::SetMaxDeletesPerSecondRequest& request,
       change->server_default ? levers.default_limit() : change->max_deletes_per_second;
   auto set = [&response, old, limit, done = std::move(done)](absl::Status status) mutable {
     if (status.ok()) {
-      spdlog::info("limit on all deletes set: old_per_second={} new_per_second={}", DescribeLimit(old),
-                   DescribeLimit(limit));
+      spdlog::info("limit on all deletes set: old_per_second={} new_per_second={}",
+                   DescribeLimit(old), DescribeLimit(limit));
       if (limit.has_value()) response.set_max_deletes_per_second(*limit);
     }
     done(std::move(status));
