@@ -39,7 +39,8 @@ constexpr absl::string_view kAreRelated = R"(
 // Parameter: oid of the archive. $0: the query of its partitions.
 constexpr char kUnfitPartitions[] = R"(
   SELECT format('%I.%I', n.nspname, c.relname)
-  FROM ($0) AS p JOIN pg_class AS c ON c.oid = p.oid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  FROM ($0) AS p JOIN pg_class AS c ON c.oid = p.oid
+       JOIN pg_namespace AS n ON n.oid = c.relnamespace
   WHERE c.oid <> $$1::oid AND (c.relkind NOT IN ('r', 'p') OR c.relpersistence <> 'p')
   ORDER BY 1)";
 
