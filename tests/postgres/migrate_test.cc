@@ -193,6 +193,17 @@ TEST_F(MigrateTest, CodeIsThatOfTheCommandAndEverythingIsBack) {
 }
 
 // Its arguments may have passwords in them, and the table can be read by others.
+TEST_F(MigrateTest, RewriteThatLosesCommitTimesIsWarnedOfBeforeTheCommand) {
+  Install("    live_view: orders_live\n", "accept_commit_time: true");
+  constexpr char kWarning[] = "warning: no event triggers hold the commit times of public.orders: ";
+  EXPECT_THAT(Run(Psql("SELECT 1")).err, Not(HasSubstr(kWarning)));
+  server_.Sql("DROP EVENT TRIGGER ttl_hold_times");
+  const Result result = Run(Psql("SELECT 1"));
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("CREATE EVENT TRIGGER"));
+  EXPECT_LT(result.err.find(kWarning), result.err.find("is removed; running psql")) << result.err;
+}
+
 TEST_F(MigrateTest, OnlyTheNameOfTheCommandIsToldAndStored) {
   Install("    live_view: orders_live\n");
   const std::string noted = dir_.File("noted");

@@ -13,6 +13,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/postgres/program/database_check.h"
+#include "client/postgres/sql/held_times.h"
 #include "client/postgres/sql/install/installation.h"
 #include "service/base/small_file.h"
 #include "service/process/child_command.h"
@@ -65,6 +66,29 @@ absl::Status TakeLock(Connection& connection, const Config& config) {
   if (lock->Bool(0, 0)) return absl::OkStatus();
   return absl::FailedPreconditionError(
       "another migration is running; nothing was changed, and the command was not run");
+}
+
+// Nothing can hold the times afterwards: what is written while a table is not in the publication is
+// in no stream, so that what the sidecar knows of a row may be older than the row.
+absl::Status WarnOfRewrites(DatabaseCheck& database, const Config& config,
+                            const std::set<std::string>& containers, Output output) {
+  std::vector<std::string> names;
+  for (const TableDefinition& table : database.report.tables) {
+    if (table.ts_source != TsSource::kCommitTime) continue;
+    if (!containers.contains(table.config.container)) continue;
+    names.push_back(absl::StrCat(table.config.schema, ".", table.config.table));
+  }
+  if (names.empty()) return absl::OkStatus();
+  const auto are_on =
+      database.connection->Query(absl::StrCat("SELECT ", EventTriggersAreOn(config.schema)));
+  if (!are_on.ok()) return are_on.status();
+  if (are_on->Bool(0, 0)) return absl::OkStatus();
+  output.err << "warning: no event triggers hold the commit times of " << absl::StrJoin(names, ", ")
+             << ": if the command runs an ALTER TABLE with a rewrite, the whole ttl of every row "
+                "starts again, and expired rows are visible again. A superuser creates the "
+                "triggers: "
+             << CreateEventTriggersSql(config.schema) << "\n";
+  return absl::OkStatus();
 }
 
 absl::Status TakeAway(DatabaseCheck& database, const Config& config,
@@ -147,6 +171,8 @@ ExitCode Migrate(const Config& config, Output output, const MigrateOptions& opti
     return ExitCode::kRefused;
   }
   const std::string command = NameOf(options);
+  const absl::Status warned = WarnOfRewrites(*database, config, containers, output);
+  if (!warned.ok()) return Fail(output, warned);
   const HeldSignals signals;
   const absl::Status away = TakeAway(*database, config, containers, command, output);
   if (!away.ok()) return Fail(output, away);

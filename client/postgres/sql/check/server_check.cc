@@ -184,13 +184,14 @@ void CheckCommitTimes(const Facts& facts, const Config& config, CatalogReport& r
         facts.Is("holds_times")
             ? "ALTER TABLE with a rewrite keeps their times. VACUUM FULL or CLUSTER after it makes "
               "expired rows that are not deleted yet visible until run holds their times again, "
-              "which takes it about ten seconds; copies and restores make them live again"
-            : absl::StrCat("ALTER TABLE with a rewrite makes expired rows that are not deleted yet "
-                           "visible until run holds the times that the sidecar knows, which takes "
-                           "it about ten seconds; copies and restores make them live again. Event "
-                           "triggers hold the times at once; after install, a superuser creates "
-                           "them: ",
-                           CreateEventTriggersSql(config.schema)),
+              "which takes it about ten seconds; a copy or a restore makes all rows live once more"
+            : absl::StrCat(
+                  "ALTER TABLE with a rewrite makes expired rows that are not deleted yet visible "
+                  "until run holds the times that the sidecar knows, which takes it about ten "
+                  "seconds; a copy, a restore, or a rewrite in ttl-postgres migrate makes all rows "
+                  "live once more. Event triggers hold the times at once; after install, a "
+                  "superuser creates them: ",
+                  CreateEventTriggersSql(config.schema)),
         ". A ts_column has no such limits"));
   }
 }
