@@ -750,25 +750,10 @@ std::string CaptureSession::State() const {
 void CaptureSession::ShowStatus(absl::Time now) {
   if (now - last_show_ < kShowInterval) return;
   last_show_ = now;
-  const absl::Duration silence = pipeline_->waiting_for_answer(now);
-  const bool is_waiting = std::any_of(readings_.begin(), readings_.end(),
-                                      [](const auto& reading) { return reading->is_waiting(); });
-  waiting_since_ = is_waiting ? std::min(waiting_since_, now) : absl::InfiniteFuture();
-  std::optional<absl::Time> oldest = positions_.oldest_commit();
-  if (!oldest.has_value() && ended_.has_value()) oldest = ended_->first_commit;
-  if (!oldest.has_value() && transaction_.has_value()) oldest = transaction_->commit_time;
+  const std::optional<absl::Time> oldest = OldestCommit();
   parts_.board.Update([&](CaptureStatus& status) {
     status.state = State();
-    status.problem = "";
-    status.is_waiting_for_transactions = false;
-    if (silence >= kAnswerDeadline) {
-      status.problem =
-          absl::StrCat("the sidecar at ", parts_.config.sidecar, " has not answered for ",
-                       absl::FormatDuration(absl::Trunc(silence, absl::Seconds(1))));
-    } else if (now - waiting_since_ >= kAnswerDeadline) {
-      status.problem = status.state;
-      status.is_waiting_for_transactions = true;
-    }
+    ShowProblem(now, status);
     status.is_streaming = true;
     status.is_caught_up = positions_.acknowledged() >= flushed_at_start_;
     status.acknowledged = positions_.acknowledged();
@@ -781,15 +766,42 @@ void CaptureSession::ShowStatus(absl::Time now) {
     status.reports += static_cast<int64_t>(pipeline_->added() -
                                            std::exchange(shown_reports_, pipeline_->added()));
     status.refused += pipeline_->refused() - std::exchange(shown_refused_, pipeline_->refused());
-    status.is_complete = true;
-    const std::vector<TableStatus> shown = std::exchange(status.tables, {});
-    for (size_t i = 0; i < readings_.size(); ++i) {
-      // An earlier session may have followed other tables.
-      readings_[i]->ShowIn(
-          status.tables.emplace_back(StatusOf(shown, tables_[i].config.container)));
-      status.is_complete = status.is_complete && readings_[i]->is_done();
-    }
+    ShowTables(status);
   });
+}
+
+void CaptureSession::ShowProblem(absl::Time now, CaptureStatus& status) {
+  const absl::Duration silence = pipeline_->waiting_for_answer(now);
+  const bool is_waiting = std::any_of(readings_.begin(), readings_.end(),
+                                      [](const auto& reading) { return reading->is_waiting(); });
+  waiting_since_ = is_waiting ? std::min(waiting_since_, now) : absl::InfiniteFuture();
+  status.problem = "";
+  status.is_waiting_for_transactions = false;
+  if (silence >= kAnswerDeadline) {
+    status.problem =
+        absl::StrCat("the sidecar at ", parts_.config.sidecar, " has not answered for ",
+                     absl::FormatDuration(absl::Trunc(silence, absl::Seconds(1))));
+  } else if (now - waiting_since_ >= kAnswerDeadline) {
+    status.problem = status.state;
+    status.is_waiting_for_transactions = true;
+  }
+}
+
+void CaptureSession::ShowTables(CaptureStatus& status) {
+  status.is_complete = true;
+  const std::vector<TableStatus> shown = std::exchange(status.tables, {});
+  for (size_t i = 0; i < readings_.size(); ++i) {
+    // An earlier session may have followed other tables.
+    readings_[i]->ShowIn(status.tables.emplace_back(StatusOf(shown, tables_[i].config.container)));
+    status.is_complete = status.is_complete && readings_[i]->is_done();
+  }
+}
+
+std::optional<absl::Time> CaptureSession::OldestCommit() const {
+  if (const auto oldest = positions_.oldest_commit(); oldest.has_value()) return oldest;
+  if (ended_.has_value()) return ended_->first_commit;
+  if (transaction_.has_value()) return transaction_->commit_time;
+  return std::nullopt;
 }
 
 // Says what an error of the server means here.

@@ -125,6 +125,10 @@ class CaptureSession {
   absl::Status LookAtTable(size_t number, uint32_t place);
   absl::Status CheckContainers();
   void ShowStatus(absl::Time now);
+  // Parts of it.
+  void ShowProblem(absl::Time now, CaptureStatus& status);
+  void ShowTables(CaptureStatus& status);
+  std::optional<absl::Time> OldestCommit() const;
   std::string State() const;
   absl::Duration LongestWait(absl::Time now) const;
   absl::Status WithAdvice(absl::Status status);

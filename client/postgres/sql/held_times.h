@@ -22,11 +22,11 @@
 //   known_files     the files that the times which the sidecar knows belong to, and since when a
 //                   partition has been attached.
 // Where the triggers are missing or could not hold the times, and after what moves rows, the file
-// is another one than in known_files: ttl-postgres holds what the sidecar knows, and until then
-// judges no row of it. A held time is of one version of a row: whoever writes the row makes
-// another, in another place. What moves versions makes another file, of which nothing is held. So a
-// held time never counts for what the application wrote later, even in the transaction of the
-// rewrite.
+// differs from the one in known_files: ttl-postgres holds what the sidecar knows, and until then
+// deletes no row that is as the rewrite left it. A held time is of one version of a row: whoever
+// writes the row makes another, in another place. What moves versions makes another file, of which
+// nothing is held. So a held time never counts for what the application wrote later, even in the
+// transaction of the rewrite.
 namespace ttl::postgres {
 
 // Creates these tables and functions where they are not there yet.

@@ -19,10 +19,10 @@ namespace ttl::postgres {
 // where no event trigger did (sql/held_times.h). VACUUM FULL and CLUSTER, too, make another file,
 // in which rows that a rewrite left are in other places.
 //
-// That a row is as a rewrite left it is exact: its transaction had ended when the sidecar knew all
-// changes, and the sidecar knows an earlier time of it. A change would have been in the stream. So
-// the table must be followed without a gap: is_ready() only after Look() saw nothing else change
-// before and after all transactions had ended from which a row may be.
+// A row is as a rewrite left it if its transaction had ended when the sidecar knew all changes, and
+// the sidecar knows an earlier time of the row: a change would have been in the stream. So the
+// table must be followed without a gap, and a file is chosen only after Look() saw the same file
+// before and after all transactions had ended that may have written its rows.
 //
 // For one thread.
 class RewrittenRows {

@@ -335,12 +335,9 @@ class TableCheck {
   void RefuseCommitTime() {
     Problem(
         " has no ts_column, and commit times are not kept with the rows: a copy and a restore "
-        "write "
-        "all rows anew, and expired ones are visible again, as they are for a moment after ALTER "
-        "TABLE with a rewrite where no event triggers hold the times. Give it a column, which a "
-        "trigger sets at each "
-        "UPDATE, and say ts_column: ttl_written_at: ALTER "
-        "TABLE ",
+        "write all rows anew, and expired ones are visible again, as they are for a moment after "
+        "ALTER TABLE with a rewrite where no event triggers hold the times. Give it a column, "
+        "which a trigger sets at each UPDATE, and say ts_column: ttl_written_at: ALTER TABLE ",
         sql_,
         " ADD COLUMN ttl_written_at timestamp with time zone NOT NULL DEFAULT now(); or accept it "
         "with accept_commit_time: true. A table that says when its rows end needs neither: "
