@@ -23,7 +23,7 @@ namespace ttl::postgres {
 namespace {
 
 constexpr size_t kMaxNameBytes = 63;        // PostgreSQL's NAMEDATALEN, less 1
-constexpr size_t kMaxContainerBytes = 255;  // the sidecar's
+constexpr size_t kMaxContainerBytes = 255;  // limit of the sidecar
 constexpr size_t kMaxWhereBytes = 4000;
 constexpr size_t kMaxMarkBytes = 1000;
 constexpr absl::Duration kMaxTimeout = absl::Hours(1);
@@ -33,7 +33,7 @@ constexpr int64_t kMaxBackends = 262143;  // PostgreSQL's max_connections
 using Field = YamlReader::Field;
 using Names = std::vector<std::string>;
 
-// Empty: it was refused.
+// Returns an empty string if the value was refused.
 std::string ReadText(YamlReader& reader, const YamlPlace& place) {
   std::string text;
   reader.ReadText(place, text);
@@ -140,7 +140,7 @@ void ReadSlot(YamlReader& reader, const YamlPlace& place, std::string& slot) {
   slot = std::move(name);
 }
 
-// Ours alone: uninstalling drops it.
+// The schema must belong to ttl-postgres alone, since uninstall drops it.
 void ReadSchema(YamlReader& reader, const YamlPlace& place, std::string& schema) {
   std::string name = schema;
   ReadName(reader, place, name);
@@ -209,7 +209,7 @@ void CheckExpires(YamlReader& reader, const YamlPlace& place, const TableConfig&
   }
 }
 
-// The keys of an on_expiry that the table does not have mean nothing.
+// Refuses keys that belong to another on_expiry than the table has.
 void RefuseForeignKeys(YamlReader& reader, const YamlPlace& place, const TableConfig& table) {
   const std::pair<const char*, OnExpiry> owners[] = {{"archive_table", OnExpiry::kArchive},
                                                      {"archive_schema", OnExpiry::kArchive},
@@ -288,7 +288,7 @@ void CheckColumns(YamlReader& reader, const YamlPlace& place, const TableConfig&
   CheckOnExpiry(reader, place, table);
 }
 
-// Which name the application reads live rows by. What is not given follows from the rest.
+// Checks the names by which the application reads live rows, and derives those that are not given.
 void CompleteView(YamlReader& reader, const YamlPlace& place, TableConfig& table) {
   if (!table.rename_table.empty()) {
     if (!table.live_view.empty() || !table.view_schema.empty()) {
@@ -356,7 +356,7 @@ TableConfig ReadTable(YamlReader& reader, const YamlPlace& place) {
   return table;
 }
 
-// What is told apart by a name, and which entry has it.
+// Set of names that must be unique, each with the entry that uses it.
 class Taken {
  public:
   explicit Taken(YamlReader& reader) : reader_(reader) {}
@@ -392,7 +392,8 @@ void ReadTables(YamlReader& reader, const YamlPlace& place, std::vector<TableCon
   }
 }
 
-// The name of an archive must be that of a table once all is installed.
+// An archive_table must not have the name of a live view, since that name is a view once everything
+// is installed.
 void RefuseArchivesThatAreViews(YamlReader& reader, const YamlPlace& place, const Config& config) {
   for (const TableConfig& archived : config.tables) {
     for (const TableConfig& table : config.tables) {
@@ -415,11 +416,11 @@ bool MovesTo(const TableConfig& from, const TableConfig& to) {
          (from.archive_table == to.table || from.archive_table == to.rename_table);
 }
 
-// Rows would go round for ever.
+// Refuses a cycle of archives, in which rows would move forever.
 void RefuseArchivesInACircle(YamlReader& reader, const YamlPlace& place, const Config& config) {
   for (const TableConfig& first : config.tables) {
     const TableConfig* at = &first;
-    // A circle that `first` is on has at most as many steps.
+    // A cycle through `first` has at most this many steps.
     for (size_t step = 0; step < config.tables.size() && at != nullptr; ++step) {
       const auto next = std::find_if(config.tables.begin(), config.tables.end(),
                                      [&](const TableConfig& to) { return MovesTo(*at, to); });

@@ -12,36 +12,35 @@
 
 namespace ttl::postgres {
 
-// What the configuration file of ttl-postgres says. client/postgres/README.md shows one.
+// The configuration file of ttl-postgres. client/postgres/README.md has an example.
 struct Config {
-  // libpq connection string or URI of the database; what it leaves out comes from the
-  // usual PG... environment variables and ~/.pgpass.
+  // libpq connection string or URI of the database; the usual PG... environment variables and
+  // ~/.pgpass supply missing values.
   std::string database;
-  // The same for connections that read the replication stream, which most poolers refuse; empty:
-  // that of `database`.
+  // Connection string for the replication stream, which most poolers refuse; empty: `database`.
   std::string replication;
   // gRPC address of the sidecar: unix:/path/to/socket or host:port.
   std::string sidecar = "unix:/run/ttl-sidecar/sidecar.sock";
-  // gRPC address at which the sidecar calls this program: what its --store says.
+  // gRPC address at which the sidecar calls this program; must match --store of the sidecar.
   std::string listen = "unix:/run/ttl-sidecar/store.sock";
   // HTTP address of /metrics, host:port; empty: none.
   std::string metrics_listen;
 
-  // Names of what is installed in the database.
+  // Names of the objects installed in the database.
   std::string schema = "ttl";
   std::string slot = "ttl_sidecar";
   std::string publication = "ttl_sidecar";
 
-  // Beyond so much WAL kept back for the slot it is dropped, before the disk is full; the
-  // tables are then read again. 0: never.
+  // Drop the slot when it retains more WAL than this, before the disk is full; the tables are then
+  // scanned again. 0: never.
   int64_t max_slot_bytes = int64_t{16} << 30;
 
-  // Longest wait for a lock, and longest statement, of a delete.
+  // lock_timeout and statement_timeout of a delete.
   absl::Duration lock_timeout = absl::Milliseconds(100);
   absl::Duration statement_timeout = absl::Seconds(2);
 
-  // Deletes yield while a trivial query takes longer than this, or while more
-  // backends than this are at work. 0: no such limit.
+  // Deletes pause while a trivial query takes longer than max_latency, or while more than
+  // max_active_backends backends are active. 0 disables a limit.
   absl::Duration max_latency = absl::Milliseconds(50);
   int max_active_backends = 0;
 
@@ -55,11 +54,11 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
-// Reads a YAML file's contents. INVALID_ARGUMENT names every field that is unknown, missing
-// or out of its range, with its line.
+// Parses the contents of a YAML file. INVALID_ARGUMENT lists every field that is unknown, missing
+// or out of range, with its line.
 absl::StatusOr<Config> ParseConfig(absl::string_view yaml);
 
-// The same for a file; NOT_FOUND if it cannot be read.
+// Parses a YAML file as ParseConfig() does. NOT_FOUND if the file cannot be read.
 absl::StatusOr<Config> ReadConfig(const std::string& path);
 
 }  // namespace ttl::postgres

@@ -7,94 +7,96 @@
 
 namespace ttl::postgres {
 
-// How a number in a column counts time.
+// Unit of an integer time column, since 1970.
 enum class EpochUnit { kSeconds, kMilliseconds };
 
-// What a NULL in the column of a time means.
+// Meaning of a NULL in the ts_column. The row never expires in either case.
 enum class NullMeans {
-  kFault,  // nothing that is known: the row never expires, and counts as one that cannot be tracked
-  kNever,  // an expected state: the row never expires
+  kFault,  // a fault: the row counts as one that cannot be tracked
+  kNever,  // an expected state
 };
 
-// What a NULL in the column of the end means.
+// Meaning of a NULL in the expires_column.
 enum class NullEnd {
-  kNever,     // the row never expires, unless by a ttl of its own
-  kInherits,  // the row says nothing: its own ttl decides, else its container's default_ttl
+  kNever,     // the row never expires, unless it has its own ttl
+  kInherits,  // the row's own ttl applies, else its container's default_ttl
 };
 
-// Which instant of its day a date is.
+// The instant of the day at which a date expires its row.
 enum class DayEdge { kUnsaid, kStart, kEnd };
 
-// What is done to a row that has expired.
+// Action on an expired row.
 enum class OnExpiry {
   kDelete,
-  kArchive,  // it is moved to another table
-  kMark,     // a column of it is set, which takes it out of the table's `where`
+  kArchive,  // move the row to the archive_table
+  kMark,     // set a column, after which the row no longer matches the table's `where`
 };
 
-// One table that is a container, as the configuration file says it. Names are as
-// PostgreSQL keeps them: case counts, and there are no quotes.
+// Configuration of one table, which is one container. Names are as PostgreSQL stores them: unquoted
+// and case-sensitive.
 struct TableConfig {
   std::string container;
   std::string schema = "public";
   std::string table;
 
-  // Columns of the partition key, in this order; none: it is empty.
+  // Columns of the partition key, in this order; empty: the partition key is empty.
   std::vector<std::string> partition_key;
-  // Columns of the id, at least one. Together with the partition key they identify a row.
+  // Columns of the id, at least one. The partition key and the id identify a row.
   std::vector<std::string> id;
 
-  // SQL: which rows expire, by the row's own columns, such as "state = 'completed'"; empty: all. It
-  // runs with the rights of our role.
+  // SQL condition on the row's own columns, such as "state = 'completed'": only matching rows
+  // expire. Empty: all rows do. It runs with the rights of the ttl-postgres role.
   std::string where;
 
-  // Column that says when the row was last modified; absent: the time of the commit.
+  // Column with the time of the last modification; absent: the commit time is used.
   std::optional<std::string> ts_column;
-  // Without a ts_column: that what writes a row anew without changing it (a rewrite by ALTER TABLE,
-  // a copy, a restore) makes an expired row visible again is known, and accepted.
+  // Accepts that, without a ts_column, an operation that rewrites an unchanged row (ALTER TABLE, a
+  // copy, a restore) makes an expired row visible again.
   bool accept_commit_time = false;
-  // What a number in it counts; of no meaning for a timestamp.
+  // Unit of an integer ts_column; ignored for a timestamp.
   EpochUnit ts_unit = EpochUnit::kSeconds;
-  // The zone in which a timestamp without time zone says its times: a name of the time zone
-  // database, or an offset such as +02:00; empty: none is stated.
+  // Time zone of a ts_column that is a timestamp without time zone: a name in the time zone
+  // database, or an offset such as +02:00. Empty: not configured.
   std::string ts_zone;
   NullMeans null_means = NullMeans::kFault;
-  // Column of the row's own ttl in seconds; absent: no row has one.
+  // Column with the row's own ttl in seconds; absent: no row has its own ttl.
   std::optional<std::string> ttl_column;
-  // Column that says when the row ends; absent: none does. Without a ts_column no commit times are
-  // needed: _ts is 1 of all rows.
+  // Column with the expire time; absent: rows have none. A table with this column and no ts_column
+  // needs no commit times: `_ts` is 1 for every row.
   std::optional<std::string> expires_column;
-  // What a number in it counts; of no meaning for other types.
+  // Unit of an integer expires_column; ignored for other types.
   EpochUnit expires_unit = EpochUnit::kSeconds;
-  // The zone of a timestamp without time zone, or of a date, as ts_zone; empty: none is stated.
+  // Time zone of an expires_column that is a date or a timestamp without time zone, as in ts_zone.
+  // Empty: not configured.
   std::string expires_zone;
-  // Which instant a date is; of no meaning for other types.
+  // Instant of the day for an expires_column of type date; ignored for other types.
   DayEdge ends = DayEdge::kUnsaid;
   NullEnd expires_null = NullEnd::kNever;
-  // Column of the row's size in bytes; absent: not known.
+  // Column with the row's size in bytes; absent: the size is unknown.
   std::optional<std::string> size_column;
 
   OnExpiry on_expiry = OnExpiry::kDelete;
-  // With kArchive only: the table that rows are moved to, and its schema; empty: that of the table.
+  // With kArchive only: the table to move rows to, and its schema; an empty schema is that of the
+  // table.
   std::string archive_table;
   std::string archive_schema;
-  // Column of that table that gets the time of the move; empty: none does.
+  // Column of the archive_table that receives the time of the move; empty: none.
   std::string archived_at;
-  // With kMark only: the column, and what it is set to, as a text of its type. "now" is the time of
-  // the mark where that is a timestamp or a date.
+  // With kMark only: the column to set, and its new value as text of the column's type. In a
+  // timestamp or date column "now" is the time of the mark.
   std::string mark_column;
   std::string mark_value;
 
-  // Name of the view of the live rows; empty: none is made.
+  // Name of the view of the live rows; empty: no view is created.
   std::string live_view;
-  // Schema of that view; empty: that of the table. Roles that search it first find the view by the
-  // name of the table.
+  // Schema of that view; empty: that of the table. A role whose search_path has this schema first
+  // finds the view by the name of the table.
   std::string view_schema;
-  // What the table is renamed to, so that its view can have its name; empty: it keeps it.
+  // New name of the table, which frees its name for the view; empty: the table is not renamed.
   std::string rename_table;
-  // Whether readers of the table itself see live rows only.
+  // Whether row-level security hides expired rows from readers of the table itself.
   bool row_level_security = false;
-  // Whether an INSERT first removes an expired row of the same key, by a trigger.
+  // Whether a trigger removes an expired row of the same key before an INSERT.
   bool replace_expired = false;
 
   const std::string& live_view_schema() const { return view_schema.empty() ? schema : view_schema; }

@@ -17,7 +17,7 @@
 namespace ttl::postgres {
 namespace {
 
-// What is shown of a value that is wrong.
+// Maximum length of a refused value in a problem.
 constexpr size_t kMaxShownBytes = 100;
 
 std::string Describe(const YAML::Node& node) {
@@ -29,10 +29,10 @@ std::string Describe(const YAML::Node& node) {
                       text.size() > kMaxShownBytes ? "\"..." : "\"");
 }
 
-// yaml-cpp marks scalars in quotes with the tag "!": those are text, not numbers.
+// yaml-cpp gives quoted scalars the tag "!": they are text, not numbers.
 bool IsPlain(const YAML::Node& node) { return node.IsScalar() && node.Tag() == "?"; }
 
-// How many letters differ: inserted, left out or exchanged (Levenshtein).
+// Levenshtein distance.
 size_t Distance(absl::string_view from, absl::string_view to) {
   std::vector<size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -74,8 +74,8 @@ constexpr Unit kByteUnits[] = {{"KiB", int64_t{1} << 10},
                                {"GiB", int64_t{1} << 30},
                                {"TiB", int64_t{1} << 40}};
 
-// Plain decimal digits with an optional minus: no blanks, no 0x, and no leading zeros, which
-// some take for octal.
+// Parses decimal digits with an optional minus. Blanks, 0x, and leading zeros, which some parsers
+// read as octal, are refused.
 bool ParseWhole(absl::string_view text, int64_t& number) {
   const absl::string_view digits = text.substr(text.substr(0, 1) == "-" ? 1 : 0);
   return !digits.empty() && (digits.size() == 1 || digits[0] != '0') &&
@@ -83,7 +83,7 @@ bool ParseWhole(absl::string_view text, int64_t& number) {
          absl::SimpleAtoi(text, &number);
 }
 
-// A number and its unit; 0 needs none.
+// Parses a number with its unit; only 0 may omit the unit.
 bool ParseWithUnit(absl::string_view text, absl::Span<const Unit> units, int64_t& number) {
   const size_t digits =
       std::find_if_not(text.begin(), text.end(), absl::ascii_isdigit) - text.begin();
@@ -110,7 +110,7 @@ void YamlReader::Report(const YamlPlace& place, absl::string_view problem) {
   const std::string problem_line =
       absl::StrCat("line ", std::max(place.node.Mark().line, 0) + 1, ": ", place.path,
                    place.path.empty() ? "" : ": ", problem);
-  // Names may hold anything, and a problem is one line.
+  // A name may contain a line break, but a problem is one line.
   problems_.push_back(absl::StrReplaceAll(problem_line, {{"\n", "\\n"}}));
 }
 

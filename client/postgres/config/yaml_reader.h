@@ -13,14 +13,14 @@
 
 namespace ttl::postgres {
 
-// A value of the file, and how one gets there: "tables[1].id".
+// A value in the file, and its path, such as "tables[1].id".
 struct YamlPlace {
   std::string path;
   YAML::Node node;
 };
 
-// Reads values strictly, and goes on after a problem, so that one run names them all. A value
-// that is refused is left as it was.
+// Reads values strictly and continues after a problem, so that one run reports all of them. A Read
+// method leaves its target unchanged if it refuses the value. Not thread-safe.
 class YamlReader {
  public:
   struct Field {
@@ -29,28 +29,28 @@ class YamlReader {
     bool is_required = false;
   };
 
-  // Each with its line and the path to it, in the order they were found.
+  // Problems in the order of discovery, each with its line and path.
   const std::vector<std::string>& problems() const { return problems_; }
 
   void Report(const YamlPlace& place, absl::string_view problem);
-  // Says what stands there, and what would be right.
+  // Reports the value as not allowed; `right` describes the allowed values.
   void Refuse(const YamlPlace& place, absl::string_view right);
 
-  // Reads each field that is there and not null. Names those that are unknown, given twice,
-  // or required and missing.
+  // Reads each field that is present and not null. Reports fields that are unknown, duplicated, or
+  // required and missing.
   void ReadMapping(const YamlPlace& place, const std::vector<Field>& fields);
 
   void ReadText(const YamlPlace& place, std::string& text);
   void ReadBool(const YamlPlace& place, bool& value);
   void ReadWhole(const YamlPlace& place, int64_t min, int64_t max, int64_t& number);
 
-  // A whole number with ms, s, min or h. With `zero_is_off` also 0.
+  // An integer with ms, s, min or h. With `zero_is_off`, 0 is allowed too.
   void ReadDuration(const YamlPlace& place, absl::Duration max, bool zero_is_off,
                     absl::Duration& duration);
-  // A whole number with KiB, MiB, GiB or TiB, or 0.
+  // An integer with KiB, MiB, GiB or TiB, or 0.
   void ReadBytes(const YamlPlace& place, int64_t min, int64_t& bytes);
 
-  // One text, or a list of some.
+  // One string, or a list of strings.
   void ReadTexts(const YamlPlace& place, std::vector<std::string>& texts);
 
  private:
