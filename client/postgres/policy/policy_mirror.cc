@@ -22,11 +22,12 @@ namespace {
 
 constexpr absl::Duration kFirstPause = absl::Milliseconds(100);
 constexpr absl::Duration kLongestPause = absl::Seconds(2);
-// Without a heartbeat for so long the sidecar is away, whatever the connection says.
+// After this long without a message the sidecar counts as unreachable, even if the connection is
+// up.
 const absl::Duration kLongestSilence = 10 * PolicyMirror::kHeartbeat;
-// Without an answer for so long the database is away.
+// After this long without an answer the database counts as unreachable.
 constexpr absl::Duration kLongestAnswer = absl::Seconds(5);
-// The server's own limits are far above what such small statements take.
+// Limits that the server enforces, far above the duration of these small statements.
 constexpr char kLimits[] = "SET lock_timeout = '2s'; SET statement_timeout = '5s'; ";
 
 std::vector<std::string> ContainersOf(const Config& config) {
@@ -35,8 +36,8 @@ std::vector<std::string> ContainersOf(const Config& config) {
   return containers;
 }
 
-// A sidecar whose data are gone knows nothing of a container; that says nothing about what is to
-// be visible.
+// A sidecar that lost its data does not have the container; this must not change which rows are
+// visible.
 bool IsLost(const WatchedPolicy& policy) { return !policy.exists && !policy.was_deleted; }
 
 std::string Values(const WatchedPolicySet& policies) {
@@ -48,9 +49,9 @@ std::string Values(const WatchedPolicySet& policies) {
   });
 }
 
-// Rows that are right are not touched, so that nothing is written where nothing has changed. Those
-// of other containers stay until `install` has removed the views that ask for them: without a
-// policy these show what has expired.
+// Skips rows that already match, so that an unchanged policy causes no write. Rows of other
+// containers stay until `install` has removed the views that read them: without a policy such a
+// view shows expired rows.
 std::string MirrorStatement(absl::string_view schema, const WatchedPolicySet& policies) {
   const std::string table = QuoteQualified(schema, "policy");
   const uint64_t revision =
@@ -112,7 +113,7 @@ PolicyMirror::~PolicyMirror() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stop_ = true;
-    // Nothing else ends the wait for a server that hangs.
+    // Only this ends the wait for a server that hangs.
     if (socket_ >= 0) shutdown(socket_, SHUT_RDWR);
   }
   changed_.notify_all();
@@ -188,7 +189,7 @@ absl::Status PolicyMirror::Lock(Connection& connection) const {
 
 absl::Status PolicyMirror::Mirror(Connection& connection) {
   std::unique_lock<std::mutex> lock(mutex_);
-  // What was heard before the lock was ours may be older than what is there.
+  // Policies received before this mirror had the lock may be older than those in the table.
   policies_.Disconnect();
   is_news_ = false;
   waiting_since_ = absl::InfiniteFuture();
@@ -201,7 +202,7 @@ absl::Status PolicyMirror::Mirror(Connection& connection) {
   for (lock.lock(); status.ok() && !stop_;) {
     changed_.wait(lock, [this] { return stop_ || is_news_; });
     if (stop_) break;
-    // Only the newest counts; what comes meanwhile is written next.
+    // Writes only the newest set; a set that arrives meanwhile is written next.
     const WatchedPolicySet policies = *policies_.current();
     is_news_ = false;
     waiting_since_ = absl::Now();
@@ -211,7 +212,7 @@ absl::Status PolicyMirror::Mirror(Connection& connection) {
     waiting_since_ = absl::InfiniteFuture();
     if (status.ok()) last_mirrored_ = absl::Now();
   }
-  lock.unlock();  // before the watcher ends: its thread may be waiting for it
+  lock.unlock();  // before ~ContainerWatcher(), whose thread may wait for the lock
   return status;
 }
 
@@ -247,7 +248,7 @@ void PolicyMirror::TakeEnd(const grpc::Status& status) {
 bool PolicyMirror::AllowBreak(Connection& connection) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stop_) return false;
-  // Not its own, which it may close, and whose number another may get.
+  // libpq may close its own descriptor, whose number another file may then get.
   socket_ = dup(PQsocket(connection.raw()));
   return true;
 }

@@ -18,38 +18,37 @@
 
 namespace ttl::postgres {
 
-// Keeps the table of policies in the database as the sidecar says, from construction to
-// destruction, in threads of its own: a change of a policy is seen by SQL as soon as a message
-// and a small transaction take. While the sidecar is away the policies that were mirrored last
-// go on, and rows go on vanishing at their second. So they do for a container that a sidecar does
-// not have which never said that it was deleted: its data may be gone, and rows that were hidden
-// must not come back by that. Policies of containers that are not in the configuration are left as
-// they are: InstallSql() removes them, after the views that ask for them.
+// Mirrors the sidecar's policies into the table `policy` of the database from construction to
+// destruction, in its own threads. SQL sees a change of a policy after one message and one small
+// transaction. While the sidecar is unreachable, the policies mirrored last stay in effect and rows
+// continue to expire. The same holds for a container that the sidecar does not have and never
+// reported as deleted: the sidecar may have lost its data, which must not make hidden rows visible
+// again. Policies of containers outside the configuration are left unchanged: InstallSql() removes
+// them after the views that read them.
 //
-// Of several mirrors into one schema one at a time writes: it holds an advisory lock, and
-// starts to watch only once it has it. So what it writes is never older than what the one
-// before it wrote, whatever was still on its way.
+// One mirror per schema writes at a time: it holds an advisory lock, and starts to watch only once
+// it has the lock. So it never writes policies older than those its predecessor wrote, even if
+// messages were still in flight.
 //
 // Thread-safe.
 class PolicyMirror {
  public:
   struct State {
-    // When the table was last seen to be what the sidecar had just said; infinite past: not
-    // yet.
+    // Time at which the table last matched what the sidecar had just sent; infinite past: not yet.
     absl::Time last_mirrored = absl::InfinitePast();
-    // Why the table may not be what the sidecar says, or which containers it does not know;
-    // empty: all is well.
+    // Why the table may differ from the sidecar, or which containers the sidecar does not have;
+    // empty: no problem.
     std::string problem;
   };
 
-  // A heartbeat of the sidecar makes the table be looked at: what somebody else has changed
-  // there is put right.
+  // Interval of the heartbeats. On each one the table is compared again, which reverts changes made
+  // by others.
   static constexpr absl::Duration kHeartbeat = absl::Seconds(1);
 
-  // The containers, database and schema of `config`. Returns at once.
+  // Mirrors the containers of `config` into its database and schema. Returns at once.
   PolicyMirror(const Config& config, std::shared_ptr<grpc::Channel> sidecar);
-  // Breaks off the statement under way, which then has happened wholly or not at all. Waits
-  // for an attempt to connect.
+  // Aborts the running statement, which then has either committed or had no effect. Waits for a
+  // connection attempt to finish.
   ~PolicyMirror();
   PolicyMirror(const PolicyMirror&) = delete;
   PolicyMirror& operator=(const PolicyMirror&) = delete;
@@ -58,7 +57,7 @@ class PolicyMirror {
 
  private:
   void Run();
-  // Mirrors until the database fails, which it returns, or until it is to stop: OK.
+  // Mirrors until the database fails, and returns that error, or until stopped, and returns OK.
   absl::Status RunSession();
   absl::Status Lock(Connection& connection) const;
   absl::Status Mirror(Connection& connection);
@@ -66,11 +65,11 @@ class PolicyMirror {
 
   void TakeMessage(const v1::WatchContainersResponse& message);
   void TakeEnd(const grpc::Status& status);
-  // Between the two the destructor can break off what `connection` waits for. False: it is to
-  // stop.
+  // Between AllowBreak() and EndBreak() the destructor can interrupt `connection`. Returns false if
+  // the mirror must stop.
   bool AllowBreak(Connection& connection);
   void EndBreak();
-  // Ends a session that failed with `status`. False: it is to stop.
+  // Records that a session failed with `status`, then waits. Returns false if the mirror must stop.
   bool Pause(const absl::Status& status, absl::Duration pause);
   std::string StreamProblem() const;
 
@@ -84,13 +83,13 @@ class PolicyMirror {
   // All guarded by mutex_.
   bool stop_ = false;
   WatchedPolicies policies_;
-  bool is_news_ = false;  // policies_ are to be written
+  bool is_news_ = false;  // policies_ must be written
   absl::Time last_message_ = absl::InfinitePast();
-  grpc::Status stream_status_;                         // why it ended, if none came since
-  absl::Status database_status_;                       // why the last session ended
-  absl::Time waiting_since_ = absl::InfiniteFuture();  // for the database
+  grpc::Status stream_status_;    // why the stream ended, if no message came since
+  absl::Status database_status_;  // why the last session ended
+  absl::Time waiting_since_ = absl::InfiniteFuture();  // start of the wait for the database
   absl::Time last_mirrored_ = absl::InfinitePast();
-  int socket_ = -1;     // a second descriptor of the connection's
+  int socket_ = -1;     // duplicate descriptor of the connection
   std::thread thread_;  // last: uses all the others
 };
 

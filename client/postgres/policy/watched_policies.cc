@@ -14,7 +14,7 @@ WatchedPolicySet NoneOf(const std::vector<std::string>& containers) {
   return none;
 }
 
-// Nothing expires by a policy that makes no sense.
+// An illegal default_ttl turns TTL off.
 WatchedPolicy PolicyOf(const v1::Container& container) {
   WatchedPolicy policy = {.exists = true, .was_deleted = false, .default_ttl = std::nullopt};
   if (container.has_default_ttl() && IsLegalTtl(container.default_ttl())) {
@@ -54,7 +54,7 @@ void WatchedPolicies::Disconnect() {
   snapshot_.reset();
 }
 
-// A snapshot in the middle of a stream stands for changes that were missed.
+// A snapshot in the middle of a stream replaces changes that were missed.
 void WatchedPolicies::Collect(const v1::WatchContainersResponse& message) {
   is_in_step_ = false;
   if (!snapshot_.has_value()) snapshot_ = none_;

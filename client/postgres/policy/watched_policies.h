@@ -11,48 +11,48 @@
 
 namespace ttl::postgres {
 
-// The policy of one container.
+// Policy of one container.
 struct WatchedPolicy {
-  bool exists = false;       // in the sidecar
-  bool was_deleted = false;  // the sidecar told so; else one that it has lost, or never had
+  bool exists = false;                 // in the sidecar
+  bool was_deleted = false;            // reported by the sidecar; else lost, or never there
   std::optional<int64_t> default_ttl;  // absent: TTL is off
 
   friend bool operator==(const WatchedPolicy&, const WatchedPolicy&) = default;
 };
 
-// All policies at one moment.
+// All policies at one revision.
 struct WatchedPolicySet {
-  std::map<std::string, WatchedPolicy> containers;  // all that are asked for
-  uint64_t revision = 0;                            // the sidecar's
+  std::map<std::string, WatchedPolicy> containers;  // all watched containers
+  uint64_t revision = 0;                            // of the sidecar
 
   friend bool operator==(const WatchedPolicySet&, const WatchedPolicySet&) = default;
 };
 
-// What the messages of WatchContainers say of some containers; the others cost nothing. Pure.
-// Not thread-safe.
+// Assembles the policies of some containers from WatchContainers messages; messages about other
+// containers use no memory. Does no I/O. Not thread-safe.
 class WatchedPolicies {
  public:
   explicit WatchedPolicies(const std::vector<std::string>& containers);
 
-  // The next message of a stream. True: current() is now what the sidecar said.
+  // Applies the next message of a stream. Returns true if current() now matches the sidecar.
   bool Apply(const v1::WatchContainersResponse& message);
 
-  // The stream has ended: the next message is the first of another.
+  // Must be called when the stream ends: the next message is the first one of a new stream.
   void Disconnect();
 
-  // The last complete set: half a snapshot changes nothing. Absent: there was none yet. A container
-  // that was told to be deleted stays so when a snapshot lacks it.
+  // The last complete set, which a partial snapshot does not change; absent: none yet. A container
+  // reported as deleted stays deleted when a snapshot lacks it.
   const std::optional<WatchedPolicySet>& current() const { return current_; }
 
  private:
   void Collect(const v1::WatchContainersResponse& message);
-  // What is missing in the snapshot that was deleted before.
+  // Marks containers that the snapshot lacks as deleted if they were deleted before.
   void KeepDeletions();
   void Set(const v1::WatchContainersResponse& message, WatchedPolicySet& set) const;
 
-  const WatchedPolicySet none_;               // what is asked for; none of it exists
-  std::optional<WatchedPolicySet> snapshot_;  // as far as it was received
-  bool is_in_step_ = false;                   // the snapshot of this stream was complete
+  const WatchedPolicySet none_;               // all watched containers, none of which exists
+  std::optional<WatchedPolicySet> snapshot_;  // the part received so far
+  bool is_in_step_ = false;                   // the snapshot of this stream is complete
   std::optional<WatchedPolicySet> current_;
 };
 
