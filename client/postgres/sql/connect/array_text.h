@@ -8,11 +8,11 @@
 
 namespace ttl::postgres {
 
-// Puts together the text of a PostgreSQL array, as a parameter of an array type takes it:
+// Builds the text of a PostgreSQL array as a parameter of an array type expects it:
 // {"a","b\"c",NULL}.
 class ArrayText {
  public:
-  // Any text without a zero byte.
+  // `text` must not contain a zero byte.
   void Add(absl::string_view text);
   void Add(int64_t number);
   void AddNull();

@@ -23,13 +23,13 @@ struct Setting {
   absl::string_view value;
 };
 
-// What decides how values are written and read.
+// Settings that determine the text format of values.
 constexpr Setting kTextSettings[] = {{"TimeZone", "UTC"},           {"DateStyle", "ISO"},
                                      {"IntervalStyle", "iso_8601"}, {"bytea_output", "hex"},
                                      {"array_nulls", "on"},         {"extra_float_digits", "1"}};
 
-// Part of the connection's start, so that a pooler or RESET cannot undo them. What roles and
-// databases have as their defaults is for applications.
+// Sent with the startup packet, so that a pooler or RESET cannot undo them. The defaults of roles
+// and databases are meant for applications.
 std::string SessionSettings() {
   std::string options =
       "-c client_min_messages=warning -c default_transaction_read_only=off "
@@ -44,10 +44,10 @@ std::string SessionSettings() {
 constexpr int kDefaultConnectSeconds = 10;
 constexpr int kMaxConnectSeconds = 3600;
 
-// What a connection string says, by keyword.
+// Options of a connection string, by keyword.
 using Parsed = std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)>;
 
-// libpq quotes the part that it does not understand, which may be of a password, if there is one.
+// libpq quotes the part that it cannot parse, which may contain a part of the password.
 std::string WithoutPassword(absl::string_view problem, absl::string_view database) {
   if (!absl::StrContains(database, "password") && !absl::StrContains(database, "@")) {
     return std::string(problem);
@@ -69,7 +69,7 @@ absl::StatusOr<Parsed> Parse(const std::string& database) {
       WithoutPassword(problem, database)));
 }
 
-// What the string, or else the environment, says of a keyword; absent: neither does.
+// The value of a keyword in the connection string, else in the environment; absent: in neither.
 std::optional<std::string> Said(const Parsed& parsed, absl::string_view keyword) {
   for (const PQconninfoOption* option = parsed.get(); option->keyword != nullptr; ++option) {
     if (option->keyword != keyword) continue;
@@ -80,8 +80,8 @@ std::optional<std::string> Said(const Parsed& parsed, absl::string_view keyword)
   return std::nullopt;
 }
 
-// A password with a character that a URI gives another meaning ends the host or the port, and
-// errors about these would show it.
+// A reserved character in the password of a URI ends the host or the port early, and errors about
+// these would show a part of the password.
 absl::Status CheckUri(const Parsed& parsed, absl::string_view database) {
   if (!absl::StartsWith(database, "postgresql://") && !absl::StartsWith(database, "postgres://")) {
     return absl::OkStatus();
@@ -99,8 +99,8 @@ absl::Status CheckUri(const Parsed& parsed, absl::string_view database) {
       "these write % and the two hexadecimal digits of each of : / ? # [ ] @ and %");
 }
 
-// A connection string's time; nothing and nonsense is the default, and 0 is no limit to
-// libpq, but not to us.
+// The connect_timeout of a connection string; the default if it is missing, malformed, or 0, which
+// libpq treats as no limit.
 int ConnectSeconds(const Parsed& parsed) {
   int seconds = 0;
   if (!absl::SimpleAtoi(Said(parsed, "connect_timeout").value_or(""), &seconds) || seconds <= 0) {
@@ -117,8 +117,7 @@ int CountHosts(const Parsed& parsed) {
 
 constexpr std::chrono::milliseconds kBreakPoll{100};
 
-// Waits until the attempt has succeeded or failed. False: it has not ended in time, or was broken
-// off.
+// Waits until the attempt has succeeded or failed. Returns false on a timeout or an interrupt.
 bool Complete(PGconn* connection, std::chrono::seconds limit, const ConnectionBreaker* breaker) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   PostgresPollingStatusType state = PGRES_POLLING_WRITING;
@@ -137,15 +136,13 @@ bool Complete(PGconn* connection, std::chrono::seconds limit, const ConnectionBr
   return true;
 }
 
-// What the server says beside its answers. Not more than debug: a trigger may warn of every
-// row that is deleted.
+// Logs notices at debug only, since a trigger may raise one for every deleted row.
 void LogNotice(void*, const char* message) {
   spdlog::debug("database: {}", std::string(absl::StripTrailingAsciiWhitespace(message)));
 }
 
-// Begins to connect. The later of two values of a keyword counts, so that what comes before
-// dbname are defaults: a server that is gone without a word is noticed, also while an answer
-// is awaited.
+// Starts to connect. The last value of a keyword wins, so those before dbname are defaults: they
+// detect a server that disappears silently, even while waiting for an answer.
 PGconn* Begin(const Parsed& parsed, const std::string& database,
               const std::string& application_name, bool is_replication) {
   const std::string milliseconds = absl::StrCat(ConnectSeconds(parsed) * 1000);
@@ -175,7 +172,7 @@ constexpr char kOwnAddress[] =
     "ttl-postgres needs sessions of its own, for settings and locks: give the server's own address "
     "as database";
 
-// A pooler that does not know a parameter of the start of a session refuses it.
+// A pooler refuses a startup parameter that it does not know.
 absl::Status WhyNotOpen(PGconn* connection, Connection::Kind kind) {
   absl::Status status = StatusOfFailedOpen(connection);
   if (!absl::StrContains(status.message(), "unsupported startup parameter")) return status;
@@ -184,8 +181,8 @@ absl::Status WhyNotOpen(PGconn* connection, Connection::Kind kind) {
       absl::StrCat(status.message(), "; database leads through a pooler, and ", kOwnAddress));
 }
 
-// A pooler may drop the settings of the start. To set them afterwards would change the sessions of
-// others, which may get the same connection of the pooler.
+// A pooler may drop the startup settings. Setting them afterwards would change the sessions of
+// other clients, to which the pooler may give the same connection.
 absl::Status CheckSettings(const PGconn* connection) {
   const char* style = PQparameterStatus(connection, "IntervalStyle");
   if (style != nullptr && absl::string_view(style) == "iso_8601") return absl::OkStatus();
@@ -218,7 +215,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const std::string& 
   if (PQstatus(handle.get()) != CONNECTION_OK) return WhyNotOpen(handle.get(), kind);
   if (breaker != nullptr) breaker->Add(PQsocket(handle.get()));
   if (absl::Status status = CheckSettings(handle.get()); !status.ok()) return status;
-  // Such a database has bytes of any kind, and no error is to be made of one row's.
+  // A SQL_ASCII database stores arbitrary bytes, which must not make a query fail.
   const char* encoding = PQparameterStatus(handle.get(), "server_encoding");
   if (encoding != nullptr && absl::string_view(encoding) == "SQL_ASCII" &&
       PQsetClientEncoding(handle.get(), "SQL_ASCII") != 0) {
@@ -229,12 +226,13 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const std::string& 
 
 absl::StatusOr<QueryResult> Connection::Query(const std::string& statement,
                                               absl::Span<const Parameter> parameters) {
-  // A walsender knows no parameters.
+  // A walsender does not support parameters.
   if (kind_ == Kind::kReplication && parameters.empty()) return Execute(statement);
   std::vector<const char*> values;
   values.reserve(parameters.size());
   for (const Parameter& parameter : parameters) {
-    // libpq would cut it off there, and find another row.
+    // libpq would truncate the parameter at the zero byte, and the statement would match another
+    // row.
     if (parameter.has_value() && HasNul(*parameter)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "parameter $", values.size() + 1, " has a zero byte, which no text of PostgreSQL has"));

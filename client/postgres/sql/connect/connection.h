@@ -18,10 +18,10 @@
 
 namespace ttl::postgres {
 
-// One connection to the database. Every value is text that is the same in each session:
-// UTC, ISO dates, exact floats. It may write, whatever the role's default is. Blocks; for one
-// thread at a time. A connection that is lost stays lost: is_open() is false, and every call
-// UNAVAILABLE.
+// One connection to the database. All values are text in a format that does not depend on the
+// session: UTC, ISO dates, exact floats. The connection may write, whatever the default of the
+// role. Calls block; not thread-safe. A lost connection stays lost: is_open() returns false, and
+// every call fails with UNAVAILABLE.
 class Connection {
  public:
   enum class Kind {
@@ -29,12 +29,13 @@ class Connection {
     kReplication,  // a walsender: replication commands, and statements without parameters
   };
 
-  // UNAVAILABLE if the server cannot be reached or has no place for us, PERMISSION_DENIED if
-  // it does not let us in, also because there is no such database, INVALID_ARGUMENT behind a pooler
-  // that does not take the settings of the session, and if
-  // `database` is no connection string. Waits 10 s for each host unless `database` says
-  // connect_timeout. `application_name` is what pg_stat_activity shows. `breaker`, if not null, can
-  // break it off, the attempt to connect too: UNAVAILABLE.
+  // Opens a connection. `application_name` is shown in pg_stat_activity. Waits up to 10 s for each
+  // host unless `database` sets connect_timeout. `breaker`, if not null, can interrupt the
+  // connection and the attempt to connect: UNAVAILABLE.
+  //
+  // UNAVAILABLE if the server cannot be reached or has no free connection; PERMISSION_DENIED if it
+  // refuses the role or has no such database; INVALID_ARGUMENT if `database` is not a connection
+  // string, or leads through a pooler that does not accept the settings of the session.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(const std::string& database,
                                                           const std::string& application_name,
                                                           Kind kind = Kind::kQueries,
@@ -45,26 +46,26 @@ class Connection {
 
   using Parameter = std::optional<std::string>;  // absent: NULL
 
-  // Runs one statement with parameters $1, $2, ... given as text; one with a zero byte is
-  // INVALID_ARGUMENT. A replication command that
-  // starts a copy returns at once; the copy goes on with raw().
+  // Runs one statement with parameters $1, $2, ... given as text; INVALID_ARGUMENT if one contains
+  // a zero byte. A replication command that starts a copy returns at once; the copy continues with
+  // raw().
   absl::StatusOr<QueryResult> Query(const std::string& statement,
                                     absl::Span<const Parameter> parameters = {});
 
-  // Runs statements separated by semicolons, without parameters, as one transaction.
+  // Runs statements, separated by semicolons and without parameters, in one transaction.
   absl::StatusOr<QueryResult> Execute(const std::string& statements);
 
-  // A statement after which names are PostgreSQL's own or qualified, so that no function or
-  // operator of others is taken for one of them. Not where triggers of applications may run.
+  // Restricts unqualified names to pg_catalog, so that functions or operators of other schemas
+  // cannot replace those of PostgreSQL. Not to be used where triggers of applications may run.
   static constexpr char kSystemNamesOnly[] = "SET search_path = pg_catalog";
 
-  // Statements that give the rest of a transaction the settings by which values are text, where
-  // a trigger may have changed them since the connection was opened.
+  // Statements that restore the settings of the text format for the rest of a transaction, where a
+  // trigger may have changed them.
   static std::string SetTextSettings();
 
   bool is_open() const { return PQstatus(connection_.get()) == CONNECTION_OK; }
 
-  // For COPY and its like; stays with this.
+  // Gives access to COPY and the like. Owned by the Connection.
   PGconn* raw() { return connection_.get(); }
 
  private:

@@ -6,7 +6,7 @@
 
 namespace ttl::postgres {
 
-// Breaks connections off from another thread: whatever waits for the server then fails at once.
+// Interrupts connections from another thread: a call that waits for the server fails at once.
 // Thread-safe.
 class ConnectionBreaker {
  public:
@@ -15,17 +15,17 @@ class ConnectionBreaker {
   ConnectionBreaker(const ConnectionBreaker&) = delete;
   ConnectionBreaker& operator=(const ConnectionBreaker&) = delete;
 
-  // Breaks off the connections that were added, those that come later, and attempts to connect.
+  // Interrupts connections added before or after the call, and attempts to connect.
   void Break();
   bool is_broken() const;
 
-  // The socket stays the caller's.
+  // The caller keeps ownership of the socket.
   void Add(int socket);
 
  private:
   mutable std::mutex mutex_;
   bool is_broken_ = false;    // guarded by mutex_
-  std::vector<int> sockets_;  // guarded by mutex_; descriptors of our own
+  std::vector<int> sockets_;  // guarded by mutex_; duplicates, which this object owns
 };
 
 }  // namespace ttl::postgres

@@ -23,27 +23,29 @@ struct ConnectionPool::Place {
   std::unique_ptr<Connection> connection;
   bool taken = false;
   absl::Time cut_at = absl::InfiniteFuture();
-  // The backend of the connection that was here last.
+  // Backend of the last connection in this place.
   int backend_pid = 0;
-  // A descriptor of its own: libpq may close its one at any time, and the number may then be
-  // somebody else's.
+  // Duplicate descriptor: libpq may close its own one at any time, and another file may then get
+  // the number.
   int socket_copy = -1;
 };
 
 namespace {
 
-// Whether the server has not gone since the connection was used last. Does not ask it.
+// Whether the connection is still open. Does no round trip.
 bool IsAlive(Connection& connection) {
   pollfd wait = {.fd = PQsocket(connection.raw()), .events = POLLIN, .revents = 0};
-  // Its last words come before the end, and news of settings may come any time.
+  // Input may be pending without an end of the connection: an error precedes the end, and changes
+  // of settings arrive at any time.
   for (int i = 0; i < 10 && poll(&wait, 1, 0) > 0; ++i) {
     if (PQconsumeInput(connection.raw()) == 0) return false;
   }
   return connection.is_open();
 }
 
-// Ends the backend that served our place before, if it is still there: one that waits for a
-// synchronous standby does not notice that its connection was cut, and they would add up.
+// Terminates the previous backend of the place, if it still exists: a backend that waits for a
+// synchronous standby does not notice that its connection was cut, and such backends would
+// accumulate.
 absl::Status EndBackend(Connection& connection, int pid) {
   if (pid == 0) return absl::OkStatus();
   return connection
@@ -135,7 +137,7 @@ absl::StatusOr<std::unique_ptr<Connection>> ConnectionPool::OpenOne() {
     status = (*opened)->Execute(options_.setup).status();
   }
   if (status.ok()) return opened;
-  // Whatever it is about, for the callers there is no database.
+  // Every cause means the same to callers: no connection.
   status =
       absl::UnavailableError(absl::StrCat("no connection to the database: ", status.message()));
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -170,7 +172,7 @@ void ConnectionPool::CutOverdue() {
       if (place->cut_at <= absl::Now()) Cut(*place);
       next = std::min(next, place->cut_at);
     }
-    // Looks again at least every second, should the clock be set.
+    // Wakes at least once per second, since the clock may be set.
     const absl::Duration wait =
         std::clamp(next - absl::Now(), absl::Milliseconds(1), absl::Seconds(1));
     changed_.wait_for(lock, absl::ToChronoNanoseconds(wait));

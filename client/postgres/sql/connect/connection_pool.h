@@ -16,30 +16,30 @@
 
 namespace ttl::postgres {
 
-// What a pool's connections are.
+// Options of a pool and its connections.
 struct ConnectionPoolOptions {
   std::string database;
   std::string application_name;
   size_t size = 1;
-  // Run on each new connection, such as "SET jit = off".
+  // Statements to run on each new connection, such as "SET jit = off".
   std::string setup;
 };
 
-// A few connections, opened when they are needed and reopened when they were lost. A lease
-// that is not given back in time is cut: its connection is shut down under it, so that a
-// server that hangs holds no thread for ever. The server has no more of its backends than there
-// are places. Thread-safe.
+// A fixed number of connections, opened on first use and reopened after a loss. A lease that is not
+// returned before its deadline is cut: its connection is shut down, so that a server that hangs
+// cannot block a thread forever. The server never has more backends of this pool than there are
+// places. Thread-safe.
 class ConnectionPool {
  private:
   struct Place;
 
  public:
-  // How long Take() waits for another lease to end.
+  // Maximum wait of Take() for another lease to end.
   static constexpr absl::Duration kMaxWait = absl::Seconds(1);
-  // After a failure to open a connection no other attempt is made for so long.
+  // No connection is attempted for this long after a failed attempt.
   static constexpr absl::Duration kRetryInterval = absl::Seconds(1);
 
-  // A connection for the use of one thread; given back on destruction. Must not outlive the pool.
+  // A connection for one thread, returned to the pool on destruction. Must not outlive the pool.
   class Lease {
    public:
     Lease(Lease&& other) noexcept;
@@ -49,7 +49,7 @@ class ConnectionPool {
     Connection& operator*() const;
     Connection* operator->() const { return &**this; }
 
-    // It is not given back but closed: nobody knows what state it is in.
+    // Closes the connection instead of returning it, since its state is unknown.
     void Drop();
 
    private:
@@ -62,17 +62,18 @@ class ConnectionPool {
   };
 
   explicit ConnectionPool(ConnectionPoolOptions options);
-  // All leases must have ended.
+  // REQUIRES: all leases have ended.
   ~ConnectionPool();
 
   ConnectionPool(const ConnectionPool&) = delete;
   ConnectionPool& operator=(const ConnectionPool&) = delete;
 
-  // A connection until `cut_at`. UNAVAILABLE with the reason, at once if it is known, if there
-  // can be none; RESOURCE_EXHAUSTED if all are in use for longer than kMaxWait.
+  // Leases a connection until `cut_at`. UNAVAILABLE with the reason if none can be opened, at once
+  // within kRetryInterval of a failure; RESOURCE_EXHAUSTED if all are in use for longer than
+  // kMaxWait.
   absl::StatusOr<Lease> Take(absl::Time cut_at);
 
-  // Cuts all leases and gives no more.
+  // Cuts all leases; later calls of Take() fail.
   void Close();
 
  private:
@@ -87,7 +88,7 @@ class ConnectionPool {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  // All guarded by mutex_, but the connection of a place that is taken is its lease's.
+  // All guarded by mutex_, except that the connection of a taken place belongs to its lease.
   std::vector<std::unique_ptr<Place>> places_;
   bool closed_ = false;
   absl::Status last_failure_;

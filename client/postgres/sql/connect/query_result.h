@@ -11,7 +11,7 @@
 
 namespace ttl::postgres {
 
-// Rows that a statement returned, as text. Views of values live as long as this.
+// Rows that a statement returned, as text. A returned string_view is valid as long as this object.
 class QueryResult {
  public:
   explicit QueryResult(PGresult* result) : result_(result) {}
@@ -19,15 +19,15 @@ class QueryResult {
   int rows() const { return PQntuples(result_.get()); }
   int columns() const { return PQnfields(result_.get()); }
 
-  // Absent: NULL, and where there is no such row or column.
+  // Absent if the value is NULL, or the row or column does not exist.
   std::optional<absl::string_view> Value(int row, int column) const;
-  // NULL is empty.
+  // Empty if the value is NULL.
   absl::string_view Text(int row, int column) const;
-  // A value that is no integer of 64 bits is 0, as is NULL.
+  // 0 if the value is NULL or not a 64-bit integer.
   int64_t Number(int row, int column) const;
   bool Bool(int row, int column) const { return Text(row, column) == "t"; }
 
-  // Rows that an INSERT, UPDATE or DELETE touched.
+  // Number of rows that an INSERT, UPDATE or DELETE affected.
   int64_t affected() const;
 
  private:

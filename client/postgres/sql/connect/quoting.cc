@@ -14,7 +14,7 @@ std::string QuoteQualified(absl::string_view schema, absl::string_view name) {
 }
 
 std::string QuoteText(absl::string_view text) {
-  // A backslash means itself or not, by standard_conforming_strings, but not after an E.
+  // standard_conforming_strings changes the meaning of a backslash, except in an E literal.
   const bool has_backslash = text.find('\\') != absl::string_view::npos;
   return absl::StrCat(has_backslash ? "E'" : "'",
                       absl::StrReplaceAll(text, {{"'", "''"}, {"\\", "\\\\"}}), "'");

@@ -7,13 +7,13 @@
 
 namespace ttl::postgres {
 
-// Any name as an SQL identifier: "or""der".
+// Quotes any name as an SQL identifier: "or""der".
 std::string QuoteName(absl::string_view name);
 
 // "schema"."name".
 std::string QuoteQualified(absl::string_view schema, absl::string_view name);
 
-// Any text as an SQL literal, whatever standard_conforming_strings says.
+// Quotes any text as an SQL literal that does not depend on standard_conforming_strings.
 std::string QuoteText(absl::string_view text);
 
 }  // namespace ttl::postgres

@@ -7,22 +7,23 @@
 
 namespace ttl::postgres {
 
-// The SQLSTATE of an error that the server gave a Connection; empty if there was none.
-// The code of the status says only how to go on: INVALID_ARGUMENT, PERMISSION_DENIED,
-// NOT_FOUND (no such table, column, slot...), ALREADY_EXISTS, ABORTED (try again: deadlock,
-// lock or statement timeout, serialization), FAILED_PRECONDITION (constraints, triggers,
-// settings), RESOURCE_EXHAUSTED, UNAVAILABLE (connection lost), else INTERNAL.
+// The SQLSTATE of an error that the server returned to a Connection; empty for other errors. The
+// code of the status only tells how to continue: INVALID_ARGUMENT, PERMISSION_DENIED, NOT_FOUND (no
+// such table, column, slot...), ALREADY_EXISTS, ABORTED (retry: deadlock, lock or statement
+// timeout, serialization), FAILED_PRECONDITION (constraints, triggers, settings),
+// RESOURCE_EXHAUSTED, UNAVAILABLE (connection lost), else INTERNAL.
 std::string SqlState(const absl::Status& status);
 
-// The server's message alone. The same cause has the same words, whatever the row: the values
-// are in the detail, which the message of the status has too. Empty if SqlState() is.
+// The primary message of the server. It is the same for every row with the same cause: the values
+// are in the detail, which only the status message includes. Empty if SqlState() is empty.
 std::string SqlMessage(const absl::Status& status);
 
-// Whether a query failed for what its text says: names, types, values, or what cannot be done so.
+// Whether a query failed because of its text: names, types, values, or an unsupported operation.
 bool IsAboutTheStatement(const absl::Status& status);
 
-// Whether a query failed for the values of a row, as where a condition divides by zero or a
-// function raises: not for the connection, a lock, a lack of anything, or what the statement names.
+// Whether a query failed because of the values of a row, such as a division by zero in a condition
+// or an exception of a function, and not because of the connection, a lock, a missing resource, or
+// a name in the statement.
 bool IsFaultOfRow(const absl::Status& status);
 
 }  // namespace ttl::postgres

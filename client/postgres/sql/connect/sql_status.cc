@@ -21,11 +21,11 @@ constexpr absl::string_view kMessagePayload = "ttl.postgres/message";
 constexpr size_t kSqlStateLength = 5;
 
 struct CodeOfPrefix {
-  absl::string_view prefix;  // of a SQLSTATE; the first that fits counts
+  absl::string_view prefix;  // of a SQLSTATE; the first match wins
   absl::StatusCode code;
 };
 
-// Whole codes before the classes that they are in.
+// A full code must precede its class.
 constexpr CodeOfPrefix kCodes[] = {
     {"08", absl::StatusCode::kUnavailable},     // connection exception
     {"57P0", absl::StatusCode::kUnavailable},   // shutting down, starting, database dropped
@@ -63,7 +63,7 @@ constexpr CodeOfPrefix kCodes[] = {
     {"23", absl::StatusCode::kFailedPrecondition},  // constraints
     {"25", absl::StatusCode::kFailedPrecondition},  // state of the transaction, read-only
     {"27", absl::StatusCode::kFailedPrecondition},  // triggers
-    {"2B", absl::StatusCode::kFailedPrecondition},  // others depend on it
+    {"2B", absl::StatusCode::kFailedPrecondition},  // dependent objects exist
     {"38", absl::StatusCode::kFailedPrecondition},  // functions
     {"39", absl::StatusCode::kFailedPrecondition},  // functions
     {"44", absl::StatusCode::kFailedPrecondition},  // WITH CHECK OPTION
@@ -98,7 +98,7 @@ std::string PayloadOf(const absl::Status& status, absl::string_view name) {
   return payload.has_value() ? std::string(*payload) : "";
 }
 
-// The one in a verbose message, "FATAL:  28000: role ...", whatever language the rest has.
+// Finds the SQLSTATE in a verbose message, "FATAL:  28000: role ...", in any language.
 std::string FindSqlState(absl::string_view message) {
   constexpr absl::string_view kBefore = ":  ";
   for (size_t at = message.find(kBefore); at != absl::string_view::npos;
@@ -112,7 +112,8 @@ std::string FindSqlState(absl::string_view message) {
   return "";
 }
 
-// Whether a line names a place in the server's source: "LOCATION:  InitPostgres, postinit.c:1".
+// Whether a line is a location in the source of the server: "LOCATION:  InitPostgres,
+// postinit.c:1".
 bool IsLocation(absl::string_view line) {
   constexpr absl::string_view kFile = ".c:";
   const size_t file = line.rfind(kFile);
@@ -121,7 +122,7 @@ bool IsLocation(absl::string_view line) {
   return !number.empty() && std::all_of(number.begin(), number.end(), absl::ascii_isdigit);
 }
 
-// A verbose message without such lines.
+// Removes the location lines from a verbose message.
 std::string WithoutLocation(absl::string_view message) {
   std::vector<absl::string_view> lines = absl::StrSplit(message, '\n', absl::SkipWhitespace());
   lines.erase(std::remove_if(lines.begin(), lines.end(), IsLocation), lines.end());
@@ -135,7 +136,7 @@ absl::StatusCode CodeOfFailedOpen(absl::string_view sql_state) {
     case absl::StatusCode::kInvalidArgument:
       return code;
     case absl::StatusCode::kNotFound:
-      // The database, or a setting that the connection string has.
+      // The missing object is the database, or a setting in the connection string.
       return sql_state == "3D000" ? absl::StatusCode::kPermissionDenied
                                   : absl::StatusCode::kInvalidArgument;
     default:

@@ -8,15 +8,15 @@
 
 namespace ttl::postgres {
 
-// How to go on after an error of this SQLSTATE; see SqlState() in sql_error.h.
+// Returns the code for an error with this SQLSTATE; see SqlState() in sql_error.h.
 absl::StatusCode CodeOfSqlState(absl::string_view sql_state);
 
-// The error that a result is, with its SQLSTATE. A connection that is lost makes it
-// UNAVAILABLE, whatever it is. `result` may be null: libpq could not even make one.
+// Converts a result to an error with its SQLSTATE. The code is UNAVAILABLE if the connection is
+// lost. `result` may be null if libpq could not create one.
 absl::Status StatusOfResult(const PGresult* result, PGconn* connection);
 
-// Why a connection could not be opened. It must have been opened with PQERRORS_VERBOSE,
-// since there is no other way to the SQLSTATE.
+// Why a connection could not be opened. REQUIRES: PQERRORS_VERBOSE was set, since the SQLSTATE is
+// available only in the verbose message.
 absl::Status StatusOfFailedOpen(PGconn* connection);
 
 }  // namespace ttl::postgres
