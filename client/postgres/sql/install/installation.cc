@@ -18,8 +18,8 @@
 namespace ttl::postgres {
 namespace {
 
-// Names are then PostgreSQL's own or qualified, whatever the role has set; and nobody waits
-// long for a table, since all that comes later waits behind.
+// Unqualified names resolve in pg_catalog only, whatever the role has set. A short lock_timeout is
+// needed since later statements on the table queue behind this one.
 constexpr absl::string_view kPreamble =
     "SET LOCAL search_path = pg_catalog;\n"
     "SET LOCAL lock_timeout = '10s';\n";
@@ -29,7 +29,7 @@ std::string Block(absl::string_view declarations, absl::string_view body) {
                       ";\n");
 }
 
-// A heading for readers; names may have line ends.
+// An SQL comment; a name may contain line breaks.
 std::string Heading(absl::string_view text) {
   return absl::StrCat("\n-- ", absl::StrReplaceAll(text, {{"\n", " "}, {"\r", " "}}), "\n");
 }
@@ -42,7 +42,7 @@ std::string CommentOn(const InstalledObject& object) {
   return absl::StrCat("COMMENT ON ", object.target, " IS ", QuoteText(object.comment), ";\n");
 }
 
-// Whether it is there as it should be; its comment has its name and its definition in it.
+// Whether the object exists with this definition: its comment identifies both.
 std::string IsThere(const InstalledObject& object) {
   return absl::StrCat(
       "EXISTS (SELECT FROM pg_description WHERE description = ", QuoteText(object.comment), ")");
@@ -57,8 +57,8 @@ std::string RegclassOf(absl::string_view qualified) {
   return absl::StrCat("to_regclass(", QuoteText(qualified), ")");
 }
 
-// A view keeps what others have built on it, unless its columns have gone. Whoever may read or
-// write the table may do it through the view, and nobody else.
+// Replacing the view keeps the objects that depend on it, unless columns were removed. PUBLIC may
+// use the view, since the rights of the caller on the table still apply.
 std::string ViewSql(const TableDefinition& table, const std::string& schema) {
   const InstalledObject view = LiveView(table, schema);
   const std::string name = LiveViewName(table.config);
@@ -77,8 +77,8 @@ std::string ViewSql(const TableDefinition& table, const std::string& schema) {
                                 "GRANT SELECT, INSERT, UPDATE, DELETE ON ", name, " TO PUBLIC;\n"));
 }
 
-// A new schema is for views alone, and what may be read in them is said of each. One that others
-// made stays as it is.
+// A new schema contains only views, which have their own rights, so PUBLIC may use it. An existing
+// schema stays unchanged.
 std::string ViewSchemaSql(const TableDefinition& table, const std::string& schema) {
   const InstalledObject view_schema = ViewSchema(table, schema);
   return Block("",
@@ -87,7 +87,7 @@ std::string ViewSchemaSql(const TableDefinition& table, const std::string& schem
                             ";\n", CommentOn(view_schema), "END IF;\n"));
 }
 
-// The name that it had is noted, since nothing else tells it once the view is gone.
+// Records the former name, which nothing else preserves once the view is gone.
 std::string RenameSql(const TableDefinition& table, const std::string& schema) {
   const std::string renamed = QuoteQualified(schema, "renamed");
   const std::string relation = RegclassOf(TableName(table));
@@ -99,8 +99,8 @@ std::string RenameSql(const TableDefinition& table, const std::string& schema) {
                                 renamed, " VALUES (", relation, ", ", name, ");\nEND IF;\n"));
 }
 
-// Gives tables back the names that they had, but for those that `is_kept`, a condition, says. The
-// view that has the name goes.
+// Restores the former names of tables, except those that match the condition `is_kept`, and drops
+// the views that have these names.
 std::string RenameBack(absl::string_view schema, absl::string_view is_kept) {
   const std::string renamed = QuoteQualified(schema, "renamed");
   return absl::StrCat(
@@ -118,7 +118,7 @@ std::string RenameBack(absl::string_view schema, absl::string_view is_kept) {
       " WHERE relation NOT IN (SELECT oid FROM pg_class);\n");
 }
 
-// A condition: the renamed table is one of these, and has the name that it is to have.
+// A condition: the renamed table is one of `tables`, and has its configured name.
 std::string IsRenamedAsConfigured(absl::Span<const TableDefinition> tables) {
   std::vector<std::string> conditions = {"false"};
   for (const TableDefinition& table : tables) {
@@ -130,8 +130,8 @@ std::string IsRenamedAsConfigured(absl::Span<const TableDefinition> tables) {
   return absl::StrJoin(conditions, "\n    OR ");
 }
 
-// Where it is off, policies of others are asleep: switched on, they would act, and ours would
-// open what they are to close.
+// While row-level security is off, existing policies have no effect. Switching it on would activate
+// them, and our showing policy would allow the rows that they hide.
 std::string RowSecuritySql(const TableDefinition& table, const std::string& schema) {
   const std::string oid = absl::StrCat(QuoteText(TableName(table)), "::regclass");
   std::string body = absl::StrCat(
@@ -149,7 +149,7 @@ std::string RowSecuritySql(const TableDefinition& table, const std::string& sche
   return Block("", body);
 }
 
-// The function acts with the rights of the table's owner, and with no more.
+// The function runs with the rights of the owner of the table, and no others.
 std::string TriggerSql(const TableDefinition& table, const std::string& schema) {
   const std::vector<InstalledObject> objects = ReplacingTrigger(table, schema);
   const std::string schema_text = QuoteText(schema);
@@ -195,14 +195,14 @@ std::string PublicationSql(const Config& config, absl::Span<const TableDefinitio
                                                 " is there already and not ours; give another "
                                                 "publication")),
                              "END IF;\n")),
-      // First, since lists of columns of partitioned tables need it.
+      // Must precede SET, since column lists of partitioned tables require it.
       "ALTER PUBLICATION ", name,
       " SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = true);\n",
       "ALTER PUBLICATION ", name, " SET ", PublishedTables(tables), ";\n");
 }
 
-// Views are known by their names, since they are replaced and not dropped.
-// `comments` are those of what stays besides, as SQL.
+// Keeps views by name, since they are replaced and not dropped. `comments` are the comments, as
+// SQL, of other objects to keep.
 std::string LeftoversSql(const Config& config, absl::Span<const TableDefinition> tables,
                          std::vector<std::string> comments = {"''"}) {
   std::vector<std::string> views = {"0"};
@@ -227,7 +227,7 @@ std::string LeftoversSql(const Config& config, absl::Span<const TableDefinition>
                          RenameBack(config.schema, IsRenamedAsConfigured(tables)))));
 }
 
-// After the objects that ask for them.
+// Must follow the removal of the objects that read the policies.
 std::string PoliciesSql(const std::string& schema, absl::Span<const TableDefinition> tables) {
   const auto quote = [](std::string* out, const TableDefinition& table) {
     absl::StrAppend(out, QuoteText(table.config.container));
@@ -237,13 +237,13 @@ std::string PoliciesSql(const std::string& schema, absl::Span<const TableDefinit
                       absl::StrJoin(tables, ", ", quote), "]::text[]);\n");
 }
 
-// Slots of `names`, an SQL array.
+// Our slots among `names`, an SQL array.
 std::string OurSlots(absl::string_view names) {
   return absl::StrCat("FROM pg_replication_slots WHERE slot_name = ANY (", names,
                       ") AND plugin = 'pgoutput' AND database = current_database()");
 }
 
-// Dropping a slot cannot be undone, so all that may fail comes before.
+// Dropping a slot cannot be undone, so every step that may fail must precede it.
 std::string RefuseActiveSlots(absl::string_view names) {
   return absl::StrCat(
       "FOR slot IN SELECT slot_name, active_pid ", OurSlots(names),
@@ -268,7 +268,7 @@ std::string SlotSql(const Config& config) {
                          ") ON CONFLICT DO NOTHING;\n", DropSlots("former"))));
 }
 
-// A new policy or view in the middle of a migration would be in its way.
+// A new policy or view would interfere with a running migration.
 std::string RefuseMigration(const std::string& schema) {
   return absl::StrCat("IF NOT pg_try_advisory_xact_lock(", MigrationLock(schema),
                       ") THEN\nRAISE EXCEPTION 'a migration is running; wait for the end of "

@@ -17,61 +17,63 @@
 
 namespace ttl::postgres {
 
-// The SQL that makes everything ttl-postgres needs in the database: its schema, the mirror of
-// the policies, functions, views, row-level security, the publication, the table of progress.
-// Running it again, also after the configuration has changed, leaves the same.
+// Returns the SQL that creates everything ttl-postgres needs in the database: its schema, the table
+// of policies, functions, views, row-level security, the publication, and the table of progress. It
+// is idempotent, and also applies a changed configuration.
 std::string InstallSql(const Config& config, absl::Span<const TableDefinition> tables);
 
-// The SQL by which the tables of `containers` are for a time as if nothing were installed for them:
-// without view, policies, trigger and place in the publication, and by the names that they had. It
-// notes `command`, which everybody may read, as what that is for; InstallSql() brings all of it
-// back, and forgets the command. REQUIRES: what InstallSql() makes for `tables` is there.
+// Returns the SQL that removes the view, policies, trigger and publication entry of each table of
+// `containers`, and restores its original name, for the duration of `command`. The SQL records
+// `command`, which must not contain secrets, since messages show it. InstallSql() restores the
+// objects and deletes the record. REQUIRES: the objects that InstallSql() creates for `tables`
+// exist.
 std::string TakeAwaySql(const Config& config, absl::Span<const TableDefinition> tables,
                         const std::set<std::string>& containers, absl::string_view command);
 
-// The key of the advisory lock that a migration holds.
+// Key of the advisory lock that a migration holds.
 int64_t MigrationLock(absl::string_view schema);
 
-// What TakeAwaySql() noted and nobody has brought back.
+// A migration recorded by TakeAwaySql() and not yet ended by InstallSql().
 struct Migration {
   std::string command;  // its name, without arguments
   std::string started_at;
-  bool is_under_way = false;  // somebody has the lock; else it was interrupted
+  bool is_under_way = false;  // a session holds the lock; else it was interrupted
 };
-// For people: "a migration (COMMAND), begun at TIME, is running".
+// Human-readable: "a migration (COMMAND), begun at TIME, is running".
 std::string Describe(const Migration& migration);
-// Absent: there is none, or no schema of ours.
+// Absent if no migration is recorded, or the role cannot read the record, or it does not exist.
 absl::StatusOr<std::optional<Migration>> ReadMigration(Connection& connection,
                                                        const std::string& schema);
 
-// The SQL that removes all of it, whatever of it is there, the slot included.
+// Returns the SQL that removes everything installed, including the slot; missing objects are no
+// error.
 std::string UninstallSql(const Config& config);
 
-// How what is there differs from what InstallSql() makes, for people.
+// Differences between the installed objects and those that InstallSql() creates, human-readable.
 struct InstallationState {
-  // What has taken some of it away, for people; empty: nothing.
+  // The migration that removed some objects; empty: none.
   std::string migration;
-  // Without these nothing can be followed.
+  // Problems that prevent reading the changes of any table.
   std::vector<std::string> problems;
-  // By container: why the changes of its table are not all in the stream.
+  // By container: why the stream lacks changes of its table.
   std::map<std::string, std::string> unpublished;
-  // By container: which view, policy or trigger of its table was made for another configuration, or
-  // is in none any more.
-  // What it shows as live may be expired by this one, and the other way round.
+  // By container: a view, policy or trigger of its table that was made for another configuration,
+  // or that the current configuration no longer has. Rows that it shows as live may be expired by
+  // the current configuration, and vice versa.
   std::map<std::string, std::string> outdated;
-  // Views, policies and triggers that do not hide or replace as they should. The tables can be
-  // followed all the same.
+  // Views, policies and triggers that do not hide or replace rows as configured. The changes of the
+  // tables can be read all the same.
   std::vector<std::string> faults;
-  // What other tables of a former configuration left.
+  // Objects that a former configuration created for other tables.
   std::vector<std::string> leftovers;
-  // What is streamed for none of the tables.
+  // Publication entries that the tables do not need.
   std::vector<std::string> unneeded;
 };
 absl::StatusOr<InstallationState> ReadInstallation(Connection& connection, const Config& config,
                                                    absl::Span<const TableDefinition> tables);
 
-// Whether it is all there for these tables, and nothing else; FAILED_PRECONDITION says what
-// is missing, and that `ttl-postgres install` makes it.
+// OK if exactly the objects for these tables are installed. Otherwise FAILED_PRECONDITION lists the
+// differences and refers to `ttl-postgres install`.
 absl::Status CheckInstalled(Connection& connection, const Config& config,
                             absl::Span<const TableDefinition> tables);
 

@@ -13,7 +13,7 @@ namespace ttl::postgres {
 namespace {
 
 constexpr absl::string_view kShowingPolicy = "ttl_postgres_all";
-// Of several triggers the last by name goes last: others may set the key first.
+// Triggers fire in the order of their names. This one must be last, since others may set the key.
 constexpr absl::string_view kTrigger = "zz_ttl_postgres_replace_expired";
 
 std::string PlainName(absl::string_view schema, absl::string_view table) {
@@ -24,7 +24,7 @@ std::string PlainName(const TableDefinition& table) {
   return PlainName(table.config.schema, table.config.table);
 }
 
-// What is installed is for, of a table by its plain name.
+// Purposes of installed objects, by the plain name of the table.
 std::string ShowsLiveRows(const std::string& table) { return absl::StrCat("live rows of ", table); }
 std::string DecidesOnRows(const std::string& table) { return absl::StrCat("rows of ", table); }
 std::string Replaces(const std::string& table) {
@@ -44,7 +44,7 @@ InstalledObject Policy(const TableDefinition& table, absl::string_view schema,
   return policy;
 }
 
-// t.key = NEW.key for all columns of the key.
+// t.key = NEW.key for each column of the key.
 std::string IsRowOfNew(const TableDefinition& table) {
   std::vector<std::string> conditions;
   for (const auto* columns : {&table.partition_key, &table.id}) {
@@ -56,13 +56,13 @@ std::string IsRowOfNew(const TableDefinition& table) {
   return absl::StrJoin(conditions, " AND ");
 }
 
-// The search path of triggers that the delete of an expired row runs: what they take for granted is
-// mostly there, and never what whoever inserts has put into a schema of their own.
+// The search path for triggers that the delete of an expired row fires: the schemas that they
+// usually rely on, but not those of the inserting role.
 std::string PathOfTriggers(const TableDefinition& table) {
   return absl::StrCat(QuoteName(table.config.schema), ", \"$user\", public, pg_temp");
 }
 
-// Removes the row that is held. With on_expiry: archive it is moved, or the INSERT refused.
+// Removes the locked row. With on_expiry: archive the row is moved, or the INSERT fails.
 std::string RemoveHeldRow(const TableDefinition& table) {
   const std::string remove =
       absl::StrCat("DELETE FROM ", TableName(table),
@@ -79,7 +79,7 @@ std::string RemoveHeldRow(const TableDefinition& table) {
       QuoteText(PlainName(table)), ";\n    END IF;\n");
 }
 
-// Of a table with on_expiry: archive: what is moved would not be the whole row otherwise.
+// With on_expiry: archive, a changed table or archive would lose a part of the row.
 std::string RefuseChangedArchive(const TableDefinition& table) {
   if (!table.archive.has_value()) return "";
   return absl::StrCat("    IF ", ArchiveSignature(table.config), " IS DISTINCT FROM ",
@@ -90,10 +90,11 @@ std::string RefuseChangedArchive(const TableDefinition& table) {
                       QuoteText(PlainName(table)), ";\n    END IF;\n");
 }
 
-// With the rights of the table's owner, since who inserts may not be allowed to delete. So nobody
-// else may make a trigger of it: the types of that table's columns would decide what it calls.
+// Runs with the rights of the owner of the table, since the inserting role may lack the right to
+// delete. No other role may use the function in a trigger: the column types of its table would
+// determine which operators are called.
 std::string ReplacingBody(const TableDefinition& table, absl::string_view schema) {
-  // A name in the condition is a column's, whatever our variables are called.
+  // A name in the condition must refer to a column, not to a variable of the function.
   const absl::string_view options =
       table.config.where.empty() ? "" : "\n#variable_conflict use_column";
   return absl::StrCat(options, "\n<<expired>>\nDECLARE\n  place tid;\n  part oid;\n",
@@ -128,8 +129,8 @@ std::string MarkedOf(absl::string_view catalog, absl::string_view columns,
                       "'::regclass AND d.objsubid = 0");
 }
 
-// The oid of the object, its place, and the command that removes it, each in its catalogue.
-// `schema` is not among them.
+// Position, oid, removing command and comment of each commented object, in all catalogs. Excludes
+// `schema`.
 std::string AllCommented(absl::string_view schema) {
   constexpr absl::string_view kOfTable =
       "JOIN pg_class AS c ON c.oid = %s JOIN pg_namespace AS n ON n.oid = c.relnamespace";
@@ -243,8 +244,8 @@ std::vector<InstalledObject> HidingPolicies(const TableDefinition& table,
                                             absl::string_view schema) {
   const std::string using_visible =
       absl::StrCat("\n  USING (", VisibleCondition(table, schema, ""), ")");
-  // Restrictive: whatever other policies allow, expired rows are not there. What is written is
-  // not checked: no rule refuses it.
+  // Restrictive policies hide expired rows even if other policies allow them. WITH CHECK (true): no
+  // written row is refused.
   return {Policy(table, schema, "ttl_postgres_select",
                  absl::StrCat("AS RESTRICTIVE FOR SELECT", using_visible)),
           Policy(table, schema, "ttl_postgres_update",
@@ -265,7 +266,7 @@ std::vector<InstalledObject> ReplacingTrigger(const TableDefinition& table,
   trigger.target = absl::StrCat("TRIGGER ", QuoteName(kTrigger), " ON ", TableName(table));
   trigger.definition = absl::StrCat("CREATE TRIGGER ", QuoteName(kTrigger), " BEFORE INSERT ON ",
                                     TableName(table), " FOR EACH ROW EXECUTE ", function.target);
-  // With the function's: the trigger goes when that does.
+  // Includes the comment of the function, since dropping the function drops the trigger.
   trigger.comment = MarkedComment(schema, Replaces(PlainName(table)),
                                   absl::StrCat(trigger.definition, function.comment));
   return {function, trigger};
