@@ -9,7 +9,8 @@
 namespace ttl::postgres {
 namespace {
 
-// Also those to a partition, and those to a table whose rows go with it. Parameter: oid.
+// Cascading foreign keys, including those to a partition, and those to a table whose rows are
+// deleted by cascade. Parameter: oid.
 constexpr char kDeletingKeys[] = R"(
   WITH RECURSIVE emptied AS (
     SELECT $1::oid AS oid

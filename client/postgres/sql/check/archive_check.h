@@ -8,9 +8,9 @@
 
 namespace ttl::postgres {
 
-// Adds why the archive may lose or refuse rows to report.archive_problems, and a warning of rows
-// that go with the table's by foreign keys and are not moved. Nothing for a table with another
-// on_expiry.
+// Adds to report.archive_problems why the archive may lose or refuse rows, and warns of rows that
+// foreign keys delete together with a row of the table and that are not moved. Does nothing for a
+// table with another on_expiry. An error means that the database could not be queried.
 absl::Status CheckArchive(Connection& connection, const TableDefinition& table,
                           CatalogReport& report);
 

@@ -27,7 +27,7 @@ absl::Status AddTable(Connection& connection, const Config& config, const TableC
   return absl::OkStatus();
 }
 
-// Two that have different names may still be one, or one a part of the other.
+// Two tables with different names may be the same table, or one a partition of the other.
 absl::Status RefuseOverlaps(Connection& connection, CatalogReport& report) {
   if (report.tables.size() < 2) return absl::OkStatus();
   const std::string oids = absl::StrJoin(
@@ -51,7 +51,7 @@ absl::Status RefuseOverlaps(Connection& connection, CatalogReport& report) {
   return absl::OkStatus();
 }
 
-// ParseConfig() refuses it, but a Config may come from elsewhere.
+// ParseConfig() refuses repeated tables, but a Config may come from elsewhere.
 void RefuseRepeatedTables(const Config& config, CatalogReport& report) {
   for (size_t i = 0; i < config.tables.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {

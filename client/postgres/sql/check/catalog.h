@@ -8,9 +8,9 @@
 
 namespace ttl::postgres {
 
-// Holds `config` against the catalogue and the settings of the server (version, wal_level,
-// slots, rights, tables, columns and their types, keys, replica identity...). An error means
-// that the database could not be asked.
+// Checks `config` against the catalog and the settings of the server (version, wal_level, slots,
+// rights, tables, columns and their types, keys, replica identity...). An error means that the
+// database could not be queried.
 absl::StatusOr<CatalogReport> CheckCatalog(Connection& connection, const Config& config);
 
 }  // namespace ttl::postgres

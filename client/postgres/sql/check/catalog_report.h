@@ -9,36 +9,36 @@
 
 namespace ttl::postgres {
 
-// What holding a configuration against a database found.
+// Result of the check of a configuration against a database.
 struct CatalogReport {
-  // Notes a problem of one table, whose definition, if it has one, goes. `why` is the same in other
-  // words, for `left_out`; empty: it is `problem`.
+  // Records a problem of one table and removes its definition, if any, from `tables`. `why` is the
+  // text for `left_out`; empty: `problem`.
   void LeaveOut(const std::string& container, const std::string& problem,
                 const std::string& why = "");
 
-  // In the order of the configuration; those with problems are left out.
+  // Tables without problems, in the order of the configuration.
   std::vector<TableDefinition> tables;
-  // What must be changed first, each with the table and, where there is one, the statement
-  // that changes it. Empty: all is well.
+  // Problems that must be solved first, each with its table and, if there is one, the statement
+  // that solves it. Empty: none.
   std::vector<std::string> problems;
-  // What makes an archive_table refuse the rows of its table: to be changed first, too. The table
-  // can be followed all the same, and until then each delete of a row fails.
+  // Reasons for which an archive_table refuses rows of its table. They must be solved first too,
+  // but the changes of the table can be read all the same; until then each delete of a row fails.
   std::vector<std::string> archive_problems;
-  // What works but deserves a thought.
+  // Conditions that work but deserve attention.
   std::vector<std::string> warnings;
-  // What is as the configuration expects it, with figures.
+  // Facts that match the configuration, with figures.
   std::vector<std::string> notes;
 
-  // The problems of single tables again, by container: the others can be followed without them. The
-  // same problem has the same words whenever it is found.
+  // Problems of single tables, by container; also in `problems`. The other tables can be used
+  // without them. The same problem always has the same text.
   std::map<std::string, std::string> left_out;
-  // Whether there are no other problems than these.
+  // Whether `problems` contains only these.
   bool is_server_fit = false;
-  // The problem, if the only one of these is that the server cannot be reached for replication at
-  // the moment; else empty.
+  // The problem that the server cannot be reached for replication at present, if the server has no
+  // other problem; else empty.
   std::string unreachable;
-  // The statement that limits the WAL that a slot keeps back while nobody reads it, if the server
-  // has no limit and there is no slot of ours yet; else empty.
+  // The statement that limits the WAL that an unread slot retains, if the server has no limit and
+  // our slot does not exist yet; else empty.
   std::string wal_limit;
 };
 

@@ -9,21 +9,22 @@
 #include "absl/time/time.h"
 #include "client/postgres/sql/connect/connection.h"
 
-// Since when something has been wrong, in the table `faults` of the schema, so that it outlives the
-// process that found it.
+// Start times of faults, in the table `faults` of the schema, so that they outlive the process that
+// found them.
 namespace ttl::postgres {
 
 using FaultTimes = std::map<std::string, absl::Time>;
 
-// The names of a fault of what is installed, and of a table that is left out.
+// Names of the fault of an installed object, and of the fault of a table that is left out.
 inline constexpr char kInstallationFault[] = "installation";
 std::string LeftOutFault(const std::string& container);
 
-// From now on these are the faults: what was one before keeps its time, others begin now.
+// Replaces the recorded faults: a fault that was recorded before keeps its time, the others start
+// now.
 absl::StatusOr<FaultTimes> RecordFaults(Connection& connection, const std::string& schema,
                                         const std::vector<std::string>& faults);
 
-// What was recorded last.
+// Reads the recorded faults.
 absl::StatusOr<FaultTimes> ReadFaults(Connection& connection, const std::string& schema);
 
 }  // namespace ttl::postgres

@@ -18,7 +18,7 @@
 namespace ttl::postgres {
 namespace {
 
-// The values of a query's first column.
+// Returns the values of the first column of a query.
 absl::StatusOr<std::set<std::string>> Column(Connection& connection, const std::string& query) {
   absl::StatusOr<QueryResult> result = connection.Query(query);
   if (!result.ok()) return result.status();
@@ -37,7 +37,7 @@ class InstallationCheck {
     if (!migration.ok()) return migration.status();
     if (migration->has_value()) {
       state_.migration = Describe(**migration);
-      // It may have taken away nothing that is missed, and be killed before it was noted.
+      // A migration that has not ended is a fault even if no object is missing.
       state_.faults.push_back(state_.migration);
     }
     for (const auto step :
@@ -50,7 +50,8 @@ class InstallationCheck {
   }
 
  private:
-  // Adds to `wrong` what is said of each condition that does not hold; they are asked together.
+  // Adds to `wrong` the problem of each condition that does not hold. One query tests all
+  // conditions.
   absl::Status Expect(const std::map<std::string, std::string>& conditions,
                       std::vector<std::string>& wrong) {
     std::vector<std::string> selects;
@@ -87,7 +88,7 @@ class InstallationCheck {
     return Expect(conditions, state_.problems);
   }
 
-  // A renamed table is told by its name.
+  // Only the name shows whether a table is renamed.
   absl::Status CheckNames(absl::Span<const TableDefinition> tables) {
     for (const TableDefinition& table : tables) {
       const std::string& name = AsInstalled(table).config.table;
@@ -98,7 +99,7 @@ class InstallationCheck {
     return absl::OkStatus();
   }
 
-  // All that should be there is, and nothing else is.
+  // Checks that exactly the expected objects exist.
   absl::Status CheckObjects(absl::Span<const TableDefinition> tables) {
     absl::StatusOr<QueryResult> marked = connection_.Query(absl::StrCat(
         "SELECT comment, command FROM (", MarkedObjectsQuery(config_.schema), ") AS m"));
@@ -120,7 +121,8 @@ class InstallationCheck {
       const std::string showing = ShowingPolicy(table, config_.schema).comment;
       for (const InstalledObject& object : InstalledObjects(table, config_.schema)) {
         wanted.insert(object.comment);
-        // It is not made where row-level security was on, or the schema there, before.
+        // Install does not create the policy if row-level security was on before, or the schema if
+        // it existed.
         if (leftovers.contains(object.comment) || object.comment == showing ||
             absl::StartsWith(object.target, "SCHEMA ")) {
           continue;
@@ -129,7 +131,7 @@ class InstallationCheck {
       }
     }
     std::erase_if(leftovers, [&](const auto& object) { return wanted.contains(object.first); });
-    std::set<std::string> purposes;  // of what should not be there
+    std::set<std::string> purposes;  // of unexpected objects
     for (const auto& [comment, command] : leftovers) purposes.insert(PurposeOf(comment));
     for (const auto& [container, object] : missing) {
       std::string wrong = absl::StrCat(object.name, " is missing or out of date");
@@ -143,8 +145,9 @@ class InstallationCheck {
     return absl::OkStatus();
   }
 
-  // Of a table that is left out nothing is known. What a former configuration made for one of
-  // `tables` shows as live, or replaces, what may have another end by this one.
+  // Ignores leftovers of tables that are left out, since their definitions are unknown. An object
+  // that a former configuration created for one of `tables` may show or replace rows whose expire
+  // time is now another.
   void NoteLeftovers(absl::Span<const TableDefinition> tables,
                      const std::map<std::string, std::string>& leftovers) {
     std::map<std::string, std::string> containers;  // by purpose
@@ -157,7 +160,7 @@ class InstallationCheck {
       add(table, table.table);
       add(table, table.rename_table);
     }
-    // A former configuration may have renamed it.
+    // A former configuration may have renamed the table.
     for (const TableDefinition& table : tables) add(table.config, table.config.table);
     for (const auto& [comment, command] : leftovers) {
       std::string wrong = absl::StrCat("a former configuration left something: ", command);
@@ -184,7 +187,7 @@ class InstallationCheck {
     return Expect(conditions, state_.faults);
   }
 
-  // After a change of owner each INSERT would fail for want of rights.
+  // After a change of owner the function lacks rights, and each INSERT would fail.
   absl::Status CheckTriggers(absl::Span<const TableDefinition> tables) {
     std::map<std::string, std::string> conditions;
     for (const TableDefinition& table : tables) {
@@ -236,7 +239,7 @@ class InstallationCheck {
     return absl::OkStatus();
   }
 
-  // More columns than are needed do no harm.
+  // Extra published columns do no harm.
   absl::Status CheckPublished(const TableDefinition& table) {
     ArrayText needed;
     for (const std::string& column : table.published_columns) needed.Add(column);

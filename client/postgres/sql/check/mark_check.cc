@@ -93,8 +93,8 @@ class MarkCheck {
     return absl::OkStatus();
   }
 
-  // An explicit cast would cut a text that is too long; an assignment refuses it. A domain has
-  // conditions of its own.
+  // An explicit cast truncates a text that is too long, but an assignment refuses it. A domain has
+  // its own conditions.
   absl::Status CheckValue() {
     const auto tried = connection_.Query(
         absl::StrCat("SELECT pg_typeof(value) IN ('varchar'::regtype, 'bpchar'::regtype) AND "
@@ -109,8 +109,8 @@ class MarkCheck {
     return absl::OkStatus();
   }
 
-  // Without the column the condition can be read only if it does not use it. A generated column
-  // would have its former value here; each mark is confirmed when it is made.
+  // If the condition parses without the column, it does not use it. A generated column would have
+  // its former value here; each mark is confirmed when it is made.
   absl::Status CheckUse() {
     if (has_generated_) return absl::OkStatus();
     const auto read =
@@ -132,10 +132,10 @@ class MarkCheck {
                          others_, MarkValue(table_, "$1"), column_, sql_, kSampledRows,
                          WhereCondition(table_.config)),
         {table_.config.mark_value});
-    // A condition that fails for a row is another matter.
+    // A condition that fails for a row is not a problem of the mark.
     if (!rows.ok()) return IsAboutTheStatement(rows.status()) ? absl::OkStatus() : rows.status();
     if (rows->Number(0, 0) == 0) return absl::OkStatus();
-    // The same words each time, however many they are: they are compared.
+    // The text must not depend on the number of rows, since texts are compared.
     Problem(": some of its first ", kSampledRows, " rows would still match its where once ",
             table_.mark->name, " is \"", table_.config.mark_value,
             "\", and be marked again; change the where or the mark_value");
@@ -154,7 +154,7 @@ class MarkCheck {
   bool is_sound_ = true;
 };
 
-// A table that somebody has locked, or that is slow, does not hold up the others.
+// Limits the check of one table, so that a locked or slow table does not delay the others.
 constexpr char kFormerLimits[] =
     "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')";
 
@@ -166,8 +166,8 @@ absl::Status SetLimits(Connection& connection, absl::string_view lock,
       .status();
 }
 
-// Whatever a statement of one table meets is about that table, such as a lock, or a function of its
-// where that raises.
+// Other errors of a statement on one table concern that table, such as a lock, or a function in its
+// `where` that raises an exception.
 bool IsAboutTheServer(const absl::Status& status) {
   return SqlState(status).empty() || absl::IsUnavailable(status);
 }

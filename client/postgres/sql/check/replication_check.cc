@@ -24,7 +24,7 @@ absl::StatusOr<QueryResult> IdentifySystem(const Config& config, ConnectionBreak
   return (*reader)->Query("IDENTIFY_SYSTEM");
 }
 
-// What is wrong with it; empty: nothing.
+// Returns the problem of the connection; empty: none.
 std::string Fault(const absl::StatusOr<QueryResult>& there, absl::string_view system,
                   absl::string_view database) {
   if (!there.ok()) return absl::StrCat("is refused: ", there.status().message(), kDirectAddress);
@@ -42,7 +42,7 @@ absl::Status CheckReplication(Connection& connection, const Config& config, bool
   const bool is_read = here->Bool(0, 2);
   if (is_read && !is_other_address) return absl::OkStatus();
   const absl::StatusOr<QueryResult> there = IdentifySystem(config, breaker);
-  // Whoever reads the slot may have the last walsender, which will be ours.
+  // The session that reads the slot may hold the last walsender, which we will take over.
   if (is_read && SqlState(there.status()) == kTooManyConnections) return absl::OkStatus();
   const std::string fault = Fault(there, here->Text(0, 0), here->Text(0, 1));
   if (fault.empty()) return absl::OkStatus();

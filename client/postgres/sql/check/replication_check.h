@@ -8,11 +8,11 @@
 
 namespace ttl::postgres {
 
-// Whether the replication stream of the database behind `connection` can be read, by a connection
-// that is opened for it. Adds to the report what is wrong. While somebody reads our slot that
-// connection is opened only if the one who reads it may have come by another address, as
-// `is_other_address` says; it is no fault then that no walsender is left for it. An error means
-// that the database could not be asked. `breaker` as in Connection::Open().
+// Checks, on a new connection, whether the replication stream of the database behind `connection`
+// can be read, and adds problems to the report. While a session reads our slot, the connection is
+// opened only if `is_other_address`: that session may have used another address. The lack of a free
+// walsender is then not a problem. An error means that the database could not be queried. `breaker`
+// as in Connection::Open().
 absl::Status CheckReplication(Connection& connection, const Config& config, bool is_other_address,
                               ConnectionBreaker* breaker, CatalogReport& report);
 

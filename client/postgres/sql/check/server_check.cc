@@ -20,10 +20,10 @@ constexpr int kLeastVersion = 150000;
 constexpr char kLimitWal[] =
     "ALTER SYSTEM SET max_slot_wal_keep_size = '16GB'; SELECT pg_reload_conf()";
 
-// Answers by name; what is NULL is empty.
+// Results of queries by name; NULL is empty.
 class Facts {
  public:
-  // `queries` are scalar expressions by the names of their answers.
+  // `queries` maps names to scalar expressions.
   static absl::StatusOr<Facts> Ask(Connection& connection,
                                    const std::map<std::string, std::string>& queries) {
     std::vector<std::string> expressions;
@@ -200,7 +200,7 @@ void CheckCommitTimes(const Facts& facts, const Config& config, CatalogReport& r
 
 absl::StatusOr<bool> CheckServer(Connection& connection, const Config& config,
                                  CatalogReport& report) {
-  // First what an older server can be asked, too.
+  // The first queries must work on older servers too.
   absl::StatusOr<Facts> server =
       Facts::Ask(connection, {{"version", Setting("server_version_num")},
                               {"version_name", Setting("server_version")},

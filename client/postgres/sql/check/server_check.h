@@ -8,8 +8,8 @@
 
 namespace ttl::postgres {
 
-// Adds what is wrong with the server, its settings, our role and the names of `config` that
-// are not of one table. False: the server is none whose tables are worth a look.
+// Adds problems of the server, its settings, our role, and the names of `config` that do not belong
+// to one table. Returns false if the tables of this server should not be checked.
 absl::StatusOr<bool> CheckServer(Connection& connection, const Config& config,
                                  CatalogReport& report);
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr absl::Duration kOld = absl::Minutes(1);
 
-// pg_locks shows every transaction to every role; pg_stat_activity hides the times of others. A
-// subtransaction holds a lock of its own.
+// pg_locks shows every transaction to every role; pg_stat_activity hides the times of other roles.
+// A subtransaction holds its own lock.
 constexpr char kHolders[] = R"(
 WITH writers AS (
   SELECT DISTINCT ON (virtualtransaction) pid, transactionid FROM pg_catalog.pg_locks

@@ -13,34 +13,34 @@
 
 namespace ttl::postgres {
 
-// A transaction that has written and has not ended. A new slot waits for all of them, of other
-// databases too, and the server retains WAL for an existing slot from the beginning of the oldest.
+// A transaction that has written and has not ended. A new slot waits for all such transactions, in
+// all databases, and the server retains WAL for an existing slot from the start of the oldest one.
 struct SlotHolder {
   std::string holder;       // pid 4711, or prepared transaction "gid"
   std::string application;  // application_name; empty: none, or prepared
   std::string user;
   std::string database;
-  // Absent: the role may not see it.
+  // Start time; absent: the role may not see it.
   std::optional<absl::Time> since;
   std::string xid;
-  std::string xmin;  // the oldest transaction that its snapshot does not see; empty: has none
+  std::string xmin;  // oldest xid that its snapshot does not see; empty: no snapshot
 
   friend bool operator==(const SlotHolder&, const SlotHolder&) = default;
 };
 
-// In one line, for people: who, of which user, since when.
+// One human-readable line: the holder, its user and its start time.
 std::string Describe(const SlotHolder& holder);
 
-// The oldest first, at most three. Nothing about the session of `connection`.
+// Returns at most three holders, oldest first, without the session of `connection`.
 absl::StatusOr<std::vector<SlotHolder>> ReadSlotHolders(Connection& connection);
 
-// Gives those whose beginning the role may not see the time at which one of their xid was first
-// seen, which `first_seen` has after it for these and no others.
+// Sets `since` of each holder whose start time the role may not see to the time at which its xid
+// was first seen. On return `first_seen` contains exactly these holders.
 void UseFirstSeen(absl::Time now, std::map<std::string, absl::Time>& first_seen,
                   std::vector<SlotHolder>& holders);
 
-// The oldest, if it is more than a minute old: the server retains WAL for it that grows. Null:
-// there is none.
+// Returns the oldest holder if it is more than a minute old, so that the WAL retained for it grows;
+// else null.
 const SlotHolder* OldHolder(const std::vector<SlotHolder>& holders, absl::Time now);
 
 // A replication slot, as pg_replication_slots shows it.
@@ -52,7 +52,7 @@ struct SlotState {
   std::string wal_status;  // reserved, extended, unreserved or lost
 };
 
-// Absent: there is no slot of that name.
+// Absent if no slot has that name.
 absl::StatusOr<std::optional<SlotState>> ReadSlotState(Connection& connection,
                                                        const std::string& slot);
 

@@ -25,7 +25,7 @@ using Names = std::vector<std::string>;
 
 constexpr size_t kMaxPartitionKeyBytes = 2048;
 constexpr size_t kMaxIdBytes = 1023;
-constexpr size_t kMaxNamed = 5;  // of many of a kind
+constexpr size_t kMaxNamed = 5;  // names listed in a message
 constexpr absl::string_view kInvalidValue = "22023";
 
 std::string QuotedList(const Names& names) {
@@ -54,9 +54,9 @@ bool IsInteger(const BaseType& type, bool small_too) {
   return type.name == "int4" || type.name == "int8" || (small_too && type.name == "int2");
 }
 
-// The longest text of a key of these columns; absent: there is no limit.
+// Maximum length of a key of these columns as text, in bytes; absent: unlimited.
 std::optional<size_t> MaxKeyBytes(const std::vector<const ColumnFacts*>& columns) {
-  // Several columns are joined, with escapes that may double them.
+  // Several columns are joined with escapes, which may double their length.
   const size_t factor = columns.size() > 1 ? 2 : 1;
   size_t bytes = columns.empty() ? 0 : columns.size() - 1;
   for (const ColumnFacts* column : columns) {
@@ -69,7 +69,7 @@ std::optional<size_t> MaxKeyBytes(const std::vector<const ColumnFacts*>& columns
 
 class TableCheck {
  public:
-  // `name` is what the table is called now, `own_schema` as in its definition.
+  // `name` is the current name of the table; `own_schema` as in TableDefinition.
   TableCheck(const TableConfig& config, const std::string& name, const std::string& own_schema,
              const TableFacts& facts, CatalogReport& report)
       : config_(config),
@@ -127,7 +127,7 @@ class TableCheck {
     return absl::StrCat(": ALTER TABLE ", sql_, " ALTER COLUMN ", QuoteName(column), " ", what);
   }
 
-  // Whether it is a table whose rows are streamed.
+  // Whether the relation is a table whose changes are streamed.
   bool CheckKind() {
     if (facts_.kind != 'r' && facts_.kind != 'p') {
       Problem(
@@ -148,7 +148,8 @@ class TableCheck {
     return is_sound_;
   }
 
-  // The column, if it is there and its values are in the stream.
+  // The column, if it exists and its values are in the stream; else reports a problem and returns
+  // null.
   const ColumnFacts* Streamed(const std::string& name, absl::string_view role) {
     const ColumnFacts* column = facts_.Find(name);
     if (column == nullptr) {
@@ -249,7 +250,7 @@ class TableCheck {
     table_.zone = Zone("ts_zone", config_.ts_zone, facts_.unfit_zone);
   }
 
-  // Absent: it is a problem.
+  // Absent if the zone is invalid, which is reported.
   std::optional<StatedZone> Zone(absl::string_view field, const std::string& name,
                                  const std::string& unfit) {
     const absl::StatusOr<StatedZone> zone = StatedZone::Load(name);
@@ -394,7 +395,8 @@ class TableCheck {
     }
   }
 
-  // Without one a key is not one row. The best one also lets pages of keys be read in its order.
+  // Without a unique index a key may match several rows. The best index also lets the scan read
+  // keys in its order.
   void CheckUniqueIndex() {
     const UniqueIndexFacts* best = nullptr;
     const auto rank = [](const UniqueIndexFacts& index) {
@@ -433,7 +435,7 @@ class TableCheck {
     }
   }
 
-  // Each partition has one of its own.
+  // Each partition has its own replica identity.
   void CheckIdentities() {
     std::set<std::string> published(key_.begin(), key_.end());
     for (const auto* name :
@@ -467,7 +469,7 @@ class TableCheck {
     }
   }
 
-  // A publication must have all columns of the identity, and can have none that is generated.
+  // A publication must have all columns of the identity, but cannot have generated columns.
   void RefuseGenerated(const IdentityFacts& identity) {
     if (identity.identity == 'f') return;
     for (const std::string& name : identity.columns) {
@@ -491,8 +493,8 @@ class TableCheck {
     return identity.identity == 'f' || ContainsAll(identity.columns, key_);
   }
 
-  // Whose rows PostgreSQL lets nobody update or delete while our publication has the table as it
-  // is.
+  // Partitions whose rows PostgreSQL does not let anyone update or delete while our publication has
+  // its current columns.
   Names RefusedWrites() const {
     Names refused;
     const auto& published = facts_.published_columns;
@@ -543,7 +545,7 @@ class TableCheck {
   void CheckRights() {
     Names missing;
     if (!facts_.may_select) missing.push_back("SELECT");
-    if (!facts_.may_update) missing.push_back("UPDATE");  // which SELECT ... FOR UPDATE needs
+    if (!facts_.may_update) missing.push_back("UPDATE");  // required by SELECT ... FOR UPDATE
     const bool deletes = config_.on_expiry != OnExpiry::kMark;
     if (deletes && !facts_.may_delete) missing.push_back("DELETE");
     if (!missing.empty()) {
@@ -585,7 +587,7 @@ class TableCheck {
     }
   }
 
-  // Of servers before 15.20 too, since the next update of theirs makes it true.
+  // Also warns on servers before 15.20, since their next update brings the change.
   void WarnOfUpserts() {
     if (config_.replace_expired) return;
     if (config_.row_level_security) {
@@ -621,7 +623,7 @@ class TableCheck {
     }
   }
 
-  // Where the application goes on with the name that was the table's.
+  // Warns if the application uses the former name of the table for the view.
   void WarnOfTakenName() {
     const bool is_other_schema = config_.live_view_schema() != config_.schema;
     if (config_.rename_table.empty() && !is_other_schema) return;
@@ -658,8 +660,8 @@ class TableCheck {
   const TableConfig& config_;
   const TableFacts& facts_;
   CatalogReport& report_;
-  const std::string plain_;  // for people
-  const std::string sql_;    // for statements
+  const std::string plain_;  // human-readable
+  const std::string sql_;    // quoted, for statements
   Names key_;
   bool is_sound_ = true;
   TableDefinition table_;
@@ -679,11 +681,11 @@ absl::Status RefuseTakenName(Connection& connection, const TableConfig& table,
   return absl::OkStatus();
 }
 
-// PostgreSQL takes CET for an abbreviation, which is the same offset all year, and this machine for
-// a zone with daylight saving. Empty: both read it alike.
+// PostgreSQL reads CET as an abbreviation with one offset all year, and the local time zone
+// database as a zone with daylight saving. Empty: both agree.
 absl::StatusOr<std::string> WhyZoneIsUnfit(Connection& connection, const std::string& name) {
   const absl::StatusOr<StatedZone> zone = StatedZone::Load(name);
-  if (!zone.ok()) return std::string();  // which is a problem of its own
+  if (!zone.ok()) return std::string();  // reported separately
   const auto of_server = [&](absl::string_view reading) {
     return absl::StrCat("extract(epoch FROM ", zone->At(absl::StrCat("timestamp '", reading, "'")),
                         ")::bigint");

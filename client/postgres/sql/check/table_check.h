@@ -9,8 +9,8 @@
 
 namespace ttl::postgres {
 
-// Holds one table of `config` against the catalogue. Adds its definition to the report, or
-// what is wrong with it. An error means that the database could not be asked.
+// Checks one table of `config` against the catalog. Adds its definition or its problems to the
+// report. An error means that the database could not be queried.
 absl::Status CheckTable(Connection& connection, const Config& config, const TableConfig& table,
                         CatalogReport& report);
 

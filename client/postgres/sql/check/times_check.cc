@@ -13,11 +13,11 @@ namespace {
 
 constexpr int64_t kSeenRows = 10'000;
 constexpr double kMillisecondsPerSecond = 1000;
-// Before it hardly any row of today's applications was written.
+// Few rows of current applications are older.
 constexpr double kEarliestPlausible = 631'152'000;  // 1990
 constexpr double kEarly = 31'536'000;               // 1971
 constexpr double kDaySeconds = 86'400;
-// Of most rows; beyond it a number is more likely in another unit.
+// Few rows expire later than this; beyond it a number is more likely in another unit.
 constexpr absl::Duration kFarthestEnd = absl::Hours(24 * 366 * 100);
 constexpr double kYearSeconds = 366 * kDaySeconds;
 
@@ -41,8 +41,8 @@ double Seconds(const QueryResult& result, int column) {
   return absl::SimpleAtod(result.Text(0, column), &seconds) ? seconds : 0;
 }
 
-// Pages from all over the table; of a small or unknown one all of them, but no more rows than
-// asked for.
+// Samples pages of the whole table, or all pages of a small or unanalyzed table, but at most
+// kSeenRows rows.
 std::string SampleOf(const TableDefinition& table, absl::string_view columns) {
   return absl::StrCat(
       "(SELECT ", columns, " FROM ", QuoteQualified(table.config.schema, table.config.table),
@@ -64,7 +64,7 @@ std::string SampleQuery(const TableDefinition& table) {
       SampleOf(table, absl::StrCat(SecondsExpression(table), " AS s")));
 }
 
-// Rows, ends, those that are not legal, the median.
+// Selects the number of rows, of expire times, of illegal ones, and the median.
 std::string EndsQuery(const TableDefinition& table) {
   const std::string column = absl::StrCat("t.", QuoteName(table.expires->name));
   const std::string end = InstantOfEnd(table, column);
@@ -78,7 +78,7 @@ std::string EndsQuery(const TableDefinition& table) {
       SampleOf(table, absl::StrCat(seconds, " AS s, ", ExpireAtOfRow(table, column), " AS e")));
 }
 
-// A table that somebody has locked, or that is slow, does not hold up the others.
+// Limits the query, so that a locked or slow table does not delay the others.
 absl::StatusOr<QueryResult> AskForTimes(Connection& connection, const std::string& query) {
   const auto limited = connection.Execute("SET lock_timeout = '1s'; SET statement_timeout = '10s'");
   if (!limited.ok()) return limited.status();
@@ -117,7 +117,8 @@ std::string ColumnOf(const TableDefinition& table, const ColumnDefinition& colum
                       column.name, ", its ", role, ",");
 }
 
-// That it counts in another unit, as the median says, which is another one at the next look.
+// Reports that a column uses another unit. The median, which is another one at the next check, is
+// not part of the text for left_out.
 void RefuseUnit(const std::string& container, absl::string_view column, absl::string_view field,
                 const SeenTimes& seen, EpochUnit unit, EpochUnit likely, CatalogReport& report) {
   const std::string cure = absl::StrCat("; set ", field, ": ", NameOf(likely));
@@ -129,7 +130,7 @@ void RefuseUnit(const std::string& container, absl::string_view column, absl::st
       absl::StrCat(column, " counts ", NameOf(likely), ", it seems, not ", NameOf(unit), cure));
 }
 
-// Whether a look failed since it took too long; that is a warning.
+// Whether a query failed because it took too long, which adds a warning.
 bool WasTooLong(const absl::Status& status, absl::string_view column, CatalogReport& report) {
   if (!absl::IsAborted(status)) return false;
   report.warnings.push_back(

@@ -14,10 +14,10 @@
 
 namespace ttl::postgres {
 
-// The times of some rows, in seconds since 1970 as the configuration reads them.
+// Statistics of the times of some rows, in seconds since 1970 as the configuration interprets them.
 struct SeenTimes {
   int64_t rows = 0;
-  int64_t times = 0;   // of these, not NULL
+  int64_t times = 0;   // rows with a time that is not NULL
   int64_t future = 0;  // more than a day ahead
   int64_t early = 0;   // before 1971
   double oldest = 0;
@@ -25,22 +25,22 @@ struct SeenTimes {
   double newest = 0;
 };
 
-// The unit that a number is in rather than in `configured`, judged by the times; absent if they
-// can be in that one, or in no known one. Pure.
+// Returns the unit that the times suggest if it is not `configured`; absent if `configured` is
+// plausible, or no known unit is. Does no I/O.
 std::optional<EpochUnit> LikelyUnit(const SeenTimes& seen, EpochUnit configured, absl::Time now);
 
-// Looks at the ts_column of at most ten thousand rows. Adds a problem if its numbers are in
-// another unit than the configuration says: all rows would count as of January 1970, or of a
-// time far ahead. Adds a warning of times that are far ahead or around 1970, and with null_means:
-// never a note of how many are NULL. An error means that the database could not be asked.
+// Reads the ts_column of at most ten thousand rows. Adds a problem if its numbers are in another
+// unit than configured, since all rows would then date from January 1970, or from a far future.
+// Warns of times in the far future or around 1970. With null_means: never, adds a note of the
+// number of NULLs. An error means that the database could not be queried.
 absl::Status CheckTimes(Connection& connection, const TableDefinition& table,
                         CatalogReport& report);
 
-// The same of the expires_column: numbers in another unit are a problem; ends that are not legal,
-// so that their rows never expire, are a warning; and those that there are none of are a note.
+// Checks the expires_column likewise: numbers in another unit are a problem; illegal expire times,
+// whose rows never expire, are a warning; the number of rows without one is a note.
 absl::Status CheckEnds(Connection& connection, const TableDefinition& table, CatalogReport& report);
 
-// A _ts column as seconds since 1970 in SQL: NULL if the row has none.
+// The `_ts` of the row t in seconds since 1970, in SQL; NULL if the row has none.
 std::string SecondsExpression(const TableDefinition& table);
 
 }  // namespace ttl::postgres

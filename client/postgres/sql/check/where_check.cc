@@ -18,12 +18,13 @@ std::string Refusal(absl::string_view why) { return absl::StrCat(": where: ", wh
 
 constexpr char kMissingParameter[] = "08P01";
 
-// A table that somebody has locked does not hold up the others. Nothing stays.
+// The lock_timeout keeps a locked table from delaying the others. The transaction is rolled back.
 constexpr char kBegin[] =
     "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; SET LOCAL lock_timeout = '1s'";
 
-// An index on part of the rows has just the conditions that fit, and the server says so; on a table
-// that is no copy it would lock and read all rows.
+// The predicate of a partial index must satisfy the same conditions, and the server names the
+// violated one. The index is built on an empty copy, since on the table it would lock the table and
+// read all rows.
 absl::Status TryWhere(Connection& connection, const TableDefinition& table) {
   const TableConfig& config = table.config;
   const auto made = connection.Execute(absl::StrCat("CREATE TEMPORARY TABLE ttl_where (LIKE ",
@@ -31,7 +32,7 @@ absl::Status TryWhere(Connection& connection, const TableDefinition& table) {
                                                     ") ON COMMIT DROP"));
   if (!made.ok()) return made.status();
   const std::string key = QuoteName(config.id.front());
-  // One statement at most, whatever the text is.
+  // Query() runs at most one statement, whatever the text is.
   const auto indexed = connection.Query(absl::StrCat("CREATE INDEX ON pg_temp.ttl_where (", key,
                                                      ") WHERE ", WhereCondition(table.config)));
   return indexed.status();
@@ -53,11 +54,12 @@ absl::Status Judge(Connection& connection, const TableDefinition& table, Catalog
   return absl::OkStatus();
 }
 
-// Empty: it can be read.
+// Returns an empty string if the `where` can be parsed.
 absl::StatusOr<std::string> ReadWhere(Connection& connection, const TableConfig& table) {
   const std::string from =
       absl::StrCat(" FROM ", QuoteQualified(table.schema, table.table), " AS t");
-  // In parentheses, as it is used; and without, which tells that it does not close them itself.
+  // Tests the condition in parentheses, as it is used, and without, so that it cannot close them
+  // itself.
   for (const std::string& statement :
        {absl::StrCat("EXPLAIN SELECT", from, " WHERE ", WhereCondition(table)),
         absl::StrCat("EXPLAIN SELECT CASE WHEN ", table.where, "\n THEN 1 END", from)}) {
@@ -78,7 +80,7 @@ absl::StatusOr<std::string> WhyWhereIsUnfit(Connection& connection, const TableC
   absl::StatusOr<std::string> why = ReadWhere(connection, table);
   const auto ended = connection.Execute("ROLLBACK");
   if (!ended.ok()) return ended.status();
-  // Nothing is known against a table that is locked.
+  // A locked table is not a problem.
   return absl::IsAborted(why.status()) ? std::string() : why;
 }
 

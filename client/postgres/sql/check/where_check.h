@@ -11,12 +11,14 @@
 
 namespace ttl::postgres {
 
-// Why the server cannot read the table's `where`; empty if it can. Changes nothing, and is cheap.
+// Why the server cannot parse the table's `where`; empty if it can, or if the table is locked.
+// Changes nothing and only plans queries.
 absl::StatusOr<std::string> WhyWhereIsUnfit(Connection& connection, const TableConfig& table);
 
-// Leaves the table out, with a problem, if its `where` is no immutable condition on its own
-// columns. Asks for a temporary table, of which nothing stays. An error means that the database
-// could not be asked. `table` is no element of `report.tables`, which may lose it.
+// Leaves the table out, with a problem, if its `where` is not an immutable condition on its own
+// columns. Creates a temporary table in a transaction that is rolled back. A timeout is a warning;
+// an error means that the database could not be queried. `table` must not be an element of
+// `report.tables`, which may lose it.
 absl::Status CheckWhere(Connection& connection, const TableDefinition& table,
                         CatalogReport& report);
 
