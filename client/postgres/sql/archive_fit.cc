@@ -18,8 +18,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Rights of a role to a table. Parameters: oid of the table, role; $3: oid of another table, whose
-// owner is taken instead where the role is NULL.
+// Rights of roles to a table: those of the current role and, with $3, of the owner of another
+// table. Parameters: oid of the table, oid of the other table, whether to include its owner.
 constexpr absl::string_view kMayInsert = R"(
   SELECT r.rolname, has_schema_privilege(r.oid, c.relnamespace, 'USAGE'),
          has_table_privilege(r.oid, c.oid, 'INSERT'), n.nspname,
@@ -30,13 +30,15 @@ constexpr absl::string_view kMayInsert = R"(
          OR $3::boolean AND r.oid = (SELECT relowner FROM pg_class WHERE oid = $2::oid)
   WHERE c.oid = $1::oid ORDER BY r.rolname)";
 
-// Parameters: oids of two tables. A row that goes into one must not be a row of the other.
+// Whether a row inserted into one table may be a row of the other. Parameters: oids of the two
+// tables.
 constexpr absl::string_view kAreRelated = R"(
   SELECT $1::oid = $2::oid
          OR $1::oid IN (SELECT relid::oid FROM pg_partition_ancestors($2::oid::regclass))
          OR $2::oid IN (SELECT relid::oid FROM pg_partition_ancestors($1::oid::regclass)))";
 
-// Parameter: oid of the archive. $0: the query of its partitions.
+// Partitions of the archive that are not ordinary, logged tables. Parameter: oid of the archive.
+// $0: the query of its partitions.
 constexpr char kUnfitPartitions[] = R"(
   SELECT format('%I.%I', n.nspname, c.relname)
   FROM ($0) AS p JOIN pg_class AS c ON c.oid = p.oid
@@ -44,9 +46,9 @@ constexpr char kUnfitPartitions[] = R"(
   WHERE c.oid <> $$1::oid AND (c.relkind NOT IN ('r', 'p') OR c.relpersistence <> 'p')
   ORDER BY 1)";
 
-// Indexes and exclusion constraints that two rows may violate which differ in nothing but when they
-// were moved. $0: the query of the archive and its partitions. Parameters: oid of the archive,
-// names of the columns that come from the table.
+// Indexes and exclusion constraints that two rows may violate that differ only in the time of their
+// move. $0: the query of the archive and its partitions. Parameters: oid of the archive, names of
+// the columns that come from the table.
 constexpr char kRefusingIndexes[] = R"(
   SELECT format('%I', c.relname)
   FROM ($0) AS p JOIN pg_index AS i ON i.indrelid = p.oid JOIN pg_class AS c ON c.oid = i.indexrelid
@@ -63,8 +65,8 @@ constexpr absl::string_view kInsertRules = R"(
   SELECT format('%I', rulename) FROM pg_rewrite
   WHERE ev_class = $1::oid AND ev_type = '3' AND ev_enabled <> 'D' ORDER BY 1)";
 
-// Sequences that give a column its value, and who lacks the right to them. Parameters: as of
-// kMayInsert, then the names of the columns that are given a value.
+// Sequences that provide the value of a column, and the roles that lack the right to them.
+// Parameters: as in kMayInsert, then the names of the columns that the INSERT sets.
 constexpr absl::string_view kSequences = R"(
   SELECT a.attname, format('%I.%I', n.nspname, s.relname), format('%I', r.rolname)
   FROM pg_attrdef AS d JOIN pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
@@ -78,7 +80,7 @@ constexpr absl::string_view kSequences = R"(
         AND NOT has_sequence_privilege(r.oid, s.oid, 'USAGE, UPDATE')
   ORDER BY a.attnum, 3)";
 
-// Columns that must be given a value. Parameter: oid.
+// Columns for which an INSERT must provide a value. Parameter: oid.
 constexpr absl::string_view kNeededColumns = R"(
   SELECT attname FROM pg_attribute
   WHERE attrelid = $1::oid AND attnum > 0 AND NOT attisdropped AND attnotnull AND NOT atthasdef
@@ -95,7 +97,7 @@ absl::StatusOr<Names> Column(Connection& connection, absl::string_view query,
 
 bool IsVaryingText(const BaseType& type) { return type.name == "text" || type.name == "varchar"; }
 
-// Whether each integer of `from` is one of `to`.
+// Whether `to` can represent each integer of `from`.
 bool IsWiderInteger(const BaseType& from, const BaseType& to) {
   const Names order = {"int2", "int4", "int8", "numeric"};
   const auto rank = [&order](const BaseType& type) {
@@ -105,7 +107,7 @@ bool IsWiderInteger(const BaseType& from, const BaseType& to) {
   return are_numbers && rank(from) <= rank(to) && to.modifier < 0;
 }
 
-// Whether a column of `to` takes each value of one of `from`, and keeps all of it.
+// Whether a column of type `to` stores each value of type `from` without loss.
 bool Keeps(const ColumnFacts& from, const ColumnFacts& to) {
   if (from.cast == to.cast) return true;
   const bool is_unlimited = to.base.modifier < 0;
@@ -140,7 +142,7 @@ class ArchiveCheck {
   absl::StatusOr<Names> Run(std::initializer_list<Step> steps) {
     for (const Step step : steps) {
       if (absl::Status status = (this->*step)(); !status.ok()) return status;
-      // What is no table has no columns to speak of.
+      // The later steps need a table.
       if (!is_table_) break;
     }
     return std::move(problems_);
@@ -151,7 +153,7 @@ class ArchiveCheck {
     problems_.push_back(absl::StrCat("archive_table ", name_, parts...));
   }
 
-  // Absent: there is none.
+  // Absent if the table does not exist.
   absl::StatusOr<std::optional<TableFacts>> Find(const std::string& schema,
                                                  const std::string& table) {
     return LookUpTable(connection_, {schema, table, "", schema, {}, "", ""});
@@ -163,7 +165,7 @@ class ArchiveCheck {
     if (!source.ok()) return source.status();
     auto archive = Find(config.schema_of_archive(), config.archive_table);
     if (!archive.ok()) return archive.status();
-    if (!source->has_value()) return absl::OkStatus();  // which others say
+    if (!source->has_value()) return absl::OkStatus();  // reported elsewhere
     source_ = **std::move(source);
     is_table_ = archive->has_value();
     if (is_table_) {
@@ -296,7 +298,7 @@ class ArchiveCheck {
     return absl::OkStatus();
   }
 
-  // A key may be used again, and end again.
+  // A key may be used again, and its row may expire again.
   absl::Status CheckIndexes() {
     ArrayText moved;
     for (const ColumnFacts& column : source_.columns) moved.Add(column.name);
@@ -356,7 +358,7 @@ absl::StatusOr<ArchiveDefinition> ReadArchive(Connection& connection, const Tabl
     archive.signature = std::string(found->Text(row, 0));
     archive.columns.emplace_back(found->Text(row, 1));
   }
-  // After the signature, which would otherwise be that of a later shape.
+  // Must follow the signature, which would otherwise be that of a later definition.
   auto unfit = WhyArchiveIsUnfit(connection, table);
   if (!unfit.ok()) return unfit.status();
   archive.unfit = *std::move(unfit);

@@ -11,20 +11,21 @@
 
 namespace ttl::postgres {
 
-// Of a table with on_expiry: archive. These read the catalogue alone. Only pg_catalog may be in the
-// search path. An error means that the database could not be asked.
+// These functions apply to a table with on_expiry: archive and read only the catalog. REQUIRES:
+// only pg_catalog is in the search path. An error means that the database could not be queried.
 
-// Why the archive_table would refuse all rows, or change or lose one, each reason with what cures
-// it; empty: rows may be moved to it.
+// Why the archive_table would refuse every row, or change or lose a part of one, each reason with
+// its solution; empty: rows can be moved to it.
 absl::StatusOr<std::vector<std::string>> WhyArchiveIsUnfit(Connection& connection,
                                                            const TableConfig& table);
 
-// Why it may refuse a single row, which stays in the table then.
+// Why the archive_table may refuse a single row, which then stays in the table.
 absl::StatusOr<std::vector<std::string>> WhyArchiveMayRefuse(Connection& connection,
                                                              const TableConfig& table);
 
-// What the table of that name has to be moved. Without an archive table there is a signature, too.
-// A change meanwhile makes the signature differ from what is there, and never passes for fit.
+// Reads how to move the rows of `table`, with a signature even if the archive table does not exist.
+// If the tables change meanwhile, the signature differs from the current one, so a changed archive
+// is never used.
 absl::StatusOr<ArchiveDefinition> ReadArchive(Connection& connection, const TableConfig& table);
 
 }  // namespace ttl::postgres

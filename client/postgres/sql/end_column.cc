@@ -14,13 +14,13 @@ constexpr absl::string_view kEpochSecond =
     "floor(extract(epoch FROM statement_timestamp()))::bigint";
 constexpr absl::string_view kLastSecond = "253402300799";
 
-// Instants as a column of type date, whose days have the same edge, is compared with them.
+// Converts an instant to the date that a column of dates with the same DayEdge is compared with.
 std::string AsDay(const TableDefinition& table, absl::string_view instant) {
   return absl::StrCat("(", table.expires_zone->At(instant), "::date",
                       table.config.ends == DayEdge::kEnd ? " - 1)" : ")");
 }
 
-// A clock whose offset never changes shows instants in their order.
+// Local times in a zone with a fixed offset have the order of the instants.
 std::string AsStored(const TableDefinition& table, absl::string_view instant) {
   return table.end_source == EndSource::kDate ? AsDay(table, instant)
                                               : table.expires_zone->At(instant);

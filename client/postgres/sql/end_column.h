@@ -6,34 +6,33 @@
 #include "absl/strings/string_view.h"
 #include "client/postgres/sql/table_definition.h"
 
-// The expires_column of a table as SQL: what it says is the item's expire_at. `column` is what it
-// is called in the statement. Pure; the table must have one.
+// SQL of the expires_column of a table, which is the expire_at of the item. `column` is its name in
+// the statement. REQUIRES: the table has an expires_column.
 namespace ttl::postgres {
 
-// How the column is compared. All are SQL of one type, which is the column's own unless its zone
-// has an offset that changes: an index on `value` serves.
+// Operands for comparing the column. All are SQL of one type, which is that of the column unless
+// the offset of its zone changes. An index on `value` can be used.
 struct EndScale {
   std::string value;   // of the row
-  std::string second;  // the current second: what is later is live
-  std::string zero;    // what is not later is no legal end, and never expires
-  std::string last;    // nor is what is later than this
-  std::string always;  // no later than any legal end
-  bool has_infinity;   // the type has an infinity, which is later than `last` and legal
+  std::string second;  // the current second; a later value is live
+  std::string zero;    // an equal or earlier value is illegal and never expires
+  std::string last;    // a later value is illegal too
+  std::string always;  // no later than any legal value
+  bool has_infinity;   // the type has an infinity, which is legal and later than `last`
 };
 EndScale ScaleOfEnd(const TableDefinition& table, absl::string_view column);
 
-// What RowToItem() takes: the instant, or a number as it is.
+// The input of RowToItem(): the instant, or the stored number.
 std::string InstantOfEnd(const TableDefinition& table, absl::string_view column);
 
-// expire_at in whole seconds, as RowToItem() has it: NULL if the row has none, 0 if what it has is
-// not legal.
+// expire_at in whole seconds, as in RowToItem(): NULL if the row has none, 0 if it is illegal.
 std::string ExpireAtOfRow(const TableDefinition& table, absl::string_view column);
 
-// The ttl of a row whose ttl_column, if there is one, is NULL, as RowToItem() has it: -1 if
-// its end says that it never expires, else NULL.
+// The ttl, as in RowToItem(), of a row without its own ttl: -1 if its expires_column means that it
+// never expires, else NULL.
 std::string TtlByEnd(const TableDefinition& table, absl::string_view column);
 
-// The expression that an index has to be on, where one on the column does not serve; else empty.
+// The expression that must be indexed if an index on the column cannot be used; else empty.
 std::string IndexedEnd(const TableDefinition& table);
 
 }  // namespace ttl::postgres

@@ -10,7 +10,7 @@
 namespace ttl::postgres {
 namespace {
 
-// NULL: there is none. to_regclass() would fail without a right to the schema.
+// NULL if the table does not exist. to_regclass() would fail without a right to the schema.
 std::string OidOf(absl::string_view schema, absl::string_view table) {
   return absl::StrCat(
       "(SELECT r.oid FROM pg_class AS r JOIN pg_namespace AS s ON s.oid = r.relnamespace WHERE "
@@ -24,15 +24,16 @@ std::string ArchiveOid(const TableConfig& table) {
   return OidOf(table.schema_of_archive(), table.archive_table);
 }
 
-// $0, $1: oids of the table and of the archive.
+// Columns of both tables. $0, $1: oids of the table and of the archive.
 constexpr char kColumns[] =
     "(SELECT string_agg(concat_ws(' ', a.attrelid = $0, a.attname, n.nspname, y.typname, "
     "a.atttypmod, a.attgenerated), E'\\n' ORDER BY a.attrelid = $0, a.attnum) FROM "
     "pg_attribute AS a JOIN pg_type AS y ON y.oid = a.atttypid JOIN pg_namespace AS n ON n.oid = "
     "y.typnamespace WHERE a.attrelid IN ($0, $1) AND a.attnum > 0 AND NOT a.attisdropped)";
 
-// $0: oid of the archive. What it is, what it is a part of, and its rules. Of its partitions only
-// those that are no ordinary, logged tables: others come and go. No function that locks them.
+// Kind, parents and rules of the archive. Of its partitions only those that are not ordinary,
+// logged tables are included, since others are added and dropped regularly. No function here locks
+// them. $0: oid of the archive; $1: the query of its partitions.
 constexpr char kArchiveKind[] =
     "(SELECT concat_ws(' ', c.relkind, c.relpersistence) FROM pg_class AS c WHERE c.oid = $0), "
     "(SELECT string_agg(i.inhparent::text, ' ' ORDER BY i.inhparent) FROM pg_inherits AS i WHERE "
@@ -68,7 +69,7 @@ std::string InsertIntoArchive(const TableDefinition& table, absl::string_view mo
     names.push_back(QuoteName(table.config.archived_at));
     values.push_back("pg_catalog.clock_timestamp()");
   }
-  // OVERRIDING: LIKE ... INCLUDING ALL makes an identity column of one that the table has.
+  // LIKE ... INCLUDING ALL copies an identity column of the table, which requires OVERRIDING.
   return absl::StrCat("INSERT INTO ", ArchiveName(table.config), " (", absl::StrJoin(names, ", "),
                       ") OVERRIDING SYSTEM VALUE SELECT ", absl::StrJoin(values, ", "), " FROM ",
                       moved, " AS m");

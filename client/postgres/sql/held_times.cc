@@ -10,10 +10,11 @@
 namespace ttl::postgres {
 namespace {
 
-// Rows of held_times that one call looks at for each rewrite.
+// Maximum rows of held_times that one call examines per rewrite.
 constexpr int kRowsOfStep = 10000;
 
-// They act with the rights of whoever installed them: whoever alters the table has none here.
+// The functions run with the rights of the installing role, since a role that alters the table has
+// no rights to our schema.
 constexpr absl::string_view kEventFunction =
     "() RETURNS event_trigger LANGUAGE plpgsql SECURITY DEFINER\n"
     "  SET search_path = pg_catalog, pg_temp SET row_security = off SET enable_nestloop = off AS ";
@@ -23,7 +24,8 @@ std::string EventFunction(absl::string_view schema, absl::string_view name, std:
                       QuoteBody(body), ";\n");
 }
 
-// Anybody may read them: whoever reads a view needs them.
+// PUBLIC may read `rewrites` and `held_times`, since the views read them with the rights of the
+// caller.
 std::string Tables(absl::string_view schema) {
   return absl::Substitute(
       "CREATE TABLE IF NOT EXISTS $0 (\n  relation oid PRIMARY KEY\n);\n"
@@ -51,11 +53,11 @@ std::string CommitTimeFunction(absl::string_view schema) {
       QuoteQualified(schema, "commit_time"), QuoteQualified(schema, "held_times"));
 }
 
-// Before the rewrite the catalogue has the new columns and the file the old ones, so that only what
-// PostgreSQL itself keeps with each row can be read, and nothing while an index waits to be built,
-// since every query opens all indexes. A rewrite that began in the middle, to share a scan, would
-// not keep the order of the rows. The snapshot of a whole transaction may lack rows that the
-// rewrite takes along.
+// Before the rewrite the catalog has the new columns and the file the old ones, so only system
+// columns can be read; nothing can be read while an index is not yet rebuilt, since every query
+// opens all indexes. A synchronized scan, which starts in the middle, would change the order of the
+// rows. The snapshot of a REPEATABLE READ or SERIALIZABLE transaction may lack rows that the
+// rewrite copies.
 std::string NoteRowsFunction(absl::string_view schema) {
   return EventFunction(
       schema, "note_rows",
@@ -84,7 +86,7 @@ std::string NoteRowsFunction(absl::string_view schema) {
                                  " FROM ONLY "))));
 }
 
-// A rewrite copies the rows in their order, each to the end of the new file.
+// A rewrite appends the rows to the new file in their order, by which old and new rows are matched.
 std::string HoldTimesFunction(absl::string_view schema) {
   const std::string rewritten = QuoteQualified(schema, "rewritten");
   const std::string hold = absl::Substitute(
@@ -116,9 +118,9 @@ std::string HoldTimesFunction(absl::string_view schema) {
           rewritten, QuoteText(hold), QuoteText(note)));
 }
 
-// Where the file is another one by now, nothing that is held of it counts.
-// Whoever holds times of a file locks it in `rewrites`, too, in the order of the files. So each
-// statement below sees all that is held, and nothing is held of a file that is being removed.
+// Held times of a replaced file are obsolete. A transaction that adds held times also locks the row
+// of their file in `rewrites`, in the order of the files. So each statement below sees all held
+// times, and no times are added for a file that is being removed.
 std::string RemoveFunction(absl::string_view schema) {
   const std::string body = absl::Substitute(
       "\nDECLARE\n  known record;\n  places tid[];\n  is_left boolean;\nBEGIN\n"
@@ -147,7 +149,7 @@ std::string RemoveFunction(absl::string_view schema) {
                       QuoteBody(body), ";\n");
 }
 
-// Names of event triggers are the database's.
+// Names of event triggers are unique in the database, not in a schema.
 std::string TriggerName(absl::string_view schema, absl::string_view function) {
   return QuoteName(absl::StrCat(schema, "_", function));
 }

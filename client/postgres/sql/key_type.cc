@@ -6,22 +6,22 @@
 namespace ttl::postgres {
 namespace {
 
-// Not here, since equal values may look different: floats (-0), interval (24 hours and a day),
-// numeric without a scale (1 and 1.0), bpchar without a length (spaces at its end), json, xml,
-// and types of extensions such as citext. Or since their text depends on settings: money.
+// Excludes types whose equal values may have different texts: floats (-0), interval (24 hours and a
+// day), numeric without a scale (1 and 1.0), bpchar without a length (trailing spaces), json, xml,
+// and types of extensions such as citext. Also excludes money, whose text depends on settings.
 constexpr absl::string_view kTypes[] = {"bool", "int2",    "int4",      "int8",        "oid",
                                         "text", "varchar", "uuid",      "bytea",       "date",
                                         "time", "timetz",  "timestamp", "timestamptz", "inet",
                                         "cidr", "macaddr", "macaddr8",  "bit",         "varbit"};
 
-// VARHDRSZ: what PostgreSQL adds to the length in a modifier.
+// VARHDRSZ, which PostgreSQL adds to the length in a modifier.
 constexpr int kModifierHeader = 4;
-constexpr size_t kBytesPerCharacter = 4;  // of UTF-8 at most
+constexpr size_t kBytesPerCharacter = 4;  // maximum of UTF-8
 constexpr size_t kShortTextBytes = 64;    // numbers, times, addresses, uuid
 constexpr size_t kMaxEnumBytes = 63;
 
-// numeric(precision, scale): sign, point and a leading zero beside the digits, and the zeros
-// that a scale below 0 or above the precision adds.
+// Maximum length of numeric(precision, scale): the digits, a sign, a point and a leading zero, and
+// the zeros that a scale below 0 or above the precision adds.
 size_t NumericBytes(int modifier) {
   const int packed = modifier - kModifierHeader;
   const int precision = (packed >> 16) & 0xffff;

@@ -9,21 +9,21 @@
 
 namespace ttl::postgres {
 
-// A type below all its domains, as the catalogue has it.
+// A base type, below all domains, as in the catalog.
 struct BaseType {
-  std::string name;  // pg_type.typname; empty: a type that is not PostgreSQL's own
+  std::string name;  // pg_type.typname; empty: not a built-in type
   bool is_enum = false;
   int modifier = -1;  // atttypmod or typtypmod; -1: none
 };
 
-// Whether equal values have the same text, whatever way they were written, and values have an
-// order: what a key needs.
+// Whether a key may have this type: equal values have equal text, whatever their input form, and
+// values have an order.
 bool IsKeyType(const BaseType& type);
 
-// The types that are, in words.
+// Names the key types for a message.
 absl::string_view KeyTypes();
 
-// Longest text of a value in bytes; absent: there is no limit.
+// Maximum length of a value as text, in bytes; absent: unlimited.
 std::optional<size_t> MaxTextBytes(const BaseType& type);
 
 }  // namespace ttl::postgres

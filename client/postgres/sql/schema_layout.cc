@@ -23,7 +23,7 @@ std::string Functions(absl::string_view schema) {
                       FirstVisibleTs("first_visible_ts.container", schema), ";\n");
 }
 
-// Everybody may read the policies: whoever reads a view needs them.
+// PUBLIC may read the policies, since the views read them with the rights of the caller.
 std::string Contents(absl::string_view schema) {
   return absl::StrCat(
       "CREATE TABLE IF NOT EXISTS ", QuoteQualified(schema, "policy"),

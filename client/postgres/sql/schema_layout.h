@@ -6,34 +6,35 @@
 
 #include "absl/strings/string_view.h"
 
-// The schema that is ttl-postgres's own, with what is in it whatever the tables are:
-//   policy    default_ttl of each container, mirrored from the sidecar; NULL: TTL is off.
-//             revision is the sidecar's when it came, mirrored_at the time of the change.
-//   progress  how far the first scan and the search for ghosts of each container are.
-//   slots     names of the replication slots that were ever used, for uninstall.
-//   renamed   tables that were renamed so that their views have their names, with these names.
-//   migration the command for which `ttl-postgres migrate` has taken views and the like away.
-//   faults    since when a table has been left out, or an installed object been missing.
-//   by_commit_time, rewritten, rewrites, held_times, and the functions that fill and empty them:
-//             see held_times.h.
+// The schema of ttl-postgres, with the objects that do not depend on the configured tables:
+//   policy    default_ttl of each container, mirrored from the sidecar; NULL: TTL is off. revision
+//             is that of the sidecar at the last change, mirrored_at the time of that change.
+//   progress  progress of the first scan and of the search for items without a row, by container.
+//   slots     names of all replication slots ever used, for uninstall.
+//   renamed   tables whose name was given to their view, with these names.
+//   migration the command for which `ttl-postgres migrate` has removed views and other objects.
+//   faults    since when a table has been left out, or an installed object missing.
+//   by_commit_time, rewritten, rewrites, held_times, known_files, and the functions that maintain
+//             them: see held_times.h.
 //   is_expired(container, ts, ttl)   by the policy, at statement_timestamp().
-//   first_visible_ts(container)      the earliest _ts that is visible without an own ttl.
+//   first_visible_ts(container)      the earliest visible `_ts` of an item without its own ttl.
 namespace ttl::postgres {
 
-// Makes it, or brings it up to date; an error if there is a schema of that name that is not
+// Returns the SQL that creates or updates the schema; it fails if a schema of that name is not
 // ours.
 std::string CreateSchemaSql(absl::string_view schema);
 
-// Removes it with what is in it; an error if others have put something in, or use it.
+// Returns the SQL that drops the schema and its objects; it fails if the schema contains other
+// objects, or other objects depend on it.
 std::string DropSchemaSql(absl::string_view schema);
 
-// A condition that holds while the schema is there, and ours.
+// A condition: the schema exists and is ours.
 std::string SchemaIsOurs(absl::string_view schema);
 
-// The comment of a schema that is up to date.
+// Comment of a schema of the current version.
 std::string SchemaComment(absl::string_view schema);
 
-// Its tables, and its functions as to_regprocedure() takes them; all are qualified.
+// The tables of the schema, and its functions as arguments of to_regprocedure(); all are qualified.
 std::vector<std::string> SchemaTables(absl::string_view schema);
 std::vector<std::string> SchemaFunctions(absl::string_view schema);
 

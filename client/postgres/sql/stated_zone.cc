@@ -19,7 +19,7 @@ constexpr int kMinuteSeconds = 60;
 constexpr int kHourSeconds = 3600;
 constexpr int kMaxOffsetHours = 15;
 
-// "+02:00" in seconds; absent if it is no such text.
+// Parses an offset such as "+02:00" into seconds; absent if the text is not an offset.
 std::optional<int> ParseOffset(absl::string_view text) {
   if (text.size() != 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':') return std::nullopt;
   for (const size_t digit : {1, 2, 4, 5}) {
@@ -32,7 +32,7 @@ std::optional<int> ParseOffset(absl::string_view text) {
   return text[0] == '-' ? -seconds : seconds;
 }
 
-// What is no name might be taken for a file or for the zone of this machine.
+// Other texts could be read as a file name or as the local zone of this machine.
 bool IsName(absl::string_view text) {
   const auto fits = [](char c) {
     return absl::ascii_isalnum(c) || c == '/' || c == '_' || c == '-' || c == '+';
@@ -72,7 +72,8 @@ int64_t StatedZone::InstantOf(absl::CivilSecond reading) const {
 
 std::string StatedZone::At(absl::string_view time) const {
   if (!is_fixed_) return absl::StrCat("(", time, " AT TIME ZONE ", QuoteText(name_), ")");
-  // An interval: in a text the sign of an offset would be that of POSIX, west of Greenwich.
+  // An interval, since the sign of an offset in a text is that of POSIX, positive west of
+  // Greenwich.
   const int offset = zone_.At(absl::UnixEpoch()).offset;
   const int seconds = std::abs(offset);
   return absl::StrFormat("(%s AT TIME ZONE interval '%c%02d:%02d')", time, offset < 0 ? '-' : '+',

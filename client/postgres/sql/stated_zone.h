@@ -11,26 +11,27 @@
 
 namespace ttl::postgres {
 
-// The zone in which a timestamp without time zone says its times. The hour that daylight saving
-// repeats may be either of two instants, and the one that it skips is read by the offset before or
-// by that after: the later instant counts, here and in PostgreSQL's AT TIME ZONE, so that no row
+// Time zone of a timestamp without time zone. A local time in the hour that daylight saving repeats
+// may be either of two instants, and one in the hour that it skips may use the offset before or
+// after the change. The later instant is used, as by PostgreSQL's AT TIME ZONE, so that no row
 // expires too early. Immutable.
 class StatedZone {
  public:
-  // `name`: of the time zone database, or an offset such as +02:00. INVALID_ARGUMENT says what
-  // would be right; also where the machine has no time zone database.
+  // `name` is a name in the time zone database, or an offset such as +02:00. INVALID_ARGUMENT
+  // describes the allowed names, also if the machine has no time zone database.
   static absl::StatusOr<StatedZone> Load(const std::string& name);
 
   const std::string& name() const { return name_; }
-  // Whether the offset has been the same at all times. An index on the column then serves: now is
-  // taken into the zone, and not each row out of it.
+  // Whether the offset never changes. An index on the column can then be used, since the current
+  // time is converted into the zone, and not each row out of it.
   bool is_fixed() const { return is_fixed_; }
 
-  // In seconds since 1970.
+  // Returns seconds since 1970.
   int64_t InstantOf(absl::CivilSecond reading) const;
 
-  // The SQL of `time` AT TIME ZONE this one, in parentheses: what is without time zone becomes an
-  // instant, and the other way round. Immutable, and the same whatever the search path.
+  // Returns the SQL of `time` AT TIME ZONE this zone, in parentheses: it converts a timestamp
+  // without time zone to an instant, and vice versa. The expression is immutable and does not
+  // depend on the search path.
   std::string At(absl::string_view time) const;
 
   friend bool operator==(const StatedZone&, const StatedZone&) = default;

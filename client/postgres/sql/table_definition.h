@@ -11,27 +11,27 @@
 
 namespace ttl::postgres {
 
-// A column that is used.
+// A column of the table that ttl-postgres uses.
 struct ColumnDefinition {
   std::string name;
-  // As a cast takes it: "character varying(20)", "ttl_demo.\"Kind\"". Of a domain it is the type
-  // below: a row may be older than the domain's conditions, which a cast would hold against it.
+  // Type for use in a cast: "character varying(20)", "ttl_demo.\"Kind\"". For a domain, its base
+  // type: an existing row may violate the constraints of the domain, which a cast would check.
   std::string type;
   bool nullable = false;
 
   friend bool operator==(const ColumnDefinition&, const ColumnDefinition&) = default;
 };
 
-// What the column of _ts holds.
+// Source of `_ts`.
 enum class TsSource {
-  kNone,         // there is no column, and none is needed: rows say when they end
-  kCommitTime,   // there is no column
+  kNone,         // no column; rows have an expire time, so none is needed
+  kCommitTime,   // no column; the commit time
   kTimestamp,    // timestamp with time zone
   kReading,      // timestamp without time zone, in the stated one
   kEpochNumber,  // an integer, in the configured unit
 };
 
-// What the column of the end holds.
+// Type of the expires_column.
 enum class EndSource {
   kTimestamp,    // timestamp with time zone
   kReading,      // timestamp without time zone, in the stated one
@@ -39,20 +39,20 @@ enum class EndSource {
   kEpochNumber,  // an integer, in the configured unit
 };
 
-// How rows of a table with on_expiry: archive are moved.
+// How to move the rows of a table with on_expiry: archive.
 struct ArchiveDefinition {
-  std::vector<std::string> columns;  // all of the table, in its order
-  std::string signature;             // ArchiveSignature() at the same instant
-  std::vector<std::string> unfit;    // why no row may be moved: WhyArchiveIsUnfit()
+  std::vector<std::string> columns;  // all columns of the table, in its order
+  std::string signature;             // ArchiveSignature(), read with `columns`
+  std::vector<std::string> unfit;    // why no row can be moved: WhyArchiveIsUnfit()
 
   friend bool operator==(const ArchiveDefinition&, const ArchiveDefinition&) = default;
 };
 
-// One table that is a container: its configuration, held against the catalogue.
+// One table, which is one container: its configuration, checked against the catalog.
 struct TableDefinition {
-  TableConfig config;            // its table is what the table is called now
-  std::string configured_table;  // what the file calls it; another name while it is renamed
-  std::string own_schema;        // Config::schema; empty: nothing is held there
+  TableConfig config;            // `table` is the current name of the table
+  std::string configured_table;  // name in the file; differs while the table is renamed
+  std::string own_schema;        // Config::schema; empty: no times are held
   uint32_t oid = 0;
   bool is_partitioned = false;
 
@@ -69,15 +69,15 @@ struct TableDefinition {
   std::optional<ArchiveDefinition> archive;  // with on_expiry: archive only
   std::optional<ColumnDefinition> mark;      // with on_expiry: mark only
 
-  // The columns of partition_key and id in the order of a unique index on just them, so that
-  // pages in this order need no sort. Empty: as above.
+  // The columns of partition_key and id in the order of a unique index on only these columns, so
+  // that reading pages in this order needs no sort. Empty: partition_key, then id.
   std::vector<ColumnDefinition> page_order;
 
-  // REPLICA IDENTITY FULL: all columns are published, since a list is not allowed then;
-  // else those of published_columns.
+  // Whether a partition has REPLICA IDENTITY FULL: all columns are then published, since a column
+  // list is not allowed; else published_columns.
   bool publishes_all_columns = false;
   // All columns above and those of the replica identity of each partition, in the order of the
-  // table: without the latter PostgreSQL would refuse every UPDATE and DELETE.
+  // table. Without the identity PostgreSQL would refuse every UPDATE and DELETE.
   std::vector<std::string> published_columns;
 
   friend bool operator==(const TableDefinition&, const TableDefinition&) = default;

@@ -10,7 +10,7 @@ namespace {
 
 using Parameters = std::vector<Connection::Parameter>;
 
-// pg_class.relkind and its like.
+// Reads a column such as pg_class.relkind.
 char Letter(const QueryResult& result, int row, int column) {
   const absl::string_view text = result.Text(row, column);
   return text.empty() ? '\0' : text[0];
@@ -40,7 +40,7 @@ constexpr absl::string_view kRelation = R"(
        JOIN pg_roles AS r ON r.rolname = current_user
   WHERE n.nspname = $1 AND c.relname = $2)";
 
-// Domains are followed down to their base type, whose modifier counts. Parameter: oid.
+// Domains are resolved to their base type, whose modifier applies. Parameter: oid.
 constexpr absl::string_view kColumns = R"(
   WITH RECURSIVE below(number, type, modifier) AS (
     SELECT attnum, atttypid, atttypmod FROM pg_attribute
@@ -66,8 +66,8 @@ constexpr absl::string_view kColumns = R"(
        LEFT JOIN pg_collation AS coll ON coll.oid = a.attcollation
   ORDER BY a.attnum)";
 
-// One row for each column of each index, those of one index together. An index gives the order
-// of its columns if it compares as ORDER BY does, and has one direction. Parameter: oid.
+// One row per column of each index, grouped by index. An index provides the order of its columns if
+// it compares as ORDER BY does, with all columns in the same direction. Parameter: oid.
 constexpr absl::string_view kUniqueIndexes = R"(
   SELECT i.indexrelid, format('%I', c.relname), a.attname,
          bool_and(o.opcdefault AND i.indcollation[k] = a.attcollation
@@ -81,7 +81,7 @@ constexpr absl::string_view kUniqueIndexes = R"(
         AND i.indimmediate AND i.indpred IS NULL AND i.indexprs IS NULL
   ORDER BY i.indnkeyatts, i.indisprimary DESC, i.indexrelid, k)";
 
-// One row for each column of each identity, or one without a column. Parameter: oid.
+// One row per column of each identity; one row for an identity without columns. Parameter: oid.
 constexpr absl::string_view kIdentities = R"(
   WITH RECURSIVE tree AS (
     SELECT $1::oid AS oid
@@ -114,8 +114,8 @@ constexpr absl::string_view kRefusingKeys = R"(
   WHERE confrelid = $1::oid AND contype = 'f' AND conparentid = 0 AND confdeltype IN ('a', 'r')
   ORDER BY 1)";
 
-// Each delete looks for referring rows, whatever is then done to them. An index helps if its first
-// columns are those of the key, in any order. Parameter: oid.
+// Each delete searches for referring rows, whatever the action of the key. An index helps if its
+// first columns are those of the key, in any order. Parameter: oid.
 constexpr absl::string_view kUnindexedKeys = R"(
   SELECT format('%I of %s', k.conname, k.conrelid::regclass) FROM pg_constraint AS k
   WHERE k.confrelid = $1::oid AND k.contype = 'f' AND k.conparentid = 0 AND NOT EXISTS (
@@ -124,8 +124,8 @@ constexpr absl::string_view kUnindexedKeys = R"(
            AND (string_to_array(i.indkey::text, ' ')::int2[])[1:cardinality(k.conkey)] @> k.conkey)
   ORDER BY 1)";
 
-// Who has the same values in all columns of an index with those of the key has the same key.
-// Parameters: oid, names of the key's columns.
+// Excludes unique indexes that include all columns of the key: two rows equal in such an index have
+// the same key. Parameters: oid, names of the key columns.
 constexpr absl::string_view kUniquesBesideKey = R"(
   SELECT format('%I', c.relname) FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
   WHERE i.indrelid = $1::oid AND i.indisready AND (i.indisexclusion OR i.indisunique AND NOT
@@ -192,7 +192,7 @@ class LookUp {
   }
 
  private:
-  // No rows once something has failed.
+  // Returns no rows once a query has failed.
   QueryResult Ask(absl::string_view query, const Parameters& parameters) {
     if (!status_.ok()) return QueryResult(nullptr);
     absl::StatusOr<QueryResult> result = connection_.Query(std::string(query), parameters);

@@ -13,29 +13,29 @@
 
 namespace ttl::postgres {
 
-// What the catalogue says of a column.
+// Catalog facts of a column.
 struct ColumnFacts {
   std::string name;
   int number = 0;    // attnum
-  std::string type;  // as it was declared
-  std::string cast;  // the type below its domains, as a cast takes it
+  std::string type;  // declared type
+  std::string cast;  // base type below all domains, for use in a cast
   BaseType base;
   bool not_null = false;
   bool is_generated = false;
-  bool is_deterministic = true;  // its collation; also if it has none
+  bool is_deterministic = true;  // true without a collation too
 };
 
-// A unique index that holds for all rows at any time, and is on columns alone.
+// A unique index that covers all rows, is checked immediately, and has no expressions.
 struct UniqueIndexFacts {
-  std::string name;                  // as SQL takes it, without its schema
-  std::vector<std::string> columns;  // in its order
-  bool gives_order = false;          // ORDER BY these columns can read it
+  std::string name;                  // quoted, without its schema
+  std::vector<std::string> columns;  // in index order
+  bool gives_order = false;          // ORDER BY these columns can use it
 };
 
-// The replica identity of a table that rows are in: the table, or one of its partitions. For
-// a partitioned table there is one more, that which new partitions will have.
+// Replica identity of a table that stores rows: the table itself, or one of its partitions. A
+// partitioned table has one more, which new partitions will have.
 struct IdentityFacts {
-  std::string table;  // as SQL takes it
+  std::string table;  // quoted and qualified
   bool is_root = false;
   char kind = 'r';         // pg_class.relkind
   char persistence = 'p';  // pg_class.relpersistence
@@ -43,53 +43,53 @@ struct IdentityFacts {
   std::vector<std::string> columns;
 };
 
-// What the catalogue says of a table, and of our role's rights to it.
+// Catalog facts of a table, and the rights of our role to it.
 struct TableFacts {
   uint32_t oid = 0;
   char kind = 'r';
   char persistence = 'p';
   bool is_system = false;
-  bool has_children = false;  // that inherit from it, and are no partitions
+  bool has_children = false;  // inheriting tables that are not partitions
   std::string owner;
-  bool is_owner = false;  // or a member of the owner
-  std::string role;       // ours
+  bool is_owner = false;  // our role is the owner or a member of it
+  std::string role;       // our role
   bool may_use_schema = false;
   bool may_select = false;
-  bool may_update = false;  // at least one column
+  bool may_update = false;  // on at least one column
   bool may_delete = false;
   bool has_row_security = false;
   bool forces_row_security = false;
-  bool is_bound_by_row_security = false;  // our role, where it is on
+  bool is_bound_by_row_security = false;  // row-level security applies to our role
   bool has_policies_of_others = false;
   bool is_published = false;  // in our publication
-  // The columns that it publishes of it; absent: all.
+  // Published columns; absent: all.
   std::optional<std::vector<std::string>> published_columns;
-  std::string unfit_where;         // why the table's `where` cannot be read; empty: it can
-  std::string unfit_zone;          // why the table's ts_zone cannot be used; empty: it can
-  std::string unfit_expires_zone;  // the same of its expires_zone
-  // Foreign keys to it that refuse a delete, with their tables.
+  std::string unfit_where;         // why `where` cannot be parsed; empty: it can
+  std::string unfit_zone;          // why ts_zone cannot be used; empty: it can
+  std::string unfit_expires_zone;  // why expires_zone cannot be used; empty: it can
+  // Foreign keys to the table that refuse a delete, with their tables.
   std::vector<std::string> refusing_keys;
-  // Foreign keys to it without an index that finds the referring rows, with their tables.
+  // Foreign keys to the table without an index on the referring columns, with their tables.
   std::vector<std::string> unindexed_keys;
-  // Unique indexes and exclusion constraints by which two rows of different keys may be in each
-  // other's way, as SQL takes them.
+  // Quoted unique indexes and exclusion constraints that two rows with different keys may violate.
   std::vector<std::string> uniques_beside_key;
-  // Rules that rewrite a DELETE of its rows; as SQL takes them.
+  // Quoted rules that rewrite a DELETE of its rows.
   std::vector<std::string> delete_rules;
-  // Views of others that read it by itself, as SQL takes them.
+  // Views of others that read the table itself, quoted and qualified.
   std::vector<std::string> views_of_others;
-  // Whether our role may make the live view, its schema included.
+  // Whether our role may create the live view, including its schema.
   bool may_make_view = false;
-  // Whether a role or the database searches the schema of the view before that of the table.
+  // Whether the search_path setting of a role or of the database has the schema of the view before
+  // that of the table.
   bool is_view_schema_searched = false;
   std::string database;
-  // Of the relation beside it that has the name of the live view: whether there is one, whether it
-  // is ours, and which columns of the table it lacks.
+  // Whether another relation has the name of the live view, whether it is our view, and which
+  // columns of the table it lacks.
   bool has_view = false;
   bool is_view_ours = false;
   std::vector<std::string> view_lacks;
 
-  // Of a table with on_expiry: archive.
+  // With on_expiry: archive only.
   std::optional<ArchiveDefinition> archive;
 
   std::vector<ColumnFacts> columns;
@@ -99,27 +99,27 @@ struct TableFacts {
   const ColumnFacts* Find(const std::string& column) const;
 };
 
-// What a lookup names.
+// Names for a lookup.
 struct TableLookup {
   std::string schema;
   std::string table;
   std::string live_view;         // may be empty
-  std::string view_schema;       // of that view
-  std::vector<std::string> key;  // the columns of partition key and id
-  std::string publication;       // ours
-  std::string mark;              // how comments of ours begin
+  std::string view_schema;       // schema of that view
+  std::vector<std::string> key;  // columns of the partition key and the id
+  std::string publication;       // our publication
+  std::string mark;              // CommentMark()
 };
 
-// Absent: there is no such table.
+// Reads the facts of a table; absent if it does not exist.
 absl::StatusOr<std::optional<TableFacts>> LookUpTable(Connection& connection,
                                                       const TableLookup& lookup);
 
-// Whether our role can read a table of our own schema; false too if there is none.
+// Whether our role can read a table of our own schema; false if the table does not exist.
 absl::StatusOr<bool> CanReadOwnTable(Connection& connection, const std::string& own_schema,
                                      const std::string& table);
 
-// The name of the table whose name install gave to a view, as the table `renamed` in `own_schema`
-// has noted it; absent: there is none.
+// The current name of the table whose name, `table`, install gave to its view, as recorded in the
+// table `renamed` of `own_schema`; absent: not renamed, or the record cannot be read.
 absl::StatusOr<std::optional<std::string>> LookUpRenamed(Connection& connection,
                                                          const std::string& own_schema,
                                                          const std::string& schema,

@@ -7,15 +7,15 @@
 namespace ttl::postgres {
 namespace {
 
-// Times as one kind of column holds them, in SQL.
+// SQL for the times of one type of column.
 struct TimeScale {
-  // The first instant of the next second: floor(ts) + ttl > floor(now) is the same as
-  // ts >= this - ttl, and there the column stands alone.
+  // Start of the next second. floor(ts) + ttl > floor(now) is equivalent to ts >= next_second -
+  // ttl, which leaves the column alone on its side, so that an index can be used.
   std::string next_second;
   std::string second;
-  std::string ttl_type;  // what a ttl must be, so that ttl * second does not overflow
-  std::string first;     // the earliest legal _ts; what is before it never expires
-  std::string always;    // no later than any legal _ts, whatever ttl is taken off
+  std::string ttl_type;  // cast of a ttl, so that ttl * second does not overflow
+  std::string first;     // the earliest legal _ts; an earlier one never expires
+  std::string always;    // no later than any legal _ts, even after a ttl is subtracted
 };
 
 TimeScale TimestampScale() {
@@ -26,8 +26,7 @@ TimeScale TimestampScale() {
           .always = "'-infinity'"};
 }
 
-// Readings of a clock whose offset never changes: in their order, and as far apart, as the
-// instants.
+// Local times in a zone with a fixed offset keep the order and the distances of the instants.
 TimeScale ReadingScale(const StatedZone& zone) {
   TimeScale scale = TimestampScale();
   scale.next_second = zone.At(absl::StrCat("(", scale.next_second, ")"));
@@ -61,8 +60,8 @@ TimeScale ScaleOf(const TableDefinition& table) {
   return table.config.ts_unit == EpochUnit::kSeconds ? SecondsScale() : MillisecondsScale();
 }
 
-// What `limit` is under the container's policy, if that fulfils `condition`; else always. An
-// aggregate has a row also where there is no policy.
+// Returns `limit` if the default_ttl of the container satisfies `condition`, else `always`. The
+// aggregate returns a row even without a policy.
 std::string OfPolicy(absl::string_view limit, absl::string_view condition, absl::string_view always,
                      absl::string_view container, absl::string_view schema) {
   return absl::StrCat("(SELECT coalesce(max(", limit, "), ", always, ") FROM ",
@@ -70,14 +69,14 @@ std::string OfPolicy(absl::string_view limit, absl::string_view condition, absl:
                       " AND p.default_ttl ", condition, ")");
 }
 
-// The earliest visible _ts of a row that inherits its ttl.
+// The earliest visible `_ts` of a row that inherits its ttl.
 std::string Inherited(const TimeScale& scale, absl::string_view container,
                       absl::string_view schema) {
   return OfPolicy(absl::StrCat(scale.next_second, " - p.default_ttl * ", scale.second), "> 0",
                   scale.always, container, schema);
 }
 
-// The same of a row with its own.
+// The earliest visible `_ts` of a row with its own ttl.
 std::string Own(const TimeScale& scale, absl::string_view ttl, absl::string_view container,
                 absl::string_view schema) {
   return absl::StrCat(OfPolicy(scale.next_second, "IS NOT NULL", scale.always, container, schema),
@@ -98,8 +97,8 @@ std::string TsOf(const TableDefinition& table, absl::string_view schema, absl::s
   return CommitTimeOfRow(schema);
 }
 
-// When a row that inherits its ttl is visible. A commit time may be forgotten, but is never
-// before 1970; a column may be either.
+// Whether a row that inherits its ttl is visible. A commit time may be NULL, but is never before
+// 1970; a column may be NULL or before 1970.
 std::string VisibleByPolicy(const TableDefinition& table, absl::string_view ts,
                             absl::string_view limit) {
   if (!table.ts.has_value()) return absl::StrCat("coalesce(", ts, " >= ", limit, ", true)");
@@ -107,13 +106,12 @@ std::string VisibleByPolicy(const TableDefinition& table, absl::string_view ts,
                       table.ts->nullable ? absl::StrCat(" OR ", ts, " IS NULL") : "", ")");
 }
 
-// The condition of a table with an expires_column, from its parts.
+// Parts of the condition of a table with an expires_column.
 struct EndParts {
   EndScale end;
-  std::string limit;      // what is later is live
-  std::string inherited;  // the row says nothing, and is live by its container's default_ttl; or
-                          // empty
-  std::string no_ts;      // the row has no legal _ts, and so never expires; or empty
+  std::string limit;      // a later expire time is live
+  std::string inherited;  // a row without an expire time is live by default_ttl; may be empty
+  std::string no_ts;      // the row has no legal _ts and never expires; may be empty
 };
 
 EndParts PartsOf(const TableDefinition& table, absl::string_view schema, absl::string_view row) {
@@ -132,7 +130,7 @@ EndParts PartsOf(const TableDefinition& table, absl::string_view schema, absl::s
   return parts;
 }
 
-// Comparisons that indexes answer one by one.
+// Consists of comparisons that indexes can answer one by one.
 std::string VisibleByEnd(const TableDefinition& table, absl::string_view schema,
                          absl::string_view row) {
   const EndParts parts = PartsOf(table, schema, row);
@@ -140,7 +138,7 @@ std::string VisibleByEnd(const TableDefinition& table, absl::string_view schema,
   std::string visible =
       absl::StrCat(value, " > ", parts.limit, " OR ", value, " <= ", parts.end.zero);
   if (!parts.inherited.empty()) {
-    // With a NULL the first half would be NULL, and not false.
+    // A NULL would make the first half NULL instead of false.
     visible = absl::StrCat(value, " IS NOT NULL AND (", visible, ") OR ", value, " IS NULL AND ",
                            parts.inherited);
   } else if (table.expires->nullable) {
@@ -150,7 +148,8 @@ std::string VisibleByEnd(const TableDefinition& table, absl::string_view schema,
   return absl::StrCat("(", visible, ")");
 }
 
-// The earlier of `_ts` + ttl and the end; never if one of them is not legal.
+// A row is visible until the earlier of `_ts` + ttl and its expire time, and always if one of them
+// is illegal.
 std::string VisibleByTtlAndEnd(const TableDefinition& table, absl::string_view schema,
                                absl::string_view row) {
   const EndParts parts = PartsOf(table, schema, row);
@@ -181,8 +180,8 @@ std::string VisibleByTime(const TableDefinition& table, absl::string_view schema
   const std::string ts = TsOf(table, schema, row);
   const std::string inherited = Inherited(scale, container, schema);
   if (!table.ttl.has_value()) return VisibleByPolicy(table, ts, inherited);
-  // A CASE, and not an OR: PostgreSQL is free in the order of the latter, and a ttl beyond all
-  // bounds would make it fail.
+  // CASE and not OR: PostgreSQL may evaluate the operands of OR in any order, and an illegal ttl
+  // would make the expression overflow.
   const std::string ttl = Column(row, table.ttl->name);
   const std::string too_early =
       table.ts.has_value() ? absl::StrCat("\n    WHEN ", ts, " < ", scale.first, " THEN true") : "";
@@ -193,7 +192,7 @@ std::string VisibleByTime(const TableDefinition& table, absl::string_view schema
 
 }  // namespace
 
-// On a line of its own: it may end with a comment.
+// The parenthesis is on its own line, since the `where` may end with a comment.
 std::string WhereCondition(const TableConfig& table) {
   return absl::StrCat("(", table.where, "\n)");
 }
@@ -209,7 +208,8 @@ std::string InstantOfColumn(const TableDefinition& table, absl::string_view colu
   return table.zone.has_value() ? table.zone->At(column) : absl::StrCat(column, "::timestamptz");
 }
 
-// The list is asked for once for a statement, so that a row that no rewrite has left costs no call.
+// The list of transactions is read once per statement, so that a row that no rewrite wrote costs no
+// function call.
 std::string CommitTimeOfRow(absl::string_view own_schema) {
   constexpr absl::string_view kOfWriter = "pg_catalog.pg_xact_commit_timestamp(t.xmin)";
   if (own_schema.empty()) return std::string(kOfWriter);

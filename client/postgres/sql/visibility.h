@@ -7,46 +7,46 @@
 #include "client/postgres/sql/table_definition.h"
 
 // The TTL rules (service/core/ttl_rules.h) as SQL conditions. A row is visible at
-// statement_timestamp() up to the last microsecond before its expire time. The policy comes
-// from the table of policies in `schema`, in scalar subqueries that do not depend on the row:
-// PostgreSQL asks them once for a statement at most. Without a policy TTL is off. What makes
-// no sense, a NULL or a time before 1970 above all, is visible.
+// statement_timestamp() up to the last microsecond before its expire time. The policy comes from
+// the table of policies in `schema`, in scalar subqueries that do not depend on the row, so
+// PostgreSQL evaluates them at most once per statement. Without a policy TTL is off. A row with
+// illegal values, above all a NULL or a time before 1970, is visible.
 namespace ttl::postgres {
 
-// The condition of a table with `where`, in parentheses. It names columns alone: the table must be
-// all that the innermost level of the statement selects from.
+// The `where` of a table, in parentheses. It contains unqualified column names: the innermost level
+// of the statement must select from this table alone.
 std::string WhereCondition(const TableConfig& table);
 
-// Whether a row of `table` is visible; true or false, never NULL. `row` is what the table is
-// called in the statement: "t", or empty to name its columns alone. What the table's `where` does
-// not take in is visible. Without a ttl column the time is compared as it is stored, so that an
-// index on it serves; in a zone whose offset changes it is the instant that is compared, and an
-// index on that expression serves. REQUIRES: a table without a column of _ts is called t.
+// Whether a row of `table` is visible; true or false, never NULL. `row` is the alias of the table
+// in the statement, such as "t", or empty for unqualified column names. A row that does not match
+// the `where` of the table is visible. Without a ttl column the stored time is compared, so that an
+// index on it can be used; in a zone whose offset changes the instant is compared, and an index on
+// that expression can be used. REQUIRES: the alias of a table without a `_ts` column is t.
 std::string VisibleCondition(const TableDefinition& table, absl::string_view schema,
                              absl::string_view row);
 
-// When the row t of a table without a column of _ts was last written by the application: the commit
-// time that `own_schema` holds for it, if it is as a rewrite of the table left it; else that of the
-// transaction that wrote it, NULL if the server has none. Names are qualified. With an empty
-// `own_schema` nothing is held.
+// When the application last wrote the row t of a table without a `_ts` column: the commit time held
+// for it in `own_schema`, if the row is unchanged since a rewrite of the table; else that of the
+// transaction that wrote it, NULL if the server does not have it. Names are qualified. Without
+// `own_schema` no times are held.
 std::string CommitTimeOfRow(absl::string_view own_schema);
 
-// Columns or parameters of an expression; all are SQL.
+// SQL of the columns or parameters of an expression.
 struct JudgedValues {
   std::string container;  // text
   std::string ts;         // timestamp with time zone
   std::string ttl;        // bigint
 };
 
-// The _ts column of a table with one of timestamps as timestamp with time zone. `column` is what it
-// is called in the statement.
+// The `_ts` column as timestamp with time zone. `column` is its name in the statement. REQUIRES:
+// the column is a timestamp.
 std::string InstantOfColumn(const TableDefinition& table, absl::string_view column);
 
-// Whether an item of these values is expired; true or false, never NULL.
+// Whether an item with these values is expired; true or false, never NULL.
 std::string ExpiredExpression(const JudgedValues& values, absl::string_view schema);
 
-// The earliest _ts of an item without a ttl of its own that is visible in the container that
-// an SQL text says; '-infinity' if all are.
+// The earliest `_ts` at which an item without its own ttl is visible in `container`, an SQL text;
+// '-infinity' if all are.
 std::string FirstVisibleTs(absl::string_view container, absl::string_view schema);
 
 }  // namespace ttl::postgres
