@@ -44,7 +44,7 @@ struct Config {
   absl::Duration max_latency = absl::Milliseconds(50);
   int max_active_backends = 0;
 
-  // At least one; containers, tables and views are distinct.
+  // At least one table. Names of containers, tables and views are unique.
   std::vector<TableConfig> tables;
 
   const std::string& replication_address() const {

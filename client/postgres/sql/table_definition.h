@@ -27,15 +27,15 @@ enum class TsSource {
   kNone,         // no column; rows have an expire time, so none is needed
   kCommitTime,   // no column; the commit time
   kTimestamp,    // timestamp with time zone
-  kReading,      // timestamp without time zone, in the stated one
+  kReading,      // timestamp without time zone, in the configured zone
   kEpochNumber,  // an integer, in the configured unit
 };
 
 // Type of the expires_column.
 enum class EndSource {
   kTimestamp,    // timestamp with time zone
-  kReading,      // timestamp without time zone, in the stated one
-  kDate,         // date, in the stated zone
+  kReading,      // timestamp without time zone, in the configured zone
+  kDate,         // date, in the configured zone
   kEpochNumber,  // an integer, in the configured unit
 };
 

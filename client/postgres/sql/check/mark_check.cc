@@ -148,8 +148,8 @@ class MarkCheck {
   const std::string name_;
   const std::string sql_;
   const std::string column_;
-  std::string declared_;        // the type of the mark_column, which may be a domain
-  std::string others_;          // the other columns, as SQL takes them
+  std::string declared_;        // type of the mark_column, which may be a domain
+  std::string others_;          // the other columns, quoted
   bool has_generated_ = false;  // a column is generated from the mark_column
   bool is_sound_ = true;
 };

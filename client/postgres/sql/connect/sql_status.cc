@@ -53,7 +53,7 @@ constexpr CodeOfPrefix kCodes[] = {
     {"42723", absl::StatusCode::kAlreadyExists},  // function
 
     {"53", absl::StatusCode::kResourceExhausted},  // disk, memory, connections
-    {"54", absl::StatusCode::kResourceExhausted},  // limits of the program
+    {"54", absl::StatusCode::kResourceExhausted},  // program limits
 
     {"22", absl::StatusCode::kInvalidArgument},  // data
     {"42", absl::StatusCode::kInvalidArgument},  // syntax

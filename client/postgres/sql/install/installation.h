@@ -35,7 +35,7 @@ int64_t MigrationLock(absl::string_view schema);
 
 // A migration recorded by TakeAwaySql() and not yet ended by InstallSql().
 struct Migration {
-  std::string command;  // its name, without arguments
+  std::string command;  // name of the command, without arguments
   std::string started_at;
   bool is_under_way = false;  // a session holds the lock; else it was interrupted
 };
