@@ -46,7 +46,7 @@ void Capture::Run() {
     if (stop_) return;
     if (session.has_worked()) pause = options_.first_pause;
     const std::string problem(status.message());
-    // The log has each problem once.
+    // Log a repeated problem once.
     if (problem != last_problem) spdlog::warn("capture: {}", problem);
     last_problem = session.has_worked() ? "" : problem;
     board_.Update([&](CaptureStatus& shown) {
@@ -69,7 +69,7 @@ void Capture::WaitBeforeRetry(absl::Duration pause) {
     spdlog::debug("capture: the slot cannot be watched: {}", status.ToString());
   }
   const uint64_t version = containers_.version();
-  // A sidecar that has come back need not wait.
+  // Retry early if the sidecar answers again.
   while (!stop_ && absl::Now() < end && containers_.version() == version) {
     wake_.Wait(-1, std::min(kStopPoll, end - absl::Now()));
   }

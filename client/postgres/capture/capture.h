@@ -20,22 +20,21 @@
 
 namespace ttl::postgres {
 
-// Keeps the sidecar's knowledge of the tables as the database has them: reports every change
-// that commits, from a replication slot, and the rows that were there before. By a thread of
-// its own, which tries again after every error, for as long as this lives; what is wrong is
-// in status().
+// Capture reports every committed change of the tables to the sidecar, from a replication slot, and
+// the rows that existed before the slot. Its thread retries after every error until destruction;
+// status() holds the current problem.
 //
-// What it needs in the database is what InstallSql() makes, except the slot, which it makes
-// itself. All methods are thread-safe.
+// Capture needs the database objects of InstallSql(), except the slot, which it creates itself. All
+// methods are thread-safe.
 class Capture {
  public:
-  // `tables` are what CheckCatalog() found; `sidecar` is a channel to Config::sidecar. `visible`
-  // is told what is known, and must outlive this.
+  // `tables` are those that CheckCatalog() found; `sidecar` is a channel to Config::sidecar.
+  // `visible` receives the acknowledged LSNs and the observed snapshots, and must outlive this.
   Capture(const Config& config, std::vector<TableDefinition> tables,
           std::shared_ptr<grpc::Channel> sidecar, VisiblePosition& visible,
           CaptureOptions options = {});
-  // Stops soon, at most after a statement that does not heed being cancelled. What was not
-  // acknowledged is captured again by the next one.
+  // Stops promptly, or after the running statement if that ignores cancellation. The next Capture
+  // captures unacknowledged changes again.
   ~Capture();
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
@@ -45,7 +44,7 @@ class Capture {
  private:
   void Run();
   void WaitBeforeRetry(absl::Duration pause);
-  // Keeps the slot from filling the disk while nothing else can be done.
+  // Drops the slot if it retains too much WAL while no session runs.
   absl::Status WatchSlot();
 
   const Config config_;
@@ -57,10 +56,10 @@ class Capture {
   CaptureStatusBoard board_;
   WakeEvent wake_;
   std::atomic<bool> stop_ = false;
-  SlotKeeper slot_;                               // of the thread
-  absl::Time last_watch_ = absl::InfinitePast();  // of the thread
+  SlotKeeper slot_;                               // used by thread_ only
+  absl::Time last_watch_ = absl::InfinitePast();  // used by thread_ only
   KnownContainers containers_;
-  std::thread thread_;  // last: uses all the others
+  std::thread thread_;  // declared last: uses all other members
 };
 
 }  // namespace ttl::postgres

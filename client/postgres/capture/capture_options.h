@@ -5,17 +5,17 @@
 
 namespace ttl::postgres {
 
-// How often a capture does what, and in which portions.
+// Intervals and batch sizes of a capture.
 struct CaptureOptions {
-  // Rows of a table read by one query.
+  // Maximum rows of a table that one query reads.
   int page_rows = 2000;
-  // Between two looks at the snapshots of the database.
+  // Interval between observations of the database's snapshots.
   absl::Duration snapshot_interval = absl::Seconds(1);
-  // Between two looks at the slot, at the partitions and at the names of the tables.
+  // Interval between checks of the slot, the partitions and the table names.
   absl::Duration catalog_interval = absl::Seconds(3);
-  // Least time between two notes in the database of how far a scan is.
+  // Minimum interval between writes of a scan's progress to the database.
   absl::Duration progress_interval = absl::Seconds(1);
-  // After an error; each pause is twice the one before, up to the longest.
+  // Pause after an error; it doubles after each further error, up to longest_pause.
   absl::Duration first_pause = absl::Milliseconds(100);
   absl::Duration longest_pause = absl::Seconds(5);
 };

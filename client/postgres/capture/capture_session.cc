@@ -18,28 +18,30 @@ namespace ttl::postgres {
 namespace {
 
 constexpr char kApplicationName[] = "ttl-postgres capture";
-// Messages of the stream that are handled before other things have their turn.
+// Stream messages handled before other work gets a turn.
 constexpr int kMessagesPerTurn = 1000;
-// Rows that wait to be looked up; they are looked up together.
+// The stream is not read while this many rows wait for a lookup; they are looked up together.
 constexpr size_t kMaxChangedRows = 1000;
-// Until rows are looked up again whose table was locked.
+// Pause before a lookup is retried whose table was locked.
 constexpr absl::Duration kLookUpPause = absl::Seconds(1);
 constexpr absl::Duration kIdleWait = absl::Milliseconds(500);
 constexpr absl::Duration kReadingWait = absl::Milliseconds(20);
 constexpr absl::Duration kStatusPause = absl::Milliseconds(100);
-// Each costs the sidecar a sync; what is not kept when the stream ends is streamed again.
+// Each Keep() costs the sidecar a sync. Changes after the kept position are streamed again by the
+// next session.
 constexpr absl::Duration kKeepPause = absl::Milliseconds(500);
 constexpr absl::Duration kShowInterval = absl::Milliseconds(100);
 constexpr absl::Duration kUntrackableLogInterval = absl::Seconds(10);
-// The first answer of the sidecar may take so long.
+// Time to wait for the sidecar's first answer.
 constexpr absl::Duration kFirstAnswer = absl::Seconds(3);
-// An answer that takes longer is a problem.
+// A sidecar that has not answered for this long is a problem.
 constexpr absl::Duration kAnswerDeadline = absl::Seconds(10);
 
-// Rows that a policy hides from us would look like rows that are gone. What is noted of the
-// progress must not be lost by a crash of the server after the slot has gone on. Else a session
-// that waits to create a slot would go on after we were killed, and leave a slot that nobody reads;
-// not every platform can notice that.
+// row_security: rows that a policy hides would look like deleted rows.
+// synchronous_commit: a server crash must not lose stored progress after the slot has advanced.
+// client_connection_check_interval: without it, a backend that waits to create a slot would
+// continue after this process was killed and leave a slot without a reader. Not every platform
+// supports the check.
 constexpr char kSettings[] =
     "SET row_security = off; SET lock_timeout = '2s'; SET statement_timeout = 0; SET jit = off; "
     "SELECT pg_catalog.set_config('client_connection_check_interval', '1s', false) "
@@ -59,15 +61,15 @@ std::string NameOf(const std::optional<ColumnDefinition>& column) {
   return column.has_value() ? absl::StrCat(" ", column->name, ":", column->type) : " -";
 }
 
-// Its place in the publication; 0: it has none.
+// The oid of the table's entry in the publication; 0: not published.
 uint32_t PlaceOf(const TableDefinition& table,
                  const absl::flat_hash_map<uint32_t, uint32_t>& published) {
   const auto found = published.find(table.oid);
   return found == published.end() ? 0 : found->second;
 }
 
-// Of a table without an expires_column it is empty, as it always was: such tables are not read
-// again after an update.
+// Empty for a table without an expires_column, as in earlier versions, so that an upgrade does not
+// read such tables again.
 std::string EndSourceOf(const TableDefinition& table) {
   if (!table.expires.has_value()) return "";
   const TableConfig& config = table.config;
@@ -133,7 +135,7 @@ absl::Status CaptureSession::ChooseTables() {
   return tables_.empty() ? missing : absl::OkStatus();
 }
 
-// The log has each once, whatever session found it.
+// Logs each container once across all sessions.
 void CaptureSession::ShowLeftOut() {
   parts_.board.Update([this](CaptureStatus& status) {
     for (const auto& [container, why] : left_out_) {
@@ -145,7 +147,7 @@ void CaptureSession::ShowLeftOut() {
   });
 }
 
-// It is no problem if it takes a moment at the start.
+// The sidecar may take a moment to answer at the start; that is not a problem.
 void CaptureSession::AwaitSidecar() {
   const absl::Time deadline = absl::Now() + kFirstAnswer;
   while (parts_.containers.version() == 0 && !parts_.stop && absl::Now() < deadline) {
@@ -221,7 +223,7 @@ absl::Status CaptureSession::LoadTables() {
     progress_.push_back(std::move(progress));
     noted->erase(container);
   }
-  // What is written in the others while they are not followed is in no stream that anybody reads.
+  // Changes of tables that are not followed are lost, so their progress is invalid.
   for (const auto& [container, progress] : *noted) {
     absl::Status forgotten = ForgetProgress(*database_, parts_.config.schema, container);
     if (!forgotten.ok()) return forgotten;
@@ -241,7 +243,7 @@ absl::StatusOr<uint64_t> CaptureSession::OpenSlot() {
   bool is_new = false;
   const auto start = parts_.slot.Open(*database_, [&]() -> absl::Status {
     is_new = true;
-    // A slot that we cannot read would only keep WAL.
+    // Do not create a slot that we cannot read: it would only retain WAL.
     const auto reader = Connection::Open(parts_.config.replication_address(), kApplicationName,
                                          Connection::Kind::kReplication);
     if (!reader.ok()) return reader.status();
@@ -290,18 +292,18 @@ absl::StatusOr<bool> CaptureSession::StartOver() {
     if (!stored.ok()) return stored;
     progress_[i] = std::move(fresh);
   }
-  // The WAL may be another one.
+  // The LSNs may belong to a different WAL.
   parts_.visible.StartOver();
   if (is_loss) parts_.board.Update([](CaptureStatus& status) { ++status.slots_lost; });
   return is_loss;
 }
 
-// A slot of the right name may be another one, of another server, or ahead of what the sidecar
-// knows. What lies between comes in no stream.
+// The slot may be a different one with the same name, belong to another server, or be ahead of the
+// sidecar. The stream lacks the changes in between, so all tables are read again.
 absl::Status CaptureSession::FollowOn(uint64_t start, uint64_t wal_end) {
   const SourcePosition begin{source_.system_identifier, source_.timeline, start};
   std::string why = WhyChangesMayBeMissing(keeper_.kept(), begin, wal_end);
-  // The WAL may have gone back behind what was not kept yet.
+  // The server may have been restored to before a position that is acknowledged but not kept yet.
   const uint64_t acknowledged = parts_.visible.acknowledged();
   if (why.empty() && wal_end < acknowledged) {
     why = WhyChangesMayBeMissing(
@@ -348,7 +350,8 @@ absl::Status CaptureSession::StartReading(uint64_t start) {
                               [this](const TableDefinition& table, const absl::Status& why) {
                                 NoteUntrackable(table, why);
                               }};
-    // What came before is not in the stream, or only as of another publication.
+    // The stream lacks earlier commits, or has them as of another publication, so a reading waits
+    // until queries see them.
     readings_.push_back(
         std::make_unique<TableReading>(tables_[i], std::move(parts), progress_[i], *flushed - 1));
   }
@@ -379,7 +382,7 @@ absl::Status CaptureSession::Work() {
     if (*took || *read) continue;
     parts_.wake.Wait(MayTake() ? stream_->socket() : -1, LongestWait(now));
   }
-  // So that less has to be captured again.
+  // Reduce the changes that the next session captures again.
   const absl::Status status = Acknowledge(absl::Now());
   if (status.ok()) stream_->SendStatus(Confirmed(), absl::Now());
   return status;
@@ -445,7 +448,7 @@ absl::Status CaptureSession::Handle(const CommitMessage& message) {
 absl::Status CaptureSession::Handle(const RelationMessage& message) {
   const absl::Status fit = relations_->Describe(message);
   if (fit.ok()) return absl::OkStatus();
-  // If the table is as it should be by now, only old rows cannot be understood.
+  // If the table matches its definition by now, only rows written before cannot be parsed.
   const StreamedTable& table = *relations_->Find(message.oid);
   const auto types = ReadColumnTypes(*database_, *table.definition);
   if (absl::IsFailedPrecondition(types.status())) return types.status();
@@ -504,7 +507,7 @@ absl::Status CaptureSession::SendWritten(const StreamedTable& table,
                                          absl::StatusOr<RowReports> row) {
   const bool is_whole = table.definition->config.where.empty();
   if (!row.ok() || is_whole || row->reports.empty()) return Send(table, std::move(row));
-  // The row itself comes last, after its former key. What the stream says of it does not count.
+  // The last report is that of the row, after one for its former key. The lookup replaces it.
   v1::Item& item = row->reports.back().item;
   changed_[table.number].Add(
       {std::move(*item.mutable_partition_key()), std::move(*item.mutable_id())}, transaction_->lsn);
@@ -569,7 +572,7 @@ absl::StatusOr<bool> CaptureSession::StepTables(absl::Time now) {
   return false;
 }
 
-// Of several tables the first until it is done: in turns nobody could read them.
+// Shows the first unfinished table until it is done: alternating tables would be unreadable.
 void CaptureSession::ShowScan(absl::Time now) {
   for (size_t i = 0; i < readings_.size(); ++i) {
     if (!readings_[i]->is_done()) {
@@ -593,7 +596,7 @@ absl::StatusOr<bool> CaptureSession::SeesAll() {
 
 absl::Status CaptureSession::Acknowledge(absl::Time now) {
   if (positions_.Advance(pipeline_->durable())) {
-    // The next commit may begin where the last one ends.
+    // The next commit may start at the end of the last one.
     parts_.visible.Acknowledge(positions_.acknowledged() - 1);
     has_worked_ = true;
   }
@@ -619,8 +622,8 @@ absl::Status CaptureSession::KeepPosition(absl::Time now) {
   return absl::OkStatus();
 }
 
-// The sidecar knows it durably, and that it does: if it is restored to an earlier state, the slot
-// is ahead of what it says.
+// Changes up to this LSN are durable in the sidecar, and so is the LSN itself: if the sidecar is
+// restored to an earlier state, its kept LSN is behind the slot, which reveals the gap.
 uint64_t CaptureSession::Confirmed() const {
   const std::optional<SourcePosition>& kept = keeper_.kept();
   return kept.has_value() ? std::min(kept->lsn, positions_.acknowledged()) : 0;
@@ -635,7 +638,7 @@ absl::Status CaptureSession::LookAtSnapshots(absl::Time now) {
                                       : parts_.options.snapshot_interval;
   if (now - last_snapshot_ < interval) return absl::OkStatus();
   last_snapshot_ = now;
-  // What is seen once need not be remembered.
+  // Forget transactions that queries see by now.
   if (unseen_.size() > 0) {
     if (const auto seen = SeesAll(); !seen.ok()) return seen.status();
   }
@@ -658,7 +661,7 @@ absl::Status CaptureSession::LookAtCatalog(absl::Time now) {
   if (!published.ok()) return published.status();
   for (size_t i = 0; i < tables_.size(); ++i) {
     const absl::Status status = LookAtTable(i, PlaceOf(tables_[i], *published));
-    // Somebody works on it: later.
+    // The table is locked: check again later.
     if (!status.ok() && !absl::IsAborted(status)) return status;
   }
   return absl::OkStatus();
@@ -675,7 +678,7 @@ absl::Status CaptureSession::LookAtTable(size_t number, uint32_t place) {
                                                       parts_.config.publication,
                                                       "\" for a time; it is read again"));
   }
-  // What is written until it has it again comes in no stream.
+  // Changes made until the table is published again are missing from the stream.
   if (absl::Status again = readings_[number]->ReadAgain(0); !again.ok()) return again;
   return absl::FailedPreconditionError(
       absl::StrCat("publication \"", parts_.config.publication, "\" does not have table ", name,
@@ -694,7 +697,7 @@ absl::Status CaptureSession::CheckContainers() {
   for (size_t i = 0; i < tables_.size(); ++i) {
     const std::string& container = tables_[i].config.container;
     const auto time = parts_.containers.CreateTime(container);
-    // If the sidecar is away, the reports will tell.
+    // If the sidecar is unavailable, the report pipeline returns the error.
     if (absl::IsUnavailable(time.status())) return absl::OkStatus();
     if (!time.ok()) return time.status();
     if (*time != create_times_[i]) {
@@ -804,14 +807,14 @@ std::optional<absl::Time> CaptureSession::OldestCommit() const {
   return std::nullopt;
 }
 
-// Says what an error of the server means here.
+// Replaces a server error that has a known cause with instructions.
 absl::Status CaptureSession::WithAdvice(absl::Status status) {
   constexpr char kUndefinedObject[] = "42704";
   if (stream_ == nullptr || SqlState(status) != kUndefinedObject) return status;
   const auto found = connection_->Query("SELECT FROM pg_catalog.pg_publication WHERE pubname = $1",
                                         {parts_.config.publication});
   if (!found.ok()) return status;
-  // It was made after the slot, and cannot be used for what was written before.
+  // The publication is newer than the slot, which cannot decode earlier WAL with it.
   if (found->rows() > 0) {
     parts_.slot.SetUseless();
     return status;

@@ -40,11 +40,11 @@
 
 namespace ttl::postgres {
 
-// One attempt of a capture: from connecting to the first error. Everything that is not durable
-// by then is captured again by the next one. For one thread.
+// CaptureSession is one attempt of a capture, from connecting to the first error. The next session
+// captures again everything that is not durable in the sidecar by then. Not thread-safe.
 class CaptureSession {
  public:
-  // All must outlive it.
+  // All must outlive the session.
   struct Parts {
     const Config& config;
     const std::vector<TableDefinition>& tables;
@@ -60,17 +60,18 @@ class CaptureSession {
 
   explicit CaptureSession(const Parts& parts);
 
-  // Works until it is to stop (OK), or cannot go on.
+  // Runs until `stop` is set, and then returns OK, or until an error.
   absl::Status Run();
 
-  // Whether the sidecar has taken something, so that the next attempt need not wait for long.
+  // Whether the sidecar has acknowledged changes, so that the next attempt can start after a short
+  // pause.
   bool has_worked() const { return has_worked_; }
 
  private:
-  // Before the stream.
+  // Steps before the stream starts.
   absl::Status Prepare();
   void AwaitSidecar();
-  // Those whose containers the sidecar has; NOT_FOUND if it has none of them.
+  // Keeps the tables whose containers exist in the sidecar; NOT_FOUND if none does.
   absl::Status ChooseTables();
   void ShowLeftOut();
   absl::Status OpenDatabase();
@@ -80,14 +81,14 @@ class CaptureSession {
   void ShowWaiting(bool waits);
   absl::Status AskKeeper();
   absl::Status AwaitKeeper();
-  // Notes durably that all tables are to be read again. Returns whether any of them was read
-  // before, so that this is a loss.
+  // Durably resets the progress of all tables, so that they are read again. Returns whether any of
+  // them had progress, that is, whether changes may have been lost.
   absl::StatusOr<bool> StartOver();
   absl::Status FollowOn(uint64_t start, uint64_t wal_end);
   absl::Status StartStream();
   absl::Status StartReading(uint64_t start);
 
-  // While it streams.
+  // Steps while the stream runs.
   absl::Status Work();
   bool MayTake() const;
   absl::StatusOr<bool> TakeFromStream();
@@ -103,9 +104,10 @@ class CaptureSession {
   absl::Status Handle(const Other&) {
     return absl::OkStatus();
   }
-  // The table of a row, if it is ours and can be read now; one that cannot is read again later.
+  // Returns the followed table of a row; null if the table is not followed, or if its rows cannot
+  // be parsed, in which case the table is read again later.
   absl::StatusOr<const StreamedTable*> TableOf(uint32_t relation);
-  // A row that was written; of a table with `where` it is looked up first.
+  // Sends a written row; a row of a table with `where` is looked up first.
   absl::Status SendWritten(const StreamedTable& table, absl::StatusOr<RowReports> row);
   absl::Status Send(const StreamedTable& table, absl::StatusOr<RowReports> row);
   void AddReports(size_t table, RowReports row);
@@ -117,15 +119,15 @@ class CaptureSession {
   absl::StatusOr<bool> SeesAll();
   absl::Status Acknowledge(absl::Time now);
   absl::Status KeepPosition(absl::Time now);
-  // What PostgreSQL may forget.
+  // The LSN up to which the server may discard WAL.
   uint64_t Confirmed() const;
   absl::Status LookAtSnapshots(absl::Time now);
   absl::Status LookAtCatalog(absl::Time now);
-  // `place` is that of the table in the publication; 0: it has none.
+  // `place` is the oid of the table's entry in the publication; 0: not published.
   absl::Status LookAtTable(size_t number, uint32_t place);
   absl::Status CheckContainers();
   void ShowStatus(absl::Time now);
-  // Parts of it.
+  // Parts of ShowStatus().
   void ShowProblem(absl::Time now, CaptureStatus& status);
   void ShowTables(CaptureStatus& status);
   std::optional<absl::Time> OldestCommit() const;
@@ -133,7 +135,8 @@ class CaptureSession {
   absl::Duration LongestWait(absl::Time now) const;
   absl::Status WithAdvice(absl::Status status);
 
-  // Whether it may go on; keeps the server from giving us up.
+  // Returns an error if a running query must stop. Also sends keepalives, so that the server does
+  // not time out the stream.
   absl::Status Meanwhile();
   void NoteUntrackable(const TableDefinition& table, const absl::Status& why);
   std::string SourceOf(const TableDefinition& table, absl::string_view create_time,
@@ -142,8 +145,8 @@ class CaptureSession {
   const Parts parts_;
   const std::unique_ptr<v1::ItemService::Stub> stub_;
 
-  std::vector<TableDefinition> tables_;          // that are followed
-  std::map<std::string, std::string> left_out_;  // containers of the others; why
+  std::vector<TableDefinition> tables_;          // the followed tables
+  std::map<std::string, std::string> left_out_;  // containers of the other tables, with the reason
 
   std::unique_ptr<Connection> connection_;
   std::unique_ptr<PatientQuery> database_;
@@ -151,24 +154,24 @@ class CaptureSession {
   std::unique_ptr<ReportPipeline> pipeline_;
   PositionKeeper keeper_;
   std::unique_ptr<RelationMap> relations_;
-  std::vector<ColumnTypes> types_;                       // by table
-  std::vector<TableProgress> progress_;                  // by table, as loaded
-  std::vector<std::string> create_times_;                // of the containers, by table
-  std::vector<uint32_t> places_;                         // in the publication, by table
+  std::vector<ColumnTypes> types_;         // by table
+  std::vector<TableProgress> progress_;    // by table, as loaded at the start
+  std::vector<std::string> create_times_;  // creation times of the containers, by table
+  std::vector<uint32_t> places_;           // oids of the entries in the publication, by table
   std::vector<std::unique_ptr<TableReading>> readings_;  // by table
 
-  SourcePosition source_;  // the server; its lsn says nothing
+  SourcePosition source_;  // identifies the server; its lsn is unused
   PositionTracker positions_{0};
   UnseenTransactions unseen_;
   std::vector<ChangedRows> changed_;  // by table
   absl::Time look_up_at_ = absl::InfinitePast();
-  // What has ended while changed rows wait to be looked up.
+  // The transactions that ended while changed rows wait for their lookup.
   struct Ended {
     uint64_t end_lsn;
     absl::Time first_commit;
   };
   std::optional<Ended> ended_;
-  std::optional<StreamedTransaction> transaction_;  // between its begin and its commit
+  std::optional<StreamedTransaction> transaction_;  // set between its BEGIN and COMMIT
   uint64_t wal_end_ = 0;
   uint64_t flushed_at_start_ = 0;
   absl::Duration interval_ = absl::Seconds(1);
@@ -178,13 +181,14 @@ class CaptureSession {
   uint64_t shown_reports_ = 0;
   int64_t shown_refused_ = 0;
   bool has_worked_ = false;
-  bool has_news_ = false;  // a position to acknowledge that was not sent
+  bool has_news_ = false;  // a position was kept but not sent yet
   absl::Time last_keep_ = absl::InfinitePast();
   absl::Time last_status_ = absl::InfinitePast();
   absl::Time last_snapshot_ = absl::InfinitePast();
   absl::Time last_catalog_ = absl::InfinitePast();
   absl::Time last_show_ = absl::InfinitePast();
-  absl::Time waiting_since_ = absl::InfiniteFuture();  // for older transactions, to read a table
+  // When a reading started to wait for older transactions.
+  absl::Time waiting_since_ = absl::InfiniteFuture();
   absl::Time last_untrackable_ = absl::InfinitePast();
   int64_t unlogged_ = 0;
   ScanDisplay display_;

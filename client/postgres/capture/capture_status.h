@@ -13,61 +13,63 @@
 
 namespace ttl::postgres {
 
-// How far the rows of one table are read.
+// Progress of reading the rows of one table.
 struct TableStatus {
   std::string container;
-  int64_t scanned = 0;    // rows of the first scan so far
-  int64_t estimated = 0;  // rows it has, by the statistics; 0: not known
+  int64_t scanned = 0;    // rows read by the first scan so far
+  int64_t estimated = 0;  // rows of the table by the statistics; 0: unknown
   bool scan_done = false;
   bool ghosts_done = false;
-  int64_t ghosts = 0;       // items untracked since they had no row, since the start
-  int64_t untrackable = 0;  // rows met that cannot be tracked, since the start
-  int64_t null_times = 0;   // rows met whose time is NULL as null_means expects, since the start
+  int64_t ghosts = 0;       // items untracked because they have no row, since the start
+  int64_t untrackable = 0;  // rows seen that cannot be tracked, since the start
+  int64_t null_times = 0;   // rows seen that null_means exempts for a NULL time, since the start
 };
 
-// What a capture is doing.
+// Status of a capture.
 struct CaptureStatus {
-  // In words; never empty.
+  // For humans; never empty.
   std::string state = "starting";
-  // What keeps it from its work, for people; empty: nothing. Not ready while there is one.
+  // The problem that stops the capture, for humans; empty: none. The capture is not ready while
+  // there is one.
   std::string problem;
-  // Whether it can only go on when transactions have ended that others began: `state` says what
-  // waits. While it is streaming, set only after it has waited for seconds.
+  // Whether the capture waits for other sessions' transactions to end; `state` names the waiting
+  // step. While streaming, set only after it has waited for some seconds.
   bool is_waiting_for_transactions = false;
 
   // Whether changes are streaming.
   bool is_streaming = false;
-  // Whether that is so and the sidecar knows everything that was committed when it began. Until
-  // then it may be told again of rows that are deleted by now.
+  // Whether changes are streaming and the sidecar has every commit made before the stream started.
+  // Until then the stream may repeat changes of rows that have since been deleted.
   bool is_caught_up = false;
-  // Whether it is streaming and all tables are read, so that everything older than `lag` is
+  // Whether changes are streaming and all tables are read, so that everything older than `lag` is
   // tracked.
   bool is_complete = false;
 
-  // All before it is durable in the sidecar; 0: not known yet.
+  // Every commit before this LSN is durable in the sidecar; 0: unknown.
   uint64_t acknowledged = 0;
-  // How much WAL is behind that, and for how long the oldest commit that is not durable in the
-  // sidecar has been waiting.
+  // WAL bytes after `acknowledged`, and the age of the oldest commit that is not durable in the
+  // sidecar.
   int64_t lag_bytes = 0;
   absl::Duration lag;
 
-  // What the server keeps back for the slot; absent: not known, or there is no slot.
+  // WAL bytes that the server retains for the slot; absent: unknown, or there is no slot.
   std::optional<int64_t> slot_bytes;
 
-  // Since the start.
-  int64_t transactions = 0;  // taken from the stream
-  int64_t row_changes = 0;   // of our tables, taken from the stream
-  int64_t reports = 0;       // put together for the sidecar, by stream and scans
-  int64_t refused = 0;       // called impossible by the sidecar
+  // Counts since the start.
+  int64_t transactions = 0;  // received from the stream
+  int64_t row_changes = 0;   // of followed tables, received from the stream
+  int64_t reports = 0;       // built for the sidecar, from the stream and scans
+  int64_t refused = 0;       // rejected by the sidecar
   int64_t restarts = 0;      // after errors
-  int64_t slots_lost = 0;    // changes may have been missed; the tables were read again
+  int64_t slots_lost = 0;  // times that changes may have been missed and the tables were read again
 
-  std::vector<TableStatus> tables;  // that are followed, in the order of the definitions
-  // Containers that the sidecar does not have, so that their tables are not followed; why.
+  std::vector<TableStatus> tables;  // the followed tables, in the order of the definitions
+  // Containers that do not exist in the sidecar, so that their tables are not followed, with the
+  // reason.
   std::map<std::string, std::string> left_out;
 };
 
-// One that a thread keeps up to date for others. Thread-safe.
+// A CaptureStatus that one thread updates and others read. Thread-safe.
 class CaptureStatusBoard {
  public:
   CaptureStatus Read() const {
