@@ -11,14 +11,14 @@
 
 namespace ttl::postgres {
 
-// What a running ttl-postgres says of itself.
+// Readiness of a running ttl-postgres.
 struct AdapterState {
-  std::string problem;  // what keeps it from being ready, for people; empty: it is ready
-  absl::Time since;     // when that began
+  std::string problem;  // why it is not ready, for humans; empty: it is ready
+  absl::Time since;     // when `problem` last changed
   int64_t pid = 0;
 };
 
-// Tells whoever asks. Thread-safe.
+// Serves the AdapterState over gRPC. Thread-safe.
 class AdapterStateService final : public ttlpostgres::v1::StateService::Service {
  public:
   AdapterStateService();
@@ -35,8 +35,8 @@ class AdapterStateService final : public ttlpostgres::v1::StateService::Service 
   AdapterState state_;  // guarded by mutex_
 };
 
-// Asks the one that listens on `address`. UNIMPLEMENTED if it is older than this, else UNAVAILABLE
-// or DEADLINE_EXCEEDED if it does not answer within `timeout`.
+// Asks the ttl-postgres that listens on `address`. UNIMPLEMENTED if it predates this service;
+// UNAVAILABLE or DEADLINE_EXCEEDED if it does not answer within `timeout`.
 absl::StatusOr<AdapterState> AskAdapterState(const std::string& address, absl::Duration timeout);
 
 }  // namespace ttl::postgres

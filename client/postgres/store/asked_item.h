@@ -8,10 +8,10 @@
 
 namespace ttl::postgres {
 
-// An item of a DeleteItems that can be a row of its table. The request outlives it.
+// An item of a DeleteItems request whose key fits the table. The request must outlive it.
 struct AskedItem {
-  int position = 0;              // in the request
-  std::vector<std::string> key;  // texts of the columns of partition key and id
+  int position = 0;              // index in the request
+  std::vector<std::string> key;  // column texts of the partition key, then of the id
   const v1::ExpiredItem* item = nullptr;
 };
 

@@ -6,8 +6,8 @@
 
 namespace ttl::postgres {
 
-// Whether the transaction that an etag names (an xid of 32 bits as a decimal number) had
-// ended, for all that the snapshot can say of it. A text that is no such number names none: true.
+// Whether the transaction of an etag (a 32-bit xid as a decimal number) had ended, as far as the
+// snapshot can tell. True for a text that is not such a number.
 bool HasEnded(absl::string_view etag, const TransactionSnapshot& snapshot);
 
 }  // namespace ttl::postgres

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int64_t kRetryAfterSeconds = 1;
 
-// A commit with synchronous_commit = off is seen before it is on disk. One that waits for the
-// disk takes it along.
+// A commit with synchronous_commit = off is visible before it is flushed; a commit that waits for
+// the flush flushes it too.
 constexpr char kFlush[] =
     "BEGIN READ WRITE; "
     "SELECT pg_catalog.set_config('synchronous_commit', 'local', true); "

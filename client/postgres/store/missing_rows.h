@@ -7,20 +7,21 @@
 #include "client/postgres/sql/connect/connection.h"
 #include "ttl/v1/primary_store_service.pb.h"
 
-// Rows that are asked for and not there. The application may have deleted them a moment ago, all
-// at once, and the stream is about to tell the sidecar. Many NOT_FOUND before that would make it
-// take the store for an empty one. So NOT_FOUND is answered only when the sidecar knows every
-// commit up to where the rows were seen missing: what it still tracks then has no explanation.
+// Handles items that have no row. The application may just have deleted many rows, and the stream
+// is about to report that to the sidecar. Many NOT_FOUND results before those reports would make
+// the sidecar suspect an empty store. So NOT_FOUND is returned only after the sidecar has every
+// commit up to the LSN at which the rows were found missing: an item that it still tracks then is
+// unexplained.
 namespace ttl::postgres {
 
-// Whether a result is NOT_FOUND.
+// Whether any result is NOT_FOUND.
 bool HasMissing(const v1::DeleteItemsResponse& response);
 
-// A position of the WAL before which every commit lies that was seen before the call, with the
-// WAL on disk up to there, so that it will be streamed. An error may leave a transaction open.
+// Returns an LSN after every commit that was visible before the call, and flushes the WAL up to
+// there, so that it will be streamed. An error may leave a transaction open.
 absl::StatusOr<uint64_t> FlushMissing(Connection& connection);
 
-// The sidecar is to ask again in a second for all that is NOT_FOUND.
+// Turns each NOT_FOUND into THROTTLED, to be retried after a second.
 void PutOffMissing(v1::DeleteItemsResponse& response);
 
 }  // namespace ttl::postgres

@@ -11,11 +11,11 @@
 
 namespace ttl::postgres {
 
-// The place in a table behind the row with that key (RowSelect::KeyOf()), for
-// ScanItemsResponse.next_page_token: each text after its length.
+// Encodes the position after the row with this key (RowSelect::KeyOf()), for
+// ScanItemsResponse.next_page_token, as length-prefixed texts.
 std::string EncodePageToken(const std::vector<Connection::Parameter>& key);
 
-// INVALID_ARGUMENT if `token` is not that of a key of so many columns.
+// INVALID_ARGUMENT if `token` does not encode a key of `columns` columns.
 absl::StatusOr<std::vector<Connection::Parameter>> DecodePageToken(absl::string_view token,
                                                                    size_t columns);
 

@@ -20,21 +20,21 @@
 namespace ttl::postgres {
 namespace {
 
-// A connection is cut so long after the deadline of the call that has it: the server's own
-// timeouts should have struck before.
+// A connection is closed this long after its call's deadline; the server's own timeouts should end
+// the statement earlier.
 constexpr absl::Duration kCutMargin = absl::Seconds(1);
-// The longest call, should it come without a deadline.
+// Maximum durations of calls, also without a deadline.
 constexpr absl::Duration kMaxDelete = absl::Seconds(60);
 constexpr absl::Duration kMaxScan = absl::Hours(1);
-// A transaction of ours that stands still for so long is of a process that hangs.
+// A transaction of ours that is idle for this long belongs to a hung process.
 constexpr absl::Duration kIdleTimeout = absl::Seconds(10);
 constexpr absl::Duration kVisiblePollInterval = absl::Milliseconds(20);
-// What an answer takes to reach the sidecar before its deadline.
+// Time reserved for the answer to reach the sidecar before its deadline.
 constexpr absl::Duration kAnswerTime = absl::Milliseconds(200);
 constexpr int64_t kSlowSaidEvery = 60;  // seconds
 constexpr uint64_t kNeverReported = std::numeric_limits<uint64_t>::max();
 
-// row_security: what a policy would hide is an error instead. jit: compiling takes longer than
+// row_security: a query that a policy would filter fails instead. jit: compiling takes longer than
 // these statements do.
 constexpr absl::string_view kSessionSettings =
     "SET row_security = off; SET jit = off; SET default_transaction_isolation = 'read committed'; "
@@ -101,8 +101,8 @@ std::string StoreIdOf(const QueryResult& answer) {
   return absl::StrCat("postgresql/", answer.Text(0, 0), "/", answer.Text(0, 1));
 }
 
-// The sidecar may have known another database behind this address. An older sidecar, which does
-// not say, is not asked.
+// The address may now lead to another database than the one that the sidecar knew. An older
+// sidecar, which sends no store_id, is not checked.
 absl::Status CheckStoreId(Connection& connection, const std::string& expected) {
   if (expected.empty()) return absl::OkStatus();
   const auto answer =
@@ -116,13 +116,13 @@ absl::Status CheckStoreId(Connection& connection, const std::string& expected) {
                                                     "\""));
 }
 
-// Without a _ts nothing but its sequence says that a version of a row is older than the one that
-// the sidecar knows, so it is not told of rows before there is one.
+// Without a _ts, only its sequence tells that a row version is older than the one that the sidecar
+// has, so rows are not returned before there is a sequence.
 uint64_t LeastPosition(const TableDefinition& table) {
   return table.ts_source == TsSource::kNone ? 1 : 0;
 }
 
-// The transaction that has been open for longest, in words.
+// Describes the transaction that has been open longest.
 std::string OldestTransaction(Connection& connection) {
   const auto answer = connection.Query(
       "SELECT words FROM (SELECT xact_start AS since, format('transaction %s of backend %s (%s, "
@@ -239,7 +239,7 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
   auto response = run.Run();
   served.counters.rows_touched += run.rows_touched();
   served.counters.overruns += run.overruns();
-  // What is throttled is left to the sidecar, which waits the longer the more often it happens.
+  // The sidecar chooses the retry delay of throttled items: it backs off.
   if (response.ok() && !HasThrottled(*response)) {
     SetRetryAfter(DeletePause(absl::Now() - began), *response);
   }
@@ -248,7 +248,7 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
     gone_by = position.value_or(kNeverReported);
     if (!position.ok()) lease->Drop();
   }
-  // In the middle of a transaction, perhaps.
+  // The connection may be inside a transaction.
   if (!response.ok()) lease->Drop();
   return response;
 }
@@ -291,7 +291,7 @@ absl::Status PrimaryStore::AwaitVisible(Connection& connection, uint64_t least, 
           absl::StrCat("the database does not yet show all that the sidecar knows; in its way is ",
                        OldestTransaction(connection)));
     }
-    // Whoever moves the position does so about once a second, and tells nobody.
+    // The position is updated about once a second, without a notification.
     std::this_thread::sleep_for(absl::ToChronoNanoseconds(kVisiblePollInterval));
   }
   return absl::OkStatus();

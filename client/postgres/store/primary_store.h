@@ -27,27 +27,27 @@
 
 namespace ttl::postgres {
 
-// What the sidecar calls: PrimaryStoreService on tables of PostgreSQL, without the
-// transport. Needs the rights to SELECT, UPDATE (for FOR UPDATE) and DELETE. Every call ends
-// soon after its deadline, whatever the database does. Thread-safe.
+// Implements PrimaryStoreService on PostgreSQL tables, without the transport. The role needs
+// SELECT, UPDATE (for FOR UPDATE) and DELETE. Every call ends soon after its deadline, even if the
+// database hangs. Thread-safe.
 class PrimaryStore {
  public:
   static constexpr int kMaxBatchItems = 1000;
-  // DeleteItems at a time; the sidecar makes a few.
+  // Concurrent DeleteItems calls; the sidecar makes a few.
   static constexpr size_t kDeleteConnections = 4;
-  // How long a DeleteItems waits until the sidecar knows that a row is gone.
+  // Maximum time that a DeleteItems waits for the sidecar to learn that a row is gone.
   static constexpr absl::Duration kMaxReportWait = absl::Seconds(1);
-  // How long a scan waits until the database shows what the sidecar knows.
+  // Maximum time that a scan waits until queries see every commit that the sidecar has.
   static constexpr absl::Duration kMaxVisibleWait = absl::Seconds(10);
 
-  // For how long deletes are to leave the database alone; absent: they need not.
+  // Returns how long deletes must pause; absent: they need not.
   using YieldRule = std::function<std::optional<absl::Duration>()>;
 
-  // Up to which LSN the sidecar knows all commits.
+  // Returns the LSN up to which the sidecar has all commits.
   using ReportedRule = std::function<uint64_t()>;
 
-  // `position` must outlive this. Does not connect yet. A container of `config` that is not among
-  // `tables` is left out: its calls are FAILED_PRECONDITION.
+  // `position` must outlive the store. Does not connect yet. Calls for a container of `config` that
+  // is not among `tables` return FAILED_PRECONDITION.
   PrimaryStore(const Config& config, const std::vector<TableDefinition>& tables,
                const VisiblePosition& position, YieldRule yield_rule, ReportedRule reported_rule);
 
@@ -56,22 +56,22 @@ class PrimaryStore {
 
   absl::StatusOr<v1::GetStoreInfoResponse> GetStoreInfo(absl::Time deadline);
 
-  // NOT_FOUND for a container that is not configured, INVALID_ARGUMENT for a request that the
-  // API does not allow, FAILED_PRECONDITION if it is meant for another store_id, UNAVAILABLE if the
-  // database cannot do it; the fate of the batch is unknown then.
+  // NOT_FOUND for a container that is not configured, INVALID_ARGUMENT for a request that the API
+  // does not allow, FAILED_PRECONDITION if its store_id is that of another store, UNAVAILABLE if
+  // the database fails; the outcome of the batch is then unknown.
   absl::StatusOr<v1::DeleteItemsResponse> DeleteItems(const v1::DeleteItemsRequest& request,
                                                       absl::Time deadline);
 
-  // Gives the messages of one call to `take`, which says whether to go on. Asks
-  // `is_cancelled` while it waits.
+  // Passes each message to `take`, which returns whether to continue. Polls `is_cancelled` while it
+  // waits for the database to catch up.
   absl::Status ScanItems(const v1::ScanItemsRequest& request, absl::Time deadline,
                          absl::FunctionRef<bool()> is_cancelled,
                          absl::FunctionRef<bool(const v1::ScanItemsResponse&)> take);
 
-  // Null for a container that is not configured. Lives as long as this.
+  // Null for a container that is not configured. Valid as long as the store.
   const StoreCounters* CountersOf(absl::string_view container) const;
 
-  // Ends calls under way by cutting their connections, and refuses later ones.
+  // Aborts running calls by closing their connections, and refuses new ones.
   void Close();
 
  private:
@@ -83,7 +83,7 @@ class PrimaryStore {
     std::atomic<int64_t> slow_said_at = 0;  // Unix seconds
   };
 
-  // The outcomes of a call.
+  // Counts the outcomes of a call.
   void Count(Served& served, const v1::DeleteItemsResponse& response);
 
   absl::StatusOr<Served*> Find(const std::string& container);
@@ -93,10 +93,10 @@ class PrimaryStore {
   absl::StatusOr<v1::DeleteItemsResponse> RunDeletes(Served& served,
                                                      const v1::DeleteItemsRequest& request,
                                                      absl::Time deadline, uint64_t& gone_by);
-  // Whether the sidecar knows all commits up to `lsn`, which it is waited for for a moment.
+  // Waits briefly for the sidecar to have all commits up to `lsn`; returns whether it has.
   bool AwaitReported(uint64_t lsn, absl::Time deadline) const;
-  // Until every new snapshot sees what the sidecar had been told when this was called, and all up
-  // to `least`.
+  // Waits until every new snapshot sees all commits that the sidecar had when this was called, and
+  // all up to `least`.
   absl::Status AwaitVisible(Connection& connection, uint64_t least, absl::Time deadline,
                             absl::FunctionRef<bool()> is_cancelled);
 
@@ -106,7 +106,7 @@ class PrimaryStore {
   const YieldRule yield_rule_;
   const ReportedRule reported_rule_;
   std::map<std::string, std::unique_ptr<Served>, std::less<>> tables_;  // by container
-  std::set<std::string> left_out_;  // containers of the configuration without a table
+  std::set<std::string> left_out_;  // configured containers without a usable table
   ConnectionPool deletes_;
   ConnectionPool scans_;
 };

@@ -12,46 +12,49 @@
 
 namespace ttl::postgres {
 
-// What a statement found of an asked item that was not deleted.
+// State of an asked item's row that was not deleted, as a statement saw it.
 struct RowState {
   bool exists = false;
-  // It is the version that was judged.
+  // The row is still the version that was judged expired.
   bool is_same = false;
-  // Its time is not known yet, since its table was rewritten.
+  // Its commit time is unknown because its table was rewritten.
   bool is_in_doubt = false;
-  // It was ours to delete: locked, and expired.
+  // The delete locked it, and it was expired.
   bool was_held = false;
-  // The row as an item, or why it cannot be one. Of meaning if it exists and is not the same.
+  // The row as an item, or why it cannot be one. Meaningful if the row exists and is not the same.
   absl::StatusOr<v1::Item> current = absl::UnknownError("not read");
   // Its xmin.
   absl::string_view xmin;
 
-  // Nobody else can change a row that we hold: a trigger of the table did, instead of the delete.
+  // Other sessions cannot change a row that we have locked, so a trigger of the table changed it
+  // instead of deleting it.
   bool WasRewritten() const { return was_held && !(exists && is_same); }
 };
 
-// The database's clock, and the request's last instant by it.
+// Readings of the database's clock, and the request's not_after.
 struct StoreTimes {
-  // Read before the delete, and carried by the answer.
+  // Read before the delete; also returned in the answer.
   absl::Time begun;
-  // Read when the row was looked at.
+  // Read with the row.
   absl::Time looked;
   absl::Time not_after;
 };
 
-// Why the item was left alone. `snapshot` is that of the statement that looked at it. Pure.
+// Returns why the item was not deleted. `snapshot` is that of the statement that read the row.
+// Pure.
 //
-// - NOT_EXPIRED is decided by the first reading of the clock: the sidecar holds it against the one
+// - NOT_EXPIRED uses the first reading of the clock, because the sidecar compares it with the one
 //   in the answer.
-// - A transaction is streamed before other sessions see it. Where the judged version is
-//   one of those, what is found is older than what the sidecar knows: THROTTLED, so that it
-//   asks again, instead of an answer that it would adopt or forget the item for.
-// - A row in doubt is THROTTLED: the sidecar would adopt a time that is not its own.
-// - A row that can no longer be tracked (no _ts, an impossible ttl) is MODIFIED, not NOT_FOUND: it
-//   is there, and a burst of NOT_FOUND would make the sidecar doubt the store. It never
-//   expires, and that is the state which is told, under the judged _ts; its report of an
-//   untracked row follows. FAILED would keep it hidden until then.
-// - What a trigger changed instead of the delete is not committed: nothing to adopt.
+// - A transaction is streamed before other sessions see it. If one of those wrote the judged
+//   version, the row read is older than the version that the sidecar has: the result is THROTTLED,
+//   so that the sidecar retries instead of adopting an old version or dropping the item.
+// - A row in doubt is THROTTLED: otherwise the sidecar would adopt a wrong time.
+// - A row that can no longer be tracked (no _ts, an invalid ttl) is MODIFIED, not NOT_FOUND: it
+//   exists, and a burst of NOT_FOUND would make the sidecar suspect the store. The row never
+//   expires, so the result has that state under the judged _ts; the report that untracks the row
+//   follows. FAILED would keep the row hidden until then.
+// - A change that a trigger made instead of the delete is not committed, so there is nothing to
+//   adopt.
 v1::DeleteResult WhyLeft(const v1::ExpiredItem& asked, const RowState& row,
                          const TransactionSnapshot& snapshot, const StoreTimes& times,
                          uint64_t sequence);

@@ -10,16 +10,17 @@
 
 namespace ttl::postgres {
 
-// The store that calls are for, if there is one, and which of them have it. Thread-safe.
+// Holds the current store, if any, and the calls that use it. Thread-safe.
 class ServedStore {
  public:
-  // No other may be there.
+  // REQUIRES: no store is set.
   void Set(PrimaryStore& store);
-  // No call has it any more when this returns. Those that do have a second to end; then they are
-  // cancelled, and their connections to the database are cut.
+  // Returns once no call uses the store. Running calls have a second to end; after that, they are
+  // cancelled and their database connections are closed.
   void Withdraw();
 
-  // The store for the call of `context`; null if there is none, else Release() is to follow.
+  // Returns the store for the call of `context`, to be followed by Release(); null if there is
+  // none.
   PrimaryStore* Take(grpc::ServerContext& context);
   void Release(grpc::ServerContext& context);
 
@@ -28,7 +29,7 @@ class ServedStore {
   std::condition_variable released_;
   // Both guarded by mutex_.
   PrimaryStore* store_ = nullptr;
-  std::set<grpc::ServerContext*> calls_;  // that have it
+  std::set<grpc::ServerContext*> calls_;  // that use it
 };
 
 }  // namespace ttl::postgres

@@ -18,7 +18,7 @@ absl::StatusOr<SocketClaim> SocketClaim::Take(const std::string& address) {
   absl::ConsumePrefix(&path, "//");
   const std::string lock = absl::StrCat(path, ".lock");
   const int file = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  // Then there can be no socket either, and the error about that says more.
+  // The socket cannot be created either, and that error is more specific.
   if (file < 0) return SocketClaim();
   SocketClaim claim(file);
   if (flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return claim;

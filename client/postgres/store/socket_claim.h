@@ -7,13 +7,13 @@
 
 namespace ttl::postgres {
 
-// The right to listen on a Unix socket: gRPC takes the place of whoever listens there without a
-// word. It is held by a lock on PATH.lock, a file that stays, as removing it would allow two to
-// hold it. Movable.
+// An exclusive claim to listen on a Unix socket; without it, gRPC silently replaces another
+// listener. Backed by a lock on PATH.lock. The file is never removed, because removing it would
+// allow two holders. Movable.
 class SocketClaim {
  public:
-  // `address` as gRPC takes it; of other than Unix sockets nothing is claimed. FAILED_PRECONDITION
-  // if another process has the claim.
+  // `address` is in gRPC's syntax; other addresses than Unix sockets are not claimed.
+  // FAILED_PRECONDITION if another process holds the claim.
   static absl::StatusOr<SocketClaim> Take(const std::string& address);
 
   SocketClaim() = default;

@@ -9,21 +9,21 @@
 
 namespace ttl::postgres {
 
-// What was done for one container since the start. Thread-safe; only grows.
+// Counters of one container since the start. Thread-safe; they only grow.
 struct StoreCounters {
-  // Items by their outcome: the number of the enum; without those that are out_of_time.
+  // Items by outcome, indexed by the enum's number; excludes out_of_time.
   std::array<std::atomic<int64_t>, v1::DeleteOutcome_ARRAYSIZE> outcomes = {};
-  // Items that were answered THROTTLED since the time of their call was used up.
+  // Items answered THROTTLED because the call's time was used up.
   std::atomic<int64_t> out_of_time = 0;
-  // DeleteItems that ended with an error.
+  // DeleteItems calls that returned an error.
   std::atomic<int64_t> failed_calls = 0;
-  // Calls that were answered THROTTLED without touching the table, since the database is busy.
+  // Calls answered THROTTLED without touching the table, because deletes must pause.
   std::atomic<int64_t> yielded_calls = 0;
-  // Transactions of deletes that took longer than they may.
+  // Delete transactions that exceeded their time limit.
   std::atomic<int64_t> overruns = 0;
-  // Rows that deletes read or wrote, as the statistics of PostgreSQL count them.
+  // Rows that deletes read or wrote, as PostgreSQL's statistics count them.
   std::atomic<int64_t> rows_touched = 0;
-  // Rows that scans read, and those of them that cannot be tracked.
+  // Rows that scans read, and the number of those that cannot be tracked.
   std::atomic<int64_t> rows_scanned = 0;
   std::atomic<int64_t> rows_untrackable = 0;
 };

@@ -14,9 +14,9 @@
 namespace ttl::postgres {
 namespace {
 
-// The sidecar makes a few calls at a time.
+// The sidecar makes a few concurrent calls.
 constexpr int kMaxThreads = 64;
-// A thousand items with keys of 3 KiB.
+// Fits a thousand items with keys of 3 KiB.
 constexpr int kMaxMessageBytes = 16 << 20;
 constexpr std::chrono::seconds kStopWait(1);
 constexpr char kWithdrawn[] = "it begins anew, or stops";
@@ -64,7 +64,7 @@ class Service final : public v1::PrimaryStoreService::Service {
   }
 
  private:
-  // What `call` answers, given the store; UNAVAILABLE until there is one.
+  // Returns the result of `call` on the store; UNAVAILABLE if there is none.
   template <typename Call>
   grpc::Status Ask(grpc::ServerContext& context, Call call) {
     PrimaryStore* const store = store_.Take(context);
@@ -100,7 +100,8 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::strin
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  // A message is inflated before its size is looked at. So compressed calls get UNIMPLEMENTED.
+  // gRPC checks a message's size only after decompression, so compressed calls return
+  // UNIMPLEMENTED.
   builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   builder.AddChannelArgument(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
                              1 << GRPC_COMPRESS_NONE);

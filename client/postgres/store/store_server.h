@@ -13,32 +13,33 @@
 
 namespace ttl::postgres {
 
-// Serves a PrimaryStore over gRPC while there is one, which is until it is withdrawn. Beside it is
-// grpc.health.v1 with the services "startup" and "liveness", SERVING all the time, and "readiness",
-// and the service that AskAdapterState() asks.
+// Serves a PrimaryStore over gRPC from Serve() to Withdraw(). Also serves grpc.health.v1, with the
+// services "startup" and "liveness" (always SERVING) and "readiness", and the service that
+// AskAdapterState() calls.
 class StoreServer {
  public:
   // Listens on `address`, "unix:/path" or "host:port"; port 0 lets the system choose.
-  // FAILED_PRECONDITION if another process listens there by this class, UNAVAILABLE if it cannot.
-  // Calls of the store are UNAVAILABLE until there is one.
+  // FAILED_PRECONDITION if another process has claimed the Unix socket (SocketClaim), UNAVAILABLE
+  // if listening fails. Store calls return UNAVAILABLE until Serve().
   static absl::StatusOr<std::unique_ptr<StoreServer>> Start(const std::string& address);
   ~StoreServer();
 
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
 
-  // From now on `store` answers. No other may do so yet.
+  // Starts to serve `store`. REQUIRES: no store is served.
   void Serve(PrimaryStore& store);
-  // From when it returns, the store is called no more, and nobody answers. Calls under way have a
-  // second to end; then they are cancelled, and their connections to the database are cut.
+  // Store calls return UNAVAILABLE from now on, and `store` is unused when this returns. Running
+  // calls have a second to end; after that, they are cancelled and their database connections are
+  // closed.
   void Withdraw();
 
-  // What keeps it from being ready, for people; empty: it is ready. It decides what health says of
-  // "readiness", and of "", the server as a whole, and AskAdapterState() tells it. At first it is
-  // starting.
+  // Sets why ttl-postgres is not ready, for humans; empty: it is ready. This determines the health
+  // of "readiness" and of "", the whole server, and AskAdapterState() returns it. The initial value
+  // is "starting".
   void SetProblem(const std::string& problem);
 
-  // Where it listens, with the chosen port.
+  // The address that it listens on, with the chosen port.
   const std::string& address() const { return address_; }
 
  private:

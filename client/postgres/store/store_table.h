@@ -9,7 +9,7 @@
 
 namespace ttl::postgres {
 
-// A table that is a container, with the SQL that reads it and deletes from it. Immutable.
+// A table that backs a container, with the SQL that reads and deletes its rows. Immutable.
 struct StoreTable {
   explicit StoreTable(TableDefinition table)
       : definition(std::move(table)), select(definition), sql(definition, select) {}

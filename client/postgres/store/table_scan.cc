@@ -32,14 +32,14 @@ absl::Status TableScan::Run(const v1::ScanItemsRequest& request, Take take) {
   const auto estimate = EstimateItems();
   if (!estimate.ok()) return estimate.status();
 
-  // Asked before and after each page: if the files are the same, so were the held times.
+  // Read before and after each page: if the files are unchanged, so are the held times.
   auto files = FilesOfKnownTimes();
   if (!files.ok()) return files.status();
   int left = request.max_items();
   bool is_last = false;
   while (left > 0 && !is_last) {
     int limit = std::min(left, kMaxItems);
-    // Before the query: what it reads holds all changes up to there.
+    // Read before the query, whose result then has every change up to this LSN.
     const uint64_t sequence = position_.Get();
     const auto page = ReadPage(after, limit);
     if (!page.ok()) return page.status();
@@ -53,10 +53,10 @@ absl::Status TableScan::Run(const v1::ScanItemsRequest& request, Take take) {
     Read(*page, limit, sequence, message);
     is_last = page->rows() < limit;
     if (page->rows() > 0) after = table_.select.KeyOf(*page, page->rows() - 1);
-    // Without a token it would say that nothing follows.
+    // A message without a token would mean that nothing follows.
     if (!is_last && message.next_page_token().empty()) continue;
     if (estimate->has_value()) message.set_estimated_items(**estimate);
-    left -= page->rows();  // of a table with `where` most may be passed over
+    left -= page->rows();  // with `where`, most rows of a page may be excluded
     if (!take(message)) return absl::OkStatus();
   }
   return absl::OkStatus();
@@ -72,10 +72,10 @@ absl::StatusOr<QueryResult> TableScan::ReadPage(const std::optional<Key>& after,
     limit /= 2;
     page = query(select.FirstPage(limit), select.NextPage(limit));
   }
-  // A row that cannot be read is passed over.
+  // Skip a row that cannot be read.
   if (IsFaultOfRow(page.status())) page = query(select.FirstKey(), select.NextKey());
   if (page.ok()) return page;
-  // The values are the token's alone.
+  // The token supplies all parameters, so the error is in the token.
   if (absl::IsInvalidArgument(page.status())) {
     return absl::InvalidArgumentError(
         absl::StrCat("page_token is none of this table: ", page.status().message()));

@@ -17,38 +17,40 @@
 
 namespace ttl::postgres {
 
-// One ScanItems: pages of a table in the order of its key, each a short query. One thread.
+// One ScanItems call. It reads pages of a table in key order, each by a short query. Not
+// thread-safe.
 class TableScan {
  public:
   static constexpr int kMaxItems = 1000;  // in one message
   static constexpr size_t kMaxTokenBytes = 4096;
 
-  // Takes a message, and says whether to go on.
+  // Receives a message and returns whether to continue.
   using Take = absl::FunctionRef<bool(const v1::ScanItemsResponse&)>;
 
-  // All must outlive this.
+  // All must outlive the scan.
   TableScan(Connection& connection, const StoreTable& table, const VisiblePosition& position)
       : connection_(connection), table_(table), position_(position) {}
 
-  // OK also if `take` ended it. INVALID_ARGUMENT for a bad token or limit, UNAVAILABLE if the
+  // Also OK if `take` ended the scan. INVALID_ARGUMENT for a bad token or limit, UNAVAILABLE if the
   // database cannot be read.
   absl::Status Run(const v1::ScanItemsRequest& request, Take take);
 
   int64_t rows() const { return rows_; }
-  // Rows that cannot be tracked, and so were left out.
+  // Rows that were omitted because they cannot be tracked.
   int64_t untrackable() const { return untrackable_; }
 
  private:
   using Key = std::vector<Connection::Parameter>;
 
   absl::StatusOr<QueryResult> ReadPage(const std::optional<Key>& after, int& limit);
-  // Fills in the items and, unless the page is the last, the token. The token stays empty if
-  // no key of the page fits into one.
+  // Sets the items and, unless the page is the last, the token. The token stays empty if no key of
+  // the page fits into one.
   void Read(const QueryResult& page, int limit, uint64_t sequence, v1::ScanItemsResponse& message);
-  // Absent: not known.
+  // Absent: unknown.
   absl::StatusOr<std::optional<int64_t>> EstimateItems();
-  // Of a table by commit time: its files, in words that are others after a rewrite; else empty.
-  // UNAVAILABLE while times of rows are not known, since the table was rewritten.
+  // Identifies the files of a table whose _ts is the commit time; the text differs after a rewrite.
+  // Empty for other tables. UNAVAILABLE while rows have unknown times because the table was
+  // rewritten.
   absl::StatusOr<std::string> FilesOfKnownTimes();
 
   Connection& connection_;
