@@ -7,15 +7,16 @@
 #include "absl/status/statusor.h"
 #include "client/postgres/config/config.h"
 
-// What the configuration file says that a running ttl-postgres was started with.
+// Rereads the configuration file of a running ttl-postgres.
 namespace ttl::postgres {
 
-// All of it. An error of ReadConfig(), or FAILED_PRECONDITION if a field has changed that takes
-// a restart: listen, schema, slot, publication.
+// Reads the whole configuration. An error of ReadConfig(), or FAILED_PRECONDITION if a field has
+// changed that requires a restart: listen, schema, slot, publication.
 absl::StatusOr<Config> ReadChangedConfig(const std::string& path, const Config& current);
 
-// `current` with the password that the file has by now. Absent: it has the same, no configuration,
-// or another database too, which nobody may have meant yet.
+// Returns `current` with the passwords of the file. Absent if they are unchanged, if the file is
+// not a valid configuration, or if it also names another database: that change may be unfinished,
+// so it waits for ReadChangedConfig().
 std::optional<Config> ReadChangedPassword(const std::string& path, const Config& current);
 
 }  // namespace ttl::postgres

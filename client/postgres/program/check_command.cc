@@ -17,7 +17,7 @@ ExitCode Check(const Config& config, Output output) {
   PrintReport(report, output);
   if (!report.problems.empty() || !report.archive_problems.empty()) return ExitCode::kRefused;
   const absl::Status installed = CheckInstalled(*database->connection, config, report.tables);
-  // Not installed is no problem: checking comes first.
+  // A missing installation is not a problem: check runs before install.
   if (!installed.ok() && !absl::IsFailedPrecondition(installed)) return Fail(output, installed);
   output.out << "ok: all tables can be containers; "
              << (installed.ok() ? "installed"

@@ -6,8 +6,8 @@
 
 namespace ttl::postgres {
 
-// Adds `check` to `app`. If it is on the command line, `chosen` becomes it; `chosen` must
-// outlive the parsing.
+// Adds `check` to `app`. Parsing sets `chosen` if the command line has it; `chosen` must outlive
+// the parsing.
 void AddCheckCommand(CLI::App& app, Command& chosen);
 
 }  // namespace ttl::postgres

@@ -12,21 +12,20 @@
 
 namespace ttl::postgres {
 
-// Where a command writes. Not owned.
+// The output streams of a command. Not owned.
 struct Output {
   std::ostream& out;
   std::ostream& err;
 };
 
-// What the command line asked for, ready to run.
+// The chosen subcommand, ready to run.
 using Command = std::function<ExitCode(const Config&, Output)>;
 
-// Prints "ttl-postgres: " and the message to the error output.
 inline void PrintError(Output output, absl::string_view message) {
   output.err << "ttl-postgres: " << message << "\n";
 }
 
-// Prints an error of the database and returns the exit code for it.
+// Prints a database error and returns its exit code.
 inline ExitCode Fail(Output output, const absl::Status& status) {
   PrintError(output, status.message());
   return ExitCodeFor(status);

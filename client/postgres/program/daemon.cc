@@ -68,7 +68,7 @@ Daemon::Daemon(const Config& config, FollowedTables followed, StoreServer& serve
       sidecar_(SidecarOptions(config)),
       store_(
           config, tables_, visible_, [this] { return YieldFor(); },
-          // What is acknowledged is the position before the one at which the last commit ends.
+          // acknowledged() is one less than the end LSN of the last commit.
           [this] { return visible_.acknowledged() + 1; }),
       mirror_(config, NewSidecarChannel(config)),
       capture_(config, tables_, NewSidecarChannel(config), visible_),
@@ -120,8 +120,8 @@ absl::Status Daemon::ListenForScrapes(const Config& config) {
 }
 
 std::optional<absl::Duration> Daemon::YieldFor() const {
-  // Deletes of rows that are gone would be many in a row, by which the sidecar knows an empty
-  // replica.
+  // Until capture has caught up, many consecutive deletes may find no row, which the sidecar takes
+  // for an empty store.
   if (!capture_.status().is_caught_up) return kCaughtUpPause;
   return load_->YieldFor();
 }

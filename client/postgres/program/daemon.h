@@ -26,46 +26,46 @@
 
 namespace ttl::postgres {
 
-// All parts of ttl-postgres at work, until it is destroyed.
+// Daemon runs all parts of ttl-postgres from Start() to its destruction.
 class Daemon {
  public:
-  // `server` has no store yet, and must outlive this, as `config` must. UNAVAILABLE if
-  // Config::metrics_listen cannot be listened on.
+  // `server` must not serve a store; `server` and `config` must outlive the daemon. UNAVAILABLE if
+  // listening on Config::metrics_listen fails.
   static absl::StatusOr<std::unique_ptr<Daemon>> Start(const Config& config,
                                                        FollowedTables followed,
                                                        StoreServer& server);
-  // Within seconds.
+  // Stops all parts, within seconds.
   ~Daemon();
 
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
-  // Whether other tables can be followed by now: it is time for another one.
+  // Whether the tables that can be followed have changed, so that a new Daemon is needed.
   bool has_changed() const { return watch_->has_changed(); }
 
  private:
   Daemon(const Config& config, FollowedTables followed, StoreServer& server);
 
-  // For how long deletes have to wait; absent: they need not.
+  // How long deletes must pause; absent: they need not.
   std::optional<absl::Duration> YieldFor() const;
   absl::Status ListenForScrapes(const Config& config);
-  // What keeps it from being ready, for people; empty: nothing.
+  // Why the daemon is not ready, for humans; empty: it is ready.
   std::string Problem() const;
-  // Tells the health service and the log when that changes.
+  // Reports changes of Problem() to `server_` and the log.
   void WatchReadiness();
 
   const std::vector<TableDefinition> tables_;
   const std::vector<std::string> left_out_;  // containers
   VisiblePosition visible_;
   TtlClient sidecar_;
-  std::unique_ptr<LoadMonitor> load_;  // it and the store need each other
+  std::unique_ptr<LoadMonitor> load_;  // it and store_ use each other
   PrimaryStore store_;
   PolicyMirror mirror_;
   Capture capture_;
   StoreServer& server_;
   std::unique_ptr<TableWatch> watch_;
   std::shared_ptr<Metrics> metrics_;
-  std::unique_ptr<prometheus::Exposer> exposer_;  // null: nobody is to ask
+  std::unique_ptr<prometheus::Exposer> exposer_;  // null: metrics are off
 
   std::mutex mutex_;
   std::condition_variable stopped_;

@@ -18,7 +18,7 @@ std::string OnOneLine(const std::string& text) {
   return absl::StrReplaceAll(text, {{"\r\n", " "}, {"\n", " "}});
 }
 
-// As the file has it: a renamed table has another name now.
+// Compares the table as configured, because it may have been renamed since.
 bool HasTable(const Config* config, const TableDefinition& table) {
   if (config == nullptr) return false;
   TableConfig configured = table.config;
@@ -58,7 +58,7 @@ absl::Status CheckTables(Connection& connection, CatalogReport& report,
     if (!is_due(table)) continue;
     absl::Status status = CheckWhere(connection, table, report);
     if (!status.ok()) return status;
-    // The times of the rows that the condition takes in are looked at.
+    // The following checks read the rows that satisfy `where`, so it must be usable.
     if (report.left_out.contains(table.config.container)) continue;
     status = CheckTimes(connection, table, report);
     if (status.ok()) status = CheckEnds(connection, table, report);

@@ -12,33 +12,34 @@
 
 namespace ttl::postgres {
 
-// A database, and what holding the configuration against it found.
+// A database connection, and the result of checking the configuration against the database.
 struct DatabaseCheck {
   std::unique_ptr<Connection> connection;
   CatalogReport report;
 };
 
-// What a check may leave out. Nothing is owned; null: there is none.
+// Options of CheckDatabase(). The pointers are not owned and may be null.
 struct CheckOptions {
-  // The configuration of the ttl-postgres of this process that follows the database.
+  // The configuration with which this process follows the database.
   const Config* running = nullptr;
-  // A configuration whose tables were checked before: the times in those that are the same, which
-  // may take seconds to read, are not read again.
+  // A configuration that was checked before. Tables that are unchanged since are not read again,
+  // because that may take seconds.
   const Config* checked = nullptr;
   // As in Connection::Open().
   ConnectionBreaker* breaker = nullptr;
 };
 
-// Connects and checks. An error means that the database could not be asked.
+// Connects and checks. Returns an error only if the database cannot be queried.
 absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const CheckOptions& options = {});
 
-// Leaves out the tables whose `where` cannot be used or whose times count in another unit, it
-// seems, of those that the catalogue has nothing against and `is_due` wants to be looked at.
+// Checks the rows of each table that passed the catalogue check and that `is_due` selects. Leaves
+// out a table if its `where` cannot be used or its times seem to be in another unit. Also
+// checks the archive or the mark of its on_expiry.
 absl::Status CheckTables(
     Connection& connection, CatalogReport& report,
     absl::FunctionRef<bool(const TableDefinition&)> is_due = [](const auto&) { return true; });
 
-// Prints every problem and every warning, one a line.
+// Prints each problem, warning and note on one line.
 void PrintReport(const CatalogReport& report, Output output);
 
 }  // namespace ttl::postgres

@@ -6,8 +6,8 @@
 
 namespace ttl::postgres {
 
-// Exit codes of ttl-postgres, numbered as in ttlctl. Scripts rely on the numbers: never
-// change one.
+// Exit codes of ttl-postgres, numbered as in ttlctl. Scripts rely on the numbers, so never change
+// one.
 enum class ExitCode : int {
   kOk = 0,
   // The configuration or the database has problems, or the database refused a statement.
@@ -18,10 +18,10 @@ enum class ExitCode : int {
   kUnreachable = 4,
 };
 
-// The exit code for an error of the database.
+// The exit code for a database error.
 ExitCode ExitCodeFor(const absl::Status& status);
 
-// The table of exit codes, as shown by --help.
+// The exit codes as shown by --help.
 absl::string_view ExitCodeHelp();
 
 }  // namespace ttl::postgres

@@ -9,7 +9,8 @@ namespace {
 
 constexpr char kCure[] = ". Run: ttl-postgres install";
 
-// Empty: it is not. Rows that SQL shows as live must not be deleted, so what is out of date is.
+// Returns why a table is left out; empty: it is not. Outdated objects leave it out, because a row
+// that SQL shows as live must not be deleted.
 std::string WhyLeftOut(const InstallationState& installed, const std::string& container) {
   for (const auto* wrong : {&installed.unpublished, &installed.outdated}) {
     const auto found = wrong->find(container);
@@ -40,7 +41,7 @@ absl::StatusOr<FollowedTables> FindFollowedTables(Connection& connection, const 
   }
   std::vector<std::string> faults = std::move(installed->faults);
   faults.insert(faults.end(), installed->leftovers.begin(), installed->leftovers.end());
-  // One that is left out may be streamed, by another name too.
+  // A left-out table may be published, also under another name, so an entry may only seem unneeded.
   if (followed.left_out.empty()) {
     faults.insert(faults.end(), installed->unneeded.begin(), installed->unneeded.end());
   }

@@ -13,20 +13,19 @@
 
 namespace ttl::postgres {
 
-// Which of the configured tables can be followed. One that was dropped, renamed, changed or not
-// installed yet, or whose view, policies or trigger are of another configuration, is left out, so
-// that the others go on.
+// The configured tables that can be followed. A table is left out, so that the others continue, if
+// it was dropped, renamed, changed or not installed yet, or if its view, policies or trigger are
+// from another configuration.
 struct FollowedTables {
   std::vector<TableDefinition> tables;
-  // By container: why its table is left out.
+  // Why a table is left out, by container.
   std::map<std::string, std::string> left_out;
-  // What is wrong with what is installed for those that are followed; empty: nothing.
+  // Faults of the installation of the followed tables, for humans; empty: none.
   std::string fault;
 };
 
-// Holds what CheckCatalog() found against what is installed; there may be no table left that can be
-// followed. FAILED_PRECONDITION: nothing is installed for this configuration. REQUIRES:
-// report.is_server_fit.
+// Compares the result of CheckCatalog() with the installation; `tables` may be empty.
+// FAILED_PRECONDITION: nothing is installed for this configuration. REQUIRES: report.is_server_fit.
 absl::StatusOr<FollowedTables> FindFollowedTables(Connection& connection, const Config& config,
                                                   const CatalogReport& report);
 

@@ -22,7 +22,8 @@ struct InstallOptions {
   int64_t default_ttl = kNeverExpires;
 };
 
-// A table that is larger is previewed on its own: what was asked for is done by then.
+// A larger table needs its own preview: the installation is complete by then and must not take
+// long.
 constexpr char kPreviewLimits[] = "SET statement_timeout = '10s'; SET lock_timeout = '1s'";
 
 std::string PreviewCommandOf(const TableDefinition& table, absl::string_view default_ttl) {
@@ -30,7 +31,7 @@ std::string PreviewCommandOf(const TableDefinition& table, absl::string_view def
                       table.config.container);
 }
 
-// Nothing that goes wrong here undoes what was installed.
+// An error is only printed: it does not undo the installation.
 void PreviewInstalled(Connection& connection, const TableDefinition& table, int64_t default_ttl,
                       const DeleteLimit& limit, Output output) {
   const bool has_own_end = table.ttl.has_value() || table.expires.has_value();
@@ -46,7 +47,7 @@ void PreviewInstalled(Connection& connection, const TableDefinition& table, int6
              << "); to count them: " << PreviewCommandOf(table, absl::StrCat(default_ttl)) << "\n";
 }
 
-// Of tables whose container is on already it is too late.
+// Skips tables whose containers are on already, where a preview comes too late.
 void PreviewWhatIsOff(Connection& connection, const Config& config,
                       const std::vector<TableDefinition>& definitions, int64_t default_ttl,
                       Output output) {

@@ -6,8 +6,8 @@
 
 namespace ttl::postgres {
 
-// Adds `install` and `uninstall` to `app`. If one is on the command line, `chosen` becomes
-// it; `chosen` must outlive the parsing.
+// Adds `install` and `uninstall` to `app`. Parsing sets `chosen` if the command line has one of
+// them; `chosen` must outlive the parsing.
 void AddInstallCommands(CLI::App& app, Command& chosen);
 
 }  // namespace ttl::postgres

@@ -11,9 +11,9 @@
 
 namespace {
 
-// Log, signals, capture and its queries, policies, load, readiness, metrics, connections, usage,
-// a check of a changed configuration, and a few that serve calls; more of these are started only
-// while they can be.
+// Threads that must be startable: log, signals, capture and its queries, policies, load, readiness,
+// metrics, connections, usage, a check of a changed configuration, and a few that serve calls. More
+// of the last kind are started only while that succeeds.
 constexpr int kThreads = 25;
 
 }  // namespace
@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   if (const absl::Status threads = ttl::CheckThreads(kThreads); !threads.ok()) {
     return static_cast<int>(ttl::postgres::Fail(output, threads));
   }
-  // A line takes the place of the bar that a scan may have drawn (capture/scan_display.h).
+  // A log line overwrites the progress bar that a scan may have drawn (capture/scan_display.h).
   const ttl::Log log(spdlog::level::info, isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "");
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   return static_cast<int>(ttl::postgres::RunTtlPostgres(arguments, output));

@@ -20,7 +20,7 @@ double UnixSeconds(absl::Time time) { return absl::ToDoubleSeconds(time - absl::
 
 class Families {
  public:
-  // Begins a family; what is added until the next one belongs to it.
+  // Starts a family; samples added until the next one belong to it.
   void Counter(const std::string& name, const std::string& help) {
     families_.push_back({"ttl_postgres_" + name, help, MetricType::Counter, {}});
   }

@@ -16,7 +16,7 @@
 
 namespace ttl::postgres {
 
-// Where figures come from, when they are asked for. Called by the threads of scrapes.
+// Sources of the metrics. Called at each scrape, by the scraping threads.
 struct MetricSources {
   std::vector<std::string> containers;
   std::vector<std::string> left_out;  // containers whose tables cannot be followed
@@ -26,11 +26,11 @@ struct MetricSources {
   std::function<PolicyMirror::State()> mirror;
   std::function<WatchedState()> watch;
   std::function<const StoreCounters*(absl::string_view container)> store;
-  // WAL beyond which the slot is given up; 0: never.
+  // WAL bytes beyond which the slot is dropped; 0: never.
   int64_t max_slot_bytes = 0;
 };
 
-// What ttl-postgres tells Prometheus. Every name, unit and meaning is in the help texts.
+// The metrics of ttl-postgres for Prometheus. The help texts document each name, unit and meaning.
 // Thread-safe.
 class Metrics final : public prometheus::Collectable {
  public:

@@ -29,10 +29,10 @@ constexpr int kEndedBySignal = 128;
 struct MigrateOptions {
   std::vector<std::string> command;
   std::string sql_file;
-  std::vector<std::string> containers;  // none: all
+  std::vector<std::string> containers;  // empty: all
 };
 
-// What others may read of the command: its arguments may have passwords in them.
+// The command as shown to others: without its arguments, which may contain passwords.
 std::string NameOf(const MigrateOptions& options) {
   const auto name = [](const std::string& path) {
     return std::filesystem::path(path).filename().string();
@@ -41,7 +41,8 @@ std::string NameOf(const MigrateOptions& options) {
                                   : absl::StrCat("--sql ", name(options.sql_file));
 }
 
-// The containers to take away; empty, and what is wrong is said, if one is unknown.
+// The containers whose installed objects are removed. If one is unknown, prints an error and
+// returns an empty set.
 std::set<std::string> Chosen(const Config& config, const MigrateOptions& options, Output output) {
   std::set<std::string> known;
   for (const TableConfig& table : config.tables) known.insert(table.container);
@@ -55,7 +56,7 @@ std::set<std::string> Chosen(const Config& config, const MigrateOptions& options
   return {options.containers.begin(), options.containers.end()};
 }
 
-// Whether there is something to take away, and nobody else at it.
+// Takes the migration lock. FAILED_PRECONDITION if another migration holds it.
 absl::Status TakeLock(Connection& connection, const Config& config) {
   const auto settings =
       connection.Execute("SET idle_session_timeout = 0; SET search_path = pg_catalog");
@@ -68,8 +69,8 @@ absl::Status TakeLock(Connection& connection, const Config& config) {
       "another migration is running; nothing was changed, and the command was not run");
 }
 
-// Nothing can hold the times afterwards: what is written while a table is not in the publication is
-// in no stream, so that what the sidecar knows of a row may be older than the row.
+// Warns before the command runs, because the times cannot be held afterwards: writes to an
+// unpublished table are not streamed, so the sidecar's time of a row may be older than the row.
 absl::Status WarnOfRewrites(DatabaseCheck& database, const Config& config,
                             const std::set<std::string>& containers, Output output) {
   std::vector<std::string> names;
@@ -122,8 +123,8 @@ absl::Status TryToPutBack(const Config& config, Output output) {
   return database->connection->Execute(InstallSql(config, database->report.tables)).status();
 }
 
-// 0: it is all there again. Another may have a table locked at the moment, as autovacuum does, and
-// the server may come back.
+// Restores the installed objects; kOk: all are restored. Retries, because another session may lock
+// a table briefly, as autovacuum does, and the server may come back.
 ExitCode PutBack(const Config& config, Output output) {
   const absl::Time deadline = absl::Now() + kPutBackDeadline;
   absl::Status status = TryToPutBack(config, output);
@@ -135,11 +136,12 @@ ExitCode PutBack(const Config& config, Output output) {
   return status.ok() ? ExitCode::kOk : Fail(output, status);
 }
 
-// Before the session ends, which the server may notice only after the next one has asked for it.
+// Releases the lock before the session ends, because the server may notice the end only after the
+// next migration has requested the lock.
 void ReleaseLock(Connection& connection, const Config& config) {
   const auto released = connection.Query(
       absl::StrCat("SELECT pg_advisory_unlock(", MigrationLock(config.schema), ")"));
-  (void)released;  // the session is gone, and the lock with it
+  (void)released;  // on failure, the session is gone, and the lock with it
 }
 
 int RunSql(const Config& config, const std::string& sql, Output output) {
@@ -150,7 +152,8 @@ int RunSql(const Config& config, const std::string& sql, Output output) {
   return static_cast<int>(ExitCodeFor(status));
 }
 
-// The exit code, as a shell's, of what there is to run; a signal that came before keeps it from it.
+// Runs the command or the SQL and returns its exit code, as a shell would. Runs nothing if a signal
+// is pending.
 int RunWhatIsAsked(const Config& config, const MigrateOptions& options, const std::string& sql,
                    const HeldSignals& signals, Output output) {
   if (const int signal = signals.pending(); signal != 0) return kEndedBySignal + signal;

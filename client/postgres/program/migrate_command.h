@@ -7,9 +7,9 @@
 
 namespace ttl::postgres {
 
-// Adds `migrate` to `app`: runs a command, or the SQL of a file, while what install made for tables
-// is away, and puts it back whatever becomes of the command. If it is on the command line, `chosen`
-// becomes it; `chosen` must outlive the parsing.
+// Adds `migrate` to `app`: it removes the installed objects of tables, runs a command or the SQL of
+// a file, and restores the objects however the command ends. Parsing sets `chosen` if the command
+// line has it; `chosen` must outlive the parsing.
 void AddMigrateCommand(CLI::App& app, Command& chosen);
 
 }  // namespace ttl::postgres

@@ -6,8 +6,9 @@
 
 namespace ttl::postgres {
 
-// `preview`: counts in the tables what a default_ttl would hide and delete. Changes nothing, and
-// needs neither the sidecar nor anything installed.
+// Adds `preview` to `app`: it counts the rows that a default_ttl would hide and delete. It changes
+// nothing, and needs neither the sidecar nor an installation. Parsing sets `chosen` if the command
+// line has it; `chosen` must outlive the parsing.
 void AddPreviewCommand(CLI::App& app, Command& chosen);
 
 }  // namespace ttl::postgres

@@ -32,13 +32,13 @@ constexpr absl::Duration kCheckPoll = absl::Milliseconds(50);
 constexpr absl::Duration kChangePoll = absl::Milliseconds(500);
 constexpr absl::Duration kPasswordPoll = absl::Seconds(5);
 constexpr absl::Duration kStopDeadline = absl::Seconds(20);
-// What keeps a changed configuration from being followed for so long does not pass by itself.
+// An obstacle to a changed configuration that lasts this long is considered permanent.
 constexpr absl::Duration kChangeDeadline = absl::Seconds(10);
 
-// What is there for a start.
+// The result of Prepare().
 struct Found {
   CatalogReport report;
-  FollowedTables followed;  // none where the server is not fit
+  FollowedTables followed;  // empty if the server is not fit
 };
 
 absl::StatusOr<Found> Prepare(const Config& config, const CheckOptions& options) {
@@ -55,13 +55,13 @@ absl::StatusOr<Found> Prepare(const Config& config, const CheckOptions& options)
   return found;
 }
 
-// Why no daemon can begin; empty: one can.
+// Why a daemon cannot start; empty: it can.
 std::string Obstacle(const absl::StatusOr<Found>& found) {
   if (!found.ok()) return std::string(found.status().message());
   return found->report.is_server_fit ? "" : absl::StrJoin(found->report.problems, "; ");
 }
 
-// What need not be checked again.
+// The configuration of the tables that need not be checked again.
 Config WithoutLeftOut(Config config, const CatalogReport& report) {
   std::erase_if(config.tables, [&](const TableConfig& table) {
     return report.left_out.contains(table.container);
@@ -69,8 +69,8 @@ Config WithoutLeftOut(Config config, const CatalogReport& report) {
   return config;
 }
 
-// Whether somebody may put it right meanwhile: the database is not there yet, since in a pod
-// this starts before it, or nothing is installed in it yet.
+// Whether the error may pass: the database is not up yet, because this process starts before it in
+// a pod, or nothing is installed in it yet.
 bool IsWorthWaiting(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsFailedPrecondition(status);
 }
@@ -83,24 +83,24 @@ void LogRefused(absl::string_view reason) {
   spdlog::error("changed configuration refused: reason=\"{}\"", absl::CHexEscape(reason));
 }
 
-// The configuration of a daemon, and the file that it is from.
+// The configuration of a daemon, and the file that it was read from.
 struct Source {
   const std::string path;
   Config config;
-  std::optional<Config> former = std::nullopt;   // worked, where `config` may not
+  std::optional<Config> former = std::nullopt;   // the last one that worked
   std::optional<Config> checked = std::nullopt;  // CheckOptions::checked
-  bool is_reload_due = false;                    // SIGHUP came while there was no time for it
+  bool is_reload_due = false;                    // SIGHUP arrived during a check
 };
 
-// What Source::path may say by now is due to be read; or to stop is; absent: neither is.
+// Waits for a request to stop or to reread Source::path; absent: neither came in time.
 std::optional<Request> NextRequest(Source& source, DaemonSignals& signals, absl::Duration timeout) {
   const bool is_due = std::exchange(source.is_reload_due, false);
   const std::optional<Request> request = signals.Next(is_due ? absl::ZeroDuration() : timeout);
   return is_due && !request.has_value() ? Request::kReload : request;
 }
 
-// Prepare() on a thread of its own, since it may wait for servers; CANCELLED: told to stop
-// meanwhile.
+// Runs Prepare() on its own thread, because it may wait for servers. CANCELLED: a stop was
+// requested meanwhile.
 absl::StatusOr<Found> PrepareUnlessStopped(Source& source, const Config& config,
                                            const Config* running, DaemonSignals& signals) {
   ConnectionBreaker breaker;
@@ -130,7 +130,7 @@ void GoBack(Source& source, absl::string_view reason) {
   source.config = *std::exchange(source.former, std::nullopt);
 }
 
-// What the file says now, if it says something else.
+// Rereads the file. Absent if the configuration is refused or unchanged.
 std::optional<Config> Reread(const Source& source) {
   absl::StatusOr<Config> config = ReadChangedConfig(source.path, source.config);
   if (!config.ok()) {
@@ -143,7 +143,8 @@ std::optional<Config> Reread(const Source& source) {
   return std::nullopt;
 }
 
-// Whether to stop, after a wait for one request. Nothing runs: whatever the file says is taken.
+// Waits for one request and returns whether to stop. Adopts a changed configuration on a reload,
+// and a changed password at any time; neither is checked first, because no daemon runs.
 bool AwaitStop(Source& source, DaemonSignals& signals, absl::Duration timeout) {
   const std::optional<Request> request = NextRequest(source, signals, timeout);
   std::optional<Config> changed = request == Request::kReload
@@ -153,8 +154,9 @@ bool AwaitStop(Source& source, DaemonSignals& signals, absl::Duration timeout) {
   return request == Request::kStop;
 }
 
-// CANCELLED: told to stop. At the start it waits only for what may come by itself, and afterwards
-// for whatever is in the way, if need be by the former configuration.
+// Waits until a daemon can start. CANCELLED: a stop was requested. At the start it waits only for
+// obstacles that may pass; later it waits for any, and returns to the former configuration if the
+// changed one cannot be used.
 absl::StatusOr<Found> AwaitDatabase(Source& source, DaemonSignals& signals, bool is_start,
                                     StoreServer& server) {
   const absl::Time deadline = absl::Now() + kChangeDeadline;
@@ -198,20 +200,21 @@ ExitCode NotStarted(const absl::Status& status) {
   return ExitCodeFor(status);
 }
 
-// Why a daemon has ended.
+// Why a daemon ended.
 struct End {
   bool is_stop = false;
   std::optional<Config> changed;  // the configuration of the next one
 };
 
-// Until it is told to stop, or another configuration or other tables can be followed.
+// Runs a daemon until a stop is requested, or until another configuration or other tables can be
+// followed.
 absl::StatusOr<End> FollowTables(Source& source, FollowedTables followed, StoreServer& server,
                                  DaemonSignals& signals) {
   const absl::StatusOr<std::unique_ptr<Daemon>> daemon =
       Daemon::Start(source.config, std::move(followed), server);
   if (!daemon.ok()) return daemon.status();
   absl::Time next_look = absl::Now() + kPasswordPoll;
-  std::string said;  // the reason that the log has of refusing the latest password
+  std::string said;  // the last logged reason for refusing a configuration
   while (!(*daemon)->has_changed()) {
     const std::optional<Request> request = NextRequest(source, signals, kChangePoll);
     if (request == Request::kStop) return End{true, std::nullopt};
@@ -271,8 +274,8 @@ ExitCode Run(const std::string& config_path, const Config& config) {
   // Debian's abseil checks the lock order of every gRPC mutex and may abort on a false alarm.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   DaemonSignals signals(kStopDeadline);
-  // Never paired: gRPC 1.51, shutting down with its last object, now and then waits ten
-  // seconds for a poller.
+  // Deliberately without grpc_shutdown(): gRPC 1.51 sometimes waits ten seconds for a poller when
+  // its last object shuts it down.
   grpc_init();
   return Serve({config_path, config}, signals);
 }

@@ -8,11 +8,11 @@
 
 namespace ttl::postgres {
 
-// Adds `run` to `app`. If it is on the command line, `chosen` becomes it; `chosen` must
-// outlive the parsing, and `config_path`, the file of the configuration, the command. It waits
-// until the database is there and everything is installed, and ends by SIGTERM or SIGINT, or if
-// the database is not as the configuration says. By SIGHUP it uses the changed file, if that
-// can be followed; a changed password by itself.
+// Adds `run` to `app`. Parsing sets `chosen` if the command line has it; `chosen` must outlive the
+// parsing, and `config_path`, the configuration file, must outlive the command. The command waits
+// until the database is up and everything is installed. It ends on SIGTERM or SIGINT, or if the
+// database does not match the configuration. On SIGHUP it applies the changed file, if that can be
+// followed; it applies a changed password without a signal.
 void AddRunCommand(CLI::App& app, const std::string& config_path, Command& chosen);
 
 }  // namespace ttl::postgres

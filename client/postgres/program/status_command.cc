@@ -27,17 +27,17 @@ namespace {
 
 constexpr absl::Duration kAnswerDeadline = absl::Seconds(3);
 
-// What the database says, by the functions that a running ttl-postgres uses.
+// The state of the database, read with the functions that a running ttl-postgres uses.
 struct Seen {
   std::vector<std::string> problems;
   FollowedTables followed;
   std::map<std::string, TableProgress> progress;  // by container
-  FaultTimes faults;                              // of those that a running ttl-postgres has seen
+  FaultTimes faults;                              // that a running ttl-postgres has recorded
   std::optional<SlotState> slot;
   std::vector<SlotHolder> holders;
 };
 
-// Empty: no running ttl-postgres has seen it yet.
+// Empty if no running ttl-postgres has recorded the fault yet.
 std::string SinceText(const FaultTimes& faults, const std::string& fault) {
   const auto found = faults.find(fault);
   return found == faults.end() ? "" : absl::StrCat(" since ", TimeText(found->second));
@@ -100,7 +100,7 @@ TtlClientOptions OptionsFor(const std::string& address) {
   return options;
 }
 
-// A table without its container is left out by the running ttl-postgres, too.
+// Leaves out tables whose container does not exist, as a running ttl-postgres does.
 void AskSidecar(const Config& config, Seen& seen) {
   TtlClient sidecar(OptionsFor(config.sidecar));
   std::vector<TableDefinition> followed;
@@ -121,7 +121,7 @@ void AskSidecar(const Config& config, Seen& seen) {
   seen.followed.tables = std::move(followed);
 }
 
-// Whether ttl-postgres is ready; what it is, for people.
+// Whether ttl-postgres is ready, and its state for humans.
 std::pair<bool, std::string> AskAdapter(const Config& config) {
   const absl::StatusOr<AdapterState> state = AskAdapterState(config.listen, kAnswerDeadline);
   if (absl::IsUnimplemented(state.status())) {

@@ -6,7 +6,8 @@
 
 namespace ttl::postgres {
 
-// Adds `status` to `app`: it sets `chosen` if it is on the command line.
+// Adds `status` to `app`. Parsing sets `chosen` if the command line has it; `chosen` must outlive
+// the parsing.
 void AddStatusCommand(CLI::App& app, Command& chosen);
 
 }  // namespace ttl::postgres

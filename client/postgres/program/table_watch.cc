@@ -18,10 +18,11 @@ namespace {
 
 constexpr absl::Duration kCalmInterval = absl::Seconds(10);
 constexpr absl::Duration kTroubleInterval = absl::Seconds(1);
-// A look that takes longer is given up, and its connection with it.
+// A check that takes longer is aborted, and its connection closed.
 constexpr absl::Duration kMaxLook = absl::Seconds(10);
 
-// A table that is left out may be back under the same name as another one, with a new reason.
+// A left-out table may have been replaced by another one of the same name, with a new reason, so
+// the reasons are compared, too.
 bool IsSame(const FollowedTables& one, const FollowedTables& other) {
   return one.tables == other.tables && one.left_out == other.left_out;
 }
@@ -83,7 +84,7 @@ void TableWatch::Run() {
     }
     if (has_changed() || absl::Now() - last_look < PauseBeforeLook()) continue;
     last_look = absl::Now();
-    // The others that use the database say that it is away.
+    // Other users of the database report that it is unavailable.
     if (const absl::Status status = Look(); !status.ok()) {
       spdlog::debug("the tables cannot be looked at: {}", status.ToString());
     }
@@ -99,7 +100,7 @@ absl::Status TableWatch::Look() {
   auto report = CheckCatalog(**lease, config_);
   if (report.ok()) report = CheckLeftOut(**lease, *std::move(report));
   if (!report.ok()) return report.status();
-  // Capture goes on as it can, and keeps the slot from filling the disk.
+  // Capture continues as far as it can, and keeps the slot from filling the disk.
   if (!report->is_server_fit) return absl::OkStatus();
   const auto found = FindFollowedTables(**lease, config_, *report);
   if (!found.ok()) return found.status();
@@ -111,8 +112,8 @@ absl::Status TableWatch::Look() {
   return RemoveHeldTimes(**lease, config_.schema);
 }
 
-// Of these the catalogue does not know all that was wrong. Their rows are read, so not at each
-// look.
+// The catalogue does not show every reason for which these tables were left out. The check reads
+// their rows, so it does not run each time.
 absl::StatusOr<CatalogReport> TableWatch::CheckLeftOut(Connection& connection,
                                                        CatalogReport report) {
   const absl::Time now = absl::Now();
@@ -133,7 +134,7 @@ absl::StatusOr<CatalogReport> TableWatch::CheckLeftOut(Connection& connection,
   return report;
 }
 
-// Written only when they have changed.
+// Stores the faults only when they have changed.
 absl::Status TableWatch::SetFaults(Connection& connection, const FollowedTables& found) {
   const std::vector<std::string> faults = FaultsOf(found);
   const bool is_same = std::all_of(faults.begin(), faults.end(), [this](const std::string& fault) {

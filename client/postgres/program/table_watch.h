@@ -19,26 +19,27 @@
 
 namespace ttl::postgres {
 
-// What a TableWatch saw at its last look.
+// The result of a TableWatch's last check.
 struct WatchedState {
   std::string fault;                                // FollowedTables::fault
-  absl::Time fault_since = absl::InfiniteFuture();  // when a look first found one
+  absl::Time fault_since = absl::InfiniteFuture();  // when a check first found a fault
   std::vector<SlotHolder> holders;
 };
 
-// Looks at the catalogue now and then, by a thread and a connection of its own, whether the
-// tables that can be followed are still the same, and what is installed is there. Thread-safe.
+// TableWatch checks periodically, on its own thread and connection, whether the tables that can be
+// followed have changed and whether the installation is complete. Thread-safe.
 class TableWatch {
  public:
-  // `followed` is what is followed now. `is_in_trouble` says whether to look soon; it is called
-  // by another thread until the destructor has returned.
+  // `followed` are the tables followed now. `is_in_trouble` returns whether to check soon; another
+  // thread calls it until the destructor returns.
   TableWatch(const Config& config, FollowedTables followed, std::function<bool()> is_in_trouble);
-  // Within moments, whatever the database does.
+  // Returns promptly, even if the database hangs.
   ~TableWatch();
   TableWatch(const TableWatch&) = delete;
   TableWatch& operator=(const TableWatch&) = delete;
 
-  // Whether others can be followed now, or the same in another shape: it is time to begin anew.
+  // Whether the tables that can be followed, or their definitions, have changed, so that following
+  // must restart.
   bool has_changed() const;
   WatchedState state() const;
 
@@ -47,7 +48,7 @@ class TableWatch {
   absl::Duration PauseBeforeLook() const;
   absl::Status Look();
   absl::StatusOr<CatalogReport> CheckLeftOut(Connection& connection, CatalogReport report);
-  // Takes in what the database said, and logs an old transaction once.
+  // Stores `holders`, and logs an old transaction once.
   void SetHolders(std::vector<SlotHolder> holders);
   absl::Status SetFaults(Connection& connection, const FollowedTables& found);
 
@@ -62,18 +63,18 @@ class TableWatch {
   bool stop_ = false;
   bool has_changed_ = false;
   WatchedState state_;
-  std::string logged_xid_;  // of the old transaction that the log has
+  std::string logged_xid_;  // xid of the old transaction that was logged last
 
-  std::map<std::string, absl::Time> first_seen_;  // UseFirstSeen(); of the thread
+  std::map<std::string, absl::Time> first_seen_;  // for UseFirstSeen(); used by thread_ only
 
-  // When tables that are left out for what their rows or their `where` say are due to be looked at
-  // again, by container; of the thread.
+  // When to check again a table that is left out because of its rows or its `where`, by container;
+  // used by thread_ only.
   std::map<std::string, absl::Time> next_check_;
 
-  FaultTimes recorded_;        // as of the last look; of the thread
-  bool has_recorded_ = false;  // of the thread
+  FaultTimes recorded_;        // as of the last check; used by thread_ only
+  bool has_recorded_ = false;  // used by thread_ only
 
-  std::thread thread_;  // last: uses all the others
+  std::thread thread_;  // declared last: uses all other members
 };
 
 }  // namespace ttl::postgres

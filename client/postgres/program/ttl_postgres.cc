@@ -43,7 +43,6 @@ void AddOptions(CLI::App& app, Options& options) {
   app.set_version_flag("--version", "ttl-postgres " TTL_SIDECAR_VERSION);
 }
 
-// The error in the command line.
 std::string UsageError(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
   // CLI11 reports a missing option or subcommand before an unknown word.
@@ -78,7 +77,7 @@ ExitCode RunTtlPostgres(const std::vector<std::string>& arguments, Output output
   AddRunCommand(app, options.config, command);
   AddStatusCommand(app, command);
   try {
-    // CLI11 takes arguments from the back.
+    // CLI11 expects the arguments in reverse order.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& help_or_version) {
     app.exit(help_or_version, output.out, output.err);

@@ -8,8 +8,8 @@
 
 namespace ttl::postgres {
 
-// Runs the command line of ttl-postgres; `arguments` come after the name of the program.
-// Results go to output.out, errors, problems and warnings to output.err.
+// Runs the command line of ttl-postgres; `arguments` exclude the program name. Results go to
+// output.out; errors, problems and warnings go to output.err.
 ExitCode RunTtlPostgres(const std::vector<std::string>& arguments, Output output);
 
 }  // namespace ttl::postgres
