@@ -9,7 +9,7 @@
 
 namespace ttl::postgres {
 
-// A position in the WAL as PostgreSQL writes it: 16/B374D848.
+// Formats an LSN as PostgreSQL does: 16/B374D848.
 std::string FormatLsn(uint64_t lsn);
 absl::StatusOr<uint64_t> ParseLsn(absl::string_view text);
 

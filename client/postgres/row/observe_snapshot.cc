@@ -3,9 +3,9 @@
 namespace ttl::postgres {
 namespace {
 
-// A transaction that has written its commit and is not seen yet still holds the lock on its
-// own id, which is how we learn of ids beyond the snapshot's xmax. There they have 32 bits,
-// and are near xmax: the difference to it, as a signed number of 32 bits, makes them whole.
+// A transaction that has written its commit record but is not visible yet still holds the lock on
+// its own xid, which reveals xids beyond the snapshot's xmax. pg_locks has 32-bit xids; they are
+// near xmax, so the signed 32-bit difference to xmax extends them to 64 bits.
 constexpr char kQuery[] = R"(
 WITH seen AS MATERIALIZED (
   SELECT pg_snapshot_xmin(s)::text::bigint AS xmin, pg_snapshot_xmax(s)::text::bigint AS xmax

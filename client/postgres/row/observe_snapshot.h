@@ -9,9 +9,10 @@
 
 namespace ttl::postgres {
 
-// Asks the database by `ask`, which runs a statement there, which transactions have ended and
-// which have begun, and tells `position`. On a database at rest the second call moves Get() up
-// to what was acknowledged before the first. Fails as `ask` does; `position` is then as before.
+// Passes to `position` the xmin of a new snapshot and an xid above all that have started. `ask`
+// runs a statement on the database. If the database is idle, the second call advances Get() to the
+// LSN that was acknowledged before the first. Returns the errors of `ask` and then leaves
+// `position` unchanged.
 absl::Status ObserveSnapshot(absl::FunctionRef<absl::StatusOr<QueryResult>(const char*)> ask,
                              VisiblePosition& position);
 

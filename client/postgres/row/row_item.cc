@@ -17,9 +17,9 @@ namespace {
 constexpr size_t kMaxPartitionKeyBytes = 2048;
 constexpr size_t kMaxIdBytes = 1023;
 constexpr int64_t kMillisecondsPerSecond = 1000;
-// Of an instant, in the session settings of Connection.
+// Suffix of an instant in the session settings of Connection.
 constexpr absl::string_view kUtcSuffix = "+00";
-// What is shown of a value that is wrong.
+// Maximum bytes of an invalid value in an error.
 constexpr size_t kMaxShownBytes = 64;
 
 std::string Shown(absl::string_view text) {
@@ -34,7 +34,7 @@ std::string ColumnName(const std::optional<ColumnDefinition>& column) {
 
 absl::StatusOr<int64_t> ParseWhole(absl::string_view text) {
   int64_t number = 0;
-  // SimpleAtoi would allow blanks, which no number of PostgreSQL has.
+  // SimpleAtoi allows surrounding spaces, which PostgreSQL does not write.
   if (!text.empty() && !absl::ascii_isspace(text.front()) && !absl::ascii_isspace(text.back()) &&
       absl::SimpleAtoi(text, &number)) {
     return number;
@@ -99,7 +99,7 @@ absl::StatusOr<std::optional<int64_t>> ReadTtl(const TableDefinition& table, con
   return ValidateTtl(absl::StrCat(ColumnName(table.ttl), " (ttl)"), *ttl);
 }
 
-// Takes a number of digits, at least `min` and at most `max`, from the front.
+// Consumes a number of `min` to `max` digits.
 bool TakeDigits(absl::string_view& text, size_t min, size_t max, int64_t& number) {
   size_t count = 0;
   number = 0;
@@ -116,11 +116,11 @@ bool TakeChar(absl::string_view& text, char expected) {
   return true;
 }
 
-// The most digits of a year, in a timestamp and in a date.
+// Maximum digits of the year, in a timestamp and in a date.
 constexpr size_t kTimestampYearDigits = 6;
 constexpr size_t kDateYearDigits = 7;
 
-// A date; false if the text does not begin with one that is in the calendar.
+// Consumes a date; false if the text does not begin with a date of the calendar.
 bool TakeDay(absl::string_view& text, size_t max_year_digits, absl::CivilDay& date) {
   int64_t year, month, day;
   if (!TakeDigits(text, 4, max_year_digits, year) || !TakeChar(text, '-') ||
@@ -131,8 +131,8 @@ bool TakeDay(absl::string_view& text, size_t max_year_digits, absl::CivilDay& da
   return date.month() == month && date.day() == day;
 }
 
-// The date and time before a fraction; false if the text does not begin with one that is in
-// the calendar.
+// Consumes a date and time up to the fraction; false if the text does not begin with one of the
+// calendar.
 bool TakeSecond(absl::string_view& text, absl::CivilSecond& second) {
   absl::CivilDay day;
   int64_t hour, minute, sec;
@@ -152,10 +152,10 @@ absl::Status NoTime(absl::string_view text, const char* what) {
 
 struct ParsedSecond {
   absl::CivilSecond second;
-  bool has_fraction = false;  // more than zeros
+  bool has_fraction = false;  // whether the fraction is not zero
 };
 
-// A date and time, a fraction perhaps, and `suffix`.
+// Parses a date and time, with an optional fraction, followed by `suffix`.
 absl::StatusOr<ParsedSecond> ParseSecond(absl::string_view text, absl::string_view suffix) {
   absl::string_view rest = text;
   ParsedSecond parsed;
@@ -167,7 +167,7 @@ absl::StatusOr<ParsedSecond> ParseSecond(absl::string_view text, absl::string_vi
   return NoTime(text, "timestamp");
 }
 
-// The instant that a date is.
+// The instant that a date stands for.
 absl::StatusOr<int64_t> ParseDay(const TableDefinition& table, absl::string_view text) {
   absl::string_view rest = text;
   absl::CivilDay day;
@@ -176,7 +176,7 @@ absl::StatusOr<int64_t> ParseDay(const TableDefinition& table, absl::string_view
   return table.expires_zone->InstantOf(absl::CivilSecond(day));
 }
 
-// The end as whole seconds, rounded up; absent: there is none.
+// The expire time in Unix seconds, rounded up; absent: the row never expires.
 absl::StatusOr<std::optional<int64_t>> ReadEndColumn(const TableDefinition& table,
                                                      absl::string_view text) {
   if (table.end_source == EndSource::kEpochNumber) {
@@ -207,7 +207,8 @@ absl::StatusOr<std::optional<int64_t>> ReadEnd(const TableDefinition& table, con
   return end;
 }
 
-// What a row says of its end. One that says that it has none does not inherit.
+// Sets the item's ttl and expire time. A row that never expires by its expires_column does not
+// inherit a ttl.
 absl::Status SetEnd(const TableDefinition& table, const RowTexts& row, v1::Item& item) {
   const absl::StatusOr<std::optional<int64_t>> ttl = ReadTtl(table, row);
   if (!ttl.ok()) return ttl.status();
@@ -232,7 +233,7 @@ absl::StatusOr<std::string> ReadKey(absl::string_view name,
       absl::StrCat("the ", name, " has ", key.size(), " bytes: must have ", max_bytes, " at most"));
 }
 
-// Not known, if there is nothing, or nothing that can be a size.
+// 0 (unknown) if the text is absent or not a valid size.
 int64_t ReadSize(std::optional<absl::string_view> text) {
   if (!text.has_value()) return 0;
   const absl::StatusOr<int64_t> size = ParseWhole(*text);

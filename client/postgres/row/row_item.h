@@ -14,52 +14,52 @@
 
 namespace ttl::postgres {
 
-// The values of a row that matter, as text in the session settings of Connection.
+// The used columns of a row, as text in the session settings of Connection.
 struct RowTexts {
   std::vector<absl::string_view> partition_key;  // never NULL
   std::vector<absl::string_view> id;             // never NULL
-  // A timestamp without time zone as it is stored, which the stream has, or as the instant that it
-  // says, which queries of RowSelect return.
+  // A timestamp without time zone is either the stored text, as in the stream, or the instant, as
+  // RowSelect's queries return it.
   std::optional<absl::string_view> ts;
   std::optional<absl::string_view> ttl;
-  // As ts; a date as it is stored, or as the instant.
+  // As `ts`; a date is either the stored text or the instant.
   std::optional<absl::string_view> expires;
   std::optional<absl::string_view> size;
-  // Whether the table's `where`, if it has one, takes it in. The stream does not say.
+  // Whether the row satisfies the table's `where`, if there is one. The stream does not tell.
   bool is_taken_in = true;
 };
 
-// What the database itself says of a row.
+// Metadata that the database keeps of a row version.
 struct RowVersion {
-  // xmin of the row as a decimal number: the etag.
+  // xmin of the row as a decimal number; it is the item's etag.
   absl::string_view xmin;
-  // The item's sequence: the LSN of the commit, or a lower bound of it. 0: it has none.
+  // The item's sequence: the LSN of the commit, or a lower bound of it. 0: none.
   uint64_t lsn = 0;
-  // For tables without a column of _ts; absent if it is no longer known.
+  // Set for tables without a _ts column; absent if the database no longer knows it.
   std::optional<absl::Time> commit_time;
 };
 
-// Why a row never expires by the word of the configuration. It is not tracked, and that is no
-// fault.
+// Why the configuration exempts a row from expiry. Such a row is not tracked, which is not an
+// error.
 enum class Exemption {
   kNone,
-  kNullTime,  // its time is NULL, and null_means: never
-  kOutside,   // the table's `where` does not take it in
+  kNullTime,  // its time is NULL, and null_means is never
+  kOutside,   // it does not satisfy the table's `where`
 };
 Exemption ExemptionOf(const TableDefinition& table, const RowTexts& row);
 
-// The row as the sidecar tracks it. INVALID_ARGUMENT says why a row cannot be tracked: no
-// _ts, a _ts, ttl or end that the TTL rules do not allow, a key that is too long, an exemption.
-// Such a row never expires. `now` bounds how far ahead a _ts may be. A size that cannot be one is
-// not known.
+// Converts a row to the item that the sidecar tracks. INVALID_ARGUMENT if the row cannot be tracked
+// and so never expires: no _ts; a _ts, ttl or expire time that the TTL rules do not allow; a key
+// that is too long; an exemption. `now` bounds how far ahead a _ts may be. An invalid size counts
+// as unknown.
 absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts& row,
                                    const RowVersion& version, absl::Time now);
 
-// The text of a timestamp with time zone in UTC and ISO style, in whole seconds rounded down.
-// INVALID_ARGUMENT for infinity, years BC and what is no such text.
+// Parses a timestamp with time zone, in UTC and ISO style, to Unix seconds, rounded down.
+// INVALID_ARGUMENT for infinity, years BC and any other text.
 absl::StatusOr<int64_t> ParseTimestamp(absl::string_view text);
 
-// The same for the text of a timestamp without time zone that is in `zone`.
+// Parses a timestamp without time zone, read in `zone`, as ParseTimestamp() does.
 absl::StatusOr<int64_t> ParseReading(absl::string_view text, const StatedZone& zone);
 
 }  // namespace ttl::postgres

@@ -11,12 +11,12 @@
 
 namespace ttl::postgres {
 
-// A partition key or an id made of the texts of its columns. One column: its text as it is.
-// Several: joined by "/", a "/" or "\" in a text with a "\" before it: eu/42, a\/b/c. None:
-// empty.
+// Builds a partition key or id from the texts of its columns. One column: its text, unchanged.
+// Several: joined by "/", with a "\" before each "/" or "\" in a text: eu/42, a\/b/c. None: empty.
 std::string JoinKey(absl::Span<const absl::string_view> texts);
 
-// The texts again. INVALID_ARGUMENT if `key` is not what JoinKey() makes of so many columns.
+// Splits a key into its texts. INVALID_ARGUMENT if JoinKey() does not build `key` from `columns`
+// columns.
 absl::StatusOr<std::vector<std::string>> SplitKey(absl::string_view key, size_t columns);
 
 }  // namespace ttl::postgres

@@ -17,14 +17,14 @@ std::string OfRow(const ColumnDefinition& column) {
   return absl::StrCat("t.", QuoteName(column.name));
 }
 
-// Of a reading the instant: the server's word on it counts, in the statements that hide and delete
-// too, should its time zone database be another one than ours.
+// Returns a timestamp without time zone as the server's instant: the statements that hide and
+// delete rows use that, too, and the server's time zone database may differ from ours.
 std::string TsOfRow(const TableDefinition& table) {
   const std::string column = OfRow(*table.ts);
   return table.ts_source == TsSource::kReading ? InstantOfColumn(table, column) : column;
 }
 
-// Children by inheritance are tables of their own; partitions are not.
+// Inheritance children are separate tables; partitions are not.
 std::string From(const TableDefinition& table) {
   return absl::StrCat(table.is_partitioned ? "" : "ONLY ",
                       QuoteQualified(table.config.schema, table.config.table), " AS t");
@@ -89,7 +89,7 @@ std::string RowSelect::FirstKey() const { return Page(key_list_, {}, 1); }
 
 std::string RowSelect::NextKey() const { return Page(key_list_, {IsAfterKey()}, 1); }
 
-// Compared as a row, which an index on these columns can answer.
+// Compares the key as a row, which an index on its columns supports.
 std::string RowSelect::IsAfterKey() const {
   std::vector<std::string> columns;
   std::vector<std::string> values;
@@ -100,8 +100,8 @@ std::string RowSelect::IsAfterKey() const {
   return absl::StrCat("(", absl::StrJoin(columns, ", "), ") > (", absl::StrJoin(values, ", "), ")");
 }
 
-// Never by `where`: rows that it does not take in may be many, and no query is to go through more
-// than a page of them.
+// Does not filter by `where`: many rows may fail it, and a query must not read more rows than a
+// page.
 std::string RowSelect::Page(const std::string& list, std::vector<std::string> conditions,
                             int limit) const {
   if (!restriction_.empty()) conditions.push_back(restriction_);

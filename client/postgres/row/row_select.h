@@ -15,51 +15,50 @@
 
 namespace ttl::postgres {
 
-// The columns of the partition key, then those of the id.
+// The columns of the partition key, followed by those of the id.
 std::vector<ColumnDefinition> ReportedKey(const TableDefinition& table);
 
-// A row as a query of RowSelect returned it. Views live as long as the result.
+// A row returned by a query of RowSelect. Its views are valid as long as the result.
 struct SelectedRow {
   RowTexts texts;
   absl::string_view xmin;
-  // For tables without a column of _ts; absent if the database has forgotten it.
+  // Set for tables without a _ts column; absent if the database no longer knows it.
   std::optional<absl::Time> commit_time;
 };
 
-// The SQL that reads the rows of one table as RowToItem() takes them, whole or page by page
-// in the order of the key. The table is called `t` in it. Works for partitioned tables too.
-// Immutable, so safe to share between threads.
+// RowSelect builds the SQL that reads the rows of one table for RowToItem(), all at once or in
+// pages in key order. The SQL names the table `t`. Partitioned tables are supported. Immutable and
+// thread-safe.
 class RowSelect {
  public:
-  // Pages have only rows that fulfil `restriction`, if there is one; also those that the table's
-  // `where` does not take in, which Read() tells.
+  // Pages contain only rows that satisfy `restriction`, if there is one. They include rows that do
+  // not satisfy the table's `where`; Read() tells.
   explicit RowSelect(const TableDefinition& table, std::string restriction = "");
 
-  // What Read() wants to find first in a result, comma-separated: t."tenant", t."id", ...
+  // The first columns that Read() expects in a result, comma-separated: t."tenant", t."id", ...
   const std::string& list() const { return list_; }
-  // So many columns are that; what a query selects besides comes after them.
+  // The number of columns of list(); a query's additional columns follow them.
   int width() const { return width_; }
-  // "schema"."table" AS t, with ONLY before it unless it is partitioned.
+  // "schema"."table" AS t, preceded by ONLY unless the table is partitioned.
   const std::string& from() const { return from_; }
 
-  // A page of at most `limit` rows: the first, or what comes after the key that $1, $2, ...
-  // hold (key_columns() of them, what KeyOf() returned for the last row of a page).
+  // A page of at most `limit` rows: the first page, or the one after the key in $1, $2, ...
+  // (key_columns() parameters, as KeyOf() returned for the last row of a page).
   std::string FirstPage(int limit) const;
   std::string NextPage(int limit) const;
-  // The partition key and id of the first row of such a page, for KeyOf(): of one whose other
-  // columns, or `where`, cannot be read.
+  // The partition key and id of the page's first row, for KeyOf(), when its other columns or
+  // `where` cannot be read.
   std::string FirstKey() const;
   std::string NextKey() const;
 
-  // The columns of the key in the order of pages, as `t` has them: first those of the
-  // partition key, then those of the id, unless the definition knows an order that an index
-  // has.
+  // The key columns of `t` in page order: those of the partition key, then those of the id, unless
+  // the definition has an order that an index provides.
   const std::vector<ColumnDefinition>& key() const { return key_; }
   size_t key_columns() const { return key_.size(); }
   // The key of a row, for NextPage().
   std::vector<Connection::Parameter> KeyOf(const QueryResult& result, int row) const;
 
-  // Makes `selected` that row; what it held before is reused.
+  // Sets `selected` to the row, reusing its memory.
   void Read(const QueryResult& result, int row, SelectedRow& selected) const;
 
  private:
@@ -75,7 +74,7 @@ class RowSelect {
   const bool has_size_;
   const bool has_where_;
   const std::vector<ColumnDefinition> key_;
-  const std::vector<int> key_places_;  // of the columns of key_ in a result
+  const std::vector<int> key_places_;  // index in a result of each column of key_
   const std::string from_;
   const std::string restriction_;
   std::string key_list_;

@@ -20,7 +20,7 @@ void VisiblePosition::ObserveSnapshot(uint64_t acknowledged, uint64_t xmin, uint
     visible_ = candidate_->lsn;
     candidate_.reset();
   }
-  // One at a time: a later one would not get there earlier.
+  // One candidate suffices: a later one would not become visible earlier.
   if (!candidate_.has_value() && acknowledged > visible_) candidate_ = {acknowledged, end};
 }
 

@@ -7,32 +7,31 @@
 
 namespace ttl::postgres {
 
-// Up to which LSN the sidecar knows all commits *and* every new snapshot sees them. A row that
-// is read may be reported with this as its sequence: it holds every change up to there, and
-// every later change will be reported with a larger one. What the sidecar knows alone would
-// not do, since a commit is streamed before other sessions see it; while it waits for a
-// synchronous standby, that may be long before.
+// VisiblePosition is the LSN up to which the sidecar has all commits *and* every new snapshot sees
+// them. A row that is read may be reported with this LSN as its sequence: the row contains every
+// change up to it, and each later change will be reported with a higher one. The LSN up to which
+// the sidecar has the commits is not enough, because a commit is streamed before other sessions see
+// it; if it waits for a synchronous standby, that may be long before.
 //
-// Pure: LSNs come from the capture, transaction ids from ObserveSnapshot() in
-// observe_snapshot.h. Thread-safe.
+// Pure: LSNs come from the capture, xids from ObserveSnapshot() in observe_snapshot.h. Thread-safe.
 class VisiblePosition {
  public:
-  // Every change whose sequence is at most `lsn` is durable in the sidecar, and none beyond it
-  // was left out. Goes back by StartOver() alone. A position at which something ends, be it a
-  // commit or what a keepalive says, may be where the next commit starts: give the one before.
+  // Every change with a sequence of at most `lsn` is durable in the sidecar. Only StartOver() moves
+  // the position back. The next commit may start at an end LSN, whether of a commit or a keepalive,
+  // so pass the LSN before it.
   void Acknowledge(uint64_t lsn);
   uint64_t acknowledged() const;
 
-  // What a session saw after acknowledged() had been `acknowledged`: every transaction below
-  // `xmin` has ended and is seen by new snapshots; those from `end` on had not begun. The xmax
-  // of a snapshot is no such end: transactions that run may be beyond it.
+  // Records a snapshot that a session took after acknowledged() had been `acknowledged`: every xid
+  // below `xmin` has ended and is visible to new snapshots; xids from `end` on had not started. Do
+  // not pass the snapshot's xmax as `end`: running transactions may be beyond it.
   void ObserveSnapshot(uint64_t acknowledged, uint64_t xmin, uint64_t end);
 
-  // Forgets everything: the WAL has gone back, so that what was known of it is of another one.
+  // Forgets everything, because the WAL has gone back and all known LSNs belong to a different WAL.
   void StartOver();
 
-  // 0 at first. What was acknowledged counts once the xmin of a snapshot has reached the end
-  // of what had begun after it.
+  // Returns the position; 0 at first. It reaches an acknowledged LSN once a snapshot's xmin has
+  // reached the `end` that was observed after the acknowledgement.
   uint64_t Get() const;
 
  private:
