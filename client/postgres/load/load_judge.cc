@@ -6,7 +6,7 @@
 namespace ttl::postgres {
 namespace {
 
-// The smaller one of the two in the middle of an even number.
+// Returns the lower median of an even number of samples.
 template <typename Value, typename Of>
 Value MedianOf(const std::deque<LoadSample>& samples, Of of) {
   if (samples.empty()) return Value{};
@@ -24,7 +24,7 @@ void LoadJudge::Add(const LoadSample& sample, absl::Duration now) {
   samples_.push_back(sample);
   if (samples_.size() > kSamples) samples_.pop_front();
   last_ = now;
-  // The first samples alone would be few slow answers.
+  // Until there are kSamples, a few slow answers would be the median.
   is_busy_ = samples_.size() == kSamples && IsAbove(is_busy_ ? kCalm : 1.0);
 }
 

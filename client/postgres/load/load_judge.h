@@ -8,24 +8,24 @@
 
 namespace ttl::postgres {
 
-// From where on a database is busy; zero: no such limit.
+// The load above which a database is busy; zero: no limit.
 struct LoadLimits {
   absl::Duration max_latency;
   int64_t max_active_backends = 0;
 };
 
-// How a database was at one moment.
+// The load of a database at one moment.
 struct LoadSample {
   absl::Duration latency;       // of a trivial query
-  int64_t active_backends = 0;  // other than our own
+  int64_t active_backends = 0;  // excludes our own
 };
 
-// Decides when deletes yield to the application, from samples taken about once a second.
+// Decides when deletes must yield to the application, from samples taken about once a second.
 //
-// Judged is the median of the last kSamples, so that one slow answer stops nothing: yielding
-// cuts the rate of deletes, which then takes a while to grow back. It begins above a limit and ends
-// at kCalm of it, so that a load near the limit does not switch it all the time. A
-// database that gives no sample for kSilence is busy, or worse.
+// The median of the last kSamples counts, so that one slow answer does not stop deletes: yielding
+// cuts their rate, which then recovers slowly. Yielding starts above a limit and ends at kCalm of
+// it, so that a load near the limit does not toggle it. A database without a sample for kSilence is
+// considered busy.
 //
 // Pure: times are readings of one steady clock. Not thread-safe.
 class LoadJudge {
@@ -40,7 +40,7 @@ class LoadJudge {
 
   bool ShouldYield(absl::Duration now) const;
 
-  // What is judged; zero before the first sample.
+  // The median that is compared with the limits; zero before the first sample.
   LoadSample Median() const;
 
  private:

@@ -10,15 +10,15 @@
 namespace ttl::postgres {
 namespace {
 
-// A sample that takes longer is given up, and its connection with it.
+// A sample that takes longer is aborted, and its connection closed.
 constexpr absl::Duration kSampleTimeout = absl::Seconds(4);
 
 absl::Duration SteadyNow() {
   return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
 }
 
-// Rows touched in the tables $1, each with its partitions, in the order of $1. The functions
-// are asked for these tables: the views would first put together all of the database.
+// Rows touched in each table of $1, including its partitions, in the order of $1. The functions
+// read only these tables; the statistics views would first compute the whole database.
 constexpr char kUsageStatement[] =
     "SELECT coalesce((SELECT sum(pg_stat_get_tuples_inserted(p.relid) "
     "+ pg_stat_get_tuples_updated(p.relid) + pg_stat_get_tuples_deleted(p.relid) "
@@ -28,7 +28,8 @@ constexpr char kUsageStatement[] =
     "FROM (SELECT relid::oid FROM pg_partition_tree(a.root) UNION SELECT a.root) AS p), 0)::bigint "
     "FROM unnest($1::oid[]) WITH ORDINALITY AS a(root, n) ORDER BY a.n";
 
-// Our own do not count. Those of other roles show their state only to pg_read_all_stats.
+// Excludes our own backends. The state of other roles' backends is visible only to
+// pg_read_all_stats.
 constexpr char kActivityStatement[] =
     "SELECT count(*) FILTER (WHERE state = 'active' AND backend_type = 'client backend'), "
     "count(*) FILTER (WHERE query = '<insufficient privilege>') "
@@ -63,7 +64,7 @@ LoadMonitor::~LoadMonitor() {
 std::optional<absl::Duration> LoadMonitor::YieldFor() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!judge_.ShouldYield(SteadyNow())) return std::nullopt;
-  return parts_.interval;  // until there is another sample
+  return parts_.interval;  // until the next sample
 }
 
 LoadState LoadMonitor::state() const {
@@ -123,7 +124,7 @@ absl::Status LoadMonitor::AskUsage(Connection& connection) {
   for (size_t i = 0; i < tables_.size(); ++i) {
     Watched& table = tables_[i];
     const absl::Duration now = SteadyNow();
-    // Ours are read after the statistics, so that these hold none of ours that is not counted.
+    // Read our count after the statistics, so that it has all of our rows that are in them.
     const int64_t used = table.meter.Read(answer->Number(static_cast<int>(i), 0),
                                           parts_.own_rows(table.container), now - table.read);
     table.read = now;

@@ -22,40 +22,41 @@
 
 namespace ttl::postgres {
 
-// What the monitor knows, for metrics.
+// State of a LoadMonitor, for metrics.
 struct LoadState {
-  absl::Duration latency;       // of a trivial query, median of the last samples
-  int64_t active_backends = 0;  // other than our own, median too
+  absl::Duration latency;       // of a trivial query; median of the last samples
+  int64_t active_backends = 0;  // excludes our own; also a median
   bool yielding = false;
   int64_t samples = 0;
   int64_t failed_samples = 0;
-  // Of the last sample; empty: it went well. Backends that are hidden from us are one.
+  // The error of the last sample; empty: it succeeded. Backends whose state is hidden from us count
+  // as an error.
   std::string last_error;
 };
 
-// Watches, by a thread and a connection of its own, how busy the database is, and what
-// others do to the tables. Rows read, inserted, updated or deleted, as the statistics of
-// PostgreSQL count them, are request units: one each. Thread-safe.
+// LoadMonitor samples, on its own thread and connection, how busy the database is and how other
+// sessions use the tables. Each row that they read, insert, update or delete, as PostgreSQL's
+// statistics count them, is one request unit. Thread-safe.
 class LoadMonitor {
  public:
   struct Parts {
-    // Takes what was used of a container: TtlClient::AddUsage. Also called with 0, since silence
-    // counts as full use.
+    // Receives the usage of a container: TtlClient::AddUsage. Also called with 0, because the
+    // sidecar assumes full use if it receives none.
     std::function<void(absl::string_view container, double request_units)> add_usage;
-    // Rows of a container's table that our own deletes have touched since the start. They are
-    // not the application's, and the sidecar knows their cost from the answers.
+    // Rows of a container's table that our deletes have touched since the start. They are not the
+    // application's usage, and the sidecar learns their cost from the answers.
     std::function<int64_t(absl::string_view container)> own_rows;
     absl::Duration interval = absl::Seconds(1);
   };
 
-  // Starts at once.
+  // Starts sampling immediately.
   LoadMonitor(const Config& config, const std::vector<TableDefinition>& tables, Parts parts);
   ~LoadMonitor();
 
   LoadMonitor(const LoadMonitor&) = delete;
   LoadMonitor& operator=(const LoadMonitor&) = delete;
 
-  // For how long deletes are to leave the database alone; absent: they need not.
+  // How long deletes must pause; absent: they need not.
   std::optional<absl::Duration> YieldFor() const;
 
   LoadState state() const;
@@ -65,12 +66,12 @@ class LoadMonitor {
     std::string container;
     uint32_t table_oid;
     UsageMeter meter;
-    absl::Duration read;  // by the steady clock
+    absl::Duration read;  // when `meter` was read, by the steady clock
   };
 
   struct Activity {
     LoadSample sample;
-    bool is_partly_hidden = false;  // there are backends whose state we may not see
+    bool is_partly_hidden = false;  // the state of some backends is hidden from us
   };
 
   void Run();
@@ -80,7 +81,7 @@ class LoadMonitor {
 
   const Parts parts_;
   const bool counts_backends_;
-  std::vector<Watched> tables_;  // of the thread alone
+  std::vector<Watched> tables_;  // used by thread_ only
   ConnectionPool pool_;
 
   mutable std::mutex mutex_;
@@ -92,7 +93,7 @@ class LoadMonitor {
   int64_t failed_samples_ = 0;
   std::string last_error_;
 
-  std::thread thread_;  // last: uses all the others
+  std::thread thread_;  // declared last: uses all other members
 };
 
 }  // namespace ttl::postgres

@@ -5,8 +5,8 @@
 namespace ttl::postgres {
 namespace {
 
-// What is owed is forgiven over this time. A session that falls idle tells its counts after ten
-// seconds at the latest; what is not there then was counted too high.
+// Rows of ours that stay missing from the statistics are forgotten over this time. An idle session
+// reports its counts after at most ten seconds; rows still missing then were overcounted.
 constexpr absl::Duration kForgiven = absl::Seconds(20);
 
 }  // namespace

@@ -8,13 +8,13 @@
 
 namespace ttl::postgres {
 
-// Turns two counters that only grow, of all rows touched in a table and of those that we touched,
-// into what others have used since the last reading. PostgreSQL's counter lags ours by a second or
-// so: what is ours and not yet in it is taken off later. Pure.
+// Computes how many rows other sessions have touched since the last reading, from two growing
+// counters: all rows touched in a table, and those that we touched. PostgreSQL's counter lags ours
+// by about a second, so rows of ours that it does not have yet are subtracted later. Pure.
 class UsageMeter {
  public:
-  // The rows that others touched since the last reading, `elapsed` ago; 0 for the first one,
-  // and after the statistics were reset.
+  // Returns the rows that others touched since the last reading, `elapsed` ago; 0 for the first
+  // reading, and after the statistics were reset.
   int64_t Read(int64_t all, int64_t own, absl::Duration elapsed);
 
  private:
@@ -23,7 +23,7 @@ class UsageMeter {
     int64_t own;
   };
   std::optional<Reading> last_;
-  double owed_ = 0;  // of ours, not yet seen in the rows of all
+  double owed_ = 0;  // rows of ours that are not in `all` yet
 };
 
 }  // namespace ttl::postgres
