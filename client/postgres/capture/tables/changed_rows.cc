@@ -1,16 +1,16 @@
-// Whether a row fulfils the table's `where` is for the server to say. The stream cannot be asked: a
-// row filter of a publication may name columns of the identity only, and a value that is stored out
-// of line and was not changed is not in the WAL. So a row that was written is read again by its
-// key, many in one query, and reported as it is then.
+// Only the server can evaluate a table's `where`. The stream cannot filter by it: a publication's
+// row filter may only use columns of the replica identity, and the WAL lacks an unchanged value
+// that is stored out of line. So a written row is read again by its key, many per query, and
+// reported as it is then.
 //
-// That may be a later version than the one that the stream told of. It is reported with the
-// position of the earlier change: the later change follows in the stream, is looked up too, and
-// carries the higher position. It is never an earlier version, since a look-up waits until queries
-// see every transaction that was taken from the stream. A row that is gone, or does not fulfil the
-// condition any more, is reported as gone. A position is acknowledged only after the look-ups
-// before it are reported: after a crash the stream tells of the changes again.
+// That may be a later version than the streamed one. It is reported with the LSN of the earlier
+// change: the later change follows in the stream, is looked up, too, and has the higher LSN. It is
+// never an earlier version, because a lookup waits until queries see every transaction received
+// from the stream. A row that is gone or no longer satisfies the condition is reported as gone. An
+// LSN is acknowledged only after the lookups before it are reported, so that the changes are
+// streamed again after a crash.
 //
-// Memory is bounded by the session, which takes nothing from the stream while too many rows wait.
+// The session bounds the memory: it does not read the stream while too many rows wait.
 #include "client/postgres/capture/tables/changed_rows.h"
 
 #include <utility>

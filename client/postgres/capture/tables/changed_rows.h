@@ -17,8 +17,8 @@
 
 namespace ttl::postgres {
 
-// Rows of a table with `where` that the stream says were written, until they are looked up. For one
-// thread.
+// Rows of a table with `where` that were written in the stream and wait for their lookup. Not
+// thread-safe.
 class ChangedRows {
  public:
   using Take = absl::FunctionRef<void(RowReports)>;
@@ -26,12 +26,12 @@ class ChangedRows {
   // `table` must outlive it.
   explicit ChangedRows(const TableDefinition& table) : table_(table), lookup_(table) {}
 
-  // A commit at `lsn`, which is after all before, wrote the row of this key.
+  // The transaction that commits at `lsn`, after all previous ones, wrote the row of this key.
   void Add(ItemKeyText key, uint64_t lsn) { lsns_[std::move(key)] = lsn; }
   size_t size() const { return lsns_.size(); }
 
-  // Gives what each row comes to as it is now, and forgets them all. To be called while queries see
-  // every commit that was added. ABORTED: the table is locked, all of it is to be done again later.
+  // Reports the current state of each row, and then forgets all rows. REQUIRES: queries see every
+  // commit that was added. ABORTED: the table is locked; retry everything later.
   absl::Status LookUp(PatientQuery& database, absl::Time now, Take take);
 
  private:

@@ -11,25 +11,25 @@
 
 namespace ttl::postgres {
 
-// Lists the items of a container, expired ones too, without waiting: one page at a time. For
-// one thread.
+// Lists the items of a container, including expired ones, one page at a time and without blocking.
+// Not thread-safe.
 class ItemLister {
  public:
-  // `stub` must outlive this. `on_change` is called by another thread when Take() has a page;
+  // `stub` must outlive the lister. Another thread calls `on_change` when Take() has a page, but
   // not after the destructor.
   ItemLister(v1::ItemService::Stub& stub, std::function<void()> on_change);
-  // Breaks the call off that is under way.
+  // Cancels the running call.
   ~ItemLister();
   ItemLister(const ItemLister&) = delete;
   ItemLister& operator=(const ItemLister&) = delete;
 
-  // Asks for the page at `page_token`. Nothing may be under way.
+  // Requests the page at `page_token`. REQUIRES: !is_under_way().
   void Ask(const std::string& container, const std::string& page_token);
-  // Whether a page was asked for and not taken.
+  // Whether a page was requested and not taken.
   bool is_under_way() const { return call_ != nullptr; }
-  // The page, once it has come. Errors are those of the call, which takes 15 s at most.
+  // Returns the page once it has arrived. Errors are those of the call, which takes at most 15 s.
   std::optional<absl::StatusOr<v1::ListItemsResponse>> Take();
-  // Forgets what is under way.
+  // Abandons the running call.
   void Drop();
 
  private:

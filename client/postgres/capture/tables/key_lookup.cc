@@ -11,8 +11,8 @@
 namespace ttl::postgres {
 namespace {
 
-// The lookups stand below OFFSET, so that each is made by itself, by the index, whatever the
-// statistics say. No column of a `where` is called as what is asked for is.
+// OFFSET makes each lookup separate and by the index, whatever the statistics. The names of the
+// requested keys cannot clash with a column in a `where`.
 std::string Statement(const TableDefinition& table, const std::string& list,
                       const std::string& restriction) {
   std::vector<std::string> asked;
@@ -41,8 +41,8 @@ std::string KeyList(const TableDefinition& table) {
       columns.push_back(absl::StrCat("t.", QuoteName(column.name)));
     }
   }
-  // Only a table has it: a view of that name, which a rename may have brought meanwhile, hides
-  // rows.
+  // Only tables have this column: if a rename has put a view in place of the table, which may hide
+  // rows, the query fails.
   columns.push_back("t.tableoid");
   return absl::StrJoin(columns, ", ");
 }
@@ -99,7 +99,7 @@ std::vector<KeyLookup::Texts> KeyLookup::Split(absl::Span<const ItemKeyText> key
   for (const ItemKeyText& key : keys) {
     auto texts = SplitKey(key.first, partition_key_columns_);
     const auto id = SplitKey(key.second, id_columns_);
-    // A text of PostgreSQL has no zero byte.
+    // A PostgreSQL text cannot contain a zero byte.
     if (!texts.ok() || !id.ok() || absl::StrContains(key.first, '\0') ||
         absl::StrContains(key.second, '\0')) {
       continue;
@@ -123,7 +123,7 @@ absl::Status KeyLookup::Ask(PatientQuery& database, absl::Span<const Texts> keys
   if (keys.empty()) return absl::OkStatus();
   const auto rows = database.Query(existing_statement_, Parameters(keys));
   if (IsFaultOfRow(rows.status())) {
-    // One of them is no value of its type, so there is no such row; or `where` fails for it.
+    // A key is not a valid value of its type and so has no row, or `where` fails for its row.
     if (keys.size() == 1) return absl::OkStatus();
     const size_t half = keys.size() / 2;
     if (absl::Status status = Ask(database, keys.subspan(0, half), existing); !status.ok()) {
@@ -132,7 +132,7 @@ absl::Status KeyLookup::Ask(PatientQuery& database, absl::Span<const Texts> keys
     return Ask(database, keys.subspan(half), existing);
   }
   if (!rows.ok()) return rows.status();
-  // As the rows have it: a text may be equal to another one.
+  // Use the row's texts: a different text may be an equal value.
   for (int row = 0; row < rows->rows(); ++row) {
     existing.insert({Join(*rows, row, 0, partition_key_columns_),
                      Join(*rows, row, partition_key_columns_, id_columns_)});

@@ -18,17 +18,19 @@ namespace ttl::postgres {
 // Partition key and id of an item.
 using ItemKeyText = std::pair<std::string, std::string>;
 
-// Asks which items have a row that the table's `where`, if there is one, takes in; or for the rows.
+// Looks up which items have a row that satisfies the table's `where`, if there is one, or reads the
+// rows.
 class KeyLookup {
  public:
   explicit KeyLookup(const TableDefinition& table);
 
-  // Those of `keys` that have one. A key that no row can have, whatever bytes it is made of,
-  // has none. Errors are those of Connection.
+  // Returns the keys that have such a row. A key that cannot exist, whatever its bytes, has none.
+  // Errors are those of Connection.
   absl::StatusOr<absl::flat_hash_set<ItemKeyText>> Existing(
       PatientQuery& database, absl::Span<const ItemKeyText> keys) const;
 
-  // Gives each row of `keys`, taken in or not. Nothing is given if there is an error.
+  // Passes each row of `keys` to `take`, whether or not it satisfies `where`; passes none on an
+  // error.
   using Take = absl::FunctionRef<void(ItemKeyText, const SelectedRow&)>;
   absl::Status Read(PatientQuery& database, absl::Span<const ItemKeyText> keys, Take take) const;
 
@@ -36,7 +38,7 @@ class KeyLookup {
   // A key as the texts of its columns.
   using Texts = std::vector<std::string>;
 
-  // Those that can be keys.
+  // Returns the keys that can exist.
   std::vector<Texts> Split(absl::Span<const ItemKeyText> keys) const;
   std::vector<Connection::Parameter> Parameters(absl::Span<const Texts> keys) const;
   absl::Status Ask(PatientQuery& database, absl::Span<const Texts> keys,

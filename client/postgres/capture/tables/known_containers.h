@@ -16,19 +16,19 @@
 
 namespace ttl::postgres {
 
-// Which containers the sidecar has, and since when: one that was made again knows nothing of
-// what was reported before. Thread-safe.
+// The containers of the sidecar and their creation times: a recreated container has lost everything
+// that was reported before. Thread-safe.
 class KnownContainers {
  public:
-  // `on_change` is called by another thread whenever an answer may have changed.
+  // Another thread calls `on_change` whenever a result may have changed.
   KnownContainers(const std::shared_ptr<grpc::Channel>& channel, std::string address,
                   std::function<void()> on_change);
 
-  // When the container was made, as a text. NOT_FOUND if it does not exist, UNAVAILABLE
-  // while the sidecar does not say.
+  // The container's creation time, as text. NOT_FOUND if it does not exist, UNAVAILABLE while the
+  // sidecar does not answer.
   absl::StatusOr<std::string> CreateTime(const std::string& container) const;
 
-  // Grows whenever an answer may have changed.
+  // Increases whenever a result may have changed.
   uint64_t version() const;
 
  private:
@@ -43,9 +43,9 @@ class KnownContainers {
   absl::Status problem_;
   uint64_t version_ = 0;
   std::map<std::string, std::string> create_times_;  // by container
-  std::map<std::string, std::string> arriving_;      // parts of a snapshot
+  std::map<std::string, std::string> arriving_;      // the parts received of a snapshot
 
-  ContainerWatcher watcher_;  // last: its thread uses all the others
+  ContainerWatcher watcher_;  // declared last: its thread uses all other members
 };
 
 }  // namespace ttl::postgres

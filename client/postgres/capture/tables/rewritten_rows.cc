@@ -17,8 +17,9 @@
 namespace ttl::postgres {
 namespace {
 
-// The files that are not known, each with what it was known as, if it was. The row of pg_inherits
-// is another one after a partition, or what it is in, was detached and attached again.
+// The files that differ from known_files, each with whether it is known and has stayed attached.
+// The xmin of the pg_inherits row changes when a partition or an ancestor is detached and attached
+// again.
 constexpr char kChangedFiles[] = R"(
 WITH tree AS MATERIALIZED (
   SELECT relid::oid, isleaf FROM pg_partition_tree($$1::oid::regclass)
@@ -39,10 +40,10 @@ std::vector<ColumnDefinition> KeyOf(const TableDefinition& table) {
   return key;
 }
 
-// Parameters: the texts of each column of the key, the times, the files' tables, the horizon. The
-// lookups stand below OFFSET, as in KeyLookup. An xid is compared as PostgreSQL compares it. A text
-// may be equal to another one, which is another item. The update locks the file in `rewrites`
-// against its removal.
+// Parameters: the texts of each key column, the times, the oids of the files' tables, the horizon.
+// OFFSET makes the lookups separate, as in KeyLookup. xids are compared modulo 2^32, as PostgreSQL
+// does. The text is compared, too, because a different text may be an equal value but belongs to
+// another item. The update locks the file's row in `rewrites` against removal.
 std::string HoldStatement(const TableDefinition& table) {
   const std::vector<ColumnDefinition> key = KeyOf(table);
   std::vector<std::string> arrays;
@@ -125,7 +126,7 @@ absl::Status RewrittenRows::Look(PatientQuery& database,
       {absl::StrCat(table_.oid)});
   if (!rows.ok()) return rows.status();
   std::vector<File> changed;
-  std::vector<File> others;  // nothing is known of what their rows were
+  std::vector<File> others;  // files without known times
   for (int row = 0; row < rows->rows(); ++row) {
     File file{static_cast<uint32_t>(rows->Number(row, 0)),
               static_cast<uint32_t>(rows->Number(row, 1)), std::string(rows->Text(row, 2))};
@@ -142,7 +143,7 @@ absl::Status RewrittenRows::Look(PatientQuery& database,
   return absl::OkStatus();
 }
 
-// A file that is the same as before keeps its stage, whatever happens to others.
+// An unchanged file keeps its stage, whatever happens to others.
 void RewrittenRows::Note(std::vector<File> changed) {
   std::vector<ChangedFile> noted;
   for (File& file : changed) {
@@ -158,7 +159,8 @@ void RewrittenRows::Note(std::vector<File> changed) {
   chosen_.erase(std::remove_if(chosen_.begin(), chosen_.end(), is_gone), chosen_.end());
 }
 
-// In a statement of its own: the file may have been read after the snapshot of the other was taken.
+// Takes the snapshot in a separate statement, because the query of the files may read them after
+// its own snapshot.
 absl::Status RewrittenRows::LookAgain(PatientQuery& database) {
   bool is_any_seen = false;
   for (ChangedFile& changed : changed_) {
@@ -183,8 +185,8 @@ absl::Status RewrittenRows::LookAgain(PatientQuery& database) {
   return absl::OkStatus();
 }
 
-// The latest horizon is right for all: what is before it has ended, and each file is seen after
-// that.
+// The latest horizon is valid for all files: earlier transactions have ended, and each file was
+// seen after that.
 void RewrittenRows::Choose() {
   horizon_ = 0;
   for (const ChangedFile& changed : changed_) {
@@ -220,7 +222,7 @@ std::vector<RewrittenRows::Known> RewrittenRows::KnownOf(const v1::ListItemsResp
     const v1::Item& item = view.item();
     auto key = SplitKey(item.partition_key(), table_.partition_key.size());
     const auto id = SplitKey(item.id(), table_.id.size());
-    // A text of PostgreSQL has no zero byte.
+    // A PostgreSQL text cannot contain a zero byte.
     if (!key.ok() || !id.ok() || absl::StrContains(item.partition_key(), '\0') ||
         absl::StrContains(item.id(), '\0')) {
       continue;
@@ -254,7 +256,7 @@ absl::StatusOr<int64_t> RewrittenRows::Hold(PatientQuery& database,
   parameters.emplace_back(absl::StrCat(horizon_));
   const auto held = database.Query(hold_statement_, parameters);
   if (held.ok()) return held->Number(0, 0);
-  // One of them is no value of its type, so there is no such row.
+  // A key is not a valid value of its type, so it has no row.
   if (!IsFaultOfRow(held.status())) return held.status();
   if (items.size() == 1) return 0;
   const size_t half = items.size() / 2;

@@ -15,60 +15,61 @@
 
 namespace ttl::postgres {
 
-// Holds the times that the sidecar knows of the rows of a table by commit time that was rewritten,
-// where no event trigger did (sql/held_times.h). VACUUM FULL and CLUSTER, too, make another file,
-// in which rows that a rewrite left are in other places.
+// Holds the sidecar's times for the rows of a rewritten table by commit time, where the event
+// triggers did not (sql/held_times.h). VACUUM FULL and CLUSTER also create a new file, in which
+// rows that a rewrite left are at other places.
 //
-// A row is as a rewrite left it if its transaction had ended when the sidecar knew all changes, and
-// the sidecar knows an earlier time of the row: a change would have been in the stream. So the
-// table must be followed without a gap, and a file is chosen only after Look() saw the same file
-// before and after all transactions had ended that may have written its rows.
+// A row is as the rewrite left it if its transaction had ended when the sidecar had all changes,
+// and the sidecar has an earlier time for the row: a change would have been streamed. So the table
+// must be followed without a gap, and a file is chosen only after Look() saw it both before and
+// after all transactions ended that may have written its rows.
 //
-// For one thread.
+// Not thread-safe.
 class RewrittenRows {
  public:
-  // Does nothing for a table that does not go by commit times. `table` must outlive this.
+  // Does nothing for a table that does not use commit times. `table` must outlive this.
   explicit RewrittenRows(const TableDefinition& table);
 
-  // Whether a file is another one than the times that are known belong to.
+  // Whether a file differs from the one that the sidecar's times belong to.
   bool is_due() const { return !changed_.empty(); }
-  // The same of one partition, or of the table, by oid: what it holds is not to be read yet.
+  // The same for one partition, or for the table, by oid: its rows must not be read yet.
   bool IsDue(uint32_t relation) const;
-  // Whether some of the files that are due wait for transactions to end.
+  // Whether a file that is due waits for transactions to end.
   bool is_waiting() const;
-  // Whether Hold() may go on with files that Look() has chosen, once the sidecar knows all changes
-  // up to the choice. Other files are seen meanwhile, and chosen after Finish().
+  // Whether Look() has chosen files for Hold(), which may start once the sidecar has all changes up
+  // to the choice. Files that change meanwhile are chosen after Finish().
   bool is_ready() const { return !chosen_.empty(); }
-  // How often files have been chosen: all items are to be given to Hold() after each time.
+  // How often files were chosen. Hold() must see all items after each choice.
   int64_t choices() const { return choices_; }
 
-  // REQUIRES: all rows have been read, and the table is in the publication where it was.
-  // `is_to_be_read` says of which partitions, by oid, rows are missing.
+  // Looks for changed files. REQUIRES: all rows have been read, and the table's entry in the
+  // publication is unchanged. `is_to_be_read` returns whether the rows of a partition, by oid, are
+  // still to be read.
   absl::Status Look(PatientQuery& database, absl::FunctionRef<bool(uint32_t)> is_to_be_read);
-  // All that was seen counts no more.
+  // Forgets all changed files.
   void Reset();
 
-  // What is waited for, in words that follow the table's name; empty: nothing is due.
+  // The current state, for humans, to follow the table's name; empty: nothing is due.
   std::string state() const;
 
-  // Holds the times of the items of a page; returns of how many rows. REQUIRES: is_ready().
+  // Holds the times of the items of a page; returns the number of rows held. REQUIRES: is_ready().
   absl::StatusOr<int64_t> Hold(PatientQuery& database, const v1::ListItemsResponse& page) const;
-  // All items were given to Hold(): the times belong to the chosen files from now on.
+  // Hold() has seen all items: the sidecar's times belong to the chosen files from now on.
   absl::Status Finish(PatientQuery& database);
 
  private:
-  // Of a table, or of a leaf of a partitioned one.
+  // The file of a table, or of a leaf partition.
   struct File {
     uint32_t relation = 0;
     uint32_t filenode = 0;
-    std::string attached;  // another one after it was detached
+    std::string attached;  // changes when the partition is detached
     friend bool operator==(const File&, const File&) = default;
   };
   enum class Stage { kSeen, kEnded, kReady };
   struct ChangedFile {
     File file;
     Stage stage = Stage::kSeen;
-    uint64_t horizon = 0;  // the rewrite is of an earlier transaction
+    uint64_t horizon = 0;  // the rewriting transaction is earlier
   };
   struct Known {
     std::vector<std::string> key;
@@ -83,10 +84,10 @@ class RewrittenRows {
   absl::StatusOr<int64_t> Hold(PatientQuery& database, absl::Span<const Known> items) const;
 
   const TableDefinition& table_;
-  const std::string hold_statement_;  // empty: nothing is to be held
+  const std::string hold_statement_;  // empty: the table does not use commit times
   std::vector<ChangedFile> changed_;  // in the order of their oids
-  std::vector<File> chosen_;          // of changed_
-  uint64_t horizon_ = 0;              // the latest one of those that were chosen
+  std::vector<File> chosen_;          // a subset of changed_
+  uint64_t horizon_ = 0;              // the latest horizon of the chosen files
   int64_t choices_ = 0;
 };
 

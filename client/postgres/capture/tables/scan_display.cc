@@ -20,15 +20,14 @@ constexpr size_t kLongestBar = 30;
 constexpr size_t kShortestBar = 5;
 constexpr int kUsualColumns = 80;
 
-// Statistics may lag behind: what is done is never more than all.
+// Capped below 100, because the statistics may be stale.
 int Percent(const TableStatus& table) {
   if (table.estimated <= 0) return 0;
   return static_cast<int>(std::min(
       99.0, 100.0 * static_cast<double>(table.scanned) / static_cast<double>(table.estimated)));
 }
 
-// A logger, so that no line of the log is torn; each of its messages takes the place of the one
-// before.
+// A logger writes each line whole; each of its messages replaces the previous one.
 std::shared_ptr<spdlog::logger> TerminalLogger() {
   auto logger = std::make_shared<spdlog::logger>(
       "bar", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
@@ -37,21 +36,21 @@ std::shared_ptr<spdlog::logger> TerminalLogger() {
   return logger;
 }
 
-// Asked for each bar: the window may have changed.
+// Read for each bar, because the window may be resized.
 int TerminalColumns() {
   winsize size = {};
   const bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return is_known ? size.ws_col : kUsualColumns;
 }
 
-// Not within a character.
+// Cuts `text` to at most `bytes`, at a character boundary.
 void CutUtf8(std::string& text, size_t bytes) {
   if (text.size() <= bytes) return;
   while (bytes > 0 && (text[bytes] & 0xc0) == 0x80) --bytes;
   text.resize(bytes);
 }
 
-// Empty if there is no room for it.
+// Empty if there is not enough room.
 std::string Bar(int percent, size_t room) {
   constexpr size_t kFrame = 3;  // "[] "
   const size_t width = std::min(kLongestBar, room - std::min(room, kFrame));
@@ -60,7 +59,7 @@ std::string Bar(int percent, size_t room) {
   return absl::StrCat("[", std::string(full, '#'), std::string(width - full, '.'), "] ");
 }
 
-// Shorter than the count of what is done.
+// A shorter form than the one of ScanText().
 std::string ShareText(const TableStatus& table) {
   return table.estimated > 0 ? absl::StrCat(Percent(table), " % of about ", table.estimated)
                              : absl::StrCat(table.scanned);

@@ -12,43 +12,43 @@
 
 namespace ttl::postgres {
 
-// How far a first scan is: "orders: 1200000 of about 5000000 rows (24 %), 150000 rows/s, 25s
-// left". `rate` in rows a second; 0: not known.
+// Describes the progress of a first scan: "orders: 1200000 of about 5000000 rows (24 %), 150000
+// rows/s, 25s left". `rate` is in rows per second; 0: unknown.
 std::string ScanText(const TableStatus& table, double rate);
 
-// The same in less than `columns`, so that a terminal of that width does not begin a second line:
-// "[####............] orders: 24 % of about 5000000 rows, 150000 rows/s, 25s left". The bar takes
-// what room there is; where there is too little, it goes first, then the end of the text.
+// Describes the same in fewer than `columns` columns, so that a terminal of that width does not
+// wrap: "[####............] orders: 24 % of about 5000000 rows, 150000 rows/s, 25s left". The bar
+// uses the remaining space; if there is too little, the bar is omitted first, then the end of the
+// text is cut.
 std::string ScanBar(const TableStatus& table, double rate, int columns);
 
-// Shows how far the first scan of a table is: on a terminal, which is standard error, by a bar
-// that is drawn again and again in the same line, else by a line in the log every ten seconds.
-// A line of the log that comes in between has to erase the bar itself; it may come from any
-// thread. For one thread.
+// Shows the progress of a table's first scan: on a terminal (standard error) by a bar that is
+// redrawn in the same line, otherwise by a log line every ten seconds. A log line that is written
+// meanwhile, by any thread, must erase the bar itself. Not thread-safe.
 class ScanDisplay {
  public:
   explicit ScanDisplay(bool is_terminal);
-  // A scan that is shown breaks off.
+  // Erases the bar of an unfinished scan.
   ~ScanDisplay() { Erase(); }
   ScanDisplay(const ScanDisplay&) = delete;
   ScanDisplay& operator=(const ScanDisplay&) = delete;
 
-  // To be called as often as one likes while a scan goes on. With another table than before it
-  // begins anew.
+  // Call this at any rate during a scan; the display limits its output. Another table restarts the
+  // display.
   void Show(const TableStatus& table, absl::Time now);
   bool IsShowing(absl::string_view container) const { return scanning_ == container; }
-  // The scan that is shown has ended, as a line of the log says.
+  // Ends the display, and logs that the scan is done.
   void Finish(const TableStatus& table, absl::Time now);
 
  private:
   void Begin(const TableStatus& table, absl::Time now);
   double Rate(const TableStatus& table, absl::Time now) const;
-  // Takes the bar away, if there is one.
+  // Erases the bar, if there is one.
   void Erase();
 
-  const std::shared_ptr<spdlog::logger> terminal_;  // takes bars; null: there is none
+  const std::shared_ptr<spdlog::logger> terminal_;  // draws bars; null: no terminal
   std::string scanning_;                            // the container shown; empty: none
-  int64_t first_rows_ = 0;                          // when it was first shown
+  int64_t first_rows_ = 0;                          // scanned rows when first shown
   absl::Time first_time_;
   absl::Time last_shown_ = absl::InfinitePast();
 };

@@ -10,7 +10,7 @@
 namespace ttl::postgres {
 namespace {
 
-// Types are named as in TableDefinition: below all domains.
+// Types are named as in TableDefinition: the base type of any domain.
 constexpr char kColumns[] = R"(
 WITH RECURSIVE below(number, type, modifier) AS (
   SELECT attnum, atttypid, atttypmod FROM pg_catalog.pg_attribute
@@ -30,9 +30,9 @@ JOIN pg_catalog.pg_type t ON t.oid = b.type AND t.typtype <> 'd'
 JOIN pg_catalog.pg_namespace tn ON tn.oid = t.typnamespace
 WHERE c.oid = $1::oid)";
 
-// A plain table is its own leaf. The row of pg_inherits is another one after a partition, or what
-// it is in, was detached and attached again; the number of a column is, after it was dropped and
-// made anew.
+// A plain table is its own leaf. The xmin of the pg_inherits row changes when a partition or an
+// ancestor is detached and attached again; a column's number changes when it is dropped and added
+// again.
 constexpr char kPartitions[] = R"(
 WITH tree AS MATERIALIZED (
   SELECT relid::oid, isleaf FROM pg_catalog.pg_partition_tree($1::oid::regclass)
@@ -49,7 +49,7 @@ JOIN pg_catalog.pg_class c ON c.oid = p.relid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE p.isleaf AND c.relkind = 'r' ORDER BY c.oid)";
 
-// A table that was never analysed says -1.
+// reltuples is -1 for a table that was never analysed.
 constexpr char kEstimate[] = R"(
 SELECT coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint FROM pg_catalog.pg_class c
 WHERE c.oid = $1::oid OR c.oid IN
@@ -75,7 +75,7 @@ absl::Status Refuse(const TableDefinition& table, absl::string_view problems) {
       "; change it back, or see what `ttl-postgres check` says and start ttl-postgres again"));
 }
 
-// By name: what the catalogue says.
+// The catalogue entry of a column.
 struct CurrentColumn {
   ColumnType type;
   std::string type_name;
@@ -161,7 +161,7 @@ PartitionChanges ComparePartitions(const std::vector<uint32_t>& noted,
   PartitionChanges changes;
   for (const Partition& partition : partitions) {
     const auto found = before.find(partition.oid);
-    // One that is not what it was stays in `before`: it is gone, and a new one has come.
+    // A changed partition also stays in `before`: the old one is gone, and a new one was added.
     if (found == before.end() || found->second != partition.mark) {
       changes.added.push_back(partition);
       continue;
@@ -200,8 +200,8 @@ absl::StatusOr<uint64_t> ReadInsertPosition(PatientQuery& database) {
 }
 
 absl::StatusOr<SourcePosition> ReadSource(PatientQuery& database) {
-  // The control file has the timeline of the last checkpoint, which may be one before. The name of
-  // a file of the WAL begins with it.
+  // The control file has the timeline of the last checkpoint, which may be an earlier one. The name
+  // of a WAL file begins with the current timeline.
   const auto rows = database.Query(
       "SELECT (pg_catalog.pg_control_system()).system_identifier, "
       "left(pg_catalog.pg_walfile_name(lsn), 8), lsn "

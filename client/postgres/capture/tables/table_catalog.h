@@ -14,58 +14,60 @@
 #include "client/postgres/capture/stream/source_position.h"
 #include "client/postgres/sql/table_definition.h"
 
-// What the catalogue says of the tables now, against what it said when the program started.
+// Reads the current catalogue entries of the tables, to be compared with those at the start.
 namespace ttl::postgres {
 
-// The types of the columns that are used. FAILED_PRECONDITION names what is not as in the
-// definition any more: the table or a column gone or renamed, another type.
+// Returns the types of the used columns. FAILED_PRECONDITION names each difference from the
+// definition: a table or column that is gone or renamed, or a different type.
 absl::StatusOr<ColumnTypes> ReadColumnTypes(PatientQuery& database, const TableDefinition& table);
 
-// By the oid of each table that a publication has, the oid of its place there, which is another one
-// after it was taken out and put in again. None if the publication does not exist.
+// Returns the oid of each published table's entry in the publication, by table oid. The entry's oid
+// changes if the table is removed from the publication and added again. Empty if the publication
+// does not exist.
 absl::StatusOr<absl::flat_hash_map<uint32_t, uint32_t>> ReadPublished(
     PatientQuery& database, const std::string& publication);
 
-// One leaf of a partitioned table; the only one of another.
+// A leaf partition of a partitioned table, or the table itself if it is not partitioned.
 struct Partition {
   uint32_t oid = 0;
-  // Another one after what the stream says nothing of: TRUNCATE, a rewrite, or having been detached
-  // meanwhile.
+  // Changes after an event that the stream may not contain: TRUNCATE, a rewrite, or a detach.
   uint32_t mark = 0;
   std::string schema;
   std::string name;
 };
 
-// In the order of their oids.
+// Returns the partitions, in the order of their oids.
 absl::StatusOr<std::vector<Partition>> ReadPartitions(PatientQuery& database,
                                                       const TableDefinition& table);
 
-// The condition that its rows fulfil, as SQL; empty: there is none, or it is no partition any more.
+// Returns the partition's bounds as an SQL condition; empty: there is none, or it is not a
+// partition any more.
 absl::StatusOr<std::string> ReadBounds(PatientQuery& database, const Partition& partition);
 
-// What has changed since TableProgress::partitions were noted.
+// Changes since TableProgress::partitions was stored.
 struct PartitionChanges {
-  // Rows may have gone: a partition was detached, dropped or emptied, at least for a time.
+  // Rows may be gone: a partition was detached, dropped or emptied, at least temporarily.
   bool has_lost_rows = false;
-  // Rows may have come: these have to be read.
+  // Partitions that may have new rows and must be read.
   std::vector<Partition> added;
-  // What to note instead; `added` only once they are read.
+  // The new value to store; an element of `added` is added only once it is read.
   std::vector<uint32_t> noted;
 };
 PartitionChanges ComparePartitions(const std::vector<uint32_t>& noted,
                                    const std::vector<Partition>& partitions);
 
-// All of them, as TableProgress::partitions.
+// Returns all partitions as TableProgress::partitions.
 std::vector<uint32_t> NotePartitions(const std::vector<Partition>& partitions);
 
-// About how many rows it has, by the statistics.
+// Returns the approximate number of rows, by the statistics.
 absl::StatusOr<int64_t> EstimateRows(PatientQuery& database, const TableDefinition& table);
 
-// How far the WAL is on disk.
+// Returns the WAL flush LSN.
 absl::StatusOr<uint64_t> ReadFlushPosition(PatientQuery& database);
-// How far it is: further, after a commit that did not wait for the disk.
+// Returns the WAL insert LSN. It is ahead of the flush LSN after a commit that did not wait for the
+// flush.
 absl::StatusOr<uint64_t> ReadInsertPosition(PatientQuery& database);
-// The same, and which server it is.
+// Returns the flush LSN, and the identity of the server.
 absl::StatusOr<SourcePosition> ReadSource(PatientQuery& database);
 
 }  // namespace ttl::postgres

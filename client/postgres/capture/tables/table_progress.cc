@@ -9,7 +9,7 @@
 namespace ttl::postgres {
 namespace {
 
-// One row for each text of a key, so that nothing has to read the text form of an array.
+// Returns one row per text of a key, so that array text need not be parsed.
 std::string LoadStatement(const std::string& schema) {
   return absl::StrCat(
       "SELECT p.container, p.scan_done, p.scanned, p.ghosts_after, p.ghosts_done, "

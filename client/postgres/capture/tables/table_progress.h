@@ -14,28 +14,29 @@
 
 namespace ttl::postgres {
 
-// How far the rows of one table are read, kept in the database: see `progress` in
+// Progress of reading the rows of one table. Stored in the database: see `progress` in
 // sql/schema_layout.h.
 struct TableProgress {
-  // The last key of which all rows up to it are tracked; empty: begin with the first.
+  // All rows up to this key are tracked; empty: start with the first row.
   std::vector<std::string> scan_after;
   bool scan_done = false;
   int64_t scanned = 0;  // rows
 
-  // Where the search for ghosts goes on, a page_token of ListItems.
+  // Where the search for ghosts continues: a page_token of ListItems.
   std::string ghosts_after;
   bool ghosts_done = false;
 
-  // Of a partitioned table: the partitions whose rows are in the two above, as pairs of oid and
-  // mark (table_catalog.h). Absent: not known.
+  // The partitions whose rows the fields above cover, as pairs of oid and mark (table_catalog.h).
+  // Absent: unknown.
   std::optional<std::vector<uint32_t>> partitions;
 
-  // What was read, and into what: other words for something else.
+  // Identifies the table, its configuration and publication entry, and the container; after a
+  // change the table is read again.
   std::string source;
 
   friend bool operator==(const TableProgress&, const TableProgress&) = default;
 
-  // All has to be read again.
+  // Resets everything but `source`.
   void StartOver() {
     std::string same = std::move(source);
     *this = TableProgress();
@@ -43,15 +44,15 @@ struct TableProgress {
   }
 };
 
-// All there is, by container.
+// Returns all stored progress, by container.
 absl::StatusOr<std::map<std::string, TableProgress>> LoadProgress(PatientQuery& database,
                                                                   const std::string& schema);
 
-// Nothing is known of this one any more; durable when it returns.
+// Deletes the progress of a container; durable on return.
 absl::Status ForgetProgress(PatientQuery& database, const std::string& schema,
                             const std::string& container);
 
-// Durable when it returns.
+// Stores the progress of a container; durable on return.
 absl::Status StoreProgress(PatientQuery& database, const std::string& schema,
                            const std::string& container, const TableProgress& progress);
 

@@ -9,7 +9,7 @@
 namespace ttl::postgres {
 namespace {
 
-// Until a page is tried again whose table was locked.
+// Pause before a page is retried whose table was locked.
 constexpr absl::Duration kRetryPause = absl::Seconds(1);
 
 void ForgetGhosts(TableProgress& progress) {
@@ -45,7 +45,7 @@ absl::StatusOr<bool> TableReading::Step(absl::FunctionRef<absl::StatusOr<bool>()
     const auto held = HoldPage(now);
     if (!held.ok() || *held || now < retry_at_) return held;
   }
-  // Ghosts first: a delete of a row that is not there tells the sidecar that something is wrong.
+  // Search for ghosts first: deletes that find no row make the sidecar suspect the store.
   if (!read_.ghosts_done) return holds ? false : SweepPage(now);
   if (read_.scan_done && !ChooseAddition()) return false;
   const absl::StatusOr<bool> sees = sees_all();
@@ -53,14 +53,14 @@ absl::StatusOr<bool> TableReading::Step(absl::FunctionRef<absl::StatusOr<bool>()
   return added_.empty() ? ScanTable(now) : ScanAddedPartition(now);
 }
 
-// The search for ghosts and this take turns: each may begin anew whenever a partition changes.
+// Alternates with the search for ghosts, because each may restart whenever a partition changes.
 bool TableReading::IsTurnToHold() const {
   if (!rewritten_.is_ready()) return false;
   if (lister_.is_under_way()) return is_holding_;
   return read_.ghosts_done || !is_holding_;
 }
 
-// What is read of a partition must have the times that are held.
+// A partition is read only once its times are held, because its rows must have them.
 bool TableReading::ChooseAddition() {
   const auto can_be_read = [this](const Partition& added) { return !rewritten_.IsDue(added.oid); };
   const auto chosen = std::find_if(added_.begin(), added_.end(), can_be_read);
@@ -118,7 +118,8 @@ absl::StatusOr<bool> TableReading::SweepPage(absl::Time now) {
 }
 
 absl::Status TableReading::Untrack(const v1::ListItemsResponse& page) {
-  // Before the query: a row that it does not see and that is there after all has a larger one.
+  // Read before the query: a row that exists but that the query does not see yet gets a higher
+  // sequence.
   const uint64_t lsn = parts_.visible.Get();
   std::vector<ItemKeyText> keys;
   for (const v1::ItemView& view : page.items()) {
@@ -129,8 +130,8 @@ absl::Status TableReading::Untrack(const v1::ListItemsResponse& page) {
   const auto flushed = ReadFlushPosition(parts_.database);
   if (!flushed.ok()) return flushed.status();
   for (size_t i = 0; i < keys.size(); ++i) {
-    // Of a WAL that is no more, as after a restore. Changes of this one would count as older: the
-    // item goes, and what row there is will be read.
+    // A sequence beyond the flush LSN is from a different WAL, as after a restore. Changes of this
+    // WAL would look older, so the item is untracked, and its row, if any, will be read.
     const uint64_t known = page.items(static_cast<int>(i)).item().sequence();
     const bool is_of_another_wal = known > *flushed;
     if (existing->contains(keys[i]) && !is_of_another_wal) continue;
@@ -161,7 +162,7 @@ absl::StatusOr<bool> TableReading::ScanTable(absl::Time now) {
   if (!std::exchange(has_estimate_, true)) {
     estimated_ = EstimateRows(parts_.database, table_).value_or(0);
   }
-  // Those that come later are read by themselves.
+  // Partitions that are attached later are read separately.
   if (!read_.partitions.has_value()) {
     if (absl::Status status = CheckPartitions(); !status.ok()) return status;
   }
@@ -242,7 +243,7 @@ absl::Status TableReading::CheckFiles() {
   return CheckRewrites();
 }
 
-// Before all rows are read the sidecar may know of one what was so before a gap in the stream.
+// Until all rows are read, the sidecar's time of a row may be from before a gap in the stream.
 absl::Status TableReading::CheckRewrites() {
   if (!durable_.scan_done || !read_.scan_done) {
     rewritten_.Reset();
@@ -277,14 +278,14 @@ void TableReading::LogRewrite() {
 }
 
 absl::Status TableReading::CheckPartitions() {
-  // Nothing else changes rows without a word: of a plain table with a list of published columns the
-  // server protects the type of each.
+  // Other tables cannot change rows silently: the server protects the column types of a plain table
+  // that is published with a column list.
   if (!table_.is_partitioned && !table_.publishes_all_columns) return absl::OkStatus();
   const auto partitions = ReadPartitions(parts_.database, table_);
   if (!partitions.ok()) return partitions.status();
   const bool is_fresh = !read_.scan_done && read_.scan_after.empty();
   if (!read_.partitions.has_value() && is_fresh) {
-    // The scan that begins now reads them all.
+    // The scan that starts now reads all of them.
     return Change(
         [&](TableProgress& progress) { progress.partitions = NotePartitions(*partitions); });
   }
@@ -297,7 +298,8 @@ absl::Status TableReading::CheckPartitions() {
   return PartitionsAdded(changes.added);
 }
 
-// What was read of them has no rows any more. A name may be another one's by now.
+// Removes the added partitions that no longer exist as recorded: the rows that were read of them
+// are gone. Names are compared, too, because another partition may have the name by now.
 bool TableReading::ForgetLostAdditions(const std::vector<Partition>& partitions) {
   const auto is_gone = [&](const Partition& added) {
     return std::none_of(partitions.begin(), partitions.end(), [&](const Partition& partition) {
@@ -338,7 +340,7 @@ absl::Status TableReading::PartitionsAdded(const std::vector<Partition>& partiti
 absl::Status TableReading::NeedPresent() {
   const auto flushed = ReadFlushPosition(parts_.database);
   if (!flushed.ok()) return flushed.status();
-  // What ends there is before it.
+  // A commit that ends at the flush LSN is acknowledged as the LSN before it.
   needed_ = std::max(needed_, *flushed - 1);
   return absl::OkStatus();
 }

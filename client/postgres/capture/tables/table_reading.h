@@ -28,30 +28,30 @@
 
 namespace ttl::postgres {
 
-// Brings into the sidecar what the stream does not say of one table: the rows that were there
-// before (the first scan), partitions that are attached, and what has gone unsaid (ghosts:
-// items without a row). In small steps between the messages of the stream, by the thread that
-// handles these: so a row that is deleted after it was read is untracked after it was tracked.
-// How far it is is noted in the database once the reports are durable.
+// TableReading reports to the sidecar the state of one table that the stream lacks: the rows that
+// existed before (the first scan), attached partitions, and missed deletes (ghosts: items without a
+// row). It works in small steps between the messages of the stream, on the thread that handles
+// them: a row that is deleted after it was read is untracked after it was tracked. Progress is
+// stored in the database once the reports are durable.
 //
-// For one thread.
+// Not thread-safe.
 class TableReading {
  public:
-  // What it works with. All must outlive it.
+  // The dependencies. All must outlive the reading.
   struct Parts {
     PatientQuery& database;
-    const std::string& schema;  // of our own tables
+    const std::string& schema;  // of ttl-postgres's own tables
     v1::ItemService::Stub& sidecar;
     ReportPipeline& pipeline;
     const VisiblePosition& visible;
     const CaptureOptions& options;
-    std::function<void()> on_change;  // when Step() may have more to do; by any thread
-    // Every row that cannot be tracked.
+    std::function<void()> on_change;  // called by any thread when Step() may have more to do
+    // Called for every row that cannot be tracked.
     std::function<void(const TableDefinition&, const absl::Status&)> on_untrackable;
   };
 
-  // Goes on from `noted`, as soon as VisiblePosition::Get() has reached `needed`: what is not
-  // in the stream from here on must be in what queries see.
+  // Resumes from `noted` once VisiblePosition::Get() has reached `needed`: queries must see every
+  // change that the stream lacks from here on.
   TableReading(const TableDefinition& table, Parts parts, TableProgress noted, uint64_t needed);
 
   // Whether there is nothing to read.
@@ -59,44 +59,44 @@ class TableReading {
   // Whether Step() has something to do.
   bool has_work() const { return !is_done() || rewritten_.is_ready(); }
 
-  // Does a little, if there is something that can be done; returns whether it did. `sees_all`
-  // asks whether queries see everything that was taken from the stream.
+  // Does one small step if possible; returns whether it did. `sees_all` returns whether queries see
+  // every change received from the stream.
   absl::StatusOr<bool> Step(absl::FunctionRef<absl::StatusOr<bool>()> sees_all, absl::Time now);
 
-  // Everything is to be read again, since changes up to `lsn` were not understood. Noted when
-  // it returns.
+  // Restarts the reading, because changes up to `lsn` could not be parsed. Stored on return.
   absl::Status ReadAgain(uint64_t lsn);
-  // Rows have gone up to `lsn` (TRUNCATE). Noted when it returns.
+  // Restarts the search for ghosts, because rows were removed up to `lsn` (TRUNCATE). Stored on
+  // return.
   absl::Status SearchGhosts(uint64_t lsn);
-  // Looks whether the set of partitions has changed, or a table by commit time was rewritten, and
-  // does what follows. REQUIRES: the table has the place in the publication that it had.
+  // Handles a change of the set of partitions, or a rewrite of a table by commit time. REQUIRES:
+  // the table's entry in the publication is unchanged.
   absl::Status CheckFiles();
 
-  // Notes what is durable by now, unless it did so just before and is not done.
+  // Stores the durable progress, at most once per progress_interval until the reading is done.
   absl::Status Note(absl::Time now);
 
-  // Whether it can go on only when transactions have ended that others began.
+  // Whether the reading waits for other sessions' transactions to end.
   bool is_waiting() const {
     return rewritten_.is_waiting() || (has_work() && parts_.visible.Get() < needed_);
   }
-  // What is being done after a rewrite of the table, in words; empty: nothing.
+  // The work after a rewrite of the table, for humans; empty: none.
   std::string RewriteText() const;
 
   // Counts a row of the stream or of a scan if it cannot be tracked or is exempt.
   void Count(const RowReports& row);
 
-  // How far it is; counts are of this object's life.
+  // The progress; counts are since construction.
   TableStatus status() const;
-  // The same, but counts are added to what is there.
+  // Sets the progress in `status`, and adds the counts to those in it.
   void ShowIn(TableStatus& status);
 
  private:
   struct Pending {
-    uint64_t reports;  // in the pipeline before it counts
+    uint64_t reports;  // count of added reports that must be durable first
     TableProgress progress;
   };
 
-  // One page each; false if it has to be tried later.
+  // Each processes one page; false: retry later.
   absl::StatusOr<bool> SweepPage(absl::Time now);
   absl::StatusOr<bool> ScanPage(const TableScan& scan, std::vector<std::string>& after,
                                 absl::Time now, bool& finished);
@@ -108,7 +108,7 @@ class TableReading {
   absl::StatusOr<bool> HoldPage(absl::Time now);
   bool IsTurnToHold() const;
   void LogRewrite();
-  // Moves one that can be read to the front of `added_`; false if there is none.
+  // Moves a partition that can be read to the front of `added_`; false if there is none.
   bool ChooseAddition();
 
   bool ForgetLostAdditions(const std::vector<Partition>& partitions);
@@ -117,13 +117,13 @@ class TableReading {
 
   absl::Status Untrack(const v1::ListItemsResponse& page);
   void Take(RowReports row);
-  // Counts once all reports so far are durable.
+  // Records the progress, to be stored once all reports so far are durable.
   void Advanced();
-  // Applies the same to all states, and notes it.
+  // Applies `change` to every recorded progress, and stores the durable one.
   absl::Status Change(absl::FunctionRef<void(TableProgress&)> change);
-  // To be done again with what is visible now.
+  // Requires queries to see everything committed and flushed by now before the next step.
   absl::Status NeedPresent();
-  // With all that has been committed, on disk or not.
+  // The same for everything committed by now, flushed or not.
   absl::Status NeedAllCommitted();
 
   const TableDefinition& table_;
@@ -132,18 +132,18 @@ class TableReading {
   const KeyLookup lookup_;
   ItemLister lister_;
 
-  TableProgress read_;     // with all that is in the pipeline
-  TableProgress durable_;  // with all that is durable
-  TableProgress noted_;    // as in the database
+  TableProgress read_;     // including reports in the pipeline
+  TableProgress durable_;  // including only durable reports
+  TableProgress noted_;    // as stored in the database
   std::deque<Pending> pending_;
   uint64_t needed_;
   RewrittenRows rewritten_;
   std::string hold_after_;                // a page_token of ListItems
-  bool is_holding_ = false;               // the page that was last asked for is for HoldPage()
-  std::string logged_;                    // of RewriteText()
-  int64_t held_ = 0;                      // rows
-  std::vector<Partition> added_;          // to be read
-  std::vector<std::string> added_after_;  // of the first of them
+  bool is_holding_ = false;               // the last requested page is for HoldPage()
+  std::string logged_;                    // the last logged RewriteText()
+  int64_t held_ = 0;                      // rows held since the files were chosen
+  std::vector<Partition> added_;          // partitions to be read
+  std::vector<std::string> added_after_;  // last key read of added_.front()
   absl::Time retry_at_ = absl::InfinitePast();
   absl::Time last_note_ = absl::InfinitePast();
   int64_t estimated_ = 0;

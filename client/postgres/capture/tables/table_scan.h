@@ -16,12 +16,12 @@
 
 namespace ttl::postgres {
 
-// Reads the rows of a table, or of one of its partitions, page by page in the order of the key.
+// Reads the rows of a table, or of one of its partitions, page by page in key order.
 class TableScan {
  public:
   explicit TableScan(TableDefinition table, std::string restriction = "");
-  // Reads that partition alone, by the rights that we have to the table. `bounds`: the condition
-  // that its rows fulfil, so that the planner looks at no other; may be empty.
+  // Reads only the given partition, with the privileges on the table. `bounds` is the condition
+  // that the partition's rows satisfy, so that the planner skips other partitions; may be empty.
   static TableScan OfPartition(const TableDefinition& table, uint32_t partition,
                                absl::string_view bounds);
 
@@ -31,17 +31,16 @@ class TableScan {
     std::vector<std::string> last_key;  // empty if there are no rows
   };
 
-  // Reads at most `limit` rows that come after the key `after`; empty: from the beginning.
-  // Each is reported with the sequence `lsn`, which has to be a VisiblePosition::Get() from
-  // before the call. One that cannot be read is reported as untrackable, in a page of its own;
-  // those that `where` does not take in are not. Errors are those of Connection, nothing is
-  // reported then.
+  // Reads at most `limit` rows after the key `after`; empty: from the beginning. Each is reported
+  // with the sequence `lsn`, which must be a VisiblePosition::Get() from before the call. A row
+  // that cannot be read is reported as untrackable, in a page of its own; rows that do not satisfy
+  // `where` are not reported. On an error, which is that of Connection, nothing is reported.
   absl::StatusOr<Page> ReadPage(PatientQuery& database, const std::vector<std::string>& after,
                                 int limit, uint64_t lsn, absl::Time now,
                                 absl::FunctionRef<void(RowReports)> take) const;
 
  private:
-  // A page of the next row, which cannot be read, and `why`.
+  // Returns a page of the next row, which cannot be read because of `why`.
   absl::StatusOr<Page> PassRow(PatientQuery& database,
                                const std::vector<Connection::Parameter>& after, uint64_t lsn,
                                const absl::Status& why,
