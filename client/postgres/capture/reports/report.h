@@ -9,13 +9,13 @@
 
 namespace ttl::postgres {
 
-// What the sidecar is to know of one key.
+// The state of one key to be reported to the sidecar.
 struct Report {
-  // The row as it is; of a row that is gone only the key and the sequence. Always with a
-  // sequence.
+  // The current row; of a row that is gone, only the key and the sequence. The sequence is always
+  // set.
   v1::Item item;
   bool is_gone = false;
-  // The row was read rather than written just now; see TrackItemsRequest.adopted.
+  // The row was read, not just written; see TrackItemsRequest.adopted.
   bool is_adopted = false;
 
   static Report Tracked(v1::Item item) { return {std::move(item), false}; }

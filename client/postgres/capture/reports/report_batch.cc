@@ -7,7 +7,7 @@
 namespace ttl::postgres {
 namespace {
 
-// About what numbers, etag and tags of one report take.
+// Approximate size of a report's numbers, etag and tags.
 constexpr size_t kBytesBesideKey = 64;
 
 std::string KeyOf(const v1::Item& item) {
@@ -32,8 +32,8 @@ bool ReportBatch::Add(Report&& report) {
     before = std::move(report);
     return true;
   }
-  // Older than what the sidecar will know by then, and so nothing to it; but after a delete
-  // it would know nothing to compare with.
+  // The sidecar would ignore the older report, so it is dropped. After a delete the sidecar has
+  // nothing to compare it with, so the report must follow in another batch.
   return !before.is_gone || report.is_gone;
 }
 

@@ -11,10 +11,10 @@
 
 namespace ttl::postgres {
 
-// Reports of one container that are sent together. Of several of one key only what they come
-// to is kept, so the rest may be sent in any order: first the deletes, then the writes.
+// Reports of one container that are sent together. Only the latest state of each key is kept, so
+// the reports may be sent in any order: first the deletes, then the writes.
 //
-// Pure; for one thread.
+// Pure. Not thread-safe.
 class ReportBatch {
  public:
   static constexpr size_t kMaxReports = 1000;
@@ -22,21 +22,22 @@ class ReportBatch {
   explicit ReportBatch(std::string container, size_t max_bytes = 256 << 10)
       : container_(std::move(container)), max_bytes_(max_bytes) {}
 
-  // False, and `report` stays as it is: what is in the batch has to be sent first, since the
-  // order of the two counts. An empty batch takes everything.
+  // Returns false and leaves `report` unchanged if the batch must be sent first, because the order
+  // of the two reports of a key matters. An empty batch accepts every report.
   bool Add(Report&& report);
 
   bool empty() const { return reports_.empty(); }
   bool IsFull() const { return reports_.size() >= kMaxReports || bytes_ >= max_bytes_; }
 
-  // Up to three messages of StreamTrackItems, none if it is empty. It is empty afterwards.
+  // Empties the batch and returns it as up to three messages of StreamTrackItems; none if it is
+  // empty.
   std::vector<v1::StreamTrackItemsRequest> Take();
 
  private:
   const std::string container_;
   const size_t max_bytes_;
   std::vector<Report> reports_;
-  absl::flat_hash_map<std::string, size_t> places_;  // by key, in reports_
+  absl::flat_hash_map<std::string, size_t> places_;  // index in reports_, by key
   size_t bytes_ = 0;
 };
 

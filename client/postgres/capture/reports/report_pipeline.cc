@@ -18,7 +18,7 @@ int EntriesOf(const Request& request) {
   return request.has_untrack() ? request.untrack().items_size() : request.request().items_size();
 }
 
-// Moves the entries from the half on to the other one.
+// Moves the second half of the entries to `to`.
 template <typename List>
 void MoveHalf(List& from, List& to) {
   const int half = from.items_size() / 2;
@@ -127,7 +127,7 @@ uint64_t ReportPipeline::durable() const {
     if (!open.batch.empty()) durable = std::min(durable, open.first_report);
   }
   const std::lock_guard lock(mutex_);
-  // A batch that was begun earlier may be sent later.
+  // A batch that was started earlier may be sent later.
   for (const Message& message : messages_) durable = std::min(durable, message.first_report);
   return durable;
 }
@@ -148,7 +148,7 @@ int64_t ReportPipeline::refused() const {
 }
 
 void ReportPipeline::OnWriteDone(bool) {
-  // If it has failed, so does the read.
+  // If the write failed, so does the read.
   const std::lock_guard lock(mutex_);
   writing_ = false;
   Settle();
@@ -200,7 +200,7 @@ void ReportPipeline::TakeAnswer() {
   }
   const bool is_first = answered_++ == 0;
   waiting_since_ = in_flight() > 0 ? absl::Now() : absl::InfiniteFuture();
-  // After a refusal the rest is sent again anyway.
+  // After a refusal, all following messages are sent again anyway.
   if (!answer_.has_error() || refused_first_) return;
   const v1::MessageError& error = answer_.error();
   if (is_first && error.code() == static_cast<int>(absl::StatusCode::kInvalidArgument)) {
@@ -218,7 +218,7 @@ void ReportPipeline::Settle() {
   if (refused_first_) {
     if (in_flight() == 0 && !writing_) HalveRefused();
   } else {
-    // What is still being written has to stay where it is.
+    // gRPC still uses a message that is being written.
     while (answered_ > 0 && !(writing_ && written_ == 1)) {
       messages_.pop_front();
       --answered_;
@@ -228,8 +228,8 @@ void ReportPipeline::Settle() {
   WriteNext();
 }
 
-// What followed was applied, so all of it has to be sent again after the parts: the order of
-// the reports of one key counts.
+// Splits the refused message, or untracks its only item. The following messages were applied and
+// are sent again after the parts, because the order of a key's reports matters.
 void ReportPipeline::HalveRefused() {
   Message refused = std::move(messages_.front());
   messages_.pop_front();

@@ -20,14 +20,15 @@
 
 namespace ttl::postgres {
 
-// Takes reports, in order, to the sidecar by one call of StreamTrackItems, many of a container
-// in a message, and says which are durable. Reports of one key are applied in their order.
+// ReportPipeline sends reports to the sidecar in order, by one StreamTrackItems call with many
+// reports of a container per message, and tracks which are durable. Reports of one key are applied
+// in their order.
 //
-// The first error ends it: status() has it, and nothing after the reports that are durable by
-// then may be taken for durable. All has to begin again from there, with a new pipeline;
-// reports may be repeated, their sequences say what is new. Only a report that the sidecar
-// calls impossible is no error: its key is untracked instead, since it must not keep the others
-// back (our own checks are the same, but by another clock).
+// The first error ends the pipeline: status() returns it, and only the reports that durable()
+// counted by then may be assumed durable. The caller must restart from there with a new pipeline;
+// it may repeat reports, because their sequences tell which are new. A report that the sidecar
+// rejects as invalid is not an error: its key is untracked instead, because it must not block the
+// others (our own checks are the same, but use another clock).
 //
 // Add(), Flush(), flush_due(), added() and durable() are for one thread; the rest is thread-safe.
 class ReportPipeline
@@ -35,52 +36,52 @@ class ReportPipeline
  public:
   struct Options {
     std::string address;  // of the sidecar, for errors
-    // Messages sent and not answered; the sidecar reads no more than these.
+    // Maximum messages sent but not answered; the sidecar reads no more than these.
     size_t max_in_flight = 64;
-    // Messages that wait, besides.
+    // Maximum messages that wait in addition.
     size_t max_waiting = 16;
-    // While so many are in flight, a message waits until it is full.
+    // While this many are in flight, a message waits until it is full.
     size_t few_in_flight = 4;
-    // Between flushes. Each costs the sidecar a sync, often of the disk that the database commits
-    // to, and nobody waits for it: expired rows are hidden by SQL.
+    // Minimum time between flushes. Each costs the sidecar a sync, often of the disk that the
+    // database commits to, and latency does not matter: SQL hides expired rows.
     absl::Duration flush_pause = absl::Milliseconds(50);
     size_t max_batch_bytes = 256 << 10;
   };
 
-  // Begins the call. `stub` must outlive this. `on_change` is called by other threads when
-  // durable(), HasRoom() or status() may have changed; not after the destructor.
+  // Starts the call. `stub` must outlive the pipeline. Other threads call `on_change` when
+  // durable(), HasRoom() or status() may have changed, but not after the destructor.
   ReportPipeline(v1::ItemService::Stub& stub, Options options, std::function<void()> on_change);
-  // Breaks the call off. Waits for no answer.
+  // Cancels the call without waiting for answers.
   ~ReportPipeline() override;
   ReportPipeline(const ReportPipeline&) = delete;
   ReportPipeline& operator=(const ReportPipeline&) = delete;
 
-  // Never waits; to be called only while HasRoom(), else memory grows.
+  // Never blocks. Call only while HasRoom(): otherwise memory grows without bound.
   void Add(const std::string& container, Report report);
   bool HasRoom() const;
 
-  // Sends what waits for more to go with it, unless enough is under way already or the last
-  // time was less than the pause ago.
+  // Sends the batches that are not full, unless enough messages are in flight or the last flush was
+  // less than flush_pause ago.
   void Flush(absl::Time now);
-  // From when on Flush() would send something, as it looks now.
+  // When Flush() would send something, in the current state.
   absl::Time flush_due() const;
 
-  // How many reports were added.
+  // The number of reports added.
   uint64_t added() const { return added_; }
-  // The first so many of them are durable.
+  // The number of added reports, from the first on, that are durable.
   uint64_t durable() const;
 
-  // OK as long as it works.
+  // OK while the call works.
   absl::Status status() const;
-  // For how long the sidecar has owed an answer.
+  // How long the sidecar has owed an answer.
   absl::Duration waiting_for_answer(absl::Time now) const;
-  // Reports that the sidecar called impossible.
+  // The number of reports that the sidecar rejected as invalid.
   int64_t refused() const;
 
  private:
   struct Message {
     v1::StreamTrackItemsRequest request;
-    uint64_t first_report;  // the count of reports before it
+    uint64_t first_report;  // number of reports added before it
   };
   // A batch that is not sent yet.
   struct OpenBatch {
@@ -95,7 +96,7 @@ class ReportPipeline
   void Send(OpenBatch& open);
   bool HasFewInFlight() const;
 
-  // With the lock held.
+  // REQUIRES: mutex_ is held.
   size_t in_flight() const { return written_ - answered_; }
   void WriteNext();
   void TakeAnswer();
@@ -107,22 +108,22 @@ class ReportPipeline
   const Options options_;
   const std::function<void()> on_change_;
 
-  // For the thread that adds.
+  // Used only by the thread that adds.
   std::map<std::string, OpenBatch> open_;  // by container
   uint64_t added_ = 0;
   absl::Time last_flush_ = absl::InfinitePast();
 
   mutable std::mutex mutex_;
   std::condition_variable done_cond_;
-  // All guarded by mutex_, but `context_` and `answer_` are gRPC's while they are in use.
-  std::deque<Message> messages_;  // in order; the first not yet known to be durable
-  size_t written_ = 0;            // of messages_, the last of them perhaps not to its end
-  size_t answered_ = 0;           // of messages_; more than none only after a refusal, or
-                                  // while the write of the first has not ended
+  // All guarded by mutex_, except that gRPC owns `context_` and `answer_` while it uses them.
+  std::deque<Message> messages_;  // in order; starts with the first not known to be durable
+  size_t written_ = 0;            // count in messages_; the last write may still be running
+  size_t answered_ = 0;  // count in messages_; nonzero only after a refusal, or while the write of
+                         // the first message is running
   bool writing_ = false;
   bool refused_first_ = false;  // the first of messages_ was refused as a whole
   std::string refusal_;         // why
-  bool held_ = true;            // we may still begin reads and writes
+  bool held_ = true;            // we may still start reads and writes
   bool done_ = false;
   absl::Status status_;
   int64_t refused_ = 0;
