@@ -23,7 +23,7 @@ struct Clear {
 };
 using Result = std::unique_ptr<PGresult, Clear>;
 
-// In a thread of its own, since libpq waits for the answer of a server that may hang.
+// Runs on its own thread, because libpq blocks until the server answers, and the server may hang.
 void CancelStatement(PGconn* connection) {
   PGcancel* const cancel = PQgetCancel(connection);
   if (cancel == nullptr) return;
@@ -79,7 +79,7 @@ absl::Status PatientQuery::AwaitAnswer() {
     }
     pollfd wait = {.fd = PQsocket(raw), .events = POLLIN, .revents = 0};
     poll(&wait, 1, static_cast<int>(absl::ToInt64Milliseconds(left)) + 1);
-    // A connection that is lost shows itself by the result.
+    // The result shows a lost connection.
     if (wait.revents != 0 && PQconsumeInput(raw) == 0) return absl::OkStatus();
   }
   return absl::OkStatus();

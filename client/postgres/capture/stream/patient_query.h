@@ -13,13 +13,12 @@
 
 namespace ttl::postgres {
 
-// Runs statements on a connection and does something else from time to time while one takes
-// long. For one thread.
+// Runs statements on a connection, and calls a function periodically while one runs. Not
+// thread-safe.
 class PatientQuery {
  public:
-  // `meanwhile` is called every `interval`; if it fails, the statement is cancelled, its
-  // answer is that error, and the connection is of no use any more. That takes a second at
-  // most, also if the server hangs.
+  // `meanwhile` is called every `interval`. If it fails, the statement is cancelled and returns
+  // that error, within about a second even if the server hangs; the connection is then unusable.
   PatientQuery(Connection& connection, absl::Duration interval,
                std::function<absl::Status()> meanwhile);
 

@@ -11,7 +11,7 @@
 namespace ttl::postgres {
 namespace {
 
-// Reads one message. What does not fit the format is noted, and the rest is of no meaning.
+// Parses one message. Records the first violation of the format; the rest is then meaningless.
 class Parser {
  public:
   explicit Parser(absl::string_view bytes) : cursor_(bytes) {}
@@ -69,7 +69,7 @@ class Parser {
 
   CommitMessage Commit() {
     CommitMessage commit;
-    cursor_.TakeByte();  // flags, none in use
+    cursor_.TakeByte();  // flags, unused
     commit.commit_lsn = cursor_.TakeInt64();
     commit.end_lsn = cursor_.TakeInt64();
     commit.commit_time = cursor_.TakeTime();
@@ -138,7 +138,7 @@ class Parser {
   TruncateMessage Truncate() {
     TruncateMessage truncate;
     const size_t relations = TakeCount(cursor_.TakeInt32(), /*least=*/4);
-    cursor_.TakeByte();  // CASCADE and RESTART IDENTITY, which change nothing for us
+    cursor_.TakeByte();  // flags for CASCADE and RESTART IDENTITY, irrelevant here
     truncate.relations.reserve(relations);
     for (size_t i = 0; i < relations; ++i) truncate.relations.push_back(cursor_.TakeInt32());
     return truncate;
@@ -177,8 +177,8 @@ class Parser {
     }
   }
 
-  // A count of elements that each have at least so many bytes: one that cannot be true takes
-  // no memory.
+  // Checks a count of elements of at least `least` bytes each, so that an invalid count does not
+  // allocate memory.
   size_t TakeCount(size_t count, size_t least) {
     if (count * least <= cursor_.left()) return count;
     Refuse("ends too early");

@@ -11,43 +11,42 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
-// The messages of pgoutput, the logical decoding that PostgreSQL brings along, in version 1 of
-// their format ("Logical Replication Message Formats" in its manual). Views are of the bytes
-// that were parsed.
+// The messages of pgoutput, PostgreSQL's built-in logical decoding plugin, in format version 1
+// ("Logical Replication Message Formats" in its manual). Views refer to the parsed bytes.
 namespace ttl::postgres {
 
 // One column of a row.
 struct ColumnValue {
   enum class Kind {
     kNull,
-    kUnchanged,  // stored out of line, and as it was: the value is not in the message
+    kUnchanged,  // stored out of line and unchanged: the message lacks the value
     kText,
   };
   Kind kind = Kind::kNull;
-  absl::string_view text;  // with kText
+  absl::string_view text;  // if kText
 };
 using Tuple = absl::InlinedVector<ColumnValue, 8>;
 
-// The transaction that all messages up to its commit are of.
+// Starts a transaction, which contains all messages up to its commit.
 struct BeginMessage {
-  uint64_t final_lsn = 0;  // of its commit: the order of transactions
+  uint64_t final_lsn = 0;  // of its commit; orders transactions
   absl::Time commit_time;
   uint32_t xid = 0;
 };
 
 struct CommitMessage {
   uint64_t commit_lsn = 0;
-  uint64_t end_lsn = 0;  // what follows begins here
+  uint64_t end_lsn = 0;  // the next record begins here
   absl::Time commit_time;
 };
 
-// Where a transaction came from that was itself replicated.
+// The origin of a transaction that was itself replicated.
 struct OriginMessage {
   uint64_t commit_lsn = 0;
   absl::string_view name;
 };
 
-// What rows of a table look like from here on.
+// The format of a table's rows from here on.
 struct RelationMessage {
   struct Column {
     bool is_identity = false;  // part of the replica identity
@@ -76,8 +75,8 @@ struct InsertMessage {
 
 struct UpdateMessage {
   uint32_t relation = 0;
-  // The row before: of the replica identity only, where other columns are null, or (FULL)
-  // whole. Absent if the identity has not changed.
+  // The previous row: only the replica identity, with the other columns null, or (FULL) the whole
+  // row. Absent if the identity has not changed.
   std::optional<Tuple> old_row;
   Tuple row;
 };
@@ -91,7 +90,7 @@ struct TruncateMessage {
   std::vector<uint32_t> relations;
 };
 
-// What pg_logical_emit_message() wrote.
+// A message of pg_logical_emit_message().
 struct LogicalMessage {
   bool is_transactional = false;
   uint64_t lsn = 0;
@@ -103,7 +102,7 @@ using PgoutputMessage =
     std::variant<BeginMessage, CommitMessage, OriginMessage, RelationMessage, TypeMessage,
                  InsertMessage, UpdateMessage, DeleteMessage, TruncateMessage, LogicalMessage>;
 
-// DATA_LOSS says what is wrong with a message that is not in the format.
+// DATA_LOSS describes the fault of a message that violates the format.
 absl::StatusOr<PgoutputMessage> ParsePgoutput(absl::string_view bytes);
 
 }  // namespace ttl::postgres

@@ -21,7 +21,7 @@ struct PositionKeeper::Call {
   v1::GetSourcePositionResponse got;
   v1::SetSourcePositionRequest set;
   v1::SetSourcePositionResponse was_set;
-  std::optional<SourcePosition> position;  // that is to be kept
+  std::optional<SourcePosition> position;  // to be kept
 
   std::mutex mutex;
   std::condition_variable done_cond;

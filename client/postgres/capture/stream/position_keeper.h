@@ -13,30 +13,31 @@
 
 namespace ttl::postgres {
 
-// Keeps in the sidecar, beside the items, up to which position of the WAL it knows the changes.
-// Calls it without waiting, one call at a time. For one thread.
+// Keeps in the sidecar, beside the items, the LSN up to which it has the changes. Makes one call at
+// a time, without blocking. Not thread-safe.
 class PositionKeeper {
  public:
-  // `address` is the sidecar's, for errors. `on_change` is called by another thread when Take()
-  // has an answer; not after the destructor.
+  // `address` is the sidecar's, for errors. Another thread calls `on_change` when Take() has an
+  // answer, but not after the destructor.
   PositionKeeper(const std::shared_ptr<grpc::Channel>& sidecar, std::string address,
                  std::function<void()> on_change);
-  // Cancels the call under way.
+  // Cancels the running call.
   ~PositionKeeper();
   PositionKeeper(const PositionKeeper&) = delete;
   PositionKeeper& operator=(const PositionKeeper&) = delete;
 
-  // Asks what is kept. No call may be under way.
+  // Requests the kept position. REQUIRES: !is_under_way().
   void Ask();
-  // Has `position` kept. No call may be under way.
+  // Stores `position`. REQUIRES: !is_under_way().
   void Keep(const SourcePosition& position);
 
-  // Whether a call was begun whose answer was not taken.
+  // Whether a call was started whose answer was not taken.
   bool is_under_way() const { return call_ != nullptr; }
-  // Its answer, once it has come; a call takes at most 30 s. OK: kept() is up to date.
+  // Returns the answer once it has arrived; a call takes at most 30 s. OK: kept() is up to date.
   std::optional<absl::Status> Take();
 
-  // What the sidecar keeps durably; absent before the first answer, or if it keeps none.
+  // The position that the sidecar keeps durably; absent before the first answer, or if it keeps
+  // none.
   const std::optional<SourcePosition>& kept() const { return kept_; }
 
  private:

@@ -15,7 +15,7 @@ void PositionTracker::Add(Position position) {
     waiting_.push_back(position);
     return;
   }
-  // It waits for nothing that the last one does not wait for.
+  // Both wait for the same reports, so extend the last position.
   Position& last = waiting_.back();
   last.lsn = std::max(last.lsn, position.lsn);
   if (!last.first_commit.has_value()) last.first_commit = position.first_commit;

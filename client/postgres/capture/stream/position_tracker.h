@@ -10,27 +10,29 @@
 
 namespace ttl::postgres {
 
-// Which position of the WAL may be acknowledged: the one before which every report is
-// durable. Reports are counted; a count stands for all of them up to there.
+// PositionTracker computes the LSN that may be acknowledged: every report before it is durable.
+// Reports are identified by their count, which includes all previous ones.
 //
-// Pure; for one thread.
+// Pure. Not thread-safe.
 class PositionTracker {
  public:
   // Everything before `acknowledged` is durable.
   explicit PositionTracker(uint64_t acknowledged) : acknowledged_(acknowledged) {}
 
-  // A transaction ends at `end_lsn`; its reports, and all before, are the first `reports`.
+  // Records that a transaction ends at `end_lsn`; its reports and all previous ones are the first
+  // `reports`.
   void Commit(uint64_t end_lsn, uint64_t reports, absl::Time commit_time);
-  // Up to `lsn` there is nothing more. To be called between transactions.
+  // Records that nothing else precedes `lsn`. REQUIRES: no transaction is open.
   void Idle(uint64_t lsn, uint64_t reports);
 
-  // The first `durable` reports are durable. Returns whether acknowledged() has moved.
+  // Records that the first `durable` reports are durable. Returns whether acknowledged() has
+  // advanced.
   bool Advance(uint64_t durable);
 
   uint64_t acknowledged() const { return acknowledged_; }
-  // When the first of the transactions committed that cannot be acknowledged yet.
+  // The commit time of the first transaction that cannot be acknowledged yet.
   std::optional<absl::Time> oldest_commit() const;
-  // How many positions are kept: no more than there are reports that are not durable.
+  // The number of positions held; at most the number of reports that are not durable.
   size_t size() const { return waiting_.size(); }
 
  private:

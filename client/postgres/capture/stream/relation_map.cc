@@ -12,7 +12,7 @@ std::string NameOf(absl::string_view schema, absl::string_view table) {
   return absl::StrCat(schema, ".", table);
 }
 
-// Finds columns in a relation message, and collects what is wrong with it.
+// Finds columns in a relation message, and collects its mismatches.
 class Fitting {
  public:
   Fitting(const RelationMessage& relation, const ColumnTypes& types)

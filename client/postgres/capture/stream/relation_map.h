@@ -15,27 +15,27 @@
 
 namespace ttl::postgres {
 
-// The types that the columns of a table have, as the WAL says them.
+// The type of a table's column, as in the WAL.
 struct ColumnType {
   uint32_t oid = 0;
   int32_t modifier = -1;  // as in varchar(20)
 
   friend bool operator==(const ColumnType&, const ColumnType&) = default;
 };
-using ColumnTypes = absl::flat_hash_map<std::string, ColumnType>;  // by name
+using ColumnTypes = absl::flat_hash_map<std::string, ColumnType>;  // by column name
 
-// A table of ours, and what it looks like in the stream.
+// A followed table, and its format in the stream.
 struct StreamedTable {
-  // A column that is used, and its place in a tuple.
+  // A used column, and its index in a tuple.
   struct Place {
     std::string name;
     size_t index = 0;
   };
 
   const TableDefinition* definition = nullptr;
-  size_t number = 0;  // of the definition, from 0
+  size_t number = 0;  // index of the definition
 
-  // All of these from the last relation message, if it fitted.
+  // Set from the last relation message, if it fitted.
   std::vector<Place> partition_key;
   std::vector<Place> id;
   std::optional<Place> ts;
@@ -44,24 +44,24 @@ struct StreamedTable {
   std::optional<Place> size;
   size_t columns = 0;
 
-  // OK: rows can be read. Else why the table, as it was when they were written, is not what it
-  // is now (FAILED_PRECONDITION), or that it was not described yet (DATA_LOSS).
+  // OK: rows can be parsed. FAILED_PRECONDITION: the reason why the table's format when the rows
+  // were written does not fit the definition. DATA_LOSS: the table was not described yet.
   absl::Status fit;
 };
 
-// Which relations of the stream are which tables, and where in their rows the columns are. What
-// becomes of columns that are not used does not matter. For one thread.
+// Maps relations of the stream to followed tables, and their used columns to indexes. Changes of
+// unused columns do not matter. Not thread-safe.
 class RelationMap {
  public:
-  // `definitions` must outlive this; `types` are those of their columns, in the same order.
+  // `definitions` must outlive the map; `types` are those of their columns, in the same order.
   RelationMap(absl::Span<const TableDefinition> definitions, std::vector<ColumnTypes> types);
 
-  // Takes note of what a table looks like from now on. A table that is not ours is ignored.
-  // FAILED_PRECONDITION, which is in StreamedTable::fit too, names what does not fit: a column
-  // that is not there under its name or has another type, a table of another name.
+  // Records a table's format from now on; ignores a table that is not followed.
+  // FAILED_PRECONDITION, which is also stored in StreamedTable::fit, names the mismatch: a column
+  // that is missing under its name or has another type, or a table of another name.
   absl::Status Describe(const RelationMessage& relation);
 
-  // Null if it is none of ours.
+  // Null if the relation is not a followed table.
   const StreamedTable* Find(uint32_t relation) const;
 
  private:

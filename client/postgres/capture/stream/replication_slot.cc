@@ -6,8 +6,8 @@
 namespace ttl::postgres {
 namespace {
 
-// pg_current_wal_lsn() fails on a standby, which has no slots of this kind either. A slot that
-// is lost has no restart_lsn.
+// pg_current_wal_lsn() fails on a standby, where such slots do not exist either. A lost slot has no
+// restart_lsn.
 constexpr char kFind[] = R"(
 SELECT plugin, coalesce(database = current_database(), false),
        coalesce(wal_status = 'lost', false) OR restart_lsn IS NULL, confirmed_flush_lsn,

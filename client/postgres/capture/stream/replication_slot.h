@@ -11,17 +11,17 @@
 
 namespace ttl::postgres {
 
-// A replication slot, as pg_replication_slots has it.
+// A replication slot, from pg_replication_slots.
 struct ReplicationSlot {
   std::string plugin;
   bool is_of_this_database = false;
-  // The WAL it needs is gone; it can only be dropped.
+  // The WAL that it needs is gone; it can only be dropped.
   bool is_lost = false;
-  // All before it is durable in the sidecar.
+  // Everything before this LSN is durable in the sidecar.
   uint64_t confirmed = 0;
-  // The session that reads it; absent if none does.
+  // The pid of the session that reads it; absent if none does.
   std::optional<int64_t> active_pid;
-  // How much WAL the server keeps back for it.
+  // WAL bytes that the server retains for it.
   int64_t retained_bytes = 0;
 };
 
@@ -29,14 +29,14 @@ struct ReplicationSlot {
 absl::StatusOr<std::optional<ReplicationSlot>> FindSlot(PatientQuery& database,
                                                         const std::string& name);
 
-// FAILED_PRECONDITION if a slot of that name is none that we can use.
+// FAILED_PRECONDITION if the slot of that name cannot be used by us.
 absl::Status CheckSlot(const ReplicationSlot& slot, const std::string& name);
 
-// Makes one for pgoutput; returns the position from which on it has all commits. Waits for the
-// transactions that are under way.
+// Creates a slot for pgoutput; returns the LSN from which it has all commits. Waits for running
+// transactions.
 absl::StatusOr<uint64_t> CreateSlot(PatientQuery& database, const std::string& name);
 
-// FAILED_PRECONDITION while a session reads it. OK if there is none.
+// FAILED_PRECONDITION while a session reads it. OK if there is no such slot.
 absl::Status DropSlot(PatientQuery& database, const std::string& name);
 
 }  // namespace ttl::postgres

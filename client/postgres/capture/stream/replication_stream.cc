@@ -17,10 +17,10 @@ namespace {
 constexpr char kApplicationName[] = "ttl-postgres capture";
 constexpr absl::Duration kLongestInterval = absl::Seconds(10);
 constexpr absl::Duration kShortestInterval = absl::Milliseconds(20);
-// Microseconds from 1970 to 2000, where PostgreSQL begins to count.
+// Microseconds from 1970 to 2000, PostgreSQL's epoch.
 constexpr int64_t kPostgresEpochMicros = 946'684'800'000'000;
 
-// The grammar of replication commands knows doubled quotes and no others.
+// The grammar of replication commands supports doubled quotes only.
 std::string ReplicationText(absl::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "''"}}), "'");
 }
@@ -41,7 +41,7 @@ std::string StatusUpdate(uint64_t received, uint64_t flushed, absl::Time now) {
   AppendInt64(flushed, message);                      // flushed
   AppendInt64(flushed, message);                      // applied
   AppendInt64(static_cast<uint64_t>(absl::ToUnixMicros(now) - kPostgresEpochMicros), message);
-  message.push_back('\0');  // no answer wanted
+  message.push_back('\0');  // no reply requested
   return message;
 }
 
@@ -123,7 +123,7 @@ void ReplicationStream::KeepAlive(uint64_t flushed, absl::Time now) {
 void ReplicationStream::SendStatus(uint64_t flushed, absl::Time now) {
   PGconn* const raw = connection_->raw();
   const std::string message = StatusUpdate(received_, flushed, now);
-  // What cannot be sent now goes with the next one.
+  // The next status update replaces one that cannot be sent now.
   if (PQputCopyData(raw, message.data(), static_cast<int>(message.size())) == 1) {
     last_status_ = now;
     reply_requested_ = false;

@@ -13,11 +13,11 @@
 
 namespace ttl::postgres {
 
-// What a walsender sends of a slot and a publication, by pgoutput, version 1. Never blocks
-// after the start: the server is slowed down by not reading. For one thread.
+// ReplicationStream receives the changes of a slot and a publication from a walsender, by pgoutput
+// version 1. It never blocks after Start(): not reading slows the server down. Not thread-safe.
 class ReplicationStream {
  public:
-  // Connects, and asks for all after the slot's confirmed position. Errors are those of
+  // Connects, and requests everything after the slot's confirmed LSN. Errors are those of
   // Connection: NOT_FOUND if there is no such slot, FAILED_PRECONDITION if it is in use.
   static absl::StatusOr<std::unique_ptr<ReplicationStream>> Start(const std::string& database,
                                                                   const std::string& slot,
@@ -28,27 +28,26 @@ class ReplicationStream {
 
   struct Message {
     enum class Kind {
-      kNone,       // nothing has come yet
-      kData,       // `data` is a message of pgoutput
-      kKeepalive,  // all before `wal_end` has been sent
+      kNone,       // nothing has arrived yet
+      kData,       // `data` is a pgoutput message
+      kKeepalive,  // everything before `wal_end` has been sent
     };
     Kind kind = Kind::kNone;
-    // How far the server is.
+    // The server's WAL position.
     uint64_t wal_end = 0;
-    absl::string_view data;  // until the next call of Next()
+    absl::string_view data;  // valid until the next call of Next()
   };
 
-  // The next message. An error ends the stream: that of the server, or UNAVAILABLE.
+  // Returns the next message. An error ends the stream: the server's, or UNAVAILABLE.
   absl::StatusOr<Message> Next();
 
-  // Says that all before `flushed` is durable, if it is time to say so again: by the
-  // interval, or since the server asked. Errors are noticed by Next().
+  // Tells the server that everything before `flushed` is durable, if the interval has passed or the
+  // server has requested it. Next() returns any error.
   void KeepAlive(uint64_t flushed, absl::Time now);
-  // The same at once.
+  // The same, immediately.
   void SendStatus(uint64_t flushed, absl::Time now);
 
-  // How often the server has to hear from us: often enough that its wal_sender_timeout is
-  // far, and every 10 s.
+  // Interval of status updates: well below wal_sender_timeout, and at most 10 s.
   void set_interval(absl::Duration interval) { interval_ = interval; }
 
   // Becomes readable when Next() has something new.
@@ -71,7 +70,7 @@ class ReplicationStream {
   bool reply_requested_ = false;
 };
 
-// What the interval has to be for this wal_sender_timeout; zero means that there is none.
+// The status interval for this wal_sender_timeout; zero: there is no timeout.
 absl::Duration StatusInterval(absl::Duration wal_sender_timeout);
 
 }  // namespace ttl::postgres

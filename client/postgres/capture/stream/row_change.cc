@@ -25,7 +25,7 @@ Key KeyOf(absl::Span<const absl::string_view> partition_key,
 }
 
 void AddGone(Key key, uint64_t lsn, std::vector<Report>& reports) {
-  // Such a key was refused when the row was there.
+  // The sidecar cannot have such a key: its row was refused.
   if (key.partition_key.size() > kMaxPartitionKeyBytes || key.id.size() > kMaxIdBytes) return;
   reports.push_back(Report::Gone(std::move(key.partition_key), std::move(key.id), lsn));
 }
@@ -40,13 +40,13 @@ absl::Status Refuse(const StreamedTable& table, absl::string_view column, const 
       "slot: the tables are then read again"));
 }
 
-// Reads the columns of one row; a value that is unchanged is taken from the row before.
+// Reads the columns of one row; takes an unchanged value from the old row.
 class RowReader {
  public:
   RowReader(const StreamedTable& table, const Tuple& row, const Tuple* old_row)
       : table_(table), row_(row), old_row_(old_row) {}
 
-  // Whether the tuples have the columns that were described.
+  // Checks that the tuples have the columns that were described.
   absl::Status CheckWidth() const {
     if (row_.size() == table_.columns &&
         (old_row_ == nullptr || old_row_->size() == table_.columns)) {
@@ -58,7 +58,7 @@ class RowReader {
                                             table_.columns, " were described"));
   }
 
-  // Absent: NULL. FAILED_PRECONDITION if it is nowhere.
+  // Absent: NULL. FAILED_PRECONDITION if neither row has the value.
   absl::StatusOr<std::optional<absl::string_view>> Read(const StreamedTable::Place& place) const {
     const ColumnValue& value = row_[place.index];
     if (value.kind == ColumnValue::Kind::kText) return value.text;
@@ -75,7 +75,7 @@ class RowReader {
     return Read(*place);
   }
 
-  // Whether none of them is NULL.
+  // Returns whether none of the columns is NULL.
   absl::StatusOr<bool> Read(const std::vector<StreamedTable::Place>& places,
                             std::vector<absl::string_view>& texts) const {
     bool complete = true;
@@ -94,7 +94,7 @@ class RowReader {
   const Tuple* const old_row_;
 };
 
-// The row as it is now; absent if a column of its key is NULL, so that it has none.
+// Returns the current row; absent if a key column is NULL, because the row then has no key.
 absl::StatusOr<std::optional<RowTexts>> ReadRow(const StreamedTable& table,
                                                 const RowReader& reader) {
   RowTexts texts;
@@ -114,7 +114,8 @@ absl::StatusOr<std::optional<RowTexts>> ReadRow(const StreamedTable& table,
   return texts;
 }
 
-// The key of a row that is no more. A key that is NULL was never reported: absent.
+// Returns the key of a row that is gone; absent if a key column is NULL, because it was never
+// reported.
 absl::StatusOr<std::optional<Key>> OldKey(const StreamedTable& table, const Tuple& old_row,
                                           const char* why) {
   const RowReader reader(table, old_row, nullptr);
@@ -126,7 +127,7 @@ absl::StatusOr<std::optional<Key>> OldKey(const StreamedTable& table, const Tupl
     const auto complete = reader.Read(*places, *texts);
     if (!complete.ok()) return complete.status();
     if (*complete) continue;
-    // With FULL it was NULL; else the identity lacks it.
+    // With FULL the column is NULL; otherwise the identity lacks it.
     if (table.definition->publishes_all_columns) return std::nullopt;
     for (const StreamedTable::Place& place : *places) {
       if (old_row[place.index].kind != ColumnValue::Kind::kText) {

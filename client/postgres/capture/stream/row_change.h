@@ -14,33 +14,33 @@
 #include "client/postgres/capture/stream/relation_map.h"
 #include "client/postgres/row/row_item.h"
 
-// From rows to reports. Pure.
+// Converts rows and their changes to reports. Pure.
 namespace ttl::postgres {
 
-// The transaction that changes are of.
+// The transaction of a change.
 struct StreamedTransaction {
   uint64_t lsn = 0;  // of the commit
   std::string xid;   // a decimal number
   absl::Time commit_time;
 };
 
-// What one row, or one change of it, comes to.
+// The reports of one row, or of one change of it.
 struct RowReports {
   std::vector<Report> reports;  // in this order; at most two
-  // Why the row, as it is now, cannot be tracked; it is then reported as gone, unless it has
-  // a key that never could be tracked.
+  // Why the row, as it is now, cannot be tracked. It is then reported as gone, unless its key could
+  // never be tracked.
   absl::Status untrackable;
-  // The same without a fault.
+  // Why the configuration exempts the row, which is not an error.
   Exemption exemption = Exemption::kNone;
 };
 
-// A row that a query returned or the stream brought. `now` bounds how far ahead a _ts may be.
+// Reports a row from a query or the stream. `now` bounds how far ahead a _ts may be.
 RowReports ReportRow(const TableDefinition& table, const RowTexts& row, const RowVersion& version,
                      absl::Time now);
 
-// Changes of a table whose `fit` is OK. FAILED_PRECONDITION if a message lacks a column that it
-// must have, which means a replica identity that does not cover the key; DATA_LOSS if it does
-// not have the columns that were described.
+// Report changes of a table whose `fit` is OK. FAILED_PRECONDITION if a message lacks a required
+// column, which means that the replica identity does not cover the key; DATA_LOSS if its columns
+// are not those that were described.
 absl::StatusOr<RowReports> ReportInsert(const StreamedTable& table, const InsertMessage& message,
                                         const StreamedTransaction& transaction, absl::Time now);
 absl::StatusOr<RowReports> ReportUpdate(const StreamedTable& table, const UpdateMessage& message,

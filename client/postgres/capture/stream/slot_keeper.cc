@@ -9,7 +9,7 @@
 namespace ttl::postgres {
 namespace {
 
-// A walsender notices within moments that its client has gone.
+// A walsender soon notices that its client is gone.
 constexpr absl::Duration kDropDeadline = absl::Seconds(5);
 
 }  // namespace
@@ -32,9 +32,9 @@ absl::StatusOr<uint64_t> SlotKeeper::Open(PatientQuery& database,
 
 absl::StatusOr<uint64_t> SlotKeeper::Create(PatientQuery& database,
                                             const std::function<absl::Status()>& start_over) {
-  // Noted before there is a slot again: nobody may take its changes for all there were.
+  // Call start_over() before the slot exists: its changes must not pass for all changes.
   if (absl::Status status = start_over(); !status.ok()) return status;
-  // It waits for other transactions, however long they take.
+  // Creating the slot waits for other transactions, however long they take.
   const auto set_timeout = [&](const char* value) {
     return database.Query(absl::StrCat("SET lock_timeout = ", value)).status();
   };
@@ -65,7 +65,7 @@ absl::Status SlotKeeper::Check(PatientQuery& database) {
 absl::Status SlotKeeper::Drop(PatientQuery& database) {
   const absl::Time deadline = absl::Now() + kDropDeadline;
   absl::Status status = DropSlot(database, config_.slot);
-  // In use.
+  // object_in_use
   while (SqlState(status) == "55006" && absl::Now() < deadline) {
     if (const auto waited = database.Query("SELECT pg_catalog.pg_sleep(0.05)"); !waited.ok()) {
       return waited.status();

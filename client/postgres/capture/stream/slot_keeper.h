@@ -13,30 +13,30 @@
 
 namespace ttl::postgres {
 
-// Keeps the slot of the configuration: makes it, and lets it go before the WAL that is kept
-// back for it fills the disk. Lives through all sessions of a capture. For one thread.
+// SlotKeeper creates the configured slot, and drops it before the WAL that it retains fills the
+// disk. It outlives the sessions of a capture. Not thread-safe.
 class SlotKeeper {
  public:
   explicit SlotKeeper(const Config& config) : config_(config) {}
 
-  // The position from which the slot has all commits. If there is no slot, or its WAL is gone,
-  // or it can be of no more use, `start_over` is called and then a new one is made: all that
-  // happened meanwhile is in no stream.
+  // Returns the LSN from which the slot has all commits. If there is no slot, its WAL is gone, or
+  // it cannot be used any more, calls `start_over` and then creates a new one: the changes in
+  // between are lost.
   absl::StatusOr<uint64_t> Open(PatientQuery& database,
                                 const std::function<absl::Status()>& start_over);
 
-  // RESOURCE_EXHAUSTED if it keeps too much: it has to be dropped. Also what it keeps is known
-  // then.
+  // RESOURCE_EXHAUSTED if the slot retains too much WAL and must be dropped. Also updates
+  // retained_bytes().
   absl::Status Check(PatientQuery& database);
-  // What it kept at the last look; absent: nothing, or nobody looked.
+  // WAL bytes that the slot retained at the last Check(); absent: there is no slot, or it was not
+  // checked.
   std::optional<int64_t> retained_bytes() const { return retained_bytes_; }
 
-  // Drops it as soon as nobody reads it, which takes some seconds at most after the stream has
-  // ended.
+  // Drops the slot once it is not in use, at most some seconds after the stream has ended.
   absl::Status Drop(PatientQuery& database);
 
-  // The slot is older than the publication, so that it can never be read: the next Open()
-  // makes a new one.
+  // Records that the slot is older than the publication and can never be read: the next Open()
+  // replaces it.
   void SetUseless() { is_useless_ = true; }
 
  private:

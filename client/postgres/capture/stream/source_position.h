@@ -9,8 +9,7 @@
 
 namespace ttl::postgres {
 
-// A position in the WAL of one server: an LSN means nothing to another cluster, nor on another
-// timeline of the same one.
+// A WAL position of one server: an LSN is meaningless in another cluster or on another timeline.
 struct SourcePosition {
   std::string system_identifier;
   std::string timeline;
@@ -19,14 +18,14 @@ struct SourcePosition {
   friend bool operator==(const SourcePosition&, const SourcePosition&) = default;
 };
 
-// As the sidecar keeps it: "postgresql/7301234567890123456/1/0/16B3748".
+// Formats a position as the sidecar keeps it: "postgresql/7301234567890123456/1/0/16B3748".
 std::string FormatSourcePosition(const SourcePosition& position);
-// Absent: it is none that FormatSourcePosition() has written.
+// Absent if FormatSourcePosition() did not write `text`.
 std::optional<SourcePosition> ParseSourcePosition(absl::string_view text);
 
-// Why a stream that begins at `start` may lack changes that the sidecar does not know, for
-// people; empty: it has them all. `kept` is what the sidecar knows, absent if it does not say;
-// `wal_end` is how far the server's WAL is.
+// Why a stream that begins at `start` may lack changes that the sidecar does not have, for humans;
+// empty: it has all of them. `kept` is the sidecar's position, absent if it keeps none; `wal_end`
+// is the end of the server's WAL.
 std::string WhyChangesMayBeMissing(const std::optional<SourcePosition>& kept,
                                    const SourcePosition& start, uint64_t wal_end);
 

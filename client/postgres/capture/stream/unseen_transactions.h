@@ -9,18 +9,19 @@
 
 namespace ttl::postgres {
 
-// The transactions that were taken from the stream and that a query might not see yet: a commit
-// is streamed when it is in the WAL, and seen by others a moment later, or much later where
-// it waits for a synchronous standby. A row that such a query returns may be one whose delete
-// has been reported already.
+// The transactions that were received from the stream but that a query might not see yet. A commit
+// is streamed once it is in the WAL; other sessions see it a moment later, or much later if it
+// waits for a synchronous standby. A row that such a query returns may be one whose delete has
+// already been reported.
 //
-// Pure; for one thread.
+// Pure. Not thread-safe.
 class UnseenTransactions {
  public:
-  // A transaction that the stream delivers, from its first message on.
+  // Adds a transaction of the stream, at its first message.
   void Add(uint32_t xid) { unseen_.push_back(xid); }
 
-  // Forgets what this snapshot sees; later ones do too. Returns whether that is everything.
+  // Removes the transactions that this snapshot sees, because later ones see them, too. Returns
+  // whether none is left.
   bool Observe(const TransactionSnapshot& snapshot);
 
   size_t size() const { return unseen_.size(); }

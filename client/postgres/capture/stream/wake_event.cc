@@ -21,7 +21,7 @@ WakeEvent::~WakeEvent() { close(event_); }
 
 void WakeEvent::Notify() {
   const uint64_t one = 1;
-  // It can only fail because there is a notice already.
+  // The write can only fail because a notification is already pending.
   [[maybe_unused]] const ssize_t written = write(event_, &one, sizeof(one));
 }
 

@@ -5,7 +5,7 @@
 
 namespace ttl::postgres {
 
-// Ends a wait for a file descriptor from another thread. Thread-safe.
+// Wakes a thread that waits for a file descriptor. Thread-safe.
 class WakeEvent {
  public:
   WakeEvent();
@@ -13,10 +13,10 @@ class WakeEvent {
   WakeEvent(const WakeEvent&) = delete;
   WakeEvent& operator=(const WakeEvent&) = delete;
 
-  // The wait under way, or else the next one, ends.
+  // Ends the current Wait(), or else the next one.
   void Notify();
 
-  // Waits until `fd` can be read (-1: there is none), until Notify(), or for so long.
+  // Waits until `fd` is readable (-1: none), until Notify(), or for at most `longest`.
   void Wait(int fd, absl::Duration longest);
 
  private:

@@ -9,8 +9,8 @@
 
 namespace ttl::postgres {
 
-// Takes what PostgreSQL's protocols are made of from the front of some bytes. Once they do not
-// suffice, ok() is false for good, and what is taken is 0 or empty.
+// Consumes values of PostgreSQL's wire format from the front of a byte string. Once bytes are
+// missing, ok() stays false, and values are 0 or empty.
 class WireCursor {
  public:
   explicit WireCursor(absl::string_view bytes) : bytes_(bytes) {}
@@ -26,7 +26,7 @@ class WireCursor {
   uint32_t TakeInt32() { return static_cast<uint32_t>(TakeNumber(4)); }
   uint64_t TakeInt64() { return TakeNumber(8); }
 
-  // Microseconds since the year 2000.
+  // Microseconds since 2000-01-01.
   absl::Time TakeTime() {
     return absl::FromUnixSeconds(kPostgresEpoch) +
            absl::Microseconds(static_cast<int64_t>(TakeInt64()));
@@ -40,7 +40,7 @@ class WireCursor {
     return taken;
   }
 
-  // Text that ends with a zero byte.
+  // Zero-terminated text.
   absl::string_view TakeText() {
     const size_t end = bytes_.find('\0');
     const absl::string_view text = TakeBytes(end == absl::string_view::npos ? left() + 1 : end);
