@@ -6,17 +6,17 @@
 
 namespace ttl::postgres {
 
-// How many rows of a table one transaction can delete in its time. Learned, and kept from call to
-// call: what takes too long is rolled back, so that trying the whole batch first each time would
-// never get anywhere. Thread-safe.
+// BatchFit learns how many rows of a table one transaction can delete in its time. It persists
+// between calls: a transaction that takes too long is rolled back, so calls that always tried the
+// whole batch first would never make progress. Thread-safe.
 class BatchFit {
  public:
   // At least 1.
   size_t max_rows() const { return max_rows_; }
 
-  // A transaction of so many rows took too long.
+  // Records that a transaction of `rows` rows took too long.
   void Overran(size_t rows);
-  // One of so many rows ended in less than half of its time.
+  // Records that a transaction of `rows` rows took less than half of its time.
   void FittedEasily(size_t rows);
 
  private:

@@ -11,7 +11,7 @@ namespace ttl::postgres {
 namespace {
 
 struct FaultOfPrefix {
-  absl::string_view prefix;  // of a SQLSTATE; the first that fits counts
+  absl::string_view prefix;  // of a SQLSTATE; the first match wins
   DeleteFault fault;
 };
 
@@ -24,11 +24,12 @@ constexpr FaultOfPrefix kFaults[] = {
     {"58", DeleteFault::kDatabase},    // input and output
     {"55P03", DeleteFault::kLock},     // lock timeout
     {"40", DeleteFault::kConflict},    // deadlock, serialization
-    {"42", DeleteFault::kDefinition},  // names, rights
+    {"42", DeleteFault::kDefinition},  // names, privileges
     {"3F", DeleteFault::kDefinition},  // schema
 };
 
-// A trigger may say anything, and of a thousand rows in one answer.
+// Limits the message of an error: a trigger may write any text, and an answer may have a thousand
+// such rows.
 constexpr size_t kMaxMessageBytes = 1000;
 
 // Bytes of the UTF-8 character at the front; 0: there is none.
@@ -46,8 +47,8 @@ size_t CharacterBytes(absl::string_view text) {
   return is_overlong || is_surrogate || pair >= 0xF490 ? 0 : size;
 }
 
-// Of an SQL_ASCII database, a message may have any bytes, by which the whole answer could not be
-// read.
+// Cuts and repairs `text`: a message of an SQL_ASCII database may contain any bytes, which would
+// make the whole answer unreadable.
 std::string ShortUtf8(absl::string_view text) {
   std::string shown;
   while (!text.empty() && shown.size() < kMaxMessageBytes) {
@@ -62,7 +63,7 @@ std::string ShortUtf8(absl::string_view text) {
 
 DeleteFault FaultOf(const absl::Status& status) {
   const std::string sql_state = SqlState(status);
-  // Not the server's words, or its last ones.
+  // The error is not from the server, or is its last one.
   if (sql_state.empty() || absl::IsUnavailable(status)) return DeleteFault::kDatabase;
   for (const FaultOfPrefix& known : kFaults) {
     if (absl::StartsWith(sql_state, known.prefix)) return known.fault;

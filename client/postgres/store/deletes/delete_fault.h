@@ -8,22 +8,22 @@
 
 namespace ttl::postgres {
 
-// What an error of a delete is about, and so what to do about it.
+// Classifies an error of a delete by its cause, which determines the reaction.
 enum class DeleteFault {
-  kRow,         // a row, or what hangs on it: constraints, triggers, data; the others can go
-  kLock,        // a row that must go along with one of these is locked
+  kRow,         // a row, or its constraints, triggers or data; others can be deleted
+  kLock,        // a row that must be deleted with one of these is locked
   kTimeout,     // the statement took too long
-  kConflict,    // deadlock, serialization: the next try may well succeed
-  kDefinition,  // perhaps all rows: table, columns, rights; or a trigger with such an error
-  kDatabase,    // no row: it is read-only, full, going down, or gone
+  kConflict,    // deadlock, serialization: a retry may succeed
+  kDefinition,  // perhaps all rows: table, columns, privileges; or a trigger with such an error
+  kDatabase,    // not a row: it is read-only, full, shutting down, or gone
 };
 
 DeleteFault FaultOf(const absl::Status& status);
 
-// Why the row could not be deleted, in a few words; the same cause gives the same words.
+// A short reason why the row could not be deleted; the same cause gives the same text.
 std::string ReasonOf(const absl::Status& status);
 
-// Words of ours that have names of the database in them, as a reason.
+// Makes our own text, which may contain names of the database, safe as a reason.
 std::string ReasonOf(absl::string_view words);
 
 }  // namespace ttl::postgres

@@ -5,14 +5,14 @@
 
 namespace ttl::postgres {
 
-// The share of one connection's time that deletes may take, while a batch takes no longer than a
-// third of the longest pause. What they cost besides, in decoding
-// and reporting, goes with their number.
+// The share of one connection's time that deletes may use. They exceed it only if a batch takes
+// longer than a third of kMostDeletePause. Their further cost, in decoding and reporting, is
+// proportional to their number.
 inline constexpr double kDeleteShare = 0.25;
 inline constexpr absl::Duration kMostDeletePause = absl::Seconds(1);
 
-// For how long the next batch of deletes has to wait after one that took `took`: so that they keep
-// to their share, also where nothing limits their rate, and become slower as the database does.
+// Returns how long the next batch of deletes must wait after one that took `took`. This keeps
+// deletes to their share even without a rate limit, and slows them down as the database slows down.
 // Pure.
 absl::Duration DeletePause(absl::Duration took);
 

@@ -19,12 +19,11 @@
 namespace ttl::postgres {
 namespace {
 
-// A transaction that has less time is not begun.
+// A transaction is not started if less time than this remains.
 constexpr absl::Duration kLeastTime = absl::Milliseconds(20);
-// The sidecar leaves a container alone for so long after a whole batch took too long, or its
-// table was locked.
+// Retry delay of a container after a whole batch took too long, or its table was locked.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
-// What each row costs by the statistics: found by the index and deleted; or found and looked at.
+// Cost of each row in the statistics: it is found by the index, and then deleted or read.
 constexpr int64_t kTouchedByDelete = 2;
 constexpr int64_t kTouchedOtherwise = 2;
 
@@ -32,20 +31,21 @@ absl::Status Unavailable(const absl::Status& error) {
   return absl::UnavailableError(absl::StrCat("the database: ", error.message()));
 }
 
-// The session's settings, which triggers of former deletes may have changed: by others a row looks
-// like one that is not there. row_security: what a policy would hide is an error instead.
+// Restores the session's settings, which triggers of earlier deletes may have changed: with others,
+// an existing row could look missing. row_security: a query that a policy would filter fails
+// instead.
 std::string ReadingSettings() {
   return absl::StrCat(Connection::SetTextSettings(), "SET LOCAL row_security = off;");
 }
 
-// The columns' texts of an item's key; absent if no row of the table can have it.
+// The column texts of an item's key; absent if no row of the table can have it.
 std::optional<std::vector<std::string>> KeyTexts(const TableDefinition& table,
                                                  const v1::ExpiredItem& item) {
   auto key = SplitKey(item.partition_key(), table.partition_key.size());
   auto id = SplitKey(item.id(), table.id.size());
   if (!key.ok() || !id.ok()) return std::nullopt;
   key->insert(key->end(), id->begin(), id->end());
-  // PostgreSQL has no text with a zero byte, and would take what is before it.
+  // A PostgreSQL text cannot contain a zero byte: it would be cut there.
   const auto has_zero = [](const std::string& text) {
     return text.find('\0') != std::string::npos;
   };
@@ -153,7 +153,7 @@ absl::Status DeleteRun::DeleteOthers(Items items) {
 absl::Status DeleteRun::Blame(const AskedItem& item, const absl::Status& error) {
   v1::DeleteResult& result = ResultOf(item);
   const DeleteFault fault = FaultOf(error);
-  // Neither says anything about the row.
+  // These errors do not concern the row itself.
   if (fault == DeleteFault::kConflict || (fault == DeleteFault::kTimeout && is_cut_short_)) {
     result.set_outcome(v1::DELETE_OUTCOME_THROTTLED);
     if (fault == DeleteFault::kTimeout && TimeLeft() < kLeastTime) {
@@ -187,7 +187,7 @@ absl::Status DeleteRun::Attempt(Items items) {
     if (absl::Status status = ExplainArchive(absl::OkStatus()); !status.ok()) return status;
     return Delete(items);
   }
-  // What a trigger did instead of a delete is not to come with the deletes of other rows.
+  // Do not commit a trigger's change together with the deletes of other rows.
   if (is_rewritten_ && items.size() > 1) {
     if (absl::Status status = Rollback(); !status.ok()) return status;
     return refused_.size() * 2 >= items.size() ? DeleteOthers(items)
@@ -199,7 +199,7 @@ absl::Status DeleteRun::Attempt(Items items) {
 }
 
 absl::StatusOr<bool> DeleteRun::Begin() {
-  // READ COMMITTED, whatever the default is: each statement is to see what is there now.
+  // READ COMMITTED, whatever the default: each statement must see the current rows.
   const std::string begin = absl::Substitute(
       "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; $3"
       "SELECT set_config('lock_timeout', '$0', true), set_config('statement_timeout', t::text, "
@@ -211,7 +211,7 @@ absl::StatusOr<bool> DeleteRun::Begin() {
                         1),
       QuoteText(TimestampText(bounds_.not_after)), ReadingSettings());
   const absl::StatusOr<QueryResult> begun = connection_.Execute(begin);
-  // It is about no row.
+  // The error does not concern a row.
   if (!begun.ok()) return absl::UnavailableError(begun.status().message());
   is_cut_short_ = begun->Number(0, 2) < absl::ToInt64Milliseconds(bounds_.statement_timeout);
   const absl::Time now = absl::FromUnixMicros(begun->Number(0, 3));
@@ -221,7 +221,7 @@ absl::StatusOr<bool> DeleteRun::Begin() {
 
 absl::StatusOr<QueryResult> DeleteRun::QueryBySystemNames(
     const std::string& statement, const std::vector<Connection::Parameter>& parameters) {
-  // OFFSET: the old path is read before the new one is set.
+  // OFFSET ensures that the old path is read before the new one is set.
   const auto path = connection_.Execute(
       "SELECT pg_catalog.set_config('search_path', 'pg_catalog', true), old.path FROM (SELECT "
       "pg_catalog.current_setting('search_path') AS path OFFSET 0) AS old");
@@ -296,7 +296,7 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
     left.push_back(items[i]);
   }
   if (left.empty()) return absl::OkStatus();
-  // The delete may have run triggers.
+  // Triggers of the delete may have changed the settings.
   if (auto set = connection_.Execute(ReadingSettings()); !set.ok()) return set.status();
   const auto state =
       table_.definition.config.where.empty()
@@ -330,8 +330,8 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
   return absl::OkStatus();
 }
 
-// Deferred constraints strike here, under our timeouts and where their error can be told from
-// others, and not at COMMIT; and what deferred triggers change is seen by what confirms the rows.
+// Runs deferred constraints and triggers before COMMIT: under our timeouts, with an error that can
+// be attributed, and before the rows are confirmed.
 absl::Status DeleteRun::RunDeferredTriggers(int deleted) {
   if (deleted == 0) return absl::OkStatus();
   return connection_.Execute(absl::StrCat("SET CONSTRAINTS ALL IMMEDIATE;", ReadingSettings()))
@@ -360,7 +360,8 @@ absl::Status DeleteRun::ConfirmMoved(const Moved& moved, std::vector<v1::DeleteR
   return absl::OkStatus();
 }
 
-// Whether the copy is among them cannot be told: INSERT is the only right to the archive.
+// The count cannot tell whether the copy is among them: INSERT is the only privilege on the
+// archive.
 absl::StatusOr<int64_t> DeleteRun::RemovedFromArchive() {
   if (!table_.definition.archive.has_value()) return 0;
   const auto removed = QueryBySystemNames(
@@ -399,7 +400,7 @@ void DeleteRun::Refuse(const char* reason, std::vector<v1::DeleteResult>& result
   }
 }
 
-// Both tables are locked by now against a change of their columns.
+// REQUIRES: the statement has locked both tables against a change of their columns.
 absl::StatusOr<bool> DeleteRun::IsArchiveAsChecked() {
   const auto signature =
       QueryBySystemNames(absl::StrCat("SELECT ", ArchiveSignature(table_.definition.config)), {});
@@ -425,7 +426,7 @@ absl::Status DeleteRun::ExplainArchive(const absl::Status& error) {
 
 absl::Status DeleteRun::Finish(std::vector<v1::DeleteResult>& results, int deleted) {
   if (deleted == 0) return Rollback();
-  // A commit that is answered must outlast a crash of the server.
+  // An acknowledged commit must survive a server crash.
   const auto checked = connection_.Execute(
       "SELECT pg_catalog.set_config('synchronous_commit', 'local', true) "
       "WHERE pg_catalog.current_setting('synchronous_commit') = 'off';"

@@ -21,32 +21,33 @@
 
 namespace ttl::postgres {
 
-// What bounds a DeleteItems.
+// Limits of a DeleteItems call.
 struct DeleteBounds {
   absl::Duration lock_timeout;
   absl::Duration statement_timeout;
   absl::Time deadline;   // of the call, by our clock
   absl::Time not_after;  // by the database's clock
-  // Of every row read: the VisiblePosition before this; 0: not known.
+  // The sequence of every row read: VisiblePosition::Get() from before the run; 0: unknown.
   uint64_t sequence = 0;
 };
 
-// One DeleteItems: transactions of as many items as fit; where a row makes one fail, one for each
-// half of its items, down to the rows that are to blame. What does not fit into the time that is
-// left is answered THROTTLED, with THROTTLE_REASON_OUT_OF_TIME. One thread.
+// DeleteRun executes one DeleteItems call, by transactions of as many items as fit. If a row makes
+// a transaction fail, each half of its items is retried in its own transaction, down to the rows
+// that cause the failure. Items that do not fit into the remaining time are THROTTLED, with
+// THROTTLE_REASON_OUT_OF_TIME. Not thread-safe.
 class DeleteRun {
  public:
-  // `connection`, `table` and `fit`, which is that of the table, must outlive this. `asked` must be
-  // items of `request`; the items that are not among them are no rows of the table: NOT_FOUND.
+  // `connection`, `table`, `request` and `fit`, which is that of the table, must outlive the run.
+  // Items of `request` whose key no row of the table can have are NOT_FOUND.
   DeleteRun(Connection& connection, const StoreTable& table, const DeleteBounds& bounds,
             const v1::DeleteItemsRequest& request, BatchFit& fit);
 
-  // UNAVAILABLE: the database as a whole cannot do it; the fate of the items is unknown.
+  // UNAVAILABLE: the database as a whole fails; the outcome of the items is unknown.
   absl::StatusOr<v1::DeleteItemsResponse> Run();
 
-  // Rows that this has read or written so far, as the statistics of PostgreSQL count them.
+  // Rows that the run has read or written so far, as PostgreSQL's statistics count them.
   int64_t rows_touched() const { return rows_touched_; }
-  // Transactions that took longer than a statement may, or than the call had left.
+  // Transactions that exceeded the statement timeout or the call's remaining time.
   int64_t overruns() const { return overruns_; }
 
  private:
@@ -54,47 +55,49 @@ class DeleteRun {
 
   absl::Status Delete(Items items);
   absl::Status DeleteHalves(Items items, const absl::Status& error);
-  // Fails those that the last transaction refused, and deletes the others.
+  // Fails the items that the last transaction refused, and deletes the others.
   absl::Status DeleteOthers(Items items);
   absl::Status Blame(const AskedItem& item, const absl::Status& error);
 
-  // One transaction. Results are set only if it is OK.
+  // Runs one transaction. Sets results only if it returns OK.
   absl::Status Attempt(Items items);
-  // False: not_after has passed.
+  // Returns false if not_after has passed.
   absl::StatusOr<bool> Begin();
-  // The places in `items` of those that the table's `where` takes in: of all, if it has none.
+  // Returns the indexes in `items` of those whose row satisfies the table's `where`; all if there
+  // is none.
   absl::StatusOr<std::vector<size_t>> TakenIn(Items items);
-  // Runs a statement that has the operator's text in it, and none of whose rows have triggers.
+  // Runs a statement that contains the operator's text, with the system's search path. Its rows
+  // must not have triggers.
   absl::StatusOr<QueryResult> QueryBySystemNames(
       const std::string& statement, const std::vector<Connection::Parameter>& parameters);
   absl::StatusOr<std::vector<v1::DeleteResult>> DeleteAndExplain(Items items, int& deleted);
   absl::Status Explain(Items items, const std::vector<bool>& held,
                        std::vector<v1::DeleteResult>& results);
   absl::Status RunDeferredTriggers(int deleted);
-  // With on_expiry: archive or mark, after its statement: what was deleted but not moved, or marked
-  // but left inside `where`, becomes FAILED, and nothing of it is to stay.
+  // With on_expiry: archive or mark, runs after its statement: rows that were deleted but not
+  // moved, or marked but still satisfy `where`, become FAILED, and nothing of them is committed.
   struct Moved {
     int64_t rows = 0;            // that INSERT returned
-    int64_t removed_before = 0;  // RemovedFromArchive(), before the statement
+    int64_t removed_before = 0;  // RemovedFromArchive() before the statement
   };
   absl::Status ConfirmMoved(const Moved& moved, std::vector<v1::DeleteResult>& results,
                             int& deleted);
   absl::Status ConfirmMarked(Items items, std::vector<v1::DeleteResult>& results, int& deleted);
   void Refuse(const char* reason, std::vector<v1::DeleteResult>& results, int& deleted);
-  // Of a table and its archive that are no longer what was checked: says why, or gives up if the
-  // new shape is sound and will be followed soon.
+  // Handles a table or archive that differs from the checked one: sets the reason, or gives up if
+  // the new definition is valid and will be followed soon.
   absl::Status ExplainArchive(const absl::Status& error);
-  // Whether they are.
+  // Whether the table and its archive are as checked.
   absl::StatusOr<bool> IsArchiveAsChecked();
-  // How many rows this session has deleted from the archive; to be compared within a transaction.
+  // Rows that this session has deleted from the archive; comparable only within a transaction.
   absl::StatusOr<int64_t> RemovedFromArchive();
   absl::Status Finish(std::vector<v1::DeleteResult>& results, int deleted);
   absl::Status Rollback();
 
-  // After such a fault: finds out, once, whether it is the table's. UNAVAILABLE if the
-  // statement as such cannot be run; gives up if the table is locked as a whole.
+  // Determines once whether a fault concerns the whole table. UNAVAILABLE if the statement itself
+  // cannot run; gives up if the whole table is locked.
   absl::Status ProbeTable(DeleteFault fault);
-  // Whether the key's texts can be values of its columns.
+  // Whether the key's texts are valid values of its columns.
   absl::StatusOr<bool> CanBeKey(const AskedItem& item);
 
   absl::Duration TimeLeft() const;
@@ -113,23 +116,23 @@ class DeleteRun {
   std::vector<AskedItem> asked_;
 
   v1::DeleteItemsResponse response_;
-  // The first reading, so that no item is called not expired after the instant that the
-  // answer carries.
+  // The first reading of the clock, so that NOT_EXPIRED never refers to a time after the one in the
+  // answer.
   std::optional<absl::Time> store_now_;
   bool is_probed_ = false;
-  // What is left is THROTTLED.
+  // The remaining items are THROTTLED.
   bool is_given_up_ = false;
-  // A row of the transaction was changed or moved by a trigger instead of deleted.
+  // A trigger changed or moved a row of the transaction instead of deleting it.
   bool is_rewritten_ = false;
-  // The places of those that a transaction moved or marked in vain, as far as that can be told;
-  // why.
+  // Indexes of the items that a transaction moved or marked without effect, as far as known, and
+  // the reason.
   std::set<size_t> refused_;
   std::string refusal_;
-  // Why the archive takes no row; what is left is FAILED.
+  // Why the archive accepts no rows; the remaining items are FAILED.
   std::string archive_fault_;
-  // The transaction moved rows by a definition that holds no longer.
+  // The transaction moved rows by an outdated definition.
   bool is_archive_changed_ = false;
-  // The transaction had less time than a statement may take.
+  // The transaction had less time than the statement timeout.
   bool is_cut_short_ = false;
   int64_t rows_touched_ = 0;
   int64_t overruns_ = 0;

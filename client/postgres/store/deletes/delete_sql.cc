@@ -17,8 +17,9 @@
 namespace ttl::postgres {
 namespace {
 
-// The application's triggers need its search_path here. So where no function or operator has just
-// the types of its arguments they are cast, or its schema is said: one of others could fit better.
+// These statements use the application's search_path, which its triggers need. So if a function or
+// operator does not match its argument types exactly, cast the arguments or qualify the name: an
+// application's overload could match better.
 
 // An etag that no row has.
 constexpr absl::string_view kNoEtag = "-";
@@ -27,7 +28,7 @@ std::string OfRow(const ColumnDefinition& column) {
   return absl::StrCat("t.", QuoteName(column.name));
 }
 
-// _ts of the row t as whole seconds, as RowToItem() has it; NULL if it has none.
+// The _ts of row t in whole seconds, as RowToItem() computes it; NULL if it has none.
 std::string TsOfRow(const TableDefinition& table) {
   switch (table.ts_source) {
     case TsSource::kNone:
@@ -48,7 +49,7 @@ std::string TsOfRow(const TableDefinition& table) {
   return absl::Substitute("floor($0::numeric / 1000::numeric)::bigint", OfRow(*table.ts));
 }
 
-// The same of ttl and expire_at.
+// The ttl of row t, as RowToItem() computes it.
 std::string TtlOfRow(const TableDefinition& table) {
   const std::string own =
       table.ttl.has_value() ? absl::StrCat(OfRow(*table.ttl), "::bigint") : "NULL::bigint";
@@ -61,7 +62,7 @@ std::string EndOfRow(const TableDefinition& table) {
   return ExpireAtOfRow(table, OfRow(*table.expires));
 }
 
-// Whether the row t is the version that the asked item a was judged as.
+// Whether row t is the judged version of the asked item a.
 std::string IsJudgedVersion(const TableDefinition& table) {
   return absl::StrCat(TsOfRow(table), " = a.__ts AND ", TtlOfRow(table),
                       " IS NOT DISTINCT FROM a.__ttl AND ", EndOfRow(table),
@@ -75,7 +76,7 @@ std::string IsJudgedAndTakenIn(const TableDefinition& table) {
   return absl::StrCat(is_judged, " AND ", WhereCondition(table.config));
 }
 
-// Whether the key of the row t is equal to what `asked` holds.
+// Whether the key of row t equals the key in `asked`.
 std::string EqualKey(const std::vector<ColumnDefinition>& key, const std::string& asked) {
   std::vector<std::string> conditions;
   for (size_t i = 0; i < key.size(); ++i) {
@@ -85,8 +86,8 @@ std::string EqualKey(const std::vector<ColumnDefinition>& key, const std::string
   return absl::StrJoin(conditions, " AND ");
 }
 
-// Whether the row t has the key that `asked` holds. The text must be the same too: a cast may
-// have cut or rounded it, and what it gives then is another row's key.
+// Whether row t has the key in `asked`. The text must also be the same: a cast may have cut or
+// rounded it to another row's key.
 std::string HasKey(const std::vector<ColumnDefinition>& key, const std::string& asked) {
   std::vector<std::string> conditions = {EqualKey(key, asked)};
   for (size_t i = 0; i < key.size(); ++i) {
@@ -103,7 +104,7 @@ std::string KeyNames(size_t columns, const std::string& prefix) {
 }
 
 // The asked items as a table: __k1, ..., __ts, __ttl, __expire_at, __etag, __expire_time, __n. A
-// name in a `where` whose column is gone must not be one of them.
+// `where` that names a dropped column must not match one of these names.
 std::string Asked(size_t key_columns) {
   std::vector<std::string> arrays;
   for (size_t i = 1; i <= key_columns; ++i) arrays.push_back(absl::StrCat("$", i, "::text[]"));
@@ -116,8 +117,8 @@ std::string Asked(size_t key_columns) {
                       ", __ts, __ttl, __expire_at, __etag, __expire_time, __n))");
 }
 
-// The end of the statement: what is done to the rows that are held, and what became of them.
-// `condition` says which row t is that of h.
+// The end of the statement, which deletes the locked rows and returns their outcomes. `condition`
+// matches row t to h.
 std::string Delete(const std::string& from, const std::string& condition) {
   return absl::Substitute(
       "gone AS (\n"
@@ -128,7 +129,7 @@ std::string Delete(const std::string& from, const std::string& condition) {
       from, condition);
 }
 
-// In one statement: whatever ends it, each row is in one of the two tables.
+// Moves the rows in one statement: however it ends, each row is in exactly one of the tables.
 std::string Move(const TableDefinition& table, const std::string& from,
                  const std::string& condition) {
   return absl::Substitute(
@@ -162,7 +163,7 @@ void AddIf(bool is_there, int64_t value, ArrayText& array) {
   }
 }
 
-// An xid, or what is equal to none.
+// The etag if it is an xid, otherwise one that matches no row.
 absl::string_view ComparedEtag(const std::string& etag) {
   const bool is_number = std::all_of(etag.begin(), etag.end(), absl::ascii_isdigit);
   return is_number ? absl::string_view(etag) : kNoEtag;
@@ -215,7 +216,8 @@ void DeleteSql::SetState(const TableDefinition& table, const RowSelect& select,
 void DeleteSql::SetDelete(const TableDefinition& table, const RowSelect& select,
                           const std::vector<ColumnDefinition>& key) {
   const std::string not_after = absl::StrCat("$", key_columns_ + 6, "::timestamptz");
-  // Texts are compared once, before triggers run, which may set how values look as text.
+  // Texts are compared once, before triggers run, because triggers may change how values are
+  // formatted.
   const std::string held = absl::Substitute(
       "$0,\n"
       "held AS MATERIALIZED (\n"
