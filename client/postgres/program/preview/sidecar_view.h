@@ -11,16 +11,17 @@
 
 namespace ttl::postgres {
 
-// How fast rows of a container are deleted at most.
+// The maximum rate of deletes of a container.
 struct DeleteLimit {
   std::optional<double> per_second;  // absent: no limit
-  std::string from;                  // where the limit, or that there is none, is known from
+  std::string from;                  // source of the limit, or of its absence, for humans
 };
 
-// What a sidecar said of its containers and limits, if it answered. Immutable, and so thread-safe.
+// The containers and limits of a sidecar, if it answered. Immutable and thread-safe.
 class SidecarView {
  public:
-  // Asks the sidecar at `address`, for a few seconds at most. One that does not answer is no error.
+  // Queries the sidecar at `address`, for at most a few seconds. A sidecar that does not answer is
+  // not an error.
   static SidecarView Read(const std::string& address);
 
   // Whether the container is known to have a default_ttl, so that its TTL is on.
@@ -29,7 +30,7 @@ class SidecarView {
 
  private:
   std::string address_;
-  std::string problem_;  // why there is nothing below; empty: all of it is there
+  std::string problem_;  // why the fields below are empty; empty: they are set
   v1::SidecarStatus sidecar_;
   std::map<std::string, v1::Container, std::less<>> containers_;
   std::map<std::string, v1::ContainerExpiryStatus, std::less<>> statuses_;

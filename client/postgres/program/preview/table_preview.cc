@@ -13,14 +13,14 @@
 namespace ttl::postgres {
 namespace {
 
-// What is told where nothing limits deletes.
+// Rows per second of the example if deletes are not limited.
 constexpr double kExampleRate = 1000;
 
 std::string OfRow(const ColumnDefinition& column) {
   return absl::StrCat("t.", QuoteName(column.name));
 }
 
-// What a row lives for that has no ttl of its own.
+// SQL of the ttl of a row that has none of its own.
 std::string InheritedLife(const TableDefinition& table, int64_t default_ttl) {
   if (!table.expires.has_value()) return absl::StrCat(default_ttl, "::bigint");
   if (table.config.expires_null == NullEnd::kNever) return "-1::bigint";
@@ -28,7 +28,7 @@ std::string InheritedLife(const TableDefinition& table, int64_t default_ttl) {
                       "::bigint ELSE -1 END");
 }
 
-// The seconds that a row lives from its _ts on; -1: for ever, an illegal ttl included.
+// SQL of the seconds that a row lives after its _ts; -1: forever, also with an invalid ttl.
 std::string LifeExpression(const TableDefinition& table, int64_t default_ttl) {
   const std::string inherited = InheritedLife(table, default_ttl);
   if (!table.ttl.has_value()) return inherited;
@@ -37,8 +37,8 @@ std::string LifeExpression(const TableDefinition& table, int64_t default_ttl) {
                       " BETWEEN 1 AND ", kMaxTtl, " THEN ", ttl, "::bigint ELSE -1 END");
 }
 
-// When it ends whatever its _ts is; 0: at a time that is not legal. With an illegal ttl it never
-// does.
+// SQL of the expire time that does not depend on _ts; 0: invalid. NULL with an invalid ttl, because
+// the row then never expires.
 std::string EndExpression(const TableDefinition& table) {
   if (!table.expires.has_value()) return "NULL::bigint";
   std::string end = ExpireAtOfRow(table, OfRow(*table.expires));
@@ -48,11 +48,11 @@ std::string EndExpression(const TableDefinition& table) {
                       kMaxTtl, " THEN ", end, " END");
 }
 
-// Else when its rows end is all that there is.
+// Whether the table has write times; otherwise only the expire times are known.
 bool SaysWrittenAt(const TableDefinition& table) { return table.ts_source != TsSource::kNone; }
 
-// Rows without a _ts, with one before 1970-01-01 00:00:01 or more than a day ahead, or with an end
-// that is not legal are not tracked.
+// `ok` is true for tracked rows only: not for rows without a _ts, with a _ts before 1970-01-01
+// 00:00:01 or more than a day ahead, or with an invalid expire time, nor for those outside `where`.
 std::string PreviewQuery(const TableDefinition& table, int64_t default_ttl) {
   const std::string where =
       table.config.where.empty() ? "true" : absl::StrCat(WhereCondition(table.config), " IS TRUE");
@@ -76,8 +76,8 @@ std::string PreviewQuery(const TableDefinition& table, int64_t default_ttl) {
 }
 
 struct Action {
-  std::string done;   // to rows
-  std::string doing;  // it
+  std::string done;   // "deleted"
+  std::string doing;  // "deleting them"
 };
 
 Action ActionOf(const TableConfig& config) {

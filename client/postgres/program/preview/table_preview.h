@@ -14,13 +14,13 @@
 namespace ttl::postgres {
 
 // Counts all rows of the table, and prints how many a default_ttl would hide and delete at once,
-// when the oldest and the newest of them ended, and how long deleting them takes at `limit`.
+// when the oldest and the newest of them expired, and how long deleting them takes at `limit`.
 // Changes nothing.
 absl::Status PrintTablePreview(Connection& connection, const TableDefinition& table,
                                int64_t default_ttl, const DeleteLimit& limit, Output output);
 
-// How long `rows` take, or how long they would if nothing limits their deletes: for people. `done`
-// is what is done to them: "deleting them".
+// Describes how long deleting `rows` takes, or would take at an example rate if there is no limit,
+// for humans. `done` names the action: "deleting them".
 std::string DeletesTake(int64_t rows, const DeleteLimit& limit, absl::string_view done);
 
 }  // namespace ttl::postgres
