@@ -299,7 +299,7 @@ absl::StatusOr<bool> CaptureSession::StartOver() {
 }
 
 // The slot may be a different one with the same name, belong to another server, or be ahead of the
-// sidecar. The stream lacks the changes in between, so all tables are read again.
+// sidecar. The stream then lacks the changes in between, and all tables are read again.
 absl::Status CaptureSession::FollowOn(uint64_t start, uint64_t wal_end) {
   const SourcePosition begin{source_.system_identifier, source_.timeline, start};
   std::string why = WhyChangesMayBeMissing(keeper_.kept(), begin, wal_end);

@@ -12,7 +12,7 @@
 namespace ttl::postgres {
 namespace {
 
-// What a connection string says, without its password; absent: it is none.
+// The settings of a connection string except its password; absent: it is invalid.
 std::optional<std::map<std::string, std::string>> PlaceOf(const std::string& database) {
   const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> parsed(
       PQconninfoParse(database.c_str(), nullptr), PQconninfoFree);

@@ -144,7 +144,8 @@ std::optional<Config> Reread(const Source& source) {
 }
 
 // Waits for one request and returns whether to stop. Adopts a changed configuration on a reload,
-// and a changed password at any time; neither is checked first, because no daemon runs.
+// and a changed password at any time. Neither is checked against the database first, because no
+// daemon runs.
 bool AwaitStop(Source& source, DaemonSignals& signals, absl::Duration timeout) {
   const std::optional<Request> request = NextRequest(source, signals, timeout);
   std::optional<Config> changed = request == Request::kReload

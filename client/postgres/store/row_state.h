@@ -23,7 +23,7 @@ struct RowState {
   bool was_held = false;
   // The row as an item, or why it cannot be one. Meaningful if the row exists and is not the same.
   absl::StatusOr<v1::Item> current = absl::UnknownError("not read");
-  // Its xmin.
+  // The row's xmin.
   absl::string_view xmin;
 
   // Other sessions cannot change a row that we have locked, so a trigger of the table changed it
