@@ -326,7 +326,7 @@ TEST_F(CaptureTest, TransactionThatWasOpenAtTheStartIsCapturedOnce) {
                    "datname = current_database()") == "1";
       },
       absl::Seconds(60)));
-  EXPECT_THAT(capture_.status().state, HasSubstr("waits for the transactions under way"));
+  EXPECT_THAT(capture_.status().state, HasSubstr("waits for the running transactions"));
   ASSERT_TRUE(open->Execute("COMMIT").ok());
   ExpectSame();
   EXPECT_THAT(Tracked(), SizeIs(1));

@@ -160,7 +160,7 @@ TEST_F(DeleteArchiveTest, ArchiveThatBecomesAnotherKindOfRelationTakesNoRow) {
       "elsewhere WHERE false; CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN "
       "RETURN NEW; END'; CREATE TRIGGER lose INSTEAD OF INSERT ON sessions_archive FOR EACH ROW "
       "EXECUTE FUNCTION lose()");
-  ExpectAllFail(StoreForTest::Judged("sessions", db_.Items("sessions")), "is no table");
+  ExpectAllFail(StoreForTest::Judged("sessions", db_.Items("sessions")), "is not a table");
 }
 
 TEST_F(DeleteArchiveTest, PartitionOfTheArchiveThatIsUnloggedTakesNoRow) {

@@ -136,7 +136,7 @@ TEST_F(OnExpiryCheckTest, ArchiveThatMayLoseOrRefuseARowIsRefusedWithItsCure) {
 
 TEST_F(OnExpiryCheckTest, ArchiveThatIsAViewIsRefused) {
   database_.Sql("DROP TABLE old; CREATE VIEW old AS SELECT *, ts AS at FROM notes");
-  EXPECT_THAT(Check(Archived()).archive_problems, ElementsAre(HasSubstr("\"old\" is no table")));
+  EXPECT_THAT(Check(Archived()).archive_problems, ElementsAre(HasSubstr("\"old\" is not a table")));
 }
 
 TEST_F(OnExpiryCheckTest, ArchiveThatIsAPartitionOfTheTableIsRefused) {
@@ -243,7 +243,7 @@ TEST_F(OnExpiryCheckTest, MarkNeedsAValueARightAndAConditionThatItEnds) {
   table.mark_value = "soon";
   EXPECT_THAT(
       MarkProblems(table),
-      ElementsAre(HasSubstr("mark_value \"soon\" is no value of its mark_column, deleted_at")));
+      ElementsAre(HasSubstr("mark_value \"soon\" is not a value of its mark_column, deleted_at")));
   table = Marked();
   table.where = "kind = 'a'";
   EXPECT_THAT(MarkProblems(table),
@@ -255,7 +255,8 @@ TEST_F(OnExpiryCheckTest, MarkNeedsAValueARightAndAConditionThatItEnds) {
   table.where = "kind IS DISTINCT FROM 'gone for good'";
   table.mark_column = "kind";
   table.mark_value = "gone for good";
-  EXPECT_THAT(MarkProblems(table), ElementsAre(HasSubstr("is no value of its mark_column, kind")));
+  EXPECT_THAT(MarkProblems(table),
+              ElementsAre(HasSubstr("is not a value of its mark_column, kind")));
 }
 
 TEST_F(OnExpiryCheckTest, MarkIsAValueOfTheDomainOfItsColumn) {
@@ -268,8 +269,9 @@ TEST_F(OnExpiryCheckTest, MarkIsAValueOfTheDomainOfItsColumn) {
   table.mark_value = "gone";
   EXPECT_THAT(MarkProblems(table), IsEmpty());
   table.mark_value = "away";
-  EXPECT_THAT(MarkProblems(table),
-              ElementsAre(HasSubstr("mark_value \"away\" is no value of its mark_column, state")));
+  EXPECT_THAT(
+      MarkProblems(table),
+      ElementsAre(HasSubstr("mark_value \"away\" is not a value of its mark_column, state")));
 }
 
 TEST_F(OnExpiryCheckTest, MarkMayEndTheWhereByAGeneratedColumn) {

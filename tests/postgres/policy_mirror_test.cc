@@ -224,7 +224,7 @@ TEST_F(PolicyMirrorTest, RowsVanishWhileTheSidecarIsAway) {
 TEST_F(PolicyMirrorTest, SidecarThatWasNeverThereIsSaid) {
   sidecar_.StopServer();
   const auto mirror = NewMirror();
-  EXPECT_TRUE(ComesToSay(*mirror, "the sidecar has not said its policies yet"));
+  EXPECT_TRUE(ComesToSay(*mirror, "the sidecar has not sent its policies yet"));
   EXPECT_EQ(Mirrored(), "nothing");
 }
 

@@ -238,7 +238,7 @@ absl::StatusOr<uint64_t> CaptureSession::OpenSlot() {
   source_ = *std::move(source);
   parts_.board.Update([&](CaptureStatus& status) {
     status.state = absl::StrCat("opening replication slot \"", parts_.config.slot,
-                                "\"; a new one waits for the transactions under way");
+                                "\"; a new one waits for the running transactions");
   });
   bool is_new = false;
   const auto start = parts_.slot.Open(*database_, [&]() -> absl::Status {
@@ -702,7 +702,7 @@ absl::Status CaptureSession::CheckContainers() {
     if (!time.ok()) return time.status();
     if (*time != create_times_[i]) {
       return absl::AbortedError(
-          absl::StrCat("container \"", container, "\" was made anew: its table is read again"));
+          absl::StrCat("container \"", container, "\" was created again: its table is read again"));
     }
   }
   return absl::OkStatus();

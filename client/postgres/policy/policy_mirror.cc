@@ -144,7 +144,7 @@ std::string PolicyMirror::StreamProblem() const {
   const std::string why =
       stream_status_.ok() ? "" : absl::StrCat(": ", stream_status_.error_message());
   if (!is_mirrored) {
-    return absl::StrCat("the sidecar has not said its policies yet", why);
+    return absl::StrCat("the sidecar has not sent its policies yet", why);
   }
   return absl::StrCat("the sidecar does not say its policies", why, "; those mirrored at ",
                       TimeText(last_mirrored_), " go on");

@@ -32,7 +32,7 @@ absl::StatusOr<uint64_t> ParseLsn(absl::string_view text) {
   if (slash == absl::string_view::npos || !ParseHalf(text.substr(0, slash), high) ||
       !ParseHalf(text.substr(slash + 1), low)) {
     return absl::InvalidArgumentError(absl::StrCat("\"", absl::Utf8SafeCEscape(text),
-                                                   "\" is no position in the WAL, such as "
+                                                   "\" is not a position in the WAL, such as "
                                                    "16/B374D848"));
   }
   return uint64_t{high} << 32 | low;

@@ -39,7 +39,7 @@ absl::StatusOr<int64_t> ParseWhole(absl::string_view text) {
       absl::SimpleAtoi(text, &number)) {
     return number;
   }
-  return absl::InvalidArgumentError(absl::StrCat(Shown(text), " is no whole number of 64 bits"));
+  return absl::InvalidArgumentError(absl::StrCat(Shown(text), " is not a 64-bit integer"));
 }
 
 int64_t FloorToSeconds(int64_t milliseconds) {

@@ -14,8 +14,8 @@ void AppendEscaped(absl::string_view text, std::string& key) {
 }
 
 absl::Status NotAKey(absl::string_view key, size_t columns, absl::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat("\"", absl::Utf8SafeCEscape(key),
-                                                 "\" is no key of ", columns, " columns: ", why));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "\"", absl::Utf8SafeCEscape(key), "\" is not a key of ", columns, " columns: ", why));
 }
 
 absl::StatusOr<std::vector<std::string>> SplitEscaped(absl::string_view key, size_t columns) {

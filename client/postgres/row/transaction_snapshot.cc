@@ -17,7 +17,8 @@ bool TransactionSnapshot::Sees(uint64_t xid) const {
 
 absl::StatusOr<TransactionSnapshot> ParseTransactionSnapshot(absl::string_view text) {
   const auto refuse = [text] {
-    return absl::DataLossError(absl::StrCat("\"", text, "\" is no snapshot such as 10:20:10,14"));
+    return absl::DataLossError(
+        absl::StrCat("\"", text, "\" is not a snapshot such as 10:20:10,14"));
   };
   const std::vector<absl::string_view> parts = absl::StrSplit(text, ':');
   TransactionSnapshot snapshot;

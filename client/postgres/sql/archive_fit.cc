@@ -185,7 +185,7 @@ class ArchiveCheck {
   absl::Status CheckKind() {
     if (archive_.kind != 'r' && archive_.kind != 'p') {
       is_table_ = false;
-      Problem(" is no table; a view, a foreign table and the like may lose what it is given");
+      Problem(" is not a table; a view, a foreign table and the like may lose what it is given");
       return absl::OkStatus();
     }
     if (archive_.persistence != 'p') {

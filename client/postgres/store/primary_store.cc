@@ -308,7 +308,7 @@ absl::StatusOr<PrimaryStore::Served*> PrimaryStore::Find(const std::string& cont
   std::vector<absl::string_view> known;
   for (const auto& [name, served] : tables_) known.push_back(name);
   return absl::NotFoundError(absl::StrCat("container \"", container,
-                                          "\" is no table of ttl-postgres; its containers are ",
+                                          "\" is not a table of ttl-postgres; its containers are ",
                                           absl::StrJoin(known, ", ")));
 }
 

@@ -49,7 +49,7 @@ std::string WhyChangesMayBeMissing(const std::optional<SourcePosition>& kept,
   if (kept->lsn < start.lsn) {
     return absl::StrCat("the replication slot begins at ", FormatLsn(start.lsn), ", beyond ",
                         FormatLsn(kept->lsn),
-                        " up to which the sidecar knows the changes: the slot was made anew or "
+                        " up to which the sidecar knows the changes: the slot was created again or "
                         "advanced by somebody else, or the sidecar was restored");
   }
   return "";

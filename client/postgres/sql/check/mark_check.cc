@@ -103,7 +103,7 @@ class MarkCheck {
         {table_.config.mark_value});
     if (tried.ok() && !tried->Bool(0, 0)) return absl::OkStatus();
     if (!tried.ok() && !IsAboutTheStatement(tried.status())) return tried.status();
-    Problem(": mark_value \"", table_.config.mark_value, "\" is no value of its mark_column, ",
+    Problem(": mark_value \"", table_.config.mark_value, "\" is not a value of its mark_column, ",
             table_.mark->name, ", which is of type ", table_.mark->type,
             tried.ok() ? "" : absl::StrCat(": ", SqlMessage(tried.status())));
     return absl::OkStatus();

@@ -131,7 +131,7 @@ class TableCheck {
   bool CheckKind() {
     if (facts_.kind != 'r' && facts_.kind != 'p') {
       Problem(
-          " is no table; views, materialized views, foreign tables and the like have no stream "
+          " is not a table; views, materialized views, foreign tables and the like have no stream "
           "of changes");
     } else if (facts_.is_system) {
       Problem(" belongs to the server itself");

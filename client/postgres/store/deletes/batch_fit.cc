@@ -10,7 +10,7 @@ void BatchFit::Overran(size_t rows) {
 
 void BatchFit::FittedEasily(size_t rows) {
   if (rows < max_rows_) return;
-  max_rows_ = std::min(kMostRows, rows + std::max<size_t>(1, rows / 4));
+  max_rows_ = std::min(kMaxRows, rows + std::max<size_t>(1, rows / 4));
 }
 
 }  // namespace ttl::postgres

@@ -20,8 +20,8 @@ class BatchFit {
   void FittedEasily(size_t rows);
 
  private:
-  std::atomic<size_t> max_rows_ = kMostRows;
-  static constexpr size_t kMostRows = 1000;
+  std::atomic<size_t> max_rows_ = kMaxRows;
+  static constexpr size_t kMaxRows = 1000;
 };
 
 }  // namespace ttl::postgres

@@ -5,7 +5,7 @@
 namespace ttl::postgres {
 
 absl::Duration DeletePause(absl::Duration took) {
-  return std::clamp(took * (1 / kDeleteShare - 1), absl::ZeroDuration(), kMostDeletePause);
+  return std::clamp(took * (1 / kDeleteShare - 1), absl::ZeroDuration(), kMaxDeletePause);
 }
 
 }  // namespace ttl::postgres

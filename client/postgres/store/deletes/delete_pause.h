@@ -6,10 +6,10 @@
 namespace ttl::postgres {
 
 // The share of one connection's time that deletes may use. They exceed it only if a batch takes
-// longer than a third of kMostDeletePause. Their further cost, in decoding and reporting, is
+// longer than a third of kMaxDeletePause. Their further cost, in decoding and reporting, is
 // proportional to their number.
 inline constexpr double kDeleteShare = 0.25;
-inline constexpr absl::Duration kMostDeletePause = absl::Seconds(1);
+inline constexpr absl::Duration kMaxDeletePause = absl::Seconds(1);
 
 // Returns how long the next batch of deletes must wait after one that took `took`. This keeps
 // deletes to their share even without a rate limit, and slows them down as the database slows down.
