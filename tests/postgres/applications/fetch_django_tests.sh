@@ -14,11 +14,19 @@ cd "$1"
 # The sources are where the packages come from.
 apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' \
   'Created-By: Packages' 'Origin: Debian' | sort -u >sources.list
+# Without apt's lists nothing is known of origins.
+if [[ ! -s sources.list ]]; then
+  codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  echo "deb-src http://deb.debian.org/debian $codename main"
+  echo "deb-src http://deb.debian.org/debian-security $codename-security main"
+fi >>sources.list
 mkdir -p lists/partial cache/archives/partial
 apt=(apt-get -qq -o Dir::Etc::sourcelist="$PWD/sources.list" -o Dir::Etc::sourceparts=-
   -o Dir::State::lists="$PWD/lists" -o Dir::Cache="$PWD/cache" -o APT::Sandbox::User="$(id -un)")
 "${apt[@]}" update
-"${apt[@]}" source --download-only --tar-only "python-django=$version"
+# A machine may have a version that a security update has replaced since.
+"${apt[@]}" source --download-only --tar-only "python-django=$version" ||
+  "${apt[@]}" source --download-only --tar-only python-django
 tar -xzf python-django_*.orig.tar.gz --strip-components 1 --wildcards '*/tests/runtests.py' \
   '*/tests/urls.py' '*/tests/templates/*' '*/tests/sessions_tests/*' '*/tests/cache/*'
 echo "$version" >installed-version
