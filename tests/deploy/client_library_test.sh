@@ -11,29 +11,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$(cd "${1:?usage: $0 BUILD_DIR [PREFIX]}" && pwd)
 root=$PWD
-work=$(mktemp -d)
-sidecar=
-stop() {
-  [[ -z $sidecar ]] || kill "$sidecar" 2>/dev/null || true
-  rm -rf "$work"
-}
-trap stop EXIT
-passed=0
-failed=0
-
-# check NAME COMMAND...: a case; it fails with the command.
-check() {
-  local name=$1
-  shift
-  if "$@" >"$work/output" 2>&1; then
-    passed=$((passed + 1))
-    echo "ok: $name"
-  else
-    failed=$((failed + 1))
-    echo "FAILED: $name"
-    cat "$work/output"
-  fi
-}
+# shellcheck source=tests/deploy/cases.sh
+. tests/deploy/cases.sh
 
 prefix=${2:-$work/prefix}
 [[ -n ${2:-} ]] || cmake --install "$build" --component libttl-client-dev --prefix "$prefix" >/dev/null

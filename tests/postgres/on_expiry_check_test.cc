@@ -197,7 +197,7 @@ TEST_F(OnExpiryCheckTest, PartitionOfTheArchiveIsLookedAtLikeTheArchive) {
                               "CREATE EXTENSION IF NOT EXISTS file_fdw; CREATE SERVER IF NOT "
                               "EXISTS files FOREIGN DATA WRAPPER file_fdw; CREATE FOREIGN TABLE "
                               "part PARTITION OF old DEFAULT SERVER files OPTIONS (filename '/x')"),
-              ElementsAre(HasSubstr("its partition public.part is unlogged, or no table")));
+              ElementsAre(HasSubstr("its partition public.part is unlogged, or not a table")));
 }
 
 TEST_F(OnExpiryCheckTest, RowSecurityOfTheArchiveMayBindTheOwnerOfTheTable) {

@@ -206,8 +206,8 @@ class ArchiveCheck {
     if (!unfit.ok()) return unfit.status();
     for (const std::string& partition : *unfit) {
       Problem(": its partition ", partition,
-              " is unlogged, or no table, so that rows in it may be lost: ALTER TABLE ", partition,
-              " SET LOGGED, or detach it");
+              " is unlogged, or not a table, so that rows in it may be lost: ALTER TABLE ",
+              partition, " SET LOGGED, or detach it");
     }
     return absl::OkStatus();
   }

@@ -42,7 +42,7 @@ class MirroredContainer;
 // a limited number of watchers.
 class LocalEvaluator {
  public:
-  // A handle; what it is made of is no part of the interface.
+  // A handle; its contents are not part of the interface.
   using Container = MirroredContainer;
 
   // Does not block; all verdicts are unsure until the sidecar has been reached.
