@@ -9,7 +9,7 @@
 
 import pg from 'pg';
 import PgBoss from 'pg-boss';
-import { Work, sleep } from './work.js';
+import { Work } from './work.js';
 
 const QUEUE = 'mail';
 const ttl = Number(process.env.TTL_SECONDS);
@@ -48,9 +48,6 @@ async function work() {
     work.repeat(50, () => look(work)),
     work.repeat(500, () => boss.archive()),
   ]);
-  // What is still to do or to be archived is no expired job.
-  await sleep(1500);
-  await boss.archive();
   work.finish(['jobs done', 'looks at archived jobs']);
 }
 
