@@ -46,7 +46,7 @@ const asPostgres =
 
 // The TCP port that serves `what`, by the log of a sidecar that may have been restarted.
 const lastPort = (log, what) =>
-  [...log.matchAll(/ msg="listening" tcp=\S+ port=(\d+) .*serves=(\w+) /g)]
+  [...log.matchAll(/ msg="listening" (?:tcp=\S+ port=|address="?\S+:)(\d+)"? .*serves=(\w+)/g)]
     .filter(([, , serves]) => serves === what)
     .at(-1)?.[1];
 
@@ -94,7 +94,8 @@ export class Pod {
     return code === 0;
   }
 
-  // As the kubelet calls it: in plain text, at the address that --health-tcp opens.
+  // As the kubelet calls it: in plain text, at the address that --health-tcp or health_listen
+  // opens.
   async #askHealth(container, service) {
     const { output } = this.processes.get(container);
     const port = lastPort(output, "health");

@@ -120,6 +120,12 @@ const addressesOf = (objects, container) =>
     },
   })[programOf(container)]?.() ?? {};
 
+// Where a container of ours serves health to the kubelet.
+const healthAddressOf = (objects, container) =>
+  programOf(container) === "ttl-postgres"
+    ? configOf(objects, container).health_listen
+    : value(container, "--health-tcp");
+
 // Whether `client` comes to where `server` serves, when it calls `address`.
 function reaches(objects, client, address, server) {
   const { serves } = addressesOf(objects, server);
@@ -245,24 +251,15 @@ export const rules = {
     probesOf(c).every(({ exec }) => {
       if (exec === undefined) return true;
       const [program, ...words] = exec.command;
-      return ["ttlctl", "pg_isready"].includes(program) && takes(program, words);
+      return program === "pg_isready" && takes(program, words);
     }),
   ),
-  "probes call the address where the program serves": every(servers, (c, objects) =>
-    probesOf(c)
-      .filter(({ exec }) => exec?.command[0] === "ttlctl")
-      .every(({ exec }) => {
-        const given = exec.command.find((w) => nameOf(w) === "--server")?.split("=")[1];
-        const address = given ?? flagsOf("ttlctl").get("--server");
-        return address === addressesOf(objects, c).serves;
-      }),
-  ),
-  "gRPC probes ask for a known service at the port of health": every(servers, (c) =>
+  "gRPC probes ask for a known service at the port of health": every(servers, (c, objects) =>
     probesOf(c)
       .filter(({ grpc }) => grpc !== undefined)
       .every(
         ({ grpc: { port, service } }) =>
-          value(c, "--health-tcp") === `0.0.0.0:${port}` &&
+          healthAddressOf(objects, c) === `0.0.0.0:${port}` &&
           c.ports.some(({ containerPort }) => containerPort === port) &&
           ["startup", "readiness", "liveness"].includes(service),
       ),

@@ -319,7 +319,7 @@ const postgresDamages = [
   [
     "a probe outlives the call it makes",
     (o) => {
-      delete ttlPostgres(o).readinessProbe.timeoutSeconds;
+      delete store(o).readinessProbe.timeoutSeconds;
     },
   ],
   [
@@ -335,19 +335,25 @@ const postgresDamages = [
     },
   ],
   [
-    "probes call the address where the program serves",
+    "gRPC probes ask for a known service at the port of health",
+    (o) => {
+      configure(o, (config) => {
+        delete config.health_listen;
+      });
+    },
+  ],
+  [
+    "gRPC probes ask for a known service at the port of health",
+    (o) => {
+      ttlPostgres(o).livenessProbe.grpc.port = 7072;
+    },
+  ],
+  [
+    "the sidecar finds the store",
     (o) => {
       configure(o, (config) => {
         config.listen = "unix:/run/ttl-sidecar/other.sock";
       });
-    },
-    ["the sidecar finds the store"],
-  ],
-  [
-    "probes call the address where the program serves",
-    (o) => {
-      const { command } = ttlPostgres(o).livenessProbe.exec;
-      command.splice(command.indexOf("--server=unix:/run/ttl-sidecar/store.sock"), 1);
     },
   ],
   [

@@ -57,6 +57,7 @@ TEST(ConfigTest, ReadsAllKeys) {
 database: host=/var/run/postgresql dbname=shop
 sidecar: localhost:7070
 listen: localhost:7071
+health_listen: 0.0.0.0:7073
 metrics_listen: 127.0.0.1:9465
 replication: host=db1 dbname=shop
 schema: retention
@@ -94,6 +95,7 @@ tables:
   EXPECT_EQ(config.replication_address(), config.replication);
   EXPECT_EQ(config.sidecar, "localhost:7070");
   EXPECT_EQ(config.listen, "localhost:7071");
+  EXPECT_EQ(config.health_listen, "0.0.0.0:7073");
   EXPECT_EQ(config.metrics_listen, "127.0.0.1:9465");
   EXPECT_EQ(config.schema, "retention");
   EXPECT_EQ(config.slot, "shop_ttl");
@@ -242,6 +244,7 @@ TEST(ConfigTest, WhatIsLeftOutOrNullHasItsDefault) {
     EXPECT_EQ(config.replication_address(), config.database);
     EXPECT_EQ(config.sidecar, "unix:/run/ttl-sidecar/sidecar.sock");
     EXPECT_EQ(config.listen, "unix:/run/ttl-sidecar/store.sock");
+    EXPECT_EQ(config.health_listen, "");
     EXPECT_EQ(config.metrics_listen, "");
     EXPECT_EQ(config.schema, "ttl");
     EXPECT_EQ(config.slot, "ttl_sidecar");
@@ -405,6 +408,7 @@ TEST(ConfigTest, ValuesOutOfTheirRangeAreRefused) {
            "sidecar: localhost",
            "listen: 'unix:'",
            "listen: {}",
+           "health_listen: unix:/run/health.sock",
            "metrics_listen: 9465",
            "metrics_listen: ':9465'",
            "metrics_listen: localhost:65536",

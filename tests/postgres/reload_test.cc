@@ -83,6 +83,8 @@ TEST_F(ReloadTest, WhatCannotBeUsedIsSaidAndTheFormerGoesOn) {
   ExpectLog("tables: \\\"7\\\" is not allowed");
   Reload(absl::StrCat("slot: another\n", kOrders));
   ExpectLog("slot cannot change while ttl-postgres runs: restart it");
+  Reload(absl::StrCat("health_listen: 127.0.0.1:7073\n", kOrders));
+  ExpectLog("health_listen cannot change while ttl-postgres runs: restart it");
   Reload(absl::StrCat("metrics_listen: 192.0.2.1:9465\n", kOrders));
   ExpectLog("metrics_listen: cannot listen on");
   Reload(kOrders);

@@ -7,6 +7,9 @@
 #include <chrono>
 #include <string>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "tests/testing/channel.h"
 #include "ttl/v1/primary_store_service.grpc.pb.h"
 
 namespace ttl::postgres {
@@ -30,6 +33,37 @@ TEST(StoreServerTest, CompressedCallsAreRefusedBeforeTheyAreInflated) {
   };
   EXPECT_EQ(code_of(GRPC_COMPRESS_GZIP), grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_EQ(code_of(GRPC_COMPRESS_NONE), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST(StoreServerTest, HealthAddressServesTheSameHealthAndNothingElse) {
+  const auto server = StoreServer::Start("127.0.0.1:0", "127.0.0.1:0");
+  ASSERT_TRUE(server.ok()) << server.status();
+  const auto channel = NewTestChannel((*server)->health_address());
+  const auto health_of = [&](const std::string& service) { return CheckHealth(channel, service); };
+  EXPECT_TRUE(health_of("startup").ok());
+  EXPECT_TRUE(health_of("liveness").ok());
+  EXPECT_FALSE(health_of("readiness").ok());
+  EXPECT_FALSE(health_of("").ok());
+  (*server)->SetProblem("");
+  EXPECT_TRUE(health_of("readiness").ok());
+  EXPECT_TRUE(health_of("").ok());
+
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  v1::DeleteItemsResponse response;
+  EXPECT_EQ(v1::PrimaryStoreService::NewStub(channel)
+                ->DeleteItems(&context, v1::DeleteItemsRequest(), &response)
+                .error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
+}
+
+TEST(StoreServerTest, HealthAddressThatIsTakenIsNamed) {
+  const auto first = StoreServer::Start("127.0.0.1:0", "127.0.0.1:0");
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto second = StoreServer::Start("127.0.0.1:0", (*first)->health_address());
+  EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
+  EXPECT_EQ(second.status().message(),
+            absl::StrCat("health_listen: cannot listen on ", (*first)->health_address()));
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ bool IsPort(absl::string_view text) {
          absl::SimpleAtoi(text, &port) && port <= 65535;
 }
 
-void ReadHttpAddress(YamlReader& reader, const YamlPlace& place, std::string& address) {
+void ReadHostPort(YamlReader& reader, const YamlPlace& place, std::string& address) {
   std::string text = ReadText(reader, place);
   if (text.empty()) return;
   const size_t colon = text.rfind(':');
@@ -482,7 +482,8 @@ Config ReadTopLevel(YamlReader& reader, const YamlPlace& place) {
               field("replication", read_text, config.replication),
               field("sidecar", ReadGrpcAddress, config.sidecar),
               field("listen", ReadGrpcAddress, config.listen),
-              field("metrics_listen", ReadHttpAddress, config.metrics_listen),
+              field("health_listen", ReadHostPort, config.health_listen),
+              field("metrics_listen", ReadHostPort, config.metrics_listen),
               field("schema", ReadSchema, config.schema), field("slot", ReadSlot, config.slot),
               field("publication", read_name, config.publication),
               field("max_slot_bytes", read_bytes, config.max_slot_bytes),

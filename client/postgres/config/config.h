@@ -23,6 +23,9 @@ struct Config {
   std::string sidecar = "unix:/run/ttl-sidecar/sidecar.sock";
   // gRPC address at which the sidecar calls this program; must match --store of the sidecar.
   std::string listen = "unix:/run/ttl-sidecar/store.sock";
+  // gRPC address of the health service alone, host:port, for probes; empty: none. `listen` serves
+  // health too.
+  std::string health_listen;
   // HTTP address of /metrics, host:port; empty: none.
   std::string metrics_listen;
 

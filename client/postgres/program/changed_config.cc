@@ -37,7 +37,8 @@ absl::StatusOr<Config> ReadChangedConfig(const std::string& path, const Config& 
   if (!config.ok()) return config;
   std::vector<std::string> fixed;
   for (const auto& [name, field] :
-       std::map<std::string, std::string Config::*>{{"listen", &Config::listen},
+       std::map<std::string, std::string Config::*>{{"health_listen", &Config::health_listen},
+                                                    {"listen", &Config::listen},
                                                     {"publication", &Config::publication},
                                                     {"schema", &Config::schema},
                                                     {"slot", &Config::slot}}) {

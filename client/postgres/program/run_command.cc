@@ -247,9 +247,13 @@ absl::StatusOr<End> FollowTables(Source& source, FollowedTables followed, StoreS
 }
 
 ExitCode Serve(Source source, DaemonSignals& signals) {
-  absl::StatusOr<std::unique_ptr<StoreServer>> server = StoreServer::Start(source.config.listen);
+  absl::StatusOr<std::unique_ptr<StoreServer>> server =
+      StoreServer::Start(source.config.listen, source.config.health_listen);
   if (!server.ok()) return NotStarted(server.status());
   spdlog::info("listening: address=\"{}\"", absl::CHexEscape((*server)->address()));
+  if (!source.config.health_listen.empty()) {
+    spdlog::info("listening: address=\"{}\" serves=health", (*server)->health_address());
+  }
   for (bool is_start = true;; is_start = false) {
     absl::StatusOr<Found> found = AwaitDatabase(source, signals, is_start, **server);
     if (absl::IsCancelled(found.status())) return ExitCode::kOk;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "client/postgres/store/bound_address.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/resource_quota.h"
 #include "grpcpp/server_builder.h"
@@ -79,17 +79,13 @@ class Service final : public v1::PrimaryStoreService::Service {
   ServedStore& store_;
 };
 
-std::string WithPort(const std::string& address, int port) {
-  if (absl::StartsWith(address, "unix:")) return address;
-  return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
-}
-
 }  // namespace
 
 StoreServer::StoreServer()
     : store_(std::make_unique<ServedStore>()), service_(std::make_unique<Service>(*store_)) {}
 
-absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::string& address) {
+absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::string& address,
+                                                                const std::string& health_address) {
   absl::StatusOr<SocketClaim> claim = SocketClaim::Take(address);
   if (!claim.ok()) return claim.status();
   std::unique_ptr<StoreServer> server(new StoreServer());
@@ -112,10 +108,14 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::strin
   if (server->server_ == nullptr || port == 0) {
     return absl::UnavailableError(absl::StrCat("cannot listen on ", address));
   }
-  server->address_ = WithPort(address, port);
-  grpc::HealthCheckServiceInterface& health = *server->server_->GetHealthCheckService();
-  health.SetServingStatus("startup", true);
-  health.SetServingStatus("liveness", true);
+  server->address_ = BoundAddress(address, port);
+  if (!health_address.empty()) {
+    absl::StatusOr<std::unique_ptr<HealthServer>> health = HealthServer::Start(health_address);
+    if (!health.ok()) return health.status();
+    server->health_ = *std::move(health);
+  }
+  server->SetServing("startup", true);
+  server->SetServing("liveness", true);
   server->SetProblem(server->state_.Get().problem);
   return server;
 }
@@ -130,9 +130,13 @@ void StoreServer::Withdraw() {
 void StoreServer::SetProblem(const std::string& problem) {
   state_.SetProblem(problem);
   const bool ready = problem.empty();
-  grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
-  health.SetServingStatus("readiness", ready);
-  health.SetServingStatus("", ready);
+  SetServing("readiness", ready);
+  SetServing("", ready);
+}
+
+void StoreServer::SetServing(const std::string& service, bool is_serving) {
+  server_->GetHealthCheckService()->SetServingStatus(service, is_serving);
+  if (health_ != nullptr) health_->SetServing(service, is_serving);
 }
 
 StoreServer::~StoreServer() {

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/postgres/store/adapter_state.h"
+#include "client/postgres/store/health_server.h"
 #include "client/postgres/store/primary_store.h"
 #include "client/postgres/store/served_store.h"
 #include "client/postgres/store/socket_claim.h"
@@ -18,10 +19,12 @@ namespace ttl::postgres {
 // AskAdapterState() calls.
 class StoreServer {
  public:
-  // Listens on `address`, "unix:/path" or "host:port"; port 0 lets the system choose.
+  // Listens on `address`, "unix:/path" or "host:port", and, unless it is empty, on
+  // `health_address`, "host:port", for grpc.health.v1 alone; port 0 lets the system choose.
   // FAILED_PRECONDITION if another process has claimed the Unix socket (SocketClaim), UNAVAILABLE
   // if listening fails. Store calls return UNAVAILABLE until Serve().
-  static absl::StatusOr<std::unique_ptr<StoreServer>> Start(const std::string& address);
+  static absl::StatusOr<std::unique_ptr<StoreServer>> Start(const std::string& address,
+                                                            const std::string& health_address = "");
   ~StoreServer();
 
   StoreServer(const StoreServer&) = delete;
@@ -41,15 +44,20 @@ class StoreServer {
 
   // The address that it listens on, with the chosen port.
   const std::string& address() const { return address_; }
+  // The same of the health service alone; "" without one.
+  std::string health_address() const { return health_ == nullptr ? "" : health_->address(); }
 
  private:
   StoreServer();
+
+  void SetServing(const std::string& service, bool is_serving);
 
   SocketClaim claim_;
   const std::unique_ptr<ServedStore> store_;
   const std::unique_ptr<grpc::Service> service_;
   AdapterStateService state_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<HealthServer> health_;  // null: none
   std::string address_;
 };
 
