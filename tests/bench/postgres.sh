@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# ttl-postgres beside the usual job that deletes expired rows once a minute: the same
-# application, the same server, one after the other; as a table and a plot.
+# ttl-postgres, by ts_column and by expires_column, beside the usual job that deletes expired rows
+# once a minute: the same application, the same server, one after the other; as a table and a plot.
 #
 #   tests/bench/postgres.sh [--seconds N] [--rate N] [--rounds N] [--rows N] [--json FILE] [--plot FILE]
 #
-# --seconds: of load for each of the two, default 300. --rounds: default 1.
+# --seconds: of load for each of the three, default 300. --rounds: default 1.
 # --rate: transactions a second; without it as many as they can.
 # --rows: of the table, default 1000000.
 # --json: where the figures go, default build/release/postgres.json.

@@ -3,7 +3,9 @@
 
     compare.py --binaries DIR [--seconds N] [--rate N] [--rounds N] [--rows N] [--json FILE]
 
-Both meet the same application on the same server one after the other: pgbench sessions that
+ttl-postgres is measured twice: with a lifetime from the last write (ts_column and ttl_column),
+and with the instant at which a row ends (expires_column). All meet the same application on the
+same server one after the other: pgbench sessions that
 read, touch and insert rows, --rate transactions a second or as many as they can, on a table of
 --rows rows with a production mix of lifetimes. Prints a table; figures are of the middle round
 by 99th percentile. Latencies count from the instant at which a transaction was to begin.
@@ -17,8 +19,10 @@ import subprocess
 import tempfile
 import time
 
-from contenders import Job, TtlPostgres
+from contenders import Job, TtlPostgres, TtlPostgresExpires
 from server import Session, Server
+
+CONTENDERS = (Job, TtlPostgres, TtlPostgresExpires)
 
 # Lifetimes of what one of Twitter's cache clusters held (cluster 4, March 2020;
 # github.com/twitter/cache-trace, CC BY 4.0): seconds and share.
@@ -91,7 +95,8 @@ def start_load(server, directory, options):
 class Sampler:
     """What is seen from outside while the load runs."""
 
-    def __init__(self, server):
+    def __init__(self, server, is_expired):
+        self.is_expired = is_expired
         self.reader = Session(server, "app")
         self.observer = Session(server)
         self.samples = []
@@ -101,8 +106,7 @@ class Sampler:
             f"SELECT count(*) * {100 // SAMPLE_PERCENT},"
             " coalesce(max(extract(epoch FROM statement_timestamp() - expires_at)), 0)"
             f" FROM sessions TABLESAMPLE SYSTEM ({SAMPLE_PERCENT})"
-            " WHERE floor(extract(epoch FROM updated_at)) + coalesce(ttl, 3600)"
-            " <= floor(extract(epoch FROM statement_timestamp()))")
+            f" WHERE {self.is_expired}")
         deleted, table, indexes = self.observer.one(
             "SELECT n_tup_del, pg_table_size('sessions'), pg_indexes_size('sessions')"
             " FROM pg_stat_user_tables WHERE relname = 'sessions'")
@@ -184,7 +188,7 @@ def measure(contender_class, options):
 
 
 def run_load(contender, server, session, directory, options):
-    sampler = Sampler(server)
+    sampler = Sampler(server, contender.is_expired)
     began = time.monotonic()
     load = start_load(server, directory, options)
     contender.begin()
@@ -227,11 +231,11 @@ def middle(results, name):
 
 
 def print_table(results):
-    job = middle(results, Job.name)["figures"]
-    ours = middle(results, TtlPostgres.name)["figures"]
-    print("| | job once a minute | ttl-postgres |\n| --- | ---: | ---: |")
+    columns = [middle(results, contender.name)["figures"] for contender in CONTENDERS]
+    print("| |", " | ".join(contender.name for contender in CONTENDERS), "|")
+    print("| --- |", " | ".join("---:" for _ in CONTENDERS), "|")
     for title, name, form in ROWS:
-        print(f"| {title} | {form.format(job[name])} | {form.format(ours[name])} |")
+        print(f"| {title} |", " | ".join(form.format(column[name]) for column in columns), "|")
 
 
 def main():
@@ -246,7 +250,7 @@ def main():
     options.binaries = os.path.abspath(options.binaries)
     results = []
     for _ in range(options.rounds):
-        for contender in (Job, TtlPostgres):
+        for contender in CONTENDERS:
             results.append(measure(contender, options))
     print_table(results)
     if options.json:

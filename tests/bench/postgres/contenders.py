@@ -1,4 +1,4 @@
-"""The two ways to get rid of expired rows that are compared."""
+"""The ways to get rid of expired rows that are compared."""
 import os
 import subprocess
 import threading
@@ -17,16 +17,22 @@ tables:
   - container: sessions
     table: sessions
     id: [id]
-    ts_column: updated_at
-    ttl_column: ttl
     row_level_security: true
 """
+
+
+def make_expiry_index(server):
+    session = Session(server)
+    session.run("CREATE INDEX sessions_expiry ON sessions (expires_at)")
+    session.close()
 
 
 class Job:
     """The usual job: once a minute, by an index on the expiry, batches until one is not full."""
 
     name = "job"
+    # SQL that says whether a reader should not see a row.
+    is_expired = "expires_at <= date_trunc('second', statement_timestamp())"
 
     def __init__(self, server, directory, binaries):
         del directory, binaries
@@ -35,9 +41,7 @@ class Job:
         self.thread = threading.Thread(target=self.work)
 
     def prepare(self):
-        session = Session(self.server)
-        session.run("CREATE INDEX sessions_expiry ON sessions (expires_at)")
-        session.close()
+        make_expiry_index(self.server)
 
     def begin(self):
         self.thread.start()
@@ -68,6 +72,11 @@ class TtlPostgres:
     """ttl-postgres and the sidecar, with row-level security, so that the application stays as it is."""
 
     name = "ttl-postgres"
+    default_ttl = 3600
+    # Beside CONFIG, for the table.
+    settings = {"ts_column": "updated_at", "ttl_column": "ttl"}
+    is_expired = ("floor(extract(epoch FROM updated_at)) + coalesce(ttl, 3600)"
+                  " <= floor(extract(epoch FROM statement_timestamp()))")
 
     def __init__(self, server, directory, binaries):
         self.server = server
@@ -90,10 +99,11 @@ class TtlPostgres:
         config = os.path.join(self.directory, "ttl-postgres.yaml")
         with open(config, "w", encoding="utf-8") as file:
             file.write(CONFIG.format(conninfo=self.server.conninfo(), directory=self.directory))
+            file.writelines(f"    {name}: {value}\n" for name, value in self.settings.items())
         self.start("ttl-sidecar", "--data-dir", f"{self.directory}/data", "--listen-socket",
                    f"{self.directory}/sidecar.sock", "--store", f"unix:{self.directory}/store.sock")
         self.wait_until("the sidecar answers", lambda: self.ttlctl("containers", "list").returncode == 0)
-        created = self.ttlctl("containers", "create", "sessions", "--default-ttl", "3600")
+        created = self.ttlctl("containers", "create", "sessions", f"--default-ttl={self.default_ttl}")
         if created.returncode != 0:
             raise RuntimeError(created.stderr)
         subprocess.run([self.binary("ttl-postgres"), "install", "--config", config], check=True,
@@ -118,3 +128,16 @@ class TtlPostgres:
         for process in reversed(self.processes):
             process.terminate()
             process.wait()
+
+
+class TtlPostgresExpires(TtlPostgres):
+    """The same for a table that says when a row ends; an index on that column serves the policy."""
+
+    name = "expires_column"
+    default_ttl = -1
+    settings = {"expires_column": "expires_at"}
+    is_expired = Job.is_expired
+
+    def prepare(self):
+        make_expiry_index(self.server)
+        super().prepare()

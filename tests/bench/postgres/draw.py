@@ -15,7 +15,7 @@ PANELS = (
     ("Table, MiB", "samples", "table_mib"),
     ("Rows deleted so far", "samples", "deleted"),
 )
-COLORS = {"job": "#b8442f", "ttl-postgres": "#1f5fa8"}
+COLORS = {"job": "#b8442f", "ttl-postgres": "#1f5fa8", "expires_column": "#3a7d44"}
 COLUMNS = 2
 WIDTH, HEIGHT = 420, 220
 LEFT, RIGHT, TOP, BOTTOM = 60, 20, 34, 34
