@@ -91,8 +91,8 @@ absl::Status ClientCalls::Attempt(absl::Duration deadline, CallKind kind, Attemp
       // Prefer the reason why there was no answer over the mere timeout.
       return unavailable.ok() ? TimeoutError(deadline) : unavailable;
     }
-    absl::Status error =
-        ToAbslStatus({failure.code, status.error_message()}, options_.address, deadline);
+    absl::Status error = ToAbslStatus(
+        {failure.code, status.error_message(), status.error_details()}, options_.address, deadline);
     const auto pause =
         PauseBeforeRepeat(kind, failure, waits, deadline - Since(start), RandomFraction());
     if (!pause.has_value()) return error;

@@ -1,11 +1,13 @@
 #include "client/cpp/grpc_status.h"
 
 #include "absl/strings/str_cat.h"
+#include "client/cpp/detail_payloads.h"
 
 namespace ttl {
+namespace {
 
-absl::Status ToAbslStatus(const grpc::Status& status, absl::string_view address,
-                          absl::Duration deadline) {
+absl::Status WithoutDetails(const grpc::Status& status, absl::string_view address,
+                            absl::Duration deadline) {
   if (status.ok()) return absl::OkStatus();
   switch (status.error_code()) {
     case grpc::StatusCode::UNAVAILABLE:
@@ -20,6 +22,15 @@ absl::Status ToAbslStatus(const grpc::Status& status, absl::string_view address,
       return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
                           status.error_message());
   }
+}
+
+}  // namespace
+
+absl::Status ToAbslStatus(const grpc::Status& status, absl::string_view address,
+                          absl::Duration deadline) {
+  absl::Status result = WithoutDetails(status, address, deadline);
+  if (!result.ok()) AddDetails(status.error_details(), result);
+  return result;
 }
 
 }  // namespace ttl

@@ -10,7 +10,7 @@ namespace ttl {
 
 // Converts the status of a call to `address`. Code and message stay the same, except that
 // UNAVAILABLE and DEADLINE_EXCEEDED, which mostly come from gRPC itself, also name the address and,
-// in the latter case, the `deadline` of the call.
+// in the latter case, the `deadline` of the call. The details are kept for ttl/error_details.h.
 absl::Status ToAbslStatus(const grpc::Status& status, absl::string_view address,
                           absl::Duration deadline);
 

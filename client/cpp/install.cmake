@@ -11,6 +11,7 @@ endif()
 
 # One archive, so that there is one name to link.
 add_library(ttl_client_archive STATIC $<TARGET_OBJECTS:ttl_client> $<TARGET_OBJECTS:ttl_api_proto>
+  $<TARGET_OBJECTS:ttl_errors_proto>
   $<TARGET_OBJECTS:ttl_rules>)
 set_target_properties(ttl_client_archive PROPERTIES OUTPUT_NAME ttl-client EXPORT_NAME client
   LINKER_LANGUAGE CXX)

@@ -92,8 +92,8 @@ struct ContainerSettings {
 // INVALID_ARGUMENT if the id is empty, too long, not UTF-8 or contains control characters.
 absl::Status ValidateContainerId(const std::string& id);
 
-// INVALID_ARGUMENT for values out of range, FAILED_PRECONDITION for combinations of default_ttl and
-// indexing mode that are not allowed.
+// INVALID_ARGUMENT for values out of range, naming the field of a request that has a container,
+// FAILED_PRECONDITION for combinations of default_ttl and indexing mode that are not allowed.
 absl::Status ValidateSettings(const ContainerSettings& settings);
 
 // Progress of the background build of an expiry index.

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "service/base/error_details.h"
 #include "service/base/mutex.h"
 #include "service/base/time_text.h"
 #include "service/core/clock.h"
@@ -128,11 +129,12 @@ absl::Status GuardedClock::AcceptWall() {
   const MutexLock lock(mutex_);
   const Judgement judgement = Observe();
   if (judgement.time.deletes_allowed) {
-    return absl::FailedPreconditionError("the clock is not suspect: there is nothing to accept");
+    return MakeError(Reason::kClockNotSuspect,
+                     "the clock is not suspect: there is nothing to accept");
   }
   if (!judgement.wall.has_value() || !judgement.boot.has_value()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the clock cannot be accepted as it is: ", ReasonOf(judgement)));
+    return MakeError(Reason::kClockNotAcceptable,
+                     absl::StrCat("the clock cannot be accepted as it is: ", ReasonOf(judgement)));
   }
   StartFrom(*judgement.wall, *judgement.boot);
   return absl::OkStatus();

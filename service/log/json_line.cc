@@ -42,7 +42,7 @@ size_t CharacterLength(absl::string_view text) {
   return length;
 }
 
-bool IsUtf8(absl::string_view text) {
+bool IsValidUtf8(absl::string_view text) {
   while (!text.empty()) {
     const size_t length = CharacterLength(text);
     if (length == 0) return false;
@@ -123,7 +123,7 @@ bool IsJsonNumber(absl::string_view text) {
 
 std::string Unescaped(absl::string_view text) {
   std::string plain;
-  return absl::CUnescape(text, &plain) && IsUtf8(plain) ? plain : std::string(text);
+  return absl::CUnescape(text, &plain) && IsValidUtf8(plain) ? plain : std::string(text);
 }
 
 using Keys = absl::flat_hash_set<std::string>;
@@ -185,7 +185,7 @@ std::string Members(absl::string_view fields, Keys keys, int depth) {
 }  // namespace
 
 std::string JsonString(absl::string_view text) {
-  if (!IsUtf8(text)) return JsonString(absl::CHexEscape(text));
+  if (!IsValidUtf8(text)) return JsonString(absl::CHexEscape(text));
   std::string json = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {

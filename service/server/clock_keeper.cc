@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "service/base/done.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/time_text.h"
 
@@ -22,7 +23,7 @@ std::string Show(std::optional<absl::Time> time) {
 
 void LogFailure(const absl::Status& status) {
   if (status.ok()) return;
-  spdlog::error("clock state not saved, will retry: reason={}", Quoted(status.ToString(), 1024));
+  spdlog::error("clock state not saved, will retry: reason={}", Quoted(TextOf(status), 1024));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/log/log.h"
 #include "service/process/daemon_signals.h"
@@ -28,7 +29,7 @@ constexpr int kBadSettings = 2;
 int Work(const ttl::ServerConfig& config, absl::Status (*work)(const ttl::ServerConfig&)) {
   const absl::Status status = work(config);
   if (!status.ok()) {
-    std::fprintf(stderr, "ttl-sidecar: %s\n", status.ToString().c_str());
+    std::fprintf(stderr, "ttl-sidecar: %s\n", TextOf(status).c_str());
     return kFailed;
   }
   std::puts("OK");

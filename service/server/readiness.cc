@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 
 namespace ttl {
@@ -25,7 +26,7 @@ void Readiness::Set(const absl::Status& state) {
   if (state.ok()) {
     spdlog::info("ready");
   } else {
-    spdlog::error("not ready: reason={}", Quoted(state.ToString(), 1024));
+    spdlog::error("not ready: reason={}", Quoted(TextOf(state), 1024));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/server/config/access_file.h"
@@ -99,7 +100,7 @@ void Sidecar::ReloadContainers() {
     spdlog::info("containers file reloaded: file={} containers={}", file, entries->size());
   } else {
     spdlog::error("containers file not reloaded: file={} reason={}", file,
-                  Quoted(applied.ToString(), 4096));
+                  Quoted(TextOf(applied), 4096));
   }
 }
 

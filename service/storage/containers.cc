@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/status_macros.h"
 #include "service/core/adoption.h"
 #include "service/core/due_rules.h"
@@ -23,7 +24,9 @@ namespace {
 constexpr size_t kChangeBytes = 512;  // about what a change holds in memory
 
 absl::Status NoSuchContainer(absl::string_view id) {
-  return absl::NotFoundError(absl::StrCat("container: there is no container \"", id, "\""));
+  return MakeError(Reason::kContainerNotFound,
+                   absl::StrCat("container: there is no container \"", id, "\""),
+                   {{"container", std::string(id)}});
 }
 
 // The container that `present` still is in `transaction`.
@@ -54,8 +57,10 @@ absl::Status FitIndex(Transaction& transaction, Container& container) {
 absl::Status CheckEtag(const Container& container, const std::string& etag) {
   const std::string current = ContainerEtag(container);
   if (etag.empty() || etag == current) return absl::OkStatus();
-  return absl::AbortedError(absl::StrCat("etag: container \"", container.id, "\" has \"", current,
-                                         "\", not \"", etag, "\": read it again"));
+  return MakeError(Reason::kEtagMismatch,
+                   absl::StrCat("etag: container \"", container.id, "\" has \"", current,
+                                "\", not \"", etag, "\": read it again"),
+                   {{"container", container.id}, {"etag", current}});
 }
 
 // The replaced policies that hold deletes back after `container` gets `settings`.
@@ -139,7 +144,8 @@ void Containers::Create(std::string id, ContainerSettings settings, absl::Time n
   auto created = std::make_shared<ContainerPtr>();
   auto create = [id = std::move(id), settings, now, created](Transaction& transaction) {
     if (transaction.FindContainer(id) != nullptr) {
-      return absl::AlreadyExistsError(absl::StrCat("container \"", id, "\" already exists"));
+      return MakeError(Reason::kContainerExists,
+                       absl::StrCat("container \"", id, "\" already exists"), {{"container", id}});
     }
     Container container;
     TTL_ASSIGN_OR_RETURN(container.number, transaction.NewNumber());
@@ -197,8 +203,10 @@ void Containers::ConfirmPolicy(std::string id, std::string etag, absl::Time now,
     });
     const AdoptionTally adopted = tallies_.Adopted(container.number);
     if (ended == 0 && adopted.left == 0) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "container \"", container.id, "\": its brake is not pulled, and no adopted item waits"));
+      return MakeError(Reason::kNothingToConfirm,
+                       absl::StrCat("container \"", container.id,
+                                    "\": its brake is not pulled, and no adopted item waits"),
+                       {{"container", container.id}});
     }
     container.adoption = ConfirmAdopted(container, adopted, now);
     transaction.PutContainer(std::move(container));

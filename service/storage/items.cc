@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/status_macros.h"
 #include "service/core/state/data_trust.h"
 #include "service/storage/commit/commit_queue.h"
@@ -18,7 +19,8 @@ namespace {
 absl::StatusOr<ContainerPtr> LivingContainer(const ReportTransaction& transaction,
                                              uint64_t number) {
   ContainerPtr container = transaction.FindContainer(number);
-  if (container == nullptr) return absl::NotFoundError("the container was deleted meanwhile");
+  if (container == nullptr)
+    return MakeError(Reason::kContainerNotFound, "the container was deleted meanwhile");
   return container;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/transport/calls/async_write_stream.h"
 #include "service/transport/calls/message_exchange.h"
@@ -112,8 +113,9 @@ absl::Status HealthService::HandleCheck(const HealthCheckRequest& request,
                                         HealthCheckResponse& response) const {
   const Status status = StatusOf(request.service());
   if (status == HealthCheckResponse::SERVICE_UNKNOWN) {
-    return absl::NotFoundError(
-        absl::StrCat("service is ", Quoted(request.service()), ": unknown name"));
+    return MakeError(Reason::kServiceNotFound,
+                     absl::StrCat("service is ", Quoted(request.service()), ": unknown name"),
+                     {{"service", request.service()}});
   }
   response.set_status(status);
   return absl::OkStatus();
@@ -130,8 +132,9 @@ absl::Status HealthService::Add(const std::shared_ptr<Watch>& watch) {
   const MutexLock lock(mutex_);
   if (!end_status_.ok()) return end_status_;
   if (watches_.size() >= kMaxWatches) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("there are ", watches_.size(), " watches, which is the maximum"));
+    return MakeError(Reason::kTooManyStreams,
+                     absl::StrCat("there are ", watches_.size(), " watches, which is the maximum"),
+                     {{"limit", absl::StrCat(kMaxWatches)}});
   }
   watches_.push_back(watch);
   return absl::OkStatus();

@@ -67,14 +67,16 @@ void RpcSidecar::Start() {
                                 .clock = *guarded_clock_,
                                 .levers = *levers_,
                                 .reconciliations = reconciliations_,
-                                .has_store = false,
+                                .has_store = options_.has_store,
                                 .preview = nullptr,
                                 .stall_limit = options_.stall_limit});
 
+  health_service_ = std::make_unique<HealthService>();
+
   grpc::ServerBuilder builder;
-  const std::initializer_list<RpcService*> services = {container_service_.get(),
-                                                       item_service_.get(), expiry_service_.get(),
-                                                       maintenance_service_.get()};
+  const std::initializer_list<RpcService*> services = {
+      container_service_.get(), item_service_.get(), expiry_service_.get(),
+      maintenance_service_.get(), health_service_.get()};
   for (RpcService* service : services) {
     served_.push_back(
         std::unique_ptr<Served>(new Served{*service, ByteService(service->descriptor()), nullptr}));
@@ -114,6 +116,7 @@ void RpcSidecar::Stop() {
   worker_.reset();
   server_.reset();
   served_.clear();
+  health_service_.reset();
   maintenance_service_.reset();  // ends what its thread has begun
   container_service_.reset();    // listens to the storage, which may be closed next
 }

@@ -35,6 +35,7 @@
 #include "service/transport/calls/call_worker.h"
 #include "service/transport/calls/method_table.h"
 #include "service/transport/calls/rpc_service.h"
+#include "service/transport/health_service.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/storage_for_test.h"
 #include "tests/testing/temp_dir.h"
@@ -45,9 +46,9 @@
 
 namespace ttl {
 
-// The four services on a real gRPC server over a Unix socket, with storage in memory and a clock
-// that the test moves. Nothing sweeps, so expired items stay tracked. The destructor checks the
-// invariants of storage.
+// The four services, and that of gRPC's health protocol, on a real gRPC server over a Unix socket,
+// with storage in memory and a clock that the test moves. Nothing sweeps, so expired items stay
+// tracked. The destructor checks the invariants of storage.
 class RpcSidecar {
  public:
   struct Options {
@@ -56,6 +57,7 @@ class RpcSidecar {
     absl::Duration adoption_grace;
     std::optional<double> max_deletes_per_second;
     std::optional<double> container_max_deletes_per_second;
+    bool has_store = false;                          // nothing calls it
     Roles roles = Roles::All();                      // of all who call
     absl::Duration stall_limit = absl::Seconds(30);  // of streams of the maintenance service
   };
@@ -140,6 +142,7 @@ class RpcSidecar {
   std::unique_ptr<ItemService> item_service_;
   std::unique_ptr<ExpiryService> expiry_service_;
   std::unique_ptr<MaintenanceService> maintenance_service_;
+  std::unique_ptr<HealthService> health_service_;
   std::vector<std::unique_ptr<Served>> served_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<CallWorker> worker_;

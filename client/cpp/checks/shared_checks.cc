@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cpp/checks/visibility_answers.h"
+#include "client/cpp/detail_payloads.h"
 #include "client/cpp/grpc_status.h"
 
 // A check joins the open message of its container in waiting_. If there is no leader, its caller
@@ -54,9 +55,11 @@ absl::Status ToAbslStatus(const v1::MessageError& error) {
   const bool known =
       error.code() > grpc::StatusCode::OK && error.code() <= grpc::StatusCode::UNAUTHENTICATED;
   // Both enums have the same values.
-  return absl::Status(
+  absl::Status status(
       known ? static_cast<absl::StatusCode>(error.code()) : absl::StatusCode::kUnknown,
       error.message());
+  AddDetails(error.details(), status);
+  return status;
 }
 
 }  // namespace

@@ -37,7 +37,9 @@ absl::Status ForClient(const absl::Status& status, const std::string& container)
   if (absl::IsInvalidArgument(status)) {
     return absl::FailedPreconditionError(absl::StrCat("the sidecar refuses: ", status.message()));
   }
-  return absl::UnavailableError(absl::StrCat("the sidecar does not answer: ", status.ToString()));
+  return absl::UnavailableError(
+      absl::StrCat("the sidecar does not answer: ",
+                   status.ToString(absl::StatusToStringMode::kWithNoExtraData)));
 }
 
 absl::Status ValidateKey(const DocumentKey& key, const std::string& where) {

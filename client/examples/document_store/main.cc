@@ -140,7 +140,7 @@ int Run(const Flags& flags, ttl::DaemonSignals& signals) {
   // anyway, since no call succeeds without it, and the reporter keeps retrying.
   if (const auto status = reporter.ReportOutbox(); !status.ok()) {
     spdlog::warn("outbox not reported: changes={} reason=\"{}\"", (*table)->CountUnreported(),
-                 absl::CHexEscape(status.ToString()));
+                 absl::CHexEscape(status.ToString(absl::StatusToStringMode::kWithNoExtraData)));
   }
   // Deletes use only the throughput that requests leave over, so the sidecar has to know the usage.
   ttl::TtlClientOptions client_options;

@@ -146,7 +146,7 @@ void Reporter::RetryUntilStopped() {
     const absl::Status status = ReportOutbox();
     if (!status.ok()) {
       spdlog::warn("outbox not reported: changes={} reason=\"{}\"", table_.CountUnreported(),
-                   absl::CHexEscape(status.ToString()));
+                   absl::CHexEscape(status.ToString(absl::StatusToStringMode::kWithNoExtraData)));
     }
     interval = status.ok() ? retry_interval_ : std::min(interval * 2, kMaxRetryInterval);
     lock.lock();

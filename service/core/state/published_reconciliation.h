@@ -6,6 +6,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "service/base/error_details.h"
 #include "service/base/mutex.h"
 #include "service/base/wake_signal.h"
 #include "service/core/state/reconciliation.h"
@@ -25,8 +26,8 @@ class PublishedReconciliation {
     {
       MutexLock lock(mutex_);
       if (last_.has_value() && last_->is_under_way()) {
-        return absl::FailedPreconditionError(
-            "a reconciliation is running: wait for it, or cancel it");
+        return MakeError(Reason::kReconciliationRunning,
+                         "a reconciliation is running: wait for it, or cancel it");
       }
       last_ = Reconciliation();
       last_->request = request;
@@ -44,10 +45,11 @@ class PublishedReconciliation {
     {
       MutexLock lock(mutex_);
       if (!last_.has_value() || !last_->is_under_way()) {
-        return absl::FailedPreconditionError("no reconciliation is running");
+        return MakeError(Reason::kReconciliationNotRunning, "no reconciliation is running");
       }
       if (last_->rebuild) {
-        return absl::FailedPreconditionError(
+        return MakeError(
+            Reason::kRebuildRunning,
             "the tracked data is being rebuilt, which cannot be cancelled; to do without a "
             "rebuild, "
             "declare the data complete (TrustData)");

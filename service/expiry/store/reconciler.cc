@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "service/base/done.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/core/unconfirmed_store.h"
@@ -352,7 +353,7 @@ absl::Duration Reconciler::OnFailure(const absl::Status& status) {
   Job& job = *job_;
   log_.Log(spdlog::level::warn, "reconciliation",
            absl::StrCat("reconciliation failed, will retry: container=", Quoted(job.view.container),
-                        " error=", Quoted(status.ToString(), kMaxErrorBytes)),
+                        " error=", Quoted(TextOf(status), kMaxErrorBytes)),
            SteadyNow());
   // ABORTED comes from scan marks only: more was reported during the page than they can hold.
   if (absl::IsAborted(status)) job.page_items = std::max(kMinPageItems, job.page_items / 2);

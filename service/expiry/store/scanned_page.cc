@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/status_macros.h"
 #include "service/core/ttl_rules.h"
 
@@ -46,17 +47,19 @@ ItemVersion ToVersion(const v1::Item& item) {
 // Checks the message as a whole, without its items.
 absl::Status ValidateMessage(const v1::ScanItemsResponse& response, const std::string& page_token) {
   if (response.items_size() > kMaxScannedItems) {
-    return absl::InternalError(absl::StrCat("the store's scan gave ", response.items_size(),
-                                            " items in a message: must be at most ",
-                                            kMaxScannedItems));
+    return MakeError(Reason::kStoreAnswerInvalid,
+                     absl::StrCat("the store's scan gave ", response.items_size(),
+                                  " items in a message: must be at most ", kMaxScannedItems));
   }
   if (response.next_page_token().size() > kMaxScanTokenBytes) {
-    return absl::InternalError(absl::StrCat("the store's scan gave a token of ",
-                                            response.next_page_token().size(),
-                                            " bytes: must be at most ", kMaxScanTokenBytes));
+    return MakeError(
+        Reason::kStoreAnswerInvalid,
+        absl::StrCat("the store's scan gave a token of ", response.next_page_token().size(),
+                     " bytes: must be at most ", kMaxScanTokenBytes));
   }
   if (!page_token.empty() && response.next_page_token() == page_token) {
-    return absl::InternalError(
+    return MakeError(
+        Reason::kStoreAnswerInvalid,
         "the store's scan returned the page_token of its request as next_page_token: it would "
         "never "
         "end");

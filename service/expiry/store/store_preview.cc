@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "service/base/error_details.h"
 #include "service/base/status_macros.h"
 #include "service/core/due_rules.h"
 #include "service/core/ttl_rules.h"
@@ -47,23 +48,24 @@ class StorePreview {
     request.set_container(container_);
     request.set_page_token(page_token_);
     request.set_max_items(static_cast<int32_t>(page_items_));
-    absl::Status taken = absl::InternalError("the store's scan ended without a message");
+    absl::Status taken =
+        MakeError(Reason::kStoreAnswerInvalid, "the store's scan ended without a message");
     const absl::Status read = store_.ScanItems(request, options_.page_deadline,
                                                [&](const v1::ScanItemsResponse& response) {
                                                  taken = Take(response, preview);
                                                  return false;
                                                });
     if (absl::IsUnimplemented(read)) {
-      return absl::FailedPreconditionError(
-          "cannot preview: the store does not implement ScanItems");
+      return MakeError(Reason::kScanNotSupported,
+                       "cannot preview: the store does not implement ScanItems");
     }
     if (absl::IsNotFound(read)) {  // the store has no item of the container
       preview.finished = true;
       return absl::OkStatus();
     }
     if (!read.ok()) {
-      return absl::UnavailableError(
-          absl::StrCat("cannot preview: the store's scan failed: ", read.ToString()));
+      return MakeError(Reason::kStoreUnavailable,
+                       absl::StrCat("cannot preview: the store's scan failed: ", read.ToString()));
     }
     return taken;
   }

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
@@ -48,7 +49,7 @@ bool StoreWatch::TakeInAnswer(const Moment& now) {
   if (!status.ok() && !absl::IsCancelled(status)) {
     log_.Log(spdlog::level::warn, "info",
              absl::StrCat("GetStoreInfo failed, deletes are suspended until it succeeds: error=",
-                          Quoted(status.ToString(), kMaxErrorBytes)),
+                          Quoted(TextOf(status), kMaxErrorBytes)),
              now.steady);
   }
   answer_.reset();
@@ -72,7 +73,7 @@ absl::Status StoreWatch::TakeInfo(const absl::StatusOr<v1::GetStoreInfoResponse>
   if (!stored.ok()) {
     log_.Log(spdlog::level::warn, "store_id",
              absl::StrCat("the store_id of another store was not stored, will retry: error=",
-                          Quoted(stored.ToString(), kMaxErrorBytes)),
+                          Quoted(TextOf(stored), kMaxErrorBytes)),
              now.steady);
   }
   if (const std::string doubt = DoubtOf(); !doubt.empty()) {
@@ -106,7 +107,7 @@ void StoreWatch::TakeAnswer(const v1::DeleteItemsResponse& response, const Momen
   if (taken.ok()) return;
   log_.Log(spdlog::level::warn, "clock",
            absl::StrCat("deletes are suspended until GetStoreInfo gives the store's clock: error=",
-                        Quoted(taken.ToString(), kMaxErrorBytes)),
+                        Quoted(TextOf(taken), kMaxErrorBytes)),
            received.steady);
 }
 

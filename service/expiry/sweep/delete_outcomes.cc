@@ -11,6 +11,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "service/base/done.h"
+#include "service/base/error_details.h"
 #include "service/base/proto_time.h"
 #include "service/base/quoted.h"
 #include "service/expiry/store/retry_info.h"
@@ -236,12 +237,11 @@ void DeleteOutcomes::Commit(const Container& container, std::vector<DeleteReport
   }
   store_.NoteUnanswered(gone);
   pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMaxSlowHold, now);
-  log_.Log(
-      spdlog::level::warn, "outcomes",
-      absl::StrCat(
-          "outcomes of deletes were not committed, the deletes will be sent again: container=",
-          Quoted(container.id), " error=", Quoted(applied.status().ToString(), kMaxErrorBytes)),
-      now.steady);
+  log_.Log(spdlog::level::warn, "outcomes",
+           absl::StrCat(
+               "outcomes of deletes were not committed, the deletes will be sent again: container=",
+               Quoted(container.id), " error=", Quoted(TextOf(applied.status()), kMaxErrorBytes)),
+           now.steady);
 }
 
 }  // namespace ttl

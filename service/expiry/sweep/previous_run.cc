@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "service/base/done.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
@@ -82,7 +83,7 @@ bool PreviousRun::Keep(absl::Duration deadline) {
   } else {
     log_.Log(spdlog::level::warn, "deadline",
              absl::StrCat("delete deadline was not stored, will retry: error=",
-                          Quoted(kept.ToString(), kMaxErrorBytes)),
+                          Quoted(TextOf(kept), kMaxErrorBytes)),
              clock_->Read().boot.value_or(absl::ZeroDuration()));
   }
   return kept.ok();

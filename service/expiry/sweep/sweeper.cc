@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "service/base/done.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/core/adoption.h"
 #include "service/core/delete_holds.h"
@@ -452,7 +453,7 @@ std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, const 
     slice.pacing.next_upkeep = now.steady + kUpkeepInterval;
     log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/scan"),
              absl::StrCat("expiry index cannot be read: container=", Quoted(container.id),
-                          " error=", Quoted(scan.status().ToString(), kMaxErrorBytes)),
+                          " error=", Quoted(TextOf(scan.status()), kMaxErrorBytes)),
              now.steady);
     return std::nullopt;
   }
@@ -478,7 +479,7 @@ int64_t Sweeper::Tidy(const Container& container, std::vector<IndexEntry> early,
   if (!tidied.ok()) {
     log_.Log(spdlog::level::warn, "tidy",
              absl::StrCat("early index entries were not moved: container=", Quoted(container.id),
-                          " error=", Quoted(tidied.status().ToString(), kMaxErrorBytes)),
+                          " error=", Quoted(TextOf(tidied.status()), kMaxErrorBytes)),
              now.steady);
     return 0;
   }

@@ -1,5 +1,6 @@
 #include "service/rpc/checks/check_request.h"
 
+#include "service/base/error_details.h"
 #include "service/rpc/checks/wire_reader.h"
 
 namespace ttl {
@@ -43,7 +44,7 @@ bool ReadCheck(absl::string_view bytes, Check& check) {
 }
 
 absl::Status Malformed() {
-  return absl::InvalidArgumentError("the request is not a valid CheckVisibilityRequest");
+  return MakeError(Reason::kUnreadableCheck, "the request is not a valid CheckVisibilityRequest");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "service/base/error_details.h"
 #include "service/base/proto_time.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
@@ -26,9 +27,9 @@ absl::StatusOr<int64_t> ReadWholeSeconds(absl::string_view field,
                                          const google::protobuf::Duration& duration, int64_t min,
                                          int64_t max) {
   if (duration.nanos() == 0) return duration.seconds();
-  return absl::InvalidArgumentError(absl::StrCat(field, " is ", duration.seconds(), " s and ",
-                                                 duration.nanos(), " ns: must be whole seconds, ",
-                                                 min, " to ", max, " s"));
+  return InvalidField(absl::StrCat("container.", field),
+                      absl::StrCat(field, " is ", duration.seconds(), " s and ", duration.nanos(),
+                                   " ns: must be whole seconds, ", min, " to ", max, " s"));
 }
 
 absl::StatusOr<PolicyBrake> ReadBrake(const v1::PolicyBrake& proto) {
@@ -133,8 +134,8 @@ absl::Status ReadPath(absl::string_view path, const v1::Container& from, Contain
     TTL_RETURN_IF_ERROR(field.read(from, to));
   }
   if (is_known) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("update_mask names ", Quoted(path), ": allowed are ", AllowedPaths()));
+  return InvalidField("update_mask", absl::StrCat("update_mask names ", Quoted(path),
+                                                  ": allowed are ", AllowedPaths()));
 }
 
 // Fields at their default are not set.
@@ -220,8 +221,8 @@ absl::StatusOr<ContainerUpdate> ReadUpdate(const v1::UpdateContainerRequest& req
       request.container(),
       {request.update_mask().paths().begin(), request.update_mask().paths().end()}};
   if (update.paths.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("update_mask is empty: name what to change: ", AllowedPaths()));
+    return InvalidField(
+        "update_mask", absl::StrCat("update_mask is empty: name what to change: ", AllowedPaths()));
   }
   ContainerSettings settings;
   for (const std::string& path : update.paths) {
@@ -234,9 +235,11 @@ absl::StatusOr<ContainerSettings> ApplyUpdate(const ContainerUpdate& update,
                                               const Container& present) {
   const std::string etag = ContainerEtag(present);
   if (!update.values.etag().empty() && update.values.etag() != etag) {
-    return absl::AbortedError(absl::StrCat("container.etag is ", Quoted(update.values.etag()),
-                                           " and the current one is ", Quoted(etag),
-                                           ": read the container again"));
+    return MakeError(
+        Reason::kEtagMismatch,
+        absl::StrCat("container.etag is ", Quoted(update.values.etag()), " and the current one is ",
+                     Quoted(etag), ": read the container again"),
+        {{"container", present.id}, {"etag", etag}});
   }
   ContainerSettings settings = present.settings;
   for (const std::string& path : update.paths) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/core/ttl_rules.h"
 
@@ -46,10 +47,13 @@ bool IsLive(const Container& container, const TrackedItem& item, absl::Time now)
 }
 
 absl::Status ItemNotFound(const ItemKey& key, absl::string_view doubt) {
-  return absl::NotFoundError(absl::StrCat(
-      "item ", Quoted(key.id), " of partition ", Quoted(key.partition_key), " does not exist",
-      doubt.empty() ? ""
-                    : absl::StrCat(" among the tracked items, which may be incomplete: ", doubt)));
+  return MakeError(
+      Reason::kItemNotFound,
+      absl::StrCat(
+          "item ", Quoted(key.id), " of partition ", Quoted(key.partition_key), " does not exist",
+          doubt.empty()
+              ? ""
+              : absl::StrCat(" among the tracked items, which may be incomplete: ", doubt)));
 }
 
 }  // namespace ttl

@@ -8,6 +8,7 @@ namespace ttl {
 void FillMessageError(const absl::Status& status, v1::MessageError& error) {
   error.set_code(status.raw_code());
   error.set_message(ToGrpcStatus(status).error_message());
+  *error.mutable_details() = DetailsOf(status);
   if (const auto pushback = RetryPushback(status)) {
     *error.mutable_retry_after() = ToProto(*pushback);
   }

@@ -6,8 +6,8 @@
 
 namespace ttl {
 
-// Fills in why a message of a stream was refused: the code, message and retry delay with which a
-// unary call would have ended.
+// Fills in why a message of a stream was refused: the code, message, retry delay and details with
+// which a unary call would have ended.
 void FillMessageError(const absl::Status& status, v1::MessageError& error);
 
 }  // namespace ttl

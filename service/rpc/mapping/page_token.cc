@@ -5,6 +5,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/core/container.h"
@@ -25,9 +26,9 @@ std::string Encode(char kind, absl::string_view key) {
 }
 
 absl::Status BrokenToken(absl::string_view token) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("page_token is ", Quoted(token),
-                   ": must be empty or the next_page_token of the previous page"));
+  return InvalidField("page_token",
+                      absl::StrCat("page_token is ", Quoted(token),
+                                   ": must be empty or the next_page_token of the previous page"));
 }
 
 absl::StatusOr<std::string> Decode(char kind, absl::string_view token) {
@@ -61,8 +62,8 @@ std::optional<ItemKey> DecodeKey(absl::string_view encoded) {
 
 absl::StatusOr<size_t> ReadPageSize(int32_t page_size) {
   if (page_size < 0) {
-    return absl::InvalidArgumentError(absl::StrCat("page_size is ", page_size, ": must be 1 to ",
-                                                   kMaxPageSize, ", or 0 for ", kDefaultPageSize));
+    return InvalidField("page_size", absl::StrCat("page_size is ", page_size, ": must be 1 to ",
+                                                  kMaxPageSize, ", or 0 for ", kDefaultPageSize));
   }
   if (page_size == 0) return kDefaultPageSize;
   return std::min(static_cast<size_t>(page_size), kMaxPageSize);

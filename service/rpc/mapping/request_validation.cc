@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/core/container.h"
@@ -31,9 +32,9 @@ struct MessagePath {
 absl::Status ValidateLength(const MessagePath& path, absl::string_view field,
                             absl::string_view value, size_t max_bytes) {
   if (value.size() <= max_bytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(path.Of(field), " is ", Quoted(value), " (",
-                                                 value.size(), " bytes): must have at most ",
-                                                 max_bytes, " bytes"));
+  return InvalidField(path.Of(field),
+                      absl::StrCat(path.Of(field), " is ", Quoted(value), " (", value.size(),
+                                   " bytes): must have at most ", max_bytes, " bytes"));
 }
 
 absl::Status ValidateKey(const MessagePath& path, absl::string_view partition_key,
@@ -48,16 +49,16 @@ bool HasFittingKey(const Check& check) {
 
 absl::Status ValidateCount(absl::string_view list, int count, int most) {
   if (count >= 1 && count <= most) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(list, " has ", count, " entries: must have 1 to ", most));
+  return InvalidField(list, absl::StrCat(list, " has ", count, " entries: must have 1 to ", most));
 }
 
 absl::Status ValidateTimes(const MessagePath& path, const ItemTimes& times, absl::Time now,
                            IllegalTtl illegal) {
-  if (!IsLegalTs(times.ts, now)) return ValidateTs(path.Of("ts"), times.ts, now);
+  if (!IsLegalTs(times.ts, now))
+    return OfField(path.Of("ts"), ValidateTs(path.Of("ts"), times.ts, now));
   if (illegal == IllegalTtl::kKept || HasLegalEnd(times)) return absl::OkStatus();
-  TTL_RETURN_IF_ERROR(ValidateTtl(path.Of("ttl"), times.ttl));
-  return ValidateExpireAt(path.Of("expire_at"), times.expire_at);
+  TTL_RETURN_IF_ERROR(OfField(path.Of("ttl"), ValidateTtl(path.Of("ttl"), times.ttl)));
+  return OfField(path.Of("expire_at"), ValidateExpireAt(path.Of("expire_at"), times.expire_at));
 }
 
 absl::StatusOr<ItemReport> ReadReport(const MessagePath& path, const v1::Item& item, absl::Time now,
@@ -71,8 +72,9 @@ absl::StatusOr<ItemReport> ReadReport(const MessagePath& path, const v1::Item& i
   TTL_RETURN_IF_ERROR(ValidateTimes(path, report.version.times, now, illegal));
   TTL_RETURN_IF_ERROR(ValidateLength(path, "etag", item.etag(), kMaxEtagBytes));
   if (item.size_bytes() < 0) {
-    return absl::InvalidArgumentError(absl::StrCat(path.Of("size_bytes"), " is ", item.size_bytes(),
-                                                   ": must be 0 (not known) or more"));
+    return InvalidField(path.Of("size_bytes"),
+                        absl::StrCat(path.Of("size_bytes"), " is ", item.size_bytes(),
+                                     ": must be 0 (not known) or more"));
   }
   report.key = {item.partition_key(), item.id()};
   report.version.etag = item.etag();
@@ -101,12 +103,12 @@ absl::StatusOr<PauseTarget> ReadTarget(const Request& request) {
       return PauseTarget{false, request.container()};
     case Request::kAllContainers:
       if (request.all_containers()) return PauseTarget{true, ""};
-      return absl::InvalidArgumentError(
-          "all_containers is false: must be true, or name a container instead");
+      return InvalidField("all_containers",
+                          "all_containers is false: must be true, or name a container instead");
     case Request::TARGET_NOT_SET:
       break;
   }
-  return absl::InvalidArgumentError("target is absent: must be a container or all_containers");
+  return InvalidField("target", "target is absent: must be a container or all_containers");
 }
 
 }  // namespace
@@ -162,26 +164,25 @@ absl::StatusOr<PauseTarget> ReadPauseTarget(const v1::ResumeDeletesRequest& requ
 
 absl::Status ValidatePauseReason(absl::string_view reason) {
   if (!reason.empty() && reason.size() <= kMaxPauseReasonBytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("reason is ", Quoted(reason), " (", reason.size(),
-                                                 " bytes): must have 1 to ", kMaxPauseReasonBytes,
-                                                 " bytes"));
+  return InvalidField("reason",
+                      absl::StrCat("reason is ", Quoted(reason), " (", reason.size(),
+                                   " bytes): must have 1 to ", kMaxPauseReasonBytes, " bytes"));
 }
 
 absl::StatusOr<UsageReport> ReadUsage(const v1::ReportUsageRequest& request) {
   UsageReport report;
   report.request_units = request.request_units();
   if (!std::isfinite(report.request_units) || report.request_units < 0) {
-    return absl::InvalidArgumentError(absl::StrCat("request_units is ", report.request_units,
-                                                   ": must be a finite number, 0 or more"));
+    return InvalidField("request_units", absl::StrCat("request_units is ", report.request_units,
+                                                      ": must be a finite number, 0 or more"));
   }
   if (request.has_period()) {
     report.period =
         absl::Seconds(request.period().seconds()) + absl::Nanoseconds(request.period().nanos());
   }
   if (report.period <= absl::ZeroDuration() || report.period > kMaxUsagePeriod) {
-    return absl::InvalidArgumentError(absl::StrCat("period is ",
-                                                   absl::FormatDuration(report.period),
-                                                   ": must be more than 0 and at most 1 minute"));
+    return InvalidField("period", absl::StrCat("period is ", absl::FormatDuration(report.period),
+                                               ": must be more than 0 and at most 1 minute"));
   }
   TTL_RETURN_IF_ERROR(ValidateLength({}, "reporter", request.reporter(), kMaxReporterBytes));
   return report;
@@ -193,29 +194,30 @@ absl::StatusOr<LimitChange> ReadLimitChange(const v1::SetMaxDeletesPerSecondRequ
   switch (request.limit_case()) {
     case Request::kMaxDeletesPerSecond:
       if (std::isfinite(limit) && limit >= 0) return LimitChange{false, limit};
-      return absl::InvalidArgumentError(absl::StrCat(
-          "max_deletes_per_second is ", limit,
-          ": must be a finite number, 0 (no deletes) or more; set unlimited for no limit"));
+      return InvalidField(
+          "max_deletes_per_second",
+          absl::StrCat(
+              "max_deletes_per_second is ", limit,
+              ": must be a finite number, 0 (no deletes) or more; set unlimited for no limit"));
     case Request::kUnlimited:
       if (request.unlimited()) return LimitChange{false, std::nullopt};
-      return absl::InvalidArgumentError(
-          "unlimited is false: must be true, or give a limit instead");
+      return InvalidField("unlimited", "unlimited is false: must be true, or give a limit instead");
     case Request::kServerDefault:
       if (request.server_default()) return LimitChange{true, std::nullopt};
-      return absl::InvalidArgumentError(
-          "server_default is false: must be true, or give a limit instead");
+      return InvalidField("server_default",
+                          "server_default is false: must be true, or give a limit instead");
     case Request::LIMIT_NOT_SET:
       break;
   }
-  return absl::InvalidArgumentError(
-      "limit is absent: must be max_deletes_per_second, unlimited or server_default");
+  return InvalidField(
+      "limit", "limit is absent: must be max_deletes_per_second, unlimited or server_default");
 }
 
 absl::Status ValidateStoreId(absl::string_view store_id) {
   if (!store_id.empty() && store_id.size() <= kMaxStoreIdBytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("store_id is ", Quoted(store_id), " (",
-                                                 store_id.size(), " bytes): must have 1 to ",
-                                                 kMaxStoreIdBytes, " bytes"));
+  return InvalidField("store_id",
+                      absl::StrCat("store_id is ", Quoted(store_id), " (", store_id.size(),
+                                   " bytes): must have 1 to ", kMaxStoreIdBytes, " bytes"));
 }
 
 }  // namespace ttl

@@ -19,7 +19,7 @@
 
 // Validates requests against the limits in the protos and converts them to our types. Pure
 // functions. All errors are INVALID_ARGUMENT and name the path of the field ("items[3].ttl"), its
-// value, and what is allowed.
+// value, and what is allowed; their details (error_details.h) have the path too.
 namespace ttl {
 
 inline constexpr int kMaxReportsPerCall = 1000;

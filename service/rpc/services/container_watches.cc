@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/rpc/services/watch_position.h"
 #include "service/transport/calls/async_write_stream.h"
 #include "service/transport/calls/message_exchange.h"
@@ -34,10 +35,10 @@ absl::StatusOr<absl::Duration> ReadHeartbeat(const v1::WatchContainersRequest& r
   const absl::Duration heartbeat = absl::Seconds(request.heartbeat_interval().seconds()) +
                                    absl::Nanoseconds(request.heartbeat_interval().nanos());
   if (heartbeat >= kMinHeartbeat && heartbeat <= kMaxHeartbeat) return heartbeat;
-  return absl::InvalidArgumentError(
-      absl::StrCat("heartbeat_interval is ", absl::FormatDuration(heartbeat), ": must be ",
-                   absl::FormatDuration(kMinHeartbeat), " to ", absl::FormatDuration(kMaxHeartbeat),
-                   ", or be left out"));
+  return InvalidField("heartbeat_interval",
+                      absl::StrCat("heartbeat_interval is ", absl::FormatDuration(heartbeat),
+                                   ": must be ", absl::FormatDuration(kMinHeartbeat), " to ",
+                                   absl::FormatDuration(kMaxHeartbeat), ", or be left out"));
 }
 
 }  // namespace
@@ -159,8 +160,10 @@ absl::Status ContainerWatches::Add(const std::shared_ptr<Stream>& stream) {
   MutexLock lock(mutex_);
   if (!end_status_.ok()) return end_status_;
   if (streams_.size() >= kMaxWatches) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "there are ", streams_.size(), " watchers, which is the maximum: share one per process"));
+    return MakeError(Reason::kTooManyStreams,
+                     absl::StrCat("there are ", streams_.size(),
+                                  " watchers, which is the maximum: share one per process"),
+                     {{"limit", absl::StrCat(kMaxWatches)}});
   }
   streams_.push_back(stream);
   return absl::OkStatus();

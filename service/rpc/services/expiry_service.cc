@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/proto_time.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
@@ -241,7 +242,8 @@ absl::Status ExpiryService::Report(const v1::ReportUsageRequest& request,
                        FindContainer(parts_.storage.containers(), request.container()));
   const std::optional<absl::Duration> now = parts_.system_clock.Read().boot;
   if (!now.has_value()) {
-    return absl::UnavailableError("usage was not recorded: the steady clock cannot be read");
+    return MakeError(Reason::kClockUnreadable,
+                     "usage was not recorded: the steady clock cannot be read");
   }
   parts_.usage.Report(container->number, request.reporter(), report.request_units, report.period,
                       *now);
@@ -291,13 +293,15 @@ absl::Status ExpiryService::MayConfirmStore(const std::string& store_id) const {
   TTL_RETURN_IF_ERROR(ValidateStoreId(store_id));
   const StoreView store = parts_.published.Store();
   if (view_.Unconfirmed(store).empty()) {
-    return absl::FailedPreconditionError("the primary store needs no confirmation");
+    return MakeError(Reason::kStoreNeedsNoConfirmation, "the primary store needs no confirmation");
   }
   if (store_id == store.store_id) return absl::OkStatus();
-  return absl::FailedPreconditionError(
+  return MakeError(
+      Reason::kStoreIdMismatch,
       absl::StrCat("store_id is ", Quoted(store_id), " and the store connected now is ",
                    store.store_id.empty() ? "not known yet" : Quoted(store.store_id),
-                   ": check the status and confirm that store"));
+                   ": check the status and confirm that store"),
+      {{"store_id", store.store_id}});
 }
 
 void ExpiryService::SetLimit(const v1::SetMaxDeletesPerSecondRequest& request,

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "service/base/error_details.h"
 #include "service/base/log_limiter.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
@@ -175,8 +176,7 @@ void ItemService::TrackStreamed(const v1::StreamTrackItemsRequest& request,
     return calls_.Track(request.request(), *response.mutable_response(), std::move(done));
   }
   if (request.has_request()) {
-    return done(
-        absl::InvalidArgumentError("request and untrack are both set: set only one of them"));
+    return done(InvalidField("untrack", "request and untrack are both set: set only one of them"));
   }
   calls_.Untrack(request.untrack(), *response.mutable_untracked(), std::move(done));
 }

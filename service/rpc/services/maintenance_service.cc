@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/core/container.h"
@@ -95,7 +96,7 @@ void MaintenanceService::AddMethods(MethodTable& table) {
 absl::Status MaintenanceService::Start(const v1::StartReconciliationRequest& request,
                                        v1::StartReconciliationResponse& response) {
   if (!parts_.has_store) {
-    return absl::FailedPreconditionError("no primary store is configured: set --store");
+    return MakeError(Reason::kStoreNotConfigured, "no primary store is configured: set --store");
   }
   if (!request.container().empty()) {
     TTL_RETURN_IF_ERROR(FindContainer(parts_.storage.containers(), request.container()).status());
@@ -114,7 +115,8 @@ absl::Status MaintenanceService::Get(const v1::GetReconciliationRequest& /*reque
                                      v1::GetReconciliationResponse& response) const {
   const std::optional<Reconciliation> view = parts_.reconciliations.View();
   if (!view.has_value()) {
-    return absl::NotFoundError("no reconciliation has run since the process started");
+    return MakeError(Reason::kReconciliationNotFound,
+                     "no reconciliation has run since the process started");
   }
   *response.mutable_reconciliation() = ToProto(*view);
   return absl::OkStatus();
@@ -135,7 +137,7 @@ void MaintenanceService::Trust(const v1::TrustDataRequest& /*request*/,
   const DataTrust& trust = parts_.storage.data_trust();
   const std::string reason = trust.doubt();
   if (reason.empty()) {
-    return done(absl::FailedPreconditionError("the tracked data is not in doubt"));
+    return done(MakeError(Reason::kDataNotInDoubt, "the tracked data is not in doubt"));
   }
   parts_.levers.TrustData(
       reason, [&trust, reason, done = std::move(done)](absl::Status status) mutable {
@@ -158,8 +160,9 @@ void MaintenanceService::SetPosition(const v1::SetSourcePositionRequest& request
                                      v1::SetSourcePositionResponse& /*response*/, DoneStatus done) {
   const std::string& position = request.position();
   if (position.empty() || position.size() > kMaxSourcePositionBytes) {
-    return done(absl::InvalidArgumentError(absl::StrCat(
-        "position has ", position.size(), " bytes: must have 1 to ", kMaxSourcePositionBytes)));
+    return done(
+        InvalidField("position", absl::StrCat("position has ", position.size(),
+                                              " bytes: must have 1 to ", kMaxSourcePositionBytes)));
   }
   parts_.storage.sidecar_state().SaveSourcePosition(position, std::move(done));
 }
@@ -168,10 +171,12 @@ absl::StatusOr<std::shared_ptr<MaintenanceService::StreamSlot>>
 MaintenanceService::TakeStreamSlot() {
   if (streams_.fetch_add(1) < kMaxStreams) return std::make_shared<StreamSlot>(streams_);
   --streams_;
-  return absl::ResourceExhaustedError(
+  return MakeError(
+      Reason::kTooManyStreams,
       absl::StrCat(kMaxStreams,
                    " previews, verifications and backups are running, which is the maximum: retry "
-                   "when one has ended"));
+                   "when one has ended"),
+      {{"limit", absl::StrCat(kMaxStreams)}});
 }
 
 absl::StatusOr<MessageSource<v1::PreviewContainerResponse>> MaintenanceService::OpenPreview(
@@ -181,10 +186,11 @@ absl::StatusOr<MessageSource<v1::PreviewContainerResponse>> MaintenanceService::
   TTL_RETURN_IF_ERROR(ValidateContainerId(id));
   TTL_RETURN_IF_ERROR(ValidateSettings(settings));
   if (parts_.storage.containers().Find(id) != nullptr) {
-    return absl::AlreadyExistsError(absl::StrCat("container \"", id, "\" already exists"));
+    return MakeError(Reason::kContainerExists,
+                     absl::StrCat("container \"", id, "\" already exists"), {{"container", id}});
   }
   if (!parts_.preview) {
-    return absl::FailedPreconditionError("cannot preview: no primary store is configured");
+    return MakeError(Reason::kStoreNotConfigured, "cannot preview: no primary store is configured");
   }
   TTL_ASSIGN_OR_RETURN(std::shared_ptr<StreamSlot> slot, TakeStreamSlot());
   return [slot = std::move(slot), step = parts_.preview(id, settings), brake = settings.brake,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/status_macros.h"
 
 namespace ttl {
@@ -14,7 +15,8 @@ absl::Status ChangeTap::Write(Database& database, const WriteSet& changes) {
   if (written.ok()) {
     Take(changes);
   } else {
-    status_ = absl::AbortedError("a write failed during the backup: start it again");
+    status_ =
+        MakeError(Reason::kBackupInterrupted, "a write failed during the backup: start it again");
   }
   return written;
 }
@@ -28,14 +30,17 @@ void ChangeTap::Take(const WriteSet& changes) {
     return;
   }
   changes_ = {};
-  status_ = absl::ResourceExhaustedError(absl::StrCat(
-      "the reader is more than ", kMaxBytes,
-      " bytes behind the changes made meanwhile: read faster, or at a time with fewer writes"));
+  status_ = MakeError(
+      Reason::kBackupTooSlow,
+      absl::StrCat(
+          "the reader is more than ", kMaxBytes,
+          " bytes behind the changes made meanwhile: read faster, or at a time with fewer writes"));
 }
 
 absl::Status ChangeTap::Open() {
   MutexLock lock(mutex_);
-  if (open_) return absl::ResourceExhaustedError("a backup is already running: wait until it ends");
+  if (open_)
+    return MakeError(Reason::kBackupRunning, "a backup is already running: wait until it ends");
   open_ = true;
   status_ = absl::OkStatus();
   bytes_ = 0;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/stopwatch.h"
 #include "service/base/wake_signal.h"
 
@@ -60,13 +61,14 @@ absl::Status CommitQueue::FloorRefusal(Kind kind) const {
   const int64_t floor = is_report ? options_.report_floor_bytes : options_.outcome_floor_bytes;
   const int64_t free = free_bytes_;
   if (free >= floor) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("the volume of the data directory has ", free, " bytes free, ",
-                   is_report ? "reports need " : "changes need ", floor));
+  return MakeError(Reason::kVolumeFull,
+                   absl::StrCat("the volume of the data directory has ", free, " bytes free, ",
+                                is_report ? "reports need " : "changes need ", floor),
+                   {{"free_bytes", absl::StrCat(free)}, {"needed_bytes", absl::StrCat(floor)}});
 }
 
 absl::Status CommitQueue::Refusal(Kind kind, size_t bytes) {
-  if (stopping_) return absl::UnavailableError("the sidecar is shutting down");
+  if (stopping_) return MakeError(Reason::kShuttingDown, "the sidecar is shutting down");
   const bool is_report = kind == Kind::kReport;
   if (absl::Status too_full = FloorRefusal(kind); !too_full.ok()) {
     ++refused_disk_;
@@ -75,13 +77,13 @@ absl::Status CommitQueue::Refusal(Kind kind, size_t bytes) {
   if (is_report && (reports_.size() >= options_.max_queued_writes ||
                     queued_report_bytes_ + bytes > options_.max_queued_bytes)) {
     ++refused_full_;
-    return absl::ResourceExhaustedError(absl::StrCat("the commit queue is full (", reports_.size(),
-                                                     " writes, ", queued_report_bytes_,
-                                                     " bytes): retry later"));
+    return MakeError(Reason::kQueueFull,
+                     absl::StrCat("the commit queue is full (", reports_.size(), " writes, ",
+                                  queued_report_bytes_, " bytes): retry later"));
   }
   if (!is_report && changes_.size() >= kMaxChanges) {
     ++refused_full_;
-    return absl::ResourceExhaustedError("too many writes are queued: retry later");
+    return MakeError(Reason::kQueueFull, "too many writes are queued: retry later");
   }
   return absl::OkStatus();
 }
@@ -218,7 +220,8 @@ void CommitQueue::Finish(Commit& commit) {
 
 absl::Status CommitQueue::WriteAndPublish(Commit& commit, bool& earlier) {
   if (Failures() != commit.failures) {
-    return absl::UnavailableError("an earlier write, on which this one depends, has failed");
+    return MakeError(Reason::kStorageUnavailable,
+                     "an earlier write, on which this one depends, has failed");
   }
   const Transaction& transaction = *commit.transaction;
   const Tallies::Changes tally_changes = transaction.TallyChanges();

@@ -20,6 +20,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "service/base/error_details.h"
 #include "service/base/status_macros.h"
 #include "service/base/stopwatch.h"
 #include "service/storage/engine/directory_env.h"
@@ -68,7 +69,7 @@ absl::Status ToStatus(const leveldb::Status& status, absl::string_view doing) {
   if (status.ok()) return absl::OkStatus();
   const std::string message = absl::StrCat(doing, ": ", status.ToString());
   if (status.IsCorruption()) return absl::DataLossError(message);
-  return absl::UnavailableError(message);
+  return MakeError(Reason::kStorageUnavailable, message);
 }
 
 // Detects corrupted blocks.
@@ -383,7 +384,8 @@ Database::Hold::~Hold() {
 
 absl::StatusOr<std::optional<std::string>> Database::Get(absl::string_view key) const {
   const Hold open(*this);
-  if (db_ == nullptr) return absl::UnavailableError("the database is closed after an error");
+  if (db_ == nullptr)
+    return MakeError(Reason::kStorageUnavailable, "the database is closed after an error");
   counters_.gets.fetch_add(1, std::memory_order_relaxed);
   std::string value;
   const leveldb::Status status = db_->Get(Checked(), ToSlice(key), &value);
@@ -422,8 +424,8 @@ absl::Status Database::Write(const WriteSet& changes) {
 
 void Database::RefuseWrites(absl::string_view reason) {
   MutexLock lock(health_mutex_);
-  write_health_ =
-      absl::UnavailableError(absl::StrCat("storage refuses writes until it is reopened: ", reason));
+  write_health_ = MakeError(Reason::kStorageUnavailable,
+                            absl::StrCat("storage refuses writes until it is reopened: ", reason));
   if (options_.log) options_.log(StorageOptions::LogLevel::kError, write_health_.message());
 }
 
@@ -444,9 +446,10 @@ absl::Status Database::Reopen(absl::FunctionRef<absl::Status()> reload) {
   if (status.ok()) status = ReplaceLevelDb();
   if (status.ok()) status = reload();
   MutexLock lock(health_mutex_);
-  write_health_ = status.ok() ? absl::OkStatus()
-                              : absl::UnavailableError(absl::StrCat(
-                                    "storage could not be reopened: ", status.message()));
+  write_health_ =
+      status.ok() ? absl::OkStatus()
+                  : MakeError(Reason::kStorageUnavailable,
+                              absl::StrCat("storage could not be reopened: ", status.message()));
   return status;
 }
 
@@ -585,7 +588,7 @@ absl::string_view Database::Cursor::value() const { return ToView(iterator_->val
 
 absl::Status Database::Cursor::status() const {
   if (iterator_ == nullptr) {
-    return absl::UnavailableError("the database is closed after an error");
+    return MakeError(Reason::kStorageUnavailable, "the database is closed after an error");
   }
   return ToStatus(iterator_->status(), "reading");
 }

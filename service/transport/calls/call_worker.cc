@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 
 namespace ttl {
 
@@ -20,8 +21,8 @@ CallWorker::~CallWorker() {
 absl::Status CallWorker::Run(Task task) {
   const MutexLock lock(mutex_);
   if (waiting_.size() >= kMaxWaiting) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(waiting_.size(), " calls of this kind are waiting: retry later"));
+    return MakeError(Reason::kTooManyCalls,
+                     absl::StrCat(waiting_.size(), " calls of this kind are waiting: retry later"));
   }
   waiting_.push_back(std::move(task));
   changed_.NotifyOne();

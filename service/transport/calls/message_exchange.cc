@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "service/base/error_details.h"
+
 namespace ttl {
 namespace {
 
@@ -32,7 +34,9 @@ grpc::ByteBuffer SerializeMessage(const google::protobuf::Message& message) {
   return grpc::ByteBuffer(&slice, 1);
 }
 
-absl::Status UnparsableRequest() { return absl::InternalError("Unable to parse request"); }
+absl::Status UnparsableRequest() {
+  return MakeError(Reason::kUnreadableRequest, "Unable to parse request");
+}
 
 bool MessageExchange::Read(grpc::ByteBuffer& request) {
   request_bytes_ = request.Length();

@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/transport/access/trace_parent.h"
 #include "service/transport/calls/status_mapping.h"
@@ -34,6 +36,10 @@ std::string NeededRoles(Roles roles) {
 std::string RefusalReason(const std::string& needed, Roles present) {
   if (needed.empty()) return "no role grants this method";
   return absl::StrCat("it needs the role ", needed, " and has ", Describe(present));
+}
+
+std::string Unquoted(absl::string_view quoted) {
+  return std::string(absl::StripSuffix(absl::StripPrefix(quoted, "\""), "\""));
 }
 
 // " trace_id=..." if the call belongs to a trace, otherwise empty.
@@ -75,8 +81,10 @@ absl::Status MethodGate::Refuse(const grpc::ServerContextBase& context,
                                   " peer=", Quoted(context.peer(), kMaxMessageBytes),
                                   " needs=", Quoted(needed.empty() ? "none" : needed),
                                   " has=", Describe(caller.roles), TraceField(context)));
-  return absl::PermissionDeniedError(absl::StrCat(caller.name, " may not call ", method_, ": ",
-                                                  RefusalReason(needed, caller.roles)));
+  return MakeError(Reason::kRoleMissing,
+                   absl::StrCat(caller.name, " may not call ", method_, ": ",
+                                RefusalReason(needed, caller.roles)),
+                   {{"caller", Unquoted(caller.name)}, {"method", method_}, {"needs", needed}});
 }
 
 // Whether the call is a change with a caller or trace that the log line of the change itself lacks.

@@ -11,6 +11,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/mutex.h"
 #include "service/transport/calls/async_write_stream.h"
 
@@ -118,8 +119,8 @@ class SourceMethod::Stream final : public AsyncWriteStream {
   void EndStalled(absl::Duration limit) {
     spdlog::warn("stream ended, its client does not read: method={} limit={}",
                  method_.method_.full_name(), absl::FormatDuration(limit));
-    End(absl::DeadlineExceededError(
-        absl::StrCat("the client read no message for ", absl::FormatDuration(limit))));
+    End(MakeError(Reason::kClientTooSlow,
+                  absl::StrCat("the client read no message for ", absl::FormatDuration(limit))));
     context().TryCancel();
   }
 

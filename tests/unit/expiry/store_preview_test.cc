@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/testing/reason_matcher.h"
 #include "tests/testing/sweep_harness.h"
 
 namespace ttl {
@@ -62,7 +63,7 @@ TEST_F(StorePreviewTest, AStoreWithoutAScanSaysSo) {
       [](const auto&, auto&) { return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "no"); });
   PutInStore("old", 1000);
   const absl::Status status = Preview({100, 0}).status();
-  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(status, HasReason(Reason::kScanNotSupported));
   EXPECT_EQ(status.message(), "cannot preview: the store does not implement ScanItems");
 }
 
@@ -71,7 +72,7 @@ TEST_F(StorePreviewTest, AStoreThatFailsEndsIt) {
       [](const auto&, auto&) { return grpc::Status(grpc::StatusCode::INTERNAL, "broken disk"); });
   PutInStore("old", 1000);
   const absl::Status status = Preview({100, 0}).status();
-  EXPECT_TRUE(absl::IsUnavailable(status));
+  EXPECT_THAT(status, HasReason(Reason::kStoreUnavailable));
   EXPECT_THAT(status.message(), HasSubstr("broken disk"));
 }
 

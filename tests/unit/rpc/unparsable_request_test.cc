@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/rpc_sidecar.h"
+#include "tests/testing/status_details.h"
 
 namespace ttl {
 namespace {
@@ -72,11 +73,13 @@ TEST_F(UnparsableRequestTest, AUnaryCallIsInternal) {
   const grpc::Status status = CallUnary("/ttl.v1.ItemService/GetItem");
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INTERNAL);
   EXPECT_EQ(status.error_message(), "Unable to parse request");
+  EXPECT_EQ(ReadStatusDetails(status.error_details())->reason, "UNREADABLE_REQUEST");
 }
 
 TEST_F(UnparsableRequestTest, ACheckIsAnInvalidArgument) {
   const grpc::Status status = CallUnary("/ttl.v1.ItemService/CheckVisibility");
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(ReadStatusDetails(status.error_details())->reason, "UNREADABLE_CHECK");
 }
 
 TEST_F(UnparsableRequestTest, AStreamOfResponsesIsInternal) {

@@ -17,6 +17,7 @@
 #include "service/storage/engine/database.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/storage.h"
+#include "tests/testing/reason_matcher.h"
 #include "tests/testing/storage_for_test.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
@@ -201,7 +202,7 @@ TEST_F(StorageOnDiskTest, FullDisksStopReportsFirstAndChangesSecond) {
   ASSERT_TRUE(storage.ok()) << storage.status();
   ASSERT_TRUE(Create(**storage).ok());
   const absl::Status refused = Track(**storage, 1, 0);
-  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(refused, HasReason(Reason::kVolumeFull));
   EXPECT_THAT(std::string(refused.message()), HasSubstr("bytes free"));
   const KeyView key{"p", "0"};
   std::vector<FoundTimes> times;

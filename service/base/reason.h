@@ -1,0 +1,63 @@
+#ifndef TTL_SERVICE_BASE_REASON_H_
+#define TTL_SERVICE_BASE_REASON_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace ttl {
+
+// Why a call of the API fails. protos/errors.md describes each; a test compares the two.
+enum class Reason {
+  kInvalidField,
+  kUnreadableCheck,
+  kContainerNotFound,
+  kItemNotFound,
+  kReconciliationNotFound,
+  kServiceNotFound,
+  kContainerExists,
+  kRoleMissing,
+  kEtagMismatch,
+  kBackupInterrupted,
+  kTtlNeedsIndex,
+  kNothingToConfirm,
+  kStoreNotConfigured,
+  kStoreNeedsNoConfirmation,
+  kStoreIdMismatch,
+  kScanNotSupported,
+  kDataNotInDoubt,
+  kClockNotSuspect,
+  kClockNotAcceptable,
+  kReconciliationRunning,
+  kReconciliationNotRunning,
+  kRebuildRunning,
+  kQueueFull,
+  kVolumeFull,
+  kTooManyCalls,
+  kTooManyStreams,
+  kBackupRunning,
+  kBackupTooSlow,
+  kShuttingDown,
+  kStorageUnavailable,
+  kStoreUnavailable,
+  kClockUnreadable,
+  kClientTooSlow,
+  kUnreadableRequest,
+  kStoreAnswerInvalid,
+};
+
+// What the API tells of a reason.
+struct ReasonEntry {
+  Reason reason;
+  absl::string_view name;  // in ErrorInfo; never changed
+  absl::StatusCode code;
+};
+
+// All reasons, in the order of the enum.
+absl::Span<const ReasonEntry> AllReasons();
+
+const ReasonEntry& EntryOf(Reason reason);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_BASE_REASON_H_
