@@ -1,4 +1,5 @@
-"""Adds the generated stubs to the package: protos/ttl/v1 becomes the package ttl.v1.
+"""Adds the generated stubs to the package: protos/ttl/v1 becomes the package ttl.v1, and the details
+of errors ttl.errors.v1.
 
 Needs protoc and grpc_python_plugin on the PATH (Debian: protobuf-compiler and
 protobuf-compiler-grpc), and the repository's protos/ two folders up.
@@ -12,6 +13,7 @@ import setuptools
 from setuptools.command.build_py import build_py
 
 PROTOS = pathlib.Path(__file__).resolve().parents[2] / "protos"
+PACKAGES = ["ttl/v1", "ttl/errors/v1"]
 
 
 def generate(folder):
@@ -19,7 +21,8 @@ def generate(folder):
     plugin = shutil.which("grpc_python_plugin")
     if plugin is None or shutil.which("protoc") is None:
         raise RuntimeError("protoc and grpc_python_plugin must be on the PATH")
-    files = sorted(str(path) for path in (PROTOS / "ttl/v1").glob("*.proto"))
+    files = sorted(str(path) for package in PACKAGES
+                   for path in (PROTOS / package).glob("*.proto"))
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(
         ["protoc", f"-I{PROTOS}", f"--python_out={folder}", f"--pyi_out={folder}",

@@ -1,38 +1,14 @@
 """What is repeated and what is not, and answers that no sidecar of today gives: against a server
 that says what the test tells it."""
 
-import concurrent.futures
 import dataclasses
 import threading
 import time
 
-import grpc
-
 from harness import Code, TempDirTestCase
-from ttl.v1 import (
-    container_service_pb2_grpc, expiry_service_pb2_grpc, item_service_pb2 as pb,
-    item_service_pb2_grpc)
+from scripted_sidecar import ScriptedSidecar, fails_with, serve_script
+from ttl.v1 import item_service_pb2 as pb
 from ttl_sidecar import Check, Client, Deletion, Item, TrackResult, Visibility
-
-
-class ScriptedSidecar(item_service_pb2_grpc.ItemServiceServicer,
-                      container_service_pb2_grpc.ContainerServiceServicer,
-                      expiry_service_pb2_grpc.ExpiryServiceServicer):
-    """Counts calls by method, and answers each by what `answer` returns, or with the error that it
-    sets in the context."""
-
-    def __init__(self):
-        self.calls = {}
-        self.answer = None
-
-    def __getattribute__(self, name):
-        if not name[0].isupper():
-            return super().__getattribute__(name)
-
-        def handle(request, context):
-            self.calls[name] = self.calls.get(name, 0) + 1
-            return self.answer(request, context)
-        return handle
 
 
 HINT = "grpc-retry-pushback-ms"
@@ -52,25 +28,11 @@ def fails_first(times, code, *metadata):
     return answer
 
 
-def fails_with(code, *metadata):
-    def answer(request, context):
-        context.set_trailing_metadata(metadata)
-        context.abort(code, "told so")
-    return answer
-
-
 class Calls(TempDirTestCase):
     def setUp(self):
         super().setUp()
         self.script = ScriptedSidecar()
-        server = grpc.server(concurrent.futures.ThreadPoolExecutor(max_workers=4))
-        item_service_pb2_grpc.add_ItemServiceServicer_to_server(self.script, server)
-        container_service_pb2_grpc.add_ContainerServiceServicer_to_server(self.script, server)
-        expiry_service_pb2_grpc.add_ExpiryServiceServicer_to_server(self.script, server)
-        self.address = f"unix:{self.folder}/scripted.sock"
-        server.add_insecure_port(self.address)
-        server.start()
-        self.addCleanup(lambda: server.stop(0).wait())
+        self.address = serve_script(self, self.script)
         self.client = self.enterContext(Client(self.address))
 
     def test_only_what_may_be_repeated_is_repeated(self):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any, Iterable, Mapping
+
 import grpc
 
 from ttl.v1 import item_service_pb2
+from ttl_sidecar.error_details import ErrorDetails, FieldViolation, read_details
 
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 # Trailing metadata by which a server says when to try again; below 0: never.
@@ -14,23 +17,47 @@ _PUSHBACK = "grpc-retry-pushback-ms"
 class SidecarError(Exception):
     """A call, or one message of a stream, that was refused or not answered.
 
-    code         what kind of error; see the comments of the method in protos/ttl/v1
-    message      names the field, the value and what would be right
-    retry_after  seconds to wait at least before trying again, if the sidecar says so
+    code              what kind of error; see the comments of the method in protos/ttl/v1
+    message           names the field, the value and what would be right
+    retry_after       seconds to wait at least before trying again, if the sidecar says so
+    reason            the cause, as a name that does not change (google.rpc.ErrorInfo); None if the
+                      sidecar gives none
+    domain            whose name the reason is: "ttl-sidecar"
+    metadata          further facts about the error, by name
+    field_violations  the fields that were refused (google.rpc.BadRequest)
     """
 
-    def __init__(self, code: grpc.StatusCode, message: str, retry_after: float | None = None):
+    def __init__(self, code: grpc.StatusCode, message: str, retry_after: float | None = None,
+                 details: ErrorDetails = ErrorDetails()):
         super().__init__(f"{code.name}: {message}")
         self.code = code
         self.message = message
         self.retry_after = retry_after
+        self._details = details
 
-    def __reduce__(self):
-        return type(self), (self.code, self.message, self.retry_after)
+    @property
+    def reason(self) -> str | None:
+        return self._details.reason
+
+    @property
+    def domain(self) -> str | None:
+        return self._details.domain
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        return self._details.metadata
+
+    @property
+    def field_violations(self) -> tuple[FieldViolation, ...]:
+        return self._details.field_violations
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.code, self.message, self.retry_after, self._details)
 
     def about(self, entries: str) -> SidecarError:
         """The same error of a part of what was sent."""
-        return SidecarError(self.code, f"{entries}: {self.message}", self.retry_after)
+        return SidecarError(self.code, f"{entries}: {self.message}", self.retry_after,
+                            self._details)
 
 
 def from_call(error: grpc.RpcError, address: str) -> SidecarError:
@@ -41,7 +68,12 @@ def from_call(error: grpc.RpcError, address: str) -> SidecarError:
         code = grpc.StatusCode.UNAVAILABLE
     if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
         message = f"sidecar at {address}: {message}"
-    return SidecarError(code, message, _pushback(error.trailing_metadata()))
+    metadata = error.trailing_metadata()
+    details = read_details(metadata)
+    retry_after = _pushback(metadata)
+    if retry_after is None:
+        retry_after = details.retry_after
+    return SidecarError(code, message, retry_after, details)
 
 
 def from_message(error: item_service_pb2.MessageError) -> SidecarError:
@@ -58,7 +90,7 @@ def wrong_length(got: int, want: int) -> SidecarError:
                         f"{got} results for {want} entries; none of them is used")
 
 
-def _pushback(metadata) -> float | None:
+def _pushback(metadata: Iterable[tuple[str, Any]] | None) -> float | None:
     for key, value in metadata or ():
         if key == _PUSHBACK and value.removeprefix("-").isdigit():
             return float("inf") if value.startswith("-") else int(value) / 1000

@@ -1,0 +1,75 @@
+"""What programs can tell about an error beyond its code: the details that gRPC carries in the
+trailing metadata grpc-status-details-bin."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Iterable, Mapping, TypeVar
+
+from google.protobuf.message import DecodeError, Message
+
+from ttl.errors.v1 import error_details_pb2 as pb
+
+STATUS_DETAILS = "grpc-status-details-bin"
+
+M = TypeVar("M", bound=Message)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FieldViolation:
+    """A field of a request that was refused: its path, and why."""
+
+    field: str
+    description: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ErrorDetails:
+    """The details of one error; see SidecarError for what they mean."""
+
+    reason: str | None = None
+    domain: str | None = None
+    metadata: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    field_violations: tuple[FieldViolation, ...] = ()
+    retry_after: float | None = None
+
+
+def read_details(trailing_metadata: Iterable[tuple[str, Any]] | None) -> ErrorDetails:
+    """The details of a failed call. Those that are missing, unknown or cannot be read are left
+    out: an error is never worse to read for what came with it."""
+    details = _details_of(trailing_metadata or ())
+    info = _find(details, "ErrorInfo", pb.ErrorInfo())
+    request = _find(details, "BadRequest", pb.BadRequest())
+    retry = _find(details, "RetryInfo", pb.RetryInfo())
+    has_delay = retry is not None and retry.HasField("retry_delay")
+    return ErrorDetails(
+        reason=info.reason if info else None,
+        domain=info.domain if info else None,
+        metadata=dict(info.metadata) if info else {},
+        field_violations=tuple(FieldViolation(violation.field, violation.description)
+                               for violation in (request.field_violations if request else ())),
+        retry_after=retry.retry_delay.ToMilliseconds() / 1000 if retry and has_delay else None)
+
+
+def _details_of(trailing_metadata: Iterable[tuple[str, Any]]) -> list[Any]:
+    for key, value in trailing_metadata:
+        if key == STATUS_DETAILS:
+            status = _parse(pb.ErrorStatus(), value)
+            return [] if status is None else list(status.details)
+    return []
+
+
+def _find(details: list[Any], name: str, message: M) -> M | None:
+    """The first detail of that type of google.rpc, read into `message`."""
+    for detail in details:
+        if detail.type_url.rpartition("/")[2] == f"google.rpc.{name}":
+            return _parse(message, detail.value)
+    return None
+
+
+def _parse(message: M, serialized: bytes) -> M | None:
+    try:
+        message.ParseFromString(serialized)
+    except DecodeError:
+        return None
+    return message

@@ -1,0 +1,91 @@
+"""What an error tells programs: the details in grpc-status-details-bin."""
+
+import pickle
+
+from google.protobuf import any_pb2, duration_pb2
+
+from harness import Code, TempDirTestCase
+from scripted_sidecar import ScriptedSidecar, fails_with, serve_script
+from ttl.errors.v1 import error_details_pb2 as pb
+from ttl_sidecar import Check, Client, FieldViolation, Item
+
+DETAILS = "grpc-status-details-bin"
+INFO = pb.ErrorInfo(reason="TTL_OUT_OF_RANGE", domain="ttl-sidecar", metadata={"container": "c"})
+VIOLATION = pb.BadRequest.FieldViolation(field="items[0].ttl", description="1 or more")
+REQUEST = pb.BadRequest(field_violations=[VIOLATION])
+
+
+def packed(name, serialized):
+    return any_pb2.Any(type_url=f"type.googleapis.com/{name}", value=serialized)
+
+
+def status(*details):
+    return pb.ErrorStatus(code=3, message="told so", details=details).SerializeToString()
+
+
+def info():
+    return packed("google.rpc.ErrorInfo", INFO.SerializeToString())
+
+
+def request():
+    return packed("google.rpc.BadRequest", REQUEST.SerializeToString())
+
+
+def retry(**delay):
+    message = pb.RetryInfo(retry_delay=duration_pb2.Duration(**delay))
+    return packed("google.rpc.RetryInfo", message.SerializeToString())
+
+
+class Details(TempDirTestCase):
+    def setUp(self):
+        super().setUp()
+        self.script = ScriptedSidecar()
+        self.client = self.enterContext(Client(serve_script(self, self.script)))
+
+    def error(self, *metadata, code=Code.INVALID_ARGUMENT, count=1):
+        self.script.answer = fails_with(code, *metadata)
+        with self.assert_refused(code, "told so") as refused:
+            self.client.track("c", [Item(id=b"a", ts=1)] * count)
+        return refused.error
+
+    def assert_none(self, error):
+        self.assertEqual((error.reason, error.domain, error.metadata, error.field_violations,
+                          error.retry_after), (None, None, {}, (), None))
+
+    def test_an_error_tells_its_reason_and_the_fields_that_were_refused(self):
+        error = self.error((DETAILS, status(info(), request(), retry(seconds=2, nanos=500000000))))
+        for seen in (error, pickle.loads(pickle.dumps(error)), error.about("entries 0 to 1")):
+            self.assertEqual((seen.reason, seen.domain), ("TTL_OUT_OF_RANGE", "ttl-sidecar"))
+            self.assertEqual(seen.metadata, {"container": "c"})
+            self.assertEqual(seen.field_violations, (FieldViolation("items[0].ttl", "1 or more"),))
+            self.assertEqual(seen.retry_after, 2.5)
+
+    def test_the_error_of_one_part_of_many_has_the_details_too(self):
+        error = self.error((DETAILS, status(info())), count=1500)
+        self.assertIn("entries 0 to 999", error.message)
+        self.assertEqual(error.reason, "TTL_OUT_OF_RANGE")
+
+    def test_an_error_without_details_has_none(self):
+        self.assert_none(self.error())
+        self.assert_none(self.error((DETAILS, status())))
+
+    def test_details_of_other_types_are_passed_over(self):
+        other = packed("google.rpc.DebugInfo", b"\x0a\x01x")
+        self.assert_none(self.error((DETAILS, status(other))))
+        self.assertEqual(self.error((DETAILS, status(other, info()))).reason, "TTL_OUT_OF_RANGE")
+
+    def test_bytes_that_cannot_be_read_leave_the_error_as_it_is(self):
+        self.assert_none(self.error((DETAILS, b"\xff\xff\xff")))
+        broken = packed("google.rpc.ErrorInfo", b"\x0a\x7fshort")
+        no_text = packed("google.rpc.ErrorInfo", b"\x0a\x02\xff\xfe")
+        for detail in (broken, no_text):
+            error = self.error((DETAILS, status(detail, request())))
+            self.assertEqual((error.reason, len(error.field_violations)), (None, 1))
+
+    def test_the_retry_delay_is_that_of_the_metadata_if_both_are_there(self):
+        both = (("grpc-retry-pushback-ms", "1"), (DETAILS, status(retry(seconds=2))))
+        self.assertEqual(self.error(*both, code=Code.RESOURCE_EXHAUSTED).retry_after, 0.001)
+        self.script.answer = fails_with(Code.RESOURCE_EXHAUSTED, (DETAILS, status(retry(seconds=2))))
+        with self.assert_refused(Code.RESOURCE_EXHAUSTED) as refused:
+            self.client.check("c", [Check(id=b"a")])
+        self.assertEqual(refused.error.retry_after, 2)
