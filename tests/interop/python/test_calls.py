@@ -59,6 +59,16 @@ class Calls(TempDirTestCase):
             ("PauseDeletes", lambda: client.pause_deletes("why"), False, False, 1),
             ("ResumeDeletes", lambda: client.resume_deletes(), False, False, 1),
             ("ReportUsage", lambda: client.report_usage("c", 1), False, False, 1),
+            ("ListStuckItems", lambda: list(client.list_stuck_items("c")), True, True, 1),
+            ("GetReconciliation", lambda: client.get_reconciliation(), True, True, 1),
+            ("AcceptClock", lambda: client.accept_clock(), False, False, 1),
+            ("ConfirmPolicy", lambda: client.confirm_policy("c"), False, False, 1),
+            ("ConfirmStore", lambda: client.confirm_store("s"), False, False, 1),
+            ("SetMaxDeletesPerSecond", lambda: client.set_max_deletes_per_second(1), False, False,
+             1),
+            ("StartReconciliation", lambda: client.start_reconciliation("c"), False, False, 1),
+            ("CancelReconciliation", lambda: client.cancel_reconciliation(), False, False, 1),
+            ("TrustData", lambda: client.trust_data(), False, False, 1),
         ]
         for method, call, repeated, repeated_with_hint, attempts in table:
             for metadata, is_repeated in (((), repeated), (((HINT, "1"),), repeated_with_hint)):

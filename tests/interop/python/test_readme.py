@@ -73,6 +73,17 @@ class PythonReadme(SidecarTestCase):
         variables["server"].stop(0).wait()
 
 
+class PythonCalls(SidecarTestCase):
+    def test_the_examples_run(self):
+        self.client.create_container("salesdb/carts")
+        variables = {"current_traceparent": lambda: "00-" + "1" * 32 + "-" + "2" * 16 + "-01"}
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            for _, code in code_blocks("client/python/calls.md", ["python"]):
+                exec(code.replace("unix:" + SOCKET, self.sidecar.address), variables)
+        self.assertEqual(printed.getvalue().split()[-1], "0")
+
+
 class Stubs(TempDirTestCase):
     SERVICES = ["ContainerService", "ExpiryService", "ItemService", "MaintenanceService",
                 "PrimaryStoreService"]

@@ -9,12 +9,13 @@
 from ttl_sidecar.client import Client
 from ttl_sidecar.error_details import FieldViolation
 from ttl_sidecar.errors import SidecarError
+from ttl_sidecar.requests import Reply
 from ttl_sidecar.store import PrimaryStore, StoreBusy, serve_store
-from ttl_sidecar.streams import Reply
 from ttl_sidecar.values import (
     Answer, Check, Deletion, Item, Key, TrackResult, UntrackResult, Visibility)
 
 __all__ = [
     "Answer", "Check", "Client", "Deletion", "FieldViolation", "Item", "Key", "PrimaryStore",
-    "Reply", "SidecarError", "StoreBusy", "TrackResult", "UntrackResult", "Visibility", "serve_store",
+    "Reply", "SidecarError", "StoreBusy", "TrackResult", "UntrackResult", "Visibility",
+    "serve_store",
 ]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import queue
-import random
 import threading
-import time
+from typing import Any, Sequence
 
 import grpc
 
-from ttl_sidecar import channel, errors
+from ttl_sidecar import errors
+from ttl_sidecar.channel import OPTIONS
 from ttl_sidecar.errors import SidecarError
-from ttl_sidecar.repeats import Kind, pause_before_repeat
+from ttl_sidecar.repeats import Attempts, Kind
 
 # gRPC's own threads and locks do not come along with a fork. Set in a child of a process that had
 # used gRPC through this package.
@@ -28,6 +28,11 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
+def was_forked_after_use() -> bool:
+    """Whether this is a child of a process that had used gRPC."""
+    return _forked_after_use
+
+
 def require_usable_grpc() -> None:
     """To be called before gRPC is used. FAILED_PRECONDITION in a process in which it would hang."""
     global _used
@@ -40,73 +45,87 @@ def require_usable_grpc() -> None:
     _used = True
 
 
+class Ends:
+    """Whether a client is closed, and what its callers are told when a call ends without an
+    answer. Shared by the calls of threads and of asyncio."""
+
+    def __init__(self, address: str):
+        require_usable_grpc()
+        self.address = address
+        self.is_closed = False
+
+    def require_open(self) -> None:
+        require_usable_grpc()
+        if self.is_closed:
+            raise self.closed_error()
+
+    def closed_error(self) -> SidecarError:
+        return SidecarError(grpc.StatusCode.CANCELLED,
+                            f"the client of the sidecar at {self.address} is closed")
+
+    def timeout_error(self, timeout: float, is_disconnected: bool) -> SidecarError:
+        """What a caller is told whose time is over. gRPC does not say why."""
+        if self.is_closed:
+            return self.closed_error()
+        code, what = grpc.StatusCode.DEADLINE_EXCEEDED, "no answer"
+        if is_disconnected:
+            code, what = grpc.StatusCode.UNAVAILABLE, "no connection"
+        return SidecarError(code, f"sidecar at {self.address}: {what} within {timeout:g} s")
+
+    def ended_error(self) -> SidecarError:
+        """What the reader of a stream is told that should never have ended."""
+        return SidecarError(grpc.StatusCode.UNAVAILABLE,
+                            f"sidecar at {self.address}: the stream has ended")
+
+    def translate(self, error: BaseException) -> SidecarError | None:
+        """What a failure of gRPC is to the caller; None if it is none of gRPC's."""
+        if self.is_closed and isinstance(error, (grpc.RpcError, ValueError)):
+            return self.closed_error()
+        if isinstance(error, grpc.RpcError):
+            return errors.from_call(error, self.address)
+        return None
+
+
 class Calls:
     """Makes the calls of one client over one channel. Every failure is a SidecarError.
 
     Thread-safe.
     """
 
-    def __init__(self, address: str, credentials: grpc.ChannelCredentials | None):
-        require_usable_grpc()
-        self.address = address
-        self.channel = channel.connect(address, credentials)
+    def __init__(self, address: str, credentials: grpc.ChannelCredentials | None,
+                 interceptors: Sequence[Any]):
+        self.ends = Ends(address)
+        self.channel = _connect(address, credentials, interceptors)
         self._closed = threading.Event()
 
     def close(self) -> None:
         """Ends calls under way, and all later ones, with CANCELLED."""
+        self.ends.is_closed = True
         self._closed.set()
-        if not _forked_after_use:
+        if not was_forked_after_use():
             self.channel.close()
 
-    def unary(self, method, request, timeout: float, kind: Kind):
+    def unary(self, method: Any, request: Any, timeout: float, kind: Kind) -> Any:
         """The response to `request`, within `timeout`."""
-        end = time.monotonic() + timeout
-        unavailable: SidecarError | None = None
-        attempt = 1
+        attempts = Attempts(kind, timeout)
         while True:
-            # What may not be sent twice waits for a connection from the start. The first attempt
-            # of others fails where there is none, with the reason. A call that waits also moves
-            # the connection on, which gRPC does by itself only every 5 s.
-            waits = attempt > 1 or kind in (Kind.REPORT, Kind.CHANGE)
             try:
                 with self.errors():
-                    return method(request, timeout=max(0.0, end - time.monotonic()),
-                                  wait_for_ready=waits)
+                    return method(request, timeout=attempts.left(), wait_for_ready=attempts.waits)
             except SidecarError as error:
-                if error.code is grpc.StatusCode.DEADLINE_EXCEEDED:
-                    # Why there was no answer, rather than that there was none.
-                    raise unavailable or self.timeout_error(timeout) from error
-                if error.code is grpc.StatusCode.UNAVAILABLE:
-                    unavailable = error
-                pause = pause_before_repeat(kind, error, attempt, end - time.monotonic(),
-                                            random.random())
-                if pause is None:
-                    raise
+                pause = attempts.pause_after(error, self.timeout_error)
             self._closed.wait(pause)
-            attempt += 1
 
     def errors(self) -> _Translated:
         """A context in which what gRPC raises becomes a SidecarError."""
-        return _Translated(self)
-
-    def translate(self, error: BaseException) -> SidecarError | None:
-        """What a failure of gRPC is to the caller; None if it is none of gRPC's."""
-        if self._closed.is_set() and isinstance(error, (grpc.RpcError, ValueError)):
-            return self._closed_error()
-        if isinstance(error, grpc.RpcError):
-            return errors.from_call(error, self.address)
-        return None
+        return _Translated(self.ends)
 
     def timeout_error(self, timeout: float) -> SidecarError:
-        """What a caller is told whose time is over. gRPC does not say why."""
-        if self._closed.is_set():
-            return self._closed_error()
-        code, what = grpc.StatusCode.DEADLINE_EXCEEDED, "no answer"
-        if self._is_disconnected():
-            code, what = grpc.StatusCode.UNAVAILABLE, "no connection"
-        return SidecarError(code, f"sidecar at {self.address}: {what} within {timeout:g} s")
+        return self.ends.timeout_error(timeout, self._is_disconnected())
 
     def _is_disconnected(self) -> bool:
+        if self.ends.is_closed:
+            return False
         states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
         take = states.put
         self.channel.subscribe(take)  # which tells the present state first
@@ -117,24 +136,24 @@ class Calls:
         finally:
             self.channel.unsubscribe(take)
 
-    def require_open(self) -> None:
-        require_usable_grpc()
-        if self._closed.is_set():
-            raise self._closed_error()
-
-    def _closed_error(self) -> SidecarError:
-        return SidecarError(grpc.StatusCode.CANCELLED,
-                            f"the client of the sidecar at {self.address} is closed")
-
 
 class _Translated:
-    def __init__(self, calls: Calls):
-        self._calls = calls
+    def __init__(self, ends: Ends):
+        self._ends = ends
 
     def __enter__(self) -> None:
-        self._calls.require_open()
+        self._ends.require_open()
 
-    def __exit__(self, exception_type, error, traceback) -> None:
-        translated = None if error is None else self._calls.translate(error)
+    def __exit__(self, exception_type: Any, error: BaseException | None, traceback: Any) -> None:
+        translated = None if error is None else self._ends.translate(error)
         if translated is not None:
             raise translated from error
+
+
+def _connect(address: str, credentials: grpc.ChannelCredentials | None,
+             interceptors: Sequence[Any]) -> grpc.Channel:
+    if credentials is None:
+        channel = grpc.insecure_channel(address, OPTIONS)
+    else:
+        channel = grpc.secure_channel(address, credentials, OPTIONS)
+    return grpc.intercept_channel(channel, *interceptors)

@@ -90,6 +90,12 @@ def wrong_length(got: int, want: int) -> SidecarError:
                         f"{got} results for {want} entries; none of them is used")
 
 
+def unanswered(messages: int) -> SidecarError:
+    """The end of a stream that owes answers."""
+    return SidecarError(grpc.StatusCode.INTERNAL,
+                        f"the stream ended with {messages} messages unanswered")
+
+
 def _pushback(metadata: Iterable[tuple[str, Any]] | None) -> float | None:
     for key, value in metadata or ():
         if key == _PUSHBACK and value.removeprefix("-").isdigit():

@@ -7,6 +7,9 @@ connection, and those that may be sent twice are sent again.
 from __future__ import annotations
 
 import enum
+import random
+import time
+from typing import Callable
 
 import grpc
 
@@ -31,10 +34,12 @@ class Kind(enum.Enum):
     REPORT = enum.auto()
     # A second one could undo somebody else's: never sent again.
     CHANGE = enum.auto()
+    # Of use only at once: never sent again, and does not wait for a connection.
+    NOW = enum.auto()
 
 
 def _may_repeat(kind: Kind, error: SidecarError, attempt: int) -> bool:
-    if kind is Kind.CHANGE:
+    if kind in (Kind.CHANGE, Kind.NOW):
         return False
     if error.code is grpc.StatusCode.RESOURCE_EXHAUSTED:
         return kind is not Kind.READ and attempt < _MAX_ATTEMPTS
@@ -52,3 +57,45 @@ def pause_before_repeat(kind: Kind, error: SidecarError, attempt: int, left: flo
     grown = min(_FIRST_PAUSE * 2 ** min(attempt - 1, 10), _MAX_PAUSE)
     pause = grown * (0.5 + random / 2) if error.retry_after is None else error.retry_after
     return pause if pause < left else None
+
+
+class Attempts:
+    """The attempts of one call, which end with its time."""
+
+    def __init__(self, kind: Kind, timeout: float):
+        self._kind = kind
+        self._timeout = timeout
+        self._end = time.monotonic() + timeout
+        self._number = 1
+        self._unavailable: SidecarError | None = None
+
+    def left(self) -> float:
+        """Seconds until the end."""
+        return max(0.0, self._end - time.monotonic())
+
+    @property
+    def waits(self) -> bool:
+        """Whether the attempt waits for a connection.
+
+        What may not be sent twice does so from the start. The first attempt of others fails where
+        there is none, with the reason. A call that waits also moves the connection on, which gRPC
+        does by itself only every 5 s.
+        """
+        if self._kind is Kind.NOW:
+            return False
+        return self._number > 1 or self._kind in (Kind.REPORT, Kind.CHANGE)
+
+    def pause_after(self, error: SidecarError,
+                    timeout_error: Callable[[float], SidecarError]) -> float:
+        """Seconds to wait before the next attempt. If there is none, raises what the caller is
+        told; `timeout_error` makes the error of a call that ran out of that time."""
+        if error.code is grpc.StatusCode.DEADLINE_EXCEEDED:
+            # Why there was no answer, rather than that there was none.
+            raise self._unavailable or timeout_error(self._timeout) from error
+        if error.code is grpc.StatusCode.UNAVAILABLE:
+            self._unavailable = error
+        pause = pause_before_repeat(self._kind, error, self._number, self.left(), random.random())
+        if pause is None:
+            raise error
+        self._number += 1
+        return pause
