@@ -7,6 +7,7 @@ import json
 import pathlib
 import re
 import subprocess
+import sys
 
 from harness import SidecarTestCase, TempDirTestCase
 
@@ -71,6 +72,20 @@ class PythonReadme(SidecarTestCase):
         variables = {}
         exec(store.replace("unix:/run/my-store/store.sock", self.store_address), variables)
         variables["server"].stop(0).wait()
+
+
+class PythonAsyncio(SidecarTestCase):
+    def test_the_examples_run(self):
+        """Each by an interpreter of its own: gRPC wants one loop for a process."""
+        blocks = code_blocks("client/python/asyncio.md", ["python"])
+        for number, (_, code) in enumerate(blocks):
+            program = code.replace("unix:" + SOCKET, self.sidecar.address).replace(
+                "unix:/run/my-store/store.sock", self.store_address)
+            with self.subTest(number):
+                run = subprocess.run([sys.executable, "-c", program], capture_output=True,
+                                     text=True, timeout=60)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertEqual(run.stderr, "")
 
 
 class PythonCalls(SidecarTestCase):

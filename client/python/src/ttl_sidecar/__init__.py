@@ -6,6 +6,7 @@
         if answer.expired: ...
 """
 
+from ttl_sidecar.async_client import AsyncClient
 from ttl_sidecar.client import Client
 from ttl_sidecar.error_details import FieldViolation
 from ttl_sidecar.errors import SidecarError
@@ -15,7 +16,7 @@ from ttl_sidecar.values import (
     Answer, Check, Deletion, Item, Key, TrackResult, UntrackResult, Visibility)
 
 __all__ = [
-    "Answer", "Check", "Client", "Deletion", "FieldViolation", "Item", "Key", "PrimaryStore",
-    "Reply", "SidecarError", "StoreBusy", "TrackResult", "UntrackResult", "Visibility",
-    "serve_store",
+    "Answer", "AsyncClient", "Check", "Client", "Deletion", "FieldViolation", "Item", "Key",
+    "PrimaryStore", "Reply", "SidecarError", "StoreBusy", "TrackResult", "UntrackResult",
+    "Visibility", "serve_store",
 ]

@@ -1,0 +1,238 @@
+"""The asyncio client: the methods of Client, as coroutines and asynchronous iterators."""
+
+from __future__ import annotations
+
+import contextlib
+import types
+from typing import Any, AsyncGenerator, AsyncIterable, Iterable, Mapping, Sequence, TypeVar
+
+import grpc
+
+from ttl.v1 import (
+    clock_pb2, container_pb2, container_service_pb2, expiry_service_pb2, item_pb2,
+    maintenance_service_pb2)
+from ttl_sidecar import async_streams, calls, requests
+from ttl_sidecar.async_calls import AsyncCalls
+from ttl_sidecar.async_usage import AsyncUsageReporter
+from ttl_sidecar.requests import Call, Exchange, Page, Reply
+from ttl_sidecar.values import Answer, Check, Deletion, Item, TrackResult, UntrackResult
+
+T = TypeVar("T")
+E = TypeVar("E")
+
+
+class AsyncClient(requests.Stubs):
+    """Client of one ttl-sidecar for asyncio. Its methods, deadlines, repeats and errors are those
+    of Client; what Client returns is awaited here, and what it iterates over is an asynchronous
+    iterator. Batches of a stream may come from either kind of iterable.
+
+    A task that is cancelled while it waits ends its call, and CancelledError is what it gets.
+    `interceptors` are those of grpc.aio. The stubs are of grpc.aio, too.
+
+    To be made and used within one running event loop. An iterator that is left early ends its call
+    with aclose(); see contextlib.aclosing().
+    """
+
+    def __init__(self, address: str = requests.DEFAULT_ADDRESS, *,
+                 credentials: grpc.ChannelCredentials | None = None,
+                 interceptors: Sequence[Any] = (), check_timeout: float = 1.0,
+                 report_timeout: float = 5.0, admin_timeout: float = 15.0):
+        self.address = address
+        self._limits = requests.Limits(check_timeout, report_timeout, admin_timeout)
+        self._calls = AsyncCalls(address, credentials, interceptors)
+        super().__init__(self._calls.channel)
+        self._usage = AsyncUsageReporter(self._report_usage_now)
+
+    async def close(self) -> None:
+        """Ends calls and streams under way with CANCELLED, which every later call gets, too."""
+        self._usage.stop()
+        await self._calls.close()
+        await self._usage.join()
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, exception_type: type[BaseException] | None,
+                        exception: BaseException | None,
+                        traceback: types.TracebackType | None) -> None:
+        await self.close()
+
+    # Data path. Any number of entries; they are sent in order, MAX_ENTRIES_PER_CALL at a time. The
+    # first call that fails ends the method: what came before is applied.
+
+    async def track(self, container: str, items: Iterable[Item],
+                    adopted: bool = False) -> list[TrackResult]:
+        return await self._run_all(requests.track(container, items, adopted))
+
+    async def untrack(self, container: str, deletions: Iterable[Deletion]) -> list[UntrackResult]:
+        return await self._run_all(requests.untrack(container, deletions))
+
+    async def check(self, container: str, checks: Iterable[Check]) -> list[Answer]:
+        return await self._run_all(requests.check(container, checks))
+
+    def track_stream(
+            self, container: str,
+            batches: Iterable[Sequence[Item]] | AsyncIterable[Sequence[Item]]
+    ) -> AsyncGenerator[Reply[TrackResult], None]:
+        return self._exchange(requests.track_stream(container), batches)
+
+    def check_stream(
+            self, container: str,
+            batches: Iterable[Sequence[Check]] | AsyncIterable[Sequence[Check]]
+    ) -> AsyncGenerator[Reply[Answer], None]:
+        return self._exchange(requests.check_stream(container), batches)
+
+    async def get_item(self, container: str, id: bytes,
+                       partition_key: bytes = b"") -> item_pb2.ItemView:
+        return await self._run(requests.get_item(container, id, partition_key))
+
+    def list_items(self, container: str, *,
+                   show_expired: bool = False) -> AsyncGenerator[item_pb2.ItemView, None]:
+        return self._pages(requests.list_items(container, show_expired))
+
+    def add_usage(self, container: str, request_units: float) -> None:
+        if not calls.was_forked_after_use():
+            self._usage.add(container, request_units)
+
+    @property
+    def usage_failures(self) -> int:
+        return self._usage.tally.failures
+
+    async def report_usage(self, container: str, request_units: float, *, period: float = 1.0,
+                           reporter: str = "") -> None:
+        await self._run(requests.report_usage(container, request_units, period, reporter))
+
+    # Containers.
+
+    async def create_container(
+            self, id: str, default_ttl: int | None = None, *,
+            indexing_mode: int | str | None = None,
+            delete_policy: container_pb2.DeletePolicy | Mapping[str, Any] | None = None
+    ) -> container_pb2.Container:
+        return await self._run(requests.create_container(
+            requests.new_container(id, default_ttl, indexing_mode, delete_policy)))
+
+    def preview_container(
+            self, container: container_pb2.Container
+    ) -> AsyncGenerator[maintenance_service_pb2.PreviewContainerResponse, None]:
+        return self._download(requests.preview_container(container))
+
+    async def get_container(self, id: str) -> container_pb2.Container:
+        return await self._run(requests.get_container(id))
+
+    def list_containers(self) -> AsyncGenerator[container_pb2.Container, None]:
+        return self._pages(requests.list_containers())
+
+    async def update_container(self, container: container_pb2.Container,
+                               paths: Iterable[str]) -> container_pb2.Container:
+        return await self._run(requests.update_container(container, paths))
+
+    async def preview_update(self, container: container_pb2.Container,
+                             paths: Iterable[str]) -> container_service_pb2.UpdateContainerResponse:
+        return await self._run(requests.preview_update(container, paths))
+
+    async def set_default_ttl(self, id: str, default_ttl: int | None) -> container_pb2.Container:
+        return await self._run(requests.set_default_ttl(id, default_ttl))
+
+    async def delete_container(self, id: str, etag: str = "") -> None:
+        await self._run(requests.delete_container(id, etag))
+
+    def watch_containers(
+            self, heartbeat: float = 1.0, *, expire_at: bool = False
+    ) -> AsyncGenerator[container_service_pb2.WatchContainersResponse, None]:
+        watch = requests.watch_containers(heartbeat, expire_at)
+        return async_streams.follow(watch.method(self), watch.request, watch.longest_silence,
+                                    self._calls)
+
+    # Operators: status, and what holds deletes back.
+
+    async def status(self, container: str = "") -> expiry_service_pb2.GetExpiryStatusResponse:
+        return await self._run(requests.status(container))
+
+    def list_statuses(self) -> AsyncGenerator[expiry_service_pb2.ContainerExpiryStatus, None]:
+        return self._pages(requests.list_statuses())
+
+    async def explain_item(self, container: str, id: bytes,
+                           partition_key: bytes = b"") -> expiry_service_pb2.ExplainItemResponse:
+        return await self._run(requests.explain_item(container, id, partition_key))
+
+    def list_stuck_items(self, container: str) -> AsyncGenerator[expiry_service_pb2.StuckItem, None]:
+        return self._pages(requests.list_stuck_items(container))
+
+    async def is_serving(self, health_service: str = "") -> bool:
+        return await self._run(requests.is_serving(health_service))
+
+    async def pause_deletes(self, reason: str,
+                            container: str | None = None) -> expiry_service_pb2.PauseState:
+        return await self._run(requests.pause_deletes(reason, container))
+
+    async def resume_deletes(self, container: str | None = None) -> None:
+        await self._run(requests.resume_deletes(container))
+
+    async def accept_clock(self) -> clock_pb2.ClockStatus:
+        return await self._run(requests.accept_clock())
+
+    async def confirm_policy(self, container: str, etag: str = "") -> container_pb2.Container:
+        return await self._run(requests.confirm_policy(container, etag))
+
+    async def confirm_store(self, store_id: str) -> None:
+        await self._run(requests.confirm_store(store_id))
+
+    async def set_max_deletes_per_second(self, limit: float | None) -> float | None:
+        return await self._run(requests.set_max_deletes_per_second(limit))
+
+    async def reset_max_deletes_per_second(self) -> float | None:
+        return await self._run(requests.reset_max_deletes_per_second())
+
+    # Maintenance.
+
+    async def start_reconciliation(
+            self, container: str = "", *, dry_run: bool = False
+    ) -> maintenance_service_pb2.Reconciliation:
+        return await self._run(requests.start_reconciliation(container, dry_run))
+
+    async def get_reconciliation(self) -> maintenance_service_pb2.Reconciliation:
+        return await self._run(requests.get_reconciliation())
+
+    async def cancel_reconciliation(self) -> maintenance_service_pb2.Reconciliation:
+        return await self._run(requests.cancel_reconciliation())
+
+    async def trust_data(self) -> None:
+        await self._run(requests.trust_data())
+
+    def verify_data(self) -> AsyncGenerator[maintenance_service_pb2.VerifyDataResponse, None]:
+        return self._download(requests.verify_data())
+
+    def back_up_data(self) -> AsyncGenerator[maintenance_service_pb2.BackUpDataResponse, None]:
+        return self._download(requests.back_up_data())
+
+    async def _run(self, call: Call[T]) -> T:
+        with call.named_errors():
+            return call.read(await self._calls.unary(call.method(self), call.request,
+                                                     self._limits.of(call.limit), call.kind))
+
+    async def _report_usage_now(self, request: expiry_service_pb2.ReportUsageRequest) -> None:
+        await self._run(requests.report_usage_now(request))
+
+    async def _run_all(self, parts: Iterable[Call[list[T]]]) -> list[T]:
+        return [result for part in parts for result in await self._run(part)]
+
+    async def _pages(self, call: Call[Page[T]] | None) -> AsyncGenerator[T, None]:
+        while call is not None:
+            page = await self._run(call)
+            for entry in page.entries:
+                yield entry
+            call = page.next
+
+    async def _exchange(self, exchange: Exchange[E, T],
+                        batches: Iterable[Sequence[E]] | AsyncIterable[Sequence[E]]
+                        ) -> AsyncGenerator[Reply[T], None]:
+        responses = async_streams.exchange(
+            exchange.method(self), batches, exchange.message, self._limits.of(exchange.limit),
+            self._calls)
+        async with contextlib.aclosing(responses):
+            async for response in responses:
+                yield exchange.reply(response)
+
+    def _download(self, download: requests.Download) -> AsyncGenerator[Any, None]:
+        return async_streams.download(download.method(self), download, self._calls)

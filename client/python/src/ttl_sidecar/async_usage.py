@@ -1,0 +1,52 @@
+"""The reports of usage of an asyncio client."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Awaitable, Callable
+
+from ttl.v1 import expiry_service_pb2 as pb
+from ttl_sidecar.errors import SidecarError
+from ttl_sidecar.usage import REPORT_INTERVAL, UsageReport, UsageTally
+
+
+class AsyncUsageReporter:
+    """Reports a tally at regular intervals, by a task that starts with the first use."""
+
+    def __init__(self, send: Callable[[pb.ReportUsageRequest], Awaitable[object]],
+                 interval: float = REPORT_INTERVAL):
+        self.tally = UsageTally()
+        self._send = send
+        self._interval = interval
+        self._stopped = False
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, container: str, request_units: float) -> None:
+        self.tally.add(container, request_units)
+        if self._task is None and not self._stopped:
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def stop(self) -> None:
+        """Usage since the last report is dropped."""
+        self._stopped = True
+        if self._task is not None:
+            self._task.cancel()
+
+    async def join(self) -> None:
+        """Waits until nothing is reported any more. To be called after stop()."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(self._interval)
+            reports = self.tally.take()
+            while reports:
+                reports = self.tally.settle(reports, await self._outcome(reports[0]))
+
+    async def _outcome(self, report: UsageReport) -> SidecarError | None:
+        try:
+            await self._send(report.request)
+        except SidecarError as error:
+            return error
+        return None
