@@ -29,10 +29,13 @@ class ConditionalDelete(TempDirTestCase):
         super().setUp()
         self.store = StoreAtFixedTime()
         self.address = f"unix:{self.folder}/store.sock"
-        server = serve_store(self.store, self.address)
-        self.addCleanup(lambda: server.stop(0).wait())
+        self.serve(self.store, self.address)
         channel = self.enterContext(grpc.insecure_channel(self.address))
         self.stub = primary_store_service_pb2_grpc.PrimaryStoreServiceStub(channel)
+
+    def serve(self, store, address):
+        server = serve_store(store, address)
+        self.addCleanup(lambda: server.stop(0).wait())
 
     def judged(self, **fields):
         return pb.ExpiredItem(**{"id": b"a", "ts": TS, "ttl": 10, "etag": b"v1",
@@ -162,6 +165,41 @@ class ConditionalDelete(TempDirTestCase):
                 self.stub.DeleteItems(request, timeout=PATIENCE)
             self.assertIs(refused.exception.code(), Code.INVALID_ARGUMENT)
 
+    def test_items_beyond_what_the_store_takes_at_once_are_put_off(self):
+        self.store.max_batch_items = 2
+        for id in (b"a", b"b", b"c"):
+            self.store.write("c", Item(id=id, ts=TS, ttl=10, etag=b"v1"))
+        batch = [self.judged(id=id) for id in (b"a", b"b", b"c")]
+        self.assertEqual(self.outcomes(*batch), ["DELETED", "DELETED", "THROTTLED"])
+        self.assertEqual([item.id for item in self.store.items("c")], [b"c"])
+        self.store.max_batch_items = 0  # no limit
+        self.assertEqual(self.outcomes(*batch), ["NOT_FOUND", "NOT_FOUND", "DELETED"])
+
+    def refused_scan(self, items, **arguments):
+        """The error of a scan of a store that gives these items."""
+        self.store.scan = lambda container, after, limit: items
+        with self.assertRaises(grpc.RpcError) as refused:
+            self.scan(**arguments)
+        return refused.exception.code(), refused.exception.details()
+
+    def test_a_scan_that_cannot_go_on_says_why(self):
+        longest = Item(partition_key=b"p" * 2048, id=b"i" * 2046, ts=TS)
+        self.store.scan = lambda container, after, limit: [longest] if after is None else []
+        [message] = self.scan(max_items=1)
+        self.assertEqual((len(message.next_page_token), self.scan(message.next_page_token)),
+                         (4096, [pb.ScanItemsResponse()]))
+        for item in (Item(partition_key=b"p" * 2048, id=b"i" * 2047, ts=TS),
+                     Item(partition_key=b"p" * 65536, id=b"", ts=TS)):
+            code, text = self.refused_scan([item], max_items=1)
+            self.assertIs(code, Code.INTERNAL)
+            self.assertIn(f"partition key of {len(item.partition_key)} bytes", text)
+        code, text = self.refused_scan([longest] * 2, max_items=1)
+        self.assertEqual((code, text), (Code.INTERNAL,
+                                        "scan() gave 2 items: at most 1 were asked for"))
+        code, text = self.refused_scan([longest], page_token=message.next_page_token, max_items=1)
+        self.assertEqual((code, text), (Code.INTERNAL,
+                                        "scan() gave the item that it was to start behind"))
+
     def test_the_store_says_who_it_is(self):
         info = self.stub.GetStoreInfo(pb.GetStoreInfoRequest(), timeout=PATIENCE)
         self.assertEqual((info.store_id, info.now.seconds, info.max_batch_items),
@@ -201,8 +239,7 @@ class ConditionalDelete(TempDirTestCase):
             scan = PrimaryStore.scan
 
         address = f"unix:{self.folder}/other.sock"
-        server = serve_store(Store(), address)
-        self.addCleanup(lambda: server.stop(0).wait())
+        self.serve(Store(), address)
         with grpc.insecure_channel(address) as channel:
             stub = primary_store_service_pb2_grpc.PrimaryStoreServiceStub(channel)
             self.assertEqual(stub.GetStoreInfo(pb.GetStoreInfoRequest()).capabilities,
@@ -213,7 +250,7 @@ class ConditionalDelete(TempDirTestCase):
 
     def test_an_address_that_cannot_be_listened_on_is_an_error(self):
         with self.assertRaises(Exception):
-            serve_store(self.store, f"unix:{self.folder}/no/such/folder/store.sock")
+            self.serve(self.store, f"unix:{self.folder}/no/such/folder/store.sock")
 
     def test_what_read_gives_that_is_no_item_is_the_failure_of_one_item(self):
         read = self.store.read

@@ -11,7 +11,8 @@ from ttl_sidecar.client import Client
 from ttl_sidecar.error_details import FieldViolation
 from ttl_sidecar.errors import SidecarError
 from ttl_sidecar.requests import Reply
-from ttl_sidecar.store import PrimaryStore, StoreBusy, serve_store
+from ttl_sidecar.store import PrimaryStore, serve_store
+from ttl_sidecar.store_rules import StoreBusy
 from ttl_sidecar.values import (
     Answer, Check, Deletion, Item, Key, TrackResult, UntrackResult, Visibility)
 
