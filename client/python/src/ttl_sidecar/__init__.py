@@ -7,6 +7,7 @@
 """
 
 from ttl_sidecar.async_client import AsyncClient
+from ttl_sidecar.async_store import AsyncPrimaryStore, serve_async_store
 from ttl_sidecar.client import Client
 from ttl_sidecar.error_details import FieldViolation
 from ttl_sidecar.errors import SidecarError
@@ -17,7 +18,7 @@ from ttl_sidecar.values import (
     Answer, Check, Deletion, Item, Key, TrackResult, UntrackResult, Visibility)
 
 __all__ = [
-    "Answer", "AsyncClient", "Check", "Client", "Deletion", "FieldViolation", "Item", "Key",
-    "PrimaryStore", "Reply", "SidecarError", "StoreBusy", "TrackResult", "UntrackResult",
-    "Visibility", "serve_store",
+    "Answer", "AsyncClient", "AsyncPrimaryStore", "Check", "Client", "Deletion", "FieldViolation",
+    "Item", "Key", "PrimaryStore", "Reply", "SidecarError", "StoreBusy", "TrackResult",
+    "UntrackResult", "Visibility", "serve_async_store", "serve_store",
 ]

@@ -152,11 +152,14 @@ class AsyncClient(requests.Stubs):
     def list_statuses(self) -> AsyncGenerator[expiry_service_pb2.ContainerExpiryStatus, None]:
         return self._pages(requests.list_statuses())
 
-    async def explain_item(self, container: str, id: bytes,
-                           partition_key: bytes = b"") -> expiry_service_pb2.ExplainItemResponse:
+    async def explain_item(
+            self, container: str, id: bytes, partition_key: bytes = b""
+    ) -> expiry_service_pb2.ExplainItemResponse:
         return await self._run(requests.explain_item(container, id, partition_key))
 
-    def list_stuck_items(self, container: str) -> AsyncGenerator[expiry_service_pb2.StuckItem, None]:
+    def list_stuck_items(
+            self, container: str
+    ) -> AsyncGenerator[expiry_service_pb2.StuckItem, None]:
         return self._pages(requests.list_stuck_items(container))
 
     async def is_serving(self, health_service: str = "") -> bool:
