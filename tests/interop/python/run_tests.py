@@ -36,6 +36,9 @@ class CaseResult(unittest.TextTestResult):
 
     def addError(self, test, error):
         super().addError(test, error)
+        if not isinstance(test, unittest.TestCase):  # setUpClass() has failed
+            self._case = ET.SubElement(self.suite, "testcase", classname="setUpClass",
+                                       name=str(test), result="completed")
         self._fail("".join(traceback.format_exception(*error)))
 
     def addSubTest(self, test, subtest, error):

@@ -6,6 +6,7 @@
         if answer.expired: ...
 """
 
+from ttl_sidecar._version import __version__
 from ttl_sidecar.async_client import AsyncClient
 from ttl_sidecar.async_store import AsyncPrimaryStore, serve_async_store
 from ttl_sidecar.client import Client
@@ -20,5 +21,5 @@ from ttl_sidecar.values import (
 __all__ = [
     "Answer", "AsyncClient", "AsyncPrimaryStore", "Check", "Client", "Deletion", "FieldViolation",
     "Item", "Key", "PrimaryStore", "Reply", "SidecarError", "StoreBusy", "TrackResult",
-    "UntrackResult", "Visibility", "serve_async_store", "serve_store",
+    "UntrackResult", "Visibility", "__version__", "serve_async_store", "serve_store",
 ]

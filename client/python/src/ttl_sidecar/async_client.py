@@ -9,8 +9,9 @@ from typing import Any, AsyncGenerator, AsyncIterable, Iterable, Mapping, Sequen
 import grpc
 
 from ttl.v1 import (
-    clock_pb2, container_pb2, container_service_pb2, expiry_service_pb2, item_pb2,
-    maintenance_service_pb2)
+    clock_pb2, container_pb2, container_service_pb2, container_service_pb2_grpc,
+    expiry_service_pb2, expiry_service_pb2_grpc, item_pb2, item_service_pb2_grpc,
+    maintenance_service_pb2, maintenance_service_pb2_grpc)
 from ttl_sidecar import async_streams, calls, requests
 from ttl_sidecar.async_calls import AsyncCalls
 from ttl_sidecar.async_usage import AsyncUsageReporter
@@ -32,6 +33,11 @@ class AsyncClient(requests.Stubs):
     To be made and used within one running event loop. An iterator that is left early ends its call
     with aclose(); see contextlib.aclosing().
     """
+
+    item_service: item_service_pb2_grpc.ItemServiceAsyncStub
+    container_service: container_service_pb2_grpc.ContainerServiceAsyncStub
+    expiry_service: expiry_service_pb2_grpc.ExpiryServiceAsyncStub
+    maintenance_service: maintenance_service_pb2_grpc.MaintenanceServiceAsyncStub
 
     def __init__(self, address: str = requests.DEFAULT_ADDRESS, *,
                  credentials: grpc.ChannelCredentials | None = None,

@@ -8,8 +8,9 @@ from typing import Any, Iterable, Iterator, Mapping, Sequence, TypeVar
 import grpc
 
 from ttl.v1 import (
-    clock_pb2, container_pb2, container_service_pb2, expiry_service_pb2, item_pb2,
-    maintenance_service_pb2)
+    clock_pb2, container_pb2, container_service_pb2, container_service_pb2_grpc,
+    expiry_service_pb2, expiry_service_pb2_grpc, item_pb2, item_service_pb2_grpc,
+    maintenance_service_pb2, maintenance_service_pb2_grpc)
 from ttl_sidecar import calls, requests, streams
 from ttl_sidecar.requests import Call, Exchange, Page, Reply
 from ttl_sidecar.usage import UsageReporter
@@ -42,6 +43,11 @@ class Client(requests.Stubs):
     survive a fork: in a child of the process in which it was made a client fails with
     FAILED_PRECONDITION, and so does making another there.
     """
+
+    item_service: item_service_pb2_grpc.ItemServiceStub
+    container_service: container_service_pb2_grpc.ContainerServiceStub
+    expiry_service: expiry_service_pb2_grpc.ExpiryServiceStub
+    maintenance_service: maintenance_service_pb2_grpc.MaintenanceServiceStub
 
     def __init__(self, address: str = requests.DEFAULT_ADDRESS, *,
                  credentials: grpc.ChannelCredentials | None = None,

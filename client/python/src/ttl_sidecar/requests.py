@@ -38,6 +38,11 @@ E = TypeVar("E")
 class Stubs:
     """The stubs of one channel, of threads or of asyncio."""
 
+    item_service: Any
+    container_service: Any
+    expiry_service: Any
+    maintenance_service: Any
+
     def __init__(self, channel: Any):
         self.item_service = item_service_pb2_grpc.ItemServiceStub(channel)
         self.container_service = container_service_pb2_grpc.ContainerServiceStub(channel)

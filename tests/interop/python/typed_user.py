@@ -1,0 +1,76 @@
+"""A user's program, for `mypy --strict` beside the installed package; never run."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+
+from ttl.v1 import container_pb2, expiry_service_pb2
+from ttl_sidecar import (
+    Answer, AsyncClient, AsyncPrimaryStore, Client, Check, Item, Key, PrimaryStore, SidecarError,
+    TrackResult, serve_async_store, serve_store)
+
+
+class Store(PrimaryStore):
+    store_id = "typed"
+
+    def exclusive(self, container: str, keys: Sequence[Key]) -> contextlib.nullcontext[None]:
+        return contextlib.nullcontext()
+
+    def read(self, container: str, key: Key) -> Item | None:
+        return Item(id=key.id, ts=1, partition_key=key.partition_key)
+
+    def delete(self, container: str, keys: Sequence[Key]) -> None:
+        pass
+
+
+class AsyncStore(AsyncPrimaryStore):
+    store_id = "typed"
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+
+    def exclusive(self, container: str, keys: Sequence[Key]) -> asyncio.Lock:
+        return self.lock
+
+    async def read(self, container: str, key: Key) -> Item | None:
+        return None
+
+    async def delete(self, container: str, keys: Sequence[Key]) -> None:
+        pass
+
+    async def scan(self, container: str, after: Key | None, limit: int) -> Sequence[Item]:
+        return []
+
+
+def use(client: Client) -> list[TrackResult]:
+    policy = container_pb2.DeletePolicy(max_deletes_per_second=5)
+    container: container_pb2.Container = client.create_container(
+        "c", 60, delete_policy=policy, indexing_mode="INDEXING_MODE_CONSISTENT")
+    ttl: int = container.default_ttl
+    status: expiry_service_pb2.ContainerExpiryStatus = client.status("c").container
+    limit: float | None = client.set_max_deletes_per_second(ttl + status.backlog)
+    request = expiry_service_pb2.ListStuckItemsRequest(container="c", page_size=5)
+    stuck: str = client.expiry_service.ListStuckItems(request, timeout=1.0).next_page_token
+    print(limit, stuck, client.usage_failures)
+    try:
+        answer: Answer = client.check("c", [Check(id=b"a")])[0]
+        print(answer.expired)
+    except SidecarError as error:
+        reason: str | None = error.reason
+        print(reason, [violation.field for violation in error.field_violations])
+    serve_store(Store(), "unix:/run/my-store/store.sock")
+    return client.track("c", [Item(id=b"a", ts=1)])
+
+
+async def use_async(client: AsyncClient) -> bool:
+    results: list[TrackResult] = await client.track("c", [Item(id=b"a", ts=1)])
+    async for reply in client.check_stream("c", [[Check(id=b"a")]]):
+        print(reply.results()[0].expire_time, results)
+    async for view in client.list_items("c"):
+        print(view.item.sequence)
+    request = expiry_service_pb2.ListStuckItemsRequest(container="c")
+    print((await client.expiry_service.ListStuckItems(request)).next_page_token)
+    async with contextlib.aclosing(client.watch_containers()) as messages:
+        print((await anext(messages)).revision)
+    await serve_async_store(AsyncStore(), "unix:/run/my-store/store.sock")
+    return await client.is_serving()
