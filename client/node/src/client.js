@@ -1,6 +1,6 @@
 import grpc from '@grpc/grpc-js';
 import { Calls } from './calls.js';
-import { SidecarError, fromMessage, requireLength } from './errors.js';
+import { SidecarError, aboutPart, fromMessage, requireLength } from './errors.js';
 import { serviceDefinition } from './messages.js';
 import { Kind } from './repeats.js';
 import { exchange, follow } from './streams.js';
@@ -59,8 +59,7 @@ async function inParts(entries, send) {
       results.push(...(await send(part)));
     } catch (error) {
       if (!(error instanceof SidecarError) || part.length === all.length) throw error;
-      const which = `entries ${first} to ${first + part.length - 1}`;
-      throw new SidecarError(error.code, `${which}: ${error.message}`, error.retryAfterMs);
+      throw aboutPart(error, `entries ${first} to ${first + part.length - 1}`);
     }
   }
   return results;

@@ -194,15 +194,37 @@ export class Client {
   call(method: string, request?: Message): Promise<Message>;
 }
 
+/** A field of a request that was refused: its path, and why. */
+export interface FieldViolation {
+  field: string;
+  description: string;
+}
+
+/** What came with an error in grpc-status-details-bin. */
+export interface ErrorDetails {
+  reason?: string;
+  domain?: string;
+  metadata?: Readonly<Record<string, string>>;
+  fieldViolations?: readonly FieldViolation[];
+}
+
 /** A call, or one message of a stream, that was refused or not answered. `message` names the field,
  * the value and what would be right. */
 export class SidecarError extends Error {
-  constructor(code: status, message: string, retryAfterMs?: number);
+  constructor(code: status, message: string, retryAfterMs?: number, details?: ErrorDetails);
   readonly code: status;
   /** Such as "NOT_FOUND". */
   readonly codeName: string;
   /** How long to wait at least before trying again, if the sidecar says so. */
   readonly retryAfterMs: number | undefined;
+  /** The cause, as a name that does not change (google.rpc.ErrorInfo), if the sidecar gives one. */
+  readonly reason: string | undefined;
+  /** Whose name the reason is: "ttl-sidecar". */
+  readonly domain: string | undefined;
+  /** Further facts about the error, by name. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** The fields that were refused (google.rpc.BadRequest). */
+  readonly fieldViolations: readonly FieldViolation[];
 }
 
 /** Runs actions one after the other, in the order in which they came. */
@@ -225,7 +247,8 @@ export class StoreBusy extends Error {
 /** What a store implements so that the sidecar can delete what has expired. The comparison that makes
  * a delete conditional is done here. */
 export abstract class PrimaryStore {
-  /** Most items that the sidecar sends at once. */
+  /** Most items that the sidecar is asked to send at once, 1000 by default; further ones are put off.
+   * 0: no limit. */
   maxBatchItems: number;
   /** Whether read() and scan() give the expireAt of items that have one; false by default. Until then the
    * sidecar deletes no item with an expireAt. */

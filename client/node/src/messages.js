@@ -16,11 +16,12 @@ import { inspect, types } from 'node:util';
 import protobuf from 'protobufjs';
 
 const FILES = [
-  'container_service',
-  'expiry_service',
-  'item_service',
-  'maintenance_service',
-  'primary_store_service',
+  'ttl/v1/container_service',
+  'ttl/v1/expiry_service',
+  'ttl/v1/item_service',
+  'ttl/v1/maintenance_service',
+  'ttl/v1/primary_store_service',
+  'ttl/errors/v1/error_details',
 ];
 const { Long } = protobuf.util;
 
@@ -57,7 +58,7 @@ function loadProtos() {
   const folder = protoFolder();
   const root = new protobuf.Root();
   root.resolvePath = (origin, target) => `${folder}/${target}`;
-  root.loadSync(FILES.map((file) => `ttl/v1/${file}.proto`));
+  root.loadSync(FILES.map((file) => `${file}.proto`));
   root.resolveAll();
   return root;
 }
@@ -86,6 +87,11 @@ export function serviceDefinition(service) {
 // Throws unless `value` can be sent as a message of that type of ttl.v1.
 export function requireMessage(name, value) {
   toMessage(root.lookupType(`ttl.v1.${name}`), value);
+}
+
+// A message of ttl.errors.v1 as protobufjs has it; throws if the bytes cannot be read.
+export function decodeErrorMessage(name, bytes) {
+  return root.lookupType(`ttl.errors.v1.${name}`).decode(bytes);
 }
 
 function encode(type, value) {
@@ -255,6 +261,11 @@ function toDuration(milliseconds) {
   return wholeSeconds(milliseconds);
 }
 
+// Of a google.protobuf.Duration.
+export function millisecondsOf({ seconds, nanos }) {
+  return Number(seconds) * 1000 + nanos / 1e6;
+}
+
 const SPECIAL_TYPES = {
   '.google.protobuf.Timestamp': {
     toMessage: toTimestamp,
@@ -262,6 +273,6 @@ const SPECIAL_TYPES = {
   },
   '.google.protobuf.Duration': {
     toMessage: toDuration,
-    fromMessage: ({ seconds, nanos }) => Number(seconds) * 1000 + nanos / 1e6,
+    fromMessage: millisecondsOf,
   },
 };

@@ -1,0 +1,40 @@
+// What programs can tell about an error beyond its code: the details that gRPC carries in the
+// trailing metadata grpc-status-details-bin.
+import { decodeErrorMessage, millisecondsOf } from './messages.js';
+
+const STATUS_DETAILS = 'grpc-status-details-bin';
+
+// undefined if the bytes cannot be read.
+function parse(name, bytes) {
+  try {
+    return decodeErrorMessage(name, bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+// The first detail of that type of google.rpc.
+function find(details, name) {
+  const detail = details.find(({ type_url: url }) => url.split('/').at(-1) === `google.rpc.${name}`);
+  return detail && parse(name, detail.value);
+}
+
+// The details of a failed call, by its trailing metadata. Those that are missing, unknown or cannot
+// be read are left out: an error is never worse to read for what came with it.
+export function readDetails(metadata) {
+  const [bytes] = metadata?.get(STATUS_DETAILS) ?? [];
+  const details = (bytes && parse('ErrorStatus', bytes)?.details) ?? [];
+  const info = find(details, 'ErrorInfo');
+  const request = find(details, 'BadRequest');
+  const retry = find(details, 'RetryInfo');
+  return {
+    reason: info?.reason,
+    domain: info?.domain,
+    metadata: { ...info?.metadata },
+    fieldViolations: (request?.fieldViolations ?? []).map(({ field, description }) => ({
+      field,
+      description,
+    })),
+    retryAfterMs: retry?.retryDelay ? millisecondsOf(retry.retryDelay) : undefined,
+  };
+}
