@@ -8,6 +8,9 @@ const { INTERNAL, OK, UNAUTHENTICATED } = grpc.status;
 // With the longest keys they still fit into one message.
 const MAX_SCANNED_AT_ONCE = 500;
 
+// Limit of the API for nextPageToken.
+const MAX_TOKEN_BYTES = 4096;
+
 // Of what a store throws; a header of gRPC must hold it.
 const MAX_REASON_LENGTH = 1000;
 
@@ -76,9 +79,29 @@ function judge(expired, found, nowMs, notAfterMs) {
 function tokenOf(item) {
   if (item === undefined) return Buffer.alloc(0);
   const partitionKey = Buffer.from(item.partitionKey ?? '');
+  const id = Buffer.from(item.id);
+  if (2 + partitionKey.length + id.length > MAX_TOKEN_BYTES) {
+    throw new Error(
+      `scan() gave an item with a partition key of ${partitionKey.length} bytes and an id of ` +
+        `${id.length} bytes: together they must be at most ${MAX_TOKEN_BYTES - 2} bytes for the ` +
+        'scan to go on behind it',
+    );
+  }
   const length = Buffer.alloc(2);
   length.writeUInt16BE(partitionKey.length);
-  return Buffer.concat([length, partitionKey, Buffer.from(item.id)]);
+  return Buffer.concat([length, partitionKey, id]);
+}
+
+// The place behind what scan() gave, which was asked for `limit` items behind `token`.
+function tokenBehind(items, limit, token) {
+  if (items.length > limit) {
+    throw new Error(`scan() gave ${items.length} items: at most ${limit} were asked for`);
+  }
+  const next = tokenOf(items.length === limit ? items.at(-1) : undefined);
+  if (next.length > 0 && next.equals(token)) {
+    throw new Error('scan() gave the item that it was to start behind');
+  }
+  return next;
 }
 
 function keyOf(token) {
@@ -120,15 +143,14 @@ export class PrimaryStore {
       });
     }
     if (maxItems < 1) throw invalid(`max_items = ${maxItems}: at least 1`);
-    let after = keyOf(pageToken);
+    let token = pageToken;
     for (let left = maxItems; left > 0;) {
       const limit = Math.min(left, MAX_SCANNED_AT_ONCE);
-      const items = await this.scan(container, after, limit);
-      const last = items.length === limit ? items.at(-1) : undefined;
-      const nextPageToken = tokenOf(last);
+      const items = await this.scan(container, keyOf(token), limit);
+      const nextPageToken = tokenBehind(items, limit, token);
       yield { items, nextPageToken };
-      after = keyOf(nextPageToken);
-      left = last === undefined ? 0 : left - limit;
+      token = nextPageToken;
+      left = token.length === 0 ? 0 : left - limit;
     }
   }
 
@@ -145,34 +167,41 @@ export class PrimaryStore {
         { code: grpc.status.FAILED_PRECONDITION },
       );
     }
-    const keys = request.items.map(({ partitionKey, id }) => ({ partitionKey, id }));
+    // The sidecar sends more than the store takes at once if it asked for the limit before the store
+    // was started again with a lower one.
+    const most = this.maxBatchItems > 0 ? this.maxBatchItems : request.items.length;
+    const judged = request.items.slice(0, most);
+    const keys = judged.map(({ partitionKey, id }) => ({ partitionKey, id }));
+    let results = [];
+    let retryAfter;
     try {
       // Held until the batch is deleted: nobody rewrites an item between comparison and delete.
-      const results = await this.exclusive(request.container, keys, () =>
-        this.#deleteJudged(request, keys),
+      results = await this.exclusive(request.container, keys, () =>
+        this.#deleteJudged(request, judged, keys),
       );
-      return { results, storeNow: new Date(this.nowMs()) };
     } catch (error) {
       if (!(error instanceof StoreBusy)) throw error;
-      const results = keys.map(() => ({ outcome: 'DELETE_OUTCOME_THROTTLED' }));
-      return { results, storeNow: new Date(this.nowMs()), retryAfter: error.retryAfterMs };
+      retryAfter = error.retryAfterMs;
     }
+    const left = request.items.length - results.length;
+    results.push(...Array.from({ length: left }, () => ({ outcome: 'DELETE_OUTCOME_THROTTLED' })));
+    return { results, storeNow: new Date(this.nowMs()), retryAfter };
   }
 
-  async #deleteJudged(request, keys) {
+  async #deleteJudged(request, judged, keys) {
     const stored = [];
     for (const key of keys) stored.push(await this.#readOrWhyNot(request.container, key));
     const now = this.nowMs();
-    const doomed = new Map();
-    const results = request.items.map((expired, i) => {
+    const toDelete = new Map();
+    const results = judged.map((expired, i) => {
       const result = judge(expired, stored[i], now, request.notAfter.getTime());
       if (result.outcome !== 'DELETE_OUTCOME_DELETED') return result;
       const name = `${keys[i].partitionKey.toString('hex')}/${keys[i].id.toString('hex')}`;
-      if (doomed.has(name)) return { outcome: 'DELETE_OUTCOME_NOT_FOUND' }; // the key came twice
-      doomed.set(name, keys[i]);
+      if (toDelete.has(name)) return { outcome: 'DELETE_OUTCOME_NOT_FOUND' }; // the key came twice
+      toDelete.set(name, keys[i]);
       return result;
     });
-    if (doomed.size > 0) await this.delete(request.container, [...doomed.values()]);
+    if (toDelete.size > 0) await this.delete(request.container, [...toDelete.values()]);
     return results;
   }
 

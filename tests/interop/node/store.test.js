@@ -320,6 +320,41 @@ test('a scan refuses what is no place and no number, and a store may have none',
   assert.deepEqual((await call('GetStoreInfo', {})).capabilities, ['STORE_CAPABILITY_ETAG']);
 });
 
+test('items beyond what the store takes at once are put off', async (t) => {
+  const { store, deleteItems } = await startStore(t);
+  const outcomes = async (items) =>
+    (await deleteItems(items)).results.map(({ outcome }) => outcome.replace('DELETE_OUTCOME_', ''));
+  store.maxBatchItems = 2;
+  for (const id of ['a', 'b', 'c']) await store.write('c', { id, ts: TS, ttl: 10, etag: 'v1' });
+  const batch = ['a', 'b', 'c'].map((id) => judged({ id }));
+  assert.deepEqual(await outcomes(batch), ['DELETED', 'DELETED', 'THROTTLED']);
+  assert.deepEqual(store.ids(), ['c']);
+  store.maxBatchItems = 0; // no limit
+  assert.deepEqual(await outcomes(batch), ['NOT_FOUND', 'NOT_FOUND', 'DELETED']);
+});
+
+test('a scan that cannot go on says why', async (t) => {
+  const { store, scan } = await startStore(t);
+  const item = (partitionKeyBytes, idBytes) => ({
+    partitionKey: 'p'.repeat(partitionKeyBytes),
+    id: 'i'.repeat(idBytes),
+    ts: TS,
+  });
+  store.scan = (container, after) => (after === undefined ? [item(2048, 2046)] : []);
+  const [{ nextPageToken }] = await scan('', 1);
+  assert.equal(nextPageToken.length, 4096);
+  assert.deepEqual(await scan(nextPageToken, 1), [{ items: [], nextPageToken: Buffer.alloc(0) }]);
+  for (const [items, token, words] of [
+    [[item(2048, 2047)], '', /partition key of 2048 bytes/],
+    [[item(65536, 0)], '', /partition key of 65536 bytes/],
+    [[item(1, 1), item(1, 2)], '', /scan\(\) gave 2 items: at most 1 were asked for/],
+    [[item(2048, 2046)], nextPageToken, /scan\(\) gave the item that it was to start behind/],
+  ]) {
+    store.scan = () => items;
+    await assert.rejects(scan(token, 1), { code: grpc.status.INTERNAL, details: words });
+  }
+});
+
 test('the store says who it is, and where it cannot listen', async (t) => {
   const { store, call } = await startStore(t);
   const info = await call('GetStoreInfo', {});
