@@ -5,8 +5,8 @@ import collections
 import grpc
 import grpc.aio
 
-from harness import PATIENCE, Code, SidecarTestCase, TempDirTestCase
 from async_facade import AsyncFacade
+from harness import PATIENCE, Code, SidecarTestCase, TempDirTestCase, wait_until
 from scripted_sidecar import ScriptedSidecar, serve_script
 from ttl.v1 import container_service_pb2, expiry_service_pb2, item_service_pb2 as pb
 from ttl_sidecar import Check, Client, Item
@@ -154,8 +154,11 @@ class Interceptors(TempDirTestCase):
 
         for client in (Client(self.address, interceptors=[Failing()]),
                        AsyncFacade(self.address, interceptors=[AsyncFailing()])):
-            with self.enterContext(client), self.assertRaisesRegex(LookupError, "no token"):
+            self.enterContext(client)
+            with self.assertRaisesRegex(LookupError, "no token"):
                 client.status()
+            client.add_usage("c", 1)
+            wait_until(lambda: client.usage_failures >= 2, "usage is reported all the same")
 
 
 class InterceptedSidecar(SidecarTestCase):

@@ -6,7 +6,6 @@ import asyncio
 from typing import Awaitable, Callable
 
 from ttl.v1 import expiry_service_pb2 as pb
-from ttl_sidecar.errors import SidecarError
 from ttl_sidecar.usage import REPORT_INTERVAL, UsageReport, UsageTally
 
 
@@ -44,9 +43,9 @@ class AsyncUsageReporter:
             while reports:
                 reports = self.tally.settle(reports, await self._outcome(reports[0]))
 
-    async def _outcome(self, report: UsageReport) -> SidecarError | None:
+    async def _outcome(self, report: UsageReport) -> Exception | None:
         try:
             await self._send(report.request)
-        except SidecarError as error:
+        except Exception as error:  # of the sidecar, or of an interceptor: nobody waits for it
             return error
         return None

@@ -71,6 +71,7 @@ class UsageTally:
             if known is not None:
                 known.units += request_units
             elif len(self._containers) < MAX_CONTAINERS:
+                container.encode()  # a lone surrogate is the caller's error
                 if self._last_report is None:
                     self._last_report = time.monotonic()
                 # It was not used between the last report and now.
@@ -86,14 +87,14 @@ class UsageTally:
             return [UsageReport(container, usage, self._request(container, usage, now))
                     for container, usage in taken.items()]
 
-    def settle(self, reports: list[UsageReport], error: SidecarError | None) -> list[UsageReport]:
+    def settle(self, reports: list[UsageReport], error: Exception | None) -> list[UsageReport]:
         """`reports` without the first, which was sent, with that outcome. If the sidecar did not
         answer it, none of them is sent now: they are added to the next ones."""
         with self._lock:
             if error is None:
                 return reports[1:]
             self._failures += 1
-            if error.code in _UNWANTED:
+            if isinstance(error, SidecarError) and error.code in _UNWANTED:
                 self._containers.pop(reports[0].container, None)
                 return reports[1:]
             for report in reports:
@@ -152,10 +153,10 @@ class UsageReporter:
             while reports and not self._stopped.is_set():
                 reports = self.tally.settle(reports, self._outcome(reports[0]))
 
-    def _outcome(self, report: UsageReport) -> SidecarError | None:
+    def _outcome(self, report: UsageReport) -> Exception | None:
         try:
             self._send(report.request)
-        except SidecarError as error:
+        except Exception as error:  # of the sidecar, or of an interceptor: nobody waits for it
             return error
         return None
 
