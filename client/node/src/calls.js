@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import grpc from '@grpc/grpc-js';
 import { CHANNEL_OPTIONS } from './channel.js';
 import { SidecarError, fromCall } from './errors.js';
-import { Kind, pauseBeforeRepeat } from './repeats.js';
+import { pauseBeforeRepeat, waitsForConnection } from './repeats.js';
 
 const { CANCELLED, DEADLINE_EXCEEDED, UNAVAILABLE } = grpc.status;
 const { TRANSIENT_FAILURE } = grpc.connectivityState;
@@ -17,9 +17,9 @@ export class Calls {
   #underWay = new Set();
   #closed = new AbortController();
 
-  constructor(address, credentials) {
+  constructor(address, credentials, interceptors) {
     this.#address = address;
-    this.#client = new grpc.Client(address, credentials, CHANNEL_OPTIONS);
+    this.#client = new grpc.Client(address, credentials, { ...CHANNEL_OPTIONS, interceptors });
   }
 
   close() {
@@ -33,9 +33,7 @@ export class Calls {
     const end = performance.now() + timeoutMs;
     let unavailable;
     for (let attempt = 1; ; attempt += 1) {
-      // What may not be sent twice waits for a connection from the start. The first attempt of
-      // others fails where there is none, with the reason.
-      const waits = attempt > 1 || kind === Kind.REPORT || kind === Kind.CHANGE;
+      const waits = waitsForConnection(kind, attempt);
       const left = Math.max(0, end - performance.now());
       const { error, response } = await this.#attempt(method, bytes, left, waits);
       if (error === undefined) return response;
@@ -49,7 +47,7 @@ export class Calls {
     }
   }
 
-  // Streams of requests that are bytes. They wait for a connection, and have no deadline.
+  // Streams of requests that are bytes. They have no deadline.
 
   bidirectional({ path, responseDeserialize }) {
     this.#requireOpen();
@@ -59,9 +57,9 @@ export class Calls {
     );
   }
 
-  serverStream({ path, responseDeserialize }, bytes) {
+  serverStream({ path, responseDeserialize }, bytes, { waitForReady }) {
     this.#requireOpen();
-    const metadata = new grpc.Metadata({ waitForReady: true });
+    const metadata = new grpc.Metadata({ waitForReady });
     return this.#follow(
       this.#client.makeServerStreamRequest(path, asItIs, responseDeserialize, bytes, metadata, {}),
     );

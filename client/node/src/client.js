@@ -1,25 +1,17 @@
 import grpc from '@grpc/grpc-js';
 import { Calls } from './calls.js';
 import { SidecarError, aboutPart, fromMessage, requireLength } from './errors.js';
-import { serviceDefinition } from './messages.js';
+import { HEALTH_CHECK, SERVING, serviceDefinition } from './messages.js';
+import { requireObject, requireOptions } from './options.js';
 import { Kind } from './repeats.js';
-import { exchange, follow } from './streams.js';
+import { download, exchange, follow } from './streams.js';
 import { requireTimeLimit } from './time_limits.js';
+import { UsageReporter } from './usage.js';
 
 const DEFAULT_ADDRESS = 'unix:/run/ttl-sidecar/sidecar.sock';
 const MAX_ENTRIES_PER_CALL = 1000;
 
-const READS = new Set([
-  'CheckVisibility',
-  'GetItem',
-  'ListItems',
-  'GetContainer',
-  'ListContainers',
-  'GetExpiryStatus',
-  'ListExpiryStatuses',
-  'ExplainItem',
-  'ListStuckItems',
-]);
+const READ = /^(Check|Explain|Get|List)/;
 const SERVICES = ['ItemService', 'ContainerService', 'ExpiryService', 'MaintenanceService'];
 const METHODS = Object.assign({}, ...SERVICES.map(serviceDefinition));
 
@@ -69,33 +61,63 @@ function target(container) {
   return container === undefined ? { allContainers: true } : { container };
 }
 
+const CLIENT_OPTIONS = [
+  'address',
+  'credentials',
+  'interceptors',
+  'checkTimeoutMs',
+  'reportTimeoutMs',
+  'adminTimeoutMs',
+];
+
+function requireInterceptors(interceptors) {
+  const isList = Array.isArray(interceptors) && interceptors.every((f) => typeof f === 'function');
+  if (!isList) throw new TypeError('interceptors: a list of functions is required');
+  return interceptors;
+}
+
+function requireLimit(limit) {
+  if (limit === null) return { unlimited: true };
+  if (typeof limit === 'number') return { maxDeletesPerSecond: limit };
+  throw new TypeError(`limit = ${limit}: a number is required, or null for no limit`);
+}
+
 export class Client {
   #calls;
   #timeouts;
+  #usage;
 
-  constructor({
-    address = DEFAULT_ADDRESS,
-    credentials = grpc.credentials.createInsecure(),
-    checkTimeoutMs = 1000,
-    reportTimeoutMs = 5000,
-    adminTimeoutMs = 15000,
-  } = {}) {
+  constructor(options = {}) {
+    const example = `{ address: '${DEFAULT_ADDRESS}' }`;
+    const {
+      address = DEFAULT_ADDRESS,
+      credentials = grpc.credentials.createInsecure(),
+      interceptors = [],
+      checkTimeoutMs = 1000,
+      reportTimeoutMs = 5000,
+      adminTimeoutMs = 15000,
+    } = requireOptions('new Client()', options, CLIENT_OPTIONS, example);
     this.address = address;
     this.#timeouts = {
       check: requireTimeLimit('checkTimeoutMs', checkTimeoutMs),
       report: requireTimeLimit('reportTimeoutMs', reportTimeoutMs),
       admin: requireTimeLimit('adminTimeoutMs', adminTimeoutMs),
     };
-    this.#calls = new Calls(address, credentials);
+    this.#calls = new Calls(address, credentials, requireInterceptors(interceptors));
+    this.#usage = new UsageReporter((request) =>
+      this.#call('ReportUsage', request, 'check', Kind.NOW),
+    );
   }
 
   close() {
+    this.#usage.stop();
     this.#calls.close();
   }
 
   // Data path.
 
-  track(container, items, { adopted = false } = {}) {
+  async track(container, items, options = {}) {
+    const { adopted = false } = requireOptions('track()', options, ['adopted'], '{ adopted: true }');
     return inParts(items, async (part) => {
       const response = await this.#report('TrackItems', { container, items: part, adopted });
       return readTrackResults(response, part.length);
@@ -140,13 +162,36 @@ export class Client {
     return (await this.#call('GetItem', { container, partitionKey, id }, 'check')).item;
   }
 
-  listItems(container, { showExpired = false } = {}) {
+  listItems(container, options = {}) {
+    const example = '{ showExpired: true }';
+    const { showExpired = false } = requireOptions('listItems()', options, ['showExpired'], example);
     return this.#pages('ListItems', { container, showExpired }, 'items');
+  }
+
+  addUsage(container, requestUnits) {
+    this.#usage.add(container, requestUnits);
+  }
+
+  get usageFailures() {
+    return this.#usage.failures;
+  }
+
+  async reportUsage(container, requestUnits, options = {}) {
+    const names = ['periodMs', 'reporter'];
+    const { periodMs = 1000, reporter = '' } = requireOptions(
+      'reportUsage()',
+      options,
+      names,
+      '{ periodMs: 1000 }',
+    );
+    const request = { container, requestUnits, period: periodMs, reporter };
+    await this.#call('ReportUsage', request, 'report', Kind.CHANGE);
   }
 
   // Containers.
 
   async createContainer(id, fields = {}) {
+    requireObject('createContainer()', fields, '{ defaultTtl: 60 }');
     return (await this.#call('CreateContainer', { container: { ...fields, id } })).container;
   }
 
@@ -166,20 +211,35 @@ export class Client {
     return this.updateContainer({ id, defaultTtl }, ['default_ttl']);
   }
 
+  previewContainer(container) {
+    return this.#download('PreviewContainer', { container }, 'preview');
+  }
+
+  previewUpdate(container, paths) {
+    const request = { container, updateMask: { paths }, validateOnly: true };
+    return this.#call('UpdateContainer', request);
+  }
+
   async deleteContainer(id, etag = '') {
     await this.#call('DeleteContainer', { id, etag });
   }
 
-  async *watchContainers({ heartbeatMs = 1000, expireAt = false } = {}) {
+  async *watchContainers(options = {}) {
+    const { heartbeatMs = 1000, expireAt = false } = requireOptions(
+      'watchContainers()',
+      options,
+      ['heartbeatMs', 'expireAt'],
+      '{ heartbeatMs: 1000 }',
+    );
     const longestSilenceMs = requireTimeLimit('heartbeatMs', 5 * heartbeatMs);
     const method = METHODS.WatchContainers;
     const rules = expireAt ? ['JUDGING_RULE_EXPIRE_AT'] : [];
     const bytes = method.requestSerialize({ heartbeatInterval: heartbeatMs, rules });
-    const call = this.#calls.serverStream(method, bytes);
+    const call = this.#calls.serverStream(method, bytes, { waitForReady: true });
     yield* follow(call, longestSilenceMs, this.#calls);
   }
 
-  // Expiry.
+  // Operators: status, and what holds deletes back.
 
   status(container = '') {
     return this.#call('GetExpiryStatus', { container });
@@ -193,6 +253,16 @@ export class Client {
     return this.#call('ExplainItem', { container, partitionKey, id });
   }
 
+  listStuckItems(container) {
+    return this.#pages('ListStuckItems', { container }, 'items');
+  }
+
+  async isServing(healthService = '') {
+    const bytes = HEALTH_CHECK.requestSerialize({ service: healthService });
+    const timeout = this.#timeouts.admin;
+    return (await this.#calls.unary(HEALTH_CHECK, bytes, timeout, Kind.NOW)).status === SERVING;
+  }
+
   async pauseDeletes(reason, container = undefined) {
     return (await this.#call('PauseDeletes', { ...target(container), reason })).pause;
   }
@@ -201,9 +271,53 @@ export class Client {
     await this.#call('ResumeDeletes', target(container));
   }
 
-  async reportUsage(container, requestUnits, { periodMs = 1000, reporter = '' } = {}) {
-    const request = { container, requestUnits, period: periodMs, reporter };
-    await this.#call('ReportUsage', request, 'report', Kind.CHANGE);
+  async acceptClock() {
+    return (await this.#call('AcceptClock', {})).clock;
+  }
+
+  async confirmPolicy(container, etag = '') {
+    return (await this.#call('ConfirmPolicy', { container, etag })).container;
+  }
+
+  async confirmStore(storeId) {
+    await this.#call('ConfirmStore', { storeId });
+  }
+
+  async setMaxDeletesPerSecond(limit) {
+    return (await this.#call('SetMaxDeletesPerSecond', requireLimit(limit))).maxDeletesPerSecond;
+  }
+
+  async resetMaxDeletesPerSecond() {
+    const request = { serverDefault: true };
+    return (await this.#call('SetMaxDeletesPerSecond', request)).maxDeletesPerSecond;
+  }
+
+  // Maintenance.
+
+  async startReconciliation(container = '', options = {}) {
+    const example = '{ dryRun: true }';
+    const { dryRun = false } = requireOptions('startReconciliation()', options, ['dryRun'], example);
+    return (await this.#call('StartReconciliation', { container, dryRun })).reconciliation;
+  }
+
+  async getReconciliation() {
+    return (await this.#call('GetReconciliation', {})).reconciliation;
+  }
+
+  async cancelReconciliation() {
+    return (await this.#call('CancelReconciliation', {})).reconciliation;
+  }
+
+  async trustData() {
+    await this.#call('TrustData', {});
+  }
+
+  verifyData() {
+    return this.#download('VerifyData', {}, 'verification');
+  }
+
+  backUpData() {
+    return this.#download('BackUpData', {});
   }
 
   async call(method, request = {}) {
@@ -224,7 +338,7 @@ export class Client {
     method,
     request,
     timeout = 'admin',
-    kind = READS.has(method) ? Kind.READ : Kind.CHANGE,
+    kind = READ.test(method) ? Kind.READ : Kind.CHANGE,
   ) {
     const bytes = METHODS[method].requestSerialize(request); // a wrong value is the caller's error
     return this.#calls.unary(METHODS[method], bytes, this.#timeouts[timeout], kind);
@@ -237,6 +351,13 @@ export class Client {
       yield* response[field];
       pageToken = response.nextPageToken;
     } while (pageToken !== '');
+  }
+
+  // Neither waits for a connection nor is begun again.
+  async *#download(method, request, name = undefined) {
+    const bytes = METHODS[method].requestSerialize(request);
+    const call = this.#calls.serverStream(METHODS[method], bytes, { waitForReady: false });
+    yield* download(call, this.#calls, name);
   }
 
   async *#exchange(method, makeRequest, readResponse, batches, timeout) {

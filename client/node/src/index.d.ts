@@ -1,5 +1,5 @@
 // Client of ttl-sidecar, and what a store written in JavaScript needs to serve it.
-import type { ChannelCredentials, ServerCredentials, status } from '@grpc/grpc-js';
+import type { ChannelCredentials, Interceptor, ServerCredentials, status } from '@grpc/grpc-js';
 
 /** A whole number of 64 bits: a number up to 2^53, a bigint, or its decimal text, as JSON has it.
  * Anything else, text such as "5.0" included, is a TypeError; out of range, it is a RangeError. */
@@ -108,6 +108,9 @@ export interface ClientOptions {
   /** gRPC address: unix:/path or host:port. */
   address?: string;
   credentials?: ChannelCredentials;
+  /** Of grpc-js, the first one outermost. They see every attempt of a call, every stream, and the
+   * reports of usage. */
+  interceptors?: Interceptor[];
   /** Longest time, of any size, for checks and look-ups of one item, 1000 by default. */
   checkTimeoutMs?: number;
   /** Longest time for reports, 5000 by default. */
@@ -161,6 +164,22 @@ export class Client {
   getItem(container: string, id: Bytes, partitionKey?: Bytes): Promise<ItemView>;
   listItems(container: string, options?: { showExpired?: boolean }): AsyncGenerator<ItemView>;
 
+  /** Adds to what requests have used of the container's throughput; to be called for every request
+   * that the store serves. Takes no time: the sum is reported once a second, from the first use on
+   * also if it is zero. Never fails: what could not be reported is added to the next report, and
+   * `usageFailures` counts it. Usage after close() is not counted. */
+  addUsage(container: string, requestUnits: number): void;
+  /** Reports of addUsage() that the sidecar did not take. */
+  readonly usageFailures: number;
+  /** What requests have used in the last `periodMs`, told at once; a store that does not add up by
+   * itself calls addUsage(). */
+  reportUsage(
+    container: string,
+    requestUnits: number,
+    options?: { periodMs?: number; reporter?: string },
+  ): Promise<void>;
+
+  /** ALREADY_EXISTS if there is one. */
   createContainer(id: string, fields?: Message): Promise<Container>;
   getContainer(id: string): Promise<Container>;
   listContainers(): AsyncGenerator<Container>;
@@ -168,6 +187,12 @@ export class Client {
   updateContainer(container: Message & { id: string }, paths: string[]): Promise<Container>;
   /** Acts on all items of the container at once. Absent: switches TTL off. */
   setDefaultTtl(id: string, defaultTtl: Seconds | null | undefined): Promise<Container>;
+  /** What updateContainer() would do. Nothing is changed. */
+  previewUpdate(container: Message & { id: string }, paths: string[]): Promise<Message>;
+  /** What creating it would do to the items of the store; the last message has `finished` set. Without
+   * a deadline: it lasts as long as there are items to read. */
+  previewContainer(container: Message & { id: string }): AsyncGenerator<Message>;
+  /** ABORTED if `etag` is neither empty nor the current one. */
   deleteContainer(id: string, etag?: string): Promise<void>;
   /** A snapshot of all containers, then every change. DEADLINE_EXCEEDED after a silence of five
    * heartbeats. `expireAt`: the caller, if it judges items by what it is told, knows expireAt; otherwise
@@ -179,18 +204,41 @@ export class Client {
   listStatuses(): AsyncGenerator<Message>;
   /** All that is known of an item, expired or not, and why it is not yet deleted. */
   explainItem(container: string, id: Bytes, partitionKey?: Bytes): Promise<Message>;
+  /** Items whose delete fails again and again. */
+  listStuckItems(container: string): AsyncGenerator<Message>;
+  /** Whether a service of the sidecar's health service is SERVING: "startup", "readiness", "liveness",
+   * or "" for the whole. NOT_FOUND for a name that it does not know. Does not wait for a sidecar that
+   * is away. */
+  isServing(healthService?: string): Promise<boolean>;
   /** Of one container, or of all. */
   pauseDeletes(reason: string, container?: string): Promise<Message>;
   /** Lifts a pause of the same target. */
   resumeDeletes(container?: string): Promise<void>;
-  /** What requests have used in the last `periodMs`; to be told once a second. */
-  reportUsage(
-    container: string,
-    requestUnits: number,
-    options?: { periodMs?: number; reporter?: string },
-  ): Promise<void>;
+  /** Takes the wall clock to be right. */
+  acceptClock(): Promise<Message>;
+  /** Releases the brake. ABORTED if `etag` is neither empty nor the current one. */
+  confirmPolicy(container: string, etag?: string): Promise<Container>;
+  /** Lets deletes go on in the store of that id. */
+  confirmStore(storeId: string): Promise<void>;
+  /** Sets the limit of all containers together, 0: no deletes, null: no limit. Gives the one in
+   * force. */
+  setMaxDeletesPerSecond(limit: number | null): Promise<number | undefined>;
+  /** Back to the limit that the sidecar was started with, which is given. */
+  resetMaxDeletesPerSecond(): Promise<number | undefined>;
 
-  /** Any other method that is no stream, by its name in protos/ttl/v1, such as "ListStuckItems". */
+  /** Of one container, or of all. */
+  startReconciliation(container?: string, options?: { dryRun?: boolean }): Promise<Message>;
+  getReconciliation(): Promise<Message>;
+  cancelReconciliation(): Promise<Message>;
+  /** Ends the doubt about the tracked data. */
+  trustData(): Promise<void>;
+  /** The last message has `finished` set. Without a deadline, as all that lasts as long as there are
+   * data to read. */
+  verifyData(): AsyncGenerator<Message>;
+  /** The data directory, piece by piece. Without a deadline. */
+  backUpData(): AsyncGenerator<Message>;
+
+  /** Any other method that is no stream, by its name in protos/ttl/v1, such as "GetSourcePosition". */
   call(method: string, request?: Message): Promise<Message>;
 }
 

@@ -84,6 +84,20 @@ export function serviceDefinition(service) {
   );
 }
 
+// gRPC's health service, of which the package has no protos.
+const health = new protobuf.Root()
+  .define('grpc.health.v1')
+  .add(new protobuf.Type('HealthCheckRequest').add(new protobuf.Field('service', 1, 'string')))
+  .add(new protobuf.Type('HealthCheckResponse').add(new protobuf.Field('status', 1, 'int32')));
+health.resolveAll();
+
+export const SERVING = 1;
+export const HEALTH_CHECK = {
+  path: '/grpc.health.v1.Health/Check',
+  requestSerialize: (value) => encode(health.lookupType('HealthCheckRequest'), value),
+  responseDeserialize: (bytes) => decode(health.lookupType('HealthCheckResponse'), bytes),
+};
+
 // Throws unless `value` can be sent as a message of that type of ttl.v1.
 export function requireMessage(name, value) {
   toMessage(root.lookupType(`ttl.v1.${name}`), value);

@@ -14,6 +14,8 @@ export const Kind = {
   REPORT: 'report',
   // A second one could undo somebody else's: never sent again.
   CHANGE: 'change',
+  // Of use only at once: never sent again, and does not wait for a connection.
+  NOW: 'now',
 };
 
 // Of reports that the sidecar has no room for.
@@ -23,7 +25,7 @@ const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 500;
 
 function mayRepeat(kind, { code, retryAfterMs }, attempt) {
-  if (kind === Kind.CHANGE) return false;
+  if (kind === Kind.CHANGE || kind === Kind.NOW) return false;
   if (code === status.RESOURCE_EXHAUSTED) return kind !== Kind.READ && attempt < MAX_ATTEMPTS;
   if (code !== status.UNAVAILABLE) return false;
   return kind !== Kind.REPORT || retryAfterMs !== undefined;
@@ -36,4 +38,11 @@ export function pauseBeforeRepeat(kind, error, attempt, leftMs, random) {
   const grown = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), MAX_PAUSE_MS);
   const pause = error.retryAfterMs ?? grown * (0.5 + random / 2);
   return pause < leftMs ? pause : undefined;
+}
+
+// Whether an attempt waits for a connection. What may not be sent twice does so from the start. The
+// first attempt of others fails where there is none, with the reason.
+export function waitsForConnection(kind, attempt) {
+  if (kind === Kind.NOW) return false;
+  return attempt > 1 || kind === Kind.REPORT || kind === Kind.CHANGE;
 }

@@ -133,3 +133,23 @@ export async function* follow(call, longestSilenceMs, calls) {
     call.cancel();
   }
 }
+
+// Yields what the server sends, for as long as it takes. If `name` is given, the last message says
+// that the work of that name is finished.
+export async function* download(call, calls, name) {
+  call.on('error', () => {}); // the reader is told
+  let last;
+  try {
+    for await (const message of call) {
+      last = message;
+      yield message;
+    }
+  } catch (error) {
+    throw error instanceof SidecarError || error.code === undefined ? error : calls.errorOf(error);
+  } finally {
+    call.cancel();
+  }
+  if (name === undefined || last?.finished) return;
+  const text = `the sidecar ended the ${name} before it was finished`;
+  throw new SidecarError(status.INTERNAL, text);
+}

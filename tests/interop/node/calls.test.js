@@ -39,6 +39,15 @@ test('only what may be repeated is repeated', async (t) => {
     ['PauseDeletes', () => client.pauseDeletes('why'), false, false, 1],
     ['ResumeDeletes', () => client.resumeDeletes(), false, false, 1],
     ['ReportUsage', () => client.reportUsage('c', 1), false, false, 1],
+    ['ListStuckItems', () => toArray(client.listStuckItems('c')), true, true, 1],
+    ['GetReconciliation', () => client.getReconciliation(), true, true, 1],
+    ['AcceptClock', () => client.acceptClock(), false, false, 1],
+    ['ConfirmPolicy', () => client.confirmPolicy('c'), false, false, 1],
+    ['ConfirmStore', () => client.confirmStore('s'), false, false, 1],
+    ['SetMaxDeletesPerSecond', () => client.setMaxDeletesPerSecond(1), false, false, 1],
+    ['StartReconciliation', () => client.startReconciliation('c'), false, false, 1],
+    ['CancelReconciliation', () => client.cancelReconciliation(), false, false, 1],
+    ['TrustData', () => client.trustData(), false, false, 1],
   ];
   for (const [method, call, isRepeated, isRepeatedWithHint, attempts] of table) {
     for (const [metadata, repeated] of [

@@ -5,8 +5,10 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { PATIENT, Sidecar, writeProgram } from './harness.js';
 
-const readme = readFileSync(process.env.TTL_NODE_README, 'utf8');
-const [client, store] = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
+const README = process.env.TTL_NODE_README;
+const codeOf = (page) =>
+  [...readFileSync(page, 'utf8').matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
+const [client, store] = codeOf(README);
 
 function run(t, name, program) {
   return execFileSync(process.execPath, [writeProgram(name, program)], {
@@ -37,4 +39,12 @@ test('the example of a store runs', async (t) => {
     'readme_store.js',
     `${store.replace('unix:/run/my-store/store.sock', storeAddress)}\nawait server.close();\n`,
   );
+});
+
+test('the examples of interceptors and usage run', async (t) => {
+  const { address } = await Sidecar.start(t);
+  const examples = codeOf(README.replace('README.md', 'calls.md')).join('\n');
+  const traceparent = "const currentTraceparent = () => '00-1-2-01';\n";
+  const program = traceparent + examples.replace('unix:/run/ttl-sidecar/sidecar.sock', address);
+  assert.equal(run(t, 'readme_calls.js', program), '0\n');
 });

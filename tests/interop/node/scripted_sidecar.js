@@ -11,7 +11,12 @@ export class ScriptedSidecar {
     script.calls = {};
     script.address = `unix:${tempFolder(t)}/scripted.sock`;
     const server = new grpc.Server();
-    for (const service of ['ItemService', 'ContainerService', 'ExpiryService']) {
+    for (const service of [
+      'ItemService',
+      'ContainerService',
+      'ExpiryService',
+      'MaintenanceService',
+    ]) {
       const definition = serviceDefinition(service);
       const handlers = Object.keys(definition).map((name) => [
         name,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import vm from 'node:vm';
+import { Client } from 'ttl-sidecar';
 import { ScriptedSidecar } from './scripted_sidecar.js';
 
 const TS = 1767225600;
@@ -103,4 +104,26 @@ test('bytes of other realms are bytes, and whole pairs of surrogates are text', 
     ['01ff', '\u{1f600}'],
     ['07', ''],
   ]);
+});
+
+test('options are objects, and misspelled ones are refused', async (t) => {
+  const { script, client } = await start(t);
+  const container = /createContainer\(\): 60 is not an object like \{ defaultTtl: 60 \}/;
+  await assert.rejects(client.createContainer('a', 60), container);
+  await assert.rejects(client.createContainer('a', { defaultTTL: 60 }), /no field defaultTTL/);
+  for (const [call, words] of [
+    [() => client.track('c', [], true), /track\(\): true is not an object like \{ adopted: true \}/],
+    [() => client.track('c', [], { adoptd: true }), /track\(\) has no option adoptd: adopted/],
+    [async () => client.listItems('c', true), /listItems\(\): true/],
+    [() => client.reportUsage('c', 1, 1000), /reportUsage\(\): 1000/],
+    [() => client.watchContainers(1000).next(), /watchContainers\(\): 1000/],
+    [() => client.startReconciliation('c', true), /startReconciliation\(\): true/],
+    [() => client.setMaxDeletesPerSecond(), /limit = undefined: a number is required, or null/],
+    [async () => new Client('unix:/tmp/x.sock'), /new Client\(\): 'unix:\/tmp\/x.sock' is not an obj/],
+    [async () => new Client({ checkTimeout: 5 }), /has no option checkTimeout: address, cred/],
+    [async () => new Client({ interceptors: [5] }), /interceptors: a list of functions/],
+  ]) {
+    await assert.rejects(call(), (error) => error instanceof TypeError && words.test(error.message));
+  }
+  assert.deepEqual(script.calls, {});
 });
