@@ -56,6 +56,11 @@ absl::StatusOr<v1::ExplainItemResponse> OperatorClient::ExplainItem(absl::string
   return calls_.Read(calls_.expiry(), &ExpiryStub::ExplainItem, request);
 }
 
+absl::StatusOr<v1::GetForecastResponse> OperatorClient::GetForecast(
+    const v1::GetForecastRequest& request) {
+  return calls_.Read(calls_.expiry(), &ExpiryStub::GetForecast, request);
+}
+
 absl::StatusOr<v1::ListStuckItemsResponse> OperatorClient::ListStuckItems(
     const v1::ListStuckItemsRequest& request) {
   return calls_.Read(calls_.expiry(), &ExpiryStub::ListStuckItems, request);

@@ -17,6 +17,7 @@ constexpr absl::string_view kReads = R"(
     {"service": "ttl.v1.ExpiryService", "method": "GetExpiryStatus"},
     {"service": "ttl.v1.ExpiryService", "method": "ListExpiryStatuses"},
     {"service": "ttl.v1.ExpiryService", "method": "ExplainItem"},
+    {"service": "ttl.v1.ExpiryService", "method": "GetForecast"},
     {"service": "ttl.v1.ExpiryService", "method": "ListStuckItems"})";
 
 constexpr absl::string_view kReports = R"(

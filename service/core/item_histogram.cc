@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "service/base/saturated_add.h"
 
@@ -26,6 +27,19 @@ ItemEstimate Sum(ItemEstimate a, const ItemEstimate& b) {
   a.sum += b.sum;
   a.error_bound_items += b.error_bound_items;
   return a;
+}
+
+// The cuts of one histogram for each of `moments`, behind one that is before all items.
+std::vector<int64_t> CutsAt(absl::Span<const DueMoment> moments,
+                            std::optional<int64_t> DueRule::*wait) {
+  std::vector<int64_t> cuts = {std::numeric_limits<int64_t>::min()};
+  cuts.reserve(moments.size() + 1);
+  for (const DueMoment& moment : moments) {
+    const std::optional<int64_t>& seconds = moment.rule.*wait;
+    const int64_t cut = seconds.has_value() ? SaturatedAdd(moment.time, -*seconds) : cuts.back();
+    cuts.push_back(std::max(cut, cuts.back()));
+  }
+  return cuts;
 }
 
 // Items of one histogram that are due after `wait` but not yet after `longer`.
@@ -109,25 +123,46 @@ void TimeHistogram::Widen() {
   buckets_.resize(kept);
 }
 
+ItemSum TimeHistogram::PartUpTo(const Bucket& bucket, int64_t seconds) const {
+  if (seconds < bucket.start) return {};
+  if (seconds >= EndOf(bucket)) return bucket.sum;
+  const double share =
+      static_cast<double>(seconds - bucket.start + 1) / static_cast<double>(width_);
+  return {std::llround(static_cast<double>(bucket.sum.items) * share),
+          std::llround(static_cast<double>(bucket.sum.bytes) * share)};
+}
+
 ItemEstimate TimeHistogram::CountUpTo(int64_t seconds) const {
-  ItemEstimate estimate;
+  return CountBetween({std::numeric_limits<int64_t>::min(), seconds}).front();
+}
+
+std::vector<ItemEstimate> TimeHistogram::CountBetween(absl::Span<const int64_t> cuts) const {
+  std::vector<ItemEstimate> counts(cuts.size() - 1);
+  size_t first = 0;  // the first interval that does not end before the bucket
   for (const Bucket& bucket : buckets_) {
-    if (bucket.start > seconds) break;
-    const int64_t last = bucket.start + (width_ - 1);
-    if (last <= seconds) {
-      estimate.sum += bucket.sum;
-      continue;
-    }
-    // The cut is inside this bucket; its items are taken to be spread evenly.
-    const double share =
-        static_cast<double>(seconds - bucket.start + 1) / static_cast<double>(width_);
-    const ItemSum part = {std::llround(static_cast<double>(bucket.sum.items) * share),
-                          std::llround(static_cast<double>(bucket.sum.bytes) * share)};
-    estimate.sum += part;
-    estimate.error_bound_items = std::max(part.items, bucket.sum.items - part.items);
-    break;
+    while (first < counts.size() && cuts[first + 1] < bucket.start) ++first;
+    if (first == counts.size()) break;
+    AddShares(bucket, cuts.subspan(first), absl::MakeSpan(counts).subspan(first));
   }
-  return estimate;
+  return counts;
+}
+
+void TimeHistogram::AddShares(const Bucket& bucket, absl::Span<const int64_t> cuts,
+                              absl::Span<ItemEstimate> counts) const {
+  ItemSum before = PartUpTo(bucket, cuts[0]);
+  for (size_t i = 0; i < counts.size() && cuts[i] < EndOf(bucket); ++i) {
+    if (cuts[i] == cuts[i + 1]) continue;
+    const ItemSum up_to = PartUpTo(bucket, cuts[i + 1]);
+    ItemSum part = up_to;
+    part -= before;
+    before = up_to;
+    counts[i].sum += part;
+    // A bucket that is cut may have all of its items on either side.
+    const bool is_cut = cuts[i] >= bucket.start || cuts[i + 1] < EndOf(bucket);
+    if (is_cut) {
+      counts[i].error_bound_items += std::max(part.items, bucket.sum.items - part.items);
+    }
+  }
 }
 
 bool TimeHistogram::Agrees(const TimeHistogram& other) const {
@@ -179,6 +214,14 @@ ItemEstimate ItemHistogram::CountDueOnlyBy(const DueRule& rule, const DueRule& o
   const DueRule both = StricterOf(rule, other);
   return Sum(CountBetween(by_ts_, rule.inherited_wait, both.inherited_wait, now_seconds),
              CountBetween(by_expire_time_, rule.own_extra, both.own_extra, now_seconds));
+}
+
+std::vector<ItemEstimate> ItemHistogram::CountDueSteps(absl::Span<const DueMoment> moments) const {
+  std::vector<ItemEstimate> steps = by_ts_.CountBetween(CutsAt(moments, &DueRule::inherited_wait));
+  const std::vector<ItemEstimate> own =
+      by_expire_time_.CountBetween(CutsAt(moments, &DueRule::own_extra));
+  for (size_t i = 0; i < steps.size(); ++i) steps[i] = Sum(steps[i], own[i]);
+  return steps;
 }
 
 bool ItemHistogram::Agrees(const ItemHistogram& other) const {

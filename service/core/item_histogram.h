@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "service/core/due_rules.h"
 #include "service/core/item.h"
 
@@ -26,6 +27,12 @@ struct ItemEstimate {
   int64_t error_bound_items = 0;
 };
 
+// The rule by which items are due at `time`, Unix seconds.
+struct DueMoment {
+  int64_t time = 0;
+  DueRule rule;
+};
+
 // A histogram of items by time. Buckets are one second wide at first and double in width as needed,
 // so that there are at most kMaxBuckets. Negative times count as 0. A value; not thread-safe.
 class TimeHistogram {
@@ -41,6 +48,11 @@ class TimeHistogram {
 
   // The items at or before `seconds`.
   ItemEstimate CountUpTo(int64_t seconds) const;
+
+  // The items of each interval between two neighbours of `cuts`, which ascend: those after cuts[i],
+  // and at or before cuts[i + 1]. One pass, whatever the number of cuts. The bound of an interval
+  // is at most the items of the two buckets in which it begins and ends. REQUIRES: there is a cut.
+  std::vector<ItemEstimate> CountBetween(absl::Span<const int64_t> cuts) const;
 
   // The number of buckets, at most kMaxBuckets.
   size_t bucket_count() const { return buckets_.size(); }
@@ -58,6 +70,12 @@ class TimeHistogram {
   };
 
   int64_t StartOf(int64_t seconds) const;
+  // The last second of `bucket`.
+  int64_t EndOf(const Bucket& bucket) const { return bucket.start + (width_ - 1); }
+  // The items of `bucket` at or before `seconds`; they are taken to be spread evenly.
+  ItemSum PartUpTo(const Bucket& bucket, int64_t seconds) const;
+  void AddShares(const Bucket& bucket, absl::Span<const int64_t> cuts,
+                 absl::Span<ItemEstimate> counts) const;
   std::vector<Bucket>::iterator FindAtOrAfter(int64_t start);
   void AddSum(int64_t seconds, const ItemSum& sum);
   void Widen();
@@ -85,6 +103,11 @@ class ItemHistogram {
 
   // Items due at `now_seconds` under `rule` but not under `other`.
   ItemEstimate CountDueOnlyBy(const DueRule& rule, const DueRule& other, int64_t now_seconds) const;
+
+  // The items that become due at each of `moments`, which ascend, since the one before it; at the
+  // first one, all that are due by then. The rule of a moment must keep nothing that the rule of an
+  // earlier one does not.
+  std::vector<ItemEstimate> CountDueSteps(absl::Span<const DueMoment> moments) const;
 
   // Whether both may hold the same items; see TimeHistogram::Agrees.
   bool Agrees(const ItemHistogram& other) const;

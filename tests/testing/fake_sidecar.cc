@@ -131,6 +131,7 @@ class FakeSidecar::Services {
     TTL_FAKE_METHOD(PauseDeletes)
     TTL_FAKE_METHOD(ResumeDeletes)
     TTL_FAKE_METHOD(AcceptClock)
+    TTL_FAKE_METHOD(GetForecast)
     TTL_FAKE_METHOD(ListStuckItems)
     TTL_FAKE_METHOD(ReportUsage)
     TTL_FAKE_METHOD(ConfirmPolicy)

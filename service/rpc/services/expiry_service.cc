@@ -1,5 +1,6 @@
 #include "service/rpc/services/expiry_service.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -10,9 +11,12 @@
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/base/time_text.h"
+#include "service/core/delete_holds.h"
 #include "service/core/due_rules.h"
+#include "service/core/forecast.h"
 #include "service/rpc/mapping/container_mapping.h"
 #include "service/rpc/mapping/expiry_mapping.h"
+#include "service/rpc/mapping/forecast_query.h"
 #include "service/rpc/mapping/item_mapping.h"
 #include "service/rpc/mapping/page_token.h"
 #include "service/rpc/mapping/request_validation.h"
@@ -119,6 +123,7 @@ void ExpiryService::AddMethods(MethodTable& table) {
   table.Add("PauseDeletes", *this, &ExpiryService::HandlePause);
   table.Add("ResumeDeletes", *this, &ExpiryService::HandleResume);
   table.Add("AcceptClock", *this, &ExpiryService::Accept);
+  table.Add("GetForecast", *this, &ExpiryService::HandleForecast);
   table.Add("ListStuckItems", *this, &ExpiryService::ListStuck);
   table.Add("ReportUsage", *this, &ExpiryService::Report);
   table.Add("ConfirmPolicy", *this, &ExpiryService::HandleConfirmPolicy);
@@ -213,6 +218,51 @@ absl::Status ExpiryService::Accept(const v1::AcceptClockRequest& /*request*/,
   if (options_.on_clock_accepted) options_.on_clock_accepted();
   *response.mutable_clock() = ToProto(accepted);
   return absl::OkStatus();
+}
+
+absl::Status ExpiryService::HandleForecast(const v1::GetForecastRequest& request,
+                                           v1::GetForecastResponse& response) const {
+  const Snapshot snapshot = view_.TakeSnapshot();
+  TTL_ASSIGN_OR_RETURN(const ForecastQuery query,
+                       ReadForecastQuery(request, snapshot.clock.time.now));
+  Forecast forecast(query.times,
+                    query.container.has_value() ? std::nullopt : snapshot.limit_per_second);
+  if (query.container.has_value()) {
+    TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
+                         FindContainer(parts_.storage.containers(), *query.container));
+    Container judged = *container;
+    if (query.default_ttl.has_value()) {
+      judged.settings.policy.default_ttl = query.default_ttl;
+      judged.replaced_policies.clear();
+    }
+    AddForecast(snapshot, judged, query.times, /*needs_pace=*/true, forecast);
+  } else {
+    for (const ContainerPtr& container : parts_.storage.containers().All()) {
+      AddForecast(snapshot, *container, query.times, /*needs_pace=*/false, forecast);
+    }
+  }
+  forecast.Fill(response);
+  response.set_data_in_doubt(parts_.storage.data_trust().in_doubt() ||
+                             !snapshot.store.unconfirmed.empty());
+  return absl::OkStatus();
+}
+
+// The pace of a container without due items is not asked for unless it is needed: it may cost a
+// look at the index.
+void ExpiryService::AddForecast(const Snapshot& snapshot, const Container& container,
+                                absl::Span<const int64_t> times, bool needs_pace,
+                                Forecast& forecast) const {
+  const Policy& policy = container.settings.policy;
+  const Tallies::Forecast tally =
+      parts_.storage.tallies().ForecastOf(container.number, ExpiryMoments(policy, times),
+                                          DueMoments(policy, container.replaced_policies, times));
+  std::optional<Forecast::Pace> pace;
+  if (needs_pace || Forecast::HasDueItems(tally)) {
+    const ExpiryView::Freedom freedom = view_.FreedomAt(snapshot, container);
+    pace = {freedom.allowed_per_second,
+            std::any_of(freedom.holds.begin(), freedom.holds.end(), StopsDeletes)};
+  }
+  forecast.Add(container, tally, pace);
 }
 
 absl::Status ExpiryService::ListStuck(const v1::ListStuckItemsRequest& request,

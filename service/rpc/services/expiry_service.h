@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "service/base/done.h"
 #include "service/core/clock.h"
 #include "service/core/guarded_clock.h"
@@ -17,6 +18,7 @@
 #include "service/core/tally_view.h"
 #include "service/rpc/checks/check_counters.h"
 #include "service/rpc/status/expiry_view.h"
+#include "service/rpc/status/forecast.h"
 #include "service/storage/levers.h"
 #include "service/storage/storage.h"
 #include "service/transport/calls/rpc_service.h"
@@ -68,6 +70,8 @@ class ExpiryService final : public RpcService {
                     v1::ListExpiryStatusesResponse& response) const;
   absl::Status Explain(const v1::ExplainItemRequest& request,
                        v1::ExplainItemResponse& response) const;
+  absl::Status HandleForecast(const v1::GetForecastRequest& request,
+                              v1::GetForecastResponse& response) const;
   absl::Status ListStuck(const v1::ListStuckItemsRequest& request,
                          v1::ListStuckItemsResponse& response) const;
   absl::Status Report(const v1::ReportUsageRequest& request, v1::ReportUsageResponse& response);
@@ -90,6 +94,8 @@ class ExpiryService final : public RpcService {
   v1::SidecarStatus SidecarStatusAt(const Snapshot& snapshot) const;
   absl::StatusOr<v1::ContainerExpiryStatus> ContainerStatusAt(const Snapshot& snapshot,
                                                               const Container& container) const;
+  void AddForecast(const Snapshot& snapshot, const Container& container,
+                   absl::Span<const int64_t> times, bool needs_pace, Forecast& forecast) const;
   absl::StatusOr<Backlog> BacklogAt(const Snapshot& snapshot, const Container& container,
                                     const TallyView& tally) const;
 

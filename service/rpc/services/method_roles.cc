@@ -39,6 +39,7 @@ const Table& Methods() {
       {"ExpiryService/GetExpiryStatus", kReader},
       {"ExpiryService/ListExpiryStatuses", kReader},
       {"ExpiryService/ExplainItem", kReader},
+      {"ExpiryService/GetForecast", kReader},
       {"ExpiryService/ListStuckItems", kReader},
       {"ExpiryService/ReportUsage", kStore},
       {"ExpiryService/PauseDeletes", kAdmin},

@@ -117,6 +117,21 @@ Tallies::Figures Tallies::FiguresOf(uint64_t container, const DueRule& rule,
   return figures;
 }
 
+Tallies::Forecast Tallies::ForecastOf(uint64_t container, absl::Span<const DueMoment> expiry,
+                                      absl::Span<const DueMoment> due) const {
+  const Entry none;
+  Forecast forecast;
+  MutexLock lock(mutex_);
+  const auto it = entries_.find(container);
+  const Entry& entry = it == entries_.end() ? none : it->second;
+  forecast.expiring = entry.histogram.CountDueSteps(expiry);
+  forecast.due = entry.histogram.CountDueSteps(due);
+  forecast.tracked = entry.totals.value_or(entry.histogram.total());
+  forecast.adopted = entry.adopted;
+  forecast.complete = it != entries_.end() && !entry.walked.has_value();
+  return forecast;
+}
+
 int64_t Tallies::Failing(uint64_t container) const {
   MutexLock lock(mutex_);
   const auto it = entries_.find(container);

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "service/base/mutex.h"
 #include "service/core/item_histogram.h"
 #include "service/core/tally_view.h"
@@ -50,6 +51,18 @@ class Tallies {
     bool complete = false;
   };
   Figures FiguresOf(uint64_t container, const DueRule& rule, int64_t now_seconds) const;
+
+  // The items of a container by when they expire and by when they become due, at a bounded cost and
+  // without copying the distribution; see ItemHistogram::CountDueSteps().
+  struct Forecast {
+    std::vector<ItemEstimate> expiring;  // one for each of `expiry`
+    std::vector<ItemEstimate> due;       // one for each of `due`
+    ItemSum tracked;
+    AdoptionTally adopted;
+    bool complete = false;  // whether the first two cover all items
+  };
+  Forecast ForecastOf(uint64_t container, absl::Span<const DueMoment> expiry,
+                      absl::Span<const DueMoment> due) const;
 
   // View().adopted alone.
   AdoptionTally Adopted(uint64_t container) const;

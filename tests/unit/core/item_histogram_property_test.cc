@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 #include "service/core/due_rules.h"
+#include "service/core/forecast.h"
 #include "service/core/item_histogram.h"
 #include "tests/unit/core/generators.h"
 
@@ -98,6 +99,71 @@ RC_GTEST_PROP(TimeHistogramProperty, IsExactWhileItemsStandInFewSeconds, ()) {
   const int64_t cut = *rc::gen::inRange<int64_t>(990, 2010);
   RC_ASSERT(histogram.CountUpTo(cut).error_bound_items == 0);
   RC_ASSERT(histogram.CountUpTo(cut).sum == model.CountUpTo(cut));
+}
+
+RC_GTEST_PROP(TimeHistogramProperty, IntervalsAreWithinTheirBoundsAndLoseNothing, ()) {
+  const int64_t spread = *generators::OneOf({5, 3000, 100'000, 100'000'000});
+  const int count = *rc::gen::inRange(0, 3000);
+  TimeHistogram histogram;
+  Model model;
+  for (int i = 0; i < count; ++i) {
+    const int64_t seconds = AnyTime(spread);
+    histogram.Add(seconds, i);
+    model.Add(seconds, i);
+  }
+  std::vector<int64_t> cuts = {std::numeric_limits<int64_t>::min(), kMaxInt64};
+  const int cut_count = *rc::gen::inRange(0, 40);
+  for (int i = 0; i < cut_count; ++i) cuts.push_back(AnyTime(spread));
+  std::sort(cuts.begin(), cuts.end());
+  const std::vector<ItemEstimate> counts = histogram.CountBetween(cuts);
+  RC_ASSERT(counts.size() == cuts.size() - 1);
+  ItemSum all;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    ItemSum truth = model.CountUpTo(cuts[i + 1]);
+    truth -= model.CountUpTo(cuts[i]);
+    RC_ASSERT(std::abs(counts[i].sum.items - truth.items) <= counts[i].error_bound_items);
+    if (counts[i].error_bound_items == 0) RC_ASSERT(counts[i].sum == truth);
+    all += counts[i].sum;
+  }
+  RC_ASSERT(all == model.CountUpTo(kMaxInt64));
+}
+
+// Policies as a container has them after changes: each replaced one is respected until its end.
+RC_GTEST_PROP(ItemHistogramProperty, StepsCountWhatBecomesDueInThem, ()) {
+  const Policy policy = *generators::AnyPolicy();
+  std::vector<ReplacedPolicy> replaced;
+  const int changes = *rc::gen::inRange(0, 3);
+  for (int i = 0; i < changes; ++i) {
+    replaced.push_back({*generators::AnyPolicy(),
+                        absl::FromUnixSeconds(*rc::gen::inRange<int64_t>(1, 6'000'000'000))});
+  }
+  std::vector<int64_t> times;
+  const int steps = *rc::gen::inRange(1, 30);
+  for (int i = 0; i < steps; ++i) {
+    times.push_back(*rc::gen::oneOf(rc::gen::inRange<int64_t>(1, 400),
+                                    rc::gen::inRange<int64_t>(1, 6'000'000'000)));
+  }
+  std::sort(times.begin(), times.end());
+  ItemHistogram tally;
+  std::vector<ItemSum> truth(times.size());
+  const int count = *rc::gen::inRange(0, 200);
+  for (int i = 0; i < count; ++i) {
+    const ItemTimes item = *generators::Item(generators::AnyTtl());
+    tally.Add(item, i);
+    for (size_t step = 0; step < times.size(); ++step) {
+      const DueRule rule = ComputeDueRule(policy, replaced, absl::FromUnixSeconds(times[step]));
+      const std::optional<int64_t> due = DueTime(rule, item);
+      if (!due.has_value() || *due > times[step]) continue;
+      truth[step] += {1, i};
+      break;
+    }
+  }
+  const std::vector<ItemEstimate> counts = tally.CountDueSteps(DueMoments(policy, replaced, times));
+  RC_ASSERT(counts.size() == times.size());
+  for (size_t step = 0; step < times.size(); ++step) {
+    RC_ASSERT(counts[step].error_bound_items == 0);
+    RC_ASSERT(counts[step].sum == truth[step]);
+  }
 }
 
 RC_GTEST_PROP(ItemHistogramProperty, CountsWhatTheRulesCallDue, ()) {

@@ -57,6 +57,7 @@ constexpr Row kRows[] = {
     {"ExpiryService/PauseDeletes", "admin"},
     {"ExpiryService/ResumeDeletes", "admin"},
     {"ExpiryService/AcceptClock", "admin"},
+    {"ExpiryService/GetForecast", "reader admin"},
     {"ExpiryService/ListStuckItems", "reader admin"},
     {"ExpiryService/ReportUsage", "store"},
     {"ExpiryService/ConfirmPolicy", "admin"},

@@ -33,6 +33,9 @@ class OperatorClient {
                                                       absl::string_view partition_key,
                                                       absl::string_view id);
 
+  // How many items will expire, step by step, and when deletes have caught up with them.
+  absl::StatusOr<v1::GetForecastResponse> GetForecast(const v1::GetForecastRequest& request);
+
   // One page; the next one starts at next_page_token of the response.
   absl::StatusOr<v1::ListStuckItemsResponse> ListStuckItems(
       const v1::ListStuckItemsRequest& request);

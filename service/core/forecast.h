@@ -1,0 +1,33 @@
+#ifndef TTL_SERVICE_CORE_FORECAST_H_
+#define TTL_SERVICE_CORE_FORECAST_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "service/core/container.h"
+#include "service/core/item_histogram.h"
+
+// When the items of a container expire, and when deletes have caught up with them. Pure functions;
+// times are Unix seconds.
+namespace ttl {
+
+// The rule by which items expire at each of `times`: `policy` without its delay.
+std::vector<DueMoment> ExpiryMoments(const Policy& policy, absl::Span<const int64_t> times);
+
+// The rule by which they become due for deletion: after the delay, and while a policy of `replaced`
+// is respected, by that one too.
+std::vector<DueMoment> DueMoments(const Policy& policy, const std::vector<ReplacedPolicy>& replaced,
+                                  absl::Span<const int64_t> times);
+
+// The first second at which a backlog is deleted. `due[0]` items wait at `times[0]`; `due[i]` more
+// become due between times[i - 1] and times[i], evenly spread; and `per_second` of them are
+// deleted. times[0] if nothing waits; absent if some items are still left at the last of `times`.
+// REQUIRES: both lists have the same length, at least 1; times ascend.
+std::optional<int64_t> FindBacklogEnd(absl::Span<const int64_t> times,
+                                      absl::Span<const int64_t> due, double per_second);
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_CORE_FORECAST_H_
