@@ -19,6 +19,7 @@
 #include "client/ttlctl/commands/item_commands.h"
 #include "client/ttlctl/commands/limit_commands.h"
 #include "client/ttlctl/commands/maintenance_commands.h"
+#include "client/ttlctl/commands/operations/forecast_command.h"
 #include "client/ttlctl/commands/session.h"
 #include "client/ttlctl/commands/tls_options.h"
 
@@ -83,6 +84,7 @@ void AddCommands(CLI::App& app, Command& chosen) {
   AddItemCommands(app, chosen);
   AddImportCommand(app, chosen);
   AddExpiryCommands(app, chosen);
+  AddForecastCommand(app, chosen);
   AddLimitCommands(app, chosen);
   AddMaintenanceCommands(app, chosen);
   AddHealthCommand(app, chosen);

@@ -647,6 +647,41 @@ TEST_F(TtlctlTest, ClockAcceptRefusedByTheServerIsOneLine) {
   EXPECT_EQ(Run({"clock", "show"}).code, ExitCode::kOk);
 }
 
+TEST_F(TtlctlTest, ForecastIsOfAllContainersForADayBySidecarsClock) {
+  v1::GetExpiryStatusResponse status;
+  status.mutable_sidecar()->mutable_clock()->mutable_now()->set_seconds(1000);
+  sidecar_.Answer("GetExpiryStatus", status);
+  v1::GetForecastResponse forecast;
+  forecast.set_data_in_doubt(true);
+  sidecar_.Answer("GetForecast", forecast);
+  const Outcome outcome = Run({"forecast"});
+  EXPECT_EQ(outcome.code, ExitCode::kOk);
+  EXPECT_THAT(outcome.out, HasSubstr("backlog"));
+  EXPECT_THAT(outcome.err, HasSubstr("may be incomplete"));
+  const auto request = OnlyRequest<v1::GetForecastRequest>("GetForecast");
+  EXPECT_TRUE(request.all_containers());
+  EXPECT_EQ(request.until().seconds(), 1000 + 86400);
+  EXPECT_FALSE(request.has_step());
+  EXPECT_FALSE(request.has_default_ttl());
+}
+
+TEST_F(TtlctlTest, ForecastPassesItsOptions) {
+  v1::GetForecastResponse forecast;
+  forecast.add_steps()->set_items(5);
+  sidecar_.Answer("GetForecast", forecast);
+  const Outcome outcome =
+      Run({"forecast", "c", "--for", "600", "--step", "60", "--default-ttl", "-1", "--json"});
+  EXPECT_EQ(json::parse(outcome.out)["steps"][0]["items"], "5");
+  const auto request = OnlyRequest<v1::GetForecastRequest>("GetForecast");
+  EXPECT_EQ(request.container(), "c");
+  EXPECT_EQ(request.until().seconds(), 600);
+  EXPECT_EQ(request.step().seconds(), 60);
+  EXPECT_EQ(request.default_ttl(), -1);
+  sidecar_.Fail("GetForecast", {grpc::StatusCode::NOT_FOUND, "no such container"});
+  EXPECT_EQ(Run({"forecast", "c"}).code, ExitCode::kNotFound);
+  EXPECT_EQ(Run({"forecast", "c", "--step", "often"}).code, ExitCode::kUsage);
+}
+
 v1::ListStuckItemsResponse Stuck(int count, const std::string& token) {
   v1::ListStuckItemsResponse page;
   for (int i = 0; i < count; ++i) {
