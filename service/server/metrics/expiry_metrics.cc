@@ -14,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "service/core/adoption.h"
 #include "service/core/due_rules.h"
+#include "service/core/forecast.h"
 #include "service/server/metrics/metric_catalog.h"
 #include "ttl/v1/expiry_service.pb.h"
 
@@ -79,11 +80,33 @@ void AddDeletes(const DeleteTally& tally, const std::string& label, MetricSheet&
   sheet.Set(metric::kDeletesSent, tally.sent, {label});
 }
 
+using ExpiringItems = ExpiryMetrics::ExpiringItems;
+
+constexpr std::array<const char*, 3> kForecastNames = {"hour", "day", "week"};
+constexpr std::array<int64_t, 3> kForecastSeconds = {3600, 86400, 7 * 86400};
+
+ExpiringItems ForecastAt(const Tallies& tallies, const Container& container, int64_t now_seconds) {
+  std::array<int64_t, kForecastSeconds.size() + 1> times = {now_seconds};
+  for (size_t i = 0; i < kForecastSeconds.size(); ++i) {
+    times[i + 1] = now_seconds + kForecastSeconds[i];
+  }
+  const Tallies::Forecast tally =
+      tallies.ForecastOf(container.number, ExpiryMoments(container.settings.policy, times), {});
+  ExpiringItems forecast = {};
+  int64_t sum = 0;
+  for (size_t i = 0; i < forecast.size(); ++i) {
+    sum += tally.expiring[i + 1].sum.items;
+    forecast[i] = sum;
+  }
+  return forecast;
+}
+
 // The metrics of one container, or of all unnamed containers.
 struct Row {
   std::string label;
   absl::Duration oldest_due_age;
   Tallies::Figures tally;
+  ExpiringItems forecast;
   DeleteRecord deletes;
 };
 
@@ -91,6 +114,9 @@ void AddRow(const Row& row, MetricSheet& sheet) {
   sheet.Set(metric::kOldestDueAge, absl::ToDoubleSeconds(row.oldest_due_age), {row.label});
   sheet.SetLateness(metric::kLateness, row.deletes.lateness, {row.label});
   sheet.Set(metric::kBacklog, row.tally.due.sum.items, {row.label});
+  for (size_t i = 0; i < row.forecast.size(); ++i) {
+    sheet.Set(metric::kExpiring, row.forecast[i], {row.label, kForecastNames[i]});
+  }
   sheet.Set(metric::kFailing, row.tally.failing, {row.label});
   sheet.Set(metric::kTrackedItems, row.tally.tracked.items, {row.label});
   sheet.Set(metric::kTrackedBytes, row.tally.tracked.bytes, {row.label});
@@ -142,10 +168,11 @@ class Others {
   Others(const ExpiryIndex& index, absl::Time now) : index_(index), now_(now) {}
 
   void Add(const ContainerPtr& container, const Tallies::Figures& tally,
-           std::optional<int64_t> due_from) {
+           const ExpiringItems& forecast, std::optional<int64_t> due_from) {
     tally_.tracked += tally.tracked;
     tally_.due.sum += tally.due.sum;
     tally_.failing += tally.failing;
+    for (size_t i = 0; i < forecast.size(); ++i) forecast_[i] += forecast[i];
     if (due_from.has_value()) candidates_.emplace_back(*due_from, container);
   }
 
@@ -155,6 +182,7 @@ class Others {
   }
 
   const Tallies::Figures& tally() const { return tally_; }
+  const ExpiringItems& forecast() const { return forecast_; }
 
   // The holds that apply to all containers with something due.
   std::vector<DeleteHold> CommonHolds() const {
@@ -185,6 +213,7 @@ class Others {
   const ExpiryIndex& index_;
   const absl::Time now_;
   Tallies::Figures tally_;
+  ExpiringItems forecast_ = {};
   std::vector<std::pair<int64_t, ContainerPtr>> candidates_;
   int64_t with_due_ = 0;
   std::map<DeleteHold, int64_t> holds_;
@@ -227,22 +256,23 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSh
       tally.due.sum.items = std::max<int64_t>(tally.due.sum.items - tally.adopted.left, 0);
     }
     if (!tally.complete) ++uncounted;
+    const ExpiringItems forecast = ForecastAt(parts_.storage.tallies(), *container, now_seconds);
     const auto due_from = DueFrom(index, *container, rule, tally, now_seconds);
     if (breakdown.named.contains(container->number)) {
       std::optional<int64_t> oldest;
       if (due_from.has_value()) {
         oldest = index.OldestDueTime(*container, rule, now_seconds).value_or(std::nullopt);
       }
-      AddNamed(snapshot, *container, tally, oldest, sheet);
+      AddNamed(snapshot, *container, tally, oldest, forecast, sheet);
       continue;
     }
-    others.Add(container, tally, due_from);
+    others.Add(container, tally, forecast, due_from);
     if (tally.due.sum.items > 0) others.AddHolds(parts_.view.FreedomAt(snapshot, *container).holds);
   }
   if (breakdown.named.size() < containers.size() || breakdown.others.tally.sent > 0) {
-    AddRow(
-        {std::string(kOthers), AgeOf(others.FindOldest(), now), others.tally(), breakdown.others},
-        sheet);
+    AddRow({std::string(kOthers), AgeOf(others.FindOldest(), now), others.tally(),
+            others.forecast(), breakdown.others},
+           sheet);
     for (const DeleteHold hold : others.CommonHolds()) {
       sheet.Set(metric::kHold, 1.0, {std::string(kOthers), NameOf(hold)});
     }
@@ -252,10 +282,10 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSh
 
 void ExpiryMetrics::AddNamed(const ExpiryView::Snapshot& snapshot, const Container& container,
                              const Tallies::Figures& tally, std::optional<int64_t> oldest_due_time,
-                             MetricSheet& sheet) const {
+                             const ExpiringItems& expiring, MetricSheet& sheet) const {
   const std::string label = LabelOf(container);
   ExpiryView::Freedom freedom = parts_.view.FreedomAt(snapshot, container);
-  AddRow({label, AgeOf(oldest_due_time, snapshot.clock.time.now), tally,
+  AddRow({label, AgeOf(oldest_due_time, snapshot.clock.time.now), tally, expiring,
           std::move(freedom.sweep.deletes)},
          sheet);
   AddPace(freedom, label, sheet);

@@ -1,6 +1,7 @@
 #ifndef TTL_SERVICE_SERVER_METRICS_EXPIRY_METRICS_H_
 #define TTL_SERVICE_SERVER_METRICS_EXPIRY_METRICS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,6 +33,9 @@ class ExpiryMetrics {
   // may have it.
   static constexpr size_t kMaxLooks = 32;
 
+  // Items that will expire within the next hour, day and week.
+  using ExpiringItems = std::array<int64_t, 3>;
+
   explicit ExpiryMetrics(const Parts& parts) : parts_(parts) {}
 
   void Add(MetricSheet& sheet) const;
@@ -40,7 +44,7 @@ class ExpiryMetrics {
   void AddContainers(const ExpiryView::Snapshot& snapshot, MetricSheet& sheet) const;
   void AddNamed(const ExpiryView::Snapshot& snapshot, const Container& container,
                 const Tallies::Figures& tally, std::optional<int64_t> oldest_due_time,
-                MetricSheet& sheet) const;
+                const ExpiringItems& expiring, MetricSheet& sheet) const;
 
   const Parts parts_;
 };

@@ -10,6 +10,7 @@ constexpr const MetricInfo* kAll[] = {
     &metric::kOldestDueAge,
     &metric::kLateness,
     &metric::kBacklog,
+    &metric::kExpiring,
     &metric::kFailing,
     &metric::kTrackedItems,
     &metric::kTrackedBytes,

@@ -28,6 +28,11 @@ inline constexpr MetricInfo kBacklog = {
     "Items that are due and not deleted, estimated from counts by time: exact unless the items of "
     "a container spread over more than about a thousand seconds, and too low after a start until "
     "ttl_sidecar_uncounted_containers is 0."};
+inline constexpr MetricInfo kExpiring = {
+    "ttl_sidecar_expiring_items", MetricType::Gauge, "container,within",
+    "Items that will expire within the next hour, day and week if nothing changes; each includes "
+    "the shorter ones. Exact and complete as far as ttl_sidecar_backlog_items is. More within the "
+    "hour than 3600 times ttl_sidecar_allowed_deletes_per_second cannot be deleted in time."};
 inline constexpr MetricInfo kFailing = {
     "ttl_sidecar_failing_items", MetricType::Gauge, "container",
     "Items whose delete has failed at least once and is retried later. ttlctl stuck lists them "

@@ -91,6 +91,25 @@ TEST_F(ExpiryMetricsTest, TheOldestDueItemAgesUntilItIsDeleted) {
   EXPECT_EQ(Of("tracked_items", "c"), 0);
 }
 
+TEST_F(ExpiryMetricsTest, TheForecastCountsItemsUntilTheyExpire) {
+  const auto expiring = [this](const std::string& within) {
+    return Read().Value(
+        absl::StrCat("ttl_sidecar_expiring_items{container=\"c\",within=\"", within, "\"}"));
+  };
+  harness_.storage.Create("c", kTtl);
+  harness_.Write("c", "inherits", harness_.Now());
+  harness_.Write("c", "day", harness_.Now(), 3601);
+  harness_.Write("c", "week", harness_.Now(), 86401);
+  harness_.Write("c", "later", harness_.Now(), 9 * 86400);
+  EXPECT_EQ(expiring("hour"), 1);
+  EXPECT_EQ(expiring("day"), 2);
+  EXPECT_EQ(expiring("week"), 3);
+  harness_.clock.Advance(absl::Seconds(3600));
+  EXPECT_EQ(expiring("hour"), 1);
+  EXPECT_EQ(expiring("day"), 2);
+  EXPECT_EQ(expiring("week"), 2);
+}
+
 TEST_F(ExpiryMetricsTest, ARewrittenItemIsNotTakenForTheOldest) {
   harness_.storage.Create("c", kTtl);
   harness_.storage.Pause("c", true);
