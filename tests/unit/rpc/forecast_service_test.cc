@@ -20,13 +20,13 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int64_t kHour = 3600;
-constexpr int64_t kDay = 24 * kHour;
+constexpr int64_t kOneHour = 3600;
+constexpr int64_t kOneDay = 24 * kOneHour;
 
 class ForecastServiceTest : public testing::Test {
  protected:
   ForecastServiceTest() {
-    EXPECT_THAT(sidecar_.Create(kDay), IsOk());
+    EXPECT_THAT(sidecar_.Create(kOneDay), IsOk());
     StoreView store;
     store.configured = true;
     store.reachable = true;
@@ -101,15 +101,15 @@ TEST_F(ForecastServiceTest, CountsItemsByWhenTheyExpire) {
   const int64_t now = sidecar_.Now();
   ASSERT_THAT(sidecar_.Track("inherits", now), IsOk());
   ASSERT_THAT(sidecar_.Track("first second", now, 1), IsOk());
-  ASSERT_THAT(sidecar_.Track("last second", now, kHour), IsOk());
-  ASSERT_THAT(sidecar_.Track("next step", now, kHour + 1), IsOk());
+  ASSERT_THAT(sidecar_.Track("last second", now, kOneHour), IsOk());
+  ASSERT_THAT(sidecar_.Track("next step", now, kOneHour + 1), IsOk());
   ASSERT_THAT(sidecar_.Track("never", now, -1), IsOk());
-  Report("c",
-         absl::StrCat("items { id: 'at' ts: ", now, " ttl: -1 expire_at: ", now + 5 * kHour, " }"));
-  const v1::GetForecastResponse forecast = ForecastOfC(kHour, 6);
+  Report("c", absl::StrCat("items { id: 'at' ts: ", now, " ttl: -1 expire_at: ", now + 5 * kOneHour,
+                           " }"));
+  const v1::GetForecastResponse forecast = ForecastOfC(kOneHour, 6);
   EXPECT_THAT(ItemsOf(forecast), ElementsAre(2, 1, 0, 0, 1, 0));
   EXPECT_EQ(forecast.judged_at().seconds(), now);
-  EXPECT_EQ(forecast.steps(0).end_time().seconds(), now + kHour);
+  EXPECT_EQ(forecast.steps(0).end_time().seconds(), now + kOneHour);
   EXPECT_TRUE(forecast.exact());
   EXPECT_TRUE(forecast.complete());
   EXPECT_FALSE(forecast.data_in_doubt());
@@ -119,19 +119,19 @@ TEST_F(ForecastServiceTest, CountsItemsByWhenTheyExpire) {
 
 TEST_F(ForecastServiceTest, ReachesBeyondADay) {
   ASSERT_THAT(sidecar_.Track("inherits", sidecar_.Now()), IsOk());
-  ASSERT_THAT(sidecar_.Track("far", sidecar_.Now(), 40 * kDay), IsOk());
-  const v1::GetForecastResponse forecast = ForecastOfC(10 * kDay, 5);
+  ASSERT_THAT(sidecar_.Track("far", sidecar_.Now(), 40 * kOneDay), IsOk());
+  const v1::GetForecastResponse forecast = ForecastOfC(10 * kOneDay, 5);
   EXPECT_THAT(ItemsOf(forecast), ElementsAre(1, 0, 0, 1, 0));
 }
 
 TEST_F(ForecastServiceTest, UnderAnotherPolicyNothingIsChanged) {
   ASSERT_THAT(sidecar_.Track("inherits", sidecar_.Now()), IsOk());
-  ASSERT_THAT(sidecar_.Track("own", sidecar_.Now(), 2 * kHour), IsOk());
-  EXPECT_THAT(ItemsOf(ForecastOfC(kHour, 3, "default_ttl: 60")), ElementsAre(1, 1, 0));
-  EXPECT_THAT(ItemsOf(ForecastOfC(kHour, 3, "default_ttl: -1")), ElementsAre(0, 1, 0));
-  EXPECT_THAT(ItemsOf(ForecastOfC(kHour, 3)), ElementsAre(0, 1, 0));
+  ASSERT_THAT(sidecar_.Track("own", sidecar_.Now(), 2 * kOneHour), IsOk());
+  EXPECT_THAT(ItemsOf(ForecastOfC(kOneHour, 3, "default_ttl: 60")), ElementsAre(1, 1, 0));
+  EXPECT_THAT(ItemsOf(ForecastOfC(kOneHour, 3, "default_ttl: -1")), ElementsAre(0, 1, 0));
+  EXPECT_THAT(ItemsOf(ForecastOfC(kOneHour, 3)), ElementsAre(0, 1, 0));
   Advance(100);
-  const v1::GetForecastResponse forecast = ForecastOfC(kHour, 3, "default_ttl: 60");
+  const v1::GetForecastResponse forecast = ForecastOfC(kOneHour, 3, "default_ttl: 60");
   EXPECT_EQ(forecast.backlog_items(), 1);
   EXPECT_EQ(forecast.backlog_end(), v1::BACKLOG_END_AT_TIME);
   EXPECT_EQ(sidecar_.Check("inherits"), v1::VISIBILITY_VISIBLE);
@@ -140,9 +140,9 @@ TEST_F(ForecastServiceTest, UnderAnotherPolicyNothingIsChanged) {
 TEST_F(ForecastServiceTest, WhileTtlIsOffNothingExpires) {
   ASSERT_THAT(sidecar_.Track("own", sidecar_.Now(), 60), IsOk());
   ASSERT_THAT(sidecar_.SetDefaultTtl(std::nullopt), IsOk());
-  EXPECT_THAT(ItemsOf(ForecastOfC(kHour, 2)), ElementsAre(0, 0));
+  EXPECT_THAT(ItemsOf(ForecastOfC(kOneHour, 2)), ElementsAre(0, 0));
   // And under a policy that is tried, TTL is on.
-  const v1::GetForecastResponse forecast = ForecastOfC(kHour, 2, "default_ttl: -1");
+  const v1::GetForecastResponse forecast = ForecastOfC(kOneHour, 2, "default_ttl: -1");
   EXPECT_THAT(ItemsOf(forecast), ElementsAre(1, 0));
   EXPECT_EQ(forecast.allowed_deletes_per_second(), 10);
 }
@@ -150,9 +150,9 @@ TEST_F(ForecastServiceTest, WhileTtlIsOffNothingExpires) {
 TEST_F(ForecastServiceTest, BytesAreLeftOutUntilAnItemHasASize) {
   const std::string item = absl::StrCat("partition_key: 'p' ttl: 60 ts: ", sidecar_.Now());
   Report("c", absl::StrCat("items { id: 'a' ", item, " }"));
-  EXPECT_FALSE(ForecastOfC(kHour, 1).steps(0).has_bytes());
+  EXPECT_FALSE(ForecastOfC(kOneHour, 1).steps(0).has_bytes());
   Report("c", absl::StrCat("items { id: 'b' size_bytes: 30 ", item, " }"));
-  EXPECT_EQ(ForecastOfC(kHour, 1).steps(0).bytes(), 30);
+  EXPECT_EQ(ForecastOfC(kOneHour, 1).steps(0).bytes(), 30);
 }
 
 TEST_F(ForecastServiceTest, TheBacklogEndsAtTheAllowedRate) {
@@ -200,8 +200,8 @@ TEST_F(ForecastServiceTest, AdoptedItemsWaitForTheirGrace) {
   RpcSidecar::Options options = Options();
   options.adoption_grace = absl::Seconds(60);
   RpcSidecar sidecar(options);
-  ASSERT_THAT(sidecar.Create(kHour), IsOk());
-  ASSERT_THAT(sidecar.Track("old", sidecar.Now() - kDay), IsOk());
+  ASSERT_THAT(sidecar.Create(kOneHour), IsOk());
+  ASSERT_THAT(sidecar.Track("old", sidecar.Now() - kOneDay), IsOk());
   const auto forecast = Call(sidecar.expiry(), &v1::ExpiryService::Stub::GetForecast,
                              Proto<v1::GetForecastRequest>("container: 'c'"));
   ASSERT_THAT(forecast, IsOk());
@@ -268,16 +268,30 @@ TEST_F(ForecastServiceTest, SaysHowFarItMayBeOff) {
     absl::StrAppend(&items, "items { id: 'a", i, "' ts: ", sidecar_.Now() - i, " } ");
   }
   Report("c", items);
-  const v1::GetForecastResponse forecast = ForecastOfC(kDay - 1000, 1);
+  const v1::GetForecastResponse forecast = ForecastOfC(kOneDay - 1000, 1);
   EXPECT_FALSE(forecast.exact());
   EXPECT_NEAR(forecast.steps(0).items(), 1000, forecast.steps(0).error_bound_items());
   EXPECT_LE(forecast.steps(0).error_bound_items(), 2);
-  EXPECT_TRUE(ForecastOfC(kDay + 1, 1).exact());
+  EXPECT_TRUE(ForecastOfC(kOneDay + 1, 1).exact());
+}
+
+TEST_F(ForecastServiceTest, ReadsNoItemsHoweverManyThereAre) {
+  TrackMany("due", 500, 1);
+  Advance(10);
+  TrackMany("soon", 500, 60);
+  const OperationCounts before = sidecar_.storage()->Counts();
+  EXPECT_EQ(ItemsOf(ForecastOfC(60, 2)), (std::vector<int64_t>{500, 0}));
+  EXPECT_EQ(ForecastOf("all_containers: true", 60, 2).backlog_items(), 500);
+  const OperationCounts after = sidecar_.storage()->Counts();
+  EXPECT_EQ(after.gets, before.gets);
+  // Whether an item waits for its next try is looked up once per container.
+  EXPECT_LE(after.seeks, before.seeks + 2);
+  EXPECT_EQ(after.steps, before.steps);
 }
 
 TEST_F(ForecastServiceTest, DataInDoubtIsSaid) {
   sidecar_.storage()->data_trust().Doubt("a test");
-  EXPECT_TRUE(ForecastOfC(kHour, 1).data_in_doubt());
+  EXPECT_TRUE(ForecastOfC(kOneHour, 1).data_in_doubt());
 }
 
 TEST_F(ForecastServiceTest, RefusesWhatItCannotForecast) {
@@ -307,7 +321,7 @@ TEST_F(ForecastServiceTest, AgreesWithACountOfEveryItem) {
     Report("c", items);
     for (const std::optional<int64_t> policy :
          {std::optional<int64_t>(300), std::optional<int64_t>(), std::optional<int64_t>(-1),
-          std::optional<int64_t>(kDay), std::optional<int64_t>(100)}) {
+          std::optional<int64_t>(kOneDay), std::optional<int64_t>(100)}) {
       ASSERT_THAT(sidecar_.SetDefaultTtl(policy), IsOk());
       std::vector<int64_t> expected(20);
       for (const ItemTimes& times : tracked) {
