@@ -6,6 +6,7 @@
 #include <string>
 
 #include "client/ttlctl/input/key_text.h"
+#include "service/base/proto_time.h"
 #include "service/rpc/checks/check_request.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "ttl/v1/item_service.pb.h"
@@ -27,6 +28,9 @@ void RequireSame(const Check& check, const v1::VisibilityCheck& want) {
 void RequireSame(const CheckRequest& ours, const v1::CheckVisibilityRequest& want) {
   Require(ours.container() == want.container(), "same container");
   Require(ours.count() == static_cast<size_t>(want.checks_size()), "as many checks");
+  std::optional<absl::Time> as_of;
+  if (want.has_as_of()) as_of = FromProto(want.as_of());
+  Require(ours.as_of() == as_of, "the same instant");
   const size_t kept = ours.checks().size();
   Require(kept == std::min<size_t>(ours.count(), kMaxChecksPerCall + 1), "bounded checks");
   for (size_t i = 0; i < kept && i < kMaxChecksPerCall; ++i) {

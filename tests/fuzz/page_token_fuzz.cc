@@ -29,8 +29,9 @@ void ReadToken(absl::string_view token) {
 void MakeTokens(FuzzInput input) {
   const auto time = static_cast<int64_t>(input.TakeNumber() >> 1);
   const ItemKey key{std::string(input.TakeText()), std::string(input.TakeText())};
-  const auto item = ReadItemPageToken(ItemPageToken(key));
-  Require(item.ok() && *item == key, "an item's token is read");
+  const ItemPosition position{key, absl::FromUnixNanos(time)};
+  const auto item = ReadItemPageToken(ItemPageToken(position));
+  Require(item.ok() && *item == position, "an item's token is read");
   const auto stuck = ReadStuckPageToken(StuckPageToken({time, key}));
   Require(stuck.ok() && stuck->has_value() && (*stuck)->key == key, "a stuck item's token is read");
 }

@@ -9,11 +9,15 @@ namespace {
 // Fields of ttl/v1/item_service.proto. A field of another wire type counts as unknown.
 constexpr uint32_t kContainerTag = WireReader::Tag(1, WireReader::kLengthDelimited);
 constexpr uint32_t kCheckTag = WireReader::Tag(2, WireReader::kLengthDelimited);
+constexpr uint32_t kAsOfTag = WireReader::Tag(3, WireReader::kLengthDelimited);
 constexpr uint32_t kPartitionKeyTag = WireReader::Tag(1, WireReader::kLengthDelimited);
 constexpr uint32_t kIdTag = WireReader::Tag(2, WireReader::kLengthDelimited);
 constexpr uint32_t kTsTag = WireReader::Tag(3, WireReader::kVarint);
 constexpr uint32_t kTtlTag = WireReader::Tag(4, WireReader::kVarint);
 constexpr uint32_t kExpireAtTag = WireReader::Tag(5, WireReader::kVarint);
+// Fields of google.protobuf.Timestamp.
+constexpr uint32_t kSecondsTag = WireReader::Tag(1, WireReader::kVarint);
+constexpr uint32_t kNanosTag = WireReader::Tag(2, WireReader::kVarint);
 constexpr uint32_t kStreamedRequestTag = WireReader::Tag(1, WireReader::kLengthDelimited);
 
 inline bool ReadInt64(WireReader& reader, std::optional<int64_t>& value) {
@@ -53,6 +57,9 @@ void CheckRequest::Clear() {
   container_ = {};
   checks_.clear();
   count_ = 0;
+  has_as_of_ = false;
+  as_of_seconds_ = 0;
+  as_of_nanos_ = 0;
 }
 
 absl::Status CheckRequest::Parse(absl::string_view bytes) {
@@ -82,6 +89,9 @@ bool CheckRequest::Read(absl::string_view bytes) {
       if (!ReadCheck(check, checks_.back())) return false;
     } else if (tag == kContainerTag) {
       if (!reader.ReadBytes(container_)) return false;
+    } else if (tag == kAsOfTag) {
+      absl::string_view as_of;
+      if (!reader.ReadBytes(as_of) || !ReadAsOf(as_of)) return false;
     } else if (!reader.Skip(tag)) {
       return false;
     }
@@ -90,6 +100,25 @@ bool CheckRequest::Read(absl::string_view bytes) {
 }
 
 // As in protobuf, repeated occurrences of the field are merged.
+bool CheckRequest::ReadAsOf(absl::string_view bytes) {
+  WireReader reader(bytes);
+  has_as_of_ = true;
+  while (!reader.AtEnd()) {
+    uint32_t tag = 0;
+    uint64_t value = 0;
+    if (!reader.ReadTag(tag)) return false;
+    if (tag != kSecondsTag && tag != kNanosTag) {
+      if (!reader.Skip(tag)) return false;
+      continue;
+    }
+    if (!reader.ReadVarint(value)) return false;
+    if (tag == kSecondsTag) as_of_seconds_ = static_cast<int64_t>(value);
+    if (tag == kNanosTag) as_of_nanos_ = static_cast<int32_t>(value);
+  }
+  return true;
+}
+
+// The same for the request in a message of a stream.
 bool CheckRequest::ReadStreamed(absl::string_view bytes) {
   WireReader reader(bytes);
   while (!reader.AtEnd()) {

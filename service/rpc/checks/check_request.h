@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "service/core/ttl_rules.h"
 
@@ -41,14 +42,24 @@ class CheckRequest {
   absl::Span<const Check> checks() const { return checks_; }
   size_t count() const { return count_; }
 
+  // The instant as of which to judge; absent: now. Not validated.
+  std::optional<absl::Time> as_of() const {
+    if (!has_as_of_) return std::nullopt;
+    return absl::FromUnixSeconds(as_of_seconds_) + absl::Nanoseconds(as_of_nanos_);
+  }
+
  private:
   void Clear();
   bool Read(absl::string_view bytes);
   bool ReadStreamed(absl::string_view bytes);
+  bool ReadAsOf(absl::string_view bytes);
 
   absl::string_view container_;
   std::vector<Check> checks_;
   size_t count_ = 0;
+  bool has_as_of_ = false;
+  int64_t as_of_seconds_ = 0;  // as_of, as in a Timestamp
+  int32_t as_of_nanos_ = 0;
 };
 
 }  // namespace ttl

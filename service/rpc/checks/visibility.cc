@@ -35,7 +35,7 @@ void AddJudgement(const std::optional<int64_t>& default_ttl, const ItemTimes* ti
 
 }  // namespace
 
-absl::Status JudgeChecks(const Container& container, FindItemTimes find, absl::Time now,
+absl::Status JudgeChecks(const Container& container, FindItemTimes find, const CheckTimes& times,
                          absl::Span<const Check> checks, CheckAnswers& answers,
                          ImpossibleChecks& impossible) {
   // Reused by the thread, so that a call allocates nothing.
@@ -45,16 +45,17 @@ absl::Status JudgeChecks(const Container& container, FindItemTimes find, absl::T
   for (const Check& check : checks) keys.push_back({check.partition_key, check.id});
   find(keys, tracked);
   const std::optional<int64_t>& default_ttl = container.settings.policy.default_ttl;
-  answers.Begin(now, checks.size());
+  answers.Begin(times.judged_at, checks.size());
   for (size_t i = 0; i < checks.size(); ++i) {
     const Check& check = checks[i];
-    if (check.carried.has_value() && !IsPossible(*check.carried, now)) {
+    if (check.carried.has_value() && !IsPossible(*check.carried, times.now)) {
       if (impossible.count++ == 0) impossible.first = i;
       answers.Add(v1::VISIBILITY_VISIBLE, std::nullopt);
       continue;
     }
     if (!check.carried.has_value() && !tracked[i].ok()) return tracked[i].status();
-    AddJudgement(default_ttl, TimesToJudge(default_ttl, check.carried, tracked[i]), now, answers);
+    AddJudgement(default_ttl, TimesToJudge(default_ttl, check.carried, tracked[i]), times.judged_at,
+                 answers);
   }
   return absl::OkStatus();
 }

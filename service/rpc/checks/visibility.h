@@ -28,12 +28,18 @@ struct ImpossibleChecks {
   size_t first = 0;  // position of the first; valid if count > 0
 };
 
-// Judges the checks of a valid request, in order, as of `now`. Of the carried and the tracked state
-// the one with the later ts counts; at equal ts, the carried one. A check that carries an
-// impossible state is VISIBLE and is counted in `impossible`. Where `find` fails, the carried state
-// is judged alone; if there is none, the whole call fails with the error of `find`, and `answers`
-// is unspecified.
-absl::Status JudgeChecks(const Container& container, FindItemTimes find, absl::Time now,
+// The times of one judgement.
+struct CheckTimes {
+  absl::Time judged_at;  // the instant as of which items are judged
+  absl::Time now;        // which decides whether a carried state is possible
+};
+
+// Judges the checks of a valid request, in order, as of `times.judged_at`. Of the carried and the
+// tracked state the one with the later ts counts; at equal ts, the carried one. A check that
+// carries an impossible state is VISIBLE and is counted in `impossible`. Where `find` fails, the
+// carried state is judged alone; if there is none, the whole call fails with the error of `find`,
+// and `answers` is unspecified.
+absl::Status JudgeChecks(const Container& container, FindItemTimes find, const CheckTimes& times,
                          absl::Span<const Check> checks, CheckAnswers& answers,
                          ImpossibleChecks& impossible);
 

@@ -16,18 +16,19 @@ constexpr size_t kChunkItems = 256;
 // Builds one page.
 class PageBuilder {
  public:
-  PageBuilder(const Container& container, size_t page_size, bool show_expired, absl::Time now,
-              v1::ListItemsResponse& response)
+  PageBuilder(const Container& container, size_t page_size, const ItemFilter& filter,
+              absl::Time judged_at, v1::ListItemsResponse& response)
       : container_(container),
         page_size_(page_size),
-        show_expired_(show_expired),
-        now_(now),
+        filter_(filter),
+        judged_at_(judged_at),
         response_(response) {}
 
   // Takes the next item, shown or not. Returns false if it does not fit.
   bool Take(const ItemKey& key, const TrackedItem& item) {
     if (examined_ >= kMaxPageExamined) return false;
-    if (IsShown(item) && !Add(MakeItemView(container_, key, item.version, now_))) return false;
+    if (IsShown(item) && !Add(MakeItemView(container_, key, item.version, judged_at_)))
+      return false;
     ++examined_;
     return true;
   }
@@ -39,7 +40,17 @@ class PageBuilder {
 
  private:
   bool IsShown(const TrackedItem& item) const {
-    return show_expired_ ? !item.state_unknown : IsLive(container_, item, now_);
+    const bool is_shown =
+        filter_.show_expired ? !item.state_unknown : IsLive(container_, item, judged_at_);
+    return is_shown && IsInRange(item);
+  }
+
+  bool IsInRange(const TrackedItem& item) const {
+    if (!filter_.expire_time_from.has_value() && !filter_.expire_time_to.has_value()) return true;
+    const std::optional<int64_t> end =
+        ExpireTime(container_.settings.policy.default_ttl, item.version.times);
+    return end.has_value() && *end >= filter_.expire_time_from.value_or(*end) &&
+           (!filter_.expire_time_to.has_value() || *end < *filter_.expire_time_to);
   }
 
   bool Add(v1::ItemView view) {
@@ -53,8 +64,8 @@ class PageBuilder {
 
   const Container& container_;
   const size_t page_size_;
-  const bool show_expired_;
-  const absl::Time now_;
+  const ItemFilter filter_;
+  const absl::Time judged_at_;
   v1::ListItemsResponse& response_;
   size_t bytes_ = 0;
   size_t examined_ = 0;
@@ -63,16 +74,16 @@ class PageBuilder {
 }  // namespace
 
 absl::Status FillItemPage(const Container& container, ListItemsFrom list,
-                          std::optional<ItemKey> after, size_t page_size, bool show_expired,
-                          absl::Time now, v1::ListItemsResponse& response) {
-  *response.mutable_judged_at() = ToProto(now);
-  PageBuilder page(container, page_size, show_expired, now, response);
+                          std::optional<ItemKey> after, size_t page_size, const ItemFilter& filter,
+                          absl::Time judged_at, v1::ListItemsResponse& response) {
+  *response.mutable_judged_at() = ToProto(judged_at);
+  PageBuilder page(container, page_size, filter, judged_at, response);
   while (true) {
     const size_t wanted = page.WantedItems();
     TTL_ASSIGN_OR_RETURN(const ItemPage chunk, list(after, wanted));
     for (const auto& [key, item] : chunk) {
       if (!page.Take(key, item)) {
-        response.set_next_page_token(ItemPageToken(*after));
+        response.set_next_page_token(ItemPageToken({*after, judged_at}));
         return absl::OkStatus();
       }
       after = key;

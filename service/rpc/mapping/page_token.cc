@@ -14,11 +14,11 @@ namespace ttl {
 namespace {
 
 constexpr char kContainerKind = 'c';
-constexpr char kItemKind = 'i';
+constexpr char kItemKind = 'j';  // 'i' had no time
 constexpr char kStuckKind = 's';
 // Length of the partition key, before an item key; big-endian.
 constexpr size_t kLengthBytes = 2;
-// Time of the next try, before that; big-endian.
+// A time, before that; big-endian.
 constexpr size_t kTimeBytes = 8;
 
 std::string Encode(char kind, absl::string_view key) {
@@ -43,6 +43,23 @@ std::string EncodeKey(const ItemKey& key) {
   const size_t length = key.partition_key.size();
   const char prefix[kLengthBytes] = {static_cast<char>(length >> 8), static_cast<char>(length)};
   return absl::StrCat(absl::string_view(prefix, kLengthBytes), key.partition_key, key.id);
+}
+
+std::string EncodeTime(int64_t time) {
+  std::string encoded;
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    encoded.push_back(static_cast<char>(static_cast<uint64_t>(time) >> shift));
+  }
+  return encoded;
+}
+
+// Absent if `encoded` does not begin with a time. None is before 1970, so the sign bit is not used.
+std::optional<int64_t> DecodeTime(absl::string_view encoded) {
+  if (encoded.size() < kTimeBytes) return std::nullopt;
+  uint64_t time = 0;
+  for (size_t i = 0; i < kTimeBytes; ++i) time = time << 8 | static_cast<unsigned char>(encoded[i]);
+  if (static_cast<int64_t>(time) < 0) return std::nullopt;
+  return static_cast<int64_t>(time);
 }
 
 // Absent if `encoded` is not a valid key.
@@ -80,34 +97,33 @@ absl::StatusOr<std::string> ReadContainerPageToken(absl::string_view token) {
   return id;
 }
 
-std::string ItemPageToken(const ItemKey& last) { return Encode(kItemKind, EncodeKey(last)); }
+std::string ItemPageToken(const ItemPosition& position) {
+  return Encode(kItemKind, absl::StrCat(EncodeTime(absl::ToUnixNanos(position.judged_at)),
+                                        EncodeKey(position.last)));
+}
 
-absl::StatusOr<std::optional<ItemKey>> ReadItemPageToken(absl::string_view token) {
+absl::StatusOr<std::optional<ItemPosition>> ReadItemPageToken(absl::string_view token) {
   if (token.empty()) return std::nullopt;
   TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kItemKind, token));
-  const std::optional<ItemKey> key = DecodeKey(encoded);
+  const std::optional<int64_t> nanos = DecodeTime(encoded);
+  if (!nanos.has_value()) return BrokenToken(token);
+  std::optional<ItemKey> key = DecodeKey(absl::string_view(encoded).substr(kTimeBytes));
   if (!key.has_value()) return BrokenToken(token);
-  return key;
+  return ItemPosition{*std::move(key), absl::FromUnixNanos(*nanos)};
 }
 
 std::string StuckPageToken(const StuckPage::Position& last) {
-  std::string encoded;
-  for (int shift = 56; shift >= 0; shift -= 8) {
-    encoded.push_back(static_cast<char>(static_cast<uint64_t>(last.next_try_time) >> shift));
-  }
-  return Encode(kStuckKind, encoded + EncodeKey(last.key));
+  return Encode(kStuckKind, absl::StrCat(EncodeTime(last.next_try_time), EncodeKey(last.key)));
 }
 
 absl::StatusOr<std::optional<StuckPage::Position>> ReadStuckPageToken(absl::string_view token) {
   if (token.empty()) return std::nullopt;
   TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kStuckKind, token));
-  if (encoded.size() < kTimeBytes) return BrokenToken(token);
-  uint64_t time = 0;
-  for (size_t i = 0; i < kTimeBytes; ++i) time = time << 8 | static_cast<unsigned char>(encoded[i]);
+  const std::optional<int64_t> time = DecodeTime(encoded);
+  if (!time.has_value()) return BrokenToken(token);
   std::optional<ItemKey> key = DecodeKey(absl::string_view(encoded).substr(kTimeBytes));
-  // A time of a next try is never before 1970, so the sign bit is not used.
-  if (!key.has_value() || static_cast<int64_t>(time) < 0) return BrokenToken(token);
-  return StuckPage::Position{static_cast<int64_t>(time), *std::move(key)};
+  if (!key.has_value()) return BrokenToken(token);
+  return StuckPage::Position{*time, *std::move(key)};
 }
 
 }  // namespace ttl

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "service/core/item.h"
 #include "service/storage/expiry_index.h"
 
@@ -28,9 +29,17 @@ absl::StatusOr<size_t> ReadPageSize(int32_t page_size);
 std::string ContainerPageToken(absl::string_view last_id);
 absl::StatusOr<std::string> ReadContainerPageToken(absl::string_view token);
 
-// For lists in the order of item keys. An empty token gives an absent key.
-std::string ItemPageToken(const ItemKey& last);
-absl::StatusOr<std::optional<ItemKey>> ReadItemPageToken(absl::string_view token);
+// Where a page of items ends, and the instant as of which all pages of the list are judged.
+struct ItemPosition {
+  ItemKey last;
+  absl::Time judged_at;
+
+  friend bool operator==(const ItemPosition&, const ItemPosition&) = default;
+};
+
+// For lists in the order of item keys. An empty token gives an absent position.
+std::string ItemPageToken(const ItemPosition& position);
+absl::StatusOr<std::optional<ItemPosition>> ReadItemPageToken(absl::string_view token);
 
 // For lists of stuck items, in the order of (next_try_time, key). An empty token gives an absent
 // position.

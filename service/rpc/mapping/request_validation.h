@@ -36,6 +36,12 @@ absl::StatusOr<std::vector<ItemRemoval>> ReadRemovals(const v1::UntrackItemsRequ
 // never refuses them.
 absl::Status ValidateChecks(const CheckRequest& request);
 
+// The longest time that as_of may be behind the clock.
+inline constexpr absl::Duration kMaxAsOfAge = absl::Hours(1);
+
+// Validates an as_of: not after `now`, and at most kMaxAsOfAge before.
+absl::Status ValidateAsOf(absl::Time as_of, absl::Time now);
+
 // The key in a request for one item.
 absl::StatusOr<ItemKey> ReadItemKey(absl::string_view partition_key, absl::string_view id);
 

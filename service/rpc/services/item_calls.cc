@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "service/base/proto_time.h"
 #include "service/base/status_macros.h"
 #include "service/core/illegal_ttl.h"
@@ -54,6 +55,38 @@ Done<std::vector<Outcome>> FillResults(Response& response, DoneStatus done) {
       };
 }
 
+absl::StatusOr<ItemFilter> ReadItemFilter(const v1::ListItemsRequest& request) {
+  ItemFilter filter = {.show_expired = request.show_expired()};
+  if (request.has_expire_time_from()) filter.expire_time_from = request.expire_time_from();
+  if (request.has_expire_time_to()) filter.expire_time_to = request.expire_time_to();
+  if (!filter.expire_time_from.has_value() || !filter.expire_time_to.has_value() ||
+      *filter.expire_time_from < *filter.expire_time_to) {
+    return filter;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("expire_time_to is ", *filter.expire_time_to,
+                   ": must be greater than expire_time_from, which is ", *filter.expire_time_from));
+}
+
+// The instant as of which a page is judged: for the first page `now` or as_of, for the others that
+// of the first page, however long ago it was.
+absl::StatusOr<absl::Time> ReadListTime(const v1::ListItemsRequest& request,
+                                        const std::optional<ItemPosition>& position,
+                                        absl::Time now) {
+  if (!request.has_as_of()) return position.has_value() ? std::min(position->judged_at, now) : now;
+  const absl::Time as_of = FromProto(request.as_of());
+  if (!position.has_value()) {
+    TTL_RETURN_IF_ERROR(ValidateAsOf(as_of, now));
+    return as_of;
+  }
+  if (as_of == position->judged_at) return std::min(as_of, now);
+  return absl::InvalidArgumentError(
+      absl::StrCat("as_of is ", absl::FormatTime(as_of, absl::UTCTimeZone()),
+                   " and page_token is of a list as of ",
+                   absl::FormatTime(position->judged_at, absl::UTCTimeZone()),
+                   ": as_of must be the same for all pages, or be left out"));
+}
+
 int64_t CountIllegalTtls(const std::vector<ItemReport>& reports) {
   return std::count_if(reports.begin(), reports.end(),
                        [](const ItemReport& report) { return !HasLegalEnd(report.version.times); });
@@ -85,8 +118,13 @@ absl::Status ItemCalls::Check(const CheckRequest& request, CheckAnswers& answers
     if (store_.is_unconfirmed()) return times.assign(keys.size(), FoundTimes(std::nullopt));
     items_.FindTimes(container->number, keys, times);
   };
-  absl::Status status =
-      JudgeChecks(*container, find, clock_.Read().now, request.checks(), answers, impossible);
+  const absl::Time now = clock_.Read().now;
+  CheckTimes times = {now, now};
+  if (const std::optional<absl::Time> as_of = request.as_of(); as_of.has_value()) {
+    TTL_RETURN_IF_ERROR(ValidateAsOf(*as_of, now));
+    times.judged_at = *as_of;
+  }
+  absl::Status status = JudgeChecks(*container, find, times, request.checks(), answers, impossible);
   if (impossible.count > 0) counters_.impossible += impossible.count;
   return status;
 }
@@ -110,15 +148,20 @@ absl::Status ItemCalls::Get(const v1::GetItemRequest& request,
 absl::Status ItemCalls::List(const v1::ListItemsRequest& request,
                              v1::ListItemsResponse& response) const {
   TTL_ASSIGN_OR_RETURN(const size_t page_size, ReadPageSize(request.page_size()));
-  TTL_ASSIGN_OR_RETURN(const std::optional<ItemKey> after, ReadItemPageToken(request.page_token()));
+  TTL_ASSIGN_OR_RETURN(const std::optional<ItemPosition> position,
+                       ReadItemPageToken(request.page_token()));
+  TTL_ASSIGN_OR_RETURN(const ItemFilter filter, ReadItemFilter(request));
+  TTL_ASSIGN_OR_RETURN(const absl::Time judged_at,
+                       ReadListTime(request, position, clock_.Read().now));
   TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
                        FindContainer(containers_, request.container()));
   const auto list = [&](const std::optional<ItemKey>& from, size_t limit) {
     return items_.List(container->number, from, limit);
   };
   response.set_data_in_doubt(!Doubt().empty());
-  return FillItemPage(*container, list, after, page_size, request.show_expired(), clock_.Read().now,
-                      response);
+  std::optional<ItemKey> after;
+  if (position.has_value()) after = position->last;
+  return FillItemPage(*container, list, std::move(after), page_size, filter, judged_at, response);
 }
 
 void ItemCalls::Track(const v1::TrackItemsRequest& request, v1::TrackItemsResponse& response,

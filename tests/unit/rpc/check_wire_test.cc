@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
+#include "service/base/proto_time.h"
 #include "service/rpc/checks/check_answers.h"
 #include "service/rpc/checks/check_request.h"
 #include "tests/testing/rpc_matchers.h"
@@ -22,6 +23,9 @@ using ::testing::HasSubstr;
 // Whether `parsed` says what `message` says.
 void ExpectSame(const CheckRequest& parsed, const v1::CheckVisibilityRequest& message) {
   EXPECT_EQ(std::string(parsed.container()), message.container());
+  std::optional<absl::Time> as_of;
+  if (message.has_as_of()) as_of = FromProto(message.as_of());
+  EXPECT_EQ(parsed.as_of(), as_of);
   ASSERT_EQ(parsed.count(), static_cast<size_t>(message.checks_size()));
   for (int i = 0; i < message.checks_size() && i <= kMaxChecksPerCall; ++i) {
     const Check& check = parsed.checks()[i];
@@ -40,6 +44,10 @@ void ExpectSame(const CheckRequest& parsed, const v1::CheckVisibilityRequest& me
 v1::CheckVisibilityRequest ArbitraryRequest() {
   v1::CheckVisibilityRequest request;
   request.set_container(*rc::gen::container<std::string>(rc::gen::inRange('a', 'z')));
+  if (*rc::gen::arbitrary<bool>()) {
+    request.mutable_as_of()->set_seconds(*rc::gen::arbitrary<int64_t>());
+    request.mutable_as_of()->set_nanos(*rc::gen::arbitrary<int32_t>());
+  }
   for (int left = *rc::gen::inRange(0, 20); left > 0; --left) {
     v1::VisibilityCheck& check = *request.add_checks();
     check.set_partition_key(*rc::gen::arbitrary<std::string>());
@@ -57,6 +65,22 @@ RC_GTEST_PROP(CheckWireProperty, ARequestIsReadAsTheGeneratedClassReadsIt, ()) {
   CheckRequest parsed;
   RC_ASSERT(parsed.Parse(bytes).ok());
   ExpectSame(parsed, request);
+}
+
+// As every message that is repeated, the parts of one instant are merged.
+TEST(CheckWireTest, AnInstantInTwoPartsIsOne) {
+  v1::CheckVisibilityRequest seconds;
+  seconds.mutable_as_of()->set_seconds(1'800'000'000);
+  v1::CheckVisibilityRequest nanos;
+  nanos.mutable_as_of()->set_nanos(5);
+  const std::string bytes = seconds.SerializeAsString() + nanos.SerializeAsString();
+  v1::CheckVisibilityRequest message;
+  ASSERT_TRUE(message.ParseFromString(bytes));
+  CheckRequest parsed;
+  ASSERT_THAT(parsed.Parse(bytes), IsOk());
+  ExpectSame(parsed, message);
+  ASSERT_THAT(parsed.Parse(""), IsOk());
+  EXPECT_EQ(parsed.as_of(), std::nullopt) << "of the previous request";
 }
 
 // Bytes that were cut, changed or made up: both accept them, or none does. Ids that are

@@ -41,11 +41,16 @@ class ItemList {
 
   v1::ListItemsResponse Page(const std::string& token, size_t page_size,
                              bool show_expired = false) {
+    return Page(token, page_size, ItemFilter{.show_expired = show_expired});
+  }
+  v1::ListItemsResponse Page(const std::string& token, size_t page_size, const ItemFilter& filter) {
     v1::ListItemsResponse response;
+    const std::optional<ItemPosition> position = ReadItemPageToken(token).value();
+    std::optional<ItemKey> after;
+    if (position.has_value()) after = position->last;
     EXPECT_THAT(FillItemPage(
                     TtlOn(), [this](const auto& after, size_t limit) { return From(after, limit); },
-                    ReadItemPageToken(token).value(), page_size, show_expired,
-                    absl::FromUnixSeconds(kNowSeconds), response),
+                    after, page_size, filter, absl::FromUnixSeconds(kNowSeconds), response),
                 IsOk());
     return response;
   }
@@ -103,6 +108,39 @@ TEST(ItemPageTest, AnItemOfUnknownStateCountsAsUntracked) {
   list.AddStateUnknown("b");
   EXPECT_THAT(list.AllIds(10, /*show_expired=*/false), ElementsAre("a"));
   EXPECT_THAT(list.AllIds(10, /*show_expired=*/true), ElementsAre("a"));
+}
+
+TEST(ItemPageTest, ARangeOfExpireTimesLeavesOutWhatIsOutside) {
+  ItemList list;
+  list.Add("at 10", 110);
+  list.Add("at 20", 120);
+  list.Add("at 30", 130);
+  list.Add("never", -1);
+  list.Add("expired", 50);
+  const auto ids = [&list](const ItemFilter& filter) {
+    std::vector<std::string> found;
+    for (const v1::ItemView& view : list.Page("", 10, filter).items()) {
+      found.push_back(view.item().id());
+    }
+    return found;
+  };
+  const int64_t t = kNowSeconds;
+  EXPECT_THAT(ids({false, t + 20, std::nullopt}), ElementsAre("at 20", "at 30"));
+  EXPECT_THAT(ids({false, std::nullopt, t + 20}), ElementsAre("at 10"));
+  EXPECT_THAT(ids({false, t + 10, t + 30}), ElementsAre("at 10", "at 20"));
+  EXPECT_THAT(ids({true, std::nullopt, t + 20}), ElementsAre("at 10", "expired"));
+  EXPECT_THAT(ids({true, t + 31, std::nullopt}), IsEmpty());
+}
+
+TEST(ItemPageTest, ARangeIsCrossedInBoundedSteps) {
+  ItemList list;
+  for (int i = 0; i < 12000; ++i) list.Add(Name(i), 1000);
+  list.Add("z", 2000);
+  const ItemFilter filter = {.show_expired = false, .expire_time_from = kNowSeconds + 1500};
+  const v1::ListItemsResponse first = list.Page("", 10, filter);
+  EXPECT_THAT(first.items(), IsEmpty());
+  EXPECT_LE(list.examined(), kMaxPageExamined + 300);
+  EXPECT_THAT(list.Page(first.next_page_token(), 10, filter).items(), SizeIs(1));
 }
 
 TEST(ItemPageTest, EveryPageSizeListsEveryItemOnce) {
@@ -171,7 +209,7 @@ TEST(ItemPageTest, FailsAsTheListDoes) {
                   [](const auto&, size_t) -> absl::StatusOr<ItemPage> {
                     return absl::DataLossError("a damaged block");
                   },
-                  std::nullopt, 10, false, absl::FromUnixSeconds(kNowSeconds), response),
+                  std::nullopt, 10, {}, absl::FromUnixSeconds(kNowSeconds), response),
               StatusIs(absl::StatusCode::kDataLoss));
 }
 

@@ -84,8 +84,8 @@ Outcome Judge(std::optional<int64_t> default_ttl, const Tracked& tracked,
   CheckRequest parsed;
   EXPECT_THAT(parsed.Parse(bytes), IsOk());
   CheckAnswers answers;
-  outcome.status = JudgeChecks(WithDefaultTtl(default_ttl), find, now, parsed.checks(), answers,
-                               outcome.impossible);
+  outcome.status = JudgeChecks(WithDefaultTtl(default_ttl), find, {now, now}, parsed.checks(),
+                               answers, outcome.impossible);
   if (!outcome.status.ok()) return outcome;
   std::string wire(answers.WireSize(), '\0');
   answers.Write(reinterpret_cast<uint8_t*>(wire.data()));
