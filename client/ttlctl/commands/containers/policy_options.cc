@@ -1,4 +1,4 @@
-#include "client/ttlctl/commands/policy_options.h"
+#include "client/ttlctl/commands/containers/policy_options.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
-#ifndef TTL_CLIENT_TTLCTL_COMMANDS_ITEM_COMMANDS_H_
-#define TTL_CLIENT_TTLCTL_COMMANDS_ITEM_COMMANDS_H_
+#ifndef TTL_CLIENT_TTLCTL_COMMANDS_ITEMS_ITEM_COMMANDS_H_
+#define TTL_CLIENT_TTLCTL_COMMANDS_ITEMS_ITEM_COMMANDS_H_
 
 #include "client/ttlctl/commands/command.h"
 
@@ -10,4 +10,4 @@ void AddItemCommands(CLI::App& app, Command& chosen);
 
 }  // namespace ttl
 
-#endif  // TTL_CLIENT_TTLCTL_COMMANDS_ITEM_COMMANDS_H_
+#endif  // TTL_CLIENT_TTLCTL_COMMANDS_ITEMS_ITEM_COMMANDS_H_

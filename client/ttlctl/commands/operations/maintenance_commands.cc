@@ -1,4 +1,4 @@
-#include "client/ttlctl/commands/maintenance_commands.h"
+#include "client/ttlctl/commands/operations/maintenance_commands.h"
 
 #include <fcntl.h>
 #include <unistd.h>

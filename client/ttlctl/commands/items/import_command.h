@@ -1,5 +1,5 @@
-#ifndef TTL_CLIENT_TTLCTL_COMMANDS_IMPORT_COMMAND_H_
-#define TTL_CLIENT_TTLCTL_COMMANDS_IMPORT_COMMAND_H_
+#ifndef TTL_CLIENT_TTLCTL_COMMANDS_ITEMS_IMPORT_COMMAND_H_
+#define TTL_CLIENT_TTLCTL_COMMANDS_ITEMS_IMPORT_COMMAND_H_
 
 #include "client/ttlctl/commands/command.h"
 
@@ -11,4 +11,4 @@ void AddImportCommand(CLI::App& app, Command& chosen);
 
 }  // namespace ttl
 
-#endif  // TTL_CLIENT_TTLCTL_COMMANDS_IMPORT_COMMAND_H_
+#endif  // TTL_CLIENT_TTLCTL_COMMANDS_ITEMS_IMPORT_COMMAND_H_

@@ -1,4 +1,4 @@
-#include "client/ttlctl/commands/import_command.h"
+#include "client/ttlctl/commands/items/import_command.h"
 
 #include <algorithm>
 #include <cerrno>

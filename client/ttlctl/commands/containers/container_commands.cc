@@ -1,4 +1,4 @@
-#include "client/ttlctl/commands/container_commands.h"
+#include "client/ttlctl/commands/containers/container_commands.h"
 
 #include <istream>
 #include <memory>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/ttlctl/commands/policy_options.h"
+#include "client/ttlctl/commands/containers/policy_options.h"
 #include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/brake_notice.h"
 #include "client/ttlctl/text/container_text.h"

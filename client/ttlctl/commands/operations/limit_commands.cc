@@ -1,4 +1,4 @@
-#include "client/ttlctl/commands/limit_commands.h"
+#include "client/ttlctl/commands/operations/limit_commands.h"
 
 #include <memory>
 #include <optional>

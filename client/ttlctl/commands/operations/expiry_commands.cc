@@ -1,4 +1,4 @@
-#include "client/ttlctl/commands/expiry_commands.h"
+#include "client/ttlctl/commands/operations/expiry_commands.h"
 
 #include <algorithm>
 #include <cstdint>

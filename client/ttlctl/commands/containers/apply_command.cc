@@ -1,4 +1,4 @@
-#include "client/ttlctl/commands/apply_command.h"
+#include "client/ttlctl/commands/containers/apply_command.h"
 
 #include <algorithm>
 #include <cerrno>

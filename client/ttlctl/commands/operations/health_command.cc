@@ -1,4 +1,4 @@
-#include "client/ttlctl/commands/health_command.h"
+#include "client/ttlctl/commands/operations/health_command.h"
 
 #include <memory>
 #include <string>

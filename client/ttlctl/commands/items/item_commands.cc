@@ -1,4 +1,4 @@
-#include "client/ttlctl/commands/item_commands.h"
+#include "client/ttlctl/commands/items/item_commands.h"
 
 #include <algorithm>
 #include <memory>
