@@ -63,17 +63,22 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
       })
       ->envname("TTL_SIDECAR_ADDRESS")
       ->default_str(options.server);
-  AddParsedOption(
-      app, "--timeout-seconds",
-      "Deadline of each call; default: 1 for checks, 5 for reports, 15 for the rest", "X",
-      [&options](const std::string& text) {
-        double seconds;
-        if (!absl::SimpleAtod(text, &seconds) || !std::isfinite(seconds) || seconds <= 0) {
-          throw CLI::ValidationError("--timeout-seconds",
-                                     absl::StrCat("\"", text, "\" must be a number above 0"));
-        }
-        options.timeout_seconds = seconds;
-      });
+  AddParsedOption(app, "--timeout-seconds",
+                  "Deadline of each call, in seconds or as 90s, 2m; default: 1 for checks, 5 for "
+                  "reports, 15 for "
+                  "the rest",
+                  "DURATION", [&options](const std::string& text) {
+                    double seconds;
+                    if (!absl::SimpleAtod(text, &seconds)) {
+                      seconds = static_cast<double>(ParseDuration("--timeout-seconds", text,
+                                                                  "a number above 0, such as 0.5"));
+                    }
+                    if (!std::isfinite(seconds) || seconds <= 0) {
+                      throw CLI::ValidationError("--timeout-seconds",
+                                                 absl::StrCat("\"", text, "\" must be above 0"));
+                    }
+                    options.timeout_seconds = seconds;
+                  });
   app.add_flag("--json", options.json,
                "Print protobuf JSON, one object per line, with the field names of the protos");
 }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "client/ttlctl/input/duration_text.h"
 #include "client/ttlctl/input/key_text.h"
 
 namespace ttl {
@@ -53,6 +54,21 @@ CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,
                            }
                            set(value);
                          });
+}
+
+CLI::Option* AddDurationOption(CLI::App& command, const std::string& name,
+                               const std::string& description, std::function<void(int64_t)> set) {
+  return AddParsedOption(
+      command, name, description, "DURATION",
+      [name, set = std::move(set)](const std::string& text) { set(ParseDuration(name, text)); });
+}
+
+int64_t ParseDuration(const std::string& option, const std::string& text, const std::string& also) {
+  const absl::StatusOr<int64_t> seconds = SecondsFromText(text);
+  if (seconds.ok()) return *seconds;
+  if (absl::IsOutOfRange(seconds.status())) throw NumberTooLarge(option, text);
+  throw CLI::ValidationError(option, absl::StrCat("\"", text, "\" must be ",
+                                                  also.empty() ? "" : also + ", ", kDurationForms));
 }
 
 CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,

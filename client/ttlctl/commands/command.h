@@ -52,6 +52,16 @@ CLI::Option* AddTextOption(CLI::App& command, const std::string& name,
 CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,
                               const std::string& description, std::function<void(int64_t)> set);
 
+// Adds an option for a duration in the forms of duration_text.h, which is passed to `set` in
+// seconds.
+CLI::Option* AddDurationOption(CLI::App& command, const std::string& name,
+                               const std::string& description, std::function<void(int64_t)> set);
+
+// The seconds of `text`, the value of `option`. Throws NumberTooLarge or CLI::ValidationError,
+// which says that the value must be a duration or `also`, if that is not empty.
+int64_t ParseDuration(const std::string& option, const std::string& text,
+                      const std::string& also = "");
+
 // Adds an option for a key in the notation of key_text.h, which is passed to `set`.
 CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,
                           const std::string& description, std::function<void(std::string)> set);

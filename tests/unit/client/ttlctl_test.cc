@@ -624,7 +624,35 @@ TEST_F(TtlctlTest, NumberTooLargeForAnyServerIsRefusedAsByTheServer) {
   }
   EXPECT_EQ(Run({"containers", "create", "c", "--delay-seconds", large}).code, ExitCode::kRefused);
   EXPECT_EQ(Run({"containers", "create", "c", "--brake-items", large}).code, ExitCode::kRefused);
-  EXPECT_EQ(Run({"containers", "create", "c", "--default-ttl", "5m"}).code, ExitCode::kUsage);
+  EXPECT_EQ(Run({"items", "track", "c", "a", "--ts", "1", "--ttl", large + "d"}).code,
+            ExitCode::kRefused);
+  EXPECT_EQ(sidecar_.Calls("CreateContainer"), 0);
+}
+
+TEST_F(TtlctlTest, DurationsAreTakenWhereSecondsAre) {
+  Run({"containers", "create", "c", "--default-ttl", "30d", "--delay-seconds", "1h30m",
+       "--brake-items", "1", "--brake-release-seconds", "2w"});
+  const auto container = OnlyRequest<v1::CreateContainerRequest>("CreateContainer").container();
+  EXPECT_EQ(container.default_ttl(), 30 * 86400);
+  EXPECT_EQ(container.delete_policy().delay().seconds(), 5400);
+  EXPECT_EQ(container.delete_policy().brake().release_after().seconds(), 14 * 86400);
+  Run({"items", "track", "c", "a", "--ts", "1000", "--ttl", "90m"});
+  EXPECT_EQ(OnlyRequest<v1::TrackItemsRequest>("TrackItems").items(0).ttl(), 5400);
+  Run({"items", "check", "c", "a", "--ts", "1000", "--ttl", "1d"});
+  EXPECT_EQ(OnlyRequest<v1::CheckVisibilityRequest>("CheckVisibility").checks(0).ttl(), 86400);
+  EXPECT_EQ(RunAnywhere({"--server", sidecar_.address(), "--timeout-seconds", "2m", "status"}).code,
+            ExitCode::kOk);
+}
+
+TEST_F(TtlctlTest, WhatIsNoDurationIsNamedWithWhatWouldBeRight) {
+  EXPECT_THAT(
+      Run({"containers", "create", "c", "--default-ttl", "1y"}).err,
+      HasSubstr("--default-ttl: \"1y\" must be off, -1, seconds, or a duration such as 90m, "
+                "1h30m or 30d (see "));
+  EXPECT_THAT(Run({"items", "track", "c", "a", "--ts", "1", "--ttl", "5 m"}).err,
+              HasSubstr("--ttl: \"5 m\" must be seconds, or a duration such as "));
+  EXPECT_THAT(Run({"status", "--timeout-seconds", "soon"}).err,
+              HasSubstr("--timeout-seconds: \"soon\" must be a number above 0"));
 }
 
 TEST_F(TtlctlTest, ServerWithoutAPortIsRefused) {
@@ -769,7 +797,7 @@ TEST_F(TtlctlTest, BadCommandLinesAreUsageErrorsOnOneLine) {
       {"items", "list", "c", "--limit", "-1"},
       {"containers", "create", ""},
       {"containers", "create", "\xff"},
-      {"containers", "create", "c", "--default-ttl", "1h"},
+      {"containers", "create", "c", "--default-ttl", "1h1d"},
       {"containers", "create", "c", "--indexing-mode", "eager"},
       {"containers", "create", "c", "--max-deletes-per-second", "fast"},
       {"containers", "list", "--timeout-seconds", "0"},

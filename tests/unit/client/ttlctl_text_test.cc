@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "client/ttlctl/input/duration_text.h"
 #include "client/ttlctl/input/import_line.h"
 #include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/container_status_text.h"
@@ -60,6 +61,48 @@ TEST(KeyTextTest, TextForTheTerminalKeepsItsLinesAndBackslashes) {
 
 RC_GTEST_PROP(KeyTextTest, TextReadsBackAsTheSameBytes, (const std::string& bytes)) {
   RC_ASSERT(KeyFromText(KeyToText(bytes)).value() == bytes);
+}
+
+// Durations
+
+TEST(DurationTextTest, PlainNumbersAreSeconds) {
+  EXPECT_EQ(SecondsFromText("0").value(), 0);
+  EXPECT_EQ(SecondsFromText("3600").value(), 3600);
+  EXPECT_EQ(SecondsFromText("-1").value(), -1);
+}
+
+TEST(DurationTextTest, UnitsAddUp) {
+  EXPECT_EQ(SecondsFromText("90m").value(), 5400);
+  EXPECT_EQ(SecondsFromText("1h30m").value(), 5400);
+  EXPECT_EQ(SecondsFromText("30d").value(), 2592000);
+  EXPECT_EQ(SecondsFromText("2w").value(), 1209600);
+  EXPECT_EQ(SecondsFromText("1w1d1h1m1s").value(), 604800 + 86400 + 3600 + 60 + 1);
+}
+
+TEST(DurationTextTest, WhatIsNoDurationIsRefused) {
+  for (const char* text : {"", "-", "d", "1y", "1D", "1.5h", "1h 30m", " 1h", "1h30", "30m1h",
+                           "1h1h", "-1h", "+1", "1m\n", "1ms", "0x10", "1e3"}) {
+    const absl::Status status = SecondsFromText(text).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(std::string("\"") + text + "\" must be"));
+  }
+}
+
+TEST(DurationTextTest, WhatDoesNotFitIsOutOfRange) {
+  EXPECT_EQ(SecondsFromText("9223372036854775807").value(), 9223372036854775807);
+  EXPECT_EQ(SecondsFromText("106751991167300d").value(), 106751991167300 * 86400);
+  for (const char* text : {"9223372036854775808", "-9223372036854775809", "106751991167301d",
+                           "99999999999999999999s", "106751991167300d15h30m8s"}) {
+    EXPECT_EQ(SecondsFromText(text).status().code(), absl::StatusCode::kOutOfRange) << text;
+  }
+}
+
+RC_GTEST_PROP(DurationTextTest, PartsAreTheirSum, ()) {
+  const auto part = [](int64_t max) { return *rc::gen::inRange<int64_t>(0, max); };
+  const int64_t days = part(100000), hours = part(1000), minutes = part(1000), seconds = part(1000);
+  const std::string text = std::to_string(days) + "d" + std::to_string(hours) + "h" +
+                           std::to_string(minutes) + "m" + std::to_string(seconds) + "s";
+  RC_ASSERT(SecondsFromText(text).value() == days * 86400 + hours * 3600 + minutes * 60 + seconds);
 }
 
 // Numbers and times

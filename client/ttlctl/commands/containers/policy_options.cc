@@ -25,13 +25,10 @@ std::optional<double> ParseNumberOr(const std::string& option, const std::string
 }
 
 void ParseDefaultTtl(const std::string& text, v1::Container& container) {
-  int64_t seconds;
   if (text == "off") {
     container.clear_default_ttl();
-  } else if (absl::SimpleAtoi(text, &seconds)) {
-    container.set_default_ttl(seconds);
   } else {
-    RefuseNumber("--default-ttl", text, "off, -1 or a whole number of seconds");
+    container.set_default_ttl(ParseDuration("--default-ttl", text, "off, -1"));
   }
 }
 
@@ -116,13 +113,13 @@ void AddBrakeOptions(CLI::App& command, BrakeEdit& edit) {
                       if (percent.has_value()) brake.set_max_newly_due_percent(*percent);
                     });
                   });
-  AddIntegerOption(command, "--brake-release-seconds",
-                   "Time after which the brake releases by itself; default: one day",
-                   [&edit](int64_t seconds) {
-                     edit.changes.push_back([seconds](v1::PolicyBrake& brake) {
-                       brake.mutable_release_after()->set_seconds(seconds);
-                     });
-                   });
+  AddDurationOption(command, "--brake-release-seconds",
+                    "Time after which the brake releases by itself; default: one day",
+                    [&edit](int64_t seconds) {
+                      edit.changes.push_back([seconds](v1::PolicyBrake& brake) {
+                        brake.mutable_release_after()->set_seconds(seconds);
+                      });
+                    });
 }
 
 }  // namespace
@@ -140,9 +137,9 @@ std::optional<v1::PolicyBrake> BrakeEdit::Apply(v1::PolicyBrake brake) const {
 
 void AddPolicyOptions(CLI::App& command, ContainerArguments& arguments) {
   AddParsedOption(command, "--default-ttl",
-                  "Time to live in seconds of items without a ttl; -1: only items with a ttl "
-                  "expire; off: nothing expires",
-                  "N|-1|off", [&arguments](const std::string& text) {
+                  "Time to live of items without a ttl, in seconds or as 90m, 1h30m, 30d; -1: only "
+                  "items with a ttl expire; off: nothing expires",
+                  "DURATION|-1|off", [&arguments](const std::string& text) {
                     arguments.named_fields.push_back("default_ttl");
                     ParseDefaultTtl(text, arguments.container);
                   });
@@ -151,7 +148,7 @@ void AddPolicyOptions(CLI::App& command, ContainerArguments& arguments) {
                     arguments.named_fields.push_back("indexing_mode");
                     ParseIndexingMode(text, arguments.container);
                   });
-  AddIntegerOption(
+  AddDurationOption(
       command, "--delay-seconds",
       "Minimum time between the expiry of an item and its delete; the item is invisible "
       "meanwhile. 0 to 316224000, ten years of 366 days",

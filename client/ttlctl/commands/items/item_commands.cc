@@ -182,10 +182,10 @@ void AddTrack(CLI::App& items, Command& chosen) {
                                  arguments, Track, chosen);
   v1::Item& item = arguments->item;
   AddKeyAndVersion(*command, arguments->container, item);
-  AddIntegerOption(*command, "--ttl",
-                   "The item's own time to live in seconds, or -1 for never; default: the "
-                   "container's default_ttl",
-                   [&item](int64_t ttl) { item.set_ttl(ttl); });
+  AddDurationOption(*command, "--ttl",
+                    "The item's own time to live in seconds or as 90m, 1h30m, 30d; -1: it never "
+                    "expires; default: the container's default_ttl",
+                    [&item](int64_t ttl) { item.set_ttl(ttl); });
   AddIntegerOption(*command, "--expire-at",
                    "When the item ends in Unix seconds: it expires at the earlier of --ts + --ttl "
                    "and this, and the container's default does not count",
@@ -228,8 +228,8 @@ void AddCheck(CLI::App& items, Command& chosen) {
   CLI::Option* ts =
       AddIntegerOption(*command, "--ts", "ts of the items as their store has just read them",
                        [&shared](int64_t value) { shared.set_ts(value); });
-  AddIntegerOption(*command, "--ttl", "Their own ttl as their store has just read it",
-                   [&shared](int64_t value) { shared.set_ttl(value); })
+  AddDurationOption(*command, "--ttl", "Their own ttl as their store has just read it",
+                    [&shared](int64_t value) { shared.set_ttl(value); })
       ->needs(ts);
   AddIntegerOption(*command, "--expire-at", "Their expire_at as their store has just read it",
                    [&shared](int64_t value) { shared.set_expire_at(value); })
