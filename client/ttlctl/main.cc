@@ -18,8 +18,12 @@ int main(int argc, char** argv) {
   if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_function([](gpr_log_func_args*) {});
   // Never shut down: gRPC 1.51 sometimes waits ten seconds for a poller when its last object goes.
   grpc_init();
-  const ttl::Terminal terminal{std::cin, std::cout, std::cerr, isatty(STDERR_FILENO) == 1,
-                               isatty(STDIN_FILENO) == 1};
+  const ttl::Terminal terminal{std::cin,
+                               std::cout,
+                               std::cerr,
+                               isatty(STDERR_FILENO) == 1,
+                               isatty(STDIN_FILENO) == 1,
+                               isatty(STDOUT_FILENO) == 1};
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   return static_cast<int>(ttl::RunTtlctl(arguments, terminal));
 }

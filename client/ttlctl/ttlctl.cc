@@ -1,18 +1,16 @@
 #include "client/ttlctl/ttlctl.h"
 
 #include <algorithm>
-#include <cmath>
 #include <ostream>
 #include <utility>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "client/ttlctl/commands/command.h"
 #include "client/ttlctl/commands/containers/apply_command.h"
 #include "client/ttlctl/commands/containers/container_commands.h"
+#include "client/ttlctl/commands/global_options.h"
+#include "client/ttlctl/commands/help/completion_call.h"
+#include "client/ttlctl/commands/help/help_commands.h"
 #include "client/ttlctl/commands/items/import_command.h"
 #include "client/ttlctl/commands/items/item_commands.h"
 #include "client/ttlctl/commands/operations/expiry_commands.h"
@@ -22,66 +20,11 @@
 #include "client/ttlctl/commands/operations/forecast_command.h"
 #include "client/ttlctl/commands/session.h"
 #include "client/ttlctl/commands/tls_options.h"
+#include "client/ttlctl/definition/complaint.h"
+#include "client/ttlctl/definition/completion_script.h"
 
 namespace ttl {
 namespace {
-
-// Whether gRPC would try to connect to the address.
-bool MayBeAddress(absl::string_view server) {
-  constexpr size_t kMaxSocketPathBytes = 107;
-  if (!absl::ConsumePrefix(&server, "unix:")) return !server.empty();
-  return !server.empty() && server.size() <= kMaxSocketPathBytes;
-}
-
-// Whether the address has no port, so that gRPC would use that of HTTPS: "localhost",
-// "dns:///sidecar.example", "[::1]".
-bool LacksPort(absl::string_view server) {
-  if (absl::StartsWith(server, "unix")) return false;
-  for (const absl::string_view scheme : {"dns:///", "dns:", "ipv4:", "ipv6:"}) {
-    if (absl::ConsumePrefix(&server, scheme)) break;
-  }
-  const size_t host_end = server.rfind(']');
-  return server.substr(host_end == absl::string_view::npos ? 0 : host_end).find(':') ==
-         absl::string_view::npos;
-}
-
-void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
-  AddParsedOption(
-      app, "--server", "gRPC address of the sidecar", "TEXT",
-      [&options](const std::string& text) {
-        if (!MayBeAddress(text)) {
-          throw CLI::ValidationError(
-              "--server", absl::StrCat("\"", text, "\" must be a gRPC address, such as ",
-                                       TtlClientOptions().address, " or sidecar.example:7070"));
-        }
-        if (LacksPort(text)) {
-          throw CLI::ValidationError(
-              "--server",
-              absl::StrCat("\"", text, "\" has no port; give one, as in ", text, ":7070"));
-        }
-        options.server = text;
-      })
-      ->envname("TTL_SIDECAR_ADDRESS")
-      ->default_str(options.server);
-  AddParsedOption(app, "--timeout-seconds",
-                  "Deadline of each call, in seconds or as 90s, 2m; default: 1 for checks, 5 for "
-                  "reports, 15 for "
-                  "the rest",
-                  "DURATION", [&options](const std::string& text) {
-                    double seconds;
-                    if (!absl::SimpleAtod(text, &seconds)) {
-                      seconds = static_cast<double>(ParseDuration("--timeout-seconds", text,
-                                                                  "a number above 0, such as 0.5"));
-                    }
-                    if (!std::isfinite(seconds) || seconds <= 0) {
-                      throw CLI::ValidationError("--timeout-seconds",
-                                                 absl::StrCat("\"", text, "\" must be above 0"));
-                    }
-                    options.timeout_seconds = seconds;
-                  });
-  app.add_flag("--json", options.json,
-               "Print protobuf JSON, one object per line, with the field names of the protos");
-}
 
 void AddCommands(CLI::App& app, Command& chosen) {
   AddContainerCommands(app, chosen);
@@ -95,26 +38,10 @@ void AddCommands(CLI::App& app, Command& chosen) {
   AddHealthCommand(app, chosen);
 }
 
-// The name of the parsed subcommand, such as "ttlctl items check".
-std::string ParsedCommand(const CLI::App& app) {
-  std::string name = "ttlctl";
-  const CLI::App* current = &app;
-  while (!current->get_subcommands().empty()) {
-    current = current->get_subcommands().front();
-    absl::StrAppend(&name, " ", current->get_name());
-  }
-  return name;
-}
-
-// The error of a command line.
-std::string Complaint(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<std::string> left = app.remaining(/*recurse=*/true);
-  const absl::string_view complaint = error.what();
-  // For an unknown subcommand CLI11 says that one is missing.
-  if (!left.empty() && complaint == CLI::RequiredError::Subcommand(1).what()) {
-    return absl::StrCat("\"", FromCli11(left.front()), "\" is not a subcommand or option");
-  }
-  return std::string(complaint);
+std::vector<std::string> WordsLeft(const CLI::App& app) {
+  std::vector<std::string> words = app.remaining(/*recurse=*/true);
+  std::transform(words.begin(), words.end(), words.begin(), FromCli11);
+  return words;
 }
 
 // Checks that the output was written: a list truncated by a full disk must not look complete.
@@ -133,7 +60,7 @@ ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& te
   app.set_version_flag("--version", "ttlctl " TTL_SIDECAR_VERSION);
   app.footer(absl::StrCat(
       "Ids of items, partition keys and etags are bytes: write \\\\ for a backslash and \\xHH for "
-      "any\nbyte; tables show them the same way, --json as base64.\n\n",
+      "any\nbyte; tables show them the same way, JSON and YAML as base64.\n\n",
       ExitCodeHelp()));
   GlobalOptions options;
   AddGlobalOptions(app, options);
@@ -141,6 +68,13 @@ ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& te
   AddTlsOptions(app, tls);
   Command command;
   AddCommands(app, command);
+  AddOutputOptions(app, options);
+  OfflineCommand offline;
+  AddHelpCommands(app, offline);
+  if (!arguments.empty() && arguments.front() == kCompleteCall) {
+    PrintCompletions(app, {arguments.begin() + 1, arguments.end()}, terminal, RunTtlctl);
+    return Delivered(terminal);
+  }
   try {
     // CLI11 expects arguments in reverse.
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
@@ -153,9 +87,12 @@ ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& te
     PrintError(terminal.err, error.what());
     return ExitCode::kRefused;
   } catch (const CLI::ParseError& error) {
-    PrintError(terminal.err,
-               absl::StrCat(Complaint(app, error), " (see ", ParsedCommand(app), " --help)"));
+    PrintError(terminal.err, ComplaintText(app, error, WordsLeft(app)));
     return ExitCode::kUsage;
+  }
+  if (offline) {
+    const ExitCode code = offline(terminal);
+    return code == ExitCode::kOk ? Delivered(terminal) : code;
   }
   if (const absl::Status secured = Secure(tls, options); !secured.ok()) {
     PrintError(terminal.err, secured.message());

@@ -79,6 +79,7 @@ PLAYED = [
     ("status ID", 0),
     ("stuck ID", 0),
     ("limits set --max-deletes-per-second N", 0),
+    ("limits show", 0),
     ("store confirm STORE_ID", 1),  # there is nothing to confirm
     ("+pause --all --reason test", 0),
     ("resume --all", 0),

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "client/ttlctl/definition/command_tree.h"
+#include "client/ttlctl/definition/suggestion.h"
 #include "client/ttlctl/input/duration_text.h"
 #include "client/ttlctl/input/key_text.h"
 
@@ -15,6 +18,16 @@ namespace ttl {
 namespace {
 
 constexpr char kMark = '\x01';
+
+// "table, json or yaml"
+std::string InWords(const std::vector<std::string>& choices) {
+  std::string text;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    const char* const separator = i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ";
+    absl::StrAppend(&text, separator, choices[i]);
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -56,6 +69,26 @@ CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,
                          });
 }
 
+CLI::Option* AddChoiceOption(CLI::App& command, const std::string& name,
+                             const std::string& description, const std::string& choices,
+                             std::function<void(const std::string&)> set) {
+  const std::string long_name = name.substr(name.find(',') + 1);
+  return AddParsedOption(command, name, description, choices,
+                         [long_name, choices, set = std::move(set)](const std::string& text) {
+                           const std::vector<std::string> words = ChoicesOf(choices);
+                           if (std::find(words.begin(), words.end(), text) == words.end()) {
+                             RefuseValue(long_name, text, InWords(words), choices);
+                           }
+                           set(text);
+                         });
+}
+
+void RefuseValue(const std::string& option, const std::string& text, const std::string& right,
+                 const std::string& type) {
+  throw CLI::ValidationError(
+      option, absl::StrCat("\"", text, "\" must be ", right, DidYouMean(text, ChoicesOf(type))));
+}
+
 CLI::Option* AddDurationOption(CLI::App& command, const std::string& name,
                                const std::string& description, std::function<void(int64_t)> set) {
   return AddParsedOption(
@@ -63,12 +96,12 @@ CLI::Option* AddDurationOption(CLI::App& command, const std::string& name,
       [name, set = std::move(set)](const std::string& text) { set(ParseDuration(name, text)); });
 }
 
-int64_t ParseDuration(const std::string& option, const std::string& text, const std::string& also) {
+int64_t ParseDuration(const std::string& option, const std::string& text, const std::string& also,
+                      const std::string& type) {
   const absl::StatusOr<int64_t> seconds = SecondsFromText(text);
   if (seconds.ok()) return *seconds;
   if (absl::IsOutOfRange(seconds.status())) throw NumberTooLarge(option, text);
-  throw CLI::ValidationError(option, absl::StrCat("\"", text, "\" must be ",
-                                                  also.empty() ? "" : also + ", ", kDurationForms));
+  RefuseValue(option, text, absl::StrCat(also, also.empty() ? "" : ", ", kDurationForms), type);
 }
 
 CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,
@@ -97,7 +130,7 @@ void RefuseNumber(const std::string& option, const std::string& text, const std:
 
 void AddContainerId(CLI::App& command, const std::string& name,
                     std::function<void(std::string)> set) {
-  AddParsedOption(command, name, "Id of the container", "TEXT",
+  AddParsedOption(command, name, "Id of the container", kContainerType,
                   [name, set = std::move(set)](const std::string& text) {
                     if (text.empty() || !IsUtf8(text)) {
                       throw CLI::ValidationError(

@@ -52,6 +52,17 @@ CLI::Option* AddTextOption(CLI::App& command, const std::string& name,
 CLI::Option* AddIntegerOption(CLI::App& command, const std::string& name,
                               const std::string& description, std::function<void(int64_t)> set);
 
+// Adds an option for one of the words in `choices`, which have | between them. The word is passed
+// to `set`.
+CLI::Option* AddChoiceOption(CLI::App& command, const std::string& name,
+                             const std::string& description, const std::string& choices,
+                             std::function<void(const std::string&)> set);
+
+// Throws a CLI::ValidationError: the value must be `right`. Proposes a choice of the option's type
+// (see command_tree.h) that is like `text`.
+[[noreturn]] void RefuseValue(const std::string& option, const std::string& text,
+                              const std::string& right, const std::string& type);
+
 // Adds an option for a duration in the forms of duration_text.h, which is passed to `set` in
 // seconds.
 CLI::Option* AddDurationOption(CLI::App& command, const std::string& name,
@@ -60,7 +71,7 @@ CLI::Option* AddDurationOption(CLI::App& command, const std::string& name,
 // The seconds of `text`, the value of `option`. Throws NumberTooLarge or CLI::ValidationError,
 // which says that the value must be a duration or `also`, if that is not empty.
 int64_t ParseDuration(const std::string& option, const std::string& text,
-                      const std::string& also = "");
+                      const std::string& also = "", const std::string& type = "");
 
 // Adds an option for a key in the notation of key_text.h, which is passed to `set`.
 CLI::Option* AddKeyOption(CLI::App& command, const std::string& name,

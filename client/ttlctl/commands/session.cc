@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "client/ttlctl/input/key_text.h"
+#include "client/ttlctl/text/yaml_text.h"
 #include "google/protobuf/util/json_util.h"
 
 namespace ttl {
@@ -41,13 +42,32 @@ absl::string_view Advice(const absl::Status& status) {
 }  // namespace
 
 Session::Session(const GlobalOptions& options, const Terminal& terminal)
-    : terminal_(terminal), json_(options.json), client_(ClientOptions(options)) {}
+    : terminal_(terminal),
+      format_(options.format),
+      client_(std::make_shared<TtlClient>(ClientOptions(options))) {}
+
+Session::Session(const Session& other, const Terminal& terminal)
+    : terminal_(terminal), format_(other.format_), client_(other.client_) {}
 
 void Session::Print(const google::protobuf::Message& message, absl::string_view text) {
-  if (json_) {
-    terminal_.out << ToJson(message) << "\n";
+  switch (format_) {
+    case OutputFormat::kTable:
+      PrintText(text);
+      break;
+    case OutputFormat::kJson:
+      terminal_.out << ToJson(message) << "\n";
+      break;
+    case OutputFormat::kYaml:
+      PrintObject(nlohmann::ordered_json::parse(ToJson(message)));
+      break;
+  }
+}
+
+void Session::PrintObject(const nlohmann::ordered_json& object) {
+  if (format_ == OutputFormat::kYaml) {
+    terminal_.out << "---\n" << ToYaml(object);
   } else {
-    PrintText(text);
+    terminal_.out << object.dump() << "\n";
   }
 }
 
@@ -70,8 +90,7 @@ std::string ToJson(const google::protobuf::Message& message) {
   std::string json;
   const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
   // Fails only for a Timestamp or Duration that is out of range.
-  if (!status.ok())
-    return absl::StrCat("{\"unprintable\": \"", status.message().as_string(), "\"}");
+  if (!status.ok()) return nlohmann::json{{"unprintable", status.message().as_string()}}.dump();
   return json;
 }
 

@@ -8,9 +8,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "client/ttlctl/commands/exit_code.h"
+#include "client/ttlctl/commands/output_format.h"
 #include "client/ttlctl/text/terminal.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/security/credentials.h"
+#include "nlohmann/json.hpp"
 #include "ttl/client.h"
 
 namespace ttl {
@@ -22,7 +24,7 @@ struct GlobalOptions {
   std::string tls_server_name;                            // empty: the host of `server`
   // Deadline of each call; absent: the defaults of TtlClientOptions.
   std::optional<double> timeout_seconds;
-  bool json = false;
+  OutputFormat format = OutputFormat::kTable;
 };
 
 // One run of one command: its connection, its streams, and the output of results and errors. Not
@@ -30,13 +32,19 @@ struct GlobalOptions {
 class Session {
  public:
   Session(const GlobalOptions& options, const Terminal& terminal);
+  // The same connection and format with other streams.
+  Session(const Session& other, const Terminal& terminal);
 
-  TtlClient& client() { return client_; }
+  TtlClient& client() { return *client_; }
   const Terminal& terminal() const { return terminal_; }
-  bool json() const { return json_; }
+  // Whether the output is for programs: JSON or YAML.
+  bool structured() const { return format_ != OutputFormat::kTable; }
 
-  // Writes `message` as one line of JSON with --json, otherwise `text`.
+  // Writes `message` if the output is for programs, otherwise `text`.
   void Print(const google::protobuf::Message& message, absl::string_view text);
+
+  // Writes a result that is no message. REQUIRES: structured().
+  void PrintObject(const nlohmann::ordered_json& object);
 
   // Writes human-readable text. Control characters are escaped, so that text of others, such as the
   // reason of a pause or an error of the store, cannot control the terminal.
@@ -48,8 +56,8 @@ class Session {
 
  private:
   const Terminal terminal_;
-  const bool json_;
-  TtlClient client_;
+  const OutputFormat format_;
+  const std::shared_ptr<TtlClient> client_;
 };
 
 // `message` in the JSON mapping of protobuf, on one line, with the field names of the protos.

@@ -5,6 +5,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "client/ttlctl/commands/command.h"
+#include "client/ttlctl/definition/command_tree.h"
 
 namespace ttl {
 namespace {
@@ -21,11 +22,14 @@ void AddTlsOptions(CLI::App& app, TlsOptions& options) {
   AddTextOption(app, "--ca-file",
                 "PEM file with the CAs that sign the sidecar's certificate; default: the system's",
                 options.files.ca_file)
+      ->type_name(kFileType)
       ->envname("TTL_SIDECAR_CA_FILE");
   AddTextOption(app, "--cert-file", "PEM file with the client certificate", options.files.cert_file)
+      ->type_name(kFileType)
       ->envname("TTL_SIDECAR_CERT_FILE");
   AddTextOption(app, "--key-file", "PEM file with the private key of --cert-file",
                 options.files.key_file)
+      ->type_name(kFileType)
       ->envname("TTL_SIDECAR_KEY_FILE");
   AddTextOption(app, "--server-name",
                 "Name expected in the sidecar's certificate; default: the host of --server",

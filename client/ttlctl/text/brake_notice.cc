@@ -7,7 +7,7 @@
 namespace ttl {
 
 std::string BrakeNotice(Session& session, const v1::Container& container) {
-  if (session.json() || !container.delete_policy().has_brake()) return "";
+  if (session.structured() || !container.delete_policy().has_brake()) return "";
   const auto status = session.client().operations().GetExpiryStatus(container.id());
   if (!status.ok() || !status->container().has_brake()) return "";
   return FormatFields({{"brake", BrakePulledText(container.id(), status->container().brake())}});

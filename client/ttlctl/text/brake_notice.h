@@ -8,8 +8,8 @@
 
 namespace ttl {
 
-// A line about the brake if the last change of `container` has pulled it. Empty otherwise, and with
-// --json.
+// A line about the brake if the last change of `container` has pulled it. Empty otherwise, and if
+// the output is for programs.
 std::string BrakeNotice(Session& session, const v1::Container& container);
 
 }  // namespace ttl

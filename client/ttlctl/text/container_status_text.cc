@@ -137,6 +137,19 @@ std::string ContainerStatusesText(std::vector<v1::ContainerExpiryStatus> contain
   return table.Render();
 }
 
+std::string LimitsText(const v1::ListExpiryStatusesResponse& statuses) {
+  const v1::SidecarStatus& sidecar = statuses.sidecar();
+  std::string text =
+      FormatFields({{"over all containers", LimitText(sidecar.has_max_deletes_per_second(),
+                                                      sidecar.max_deletes_per_second())}});
+  if (statuses.containers().empty()) return text;
+  Table table({"CONTAINER", "ALLOWED NOW"});
+  for (const v1::ContainerExpiryStatus& status : statuses.containers()) {
+    table.AddRow({status.container(), AllowedText(status)});
+  }
+  return absl::StrCat(text, "\n", table.Render());
+}
+
 std::string ContainerStatusText(const v1::ContainerExpiryStatus& status) {
   Fields fields = {
       {"container", status.container()},

@@ -14,6 +14,9 @@ namespace ttl {
 // A table of containers, the one with the oldest due item first.
 std::string ContainerStatusesText(std::vector<v1::ContainerExpiryStatus> containers);
 
+// The limit over all containers, and a table of what each may delete now.
+std::string LimitsText(const v1::ListExpiryStatusesResponse& statuses);
+
 // One container, a line per field.
 std::string ContainerStatusText(const v1::ContainerExpiryStatus& status);
 

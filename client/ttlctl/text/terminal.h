@@ -14,6 +14,8 @@ struct Terminal {
   bool err_is_terminal = false;
   // Whether in is a terminal, so that the user can be asked.
   bool in_is_terminal = false;
+  // Whether out is a terminal, so that it can be redrawn.
+  bool out_is_terminal = false;
 };
 
 }  // namespace ttl

@@ -765,6 +765,27 @@ TEST_F(TtlctlTest, LimitsAreANumberNoneOrTheServersOwn) {
   EXPECT_EQ(Run({"limits", "set"}).code, ExitCode::kUsage);
 }
 
+TEST_F(TtlctlTest, LimitsAreShown) {
+  v1::ListExpiryStatusesResponse statuses;
+  EXPECT_EQ(Run({"limits", "show"}).out, "over all containers  no limit\n");
+  statuses.mutable_sidecar()->set_max_deletes_per_second(50);
+  statuses.add_containers()->set_container("carts");
+  statuses.add_containers()->set_container("orders");
+  statuses.mutable_containers(1)->set_allowed_deletes_per_second(7.25);
+  sidecar_.Answer("ListExpiryStatuses", statuses);
+  EXPECT_EQ(Run({"limits", "show"}).out,
+            "over all containers  50/s\n"
+            "\n"
+            "CONTAINER  ALLOWED NOW\n"
+            "carts      no limit\n"
+            "orders     7.25/s\n");
+  sidecar_.Answer("ListExpiryStatuses", statuses);
+  EXPECT_EQ(json::parse(Run({"limits", "show", "-o", "json"}).out),
+            json::parse(R"({"max_deletes_per_second": 50, "containers": [
+                {"container": "carts", "allowed_deletes_per_second": null},
+                {"container": "orders", "allowed_deletes_per_second": 7.25}]})"));
+}
+
 TEST_F(TtlctlTest, AStoreIsConfirmedByItsId) {
   EXPECT_EQ(Run({"store", "confirm"}).code, ExitCode::kUsage);
   EXPECT_THAT(Run({"store", "confirm", "store-2"}).out, HasSubstr("store-2 is confirmed"));

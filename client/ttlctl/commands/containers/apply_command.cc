@@ -14,6 +14,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "client/ttlctl/commands/refusal.h"
+#include "client/ttlctl/definition/command_tree.h"
 #include "client/ttlctl/input/container_change.h"
 #include "client/ttlctl/text/brake_notice.h"
 #include "client/ttlctl/text/preview_text.h"
@@ -115,8 +116,8 @@ absl::StatusOr<v1::Container> Carry(TtlClient& client, const Step& step) {
                      : client.containers().Update(step.wanted, step.paths());
 }
 
-nlohmann::json ChangesJson(const std::vector<FieldChange>& changes) {
-  nlohmann::json list = nlohmann::json::array();
+nlohmann::ordered_json ChangesJson(const std::vector<FieldChange>& changes) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const FieldChange& change : changes) {
     list.push_back({{"field", change.path}, {"from", change.from}, {"to", change.to}});
   }
@@ -132,14 +133,14 @@ class Report {
   }
 
   void Add(const Step& step, const std::string& outcome) {
-    if (session_.json()) {
-      nlohmann::json line = {{"container", step.wanted.id()},
-                             {"outcome", outcome},
-                             {"changes", ChangesJson(step.changes)}};
+    if (session_.structured()) {
+      nlohmann::ordered_json line = {{"container", step.wanted.id()},
+                                     {"outcome", outcome},
+                                     {"changes", ChangesJson(step.changes)}};
       if (step.preview.has_preview()) {
-        line["preview"] = nlohmann::json::parse(ToJson(step.preview.preview()));
+        line["preview"] = nlohmann::ordered_json::parse(ToJson(step.preview.preview()));
       }
-      session_.terminal().out << line.dump() << "\n";
+      session_.PrintObject(line);
       return;
     }
     table_.AddRow({step.wanted.id(), outcome, ChangesText(step.changes)});
@@ -164,7 +165,7 @@ std::string Outcome(const Step& step) {
 void ShowPlan(Session& session, const std::vector<Step>& steps) {
   Report report(session, steps);
   for (const Step& step : steps) report.Add(step, PlannedOutcome(step));
-  if (session.json()) return;
+  if (session.structured()) return;
   for (const Step& step : steps) {
     if (!step.changes.empty()) session.PrintText(absl::StrCat("\n", PreviewText(step.preview)));
   }
@@ -229,7 +230,7 @@ void AddApplyCommand(CLI::App& app, Command& chosen) {
   AddTextOption(*command, "-f,--file",
                 "File of containers in YAML, as for ttl-sidecar --containers; or -, standard input",
                 arguments->file)
-      ->type_name("FILE")
+      ->type_name(kFileType)
       ->required();
   command->add_flag("--dry-run", arguments->dry_run,
                     "Change nothing; show what would change, and the effect on the tracked "

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/ttlctl/commands/containers/policy_options.h"
+#include "client/ttlctl/commands/state_command.h"
 #include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/brake_notice.h"
 #include "client/ttlctl/text/container_text.h"
@@ -73,7 +74,7 @@ ExitCode Get(Session& session, const ContainerArguments& arguments) {
 ExitCode List(Session& session, const NoArguments&) {
   const auto containers = session.client().containers().List();
   if (!containers.ok()) return session.Fail(containers.status());
-  if (!session.json()) {
+  if (!session.structured()) {
     session.PrintText(ContainersText(*containers));
     return ExitCode::kOk;
   }
@@ -199,11 +200,11 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
       "Create nothing; read the store and show what the container would hide and delete");
 
   auto get_arguments = std::make_shared<ContainerArguments>();
-  AddId(*AddCommand(*containers, "get", "Show one container", get_arguments, Get, chosen),
+  AddId(*AddStateCommand(*containers, "get", "Show one container", get_arguments, Get, chosen),
         *get_arguments);
 
-  AddCommand(*containers, "list", "Show all containers", std::make_shared<NoArguments>(), List,
-             chosen);
+  AddStateCommand(*containers, "list", "Show all containers", std::make_shared<NoArguments>(), List,
+                  chosen);
 
   auto set_arguments = std::make_shared<ChangeArguments>();
   CLI::App* set = AddCommand(*containers, "set", "Change the given settings, and no others",

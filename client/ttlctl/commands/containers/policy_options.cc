@@ -10,17 +10,14 @@
 namespace ttl {
 namespace {
 
-[[noreturn]] void Refuse(const std::string& option, absl::string_view text,
-                         absl::string_view right) {
-  throw CLI::ValidationError(option, absl::StrCat("\"", text, "\" must be ", right));
-}
-
 // Parses a number, or `word`, which gives an absent one.
 std::optional<double> ParseNumberOr(const std::string& option, const std::string& text,
                                     absl::string_view word) {
   double number;
   if (text == word) return std::nullopt;
-  if (!absl::SimpleAtod(text, &number)) Refuse(option, text, absl::StrCat(word, " or a number"));
+  if (!absl::SimpleAtod(text, &number)) {
+    RefuseValue(option, text, absl::StrCat(word, " or a number"), std::string(word));
+  }
   return number;
 }
 
@@ -28,19 +25,17 @@ void ParseDefaultTtl(const std::string& text, v1::Container& container) {
   if (text == "off") {
     container.clear_default_ttl();
   } else {
-    container.set_default_ttl(ParseDuration("--default-ttl", text, "off, -1"));
+    container.set_default_ttl(ParseDuration("--default-ttl", text, "off, -1", "off"));
   }
 }
 
-void ParseIndexingMode(const std::string& text, v1::Container& container) {
+void SetIndexingMode(const std::string& text, v1::Container& container) {
   if (text == "consistent") {
     container.set_indexing_mode(v1::INDEXING_MODE_CONSISTENT);
   } else if (text == "lazy") {
     container.set_indexing_mode(v1::INDEXING_MODE_LAZY);
-  } else if (text == "none") {
-    container.set_indexing_mode(v1::INDEXING_MODE_NONE);
   } else {
-    Refuse("--indexing-mode", text, "consistent, lazy or none");
+    container.set_indexing_mode(v1::INDEXING_MODE_NONE);
   }
 }
 
@@ -143,10 +138,10 @@ void AddPolicyOptions(CLI::App& command, ContainerArguments& arguments) {
                     arguments.named_fields.push_back("default_ttl");
                     ParseDefaultTtl(text, arguments.container);
                   });
-  AddParsedOption(command, "--indexing-mode", "How the expiry index is maintained",
+  AddChoiceOption(command, "--indexing-mode", "How the expiry index is maintained",
                   "consistent|lazy|none", [&arguments](const std::string& text) {
                     arguments.named_fields.push_back("indexing_mode");
-                    ParseIndexingMode(text, arguments.container);
+                    SetIndexingMode(text, arguments.container);
                   });
   AddDurationOption(
       command, "--delay-seconds",

@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/ttlctl/commands/refusal.h"
+#include "client/ttlctl/definition/command_tree.h"
 #include "client/ttlctl/input/import_reader.h"
 #include "client/ttlctl/text/format.h"
 #include "nlohmann/json.hpp"
@@ -130,10 +131,9 @@ absl::Status CheckAll(std::istream& in) {
 }
 
 void PrintSummary(Session& session, const ImportTally& tally) {
-  if (session.json()) {
-    const nlohmann::json summary = {
-        {"items", tally.items}, {"tracked", tally.items - tally.stale}, {"stale", tally.stale}};
-    session.terminal().out << summary.dump() << "\n";
+  if (session.structured()) {
+    session.PrintObject(
+        {{"items", tally.items}, {"stale", tally.stale}, {"tracked", tally.items - tally.stale}});
     return;
   }
   session.terminal().out << FormatCount(tally.items)
@@ -193,6 +193,7 @@ void AddImportCommand(CLI::App& app, Command& chosen) {
                 "A regular file, whose lines are all validated before anything is sent; or - for "
                 "standard input, which is sent while it is read",
                 arguments->file)
+      ->type_name(kFileType)
       ->required();
   command->footer(
       "One JSON object per line:\n"

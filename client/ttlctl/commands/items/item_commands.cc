@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "client/ttlctl/commands/state_command.h"
 #include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/item_text.h"
 #include "ttl/operator_client.h"
@@ -121,11 +122,11 @@ ExitCode Explain(Session& session, const ExplainArguments& arguments) {
 
 void PrintPage(Session& session, const v1::ListItemsResponse& page, Table& table) {
   for (const v1::ItemView& view : page.items()) {
-    if (session.json()) session.Print(view, "");
+    if (session.structured()) session.Print(view, "");
     AddItemRow(view, table);
   }
   const std::string text = table.Render();
-  if (!session.json()) session.PrintText(text);
+  if (!session.structured()) session.PrintText(text);
 }
 
 ExitCode List(Session& session, const ListArguments& arguments) {
@@ -240,8 +241,8 @@ void AddCheck(CLI::App& items, Command& chosen) {
 void AddExplain(CLI::App& items, Command& chosen) {
   auto arguments = std::make_shared<ExplainArguments>();
   CLI::App* command =
-      AddCommand(items, "explain", "Show the state of an item, and why it is not deleted",
-                 arguments, Explain, chosen);
+      AddStateCommand(items, "explain", "Show the state of an item, and why it is not deleted",
+                      arguments, Explain, chosen);
   AddContainerId(*command, "CONTAINER", [arguments = arguments.get()](std::string id) {
     arguments->container = std::move(id);
   });
@@ -257,7 +258,7 @@ void AddExplain(CLI::App& items, Command& chosen) {
 void AddList(CLI::App& items, Command& chosen) {
   auto arguments = std::make_shared<ListArguments>();
   CLI::App* command =
-      AddCommand(items, "list", "List the live items of a container", arguments, List, chosen);
+      AddStateCommand(items, "list", "List the live items of a container", arguments, List, chosen);
   AddContainerId(*command, "CONTAINER", [arguments = arguments.get()](std::string id) {
     arguments->request.set_container(std::move(id));
   });

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/ttlctl/commands/state_command.h"
+#include "client/ttlctl/definition/command_tree.h"
 #include "client/ttlctl/text/container_status_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/status_text.h"
@@ -24,7 +26,7 @@ struct TargetArguments {
   std::string reason;
 };
 
-constexpr int64_t kMaxPageSize = 1000;
+constexpr int64_t kMaxStuckPageSize = 1000;
 
 struct StuckArguments {
   std::string container;
@@ -120,11 +122,11 @@ ExitCode AcceptClock(Session& session, const NoArguments&) {
 
 void PrintPage(Session& session, const v1::ListStuckItemsResponse& page, Table& table) {
   for (const v1::StuckItem& item : page.items()) {
-    if (session.json()) session.Print(item, "");
+    if (session.structured()) session.Print(item, "");
     AddStuckRow(item, table);
   }
   const std::string text = table.Render();
-  if (!session.json()) session.PrintText(text);
+  if (!session.structured()) session.PrintText(text);
 }
 
 ExitCode ListStuck(Session& session, const StuckArguments& arguments) {
@@ -134,7 +136,8 @@ ExitCode ListStuck(Session& session, const StuckArguments& arguments) {
   int64_t listed = 0;
   do {
     request.set_page_size(static_cast<int32_t>(
-        arguments.limit == 0 ? kMaxPageSize : std::min(kMaxPageSize, arguments.limit - listed)));
+        arguments.limit == 0 ? kMaxStuckPageSize
+                             : std::min(kMaxPageSize, arguments.limit - listed)));
     const auto page = session.client().operations().ListStuckItems(request);
     if (!page.ok()) return session.Fail(page.status());
     PrintPage(session, *page, table);
@@ -150,8 +153,8 @@ ExitCode ListStuck(Session& session, const StuckArguments& arguments) {
 void AddStuck(CLI::App& app, Command& chosen) {
   auto arguments = std::make_shared<StuckArguments>();
   CLI::App* stuck =
-      AddCommand(app, "stuck", "List items whose delete failed, ordered by their next attempt",
-                 arguments, ListStuck, chosen);
+      AddStateCommand(app, "stuck", "List items whose delete failed, ordered by their next attempt",
+                      arguments, ListStuck, chosen);
   AddContainerId(*stuck, "CONTAINER", [arguments = arguments.get()](std::string id) {
     arguments->container = std::move(id);
   });
@@ -163,7 +166,8 @@ void AddStuck(CLI::App& app, Command& chosen) {
 }
 
 void AddTarget(CLI::App& command, TargetArguments& arguments) {
-  AddTextOption(command, "CONTAINER", "Id of the container", arguments.container);
+  AddTextOption(command, "CONTAINER", "Id of the container", arguments.container)
+      ->type_name(kContainerType);
   command.add_flag("--all", arguments.all, "All containers, also those created later");
 }
 
@@ -172,10 +176,11 @@ void AddTarget(CLI::App& command, TargetArguments& arguments) {
 void AddExpiryCommands(CLI::App& app, Command& chosen) {
   auto status_arguments = std::make_shared<TargetArguments>();
   CLI::App* status =
-      AddCommand(app, "status", "Show the progress of deletes and what holds them back",
-                 status_arguments, Status, chosen);
+      AddStateCommand(app, "status", "Show the progress of deletes and what holds them back",
+                      status_arguments, Status, chosen);
   AddTextOption(*status, "CONTAINER", "Id of one container; all if absent",
-                status_arguments->container);
+                status_arguments->container)
+      ->type_name(kContainerType);
 
   auto pause_arguments = std::make_shared<TargetArguments>();
   CLI::App* pause =
@@ -194,8 +199,8 @@ void AddExpiryCommands(CLI::App& app, Command& chosen) {
 
   CLI::App* clock = app.add_subcommand("clock", "The sidecar's clock");
   clock->require_subcommand(1);
-  AddCommand(*clock, "show", "Show whether the clock is trusted, and why not",
-             std::make_shared<NoArguments>(), ShowClock, chosen);
+  AddStateCommand(*clock, "show", "Show whether the clock is trusted, and why not",
+                  std::make_shared<NoArguments>(), ShowClock, chosen);
   AddCommand(*clock, "accept", "Declare that the wall clock is right",
              std::make_shared<NoArguments>(), AcceptClock, chosen);
 }

@@ -34,7 +34,8 @@ void AddHealthCommand(CLI::App& app, Command& chosen) {
   AddTextOption(*command, "--service",
                 "startup, readiness or liveness; without it: the server as a whole, which is as "
                 "readiness",
-                arguments->service);
+                arguments->service)
+      ->type_name("startup|readiness|liveness");
 }
 
 }  // namespace ttl

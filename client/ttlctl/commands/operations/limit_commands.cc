@@ -3,10 +3,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "client/ttlctl/commands/state_command.h"
+#include "client/ttlctl/text/container_status_text.h"
 #include "client/ttlctl/text/count_text.h"
+#include "nlohmann/json.hpp"
 #include "ttl/operator_client.h"
 
 namespace ttl {
@@ -25,8 +29,7 @@ void ParseLimit(const std::string& text, LimitArguments& arguments) {
   arguments.limit = text;
   if (text == "none" || text == "default") return;
   if (absl::SimpleAtod(text, &arguments.per_second)) return;
-  throw CLI::ValidationError("--max-deletes-per-second",
-                             absl::StrCat("\"", text, "\" must be none, default or a number"));
+  RefuseValue("--max-deletes-per-second", text, "none, default or a number", "none|default");
 }
 
 absl::StatusOr<std::optional<double>> SetLimit(TtlClient& client, const LimitArguments& arguments) {
@@ -52,6 +55,35 @@ ExitCode Set(Session& session, const LimitArguments& arguments) {
   return ExitCode::kOk;
 }
 
+// The limit over all containers, and what each may delete now.
+nlohmann::ordered_json LimitsObject(const v1::ListExpiryStatusesResponse& statuses) {
+  nlohmann::ordered_json object = {{"max_deletes_per_second", nullptr}};
+  if (statuses.sidecar().has_max_deletes_per_second()) {
+    object["max_deletes_per_second"] = statuses.sidecar().max_deletes_per_second();
+  }
+  object["containers"] = nlohmann::ordered_json::array();
+  for (const v1::ContainerExpiryStatus& status : statuses.containers()) {
+    nlohmann::ordered_json container = {{"container", status.container()},
+                                        {"allowed_deletes_per_second", nullptr}};
+    if (status.has_allowed_deletes_per_second()) {
+      container["allowed_deletes_per_second"] = status.allowed_deletes_per_second();
+    }
+    object["containers"].push_back(std::move(container));
+  }
+  return object;
+}
+
+ExitCode Show(Session& session, const NoArguments&) {
+  const auto statuses = session.client().operations().ListExpiryStatuses();
+  if (!statuses.ok()) return session.Fail(statuses.status());
+  if (session.structured()) {
+    session.PrintObject(LimitsObject(*statuses));
+  } else {
+    session.PrintText(LimitsText(*statuses));
+  }
+  return ExitCode::kOk;
+}
+
 ExitCode ConfirmStore(Session& session, const StoreArguments& arguments) {
   const absl::Status status = session.client().operations().ConfirmStore(arguments.store_id);
   if (!status.ok()) return session.Fail(status);
@@ -67,6 +99,9 @@ ExitCode ConfirmStore(Session& session, const StoreArguments& arguments) {
 void AddLimitCommands(CLI::App& app, Command& chosen) {
   CLI::App* limits = app.add_subcommand("limits", "Limits over all containers");
   limits->require_subcommand(1);
+  AddStateCommand(*limits, "show",
+                  "Show the limit over all containers, and what each container may delete now",
+                  std::make_shared<NoArguments>(), Show, chosen);
   auto limit_arguments = std::make_shared<LimitArguments>();
   CLI::App* set = AddCommand(*limits, "set", "Change a limit, at once and durably", limit_arguments,
                              Set, chosen);

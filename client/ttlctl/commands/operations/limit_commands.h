@@ -6,7 +6,7 @@
 
 namespace ttl {
 
-// Adds `limits set` and `store confirm`.
+// Adds `limits show`, `limits set` and `store confirm`.
 void AddLimitCommands(CLI::App& app, Command& chosen);
 
 }  // namespace ttl

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "client/ttlctl/definition/command_tree.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/progress_line.h"
 #include "client/ttlctl/text/reconciliation_text.h"
@@ -223,7 +224,8 @@ void AddReconcile(CLI::App& app, Command& chosen) {
       AddCommand(app, "reconcile",
                  "Make the tracked items agree with the primary store; concurrent reports win",
                  arguments, Reconcile, chosen);
-  AddTextOption(*command, "CONTAINER", "Id of the container", arguments->container);
+  AddTextOption(*command, "CONTAINER", "Id of the container", arguments->container)
+      ->type_name(kContainerType);
   command->add_flag("--all", arguments->all, "All containers");
   command->add_flag("--dry-run", arguments->dry_run, "Compare only, change nothing");
   command->add_flag("--detach", arguments->detach,
@@ -246,6 +248,7 @@ void AddMaintenanceCommands(CLI::App& app, Command& chosen) {
       AddCommand(app, "backup", "Write all stored data to a new file, for ttl-sidecar --restore",
                  backup_arguments, Backup, chosen);
   AddTextOption(*backup, "FILE", "File to write; must not exist", backup_arguments->file)
+      ->type_name(kFileType)
       ->required();
 
   CLI::App* data = app.add_subcommand("data", "Trust in the tracked items as a whole");
