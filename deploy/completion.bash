@@ -1,5 +1,5 @@
-# Completion for ttl-sidecar, ttlctl and ttl-postgres. It reads the options and subcommands from
-# the program's own --help, so it knows every one that the program does.
+# Completion for ttl-sidecar and ttl-postgres; ttlctl prints its own. It reads the options and
+# subcommands from the program's own --help, so it knows every one that the program does.
 
 # __ttl_subcommands: the subcommands in the help text of the standard input.
 __ttl_subcommands() {
@@ -22,4 +22,4 @@ _ttl() {
     mapfile -t COMPREPLY < <(compgen -W "$(__ttl_subcommands <<<"$help")" -- "$current")
   fi
 }
-complete -o default -F _ttl ttl-sidecar ttlctl ttl-postgres
+complete -o default -F _ttl ttl-sidecar ttl-postgres

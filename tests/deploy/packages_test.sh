@@ -34,7 +34,14 @@ units_are_sound() {
 }
 check "systemd accepts the units" units_are_sound
 
+# is_sound_page NAME: man formats the page without a warning.
+is_sound_page() {
+  MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings --local-file --encoding=UTF-8 \
+    "$root/usr/share/man/man1/$1.1.gz" >"$work/page" 2>"$work/page.log"
+  [[ -s $work/page && ! -s $work/page.log ]] || { cat "$work/page.log"; return 1; }
+}
 for program in ttl-sidecar ttlctl ttl-postgres; do
+  check "man accepts the page of $program" is_sound_page "$program"
   check "$program has a man page" test -s "$root/usr/share/man/man1/$program.1.gz"
   check "$program has a completion" test -s "$root/usr/share/bash-completion/completions/$program"
 done
@@ -60,11 +67,12 @@ offers() {
   offered=$(completions "$@")
   [[ " $offered " == *" $expected "* ]] || { echo "offered: $offered"; return 1; }
 }
-check "a subcommand is completed" offers containers ttlctl con
-check "a subcommand of a subcommand is completed" offers create ttlctl containers cr
-check "an option of a subcommand is completed" offers --default-ttl ttlctl containers create --def
+check "a subcommand is completed" offers preview ttl-postgres pre
+check "an option of a subcommand is completed" offers --config ttl-postgres preview --conf
 check "an option is completed" offers --data-dir ttl-sidecar --data
 check "a subcommand after an option is completed" offers preview ttl-postgres --config x.yaml pre
+
+check "bash, zsh and fish complete ttlctl" tests/deploy/completion_test.py "$root/usr/bin" "$root/usr"
 
 # The sidecar's unit runs with the example settings, whose paths are put below $root.
 starts_as_the_unit_says() {
