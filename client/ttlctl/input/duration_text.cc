@@ -71,4 +71,14 @@ absl::StatusOr<int64_t> SecondsFromText(absl::string_view text) {
   return seconds;
 }
 
+std::string TextFromSeconds(int64_t seconds) {
+  std::string text;
+  for (const DurationUnit& unit : kDurationUnits) {
+    if (unit.name == 'w' || seconds < unit.seconds) continue;  // 30d reads better than 4w2d
+    absl::StrAppend(&text, seconds / unit.seconds, std::string(1, unit.name));
+    seconds %= unit.seconds;
+  }
+  return text.empty() ? "0s" : text;
+}
+
 }  // namespace ttl

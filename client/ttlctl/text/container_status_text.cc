@@ -29,6 +29,15 @@ std::string BacklogText(const v1::ContainerExpiryStatus& status) {
                       FormatCount(status.backlog()));
 }
 
+// For a table: "1,234+" for a lower bound, "~1,234" for a count that is not exact.
+std::string BriefBacklog(const v1::ContainerExpiryStatus& status) {
+  return absl::StrCat(FormatCount(status.backlog()), status.backlog_is_lower_bound() ? "+" : "");
+}
+
+std::string BriefCount(int64_t items, int64_t error_bound_items) {
+  return absl::StrCat(error_bound_items == 0 ? "" : "~", FormatCount(items));
+}
+
 // Deletes after which the item still exists unchanged, or may.
 int64_t Unsuccessful(const v1::DeleteTally& tally) {
   return tally.not_expired() + tally.throttled() + tally.failed() + tally.unanswered();
@@ -124,17 +133,17 @@ void AddDeletes(const v1::ContainerExpiryStatus& status, Fields& fields) {
 std::string ContainerStatusesText(std::vector<v1::ContainerExpiryStatus> containers) {
   if (containers.empty()) return "no containers\n";
   std::stable_sort(containers.begin(), containers.end(), IsOlder);
-  Table table({"CONTAINER", "OLDEST DUE", "BACKLOG", "LIVE", "EXPIRED", "ALLOWED", "DELETED",
-               "FAILED", "HELD BACK BY"});
+  Table due({"CONTAINER", "OLDEST DUE", "BACKLOG", "EXPIRED", "HELD BACK BY"});
+  Table counts({"CONTAINER", "LIVE", "ALLOWED", "DELETED", "FAILED"});
   for (const v1::ContainerExpiryStatus& status : containers) {
-    const v1::ItemCounts& items = status.items();
-    table.AddRow({status.container(), OldestDueText(status), BacklogText(status),
-                  AboutText(items.live_items(), items.error_bound_items()),
-                  AboutText(items.expired_items(), items.error_bound_items()), AllowedText(status),
-                  FormatCount(status.deletes().deleted()),
-                  FormatCount(Unsuccessful(status.deletes())), HoldsText(status.holds())});
+    const int64_t bound = status.items().error_bound_items();
+    due.AddRow({status.container(), OldestDueText(status), BriefBacklog(status),
+                BriefCount(status.items().expired_items(), bound), HoldsText(status.holds())});
+    counts.AddRow({status.container(), BriefCount(status.items().live_items(), bound),
+                   AllowedText(status), FormatCount(status.deletes().deleted()),
+                   FormatCount(Unsuccessful(status.deletes()))});
   }
-  return table.Render();
+  return absl::StrCat(due.Render(), "\n", counts.Render());
 }
 
 std::string LimitsText(const v1::ListExpiryStatusesResponse& statuses) {

@@ -11,7 +11,8 @@ namespace ttl {
 
 // Pure functions from statuses of containers to text for operators.
 
-// A table of containers, the one with the oldest due item first.
+// Two tables of containers, the one with the oldest due item first: of what is due, then of
+// their items and deletes. In a table, "1,234+" is a lower bound and "~1,234" is not exact.
 std::string ContainerStatusesText(std::vector<v1::ContainerExpiryStatus> containers);
 
 // The limit over all containers, and a table of what each may delete now.

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/ttlctl/input/duration_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/table.h"
 #include "service/base/time_text.h"
@@ -15,6 +16,17 @@ namespace {
 std::string DeleteRateText(const v1::DeletePolicy& policy) {
   if (!policy.has_max_deletes_per_second()) return "server default";
   if (policy.max_deletes_per_second() == 0) return "0 (no deletes)";
+  return absl::StrCat(FormatRate(policy.max_deletes_per_second()), "/s");
+}
+
+// For a table; durations as options take them.
+std::string BriefTtl(const v1::Container& container) {
+  if (!container.has_default_ttl()) return "off";
+  return container.default_ttl() < 0 ? "-1" : TextFromSeconds(container.default_ttl());
+}
+
+std::string BriefRate(const v1::DeletePolicy& policy) {
+  if (!policy.has_max_deletes_per_second()) return "default";
   return absl::StrCat(FormatRate(policy.max_deletes_per_second()), "/s");
 }
 
@@ -109,14 +121,12 @@ std::string ContainerText(const v1::Container& container) {
 
 std::string ContainersText(const std::vector<v1::Container>& containers) {
   if (containers.empty()) return "no containers\n";
-  Table table({"CONTAINER", "DEFAULT TTL", "INDEXING", "INDEX", "DELETES", "DELAY", "UPDATED"});
+  Table table({"CONTAINER", "DEFAULT TTL", "DELETES", "DELAY", "INDEXING", "INDEX"});
   for (const v1::Container& container : containers) {
-    const bool own_only = container.has_default_ttl() && container.default_ttl() == -1;
-    table.AddRow({container.id(), own_only ? "-1" : DefaultTtlText(container),
+    table.AddRow({container.id(), BriefTtl(container), BriefRate(container.delete_policy()),
+                  TextFromSeconds(container.delete_policy().delay().seconds()),
                   IndexingModeText(container.indexing_mode()),
-                  IndexProgressText(container.index_progress()),
-                  DeleteRateText(container.delete_policy()), DelayText(container.delete_policy()),
-                  TimeText(ToTime(container.update_time()))});
+                  IndexProgressText(container.index_progress())});
   }
   return table.Render();
 }

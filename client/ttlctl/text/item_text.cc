@@ -43,6 +43,12 @@ std::string OwnTtlText(const v1::Item& item) {
   return item.has_ttl() ? absl::StrCat(item.ttl()) : "-";
 }
 
+// For a table: the item's own ttl, and whether it has an expire_at too, which EXPIRES follows from.
+std::string OwnLifetimeText(const v1::Item& item) {
+  if (!item.has_expire_at()) return OwnTtlText(item);
+  return item.has_ttl() ? absl::StrCat(item.ttl(), ", expire_at") : "expire_at";
+}
+
 std::string InstantWithUnixSeconds(int64_t seconds) {
   return absl::StrCat(FormatUnixSeconds(seconds), " (", seconds, ")");
 }
@@ -79,14 +85,11 @@ std::string AnswersText(const std::vector<v1::VisibilityCheck>& checks,
   return table.Render();
 }
 
-Table ItemTable() {
-  return Table({"ITEM", "WRITTEN", "OWN TTL", "EXPIRE AT", "EXPIRES", "REMAINING"});
-}
+Table ItemTable() { return Table({"ITEM", "OWN TTL", "EXPIRES", "REMAINING"}); }
 
 void AddItemRow(const v1::ItemView& view, Table& table) {
   const v1::Item& item = view.item();
-  table.AddRow({ItemKeyText(item.partition_key(), item.id()), FormatUnixSeconds(item.ts()),
-                OwnTtlText(item), item.has_expire_at() ? FormatUnixSeconds(item.expire_at()) : "-",
+  table.AddRow({ItemKeyText(item.partition_key(), item.id()), OwnLifetimeText(item),
                 ExpiresText(view), RemainingText(view)});
 }
 

@@ -51,6 +51,12 @@ std::string VersionText(bool present, const v1::Item& item) {
                       item.has_expire_at() ? absl::StrCat(", expire_at ", item.expire_at()) : "");
 }
 
+std::string DetailsText(const v1::ReconciliationSample& sample) {
+  return absl::StrCat("in the store: ", VersionText(sample.has_stored(), sample.stored()),
+                      "; tracked: ", VersionText(sample.has_tracked(), sample.tracked()),
+                      sample.reason().empty() ? "" : "; ", sample.reason());
+}
+
 std::string StateText(const v1::Reconciliation& reconciliation) {
   switch (reconciliation.state()) {
     case v1::RECONCILIATION_STATE_RUNNING:
@@ -70,13 +76,12 @@ std::string StateText(const v1::Reconciliation& reconciliation) {
 
 std::string SamplesText(const v1::Reconciliation& reconciliation) {
   if (reconciliation.samples().empty()) return "";
-  Table table({"DIFFERENCE", "CONTAINER", "ITEM", "IN THE STORE", "TRACKED", "REASON"});
+  Table table({"ITEM", "CONTAINER", "DIFFERENCE", "DETAILS"});
   for (const v1::ReconciliationSample& sample : reconciliation.samples()) {
     const v1::Item& key = sample.has_stored() ? sample.stored() : sample.tracked();
-    table.AddRow({DifferenceText(sample.difference(), reconciliation.dry_run()), sample.container(),
-                  ItemKeyText(key.partition_key(), key.id()),
-                  VersionText(sample.has_stored(), sample.stored()),
-                  VersionText(sample.has_tracked(), sample.tracked()), sample.reason()});
+    table.AddRow({ItemKeyText(key.partition_key(), key.id()), sample.container(),
+                  DifferenceText(sample.difference(), reconciliation.dry_run()),
+                  DetailsText(sample)});
   }
   return absl::StrCat("\n", table.Render());
 }

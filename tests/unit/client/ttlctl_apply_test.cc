@@ -294,8 +294,8 @@ TEST_F(ApplyTest, ColumnsFitAllContainersOfTheFile) {
   Missing();
   EXPECT_EQ(Apply("containers: [{id: c}, {id: much/longer}]\n").out,
             "CONTAINER    OUTCOME  CHANGES\n"
-            "c            created  \n"
-            "much/longer  created  \n");
+            "c            created\n"
+            "much/longer  created\n");
 }
 
 TEST_F(ApplyTest, AFileWithoutContainersIsSaidToHaveNone) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "client/ttlctl/input/duration_text.h"
 #include "client/ttlctl/input/import_line.h"
 #include "client/ttlctl/input/key_text.h"
@@ -17,6 +18,7 @@
 #include "client/ttlctl/text/hold_text.h"
 #include "client/ttlctl/text/item_text.h"
 #include "client/ttlctl/text/preview_text.h"
+#include "client/ttlctl/text/reconciliation_text.h"
 #include "client/ttlctl/text/status_text.h"
 #include "client/ttlctl/text/table.h"
 
@@ -105,6 +107,18 @@ RC_GTEST_PROP(DurationTextTest, PartsAreTheirSum, ()) {
   RC_ASSERT(SecondsFromText(text).value() == days * 86400 + hours * 3600 + minutes * 60 + seconds);
 }
 
+RC_GTEST_PROP(DurationTextTest, WhatIsPrintedIsTaken, ()) {
+  const int64_t seconds = *rc::gen::inRange<int64_t>(0, int64_t{1} << 40);
+  RC_ASSERT(SecondsFromText(TextFromSeconds(seconds)).value() == seconds);
+}
+
+TEST(DurationTextTest, DaysAreTheLargestUnitThatIsPrinted) {
+  EXPECT_EQ(TextFromSeconds(0), "0s");
+  EXPECT_EQ(TextFromSeconds(5400), "1h30m");
+  EXPECT_EQ(TextFromSeconds(2592000), "30d");
+  EXPECT_EQ(TextFromSeconds(2147483647), "24855d3h14m7s");
+}
+
 // Numbers and times
 
 TEST(FormatTest, SpansShowTheirTwoLargestUnits) {
@@ -188,6 +202,137 @@ TEST(TableTest, ARowIsOneLine) {
             "a b  1 2\n");
 }
 
+TEST(TableTest, ALongNameStandsAloneAboveItsRow) {
+  Table table({"NAME", "WHEN", "ERROR"});
+  table.AddRow({std::string(70, 'n'), "now", "none at all"});
+  table.AddRow({"short", "never", "-"});
+  EXPECT_EQ(table.Render(), "NAME" + std::string(58, ' ') + "WHEN   ERROR\n" +
+                                std::string(70, 'n') + "\n" + std::string(62, ' ') +
+                                "now    none at all\n" + "short" + std::string(57, ' ') +
+                                "never  -\n");
+}
+
+TEST(TableTest, TheLastColumnIsContinuedBelowItself) {
+  Table table({"N", "TEXT"});
+  const std::string words =
+      "twelve words of which a line of this table holds not quite all of them, ";
+  table.AddRow({"1", words + "so that it goes on"});
+  table.AddRow({"2", std::string(100, 'x') + " y"});
+  EXPECT_EQ(table.Render(),
+            "N  TEXT\n"
+            "1  twelve words of which a line of this table holds not quite all of them, so\n"
+            "   that it goes on\n"
+            "2  " +
+                std::string(77, 'x') + "\n   " + std::string(23, 'x') + " y\n");
+}
+
+// Every table of ttlctl with what is long in ordinary operation.
+
+std::vector<v1::ContainerExpiryStatus> LargeStatuses(const std::string& name) {
+  v1::ContainerExpiryStatus status;
+  status.set_container(name);
+  status.mutable_oldest_due_age()->set_seconds(13 * 3600 + 59 * 60);
+  status.set_backlog(1234567);
+  status.set_backlog_is_lower_bound(true);
+  status.mutable_items()->set_live_items(123456789);
+  status.mutable_items()->set_expired_items(12345678);
+  status.mutable_items()->set_error_bound_items(1);
+  status.set_allowed_deletes_per_second(12345);
+  status.mutable_deletes()->set_deleted(1234567890);
+  status.mutable_deletes()->set_failed(1234567);
+  for (int hold = 1; v1::DeleteHold_IsValid(hold); ++hold) {
+    status.add_holds(static_cast<v1::DeleteHold>(hold));
+  }
+  return {status};
+}
+
+std::string LargeContainers(const std::string& name) {
+  v1::Container container;
+  container.set_id(name);
+  container.set_default_ttl(2147483647);
+  container.set_indexing_mode(v1::INDEXING_MODE_CONSISTENT);
+  container.mutable_delete_policy()->set_max_deletes_per_second(12345.5);
+  container.mutable_delete_policy()->mutable_delay()->set_seconds(86400 * 30 + 5400);
+  container.mutable_index_progress()->set_state(v1::INDEX_STATE_BUILDING);
+  container.mutable_index_progress()->set_percent(40);
+  container.mutable_index_progress()->set_items_indexed(123456789);
+  return ContainersText({container});
+}
+
+std::string LargeItems(const std::string& name) {
+  v1::ItemView view;
+  view.mutable_item()->set_id(name);
+  view.mutable_item()->set_partition_key("tenant-7");
+  view.mutable_item()->set_ttl(2147483647);
+  view.mutable_item()->set_expire_at(253402300799);
+  view.set_expire_time(253402300799);
+  view.set_remaining_seconds(2147483647);
+  Table table = ItemTable();
+  AddItemRow(view, table);
+  return table.Render();
+}
+
+std::string LargeStuckItems(const std::string& name) {
+  v1::StuckItem item;
+  item.set_id(name);
+  item.set_partition_key("tenant-7");
+  item.set_attempts(123456);
+  item.set_next_try_time(1767225600);
+  item.set_last_error(
+      "the row is locked by a transaction that has been open for more than an hour, " +
+      std::string(200, 'e'));
+  Table table = StuckTable();
+  AddStuckRow(item, table);
+  return table.Render();
+}
+
+std::string LargeAnswers(const std::string& name) {
+  v1::VisibilityCheck check;
+  check.set_id(name);
+  VisibilityAnswer answer;
+  answer.visibility = v1::VISIBILITY_UNTRACKED;
+  answer.expire_time = 253402300799;
+  answer.judged_at = absl::FromUnixSeconds(1767225600);
+  return AnswersText({check}, {answer});
+}
+
+std::string LargeSamples(const std::string& name) {
+  v1::Reconciliation reconciliation;
+  v1::ReconciliationSample& sample = *reconciliation.add_samples();
+  sample.set_container(name.substr(0, 20));
+  sample.set_difference(v1::DIFFERENCE_DIFFERING);
+  sample.set_reason("its ts is before the ts that is tracked");
+  for (v1::Item* item : {sample.mutable_stored(), sample.mutable_tracked()}) {
+    item->set_id(name);
+    item->set_ts(1767225600);
+    item->set_ttl(2147483647);
+    item->set_expire_at(253402300799);
+  }
+  const std::string text = ReconciliationText(reconciliation);
+  return text.substr(text.find("\n\n") + 2);
+}
+
+TEST(TableTest, AllTablesFitATerminalOf80Columns) {
+  for (const std::string name :
+       {"a", "salesdb/orders", "customer-invoices-2026", "0190c2a4-7b1e-7c3d-9f00-1234567890ab"}) {
+    v1::ListExpiryStatusesResponse limits;
+    *limits.add_containers() = LargeStatuses(name).front();
+    const std::string tables[] = {ContainerStatusesText(LargeStatuses(name)),
+                                  LargeContainers(name),
+                                  LargeItems(name),
+                                  LargeStuckItems(name),
+                                  LargeAnswers(name),
+                                  LargeSamples(name),
+                                  LimitsText(limits)};
+    for (const std::string& table : tables) {
+      EXPECT_THAT(table, HasSubstr(name)) << "nothing is cut off";
+      for (const absl::string_view line : absl::StrSplit(table, '\n')) {
+        EXPECT_LE(DisplayWidth(line), 80u) << table;
+      }
+    }
+  }
+}
+
 // Containers and items
 
 TEST(ContainerTextTest, ThreeStatesOfDefaultTtlReadDifferently) {
@@ -243,7 +388,9 @@ TEST(ItemTextTest, AnEndOfTheItemIsShown) {
               AllOf(HasSubstr("1970-01-01T00:17:40Z (1060)"), HasSubstr("none: expire_at counts")));
   Table table = ItemTable();
   AddItemRow(view, table);
-  EXPECT_THAT(table.Render(), HasSubstr("EXPIRE AT"));
+  EXPECT_EQ(table.Render(),
+            "ITEM  OWN TTL    EXPIRES               REMAINING\n"
+            "a     expire_at  1970-01-01T00:17:40Z  -\n");
 }
 
 TEST(ItemTextTest, ExplanationShowsWhatHoldsTheDeleteBack) {
