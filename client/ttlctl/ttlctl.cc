@@ -8,6 +8,7 @@
 #include "client/ttlctl/commands/command.h"
 #include "client/ttlctl/commands/containers/apply_command.h"
 #include "client/ttlctl/commands/containers/container_commands.h"
+#include "client/ttlctl/commands/containers/export_command.h"
 #include "client/ttlctl/commands/global_options.h"
 #include "client/ttlctl/commands/help/completion_call.h"
 #include "client/ttlctl/commands/help/help_commands.h"
@@ -29,6 +30,7 @@ namespace {
 void AddCommands(CLI::App& app, Command& chosen) {
   AddContainerCommands(app, chosen);
   AddApplyCommand(app, chosen);
+  AddExportCommand(app, chosen);
   AddItemCommands(app, chosen);
   AddImportCommand(app, chosen);
   AddExpiryCommands(app, chosen);

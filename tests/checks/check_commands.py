@@ -75,6 +75,7 @@ PLAYED = [
     ("containers confirm ID", 1),  # the brake is not pulled
     ("apply -f FILE --dry-run", 0),
     ("apply -f FILE", 0),
+    ("export", 0),
     ("status", 0),
     ("status ID", 0),
     ("stuck ID", 0),

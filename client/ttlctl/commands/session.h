@@ -37,6 +37,7 @@ class Session {
 
   TtlClient& client() { return *client_; }
   const Terminal& terminal() const { return terminal_; }
+  OutputFormat format() const { return format_; }
   // Whether the output is for programs: JSON or YAML.
   bool structured() const { return format_ != OutputFormat::kTable; }
 

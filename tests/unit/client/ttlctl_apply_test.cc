@@ -1,13 +1,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
+#include <cmath>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/ttlctl/input/container_change.h"
+#include "client/ttlctl/text/containers_file.h"
+#include "client/ttlctl/text/yaml_text.h"
 #include "client/ttlctl/ttlctl.h"
 #include "nlohmann/json.hpp"
 #include "service/yaml/container_entries.h"
@@ -337,6 +342,134 @@ TEST_F(ApplyTest, TheExampleOfTheServiceIsTaken) {
   const Outcome outcome = Run(EXAMPLE_DIR "/containers.example.yaml", {}, "");
   EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
   EXPECT_EQ(sidecar_.Calls("CreateContainer"), 3);
+}
+
+// The way back: export
+
+// Numbers of every size, whole and not.
+double AnyNumber() {
+  const int digits = *rc::gen::inRange(-300, 300);
+  return *rc::gen::inRange(1, 1000000) * std::pow(10.0, digits) / *rc::gen::element(1.0, 3.0, 64.0);
+}
+
+template <typename Make>
+auto Maybe(Make make) -> std::optional<decltype(make())> {
+  return *rc::gen::arbitrary<bool>() ? std::optional(make()) : std::nullopt;
+}
+
+std::optional<PolicyBrake> AnyBrake() {
+  PolicyBrake brake;
+  brake.max_newly_due_items = *rc::gen::inRange<int64_t>(0, int64_t{1} << 62);
+  brake.max_newly_due_percent = Maybe([] { return *rc::gen::inRange(0, 10000) / 100.0; });
+  if (brake.max_newly_due_percent && *rc::gen::arbitrary<bool>()) brake.max_newly_due_items.reset();
+  brake.release_after_seconds =
+      *rc::gen::inRange(PolicyBrake::kMinReleaseSeconds, PolicyBrake::kMaxReleaseSeconds);
+  return brake;
+}
+
+ContainerSettings AnySettings() {
+  ContainerSettings settings;
+  settings.policy.default_ttl =
+      *rc::gen::element<std::optional<int64_t>>(std::nullopt, -1, 1, 3600, 2147483647);
+  settings.policy.delay_seconds = *rc::gen::inRange<int64_t>(0, 316224000);
+  settings.indexing_mode =
+      *rc::gen::element(IndexingMode::kConsistent, IndexingMode::kLazy, IndexingMode::kNone);
+  settings.max_deletes_per_second = Maybe(AnyNumber);
+  settings.request_units_per_second = Maybe(AnyNumber);
+  settings.request_units_per_delete = Maybe(AnyNumber);
+  if (*rc::gen::arbitrary<bool>()) settings.min_deletes_per_second = AnyNumber();
+  if (*rc::gen::arbitrary<bool>()) settings.brake = AnyBrake();
+  return settings;
+}
+
+std::string AnyId() {
+  return *rc::gen::nonEmpty(rc::gen::container<std::string>(rc::gen::inRange(' ', '\x7f'))) +
+         *rc::gen::element<std::string>("", "\u00e9", "\u65e5", "\U0001F600", "\u2028", "\uFEFF",
+                                        ": #");
+}
+
+RC_GTEST_PROP(ContainersFileTest, WhatIsExportedIsReadBackAsItIs, ()) {
+  const ContainerEntry entry{AnyId(), AnySettings()};
+  RC_PRE(entry.id.size() <= 255u && ValidateSettings(entry.settings).ok());
+  const v1::Container container = ContainerOf(entry);
+  const nlohmann::ordered_json file = ContainersFile({container});
+  for (const std::string& text : {ToYaml(file), file.dump()}) {
+    const auto read = ParseContainers("export", text);
+    RC_ASSERT(read.ok());
+    RC_ASSERT(read->size() == 1u);
+    RC_ASSERT(read->front().id == entry.id);
+    RC_ASSERT(Differences(container, ContainerOf(read->front())).empty());
+  }
+}
+
+class ExportTest : public ApplyTest {
+ protected:
+  Outcome Export(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--server", sidecar_.address(), "export"});
+    std::istringstream in;
+    std::ostringstream out;
+    std::ostringstream err;
+    const ExitCode code = RunTtlctl(arguments, {in, out, err});
+    return {code, out.str(), err.str()};
+  }
+
+  // Two containers, one with every setting.
+  v1::ListContainersResponse Two() {
+    v1::ListContainersResponse list;
+    *list.add_containers() = Described(kEveryKey);
+    list.add_containers()->set_id("on");
+    return list;
+  }
+};
+
+TEST_F(ExportTest, IsAFileOfContainers) {
+  sidecar_.Answer("ListContainers", Two());
+  EXPECT_EQ(Export({}).out,
+            "containers:\n"
+            "  - id: c\n"
+            "    default_ttl: 60\n"
+            "    indexing_mode: LAZY\n"
+            "    delete_policy:\n"
+            "      max_deletes_per_second: 0.5\n"
+            "      delay_seconds: 30\n"
+            "      request_units_per_second: 400\n"
+            "      request_units_per_delete: 2.5\n"
+            "      min_deletes_per_second: 1\n"
+            "      brake:\n"
+            "        max_newly_due_items: 7\n"
+            "        max_newly_due_percent: 5\n"
+            "        release_after_seconds: 600\n"
+            "  - id: \"on\"\n");
+  EXPECT_EQ(Export({}).out, "containers: []\n");
+}
+
+TEST_F(ExportTest, ApplyFindsNothingToChange) {
+  for (const std::vector<std::string>& format :
+       {std::vector<std::string>{}, {"-o", "yaml"}, {"-o", "json"}}) {
+    sidecar_.Answer("ListContainers", Two());
+    const std::string exported = Export(format).out;
+    Present("c", kEveryKey);
+    Present("on", "");
+    EXPECT_EQ(Run("-", {}, exported).out,
+              "CONTAINER  OUTCOME    CHANGES\n"
+              "c          unchanged\n"
+              "on         unchanged\n");
+    EXPECT_EQ(Changes(), 0);
+  }
+}
+
+TEST_F(ExportTest, ContainersCanBeNamed) {
+  Present("b", "");
+  Present("a", "    default_ttl: 60\n");
+  EXPECT_EQ(Export({"b", "a"}).out,
+            "containers:\n"
+            "  - id: b\n"
+            "  - id: a\n"
+            "    default_ttl: 60\n");
+  Missing();
+  const Outcome outcome = Export({"no-such"});
+  EXPECT_EQ(outcome.code, ExitCode::kNotFound);
+  EXPECT_THAT(outcome.out, IsEmpty());
 }
 
 }  // namespace
