@@ -76,6 +76,7 @@ PLAYED = [
     ("apply -f FILE --dry-run", 0),
     ("apply -f FILE", 0),
     ("export", 0),
+    ("export ID", 0),
     ("status", 0),
     ("status ID", 0),
     ("stuck ID", 0),

@@ -68,7 +68,7 @@ offers() {
   [[ " $offered " == *" $expected "* ]] || { echo "offered: $offered"; return 1; }
 }
 check "a subcommand is completed" offers preview ttl-postgres pre
-check "an option of a subcommand is completed" offers --config ttl-postgres preview --conf
+check "an option of a subcommand is completed" offers --default-ttl ttl-postgres preview --def
 check "an option is completed" offers --data-dir ttl-sidecar --data
 check "a subcommand after an option is completed" offers preview ttl-postgres --config x.yaml pre
 

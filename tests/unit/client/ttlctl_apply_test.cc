@@ -303,6 +303,17 @@ TEST_F(ApplyTest, ColumnsFitAllContainersOfTheFile) {
             "much/longer  created\n");
 }
 
+TEST_F(ApplyTest, ManyChangesFitATerminal) {
+  Present("c", "");
+  const Outcome outcome = Apply(absl::StrCat("containers:\n  - id: c\n", kEveryKey), {"--dry-run"});
+  EXPECT_THAT(outcome.out, HasSubstr("delete_policy.request_units_per_second none -> 400"));
+  const std::string table = outcome.out.substr(0, outcome.out.find("\n\n"));
+  std::istringstream lines(table);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 80u) << line;
+  EXPECT_GT(count, 5);
+}
+
 TEST_F(ApplyTest, AFileWithoutContainersIsSaidToHaveNone) {
   for (const char* text : {"", "# nothing\n", "containers:\n", "containers: []\n"}) {
     const Outcome outcome = Apply(text);

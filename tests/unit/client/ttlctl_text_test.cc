@@ -18,6 +18,7 @@
 #include "client/ttlctl/text/hold_text.h"
 #include "client/ttlctl/text/item_text.h"
 #include "client/ttlctl/text/preview_text.h"
+#include "client/ttlctl/text/progress_text.h"
 #include "client/ttlctl/text/reconciliation_text.h"
 #include "client/ttlctl/text/status_text.h"
 #include "client/ttlctl/text/table.h"
@@ -607,6 +608,32 @@ TEST(CountTextTest, LatenessNamesTheBoundsThatHalfAndAlmostAllKeptTo) {
             "100 deletes: half within 1s, 99 % within 30s, 2.5s on average");
   histogram.mutable_buckets(3)->set_count(2);
   EXPECT_THAT(LatenessText(histogram), HasSubstr("99 % later than 30s"));
+}
+
+TEST(ProgressTextTest, ShareAndTimeLeftFollowFromWhatIsDone) {
+  EXPECT_EQ(ShareText(0, 3000, absl::Seconds(5)), "0 % of about 3,000");
+  EXPECT_EQ(ShareText(300, 3000, absl::Milliseconds(900)), "10 % of about 3,000")
+      << "too early to say";
+  EXPECT_EQ(ShareText(300, 3000, absl::Seconds(10)), "10 % of about 3,000, 1m 30s left");
+  EXPECT_EQ(ShareText(2999, 3000, absl::Seconds(10)), "99 % of about 3,000, 0s left");
+  EXPECT_EQ(ShareText(3000, 3000, absl::Seconds(10)), "100 % of about 3,000, 0s left");
+}
+
+TEST(ProgressTextTest, ATotalThatIsUnknownOrWrongIsNotShown) {
+  EXPECT_EQ(ShareText(5, 0, absl::Seconds(10)), "");
+  EXPECT_EQ(ShareText(3001, 3000, absl::Seconds(10)), "");
+}
+
+TEST(ProgressTextTest, AnItemIsARecordAndItsIndexEntryAnother) {
+  v1::ListExpiryStatusesResponse statuses;
+  EXPECT_EQ(ExpectedRecords(statuses), 0);
+  for (const v1::IndexState state :
+       {v1::INDEX_STATE_NONE, v1::INDEX_STATE_BUILDING, v1::INDEX_STATE_READY}) {
+    v1::ContainerExpiryStatus& status = *statuses.add_containers();
+    status.mutable_items()->set_tracked_items(1000);
+    status.mutable_index_progress()->set_state(state);
+  }
+  EXPECT_EQ(ExpectedRecords(statuses), 5000);
 }
 
 TEST(PreviewTextTest, SaysWhatWouldHappenInWords) {

@@ -19,6 +19,7 @@
 #include "client/ttlctl/definition/command_tree.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/progress_line.h"
+#include "client/ttlctl/text/progress_text.h"
 #include "client/ttlctl/text/reconciliation_text.h"
 #include "ttl/operator_client.h"
 
@@ -100,6 +101,26 @@ ExitCode Trust(Session& session, const NoArguments&) {
   return ExitCode::kOk;
 }
 
+// Progress through the stored records, whose number is asked only where progress is shown.
+class RecordProgress {
+ public:
+  explicit RecordProgress(Session& session) : line_(session.terminal()), start_(absl::Now()) {
+    if (!session.terminal().err_is_terminal) return;
+    const auto statuses = session.client().operations().ListExpiryStatuses();
+    if (statuses.ok()) total_ = ExpectedRecords(*statuses);
+  }
+
+  void Draw(int64_t records, absl::string_view text) {
+    const std::string share = ShareText(records, total_, absl::Now() - start_);
+    line_.Draw(absl::StrCat(text, share.empty() ? "" : ", ", share));
+  }
+
+ private:
+  ProgressLine line_;
+  const absl::Time start_;
+  int64_t total_ = 0;  // 0: unknown
+};
+
 std::string VerificationText(const v1::VerifyDataResponse& result) {
   std::string text;
   for (const std::string& problem : result.new_problems()) absl::StrAppend(&text, problem, "\n");
@@ -111,14 +132,15 @@ ExitCode Verify(Session& session, const NoArguments&) {
   v1::VerifyDataResponse result;
   absl::Status status;
   {
-    ProgressLine line(session.terminal());
+    RecordProgress progress(session);
     status = session.client().operations().VerifyData([&](const v1::VerifyDataResponse& message) {
       google::protobuf::RepeatedPtrField<std::string> problems = result.new_problems();
       problems.MergeFrom(message.new_problems());
       result = message;
       *result.mutable_new_problems() = problems;
-      line.Draw(absl::StrCat(FormatCount(message.records()), " records read, ",
-                             FormatCount(message.problems()), " problems"));
+      progress.Draw(message.records(),
+                    absl::StrCat(FormatCount(message.records()), " records read, ",
+                                 FormatCount(message.problems()), " problems"));
     });
   }
   if (!status.ok()) return session.Fail(status);
@@ -200,12 +222,12 @@ ExitCode Backup(Session& session, const BackupArguments& arguments) {
   v1::BackUpDataResponse last;
   absl::Status status;
   {
-    ProgressLine line(session.terminal());
+    RecordProgress progress(session);
     status = session.client().operations().BackUpData([&](const v1::BackUpDataResponse& message) {
       bytes += static_cast<int64_t>(message.data().size());
       last.set_records(message.records());
-      line.Draw(absl::StrCat(FormatCount(message.records()), " records, ", FormatCount(bytes >> 20),
-                             " MiB"));
+      progress.Draw(message.records(), absl::StrCat(FormatCount(message.records()), " records, ",
+                                                    FormatCount(bytes >> 20), " MiB"));
       return file.Write(message.data());
     });
   }
