@@ -7,6 +7,8 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "client/ttlctl/commands/state_command.h"
+#include "client/ttlctl/definition/command_tree.h"
 #include "client/ttlctl/text/forecast_bars.h"
 #include "ttl/operator_client.h"
 #include "ttl/proto_time.h"
@@ -48,16 +50,17 @@ ExitCode ShowForecast(Session& session, const ForecastArguments& arguments) {
 
 void AddForecastCommand(CLI::App& app, Command& chosen) {
   auto arguments = std::make_shared<ForecastArguments>();
-  CLI::App* command = AddCommand(
+  CLI::App* command = AddStateCommand(
       app, "forecast", "Show how many items will expire, and when the backlog of deletes ends",
       arguments, ShowForecast, chosen);
   AddTextOption(*command, "CONTAINER", "Id of one container; all together if absent",
-                arguments->container);
-  AddIntegerOption(*command, "--for", "Length of the forecast in seconds; default: a day",
-                   [arguments = arguments.get()](int64_t value) { arguments->seconds = value; });
-  AddIntegerOption(*command, "--step", "Length of a step in seconds; default: a 24th of --for",
-                   [arguments = arguments.get()](int64_t value) { arguments->step = value; });
-  AddIntegerOption(
+                arguments->container)
+      ->type_name(kContainerType);
+  AddDurationOption(*command, "--for", "Length of the forecast; default: a day",
+                    [arguments = arguments.get()](int64_t value) { arguments->seconds = value; });
+  AddDurationOption(*command, "--step", "Length of a step; default: a 24th of --for",
+                    [arguments = arguments.get()](int64_t value) { arguments->step = value; });
+  AddDurationOption(
       *command, "--default-ttl",
       "Forecast as if this were the container's default_ttl; -1: never expires",
       [arguments = arguments.get()](int64_t value) { arguments->default_ttl = value; });
