@@ -29,7 +29,7 @@ constexpr int kBadSettings = 2;
 int Work(const ttl::ServerConfig& config, absl::Status (*work)(const ttl::ServerConfig&)) {
   const absl::Status status = work(config);
   if (!status.ok()) {
-    std::fprintf(stderr, "ttl-sidecar: %s\n", TextOf(status).c_str());
+    std::fprintf(stderr, "ttl-sidecar: %s\n", ttl::TextOf(status).c_str());
     return kFailed;
   }
   std::puts("OK");
