@@ -38,9 +38,14 @@ class FakePrimaryStore::Service : public v1::PrimaryStoreService::Service {
                             v1::GetStoreInfoResponse* response) override {
     return store_.HandleInfo(response);
   }
-  grpc::Status DeleteItems(grpc::ServerContext*, const DeleteRequest* request,
+  grpc::Status DeleteItems(grpc::ServerContext* context, const DeleteRequest* request,
                            DeleteResponse* response) override {
-    return store_.HandleDelete(*request, response);
+    std::vector<std::string> trace_parents;
+    const auto [first, end] = context->client_metadata().equal_range("traceparent");
+    for (auto entry = first; entry != end; ++entry) {
+      trace_parents.emplace_back(entry->second.data(), entry->second.size());
+    }
+    return store_.HandleDelete(*request, std::move(trace_parents), response);
   }
   grpc::Status ScanItems(grpc::ServerContext*, const v1::ScanItemsRequest* request,
                          grpc::ServerWriter<v1::ScanItemsResponse>* writer) override {
@@ -217,13 +222,14 @@ grpc::Status FakePrimaryStore::HandleInfo(v1::GetStoreInfoResponse* response) {
 }
 
 grpc::Status FakePrimaryStore::HandleDelete(const DeleteRequest& request,
+                                            std::vector<std::string> trace_parents,
                                             DeleteResponse* response) {
   const absl::Time received_at = clock_();
   BeforeDelete before;
   AfterDelete after;
   {
     MutexLock lock(mutex_);
-    received_.push_back({received_at, request});
+    received_.push_back({received_at, request, std::move(trace_parents)});
     before = before_;
     after = after_;
   }

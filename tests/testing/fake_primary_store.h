@@ -106,6 +106,7 @@ class FakePrimaryStore {
   struct Received {
     absl::Time at;  // by the store's clock
     DeleteRequest request;
+    std::vector<std::string> trace_parents;  // values of the metadata key "traceparent"
   };
   std::vector<Received> ReceivedDeletes() const;
   int InfoCalls() const;
@@ -120,7 +121,8 @@ class FakePrimaryStore {
   void Listen();
   void Shutdown();
   grpc::Status HandleInfo(v1::GetStoreInfoResponse* response);
-  grpc::Status HandleDelete(const DeleteRequest& request, DeleteResponse* response);
+  grpc::Status HandleDelete(const DeleteRequest& request, std::vector<std::string> trace_parents,
+                            DeleteResponse* response);
   grpc::Status HandleScan(const v1::ScanItemsRequest& request,
                           grpc::ServerWriter<v1::ScanItemsResponse>& writer);
   v1::ScanItemsResponse ReadScan(const v1::ScanItemsRequest& request, const std::string& page_token,

@@ -18,6 +18,8 @@
 namespace ttl {
 namespace {
 
+constexpr char kTraceParentKey[] = "traceparent";
+
 constexpr int kMinReconnectMilliseconds = 100;
 constexpr int kMaxReconnectMilliseconds = 1000;
 constexpr int kConnectTimeoutMilliseconds = 5000;
@@ -115,11 +117,13 @@ void PrimaryStoreClient::NoteEnd(const CallStart& start, grpc::StatusCode code) 
 }
 
 template <typename Request, typename Response, typename Method>
-void PrimaryStoreClient::Start(Method method, const Request& request, absl::Duration deadline,
+void PrimaryStoreClient::Start(Method method, const Request& request,
+                               const std::string& trace_parent, absl::Duration deadline,
                                Answer<Response> answer) {
   auto call = std::make_unique<Call<Response>>();
   call->context.set_deadline(After(deadline));
   call->context.set_wait_for_ready(false);
+  if (!trace_parent.empty()) call->context.AddMetadata(kTraceParentKey, trace_parent);
   call->answer = std::move(answer);
   if (!Enter(*call)) return call->answer(absl::CancelledError("the sidecar is stopping"));
   Call<Response>& started = *call.release();  // EndCalls() deletes it
@@ -131,12 +135,15 @@ void PrimaryStoreClient::Start(Method method, const Request& request, absl::Dura
 void PrimaryStoreClient::GetStoreInfo(absl::Duration deadline,
                                       Answer<v1::GetStoreInfoResponse> answer) {
   Start(&v1::PrimaryStoreService::Stub::AsyncGetStoreInfo,
-        v1::GetStoreInfoRequest::default_instance(), deadline, std::move(answer));
+        v1::GetStoreInfoRequest::default_instance(), /*trace_parent=*/"", deadline,
+        std::move(answer));
 }
 
-void PrimaryStoreClient::DeleteItems(const v1::DeleteItemsRequest& request, absl::Duration deadline,
+void PrimaryStoreClient::DeleteItems(const v1::DeleteItemsRequest& request,
+                                     const std::string& trace_parent, absl::Duration deadline,
                                      Answer<v1::DeleteItemsResponse> answer) {
-  Start(&v1::PrimaryStoreService::Stub::AsyncDeleteItems, request, deadline, std::move(answer));
+  Start(&v1::PrimaryStoreService::Stub::AsyncDeleteItems, request, trace_parent, deadline,
+        std::move(answer));
 }
 
 absl::Status PrimaryStoreClient::ScanItems(

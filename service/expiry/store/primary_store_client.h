@@ -58,9 +58,10 @@ class PrimaryStoreClient {
 
   void GetStoreInfo(absl::Duration deadline, Answer<v1::GetStoreInfoResponse> answer);
 
-  // `request` must live until `answer` is called.
-  void DeleteItems(const v1::DeleteItemsRequest& request, absl::Duration deadline,
-                   Answer<v1::DeleteItemsResponse> answer);
+  // `request` must live until `answer` is called. `trace_parent` goes with the call as its W3C
+  // trace context.
+  void DeleteItems(const v1::DeleteItemsRequest& request, const std::string& trace_parent,
+                   absl::Duration deadline, Answer<v1::DeleteItemsResponse> answer);
 
   // Reads a stream of items, blocking the calling thread. `take` gets each message and returns
   // whether to continue. Returns the status of the stream, DEADLINE_EXCEEDED after `deadline`, or
@@ -90,10 +91,11 @@ class PrimaryStoreClient {
   template <typename Response>
   struct Call;
 
-  // Starts a call of `method`, a method of the asynchronous stub.
+  // Starts a call of `method`, a method of the asynchronous stub; an empty `trace_parent` is not
+  // sent.
   template <typename Request, typename Response, typename Method>
-  void Start(Method method, const Request& request, absl::Duration deadline,
-             Answer<Response> answer);
+  void Start(Method method, const Request& request, const std::string& trace_parent,
+             absl::Duration deadline, Answer<Response> answer);
   // Registers a call for cancellation until Leave(). Returns false after Cancel().
   bool Enter(AnyCall& call);
   void Leave(AnyCall& call);

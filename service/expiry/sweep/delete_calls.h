@@ -15,6 +15,7 @@
 #include "service/expiry/mailbox.h"
 #include "service/expiry/moment.h"
 #include "service/expiry/store/primary_store_client.h"
+#include "service/expiry/sweep/call_traces.h"
 #include "service/expiry/sweep/judged_batch.h"
 #include "service/storage/delete_gate.h"
 #include "ttl/v1/primary_store_service.pb.h"
@@ -28,6 +29,7 @@ struct DeleteCall {
   DeleteGate::Pass pass;  // held until the outcomes are committed
   Moment sent;
   bool in_trouble = false;  // the container's last batch failed
+  CallTrace trace = {};     // set by Send()
   absl::StatusOr<v1::DeleteItemsResponse> response = absl::UnknownError("in flight");
 };
 
@@ -77,6 +79,7 @@ class DeleteCalls {
   PrimaryStoreClient* const store_;
   const int64_t max_calls_;
   const absl::Duration deadline_;
+  CallTraces traces_;
   absl::flat_hash_map<uint64_t, std::unique_ptr<DeleteCall>> in_flight_;  // by container number
   int64_t in_trouble_ = 0;                                                // of those
   std::deque<Unsettled> unsettled_;                                       // by `settled`

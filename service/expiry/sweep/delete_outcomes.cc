@@ -65,15 +65,17 @@ bool MayBeAnItemsFault(const absl::Status& error) {
 
 // Lets an operator tell our deletes from those of users, with everything that each one was decided
 // by.
-void LogDeletes(const Container& container, const v1::DeleteItemsRequest& request,
-                const v1::DeleteItemsResponse& response, const DeleteTally& tally) {
+void LogDeletes(const DeleteCall& call, const v1::DeleteItemsResponse& response,
+                const DeleteTally& tally) {
+  const Container& container = *call.container;
+  const v1::DeleteItemsRequest& request = call.batch.request;
   spdlog::debug(
       "deletes by TTL expiry: container={} incarnation={} revision={} sent={} deleted={} "
       "not_found={} modified={} not_expired={} throttled={} out_of_time={} failed={} "
-      "unanswered={}",
+      "unanswered={} trace_id={}",
       Quoted(container.id, kMaxContainerIdBytes), container.number, container.revision,
       request.items_size(), tally.deleted, tally.not_found, tally.modified, tally.not_expired,
-      tally.throttled, tally.out_of_time, tally.failed, tally.unanswered);
+      tally.throttled, tally.out_of_time, tally.failed, tally.unanswered, call.trace.trace_id);
   if (!spdlog::should_log(spdlog::level::trace)) return;
   for (int i = 0; i < request.items_size(); ++i) {
     const v1::ExpiredItem& item = request.items(i);
@@ -157,21 +159,23 @@ void DeleteOutcomes::TakeResponse(const DeleteCall& call, const Kept& kept, cons
   const BatchAnswer answer = ToBatchAnswer(call, tally, now);
   const bool slow = kept.pace.NoteAnswer(answer, now);
   if (tally.throttled > 0) published_.AddPushBack(PushBack::kThrottled);
-  if (tally.out_of_time > 0) TakeOutOfTime(container, tally.out_of_time, now);
+  if (tally.out_of_time > 0) TakeOutOfTime(call, tally.out_of_time, now);
   if (answer.throttled && answer.retry_after.has_value()) {
     published_.AddPushBack(PushBack::kRetryAfter);
   }
   if (slow) published_.AddPushBack(PushBack::kSlow);
-  LogDeletes(container, call.batch.request, response, tally);
-  TakeAnswers(container, std::move(answers), kept.pace, now);
+  LogDeletes(call, response, tally);
+  TakeAnswers(call, std::move(answers), kept.pace, now);
 }
 
-void DeleteOutcomes::TakeOutOfTime(const Container& container, int64_t items, const Moment& now) {
+void DeleteOutcomes::TakeOutOfTime(const DeleteCall& call, int64_t items, const Moment& now) {
+  const Container& container = *call.container;
   published_.AddPushBack(PushBack::kOutOfTime);
   log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/out_of_time"),
            absl::StrCat("deletes are slow: container=", Quoted(container.id), " put_off=", items,
                         " reason=\"the store could not carry them out within the deadline of the "
-                        "call\""),
+                        "call\" trace_id=",
+                        call.trace.trace_id),
            now.steady);
 }
 
@@ -192,7 +196,8 @@ void DeleteOutcomes::TakeError(const DeleteCall& call, const absl::Status& error
   if (!absl::IsCancelled(error)) {
     log_.Log(spdlog::level::warn, absl::StrCat(id, "/", absl::StatusCodeToString(error.code())),
              absl::StrCat("batch of deletes failed: container=", Quoted(id), " items=", count,
-                          " error=", Quoted(error.ToString(), kMaxErrorBytes)),
+                          " error=", Quoted(error.ToString(), kMaxErrorBytes),
+                          " trace_id=", call.trace.trace_id),
              now.steady);
   }
   if (count > 1 || !may_be_an_item) {
@@ -202,19 +207,21 @@ void DeleteOutcomes::TakeError(const DeleteCall& call, const absl::Status& error
     return;
   }
   kept.suspects.Clear(items);
-  TakeAnswers(*call.container,
+  TakeAnswers(call,
               BlameItem(items.front(), error.ToString(), now.steady - call.sent.steady,
                         store_.JudgeTime(now)),
               kept.pace, now);
 }
 
-void DeleteOutcomes::TakeAnswers(const Container& container, StoreAnswers answers,
-                                 ContainerPace& pace, const Moment& now) {
+void DeleteOutcomes::TakeAnswers(const DeleteCall& call, StoreAnswers answers, ContainerPace& pace,
+                                 const Moment& now) {
+  const Container& container = *call.container;
   if (const auto& failure = answers.first_failure) {
     log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/", failure->reason),
              absl::StrCat(
                  "item was not deleted and will be retried: container=", Quoted(container.id),
-                 " item=", Show(failure->key), " reason=", Quoted(failure->reason, kMaxErrorBytes)),
+                 " item=", Show(failure->key), " reason=", Quoted(failure->reason, kMaxErrorBytes),
+                 " trace_id=", call.trace.trace_id),
              now.steady);
   }
   Commit(container, std::move(answers.reports), pace, now);

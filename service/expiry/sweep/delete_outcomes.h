@@ -44,10 +44,10 @@ class DeleteOutcomes {
 
  private:
   void TakeResponse(const DeleteCall& call, const Kept& kept, const Moment& now);
-  void TakeOutOfTime(const Container& container, int64_t items, const Moment& now);
+  void TakeOutOfTime(const DeleteCall& call, int64_t items, const Moment& now);
   void TakeError(const DeleteCall& call, const absl::Status& error, const Kept& kept,
                  const Moment& now);
-  void TakeAnswers(const Container& container, StoreAnswers answers, ContainerPace& pace,
+  void TakeAnswers(const DeleteCall& call, StoreAnswers answers, ContainerPace& pace,
                    const Moment& now);
   void Commit(const Container& container, std::vector<DeleteReport> reports, ContainerPace& pace,
               const Moment& now);

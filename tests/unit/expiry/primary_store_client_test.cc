@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -24,6 +25,8 @@ namespace ttl {
 namespace {
 
 const absl::Time kStoreNow = absl::FromUnixSeconds(1'800'000'000);
+
+constexpr char kTraceParent[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 struct PrimaryStoreClientTest : testing::Test {
   FakePrimaryStore store{[] { return kStoreNow; }};
@@ -48,7 +51,7 @@ absl::StatusOr<v1::DeleteItemsResponse> Delete(PrimaryStoreClient& client,
                                                absl::Duration deadline) {
   const v1::DeleteItemsRequest request = MakeRequest();
   return Await<absl::StatusOr<v1::DeleteItemsResponse>>(
-      [&](auto done) { client.DeleteItems(request, deadline, std::move(done)); });
+      [&](auto done) { client.DeleteItems(request, kTraceParent, deadline, std::move(done)); });
 }
 
 TEST_F(PrimaryStoreClientTest, AnswersComeBack) {
@@ -59,6 +62,11 @@ TEST_F(PrimaryStoreClientTest, AnswersComeBack) {
   const auto deleted = Delete(client, absl::Seconds(10));
   ASSERT_TRUE(deleted.ok()) << deleted.status();
   EXPECT_EQ(deleted->results(0).outcome(), v1::DELETE_OUTCOME_NOT_FOUND);
+}
+
+TEST_F(PrimaryStoreClientTest, ADeleteHasItsTraceParent) {
+  ASSERT_TRUE(Delete(client, absl::Seconds(10)).ok());
+  EXPECT_EQ(store.ReceivedDeletes().at(0).trace_parents, std::vector<std::string>{kTraceParent});
 }
 
 TEST_F(PrimaryStoreClientTest, AFailedCallIsMadeOnce) {
@@ -92,7 +100,7 @@ TEST_F(PrimaryStoreClientTest, CallsDoNotWaitForEachOther) {
   store.Hang("c");
   const v1::DeleteItemsRequest hanging = MakeRequest();
   std::promise<void> ended;
-  client.DeleteItems(hanging, absl::Hours(1), [&](const auto& response) {
+  client.DeleteItems(hanging, kTraceParent, absl::Hours(1), [&](const auto& response) {
     EXPECT_TRUE(absl::IsCancelled(response.status()));
     ended.set_value();
   });
@@ -157,7 +165,7 @@ TEST_F(DeadConnectionTest, CallsThatHangOnALivingConnectionLeaveItAlone) {
   store.Hang("c");
   const v1::DeleteItemsRequest hanging = MakeRequest();
   std::promise<absl::Status> ended;
-  client.DeleteItems(hanging, absl::Seconds(2),
+  client.DeleteItems(hanging, kTraceParent, absl::Seconds(2),
                      [&](const auto& response) { ended.set_value(response.status()); });
   EXPECT_TRUE(WaitUntil([&] { return store.HangingCalls() == 1; }));
   EXPECT_TRUE(GetInfo(client, kPatience).ok());

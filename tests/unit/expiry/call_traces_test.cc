@@ -1,0 +1,76 @@
+// The trace context of each DeleteItems call: as a store sees it, and when it is sampled.
+#include "service/expiry/sweep/call_traces.h"
+
+#include <set>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/testing/captured_log.h"
+#include "tests/testing/sweep_harness.h"
+
+namespace ttl {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::SizeIs;
+
+bool IsSampled(const CallTrace& trace) { return absl::EndsWith(trace.trace_parent, "-01"); }
+
+TEST(CallTracesTest, OneCallInASecondIsSampledAndEachInTrouble) {
+  CallTraces traces;
+  const absl::Duration start = absl::Seconds(100);
+  EXPECT_TRUE(IsSampled(traces.Next(false, start)));
+  EXPECT_FALSE(IsSampled(traces.Next(false, start + absl::Milliseconds(500))));
+  EXPECT_FALSE(IsSampled(traces.Next(false, start + absl::Milliseconds(999))));
+  EXPECT_TRUE(IsSampled(traces.Next(false, start + absl::Seconds(1))));
+  EXPECT_TRUE(IsSampled(traces.Next(true, start + absl::Seconds(1))));
+  EXPECT_TRUE(IsSampled(traces.Next(true, start + absl::Seconds(1))));
+  EXPECT_FALSE(IsSampled(traces.Next(false, start + absl::Seconds(1))));
+}
+
+TEST(CallTracesTest, TwoSidecarsDoNotMakeTheSameIds) {
+  CallTraces a;
+  CallTraces b;
+  EXPECT_NE(a.Next(false, {}).trace_id, b.Next(false, {}).trace_id);
+}
+
+TEST(CallTracesTest, TheStoreSeesAValidAndDistinctOneWithEachCall) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.WriteMany("c", "due", 500, kStart - 1000, 10);
+  h.store.SetMaxBatchItems(50);
+  for (int i = 0; i < 1000 && h.store.Count("c") > 0; ++i) h.SweepFor(absl::Seconds(1));
+  const auto received = h.store.ReceivedDeletes();
+  ASSERT_GE(received.size(), 2u);
+  std::set<std::string> trace_ids;
+  for (const auto& call : received) {
+    ASSERT_THAT(call.trace_parents, SizeIs(1));
+    const std::string& trace_parent = call.trace_parents[0];
+    EXPECT_THAT(trace_parent, MatchesRegex("00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]"));
+    const std::string trace_id = trace_parent.substr(3, 32);
+    EXPECT_NE(trace_id, std::string(32, '0'));
+    EXPECT_NE(trace_parent.substr(36, 16), std::string(16, '0'));
+    EXPECT_TRUE(trace_ids.insert(trace_id).second) << "the trace id came twice";
+  }
+}
+
+TEST(CallTracesTest, TheLogOfAFailedBatchHasTheTraceId) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.WriteMany("c", "due", 3, kStart - 1000, 10);
+  h.store.SetBeforeDelete([](auto&, auto&) -> std::optional<grpc::Status> {
+    return grpc::Status(grpc::StatusCode::INTERNAL, "broken disk");
+  });
+  const CapturedLog log;
+  for (int i = 0; i < 1000 && h.store.ReceivedDeletes().empty(); ++i) h.SweepFor(absl::Seconds(1));
+  h.SweepFor(absl::Seconds(1));
+  const auto received = h.store.ReceivedDeletes();
+  ASSERT_FALSE(received.empty());
+  EXPECT_THAT(log.text(), HasSubstr("trace_id=" + received[0].trace_parents.at(0).substr(3, 32)));
+}
+
+}  // namespace
+}  // namespace ttl
