@@ -1,53 +1,29 @@
 // Client of ttl-sidecar, and what a store written in JavaScript needs to serve it.
 import type { ChannelCredentials, Interceptor, ServerCredentials, status } from '@grpc/grpc-js';
+import type * as v1 from './v1.js';
 
-/** A whole number of 64 bits: a number up to 2^53, a bigint, or its decimal text, as JSON has it.
- * Anything else, text such as "5.0" included, is a TypeError; out of range, it is a RangeError. */
-export type Integer = number | bigint | `${bigint}`;
+/** Every message of ttl.v1: X as the sidecar gives it, XInput as it is taken. */
+export type * as v1 from './v1.js';
+export type { Bytes, Integer } from './v1.js';
 
 /** Whole seconds: of a duration, or since 1970. */
-export type Seconds = Integer;
+export type Seconds = v1.Integer;
 
-/** Keys and etags are bytes of any kind, of any realm; text stands for its UTF-8, and may have no
- * lone surrogates. */
-export type Bytes = string | Uint8Array;
+/** An item as the store has it. With a `sequence`, the store's own order of writes, a report may be
+ * repeated. */
+export type Item = v1.ItemInput;
 
-/** An item as the store has it. */
-export interface Item {
-  partitionKey?: Bytes;
-  id: Bytes;
-  /** Time of its last write. */
-  ts: Seconds;
-  /** Its own time to live, or -1; absent: the container's default counts. */
-  ttl?: Seconds | null;
-  /** When it ends: it expires at the earlier of ts + ttl and this, and the container's default does not
-   * count; absent: it does not say. */
-  expireAt?: Seconds | null;
-  /** Opaque version, up to 128 bytes. */
-  etag?: Bytes;
-  /** The store's own order of writes; with it, a report may be repeated. */
-  sequence?: Integer | null;
-  /** For accounting. */
-  sizeBytes?: Integer;
-}
-
-/** A delete that the store made by itself; `ts` is that of the version deleted, 0 if only
- * its sequence is known. */
-export interface Deletion {
-  partitionKey?: Bytes;
-  id: Bytes;
-  ts: Seconds;
-  sequence?: Integer | null;
-}
+/** A delete that the store made by itself; `ts` is that of the version deleted, 0 if only its
+ * `sequence` is known. */
+export type Deletion = v1.ItemDeletionInput;
 
 /** An item to judge: by its key alone, or with `ts`, `ttl` and `expireAt` as just read. */
-export interface Check {
-  partitionKey?: Bytes;
-  id: Bytes;
-  ts?: Seconds | null;
-  ttl?: Seconds | null;
-  expireAt?: Seconds | null;
-}
+export type Check = v1.VisibilityCheckInput;
+
+/** An item as the sidecar has it, and what follows from it. */
+export type ItemView = v1.ItemView & { item: v1.Item };
+
+export type Container = v1.Container;
 
 /** The answer to one check. */
 export interface Answer {
@@ -68,41 +44,6 @@ export type UntrackResult = 'untracked' | 'stale' | 'notTracked' | 'unknown';
 /** The answer to one message of a stream. A refused message does not end the stream. */
 export type Reply<T> =
   { results: T[]; error?: undefined } | { error: SidecarError; results?: undefined };
-
-/** An item as the sidecar has it, and what follows from it. */
-export interface ItemView {
-  item: {
-    partitionKey: Buffer;
-    id: Buffer;
-    ts: number;
-    ttl?: number;
-    expireAt?: number;
-    etag: Buffer;
-    sequence?: bigint;
-    sizeBytes: number;
-  };
-  effectiveTtl?: number;
-  ttlSource: string;
-  expireTime?: number;
-  remainingSeconds?: number;
-  expired: boolean;
-}
-
-/**
- * A message of ttl.v1 as a plain object, with the field names of protos/ttl/v1 in camelCase. int64: a
- * number, or a bigint where it is beyond 2^53; uint64: bigint; bytes: Buffer; enums: their names;
- * Timestamp: Date; Duration: milliseconds; absent: undefined.
- */
-export type Message = { [field: string]: any };
-
-/** A container: ttl.v1.Container. */
-export interface Container extends Message {
-  id: string;
-  /** Absent: TTL is off. -1: items expire only by a ttl of their own. */
-  defaultTtl?: number;
-  indexingMode: string;
-  etag: string;
-}
 
 export interface ClientOptions {
   /** gRPC address: unix:/path or host:port. */
@@ -161,7 +102,7 @@ export class Client {
     batches: Iterable<Check[]> | AsyncIterable<Check[]>,
   ): AsyncGenerator<Reply<Answer>>;
   /** NOT_FOUND if the item is expired or not tracked. */
-  getItem(container: string, id: Bytes, partitionKey?: Bytes): Promise<ItemView>;
+  getItem(container: string, id: v1.Bytes, partitionKey?: v1.Bytes): Promise<ItemView>;
   listItems(container: string, options?: { showExpired?: boolean }): AsyncGenerator<ItemView>;
 
   /** Adds to what requests have used of the container's throughput; to be called for every request
@@ -180,42 +121,57 @@ export class Client {
   ): Promise<void>;
 
   /** ALREADY_EXISTS if there is one. */
-  createContainer(id: string, fields?: Message): Promise<Container>;
+  createContainer(id: string, fields?: Omit<v1.ContainerInput, 'id'>): Promise<Container>;
   getContainer(id: string): Promise<Container>;
   listContainers(): AsyncGenerator<Container>;
   /** Sets the fields named in `paths`, in snake_case; one that is absent in `container` is removed. */
-  updateContainer(container: Message & { id: string }, paths: string[]): Promise<Container>;
+  updateContainer(
+    container: v1.ContainerInput & { id: string },
+    paths: v1.ContainerPath[],
+  ): Promise<Container>;
   /** Acts on all items of the container at once. Absent: switches TTL off. */
   setDefaultTtl(id: string, defaultTtl: Seconds | null | undefined): Promise<Container>;
   /** What updateContainer() would do. Nothing is changed. */
-  previewUpdate(container: Message & { id: string }, paths: string[]): Promise<Message>;
+  previewUpdate(
+    container: v1.ContainerInput & { id: string },
+    paths: v1.ContainerPath[],
+  ): Promise<v1.UpdateContainerResponse>;
   /** What creating it would do to the items of the store; the last message has `finished` set. Without
    * a deadline: it lasts as long as there are items to read. */
-  previewContainer(container: Message & { id: string }): AsyncGenerator<Message>;
+  previewContainer(
+    container: v1.ContainerInput & { id: string },
+  ): AsyncGenerator<v1.PreviewContainerResponse>;
   /** ABORTED if `etag` is neither empty nor the current one. */
   deleteContainer(id: string, etag?: string): Promise<void>;
   /** A snapshot of all containers, then every change. DEADLINE_EXCEEDED after a silence of five
    * heartbeats. `expireAt`: the caller, if it judges items by what it is told, knows expireAt; otherwise
    * containers with such items are left out. */
-  watchContainers(options?: { heartbeatMs?: number; expireAt?: boolean }): AsyncGenerator<Message>;
+  watchContainers(options?: {
+    heartbeatMs?: number;
+    expireAt?: boolean;
+  }): AsyncGenerator<v1.WatchContainersResponse>;
 
   /** The status of the sidecar and, if one is named, of a container: GetExpiryStatusResponse. */
-  status(container?: string): Promise<Message>;
-  listStatuses(): AsyncGenerator<Message>;
+  status(container?: string): Promise<v1.GetExpiryStatusResponse>;
+  listStatuses(): AsyncGenerator<v1.ContainerExpiryStatus>;
   /** All that is known of an item, expired or not, and why it is not yet deleted. */
-  explainItem(container: string, id: Bytes, partitionKey?: Bytes): Promise<Message>;
+  explainItem(
+    container: string,
+    id: v1.Bytes,
+    partitionKey?: v1.Bytes,
+  ): Promise<v1.ExplainItemResponse>;
   /** Items whose delete fails again and again. */
-  listStuckItems(container: string): AsyncGenerator<Message>;
+  listStuckItems(container: string): AsyncGenerator<v1.StuckItem>;
   /** Whether a service of the sidecar's health service is SERVING: "startup", "readiness", "liveness",
    * or "" for the whole. NOT_FOUND for a name that it does not know. Does not wait for a sidecar that
    * is away. */
   isServing(healthService?: string): Promise<boolean>;
   /** Of one container, or of all. */
-  pauseDeletes(reason: string, container?: string): Promise<Message>;
+  pauseDeletes(reason: string, container?: string): Promise<v1.PauseState>;
   /** Lifts a pause of the same target. */
   resumeDeletes(container?: string): Promise<void>;
   /** Takes the wall clock to be right. */
-  acceptClock(): Promise<Message>;
+  acceptClock(): Promise<v1.ClockStatus>;
   /** Releases the brake. ABORTED if `etag` is neither empty nor the current one. */
   confirmPolicy(container: string, etag?: string): Promise<Container>;
   /** Lets deletes go on in the store of that id. */
@@ -227,19 +183,25 @@ export class Client {
   resetMaxDeletesPerSecond(): Promise<number | undefined>;
 
   /** Of one container, or of all. */
-  startReconciliation(container?: string, options?: { dryRun?: boolean }): Promise<Message>;
-  getReconciliation(): Promise<Message>;
-  cancelReconciliation(): Promise<Message>;
+  startReconciliation(
+    container?: string,
+    options?: { dryRun?: boolean },
+  ): Promise<v1.Reconciliation>;
+  getReconciliation(): Promise<v1.Reconciliation>;
+  cancelReconciliation(): Promise<v1.Reconciliation>;
   /** Ends the doubt about the tracked data. */
   trustData(): Promise<void>;
   /** The last message has `finished` set. Without a deadline, as all that lasts as long as there are
    * data to read. */
-  verifyData(): AsyncGenerator<Message>;
+  verifyData(): AsyncGenerator<v1.VerifyDataResponse>;
   /** The data directory, piece by piece. Without a deadline. */
-  backUpData(): AsyncGenerator<Message>;
+  backUpData(): AsyncGenerator<v1.BackUpDataResponse>;
 
   /** Any other method that is no stream, by its name in protos/ttl/v1, such as "GetSourcePosition". */
-  call(method: string, request?: Message): Promise<Message>;
+  call<Name extends keyof v1.Methods>(
+    method: Name,
+    request?: v1.Methods[Name]['request'],
+  ): Promise<v1.Methods[Name]['response']>;
 }
 
 /** A field of a request that was refused: its path, and why. */

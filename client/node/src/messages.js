@@ -14,6 +14,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inspect, types } from 'node:util';
 import protobuf from 'protobufjs';
+import { REQUIRED_FIELDS } from './required_fields.js';
 
 const FILES = [
   'ttl/v1/container_service',
@@ -24,15 +25,6 @@ const FILES = [
   'ttl/errors/v1/error_details',
 ];
 const { Long } = protobuf.util;
-
-// Fields of a key and its time. Absent they would be the empty key, or 1970.
-const REQUIRED_FIELDS = {
-  '.ttl.v1.Item': ['id', 'ts'],
-  '.ttl.v1.ItemDeletion': ['id', 'ts'],
-  '.ttl.v1.VisibilityCheck': ['id'],
-  '.ttl.v1.GetItemRequest': ['id'],
-  '.ttl.v1.ExplainItemRequest': ['id'],
-};
 
 const INT_RANGES = {
   int32: [-(2n ** 31n), 2n ** 31n - 1n],

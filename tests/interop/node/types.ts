@@ -10,6 +10,7 @@ import {
   SidecarError,
   StoreBusy,
   serveStore,
+  v1,
 } from 'ttl-sidecar';
 
 class Store extends PrimaryStore {
@@ -49,23 +50,23 @@ export async function use(): Promise<void> {
   }
   for await (const view of client.listItems('c'))
     console.log(view.item.sequence === 5n, view.item.ts + 1);
-  // @ts-expect-error an item has a ts
-  await client.track('c', [{ id: 'a' }]);
   await client.setDefaultTtl('c', '60');
-  // @ts-expect-error a fraction is no whole number
-  await client.setDefaultTtl('c', '60.5');
-  // @ts-expect-error a Boolean is no ttl
-  await client.setDefaultTtl('c', true);
-  // @ts-expect-error an item has an id
-  await client.track('c', [{ ts: 1 }]);
-  // @ts-expect-error keys are no numbers
-  await client.getItem('c', 5);
-  // @ts-expect-error a store can delete
-  class Incomplete extends PrimaryStore {
-    storeId = 'x';
-    exclusive = undefined as any;
-    read = () => undefined;
-  }
+  const container: v1.Container = await client.createContainer('c', {
+    defaultTtl: 60,
+    indexingMode: 'INDEXING_MODE_CONSISTENT',
+    deletePolicy: { maxDeletesPerSecond: 5, delay: 1000, brake: { maxNewlyDueItems: 5n } },
+  });
+  await client.updateContainer({ ...container, defaultTtl: null }, ['default_ttl']);
+  await client.updateContainer(container, ['delete_policy.brake']);
+  const status: v1.GetExpiryStatusResponse = await client.status('c');
+  const backlog: number | undefined = status.container?.backlog;
+  const holds: v1.DeleteHold[] = status.container?.holds ?? [];
+  console.log(holds.includes('DELETE_HOLD_BRAKE'), backlog);
+  const stuck = await client.call('ListStuckItems', { container: 'c', pageSize: 5 });
+  console.log(stuck.items.map(({ id, nextTryTime }) => [id.toString(), nextTryTime + 1]));
+  for await (const { data } of client.backUpData()) console.log(data.byteLength);
+  const limit: number | undefined = await client.setMaxDeletesPerSecond(null);
+  client.addUsage('c', limit ?? 1);
   const server = await serveStore(new Store(), 'unix:/tmp/store.sock');
   await server.close();
   client.close();
