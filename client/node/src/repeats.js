@@ -43,6 +43,5 @@ export function pauseBeforeRepeat(kind, error, attempt, leftMs, random) {
 // Whether an attempt waits for a connection. What may not be sent twice does so from the start. The
 // first attempt of others fails where there is none, with the reason.
 export function waitsForConnection(kind, attempt) {
-  if (kind === Kind.NOW) return false;
   return attempt > 1 || kind === Kind.REPORT || kind === Kind.CHANGE;
 }

@@ -200,3 +200,6 @@ class Parity(unittest.TestCase):
                     for name, found in methods(client).items()}
 
         self.assertEqual(shown(AsyncClient), shown(Client))
+
+    def test_the_methods_are_documented_alike(self):
+        self.assertIn("One result per item", AsyncClient.track.__doc__)

@@ -15,6 +15,7 @@ from ttl.v1 import (
 from ttl_sidecar import async_streams, calls, requests
 from ttl_sidecar.async_calls import AsyncCalls
 from ttl_sidecar.async_usage import AsyncUsageReporter
+from ttl_sidecar.client import Client
 from ttl_sidecar.requests import Call, Exchange, Page, Reply
 from ttl_sidecar.values import Answer, Check, Deletion, Item, TrackResult, UntrackResult
 
@@ -245,3 +246,8 @@ class AsyncClient(requests.Stubs):
 
     def _download(self, download: requests.Download) -> AsyncGenerator[Any, None]:
         return async_streams.download(download.method(self), download, self._calls)
+
+
+for _name, _method in vars(Client).items():
+    if not _name.startswith("_") and callable(_method):
+        getattr(AsyncClient, _name).__doc__ = _method.__doc__

@@ -81,8 +81,6 @@ class Attempts:
         there is none, with the reason. A call that waits also moves the connection on, which gRPC
         does by itself only every 5 s.
         """
-        if self._kind is Kind.NOW:
-            return False
         return self._number > 1 or self._kind in (Kind.REPORT, Kind.CHANGE)
 
     def pause_after(self, error: SidecarError,
