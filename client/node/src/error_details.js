@@ -1,6 +1,6 @@
 // What programs can tell about an error beyond its code: the details that gRPC carries in the
 // trailing metadata grpc-status-details-bin.
-import { decodeErrorMessage, millisecondsOf } from './messages.js';
+import { anyOf, decodeErrorMessage, millisecondsOf } from './messages.js';
 
 const STATUS_DETAILS = 'grpc-status-details-bin';
 
@@ -15,15 +15,13 @@ function parse(name, bytes) {
 
 // The first detail of that type of google.rpc.
 function find(details, name) {
-  const detail = details.find(({ type_url: url }) => url.split('/').at(-1) === `google.rpc.${name}`);
+  const detail = details.find(({ typeUrl }) => typeUrl.split('/').at(-1) === `google.rpc.${name}`);
   return detail && parse(name, detail.value);
 }
 
-// The details of a failed call, by its trailing metadata. Those that are missing, unknown or cannot
-// be read are left out: an error is never worse to read for what came with it.
-export function readDetails(metadata) {
-  const [bytes] = metadata?.get(STATUS_DETAILS) ?? [];
-  const details = (bytes && parse('ErrorStatus', bytes)?.details) ?? [];
+// The details of an error, each { typeUrl, value }. Those that are missing, unknown or cannot be read
+// are left out: an error is never worse to read for what came with it.
+export function readDetails(details) {
   const info = find(details, 'ErrorInfo');
   const request = find(details, 'BadRequest');
   const retry = find(details, 'RetryInfo');
@@ -37,4 +35,11 @@ export function readDetails(metadata) {
     })),
     retryAfterMs: retry?.retryDelay ? millisecondsOf(retry.retryDelay) : undefined,
   };
+}
+
+// Those of a failed call, by its trailing metadata.
+export function readTrailingDetails(metadata) {
+  const [bytes] = metadata?.get(STATUS_DETAILS) ?? [];
+  const status = bytes && parse('ErrorStatus', bytes);
+  return readDetails((status?.details ?? []).map(anyOf));
 }

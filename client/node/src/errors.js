@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { readDetails } from './error_details.js';
+import { readDetails, readTrailingDetails } from './error_details.js';
 
 // Trailing metadata by which a server says when to try again; below 0: never.
 const PUSHBACK = 'grpc-retry-pushback-ms';
@@ -35,7 +35,7 @@ export function fromCall(error, address) {
   const madeUp = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED].includes(code);
   const message = madeUp ? `sidecar at ${address}: ${error.details}` : error.details;
   const [pushback] = error.metadata?.get(PUSHBACK) ?? [];
-  const details = readDetails(error.metadata);
+  const details = readTrailingDetails(error.metadata);
   return new SidecarError(code, message, readPushback(pushback) ?? details.retryAfterMs, details);
 }
 
@@ -45,8 +45,9 @@ function readPushback(text) {
 }
 
 // The error of one message of a stream.
-export function fromMessage({ code, message, retryAfter }) {
-  return new SidecarError(code, message, retryAfter);
+export function fromMessage({ code, message, retryAfter, details = [] }) {
+  const read = readDetails(details);
+  return new SidecarError(code, message, retryAfter ?? read.retryAfterMs, read);
 }
 
 // An answer that cannot be matched with what was asked.

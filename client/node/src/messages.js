@@ -7,6 +7,7 @@
 //   enum           its name; a value that is not known comes out as a number
 //   Timestamp      Date, rounded down to milliseconds
 //   Duration       milliseconds
+//   Any            { typeUrl, value }
 //   absent         undefined, and null in
 //
 // What does not fit its field is a TypeError or a RangeError: nothing is rounded or replaced.
@@ -272,7 +273,16 @@ export function millisecondsOf({ seconds, nanos }) {
   return Number(seconds) * 1000 + nanos / 1e6;
 }
 
+// Of a google.protobuf.Any.
+export function anyOf({ type_url: typeUrl, value }) {
+  return { typeUrl, value: Buffer.from(value) };
+}
+
 const SPECIAL_TYPES = {
+  '.google.protobuf.Any': {
+    toMessage: ({ typeUrl, value }) => ({ type_url: typeUrl, value }),
+    fromMessage: anyOf,
+  },
   '.google.protobuf.Timestamp': {
     toMessage: toTimestamp,
     fromMessage: ({ seconds, nanos }) => new Date(Number(seconds) * 1000 + Math.floor(nanos / 1e6)),

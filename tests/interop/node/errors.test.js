@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import grpc from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
+import { fromMessage } from '../node_modules/ttl-sidecar/src/errors.js';
 import { assertRefused } from './harness.js';
 import { ScriptedSidecar } from './scripted_sidecar.js';
 
@@ -114,4 +115,13 @@ test('the retry delay is that of the metadata if both are there', async (t) => {
   };
   const refused = client.check('c', [{ id: 'a' }]);
   assert.equal((await assertRefused(refused, 'RESOURCE_EXHAUSTED')).retryAfterMs, 2500);
+});
+
+test('the error of one message of a stream has the details that it carries', () => {
+  const detail = (name, field) => ({ typeUrl: `type.googleapis.com/google.rpc.${name}`, value: field });
+  const info = detail('ErrorInfo', bytesField(1, 'TTL_OUT_OF_RANGE'));
+  const error = { code: INVALID_ARGUMENT, message: 'told so' };
+  assert.equal(fromMessage({ ...error, details: [info] }).reason, 'TTL_OUT_OF_RANGE');
+  assert.deepEqual(shown(fromMessage(error)), NONE);
+  assert.equal(fromMessage({ ...error, retryAfter: 5 }).retryAfterMs, 5);
 });

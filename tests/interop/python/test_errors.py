@@ -1,13 +1,16 @@
 """What an error tells programs: the details in grpc-status-details-bin."""
 
 import pickle
+import unittest.mock
 
 from google.protobuf import any_pb2, duration_pb2
 
 from harness import Code, TempDirTestCase
 from scripted_sidecar import ScriptedSidecar, fails_with, serve_script
 from ttl.errors.v1 import error_details_pb2 as pb
+from ttl.v1 import item_service_pb2
 from ttl_sidecar import Check, Client, FieldViolation, Item
+from ttl_sidecar.errors import from_message
 
 DETAILS = "grpc-status-details-bin"
 INFO = pb.ErrorInfo(reason="TTL_OUT_OF_RANGE", domain="ttl-sidecar", metadata={"container": "c"})
@@ -89,3 +92,11 @@ class Details(TempDirTestCase):
         with self.assert_refused(Code.RESOURCE_EXHAUSTED) as refused:
             self.client.check("c", [Check(id=b"a")])
         self.assertEqual(refused.error.retry_after, 2)
+
+    def test_the_error_of_one_message_of_a_stream_has_the_details_that_it_carries(self):
+        message = unittest.mock.Mock(code=3, message="told so", details=[info(), retry(seconds=2)])
+        message.HasField = lambda name: False
+        error = from_message(message)
+        self.assertEqual((error.code, error.reason, error.retry_after),
+                         (Code.INVALID_ARGUMENT, "TTL_OUT_OF_RANGE", 2))
+        self.assert_none(from_message(item_service_pb2.MessageError(code=3, message="told so")))

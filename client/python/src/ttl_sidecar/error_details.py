@@ -4,7 +4,7 @@ trailing metadata grpc-status-details-bin."""
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Iterable, Mapping, TypeVar
+from typing import Any, Iterable, Mapping, Sequence, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
@@ -34,10 +34,10 @@ class ErrorDetails:
     retry_after: float | None = None
 
 
-def read_details(trailing_metadata: Iterable[tuple[str, Any]] | None) -> ErrorDetails:
-    """The details of a failed call. Those that are missing, unknown or cannot be read are left
-    out: an error is never worse to read for what came with it."""
-    details = _details_of(trailing_metadata or ())
+def read_details(details: Sequence[Any]) -> ErrorDetails:
+    """What the details of an error, each a google.protobuf.Any, tell. Those that are missing,
+    unknown or cannot be read are left out: an error is never worse to read for what came with it.
+    """
     info = _find(details, "ErrorInfo", pb.ErrorInfo())
     request = _find(details, "BadRequest", pb.BadRequest())
     retry = _find(details, "RetryInfo", pb.RetryInfo())
@@ -51,15 +51,16 @@ def read_details(trailing_metadata: Iterable[tuple[str, Any]] | None) -> ErrorDe
         retry_after=retry.retry_delay.ToMilliseconds() / 1000 if retry and has_delay else None)
 
 
-def _details_of(trailing_metadata: Iterable[tuple[str, Any]]) -> list[Any]:
-    for key, value in trailing_metadata:
+def read_trailing_details(metadata: Iterable[tuple[str, Any]] | None) -> ErrorDetails:
+    """Those of a failed call, by its trailing metadata."""
+    for key, value in metadata or ():
         if key == STATUS_DETAILS:
             status = _parse(pb.ErrorStatus(), value)
-            return [] if status is None else list(status.details)
-    return []
+            return read_details(status.details if status else ())
+    return ErrorDetails()
 
 
-def _find(details: list[Any], name: str, message: M) -> M | None:
+def _find(details: Sequence[Any], name: str, message: M) -> M | None:
     """The first detail of that type of google.rpc, read into `message`."""
     for detail in details:
         if detail.type_url.rpartition("/")[2] == f"google.rpc.{name}":

@@ -7,7 +7,8 @@ from typing import Any, Iterable, Mapping
 import grpc
 
 from ttl.v1 import item_service_pb2
-from ttl_sidecar.error_details import ErrorDetails, FieldViolation, read_details
+from ttl_sidecar.error_details import (
+    ErrorDetails, FieldViolation, read_details, read_trailing_details)
 
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 # Trailing metadata by which a server says when to try again; below 0: never.
@@ -69,7 +70,7 @@ def from_call(error: grpc.RpcError, address: str) -> SidecarError:
     if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
         message = f"sidecar at {address}: {message}"
     metadata = error.trailing_metadata()
-    details = read_details(metadata)
+    details = read_trailing_details(metadata)
     retry_after = _pushback(metadata)
     if retry_after is None:
         retry_after = details.retry_after
@@ -78,10 +79,13 @@ def from_call(error: grpc.RpcError, address: str) -> SidecarError:
 
 def from_message(error: item_service_pb2.MessageError) -> SidecarError:
     """The error of one message of a stream."""
-    retry_after = None
+    # Not every version of the protos has them in messages.
+    details = read_details(getattr(error, "details", ()))
+    retry_after = details.retry_after
     if error.HasField("retry_after"):
         retry_after = error.retry_after.ToMilliseconds() / 1000
-    return SidecarError(_CODES.get(error.code, grpc.StatusCode.UNKNOWN), error.message, retry_after)
+    return SidecarError(_CODES.get(error.code, grpc.StatusCode.UNKNOWN), error.message, retry_after,
+                        details)
 
 
 def wrong_length(got: int, want: int) -> SidecarError:
