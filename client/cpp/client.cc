@@ -14,6 +14,7 @@
 #include "client/cpp/usage_reporter.h"
 #include "ttl/container_client.h"
 #include "ttl/operator_client.h"
+#include "ttl/proto_time.h"
 
 namespace ttl {
 namespace {
@@ -102,7 +103,8 @@ class TtlClient::State {
       absl::string_view container, absl::Span<const v1::ItemDeletion> deletions);
   absl::StatusOr<std::vector<VisibilityAnswer>> Check(absl::string_view container,
                                                       absl::Span<const v1::VisibilityCheck> checks,
-                                                      absl::Duration deadline);
+                                                      absl::Duration deadline,
+                                                      std::optional<absl::Time> as_of);
   absl::StatusOr<VisibilityAnswer> CheckAlone(absl::string_view container,
                                               const v1::VisibilityCheck& check,
                                               absl::Duration deadline);
@@ -150,10 +152,11 @@ absl::StatusOr<std::vector<v1::UntrackResult>> TtlClient::State::Untrack(
 
 absl::StatusOr<std::vector<VisibilityAnswer>> TtlClient::State::Check(
     absl::string_view container, absl::Span<const v1::VisibilityCheck> checks,
-    absl::Duration deadline) {
+    absl::Duration deadline, std::optional<absl::Time> as_of) {
   v1::CheckVisibilityRequest request;
   request.set_container(std::string(container));
   request.mutable_checks()->Assign(checks.begin(), checks.end());
+  if (as_of.has_value()) *request.mutable_as_of() = ToTimestamp(*as_of);
   const absl::StatusOr<v1::CheckVisibilityResponse> response =
       calls_.Call(calls_.items(), &ItemStub::CheckVisibility, request, deadline, CallKind::kRead);
   if (!response.ok()) return response.status();
@@ -163,7 +166,7 @@ absl::StatusOr<std::vector<VisibilityAnswer>> TtlClient::State::Check(
 absl::StatusOr<VisibilityAnswer> TtlClient::State::CheckAlone(absl::string_view container,
                                                               const v1::VisibilityCheck& check,
                                                               absl::Duration deadline) {
-  return OnlyOne(Check(container, absl::MakeConstSpan(&check, 1), deadline));
+  return OnlyOne(Check(container, absl::MakeConstSpan(&check, 1), deadline, std::nullopt));
 }
 
 absl::Status TtlClient::State::ReportUsage(const v1::ReportUsageRequest& request) {
@@ -227,7 +230,15 @@ absl::StatusOr<std::vector<VisibilityAnswer>> TtlClient::CheckVisibility(
     absl::string_view container, absl::Span<const v1::VisibilityCheck> checks) {
   return SendInCalls<v1::VisibilityCheck, VisibilityAnswer>(
       checks, [&](absl::Span<const v1::VisibilityCheck> part) {
-        return state_->Check(container, part, state_->options().check_deadline);
+        return state_->Check(container, part, state_->options().check_deadline, std::nullopt);
+      });
+}
+
+absl::StatusOr<std::vector<VisibilityAnswer>> TtlClient::CheckVisibility(
+    absl::string_view container, absl::Span<const v1::VisibilityCheck> checks, absl::Time as_of) {
+  return SendInCalls<v1::VisibilityCheck, VisibilityAnswer>(
+      checks, [&](absl::Span<const v1::VisibilityCheck> part) {
+        return state_->Check(container, part, state_->options().check_deadline, as_of);
       });
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "client/cpp/container_watcher.h"
 #include "client/cpp/grpc_status.h"
 #include "client/cpp/policy_mirror.h"
@@ -31,6 +32,20 @@ std::chrono::nanoseconds BootClock() {
 LocalEvaluatorOptions WithClock(LocalEvaluatorOptions options) {
   if (!options.steady_clock) options.steady_clock = BootClock;
   return options;
+}
+
+// The time by which to judge as of `as_of` at `now`.
+absl::StatusOr<PolicyMirror::JudgingTime> TimeAsOf(absl::Time as_of,
+                                                   PolicyMirror::JudgingTime now) {
+  const bool is_legal = as_of <= now.now && as_of >= now.now - LocalEvaluator::kMaxAsOfAge;
+  if (now.is_sure && !is_legal) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "as_of is ", absl::FormatTime(as_of, absl::UTCTimeZone()),
+        ": must be at most 1 hour before the evaluator's time and not after it; its time is ",
+        absl::FormatTime(now.now, absl::UTCTimeZone())));
+  }
+  now.judged_at = std::min(as_of, now.now);
+  return now;
 }
 
 ItemTimes ToTimes(const JudgedItem& item) { return {item.ts, item.ttl, item.expire_at}; }
@@ -105,6 +120,27 @@ absl::Time LocalEvaluator::Judge(const Container& container, absl::Span<const Ju
     verdicts[i] = state_->mirror().Judge(container, ToTimes(items[i]), now);
   }
   return now.now;
+}
+
+absl::StatusOr<LocalVerdict> LocalEvaluator::JudgeAsOf(const Container& container,
+                                                       const JudgedItem& item,
+                                                       absl::Time as_of) const {
+  LocalVerdict verdict = LocalVerdict::kUnknown;
+  const absl::Status status =
+      JudgeAsOf(container, absl::MakeConstSpan(&item, 1), absl::MakeSpan(&verdict, 1), as_of);
+  if (!status.ok()) return status;
+  return verdict;
+}
+
+absl::Status LocalEvaluator::JudgeAsOf(const Container& container,
+                                       absl::Span<const JudgedItem> items,
+                                       absl::Span<LocalVerdict> verdicts, absl::Time as_of) const {
+  const absl::StatusOr<PolicyMirror::JudgingTime> time = TimeAsOf(as_of, state_->Now());
+  if (!time.ok()) return time.status();
+  for (size_t i = 0; i < items.size(); ++i) {
+    verdicts[i] = state_->mirror().Judge(container, ToTimes(items[i]), *time);
+  }
+  return absl::OkStatus();
 }
 
 bool LocalEvaluator::IsSure() const { return state_->Now().is_sure; }

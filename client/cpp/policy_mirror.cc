@@ -84,8 +84,8 @@ LocalVerdict PolicyMirror::Judge(const Container& container, const ItemTimes& it
   if (!IsPossible(item, time.now)) return LocalVerdict::kVisible;
   std::optional<int64_t> default_ttl;
   if (known_ttl != Container::kOff) default_ttl = known_ttl;
-  return IsExpiredAt(ExpireTime(default_ttl, item), time.now) ? LocalVerdict::kExpired
-                                                              : LocalVerdict::kVisible;
+  return IsExpiredAt(ExpireTime(default_ttl, item), time.judged_at) ? LocalVerdict::kExpired
+                                                                    : LocalVerdict::kVisible;
 }
 
 int64_t PolicyMirror::TtlOf(const v1::Container& container) {

@@ -52,6 +52,7 @@ class PolicyMirror {
   struct JudgingTime {
     absl::Time now;
     bool is_sure = false;
+    absl::Time judged_at = now;  // the instant as of which items are judged, not after `now`
   };
 
   // `max_staleness` is at most kLongestStaleness; more is cut to it.

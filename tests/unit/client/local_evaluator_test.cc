@@ -85,6 +85,46 @@ TEST_F(LocalEvaluatorTest, JudgesManyAsOfOneInstant) {
                           LocalVerdict::kExpired, LocalVerdict::kVisible));
 }
 
+TEST_F(LocalEvaluatorTest, JudgesAsOfAnEarlierInstant) {
+  const auto evaluator = NewEvaluator({.client = {}, .max_staleness = absl::Hours(3)});
+  sidecar_.Send(Snapshot("containers { id: 'c' default_ttl: 60 }"));
+  ASSERT_TRUE(Becomes(*evaluator, "c", LocalVerdict::kExpired));
+  const LocalEvaluator::Container& container = evaluator->Find("c");
+  const absl::Time now = absl::FromUnixSeconds(kT);
+  const auto judge = [&](const JudgedItem& item, absl::Time as_of) {
+    return evaluator->JudgeAsOf(container, item, as_of);
+  };
+  EXPECT_EQ(*judge(kExpired, now), LocalVerdict::kExpired);
+  EXPECT_EQ(*judge(kExpired, now - absl::Nanoseconds(1)), LocalVerdict::kVisible);
+  EXPECT_EQ(*judge({kT - 3700, 100}, now - absl::Hours(1)), LocalVerdict::kExpired);
+  // Possible by now, although more than a day ahead of as_of.
+  EXPECT_EQ(*judge({kT + 86400, -1}, now - absl::Hours(1)), LocalVerdict::kVisible);
+  EXPECT_THAT(judge(kExpired, now + absl::Nanoseconds(1)),
+              IsInvalid("as_of is 2027-01-15T08:00:00.000000001+00:00", "not after",
+                        "2027-01-15T08:00:00+00:00"));
+  EXPECT_THAT(judge(kExpired, now - absl::Hours(1) - absl::Nanoseconds(1)),
+              IsInvalid("as_of is ", "at most 1 hour"));
+}
+
+TEST_F(LocalEvaluatorTest, WhileItIsUnsureAnInstantIsJudgedAsNowIs) {
+  {
+    const auto asking = NewEvaluator();
+    EXPECT_EQ(*asking->JudgeAsOf(asking->Find("c"), kExpired, absl::FromUnixSeconds(kT)),
+              LocalVerdict::kUnknown);
+  }
+  const auto going_on = NewEvaluator({.client = {}, .when_unsure = WhenUnsure::kGoOn});
+  sidecar_.Send(Snapshot("containers { id: 'c' default_ttl: 60 }"));
+  ASSERT_TRUE(Becomes(*going_on, "c", LocalVerdict::kExpired));
+  steady_ = steady_.load() + seconds(10);
+  ASSERT_FALSE(going_on->IsSure());
+  const LocalEvaluator::Container& container = going_on->Find("c");
+  const absl::Time now = absl::FromUnixSeconds(kT + 10);
+  EXPECT_EQ(*going_on->JudgeAsOf(container, kExpired, now - absl::Seconds(11)),
+            LocalVerdict::kVisible);
+  EXPECT_EQ(*going_on->JudgeAsOf(container, {kT, 11}, now + absl::Hours(1)),
+            LocalVerdict::kVisible);
+}
+
 TEST_F(LocalEvaluatorTest, JudgesByExpireAt) {
   const auto evaluator = NewEvaluator({.client = {}, .knows_expire_at = true});
   sidecar_.Send(Snapshot("containers { id: 'c' default_ttl: 60 }"));

@@ -98,6 +98,18 @@ TEST_F(TtlClientTest, AbsentTtlStaysAbsent) {
   EXPECT_FALSE(sidecar_.Requests<v1::TrackItemsRequest>("TrackItems")[0].items(0).has_ttl());
 }
 
+TEST_F(TtlClientTest, EveryCallOfACheckIsAsOfTheSameInstant) {
+  const std::vector<v1::VisibilityCheck> checks(1001);
+  const absl::Time as_of = absl::FromUnixSeconds(1'800'000'000) + absl::Nanoseconds(5);
+  EXPECT_THAT(client_.CheckVisibility("c", checks, as_of).value(), SizeIs(1001));
+  const auto requests = sidecar_.Requests<v1::CheckVisibilityRequest>("CheckVisibility");
+  ASSERT_THAT(requests, SizeIs(2));
+  for (const v1::CheckVisibilityRequest& request : requests) {
+    EXPECT_EQ(request.as_of().seconds(), 1'800'000'000);
+    EXPECT_EQ(request.as_of().nanos(), 5);
+  }
+}
+
 TEST_F(TtlClientTest, ManyEntriesAreSentInCallsOfAThousandInOrder) {
   std::vector<v1::VisibilityCheck> checks;
   for (int i = 0; i < 2500; ++i) checks.push_back(Check(absl::StrCat(i)));

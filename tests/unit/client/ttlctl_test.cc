@@ -675,6 +675,26 @@ TEST_F(TtlctlTest, ClockAcceptRefusedByTheServerIsOneLine) {
   EXPECT_EQ(Run({"clock", "show"}).code, ExitCode::kOk);
 }
 
+TEST_F(TtlctlTest, ItemsAreListedByTheirExpireTimesAndAsOfATime) {
+  EXPECT_EQ(
+      Run({"items", "list", "c", "--expire-from", "100", "--expire-to", "200", "--as-of", "50"})
+          .code,
+      ExitCode::kOk);
+  const auto request = OnlyRequest<v1::ListItemsRequest>("ListItems");
+  EXPECT_EQ(request.expire_time_from(), 100);
+  EXPECT_EQ(request.expire_time_to(), 200);
+  EXPECT_EQ(request.as_of().seconds(), 50);
+}
+
+TEST_F(TtlctlTest, ItemsAreCheckedAsOfATime) {
+  Run({"items", "check", "c", "a", "--as-of", "50"});
+  Run({"items", "check", "c", "a"});
+  const auto requests = sidecar_.Requests<v1::CheckVisibilityRequest>("CheckVisibility");
+  ASSERT_THAT(requests, SizeIs(2));
+  EXPECT_EQ(requests[0].as_of().seconds(), 50);
+  EXPECT_FALSE(requests[1].has_as_of());
+}
+
 TEST_F(TtlctlTest, ForecastIsOfAllContainersForADayBySidecarsClock) {
   v1::GetExpiryStatusResponse status;
   status.mutable_sidecar()->mutable_clock()->mutable_now()->set_seconds(1000);

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "ttl/client_options.h"
 #include "ttl/v1/item_service.pb.h"
@@ -80,6 +81,11 @@ class TtlClient {
                                              const v1::VisibilityCheck& check);
   absl::StatusOr<std::vector<VisibilityAnswer>> CheckVisibility(
       absl::string_view container, absl::Span<const v1::VisibilityCheck> checks);
+
+  // The same as of an instant at most an hour before the sidecar's clock, so that several calls of
+  // one query agree; usually judged_at of its first answer. See CheckVisibilityRequest.as_of.
+  absl::StatusOr<std::vector<VisibilityAnswer>> CheckVisibility(
+      absl::string_view container, absl::Span<const v1::VisibilityCheck> checks, absl::Time as_of);
 
   // NOT_FOUND if the item is expired or not tracked.
   absl::StatusOr<v1::GetItemResponse> GetItem(absl::string_view container,

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -63,6 +64,19 @@ class LocalEvaluator {
   // same length.
   absl::Time Judge(const Container& container, absl::Span<const JudgedItem> items,
                    absl::Span<LocalVerdict> verdicts) const;
+
+  // The longest time that an instant given to JudgeAsOf may be back.
+  static constexpr absl::Duration kMaxAsOfAge = absl::Hours(1);
+
+  // The same as of an earlier instant, so that all parts of one query agree: usually one that
+  // Judge() returned. It takes back the clock alone; the policy is that of now.
+  // INVALID_ARGUMENT, naming as_of and what is allowed, if it is ahead of the evaluator's time
+  // or more than kMaxAsOfAge back. While the evaluator is unsure of the time, WhenUnsure
+  // decides instead, and kGoOn judges by the last known time at the latest.
+  absl::StatusOr<LocalVerdict> JudgeAsOf(const Container& container, const JudgedItem& item,
+                                         absl::Time as_of) const;
+  absl::Status JudgeAsOf(const Container& container, absl::Span<const JudgedItem> items,
+                         absl::Span<LocalVerdict> verdicts, absl::Time as_of) const;
 
   // Whether policies and clock are recent and sound now, so that WhenUnsure does not
   // apply.

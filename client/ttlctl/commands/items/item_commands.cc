@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,7 @@ struct CheckArguments {
   std::vector<std::string> ids;
   // The fields that all checks share: all except the id.
   v1::VisibilityCheck shared;
+  std::optional<int64_t> as_of;
 };
 
 struct ExplainArguments {
@@ -106,7 +108,11 @@ ExitCode Check(Session& session, const CheckArguments& arguments) {
     checks.push_back(arguments.shared);
     checks.back().set_id(id);
   }
-  const auto answers = session.client().CheckVisibility(arguments.container, checks);
+  const auto answers =
+      arguments.as_of.has_value()
+          ? session.client().CheckVisibility(arguments.container, checks,
+                                             absl::FromUnixSeconds(*arguments.as_of))
+          : session.client().CheckVisibility(arguments.container, checks);
   if (!answers.ok()) return session.Fail(answers.status());
   session.Print(ToResponse(*answers), AnswersText(checks, *answers));
   return CodeFor(*answers);
@@ -235,6 +241,9 @@ void AddCheck(CLI::App& items, Command& chosen) {
   AddIntegerOption(*command, "--expire-at", "Their expire_at as their store has just read it",
                    [&shared](int64_t value) { shared.set_expire_at(value); })
       ->needs(ts);
+  AddIntegerOption(*command, "--as-of",
+                   "Judge as of this time in Unix seconds, at most an hour back",
+                   [arguments = arguments.get()](int64_t value) { arguments->as_of = value; });
   command->footer(std::string(ExitCodeHelp()));
 }
 
@@ -266,6 +275,21 @@ void AddList(CLI::App& items, Command& chosen) {
       "--show-expired",
       [arguments = arguments.get()] { arguments->request.set_show_expired(true); },
       "List expired items that are not yet deleted too");
+  AddIntegerOption(*command, "--expire-from",
+                   "List only items with an expire time from this one on, in Unix seconds",
+                   [arguments = arguments.get()](int64_t value) {
+                     arguments->request.set_expire_time_from(value);
+                   });
+  AddIntegerOption(*command, "--expire-to",
+                   "List only items with an expire time before this one, in Unix seconds",
+                   [arguments = arguments.get()](int64_t value) {
+                     arguments->request.set_expire_time_to(value);
+                   });
+  AddIntegerOption(*command, "--as-of",
+                   "Judge as of this time in Unix seconds, at most an hour back",
+                   [arguments = arguments.get()](int64_t value) {
+                     arguments->request.mutable_as_of()->set_seconds(value);
+                   });
   AddIntegerOption(*command, "--limit", "Maximum items to list; 0: all; default: 100",
                    [arguments = arguments.get()](int64_t limit) {
                      if (limit < 0) throw CLI::ValidationError("--limit", "must not be negative");
