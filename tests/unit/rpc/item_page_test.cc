@@ -119,9 +119,8 @@ TEST(ItemPageTest, ARangeOfExpireTimesLeavesOutWhatIsOutside) {
   list.Add("expired", 50);
   const auto ids = [&list](const ItemFilter& filter) {
     std::vector<std::string> found;
-    for (const v1::ItemView& view : list.Page("", 10, filter).items()) {
-      found.push_back(view.item().id());
-    }
+    const v1::ListItemsResponse page = list.Page("", 10, filter);
+    for (const v1::ItemView& view : page.items()) found.push_back(view.item().id());
     return found;
   };
   const int64_t t = kNowSeconds;
