@@ -40,8 +40,10 @@ class PageBuilder {
 
  private:
   bool IsShown(const TrackedItem& item) const {
+    if (item.state_unknown) return false;
     const bool is_shown =
-        filter_.show_expired ? !item.state_unknown : IsLive(container_, item, judged_at_);
+        filter_.shown == ShownItems::kBoth ||
+        IsLive(container_, item, judged_at_) == (filter_.shown == ShownItems::kLive);
     return is_shown && IsInRange(item);
   }
 

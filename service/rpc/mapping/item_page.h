@@ -26,18 +26,20 @@ using ItemPage = std::vector<std::pair<ItemKey, TrackedItem>>;
 using ListItemsFrom =
     absl::FunctionRef<absl::StatusOr<ItemPage>(const std::optional<ItemKey>& after, size_t limit)>;
 
+// Items by their state: live ones, those that are expired but not yet deleted, or both.
+enum class ShownItems { kLive, kExpired, kBoth };
+
 // Which items a list shows.
 struct ItemFilter {
-  bool show_expired = false;  // also those that are expired but not yet deleted
+  ShownItems shown = ShownItems::kLive;
   // Only items with an expire time in this range, Unix seconds; absent: no bound.
   std::optional<int64_t> expire_time_from = std::nullopt;  // inclusive
   std::optional<int64_t> expire_time_to = std::nullopt;    // exclusive
 };
 
 // Fills `response` with at most `page_size` items after `after` that `filter` shows, judged as of
-// `judged_at`. Unless the list ends, at least one item is
-// returned, or kMaxPageExamined are examined, so that paging always makes progress. Returns errors
-// of `list`.
+// `judged_at`. Unless the list ends, at least one item is returned, or kMaxPageExamined are
+// examined, so that paging always makes progress. Returns errors of `list`.
 absl::Status FillItemPage(const Container& container, ListItemsFrom list,
                           std::optional<ItemKey> after, size_t page_size, const ItemFilter& filter,
                           absl::Time judged_at, v1::ListItemsResponse& response);

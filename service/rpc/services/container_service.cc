@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/rpc/mapping/container_mapping.h"
@@ -14,6 +15,40 @@
 #include "spdlog/spdlog.h"
 
 namespace ttl {
+
+namespace {
+
+bool MatchesRequest(const v1::ListContainersRequest& request, const Container& container) {
+  return absl::StartsWith(container.id, request.id_prefix()) &&
+         (!request.ttl_on_only() || container.settings.policy.default_ttl.has_value());
+}
+
+// At most `limit` containers after `after` that the request asks for, in the order of ids.
+std::vector<ContainerPtr> ListMatching(const Containers& containers,
+                                       const v1::ListContainersRequest& request, std::string after,
+                                       size_t limit) {
+  constexpr size_t kChunk = 256;
+  const std::string& prefix = request.id_prefix();
+  std::vector<ContainerPtr> matching;
+  if (after < prefix) {  // begin at the prefix, which may be an id itself
+    const ContainerPtr same = containers.Find(prefix);
+    if (same != nullptr && MatchesRequest(request, *same)) matching.push_back(same);
+    after = prefix;
+  }
+  while (matching.size() < limit) {
+    const std::vector<ContainerPtr> found = containers.List(after, kChunk);
+    for (const ContainerPtr& container : found) {
+      if (!absl::StartsWith(container->id, prefix)) return matching;
+      if (MatchesRequest(request, *container)) matching.push_back(container);
+      if (matching.size() == limit) return matching;
+    }
+    if (found.size() < kChunk) return matching;
+    after = found.back()->id;
+  }
+  return matching;
+}
+
+}  // namespace
 
 ContainerService::ContainerService(Containers& containers, const Tallies& tallies,
                                    const GuardedClock& clock, UsageMeter& usage,
@@ -67,7 +102,7 @@ absl::Status ContainerService::List(const v1::ListContainersRequest& request,
   TTL_ASSIGN_OR_RETURN(const size_t page_size, ReadPageSize(request.page_size()));
   TTL_ASSIGN_OR_RETURN(const std::string after, ReadContainerPageToken(request.page_token()));
   // One more than the page holds, to tell whether it is the last page.
-  std::vector<ContainerPtr> found = containers_.List(after, page_size + 1);
+  std::vector<ContainerPtr> found = ListMatching(containers_, request, after, page_size + 1);
   if (found.size() > page_size) {
     found.pop_back();
     response.set_next_page_token(ContainerPageToken(found.back()->id));

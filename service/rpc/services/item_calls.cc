@@ -14,11 +14,17 @@
 #include "service/rpc/mapping/item_mapping.h"
 #include "service/rpc/mapping/item_page.h"
 #include "service/rpc/mapping/page_token.h"
+#include "service/rpc/mapping/partition_list.h"
 #include "service/rpc/mapping/request_validation.h"
 #include "service/rpc/services/container_lookup.h"
 
 namespace ttl {
 namespace {
+
+ShownItems ShownBy(const v1::ListItemsRequest& request) {
+  if (request.expired_only()) return ShownItems::kExpired;
+  return request.show_expired() ? ShownItems::kBoth : ShownItems::kLive;
+}
 
 v1::TrackResult ToResult(TrackOutcome outcome) {
   switch (outcome) {
@@ -56,7 +62,7 @@ Done<std::vector<Outcome>> FillResults(Response& response, DoneStatus done) {
 }
 
 absl::StatusOr<ItemFilter> ReadItemFilter(const v1::ListItemsRequest& request) {
-  ItemFilter filter = {.show_expired = request.show_expired()};
+  ItemFilter filter = {.shown = ShownBy(request)};
   if (request.has_expire_time_from()) filter.expire_time_from = request.expire_time_from();
   if (request.has_expire_time_to()) filter.expire_time_to = request.expire_time_to();
   if (!filter.expire_time_from.has_value() || !filter.expire_time_to.has_value() ||
@@ -155,8 +161,16 @@ absl::Status ItemCalls::List(const v1::ListItemsRequest& request,
                        ReadListTime(request, position, clock_.Read().now));
   TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
                        FindContainer(containers_, request.container()));
-  const auto list = [&](const std::optional<ItemKey>& from, size_t limit) {
+  if (request.has_partition_key()) {
+    TTL_RETURN_IF_ERROR(ReadItemKey(request.partition_key(), "").status());
+  }
+  const auto find = [&](const ItemKey& key) { return items_.Find(container->number, key); };
+  const auto list_all = [&](const std::optional<ItemKey>& from, size_t limit) {
     return items_.List(container->number, from, limit);
+  };
+  const auto list = [&](const std::optional<ItemKey>& from, size_t limit) {
+    if (!request.has_partition_key()) return list_all(from, limit);
+    return ListPartition(list_all, find, request.partition_key(), from, limit);
   };
   response.set_data_in_doubt(!Doubt().empty());
   std::optional<ItemKey> after;

@@ -40,8 +40,8 @@ class ItemList {
   }
 
   v1::ListItemsResponse Page(const std::string& token, size_t page_size,
-                             bool show_expired = false) {
-    return Page(token, page_size, ItemFilter{.show_expired = show_expired});
+                             ShownItems shown = ShownItems::kLive) {
+    return Page(token, page_size, ItemFilter{.shown = shown});
   }
   v1::ListItemsResponse Page(const std::string& token, size_t page_size, const ItemFilter& filter) {
     v1::ListItemsResponse response;
@@ -56,12 +56,12 @@ class ItemList {
   }
 
   // The ids of all pages, and how many pages it took.
-  std::vector<std::string> AllIds(size_t page_size, bool show_expired, int* pages = nullptr) {
+  std::vector<std::string> AllIds(size_t page_size, ShownItems shown, int* pages = nullptr) {
     std::vector<std::string> ids;
     std::string token;
     int count = 0;
     do {
-      const v1::ListItemsResponse page = Page(token, page_size, show_expired);
+      const v1::ListItemsResponse page = Page(token, page_size, shown);
       for (const v1::ItemView& view : page.items()) ids.push_back(view.item().id());
       token = page.next_page_token();
       ++count;
@@ -98,16 +98,17 @@ TEST(ItemPageTest, LiveItemsOnlyUnlessExpiredOnesAreAskedFor) {
   list.Add("b", 101);
   list.Add("c", -1);
   list.Add("d", 1);
-  EXPECT_THAT(list.AllIds(10, /*show_expired=*/false), ElementsAre("b", "c"));
-  EXPECT_THAT(list.AllIds(10, /*show_expired=*/true), ElementsAre("a", "b", "c", "d"));
+  EXPECT_THAT(list.AllIds(10, ShownItems::kLive), ElementsAre("b", "c"));
+  EXPECT_THAT(list.AllIds(10, ShownItems::kBoth), ElementsAre("a", "b", "c", "d"));
+  EXPECT_THAT(list.AllIds(10, ShownItems::kExpired), ElementsAre("a", "d"));
 }
 
 TEST(ItemPageTest, AnItemOfUnknownStateCountsAsUntracked) {
   ItemList list;
   list.Add("a", 1000);
   list.AddStateUnknown("b");
-  EXPECT_THAT(list.AllIds(10, /*show_expired=*/false), ElementsAre("a"));
-  EXPECT_THAT(list.AllIds(10, /*show_expired=*/true), ElementsAre("a"));
+  EXPECT_THAT(list.AllIds(10, ShownItems::kLive), ElementsAre("a"));
+  EXPECT_THAT(list.AllIds(10, ShownItems::kBoth), ElementsAre("a"));
 }
 
 TEST(ItemPageTest, ARangeOfExpireTimesLeavesOutWhatIsOutside) {
@@ -124,18 +125,18 @@ TEST(ItemPageTest, ARangeOfExpireTimesLeavesOutWhatIsOutside) {
     return found;
   };
   const int64_t t = kNowSeconds;
-  EXPECT_THAT(ids({false, t + 20, std::nullopt}), ElementsAre("at 20", "at 30"));
-  EXPECT_THAT(ids({false, std::nullopt, t + 20}), ElementsAre("at 10"));
-  EXPECT_THAT(ids({false, t + 10, t + 30}), ElementsAre("at 10", "at 20"));
-  EXPECT_THAT(ids({true, std::nullopt, t + 20}), ElementsAre("at 10", "expired"));
-  EXPECT_THAT(ids({true, t + 31, std::nullopt}), IsEmpty());
+  EXPECT_THAT(ids({ShownItems::kLive, t + 20, std::nullopt}), ElementsAre("at 20", "at 30"));
+  EXPECT_THAT(ids({ShownItems::kLive, std::nullopt, t + 20}), ElementsAre("at 10"));
+  EXPECT_THAT(ids({ShownItems::kLive, t + 10, t + 30}), ElementsAre("at 10", "at 20"));
+  EXPECT_THAT(ids({ShownItems::kBoth, std::nullopt, t + 20}), ElementsAre("at 10", "expired"));
+  EXPECT_THAT(ids({ShownItems::kBoth, t + 31, std::nullopt}), IsEmpty());
 }
 
 TEST(ItemPageTest, ARangeIsCrossedInBoundedSteps) {
   ItemList list;
   for (int i = 0; i < 12000; ++i) list.Add(Name(i), 1000);
   list.Add("z", 2000);
-  const ItemFilter filter = {.show_expired = false, .expire_time_from = kNowSeconds + 1500};
+  const ItemFilter filter = {.expire_time_from = kNowSeconds + 1500};
   const v1::ListItemsResponse first = list.Page("", 10, filter);
   EXPECT_THAT(first.items(), IsEmpty());
   EXPECT_LE(list.examined(), kMaxPageExamined + 300);
@@ -151,7 +152,7 @@ TEST(ItemPageTest, EveryPageSizeListsEveryItemOnce) {
     if (is_live) live.push_back(Name(i));
   }
   for (const size_t page_size : {1, 2, 7, 33, 34, 1000}) {
-    EXPECT_EQ(list.AllIds(page_size, /*show_expired=*/false), live) << page_size;
+    EXPECT_EQ(list.AllIds(page_size, ShownItems::kLive), live) << page_size;
   }
 }
 
@@ -159,7 +160,7 @@ TEST(ItemPageTest, TheLastFullPageHasNoToken) {
   ItemList list;
   for (int i = 0; i < 4; ++i) list.Add(Name(i), 1000);
   int pages = 0;
-  EXPECT_THAT(list.AllIds(2, false, &pages), SizeIs(4));
+  EXPECT_THAT(list.AllIds(2, ShownItems::kLive, &pages), SizeIs(4));
   EXPECT_EQ(pages, 2);
 }
 
@@ -183,7 +184,7 @@ TEST(ItemPageTest, PagesAreLimitedByBytes) {
   EXPECT_THAT(page.items(), SizeIs(testing::AllOf(testing::Gt(400), testing::Lt(600))));
   EXPECT_LT(page.ByteSizeLong(), kMaxPageBytes + 8192);
   int pages = 0;
-  EXPECT_EQ(list.AllIds(1000, false, &pages), all);
+  EXPECT_EQ(list.AllIds(1000, ShownItems::kLive, &pages), all);
   EXPECT_EQ(pages, 2);
 }
 
