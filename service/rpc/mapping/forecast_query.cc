@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/proto_time.h"
 #include "service/base/status_macros.h"
 #include "service/base/time_text.h"
@@ -23,12 +24,12 @@ absl::StatusOr<std::optional<std::string>> ReadForecastTarget(
       return request.container();
     case Request::kAllContainers:
       if (request.all_containers()) return std::nullopt;
-      return absl::InvalidArgumentError(
-          "all_containers is false: must be true, or name a container instead");
+      return InvalidField("all_containers",
+                          "all_containers is false: must be true, or name a container instead");
     case Request::TARGET_NOT_SET:
       break;
   }
-  return absl::InvalidArgumentError("target is absent: must be a container or all_containers");
+  return InvalidField("target", "target is absent: must be a container or all_containers");
 }
 
 absl::StatusOr<int64_t> ReadUntil(const v1::GetForecastRequest& request, int64_t now_seconds) {
@@ -36,9 +37,11 @@ absl::StatusOr<int64_t> ReadUntil(const v1::GetForecastRequest& request, int64_t
   const absl::Time until = FromProto(request.until());
   const int64_t seconds = absl::ToUnixSeconds(until);
   if (seconds > now_seconds && seconds <= kMaxExpireAt) return seconds;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "until is ", TimeText(until), ": must be later than the sidecar's clock, which shows ",
-      TimeText(absl::FromUnixSeconds(now_seconds)), ", and at most the end of the year 9999"));
+  return InvalidField("until",
+                      absl::StrCat("until is ", TimeText(until),
+                                   ": must be later than the sidecar's clock, which shows ",
+                                   TimeText(absl::FromUnixSeconds(now_seconds)),
+                                   ", and at most the end of the year 9999"));
 }
 
 absl::StatusOr<int64_t> ReadStep(const v1::GetForecastRequest& request, int64_t forecast_seconds) {
@@ -48,7 +51,8 @@ absl::StatusOr<int64_t> ReadStep(const v1::GetForecastRequest& request, int64_t 
   const int64_t least =
       std::max<int64_t>(1, (forecast_seconds + kMaxForecastSteps - 1) / kMaxForecastSteps);
   if (seconds >= least && step == absl::Seconds(seconds)) return seconds;
-  return absl::InvalidArgumentError(
+  return InvalidField(
+      "step",
       absl::StrCat("step is ", absl::FormatDuration(step), ": must be whole seconds, at least ",
                    least, " for a forecast of ", forecast_seconds, " seconds, which has at most ",
                    kMaxForecastSteps, " steps"));
@@ -74,7 +78,8 @@ absl::StatusOr<ForecastQuery> ReadForecastQuery(const v1::GetForecastRequest& re
   query.default_ttl = request.default_ttl();
   TTL_RETURN_IF_ERROR(ValidateTtl("default_ttl", query.default_ttl));
   if (query.container.has_value()) return query;
-  return absl::InvalidArgumentError(
+  return InvalidField(
+      "default_ttl",
       absl::StrCat("default_ttl is ", *query.default_ttl,
                    " and all_containers is set: name one container, or leave default_ttl out"));
 }

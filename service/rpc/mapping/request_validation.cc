@@ -151,10 +151,12 @@ absl::Status ValidateChecks(const CheckRequest& request) {
 
 absl::Status ValidateAsOf(absl::Time as_of, absl::Time now) {
   if (as_of <= now && as_of >= now - kMaxAsOfAge) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "as_of is ", absl::FormatTime(as_of, absl::UTCTimeZone()),
-      ": must be at most 1 hour before the sidecar's clock and not after it; the clock shows ",
-      absl::FormatTime(now, absl::UTCTimeZone())));
+  return InvalidField(
+      "as_of",
+      absl::StrCat(
+          "as_of is ", absl::FormatTime(as_of, absl::UTCTimeZone()),
+          ": must be at most 1 hour before the sidecar's clock and not after it; the clock shows ",
+          absl::FormatTime(now, absl::UTCTimeZone())));
 }
 
 absl::StatusOr<ItemKey> ReadItemKey(absl::string_view partition_key, absl::string_view id) {

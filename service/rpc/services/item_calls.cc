@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/proto_time.h"
 #include "service/base/status_macros.h"
 #include "service/core/illegal_ttl.h"
@@ -69,7 +70,8 @@ absl::StatusOr<ItemFilter> ReadItemFilter(const v1::ListItemsRequest& request) {
       *filter.expire_time_from < *filter.expire_time_to) {
     return filter;
   }
-  return absl::InvalidArgumentError(
+  return InvalidField(
+      "expire_time_to",
       absl::StrCat("expire_time_to is ", *filter.expire_time_to,
                    ": must be greater than expire_time_from, which is ", *filter.expire_time_from));
 }
@@ -86,11 +88,11 @@ absl::StatusOr<absl::Time> ReadListTime(const v1::ListItemsRequest& request,
     return as_of;
   }
   if (as_of == position->judged_at) return std::min(as_of, now);
-  return absl::InvalidArgumentError(
-      absl::StrCat("as_of is ", absl::FormatTime(as_of, absl::UTCTimeZone()),
-                   " and page_token is of a list as of ",
-                   absl::FormatTime(position->judged_at, absl::UTCTimeZone()),
-                   ": as_of must be the same for all pages, or be left out"));
+  return InvalidField("as_of",
+                      absl::StrCat("as_of is ", absl::FormatTime(as_of, absl::UTCTimeZone()),
+                                   " and page_token is of a list as of ",
+                                   absl::FormatTime(position->judged_at, absl::UTCTimeZone()),
+                                   ": as_of must be the same for all pages, or be left out"));
 }
 
 int64_t CountIllegalTtls(const std::vector<ItemReport>& reports) {
