@@ -243,6 +243,13 @@ TEST(YamlTextTest, IsInBlockStyleWithQuotesWhereNeeded) {
             "text: \"a\\u000A\\\"\\\\\"\n");
 }
 
+TEST(YamlTextTest, CharactersThatCannotBeSeenAreEscaped) {
+  EXPECT_EQ(ToYaml("\xEF\xBB\xBF"), "\"\\uFEFF\"\n");
+  EXPECT_EQ(ToYaml("a\xC2\x9B"), "\"a\\u009B\"\n");
+  EXPECT_EQ(ToYaml("\xF4\x8F\xBF\xBF"), "\"\\U0010FFFF\"\n");
+  EXPECT_EQ(ToYaml("\xC3\xA9"), "\"\xC3\xA9\"\n");
+}
+
 TEST_F(OutputTest, TheFormatCanStandBeforeOrAfterTheCommand) {
   EXPECT_EQ(Run({"-o", "json", "clock", "show"}), Run({"clock", "show", "-o", "json"}));
   EXPECT_EQ(Run({"--json", "clock", "show"}), Run({"clock", "show", "--output=json"}));
