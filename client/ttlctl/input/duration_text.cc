@@ -38,7 +38,7 @@ absl::string_view TakeDigits(absl::string_view& text) {
 
 bool IsWholeNumber(absl::string_view text) {
   absl::ConsumePrefix(&text, "-");
-  return !text.empty() && TakeDigits(text).size() > 0 && text.empty();
+  return !TakeDigits(text).empty() && text.empty();
 }
 
 }  // namespace
