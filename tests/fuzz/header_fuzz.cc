@@ -1,10 +1,11 @@
-// The two headers that are read by hand: traceparent, and the head of a scrape of
-// metrics.
+// The headers that are read by hand: traceparent, the head of a scrape of metrics, and that of a
+// request for the status page.
 
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "service/server/http/http_request.h"
 #include "service/server/metrics/scrape_request.h"
 #include "service/transport/access/trace_parent.h"
 #include "tests/fuzz/fuzz_input.h"
@@ -32,6 +33,22 @@ void ReadScrape(absl::string_view received) {
   Require(ReadScrapeRequest(received.substr(0, end + 4)) == request, "the head alone decides");
 }
 
+void ReadHttp(absl::string_view received) {
+  const auto request = ReadHttpRequest(received);
+  if (!request.ok() || !request->has_value()) return;
+  const size_t end = received.find("\r\n\r\n");
+  const auto head = ReadHttpRequest(received.substr(0, end + 4));
+  Require(head.ok() && head->has_value(), "the head alone decides");
+  Require(absl::StartsWith((*request)->path, "/"), "a path");
+  const absl::string_view host = (*request)->Header("host");
+  Require(!IsLoopbackAuthority(host) || host.size() <= sizeof("127.0.0.1:65535"), "a short name");
+  const auto fields = ReadHttpQuery((*request)->query);
+  if (!fields.ok()) return;
+  for (const auto& [name, value] : *fields) {
+    Require(name.size() + value.size() <= (*request)->query.size(), "decoding lengthens nothing");
+  }
+}
+
 }  // namespace
 }  // namespace ttl
 
@@ -39,5 +56,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view bytes(reinterpret_cast<const char*>(data), size);
   ttl::ReadTraceParent(bytes);
   ttl::ReadScrape(bytes);
+  ttl::ReadHttp(bytes);
   return 0;
 }

@@ -1,219 +1,58 @@
 #include "service/server/metrics/metrics_server.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <list>
 #include <optional>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
+#include "absl/strings/string_view.h"
 #include "service/base/status_macros.h"
+#include "service/server/http/http_answer.h"
 #include "service/server/metrics/scrape_request.h"
-#include "service/transport/connections/fd.h"
-#include "service/transport/connections/listening_socket.h"
-#include "service/transport/connections/socket_keeper.h"
 
 namespace ttl {
 namespace {
 
-// For timeouts only.
-using WaitClock = std::chrono::steady_clock;
+// For the age of a text only.
+using AgeClock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kAcceptPause{1};
-
-// Listens on the first of the host's addresses.
-absl::StatusOr<Fd> ListenOnFirst(const std::string& address) {
-  absl::StatusOr<std::vector<Fd>> listening = ListenOnTcp(address);
-  if (listening.ok()) return std::move(listening->front());
-  return absl::Status(listening.status().code(),
-                      absl::StrCat("--metrics-listen: ", listening.status().message()));
-}
-
-using PollEvents = decltype(pollfd::events);
-
-// One connection, which serves one request.
-class Connection {
+// Answers scrapes with one text while it is young. Used by one thread.
+class Scrapes {
  public:
-  Connection(Fd fd, WaitClock::time_point until) : fd_(std::move(fd)), until_(until) {}
+  explicit Scrapes(MetricsServer::MakeText make_text) : make_text_(std::move(make_text)) {}
 
-  int fd() const { return fd_.get(); }
-  WaitClock::time_point until() const { return until_; }
-  PollEvents events() const { return is_answering() ? POLLOUT : POLLIN; }
-  bool is_answering() const { return answer_.has_value(); }
-
-  // Reads available bytes. Returns false if the client has disconnected.
-  bool Read() {
-    char buffer[4096];
-    const ssize_t size = recv(fd(), buffer, sizeof(buffer), 0);
-    if (size > 0) received_.append(buffer, static_cast<size_t>(size));
-    return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
-  }
-
-  const std::string& received() const { return received_; }
-  void Answer(std::string answer) { answer_ = std::move(answer); }
-
-  // Sends as much as possible. Returns false when all is sent, or if the client has disconnected.
-  bool Write() {
-    const ssize_t size = send(fd(), answer_->data() + sent_, answer_->size() - sent_, MSG_NOSIGNAL);
-    if (size < 0) return errno == EAGAIN || errno == EINTR;
-    sent_ += static_cast<size_t>(size);
-    if (sent_ < answer_->size()) return true;
-    shutdown(fd(), SHUT_WR);
-    return false;
-  }
-
- private:
-  Fd fd_;
-  const WaitClock::time_point until_;
-  std::string received_;
-  std::optional<std::string> answer_;
-  size_t sent_ = 0;
-};
-
-}  // namespace
-
-// The server's thread and its state.
-class MetricsServer::Loop {
- public:
-  // `socket` is null for TCP.
-  Loop(UnixSocket* socket, Fd listener, MakeText make_text)
-      : listener_(std::move(listener)), make_text_(std::move(make_text)) {
-    if (socket != nullptr) keeper_.emplace(*socket);
-  }
-
-  void Run() {
-    while (Wait()) {
-      RestoreSocket();
-      DropLate();
-      for (auto it = connections_.begin(); it != connections_.end();) {
-        it = Proceed(*it) ? std::next(it) : connections_.erase(it);
-      }
-      Accept();
-    }
-  }
-
-  // Called on another thread.
-  void Stop() { eventfd_write(stop_.get(), 1); }
-
- private:
-  // Waits for events. Returns false after Stop().
-  bool Wait() {
-    const PollEvents listening = WaitClock::now() < accept_after_ ? 0 : POLLIN;
-    std::vector<pollfd> polled = {{stop_.get(), POLLIN, 0}, {listener_.get(), listening, 0}};
-    for (const Connection& connection : connections_) {
-      polled.push_back({connection.fd(), connection.events(), 0});
-    }
-    while (poll(polled.data(), polled.size(), Timeout()) < 0 && errno == EINTR) continue;
-    return polled[0].revents == 0;
-  }
-
-  void RestoreSocket() {
-    if (!keeper_.has_value() || WaitClock::now() < next_look_) return;
-    next_look_ = WaitClock::now() + std::chrono::seconds(SocketKeeper::kSeconds);
-    if (std::optional<Fd> made = keeper_->Review()) listener_ = *std::move(made);
-  }
-
-  // In milliseconds; -1 if there is no deadline.
-  int Timeout() const {
-    auto until = WaitClock::time_point::max();
-    if (!connections_.empty()) until = connections_.front().until();
-    if (keeper_.has_value()) until = std::min(until, next_look_);
-    if (accept_after_ > WaitClock::now()) until = std::min(until, accept_after_);
-    if (until == WaitClock::time_point::max()) return -1;
-    const auto left = until - WaitClock::now();
-    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-    return static_cast<int>(std::max<int64_t>(milliseconds, 0));
-  }
-
-  // The oldest connection is first, and the first to exceed its time.
-  void DropLate() {
-    const auto now = WaitClock::now();
-    while (!connections_.empty() && connections_.front().until() <= now) connections_.pop_front();
-  }
-
-  bool Proceed(Connection& connection) {
-    if (connection.is_answering()) return connection.Write();
-    if (!connection.Read()) return false;
-    const ScrapeRequest request = ReadScrapeRequest(connection.received());
-    if (request == ScrapeRequest::kIncomplete) return true;
+  std::optional<HttpAnswer> Answer(absl::string_view received) {
+    const ScrapeRequest request = ReadScrapeRequest(received);
+    if (request == ScrapeRequest::kIncomplete) return std::nullopt;
     const bool has_text = request == ScrapeRequest::kText || request == ScrapeRequest::kHead;
-    connection.Answer(MakeScrapeAnswer(request, has_text ? Text() : std::string()));
-    return connection.Write();
+    return HttpAnswer{MakeScrapeAnswer(request, has_text ? Text() : std::string())};
   }
 
-  void Accept() {
-    while (true) {
-      Fd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-      if (fd.get() < 0) {
-        // Without free descriptors, poll() would report the same client again at once.
-        if (errno != EAGAIN && errno != EINTR) accept_after_ = WaitClock::now() + kAcceptPause;
-        return;
-      }
-      if (connections_.size() >= kMaxConnections) connections_.pop_front();
-      connections_.emplace_back(std::move(fd),
-                                WaitClock::now() + absl::ToChronoNanoseconds(kPatience));
-    }
-  }
-
+ private:
   const std::string& Text() {
-    const auto now = WaitClock::now();
-    if (!made_.has_value() || now - *made_ > absl::ToChronoNanoseconds(kMaxAge)) {
+    const auto now = AgeClock::now();
+    if (!made_.has_value() || now - *made_ > absl::ToChronoNanoseconds(MetricsServer::kMaxAge)) {
       text_ = make_text_();
       made_ = now;
     }
     return text_;
   }
 
-  std::optional<SocketKeeper> keeper_;  // for a Unix socket
-  WaitClock::time_point next_look_;     // when the socket's file is checked next
-  Fd listener_;
-  const Fd stop_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  const MakeText make_text_;
-  WaitClock::time_point accept_after_;  // accepts no connection before
-  std::list<Connection> connections_;   // oldest first
+  const MetricsServer::MakeText make_text_;
   std::string text_;
-  std::optional<WaitClock::time_point> made_;
+  std::optional<AgeClock::time_point> made_;
 };
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(const std::string& address,
                                                                     MakeText make_text) {
-  std::unique_ptr<UnixSocket> socket;
-  Fd listener;
-  if (absl::string_view path = address; absl::ConsumePrefix(&path, "unix:")) {
-    TTL_ASSIGN_OR_RETURN(socket, UnixSocket::Claim({.path = std::string(path)}));
-    TTL_RETURN_IF_ERROR(socket->Bind([&]() -> absl::Status {
-      TTL_ASSIGN_OR_RETURN(listener, ListenOnPath(socket->path()));
-      return absl::OkStatus();
-    }));
-  } else {
-    TTL_ASSIGN_OR_RETURN(listener, ListenOnFirst(address));
-  }
-  const int port = PortOf(listener);
-  auto loop = std::make_unique<Loop>(socket.get(), std::move(listener), std::move(make_text));
-  return std::unique_ptr<MetricsServer>(
-      new MetricsServer(std::move(socket), port, std::move(loop)));
-}
-
-MetricsServer::MetricsServer(std::unique_ptr<UnixSocket> socket, int port,
-                             std::unique_ptr<Loop> loop)
-    : socket_(std::move(socket)),
-      port_(port),
-      loop_(std::move(loop)),
-      thread_([this] { loop_->Run(); }) {}
-
-MetricsServer::~MetricsServer() {
-  loop_->Stop();
-  thread_.join();
-  if (socket_ != nullptr) socket_->Remove();
+  auto scrapes = std::make_shared<Scrapes>(std::move(make_text));
+  TTL_ASSIGN_OR_RETURN(
+      std::unique_ptr<HttpServer> server,
+      HttpServer::Start("--metrics-listen", address, [scrapes](absl::string_view received) {
+        return scrapes->Answer(received);
+      }));
+  return std::unique_ptr<MetricsServer>(new MetricsServer(std::move(server)));
 }
 
 }  // namespace ttl
