@@ -47,6 +47,19 @@ std::vector<RpcService*> GrpcServices::all_but_health() {
   return all;
 }
 
+StatusPage::Calls GrpcServices::page_calls() const {
+  return {
+      .get = [this](const auto& request, auto& response) { return expiry_.Get(request, response); },
+      .list = [this](const auto& request,
+                     auto& response) { return expiry_.List(request, response); },
+      .stuck = [this](const auto& request,
+                      auto& response) { return expiry_.ListStuck(request, response); },
+      .explain = [this](const auto& request,
+                        auto& response) { return expiry_.Explain(request, response); },
+      .reconciliation = [this](const auto& request,
+                               auto& response) { return maintenance_.Get(request, response); }};
+}
+
 ExpiryService::Parts GrpcServices::ExpiryParts() {
   return {.storage = data_.storage(),
           .clock = data_.clock(),

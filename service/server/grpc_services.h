@@ -14,6 +14,7 @@
 #include "service/server/config/config.h"
 #include "service/server/data.h"
 #include "service/server/deleting.h"
+#include "service/server/page/status_page.h"
 #include "service/transport/calls/rpc_service.h"
 #include "service/transport/health_service.h"
 
@@ -33,6 +34,9 @@ class GrpcServices {
   const CheckCounters& check_counters() const { return check_counters_; }
   OverdueWatch& overdue() { return overdue_; }
   const ExpiryView::Parts& view_parts() const { return view_parts_; }
+
+  // What the status page reads.
+  StatusPage::Calls page_calls() const;
 
  private:
   ExpiryService::Parts ExpiryParts();

@@ -13,6 +13,7 @@
 #include "service/server/data.h"
 #include "service/server/deleting.h"
 #include "service/server/grpc_services.h"
+#include "service/server/http/http_server.h"
 #include "service/server/loop_signals.h"
 #include "service/server/metrics/expiry_metrics.h"
 #include "service/server/metrics/sidecar_metrics.h"
@@ -25,10 +26,10 @@
 
 namespace ttl {
 
-// The third stage of a sidecar: the gRPC services on their addresses, readiness and health, and
-// what the metrics read. Destroyed, it detaches the metrics, turns readiness off, stops the
-// server, which answers the calls in flight first, and cancels the calls to the store, since a
-// preview may be reading it.
+// The third stage of a sidecar: the gRPC services on their addresses, the status page, readiness
+// and health, and what the metrics read. Destroyed, it detaches the metrics, turns readiness off,
+// stops the page and the server, which answers the calls in flight first, and cancels the calls to
+// the store, since a preview may be reading it.
 class Serving {
  public:
   // What it serves; all must outlive it.
@@ -40,7 +41,7 @@ class Serving {
     SidecarMetrics& metrics;
   };
 
-  // Listens and serves. Errors are those of GrpcServer.
+  // Listens and serves. Errors are those of GrpcServer and HttpServer.
   static absl::StatusOr<std::unique_ptr<Serving>> Start(const Stages& stages,
                                                         const GrpcServerOptions& options,
                                                         IdentityRoles identities);
@@ -52,6 +53,7 @@ class Serving {
   Serving(const Stages& stages, IdentityRoles identities);
 
   absl::Status Listen(const GrpcServerOptions& options);
+  absl::Status ServePage();
   void AttachMetrics();
   void UpdateHealth();
   absl::Status ReadinessNow() const;
@@ -65,6 +67,7 @@ class Serving {
   GrpcServices services_;
   const ExpiryView view_;
   const ExpiryMetrics expiry_metrics_;
+  std::unique_ptr<HttpServer> page_server_;  // null: --status-page is not given
   std::unique_ptr<GrpcServer> server_;
   std::optional<Readiness> readiness_;
   std::optional<SweepHealth> sweep_health_;

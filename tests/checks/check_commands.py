@@ -55,6 +55,9 @@ ELSEWHERE = {
     "kubectl apply -k": "tests/deploy/schemas.test.mjs renders it and tests/deploy/pod.test.mjs runs the pods",
     "kubectl ": "by hand; it needs a cluster",
     "ttl-postgres migrate": "tests/postgres/migrate_test.cc",
+    "ttl-sidecar --config /etc/ttl-sidecar/sidecar.toml --status-page":
+        "tests/integration/status_page_process_test.cc, without a file",
+    "ssh -L": "by hand; it needs another machine",
     "ttlctl --server sidecar.example:7070": "tests/integration/tls_process_test.cc",
 }
 

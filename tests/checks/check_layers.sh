@@ -12,7 +12,7 @@
 #   transport             connections; access <- calls <- the servers themselves
 #   expiry                pace <- store <- sweep
 #   rpc                   checks <- mapping <- status <- services
-#   server                http <- { config, metrics }, and the wiring on top
+#   server                http <- { config, metrics, page }, and the wiring on top
 # expiry and rpc do not know each other. Beside them:
 #   - client/ and deploy/ know the service by its protos only, but for what `shared_with` lists
 #     for client/cpp, client/postgres and client/ttlctl, and log and process for programs;
@@ -63,7 +63,8 @@ sources | xargs --no-run-if-empty awk '
     may["server/http"] = "base transport/connections server/http"
     may["server/config"] = core " yaml storage " transport " server/http server/config"
     may["server/metrics"] = core " log storage " transport " " rpc " server/http server/metrics"
-    may["server"] = core " yaml log process storage storage/upkeep " transport " " expiry " " rpc " server server/http server/config server/metrics"
+    may["server/page"] = "base server/http server/page"
+    may["server"] = core " yaml log process storage storage/upkeep " transport " " expiry " " rpc " server server/http server/config server/metrics server/page"
     sql = "config sql sql/tables sql/connect sql/install"
     may_p["config"] = "config"
     may_p["sql"] = may_p["sql/tables"] = may_p["sql/connect"] = may_p["sql/install"] = sql

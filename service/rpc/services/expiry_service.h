@@ -61,9 +61,7 @@ class ExpiryService final : public RpcService {
   const google::protobuf::ServiceDescriptor& descriptor() const override;
   void AddMethods(MethodTable& table) override;
 
- private:
-  using Snapshot = ExpiryView::Snapshot;
-
+  // The methods that read. They block while they read storage.
   absl::Status Get(const v1::GetExpiryStatusRequest& request,
                    v1::GetExpiryStatusResponse& response) const;
   absl::Status List(const v1::ListExpiryStatusesRequest& request,
@@ -74,6 +72,10 @@ class ExpiryService final : public RpcService {
                               v1::GetForecastResponse& response) const;
   absl::Status ListStuck(const v1::ListStuckItemsRequest& request,
                          v1::ListStuckItemsResponse& response) const;
+
+ private:
+  using Snapshot = ExpiryView::Snapshot;
+
   absl::Status Report(const v1::ReportUsageRequest& request, v1::ReportUsageResponse& response);
   absl::Status Accept(const v1::AcceptClockRequest& request, v1::AcceptClockResponse& response);
   void HandlePause(const v1::PauseDeletesRequest& request, v1::PauseDeletesResponse& response,

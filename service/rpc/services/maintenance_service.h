@@ -44,14 +44,16 @@ class MaintenanceService final : public RpcService {
   const google::protobuf::ServiceDescriptor& descriptor() const override;
   void AddMethods(MethodTable& table) override;
 
+  // GetReconciliation.
+  absl::Status Get(const v1::GetReconciliationRequest& request,
+                   v1::GetReconciliationResponse& response) const;
+
  private:
   // One of kMaxStreams, held while a stream is open.
   class StreamSlot;
 
   absl::Status Start(const v1::StartReconciliationRequest& request,
                      v1::StartReconciliationResponse& response);
-  absl::Status Get(const v1::GetReconciliationRequest& request,
-                   v1::GetReconciliationResponse& response) const;
   absl::Status Cancel(const v1::CancelReconciliationRequest& request,
                       v1::CancelReconciliationResponse& response);
   void Trust(const v1::TrustDataRequest& request, v1::TrustDataResponse& response, DoneStatus done);

@@ -22,6 +22,7 @@
 #include "service/base/small_file.h"
 #include "service/base/status_macros.h"
 #include "service/server/config/environment.h"
+#include "service/server/http/http_request.h"
 
 namespace ttl {
 namespace {
@@ -192,6 +193,15 @@ std::string ParseMetricsListen(const std::string& flag, const std::string& value
   return *address;
 }
 
+std::string ParseStatusPage(const std::string& flag, const std::string& value) {
+  if (absl::StartsWith(value, "unix:") && value != "unix:") return value;
+  const absl::StatusOr<std::string> address = ParseHostPort(value);
+  if (address.ok() && IsLoopbackAuthority(*address)) return *address;
+  Refuse(flag, value,
+         "127.0.0.1:PORT, [::1]:PORT, localhost:PORT or unix:PATH: the page has no TLS, and is "
+         "reached from other machines by kubectl port-forward or ssh -L");
+}
+
 spdlog::level::level_enum ParseLogLevel(const std::string& flag, const std::string& value) {
   if (value == "trace") return spdlog::level::trace;
   if (value == "debug") return spdlog::level::debug;
@@ -351,6 +361,16 @@ void DeclareMetrics(Flags& flags, ServerConfig& config) {
   flags.Whole(
       "--metrics-containers", "containers", config.metrics_containers, 0, 1000, 1,
       "Maximum containers with metrics of their own; the others are summed up as \"other\"");
+  flags.Add(
+      "--status-page", "ADDRESS",
+      [&config](const std::string& value) {
+        config.status_page = ParseStatusPage("--status-page", value);
+      },
+      "",
+      "Address that serves a read-only status page for browsers: a port of this machine's "
+      "loopback, such as 127.0.0.1:9465 for http://127.0.0.1:9465/, or unix:PATH. Not "
+      "authenticated: whoever reaches it can read names and look up items. Port 0 picks a free "
+      "port and logs it; default: none");
 }
 
 void DeclareProcess(Flags& flags, ServerConfig& config) {

@@ -81,6 +81,8 @@ struct ServerConfig {
   std::string metrics_listen;  // HOST:PORT or unix:PATH; empty: no metrics
   int64_t metrics_containers = 50;
 
+  std::string status_page;  // HOST:PORT of loopback, or unix:PATH; empty: no page
+
   absl::Duration stop_deadline = absl::Seconds(10);
   spdlog::level::level_enum log_level = spdlog::level::info;
   bool logs_json = false;  // else logfmt

@@ -70,9 +70,9 @@ absl::StatusOr<GrpcServerOptions> ToGrpcServerOptions(const ServerConfig& config
 }
 
 int ThreadsOf(const ServerConfig& config) {
-  // Log, signals, commits (2), LevelDB, sweeper and its calls (2), call worker, metrics, and the
-  // loops of clock, housekeeping, reconciliation and readiness; two to spare.
-  constexpr int kFixed = 16;
+  // Log, signals, commits (2), LevelDB, sweeper and its calls (2), call worker, metrics, status
+  // page, and the loops of clock, housekeeping, reconciliation and readiness; two to spare.
+  constexpr int kFixed = 17;
   const auto addresses = static_cast<int>(config.listen_sockets.size() + config.listen_tcp.size() +
                                           (config.health_tcp.empty() ? 0 : 1));
   // Plus one per address that shuts it down.

@@ -138,6 +138,8 @@ TEST(ConfigTest, EveryFlagIsRead) {
                                                   "127.0.0.1:9464",
                                                   "--metrics-containers",
                                                   "7",
+                                                  "--status-page",
+                                                  "[::1]:9465",
                                                   "--stop-deadline-seconds",
                                                   "14",
                                                   "--log-level",
@@ -155,6 +157,7 @@ TEST(ConfigTest, EveryFlagIsRead) {
   EXPECT_EQ(config.health_tcp, "127.0.0.1:0");
   EXPECT_EQ(config.metrics_listen, "127.0.0.1:9464");
   EXPECT_EQ(config.metrics_containers, 7);
+  EXPECT_EQ(config.status_page, "[::1]:9465");
   EXPECT_EQ(config.tls.cert_file, "/tmp/cert");
   EXPECT_EQ(config.tls.key_file, "/tmp/key");
   EXPECT_EQ(config.tls.ca_file, "/tmp/ca");
@@ -236,6 +239,10 @@ const BadValue kBadValues[] = {
     {"--call-threads", {"-1", "65", "all"}, "threads"},
     {"--metrics-listen", {"", "9464", ":9464", "unix:", "http://localhost:1/metrics"}, "HOST:PORT"},
     {"--metrics-containers", {"-1", "1001", "all"}, "containers"},
+    {"--status-page",
+     {"", "9465", "unix:", "localhost", "0.0.0.0:9465", "[::]:9465", "10.0.0.1:9465",
+      "page.example:9465", "http://localhost:1"},
+     "127.0.0.1:PORT, [::1]:PORT, localhost:PORT or unix:PATH: the page has no TLS"},
     {"--stop-deadline-seconds", {"0", "-1", "10s"}, "without a unit"},
     {"--log-level", {"", "INFO", "warn", "0"}, "debug, info, warning or error"},
     {"--log-format", {"", "JSON", "text"}, "logfmt or json"},
@@ -516,6 +523,15 @@ TEST(ConfigTest, MetricsAreNowhereUnlessAskedFor) {
   EXPECT_EQ(Parse({})->config.metrics_listen, "");
   EXPECT_EQ(Parse({"--metrics-listen", "unix:/tmp/m.sock"})->config.metrics_listen,
             "unix:/tmp/m.sock");
+}
+
+TEST(ConfigTest, TheStatusPageIsOffUnlessAskedFor) {
+  EXPECT_EQ(Parse({})->config.status_page, "");
+  for (const char* address : {"unix:/tmp/p.sock", "127.0.0.1:0", "localhost:9465", "[::1]:1"}) {
+    const absl::StatusOr<CommandLine> line = Parse({"--status-page", address});
+    ASSERT_TRUE(line.ok()) << line.status();
+    EXPECT_EQ(line->config.status_page, address);
+  }
 }
 
 TEST(ConfigTest, HelpTellsDefaultAndVariableOfEachFlag) {

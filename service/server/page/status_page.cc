@@ -1,0 +1,212 @@
+#include "service/server/page/status_page.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "service/base/quoted.h"
+#include "service/base/status_macros.h"
+
+namespace ttl {
+namespace {
+
+constexpr char kStatusPath[] = "/status.json";
+constexpr char kStuckPath[] = "/stuck.json";
+constexpr char kExplainPath[] = "/explain.json";
+constexpr char kReconciliationPath[] = "/reconciliation.json";
+
+constexpr int kContainersPerPage = 1000;  // the most that the API returns
+constexpr int kStuckItems = 20;
+
+absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  options.always_print_primitive_fields = true;
+  std::string json;
+  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
+  if (!status.ok()) return absl::InternalError(status.message().as_string());
+  return json;
+}
+
+// `request` answered by `call`, as JSON.
+template <typename Response, typename Request>
+absl::StatusOr<std::string> Called(const StatusPage::Call<Request, Response>& call,
+                                   const Request& request) {
+  Response response;
+  TTL_RETURN_IF_ERROR(call(request, response));
+  return ToJson(response);
+}
+
+std::string ValueOf(const std::map<std::string, std::string>& fields, const std::string& name) {
+  const auto found = fields.find(name);
+  return found == fields.end() ? std::string() : found->second;
+}
+
+// Refuses fields that are not among `known`, and the lack of one of `required`.
+absl::Status CheckFields(const std::map<std::string, std::string>& fields,
+                         std::initializer_list<absl::string_view> required,
+                         std::initializer_list<absl::string_view> known) {
+  for (const absl::string_view name : required) {
+    if (!ValueOf(fields, std::string(name)).empty()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(name, " is not given"));
+  }
+  for (const auto& [name, value] : fields) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the field ", Quoted(name), " is not known: give ",
+                     known.size() == 0 ? "none" : "", absl::StrJoin(known, ", ")));
+  }
+  return absl::OkStatus();
+}
+
+absl::string_view HttpStatus(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+      return "400 Bad Request";
+    case absl::StatusCode::kNotFound:
+      return "404 Not Found";
+    case absl::StatusCode::kResourceExhausted:
+      return "431 Request Header Fields Too Large";
+    case absl::StatusCode::kUnavailable:
+      return "503 Service Unavailable";
+    default:
+      return "500 Internal Server Error";
+  }
+}
+
+// Whether a browser says that a page of somebody else asks for data.
+bool IsFromElsewhere(const HttpRequest& request) {
+  const absl::string_view site = request.Header("sec-fetch-site");
+  return request.path != "/" && !site.empty() && site != "same-origin" && site != "none";
+}
+
+}  // namespace
+
+StatusPage::StatusPage(Calls calls, Hosts hosts)
+    : calls_(std::move(calls)),
+      hosts_(hosts),
+      document_(MakePageDocument()),
+      html_(std::make_shared<const std::string>(document_.html)) {}
+
+std::optional<HttpAnswer> StatusPage::Answer(absl::string_view received) {
+  const absl::StatusOr<std::optional<HttpRequest>> request = ReadHttpRequest(received);
+  if (!request.ok()) return Refusal(HttpStatus(request.status()), request.status().message());
+  if (!request->has_value()) return std::nullopt;
+  HttpAnswer answer = AnswerRequest(**request);
+  if ((*request)->method == "HEAD") answer.body.reset();
+  return answer;
+}
+
+HttpAnswer StatusPage::AnswerRequest(const HttpRequest& request) {
+  if (hosts_ == Hosts::kLoopback && !IsLoopbackAuthority(request.Header("host"))) {
+    return Refusal("421 Misdirected Request",
+                   absl::StrCat("the header Host is ", Quoted(request.Header("host")),
+                                ": must be 127.0.0.1, [::1] or localhost, with any port"));
+  }
+  if (request.method != "GET" && request.method != "HEAD") {
+    return Refusal("405 Method Not Allowed", "only GET and HEAD", "Allow: GET, HEAD\r\n");
+  }
+  if (IsFromElsewhere(request)) {
+    return Refusal("403 Forbidden", "the data is for this server's own page only");
+  }
+  if (request.path == "/") return Made("200 OK", "text/html; charset=utf-8", html_);
+  absl::StatusOr<Text> json = Json(request);
+  if (!json.ok()) return Refusal(HttpStatus(json.status()), json.status().message());
+  return Made("200 OK", "application/json", *std::move(json));
+}
+
+absl::StatusOr<StatusPage::Text> StatusPage::Json(const HttpRequest& request) {
+  const auto now = std::chrono::steady_clock::now();
+  const bool is_status = request.path == kStatusPath;
+  if (is_status && list_ != nullptr && list_query_ == request.query &&
+      now - listed_ < absl::ToChronoNanoseconds(kMaxAge)) {
+    return list_;
+  }
+  TTL_ASSIGN_OR_RETURN(const Fields fields, ReadHttpQuery(request.query));
+  TTL_ASSIGN_OR_RETURN(std::string json, JsonOf(request.path, fields));
+  Text text = std::make_shared<const std::string>(std::move(json));
+  if (is_status) {
+    list_query_ = request.query;
+    list_ = text;
+    listed_ = now;
+  }
+  return text;
+}
+
+absl::StatusOr<std::string> StatusPage::JsonOf(absl::string_view path, const Fields& fields) const {
+  if (path == kStatusPath) return StatusJson(fields);
+  if (path == kStuckPath) return StuckJson(fields);
+  if (path == kExplainPath) return ExplainJson(fields);
+  if (path == kReconciliationPath) {
+    TTL_RETURN_IF_ERROR(CheckFields(fields, {}, {}));
+    return ReconciliationJson();
+  }
+  return absl::NotFoundError(absl::StrCat("only /, ", kStatusPath, ", ", kStuckPath, ", ",
+                                          kExplainPath, " and ", kReconciliationPath, " are here"));
+}
+
+absl::StatusOr<std::string> StatusPage::StatusJson(const Fields& fields) const {
+  TTL_RETURN_IF_ERROR(CheckFields(fields, {}, {"container", "page_token"}));
+  if (fields.contains("container")) {
+    TTL_RETURN_IF_ERROR(CheckFields(fields, {"container"}, {"container"}));
+    v1::GetExpiryStatusRequest request;
+    request.set_container(ValueOf(fields, "container"));
+    return Called(calls_.get, request);
+  }
+  v1::ListExpiryStatusesRequest request;
+  request.set_page_size(kContainersPerPage);
+  request.set_page_token(ValueOf(fields, "page_token"));
+  return Called(calls_.list, request);
+}
+
+absl::StatusOr<std::string> StatusPage::StuckJson(const Fields& fields) const {
+  TTL_RETURN_IF_ERROR(CheckFields(fields, {"container"}, {"container"}));
+  v1::ListStuckItemsRequest request;
+  request.set_container(ValueOf(fields, "container"));
+  request.set_page_size(kStuckItems);
+  return Called(calls_.stuck, request);
+}
+
+absl::StatusOr<std::string> StatusPage::ExplainJson(const Fields& fields) const {
+  TTL_RETURN_IF_ERROR(
+      CheckFields(fields, {"container", "id"}, {"container", "partition_key", "id"}));
+  v1::ExplainItemRequest request;
+  request.set_container(ValueOf(fields, "container"));
+  request.set_partition_key(ValueOf(fields, "partition_key"));
+  request.set_id(ValueOf(fields, "id"));
+  return Called(calls_.explain, request);
+}
+
+absl::StatusOr<std::string> StatusPage::ReconciliationJson() const {
+  v1::GetReconciliationResponse response;
+  const absl::Status status = calls_.reconciliation({}, response);
+  // None has run yet, which a page that asks every few seconds does not take for a failure.
+  if (!status.ok() && !absl::IsNotFound(status)) return status;
+  return ToJson(response);
+}
+
+HttpAnswer StatusPage::Made(absl::string_view status, absl::string_view type, Text body,
+                            absl::string_view more) const {
+  return {.head = absl::StrCat("HTTP/1.1 ", status, "\r\nContent-Type: ", type,
+                               "\r\nContent-Length: ", body->size(),
+                               "\r\nCache-Control: no-store\r\nContent-Security-Policy: ",
+                               document_.content_security_policy,
+                               "\r\nX-Content-Type-Options: nosniff\r\n"
+                               "Referrer-Policy: no-referrer\r\n"
+                               "Cross-Origin-Resource-Policy: same-origin\r\n"
+                               "Cross-Origin-Opener-Policy: same-origin\r\n",
+                               more, "Connection: close\r\n\r\n"),
+          .body = std::move(body)};
+}
+
+HttpAnswer StatusPage::Refusal(absl::string_view status, absl::string_view why,
+                               absl::string_view more) const {
+  return Made(status, "text/plain; charset=utf-8",
+              std::make_shared<const std::string>(absl::StrCat(why, "\n")), more);
+}
+
+}  // namespace ttl

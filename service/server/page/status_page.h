@@ -1,0 +1,83 @@
+#ifndef TTL_SERVICE_SERVER_PAGE_STATUS_PAGE_H_
+#define TTL_SERVICE_SERVER_PAGE_STATUS_PAGE_H_
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "service/server/http/http_answer.h"
+#include "service/server/http/http_request.h"
+#include "service/server/page/page_document.h"
+#include "ttl/v1/expiry_service.pb.h"
+#include "ttl/v1/maintenance_service.pb.h"
+
+namespace ttl {
+
+// The status page: a document for browsers, and the calls that it makes, answered in protobuf's
+// JSON with the field names of the protos, as ttlctl prints it. Read-only. status_page.md lists the
+// paths. Used by one thread.
+class StatusPage {
+ public:
+  // A list of statuses up to this old is sent again, so that many pages cost no more than one.
+  static constexpr absl::Duration kMaxAge = absl::Milliseconds(250);
+
+  template <typename Request, typename Response>
+  using Call = std::function<absl::Status(const Request&, Response&)>;
+
+  // The calls of the API, which are made on the thread of Answer().
+  struct Calls {
+    Call<v1::GetExpiryStatusRequest, v1::GetExpiryStatusResponse> get;
+    Call<v1::ListExpiryStatusesRequest, v1::ListExpiryStatusesResponse> list;
+    Call<v1::ListStuckItemsRequest, v1::ListStuckItemsResponse> stuck;
+    Call<v1::ExplainItemRequest, v1::ExplainItemResponse> explain;
+    Call<v1::GetReconciliationRequest, v1::GetReconciliationResponse> reconciliation;
+  };
+
+  // The hosts by which clients may call the page. On loopback a browser also sends what pages of
+  // others ask for by a name that leads to this machine.
+  enum class Hosts { kLoopback, kAny };
+
+  StatusPage(Calls calls, Hosts hosts);
+
+  // Answers what a client has sent so far; absent: the request is not complete yet.
+  std::optional<HttpAnswer> Answer(absl::string_view received);
+
+ private:
+  using Fields = std::map<std::string, std::string>;
+  using Text = std::shared_ptr<const std::string>;
+
+  HttpAnswer AnswerRequest(const HttpRequest& request);
+  absl::StatusOr<Text> Json(const HttpRequest& request);
+  absl::StatusOr<std::string> JsonOf(absl::string_view path, const Fields& fields) const;
+  absl::StatusOr<std::string> StatusJson(const Fields& fields) const;
+  absl::StatusOr<std::string> StuckJson(const Fields& fields) const;
+  absl::StatusOr<std::string> ExplainJson(const Fields& fields) const;
+  absl::StatusOr<std::string> ReconciliationJson() const;
+
+  // `type` is a media type; `more` are further header lines.
+  HttpAnswer Made(absl::string_view status, absl::string_view type, Text body,
+                  absl::string_view more = "") const;
+  HttpAnswer Refusal(absl::string_view status, absl::string_view why,
+                     absl::string_view more = "") const;
+
+  const Calls calls_;
+  const Hosts hosts_;
+  const PageDocument document_;
+  const Text html_;
+
+  // The last list of statuses.
+  std::string list_query_;
+  Text list_;
+  std::chrono::steady_clock::time_point listed_;
+};
+
+}  // namespace ttl
+
+#endif  // TTL_SERVICE_SERVER_PAGE_STATUS_PAGE_H_
