@@ -139,7 +139,7 @@ sanitized_tests=(
   core_test document_store_test expiry_rules_test metrics_of_calls_test metrics_race_test
   metrics_test postgres_capture_parts_test postgres_config_test postgres_row_test
   postgres_store_test primary_store_client_test rpc_functions_test rpc_services_test server_test
-  shared_checks_test storage_test sweeper_test transport_test ttl_client_test
+  shared_checks_test status_page_test storage_test sweeper_test transport_test ttl_client_test
 )
 
 # fuzz SECONDS: what reads bytes from outside, each kind for so long.

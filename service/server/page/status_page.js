@@ -142,7 +142,8 @@ function showSidecar(sidecar) {
     ["data", sidecar.data.in_doubt ? `IN DOUBT: ${shownText(sidecar.data.reason)}` : "trusted"],
   ];
   if (sidecar.impossible_checks !== "0") {
-    list.push(["checks", `${countText(sidecar.impossible_checks)} carried an impossible ts or ttl`]);
+    list.push(["checks",
+      `${countText(sidecar.impossible_checks)} carried an impossible ts or ttl`]);
   }
   rebuild(find("sidecar-facts"), list,
       () => facts(list.map(([name, text]) => [name, isolated(text)])));
@@ -178,7 +179,8 @@ function reconciliationFacts(it) {
 function showRebuild(it) {
   find("rebuild").hidden = it === undefined;
   if (it === undefined) return;
-  setText(find("rebuild-title"), it.rebuild ? "Rebuild from the store" : "Comparison with the store");
+  setText(find("rebuild-title"),
+      it.rebuild ? "Rebuild from the store" : "Comparison with the store");
   const share = it.state === "RECONCILIATION_STATE_DONE" ? 1 : doneShare(it);
   const state = RECONCILIATION_STATES[it.state] ?? shownText(it.state);
   setText(find("rebuild-state"), `${state}${it.dry_run ? ", dry run" : ""}, ` +
@@ -267,7 +269,6 @@ function makeAgeBar() {
 }
 
 function setAgeBar(svg, age) {
-  svg.classList.toggle("none", age < 0);
   svg.toggleAttribute("hidden", age < 0);
   const bar = svg.querySelector(".bar");
   bar.setAttribute("width", (100 * ageShare(Math.max(age, 0))).toFixed(1));
@@ -277,7 +278,8 @@ function setAgeBar(svg, age) {
 const rows = new Map();  // of container: the elements of its row
 
 function makeRow(container) {
-  const button = make("button", {type: "button", "aria-expanded": "false"}, isolated(shownText(container)));
+  const button = make("button", {type: "button", "aria-expanded": "false"},
+      isolated(shownText(container)));
   button.addEventListener("click", () => toggle(container));
   const element = make("tr", {role: "row"}, make("th", {scope: "row", role: "rowheader"}, button));
   const cells = COLUMNS.map(({name, title, isText}) => {
@@ -307,10 +309,14 @@ function rowOf(status) {
 // Replaces the rows only if others are to be seen, or in another order.
 function showRows(elements) {
   const body = find("rows");
-  if (elements.length === body.children.length && elements.every((element, i) => element === body.children[i])) return;
+  const seen = body.children;
+  const isSame = elements.length === seen.length && elements.every((one, i) => one === seen[i]);
+  if (isSame) return;
   const focused = document.activeElement;
   body.replaceChildren(...elements);
-  if (focused !== document.activeElement && body.contains(focused)) focused.focus({preventScroll: true});
+  if (focused !== document.activeElement && body.contains(focused)) {
+    focused.focus({preventScroll: true});
+  }
 }
 
 function showContainers() {
@@ -360,7 +366,7 @@ function toggle(container) {
   view.open = view.open === container ? undefined : container;
   view.stuck = undefined;
   showContainers();
-  if (view.open !== undefined) refreshStuck();
+  if (view.open !== undefined) refreshStuck().catch(showTrouble);
 }
 
 // --- The details of one container ---
@@ -385,7 +391,8 @@ function itemsText(items) {
 
 function forecastText(hours) {
   const all = hours.reduce((sum, items) => sum + Number(items), 0);
-  return `${countText(hours[0] ?? 0)} within the hour, ${countText(all)} within ${hours.length} hours`;
+  return `${countText(hours[0] ?? 0)} within the hour, ` +
+      `${countText(all)} within ${hours.length} hours`;
 }
 
 function indexText(progress) {
@@ -446,7 +453,8 @@ const STUCK_TITLES = ["Item", "Attempts", "Next try", "The store's reason"];
 
 function stuckRow(item) {
   const key = itemText(bytesOfBase64(item.partition_key), bytesOfBase64(item.id));
-  const texts = [countText(item.attempts), unixTimeText(item.next_try_time), shownText(item.last_error)];
+  const texts =
+      [countText(item.attempts), unixTimeText(item.next_try_time), shownText(item.last_error)];
   return make("tr", {role: "row"}, make("th", {scope: "row", role: "rowheader"}, isolated(key)),
       ...texts.map((text, i) => make("td", {role: "cell", "data-label": STUCK_TITLES[i + 1],
         class: ["number", "time", ""][i]}, isolated(text))));
@@ -505,8 +513,9 @@ function explainFacts(answer) {
   list.push(["may be deleted",
     answer.due_time === undefined ? "never" : `from ${unixTimeText(answer.due_time)}`]);
   list.push(["written", unixTimeText(item.item.ts)]);
-  if (item.item.ttl !== undefined) list.push(["own ttl", `${item.item.ttl} s`]);
-  if (item.item.expire_at !== undefined) list.push(["expire_at", unixTimeText(item.item.expire_at)]);
+  const {ttl, expire_at: expireAt} = item.item;
+  if (ttl !== undefined) list.push(["own ttl", `${ttl} s`]);
+  if (expireAt !== undefined) list.push(["expire_at", unixTimeText(expireAt)]);
   if (item.effective_ttl !== undefined) list.push(["effective ttl", `${item.effective_ttl} s`]);
   list.push(["attempts", countText(answer.attempts)]);
   if (answer.last_error !== "") list.push(["last error", shownText(answer.last_error)]);
@@ -525,7 +534,8 @@ function showExplanation(answer, container) {
 }
 
 function showExplainError(error) {
-  find("explanation").replaceChildren(make("p", {class: "bad note"}, isolated(shownText(error.message))));
+  find("explanation").replaceChildren(
+      make("p", {class: "bad note"}, isolated(shownText(error.message))));
 }
 
 async function explain() {
@@ -544,7 +554,8 @@ async function explain() {
 // --- Reading ---
 
 async function read(target) {
-  const response = await fetch(target, {cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS)});
+  const signal = AbortSignal.timeout(TIMEOUT_MILLISECONDS);
+  const response = await fetch(target, {cache: "no-store", signal});
   if (!response.ok) throw new Error((await response.text()).trim());
   return response.json();
 }
@@ -696,7 +707,10 @@ function listen() {
     if (!isPaused) refresh();
     else clearTimeout(timer);
   });
-  document.addEventListener("visibilitychange", () => document.hidden ? clearTimeout(timer) : isPaused || refresh());
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) clearTimeout(timer);
+    else if (!isPaused) refresh();
+  });
 }
 
 makeHeaders();

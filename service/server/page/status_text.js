@@ -108,7 +108,8 @@ function itemText(partitionKey, id) {
   return partitionKey.length === 0 ? idText : `${keyText(partitionKey)} / ${idText}`;
 }
 
-// The bytes of a key in ttlctl's notation, percent-encoded. Throws an Error that says what is wrong.
+// The bytes of a key in ttlctl's notation, percent-encoded. Throws an Error that says what is
+// wrong.
 function encodedKey(text) {
   let encoded = "";
   while (text !== "") {
@@ -153,8 +154,9 @@ function limitHold(container, sidecar) {
   if (sidecar.max_deletes_per_second === 0) {
     return {commands: toLift("ttlctl limits set --max-deletes-per-second none")};
   }
+  const id = idArgument(container.container);
   return {
-    commands: toLift(`ttlctl containers set --max-deletes-per-second 100 ${idArgument(container.container)}`),
+    commands: toLift(`ttlctl containers set --max-deletes-per-second 100 ${id}`),
     note: "100 stands for the rate that you choose.",
   };
 }
@@ -238,7 +240,8 @@ function holdsText(holds) {
   return holds.length === 0 ? "nothing" : holds.map(holdText).join(", ");
 }
 
-// The text of a hold, and how it is lifted: {text, commands, note}, the latter two if there are any.
+// The text of a hold, and how it is lifted: {text, commands, note}, the latter two if there are
+// any.
 function describeHold(hold, container, sidecar) {
   return {text: holdText(hold), ...HOLDS[hold]?.[1](container, sidecar)};
 }

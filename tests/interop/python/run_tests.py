@@ -19,7 +19,7 @@ class CaseResult(unittest.TextTestResult):
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
-        self.suite = ET.Element("testsuite", name="python_interop_test")
+        self.suite = ET.Element("testsuite")
 
     def startTest(self, test):
         super().startTest(test)
@@ -54,19 +54,19 @@ class CaseResult(unittest.TextTestResult):
         return super().wasSuccessful() and not self.skipped
 
 
-def main():
+def main(folder=pathlib.Path(__file__).parent, name="python_interop_test"):
     loader = unittest.TestLoader()
     if sys.argv[1:]:
         tests = loader.loadTestsFromNames(sys.argv[1:])
     else:
-        tests = loader.discover(str(pathlib.Path(__file__).parent))
+        tests = loader.discover(str(folder))
     runner = unittest.TextTestRunner(verbosity=2, resultclass=CaseResult)
     result = runner.run(tests)
-    kind, _, folder = os.environ.get("GTEST_OUTPUT", "").partition(":")
-    if kind == "xml" and folder:
+    kind, _, results = os.environ.get("GTEST_OUTPUT", "").partition(":")
+    if kind == "xml" and results:
         root = ET.Element("testsuites")
         root.append(result.suite)
-        ET.ElementTree(root).write(pathlib.Path(folder) / "python_interop_test.xml")
+        ET.ElementTree(root).write(pathlib.Path(results) / f"{name}.xml")
     sys.exit(not (result.wasSuccessful() and result.testsRun > 0))
 
 

@@ -4,13 +4,16 @@
 #include <grpc/grpc.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/testing/channel.h"
 #include "tests/testing/fake_primary_store.h"
+#include "tests/testing/scrape.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
 #include "ttl/client.h"
@@ -94,6 +97,33 @@ TEST_F(SidecarTest, StartedPausedItDeletesNothingUntilItIsResumed) {
 
   ASSERT_TRUE(client_->operations().ResumeAllDeletes().ok());
   EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }));
+}
+
+// ThreadSanitizer looks whether the page reads what others change.
+TEST_F(SidecarTest, ThePageIsReadWhileItemsAreWrittenAndDeleted) {
+  ServerConfig config = Config();
+  config.status_page = absl::StrCat("unix:", directory_.File("page.sock"));
+  Start(config);
+  WriteExpired("a");
+  std::atomic<bool> done = false;
+  std::thread reader([&] {
+    while (!done) {
+      for (const char* target : {"/status.json", "/stuck.json?container=c",
+                                 "/explain.json?container=c&id=b", "/reconciliation.json"}) {
+        const auto answer =
+            HttpExchange(directory_.File("page.sock"),
+                         absl::StrCat("GET ", target, " HTTP/1.1\r\nHost: any\r\n\r\n"));
+        EXPECT_THAT(answer.value_or(""), testing::StartsWith("HTTP/1.1 "));
+      }
+    }
+  });
+  v1::Item item;
+  item.set_id("b");
+  item.set_ts(absl::ToUnixSeconds(absl::Now()));
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(client_->TrackItem("c", item).ok());
+  EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }));
+  done = true;
+  reader.join();
 }
 
 TEST_F(SidecarTest, APauseThatStandsKeepsItsReason) {
