@@ -41,8 +41,16 @@ struct TableConfig {
 
   // Columns of the partition key, in this order; empty: the partition key is empty.
   std::vector<std::string> partition_key;
-  // Columns of the id, at least one. The partition key and the id identify a row.
+  // Columns of the id, at least one. The partition key and the id identify a row. With is_group
+  // they are the columns of group_by, and identify a group.
   std::vector<std::string> id;
+  // group_by: the rows with equal `id` are one item, which is live until the latest of their ends.
+  bool is_group = false;
+  // With is_group: the other tables whose rows belong to the groups. Of each, only the names, `id`,
+  // which has the columns that correspond to those of this table, the columns of times, and the
+  // fields of views and policies are set. A member without a column of times has no influence on
+  // the end of a group.
+  std::vector<TableConfig> members;
 
   // SQL condition on the row's own columns, such as "state = 'completed'": only matching rows
   // expire. Empty: all rows do. It runs with the rights of the ttl-postgres role.
@@ -98,6 +106,8 @@ struct TableConfig {
   bool row_level_security = false;
   // Whether a trigger removes an expired row of the same key before an INSERT.
   bool replace_expired = false;
+
+  bool has_times() const { return ts_column.has_value() || expires_column.has_value(); }
 
   const std::string& live_view_schema() const { return view_schema.empty() ? schema : view_schema; }
 

@@ -24,7 +24,7 @@ struct ColumnDefinition {
 
 // Source of `_ts`.
 enum class TsSource {
-  kNone,         // no column; rows have an expire time, so none is needed
+  kNone,         // no column; rows have an expire time, or follow the rows of their group
   kCommitTime,   // no column; the commit time
   kTimestamp,    // timestamp with time zone
   kReading,      // timestamp without time zone, in the configured zone
@@ -68,6 +68,16 @@ struct TableDefinition {
   std::optional<ColumnDefinition> size;
   std::optional<ArchiveDefinition> archive;  // with on_expiry: archive only
   std::optional<ColumnDefinition> mark;      // with on_expiry: mark only
+
+  // With group_by only. The group's first table has the others as members; a member has none.
+  uint32_t group = 0;  // oid of the first table, also in each member; 0: each row is an item
+  std::vector<TableDefinition> members;
+  // Indexes in TablesOf() in the order in which rows are deleted: a table that refers to another by
+  // a foreign key comes before that.
+  std::vector<size_t> delete_order;
+  // SQL query of the groups, one row each, which stands for the table; see GroupsAsRows(). Empty: a
+  // real table.
+  std::string rows;
 
   // The columns of partition_key and id in the order of a unique index on only these columns, so
   // that reading pages in this order needs no sort. Empty: partition_key, then id.

@@ -108,11 +108,24 @@ constexpr absl::string_view kPublishedColumns = R"(
        JOIN pg_attribute AS a ON a.attrelid = m.prrelid AND a.attnum = ANY (m.prattrs)
   WHERE m.prrelid = $1::oid AND p.pubname = $2 ORDER BY a.attnum)";
 
-// Parameter: oid.
+// Parameters: oid, names of tables whose keys do not count.
 constexpr absl::string_view kRefusingKeys = R"(
   SELECT format('%I of %s', conname, conrelid::regclass) FROM pg_constraint
   WHERE confrelid = $1::oid AND contype = 'f' AND conparentid = 0 AND confdeltype IN ('a', 'r')
+        AND NOT coalesce(conrelid = ANY (ARRAY(SELECT to_regclass(name) FROM unnest($2::text[]) AS
+                                               name)), false)
   ORDER BY 1)";
+
+// Parameter: oid.
+constexpr absl::string_view kIndexes = R"(
+  SELECT i.indexrelid, a.attname
+  FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+       JOIN pg_am AS m ON m.oid = c.relam AND m.amname = 'btree'
+       CROSS JOIN LATERAL generate_series(0, i.indnkeyatts - 1) AS k
+       JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[k]
+  WHERE i.indrelid = $1::oid AND i.indisvalid AND i.indislive AND i.indpred IS NULL
+        AND NOT EXISTS (SELECT FROM generate_series(0, k) AS before WHERE i.indkey[before] = 0)
+  ORDER BY i.indexrelid, k)";
 
 // Each delete searches for referring rows, whatever the action of the key. An index helps if its
 // first columns are those of the key, in any order. Parameter: oid.
@@ -179,9 +192,10 @@ class LookUp {
     if (found) {
       FindColumns();
       FindUniqueIndexes();
+      FindIndexes();
       FindIdentities();
       FindPublishedColumns(lookup);
-      FindRefusingKeys();
+      FindRefusingKeys(lookup);
       FindUnindexedKeys();
       FindUniquesBesideKey(lookup);
       FindDeleteRules();
@@ -251,6 +265,14 @@ class LookUp {
     }
   }
 
+  void FindIndexes() {
+    const QueryResult r = AskOfTable(kIndexes);
+    for (int row = 0; row < r.rows(); ++row) {
+      if (row == 0 || r.Text(row, 0) != r.Text(row - 1, 0)) facts_.indexes.emplace_back();
+      facts_.indexes.back().push_back(Name(r, row, 1));
+    }
+  }
+
   void FindIdentities() {
     const QueryResult r = AskOfTable(kIdentities);
     for (int row = 0; row < r.rows(); ++row) {
@@ -277,8 +299,10 @@ class LookUp {
     }
   }
 
-  void FindRefusingKeys() {
-    const QueryResult keys = AskOfTable(kRefusingKeys);
+  void FindRefusingKeys(const TableLookup& lookup) {
+    ArrayText group;
+    for (const std::string& table : lookup.group) group.Add(table);
+    const QueryResult keys = Ask(kRefusingKeys, {absl::StrCat(facts_.oid), group.Take()});
     for (int row = 0; row < keys.rows(); ++row) {
       facts_.refusing_keys.push_back(Name(keys, row, 0));
     }

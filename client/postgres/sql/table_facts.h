@@ -94,6 +94,8 @@ struct TableFacts {
 
   std::vector<ColumnFacts> columns;
   std::vector<UniqueIndexFacts> unique_indexes;
+  // Of each valid btree index of all rows: its columns up to the first expression, in index order.
+  std::vector<std::vector<std::string>> indexes;
   std::vector<IdentityFacts> identities;
 
   const ColumnFacts* Find(const std::string& column) const;
@@ -108,6 +110,9 @@ struct TableLookup {
   std::vector<std::string> key;  // columns of the partition key and the id
   std::string publication;       // our publication
   std::string mark;              // CommentMark()
+  // Names of the tables of its group, quoted and qualified, whose foreign keys do not count among
+  // `refusing_keys`.
+  std::vector<std::string> group = {};
 };
 
 // Reads the facts of a table; absent if it does not exist.

@@ -1,8 +1,11 @@
 #include "client/postgres/sql/visibility.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/end_column.h"
+#include "client/postgres/sql/group.h"
 
 namespace ttl::postgres {
 namespace {
@@ -190,6 +193,17 @@ std::string VisibleByTime(const TableDefinition& table, absl::string_view schema
                       " >= ", Own(scale, ttl, container, schema), "\n    ELSE true\n  END, true)");
 }
 
+// A live row shows its group without a call of the function.
+std::string VisibleByGroup(const TableDefinition& table, absl::string_view schema,
+                           absl::string_view row) {
+  std::vector<std::string> key;
+  for (const ColumnDefinition& column : table.id) key.push_back(Column(row, column.name));
+  const std::string is_live =
+      absl::StrCat(GroupIsLiveName(table, schema), "(", absl::StrJoin(key, ", "), ")");
+  if (!HasTimes(table)) return is_live;
+  return absl::StrCat("(", VisibleByTime(table, schema, row), " OR ", is_live, ")");
+}
+
 }  // namespace
 
 // The parenthesis is on its own line, since the `where` may end with a comment.
@@ -199,9 +213,36 @@ std::string WhereCondition(const TableConfig& table) {
 
 std::string VisibleCondition(const TableDefinition& table, absl::string_view schema,
                              absl::string_view row) {
+  if (IsGroup(table)) return VisibleByGroup(table, schema, row);
   std::string by_time = VisibleByTime(table, schema, row);
   if (table.config.where.empty()) return by_time;
   return absl::StrCat("(", WhereCondition(table.config), " IS NOT TRUE OR ", by_time, ")");
+}
+
+std::string SecondsOfTs(const TableDefinition& table) {
+  switch (table.ts_source) {
+    case TsSource::kNone:
+      return "1";
+    case TsSource::kCommitTime:
+      return absl::StrCat("floor(extract(epoch FROM ", CommitTimeOfRow(table.own_schema),
+                          "))::bigint");
+    case TsSource::kTimestamp:
+    case TsSource::kReading:
+      return absl::Substitute(
+          "CASE WHEN isfinite($0) THEN floor(extract(epoch FROM $0))::bigint END",
+          InstantOfColumn(table, Column("t", table.ts->name)));
+    case TsSource::kEpochNumber:
+      break;
+  }
+  if (table.config.ts_unit == EpochUnit::kSeconds)
+    return absl::StrCat(Column("t", table.ts->name), "::bigint");
+  return absl::Substitute("floor($0::numeric / 1000::numeric)::bigint",
+                          Column("t", table.ts->name));
+}
+
+std::string OwnVisibleCondition(const TableDefinition& table, absl::string_view schema,
+                                absl::string_view row) {
+  return VisibleByTime(table, schema, row);
 }
 
 std::string InstantOfColumn(const TableDefinition& table, absl::string_view column) {

@@ -21,9 +21,19 @@ std::string WhereCondition(const TableConfig& table);
 // in the statement, such as "t", or empty for unqualified column names. A row that does not match
 // the `where` of the table is visible. Without a ttl column the stored time is compared, so that an
 // index on it can be used; in a zone whose offset changes the instant is compared, and an index on
-// that expression can be used. REQUIRES: the alias of a table without a `_ts` column is t.
+// that expression can be used. A row of a group is visible if any row of the group is live, for
+// which a function of `schema` is called. REQUIRES: the alias of a table without a `_ts` column is
+// t.
 std::string VisibleCondition(const TableDefinition& table, absl::string_view schema,
                              absl::string_view row);
+
+// The same without the other rows of its group. REQUIRES: the table has a column of times and no
+// `where`.
+std::string OwnVisibleCondition(const TableDefinition& table, absl::string_view schema,
+                                absl::string_view row);
+
+// The _ts of row t in whole seconds, as RowToItem() computes it; NULL if it has none.
+std::string SecondsOfTs(const TableDefinition& table);
 
 // When the application last wrote the row t of a table without a `_ts` column: the commit time held
 // for it in `own_schema`, if the row is unchanged since a rewrite of the table; else that of the

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/check/server_check.h"
 #include "client/postgres/sql/check/table_check.h"
+#include "client/postgres/sql/group.h"
 
 namespace ttl::postgres {
 namespace {
@@ -29,9 +30,10 @@ absl::Status AddTable(Connection& connection, const Config& config, const TableC
 
 // Two tables with different names may be the same table, or one a partition of the other.
 absl::Status RefuseOverlaps(Connection& connection, CatalogReport& report) {
-  if (report.tables.size() < 2) return absl::OkStatus();
+  const std::vector<TableDefinition> tables = AllTables(report.tables);
+  if (tables.size() < 2) return absl::OkStatus();
   const std::string oids = absl::StrJoin(
-      report.tables, ",",
+      tables, ",",
       [](std::string* out, const TableDefinition& table) { absl::StrAppend(out, table.oid); });
   absl::StatusOr<QueryResult> overlaps = connection.Query(
       "SELECT part::regclass, relid::regclass, part FROM unnest($1::oid[]) AS part, "
@@ -39,10 +41,10 @@ absl::Status RefuseOverlaps(Connection& connection, CatalogReport& report) {
       {absl::StrCat("{", oids, "}")});
   if (!overlaps.ok()) return overlaps.status();
   for (int row = 0; row < overlaps->rows(); ++row) {
-    const auto part = std::find_if(
-        report.tables.begin(), report.tables.end(),
-        [&](const TableDefinition& table) { return table.oid == overlaps->Number(row, 2); });
-    if (part == report.tables.end()) continue;
+    const auto part = std::find_if(tables.begin(), tables.end(), [&](const TableDefinition& table) {
+      return table.oid == overlaps->Number(row, 2);
+    });
+    if (part == tables.end()) continue;
     report.LeaveOut(
         std::string(part->config.container),
         absl::StrCat("table ", overlaps->Text(row, 0), " is a partition of ",
@@ -53,10 +55,15 @@ absl::Status RefuseOverlaps(Connection& connection, CatalogReport& report) {
 
 // ParseConfig() refuses repeated tables, but a Config may come from elsewhere.
 void RefuseRepeatedTables(const Config& config, CatalogReport& report) {
-  for (size_t i = 0; i < config.tables.size(); ++i) {
+  std::vector<TableConfig> tables;
+  for (const TableConfig& table : config.tables) {
+    tables.push_back(table);
+    tables.insert(tables.end(), table.members.begin(), table.members.end());
+  }
+  for (size_t i = 0; i < tables.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      const TableConfig& one = config.tables[j];
-      const TableConfig& other = config.tables[i];
+      const TableConfig& one = tables[j];
+      const TableConfig& other = tables[i];
       if (one.schema != other.schema || one.table != other.table) continue;
       report.problems.push_back(absl::StrCat("table ", one.schema, ".", one.table,
                                              " is given for two containers, ", one.container,

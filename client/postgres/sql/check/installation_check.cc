@@ -11,6 +11,8 @@
 #include "absl/strings/strip.h"
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/group.h"
+#include "client/postgres/sql/install/group_objects.h"
 #include "client/postgres/sql/install/installation.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/schema_layout.h"
@@ -32,7 +34,8 @@ class InstallationCheck {
   InstallationCheck(Connection& connection, const Config& config)
       : connection_(connection), config_(config) {}
 
-  absl::StatusOr<InstallationState> Read(absl::Span<const TableDefinition> tables) {
+  absl::StatusOr<InstallationState> Read(absl::Span<const TableDefinition> definitions) {
+    const std::vector<TableDefinition> tables = AllTables(definitions);
     const auto migration = ReadMigration(connection_, config_.schema);
     if (!migration.ok()) return migration.status();
     if (migration->has_value()) {
@@ -88,6 +91,16 @@ class InstallationCheck {
     return Expect(conditions, state_.problems);
   }
 
+  // The tables of all containers, with the members of groups.
+  std::vector<TableConfig> AllConfigured() const {
+    std::vector<TableConfig> all;
+    for (const TableConfig& table : config_.tables) {
+      all.push_back(table);
+      all.insert(all.end(), table.members.begin(), table.members.end());
+    }
+    return all;
+  }
+
   // Only the name shows whether a table is renamed.
   absl::Status CheckNames(absl::Span<const TableDefinition> tables) {
     for (const TableDefinition& table : tables) {
@@ -110,7 +123,7 @@ class InstallationCheck {
     }
     std::vector<std::pair<std::string, InstalledObject>> missing;  // with the container
     std::set<std::string> wanted = {PublicationComment(config_.schema)};
-    for (const TableConfig& table : config_.tables) {
+    for (const TableConfig& table : AllConfigured()) {
       if (table.view_schema.empty()) continue;
       TableDefinition definition;
       definition.config = table;
@@ -156,7 +169,7 @@ class InstallationCheck {
         containers[std::move(purpose)] = table.container;
       }
     };
-    for (const TableConfig& table : config_.tables) {
+    for (const TableConfig& table : AllConfigured()) {
       add(table, table.table);
       add(table, table.rename_table);
     }
@@ -191,6 +204,7 @@ class InstallationCheck {
   absl::Status CheckTriggers(absl::Span<const TableDefinition> tables) {
     std::map<std::string, std::string> conditions;
     for (const TableDefinition& table : tables) {
+      if (IsGroup(table)) ExpectOfGroup(table, conditions);
       if (!table.config.replace_expired) continue;
       const std::string function = ReplacingTrigger(table, config_.schema).front().target;
       conditions[absl::StrCat("the trigger of table ", table.config.schema, ".", table.config.table,
@@ -203,6 +217,20 @@ class InstallationCheck {
                               " is disabled")] = absl::StrCat("NOT ", ReplacingTriggerIsOff(table));
     }
     return Expect(conditions, state_.faults);
+  }
+
+  // Without its trigger no group is deleted.
+  void ExpectOfGroup(const TableDefinition& table, std::map<std::string, std::string>& conditions) {
+    const std::string name = absl::StrCat("table ", table.config.schema, ".", table.config.table);
+    conditions[absl::StrCat("the trigger of ", name, " that locks groups is disabled")] =
+        LockingTriggerIsOn(table);
+    if (table.oid != table.group) return;
+    const std::string function = GroupIsLive(table, config_.schema).target;
+    conditions[absl::StrCat("the function of ", name, " for groups acts for a former owner")] =
+        absl::StrCat(
+            "SELECT p.proowner = c.relowner FROM pg_class AS c, pg_proc AS p WHERE c.oid = ",
+            table.oid, " AND p.oid = to_regprocedure(",
+            QuoteText(absl::StripPrefix(function, "FUNCTION ")), ")");
   }
 
   absl::Status CheckPublication(absl::Span<const TableDefinition> tables) {

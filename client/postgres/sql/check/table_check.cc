@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/civil_time.h"
 #include "client/postgres/sql/archive_fit.h"
+#include "client/postgres/sql/check/group_check.h"
 #include "client/postgres/sql/check/where_check.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/connect/sql_error.h"
@@ -98,7 +99,7 @@ class TableCheck {
     table_.size = Integer(config_.size_column, "size");
     CheckOnExpiry();
     if (!facts_.unfit_where.empty()) Problem(facts_.unfit_where);
-    CheckUniqueIndex();
+    config_.is_group ? CheckGroup() : CheckUniqueIndex();
     CheckIdentities();
     CheckRules();
     CheckRights();
@@ -209,7 +210,7 @@ class TableCheck {
 
   void CheckTs() {
     if (!config_.ts_column.has_value()) {
-      if (config_.expires_column.has_value()) {
+      if (config_.expires_column.has_value() || config_.is_group) {
         table_.ts_source = TsSource::kNone;
       } else if (config_.row_level_security) {
         Problem(
@@ -423,6 +424,36 @@ class TableCheck {
     SetPageOrder(best->columns);
   }
 
+  // The statements that judge and delete groups read the rows of one group at a time.
+  void CheckGroup() {
+    if (table_.is_partitioned) {
+      Problem(" is partitioned, which group_by does not allow");
+    }
+    if (facts_.forces_row_security && (facts_.has_row_security || config_.row_level_security)) {
+      Problem(
+          ": group_by needs all rows of a group to be seen by the owner of the table, which "
+          "row-level security binds: ALTER TABLE ",
+          sql_, " NO FORCE ROW LEVEL SECURITY");
+    }
+    Names needed = key_;
+    const bool is_by_column =
+        config_.ts_column.has_value()
+            ? !table_.zone.has_value() || table_.zone->is_fixed()
+            : config_.expires_column.has_value() && IndexedEnd(table_).empty();
+    if (is_by_column) {
+      needed.push_back(config_.ts_column.value_or(config_.expires_column.value_or("")));
+    }
+    const bool has_index =
+        std::any_of(facts_.indexes.begin(), facts_.indexes.end(), [&needed](const Names& columns) {
+          return columns.size() >= needed.size() &&
+                 std::equal(needed.begin(), needed.end(), columns.begin());
+        });
+    if (has_index) return;
+    Problem(" has no index that begins with (", absl::StrJoin(needed, ", "),
+            "), which group_by needs: CREATE INDEX CONCURRENTLY ON ", sql_, " (",
+            QuotedList(needed), ")");
+  }
+
   void SetPageOrder(const Names& index_columns) {
     Names order = index_columns;
     for (const std::string& name : key_) {
@@ -590,6 +621,7 @@ class TableCheck {
   // Also warns on servers before 15.20, since their next update brings the change.
   void WarnOfUpserts() {
     if (config_.replace_expired) return;
+    if (config_.is_group) return WarnOfUpsertsIntoGroups();
     if (config_.row_level_security) {
       Warn(
           ": with row_level_security an INSERT ... ON CONFLICT DO UPDATE fails while an expired "
@@ -600,6 +632,14 @@ class TableCheck {
            " fails while an expired row of the same key is not yet deleted, and before it updates "
            "that row; replace_expired: true avoids both");
     }
+  }
+
+  void WarnOfUpsertsIntoGroups() {
+    if (config_.live_view.empty() && !config_.row_level_security) return;
+    Warn(
+        ": from PostgreSQL 15.20 on, and with row_level_security before, an INSERT ... ON CONFLICT "
+        "DO UPDATE fails on a row of an expired group that is not yet deleted; an INSERT of a live "
+        "row into the group before it avoids that");
   }
 
   void WarnOfOtherUniques() {
@@ -708,18 +748,17 @@ absl::StatusOr<std::string> WhyZoneIsUnfit(Connection& connection, const std::st
       "the full name of a zone, such as Europe/Berlin, or an offset such as +01:00");
 }
 
-}  // namespace
-
-absl::Status CheckTable(Connection& connection, const Config& config, const TableConfig& table,
-                        CatalogReport& report) {
+// `group` has the tables of its group, if any, quoted and qualified.
+absl::Status CheckOneTable(Connection& connection, const Config& config, const TableConfig& table,
+                           const Names& group, CatalogReport& report) {
   const auto renamed = LookUpRenamed(connection, config.schema, table.schema, table.table);
   if (!renamed.ok()) return renamed.status();
   const std::string stored = renamed->value_or(table.table);
   std::vector<std::string> key = table.partition_key;
   key.insert(key.end(), table.id.begin(), table.id.end());
-  absl::StatusOr<std::optional<TableFacts>> facts =
-      LookUpTable(connection, {table.schema, stored, table.live_view, table.live_view_schema(),
-                               std::move(key), config.publication, CommentMark(config.schema)});
+  absl::StatusOr<std::optional<TableFacts>> facts = LookUpTable(
+      connection, {table.schema, stored, table.live_view, table.live_view_schema(), std::move(key),
+                   config.publication, CommentMark(config.schema), group});
   if (!facts.ok()) return facts.status();
   const std::string name = absl::StrCat(table.schema, ".", table.table);
   if (!facts->has_value()) {
@@ -754,6 +793,23 @@ absl::Status CheckTable(Connection& connection, const Config& config, const Tabl
   TableCheck(table, stored, *holds_times ? config.schema : "", **facts, report).Run();
   if (table.rename_table.empty() || stored == table.rename_table) return absl::OkStatus();
   return RefuseTakenName(connection, table, report);
+}
+
+}  // namespace
+
+absl::Status CheckTable(Connection& connection, const Config& config, const TableConfig& table,
+                        CatalogReport& report) {
+  if (!table.is_group) return CheckOneTable(connection, config, table, {}, report);
+  Names names = {QuoteQualified(table.schema, table.table)};
+  for (const TableConfig& member : table.members) {
+    names.push_back(QuoteQualified(member.schema, member.table));
+  }
+  absl::Status status = CheckOneTable(connection, config, table, names, report);
+  for (const TableConfig& member : table.members) {
+    if (!status.ok()) return status;
+    status = CheckOneTable(connection, config, member, names, report);
+  }
+  return status.ok() ? JoinGroup(connection, table, report) : status;
 }
 
 }  // namespace ttl::postgres

@@ -10,7 +10,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/group.h"
 #include "client/postgres/sql/held_times.h"
+#include "client/postgres/sql/install/group_objects.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/schema_layout.h"
 #include "client/postgres/sql/table_facts.h"
@@ -149,23 +151,43 @@ std::string RowSecuritySql(const TableDefinition& table, const std::string& sche
   return Block("", body);
 }
 
-// The function runs with the rights of the owner of the table, and no others.
-std::string TriggerSql(const TableDefinition& table, const std::string& schema) {
-  const std::vector<InstalledObject> objects = ReplacingTrigger(table, schema);
+// The variable of a block that has the owner of the table.
+std::string OwnerOf(const TableDefinition& table) {
+  return absl::StrCat("DECLARE\nowner name := (SELECT pg_get_userbyid(relowner) FROM pg_class\n",
+                      "  WHERE oid = ", QuoteText(TableName(table)), "::regclass);\n");
+}
+
+// A function runs with the rights of the owner of the table, and no others.
+std::string GiveToOwner(const std::string& target, const std::string& schema) {
   const std::string schema_text = QuoteText(schema);
-  const std::string owner =
-      absl::StrCat("DECLARE\nowner name := (SELECT pg_get_userbyid(relowner) FROM pg_class\n",
-                   "  WHERE oid = ", QuoteText(TableName(table)), "::regclass);\n");
-  const std::string give = absl::StrCat(
+  return absl::StrCat(
       "IF owner <> current_user THEN\nEXECUTE format('GRANT CREATE ON SCHEMA %I TO %I', ",
-      schema_text, ", owner);\nEXECUTE format('ALTER %s OWNER TO %I', ",
-      QuoteText(objects[0].target),
+      schema_text, ", owner);\nEXECUTE format('ALTER %s OWNER TO %I', ", QuoteText(target),
       ", owner);\nEXECUTE format('REVOKE CREATE ON SCHEMA %I FROM %I', ", schema_text,
       ", owner);\nEND IF;\n");
+}
+
+std::string TriggerSql(const TableDefinition& table, const std::string& schema) {
+  const std::vector<InstalledObject> objects = ReplacingTrigger(table, schema);
   const std::string enable = absl::StrCat("IF ", ReplacingTriggerIsOff(table), " THEN\n",
                                           EnableReplacingTrigger(table), ";\nEND IF;\n");
-  return Block(owner, absl::StrCat(CreateUnlessThere(objects[0]), give,
-                                   CreateUnlessThere(objects[1]), enable));
+  return Block(OwnerOf(table),
+               absl::StrCat(CreateUnlessThere(objects[0]), GiveToOwner(objects[0].target, schema),
+                            CreateUnlessThere(objects[1]), enable));
+}
+
+std::string GroupSql(const TableDefinition& table, const std::string& schema) {
+  std::string body;
+  for (const InstalledObject& object : LockingTrigger(table, schema)) {
+    absl::StrAppend(&body, CreateUnlessThere(object));
+  }
+  absl::StrAppend(&body, "IF NOT ", LockingTriggerIsOn(table), " THEN\n",
+                  EnableLockingTrigger(table), ";\nEND IF;\n");
+  if (table.oid == table.group) {
+    const std::string target = GroupIsLive(table, schema).target;
+    absl::StrAppend(&body, GroupIsLiveSql(table, schema, GiveToOwner(target, schema)));
+  }
+  return Block(OwnerOf(table), body);
 }
 
 std::string TableSql(const TableDefinition& table, const std::string& schema) {
@@ -173,6 +195,7 @@ std::string TableSql(const TableDefinition& table, const std::string& schema) {
   std::string sql = Heading(
       absl::StrCat("Table ", config.schema, ".", config.table, ", container ", config.container));
   if (!config.rename_table.empty()) absl::StrAppend(&sql, RenameSql(table, schema));
+  if (IsGroup(table)) absl::StrAppend(&sql, GroupSql(table, schema));
   if (!config.view_schema.empty()) absl::StrAppend(&sql, ViewSchemaSql(table, schema));
   if (!config.live_view.empty()) absl::StrAppend(&sql, ViewSql(table, schema));
   if (config.row_level_security) absl::StrAppend(&sql, RowSecuritySql(table, schema));
@@ -201,10 +224,23 @@ std::string PublicationSql(const Config& config, absl::Span<const TableDefinitio
       "ALTER PUBLICATION ", name, " SET ", PublishedTables(tables), ";\n");
 }
 
+// Leftovers that are not wanted, in one of two steps.
+enum class Leftovers {
+  kAll,
+  kBeforeObjects,  // all but the functions that views and policies of groups call
+  kAfterObjects,   // these functions, which no view calls any more
+};
+
+std::string IsInStep(Leftovers step, const std::string& schema) {
+  if (step == Leftovers::kAll) return "";
+  return absl::StrCat("\n  AND ", step == Leftovers::kBeforeObjects ? "NOT " : "",
+                      IsOfGroupIsLive("comment", schema));
+}
+
 // Keeps views by name, since they are replaced and not dropped. `comments` are the comments, as
 // SQL, of other objects to keep.
 std::string LeftoversSql(const Config& config, absl::Span<const TableDefinition> tables,
-                         std::vector<std::string> comments = {"''"}) {
+                         Leftovers step, std::vector<std::string> comments = {"''"}) {
   std::vector<std::string> views = {"0"};
   for (const TableDefinition& table : tables) {
     for (const InstalledObject& object : InstalledObjects(table, config.schema)) {
@@ -217,7 +253,7 @@ std::string LeftoversSql(const Config& config, absl::Span<const TableDefinition>
       absl::StrCat("comment <> ALL (ARRAY[\n    ", absl::StrJoin(comments, ",\n    "),
                    "])\n  AND object <> ALL (ARRAY[", absl::StrJoin(views, ", "),
                    "]::oid[])\n  AND command <> format('DROP PUBLICATION %I', ",
-                   QuoteText(config.publication), ")");
+                   QuoteText(config.publication), ")", IsInStep(step, config.schema));
   return absl::StrCat(
       Heading("What a former configuration left"),
       Block("DECLARE\nleftover text;\nformer record;\n",
@@ -294,19 +330,20 @@ std::string UnpublishSql(const Config& config, const TableDefinition& table) {
 std::vector<TableDefinition> AllAsInstalled(absl::Span<const TableDefinition> definitions) {
   std::vector<TableDefinition> tables;
   for (const TableDefinition& definition : definitions) tables.push_back(AsInstalled(definition));
-  return tables;
+  return AllTables(tables);
 }
 
 }  // namespace
 
 std::string InstallSql(const Config& config, absl::Span<const TableDefinition> definitions) {
   const std::vector<TableDefinition> tables = AllAsInstalled(definitions);
-  std::string sql =
-      absl::StrCat(kPreamble, Heading("Our own schema"), CreateSchemaSql(config.schema),
-                   EndOfMigrationSql(config.schema), LeftoversSql(config, tables));
+  std::string sql = absl::StrCat(kPreamble, Heading("Our own schema"),
+                                 CreateSchemaSql(config.schema), EndOfMigrationSql(config.schema),
+                                 LeftoversSql(config, tables, Leftovers::kBeforeObjects));
   for (const TableDefinition& table : tables) {
     absl::StrAppend(&sql, TableSql(table, config.schema));
   }
+  absl::StrAppend(&sql, LeftoversSql(config, tables, Leftovers::kAfterObjects));
   return absl::StrCat(
       sql, PoliciesSql(config.schema, tables), Heading("Times that rewrites would change"),
       HoldTimesSql(config.schema, tables), PublicationSql(config, tables), SlotSql(config));
@@ -317,8 +354,7 @@ std::string TakeAwaySql(const Config& config, absl::Span<const TableDefinition> 
   std::vector<TableDefinition> others;
   std::vector<std::string> comments = {"''"};
   std::string unpublish;
-  for (const TableDefinition& definition : tables) {
-    const TableDefinition table = AsInstalled(definition);
+  for (const TableDefinition& table : AllAsInstalled(tables)) {
     if (!containers.contains(table.config.container)) {
       others.push_back(table);
       continue;
@@ -328,8 +364,8 @@ std::string TakeAwaySql(const Config& config, absl::Span<const TableDefinition> 
     comments.push_back(QuoteText(ViewSchema(table, config.schema).comment));
   }
   const std::string migration = QuoteQualified(config.schema, "migration");
-  return absl::StrCat(kPreamble, LeftoversSql(config, others, std::move(comments)), unpublish,
-                      "DELETE FROM ", migration, ";\nINSERT INTO ", migration,
+  return absl::StrCat(kPreamble, LeftoversSql(config, others, Leftovers::kAll, std::move(comments)),
+                      unpublish, "DELETE FROM ", migration, ";\nINSERT INTO ", migration,
                       " VALUES (statement_timestamp(), ", QuoteText(command), ");\n");
 }
 

@@ -1,12 +1,14 @@
 #include "client/postgres/sql/install/installed_objects.h"
 
-#include <cstdint>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/expiry_action.h"
+#include "client/postgres/sql/group.h"
+#include "client/postgres/sql/install/group_objects.h"
 #include "client/postgres/sql/visibility.h"
 
 namespace ttl::postgres {
@@ -160,32 +162,6 @@ std::string AllCommented(absl::string_view schema) {
 
 }  // namespace
 
-uint64_t Fingerprint(absl::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
-
-std::string TableName(const TableDefinition& table) {
-  return QuoteQualified(table.config.schema, table.config.table);
-}
-
-std::string QuoteBody(absl::string_view body) {
-  std::string tag = "$ttl$";
-  for (int i = 1; body.find(tag) != absl::string_view::npos; ++i)
-    tag = absl::StrCat("$ttl", i, "$");
-  return absl::StrCat(tag, body, tag);
-}
-
-std::string CommentMark(absl::string_view schema) {
-  return absl::StrCat("ttl-postgres (", schema, "): ");
-}
-
-std::string MarkedComment(absl::string_view schema, absl::string_view purpose,
-                          absl::string_view definition) {
-  return absl::StrFormat("%s%s [%016x]", CommentMark(schema), purpose, Fingerprint(definition));
-}
-
 std::string MarkedObjectsQuery(absl::string_view schema) {
   return absl::StrCat(
       "SELECT * FROM (\n  ", AllCommented(schema),
@@ -196,6 +172,7 @@ std::string MarkedObjectsQuery(absl::string_view schema) {
 TableDefinition AsInstalled(TableDefinition table) {
   TableConfig& config = table.config;
   config.table = config.rename_table.empty() ? table.configured_table : config.rename_table;
+  for (TableDefinition& member : table.members) member = AsInstalled(std::move(member));
   return table;
 }
 
@@ -204,7 +181,8 @@ std::vector<std::string> PurposesFor(absl::string_view table_schema, absl::strin
   const std::string name = PlainName(table_schema, table);
   std::vector<std::string> purposes;
   for (const std::string& purpose :
-       {ShowsLiveRows(name), DecidesOnRows(name), Replaces(name), ReplacesExpired(name)}) {
+       {ShowsLiveRows(name), DecidesOnRows(name), Replaces(name), ReplacesExpired(name),
+        TellsWhetherLive(name), LocksGroup(name)}) {
     purposes.push_back(PurposeOf(MarkedComment(schema, purpose, "")));
   }
   return purposes;
@@ -290,6 +268,7 @@ std::vector<InstalledObject> InstalledObjects(const TableDefinition& table,
   const auto append = [&objects](const std::vector<InstalledObject>& more) {
     objects.insert(objects.end(), more.begin(), more.end());
   };
+  if (IsGroup(table)) append(GroupObjects(table, schema));
   if (!table.config.view_schema.empty()) append({ViewSchema(table, schema)});
   if (!table.config.live_view.empty()) append({LiveView(table, schema)});
   if (table.config.row_level_security) {

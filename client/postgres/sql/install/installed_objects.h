@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "client/postgres/config/config.h"
+#include "client/postgres/sql/install/installed_object.h"
 #include "client/postgres/sql/table_definition.h"
 
 // Objects that install creates outside the tables and functions of the schema: views, policies of
@@ -15,23 +16,6 @@
 // identifies the definition that created it. So the objects can be compared with the expected ones,
 // and removed, whatever configuration created them.
 namespace ttl::postgres {
-
-struct InstalledObject {
-  std::string name;        // human-readable: view public.orders_live
-  std::string target;      // as in COMMENT ON: VIEW "public"."orders_live"
-  std::string definition;  // the statements that create it, without the last semicolon
-  std::string comment;     // contains the mark and a fingerprint of the definition
-};
-
-// FNV-1a, which is the same in every build and process.
-uint64_t Fingerprint(absl::string_view text);
-
-// Common prefix of the comments of all installed objects.
-std::string CommentMark(absl::string_view schema);
-
-// Comment of the object that `definition` creates. Another definition has another comment.
-std::string MarkedComment(absl::string_view schema, absl::string_view purpose,
-                          absl::string_view definition);
 
 // A query of all marked objects: position (order of removal), object (oid), command (removes it)
 // and comment.
@@ -74,8 +58,8 @@ std::string ReplacingTriggerIsOff(const TableDefinition& table);
 // The statement that enables the trigger again.
 std::string EnableReplacingTrigger(const TableDefinition& table);
 
-// All of the above objects that the configuration of a table requires, including the showing policy
-// and the schema of the view.
+// All of the above objects, and those of groups, that the configuration of a table requires,
+// including the showing policy and the schema of the view.
 std::vector<InstalledObject> InstalledObjects(const TableDefinition& table,
                                               absl::string_view schema);
 
@@ -84,12 +68,6 @@ std::string PublicationComment(absl::string_view schema);
 
 // Tables of the publication with their columns, in the syntax of CREATE PUBLICATION.
 std::string PublishedTables(absl::Span<const TableDefinition> tables);
-
-// Quotes the body of a function or of DO with a dollar tag that it does not contain.
-std::string QuoteBody(absl::string_view body);
-
-// "schema"."table".
-std::string TableName(const TableDefinition& table);
 
 }  // namespace ttl::postgres
 

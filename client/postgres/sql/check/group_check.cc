@@ -1,0 +1,112 @@
+#include "client/postgres/sql/check/group_check.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/postgres/sql/group.h"
+
+namespace ttl::postgres {
+namespace {
+
+std::string NameOfTable(const TableDefinition& table) {
+  return absl::StrCat("table ", table.config.schema, ".", table.config.table);
+}
+
+std::string OidsOf(const std::vector<const TableDefinition*>& tables) {
+  return absl::StrCat("{",
+                      absl::StrJoin(tables, ",",
+                                    [](std::string* out, const TableDefinition* table) {
+                                      absl::StrAppend(out, table->oid);
+                                    }),
+                      "}");
+}
+
+// Equal values must have the same type, so that they are the same group in each table.
+void CompareColumns(const TableDefinition& group, CatalogReport& report) {
+  for (const TableDefinition& member : group.members) {
+    for (size_t i = 0; i < member.id.size(); ++i) {
+      const ColumnDefinition& column = member.id[i];
+      if (column.type == group.id[i].type) continue;
+      report.problems.push_back(absl::StrCat(NameOfTable(member), ": column ", column.name,
+                                             " of its group_by is of type ", column.type,
+                                             "; must be ", group.id[i].type, ", as column ",
+                                             group.id[i].name, " of ", NameOfTable(group)));
+    }
+  }
+}
+
+// The function that tells whether a group is live reads all tables with the rights of one owner.
+absl::Status CompareOwners(Connection& connection, const TableDefinition& group,
+                           CatalogReport& report) {
+  const auto others = connection.Query(
+      "SELECT c.oid::regclass, pg_get_userbyid(c.relowner), pg_get_userbyid(f.relowner) FROM "
+      "pg_class AS c, pg_class AS f WHERE f.oid = $1::oid AND c.oid = ANY ($2::oid[]) AND "
+      "c.relowner <> f.relowner ORDER BY 1",
+      {absl::StrCat(group.oid), OidsOf(TablesOf(group))});
+  if (!others.ok()) return others.status();
+  for (int row = 0; row < others->rows(); ++row) {
+    report.problems.push_back(absl::StrCat(
+        "table ", others->Text(row, 0), " is owned by ", others->Text(row, 1), "; must be ",
+        others->Text(row, 2), ", as ", NameOfTable(group), ", the first table of its group"));
+  }
+  return absl::OkStatus();
+}
+
+// Orders the tables so that each comes before those to which its foreign keys refer.
+absl::Status OrderDeletes(Connection& connection, TableDefinition& group, CatalogReport& report) {
+  const std::vector<const TableDefinition*> tables = TablesOf(group);
+  const auto keys = connection.Query(
+      "SELECT DISTINCT conrelid, confrelid FROM pg_constraint WHERE contype = 'f' AND conrelid = "
+      "ANY ($1::oid[]) AND confrelid = ANY ($1::oid[]) AND conrelid <> confrelid",
+      {OidsOf(tables)});
+  if (!keys.ok()) return keys.status();
+  std::set<std::pair<int64_t, int64_t>> refers;
+  for (int row = 0; row < keys->rows(); ++row) {
+    refers.emplace(keys->Number(row, 0), keys->Number(row, 1));
+  }
+  std::vector<size_t> left(tables.size());
+  for (size_t i = 0; i < left.size(); ++i) left[i] = i;
+  while (!left.empty()) {
+    const auto next = std::find_if(left.begin(), left.end(), [&](size_t to) {
+      return std::none_of(left.begin(), left.end(), [&](size_t from) {
+        return refers.contains({tables[from]->oid, tables[to]->oid});
+      });
+    });
+    if (next == left.end()) {
+      report.problems.push_back(absl::StrCat(
+          NameOfTable(group),
+          ": the foreign keys among the tables of its group form a circle, in which no table can "
+          "be deleted from first; drop one of them"));
+      return absl::OkStatus();
+    }
+    group.delete_order.push_back(*next);
+    left.erase(next);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status JoinGroup(Connection& connection, const TableConfig& config, CatalogReport& report) {
+  std::vector<TableDefinition> tables = std::exchange(report.tables, {});
+  if (!report.problems.empty() || tables.size() != config.members.size() + 1) {
+    return absl::OkStatus();
+  }
+  TableDefinition group = std::move(tables.front());
+  tables.erase(tables.begin());
+  group.group = group.oid;
+  group.members = std::move(tables);
+  for (TableDefinition& member : group.members) member.group = group.oid;
+  CompareColumns(group, report);
+  if (absl::Status status = CompareOwners(connection, group, report); !status.ok()) return status;
+  if (absl::Status status = OrderDeletes(connection, group, report); !status.ok()) return status;
+  if (report.problems.empty()) report.tables.push_back(std::move(group));
+  return absl::OkStatus();
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,175 @@
+#include "client/postgres/sql/install/group_objects.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/end_column.h"
+#include "client/postgres/sql/group.h"
+#include "client/postgres/sql/visibility.h"
+
+namespace ttl::postgres {
+namespace {
+
+// The last trigger by name, since others may set the columns of the group.
+constexpr absl::string_view kLockingTrigger = "zz_ttl_postgres_lock_group";
+constexpr absl::string_view kTellsWhetherLive = "whether a group has a live row, of ";
+
+std::string NameOf(const TableDefinition& table) {
+  return absl::StrCat(table.config.schema, ".", table.config.table);
+}
+
+// What a row of `table` in the group of the function's arguments satisfies.
+std::string IsInGroup(const TableDefinition& table) {
+  std::vector<std::string> conditions;
+  for (size_t i = 0; i < table.id.size(); ++i) {
+    conditions.push_back(absl::StrCat("t.", QuoteName(table.id[i].name), " = $", i + 1));
+  }
+  return absl::StrJoin(conditions, " AND ");
+}
+
+std::string FromTable(const TableDefinition& table) {
+  return absl::StrCat("FROM ONLY ", TableName(table), " AS t WHERE ", IsInGroup(table));
+}
+
+// The time of row t as the visibility condition compares it.
+std::string ComparedTime(const TableDefinition& table) {
+  if (table.expires.has_value()) {
+    return ScaleOfEnd(table, absl::StrCat("t.", QuoteName(table.expires->name))).value;
+  }
+  const std::string column = absl::StrCat("t.", QuoteName(table.ts->name));
+  const bool has_zone = table.zone.has_value() && !table.zone->is_fixed();
+  return has_zone ? InstantOfColumn(table, column) : column;
+}
+
+// Visible rows are those with the latest times, those without a time, which sort as later, and
+// those with illegal times, which are the earliest. So if one is visible, the last or the first row
+// is. An EXISTS over all rows would be a scan of the table where the statistics promise many such
+// rows.
+std::string HasLiveRow(const TableDefinition& table, absl::string_view schema) {
+  const std::string column = table.expires.has_value() ? table.expires->name : table.ts->name;
+  const auto is_live = [&](absl::string_view order) {
+    return absl::StrCat("EXISTS (SELECT FROM (SELECT t.", QuoteName(column), " ", FromTable(table),
+                        " ORDER BY ", ComparedTime(table), order, " LIMIT 1) AS t WHERE ",
+                        OwnVisibleCondition(table, schema, "t"), ")");
+  };
+  return absl::StrCat(is_live(" DESC"), "\n    OR ", is_live(""));
+}
+
+// A group of rows that have no times, because the others were never written or are gone, is live.
+std::string IsLiveExpression(const TableDefinition& table, absl::string_view schema) {
+  std::vector<std::string> live;
+  std::vector<std::string> any;
+  bool has_followers = false;
+  for (const TableDefinition* one : TablesOf(table)) {
+    if (!HasTimes(*one)) {
+      has_followers = true;
+      continue;
+    }
+    live.push_back(HasLiveRow(*one, schema));
+    any.push_back(absl::StrCat("EXISTS (SELECT ", FromTable(*one), ")"));
+  }
+  if (has_followers) live.push_back(absl::StrCat("NOT (", absl::StrJoin(any, " OR "), ")"));
+  return absl::StrJoin(live, "\n    OR ");
+}
+
+std::string GroupIsLiveTarget(const TableDefinition& table, absl::string_view schema) {
+  const auto type = [](std::string* out, const ColumnDefinition& column) {
+    absl::StrAppend(out, column.type);
+  };
+  return absl::StrCat("FUNCTION ", GroupIsLiveName(table, schema), "(",
+                      absl::StrJoin(table.id, ", ", type), ")");
+}
+
+// Names are qualified: a SET clause would cost each written row more than the lock.
+InstalledObject LockingFunction(const TableDefinition& table, absl::string_view schema) {
+  std::vector<std::string> key;
+  for (const ColumnDefinition& column : table.id) {
+    key.push_back(absl::StrCat("NEW.", QuoteName(column.name)));
+  }
+  const std::string body =
+      absl::StrCat("\nBEGIN\n  PERFORM ", LockGroup(table, "pg_advisory_xact_lock_shared", key),
+                   ";\n  RETURN NEW;\nEND ");
+  InstalledObject function;
+  function.target = absl::StrCat(
+      "FUNCTION ", QuoteQualified(schema, absl::StrCat("lock_group_", table.oid)), "()");
+  function.name = absl::StrCat("function lock_group_", table.oid);
+  function.definition =
+      absl::StrCat("CREATE ", function.target, " RETURNS trigger LANGUAGE plpgsql AS ",
+                   QuoteBody(body), ";\nREVOKE ALL ON ", function.target, " FROM PUBLIC");
+  function.comment = MarkedComment(schema, LocksGroup(NameOf(table)), function.definition);
+  return function;
+}
+
+}  // namespace
+
+std::string TellsWhetherLive(const std::string& table) {
+  return absl::StrCat(kTellsWhetherLive, table);
+}
+
+std::string LocksGroup(const std::string& table) {
+  return absl::StrCat("a written row of ", table, " locks its group");
+}
+
+InstalledObject GroupIsLive(const TableDefinition& table, absl::string_view schema) {
+  InstalledObject function;
+  function.target = GroupIsLiveTarget(table, schema);
+  function.name = absl::StrCat("function ", GroupIsLiveName(table, schema));
+  const std::string body =
+      absl::StrCat("\nBEGIN\n  RETURN ", IsLiveExpression(table, schema), ";\nEND ");
+  function.definition = absl::StrCat(
+      "CREATE OR REPLACE ", function.target,
+      " RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = "
+      "pg_catalog, pg_temp AS ",
+      QuoteBody(body), ";\nGRANT EXECUTE ON ", function.target, " TO PUBLIC");
+  function.comment = MarkedComment(schema, TellsWhetherLive(NameOf(table)), function.definition);
+  return function;
+}
+
+std::vector<InstalledObject> LockingTrigger(const TableDefinition& table,
+                                            absl::string_view schema) {
+  const InstalledObject function = LockingFunction(table, schema);
+  InstalledObject trigger;
+  trigger.name = absl::StrCat("trigger ", kLockingTrigger, " on table ", NameOf(table));
+  trigger.target = absl::StrCat("TRIGGER ", QuoteName(kLockingTrigger), " ON ", TableName(table));
+  trigger.definition =
+      absl::StrCat("CREATE TRIGGER ", QuoteName(kLockingTrigger), " BEFORE INSERT OR UPDATE ON ",
+                   TableName(table), " FOR EACH ROW EXECUTE ", function.target);
+  // Includes the comment of the function, since dropping the function drops the trigger.
+  trigger.comment = MarkedComment(schema, LocksGroup(NameOf(table)),
+                                  absl::StrCat(trigger.definition, function.comment));
+  return {function, trigger};
+}
+
+std::string LockingTriggerIsOn(const TableDefinition& table) {
+  return absl::Substitute(
+      "EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid OPERATOR(pg_catalog.=) "
+      "$0::pg_catalog.oid AND g.tgname OPERATOR(pg_catalog.=) $1 AND g.tgenabled "
+      "OPERATOR(pg_catalog.=) 'A')",
+      table.oid, QuoteText(kLockingTrigger));
+}
+
+std::string EnableLockingTrigger(const TableDefinition& table) {
+  return absl::StrCat("ALTER TABLE ", TableName(table), " ENABLE ALWAYS TRIGGER ",
+                      QuoteName(kLockingTrigger));
+}
+
+std::vector<InstalledObject> GroupObjects(const TableDefinition& table, absl::string_view schema) {
+  std::vector<InstalledObject> objects = LockingTrigger(table, schema);
+  if (table.oid == table.group) objects.push_back(GroupIsLive(table, schema));
+  return objects;
+}
+
+std::string GroupIsLiveSql(const TableDefinition& table, absl::string_view schema,
+                           absl::string_view give) {
+  const InstalledObject function = GroupIsLive(table, schema);
+  return absl::StrCat(function.definition, ";\nCOMMENT ON ", function.target, " IS ",
+                      QuoteText(function.comment), ";\n", give);
+}
+
+std::string IsOfGroupIsLive(absl::string_view comment, absl::string_view schema) {
+  return absl::StrCat("starts_with(", comment, ", ",
+                      QuoteText(absl::StrCat(CommentMark(schema), kTellsWhetherLive)), ")");
+}
+
+}  // namespace ttl::postgres
