@@ -112,6 +112,12 @@ PrimaryStore& StoreForTest::Open(const std::vector<TableConfig>& tables,
   return *store_;
 }
 
+PrimaryStore& StoreForTest::OpenDefined(const std::vector<TableDefinition>& definitions) {
+  store_ = std::make_unique<PrimaryStore>(
+      config_, definitions, position_, [] { return std::nullopt; }, reported_);
+  return *store_;
+}
+
 void StoreForTest::ShowPosition(uint64_t lsn) {
   position_.Acknowledge(lsn);
   position_.ObserveSnapshot(lsn, 5, 5);

@@ -39,6 +39,9 @@ class StoreForTest {
       const std::vector<TableConfig>& tables,
       PrimaryStore::YieldRule yield_rule = [] { return std::nullopt; });
 
+  // The same of tables that CheckCatalog() has found.
+  PrimaryStore& OpenDefined(const std::vector<TableDefinition>& definitions);
+
   // Up to which LSN the sidecar knows all commits, from the next Open() on; by default however far.
   void set_reported(PrimaryStore::ReportedRule reported) { reported_ = std::move(reported); }
 

@@ -26,6 +26,7 @@ std::string TsOfRow(const TableDefinition& table) {
 
 // Inheritance children are separate tables; partitions are not.
 std::string From(const TableDefinition& table) {
+  if (!table.rows.empty()) return absl::StrCat("(", table.rows, ") AS t");
   return absl::StrCat(table.is_partitioned ? "" : "ONLY ",
                       QuoteQualified(table.config.schema, table.config.table), " AS t");
 }

@@ -21,6 +21,8 @@ struct RowState {
   bool is_in_doubt = false;
   // The delete locked it, and it was expired.
   bool was_held = false;
+  // It is a group of rows.
+  bool is_group = false;
   // The row as an item, or why it cannot be one. Meaningful if the row exists and is not the same.
   absl::StatusOr<v1::Item> current = absl::UnknownError("not read");
   // The row's xmin.

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "client/postgres/row/row_item.h"
 #include "client/postgres/sql/connect/sql_error.h"
+#include "client/postgres/sql/group.h"
 #include "client/postgres/sql/held_times.h"
 #include "client/postgres/store/page_token.h"
 
@@ -128,6 +129,7 @@ absl::StatusOr<std::string> TableScan::FilesOfKnownTimes() {
 }
 
 absl::StatusOr<std::optional<int64_t>> TableScan::EstimateItems() {
+  if (IsGroup(table_.definition)) return std::nullopt;  // the statistics count rows
   const auto answer = connection_.Query(
       "SELECT sum(reltuples)::bigint, coalesce(bool_or(reltuples < 0), true) FROM pg_class "
       "WHERE relkind = 'r' AND "

@@ -23,6 +23,9 @@ namespace {
 constexpr absl::Duration kLeastTime = absl::Milliseconds(20);
 // Retry delay of a container after a whole batch took too long, or its table was locked.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+// Groups that one transaction locks at most: writers of these and of others that share a lock wait
+// for its end.
+constexpr size_t kMaxGroups = 100;
 // Cost of each row in the statistics: it is found by the index, and then deleted or read.
 constexpr int64_t kTouchedByDelete = 2;
 constexpr int64_t kTouchedOtherwise = 2;
@@ -92,7 +95,8 @@ absl::StatusOr<v1::DeleteItemsResponse> DeleteRun::Run() {
   }
   Items left = asked_;
   while (!left.empty()) {
-    const Items next = left.subspan(0, fit_.max_rows());
+    const size_t most = table_.group_sql.has_value() ? kMaxGroups : fit_.max_rows();
+    const Items next = left.subspan(0, std::min(most, fit_.max_rows()));
     if (absl::Status status = Delete(next); !status.ok()) return status;
     left.remove_prefix(next.size());
   }
@@ -166,6 +170,10 @@ absl::Status DeleteRun::Blame(const AskedItem& item, const absl::Status& error) 
   if (!*can_be_key) return absl::OkStatus();  // stays NOT_FOUND
   result.set_outcome(v1::DELETE_OUTCOME_FAILED);
   result.set_reason(ReasonOf(error));
+  if (fault == DeleteFault::kTimeout && table_.group_sql.has_value()) {
+    result.mutable_reason()->append(
+        "; a group is deleted in one transaction: raise statement_timeout");
+  }
   return absl::OkStatus();
 }
 
@@ -180,7 +188,8 @@ absl::Status DeleteRun::Attempt(Items items) {
   is_rewritten_ = false;
   is_archive_changed_ = false;
   refused_.clear();
-  auto results = DeleteAndExplain(items, deleted);
+  auto results = table_.group_sql.has_value() ? DeleteAndExplainGroups(items, deleted)
+                                              : DeleteAndExplain(items, deleted);
   if (!results.ok()) return results.status();
   if (is_archive_changed_) {
     if (absl::Status status = Rollback(); !status.ok()) return status;
@@ -286,6 +295,84 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplain(Items 
   return results;
 }
 
+absl::StatusOr<std::vector<size_t>> DeleteRun::ChosenBy(const std::string& statement, Items items,
+                                                        const std::vector<size_t>& places) {
+  std::vector<AskedItem> asked;
+  for (const size_t place : places) asked.push_back(items[place]);
+  const auto answer = connection_.Query(statement, table_.sql.StateParameters(asked));
+  if (!answer.ok()) return answer.status();
+  std::vector<size_t> chosen;
+  for (int row = 0; row < answer->rows(); ++row) {
+    const size_t number = static_cast<size_t>(answer->Number(row, 0) - 1);
+    if (number >= places.size()) return absl::InternalError("an answer about no item");
+    chosen.push_back(places[number]);
+  }
+  return chosen;
+}
+
+absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplainGroups(Items items,
+                                                                                int& deleted) {
+  const GroupSql& sql = *table_.group_sql;
+  std::vector<v1::DeleteResult> results(items.size());
+  if (auto locked = connection_.Execute(sql.lock_tables()); !locked.ok()) return locked.status();
+  const auto is_guarded = connection_.Query(sql.is_guarded());
+  if (!is_guarded.ok()) return is_guarded.status();
+  if (!is_guarded->Bool(0, 0)) {
+    for (v1::DeleteResult& result : results) {
+      result.set_outcome(v1::DELETE_OUTCOME_FAILED);
+      result.set_reason(
+          "a table of the group lacks the trigger that locks groups, or it is "
+          "disabled; run ttl-postgres install");
+    }
+    return results;
+  }
+  std::vector<size_t> all(items.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+  const auto locked = ChosenBy(sql.lock_groups(), items, all);
+  if (!locked.ok()) return locked.status();
+  const auto judged = ChosenBy(sql.judge(), items, *locked);
+  if (!judged.ok()) return judged.status();
+  if (absl::Status status = DeleteGroups(items, *judged, results, deleted); !status.ok()) {
+    return status;
+  }
+  std::vector<bool> held(items.size());
+  for (const size_t place : *judged) held[place] = true;
+  if (absl::Status status = Explain(items, held, results); !status.ok()) return status;
+  return results;
+}
+
+absl::Status DeleteRun::DeleteGroups(Items items, const std::vector<size_t>& places,
+                                     std::vector<v1::DeleteResult>& results, int& deleted) {
+  if (places.empty()) return absl::OkStatus();
+  std::vector<AskedItem> judged;
+  for (const size_t place : places) {
+    judged.push_back(items[place]);
+    results[place].set_outcome(v1::DELETE_OUTCOME_DELETED);
+  }
+  deleted = static_cast<int>(places.size());
+  const std::vector<Connection::Parameter> parameters = table_.sql.StateParameters(judged);
+  for (const std::string& statement : table_.group_sql->deletes()) {
+    const auto rows = connection_.Query(statement, parameters);
+    if (!rows.ok()) return rows.status();
+    rows_touched_ += kTouchedByDelete * rows->Number(0, 0);
+    // Triggers of the table may have changed the settings.
+    if (auto set = connection_.Execute(ReadingSettings()); !set.ok()) return set.status();
+  }
+  if (absl::Status status = RunDeferredTriggers(deleted); !status.ok()) return status;
+  return ConfirmGroups(items, results, deleted);
+}
+
+absl::Status DeleteRun::ConfirmGroups(Items items, std::vector<v1::DeleteResult>& results,
+                                      int& deleted) {
+  const auto remaining = ChosenBy(table_.group_sql->remains(), items, PlacesOfDeleted(results));
+  if (!remaining.ok()) return remaining.status();
+  if (remaining->empty()) return absl::OkStatus();
+  refused_.insert(remaining->begin(), remaining->end());
+  Refuse("the group still has rows after its delete: a trigger keeps or creates them", results,
+         deleted);
+  return absl::OkStatus();
+}
+
 absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
                                 std::vector<v1::DeleteResult>& results) {
   std::vector<size_t> places;
@@ -316,6 +403,7 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
     found.is_same = state->Bool(row, width);
     found.is_in_doubt = found.exists && state->Bool(row, width + 1);
     found.was_held = held[place];
+    found.is_group = table_.group_sql.has_value();
     if (found.exists && !found.is_same) {
       table_.select.Read(*state, row, selected);
       found.xmin = selected.xmin;
@@ -447,23 +535,40 @@ absl::Status DeleteRun::Rollback() {
   return rolled_back.ok() ? absl::OkStatus() : Unavailable(rolled_back.status());
 }
 
+absl::Status DeleteRun::TryDelete() {
+  if (!table_.group_sql.has_value()) {
+    return connection_
+        .Query(table_.sql.delete_statement(), table_.sql.DeleteParameters({}, bounds_.not_after))
+        .status();
+  }
+  std::vector<std::string> statements = table_.group_sql->deletes();
+  statements.push_back(table_.group_sql->judge());
+  for (const std::string& statement : statements) {
+    const auto answer = connection_.Query(statement, table_.sql.StateParameters({}));
+    if (!answer.ok()) return answer.status();
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DeleteRun::ProbeTable(DeleteFault fault) {
   const bool is_telling = fault == DeleteFault::kDefinition || fault == DeleteFault::kLock;
   if (is_probed_ || !is_telling) return absl::OkStatus();
   is_probed_ = true;
-  auto answer = connection_.Query(table_.sql.delete_statement(),
-                                  table_.sql.DeleteParameters({}, bounds_.not_after));
-  if (FaultOf(answer.status()) == DeleteFault::kDefinition && table_.definition.archive) {
-    const absl::Status error = answer.status();
-    answer = connection_.Query(table_.sql.source_statement(),
-                               table_.sql.DeleteParameters({}, bounds_.not_after));
-    if (answer.ok()) return ExplainArchive(error);
+  absl::Status error = TryDelete();
+  if (FaultOf(error) == DeleteFault::kDefinition && table_.definition.archive) {
+    const absl::Status of_source = connection_
+                                       .Query(table_.sql.source_statement(),
+                                              table_.sql.DeleteParameters({}, bounds_.not_after))
+                                       .status();
+    if (of_source.ok()) return ExplainArchive(error);
+    error = of_source;
   }
-  if (answer.ok() && !table_.sql.taken_in_statement().empty()) {
-    answer = QueryBySystemNames(table_.sql.taken_in_statement(), table_.sql.StateParameters({}));
+  if (error.ok() && !table_.sql.taken_in_statement().empty()) {
+    error = QueryBySystemNames(table_.sql.taken_in_statement(), table_.sql.StateParameters({}))
+                .status();
   }
-  if (answer.ok()) return absl::OkStatus();
-  if (FaultOf(answer.status()) != DeleteFault::kLock) return Unavailable(answer.status());
+  if (error.ok()) return absl::OkStatus();
+  if (FaultOf(error) != DeleteFault::kLock) return Unavailable(error);
   is_given_up_ = true;
   SetRetryAfter();
   return absl::OkStatus();

@@ -71,6 +71,16 @@ class DeleteRun {
   absl::StatusOr<QueryResult> QueryBySystemNames(
       const std::string& statement, const std::vector<Connection::Parameter>& parameters);
   absl::StatusOr<std::vector<v1::DeleteResult>> DeleteAndExplain(Items items, int& deleted);
+  // The same for groups.
+  absl::StatusOr<std::vector<v1::DeleteResult>> DeleteAndExplainGroups(Items items, int& deleted);
+  // Deletes the rows of the groups at `places` in `items`, which are locked and judged.
+  absl::Status DeleteGroups(Items items, const std::vector<size_t>& places,
+                            std::vector<v1::DeleteResult>& results, int& deleted);
+  // Makes FAILED the deleted groups that still have rows, since a trigger has kept or made them.
+  absl::Status ConfirmGroups(Items items, std::vector<v1::DeleteResult>& results, int& deleted);
+  // Returns the indexes among `places` of the items that a statement of GroupSql returns.
+  absl::StatusOr<std::vector<size_t>> ChosenBy(const std::string& statement, Items items,
+                                               const std::vector<size_t>& places);
   absl::Status Explain(Items items, const std::vector<bool>& held,
                        std::vector<v1::DeleteResult>& results);
   absl::Status RunDeferredTriggers(int deleted);
@@ -94,6 +104,8 @@ class DeleteRun {
   absl::Status Finish(std::vector<v1::DeleteResult>& results, int deleted);
   absl::Status Rollback();
 
+  // Runs the statements of a delete with no items.
+  absl::Status TryDelete();
   // Determines once whether a fault concerns the whole table. UNAVAILABLE if the statement itself
   // cannot run; gives up if the whole table is locked.
   absl::Status ProbeTable(DeleteFault fault);

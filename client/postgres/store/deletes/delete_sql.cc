@@ -28,27 +28,6 @@ std::string OfRow(const ColumnDefinition& column) {
   return absl::StrCat("t.", QuoteName(column.name));
 }
 
-// The _ts of row t in whole seconds, as RowToItem() computes it; NULL if it has none.
-std::string TsOfRow(const TableDefinition& table) {
-  switch (table.ts_source) {
-    case TsSource::kNone:
-      return "1";
-    case TsSource::kCommitTime:
-      return absl::StrCat("floor(extract(epoch FROM ", CommitTimeOfRow(table.own_schema),
-                          "))::bigint");
-    case TsSource::kTimestamp:
-    case TsSource::kReading:
-      return absl::Substitute(
-          "CASE WHEN isfinite($0) THEN floor(extract(epoch FROM $0))::bigint END",
-          InstantOfColumn(table, OfRow(*table.ts)));
-    case TsSource::kEpochNumber:
-      break;
-  }
-  if (table.config.ts_unit == EpochUnit::kSeconds)
-    return absl::StrCat(OfRow(*table.ts), "::bigint");
-  return absl::Substitute("floor($0::numeric / 1000::numeric)::bigint", OfRow(*table.ts));
-}
-
 // The ttl of row t, as RowToItem() computes it.
 std::string TtlOfRow(const TableDefinition& table) {
   const std::string own =
@@ -64,7 +43,7 @@ std::string EndOfRow(const TableDefinition& table) {
 
 // Whether row t is the judged version of the asked item a.
 std::string IsJudgedVersion(const TableDefinition& table) {
-  return absl::StrCat(TsOfRow(table), " = a.__ts AND ", TtlOfRow(table),
+  return absl::StrCat(SecondsOfTs(table), " = a.__ts AND ", TtlOfRow(table),
                       " IS NOT DISTINCT FROM a.__ttl AND ", EndOfRow(table),
                       " IS NOT DISTINCT FROM a.__expire_at AND (a.__etag = '' OR t.xmin::text = "
                       "a.__etag)");
@@ -105,7 +84,7 @@ std::string KeyNames(size_t columns, const std::string& prefix) {
 
 // The asked items as a table: __k1, ..., __ts, __ttl, __expire_at, __etag, __expire_time, __n. A
 // `where` that names a dropped column must not match one of these names.
-std::string Asked(size_t key_columns) {
+std::string AskedItems(size_t key_columns) {
   std::vector<std::string> arrays;
   for (size_t i = 1; i <= key_columns; ++i) arrays.push_back(absl::StrCat("$", i, "::text[]"));
   for (const absl::string_view type : {"bigint", "bigint", "bigint", "text", "bigint"}) {
@@ -182,7 +161,8 @@ DeleteSql::DeleteSql(const TableDefinition& table, const RowSelect& select)
     : mark_value_(table.config.mark_value), marks_(table.mark.has_value()) {
   const std::vector<ColumnDefinition> key = ReportedKey(table);
   key_columns_ = key.size();
-  SetDelete(table, select, key);
+  // FOR UPDATE is not possible on groups: GroupSql has their statements.
+  if (table.rows.empty()) SetDelete(table, select, key);
   SetState(table, select, key);
   std::vector<std::string> values;
   for (size_t i = 0; i < key.size(); ++i) {
@@ -202,14 +182,20 @@ void DeleteSql::SetState(const TableDefinition& table, const RowSelect& select,
       "FROM asked AS a LEFT JOIN LATERAL (\n"
       "  SELECT $1, coalesce($2, false), $5 FROM $3 WHERE $4 LIMIT 1) AS r ON true\n"
       "ORDER BY a.__n",
-      Asked(key_columns_), select.list(), IsJudgedAndTakenIn(table), select.from(),
+      AskedItems(key_columns_), select.list(), IsJudgedAndTakenIn(table), select.from(),
       HasKey(key, "a"), can_be_in_doubt ? IsInDoubt(table.own_schema) : "false");
+  judge_statement_ = absl::Substitute(
+      "$0\n"
+      "SELECT a.__n FROM asked AS a CROSS JOIN LATERAL (\n"
+      "  SELECT FROM $1 WHERE $2 AND $3 LIMIT 1) AS r\n"
+      "WHERE a.__expire_time <= floor(extract(epoch FROM clock_timestamp()))::bigint",
+      AskedItems(key_columns_), select.from(), HasKey(key, "a"), IsJudgedAndTakenIn(table));
   if (!table.config.where.empty()) {
     taken_in_statement_ = absl::Substitute(
         "$0\n"
         "SELECT a.__n FROM asked AS a CROSS JOIN LATERAL (\n"
         "  SELECT FROM $1 WHERE $2 AND $3 FOR UPDATE OF t SKIP LOCKED) AS r",
-        Asked(key_columns_), select.from(), HasKey(key, "a"), IsJudgedAndTakenIn(table));
+        AskedItems(key_columns_), select.from(), HasKey(key, "a"), IsJudgedAndTakenIn(table));
   }
 }
 
@@ -225,7 +211,7 @@ void DeleteSql::SetDelete(const TableDefinition& table, const RowSelect& select,
       "    SELECT t.ctid AS place, t.tableoid AS part FROM $2\n"
       "    WHERE $3 AND $4 FOR UPDATE OF t SKIP LOCKED) AS r\n"
       "  WHERE a.__expire_time <= floor(extract(epoch FROM clock_timestamp()))::bigint),\n",
-      Asked(key_columns_), KeyNames(key_columns_, "a.__k"), select.from(), HasKey(key, "a"),
+      AskedItems(key_columns_), KeyNames(key_columns_, "a.__k"), select.from(), HasKey(key, "a"),
       IsJudgedVersion(table));
   const std::string is_held =
       absl::Substitute("t.ctid = h.place AND t.tableoid = h.part AND $0 AND clock_timestamp() < $1",
@@ -242,8 +228,14 @@ void DeleteSql::SetDelete(const TableDefinition& table, const RowSelect& select,
         "$0\n"
         "SELECT a.__n FROM asked AS a CROSS JOIN LATERAL (\n"
         "  SELECT FROM $1 WHERE $2 AND $3 LIMIT 1) AS r",
-        Asked(key_columns_), select.from(), HasKey(key, "a"), WhereCondition(table.config));
+        AskedItems(key_columns_), select.from(), HasKey(key, "a"), WhereCondition(table.config));
   }
+}
+
+std::string DeleteSql::Asked() const { return AskedItems(key_columns_); }
+
+std::string DeleteSql::HasAskedKey(const std::vector<ColumnDefinition>& key) {
+  return HasKey(key, "a");
 }
 
 std::vector<Connection::Parameter> DeleteSql::StateParameters(

@@ -51,6 +51,15 @@ class DeleteSql {
   // since 1970), snapshot (in the first row only).
   const std::string& state_statement() const { return state_statement_; }
 
+  // Returns which of the asked items are still the judged version and expired by the database's
+  // clock. Column: n. Locks nothing.
+  const std::string& judge_statement() const { return judge_statement_; }
+
+  // The asked items as a table a: the beginning of a statement with StateParameters().
+  std::string Asked() const;
+  // Whether row t has the key of the asked item a, whose columns are `key` in this table.
+  static std::string HasAskedKey(const std::vector<ColumnDefinition>& key);
+
   // Fails if the texts of a key are not valid values of its columns.
   const std::string& key_statement() const { return key_statement_; }
 
@@ -76,6 +85,7 @@ class DeleteSql {
   std::string left_in_statement_;
   std::string taken_in_statement_;
   std::string state_statement_;
+  std::string judge_statement_;
   std::string key_statement_;
 };
 

@@ -1,0 +1,76 @@
+#include "client/postgres/store/deletes/group_sql.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/group.h"
+#include "client/postgres/sql/install/group_objects.h"
+
+namespace ttl::postgres {
+namespace {
+
+// These statements use the application's search_path, as those of DeleteSql do.
+
+std::string OnlyTable(const TableDefinition& table) {
+  return absl::StrCat("ONLY ", QuoteQualified(table.config.schema, table.config.table));
+}
+
+// Whether row t is in one of the asked groups, as a condition that no index can be used for.
+std::string IsInAskedGroup(const TableDefinition& table) {
+  std::vector<std::string> texts;
+  std::vector<std::string> asked;
+  for (size_t i = 0; i < table.id.size(); ++i) {
+    texts.push_back(absl::StrCat("pg_catalog.concat(t.", QuoteName(table.id[i].name), ")"));
+    asked.push_back(absl::StrCat("a.__k", i + 1));
+  }
+  return absl::Substitute("($0) IN (SELECT $1 FROM asked AS a)", absl::StrJoin(texts, ", "),
+                          absl::StrJoin(asked, ", "));
+}
+
+// The rows are found before they are deleted, each group by the index, so that the plan does not
+// depend on statistics. The group is compared again: a row may be moved to another group meanwhile,
+// and PostgreSQL then evaluates the conditions on its newest version. Any other update would have
+// to lock the group first.
+std::string DeleteRows(const TableDefinition& table, const std::string& asked) {
+  return absl::Substitute(
+      "$0,\n"
+      "gone AS (\n"
+      "  DELETE FROM $1 AS t WHERE t.ctid = ANY (ARRAY(\n"
+      "    SELECT r.place FROM asked AS a CROSS JOIN LATERAL (\n"
+      "      SELECT t.ctid AS place FROM $1 AS t WHERE $2 OFFSET 0) AS r)) AND $3\n"
+      "  RETURNING 1)\n"
+      "SELECT count(*) FROM gone",
+      asked, OnlyTable(table), DeleteSql::HasAskedKey(table.id), IsInAskedGroup(table));
+}
+
+}  // namespace
+
+GroupSql::GroupSql(const TableDefinition& table, const DeleteSql& sql)
+    : judge_(sql.judge_statement()) {
+  const std::vector<const TableDefinition*> tables = TablesOf(table);
+  std::vector<std::string> names;
+  std::vector<std::string> guards;
+  std::vector<std::string> exists;
+  for (const TableDefinition* one : tables) {
+    names.push_back(OnlyTable(*one));
+    guards.push_back(LockingTriggerIsOn(*one));
+    exists.push_back(absl::StrCat("EXISTS (SELECT FROM ", OnlyTable(*one), " AS t WHERE ",
+                                  DeleteSql::HasAskedKey(one->id), ")"));
+  }
+  lock_tables_ = absl::StrCat("LOCK TABLE ", absl::StrJoin(names, ", "), " IN ROW EXCLUSIVE MODE");
+  is_guarded_ = absl::StrCat("SELECT ", absl::StrJoin(guards, " AND "));
+  remains_ = absl::StrCat(sql.Asked(), "\nSELECT a.__n FROM asked AS a WHERE ",
+                          absl::StrJoin(exists, " OR "));
+  for (const size_t place : table.delete_order) {
+    deletes_.push_back(DeleteRows(*tables[place], sql.Asked()));
+  }
+  std::vector<std::string> key;
+  for (size_t i = 0; i < table.id.size(); ++i) {
+    key.push_back(absl::StrCat("a.__k", i + 1, "::", table.id[i].type));
+  }
+  lock_groups_ = absl::StrCat(sql.Asked(), "\nSELECT a.__n FROM asked AS a WHERE ",
+                              LockGroup(table, "pg_try_advisory_xact_lock", key));
+}
+
+}  // namespace ttl::postgres

@@ -1,0 +1,45 @@
+#ifndef TTL_CLIENT_POSTGRES_STORE_DELETES_GROUP_SQL_H_
+#define TTL_CLIENT_POSTGRES_STORE_DELETES_GROUP_SQL_H_
+
+#include <string>
+#include <vector>
+
+#include "client/postgres/sql/table_definition.h"
+#include "client/postgres/store/deletes/delete_sql.h"
+
+namespace ttl::postgres {
+
+// The statements that delete groups, in this order and one transaction, all with
+// DeleteSql::StateParameters(). Each statement sees what has committed before it: a group is judged
+// only after it is locked, since nobody else writes a row of it from then on. Immutable.
+class GroupSql {
+ public:
+  // `table` is the first table of the groups, and `sql` has its statements for items.
+  GroupSql(const TableDefinition& table, const DeleteSql& sql);
+
+  // Locks the tables, so that their triggers stay as they are. Without parameters.
+  const std::string& lock_tables() const { return lock_tables_; }
+  // Whether each table has the trigger by which writers lock their groups. Without parameters.
+  const std::string& is_guarded() const { return is_guarded_; }
+  // Locks groups that no transaction writes. Column: n, of the locked ones.
+  const std::string& lock_groups() const { return lock_groups_; }
+  // DeleteSql::judge_statement(). Column: n.
+  const std::string& judge() const { return judge_; }
+  // Each deletes the rows of one table, in the order of the foreign keys. Column: the number of
+  // rows.
+  const std::vector<std::string>& deletes() const { return deletes_; }
+  // Returns which groups still have a row in one of the tables. Column: n.
+  const std::string& remains() const { return remains_; }
+
+ private:
+  std::string lock_tables_;
+  std::string is_guarded_;
+  std::string lock_groups_;
+  std::string judge_;
+  std::vector<std::string> deletes_;
+  std::string remains_;
+};
+
+}  // namespace ttl::postgres
+
+#endif  // TTL_CLIENT_POSTGRES_STORE_DELETES_GROUP_SQL_H_

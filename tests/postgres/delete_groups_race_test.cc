@@ -1,0 +1,188 @@
+// The application writes to groups while they are deleted: a live group loses no row, and an
+// expired one all of them or none.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "client/postgres/sql/check/catalog.h"
+#include "client/postgres/sql/install/installation.h"
+#include "tests/postgres/groups_for_test.h"
+#include "tests/postgres/store_for_test.h"
+
+namespace ttl::postgres {
+namespace {
+
+constexpr int kWriters = 3;
+constexpr int kThreadsOfWriter = 12;
+constexpr int kDeleted = 1500;
+constexpr int kOthers = 15;  // outcomes of other kinds
+
+// Writes of one row: $0 the thread, $1 a number of its own, $2 the time.
+constexpr const char* kInserts[] = {
+    "INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint, ttl_written_at) VALUES ('$0', "
+    "'$1', '{}', $2)",
+    "INSERT INTO checkpoint_blobs (thread_id, channel, version, type, ttl_written_at) VALUES "
+    "('$0', "
+    "'c', '$1', 't', $2) ON CONFLICT DO NOTHING",
+    "INSERT INTO checkpoint_writes (thread_id, checkpoint_id, task_id, idx, channel, blob, "
+    "ttl_written_at) VALUES ('$0', '$1', 'x', 1, 'c', '', $2) ON CONFLICT (thread_id, "
+    "checkpoint_ns, checkpoint_id, task_id, idx) DO UPDATE SET blob = excluded.blob",
+};
+constexpr const char* kTables[] = {"checkpoints", "checkpoint_blobs", "checkpoint_writes"};
+
+// An application of which each session has threads that no other writes.
+class Application {
+ public:
+  explicit Application(StoreForTest& db) {
+    for (int writer = 0; writer < kWriters; ++writer) {
+      Connection& connection = *connections_.emplace_back(db.Connect());
+      threads_.emplace_back([this, &connection, writer] { Run(connection, writer); });
+    }
+  }
+  ~Application() { Stop(); }
+
+  void Stop() {
+    stop_ = true;
+    for (std::thread& thread : threads_) {
+      if (thread.joinable()) thread.join();
+    }
+  }
+
+ private:
+  void Run(Connection& connection, int writer) {
+    std::mt19937 random(static_cast<uint32_t>(writer));
+    std::map<std::string, int> rows;  // of each thread, as far as written
+    std::set<std::string> live;
+    for (int64_t number = 0; !stop_ && !testing::Test::HasFailure(); ++number) {
+      const std::string thread = absl::StrCat("w", writer, "_", random() % kThreadsOfWriter);
+      int& known = rows[thread];
+      switch (random() % 4) {
+        case 0:
+        case 1:
+          Write(connection, thread, number, random, live, known);
+          break;
+        case 2:
+          Age(connection, thread, random, live);
+          break;
+        default:
+          Check(connection, thread, live, known);
+      }
+    }
+  }
+
+  static int Count(Connection& connection, const std::string& thread) {
+    const auto counted = connection.Query(
+        "SELECT (SELECT count(*) FROM checkpoints WHERE thread_id = $1) + (SELECT count(*) FROM "
+        "checkpoint_blobs WHERE thread_id = $1) + (SELECT count(*) FROM checkpoint_writes WHERE "
+        "thread_id = $1)",
+        {thread});
+    EXPECT_TRUE(counted.ok()) << counted.status();
+    return counted.ok() ? static_cast<int>(counted->Number(0, 0)) : -1;
+  }
+
+  // Whether the statements took effect: a delete may have got in their way.
+  static bool Do(Connection& connection, const std::string& statements) {
+    const auto done = connection.Execute(statements);
+    if (done.ok()) return true;
+    EXPECT_TRUE(absl::IsAborted(done.status())) << done.status();
+    EXPECT_TRUE(connection.Execute("ROLLBACK").ok());
+    return false;
+  }
+
+  // One to three rows in one transaction, of which one is live. The group is locked from the first.
+  void Write(Connection& connection, const std::string& thread, int64_t number,
+             std::mt19937& random, std::set<std::string>& live, int& known) {
+    std::string sql = "BEGIN;";
+    const size_t count = 1 + random() % 3;
+    for (size_t i = 0; i < count; ++i) {
+      const size_t table = (static_cast<size_t>(number) + i) % 3;
+      absl::StrAppend(&sql,
+                      absl::Substitute(kInserts[table], thread, number,
+                                       i == 0 ? "now()" : "to_timestamp(1000000000)"),
+                      ";");
+    }
+    // Held for a while, so that deletes meet locks however the machine schedules.
+    if (random() % 4 == 0) absl::StrAppend(&sql, "SELECT pg_sleep(0.003);");
+    const bool rolls_back = random() % 5 == 0;
+    if (!Do(connection, absl::StrCat(sql, rolls_back ? "ROLLBACK" : "COMMIT")) || rolls_back)
+      return;
+    const int now = Count(connection, thread);
+    const int added = static_cast<int>(count);
+    const bool was_live = live.contains(thread);
+    EXPECT_TRUE(now == known + added || (!was_live && now == added))
+        << thread << " has " << now << " rows after " << added << " more than " << known
+        << (was_live ? ", live" : "");
+    known = now;
+    live.insert(thread);
+  }
+
+  // Nothing of the thread is live any more.
+  static void Age(Connection& connection, const std::string& thread, std::mt19937& random,
+                  std::set<std::string>& live) {
+    std::string sql = "BEGIN;";
+    for (const char* table : kTables) {
+      absl::StrAppend(&sql, "UPDATE ", table, " SET ttl_written_at = to_timestamp(1000000000 + ",
+                      random() % 1000, ") WHERE thread_id = '", thread, "';");
+    }
+    if (Do(connection, absl::StrCat(sql, "COMMIT"))) live.erase(thread);
+  }
+
+  static void Check(Connection& connection, const std::string& thread,
+                    const std::set<std::string>& live, int& known) {
+    const int now = Count(connection, thread);
+    EXPECT_TRUE(now == known || (!live.contains(thread) && now == 0))
+        << thread << " has " << now << " rows of " << known
+        << (live.contains(thread) ? ", live" : "");
+    known = now;
+  }
+
+  std::atomic<bool> stop_ = false;
+  std::vector<std::unique_ptr<Connection>> connections_;
+  std::vector<std::thread> threads_;
+};
+
+TEST(DeleteGroupsRaceTest, LiveGroupsLoseNoRowAndExpiredOnesAllOrNone) {
+  PostgresServer server({.settings = {{"deadlock_timeout", "20ms"}}});
+  ASSERT_TRUE(server.Start().ok());
+  StoreForTest db(server);
+  db.Sql(kCreateCheckpoints);
+  db.config().tables = {Threads()};
+  const auto connection = db.Connect();
+  ASSERT_TRUE(connection->Execute(Connection::kSystemNamesOnly).ok());
+  const auto report = CheckCatalog(*connection, db.config());
+  ASSERT_TRUE(report.ok() && report->tables.size() == 1);
+  ASSERT_TRUE(connection->Execute(InstallSql(db.config(), report->tables)).ok());
+  db.OpenDefined(report->tables);
+
+  Application application(db);
+  std::map<v1::DeleteOutcome, int> outcomes;
+  const auto has_seen_all = [&outcomes] {
+    return outcomes[v1::DELETE_OUTCOME_DELETED] >= kDeleted &&
+           outcomes[v1::DELETE_OUTCOME_NOT_EXPIRED] >= kOthers &&
+           outcomes[v1::DELETE_OUTCOME_FAILED] >= kOthers;
+  };
+  while (!has_seen_all() && !HasFailure()) {
+    const std::vector<v1::Item> items = db.Items("threads");
+    if (items.empty()) continue;
+    const v1::DeleteItemsResponse response =
+        db.Delete(StoreForTest::Judged("threads", items, 86400));
+    for (const v1::DeleteResult& result : response.results()) ++outcomes[result.outcome()];
+  }
+  application.Stop();
+  for (const auto& [outcome, count] : outcomes) {
+    std::cout << v1::DeleteOutcome_Name(outcome) << ": " << count << "\n";
+  }
+}
+
+}  // namespace
+}  // namespace ttl::postgres

@@ -1,0 +1,332 @@
+// Tables with group_by: what DeleteItems deletes of groups, and what it leaves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/postgres/sql/check/catalog.h"
+#include "client/postgres/sql/install/installation.h"
+#include "tests/postgres/groups_for_test.h"
+#include "tests/postgres/store_for_test.h"
+#include "tests/testing/wait.h"
+
+namespace ttl::postgres {
+namespace {
+
+using testing::HasSubstr;
+
+class DeleteGroupsTest : public testing::Test {
+ protected:
+  DeleteGroupsTest() { db_.ShowPosition(100); }
+
+  void Open(const TableConfig& table) {
+    db_.config().tables = {table};
+    const auto connection = db_.Connect();
+    ASSERT_TRUE(connection->Execute(Connection::kSystemNamesOnly).ok());
+    const auto report = CheckCatalog(*connection, db_.config());
+    ASSERT_TRUE(report.ok()) << report.status();
+    for (const TableDefinition& definition : report->tables) tables_.push_back(definition);
+    ASSERT_EQ(tables_.size(), 1u) << testing::PrintToString(report->problems);
+    const auto installed = connection->Execute(InstallSql(db_.config(), tables_));
+    ASSERT_TRUE(installed.ok()) << installed.status();
+    db_.OpenDefined(tables_);
+  }
+
+  // Threads 'a' to 'd' of two checkpoints and three writes each, long past.
+  void OpenThreads() {
+    db_.Sql(kCreateCheckpoints);
+    db_.Sql(
+        "INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint, ttl_written_at) SELECT "
+        "t, i, '{}', to_timestamp(1000000000 + i) FROM unnest(ARRAY['a', 'b', 'c', 'd']) AS t, "
+        "generate_series(1, 2) AS i;"
+        "INSERT INTO checkpoint_writes (thread_id, checkpoint_id, task_id, idx, channel, blob, "
+        "ttl_written_at) SELECT t, 1, 'x', i, 'c', '', to_timestamp(1000000007) FROM "
+        "unnest(ARRAY['a', 'b', 'c', 'd']) AS t, generate_series(1, 3) AS i");
+    Open(Threads());
+  }
+
+  std::string ThreadsIn(const std::string& table) {
+    return db_.Value(
+        absl::StrCat("SELECT coalesce(string_agg(thread_id, '' ORDER BY thread_id), "
+                     "'') FROM ",
+                     table));
+  }
+
+  StoreForTest db_;
+  std::vector<TableDefinition> tables_;
+};
+
+TEST_F(DeleteGroupsTest, GroupsAreScannedWithTheirLatestTimes) {
+  OpenThreads();
+  const std::vector<v1::Item> items = db_.Items("threads");
+  ASSERT_EQ(items.size(), 4u);
+  EXPECT_EQ(items[0].id(), "a");
+  EXPECT_EQ(items[0].ts(), 1'000'000'007);
+  EXPECT_FALSE(items[0].has_ttl());
+  EXPECT_FALSE(items[0].has_expire_at());
+  EXPECT_EQ(items[0].etag(), "");
+}
+
+TEST_F(DeleteGroupsTest, AllRowsOfExpiredGroupsGo) {
+  OpenThreads();
+  EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "DELETED DELETED DELETED DELETED");
+  EXPECT_EQ(ThreadsIn("checkpoints"), "");
+  EXPECT_EQ(ThreadsIn("checkpoint_writes"), "");
+}
+
+TEST_F(DeleteGroupsTest, GroupThatWasWrittenIsModifiedWithItsEndAndStaysWhole) {
+  OpenThreads();
+  const v1::DeleteItemsRequest request = StoreForTest::Judged("threads", db_.Items("threads"));
+  db_.Sql(
+      "INSERT INTO checkpoint_blobs (thread_id, channel, version, type, ttl_written_at) VALUES "
+      "('b', 'c', '1', 't', to_timestamp(1500000000));"
+      "DELETE FROM checkpoint_writes WHERE thread_id = 'c';"
+      "DELETE FROM checkpoint_writes WHERE thread_id = 'd';"
+      "DELETE FROM checkpoints WHERE thread_id = 'd'");
+  const v1::DeleteItemsResponse response = db_.Delete(request);
+  EXPECT_EQ(Outcomes(response), "DELETED MODIFIED MODIFIED NOT_FOUND");
+  EXPECT_EQ(response.results(1).current().ts(), 1'500'000'000);
+  EXPECT_EQ(response.results(1).current().sequence(), 100u);
+  // The time has gone back with the rows that had it.
+  EXPECT_EQ(response.results(2).current().ts(), 1'000'000'002);
+  EXPECT_EQ(ThreadsIn("checkpoints"), "bbcc");
+  EXPECT_EQ(ThreadsIn("checkpoint_writes"), "bbb");
+}
+
+TEST_F(DeleteGroupsTest, RowThatNeverExpiresKeepsItsGroup) {
+  db_.Sql(kCreateOrders);
+  db_.Sql(
+      "INSERT INTO orders SELECT i, 1, to_timestamp(1000000000) FROM generate_series(1, 4) i;"
+      "INSERT INTO orders VALUES (1, 2, NULL), (2, 2, 'infinity'), (3, 2, '-infinity');"
+      "INSERT INTO lines SELECT i, 1, 1 FROM generate_series(1, 4) i");
+  Open(Orders());
+  const std::vector<v1::Item> items = db_.Items("orders");
+  ASSERT_EQ(items.size(), 4u);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(items[i].ttl(), -1);
+    EXPECT_FALSE(items[i].has_expire_at());
+  }
+  EXPECT_EQ(items[3].expire_at(), 1'000'000'000);
+  v1::DeleteItemsRequest request = StoreForTest::Judged("orders", items);
+  for (v1::ExpiredItem& item : *request.mutable_items()) {
+    item.clear_ttl();
+    item.set_expire_at(1'000'000'000);
+    item.set_expire_time(1'000'000'000);
+  }
+  const v1::DeleteItemsResponse response = db_.Delete(request);
+  EXPECT_EQ(Outcomes(response), "MODIFIED MODIFIED MODIFIED DELETED");
+  EXPECT_EQ(response.results(0).current().ttl(), -1);
+  EXPECT_EQ(db_.Value("SELECT string_agg(order_id::text, ' ' ORDER BY order_id) FROM lines"),
+            "1 2 3");
+}
+
+TEST_F(DeleteGroupsTest, GroupIsNotDeletedBeforeItsEnd) {
+  db_.Sql(kCreateOrders);
+  db_.Sql("INSERT INTO orders VALUES (1, 1, '2001-01-01'), (1, 2, now() + interval '1 hour')");
+  Open(Orders());
+  EXPECT_EQ(Outcomes(db_.DeleteAll("orders")), "NOT_EXPIRED");
+  EXPECT_EQ(db_.Value("SELECT count(*) FROM orders"), "2");
+}
+
+// The writer has begun before the delete, and commits after it: its row must find its group, or
+// begin a new one.
+TEST_F(DeleteGroupsTest, GroupThatAnOpenTransactionWritesIsLeft) {
+  OpenThreads();
+  const v1::DeleteItemsRequest request = StoreForTest::Judged("threads", db_.Items("threads"));
+  const auto writer = db_.Connect();
+  ASSERT_TRUE(writer
+                  ->Execute("BEGIN; INSERT INTO checkpoint_writes (thread_id, checkpoint_id, "
+                            "task_id, idx, channel, blob) VALUES ('b', '1', 'y', 1, 'c', '');"
+                            "UPDATE checkpoints SET ttl_written_at = now() WHERE thread_id = 'c' "
+                            "AND checkpoint_id = '2'")
+                  .ok());
+  v1::DeleteItemsResponse response = db_.Delete(request);
+  EXPECT_EQ(Outcomes(response), "DELETED FAILED FAILED DELETED");
+  EXPECT_THAT(response.results(1).reason(), HasSubstr("open transaction has written to the group"));
+  ASSERT_TRUE(writer->Execute("COMMIT").ok());
+  EXPECT_EQ(Outcomes(db_.Delete(request)), "NOT_FOUND MODIFIED MODIFIED NOT_FOUND");
+  EXPECT_EQ(ThreadsIn("checkpoints"), "bbcc");
+  // A transaction that was rolled back keeps nothing.
+  ASSERT_TRUE(writer->Execute("BEGIN; UPDATE checkpoints SET type = 'x'; ROLLBACK").ok());
+  EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "NOT_EXPIRED NOT_EXPIRED");
+}
+
+TEST_F(DeleteGroupsTest, GroupsOfOneLockAreDeletedTogether) {
+  db_.Sql(kCreateCheckpoints);
+  db_.Sql(
+      "INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint, ttl_written_at) SELECT "
+      "i, 1, '{}', '2001-01-01' FROM generate_series(1, 1000) i");
+  Open(Threads());
+  const v1::DeleteItemsResponse response = db_.DeleteAll("threads");
+  EXPECT_EQ(db_.Value("SELECT count(*) FROM checkpoints"), "0") << Outcomes(response);
+}
+
+TEST_F(DeleteGroupsTest, WritersThatCannotBeSeenByTheLockStopTheDeletes) {
+  OpenThreads();
+  db_.Sql("ALTER TABLE checkpoint_blobs DISABLE TRIGGER ALL");
+  const v1::DeleteItemsResponse response = db_.DeleteAll("threads");
+  EXPECT_EQ(Outcomes(response), "FAILED FAILED FAILED FAILED");
+  EXPECT_THAT(response.results(0).reason(), HasSubstr("run ttl-postgres install"));
+  // Enabled as most triggers are, it would not fire for an apply worker of logical replication.
+  db_.Sql("ALTER TABLE checkpoint_blobs ENABLE TRIGGER ALL");
+  EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "FAILED FAILED FAILED FAILED");
+  db_.Sql(InstallSql(db_.config(), tables_));
+  EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "DELETED DELETED DELETED DELETED");
+}
+
+TEST_F(DeleteGroupsTest, WritersOfReplicationLockTheirGroupsToo) {
+  OpenThreads();
+  const v1::DeleteItemsRequest request = StoreForTest::Judged("threads", db_.Items("threads"));
+  const auto writer = db_.Connect();
+  ASSERT_TRUE(writer
+                  ->Execute("SET session_replication_role = replica; BEGIN; INSERT INTO "
+                            "checkpoints (thread_id, checkpoint_id, checkpoint) VALUES ('b', '3', "
+                            "'{}')")
+                  .ok());
+  EXPECT_EQ(Outcomes(db_.Delete(request)), "DELETED FAILED DELETED DELETED");
+}
+
+TEST_F(DeleteGroupsTest, GroupOfWhichATriggerKeepsARowStaysWhole) {
+  OpenThreads();
+  db_.Sql(
+      "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN CASE WHEN "
+      "OLD.thread_id = 'b' AND OLD.idx = 2 THEN NULL ELSE OLD END; END$$;"
+      "CREATE TRIGGER keep BEFORE DELETE ON checkpoint_writes FOR EACH ROW EXECUTE FUNCTION "
+      "keep()");
+  const v1::DeleteItemsResponse response = db_.DeleteAll("threads");
+  EXPECT_EQ(Outcomes(response), "DELETED FAILED DELETED DELETED");
+  EXPECT_THAT(response.results(1).reason(), HasSubstr("a trigger keeps or creates them"));
+  EXPECT_EQ(ThreadsIn("checkpoints"), "bb");
+  EXPECT_EQ(ThreadsIn("checkpoint_writes"), "bbb");
+}
+
+TEST_F(DeleteGroupsTest, ForeignKeyFromOutsideKeepsTheWholeGroup) {
+  db_.Sql(kCreateOrders);
+  db_.Sql(
+      "CREATE TABLE bills (id bigint, part int, FOREIGN KEY (id, part) REFERENCES orders);"
+      "INSERT INTO orders SELECT i, 1, '2001-01-01' FROM generate_series(1, 3) i;"
+      "INSERT INTO lines SELECT i, 1, 1 FROM generate_series(1, 3) i;"
+      "INSERT INTO bills VALUES (2, 1)");
+  Open(Orders());
+  const v1::DeleteItemsResponse response = db_.DeleteAll("orders");
+  EXPECT_EQ(Outcomes(response), "DELETED FAILED DELETED");
+  EXPECT_THAT(response.results(1).reason(), HasSubstr("bills"));
+  EXPECT_EQ(db_.Value("SELECT count(*) FROM lines"), "1");
+}
+
+TEST_F(DeleteGroupsTest, GroupThatIsTooLargeForOneTransactionStaysWholeAndIsNamed) {
+  db_.config().statement_timeout = absl::Milliseconds(300);
+  OpenThreads();
+  db_.Sql(
+      "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN IF OLD.thread_id = "
+      "'b' THEN PERFORM pg_sleep(2); END IF; RETURN OLD; END$$;"
+      "CREATE TRIGGER slow BEFORE DELETE ON checkpoint_writes FOR EACH ROW EXECUTE FUNCTION "
+      "slow()");
+  const v1::DeleteItemsResponse response = db_.DeleteAll("threads");
+  EXPECT_EQ(Outcomes(response), "DELETED FAILED DELETED DELETED");
+  EXPECT_THAT(response.results(1).reason(), HasSubstr("raise statement_timeout"));
+  EXPECT_EQ(ThreadsIn("checkpoints"), "bb");
+}
+
+TEST_F(DeleteGroupsTest, RowThatIsLockedKeepsTheWholeGroup) {
+  OpenThreads();
+  const auto reader = db_.Connect();
+  ASSERT_TRUE(reader
+                  ->Execute("BEGIN; SELECT FROM checkpoint_writes WHERE thread_id = 'b' AND idx "
+                            "= 3 FOR KEY SHARE")
+                  .ok());
+  EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "DELETED FAILED DELETED DELETED");
+  EXPECT_EQ(ThreadsIn("checkpoints"), "bb");
+  EXPECT_EQ(ThreadsIn("checkpoint_writes"), "bbb");
+}
+
+// The delete waits for the row, which is then in a live group.
+TEST_F(DeleteGroupsTest, RowThatIsMovedToAnotherGroupMeanwhileStays) {
+  db_.config().lock_timeout = StoreForTest::kPatience;
+  OpenThreads();
+  const v1::DeleteItemsRequest request = StoreForTest::Judged("threads", db_.Items("threads"));
+  // So that a row is found by its place, as in large tables.
+  db_.Sql(
+      "INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint) SELECT 'n' || i, 1, '{}' "
+      "FROM generate_series(1, 20000) i; ANALYZE checkpoints");
+  const auto writer = db_.Connect();
+  ASSERT_TRUE(
+      writer
+          ->Execute("BEGIN; UPDATE checkpoints SET thread_id = 'live' WHERE thread_id = 'b' "
+                    "AND checkpoint_id = '2'")
+          .ok());
+  auto response = std::async(std::launch::async, [&] { return db_.Delete(request); });
+  EXPECT_TRUE(WaitUntil(
+      [&] {
+        return db_.Value(
+                   "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND "
+                   "application_name LIKE 'ttl-postgres%'") == "1";
+      },
+      StoreForTest::kPatience));
+  ASSERT_TRUE(writer
+                  ->Execute("UPDATE checkpoints SET ttl_written_at = now() WHERE thread_id = "
+                            "'live'; COMMIT")
+                  .ok());
+  EXPECT_EQ(Outcomes(response.get()), "DELETED DELETED DELETED DELETED");
+  EXPECT_EQ(ThreadsIn("checkpoints WHERE thread_id NOT LIKE 'n%'"), "live");
+  EXPECT_EQ(ThreadsIn("checkpoint_writes"), "");
+}
+
+// Each group is found by the index, in each table, whatever the statistics say.
+TEST_F(DeleteGroupsTest, NoTableIsReadAsAWhole) {
+  OpenThreads();
+  db_.Sql(
+      "INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint) SELECT 'n' || i, 1, '{}' "
+      "FROM generate_series(1, 20000) i; INSERT INTO checkpoint_writes (thread_id, "
+      "checkpoint_id, task_id, idx, channel, blob) SELECT 'n' || i, 1, 'x', 1, 'c', '' FROM "
+      "generate_series(1, 20000) i");
+  v1::Item item;
+  item.set_id("a");
+  item.set_ts(1'000'000'007);
+  const auto request = StoreForTest::Judged("threads", {item});
+  const std::string read = "SELECT sum(seq_tup_read) FROM pg_stat_user_tables";
+  db_.Sql("SELECT pg_stat_reset()");
+  EXPECT_EQ(Outcomes(db_.Delete(request)), "DELETED");
+  // The sessions of the store report what they have read when they end.
+  db_.store().Close();
+  ASSERT_TRUE(
+      WaitUntil([&] { return db_.Value("SELECT sum(n_tup_del) FROM pg_stat_user_tables") == "5"; },
+                StoreForTest::kPatience));
+  EXPECT_EQ(db_.Value(read), "0");
+}
+
+TEST_F(DeleteGroupsTest, LargeGroupGoesWithinTheUsualTimeout) {
+  OpenThreads();
+  db_.Sql(
+      "INSERT INTO checkpoint_writes (thread_id, checkpoint_id, task_id, idx, channel, blob, "
+      "ttl_written_at) SELECT 'large', i, 'x', i, 'c', '', '2001-01-01' FROM "
+      "generate_series(1, 100000) i");
+  const absl::Time began = absl::Now();
+  EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "DELETED DELETED DELETED DELETED DELETED");
+  RecordProperty("milliseconds", static_cast<int>(absl::ToInt64Milliseconds(absl::Now() - began)));
+  // Of a number of steps that grows with the square of the rows, it would take a minute.
+  EXPECT_LT(absl::Now() - began, absl::Seconds(20));
+  EXPECT_EQ(db_.Value("SELECT count(*) FROM checkpoint_writes"), "0");
+}
+
+TEST_F(DeleteGroupsTest, KeysThatNoRowCanHaveAreNotFound) {
+  db_.Sql(kCreateOrders);
+  db_.Sql("INSERT INTO orders VALUES (1, 1, '2001-01-01')");
+  Open(Orders());
+  std::vector<v1::Item> items = db_.Items("orders");
+  ASSERT_EQ(items.size(), 1u);
+  for (const char* id : {"x", "01", ""}) {
+    items.push_back(items[0]);
+    items.back().set_id(id);
+  }
+  EXPECT_EQ(Outcomes(db_.Delete(StoreForTest::Judged("orders", items))),
+            "DELETED NOT_FOUND NOT_FOUND NOT_FOUND");
+}
+
+}  // namespace
+}  // namespace ttl::postgres
