@@ -12,6 +12,8 @@
 #include "absl/time/clock.h"
 #include "client/postgres/row/lsn.h"
 #include "client/postgres/row/observe_snapshot.h"
+#include "client/postgres/sql/group.h"
+#include "client/postgres/sql/group_rows.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -61,11 +63,15 @@ std::string NameOf(const std::optional<ColumnDefinition>& column) {
   return column.has_value() ? absl::StrCat(" ", column->name, ":", column->type) : " -";
 }
 
-// The oid of the table's entry in the publication; 0: not published.
-uint32_t PlaceOf(const TableDefinition& table,
-                 const absl::flat_hash_map<uint32_t, uint32_t>& published) {
-  const auto found = published.find(table.oid);
-  return found == published.end() ? 0 : found->second;
+// The oids of the entries in the publication, by TablesOf(); 0: not published.
+std::vector<uint32_t> PlacesOf(const TableDefinition& table,
+                               const absl::flat_hash_map<uint32_t, uint32_t>& published) {
+  std::vector<uint32_t> places;
+  for (const TableDefinition* one : TablesOf(table)) {
+    const auto found = published.find(one->oid);
+    places.push_back(found == published.end() ? 0 : found->second);
+  }
+  return places;
 }
 
 // Empty for a table without an expires_column, as in earlier versions, so that an upgrade does not
@@ -79,6 +85,19 @@ std::string EndSourceOf(const TableDefinition& table) {
       table.expires_zone.has_value() ? absl::StrCat(" in ", table.expires_zone->name()) : "",
       config.ends == DayEdge::kEnd ? " end" : "",
       config.expires_null == NullEnd::kInherits ? " or inherits" : "");
+}
+
+std::string SourceOfTable(const TableDefinition& table, uint32_t place) {
+  const bool is_millis = table.config.ts_unit == EpochUnit::kMilliseconds;
+  const std::string& condition = table.config.where;
+  const std::string where = condition.empty() ? "" : absl::StrCat(" where ", condition);
+  const bool is_renamed = table.config.table != table.configured_table;
+  const std::string renamed = is_renamed ? absl::StrCat(" called ", table.config.table) : "";
+  return absl::StrCat("table ", table.oid, renamed, " key", NamesOf(table.partition_key), " /",
+                      NamesOf(table.id), " ts", NameOf(table.ts), is_millis ? " ms" : "",
+                      table.zone.has_value() ? absl::StrCat(" in ", table.zone->name()) : "",
+                      " ttl", NameOf(table.ttl), EndSourceOf(table), " size", NameOf(table.size),
+                      where, " published ", place);
 }
 
 TableStatus StatusOf(const std::vector<TableStatus>& tables, const std::string& container) {
@@ -171,7 +190,7 @@ absl::Status CaptureSession::OpenDatabase() {
 }
 
 absl::Status CaptureSession::ReadTableTypes() {
-  for (const TableDefinition& table : tables_) {
+  for (const TableDefinition& table : AllTables(tables_)) {
     auto types = ReadColumnTypes(*database_, table);
     if (!types.ok()) return types.status();
     types_.push_back(*std::move(types));
@@ -180,17 +199,13 @@ absl::Status CaptureSession::ReadTableTypes() {
 }
 
 std::string CaptureSession::SourceOf(const TableDefinition& table, absl::string_view create_time,
-                                     uint32_t place) const {
-  const bool is_millis = table.config.ts_unit == EpochUnit::kMilliseconds;
-  const std::string& condition = table.config.where;
-  const std::string where = condition.empty() ? "" : absl::StrCat(" where ", condition);
-  const bool is_renamed = table.config.table != table.configured_table;
-  const std::string renamed = is_renamed ? absl::StrCat(" called ", table.config.table) : "";
-  return absl::StrCat("table ", table.oid, renamed, " key", NamesOf(table.partition_key), " /",
-                      NamesOf(table.id), " ts", NameOf(table.ts), is_millis ? " ms" : "",
-                      table.zone.has_value() ? absl::StrCat(" in ", table.zone->name()) : "",
-                      " ttl", NameOf(table.ttl), EndSourceOf(table), " size", NameOf(table.size),
-                      where, " published ", place, " container of ", create_time);
+                                     const Places& places) const {
+  const std::vector<const TableDefinition*> tables = TablesOf(table);
+  std::string source;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    absl::StrAppend(&source, i == 0 ? "" : " and ", SourceOfTable(*tables[i], places[i]));
+  }
+  return absl::StrCat(source, IsGroup(table) ? " by group" : "", " container of ", create_time);
 }
 
 absl::Status CaptureSession::LoadTables() {
@@ -203,7 +218,7 @@ absl::Status CaptureSession::LoadTables() {
   const auto published = ReadPublished(*database_, parts_.config.publication);
   if (!published.ok()) return published.status();
   for (size_t i = 0; i < tables_.size(); ++i) {
-    places_.push_back(PlaceOf(tables_[i], *published));
+    places_.push_back(PlacesOf(tables_[i], *published));
     const std::string& container = tables_[i].config.container;
     TableProgress progress = std::move((*noted)[container]);
     const std::string source = SourceOf(tables_[i], create_times_[i], places_[i]);
@@ -338,7 +353,8 @@ absl::Status CaptureSession::StartReading(uint64_t start) {
   if (!flushed.ok()) return flushed.status();
   flushed_at_start_ = *flushed;
   if (start > 0) parts_.visible.Acknowledge(start - 1);
-  for (const TableDefinition& table : tables_) changed_.emplace_back(table);
+  for (const TableDefinition& table : tables_) items_.push_back(GroupsAsRows(table));
+  for (const TableDefinition& items : items_) changed_.emplace_back(items);
   for (size_t i = 0; i < tables_.size(); ++i) {
     TableReading::Parts parts{*database_,
                               parts_.config.schema,
@@ -353,7 +369,7 @@ absl::Status CaptureSession::StartReading(uint64_t start) {
     // The stream lacks earlier commits, or has them as of another publication, so a reading waits
     // until queries see them.
     readings_.push_back(
-        std::make_unique<TableReading>(tables_[i], std::move(parts), progress_[i], *flushed - 1));
+        std::make_unique<TableReading>(items_[i], std::move(parts), progress_[i], *flushed - 1));
   }
   spdlog::info("capturing {} tables from replication slot \"{}\" at {}", tables_.size(),
                parts_.config.slot, FormatLsn(start));
@@ -453,7 +469,7 @@ absl::Status CaptureSession::Handle(const RelationMessage& message) {
   const auto types = ReadColumnTypes(*database_, *table.definition);
   if (absl::IsFailedPrecondition(types.status())) return types.status();
   if (!types.ok()) return types.status();
-  if (*types != types_[table.number]) return fit;
+  if (*types != types_[table.types]) return fit;
   spdlog::warn("{}; as it is what it should be now, it is read again", std::string(fit.message()));
   return absl::OkStatus();
 }
@@ -487,7 +503,9 @@ absl::Status CaptureSession::Handle(const UpdateMessage& message) {
 absl::Status CaptureSession::Handle(const DeleteMessage& message) {
   const auto table = TableOf(message.relation);
   if (!table.ok() || *table == nullptr) return table.status();
-  return Send(**table, ReportDelete(**table, message, *transaction_));
+  absl::StatusOr<RowReports> row = ReportDelete(**table, message, *transaction_);
+  return IsGroup(*(*table)->definition) ? NoteGroups(**table, std::move(row))
+                                        : Send(**table, std::move(row));
 }
 
 absl::Status CaptureSession::Handle(const TruncateMessage& message) {
@@ -497,14 +515,31 @@ absl::Status CaptureSession::Handle(const TruncateMessage& message) {
   for (const uint32_t relation : message.relations) {
     const StreamedTable* const table = relations_->Find(relation);
     if (table == nullptr) continue;
-    const absl::Status noted = readings_[table->number]->SearchGhosts(transaction_->lsn);
+    // Groups may have rows in other tables, and end earlier now.
+    TableReading& reading = *readings_[table->number];
+    const absl::Status noted = IsGroup(*table->definition)
+                                   ? reading.ReadAgain(transaction_->lsn)
+                                   : reading.SearchGhosts(transaction_->lsn);
     if (!noted.ok()) return noted;
+  }
+  return absl::OkStatus();
+}
+
+// The row says nothing of the others of its group, not even that they are there.
+absl::Status CaptureSession::NoteGroups(const StreamedTable& table,
+                                        absl::StatusOr<RowReports> row) {
+  if (!row.ok()) return row.status();
+  for (Report& report : row->reports) {
+    changed_[table.number].Add(
+        {std::move(*report.item.mutable_partition_key()), std::move(*report.item.mutable_id())},
+        transaction_->lsn);
   }
   return absl::OkStatus();
 }
 
 absl::Status CaptureSession::SendWritten(const StreamedTable& table,
                                          absl::StatusOr<RowReports> row) {
+  if (IsGroup(*table.definition)) return NoteGroups(table, std::move(row));
   const bool is_whole = table.definition->config.where.empty();
   if (!row.ok() || is_whole || row->reports.empty()) return Send(table, std::move(row));
   // The last report is that of the row, after one for its former key. The lookup replaces it.
@@ -660,20 +695,28 @@ absl::Status CaptureSession::LookAtCatalog(absl::Time now) {
   const auto published = ReadPublished(*database_, parts_.config.publication);
   if (!published.ok()) return published.status();
   for (size_t i = 0; i < tables_.size(); ++i) {
-    const absl::Status status = LookAtTable(i, PlaceOf(tables_[i], *published));
+    const absl::Status status = LookAtTable(i, PlacesOf(tables_[i], *published));
     // The table is locked: check again later.
     if (!status.ok() && !absl::IsAborted(status)) return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status CaptureSession::LookAtTable(size_t number, uint32_t place) {
-  const TableDefinition& table = tables_[number];
-  const auto types = ReadColumnTypes(*database_, table);
-  if (!types.ok()) return types.status();
-  if (place != 0 && place == places_[number]) return readings_[number]->CheckFiles();
-  const std::string name = absl::StrCat(table.config.schema, ".", table.config.table);
-  if (place != 0) {
+absl::Status CaptureSession::LookAtTable(size_t number, const Places& places) {
+  const std::vector<const TableDefinition*> tables = TablesOf(tables_[number]);
+  for (const TableDefinition* table : tables) {
+    const auto types = ReadColumnTypes(*database_, *table);
+    if (!types.ok()) return types.status();
+  }
+  const auto missing = std::find(places.begin(), places.end(), 0u);
+  if (missing == places.end() && places == places_[number]) return readings_[number]->CheckFiles();
+  const auto changed =
+      missing == places.end()
+          ? std::mismatch(places.begin(), places.end(), places_[number].begin()).first
+          : missing;
+  const TableConfig& config = tables[static_cast<size_t>(changed - places.begin())]->config;
+  const std::string name = absl::StrCat(config.schema, ".", config.table);
+  if (missing == places.end()) {
     return absl::FailedPreconditionError(absl::StrCat("table ", name, " was not in publication \"",
                                                       parts_.config.publication,
                                                       "\" for a time; it is read again"));

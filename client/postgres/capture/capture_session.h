@@ -107,7 +107,9 @@ class CaptureSession {
   // Returns the followed table of a row; null if the table is not followed, or if its rows cannot
   // be parsed, in which case the table is read again later.
   absl::StatusOr<const StreamedTable*> TableOf(uint32_t relation);
-  // Sends a written row; a row of a table with `where` is looked up first.
+  // Notes the groups of a changed row, which are looked up.
+  absl::Status NoteGroups(const StreamedTable& table, absl::StatusOr<RowReports> row);
+  // Sends a written row; a row of a table with `where`, or of a group, is looked up first.
   absl::Status SendWritten(const StreamedTable& table, absl::StatusOr<RowReports> row);
   absl::Status Send(const StreamedTable& table, absl::StatusOr<RowReports> row);
   void AddReports(size_t table, RowReports row);
@@ -123,8 +125,9 @@ class CaptureSession {
   uint64_t Confirmed() const;
   absl::Status LookAtSnapshots(absl::Time now);
   absl::Status LookAtCatalog(absl::Time now);
-  // `place` is the oid of the table's entry in the publication; 0: not published.
-  absl::Status LookAtTable(size_t number, uint32_t place);
+  // The oids of the entries in the publication, by TablesOf(); 0: not published.
+  using Places = std::vector<uint32_t>;
+  absl::Status LookAtTable(size_t number, const Places& places);
   absl::Status CheckContainers();
   void ShowStatus(absl::Time now);
   // Parts of ShowStatus().
@@ -140,12 +143,13 @@ class CaptureSession {
   absl::Status Meanwhile();
   void NoteUntrackable(const TableDefinition& table, const absl::Status& why);
   std::string SourceOf(const TableDefinition& table, absl::string_view create_time,
-                       uint32_t place) const;
+                       const Places& places) const;
 
   const Parts parts_;
   const std::unique_ptr<v1::ItemService::Stub> stub_;
 
   std::vector<TableDefinition> tables_;          // the followed tables
+  std::vector<TableDefinition> items_;           // GroupsAsRows() of them
   std::map<std::string, std::string> left_out_;  // containers of the other tables, with the reason
 
   std::unique_ptr<Connection> connection_;
@@ -154,10 +158,10 @@ class CaptureSession {
   std::unique_ptr<ReportPipeline> pipeline_;
   PositionKeeper keeper_;
   std::unique_ptr<RelationMap> relations_;
-  std::vector<ColumnTypes> types_;         // by table
+  std::vector<ColumnTypes> types_;         // by TablesOf() of each table
   std::vector<TableProgress> progress_;    // by table, as loaded at the start
   std::vector<std::string> create_times_;  // creation times of the containers, by table
-  std::vector<uint32_t> places_;           // oids of the entries in the publication, by table
+  std::vector<Places> places_;             // by table
   std::vector<std::unique_ptr<TableReading>> readings_;  // by table
 
   SourcePosition source_;  // identifies the server; its lsn is unused

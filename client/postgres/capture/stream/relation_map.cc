@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/postgres/sql/group.h"
 
 namespace ttl::postgres {
 namespace {
@@ -61,13 +62,17 @@ class Fitting {
 RelationMap::RelationMap(absl::Span<const TableDefinition> definitions,
                          std::vector<ColumnTypes> types)
     : types_(std::move(types)) {
+  size_t types_before = 0;
   for (size_t i = 0; i < definitions.size(); ++i) {
-    StreamedTable& table = tables_[definitions[i].oid];
-    table.definition = &definitions[i];
-    table.number = i;
-    table.fit = absl::DataLossError(
-        absl::StrCat("table ", NameOf(definitions[i].config.schema, definitions[i].config.table),
-                     ": a row came before the description of its columns"));
+    for (const TableDefinition* definition : TablesOf(definitions[i])) {
+      StreamedTable& table = tables_[definition->oid];
+      table.definition = definition;
+      table.number = i;
+      table.types = types_before++;
+      table.fit = absl::DataLossError(
+          absl::StrCat("table ", NameOf(definition->config.schema, definition->config.table),
+                       ": a row came before the description of its columns"));
+    }
   }
 }
 
@@ -80,7 +85,7 @@ absl::Status RelationMap::Describe(const RelationMessage& relation) {
 
 absl::Status RelationMap::Fit(const RelationMessage& relation, StreamedTable& table) const {
   const TableDefinition& definition = *table.definition;
-  Fitting fitting(relation, types_[table.number]);
+  Fitting fitting(relation, types_[table.types]);
   table.columns = relation.columns.size();
   table.partition_key = fitting.Find(definition.partition_key);
   table.id = fitting.Find(definition.id);

@@ -33,7 +33,8 @@ struct StreamedTable {
   };
 
   const TableDefinition* definition = nullptr;
-  size_t number = 0;  // index of the definition
+  size_t number = 0;  // index of the definition of its item
+  size_t types = 0;   // index of its column types
 
   // Set from the last relation message, if it fitted.
   std::vector<Place> partition_key;
@@ -53,7 +54,8 @@ struct StreamedTable {
 // unused columns do not matter. Not thread-safe.
 class RelationMap {
  public:
-  // `definitions` must outlive the map; `types` are those of their columns, in the same order.
+  // `definitions` must outlive the map; `types` are those of the columns of their TablesOf(), in
+  // the same order.
   RelationMap(absl::Span<const TableDefinition> definitions, std::vector<ColumnTypes> types);
 
   // Records a table's format from now on; ignores a table that is not followed.

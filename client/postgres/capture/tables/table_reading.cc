@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/postgres/sql/group.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -159,7 +160,7 @@ absl::StatusOr<bool> TableReading::ScanPage(const TableScan& scan, std::vector<s
 }
 
 absl::StatusOr<bool> TableReading::ScanTable(absl::Time now) {
-  if (!std::exchange(has_estimate_, true)) {
+  if (!IsGroup(table_) && !std::exchange(has_estimate_, true)) {
     estimated_ = EstimateRows(parts_.database, table_).value_or(0);
   }
   // Partitions that are attached later are read separately.
@@ -280,6 +281,8 @@ void TableReading::LogRewrite() {
 absl::Status TableReading::CheckPartitions() {
   // Other tables cannot change rows silently: the server protects the column types of a plain table
   // that is published with a column list.
+  // Tables of groups are not partitioned, and each change of a column type is noticed.
+  if (IsGroup(table_)) return absl::OkStatus();
   if (!table_.is_partitioned && !table_.publishes_all_columns) return absl::OkStatus();
   const auto partitions = ReadPartitions(parts_.database, table_);
   if (!partitions.ok()) return partitions.status();
