@@ -366,6 +366,74 @@ TEST(ConfigTest, WhatCountsFromTsIsRefusedWithoutAColumnOfIt) {
                   HasSubstr("expires_null: inherits needs ts_column")));
 }
 
+TEST(ConfigTest, ReadsGroups) {
+  const Config config = Parsed(R"(
+database: dbname=shop
+tables:
+  - container: threads
+    members:
+      - table: blobs
+        ts_column: at
+      - { table: notes, schema: other, group_by: [t, n], live_view: notes_live }
+    schema: agent
+    table: checkpoints
+    group_by: [thread, ns]
+    ts_column: at
+    view_schema: live
+)");
+  ASSERT_EQ(config.tables.size(), 1u);
+  const TableConfig& group = config.tables[0];
+  EXPECT_TRUE(group.is_group);
+  EXPECT_THAT(group.id, ElementsAre("thread", "ns"));
+  EXPECT_EQ(group.live_view, "checkpoints");
+  ASSERT_EQ(group.members.size(), 2u);
+  // A member has the container, the schema and the columns of its group, wherever these are given.
+  EXPECT_EQ(group.members[0].container, "threads");
+  EXPECT_EQ(group.members[0].schema, "agent");
+  EXPECT_THAT(group.members[0].id, ElementsAre("thread", "ns"));
+  EXPECT_TRUE(group.members[0].is_group);
+  EXPECT_EQ(group.members[0].ts_column, "at");
+  EXPECT_EQ(group.members[1].schema, "other");
+  EXPECT_THAT(group.members[1].id, ElementsAre("t", "n"));
+  EXPECT_FALSE(group.members[1].has_times());
+  EXPECT_EQ(group.members[1].live_view, "notes_live");
+}
+
+TEST(ConfigTest, WhatIsNotDefinedForGroupsIsRefused) {
+  const auto problems = [](const std::string& lines) {
+    return Problems(
+        absl::StrCat("database: dbname=shop\ntables:\n  - container: c\n    table: t\n", lines));
+  };
+  EXPECT_THAT(problems("    group_by: g\n"),
+              ElementsAre(HasSubstr("group_by needs either a ts_column or an expires_column")));
+  EXPECT_THAT(problems("    group_by: g\n    ts_column: a\n    expires_column: b\n"),
+              ElementsAre(HasSubstr("group_by needs either a ts_column or an expires_column")));
+  for (const char* line : {"id: i", "partition_key: p", "where: a", "ttl_column: a",
+                           "size_column: a", "rename_table: a", "replace_expired: true"}) {
+    const std::string key(line, std::string(line).find(':'));
+    EXPECT_THAT(problems(absl::StrCat("    group_by: g\n    ts_column: ts\n    ", line, "\n")),
+                Contains(HasSubstr(absl::StrCat(key, " is given with group_by"))));
+  }
+  EXPECT_THAT(problems("    group_by: g\n    ts_column: ts\n    on_expiry: archive\n    "
+                       "archive_table: a\n"),
+              ElementsAre(HasSubstr("on_expiry is given with group_by")));
+  EXPECT_THAT(problems("    id: i\n    members: [{ table: m }]\n"),
+              ElementsAre(HasSubstr("members needs group_by")));
+  EXPECT_THAT(problems("    group_by: g\n    ts_column: ts\n    members: []\n"),
+              ElementsAre(HasSubstr("a list of tables, at least one")));
+  EXPECT_THAT(problems("    group_by: g\n    ts_column: ts\n    members:\n      - { table: m, "
+                       "group_by: [a, b] }\n"),
+              ElementsAre(HasSubstr("member m has 2 columns in group_by; must have 1")));
+  EXPECT_THAT(problems("    group_by: g\n    ts_column: ts\n    members:\n      - { table: m, "
+                       "expires_column: e }\n"),
+              ElementsAre(HasSubstr("member m: the tables of a group have either")));
+  EXPECT_THAT(problems("    group_by: g\n    ts_column: ts\n    members:\n      - { table: t }\n"),
+              ElementsAre(HasSubstr("table public.t is taken")));
+  EXPECT_THAT(problems("    group_by: g\n    ts_column: ts\n    members:\n      - { table: m, "
+                       "where: a }\n"),
+              ElementsAre(HasSubstr("where")));
+}
+
 TEST(ConfigTest, UnknownKeyIsRefusedWithTheNearest) {
   EXPECT_THAT(
       ProblemsOfTable("    ttl_colum: keep_for\n"),

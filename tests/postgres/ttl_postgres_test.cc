@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tests/postgres/groups_for_test.h"
 #include "tests/testing/postgres_server.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
@@ -379,6 +380,39 @@ TEST_F(TtlPostgresTest, TableThatSaysWhenItsRowsEndIsToldOfAndPreviewed) {
                     HasSubstr("0 rows never expire; 2 rows cannot be tracked")));
   EXPECT_THAT(preview("-1"),
               AllOf(HasSubstr(": 5 rows are hidden"), HasSubstr("1 rows never expire")));
+}
+
+TEST_F(TtlPostgresTest, GroupsArePreviewedAndShownAsGroups) {
+  server_.Sql(
+      absl::StrCat(kCreateCheckpoints,
+                   "; INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint, "
+                   "ttl_written_at) SELECT i % 4, i, '{}', now() - interval '2 h' FROM "
+                   "generate_series(1, 40) i; UPDATE checkpoints SET ttl_written_at = now() "
+                   "WHERE checkpoint_id = '40'"));
+  const std::string path = dir_.File("groups.yaml");
+  std::ofstream(path) << "database: " << server_.Conninfo()
+                      << "\ntables:\n  - container: threads\n    group_by: thread_id\n"
+                         "    table: checkpoints\n    ts_column: ttl_written_at\n"
+                         "    live_view: checkpoints_live\n    members:\n"
+                         "      - { table: checkpoint_blobs, ts_column: ttl_written_at }\n"
+                         "      - { table: checkpoint_writes }\n";
+  const auto run = [&](std::vector<std::string> command) {
+    command.insert(command.end(), {"--config", path});
+    return RunProgram(command);
+  };
+  const Result checked = run({"check"});
+  EXPECT_THAT(checked.err, Not(HasSubstr("problem: "))) << checked.err;
+  EXPECT_EQ(run({"install", "--accept-unlimited-wal"}).code, ExitCode::kOk);
+  EXPECT_EQ(run({"check"}).code, ExitCode::kOk);
+  EXPECT_THAT(run({"preview", "--default-ttl", "3600"}).out,
+              AllOf(HasSubstr("threads: 4 groups, written from "),
+                    HasSubstr("with default_ttl 3600: 3 groups are hidden at once"),
+                    HasSubstr("0 groups never expire; 0 groups cannot be tracked")));
+  EXPECT_THAT(run({"status"}).out,
+              HasSubstr("container threads, groups of tables public.checkpoints, "
+                        "public.checkpoint_blobs, public.checkpoint_writes: "));
+  EXPECT_EQ(run({"uninstall"}).code, ExitCode::kOk);
+  EXPECT_EQ(server_.Value("SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal"), "0");
 }
 
 TEST_F(TtlPostgresTest, UnitThatCannotBeIsRefusedBeforeAnythingIsInstalled) {

@@ -3,6 +3,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -288,6 +289,46 @@ void CheckColumns(YamlReader& reader, const YamlPlace& place, const TableConfig&
   CheckOnExpiry(reader, place, table);
 }
 
+constexpr absl::string_view kSameTimes =
+    "the tables of a group have either a ts_column each or an expires_column each; one without "
+    "either follows the others";
+
+// Refuses what is not defined for groups.
+void RefuseWithGroup(YamlReader& reader, const YamlPlace& place, const TableConfig& table) {
+  for (const char* key : {"id", "partition_key", "where", "ttl_column", "size_column",
+                          "rename_table", "accept_commit_time", "replace_expired"}) {
+    if (!IsGiven(place, key)) continue;
+    reader.Report(place, absl::StrCat(key, " is given with group_by, which does not allow it"));
+  }
+  if (table.on_expiry != OnExpiry::kDelete) {
+    reader.Report(place,
+                  "on_expiry is given with group_by; the rows of a group can only be deleted");
+  }
+}
+
+void CheckGroup(YamlReader& reader, const YamlPlace& place, const TableConfig& table) {
+  if (!table.is_group) {
+    if (IsGiven(place, "members")) reader.Report(place, "members needs group_by");
+    return;
+  }
+  RefuseWithGroup(reader, place, table);
+  if (table.ts_column.has_value() == table.expires_column.has_value()) {
+    return reader.Report(place, "group_by needs either a ts_column or an expires_column");
+  }
+  for (const TableConfig& member : table.members) {
+    if (member.id.size() != table.id.size()) {
+      reader.Report(place, absl::StrCat("member ", member.table, " has ", member.id.size(),
+                                        " columns in group_by; must have ", table.id.size(),
+                                        ", as its group"));
+    }
+    const bool is_other = member.ts_column.has_value() != table.ts_column.has_value() ||
+                          member.expires_column.has_value() != table.expires_column.has_value();
+    if (member.has_times() && is_other) {
+      reader.Report(place, absl::StrCat("member ", member.table, ": ", kSameTimes));
+    }
+  }
+}
+
 // Checks the names by which the application reads live rows, and derives those that are not given.
 void CompleteView(YamlReader& reader, const YamlPlace& place, TableConfig& table) {
   if (!table.rename_table.empty()) {
@@ -304,54 +345,122 @@ void CompleteView(YamlReader& reader, const YamlPlace& place, TableConfig& table
   }
 }
 
+using Fields = std::vector<Field>;
+
+Field NameField(YamlReader& reader, const char* key, auto& target, bool is_required = false) {
+  return {key, [&reader, &target](const YamlPlace& value) { ReadName(reader, value, target); },
+          is_required};
+}
+
+Fields TsFields(YamlReader& reader, TableConfig& table) {
+  return {NameField(reader, "ts_column", table.ts_column),
+          {"ts_unit", [&reader, &table](
+                          const YamlPlace& value) { ReadEpochUnit(reader, value, table.ts_unit); }},
+          {"ts_zone",
+           [&reader, &table](const YamlPlace& value) { reader.ReadText(value, table.ts_zone); }},
+          {"null_means", [&reader, &table](const YamlPlace& value) {
+             ReadNullMeans(reader, value, table.null_means);
+           }}};
+}
+
+Fields ExpiresFields(YamlReader& reader, TableConfig& table) {
+  return {
+      NameField(reader, "expires_column", table.expires_column),
+      {"expires_unit",
+       [&reader, &table](const YamlPlace& value) {
+         ReadEpochUnit(reader, value, table.expires_unit);
+       }},
+      {"expires_zone",
+       [&reader, &table](const YamlPlace& value) { reader.ReadText(value, table.expires_zone); }},
+      {"ends",
+       [&reader, &table](const YamlPlace& value) { ReadDayEdge(reader, value, table.ends); }}};
+}
+
+Fields ViewFields(YamlReader& reader, TableConfig& table) {
+  return {NameField(reader, "live_view", table.live_view),
+          NameField(reader, "view_schema", table.view_schema),
+          {"row_level_security", [&reader, &table](const YamlPlace& value) {
+             reader.ReadBool(value, table.row_level_security);
+           }}};
+}
+
+void Append(Fields more, Fields& fields) {
+  std::move(more.begin(), more.end(), std::back_inserter(fields));
+}
+
+// Reads a member of the groups of `first`, whose columns of group_by it has unless it names others.
+TableConfig ReadMember(YamlReader& reader, const YamlPlace& place, const TableConfig& first) {
+  TableConfig member;
+  member.container = first.container;
+  member.schema = first.schema;
+  member.id = first.id;
+  member.is_group = true;
+  Fields fields = {
+      NameField(reader, "table", member.table, true),
+      NameField(reader, "schema", member.schema),
+      {"group_by", [&](const YamlPlace& value) { ReadNames(reader, value, member.id); }}};
+  Append(TsFields(reader, member), fields);
+  Append(ExpiresFields(reader, member), fields);
+  Append(ViewFields(reader, member), fields);
+  reader.ReadMapping(place, fields);
+  if (place.node.IsMap()) CheckColumns(reader, place, member);
+  CompleteView(reader, place, member);
+  return member;
+}
+
+void ReadMembers(YamlReader& reader, const YamlPlace& place, TableConfig& table) {
+  if (!place.node.IsSequence() || place.node.size() == 0) {
+    return reader.Refuse(place, "a list of tables, at least one");
+  }
+  for (const YAML::Node& node : place.node) {
+    const YamlPlace entry = {absl::StrCat(place.path, "[", table.members.size(), "]"), node};
+    table.members.push_back(ReadMember(reader, entry, table));
+  }
+}
+
 TableConfig ReadTable(YamlReader& reader, const YamlPlace& place) {
   TableConfig table;
-  const auto name = [&](const char* key, auto& target, bool is_required = false) {
-    return Field{key, [&](const YamlPlace& value) { ReadName(reader, value, target); },
-                 is_required};
-  };
-  reader.ReadMapping(
-      place,
-      {{"container", [&](const YamlPlace& value) { ReadContainer(reader, value, table.container); },
-        true},
-       name("schema", table.schema),
-       name("table", table.table, true),
-       {"partition_key",
-        [&](const YamlPlace& value) { ReadNames(reader, value, table.partition_key); }},
-       {"id", [&](const YamlPlace& value) { ReadNames(reader, value, table.id); }, true},
-       {"where", [&](const YamlPlace& value) { ReadWhere(reader, value, table.where); }},
-       name("ts_column", table.ts_column),
-       {"accept_commit_time",
-        [&](const YamlPlace& value) { reader.ReadBool(value, table.accept_commit_time); }},
-       {"ts_unit", [&](const YamlPlace& value) { ReadEpochUnit(reader, value, table.ts_unit); }},
-       {"ts_zone", [&](const YamlPlace& value) { reader.ReadText(value, table.ts_zone); }},
-       {"null_means",
-        [&](const YamlPlace& value) { ReadNullMeans(reader, value, table.null_means); }},
-       name("ttl_column", table.ttl_column),
-       name("expires_column", table.expires_column),
-       {"expires_unit",
-        [&](const YamlPlace& value) { ReadEpochUnit(reader, value, table.expires_unit); }},
-       {"expires_zone",
-        [&](const YamlPlace& value) { reader.ReadText(value, table.expires_zone); }},
-       {"ends", [&](const YamlPlace& value) { ReadDayEdge(reader, value, table.ends); }},
-       {"expires_null",
+  table.is_group = place.node.IsMap() && IsGiven(place, "group_by");
+  Fields fields = {
+      {"container", [&](const YamlPlace& value) { ReadContainer(reader, value, table.container); },
+       true},
+      NameField(reader, "schema", table.schema),
+      NameField(reader, "table", table.table, true),
+      {"partition_key",
+       [&](const YamlPlace& value) { ReadNames(reader, value, table.partition_key); }},
+      {"id", [&](const YamlPlace& value) { ReadNames(reader, value, table.id); }, !table.is_group},
+      {"group_by", [&](const YamlPlace& value) { ReadNames(reader, value, table.id); }},
+      {"where", [&](const YamlPlace& value) { ReadWhere(reader, value, table.where); }},
+      {"accept_commit_time",
+       [&](const YamlPlace& value) { reader.ReadBool(value, table.accept_commit_time); }}};
+  Append(TsFields(reader, table), fields);
+  fields.push_back(NameField(reader, "ttl_column", table.ttl_column));
+  Append(ExpiresFields(reader, table), fields);
+  Append(
+      {{"expires_null",
         [&](const YamlPlace& value) { ReadNullEnd(reader, value, table.expires_null); }},
-       name("size_column", table.size_column),
+       NameField(reader, "size_column", table.size_column),
        {"on_expiry", [&](const YamlPlace& value) { ReadOnExpiry(reader, value, table.on_expiry); }},
-       name("archive_table", table.archive_table),
-       name("archive_schema", table.archive_schema),
-       name("archived_at", table.archived_at),
-       name("mark_column", table.mark_column),
+       NameField(reader, "archive_table", table.archive_table),
+       NameField(reader, "archive_schema", table.archive_schema),
+       NameField(reader, "archived_at", table.archived_at),
+       NameField(reader, "mark_column", table.mark_column),
        {"mark_value",
         [&](const YamlPlace& value) { ReadMarkValue(reader, value, table.mark_value); }},
-       name("live_view", table.live_view),
-       name("view_schema", table.view_schema),
-       name("rename_table", table.rename_table),
-       {"row_level_security",
-        [&](const YamlPlace& value) { reader.ReadBool(value, table.row_level_security); }},
+       NameField(reader, "rename_table", table.rename_table),
        {"replace_expired",
-        [&](const YamlPlace& value) { reader.ReadBool(value, table.replace_expired); }}});
-  if (place.node.IsMap()) CheckColumns(reader, place, table);
+        [&](const YamlPlace& value) { reader.ReadBool(value, table.replace_expired); }}},
+      fields);
+  Append(ViewFields(reader, table), fields);
+  std::optional<YamlPlace> members;
+  fields.push_back({"members", [&](const YamlPlace& value) { members = value; }});
+  reader.ReadMapping(place, fields);
+  // Last: a member has the schema and the columns of its group, unless it names others.
+  if (members.has_value()) ReadMembers(reader, *members, table);
+  if (place.node.IsMap()) {
+    CheckColumns(reader, place, table);
+    CheckGroup(reader, place, table);
+  }
   CompleteView(reader, place, table);
   return table;
 }
@@ -372,6 +481,13 @@ class Taken {
   std::map<std::string, std::string> owners_;
 };
 
+void ClaimRelations(const YamlPlace& entry, const TableConfig& table, Taken& relations) {
+  const std::string& stored = table.rename_table.empty() ? table.table : table.rename_table;
+  if (!stored.empty()) relations.Claim(entry, "table", absl::StrCat(table.schema, ".", stored));
+  if (table.live_view.empty()) return;
+  relations.Claim(entry, "view", absl::StrCat(table.live_view_schema(), ".", table.live_view));
+}
+
 void ReadTables(YamlReader& reader, const YamlPlace& place, std::vector<TableConfig>& tables) {
   if (!place.node.IsSequence() || place.node.size() == 0) {
     return reader.Refuse(place, "a list of tables, at least one");
@@ -382,13 +498,8 @@ void ReadTables(YamlReader& reader, const YamlPlace& place, std::vector<TableCon
     const YamlPlace entry = {absl::StrCat(place.path, "[", tables.size(), "]"), node};
     const TableConfig& table = tables.emplace_back(ReadTable(reader, entry));
     if (!table.container.empty()) containers.Claim(entry, "container", table.container);
-    const std::string& stored = table.rename_table.empty() ? table.table : table.rename_table;
-    if (!stored.empty()) {
-      relations.Claim(entry, "table", absl::StrCat(table.schema, ".", stored));
-    }
-    if (!table.live_view.empty()) {
-      relations.Claim(entry, "view", absl::StrCat(table.live_view_schema(), ".", table.live_view));
-    }
+    ClaimRelations(entry, table, relations);
+    for (const TableConfig& member : table.members) ClaimRelations(entry, member, relations);
   }
 }
 
@@ -436,6 +547,14 @@ void RefuseArchivesInACircle(YamlReader& reader, const YamlPlace& place, const C
   }
 }
 
+void RefuseOwnSchema(YamlReader& reader, const YamlPlace& place, const Config& config,
+                     const TableConfig& table) {
+  if (table.schema != config.schema && table.view_schema != config.schema) return;
+  reader.Report(place,
+                absl::StrCat("schema: ", config.schema, " is the schema of table ", table.table,
+                             " or of its view; give one for ttl-postgres alone"));
+}
+
 void CheckTogether(YamlReader& reader, const YamlPlace& place, const Config& config) {
   RefuseArchivesThatAreViews(reader, place, config);
   RefuseArchivesInACircle(reader, place, config);
@@ -443,10 +562,10 @@ void CheckTogether(YamlReader& reader, const YamlPlace& place, const Config& con
     reader.Report(place, "lock_timeout is longer than statement_timeout, which would end first");
   }
   for (const TableConfig& table : config.tables) {
-    if (table.schema != config.schema && table.view_schema != config.schema) continue;
-    reader.Report(place,
-                  absl::StrCat("schema: ", config.schema, " is the schema of table ", table.table,
-                               " or of its view; give one for ttl-postgres alone"));
+    RefuseOwnSchema(reader, place, config, table);
+    for (const TableConfig& member : table.members) {
+      RefuseOwnSchema(reader, place, config, member);
+    }
   }
 }
 

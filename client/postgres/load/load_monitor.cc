@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "client/postgres/sql/connect/array_text.h"
+#include "client/postgres/sql/group.h"
 
 namespace ttl::postgres {
 namespace {
@@ -17,16 +18,17 @@ absl::Duration SteadyNow() {
   return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
 }
 
-// Rows touched in each table of $1, including its partitions, in the order of $1. The functions
+// Rows touched in the tables $1, including their partitions, by the numbers in $2. The functions
 // read only these tables; the statistics views would first compute the whole database.
 constexpr char kUsageStatement[] =
-    "SELECT coalesce((SELECT sum(pg_stat_get_tuples_inserted(p.relid) "
+    "SELECT sum(coalesce((SELECT sum(pg_stat_get_tuples_inserted(p.relid) "
     "+ pg_stat_get_tuples_updated(p.relid) + pg_stat_get_tuples_deleted(p.relid) "
     "+ pg_stat_get_tuples_returned(p.relid) + pg_stat_get_tuples_fetched(p.relid) "
     "+ coalesce((SELECT sum(pg_stat_get_tuples_fetched(indexrelid)) FROM pg_index "
     "WHERE indrelid = p.relid), 0)) "
-    "FROM (SELECT relid::oid FROM pg_partition_tree(a.root) UNION SELECT a.root) AS p), 0)::bigint "
-    "FROM unnest($1::oid[]) WITH ORDINALITY AS a(root, n) ORDER BY a.n";
+    "FROM (SELECT relid::oid FROM pg_partition_tree(a.root) UNION SELECT a.root) AS p), "
+    "0))::bigint "
+    "FROM unnest($1::oid[], $2::bigint[]) AS a(root, n) GROUP BY a.n ORDER BY a.n";
 
 // Excludes our own backends. The state of other roles' backends is visible only to
 // pg_read_all_stats.
@@ -46,7 +48,9 @@ LoadMonitor::LoadMonitor(const Config& config, const std::vector<TableDefinition
                           "; SET jit = off; ", Connection::kSystemNamesOnly)}),
       judge_({config.max_latency, config.max_active_backends}, SteadyNow()) {
   for (const TableDefinition& table : tables) {
-    tables_.push_back({table.config.container, table.oid, {}, absl::ZeroDuration()});
+    Watched& watched = tables_.emplace_back();
+    watched.container = table.config.container;
+    for (const TableDefinition* one : TablesOf(table)) watched.oids.push_back(one->oid);
   }
   thread_ = std::thread([this] { Run(); });
 }
@@ -115,11 +119,15 @@ absl::StatusOr<LoadMonitor::Activity> LoadMonitor::AskActivity(Connection& conne
 }
 
 absl::Status LoadMonitor::AskUsage(Connection& connection) {
-  const auto oid = [](std::string* out, const Watched& table) {
-    absl::StrAppend(out, table.table_oid);
-  };
-  const auto answer =
-      connection.Query(kUsageStatement, {absl::StrCat("{", absl::StrJoin(tables_, ",", oid), "}")});
+  ArrayText oids;
+  ArrayText numbers;
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    for (const uint32_t oid : tables_[i].oids) {
+      oids.Add(int64_t{oid});
+      numbers.Add(static_cast<int64_t>(i));
+    }
+  }
+  const auto answer = connection.Query(kUsageStatement, {oids.Take(), numbers.Take()});
   if (!answer.ok()) return answer.status();
   for (size_t i = 0; i < tables_.size(); ++i) {
     Watched& table = tables_[i];

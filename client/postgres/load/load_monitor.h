@@ -64,9 +64,9 @@ class LoadMonitor {
  private:
   struct Watched {
     std::string container;
-    uint32_t table_oid;
+    std::vector<uint32_t> oids;  // of its tables
     UsageMeter meter;
-    absl::Duration read;  // when `meter` was read, by the steady clock
+    absl::Duration read = absl::ZeroDuration();  // when `meter` was read, by the steady clock
   };
 
   struct Activity {

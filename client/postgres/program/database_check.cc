@@ -10,6 +10,7 @@
 #include "client/postgres/sql/check/replication_check.h"
 #include "client/postgres/sql/check/times_check.h"
 #include "client/postgres/sql/check/where_check.h"
+#include "client/postgres/sql/group.h"
 
 namespace ttl::postgres {
 namespace {
@@ -60,8 +61,11 @@ absl::Status CheckTables(Connection& connection, CatalogReport& report,
     if (!status.ok()) return status;
     // The following checks read the rows that satisfy `where`, so it must be usable.
     if (report.left_out.contains(table.config.container)) continue;
-    status = CheckTimes(connection, table, report);
-    if (status.ok()) status = CheckEnds(connection, table, report);
+    for (const TableDefinition* one : TablesOf(table)) {
+      if (report.left_out.contains(table.config.container)) break;
+      if (status.ok()) status = CheckTimes(connection, *one, report);
+      if (status.ok()) status = CheckEnds(connection, *one, report);
+    }
     if (status.ok()) status = CheckArchive(connection, table, report);
     if (status.ok()) status = CheckMark(connection, table, report);
     if (!status.ok()) return status;

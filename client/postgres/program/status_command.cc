@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/postgres/capture/stream/patient_query.h"
 #include "client/postgres/capture/tables/table_progress.h"
 #include "client/postgres/program/database_check.h"
@@ -16,6 +17,7 @@
 #include "client/postgres/sql/check/fault_times.h"
 #include "client/postgres/sql/check/slot_state.h"
 #include "client/postgres/sql/connect/connection.h"
+#include "client/postgres/sql/group.h"
 #include "client/postgres/store/adapter_state.h"
 #include "service/base/time_text.h"
 #include "ttl/client.h"
@@ -154,8 +156,18 @@ std::string TableText(const Seen& seen, const TableDefinition& table) {
   if (!seen.slot->reader_pid.has_value()) return "not captured: no session reads the slot";
   const auto found = seen.progress.find(table.config.container);
   const TableProgress progress = found == seen.progress.end() ? TableProgress() : found->second;
-  return absl::StrCat("captured; first scan: ", progress.scanned, " rows, ",
+  return absl::StrCat("captured; first scan: ", progress.scanned,
+                      IsGroup(table) ? " groups, " : " rows, ",
                       progress.scan_done ? "complete" : "not complete");
+}
+
+std::string TableNames(const TableDefinition& item) {
+  const auto name = [](std::string* out, const TableDefinition* table) {
+    absl::StrAppend(out, table->config.schema, ".", table->config.table);
+  };
+  return absl::StrCat(IsGroup(item) ? "groups of " : "",
+                      item.members.empty() ? "table " : "tables ",
+                      absl::StrJoin(TablesOf(item), ", ", name));
 }
 
 void Print(const Config& config, const Seen& seen, const std::string& adapter, Output output) {
@@ -164,8 +176,8 @@ void Print(const Config& config, const Seen& seen, const std::string& adapter, O
     output.out << "  held back by " << Describe(holder) << "\n";
   }
   for (const TableDefinition& table : seen.followed.tables) {
-    output.out << "container " << table.config.container << ", table " << table.config.schema << "."
-               << table.config.table << ": " << TableText(seen, table) << "\n";
+    output.out << "container " << table.config.container << ", " << TableNames(table) << ": "
+               << TableText(seen, table) << "\n";
   }
   for (const auto& [container, why] : seen.followed.left_out) {
     output.out << "container " << container << ": left out"

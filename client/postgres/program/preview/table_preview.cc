@@ -7,6 +7,8 @@
 #include "client/postgres/sql/check/times_check.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/end_column.h"
+#include "client/postgres/sql/group.h"
+#include "client/postgres/sql/group_rows.h"
 #include "client/postgres/sql/visibility.h"
 #include "service/core/ttl_rules.h"
 
@@ -72,7 +74,9 @@ std::string PreviewQuery(const TableDefinition& table, int64_t default_ttl) {
       SecondsExpression(table), ")::float8 AS s, ", EndExpression(table), " AS e, ",
       LifeExpression(table, default_ttl),
       " AS life, floor(extract(epoch FROM now()))::float8 AS now, ", where, " AS inside FROM ",
-      QuoteQualified(table.config.schema, table.config.table), " AS t) AS seen) AS rows");
+      table.rows.empty() ? QuoteQualified(table.config.schema, table.config.table)
+                         : absl::StrCat("(", table.rows, ")"),
+      " AS t) AS seen) AS rows");
 }
 
 struct Action {
@@ -115,8 +119,10 @@ std::string DeletesTake(int64_t rows, const DeleteLimit& limit, absl::string_vie
                       *limit.per_second, " rows per second (", limit.from, ")");
 }
 
-absl::Status PrintTablePreview(Connection& connection, const TableDefinition& table,
+absl::Status PrintTablePreview(Connection& connection, const TableDefinition& definition,
                                int64_t default_ttl, const DeleteLimit& limit, Output output) {
+  const TableDefinition table = GroupsAsRows(definition);
+  const char* const rows = IsGroup(table) ? " groups" : " rows";
   const auto counts = connection.Query(PreviewQuery(table, default_ttl));
   if (!counts.ok()) return counts.status();
   const bool expects_nulls = table.config.null_means == NullMeans::kNever;
@@ -124,28 +130,27 @@ absl::Status PrintTablePreview(Connection& connection, const TableDefinition& ta
   const int64_t outside = counts->Number(0, 7);
   const int64_t expired = counts->Number(0, 2);
   const Action action = ActionOf(table.config);
-  output.out << table.config.container << ": " << counts->Text(0, 0) << " rows, "
+  output.out << table.config.container << ": " << counts->Text(0, 0) << rows << ", "
              << (SaysWrittenAt(table) ? "written" : "ending") << " from " << counts->Text(0, 4)
              << " to " << counts->Text(0, 5) << "\n"
-             << "  with default_ttl " << default_ttl << ": " << expired
-             << " rows are hidden at once, and " << action.done
-             << " after the grace of an adoption\n";
+             << "  with default_ttl " << default_ttl << ": " << expired << rows
+             << " are hidden at once, and " << action.done << " after the grace of an adoption\n";
   if (expired > 0) {
     output.out << "  the oldest of them expired at " << counts->Text(0, 8) << ", the newest at "
                << counts->Text(0, 9) << "\n  " << DeletesTake(expired, limit, action.doing) << "\n";
   }
   output.out
-      << "  " << counts->Text(0, 3) << " rows never expire; "
-      << counts->Number(0, 0) - counts->Number(0, 1) - expected_nulls - outside
+      << "  " << counts->Text(0, 3) << rows << " never expire; "
+      << counts->Number(0, 0) - counts->Number(0, 1) - expected_nulls - outside << rows
       << (table.expires.has_value()
-              ? " rows cannot be tracked (no _ts, or a _ts or an end that is impossible) and stay\n"
-              : " rows cannot be tracked (no _ts, or an impossible one) and stay\n");
+              ? " cannot be tracked (no _ts, or a _ts or an end that is impossible) and stay\n"
+              : " cannot be tracked (no _ts, or an impossible one) and stay\n");
   if (!table.config.where.empty()) {
     output.out << "  " << outside << " rows are outside its where, and never expire\n";
   }
   if (expects_nulls) {
-    output.out << "  " << expected_nulls
-               << " rows have no time, and never expire (null_means: never)\n";
+    output.out << "  " << expected_nulls << rows
+               << " have no time, and never expire (null_means: never)\n";
   }
   return absl::OkStatus();
 }

@@ -1,0 +1,123 @@
+// Threads of an agent in tables of LangGraph's shape, written by its statements: an expired thread
+// goes as a whole while ttl-postgres and PostgreSQL are killed at random moments.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "absl/time/time.h"
+#include "tests/postgres/groups_for_test.h"
+#include "tests/postgres/killed_adapter_fixture.h"
+
+namespace ttl {
+namespace {
+
+constexpr int kThreads = 3000;
+constexpr int kKills = 9;
+
+// The code block of groups.md that begins with `first`, which is what an operator copies.
+std::string BlockOfPage(const std::string& first) {
+  std::ifstream page(GROUPS_PAGE);
+  std::string block;
+  for (std::string line; std::getline(page, line);) {
+    const bool is_code = absl::StartsWith(line, "    ");
+    if (block.empty() ? is_code && line.substr(4) == first : is_code) {
+      absl::StrAppend(&block, line.substr(4), "\n");
+    } else if (!block.empty()) {
+      break;
+    }
+  }
+  EXPECT_FALSE(block.empty()) << "groups.md has no " << first;
+  return block;
+}
+
+// What the saver runs for one step, here of several threads at once: $0 is a list of FROM that has
+// the threads as t, $1 the version. It knows no time and no view.
+constexpr char kStep[] = R"sql(
+  SET search_path = live, public;
+  BEGIN;
+  INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
+    SELECT t, '', c, '$1', 'msgpack', '\x80' FROM unnest(ARRAY['messages', 'branch']) AS c, $0
+    ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING;
+  INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
+      checkpoint, metadata) SELECT t, '', '$1', NULL, '{"v": 4}', '{"step": 1}' FROM $0
+    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET
+      checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata;
+  INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,
+      channel, type, blob) SELECT t, '', '$1', 'task', '', i, 'messages', 'msgpack', '\x80'
+      FROM generate_series(1, 3) AS i, $0
+    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) DO NOTHING;
+  COMMIT
+)sql";
+
+class ThreadGroupsTest : public KilledAdapterFixture {
+ protected:
+  ThreadGroupsTest() : KilledAdapterFixture(BlockOfPage("tables:")) {}
+
+  // Threads of which some of the six rows of a step are gone.
+  std::string Broken() {
+    return CountOf(
+        "(SELECT thread_id FROM (SELECT thread_id FROM checkpoints UNION ALL SELECT thread_id FROM "
+        "checkpoint_blobs UNION ALL SELECT thread_id FROM checkpoint_writes) AS rows GROUP BY "
+        "thread_id HAVING count(*) <> 6) AS broken");
+  }
+
+  void Step(const std::string& version, const std::string& threads) {
+    database_.Sql(absl::Substitute(kStep, threads, version));
+  }
+};
+
+TEST_F(ThreadGroupsTest, ThreadGoesAsAWholeWhateverIsKilled) {
+  v1::Container container;
+  container.set_id("threads");
+  container.set_default_ttl(3);
+  // So that deletes last while all is killed.
+  container.mutable_delete_policy()->set_max_deletes_per_second(kThreads / 10.0);
+  const std::string tables = absl::StrCat(
+      postgres::kCheckpointTables, ";",
+      BlockOfPage("ALTER TABLE checkpoints ADD COLUMN ttl_written_at timestamptz NOT NULL DEFAULT "
+                  "now();"));
+  ASSERT_NO_FATAL_FAILURE(StartAll(tables.c_str(), container));
+  // One row of this thread is not as old as the others: it keeps them.
+  Step("1", "(SELECT 'kept' AS t) AS threads");
+  database_.Sql(
+      "UPDATE checkpoint_writes SET ttl_written_at = now() + interval '1 hour' WHERE thread_id = "
+      "'kept' AND idx = 2");
+  Step("1", absl::StrCat("(SELECT 'thread ' || i AS t FROM generate_series(1, ", kThreads,
+                         ") AS i) AS threads"));
+  for (int i = 0; i < kKills; ++i) {
+    // A moment in the middle of the deletes, and not of a start.
+    const std::string before = CountOf("checkpoints");
+    EXPECT_TRUE(WaitUntil([&] { return CountOf("checkpoints") != before || before == "1"; },
+                          absl::Minutes(2)))
+        << postgres_.Log();
+    if (i % 3 == 2) {
+      database_.Kill();
+      ASSERT_TRUE(database_.Start().ok()) << database_.Log();
+    } else {
+      postgres_.Kill();
+      EXPECT_TRUE(postgres_.Launch().ok()) << postgres_.Log();
+    }
+    EXPECT_EQ(Broken(), "0") << "after kill " << i;
+  }
+  EXPECT_TRUE(WaitUntil([&] { return CountOf("checkpoints") == "1"; }, absl::Minutes(5),
+                        absl::Milliseconds(200)))
+      << CountOf("checkpoints") << " are left; " << postgres_.Log();
+  EXPECT_EQ(Broken(), "0");
+  for (const char* rows : {"live.checkpoints", "live.checkpoint_blobs", "live.checkpoint_writes"}) {
+    EXPECT_EQ(CountOf(absl::StrCat(rows, " WHERE thread_id <> 'kept'")), "0");
+  }
+  EXPECT_EQ(CountOf("live.checkpoint_writes"), "3");
+  // A thread that was away begins anew, and goes again.
+  Step("2", "(SELECT 'thread 1' AS t) AS threads");
+  EXPECT_EQ(CountOf("live.checkpoint_blobs WHERE thread_id = 'thread 1'"), "2");
+  EXPECT_TRUE(WaitUntil([&] { return CountOf("checkpoint_writes") == "3"; }, absl::Minutes(2)));
+  EXPECT_TRUE(postgres_.Stop().ok());
+}
+
+}  // namespace
+}  // namespace ttl
