@@ -66,7 +66,7 @@ FOREIGN_OPTIONS = {"--unix-socket"}
 
 # What stands for the names in capitals of client/ttlctl/README.md.
 NAMES = {"ID": "carts", "C": "carts", "N": "5", "X": "50", "FILE": "{dir}/file", "DIR": "{dir}/new",
-         "STORE_ID": "other"}
+         "STORE_ID": "other", "ITEM": "no-such-item", "T": str(int(time.time()))}
 
 # The commands of client/ttlctl/README.md, in an order in which they work, and their exit codes.
 PLAYED = [
@@ -82,6 +82,11 @@ PLAYED = [
     ("export ID", 0),
     ("status", 0),
     ("status ID", 0),
+    ("forecast", 0),
+    ("forecast ID --for 604800 --default-ttl N", 0),
+    ("items list ID --expire-from 0 --expire-to T", 0),
+    ("items list ID --as-of T", 0),
+    ("items check ID ITEM --as-of T", 6),
     ("stuck ID", 0),
     ("limits set --max-deletes-per-second N", 0),
     ("limits show", 0),
