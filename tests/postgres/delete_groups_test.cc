@@ -9,7 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "client/postgres/row/row_select.h"
 #include "client/postgres/sql/check/catalog.h"
+#include "client/postgres/sql/group_rows.h"
 #include "client/postgres/sql/install/installation.h"
 #include "tests/postgres/groups_for_test.h"
 #include "tests/postgres/store_for_test.h"
@@ -18,7 +20,9 @@
 namespace ttl::postgres {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class DeleteGroupsTest : public testing::Test {
  protected:
@@ -70,6 +74,37 @@ TEST_F(DeleteGroupsTest, GroupsAreScannedWithTheirLatestTimes) {
   EXPECT_FALSE(items[0].has_ttl());
   EXPECT_FALSE(items[0].has_expire_at());
   EXPECT_EQ(items[0].etag(), "");
+}
+
+// Many pages, whose groups are in some of the tables. None of the pages reads a whole table.
+TEST_F(DeleteGroupsTest, EachGroupIsScannedOnce) {
+  OpenThreads();
+  db_.Sql(
+      "INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint, ttl_written_at) SELECT i "
+      "* 2, j, '{}', to_timestamp(i * 10 + j) FROM generate_series(1, 2500) i, "
+      "generate_series(1, 2) j; INSERT INTO checkpoint_writes (thread_id, checkpoint_id, "
+      "task_id, idx, channel, blob, ttl_written_at) SELECT i * 3, 1, 'x', 1, 'c', '', "
+      "to_timestamp(i * 20 + 5) FROM generate_series(1, 2500) i; ANALYZE");
+  std::vector<std::string> seen;
+  for (const v1::Item& item : db_.Items("threads")) {
+    seen.push_back(absl::StrCat(item.id(), " ", item.ts()));
+  }
+  const QueryResult groups = db_.Sql(
+      "SELECT thread_id || ' ' || floor(extract(epoch FROM max(at)))::bigint FROM (SELECT "
+      "thread_id, ttl_written_at AS at FROM checkpoints UNION ALL SELECT thread_id, ttl_written_at "
+      "FROM checkpoint_writes) AS rows GROUP BY thread_id ORDER BY thread_id");
+  std::vector<std::string> expected;
+  for (int i = 0; i < groups.rows(); ++i) expected.emplace_back(groups.Text(i, 0));
+  EXPECT_GT(seen.size(), 4000u);
+  EXPECT_EQ(seen, expected);
+
+  const RowSelect select(GroupsAsRows(tables_[0]));
+  std::string plan;
+  const QueryResult lines = db_.Sql(
+      absl::StrCat("PREPARE page(text) AS ", select.NextPage(100), "; EXPLAIN EXECUTE page('3')"));
+  for (int i = 0; i < lines.rows(); ++i) absl::StrAppend(&plan, lines.Text(i, 0), "\n");
+  EXPECT_THAT(plan, AllOf(HasSubstr("Index"), Not(HasSubstr("Seq Scan on checkpoints ")),
+                          Not(HasSubstr("Seq Scan on checkpoint_writes "))));
 }
 
 TEST_F(DeleteGroupsTest, AllRowsOfExpiredGroupsGo) {

@@ -67,6 +67,7 @@ RowSelect::RowSelect(const TableDefinition& table, std::string restriction)
       key_(PagedKey(table)),
       key_places_(PlacesOf(key_, ReportedKey(table))),
       from_(From(table)),
+      row_keys_(table.row_keys),
       restriction_(std::move(restriction)) {
   std::vector<std::string> columns;
   for (const ColumnDefinition& column : ReportedKey(table)) columns.push_back(OfRow(column));
@@ -109,9 +110,34 @@ std::string RowSelect::Page(const std::string& list, std::vector<std::string> co
   const auto append = [](std::string* out, const ColumnDefinition& column) {
     absl::StrAppend(out, OfRow(column));
   };
-  return absl::StrCat("SELECT ", list, " FROM ", from_, conditions.empty() ? "" : " WHERE ",
-                      absl::StrJoin(conditions, " AND "), " ORDER BY ",
+  const std::string where =
+      conditions.empty() ? "" : absl::StrCat(" WHERE ", absl::StrJoin(conditions, " AND "));
+  if (!row_keys_.empty()) return PageOfGroups(list, where, limit);
+  return absl::StrCat("SELECT ", list, " FROM ", from_, where, " ORDER BY ",
                       absl::StrJoin(key_, ", ", append), " LIMIT ", limit);
+}
+
+// The first groups of several tables are among the first of each. Aggregating all would read the
+// rest of the tables for each page.
+std::string RowSelect::PageOfGroups(const std::string& list, const std::string& where,
+                                    int limit) const {
+  std::vector<std::string> columns;
+  std::vector<std::string> is_same;
+  for (const ColumnDefinition& column : key_) {
+    columns.push_back(OfRow(column));
+    is_same.push_back(absl::StrCat(OfRow(column), " = page.", QuoteName(column.name)));
+  }
+  const std::string key = absl::StrJoin(columns, ", ");
+  const std::string in_order = absl::StrCat(" ORDER BY ", key, " LIMIT ", limit);
+  std::vector<std::string> firsts;
+  for (const std::string& keys : row_keys_) {
+    firsts.push_back(
+        absl::StrCat("(SELECT DISTINCT ", key, " FROM (", keys, ") AS t", where, in_order, ")"));
+  }
+  return absl::StrCat("SELECT ", list, " FROM (SELECT ", key, " FROM (",
+                      absl::StrJoin(firsts, " UNION "), ") AS t", in_order,
+                      ") AS page, LATERAL (SELECT t.* FROM ", from_, " WHERE ",
+                      absl::StrJoin(is_same, " AND "), " OFFSET 0) AS t ORDER BY ", key);
 }
 
 std::vector<Connection::Parameter> RowSelect::KeyOf(const QueryResult& result, int row) const {

@@ -64,6 +64,7 @@ class RowSelect {
  private:
   std::string IsAfterKey() const;
   std::string Page(const std::string& list, std::vector<std::string> conditions, int limit) const;
+  std::string PageOfGroups(const std::string& list, const std::string& where, int limit) const;
 
   const size_t partition_key_columns_;
   const size_t id_columns_;
@@ -76,6 +77,7 @@ class RowSelect {
   const std::vector<ColumnDefinition> key_;
   const std::vector<int> key_places_;  // index in a result of each column of key_
   const std::string from_;
+  const std::vector<std::string> row_keys_;
   const std::string restriction_;
   std::string key_list_;
   std::string list_;

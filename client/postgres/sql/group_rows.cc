@@ -22,17 +22,27 @@ std::string TimeOfRow(const TableDefinition& table) {
   return ExpireAtOfRow(table, absl::StrCat("t.", QuoteName(table.expires->name)));
 }
 
-// The keys and times of the rows of one table, with the names of the group's columns. Only tables
-// have a tableoid: if a rename has put a view in place of the table, which may hide rows, the query
-// fails.
-std::string RowsOf(const TableDefinition& table, const TableDefinition& group) {
+// The columns of the group in row t of `table`, with the names that they have in the group.
+std::string KeyColumns(const TableDefinition& table, const TableDefinition& group) {
   std::vector<std::string> columns;
   for (size_t i = 0; i < table.id.size(); ++i) {
     columns.push_back(
         absl::StrCat("t.", QuoteName(table.id[i].name), " AS ", QuoteName(group.id[i].name)));
   }
-  return absl::StrCat("SELECT ", absl::StrJoin(columns, ", "), ", ", TimeOfRow(table),
+  return absl::StrJoin(columns, ", ");
+}
+
+// The keys and times of the rows of one table. Only tables have a tableoid: if a rename has put a
+// view in place of the table, which may hide rows, the query fails.
+std::string RowsOf(const TableDefinition& table, const TableDefinition& group) {
+  return absl::StrCat("SELECT ", KeyColumns(table, group), ", ", TimeOfRow(table),
                       " AS __row_time, t.tableoid::bigint AS __part FROM ONLY ",
+                      QuoteQualified(table.config.schema, table.config.table), " AS t");
+}
+
+// The keys of the groups in one table, each as often as it has rows.
+std::string KeysOf(const TableDefinition& table, const TableDefinition& group) {
+  return absl::StrCat("SELECT ", KeyColumns(table, group), " FROM ONLY ",
                       QuoteQualified(table.config.schema, table.config.table), " AS t");
 }
 
@@ -58,6 +68,9 @@ TableDefinition GroupsAsRows(const TableDefinition& table) {
   if (!IsGroup(table)) return table;
   TableDefinition rows = table;
   rows.rows = GroupsQuery(table);
+  for (const TableDefinition* one : TablesOf(table)) {
+    if (HasTimes(*one)) rows.row_keys.push_back(KeysOf(*one, table));
+  }
   const ColumnDefinition time{std::string(kTime), "bigint", /*nullable=*/true};
   if (table.ts.has_value()) {
     rows.ts = time;

@@ -78,6 +78,8 @@ struct TableDefinition {
   // SQL query of the groups, one row each, which stands for the table; see GroupsAsRows(). Empty: a
   // real table.
   std::string rows;
+  // With `rows`: queries of the keys in each table that has groups.
+  std::vector<std::string> row_keys;
 
   // The columns of partition_key and id in the order of a unique index on only these columns, so
   // that reading pages in this order needs no sort. Empty: partition_key, then id.
