@@ -74,6 +74,7 @@ struct AdoptionState {
 struct Pause {
   std::string reason;
   absl::Time since;
+  std::string author = {};  // as in PauseState; empty if not recorded
 };
 
 // The settings of a container, which its owner can change.

@@ -21,7 +21,7 @@ absl::Status StartChanges::Make() {
 absl::Status StartChanges::PauseIfAsked() {
   Containers& containers = storage_.containers();
   if (!config_.start_paused || containers.PauseOfAll().has_value()) return absl::OkStatus();
-  const Pause pause = {"started with --start-paused", clock_.Read().now};
+  const Pause pause = {"started with --start-paused", clock_.Read().now, "the sidecar"};
   TTL_RETURN_IF_ERROR(
       Await<absl::Status>([&](auto done) { containers.SetPauseOfAll(pause, std::move(done)); }));
   spdlog::warn("deletes paused: container=all reason={}", Quoted(pause.reason));

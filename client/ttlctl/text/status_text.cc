@@ -89,7 +89,8 @@ std::string ClockText(const v1::ClockStatus& clock) {
 }
 
 std::string PauseText(const v1::PauseState& pause) {
-  return absl::StrCat("\"", pause.reason(), "\" since ", TimeText(ToTime(pause.since())));
+  return absl::StrCat("\"", pause.reason(), "\" since ", TimeText(ToTime(pause.since())),
+                      pause.author().empty() ? "" : " by ", pause.author());
 }
 
 std::string SidecarText(const v1::SidecarStatus& sidecar, absl::string_view address) {

@@ -34,6 +34,7 @@ v1::PauseState ToProto(const Pause& pause) {
   v1::PauseState proto;
   proto.set_reason(pause.reason);
   *proto.mutable_since() = ToProto(pause.since);
+  proto.set_author(pause.author);
   return proto;
 }
 

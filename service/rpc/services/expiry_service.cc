@@ -44,7 +44,8 @@ std::string Describe(const PauseTarget& target) {
 std::string Describe(const std::optional<Pause>& pause) {
   if (!pause.has_value()) return "none";
   return absl::StrCat("{reason=", Quoted(pause->reason, kMaxPauseReasonBytes),
-                      " since=", TimeText(pause->since), "}");
+                      " since=", TimeText(pause->since),
+                      " author=", Quoted(pause->author, kMaxLoggedBytes), "}");
 }
 
 std::string DescribeLimit(std::optional<double> per_second) {
@@ -186,14 +187,14 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
   return absl::OkStatus();
 }
 
-void ExpiryService::HandlePause(const v1::PauseDeletesRequest& request,
+void ExpiryService::HandlePause(const std::string& author, const v1::PauseDeletesRequest& request,
                                 v1::PauseDeletesResponse& response, DoneStatus done) {
   const absl::StatusOr<PauseTarget> target = ReadPauseTarget(request);
   if (!target.ok()) return done(target.status());
   if (const absl::Status valid = ValidatePauseReason(request.reason()); !valid.ok()) {
     return done(valid);
   }
-  const Pause pause{request.reason(), parts_.clock.Read().now};
+  const Pause pause{request.reason(), parts_.clock.Read().now, author};
   ChangePause(parts_.storage.containers(), *target, pause,
               [&response, pause, done = std::move(done)](const absl::Status& status) mutable {
                 *response.mutable_pause() = ToProto(pause);

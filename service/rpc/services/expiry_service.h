@@ -78,8 +78,8 @@ class ExpiryService final : public RpcService {
 
   absl::Status Report(const v1::ReportUsageRequest& request, v1::ReportUsageResponse& response);
   absl::Status Accept(const v1::AcceptClockRequest& request, v1::AcceptClockResponse& response);
-  void HandlePause(const v1::PauseDeletesRequest& request, v1::PauseDeletesResponse& response,
-                   DoneStatus done);
+  void HandlePause(const std::string& author, const v1::PauseDeletesRequest& request,
+                   v1::PauseDeletesResponse& response, DoneStatus done);
   void HandleResume(const v1::ResumeDeletesRequest& request, v1::ResumeDeletesResponse& response,
                     DoneStatus done);
   void HandleConfirmPolicy(const v1::ConfirmPolicyRequest& request,

@@ -145,11 +145,12 @@ storage::v1::PauseRecord ToRecord(const Pause& pause) {
   storage::v1::PauseRecord record;
   record.set_reason(pause.reason);
   record.set_since_us(absl::ToUnixMicros(pause.since));
+  record.set_author(pause.author);
   return record;
 }
 
 Pause FromRecord(const storage::v1::PauseRecord& record) {
-  return {record.reason(), absl::FromUnixMicros(record.since_us())};
+  return {record.reason(), absl::FromUnixMicros(record.since_us()), record.author()};
 }
 
 storage::v1::AdoptionRecord ToRecord(const AdoptionState& adoption) {

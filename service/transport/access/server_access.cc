@@ -6,9 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "service/base/quoted.h"
 #include "spdlog/spdlog.h"
 
@@ -47,6 +51,18 @@ ServerAccess::Caller ServerAccess::CallerOf(const grpc::ServerContextBase& conte
   }
   caller.roles.Add(options_.roles);
   return caller;
+}
+
+std::string ServerAccess::AuthorOf(const grpc::ServerContextBase& context) const {
+  return AuthorText(CallerOf(context).name, context.peer());
+}
+
+std::string ServerAccess::AuthorText(absl::string_view caller_name, absl::string_view peer) {
+  std::string author(absl::StripSuffix(absl::StripPrefix(caller_name, "\""), "\""));
+  if (absl::StartsWith(author, "address:") && absl::StartsWith(peer, "ip")) {
+    absl::StrAppend(&author, " from ", absl::CHexEscape(peer));
+  }
+  return author;
 }
 
 void ServerAccess::LogRefusal(const std::string& kind, const std::string& line) const {

@@ -53,6 +53,11 @@ class ServerAccess {
   // The caller of a call. Allocates.
   Caller CallerOf(const grpc::ServerContextBase& context) const;
 
+  // Who makes a call, for records that outlive it: the name of CallerOf() without quotes, and of a
+  // caller without a certificate that connects by TCP also its address. Escaped, so it is UTF-8.
+  std::string AuthorOf(const grpc::ServerContextBase& context) const;
+  static std::string AuthorText(absl::string_view caller_name, absl::string_view peer);
+
   // Logs `line` about a refusal, at most once in ten seconds for each `kind`, with the number of
   // lines suppressed since: a refused caller can retry at will.
   void LogRefusal(const std::string& kind, const std::string& line) const;

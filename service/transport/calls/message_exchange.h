@@ -27,9 +27,10 @@ absl::Status UnparsableRequest();
 // An exchange of generated messages.
 class MessageExchange final : public Exchange {
  public:
-  // Fills the empty response and calls `done` exactly once, on any thread. Both messages live until
-  // then.
-  using Handler = std::function<void(const google::protobuf::Message& request,
+  // Fills the empty response and calls `done` exactly once, on any thread. Both messages and the
+  // call live until then.
+  using Handler = std::function<void(const grpc::ServerContextBase& call,
+                                     const google::protobuf::Message& request,
                                      google::protobuf::Message& response, DoneStatus done)>;
 
   // Creates its messages from the prototypes. `handler` must outlive this.
@@ -38,7 +39,10 @@ class MessageExchange final : public Exchange {
       : handler_(handler), request_(request_prototype.New()), response_(response_prototype.New()) {}
 
   bool Read(grpc::ByteBuffer& request) override;
-  void Handle(DoneStatus done) override { handler_(*request_, *response_, std::move(done)); }
+  void SetCall(const grpc::ServerContextBase& call) override { call_ = &call; }
+  void Handle(DoneStatus done) override {
+    handler_(*call_, *request_, *response_, std::move(done));
+  }
   void DropRequest() override;
   grpc::ByteBuffer& Write() override;
   void Clear() override;
@@ -46,6 +50,7 @@ class MessageExchange final : public Exchange {
  private:
   const Handler& handler_;
   std::unique_ptr<google::protobuf::Message> request_;
+  const grpc::ServerContextBase* call_ = nullptr;
   size_t request_bytes_ = 0;
   const std::unique_ptr<google::protobuf::Message> response_;
   grpc::ByteBuffer bytes_;

@@ -35,11 +35,13 @@ void MethodTable::AddHandled(const std::string& name, int waiting_calls, Message
 
 void MethodTable::AddHandledByWorker(const std::string& name, MessageHandler handler) {
   handler.handle = [&worker = worker_, handle = std::move(handler.handle)](
-                       const Message& request, Message& response, DoneStatus done) {
+                       const grpc::ServerContextBase& call, const Message& request,
+                       Message& response, DoneStatus done) {
     // Shared, because it is called here if the worker refuses the task.
     auto shared = std::make_shared<DoneStatus>(std::move(done));
-    absl::Status taken = worker.Run(
-        [&request, &response, &handle, shared] { handle(request, response, std::move(*shared)); });
+    absl::Status taken = worker.Run([&call, &request, &response, &handle, shared] {
+      handle(call, request, response, std::move(*shared));
+    });
     if (!taken.ok()) (*shared)(std::move(taken));
   };
   AddHandled(name, kFewWaitingCalls, std::move(handler));

@@ -31,7 +31,8 @@ namespace ttl {
 // handler:
 //   table.Add("GetX", *this, &XService::Get);
 // A handler is a member function of (const Request&, Response&) that returns the status of the
-// call, or of (const Request&, Response&, DoneStatus) that calls back exactly once, on any thread.
+// call, or of (const Request&, Response&, DoneStatus) that calls back exactly once, on any thread,
+// and may have the author of the call (ServerAccess::AuthorOf) as a first argument.
 // The response is empty before. An unknown name or wrong message types end the process, since every
 // call would fail. Must be destroyed after the queue.
 class MethodTable final : private CallStep {
@@ -51,6 +52,20 @@ class MethodTable final : private CallStep {
   template <typename Owner, typename Handler>
   void Add(const std::string& name, Owner& owner, Handler handler) {
     AddHandledByWorker(name, BindMessages(owner, handler));
+  }
+  template <typename Owner, typename Base, typename Request, typename Response>
+  void Add(const std::string& name, Owner& owner,
+           void (Base::*handler)(const std::string& author, const Request&, Response&,
+                                 DoneStatus)) {
+    const ServerAccess& access = queue_.access();
+    AddHandledByWorker(
+        name, {Request::default_instance(), Response::default_instance(),
+               [&owner, handler, &access](const grpc::ServerContextBase& call,
+                                          const google::protobuf::Message& request,
+                                          google::protobuf::Message& response, DoneStatus done) {
+                 (owner.*handler)(access.AuthorOf(call), static_cast<const Request&>(request),
+                                  static_cast<Response&>(response), std::move(done));
+               }});
   }
 
   // Adds a unary method whose handler runs on the queue's thread and must be quick.
@@ -135,12 +150,13 @@ class MethodTable final : private CallStep {
 
   template <typename Request, typename Response, typename Handle>
   static MessageHandler Bind(Handle handle) {
-    return {Request::default_instance(), Response::default_instance(),
-            [handle](const google::protobuf::Message& request, google::protobuf::Message& response,
-                     DoneStatus done) {
-              handle(static_cast<const Request&>(request), static_cast<Response&>(response),
-                     std::move(done));
-            }};
+    return {
+        Request::default_instance(), Response::default_instance(),
+        [handle](const grpc::ServerContextBase& /*call*/, const google::protobuf::Message& request,
+                 google::protobuf::Message& response, DoneStatus done) {
+          handle(static_cast<const Request&>(request), static_cast<Response&>(response),
+                 std::move(done));
+        }};
   }
 
   template <typename Response>

@@ -24,6 +24,7 @@ namespace {
 using nlohmann::json;
 using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
@@ -606,6 +607,11 @@ TEST_F(TtlctlTest, ResumeSaysWhatItFound) {
   sidecar_.Answer("GetExpiryStatus", found);
   EXPECT_THAT(Run({"resume", "c"}).out,
               testing::StartsWith("deletes of c are resumed after the pause \"upgrade\" since "));
+  found.mutable_container()->mutable_pause()->set_author("cn:ops");
+  sidecar_.Answer("GetExpiryStatus", found);
+  EXPECT_THAT(Run({"resume", "c"}).out, EndsWith("Z by cn:ops\n"));
+  sidecar_.Answer("GetExpiryStatus", found);
+  EXPECT_THAT(Run({"status", "c"}).out, HasSubstr("Z by cn:ops\n"));
   found.mutable_sidecar()->mutable_pause()->set_reason("restore");
   sidecar_.Answer("GetExpiryStatus", found);
   EXPECT_THAT(Run({"resume", "c"}).out, HasSubstr("; all containers are paused: \"restore\""));

@@ -188,13 +188,16 @@ TEST_F(ExpiryServiceTest, APauseIsDurableAndVisibilityGoesOn) {
   ASSERT_THAT(paused, IsOk());
   EXPECT_EQ(paused->pause().reason(), "restore of \"orders\"");
   EXPECT_EQ(paused->pause().since().seconds(), since);
+  EXPECT_EQ(paused->pause().author(), "address:test");
   ASSERT_THAT(Pause("all_containers: true reason: 'night'"), IsOk());
   ASSERT_THAT(sidecar_.Track("a", since), IsOk());
   Advance(absl::Seconds(60));
   sidecar_.Restart();
   EXPECT_EQ(StatusOfC().pause().reason(), "restore of \"orders\"");
   EXPECT_EQ(StatusOfC().pause().since().seconds(), since);
+  EXPECT_EQ(StatusOfC().pause().author(), "address:test");
   EXPECT_EQ(GetStatus("")->sidecar().pause().reason(), "night");
+  EXPECT_EQ(GetStatus("")->sidecar().pause().author(), "address:test");
   EXPECT_EQ(sidecar_.Check("a"), v1::VISIBILITY_EXPIRED);
 }
 

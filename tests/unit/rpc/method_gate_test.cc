@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "service/rpc/services/method_roles.h"
 #include "service/transport/access/access_counters.h"
+#include "service/transport/access/server_access.h"
 #include "tests/testing/captured_log.h"
 #include "tests/testing/rpc_sidecar.h"
 
@@ -44,6 +45,14 @@ TEST(MethodGateTest, RefusedCallsAreCountedByTheRoleThatWouldHaveDone) {
   EXPECT_EQ(Refused(counters, Role::kAdmin), 2);
   EXPECT_EQ(Refused(counters, Role::kReader), 1);
   EXPECT_EQ(Refused(counters, Role::kStore), 0);
+}
+
+TEST(AuthorTextTest, WhoHasNoCertificateIsNamedByItsAddress) {
+  EXPECT_EQ(ServerAccess::AuthorText("\"cn:ops\"", "ipv4:10.0.0.3:51234"), "cn:ops");
+  EXPECT_EQ(ServerAccess::AuthorText("\"address:0.0.0.0:7070\"", "ipv4:10.0.0.3:51234"),
+            "address:0.0.0.0:7070 from ipv4:10.0.0.3:51234");
+  EXPECT_EQ(ServerAccess::AuthorText("\"address:unix:/run/a.sock\"", "unix:"),
+            "address:unix:/run/a.sock");
 }
 
 TEST(MethodGateTest, WhoIsRefusedAgainAndAgainDoesNotFillTheLog) {

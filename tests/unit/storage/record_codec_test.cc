@@ -70,7 +70,7 @@ Container FullContainer() {
   container.revision = 4;
   container.create_time = absl::FromUnixMicros(1'800'000'000'000'001);
   container.update_time = absl::FromUnixMicros(1'800'000'000'000'002);
-  container.pause = Pause{"maintenance", absl::FromUnixMicros(1'800'000'000'000'003)};
+  container.pause = Pause{"maintenance", absl::FromUnixMicros(1'800'000'000'000'003), "cn:ops"};
   container.replaced_policies = {{{std::nullopt, 0}, absl::FromUnixMicros(5), 123},
                                  {{-1, 7}, absl::FromUnixMicros(6), std::nullopt}};
   container.adoption = {1'800'000'060, 6, 7, AdoptionBrake{8, absl::FromUnixMicros(9)}};
@@ -91,6 +91,7 @@ TEST(RecordCodecTest, AContainerComesBackWithEveryField) {
   EXPECT_EQ(decoded->update_time, container.update_time);
   EXPECT_EQ(decoded->pause->reason, "maintenance");
   EXPECT_EQ(decoded->pause->since, container.pause->since);
+  EXPECT_EQ(decoded->pause->author, "cn:ops");
   ASSERT_EQ(decoded->replaced_policies.size(), 2u);
   EXPECT_EQ(decoded->replaced_policies[1].policy, container.replaced_policies[1].policy);
   EXPECT_EQ(decoded->replaced_policies[0].until, container.replaced_policies[0].until);
