@@ -19,7 +19,8 @@ constexpr char kStuckPath[] = "/stuck.json";
 constexpr char kExplainPath[] = "/explain.json";
 constexpr char kReconciliationPath[] = "/reconciliation.json";
 
-constexpr int kContainersPerPage = 1000;  // the most that the API returns
+// A quarter of a MiB, which a slow link carries within HttpServer::kPatience.
+constexpr int kContainersPerPage = 250;
 constexpr int kStuckItems = 20;
 
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
@@ -122,18 +123,16 @@ HttpAnswer StatusPage::AnswerRequest(const HttpRequest& request) {
 absl::StatusOr<StatusPage::Text> StatusPage::Json(const HttpRequest& request) {
   const auto now = std::chrono::steady_clock::now();
   const bool is_status = request.path == kStatusPath;
-  if (is_status && list_ != nullptr && list_query_ == request.query &&
-      now - listed_ < absl::ToChronoNanoseconds(kMaxAge)) {
-    return list_;
+  const auto kept = is_status ? kept_.find(request.query) : kept_.end();
+  if (kept != kept_.end() && now - kept->second.made < absl::ToChronoNanoseconds(kMaxAge)) {
+    return kept->second.text;
   }
   TTL_ASSIGN_OR_RETURN(const Fields fields, ReadHttpQuery(request.query));
   TTL_ASSIGN_OR_RETURN(std::string json, JsonOf(request.path, fields));
   Text text = std::make_shared<const std::string>(std::move(json));
-  if (is_status) {
-    list_query_ = request.query;
-    list_ = text;
-    listed_ = now;
-  }
+  if (!is_status) return text;
+  if (kept_.size() >= kMaxKept) kept_.clear();
+  kept_[request.query] = {text, now};
   return text;
 }
 

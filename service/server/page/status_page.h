@@ -2,6 +2,7 @@
 #define TTL_SERVICE_SERVER_PAGE_STATUS_PAGE_H_
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,7 +26,7 @@ namespace ttl {
 // paths. Used by one thread.
 class StatusPage {
  public:
-  // A list of statuses up to this old is sent again, so that many pages cost no more than one.
+  // Statuses up to this old are sent again, so that many pages cost no more than one.
   static constexpr absl::Duration kMaxAge = absl::Milliseconds(250);
 
   template <typename Request, typename Response>
@@ -72,10 +73,13 @@ class StatusPage {
   const PageDocument document_;
   const Text html_;
 
-  // The last list of statuses.
-  std::string list_query_;
-  Text list_;
-  std::chrono::steady_clock::time_point listed_;
+  // The last answers about statuses, by their queries; at most kMaxKept.
+  struct Kept {
+    Text text;
+    std::chrono::steady_clock::time_point made;
+  };
+  static constexpr size_t kMaxKept = 8;
+  std::map<std::string, Kept> kept_;
 };
 
 }  // namespace ttl

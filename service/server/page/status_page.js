@@ -429,7 +429,7 @@ function latenessRow({at_most: atMost, count}, greatest) {
   const bound = atMost === undefined ? "later" : `within ${spanText(seconds(atMost))}`;
   const late = atMost === undefined || seconds(atMost) > LATE_SECONDS;
   const isLine = seconds(atMost) === LATE_SECONDS;
-  return make("tr", isLine ? {class: "line"} : {}, make("th", {scope: "row"}, bound),
+  return make("tr", isLine ? {class: "line"} : {}, make("th", {scope: "row", class: "time"}, bound),
       make("td", {class: "number"}, countText(count)),
       make("td", {}, makeSvg("svg", {class: "share", viewBox: "0 0 100 10",
         preserveAspectRatio: "none", "aria-hidden": "true"},
