@@ -16,7 +16,6 @@ listen: unix:{directory}/store.sock
 tables:
   - container: sessions
     table: sessions
-    id: [id]
     row_level_security: true
 """
 
@@ -74,7 +73,7 @@ class TtlPostgres:
     name = "ttl-postgres"
     default_ttl = 3600
     # Beside CONFIG, for the table.
-    settings = {"ts_column": "updated_at", "ttl_column": "ttl"}
+    settings = {"id": "id", "ts_column": "updated_at", "ttl_column": "ttl"}
     is_expired = ("floor(extract(epoch FROM updated_at)) + coalesce(ttl, 3600)"
                   " <= floor(extract(epoch FROM statement_timestamp()))")
 
@@ -135,7 +134,7 @@ class TtlPostgresExpires(TtlPostgres):
 
     name = "expires_column"
     default_ttl = -1
-    settings = {"expires_column": "expires_at"}
+    settings = {"id": "id", "expires_column": "expires_at"}
     is_expired = Job.is_expired
 
     def prepare(self):

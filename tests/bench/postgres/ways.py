@@ -3,9 +3,9 @@
 
     ways.py --binaries DIR [--rounds N] [--rows N] [--json FILE]
 
-One way after the other: DELETE, archive, mark. Nothing else uses the server meanwhile. Prints
-the rows per second from that second until none is left, and the WAL written per row; each is the
-median of the rounds.
+One way after the other: DELETE, archive, mark, and DELETE of groups of 1, 10 and 1,000 rows.
+Nothing else uses the server meanwhile. Prints the rows per second from that second until none is
+left, and the WAL written per row; each is the median of the rounds.
 """
 import argparse
 import json
@@ -31,14 +31,14 @@ CREATE TABLE sessions (
   removed_at timestamptz, payload text NOT NULL);
 CREATE TABLE sessions_archive (LIKE sessions);
 CREATE INDEX ON sessions (expires_at);
-CREATE INDEX ON sessions (thread)
+CREATE INDEX ON sessions (thread, expires_at)
 """
 
 
 class Delete(TtlPostgres):
     name = "delete"
     default_ttl = -1
-    settings = {"expires_column": "expires_at"}
+    settings = {"id": "id", "expires_column": "expires_at"}
     rows_per_thread = 1
     left = "SELECT count(*) FROM sessions"
 
@@ -55,7 +55,28 @@ class Mark(Delete):
     left = "SELECT count(*) FROM sessions WHERE removed_at IS NULL"
 
 
-WAYS = (Delete, Archive, Mark)
+class GroupsOf1(Delete):
+    name = "groups of 1"
+    settings = {"group_by": "thread", "expires_column": "expires_at"}
+
+    def prepare(self):
+        session = Session(self.server)
+        session.run("ALTER TABLE sessions REPLICA IDENTITY FULL")
+        session.close()
+        super().prepare()
+
+
+class GroupsOf10(GroupsOf1):
+    name = "groups of 10"
+    rows_per_thread = 10
+
+
+class GroupsOf1000(GroupsOf1):
+    name = "groups of 1,000"
+    rows_per_thread = 1000
+
+
+WAYS = (Delete, Archive, Mark, GroupsOf1, GroupsOf10, GroupsOf1000)
 
 
 def fill(session, rows, rows_per_thread):
