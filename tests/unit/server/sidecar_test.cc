@@ -99,7 +99,7 @@ TEST_F(SidecarTest, StartedPausedItDeletesNothingUntilItIsResumed) {
   EXPECT_TRUE(WaitUntil([&] { return store_.CountAll() == 0; }));
 }
 
-// ThreadSanitizer looks whether the page reads what others change.
+// The page has a thread of its own.
 TEST_F(SidecarTest, ThePageIsReadWhileItemsAreWrittenAndDeleted) {
   ServerConfig config = Config();
   config.status_page = absl::StrCat("unix:", directory_.File("page.sock"));
