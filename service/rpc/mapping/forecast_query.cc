@@ -76,7 +76,7 @@ absl::StatusOr<ForecastQuery> ReadForecastQuery(const v1::GetForecastRequest& re
   query.times = StepTimes(now_seconds, until, step);
   if (!request.has_default_ttl()) return query;
   query.default_ttl = request.default_ttl();
-  TTL_RETURN_IF_ERROR(ValidateTtl("default_ttl", query.default_ttl));
+  TTL_RETURN_IF_ERROR(OfField("default_ttl", ValidateTtl("default_ttl", query.default_ttl)));
   if (query.container.has_value()) return query;
   return InvalidField(
       "default_ttl",
