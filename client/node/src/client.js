@@ -70,6 +70,18 @@ const CLIENT_OPTIONS = [
   'adminTimeoutMs',
 ];
 
+const AS_OF_EXAMPLE = '{ asOf: new Date() }';
+
+const ITEM_FILTERS = [
+  'showExpired',
+  'expiredOnly',
+  'partitionKey',
+  'expireTimeFrom',
+  'expireTimeTo',
+  'asOf',
+];
+const CONTAINER_FILTERS = ['idPrefix', 'ttlOnOnly'];
+
 function requireInterceptors(interceptors) {
   const isList = Array.isArray(interceptors) && interceptors.every((f) => typeof f === 'function');
   if (!isList) throw new TypeError('interceptors: a list of functions is required');
@@ -131,9 +143,11 @@ export class Client {
     });
   }
 
-  check(container, checks) {
+  async check(container, checks, options = {}) {
+    const { asOf } = requireOptions('check()', options, ['asOf'], AS_OF_EXAMPLE);
     return inParts(checks, async (part) => {
-      const response = await this.#call('CheckVisibility', { container, checks: part }, 'check');
+      const request = { container, checks: part, asOf };
+      const response = await this.#call('CheckVisibility', request, 'check');
       return readAnswers(response, part.length);
     });
   }
@@ -148,10 +162,11 @@ export class Client {
     );
   }
 
-  checkStream(container, batches) {
+  checkStream(container, batches, options = {}) {
+    const { asOf } = requireOptions('checkStream()', options, ['asOf'], AS_OF_EXAMPLE);
     return this.#exchange(
       'StreamCheckVisibility',
-      (checks) => ({ container, checks }),
+      (checks) => ({ container, checks, asOf }),
       readAnswers,
       batches,
       'check',
@@ -163,9 +178,8 @@ export class Client {
   }
 
   listItems(container, options = {}) {
-    const example = '{ showExpired: true }';
-    const { showExpired = false } = requireOptions('listItems()', options, ['showExpired'], example);
-    return this.#pages('ListItems', { container, showExpired }, 'items');
+    const filters = requireOptions('listItems()', options, ITEM_FILTERS, '{ showExpired: true }');
+    return this.#pages('ListItems', { ...filters, container }, 'items');
   }
 
   addUsage(container, requestUnits) {
@@ -199,8 +213,10 @@ export class Client {
     return (await this.#call('GetContainer', { id })).container;
   }
 
-  listContainers() {
-    return this.#pages('ListContainers', {}, 'containers');
+  listContainers(options = {}) {
+    const example = "{ idPrefix: 'salesdb/' }";
+    const filters = requireOptions('listContainers()', options, CONTAINER_FILTERS, example);
+    return this.#pages('ListContainers', { ...filters }, 'containers');
   }
 
   async updateContainer(container, paths) {
@@ -255,6 +271,16 @@ export class Client {
 
   listStuckItems(container) {
     return this.#pages('ListStuckItems', { container }, 'items');
+  }
+
+  async forecast(container = undefined, options = {}) {
+    const { until, stepMs, defaultTtl } = requireOptions(
+      'forecast()',
+      options,
+      ['until', 'stepMs', 'defaultTtl'],
+      '{ stepMs: 3600000 }',
+    );
+    return this.#call('GetForecast', { ...target(container), until, step: stepMs, defaultTtl });
   }
 
   async isServing(healthService = '') {

@@ -45,6 +45,34 @@ export type UntrackResult = 'untracked' | 'stale' | 'notTracked' | 'unknown';
 export type Reply<T> =
   { results: T[]; error?: undefined } | { error: SidecarError; results?: undefined };
 
+export interface AsOf {
+  /** Judge as of then instead of now, so that several calls of one query agree; usually `judgedAt` of
+   * the first answer, at most an hour back (CheckVisibilityRequest.as_of). */
+  asOf?: Date;
+}
+
+/** What items to list: live ones, unless these say otherwise. All pages are judged as of `asOf`, or as
+ * of the time of the first. */
+export interface ItemFilters extends AsOf {
+  /** Expired ones, too. */
+  showExpired?: boolean;
+  /** Only expired ones. */
+  expiredOnly?: boolean;
+  /** Only those of this partition, which may be the empty one. */
+  partitionKey?: v1.Bytes;
+  /** Only those that expire from this second on. */
+  expireTimeFrom?: Seconds;
+  /** Only those that expire before this second. */
+  expireTimeTo?: Seconds;
+}
+
+export interface ContainerFilters {
+  /** Only those whose id begins with this. */
+  idPrefix?: string;
+  /** Only those that have a default_ttl. */
+  ttlOnOnly?: boolean;
+}
+
 export interface ClientOptions {
   /** gRPC address: unix:/path or host:port. */
   address?: string;
@@ -89,7 +117,7 @@ export class Client {
   /** Reports deletes that the store made by itself; durable when it resolves. */
   untrack(container: string, deletions: Iterable<Deletion>): Promise<UntrackResult[]>;
   /** Which items are visible now? One answer per check. */
-  check(container: string, checks: Iterable<Check>): Promise<Answer[]>;
+  check(container: string, checks: Iterable<Check>, options?: AsOf): Promise<Answer[]>;
   /** Batches of up to 1000; a reply for each, in order. One that was not replied to when the stream
    * broke may have been applied or not. */
   trackStream(
@@ -100,10 +128,12 @@ export class Client {
   checkStream(
     container: string,
     batches: Iterable<Check[]> | AsyncIterable<Check[]>,
+    options?: AsOf,
   ): AsyncGenerator<Reply<Answer>>;
   /** NOT_FOUND if the item is expired or not tracked. */
   getItem(container: string, id: v1.Bytes, partitionKey?: v1.Bytes): Promise<ItemView>;
-  listItems(container: string, options?: { showExpired?: boolean }): AsyncGenerator<ItemView>;
+  /** In the order of (length of partition key, partition key, id). */
+  listItems(container: string, options?: ItemFilters): AsyncGenerator<ItemView>;
 
   /** Adds to what requests have used of the container's throughput; to be called for every request
    * that the store serves. Takes no time: the sum is reported once a second, from the first use on
@@ -123,7 +153,8 @@ export class Client {
   /** ALREADY_EXISTS if there is one. */
   createContainer(id: string, fields?: Omit<v1.ContainerInput, 'id'>): Promise<Container>;
   getContainer(id: string): Promise<Container>;
-  listContainers(): AsyncGenerator<Container>;
+  /** In the order of ids. */
+  listContainers(options?: ContainerFilters): AsyncGenerator<Container>;
   /** Sets the fields named in `paths`, in snake_case; one that is absent in `container` is removed. */
   updateContainer(
     container: v1.ContainerInput & { id: string },
@@ -162,6 +193,13 @@ export class Client {
   ): Promise<v1.ExplainItemResponse>;
   /** Items whose delete fails again and again. */
   listStuckItems(container: string): AsyncGenerator<v1.StuckItem>;
+  /** How many items of one container, or of all, will expire until `until`, in steps of `stepMs`,
+   * and when the backlog of deletes ends: for a day, in 24 steps, if not given. `defaultTtl`: as if
+   * it were that of the one container. Nothing is changed. */
+  forecast(
+    container?: string,
+    options?: { until?: Date; stepMs?: number; defaultTtl?: Seconds },
+  ): Promise<v1.GetForecastResponse>;
   /** Whether a service of the sidecar's health service is SERVING: "startup", "readiness", "liveness",
    * or "" for the whole. NOT_FOUND for a name that it does not know. Does not wait for a sidecar that
    * is away. */

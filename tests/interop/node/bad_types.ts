@@ -17,6 +17,11 @@ export async function misuse(client: Client, error: SidecarError): Promise<void>
   await client.getItem('c', 5); // refused
   (await client.getItem('c', 'a')).item.sequense; // refused
   client.listItems('c', true); // refused
+  client.listItems('c', { partitionKey: 5 }); // refused
+  client.listContainers('c'); // refused
+  await client.check('c', [], { asOf: 5 }); // refused
+  client.checkStream('c', [], { asOff: new Date() }); // refused
+  await client.forecast('c', { until: 5 }); // refused
   await client.createContainer('a', 60); // refused
   await client.createContainer('a', '60'); // refused
   await client.createContainer('a', { defaultTTL: 60 }); // refused

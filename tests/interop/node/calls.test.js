@@ -39,6 +39,7 @@ test('only what may be repeated is repeated', async (t) => {
     ['PauseDeletes', () => client.pauseDeletes('why'), false, false, 1],
     ['ResumeDeletes', () => client.resumeDeletes(), false, false, 1],
     ['ReportUsage', () => client.reportUsage('c', 1), false, false, 1],
+    ['GetForecast', () => client.forecast(), true, true, 1],
     ['ListStuckItems', () => toArray(client.listStuckItems('c')), true, true, 1],
     ['GetReconciliation', () => client.getReconciliation(), true, true, 1],
     ['AcceptClock', () => client.acceptClock(), false, false, 1],

@@ -48,7 +48,12 @@ export async function use(): Promise<void> {
       throw new SidecarError(typed.error.code, `${expireTime}`, typed.error.retryAfterMs);
     else console.log(typed.results.length);
   }
-  for await (const view of client.listItems('c'))
+  await client.check('c', [{ id: 'a' }], { asOf: answer.judgedAt });
+  for await (const { id } of client.listContainers({ idPrefix: 'c', ttlOnOnly: true }))
+    console.log(id);
+  const forecast: v1.GetForecastResponse = await client.forecast('c', { defaultTtl: 5n });
+  console.log(forecast.backlogItems, forecast.steps[0].endTime?.getTime());
+  for await (const view of client.listItems('c', { partitionKey: 'p', expireTimeTo: 5n }))
     console.log(view.item.sequence === 5n, view.item.ts + 1);
   await client.setDefaultTtl('c', '60');
   const container: v1.Container = await client.createContainer('c', {

@@ -59,6 +59,7 @@ class Calls(TempDirTestCase):
             ("PauseDeletes", lambda: client.pause_deletes("why"), False, False, 1),
             ("ResumeDeletes", lambda: client.resume_deletes(), False, False, 1),
             ("ReportUsage", lambda: client.report_usage("c", 1), False, False, 1),
+            ("GetForecast", lambda: client.forecast(), True, True, 1),
             ("ListStuckItems", lambda: list(client.list_stuck_items("c")), True, True, 1),
             ("GetReconciliation", lambda: client.get_reconciliation(), True, True, 1),
             ("AcceptClock", lambda: client.accept_clock(), False, False, 1),

@@ -26,6 +26,11 @@ def misuse(client: Client, error: SidecarError) -> None:
     client.status("c").container.backlogs  # refused with types-protobuf
     client.status("c").container.items.live_itms  # refused with types-protobuf
     client.list_items("c", True)  # refused
+    client.list_items("c", partition_key="p")  # refused
+    client.list_containers("c")  # refused
+    client.check("c", [], as_of=5)  # refused
+    client.forecast("c", until=5)  # refused
+    client.forecast("c").backlog_itms  # refused with types-protobuf
     client.pause_deletes()  # refused
     client.set_max_deletes_per_second("5")  # refused
     client.add_usage("c", None)  # refused

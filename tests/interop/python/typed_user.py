@@ -52,9 +52,11 @@ def use(client: Client) -> list[TrackResult]:
     request = expiry_service_pb2.ListStuckItemsRequest(container="c", page_size=5)
     stuck: str = client.expiry_service.ListStuckItems(request, timeout=1.0).next_page_token
     print(limit, stuck, client.usage_failures)
+    forecast: expiry_service_pb2.GetForecastResponse = client.forecast("c", step=60)
+    print(forecast.backlog_items, list(client.list_containers(id_prefix="c")))
     try:
         answer: Answer = client.check("c", [Check(id=b"a")])[0]
-        print(answer.expired)
+        print(answer.expired, client.check("c", [Check(id=b"a")], as_of=answer.judged_at))
     except SidecarError as error:
         reason: str | None = error.reason
         print(reason, [violation.field for violation in error.field_violations])
@@ -66,7 +68,7 @@ async def use_async(client: AsyncClient) -> bool:
     results: list[TrackResult] = await client.track("c", [Item(id=b"a", ts=1)])
     async for reply in client.check_stream("c", [[Check(id=b"a")]]):
         print(reply.results()[0].expire_time, results)
-    async for view in client.list_items("c"):
+    async for view in client.list_items("c", expired_only=True, partition_key=b"p"):
         print(view.item.sequence)
     request = expiry_service_pb2.ListStuckItemsRequest(container="c")
     print((await client.expiry_service.ListStuckItems(request)).next_page_token)

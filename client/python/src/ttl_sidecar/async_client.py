@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import types
 from typing import Any, AsyncGenerator, AsyncIterable, Iterable, Mapping, Sequence, TypeVar
 
@@ -74,8 +75,9 @@ class AsyncClient(requests.Stubs):
     async def untrack(self, container: str, deletions: Iterable[Deletion]) -> list[UntrackResult]:
         return await self._run_all(requests.untrack(container, deletions))
 
-    async def check(self, container: str, checks: Iterable[Check]) -> list[Answer]:
-        return await self._run_all(requests.check(container, checks))
+    async def check(self, container: str, checks: Iterable[Check], *,
+                    as_of: datetime.datetime | None = None) -> list[Answer]:
+        return await self._run_all(requests.check(container, checks, as_of))
 
     def track_stream(
             self, container: str,
@@ -85,17 +87,21 @@ class AsyncClient(requests.Stubs):
 
     def check_stream(
             self, container: str,
-            batches: Iterable[Sequence[Check]] | AsyncIterable[Sequence[Check]]
+            batches: Iterable[Sequence[Check]] | AsyncIterable[Sequence[Check]], *,
+            as_of: datetime.datetime | None = None
     ) -> AsyncGenerator[Reply[Answer], None]:
-        return self._exchange(requests.check_stream(container), batches)
+        return self._exchange(requests.check_stream(container, as_of), batches)
 
     async def get_item(self, container: str, id: bytes,
                        partition_key: bytes = b"") -> item_pb2.ItemView:
         return await self._run(requests.get_item(container, id, partition_key))
 
-    def list_items(self, container: str, *,
-                   show_expired: bool = False) -> AsyncGenerator[item_pb2.ItemView, None]:
-        return self._pages(requests.list_items(container, show_expired))
+    def list_items(self, container: str, *, show_expired: bool = False, expired_only: bool = False,
+                   partition_key: bytes | None = None, expire_time_from: int | None = None,
+                   expire_time_to: int | None = None, as_of: datetime.datetime | None = None
+                   ) -> AsyncGenerator[item_pb2.ItemView, None]:
+        return self._pages(requests.list_items(container, show_expired, expired_only, partition_key,
+                                               expire_time_from, expire_time_to, as_of))
 
     def add_usage(self, container: str, request_units: float) -> None:
         if not calls.was_forked_after_use():
@@ -127,8 +133,9 @@ class AsyncClient(requests.Stubs):
     async def get_container(self, id: str) -> container_pb2.Container:
         return await self._run(requests.get_container(id))
 
-    def list_containers(self) -> AsyncGenerator[container_pb2.Container, None]:
-        return self._pages(requests.list_containers())
+    def list_containers(self, *, id_prefix: str = "", ttl_on_only: bool = False
+                        ) -> AsyncGenerator[container_pb2.Container, None]:
+        return self._pages(requests.list_containers(id_prefix, ttl_on_only))
 
     async def update_container(self, container: container_pb2.Container,
                                paths: Iterable[str]) -> container_pb2.Container:
@@ -168,6 +175,12 @@ class AsyncClient(requests.Stubs):
             self, container: str
     ) -> AsyncGenerator[expiry_service_pb2.StuckItem, None]:
         return self._pages(requests.list_stuck_items(container))
+
+    async def forecast(
+            self, container: str | None = None, *, until: datetime.datetime | None = None,
+            step: int | None = None, default_ttl: int | None = None
+    ) -> expiry_service_pb2.GetForecastResponse:
+        return await self._run(requests.forecast(container, until, step, default_ttl))
 
     async def is_serving(self, health_service: str = "") -> bool:
         return await self._run(requests.is_serving(health_service))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import types
 from typing import Any, Iterable, Iterator, Mapping, Sequence, TypeVar
 
@@ -85,9 +86,12 @@ class Client(requests.Stubs):
         """Reports deletes that the store made by itself; durable when it returns."""
         return self._run_all(requests.untrack(container, deletions))
 
-    def check(self, container: str, checks: Iterable[Check]) -> list[Answer]:
-        """Which items are visible now? One answer per check."""
-        return self._run_all(requests.check(container, checks))
+    def check(self, container: str, checks: Iterable[Check], *,
+              as_of: datetime.datetime | None = None) -> list[Answer]:
+        """Which items are visible now? One answer per check. `as_of`: then, instead of now, so that
+        several calls of one query agree; usually `judged_at` of the first answer, at most an hour
+        back (CheckVisibilityRequest.as_of)."""
+        return self._run_all(requests.check(container, checks, as_of))
 
     def track_stream(self, container: str,
                      batches: Iterable[Sequence[Item]]) -> Iterator[Reply[TrackResult]]:
@@ -95,19 +99,27 @@ class Client(requests.Stubs):
         batch that was not replied to when the stream broke may have been applied or not."""
         return self._exchange(requests.track_stream(container), batches)
 
-    def check_stream(self, container: str,
-                     batches: Iterable[Sequence[Check]]) -> Iterator[Reply[Answer]]:
-        """Judges batches of up to 10000 over one stream; yields a reply for each, in order."""
-        return self._exchange(requests.check_stream(container), batches)
+    def check_stream(self, container: str, batches: Iterable[Sequence[Check]], *,
+                     as_of: datetime.datetime | None = None) -> Iterator[Reply[Answer]]:
+        """Judges batches of up to 10000 over one stream, as check() does; yields a reply for each,
+        in order."""
+        return self._exchange(requests.check_stream(container, as_of), batches)
 
     def get_item(self, container: str, id: bytes, partition_key: bytes = b"") -> item_pb2.ItemView:
         """NOT_FOUND if the item is expired or not tracked."""
         return self._run(requests.get_item(container, id, partition_key))
 
-    def list_items(self, container: str, *,
-                   show_expired: bool = False) -> Iterator[item_pb2.ItemView]:
-        """All items in the order of (length of partition key, partition key, id)."""
-        return self._pages(requests.list_items(container, show_expired))
+    def list_items(self, container: str, *, show_expired: bool = False, expired_only: bool = False,
+                   partition_key: bytes | None = None, expire_time_from: int | None = None,
+                   expire_time_to: int | None = None,
+                   as_of: datetime.datetime | None = None) -> Iterator[item_pb2.ItemView]:
+        """The items in the order of (length of partition key, partition key, id): live ones, with
+        `show_expired` also expired ones, with `expired_only` only these. Only those of
+        `partition_key`, and those that expire from `expire_time_from` on and before
+        `expire_time_to`, as far as these are given. All pages are judged as of `as_of`, or as of
+        the time of the first."""
+        return self._pages(requests.list_items(container, show_expired, expired_only, partition_key,
+                                               expire_time_from, expire_time_to, as_of))
 
     def add_usage(self, container: str, request_units: float) -> None:
         """Adds to what requests have used of the container's throughput; to be called for every
@@ -148,8 +160,11 @@ class Client(requests.Stubs):
     def get_container(self, id: str) -> container_pb2.Container:
         return self._run(requests.get_container(id))
 
-    def list_containers(self) -> Iterator[container_pb2.Container]:
-        return self._pages(requests.list_containers())
+    def list_containers(self, *, id_prefix: str = "",
+                        ttl_on_only: bool = False) -> Iterator[container_pb2.Container]:
+        """Those whose id begins with `id_prefix`, in the order of ids; with `ttl_on_only` only
+        those that have a default_ttl."""
+        return self._pages(requests.list_containers(id_prefix, ttl_on_only))
 
     def update_container(self, container: container_pb2.Container,
                          paths: Iterable[str]) -> container_pb2.Container:
@@ -195,6 +210,14 @@ class Client(requests.Stubs):
     def list_stuck_items(self, container: str) -> Iterator[expiry_service_pb2.StuckItem]:
         """Items whose delete fails again and again."""
         return self._pages(requests.list_stuck_items(container))
+
+    def forecast(self, container: str | None = None, *, until: datetime.datetime | None = None,
+                 step: int | None = None,
+                 default_ttl: int | None = None) -> expiry_service_pb2.GetForecastResponse:
+        """How many items of one container, or of all, will expire until `until`, in steps of `step`
+        seconds, and when the backlog of deletes ends: for a day, in 24 steps, if not given.
+        `default_ttl`: as if it were that of the one container. Nothing is changed."""
+        return self._run(requests.forecast(container, until, step, default_ttl))
 
     def is_serving(self, health_service: str = "") -> bool:
         """Whether a service of the sidecar's health service is SERVING: "startup", "readiness",

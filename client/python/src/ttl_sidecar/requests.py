@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import datetime
 import enum
 from typing import Any, Callable, Generic, Iterable, Iterator, Mapping, Sequence, TypeVar
 
 import grpc
-from google.protobuf import duration_pb2, field_mask_pb2, wrappers_pb2
+from google.protobuf import duration_pb2, field_mask_pb2, timestamp_pb2, wrappers_pb2
 from google.protobuf.message import Message
 
 from ttl.v1 import (
@@ -198,10 +199,11 @@ def untrack(container: str,
     return _in_parts(deletions, call)
 
 
-def check(container: str, checks: Iterable[Check]) -> Iterator[Call[list[Answer]]]:
+def check(container: str, checks: Iterable[Check],
+          as_of: datetime.datetime | None) -> Iterator[Call[list[Answer]]]:
     def call(part: list[Check]) -> Call[list[Answer]]:
         return Call(lambda stubs: stubs.item_service.CheckVisibility,
-                    _check_request(container, part),
+                    _check_request(container, part, as_of),
                     lambda response: values.answers(response, len(part)), Kind.READ, Limit.CHECK)
     return _in_parts(checks, call)
 
@@ -213,11 +215,11 @@ def track_stream(container: str) -> Exchange[Item, TrackResult]:
         values.track_results)
 
 
-def check_stream(container: str) -> Exchange[Check, Answer]:
+def check_stream(container: str, as_of: datetime.datetime | None) -> Exchange[Check, Answer]:
     return Exchange(
         lambda stubs: stubs.item_service.StreamCheckVisibility, Limit.CHECK,
         lambda batch: items_pb.StreamCheckVisibilityRequest(
-            request=_check_request(container, batch)),
+            request=_check_request(container, batch, as_of)),
         values.answers)
 
 
@@ -228,8 +230,18 @@ def get_item(container: str, id: bytes, partition_key: bytes) -> Call[item_pb2.I
                 lambda response: response.item, Kind.READ, Limit.CHECK)
 
 
-def list_items(container: str, show_expired: bool) -> Call[Page[item_pb2.ItemView]]:
-    request = items_pb.ListItemsRequest(container=container, show_expired=show_expired)
+def list_items(container: str, show_expired: bool, expired_only: bool,
+               partition_key: bytes | None, expire_time_from: int | None,
+               expire_time_to: int | None,
+               as_of: datetime.datetime | None) -> Call[Page[item_pb2.ItemView]]:
+    if partition_key is not None:
+        values.require_bytes("partition_key", partition_key)
+    values.require_seconds("expire_time_from", expire_time_from)
+    values.require_seconds("expire_time_to", expire_time_to)
+    request = items_pb.ListItemsRequest(
+        container=container, show_expired=show_expired, expired_only=expired_only,
+        partition_key=partition_key, expire_time_from=expire_time_from,
+        expire_time_to=expire_time_to, as_of=_timestamp("as_of", as_of))
     return _pages(lambda stubs: stubs.item_service.ListItems, request, "items")
 
 
@@ -261,9 +273,9 @@ def get_container(id: str) -> Call[container_pb2.Container]:
                  containers_pb.GetContainerRequest(id=id), lambda response: response.container)
 
 
-def list_containers() -> Call[Page[container_pb2.Container]]:
-    return _pages(lambda stubs: stubs.container_service.ListContainers,
-                  containers_pb.ListContainersRequest(), "containers")
+def list_containers(id_prefix: str, ttl_on_only: bool) -> Call[Page[container_pb2.Container]]:
+    request = containers_pb.ListContainersRequest(id_prefix=id_prefix, ttl_on_only=ttl_on_only)
+    return _pages(lambda stubs: stubs.container_service.ListContainers, request, "containers")
 
 
 def update_container(container: container_pb2.Container,
@@ -321,6 +333,16 @@ def explain_item(container: str, id: bytes,
 def list_stuck_items(container: str) -> Call[Page[expiry_pb.StuckItem]]:
     return _pages(lambda stubs: stubs.expiry_service.ListStuckItems,
                   expiry_pb.ListStuckItemsRequest(container=container), "items")
+
+
+def forecast(container: str | None, until: datetime.datetime | None, step: int | None,
+             default_ttl: int | None) -> Call[expiry_pb.GetForecastResponse]:
+    values.require_seconds("step", step)
+    values.require_seconds("default_ttl", default_ttl)
+    request = expiry_pb.GetForecastRequest(
+        until=_timestamp("until", until), default_ttl=default_ttl,
+        step=None if step is None else duration_pb2.Duration(seconds=step), **_target(container))
+    return _read(lambda stubs: stubs.expiry_service.GetForecast, request, _whole)
 
 
 def is_serving(health_service: str) -> Call[bool]:
@@ -473,8 +495,9 @@ def _track_request(container: str, items: Iterable[Item]) -> items_pb.TrackItems
                                       items=[item.to_proto() for item in items])
 
 
-def _check_request(container: str, checks: Iterable[Check]) -> items_pb.CheckVisibilityRequest:
-    return items_pb.CheckVisibilityRequest(container=container,
+def _check_request(container: str, checks: Iterable[Check],
+                   as_of: datetime.datetime | None) -> items_pb.CheckVisibilityRequest:
+    return items_pb.CheckVisibilityRequest(container=container, as_of=_timestamp("as_of", as_of),
                                            checks=[check.to_proto() for check in checks])
 
 
@@ -486,3 +509,12 @@ def _duration(seconds: float) -> duration_pb2.Duration:
     duration = duration_pb2.Duration()
     duration.FromMilliseconds(round(seconds * 1000))
     return duration
+
+
+def _timestamp(field: str, time: datetime.datetime | None) -> timestamp_pb2.Timestamp | None:
+    if time is None:
+        return None
+    values.require_time(field, time)
+    timestamp = timestamp_pb2.Timestamp()
+    timestamp.FromDatetime(time)
+    return timestamp

@@ -16,7 +16,7 @@ from ttl.v1 import item_pb2, item_service_pb2
 from ttl_sidecar import errors
 
 
-def _require_bytes(field: str, value: bytes) -> None:
+def require_bytes(field: str, value: bytes) -> None:
     if not isinstance(value, bytes):
         raise TypeError(f"{field} = {value!r}: bytes are required")
 
@@ -39,14 +39,22 @@ def _require_sequence(value: int | None) -> None:
 
 
 def require_key(id: bytes, partition_key: bytes) -> None:
-    _require_bytes("id", id)
-    _require_bytes("partition_key", partition_key)
+    require_bytes("id", id)
+    require_bytes("partition_key", partition_key)
 
 
 def require_seconds(field: str, value: int | None) -> None:
     """Whether they are seconds at all; which of them are legal, the sidecar says."""
     if value is not None:
         _require_int64(field, value)
+
+
+def require_time(field: str, value: datetime.datetime) -> None:
+    """protobuf would take one without a time zone for UTC, and Python takes it for local time."""
+    if not isinstance(value, datetime.datetime):
+        raise TypeError(f"{field} = {value!r}: a datetime is required")
+    if value.utcoffset() is None:
+        raise ValueError(f"{field} = {value!r}: a datetime with a time zone is required")
 
 
 class Key(NamedTuple):
@@ -83,7 +91,7 @@ class Item:
         _require_int64("ts", self.ts)
         require_seconds("ttl", self.ttl)
         require_seconds("expire_at", self.expire_at)
-        _require_bytes("etag", self.etag)
+        require_bytes("etag", self.etag)
         _require_sequence(self.sequence)
         _require_int64("size_bytes", self.size_bytes)
 
