@@ -1,10 +1,11 @@
-// What an error tells programs: the details in grpc-status-details-bin.
+// What an error tells programs: the details in grpc-status-details-bin, of a scripted sidecar and of
+// the real one.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import grpc from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import { fromMessage } from '../node_modules/ttl-sidecar/src/errors.js';
-import { assertRefused } from './harness.js';
+import { Sidecar, assertRefused, now, toArray } from './harness.js';
 import { ScriptedSidecar } from './scripted_sidecar.js';
 
 const DETAILS = 'grpc-status-details-bin';
@@ -124,4 +125,53 @@ test('the error of one message of a stream has the details that it carries', () 
   assert.equal(fromMessage({ ...error, details: [info] }).reason, 'TTL_OUT_OF_RANGE');
   assert.deepEqual(shown(fromMessage(error)), NONE);
   assert.equal(fromMessage({ ...error, retryAfter: 5 }).retryAfterMs, 5);
+});
+
+// Fails unless that, and nothing else, is what `error` tells.
+function assertTells(error, details, fields = []) {
+  const fieldViolations = fields.map((field) => ({ field, description: error.message }));
+  assert.deepEqual(shown(error), { ...NONE, domain: 'ttl-sidecar', ...details, fieldViolations });
+}
+
+test('the sidecar names the field that it refused, in a call and in a message', async (t) => {
+  const { client } = await Sidecar.start(t);
+  await client.createContainer('c', { defaultTtl: 3600 });
+  const good = { id: 'a', ts: now() };
+  const bad = { ...good, ttl: 0 };
+  const error = await assertRefused(client.track('c', [good, bad]), 'INVALID_ARGUMENT');
+  assertTells(error, { reason: 'INVALID_FIELD' }, ['items[1].ttl']);
+  const [refused, applied] = await toArray(client.trackStream('c', [[bad], [good]]));
+  assert.equal(refused.error.codeName, 'INVALID_ARGUMENT');
+  assertTells(refused.error, { reason: 'INVALID_FIELD' }, ['items[0].ttl']);
+  assert.deepEqual(applied.results, ['tracked']);
+});
+
+test('the sidecar gives the reason of a refusal with its facts', async (t) => {
+  const { client } = await Sidecar.start(t);
+  const { etag } = await client.createContainer('c', { defaultTtl: 3600 });
+  const unknown = { reason: 'CONTAINER_NOT_FOUND', metadata: { container: 'no/such' } };
+  assertTells(await assertRefused(client.getContainer('no/such'), 'NOT_FOUND'), unknown);
+  const [reply] = await toArray(client.checkStream('no/such', [[{ id: 'a' }]]));
+  assert.equal(reply.error.codeName, 'NOT_FOUND');
+  assertTells(reply.error, unknown);
+  assertTells(await assertRefused(client.deleteContainer('c', 'another'), 'ABORTED'), {
+    reason: 'ETAG_MISMATCH',
+    metadata: { container: 'c', etag },
+  });
+});
+
+test('the sidecar says when to try again if its queue is full', async (t) => {
+  const { client } = await Sidecar.start(t, '--max-queued-mib', '1');
+  await client.createContainer('c', { defaultTtl: 3600 });
+  // Larger than all that may wait.
+  const items = Array.from({ length: 1000 }, (_, n) => ({
+    id: `${n}`,
+    partitionKey: Buffer.alloc(2048),
+    ts: now(),
+  }));
+  const full = { reason: 'QUEUE_FULL', retryAfterMs: 100 };
+  assertTells(await assertRefused(client.track('c', items), 'RESOURCE_EXHAUSTED', 'full'), full);
+  const [reply] = await toArray(client.trackStream('c', [items]));
+  assert.equal(reply.error.codeName, 'RESOURCE_EXHAUSTED');
+  assertTells(reply.error, full);
 });

@@ -1,11 +1,13 @@
-"""What an error tells programs: the details in grpc-status-details-bin."""
+"""What an error tells programs: the details in grpc-status-details-bin, of a scripted sidecar and of
+the real one."""
 
 import pickle
+import time
 import unittest.mock
 
 from google.protobuf import any_pb2, duration_pb2
 
-from harness import Code, TempDirTestCase
+from harness import Code, SidecarTestCase, TempDirTestCase
 from scripted_sidecar import ScriptedSidecar, fails_with, serve_script
 from ttl.errors.v1 import error_details_pb2 as pb
 from ttl.v1 import item_service_pb2
@@ -100,3 +102,51 @@ class Details(TempDirTestCase):
         self.assertEqual((error.code, error.reason, error.retry_after),
                          (Code.INVALID_ARGUMENT, "TTL_OUT_OF_RANGE", 2))
         self.assert_none(from_message(item_service_pb2.MessageError(code=3, message="told so")))
+
+
+class RealDetails(SidecarTestCase):
+    flags = ("--max-queued-mib", "1")
+
+    def setUp(self):
+        super().setUp()
+        self.client.create_container("c", 3600)
+        self.now = int(time.time())
+
+    def assert_tells(self, error, reason, metadata, fields=(), retry_after=None):
+        self.assertEqual((error.reason, error.domain, error.metadata, error.retry_after),
+                         (reason, "ttl-sidecar", metadata, retry_after))
+        self.assertEqual(error.field_violations,
+                         tuple(FieldViolation(field, error.message) for field in fields))
+
+    def test_a_field_that_was_refused_is_named(self):
+        with self.assert_refused(Code.INVALID_ARGUMENT) as refused:
+            self.client.track("c", [Item(id=b"a", ts=self.now), Item(id=b"b", ts=self.now, ttl=0)])
+        self.assert_tells(refused.error, "INVALID_FIELD", {}, ["items[1].ttl"])
+
+    def test_the_reason_of_a_refusal_comes_with_its_facts(self):
+        with self.assert_refused(Code.NOT_FOUND) as refused:
+            self.client.get_container("no/such")
+        self.assert_tells(refused.error, "CONTAINER_NOT_FOUND", {"container": "no/such"})
+        present = self.client.get_container("c").etag
+        with self.assert_refused(Code.ABORTED) as refused:
+            self.client.delete_container("c", "another")
+        self.assert_tells(refused.error, "ETAG_MISMATCH", {"container": "c", "etag": present})
+
+    def test_a_refused_message_of_a_stream_has_the_details_of_the_call(self):
+        good, bad = [Item(id=b"a", ts=self.now)], [Item(id=b"b", ts=self.now, ttl=0)]
+        refused, applied = self.client.track_stream("c", [bad, good])
+        self.assertIs(refused.error.code, Code.INVALID_ARGUMENT)
+        self.assert_tells(refused.error, "INVALID_FIELD", {}, ["items[0].ttl"])
+        self.assertEqual(len(applied.results()), 1)
+        [reply] = self.client.check_stream("no/such", [[Check(id=b"a")]])
+        self.assertIs(reply.error.code, Code.NOT_FOUND)
+        self.assert_tells(reply.error, "CONTAINER_NOT_FOUND", {"container": "no/such"})
+
+    def test_a_full_queue_says_when_to_try_again(self):
+        # Larger than all that may wait.
+        items = [Item(id=b"%d" % n, partition_key=bytes(2048), ts=self.now) for n in range(1000)]
+        with self.assert_refused(Code.RESOURCE_EXHAUSTED, "queue is full") as refused:
+            self.client.track("c", items)
+        self.assert_tells(refused.error, "QUEUE_FULL", {}, retry_after=0.1)
+        [reply] = self.client.track_stream("c", [items])
+        self.assert_tells(reply.error, "QUEUE_FULL", {}, retry_after=0.1)
