@@ -58,13 +58,18 @@ absl::StatusOr<v1::Container> ContainerClient::Get(absl::string_view id) {
 }
 
 absl::StatusOr<std::vector<v1::Container>> ContainerClient::List() {
+  return List(v1::ListContainersRequest());
+}
+
+absl::StatusOr<std::vector<v1::Container>> ContainerClient::List(
+    const v1::ListContainersRequest& request) {
   std::vector<v1::Container> containers;
+  v1::ListContainersRequest page_request = request;
+  page_request.set_page_size(kLargestPage);
   const absl::Status status =
       ForEachPage([&](const std::string& token) -> absl::StatusOr<std::string> {
-        v1::ListContainersRequest request;
-        request.set_page_size(kLargestPage);
-        request.set_page_token(token);
-        auto page = calls_.Read(calls_.containers(), &ContainerStub::ListContainers, request);
+        page_request.set_page_token(token);
+        auto page = calls_.Read(calls_.containers(), &ContainerStub::ListContainers, page_request);
         if (!page.ok()) return page.status();
         std::move(page->mutable_containers()->begin(), page->mutable_containers()->end(),
                   std::back_inserter(containers));

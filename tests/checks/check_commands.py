@@ -66,7 +66,7 @@ FOREIGN_OPTIONS = {"--unix-socket"}
 
 # What stands for the names in capitals of client/ttlctl/README.md.
 NAMES = {"ID": "carts", "C": "carts", "N": "5", "X": "50", "FILE": "{dir}/file", "DIR": "{dir}/new",
-         "STORE_ID": "other", "ITEM": "no-such-item", "T": str(int(time.time()))}
+         "STORE_ID": "other", "ITEM": "no-such-item", "KEY": "p", "T": str(int(time.time()))}
 
 # The commands of client/ttlctl/README.md, in an order in which they work, and their exit codes.
 PLAYED = [
@@ -84,6 +84,10 @@ PLAYED = [
     ("status ID", 0),
     ("forecast", 0),
     ("forecast ID --for 604800 --default-ttl N", 0),
+    ("containers list --id-prefix salesdb/", 0),
+    ("containers list --ttl-on-only", 0),
+    ("items list ID --partition-key KEY", 0),
+    ("items list ID --expired-only", 0),
     ("items list ID --expire-from 0 --expire-to T", 0),
     ("items list ID --as-of T", 0),
     ("items check ID ITEM --as-of T", 6),

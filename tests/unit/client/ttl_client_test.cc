@@ -459,6 +459,27 @@ TEST_F(TtlClientTest, ListContainersJoinsThePages) {
   EXPECT_EQ(sidecar_.Requests<v1::ListContainersRequest>("ListContainers")[1].page_token(), "next");
 }
 
+TEST_F(TtlClientTest, ListContainersSendsItsFiltersForEachPage) {
+  v1::ListContainersResponse page;
+  page.set_next_page_token("next");
+  sidecar_.Answer("ListContainers", page);
+  v1::ListContainersRequest filters;
+  filters.set_id_prefix("sales/");
+  filters.set_ttl_on_only(true);
+  filters.set_page_size(1);
+  filters.set_page_token("not used");
+  ASSERT_TRUE(client_.containers().List(filters).ok());
+  const auto requests = sidecar_.Requests<v1::ListContainersRequest>("ListContainers");
+  ASSERT_THAT(requests, SizeIs(2));
+  EXPECT_EQ(requests[0].page_token(), "");
+  EXPECT_EQ(requests[1].page_token(), "next");
+  for (const auto& request : requests) {
+    EXPECT_EQ(request.id_prefix(), "sales/");
+    EXPECT_TRUE(request.ttl_on_only());
+    EXPECT_EQ(request.page_size(), 1000);
+  }
+}
+
 TEST_F(TtlClientTest, PageThatLeadsToItselfIsAnError) {
   v1::ListExpiryStatusesResponse page;
   page.set_next_page_token("same");

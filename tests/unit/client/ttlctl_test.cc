@@ -692,6 +692,39 @@ TEST_F(TtlctlTest, ItemsAreListedByTheirExpireTimesAndAsOfATime) {
   EXPECT_EQ(request.as_of().seconds(), 50);
 }
 
+TEST_F(TtlctlTest, ItemsOfOnePartitionAreListed) {
+  Run({"items", "list", "c", "--partition-key", R"(p\x00\\)", "--expired-only"});
+  Run({"items", "list", "c", "--partition-key", ""});
+  Run({"items", "list", "c"});
+  const auto requests = sidecar_.Requests<v1::ListItemsRequest>("ListItems");
+  ASSERT_THAT(requests, SizeIs(3));
+  EXPECT_EQ(requests[0].partition_key(), std::string("p\0\\", 3));
+  EXPECT_TRUE(requests[0].expired_only());
+  EXPECT_TRUE(requests[1].has_partition_key()) << "the empty one";
+  EXPECT_EQ(requests[1].partition_key(), "");
+  EXPECT_FALSE(requests[1].expired_only());
+  EXPECT_FALSE(requests[2].has_partition_key());
+  const Outcome wrong = Run({"items", "list", "c", "--partition-key", R"(p\q)"});
+  EXPECT_EQ(wrong.code, ExitCode::kUsage);
+  EXPECT_THAT(wrong.err, HasSubstr("--partition-key: "));
+}
+
+TEST_F(TtlctlTest, ContainersAreListedByTheirIdsAndTtl) {
+  Run({"containers", "list", "--id-prefix", "sales/", "--ttl-on-only"});
+  Run({"containers", "list", "--id-prefix", "[a,b]"});
+  Run({"containers", "list"});
+  const auto requests = sidecar_.Requests<v1::ListContainersRequest>("ListContainers");
+  ASSERT_THAT(requests, SizeIs(3));
+  EXPECT_EQ(requests[0].id_prefix(), "sales/");
+  EXPECT_TRUE(requests[0].ttl_on_only());
+  EXPECT_EQ(requests[1].id_prefix(), "[a,b]");
+  EXPECT_FALSE(requests[1].ttl_on_only());
+  EXPECT_EQ(requests[2].id_prefix(), "");
+  const Outcome wrong = Run({"containers", "list", "--id-prefix", "\xff"});
+  EXPECT_EQ(wrong.code, ExitCode::kUsage);
+  EXPECT_THAT(wrong.err, HasSubstr("--id-prefix: the id of a container is UTF-8"));
+}
+
 TEST_F(TtlctlTest, ItemsAreCheckedAsOfATime) {
   Run({"items", "check", "c", "a", "--as-of", "50"});
   Run({"items", "check", "c", "a"});

@@ -35,6 +35,10 @@ class ContainerClient {
   // Returns all containers, in the order of their ids.
   absl::StatusOr<std::vector<v1::Container>> List();
 
+  // The same for those that pass the filters of `request`, whose page_size and page_token are not
+  // used.
+  absl::StatusOr<std::vector<v1::Container>> List(const v1::ListContainersRequest& request);
+
   // Sets the fields in `update_mask` to their values in `container`; a field that is absent there
   // is cleared. Returns the container after the change.
   absl::StatusOr<v1::Container> Update(const v1::Container& container,

@@ -31,6 +31,10 @@ struct DeleteArguments : ContainerArguments {
   bool yes = false;
 };
 
+struct ListArguments {
+  v1::ListContainersRequest request;
+};
+
 struct ConfirmArguments {
   std::string container;
   std::string etag;
@@ -71,8 +75,8 @@ ExitCode Get(Session& session, const ContainerArguments& arguments) {
   return ExitCode::kOk;
 }
 
-ExitCode List(Session& session, const NoArguments&) {
-  const auto containers = session.client().containers().List();
+ExitCode List(Session& session, const ListArguments& arguments) {
+  const auto containers = session.client().containers().List(arguments.request);
   if (!containers.ok()) return session.Fail(containers.status());
   if (!session.structured()) {
     session.PrintText(ContainersText(*containers));
@@ -172,6 +176,23 @@ void AddEtag(CLI::App& command, ContainerArguments& arguments) {
                   [&arguments](const std::string& etag) { arguments.container.set_etag(etag); });
 }
 
+void AddList(CLI::App& containers, Command& chosen) {
+  auto arguments = std::make_shared<ListArguments>();
+  CLI::App* list =
+      AddStateCommand(containers, "list", "Show all containers", arguments, List, chosen);
+  v1::ListContainersRequest& request = arguments->request;
+  AddParsedOption(*list, "--id-prefix", "Show only containers whose id begins with this", "TEXT",
+                  [&request](const std::string& prefix) {
+                    if (!IsUtf8(prefix)) {
+                      throw CLI::ValidationError("--id-prefix", "the id of a container is UTF-8");
+                    }
+                    request.set_id_prefix(prefix);
+                  });
+  list->add_flag_callback(
+      "--ttl-on-only", [&request] { request.set_ttl_on_only(true); },
+      "Show only containers with a default_ttl, also one of -1");
+}
+
 void AddConfirm(CLI::App& containers, Command& chosen) {
   auto arguments = std::make_shared<ConfirmArguments>();
   CLI::App* confirm = AddCommand(containers, "confirm",
@@ -203,8 +224,7 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
   AddId(*AddStateCommand(*containers, "get", "Show one container", get_arguments, Get, chosen),
         *get_arguments);
 
-  AddStateCommand(*containers, "list", "Show all containers", std::make_shared<NoArguments>(), List,
-                  chosen);
+  AddList(*containers, chosen);
 
   auto set_arguments = std::make_shared<ChangeArguments>();
   CLI::App* set = AddCommand(*containers, "set", "Change the given settings, and no others",

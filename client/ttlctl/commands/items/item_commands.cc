@@ -275,6 +275,15 @@ void AddList(CLI::App& items, Command& chosen) {
       "--show-expired",
       [arguments = arguments.get()] { arguments->request.set_show_expired(true); },
       "List expired items that are not yet deleted too");
+  command->add_flag_callback(
+      "--expired-only",
+      [arguments = arguments.get()] { arguments->request.set_expired_only(true); },
+      "List only expired items that are not yet deleted");
+  AddKeyOption(*command, "--partition-key",
+               "List only items of this partition key, which may be empty",
+               [arguments = arguments.get()](std::string key) {
+                 arguments->request.set_partition_key(std::move(key));
+               });
   AddIntegerOption(*command, "--expire-from",
                    "List only items with an expire time from this one on, in Unix seconds",
                    [arguments = arguments.get()](int64_t value) {
