@@ -12,6 +12,7 @@
 #include "client/cpp/container_watcher.h"
 #include "client/cpp/grpc_status.h"
 #include "client/cpp/policy_mirror.h"
+#include "service/base/time_text.h"
 #include "service/core/ttl_rules.h"
 #include "ttl/client_channel.h"
 
@@ -40,9 +41,9 @@ absl::StatusOr<PolicyMirror::JudgingTime> TimeAsOf(absl::Time as_of,
   const bool is_legal = as_of <= now.now && as_of >= now.now - LocalEvaluator::kMaxAsOfAge;
   if (now.is_sure && !is_legal) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "as_of is ", absl::FormatTime(as_of, absl::UTCTimeZone()),
+        "as_of is ", ExactTimeText(as_of),
         ": must be at most 1 hour before the evaluator's time and not after it; its time is ",
-        absl::FormatTime(now.now, absl::UTCTimeZone())));
+        ExactTimeText(now.now)));
   }
   now.judged_at = std::min(as_of, now.now);
   return now;

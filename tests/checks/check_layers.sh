@@ -79,7 +79,7 @@ sources | xargs --no-run-if-empty awk '
     may_p["load"] = sql " row load"
     may_p["program"] = sql " sql/check row capture capture/stream capture/tables store policy load program program/preview"
     may_p["program/preview"] = sql " sql/check program program/preview"
-    shared_with["cpp"] = "service/core/ttl_rules.h"
+    shared_with["cpp"] = "service/base/time_text.h service/core/ttl_rules.h"
     shared_with["postgres"] = "service/core/ttl_rules.h service/base/small_file.h service/base/time_text.h service/yaml/yaml_document.h"
     shared_with["ttlctl"] = "service/base/time_text.h service/yaml/container_entries.h"
     programs = "client/examples client/postgres/program"

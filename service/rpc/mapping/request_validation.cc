@@ -9,6 +9,7 @@
 #include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
+#include "service/base/time_text.h"
 #include "service/core/container.h"
 #include "service/core/ttl_rules.h"
 
@@ -154,9 +155,9 @@ absl::Status ValidateAsOf(absl::Time as_of, absl::Time now) {
   return InvalidField(
       "as_of",
       absl::StrCat(
-          "as_of is ", absl::FormatTime(as_of, absl::UTCTimeZone()),
+          "as_of is ", ExactTimeText(as_of),
           ": must be at most 1 hour before the sidecar's clock and not after it; the clock shows ",
-          absl::FormatTime(now, absl::UTCTimeZone())));
+          ExactTimeText(now)));
 }
 
 absl::StatusOr<ItemKey> ReadItemKey(absl::string_view partition_key, absl::string_view id) {

@@ -9,6 +9,7 @@
 #include "service/base/error_details.h"
 #include "service/base/proto_time.h"
 #include "service/base/status_macros.h"
+#include "service/base/time_text.h"
 #include "service/core/illegal_ttl.h"
 #include "service/core/state/data_trust.h"
 #include "service/core/ttl_rules.h"
@@ -88,11 +89,11 @@ absl::StatusOr<absl::Time> ReadListTime(const v1::ListItemsRequest& request,
     return as_of;
   }
   if (as_of == position->judged_at) return std::min(as_of, now);
-  return InvalidField("as_of",
-                      absl::StrCat("as_of is ", absl::FormatTime(as_of, absl::UTCTimeZone()),
-                                   " and page_token is of a list as of ",
-                                   absl::FormatTime(position->judged_at, absl::UTCTimeZone()),
-                                   ": as_of must be the same for all pages, or be left out"));
+  return InvalidField(
+      "as_of",
+      absl::StrCat("as_of is ", ExactTimeText(as_of), " and page_token is of a list as of ",
+                   ExactTimeText(position->judged_at),
+                   ": as_of must be the same for all pages, or be left out"));
 }
 
 int64_t CountIllegalTtls(const std::vector<ItemReport>& reports) {
