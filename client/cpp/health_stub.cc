@@ -5,6 +5,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "grpcpp/generic/generic_stub.h"
+#include "grpcpp/impl/codegen/proto_utils.h"
 
 namespace ttl {
 
