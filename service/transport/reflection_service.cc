@@ -2,14 +2,12 @@
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
-#include <google/protobuf/message.h>
 
 #include <set>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "google/rpc/sidecar_error_details.pb.h"
 #include "grpc/reflection/v1/reflection.pb.h"
 #include "grpc/reflection/v1alpha/reflection.pb.h"
 #include "service/base/quoted.h"
@@ -138,8 +136,6 @@ std::vector<std::unique_ptr<RpcService>> NewReflectionServices(std::vector<std::
   namespace v1alpha = grpc::reflection::v1alpha;
   using V1 = Reflection<v1::ServerReflectionRequest, v1::ServerReflectionResponse>;
   using V1Alpha = Reflection<v1alpha::ServerReflectionRequest, v1alpha::ServerReflectionResponse>;
-  // No service refers to the details of errors, so nothing else links their file.
-  google::protobuf::LinkMessageReflection<google::rpc::ErrorInfo>();
   services.push_back(V1::Descriptor().full_name());
   services.push_back(V1Alpha::Descriptor().full_name());
   std::vector<std::unique_ptr<RpcService>> reflections;

@@ -108,23 +108,6 @@ TEST_F(ReflectionTest, EveryServiceIsListedAndItsFilesSufficeToCallIt) {
   }
 }
 
-TEST_F(ReflectionTest, WhatOnlyAnAnyContainsIsFound) {
-  Start(true);
-  for (const char* name :
-       {"google.rpc.ErrorInfo", "google.rpc.BadRequest", "google.rpc.RetryInfo"}) {
-    ServerReflectionRequest request;
-    request.set_file_containing_symbol(name);
-    const ServerReflectionResponse response = Ask(request);
-    google::protobuf::DescriptorPool pool;
-    for (const std::string& bytes : response.file_descriptor_response().file_descriptor_proto()) {
-      google::protobuf::FileDescriptorProto file;
-      ASSERT_TRUE(file.ParseFromString(bytes)) << name;
-      ASSERT_NE(pool.BuildFile(file), nullptr) << name << " " << file.name();
-    }
-    EXPECT_NE(pool.FindMessageTypeByName(name), nullptr) << name;
-  }
-}
-
 TEST_F(ReflectionTest, BothNamesOfTheProtocolAnswer) {
   Start(true);
   grpc::reflection::v1alpha::ServerReflectionRequest request;
