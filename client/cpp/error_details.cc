@@ -26,18 +26,13 @@ Message Find(absl::string_view type, const absl::Status& status) {
 
 }  // namespace
 
-void AddDetails(const google::protobuf::RepeatedPtrField<google::protobuf::Any>& details,
-                absl::Status& status) {
-  for (const google::protobuf::Any& detail : details) {
+void AddDetails(const std::string& status_details, absl::Status& status) {
+  errors::v1::ErrorStatus parsed;
+  if (!parsed.ParseFromString(status_details)) return;
+  for (const google::protobuf::Any& detail : parsed.details()) {
     if (!absl::StartsWith(detail.type_url(), kPrefix)) continue;
     status.SetPayload(detail.type_url(), absl::Cord(detail.value()));
   }
-}
-
-void AddDetails(const std::string& status_details, absl::Status& status) {
-  errors::v1::ErrorStatus parsed;
-  if (status_details.empty() || !parsed.ParseFromString(status_details)) return;
-  AddDetails(parsed.details(), status);
 }
 
 std::string ErrorReason(const absl::Status& status) {

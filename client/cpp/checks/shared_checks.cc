@@ -58,7 +58,7 @@ absl::Status ToAbslStatus(const v1::MessageError& error) {
   absl::Status status(
       known ? static_cast<absl::StatusCode>(error.code()) : absl::StatusCode::kUnknown,
       error.message());
-  AddDetails(error.details(), status);
+  AddDetails(error.status_details(), status);
   return status;
 }
 

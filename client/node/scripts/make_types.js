@@ -16,7 +16,6 @@ const SCALARS = {
   int64: ['number', 'Integer'],
   string: ['string', 'string'],
   uint64: ['bigint', 'Integer'],
-  'google.protobuf.Any': ['Any', 'Any'],
   'google.protobuf.Duration': ['Milliseconds', 'Milliseconds'],
   'google.protobuf.FieldMask': ['FieldMask', 'FieldMask'],
   'google.protobuf.Timestamp': ['Date', 'Date'],
@@ -34,12 +33,6 @@ export type Integer = number | bigint | \`\${bigint}\`;
 export type Bytes = string | Uint8Array;
 
 export type Milliseconds = number;
-
-/** A message of any type, serialized. */
-export interface Any {
-  typeUrl: string;
-  value: Uint8Array;
-}
 
 /** Names of fields in snake_case. */
 export interface FieldMask {

@@ -19,9 +19,10 @@ function find(details, name) {
   return detail && parse(name, detail.value);
 }
 
-// The details of an error, each { typeUrl, value }. Those that are missing, unknown or cannot be read
-// are left out: an error is never worse to read for what came with it.
-export function readDetails(details) {
+// The details of an error, by the bytes of its google.rpc.Status. Those that are missing, unknown or
+// cannot be read are left out: an error is never worse to read for what came with it.
+export function readDetails(bytes) {
+  const details = ((bytes && parse('ErrorStatus', bytes))?.details ?? []).map(anyOf);
   const info = find(details, 'ErrorInfo');
   const request = find(details, 'BadRequest');
   const retry = find(details, 'RetryInfo');
@@ -40,6 +41,5 @@ export function readDetails(details) {
 // Those of a failed call, by its trailing metadata.
 export function readTrailingDetails(metadata) {
   const [bytes] = metadata?.get(STATUS_DETAILS) ?? [];
-  const status = bytes && parse('ErrorStatus', bytes);
-  return readDetails((status?.details ?? []).map(anyOf));
+  return readDetails(bytes);
 }

@@ -45,8 +45,8 @@ function readPushback(text) {
 }
 
 // The error of one message of a stream.
-export function fromMessage({ code, message, retryAfter, details = [] }) {
-  const read = readDetails(details);
+export function fromMessage({ code, message, retryAfter, statusDetails }) {
+  const read = readDetails(statusDetails);
   return new SidecarError(code, message, retryAfter ?? read.retryAfterMs, read);
 }
 

@@ -6,9 +6,10 @@
 namespace ttl {
 
 void FillMessageError(const absl::Status& status, v1::MessageError& error) {
-  error.set_code(status.raw_code());
-  error.set_message(ToGrpcStatus(status).error_message());
-  *error.mutable_details() = DetailsOf(status);
+  const grpc::Status unary = ToGrpcStatus(status);
+  error.set_code(unary.error_code());
+  error.set_message(unary.error_message());
+  error.set_status_details(unary.error_details());
   if (const auto pushback = RetryPushback(status)) {
     *error.mutable_retry_after() = ToProto(*pushback);
   }

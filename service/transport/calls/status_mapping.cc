@@ -61,8 +61,6 @@ std::string RetryInfoOf(absl::Duration delay) {
   return info.SerializeAsString();
 }
 
-}  // namespace
-
 Details DetailsOf(const absl::Status& status) {
   Details details;
   const auto info = status.GetPayload(kErrorInfoType);
@@ -75,6 +73,8 @@ Details DetailsOf(const absl::Status& status) {
   }
   return details;
 }
+
+}  // namespace
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;

@@ -8,22 +8,17 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "google/protobuf/any.pb.h"
-#include "google/protobuf/repeated_field.h"
 
 namespace ttl {
 
 // Key of the trailing metadata that tells a client when to retry.
 inline constexpr char kRetryPushbackKey[] = "grpc-retry-pushback-ms";
 
-// Converts a status for gRPC, with DetailsOf() it; the only place that does. A message too long for
-// a client's metadata limit is cut, and one that is not UTF-8 is escaped.
+// Converts a status for gRPC; the only place that does. Details of an error, for programs: an
+// ErrorInfo, whose reason is the name of the code if `status` has none of its own; the BadRequest
+// of `status`; and a RetryInfo with its RetryPushback(). A message too long for a client's metadata
+// limit is cut, and one that is not UTF-8 is escaped.
 grpc::Status ToGrpcStatus(const absl::Status& status);
-
-// The details of an error for programs: an ErrorInfo, whose reason is the name of the code if
-// `status` has none of its own; the BadRequest of `status`; and a RetryInfo with its
-// RetryPushback().
-google::protobuf::RepeatedPtrField<google::protobuf::Any> DetailsOf(const absl::Status& status);
 
 // The status of calls that arrive while the server stops: UNAVAILABLE.
 absl::Status ShuttingDown();

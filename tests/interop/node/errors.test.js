@@ -119,10 +119,8 @@ test('the retry delay is that of the metadata if both are there', async (t) => {
 });
 
 test('the error of one message of a stream has the details that it carries', () => {
-  const detail = (name, field) => ({ typeUrl: `type.googleapis.com/google.rpc.${name}`, value: field });
-  const info = detail('ErrorInfo', bytesField(1, 'TTL_OUT_OF_RANGE'));
   const error = { code: INVALID_ARGUMENT, message: 'told so' };
-  assert.equal(fromMessage({ ...error, details: [info] }).reason, 'TTL_OUT_OF_RANGE');
+  assert.equal(fromMessage({ ...error, statusDetails: status(INFO) }).reason, 'TTL_OUT_OF_RANGE');
   assert.deepEqual(shown(fromMessage(error)), NONE);
   assert.equal(fromMessage({ ...error, retryAfter: 5 }).retryAfterMs, 5);
 });

@@ -52,7 +52,6 @@ const GIVEN = {
   int64: 'number',
   string: 'string',
   uint64: 'bigint',
-  'google.protobuf.Any': 'Any',
   'google.protobuf.Duration': 'Milliseconds',
   'google.protobuf.FieldMask': 'FieldMask',
   'google.protobuf.Timestamp': 'Date',

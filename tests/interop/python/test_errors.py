@@ -3,7 +3,7 @@ the real one."""
 
 import pickle
 import time
-import unittest.mock
+import unittest
 
 from google.protobuf import any_pb2, duration_pb2
 
@@ -96,9 +96,8 @@ class Details(TempDirTestCase):
         self.assertEqual(refused.error.retry_after, 2)
 
     def test_the_error_of_one_message_of_a_stream_has_the_details_that_it_carries(self):
-        message = unittest.mock.Mock(code=3, message="told so", details=[info(), retry(seconds=2)])
-        message.HasField = lambda name: False
-        error = from_message(message)
+        error = from_message(item_service_pb2.MessageError(
+            code=3, message="told so", status_details=status(info(), retry(seconds=2))))
         self.assertEqual((error.code, error.reason, error.retry_after),
                          (Code.INVALID_ARGUMENT, "TTL_OUT_OF_RANGE", 2))
         self.assert_none(from_message(item_service_pb2.MessageError(code=3, message="told so")))

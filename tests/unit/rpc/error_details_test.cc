@@ -459,9 +459,7 @@ TEST_F(ErrorDetailsTest, ARefusedMessageOfAStreamHasTheDetailsToo) {
   v1::StreamCheckVisibilityResponse response;
   ASSERT_TRUE(stream->Write(request) && stream->Read(&response));
   stream->WritesDone();
-  errors::v1::ErrorStatus status;
-  *status.mutable_details() = response.error().details();
-  const auto details = ReadStatusDetails(status.SerializeAsString());
+  const auto details = ReadStatusDetails(response.error().status_details());
   ASSERT_TRUE(details.has_value());
   EXPECT_EQ(details->reason, "INVALID_FIELD");
   EXPECT_THAT(details->violations, ElementsAre(Pair("checks", response.error().message())));

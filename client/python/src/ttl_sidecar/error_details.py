@@ -34,10 +34,12 @@ class ErrorDetails:
     retry_after: float | None = None
 
 
-def read_details(details: Sequence[Any]) -> ErrorDetails:
-    """What the details of an error, each a google.protobuf.Any, tell. Those that are missing,
+def read_details(serialized: bytes) -> ErrorDetails:
+    """What the details of an error, a serialized google.rpc.Status, tell. Those that are missing,
     unknown or cannot be read are left out: an error is never worse to read for what came with it.
     """
+    status = _parse(pb.ErrorStatus(), serialized)
+    details = status.details if status else ()
     info = _find(details, "ErrorInfo", pb.ErrorInfo())
     request = _find(details, "BadRequest", pb.BadRequest())
     retry = _find(details, "RetryInfo", pb.RetryInfo())
@@ -53,11 +55,8 @@ def read_details(details: Sequence[Any]) -> ErrorDetails:
 
 def read_trailing_details(metadata: Iterable[tuple[str, Any]] | None) -> ErrorDetails:
     """Those of a failed call, by its trailing metadata."""
-    for key, value in metadata or ():
-        if key == STATUS_DETAILS:
-            status = _parse(pb.ErrorStatus(), value)
-            return read_details(status.details if status else ())
-    return ErrorDetails()
+    return next((read_details(value) for key, value in metadata or () if key == STATUS_DETAILS),
+                ErrorDetails())
 
 
 def _find(details: Sequence[Any], name: str, message: M) -> M | None:

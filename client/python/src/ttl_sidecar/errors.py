@@ -79,8 +79,7 @@ def from_call(error: grpc.RpcError, address: str) -> SidecarError:
 
 def from_message(error: item_service_pb2.MessageError) -> SidecarError:
     """The error of one message of a stream."""
-    # Not every version of the protos has them in messages.
-    details = read_details(getattr(error, "details", ()))
+    details = read_details(error.status_details)
     retry_after = details.retry_after
     if error.HasField("retry_after"):
         retry_after = error.retry_after.ToMilliseconds() / 1000
