@@ -659,9 +659,16 @@ class Use(PageTest):
         self.assertEqual(browser.run("return readAt"), read)
         browser.run(hide, False)
         browser.wait("readAt > arguments[0]", read)
+        self.assertEqual(browser.label("#pause"), "Pause updates")
         browser.click("#pause")
         self.assertIn("paused", self.text("freshness"))
-        self.assertEqual(browser.run("return find('pause').getAttribute('aria-pressed')"), "true")
+        self.assertEqual(browser.label("#pause"), "Resume updates")
+        browser.wait("!refreshing")
+        read = browser.run("return readAt")
+        browser.click("#pause")
+        self.assertEqual(browser.label("#pause"), "Pause updates")
+        browser.wait("readAt > arguments[0]", read)
+        self.assertNotIn("paused", self.text("freshness"))
 
     def test_the_policy_of_the_page_holds(self):
         """Without this, no violations would mean nothing."""

@@ -702,7 +702,8 @@ function listen() {
   });
   find("pause").addEventListener("click", () => {
     isPaused = !isPaused;
-    find("pause").setAttribute("aria-pressed", String(isPaused));
+    setText(find("pause"), isPaused ? "Resume updates" : "Pause updates");
+    find("pause").classList.toggle("paused", isPaused);
     showFreshness();
     if (!isPaused) refresh();
     else clearTimeout(timer);
