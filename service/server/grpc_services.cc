@@ -56,6 +56,8 @@ StatusPage::Calls GrpcServices::page_calls() const {
                       auto& response) { return expiry_.ListStuck(request, response); },
       .explain = [this](const auto& request,
                         auto& response) { return expiry_.Explain(request, response); },
+      .forecast = [this](const auto& request,
+                         auto& response) { return expiry_.HandleForecast(request, response); },
       .reconciliation = [this](const auto& request,
                                auto& response) { return maintenance_.Get(request, response); }};
 }

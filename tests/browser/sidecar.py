@@ -90,7 +90,9 @@ class Sidecar:
     def json(self, *arguments):
         return json.loads(self.ttlctl("--json", *arguments))
 
-    def track(self, container, ids, ts):
-        """Reports items by their ids, which are bytes."""
-        lines = [json.dumps({"id_base64": base64.b64encode(one).decode(), "ts": ts}) for one in ids]
+    def track(self, container, ids, ts, ttls=None):
+        """Reports items by their ids, which are bytes, with a ttl of their own if `ttls` has it."""
+        ttls = ttls or [None] * len(ids)
+        lines = [json.dumps({"id_base64": base64.b64encode(one).decode(), "ts": ts, "ttl": ttl})
+                 for one, ttl in zip(ids, ttls, strict=True)]
         self.ttlctl("import", container, "-", feed="\n".join(lines) + "\n")

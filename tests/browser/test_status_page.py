@@ -1,6 +1,8 @@
 """The status page of a real sidecar in a real browser: what it shows is what ttlctl says."""
 
+import datetime
 import json
+import math
 import os
 import pathlib
 import re
@@ -15,6 +17,7 @@ import webdriver
 BINARIES = pathlib.Path(os.environ["TTL_BIN"])
 SCREENSHOTS = pathlib.Path(os.environ["TTL_SCREENSHOTS"])
 TAB = "\ue004"
+DOWN = "\ue015"
 PHONE, DESKTOP = (320, 640), (1280, 800)
 
 HOSTILE = ["<script>window.hacked = 1</script>", "\u202egnp.exe\u202c", "it's \"a\" & <b>b</b>",
@@ -99,6 +102,16 @@ ROWS = """
 FACTS = """
   return [...document.querySelectorAll(arguments[0] + " dt")].map((name) =>
       [name.textContent, name.nextElementSibling.textContent]);
+"""
+
+# The figures of each step of the forecast, and its bar: [what may be deleted, all of it, limit].
+STEPS = """
+  return [...document.querySelectorAll("#forecast-steps tbody tr")].map((row) => {
+    const [all, inTime, mark] = row.querySelector("svg").children;
+    const lengths = [[inTime, "width"], [all, "width"], [mark, "x1"]].map(([element, name]) =>
+        element.hasAttribute("hidden") ? null : Number(element.getAttribute(name)));
+    return {texts: [...row.cells].slice(0, -1).map((cell) => cell.textContent), lengths};
+  });
 """
 
 # Texts whose contrast with what is behind them is less than AA asks for.
@@ -350,6 +363,183 @@ class Backlog(PageTest):
         self.assert_sound("deleted")
 
 
+class Forecast(PageTest):
+    RANGES = {"hour": (3600, 300), "day": (86400, 3600), "week": (604800, 21600)}
+
+    def read_forecast(self, container, name):
+        """The forecast as ttlctl's JSON and lines, with the page's steps and facts. All are of the
+        same second, in which a forecast does not change."""
+        seconds, step = self.RANGES[name]
+        arguments = ["forecast", "--for", str(seconds), "--step", str(step), "--", container]
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            before = self.sidecar.json(*arguments)
+            self.refresh()
+            steps, facts = browser.run(STEPS), dict(browser.run(FACTS, "#forecast-facts"))
+            told = dict(re.findall(r"^(expiring|allowed|backlog|backlog ends)  +(.*)$",
+                                   self.sidecar.ttlctl(*arguments), re.MULTILINE))
+            after = self.sidecar.json(*arguments)
+            if before == after:
+                told["allowed"] = told["allowed"].split(";")[0]  # then what its marks mean
+                return before, told, steps, facts
+        self.fail("no two forecasts are of the same second")
+
+    def expected_texts(self, forecast):
+        begun = begin = datetime.datetime.fromisoformat(forecast["judged_at"])
+        rate, rows = forecast.get("allowed_deletes_per_second"), []
+        for step in forecast["steps"]:
+            end = datetime.datetime.fromisoformat(step["end_time"])
+            bound = step["error_bound_items"]
+            items = count_text(step["items"])
+            allowed = [] if rate is None else \
+                [count_text(math.floor(rate * (end - begin).total_seconds()))]
+            rows.append([end - begun, step["end_time"],
+                         items if bound == "0" else f"about {items} ± {count_text(bound)}", *allowed])
+            begin = end
+        return rows
+
+    def assert_forecast_is_that_of_ttlctl(self, container, name):
+        forecast, told, steps, facts = self.read_forecast(container, name)
+        for (length, *expected), step in zip(self.expected_texts(forecast), steps, strict=True):
+            within, *texts = step["texts"]
+            self.assertEqual(texts, expected)
+            least, greatest = seconds_of(within)
+            self.assertTrue(least <= length.total_seconds() < greatest, within)
+        bound = forecast["backlog_error_bound_items"]
+        told["backlog"] += "" if bound == "0" else f", off by {count_text(bound)} at most"
+        self.assertEqual(facts, told)
+        return forecast, steps
+
+    def choose(self, name):
+        browser.run("""forecastParts.range.value = arguments[0];
+            forecastParts.range.dispatchEvent(new Event("change"));""", name)
+        browser.wait("view.forecast.range === arguments[0]", name)
+
+    def track_waves(self, container):
+        """Items that expire in the next days, so many seconds of which that they are not counted by
+        the second."""
+        ttls = [450] * 2 + [1800] * 1200 + [9000] * 30 + list(range(90000, 290000, 97))
+        self.sidecar.track(container, [b"wave %d" % i for i in range(len(ttls))],
+                           int(time.time()), ttls)
+
+    def test_each_step_is_that_of_ttlctl_beside_what_may_be_deleted_in_it(self):
+        self.with_store()
+        self.create("waves", "--default-ttl", "60", "--max-deletes-per-second", "0.2")
+        self.track_as_due("waves", 500, int(time.time()) - 7200)
+        self.track_waves("waves")
+        self.open()
+        browser.click("#pause")
+        self.detail("waves")
+        forecast, steps = self.assert_forecast_is_that_of_ttlctl("waves", "day")
+        most = max(int(step["items"]) for step in forecast["steps"])
+        self.assertGreater(most, 1100)
+        for step, given in zip(steps, forecast["steps"], strict=True):
+            items = int(given["items"])
+            in_time, full, limit = step["lengths"]
+            self.assertAlmostEqual(limit, 100 * 720 / most, 1)
+            self.assertAlmostEqual(in_time, 100 * min(items, 720) / most, delta=0.51)
+            self.assertEqual(full, 100 if items == most else None)
+        self.assert_sound("forecast")
+        for name in ["hour", "week"]:
+            self.choose(name)
+            forecast, steps = self.assert_forecast_is_that_of_ttlctl("waves", name)
+            self.assert_sound(f"forecast-{name}")
+        self.assertTrue(any("±" in step["texts"][2] for step in steps), steps)
+        self.assertTrue(self.text("forecast-legend").endswith(". ± is the maximum error."))
+
+    def test_without_a_limit_there_is_no_line(self):
+        self.with_store()
+        self.create("waves", "--default-ttl", "60")
+        self.create("empty", "--default-ttl", "60")
+        self.track_waves("waves")
+        self.open()
+        browser.click("#pause")
+        self.detail("waves")
+        _, steps = self.assert_forecast_is_that_of_ttlctl("waves", "day")
+        self.assertEqual({len(step["texts"]) for step in steps}, {3})
+        self.assertEqual({tuple(step["lengths"][1:]) for step in steps}, {(None, None)})
+        self.assertEqual(self.text("forecast-legend"), "There is no limit on deletes.")
+        self.detail("empty")
+        self.assertEqual(self.text("forecast-steps"), "Nothing will expire in this time.")
+        self.assertEqual(dict(browser.run(FACTS, "#forecast-facts"))["expiring"], "0 items")
+        self.assert_sound("forecast-empty")
+
+    def test_counts_beyond_two_to_the_53rd_are_not_rounded(self):
+        self.start()
+        self.create("c", "--default-ttl", "60")
+        self.open()
+        browser.click("#pause")
+        self.detail("c")
+        most = 2**63 - 1
+        begin = "2026-01-01T00:00:00Z"
+        forecast = {
+            "steps": [{"end_time": "2026-01-01T01:00:00Z", "items": str(2**53 + 1),
+                       "error_bound_items": str(2**53 + 3), "bytes": str(most)},
+                      {"end_time": "2026-01-01T02:00:00Z", "items": "2", "bytes": "0",
+                       "error_bound_items": "0"}],
+            "judged_at": begin, "complete": False, "data_in_doubt": False,
+            "backlog_items": str(most), "backlog_error_bound_items": str(most - 1),
+            "allowed_deletes_per_second": 1e12, "backlog_end": "BACKLOG_END_AT_TIME",
+            "backlog_end_time": "2026-01-01T01:30:00Z"}
+        browser.run("showForecast(arguments[0])", forecast)
+        self.assertEqual([step["texts"][2:] for step in browser.run(STEPS)],
+                         [["about 9,007,199,254,740,993 ± 9,007,199,254,740,995",
+                           "3,600,000,000,000,000"], ["2", "3,600,000,000,000,000"]])
+        self.assertEqual(dict(browser.run(FACTS, "#forecast-facts")), {
+            "expiring": "about 9,007,199,254,740,995 items, 9,223,372,036,854,775,807 bytes; "
+                        "STILL COUNTING after the start",
+            "backlog": "about 9,223,372,036,854,775,807 items, "
+                       "off by 9,223,372,036,854,775,806 at most",
+            "allowed": "1,000,000,000,000/s",
+            "backlog ends": "about 2026-01-01T01:30:00Z, in 1h 30m"})
+        self.assertEqual(browser.run("return forecastText([arguments[0], '2'])", str(2**53 + 1)),
+                         "9,007,199,254,740,993 within the hour, "
+                         "9,007,199,254,740,995 within 2 hours")
+        self.assert_sound("forecast-greatest")
+
+    def test_it_is_read_only_while_the_details_are_open(self):
+        self.start()
+        self.create("c", "--default-ttl", "60")
+        self.open()
+        reads = """return performance.getEntriesByType("resource")
+            .filter(({name}) => name.includes("/forecast.json?container=c&")).length"""
+        self.refresh()
+        self.assertEqual(browser.run(reads), 0)
+        self.detail("c")
+        self.refresh()
+        read = browser.run(reads)
+        self.assertGreaterEqual(read, 2)
+        browser.click("#rows button")
+        self.refresh()
+        read = browser.run(reads)
+        self.refresh()
+        self.assertEqual(browser.run(reads), read)
+
+    def test_its_length_is_chosen_by_keyboard_and_what_comes_is_announced(self):
+        self.start()
+        self.create("c", "--default-ttl", "3600")
+        self.sidecar.track("c", [b"a", b"b"], int(time.time()))
+        self.open()
+        self.detail("c")
+        self.assertEqual(browser.label("#forecast-range"), "For the next")
+        self.assertEqual(browser.role("#forecast-steps table"), "table")
+        self.assertEqual(browser.role("#forecast-steps tbody th"), "rowheader")
+        self.assertEqual(browser.label("#forecast-steps table"), "Items that will expire, by step")
+        browser.run("document.querySelector('#rows button').focus()")
+        browser.press(TAB)
+        self.assertEqual(browser.run("return document.activeElement.id"), "forecast-range")
+        browser.press(DOWN)
+        browser.wait("find('announcement').textContent.startsWith('For the next week')")
+        self.assertEqual(self.text("announcement"), "For the next week: 2 items")
+        self.assertEqual(len(browser.run(STEPS)), 28)
+        row = browser.run("return window.row = document.querySelector('#forecast-steps th')")
+        self.assertIsNotNone(row)
+        read = browser.run("return readAt")
+        browser.wait("readAt > arguments[0] && !refreshing", read)
+        self.assertTrue(browser.run("return row.isConnected"))
+        self.assertEqual(browser.run("return document.activeElement.id"), "forecast-range")
+
+
 class Held(PageTest):
     def test_each_hold_comes_with_the_command_that_lifts_it(self):
         self.with_store("--max-deletes-per-second=100")
@@ -455,10 +645,16 @@ class InDoubt(PageTest):
         reason = self.statuses()["sidecar"]["data"]["reason"]
         self.assertEqual(facts["data"], f"IN DOUBT: {reason}")
         self.detail("c")
+        self.assertEqual(self.text("forecast-doubt"), "The tracked items may be incomplete.")
+        self.assertFalse(browser.run("return find('forecast-doubt').hidden"))
+        told = self.sidecar.ttlctl("forecast", "c")
+        ends = dict(browser.run(FACTS, "#forecast-facts"))["backlog ends"]
+        self.assertIn(f"backlog ends  {ends}\n", told)
         self.assert_sound("in-doubt")
         self.sidecar.ttlctl("data", "trust")
         self.assert_numbers_are_those_of_ttlctl()
         self.assertEqual(dict(browser.run(FACTS, "#sidecar-facts"))["data"], "trusted")
+        self.assertTrue(browser.run("return find('forecast-doubt').hidden"))
 
     def test_a_rebuild_shows_how_far_it_is(self):
         folder = tempfile.TemporaryDirectory(prefix="page", dir="/tmp")

@@ -20,5 +20,5 @@ endfunction()
 
 embed(PageHtml status_page.html)
 embed(PageStyle status_page.css)
-embed(PageScript status_text.js status_page.js)
+embed(PageScript status_text.js forecast_part.js status_page.js)
 file(WRITE ${OUT} "${source}\n}  // namespace ttl\n")

@@ -8,7 +8,7 @@ namespace ttl {
 // The texts of the files beside this one, which embed_page.cmake puts into the program.
 absl::string_view PageHtml();    // status_page.html
 absl::string_view PageStyle();   // status_page.css
-absl::string_view PageScript();  // status_text.js, then status_page.js
+absl::string_view PageScript();  // the .js files, in order of use
 
 }  // namespace ttl
 

@@ -3,9 +3,13 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "service/base/quoted.h"
@@ -17,11 +21,13 @@ namespace {
 constexpr char kStatusPath[] = "/status.json";
 constexpr char kStuckPath[] = "/stuck.json";
 constexpr char kExplainPath[] = "/explain.json";
+constexpr char kForecastPath[] = "/forecast.json";
 constexpr char kReconciliationPath[] = "/reconciliation.json";
 
 // A quarter of a MiB, which a slow link carries within HttpServer::kPatience.
 constexpr int kContainersPerPage = 250;
 constexpr int kStuckItems = 20;
+constexpr int64_t kMaxForecastSeconds = std::numeric_limits<int32_t>::max();
 
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
   google::protobuf::util::JsonPrintOptions options;
@@ -62,6 +68,20 @@ absl::Status CheckFields(const std::map<std::string, std::string>& fields,
                      known.size() == 0 ? "none" : "", absl::StrJoin(known, ", ")));
   }
   return absl::OkStatus();
+}
+
+// The field `name`, a number of seconds; absent if it is not given.
+absl::StatusOr<std::optional<int64_t>> ReadSeconds(const std::map<std::string, std::string>& fields,
+                                                   const std::string& name) {
+  if (!fields.contains(name)) return std::nullopt;
+  const std::string text = ValueOf(fields, name);
+  int64_t seconds;
+  if (std::all_of(text.begin(), text.end(), absl::ascii_isdigit) &&
+      absl::SimpleAtoi(text, &seconds) && seconds >= 1 && seconds <= kMaxForecastSeconds) {
+    return seconds;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      name, " is ", Quoted(text), ": must be a whole number from 1 to ", kMaxForecastSeconds));
 }
 
 absl::string_view HttpStatus(const absl::Status& status) {
@@ -140,12 +160,14 @@ absl::StatusOr<std::string> StatusPage::JsonOf(absl::string_view path, const Fie
   if (path == kStatusPath) return StatusJson(fields);
   if (path == kStuckPath) return StuckJson(fields);
   if (path == kExplainPath) return ExplainJson(fields);
+  if (path == kForecastPath) return ForecastJson(fields);
   if (path == kReconciliationPath) {
     TTL_RETURN_IF_ERROR(CheckFields(fields, {}, {}));
     return ReconciliationJson();
   }
   return absl::NotFoundError(absl::StrCat("only /, ", kStatusPath, ", ", kStuckPath, ", ",
-                                          kExplainPath, " and ", kReconciliationPath, " are here"));
+                                          kExplainPath, ", ", kForecastPath, " and ",
+                                          kReconciliationPath, " are here"));
 }
 
 absl::StatusOr<std::string> StatusPage::StatusJson(const Fields& fields) const {
@@ -178,6 +200,22 @@ absl::StatusOr<std::string> StatusPage::ExplainJson(const Fields& fields) const 
   request.set_partition_key(ValueOf(fields, "partition_key"));
   request.set_id(ValueOf(fields, "id"));
   return Called(calls_.explain, request);
+}
+
+absl::StatusOr<std::string> StatusPage::ForecastJson(const Fields& fields) const {
+  TTL_RETURN_IF_ERROR(CheckFields(fields, {"container"}, {"container", "seconds", "step"}));
+  TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> length, ReadSeconds(fields, "seconds"));
+  TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> step, ReadSeconds(fields, "step"));
+  v1::GetForecastRequest request;
+  request.set_container(ValueOf(fields, "container"));
+  if (step.has_value()) request.mutable_step()->set_seconds(*step);
+  if (length.has_value()) {
+    // The end is by the sidecar's clock, not by that of this machine.
+    v1::GetExpiryStatusResponse status;
+    TTL_RETURN_IF_ERROR(calls_.get({}, status));
+    request.mutable_until()->set_seconds(status.sidecar().clock().now().seconds() + *length);
+  }
+  return Called(calls_.forecast, request);
 }
 
 absl::StatusOr<std::string> StatusPage::ReconciliationJson() const {

@@ -38,6 +38,7 @@ class StatusPage {
     Call<v1::ListExpiryStatusesRequest, v1::ListExpiryStatusesResponse> list;
     Call<v1::ListStuckItemsRequest, v1::ListStuckItemsResponse> stuck;
     Call<v1::ExplainItemRequest, v1::ExplainItemResponse> explain;
+    Call<v1::GetForecastRequest, v1::GetForecastResponse> forecast;
     Call<v1::GetReconciliationRequest, v1::GetReconciliationResponse> reconciliation;
   };
 
@@ -60,6 +61,7 @@ class StatusPage {
   absl::StatusOr<std::string> StatusJson(const Fields& fields) const;
   absl::StatusOr<std::string> StuckJson(const Fields& fields) const;
   absl::StatusOr<std::string> ExplainJson(const Fields& fields) const;
+  absl::StatusOr<std::string> ForecastJson(const Fields& fields) const;
   absl::StatusOr<std::string> ReconciliationJson() const;
 
   // `type` is a media type; `more` are further header lines.

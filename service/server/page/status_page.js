@@ -12,7 +12,8 @@ const find = (id) => document.getElementById(id);
 // What was read last, and what the reader has chosen.
 const data = {sidecar: undefined, containers: [], reconciliation: undefined, complete: false};
 const samples = new Map();  // of container: its samples of the last RATE_SECONDS, oldest first
-const view = {sort: "oldest", descending: true, first: 0, open: undefined, stuck: undefined};
+const view = {sort: "oldest", descending: true, first: 0, open: undefined, stuck: undefined,
+  forecast: undefined};
 let readAt;                 // when the data were asked for, by performance.now()
 let startTime;              // of the sidecar's process
 let timer;
@@ -365,8 +366,9 @@ function sortBy(name, descending) {
 function toggle(container) {
   view.open = view.open === container ? undefined : container;
   view.stuck = undefined;
+  view.forecast = undefined;
   showContainers();
-  if (view.open !== undefined) refreshStuck().catch(showTrouble);
+  refreshDetail().catch(showTrouble);
 }
 
 // --- The details of one container ---
@@ -390,9 +392,8 @@ function itemsText(items) {
 }
 
 function forecastText(hours) {
-  const all = hours.reduce((sum, items) => sum + Number(items), 0);
   return `${countText(hours[0] ?? 0)} within the hour, ` +
-      `${countText(all)} within ${hours.length} hours`;
+      `${sumText(hours)} within ${hours.length} hours`;
 }
 
 function indexText(progress) {
@@ -490,6 +491,7 @@ detail.append(make("td", {role: "cell", colspan: COLUMNS.length + 1},
     make("div", {class: "columns"},
         make("div", {}, make("h3", {}, "Figures"), parts.facts),
         make("div", {}, make("h3", {}, "Lateness of deletes"), parts.lateness)),
+    forecastBlock,
     make("h3", {}, "Stuck items"), parts.stuck));
 
 function detailOf(status) {
@@ -501,6 +503,7 @@ function detailOf(status) {
   rebuild(parts.lateness, status.lateness, () => latenessBlock(status.lateness));
   rebuild(parts.stuck, [status.container, status.failing_items, view.stuck],
       () => stuckBlock(status));
+  showForecast(view.forecast?.answer);
   return detail;
 }
 
@@ -593,13 +596,29 @@ function takeSamples() {
   }
 }
 
-async function refreshStuck() {
+// Reads what only the details of the open container show.
+async function refreshDetail() {
   const container = view.open;
   if (container === undefined) return;
-  const answer = await read(`/stuck.json?container=${encodeURIComponent(container)}`);
-  if (view.open !== container) return;
-  view.stuck = answer.items;
+  const range = forecastParts.range.value;
+  const [stuck, answer] = await Promise.all([
+    read(`/stuck.json?container=${encodeURIComponent(container)}`),
+    read(`/forecast.json?${forecastQuery(container, range)}`)]);
+  if (view.open !== container || forecastParts.range.value !== range) return;
+  view.stuck = stuck.items;
+  view.forecast = {range, answer};
   showContainers();
+}
+
+async function chooseRange() {
+  try {
+    await refreshDetail();
+    if (view.forecast === undefined) return;
+    const {range, answer} = view.forecast;
+    announce(`For the next ${range}: ${itemsInAllText(answer)}`);
+  } catch (error) {
+    showTrouble(error);
+  }
 }
 
 function showAll() {
@@ -644,7 +663,7 @@ async function refresh() {
     data.reconciliation = (await read("/reconciliation.json")).reconciliation;
     readAt = begun;
     takeSamples();
-    await refreshStuck().catch(() => { view.open = undefined; });
+    await refreshDetail().catch(() => { view.open = undefined; });
     showAll();
     showTrouble(undefined);
   } catch (error) {
@@ -700,6 +719,7 @@ function listen() {
     event.preventDefault();
     explain();
   });
+  forecastParts.range.addEventListener("change", chooseRange);
   find("pause").addEventListener("click", () => {
     isPaused = !isPaused;
     setText(find("pause"), isPaused ? "Resume updates" : "Pause updates");

@@ -33,6 +33,7 @@ class StatusPageTest : public testing::Test {
             [this](const v1::GetExpiryStatusRequest& request, v1::GetExpiryStatusResponse& answer) {
               asked_.push_back(absl::StrCat("get ", request.container()));
               answer.mutable_container()->set_container(request.container());
+              answer.mutable_sidecar()->mutable_clock()->mutable_now()->set_seconds(1000);
               return status_;
             },
         .list =
@@ -55,6 +56,12 @@ class StatusPageTest : public testing::Test {
                                             absl::CHexEscape(request.partition_key()), " ",
                                             absl::CHexEscape(request.id())));
               answer.set_explanation("it is not due");
+              return status_;
+            },
+        .forecast =
+            [this](const v1::GetForecastRequest& request, v1::GetForecastResponse& answer) {
+              asked_.push_back(absl::StrCat("forecast ", request.ShortDebugString()));
+              answer.add_steps()->set_items((int64_t{1} << 60) + 1);
               return status_;
             },
         .reconciliation =
@@ -158,6 +165,39 @@ TEST_F(StatusPageTest, KeysOfItemsAreBytes) {
   EXPECT_THAT(asked_, ElementsAre("explain c \\x00\\xff <", "stuck c"));
 }
 
+TEST_F(StatusPageTest, AForecastEndsByTheClockOfTheSidecar) {
+  EXPECT_THAT(Get("/forecast.json?container=a%2Fb&seconds=3600&step=300"),
+              HasSubstr("\"items\":\"1152921504606846977\""));
+  Get("/forecast.json?container=c");
+  EXPECT_THAT(
+      asked_,
+      ElementsAre("get ",
+                  "forecast container: \"a/b\" until { seconds: 4600 } step { seconds: 300 }",
+                  "forecast container: \"c\""));
+}
+
+TEST_F(StatusPageTest, AForecastWithoutAClockToEndByIsAnError) {
+  status_ = absl::UnavailableError("the clock cannot be read");
+  EXPECT_THAT(Get("/forecast.json?container=c&seconds=60"), StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(asked_, ElementsAre("get "));
+}
+
+TEST_F(StatusPageTest, SecondsOfAForecastAreWholeNumbersFromOne) {
+  for (const char* value :
+       {"", "0", "-1", "%2B1", "%201", "1.5", "1h", "2147483648", "99999999999999999999"}) {
+    for (const char* name : {"seconds", "step"}) {
+      const std::string target = absl::StrCat("/forecast.json?container=c&", name, "=", value);
+      const std::string answer = Get(target);
+      EXPECT_THAT(answer, StartsWith("HTTP/1.1 400 ")) << target;
+      EXPECT_THAT(answer, HasSubstr(absl::StrCat("\n", name, " is \""))) << target;
+      EXPECT_THAT(answer, HasSubstr("\": must be a whole number from 1 to 2147483647\n"));
+    }
+  }
+  EXPECT_TRUE(asked_.empty());
+  EXPECT_THAT(Get("/forecast.json?container=c&seconds=2147483647&step=2147483647"),
+              StartsWith("HTTP/1.1 200 "));
+}
+
 TEST_F(StatusPageTest, WrongFieldsAreRefusedByName) {
   const struct {
     std::string target;
@@ -172,6 +212,9 @@ TEST_F(StatusPageTest, WrongFieldsAreRefusedByName) {
       {"/explain.json?container=c&id=i&x=",
        "\"x\" is not known: give container, partition_key, id"},
       {"/explain.json?container=c&id=%4", "begins no escape"},
+      {"/forecast.json?seconds=60", "container is not given"},
+      {"/forecast.json?container=c&until=9",
+       "\"until\" is not known: give container, seconds, step"},
       {"/reconciliation.json?x=1", "\"x\" is not known: give none"},
   };
   for (const auto& c : kCases) {
