@@ -60,7 +60,9 @@ absl::StatusOr<int64_t> ReadStep(const v1::GetForecastRequest& request, int64_t 
 
 std::vector<int64_t> StepTimes(int64_t now_seconds, int64_t until, int64_t step) {
   std::vector<int64_t> times = {now_seconds};
-  while (times.back() < until) times.push_back(std::min(times.back() + step, until));
+  // Steps may be as long as an int64_t can say, so the rest is compared instead of the sum.
+  while (until - times.back() > step) times.push_back(times.back() + step);
+  times.push_back(until);
   return times;
 }
 

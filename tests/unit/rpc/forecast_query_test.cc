@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/rpc_matchers.h"
@@ -73,6 +74,25 @@ TEST(ForecastQueryTest, StepsAreWholeSecondsAndAtMostAThousand) {
   const auto most = Read("container: 'c' step { seconds: 87 }");
   ASSERT_THAT(most, IsOk());
   EXPECT_LE(most->times.size(), kMaxForecastSteps + 1);
+}
+
+TEST(ForecastQueryTest, AStepBeyondTheEndIsCutThere) {
+  for (const std::string seconds : {"25", "26", "315576000000", "9223372036854775807"}) {
+    const auto query = Read(absl::StrCat(
+        "container: 'c' until { seconds: 1800000025 } step { seconds: ", seconds, " }"));
+    ASSERT_THAT(query, IsOk()) << seconds;
+    EXPECT_THAT(query->times, ElementsAre(kNowSeconds, kNowSeconds + 25)) << seconds;
+  }
+}
+
+TEST(ForecastQueryTest, StepsOutsideOfADurationAreRefused) {
+  const auto refused = StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("step is "));
+  for (const std::string step :
+       {"seconds: -9223372036854775808", "seconds: -9223372036854775808 nanos: -1",
+        "seconds: 9223372036854775807 nanos: 2147483647", "seconds: 100 nanos: -2147483648",
+        "seconds: 100 nanos: -1", "nanos: 2147483647"}) {
+    EXPECT_THAT(Read(absl::StrCat("container: 'c' step { ", step, " }")), refused) << step;
+  }
 }
 
 TEST(ForecastQueryTest, ATargetIsRequired) {
