@@ -85,7 +85,7 @@ absl::Status FillItemPage(const Container& container, ListItemsFrom list,
     TTL_ASSIGN_OR_RETURN(const ItemPage chunk, list(after, wanted));
     for (const auto& [key, item] : chunk) {
       if (!page.Take(key, item)) {
-        response.set_next_page_token(ItemPageToken({*after, judged_at}));
+        response.set_next_page_token(ItemPageToken(*after, judged_at));
         return absl::OkStatus();
       }
       after = key;

@@ -14,7 +14,8 @@ namespace ttl {
 namespace {
 
 constexpr char kContainerKind = 'c';
-constexpr char kItemKind = 'j';  // 'i' had no time
+constexpr char kItemKind = 'j';
+constexpr char kItemWithoutTimeKind = 'i';  // of former versions, and still read
 constexpr char kStuckKind = 's';
 // Length of the partition key, before an item key; big-endian.
 constexpr size_t kLengthBytes = 2;
@@ -97,13 +98,17 @@ absl::StatusOr<std::string> ReadContainerPageToken(absl::string_view token) {
   return id;
 }
 
-std::string ItemPageToken(const ItemPosition& position) {
-  return Encode(kItemKind, absl::StrCat(EncodeTime(absl::ToUnixNanos(position.judged_at)),
-                                        EncodeKey(position.last)));
+std::string ItemPageToken(const ItemKey& last, absl::Time judged_at) {
+  return Encode(kItemKind, absl::StrCat(EncodeTime(absl::ToUnixNanos(judged_at)), EncodeKey(last)));
 }
 
 absl::StatusOr<std::optional<ItemPosition>> ReadItemPageToken(absl::string_view token) {
   if (token.empty()) return std::nullopt;
+  if (const auto old = Decode(kItemWithoutTimeKind, token); old.ok()) {
+    std::optional<ItemKey> key = DecodeKey(*old);
+    if (!key.has_value()) return BrokenToken(token);
+    return ItemPosition{*std::move(key), std::nullopt};
+  }
   TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kItemKind, token));
   const std::optional<int64_t> nanos = DecodeTime(encoded);
   if (!nanos.has_value()) return BrokenToken(token);

@@ -29,16 +29,17 @@ absl::StatusOr<size_t> ReadPageSize(int32_t page_size);
 std::string ContainerPageToken(absl::string_view last_id);
 absl::StatusOr<std::string> ReadContainerPageToken(absl::string_view token);
 
-// Where a page of items ends, and the instant as of which all pages of the list are judged.
+// Where a page of items ends, and the instant as of which all pages of the list are judged; absent
+// in tokens of versions that judged each page as of its own time.
 struct ItemPosition {
   ItemKey last;
-  absl::Time judged_at;
+  std::optional<absl::Time> judged_at;
 
   friend bool operator==(const ItemPosition&, const ItemPosition&) = default;
 };
 
 // For lists in the order of item keys. An empty token gives an absent position.
-std::string ItemPageToken(const ItemPosition& position);
+std::string ItemPageToken(const ItemKey& last, absl::Time judged_at);
 absl::StatusOr<std::optional<ItemPosition>> ReadItemPageToken(absl::string_view token);
 
 // For lists of stuck items, in the order of (next_try_time, key). An empty token gives an absent

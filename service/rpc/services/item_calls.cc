@@ -82,18 +82,18 @@ absl::StatusOr<ItemFilter> ReadItemFilter(const v1::ListItemsRequest& request) {
 absl::StatusOr<absl::Time> ReadListTime(const v1::ListItemsRequest& request,
                                         const std::optional<ItemPosition>& position,
                                         absl::Time now) {
-  if (!request.has_as_of()) return position.has_value() ? std::min(position->judged_at, now) : now;
+  const std::optional<absl::Time> first = position.has_value() ? position->judged_at : std::nullopt;
+  if (!request.has_as_of()) return std::min(first.value_or(now), now);
   const absl::Time as_of = FromProto(request.as_of());
-  if (!position.has_value()) {
+  if (!first.has_value()) {
     TTL_RETURN_IF_ERROR(ValidateAsOf(as_of, now));
     return as_of;
   }
-  if (as_of == position->judged_at) return std::min(as_of, now);
-  return InvalidField(
-      "as_of",
-      absl::StrCat("as_of is ", ExactTimeText(as_of), " and page_token is of a list as of ",
-                   ExactTimeText(position->judged_at),
-                   ": as_of must be the same for all pages, or be left out"));
+  if (as_of == *first) return std::min(as_of, now);
+  return InvalidField("as_of",
+                      absl::StrCat("as_of is ", ExactTimeText(as_of),
+                                   " and page_token is of a list as of ", ExactTimeText(*first),
+                                   ": as_of must be the same for all pages, or be left out"));
 }
 
 int64_t CountIllegalTtls(const std::vector<ItemReport>& reports) {

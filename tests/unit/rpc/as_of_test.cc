@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "grpcpp/client_context.h"
@@ -108,6 +109,21 @@ TEST_F(AsOfTest, ItIsAtMostAnHourBackAndNeverAhead) {
   EXPECT_THAT(Check(Now() + absl::Nanoseconds(1)), IsInvalid("as_of is ", "not after"));
   EXPECT_THAT(Check(absl::UnixEpoch()), IsInvalid("as_of is 1970-01-01"));
   EXPECT_THAT(List(AsOf(Now() + absl::Seconds(1))), IsInvalid("as_of is "));
+}
+
+TEST_F(AsOfTest, TokensOfVersionsWithoutAnInstantGoOnAsOfNow) {
+  for (const std::string id : {"a", "b"}) {
+    ASSERT_THAT(sidecar_.Track(id, sidecar_.Now()), IsOk());
+  }
+  const std::string token = absl::WebSafeBase64Escape(std::string("i\0\1pa", 5));
+  Advance(absl::Seconds(10));
+  const auto page = List("", token);
+  ASSERT_THAT(page, IsOk());
+  EXPECT_THAT(Ids(*page), ElementsAre("b"));
+  EXPECT_EQ(FromProto(page->judged_at()), Now());
+  EXPECT_EQ(FromProto(List(AsOf(Now() - absl::Seconds(4)), token)->judged_at()),
+            Now() - absl::Seconds(4));
+  EXPECT_THAT(List(AsOf(Now() + absl::Seconds(6)), token), IsInvalid("as_of is "));
 }
 
 TEST_F(AsOfTest, AStreamedCheckIsJudgedAsOfItToo) {
