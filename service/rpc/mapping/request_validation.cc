@@ -1,5 +1,6 @@
 #include "service/rpc/mapping/request_validation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -150,13 +151,13 @@ absl::Status ValidateChecks(const CheckRequest& request) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateAsOf(absl::Time as_of, absl::Time now) {
-  if (as_of <= now && as_of >= now - kMaxAsOfAge) return absl::OkStatus();
+absl::StatusOr<absl::Time> ReadAsOf(absl::Time as_of, absl::Time now) {
+  if (as_of <= now + kMaxAsOfLead && as_of >= now - kMaxAsOfAge) return std::min(as_of, now);
   return InvalidField(
       "as_of",
       absl::StrCat(
           "as_of is ", ExactTimeText(as_of),
-          ": must be at most 1 hour before the sidecar's clock and not after it; the clock shows ",
+          ": must be at most 1 hour before and 5 seconds after the sidecar's clock, which shows ",
           ExactTimeText(now)));
 }
 

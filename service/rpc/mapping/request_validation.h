@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "service/core/guarded_clock.h"
 #include "service/core/illegal_ttl.h"
 #include "service/core/item.h"
 #include "service/rpc/checks/check_request.h"
@@ -39,8 +40,13 @@ absl::Status ValidateChecks(const CheckRequest& request);
 // The longest time that as_of may be behind the clock.
 inline constexpr absl::Duration kMaxAsOfAge = absl::Hours(1);
 
-// Validates an as_of: not after `now`, and at most kMaxAsOfAge before.
-absl::Status ValidateAsOf(absl::Time as_of, absl::Time now);
+// The longest time that as_of may be ahead of the clock: the clock may have stepped back by as much
+// since it showed as_of.
+inline constexpr absl::Duration kMaxAsOfLead = GuardedClock::kTolerance;
+
+// The instant as of which to judge: the earlier of as_of and `now`. INVALID_ARGUMENT if as_of is
+// more than kMaxAsOfAge before `now` or more than kMaxAsOfLead after it.
+absl::StatusOr<absl::Time> ReadAsOf(absl::Time as_of, absl::Time now);
 
 // The key in a request for one item.
 absl::StatusOr<ItemKey> ReadItemKey(absl::string_view partition_key, absl::string_view id);

@@ -85,11 +85,9 @@ absl::StatusOr<absl::Time> ReadListTime(const v1::ListItemsRequest& request,
   const std::optional<absl::Time> first = position.has_value() ? position->judged_at : std::nullopt;
   if (!request.has_as_of()) return std::min(first.value_or(now), now);
   const absl::Time as_of = FromProto(request.as_of());
-  if (!first.has_value()) {
-    TTL_RETURN_IF_ERROR(ValidateAsOf(as_of, now));
-    return as_of;
-  }
-  if (as_of == *first) return std::min(as_of, now);
+  if (!first.has_value()) return ReadAsOf(as_of, now);
+  // The as_of of the first page may have been ahead of the clock, and then of its judged_at.
+  if (as_of >= *first && as_of <= *first + kMaxAsOfLead) return std::min(*first, now);
   return InvalidField("as_of",
                       absl::StrCat("as_of is ", ExactTimeText(as_of),
                                    " and page_token is of a list as of ", ExactTimeText(*first),
@@ -130,8 +128,7 @@ absl::Status ItemCalls::Check(const CheckRequest& request, CheckAnswers& answers
   const absl::Time now = clock_.Read().now;
   CheckTimes times = {now, now};
   if (const std::optional<absl::Time> as_of = request.as_of(); as_of.has_value()) {
-    TTL_RETURN_IF_ERROR(ValidateAsOf(*as_of, now));
-    times.judged_at = *as_of;
+    TTL_ASSIGN_OR_RETURN(times.judged_at, ReadAsOf(*as_of, now));
   }
   absl::Status status = JudgeChecks(*container, find, times, request.checks(), answers, impossible);
   if (impossible.count > 0) counters_.impossible += impossible.count;

@@ -100,15 +100,49 @@ TEST_F(AsOfTest, CarriedStateIsJudgedAsOfItTooAndIsPossibleByNow) {
   EXPECT_EQ(sidecar_.check_counters().impossible, 0);
 }
 
-TEST_F(AsOfTest, ItIsAtMostAnHourBackAndNeverAhead) {
+TEST_F(AsOfTest, ItIsAtMostAnHourBackAndTheClocksToleranceAhead) {
   EXPECT_THAT(Check(Now()), IsOk());
   EXPECT_THAT(Check(Now() - absl::Hours(1)), IsOk());
   EXPECT_THAT(Check(Now() - absl::Hours(1) - absl::Nanoseconds(1)),
-              IsInvalid("as_of is 2027-01-15T06:59:59.999999999Z", "at most 1 hour",
-                        "2027-01-15T08:00:00Z"));
-  EXPECT_THAT(Check(Now() + absl::Nanoseconds(1)), IsInvalid("as_of is ", "not after"));
+              IsInvalid("as_of is 2027-01-15T06:59:59.999999999+00:00", "at most 1 hour",
+                        "2027-01-15T08:00:00+00:00"));
+  EXPECT_THAT(Check(Now() + absl::Seconds(5)), IsOk());
+  EXPECT_THAT(Check(Now() + absl::Seconds(5) + absl::Nanoseconds(1)),
+              IsInvalid("as_of is ", "5 seconds after"));
   EXPECT_THAT(Check(absl::UnixEpoch()), IsInvalid("as_of is 1970-01-01"));
-  EXPECT_THAT(List(AsOf(Now() + absl::Seconds(1))), IsInvalid("as_of is "));
+  EXPECT_THAT(List(AsOf(Now() + absl::Seconds(6))), IsInvalid("as_of is "));
+}
+
+TEST_F(AsOfTest, AnInstantStaysValidWhenTheClockStepsBackALittle) {
+  ASSERT_THAT(sidecar_.Track("a", sidecar_.Now(), 10), IsOk());
+  Advance(absl::Seconds(10));
+  const auto first = Check(Now());
+  ASSERT_THAT(first, IsOk());
+  EXPECT_EQ(first->visibilities(0), v1::VISIBILITY_EXPIRED);
+  const absl::Time judged_at = FromProto(first->judged_at());
+  sidecar_.clock().StepWall(-absl::Seconds(3));
+  sidecar_.guarded_clock().Tick();
+  // No later than the clock, and the response says so.
+  const auto second = Check(judged_at);
+  ASSERT_THAT(second, IsOk());
+  EXPECT_EQ(FromProto(second->judged_at()), judged_at - absl::Seconds(3));
+  EXPECT_EQ(second->visibilities(0), v1::VISIBILITY_VISIBLE);
+}
+
+TEST_F(AsOfTest, PagesGoOnWithAnInstantThatWasAhead) {
+  for (const std::string id : {"a", "b"}) {
+    ASSERT_THAT(sidecar_.Track(id, sidecar_.Now()), IsOk());
+  }
+  const absl::Time now = Now();
+  const std::string ahead = AsOf(now + absl::Seconds(3));
+  const auto first = List("page_size: 1" + ahead);
+  ASSERT_THAT(first, IsOk());
+  EXPECT_EQ(FromProto(first->judged_at()), now);
+  Advance(absl::Minutes(10));
+  const auto second = List("page_size: 1" + ahead, first->next_page_token());
+  ASSERT_THAT(second, IsOk());
+  EXPECT_THAT(Ids(*second), ElementsAre("b"));
+  EXPECT_EQ(FromProto(second->judged_at()), now);
 }
 
 TEST_F(AsOfTest, TokensOfVersionsWithoutAnInstantGoOnAsOfNow) {
@@ -132,7 +166,7 @@ TEST_F(AsOfTest, AStreamedCheckIsJudgedAsOfItToo) {
   Advance(absl::Seconds(100));
   grpc::ClientContext context;
   const auto stream = sidecar_.items().StreamCheckVisibility(&context);
-  for (const absl::Time as_of : {written, Now() + absl::Seconds(1)}) {
+  for (const absl::Time as_of : {written, Now() + absl::Seconds(6)}) {
     auto message = Proto<v1::StreamCheckVisibilityRequest>(
         "request { container: 'c' checks { partition_key: 'p' id: 'a' } }");
     *message.mutable_request()->mutable_as_of() = ToProto(as_of);
@@ -175,9 +209,9 @@ TEST_F(AsOfTest, AllPagesAreJudgedAsOfTheFirst) {
   const auto third = List("page_size: 1" + AsOf(begin), second->next_page_token());
   ASSERT_THAT(third, IsOk());
   EXPECT_THAT(Ids(*third), ElementsAre("c"));
-  EXPECT_THAT(
-      List("page_size: 1" + AsOf(begin + absl::Seconds(1)), second->next_page_token()),
-      IsInvalid("as_of is 2027-01-15T08:00:01Z", "2027-01-15T08:00:00Z", "same for all pages"));
+  EXPECT_THAT(List("page_size: 1" + AsOf(begin + absl::Seconds(6)), second->next_page_token()),
+              IsInvalid("as_of is 2027-01-15T08:00:06+00:00", "2027-01-15T08:00:00+00:00",
+                        "same for all pages"));
 }
 
 TEST_F(AsOfTest, ARangeOfExpireTimesIsListed) {
