@@ -8,6 +8,11 @@
 namespace ttl {
 namespace {
 
+// Whether storage lists the items of partition `a` before those of `b`: see AppendItemKey().
+bool IsBefore(absl::string_view a, absl::string_view b) {
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
 // Appends the items that follow `after` in its partition, until `page` has `limit` items.
 absl::Status AppendPartition(ListItemsFrom list, const ItemKey& after, size_t limit,
                              ItemPage& page) {
@@ -31,7 +36,7 @@ absl::StatusOr<ItemPage> ListPartition(ListItemsFrom list, FindItem find,
     return page;
   }
   // A token of another request may lie before the partition, or behind it.
-  if (after.has_value() && after->partition_key > partition_key) return page;
+  if (after.has_value() && IsBefore(partition_key, after->partition_key)) return page;
   const ItemKey first{std::string(partition_key), ""};
   TTL_ASSIGN_OR_RETURN(std::optional<TrackedItem> item, find(first));
   if (item.has_value()) page.emplace_back(first, *std::move(item));

@@ -131,6 +131,24 @@ TEST_F(ListFiltersTest, ATokenOfAnotherPartitionGoesOnFromThere) {
   EXPECT_THAT(Items(token + "partition_key: 'c'"), ElementsAre("1", "2"));
 }
 
+// Storage orders partition keys by their length first.
+TEST_F(ListFiltersTest, ATokenOfAPartitionOfAnotherLengthGoesOnFromThere) {
+  CreateContainer("c", 60);
+  ASSERT_NO_FATAL_FAILURE(TrackIn("q", "1"));
+  ASSERT_NO_FATAL_FAILURE(TrackIn("q", "2"));
+  ASSERT_NO_FATAL_FAILURE(TrackIn("pp", "1"));
+  ASSERT_NO_FATAL_FAILURE(TrackIn("pp", "2"));
+  const auto token_after = [&](int items) {
+    const auto page =
+        Call(sidecar_.items(), &v1::ItemService::Stub::ListItems,
+             Proto<v1::ListItemsRequest>(absl::StrCat("container: 'c' page_size: ", items)));
+    EXPECT_THAT(page, IsOk());
+    return absl::StrCat("page_token: '", page->next_page_token(), "' ");
+  };
+  EXPECT_THAT(Items(token_after(1) + "partition_key: 'pp'"), ElementsAre("1", "2"));
+  EXPECT_THAT(Items(token_after(3) + "partition_key: 'q'"), IsEmpty());
+}
+
 TEST_F(ListFiltersTest, OnlyExpiredItems) {
   CreateContainer("c", 60);
   ASSERT_NO_FATAL_FAILURE(TrackIn("p", "live"));
