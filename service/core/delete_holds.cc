@@ -21,6 +21,23 @@ bool HasAdoptedInGrace(const HoldInputs& in, absl::Time now) {
          AdoptionEnd(in.container, in.adopted.last_adopted_until) > absl::ToUnixSeconds(now);
 }
 
+bool LacksExpireAt(const HoldInputs& in) { return in.with_expire_at && !in.store.knows_expire_at; }
+
+// Absent if it is not known.
+std::optional<absl::Time> EndOf(const HoldInputs& in, DeleteHold hold) {
+  switch (hold) {
+    case DeleteHold::kBackoff:
+      return in.pace.held_until;
+    case DeleteHold::kChangeUnderWay:
+      return in.time.for_deletes;  // deletes in flight end within seconds
+    case DeleteHold::kStore:
+      if (!in.store.reachable || LacksExpireAt(in)) return std::nullopt;
+      return in.store.held_until;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
@@ -41,9 +58,8 @@ std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
   add_if(!in.time.deletes_allowed, DeleteHold::kClockSuspect);
   add_if(!in.store.unconfirmed.empty(), DeleteHold::kStoreUnconfirmed);
   add_if(in.store.skew_too_large, DeleteHold::kClockSkew);
-  const bool lacks_expire_at = in.with_expire_at && !in.store.knows_expire_at;
   add_if(in.store.configured &&
-             (!in.store.reachable || is_ahead(in.store.held_until) || lacks_expire_at),
+             (!in.store.reachable || is_ahead(in.store.held_until) || LacksExpireAt(in)),
          DeleteHold::kStore);
   add_if(!in.storage.writable, DeleteHold::kStorage);
   add_if(in.rates.limit.has_value() && *in.rates.limit <= 0, DeleteHold::kZeroRate);
@@ -67,6 +83,18 @@ bool StopsDeletes(DeleteHold hold) {
   return hold != DeleteHold::kGrace && hold != DeleteHold::kBrake &&
          hold != DeleteHold::kIndexBuilding && hold != DeleteHold::kPushBack &&
          hold != DeleteHold::kRate && hold != DeleteHold::kRetry;
+}
+
+std::optional<absl::Time> DeletesBegin(const HoldInputs& inputs,
+                                       const std::vector<DeleteHold>& holds) {
+  absl::Time begin = inputs.time.for_deletes;
+  for (const DeleteHold hold : holds) {
+    if (!StopsDeletes(hold)) continue;
+    const std::optional<absl::Time> end = EndOf(inputs, hold);
+    if (!end.has_value()) return std::nullopt;
+    begin = std::max(begin, *end);
+  }
+  return begin;
 }
 
 bool IsChosen(DeleteHold hold) {

@@ -70,6 +70,11 @@ std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& inputs);
 // some items only; kRate, kPushBack and a budget that leaves something over only slow deletes down.
 bool StopsDeletes(DeleteHold hold);
 
+// When deletes begin under `holds`, those of `inputs`: now if none of them stops deletes, and when
+// the last of those ends that do. Absent if one of those stays until something else changes.
+std::optional<absl::Time> DeletesBegin(const HoldInputs& inputs,
+                                       const std::vector<DeleteHold>& holds);
+
 // Whether `hold` stops deletes because an operator or a policy asked for it, so that due items that
 // stay are no fault.
 bool IsChosen(DeleteHold hold);

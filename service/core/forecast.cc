@@ -1,5 +1,6 @@
 #include "service/core/forecast.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -23,16 +24,20 @@ std::vector<DueMoment> DueMoments(const Policy& policy, const std::vector<Replac
 }
 
 std::optional<int64_t> FindBacklogEnd(absl::Span<const int64_t> times,
-                                      absl::Span<const int64_t> due, double per_second) {
+                                      absl::Span<const int64_t> due, double per_second,
+                                      int64_t begin) {
   double left = static_cast<double>(due[0]);
   if (left <= 0) return times[0];
   for (size_t i = 1; i < times.size(); ++i) {
-    const auto seconds = static_cast<double>(times[i] - times[i - 1]);
+    const int64_t from = std::clamp(begin, times[i - 1], times[i]);
+    const auto seconds = static_cast<double>(times[i] - from);
+    const double part = seconds / static_cast<double>(times[i] - times[i - 1]);
     const auto arriving = static_cast<double>(due[i]);
-    const double after = left + arriving - per_second * seconds;
+    left += arriving * (1 - part);
+    const double after = left + arriving * part - per_second * seconds;
     if (after <= 0) {
-      // `left` shrinks by `left - after` in the whole step.
-      return times[i - 1] + std::llround(std::ceil(seconds * left / (left - after)));
+      // `left` shrinks by `left - after` in the rest of the step.
+      return from + std::llround(std::ceil(seconds * left / (left - after)));
     }
     left = after;
   }

@@ -22,11 +22,12 @@ std::vector<DueMoment> DueMoments(const Policy& policy, const std::vector<Replac
                                   absl::Span<const int64_t> times);
 
 // The first second at which a backlog is deleted. `due[0]` items wait at `times[0]`; `due[i]` more
-// become due between times[i - 1] and times[i], evenly spread; and `per_second` of them are
-// deleted. times[0] if nothing waits; absent if some items are still left at the last of `times`.
-// REQUIRES: both lists have the same length, at least 1; times ascend.
+// become due between times[i - 1] and times[i], evenly spread; and from `begin` on, `per_second` of
+// them are deleted. times[0] if nothing waits; absent if some items are still left at the last of
+// `times`. REQUIRES: both lists have the same length, at least 1; times ascend.
 std::optional<int64_t> FindBacklogEnd(absl::Span<const int64_t> times,
-                                      absl::Span<const int64_t> due, double per_second);
+                                      absl::Span<const int64_t> due, double per_second,
+                                      int64_t begin);
 
 }  // namespace ttl
 

@@ -236,10 +236,10 @@ absl::Status ExpiryService::HandleForecast(const v1::GetForecastRequest& request
       judged.settings.policy.default_ttl = query.default_ttl;
       judged.replaced_policies.clear();
     }
-    AddForecast(snapshot, judged, query.times, /*needs_pace=*/true, forecast);
+    AddForecast(snapshot, judged, query.times, forecast);
   } else {
     for (const ContainerPtr& container : parts_.storage.containers().All()) {
-      AddForecast(snapshot, *container, query.times, /*needs_pace=*/false, forecast);
+      AddForecast(snapshot, *container, query.times, forecast);
     }
   }
   forecast.Fill(response);
@@ -248,22 +248,14 @@ absl::Status ExpiryService::HandleForecast(const v1::GetForecastRequest& request
   return absl::OkStatus();
 }
 
-// The pace of a container without due items is not asked for unless it is needed: it may cost a
-// look at the index.
 void ExpiryService::AddForecast(const Snapshot& snapshot, const Container& container,
-                                absl::Span<const int64_t> times, bool needs_pace,
-                                Forecast& forecast) const {
+                                absl::Span<const int64_t> times, Forecast& forecast) const {
   const Policy& policy = container.settings.policy;
   const Tallies::Forecast tally =
       parts_.storage.tallies().ForecastOf(container.number, ExpiryMoments(policy, times),
                                           DueMoments(policy, container.replaced_policies, times));
-  std::optional<Forecast::Pace> pace;
-  if (needs_pace || Forecast::HasDueItems(tally)) {
-    const ExpiryView::Freedom freedom = view_.FreedomAt(snapshot, container);
-    pace = {freedom.allowed_per_second,
-            std::any_of(freedom.holds.begin(), freedom.holds.end(), StopsDeletes)};
-  }
-  forecast.Add(container, tally, pace);
+  const ExpiryView::Freedom freedom = view_.FreedomButRetries(snapshot, container);
+  forecast.Add(container, tally, {freedom.allowed_per_second, freedom.deletes_begin});
 }
 
 absl::Status ExpiryService::ListStuck(const v1::ListStuckItemsRequest& request,

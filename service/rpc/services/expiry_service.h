@@ -97,7 +97,7 @@ class ExpiryService final : public RpcService {
   absl::StatusOr<v1::ContainerExpiryStatus> ContainerStatusAt(const Snapshot& snapshot,
                                                               const Container& container) const;
   void AddForecast(const Snapshot& snapshot, const Container& container,
-                   absl::Span<const int64_t> times, bool needs_pace, Forecast& forecast) const;
+                   absl::Span<const int64_t> times, Forecast& forecast) const;
   absl::StatusOr<Backlog> BacklogAt(const Snapshot& snapshot, const Container& container,
                                     const TallyView& tally) const;
 

@@ -32,6 +32,11 @@ bool ExpiryView::WaitsForRetry(const Snapshot& snapshot, const Container& contai
 
 ExpiryView::Freedom ExpiryView::FreedomAt(const Snapshot& snapshot, const Container& container,
                                           bool with_expire_at) const {
+  return Compute(snapshot, container, with_expire_at, WaitsForRetry(snapshot, container));
+}
+
+ExpiryView::Freedom ExpiryView::Compute(const Snapshot& snapshot, const Container& container,
+                                        bool with_expire_at, bool waits_for_retry) const {
   Freedom freedom;
   freedom.sweep = parts_.published.View(container.number);
   std::optional<double> used;
@@ -42,17 +47,20 @@ ExpiryView::Freedom ExpiryView::FreedomAt(const Snapshot& snapshot, const Contai
   freedom.rates = ComputeDeleteRates(container.settings, parts_.container_max_deletes_per_second,
                                      snapshot.limit_per_second, used, pace.learned_cost);
   freedom.allowed_per_second = freedom.rates.Allowed(pace.bearable_per_second);
-  freedom.holds = ComputeDeleteHolds({
+  const StorageFacts storage = parts_.storage.FactsForDeletes(container.number);
+  const HoldInputs inputs = {
       .container = container,
-      .storage = parts_.storage.FactsForDeletes(container.number),
+      .storage = storage,
       .time = snapshot.clock.time,
       .store = snapshot.store,
       .pace = pace,
       .rates = freedom.rates,
       .adopted = parts_.storage.tallies().Adopted(container.number),
-      .waits_for_retry = WaitsForRetry(snapshot, container),
+      .waits_for_retry = waits_for_retry,
       .with_expire_at = with_expire_at,
-  });
+  };
+  freedom.holds = ComputeDeleteHolds(inputs);
+  freedom.deletes_begin = DeletesBegin(inputs, freedom.holds);
   return freedom;
 }
 

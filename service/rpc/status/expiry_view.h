@@ -52,6 +52,7 @@ class ExpiryView {
     ContainerSweepView sweep;
     DeleteRates rates;
     std::vector<DeleteHold> holds;
+    std::optional<absl::Time> deletes_begin;  // see DeletesBegin()
     // The least of limit, budget and the rate that the store accepts; absent: no limit.
     std::optional<double> allowed_per_second;
   };
@@ -65,11 +66,18 @@ class ExpiryView {
   }
   Freedom FreedomAt(const Snapshot& snapshot, const Container& container,
                     bool with_expire_at) const;
+  // The same of the container as a whole, without a look at the index for kRetry, which is never
+  // among the holds.
+  Freedom FreedomButRetries(const Snapshot& snapshot, const Container& container) const {
+    return Compute(snapshot, container, container.has_expire_at, /*waits_for_retry=*/false);
+  }
 
   // Why `store` has to be confirmed; empty if it need not be.
   std::string Unconfirmed(const StoreView& store) const;
 
  private:
+  Freedom Compute(const Snapshot& snapshot, const Container& container, bool with_expire_at,
+                  bool waits_for_retry) const;
   // Whether due items wait for their next try; false if the index cannot be read.
   bool WaitsForRetry(const Snapshot& snapshot, const Container& container) const;
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "absl/time/time.h"
 #include "service/base/proto_time.h"
 #include "service/core/adoption.h"
 #include "service/core/delete_rates.h"
@@ -41,11 +40,6 @@ Forecast::Forecast(std::vector<int64_t> times, std::optional<double> limit_of_al
       expiring_(times_.size()),
       due_(times_.size()) {}
 
-bool Forecast::HasDueItems(const Tallies::Forecast& tally) {
-  return std::any_of(tally.due.begin(), tally.due.end(),
-                     [](const ItemEstimate& step) { return step.sum.items > 0; });
-}
-
 // Adopted items wait for their grace, but the histogram counts them as due.
 std::vector<int64_t> Forecast::DueItems(const Container& container,
                                         const Tallies::Forecast& tally) const {
@@ -61,35 +55,35 @@ std::vector<int64_t> Forecast::DueItems(const Container& container,
   return due;
 }
 
-void Forecast::Add(const Container& container, const Tallies::Forecast& tally,
-                   const std::optional<Pace>& pace) {
+void Forecast::Add(const Container& container, const Tallies::Forecast& tally, const Pace& pace) {
   for (size_t i = 0; i < times_.size(); ++i) {
     expiring_[i].sum += tally.expiring[i].sum;
     expiring_[i].error_bound_items += tally.expiring[i].error_bound_items;
   }
   complete_ = complete_ && tally.complete;
   tracked_bytes_ += tally.tracked.bytes;
-  if (!pace.has_value()) return;
   const std::vector<int64_t> due = DueItems(container, tally);
   backlog_.sum.items += due[0];
   backlog_.error_bound_items += tally.due[0].error_bound_items;
-  end_ = LaterOf(end_, EndAt(due, *pace));
-  AddPace(*pace);
-  if (pace->held) return;
+  end_ = LaterOf(end_, EndAt(due, pace));
+  AddPace(pace);
+  if (!pace.begin.has_value()) return;
+  begin_ = std::min(begin_.value_or(*pace.begin), *pace.begin);
   for (size_t i = 0; i < times_.size(); ++i) due_[i] += due[i];
 }
 
 void Forecast::AddPace(const Pace& pace) {
-  if (!pace.held && !pace.per_second.has_value()) unlimited_ = true;
-  const double added = pace.held ? 0 : pace.per_second.value_or(0);
+  if (pace.begin.has_value() && !pace.per_second.has_value()) unlimited_ = true;
+  const double added = pace.begin.has_value() ? pace.per_second.value_or(0) : 0;
   rate_ = unlimited_ ? std::nullopt : std::optional<double>(rate_.value_or(0) + added);
 }
 
 Forecast::End Forecast::EndAt(const std::vector<int64_t>& due, const Pace& pace) const {
   if (due[0] == 0) return {};
-  if (pace.held) return {v1::BACKLOG_END_HELD};
+  if (!pace.begin.has_value()) return {v1::BACKLOG_END_HELD};
   if (!pace.per_second.has_value()) return {v1::BACKLOG_END_UNLIMITED};
-  const std::optional<int64_t> end = FindBacklogEnd(times_, due, *pace.per_second);
+  const std::optional<int64_t> end =
+      FindBacklogEnd(times_, due, *pace.per_second, absl::ToUnixSeconds(*pace.begin));
   if (!end.has_value()) return {v1::BACKLOG_END_AFTER_FORECAST};
   return {v1::BACKLOG_END_AT_TIME, *end};
 }
@@ -102,7 +96,7 @@ Forecast::End Forecast::LaterOf(const End& a, const End& b) {
 // Each container has its own rate, and the limit on all deletes may make all of them slower.
 Forecast::End Forecast::EndOfAll() const {
   if (!limit_of_all_.has_value()) return end_;
-  return LaterOf(end_, EndAt(due_, {limit_of_all_}));
+  return LaterOf(end_, EndAt(due_, {limit_of_all_, begin_}));
 }
 
 void Forecast::FillSteps(v1::GetForecastResponse& response) const {

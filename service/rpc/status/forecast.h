@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "absl/types/span.h"
+#include "absl/time/time.h"
 #include "service/core/container.h"
 #include "service/core/item_histogram.h"
 #include "service/storage/storage.h"
@@ -19,20 +19,15 @@ class Forecast {
   // How fast the items of a container may be deleted.
   struct Pace {
     std::optional<double> per_second;  // absent: no limit
-    bool held = false;                 // nothing is deleted
+    std::optional<absl::Time> begin;   // absent: nothing is deleted until something changes
   };
 
   // `times`: now, then the end of each step, Unix seconds. `limit_of_all`: the limit on the deletes
   // of all containers together; absent: none.
   Forecast(std::vector<int64_t> times, std::optional<double> limit_of_all);
 
-  // Whether items are due, or become due before the end.
-  static bool HasDueItems(const Tallies::Forecast& tally);
-
-  // Adds a container. `tally` has one count for each of the times. The pace may be absent if no
-  // item is or becomes due.
-  void Add(const Container& container, const Tallies::Forecast& tally,
-           const std::optional<Pace>& pace);
+  // Adds a container. `tally` has one count for each of the times.
+  void Add(const Container& container, const Tallies::Forecast& tally, const Pace& pace);
 
   // Sets all of `response` but data_in_doubt.
   void Fill(v1::GetForecastResponse& response) const;
@@ -53,11 +48,12 @@ class Forecast {
   const std::vector<int64_t> times_;
   const std::optional<double> limit_of_all_;
   std::vector<ItemEstimate> expiring_;  // the first is what is expired now
-  std::vector<int64_t> due_;            // of containers whose deletes are not held
+  std::vector<int64_t> due_;            // of containers with a begin
+  std::optional<absl::Time> begin_;     // the first of theirs
   ItemEstimate backlog_;
   int64_t tracked_bytes_ = 0;
   bool complete_ = true;
-  // The sum of the rates; absent if a container has no limit, or if no pace was given.
+  // The sum of the rates; absent if a container has no limit, or if there is none.
   std::optional<double> rate_;
   bool unlimited_ = false;
   End end_;

@@ -24,16 +24,18 @@ struct Situation {
     store.reachable = true;
   }
 
-  std::vector<DeleteHold> Holds() const {
-    return ComputeDeleteHolds({.container = container,
-                               .storage = storage,
-                               .time = time,
-                               .store = store,
-                               .pace = pace,
-                               .rates = rates,
-                               .waits_for_retry = waits_for_retry,
-                               .with_expire_at = with_expire_at});
+  HoldInputs Inputs() const {
+    return {.container = container,
+            .storage = storage,
+            .time = time,
+            .store = store,
+            .pace = pace,
+            .rates = rates,
+            .waits_for_retry = waits_for_retry,
+            .with_expire_at = with_expire_at};
   }
+  std::vector<DeleteHold> Holds() const { return ComputeDeleteHolds(Inputs()); }
+  std::optional<absl::Time> Begin() const { return DeletesBegin(Inputs(), Holds()); }
 
   void Replace(std::optional<int64_t> braked_items, absl::Time until) {
     container.replaced_policies.push_back({Policy(), until, braked_items});
@@ -51,6 +53,34 @@ struct Situation {
 
 TEST(DeleteHoldsTest, NothingHoldsDeletesBackAtRest) {
   EXPECT_THAT(Situation().Holds(), IsEmpty());
+}
+
+TEST(DeleteHoldsTest, DeletesBeginWhenTheLastHoldWithAnEndHasEnded) {
+  Situation situation;
+  EXPECT_EQ(situation.Begin(), kNow);
+  situation.waits_for_retry = true;
+  situation.storage.change_under_way = true;
+  EXPECT_EQ(situation.Begin(), kNow);
+  situation.pace.held_until = kNow + absl::Seconds(20);
+  EXPECT_EQ(situation.Begin(), kNow + absl::Seconds(20));
+  situation.store.held_until = kNow + absl::Seconds(30);
+  EXPECT_EQ(situation.Begin(), kNow + absl::Seconds(30));
+  situation.store.held_until = kNow - absl::Seconds(30);
+  EXPECT_EQ(situation.Begin(), kNow + absl::Seconds(20));
+}
+
+TEST(DeleteHoldsTest, AHoldWithoutAnEndLeavesTheBeginOpen) {
+  const std::vector<std::function<void(Situation&)>> kChanges = {
+      [](Situation& s) { s.storage.all_paused = true; },
+      [](Situation& s) { s.store.reachable = false; },
+      [](Situation& s) { s.with_expire_at = true; },
+      [](Situation& s) { s.time.deletes_allowed = false; }};
+  for (const auto& change : kChanges) {
+    Situation situation;
+    situation.store.held_until = kNow + absl::Seconds(30);
+    change(situation);
+    EXPECT_EQ(situation.Begin(), std::nullopt);
+  }
 }
 
 struct HoldCase {

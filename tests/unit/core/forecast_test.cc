@@ -41,24 +41,39 @@ TEST(ForecastTest, AReplacedPolicyIsRespectedUntilItsEnd) {
 }
 
 TEST(ForecastTest, WithoutABacklogItEndsNow) {
-  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 2), {0, 100, 100}, 0), kBegin);
+  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 2), {0, 100, 100}, 0, kBegin), kBegin);
 }
 
 TEST(ForecastTest, ABacklogEndsWhenItIsDeleted) {
-  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {25, 0, 0, 0}, 1), kBegin + 25);
-  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {25, 0, 0, 0}, 10), kBegin + 3);
-  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {30, 0, 0, 0}, 1), kBegin + 30);
+  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {25, 0, 0, 0}, 1, kBegin), kBegin + 25);
+  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {25, 0, 0, 0}, 10, kBegin), kBegin + 3);
+  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {30, 0, 0, 0}, 1, kBegin), kBegin + 30);
 }
 
 TEST(ForecastTest, WhatBecomesDueMeanwhileIsDeletedToo) {
   // 5 of the first 10 deletes per step are of new items.
-  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 4), {10, 5, 5, 5, 5}, 1), kBegin + 20);
+  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 4), {10, 5, 5, 5, 5}, 1, kBegin), kBegin + 20);
+}
+
+TEST(ForecastTest, DeletesMayBeginLater) {
+  const auto end_if_begun = [](int64_t seconds) {
+    return FindBacklogEnd(TimesEvery(10, 4), {5, 0, 0, 0, 0}, 1, kBegin + seconds);
+  };
+  EXPECT_EQ(end_if_begun(-100), kBegin + 5);
+  EXPECT_EQ(end_if_begun(3), kBegin + 8);
+  EXPECT_EQ(end_if_begun(10), kBegin + 15);
+  EXPECT_EQ(end_if_begun(17), kBegin + 22);
+  EXPECT_EQ(end_if_begun(35), kBegin + 40);
+  EXPECT_EQ(end_if_begun(36), std::nullopt);
+  EXPECT_EQ(end_if_begun(1000), std::nullopt);
+  // 4 items, and 4 more by then; 4 more arrive while 10 are deleted.
+  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 2), {4, 8, 0}, 2, kBegin + 5), kBegin + 11);
 }
 
 TEST(ForecastTest, ABacklogThatGrowsDoesNotEnd) {
-  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {1, 10, 10, 10}, 1), std::nullopt);
-  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {1, 0, 0, 0}, 0), std::nullopt);
-  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {31, 0, 0, 0}, 1), std::nullopt);
+  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {1, 10, 10, 10}, 1, kBegin), std::nullopt);
+  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {1, 0, 0, 0}, 0, kBegin), std::nullopt);
+  EXPECT_EQ(FindBacklogEnd(TimesEvery(10, 3), {31, 0, 0, 0}, 1, kBegin), std::nullopt);
 }
 
 // Against a queue that is served second by second.
@@ -81,7 +96,7 @@ RC_GTEST_PROP(ForecastProperty, TheEndIsThatOfAQueueServedSecondBySecond, ()) {
     end = kBegin + second;
     break;
   }
-  RC_ASSERT(FindBacklogEnd(times, due, static_cast<double>(per_second)) == end);
+  RC_ASSERT(FindBacklogEnd(times, due, static_cast<double>(per_second), kBegin) == end);
 }
 
 }  // namespace

@@ -196,6 +196,55 @@ TEST_F(ForecastServiceTest, WhatStopsDeletesStopsTheBacklogFromEnding) {
   EXPECT_EQ(forecast.allowed_deletes_per_second(), 0);
 }
 
+TEST_F(ForecastServiceTest, LimitsAndHoldsCountWhereNothingIsDue) {
+  EXPECT_EQ(ForecastOf("all_containers: true", 60, 2).allowed_deletes_per_second(), 10);
+  // Items that expire in the forecast, and become due after it.
+  Update("delete_policy { delay { seconds: 86400 } }", "delete_policy.delay");
+  TrackMany("a", 20, 30);
+  const v1::GetForecastResponse limited = ForecastOf("all_containers: true", 60, 2);
+  EXPECT_THAT(ItemsOf(limited), ElementsAre(20, 0));
+  EXPECT_TRUE(limited.has_allowed_deletes_per_second());
+  EXPECT_EQ(limited.allowed_deletes_per_second(), 10);
+  ASSERT_THAT(Call(sidecar_.expiry(), &v1::ExpiryService::Stub::PauseDeletes,
+                   Proto<v1::PauseDeletesRequest>("container: 'c' reason: 'r'")),
+              IsOk());
+  const v1::GetForecastResponse held = ForecastOf("all_containers: true", 60, 2);
+  EXPECT_TRUE(held.has_allowed_deletes_per_second());
+  EXPECT_EQ(held.allowed_deletes_per_second(), 0);
+  EXPECT_EQ(held.backlog_end(), v1::BACKLOG_END_NO_BACKLOG);
+}
+
+TEST_F(ForecastServiceTest, AHoldWithAnEndDelaysTheBacklogOnly) {
+  TrackMany("a", 20, 1);
+  Advance(10);
+  const absl::Time held_until = absl::FromUnixSeconds(sidecar_.Now() + 70);
+  StoreView store = sidecar_.published().Store();
+  store.held_until = held_until;
+  sidecar_.published().PostStore(store);
+  for (const std::string target : {"container: 'c'", "all_containers: true"}) {
+    const v1::GetForecastResponse forecast = ForecastOf(target, 60, 10);
+    EXPECT_EQ(forecast.allowed_deletes_per_second(), 10) << target;
+    EXPECT_EQ(forecast.backlog_end(), v1::BACKLOG_END_AT_TIME) << target;
+    EXPECT_EQ(forecast.backlog_end_time().seconds(), sidecar_.Now() + 72) << target;
+  }
+  EXPECT_EQ(ForecastOfC(60, 1).backlog_end(), v1::BACKLOG_END_AFTER_FORECAST);
+  store.reachable = false;
+  sidecar_.published().PostStore(store);
+  EXPECT_EQ(ForecastOfC(60, 10).backlog_end(), v1::BACKLOG_END_HELD);
+}
+
+TEST_F(ForecastServiceTest, ABackoffDelaysTheBacklogOnly) {
+  TrackMany("a", 20, 1);
+  Advance(10);
+  PaceView pace;
+  pace.held_until = absl::FromUnixSeconds(sidecar_.Now() + 5);
+  sidecar_.published().PostPace(sidecar_.storage()->containers().Find("c")->number, pace);
+  const v1::GetForecastResponse forecast = ForecastOfC(60, 10);
+  EXPECT_EQ(forecast.allowed_deletes_per_second(), 10);
+  EXPECT_EQ(forecast.backlog_end(), v1::BACKLOG_END_AT_TIME);
+  EXPECT_EQ(forecast.backlog_end_time().seconds(), sidecar_.Now() + 7);
+}
+
 TEST_F(ForecastServiceTest, AdoptedItemsWaitForTheirGrace) {
   RpcSidecar::Options options = Options();
   options.adoption_grace = absl::Seconds(60);
@@ -221,7 +270,8 @@ TEST_F(ForecastServiceTest, AllContainersAreSummedUp) {
   const v1::GetForecastResponse forecast = ForecastOf("all_containers: true", 60, 2);
   EXPECT_THAT(ItemsOf(forecast), ElementsAre(1, 0));
   EXPECT_EQ(forecast.backlog_items(), 23);
-  EXPECT_EQ(forecast.allowed_deletes_per_second(), 11);
+  // With the 10 of the container without items.
+  EXPECT_EQ(forecast.allowed_deletes_per_second(), 21);
   // The slower one decides: 3 items, and a 60th of one more each second, at 1 a second.
   EXPECT_EQ(forecast.backlog_end_time().seconds(), sidecar_.Now() + 4);
 }
