@@ -38,11 +38,12 @@ LocalEvaluatorOptions WithClock(LocalEvaluatorOptions options) {
 // The time by which to judge as of `as_of` at `now`.
 absl::StatusOr<PolicyMirror::JudgingTime> TimeAsOf(absl::Time as_of,
                                                    PolicyMirror::JudgingTime now) {
-  const bool is_legal = as_of <= now.now && as_of >= now.now - LocalEvaluator::kMaxAsOfAge;
+  const bool is_legal = as_of <= now.now + LocalEvaluator::kMaxAsOfLead &&
+                        as_of >= now.now - LocalEvaluator::kMaxAsOfAge;
   if (now.is_sure && !is_legal) {
     return absl::InvalidArgumentError(absl::StrCat(
         "as_of is ", ExactTimeText(as_of),
-        ": must be at most 1 hour before the evaluator's time and not after it; its time is ",
+        ": must be at most 1 hour before and 5 seconds after the evaluator's time, which is ",
         ExactTimeText(now.now)));
   }
   now.judged_at = std::min(as_of, now.now);

@@ -67,12 +67,15 @@ class LocalEvaluator {
 
   // The longest time that an instant given to JudgeAsOf may be back.
   static constexpr absl::Duration kMaxAsOfAge = absl::Hours(1);
+  // And ahead: the evaluator's time is behind the sidecar's, and either may step back.
+  static constexpr absl::Duration kMaxAsOfLead = absl::Seconds(5);
 
   // The same as of an earlier instant, so that all parts of one query agree: usually one that
-  // Judge() returned. It takes back the clock alone; the policy is that of now.
-  // INVALID_ARGUMENT, naming as_of and what is allowed, if it is ahead of the evaluator's time
-  // or more than kMaxAsOfAge back. While the evaluator is unsure of the time, WhenUnsure
-  // decides instead, and kGoOn judges by the last known time at the latest.
+  // Judge() or a response of the sidecar returned. It takes back the clock alone; the policy is
+  // that of now. An instant ahead of the evaluator's time means now. INVALID_ARGUMENT, naming
+  // as_of and what is allowed, if it is more than kMaxAsOfLead ahead or kMaxAsOfAge back. While the
+  // evaluator is unsure of the time, WhenUnsure decides instead, and kGoOn judges by the last known
+  // time at the latest.
   absl::StatusOr<LocalVerdict> JudgeAsOf(const Container& container, const JudgedItem& item,
                                          absl::Time as_of) const;
   absl::Status JudgeAsOf(const Container& container, absl::Span<const JudgedItem> items,
