@@ -103,8 +103,8 @@ TEST_F(LocalEvaluatorTest, JudgesAsOfAnEarlierInstant) {
   EXPECT_EQ(*judge(kExpired, now + absl::Seconds(5)), LocalVerdict::kExpired);
   EXPECT_EQ(*judge({kT, 1}, now + absl::Seconds(5)), LocalVerdict::kVisible);
   EXPECT_THAT(judge(kExpired, now + absl::Seconds(5) + absl::Nanoseconds(1)),
-              IsInvalid("as_of is 2027-01-15T08:00:05.000000001+00:00", "5 seconds after",
-                        "2027-01-15T08:00:00+00:00"));
+              IsInvalid("as_of is 2027-01-15T08:00:05.000000001Z", "5 seconds after",
+                        "2027-01-15T08:00:00Z"));
   EXPECT_THAT(judge(kExpired, now - absl::Hours(1) - absl::Nanoseconds(1)),
               IsInvalid("as_of is ", "at most 1 hour"));
 }
