@@ -842,6 +842,37 @@ class Use(PageTest):
         self.sidecar.start(f"127.0.0.1:{self.sidecar.port}")
         browser.wait("find('trouble').hidden")
 
+    def test_an_error_is_not_taken_for_silence(self):
+        self.start()
+        self.create("c", "--default-ttl", "60")
+        self.open()
+        browser.wait("!refreshing")
+        browser.run("""window.fetch = async () => new Response("Corruption: a block\\n", {status: 500});
+          return refresh();""")
+        self.assertEqual(self.text("trouble"), "The sidecar answers with an error: "
+                                               "Corruption: a block. What is shown is old.")
+        self.assertEqual(self.names(), ["c"])
+
+    def test_a_container_whose_index_cannot_be_read_says_so(self):
+        self.start()
+        self.create("c", "--default-ttl", "60")
+        self.open()
+        browser.wait("!refreshing")
+        browser.run("""const reallyFetch = window.fetch;
+          window.fetch = async (target, options) => {
+            const answer = await (await reallyFetch(target, options)).json();
+            Object.assign(answer.containers?.[0] ?? {}, {backlog: "7", backlog_is_lower_bound: true,
+                backlog_problem: "Corruption: a <b>block</b>"});
+            return Response.json(answer);
+          };
+          return refresh();""")
+        [row] = browser.run(ROWS)
+        self.assertEqual((row["backlog"], row["oldest"]), ("at least 7", "not known"))
+        self.assertEqual(self.text("health-state"), "Healthy")
+        browser.run("toggle('c')")
+        self.assertEqual(dict(browser.run(FACTS, ".detail"))["backlog"],
+                         "at least 7; the expiry index cannot be read: Corruption: a <b>block</b>")
+
     def test_nothing_is_read_while_the_page_is_hidden_or_paused(self):
         self.start()
         self.open()

@@ -75,6 +75,7 @@ class CountedFile : public leveldb::RandomAccessFile {
                        char* scratch) const override {
     ++faults_->reads;
     if (const std::function<void()> action = TakeAction()) action();
+    if (faults_->fail_reads) return leveldb::Status::IOError("injected", "read fails");
     return file_->Read(offset, bytes, result, scratch);
   }
 

@@ -15,7 +15,8 @@
 
 namespace ttl {
 
-// A file system in memory whose writes can be made to fail. Data written before a failure stays.
+// A file system in memory whose reads and writes can be made to fail. Data written before a failure
+// stays.
 // Thread-safe.
 class FaultEnv : public leveldb::EnvWrapper {
  public:
@@ -43,6 +44,9 @@ class FaultEnv : public leveldb::EnvWrapper {
   // Waits until a sync is blocked.
   void AwaitHeldSync();
 
+  // Makes all random reads fail, or work again.
+  void FailReads(bool fail) { faults_->fail_reads = fail; }
+
   // The number of random reads, such as those of table blocks.
   int64_t reads() const { return faults_->reads; }
 
@@ -55,6 +59,7 @@ class FaultEnv : public leveldb::EnvWrapper {
   // State shared with the files.
   struct Faults {
     std::atomic<bool> fail_writes = false;
+    std::atomic<bool> fail_reads = false;
     std::atomic<int64_t> reads = 0;
     std::mutex mutex;
     std::condition_variable changed;

@@ -24,6 +24,11 @@ std::string OldestDueText(const v1::ContainerExpiryStatus& status) {
   return status.has_oldest_due_age() ? FormatSpan(ToDuration(status.oldest_due_age())) : "-";
 }
 
+std::string OldestDueSentence(const v1::ContainerExpiryStatus& status) {
+  if (status.has_oldest_due_age()) return absl::StrCat(OldestDueText(status), " ago");
+  return status.backlog_problem().empty() ? "nothing is due" : "not known";
+}
+
 std::string BacklogText(const v1::ContainerExpiryStatus& status) {
   return absl::StrCat(status.backlog_is_lower_bound() ? "at least " : "",
                       FormatCount(status.backlog()));
@@ -162,12 +167,15 @@ std::string LimitsText(const v1::ListExpiryStatusesResponse& statuses) {
 std::string ContainerStatusText(const v1::ContainerExpiryStatus& status) {
   Fields fields = {
       {"container", status.container()},
-      {"oldest due", status.has_oldest_due_age() ? absl::StrCat(OldestDueText(status), " ago")
-                                                 : "nothing is due"},
+      {"oldest due", OldestDueSentence(status)},
       {"backlog", absl::StrCat(BacklogText(status), " due and not yet deleted")},
       {"items", ItemsText(status.items())},
       {"will expire", ForecastText(status.items().expiring_per_hour())},
   };
+  if (!status.backlog_problem().empty()) {
+    fields.insert(fields.begin() + 3, {"problem", absl::StrCat("the expiry index cannot be read: ",
+                                                               status.backlog_problem())});
+  }
   AddHolds(status, fields);
   AddRates(status, fields);
   AddDeletes(status, fields);

@@ -31,7 +31,7 @@ namespace ttl {
 namespace {
 
 // Bounds of counting, for one container and for one page of a list: handlers share their thread.
-constexpr size_t kMaxBacklog = 10000;
+constexpr int64_t kMaxBacklog = 10000;
 constexpr int64_t kMaxCountedPerPage = 20000;
 
 // Longest text of a caller in a log line.
@@ -68,6 +68,16 @@ v1::SweepStatus MakeSweepStatus(const SweeperView& sweeper, bool stalled, absl::
   status.set_stalled(stalled);
   status.set_calls_under_way(static_cast<int32_t>(sweeper.calls_under_way));
   return status;
+}
+
+// What the tallies tell of the backlog. Adopted items are not due before their grace has ended, of
+// which the histogram does not know.
+Backlog SureBacklog(const ItemEstimate& due, const TallyView& tally) {
+  const int64_t sure = due.sum.items - due.error_bound_items - tally.adopted.left;
+  Backlog backlog;
+  backlog.count = std::clamp<int64_t>(sure, 0, kMaxBacklog);
+  backlog.is_lower_bound = true;
+  return backlog;
 }
 
 std::optional<Pause> PauseOf(const Containers& containers, const PauseTarget& target) {
@@ -139,7 +149,7 @@ absl::Status ExpiryService::Get(const v1::GetExpiryStatusRequest& request,
   if (request.container().empty()) return absl::OkStatus();
   TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
                        FindContainer(parts_.storage.containers(), request.container()));
-  TTL_ASSIGN_OR_RETURN(*response.mutable_container(), ContainerStatusAt(snapshot, *container));
+  *response.mutable_container() = ContainerStatusAt(snapshot, *container);
   return absl::OkStatus();
 }
 
@@ -157,7 +167,7 @@ absl::Status ExpiryService::List(const v1::ListExpiryStatusesRequest& request,
       response.set_next_page_token(ContainerPageToken(last));
       break;
     }
-    TTL_ASSIGN_OR_RETURN(*response.add_containers(), ContainerStatusAt(snapshot, *container));
+    *response.add_containers() = ContainerStatusAt(snapshot, *container);
     counted += response.containers().rbegin()->backlog();
     last = container->id;
   }
@@ -405,14 +415,15 @@ v1::SidecarStatus ExpiryService::SidecarStatusAt(const Snapshot& snapshot) const
   return status;
 }
 
-absl::StatusOr<v1::ContainerExpiryStatus> ExpiryService::ContainerStatusAt(
-    const Snapshot& snapshot, const Container& container) const {
+v1::ContainerExpiryStatus ExpiryService::ContainerStatusAt(const Snapshot& snapshot,
+                                                           const Container& container) const {
   const TallyView tally = parts_.storage.tallies().View(container.number);
-  TTL_ASSIGN_OR_RETURN(const Backlog backlog, BacklogAt(snapshot, container, tally));
+  const BacklogView backlog = BacklogAt(snapshot, container, tally);
   const ExpiryView::Freedom freedom = view_.FreedomAt(snapshot, container);
   return MakeContainerStatus({.container = container,
                               .tally = tally,
-                              .backlog = backlog,
+                              .backlog = backlog.known,
+                              .backlog_problem = backlog.problem,
                               .sweep = freedom.sweep,
                               .holds = freedom.holds,
                               .rates = freedom.rates,
@@ -420,16 +431,23 @@ absl::StatusOr<v1::ContainerExpiryStatus> ExpiryService::ContainerStatusAt(
                               .failing_items = parts_.storage.tallies().Failing(container.number)});
 }
 
-absl::StatusOr<Backlog> ExpiryService::BacklogAt(const Snapshot& snapshot,
-                                                 const Container& container,
-                                                 const TallyView& tally) const {
+ExpiryService::BacklogView ExpiryService::BacklogAt(const Snapshot& snapshot,
+                                                    const Container& container,
+                                                    const TallyView& tally) const {
   const absl::Time now = snapshot.clock.time.now;
   const int64_t now_seconds = absl::ToUnixSeconds(now);
   const DueRule rule = ComputeDueRule(container.settings.policy, container.replaced_policies, now);
   // Most containers have nothing due; then the index need not be read.
   const ItemEstimate due = tally.histogram.CountDue(rule, now_seconds);
-  if (tally.complete && due.sum.items == 0 && due.error_bound_items == 0) return Backlog();
-  return parts_.storage.expiry_index().CountDue(container, rule, now_seconds, kMaxBacklog);
+  if (tally.complete && due.sum.items == 0 && due.error_bound_items == 0) return {};
+  const ExpiryIndex& index = parts_.storage.expiry_index();
+  const absl::StatusOr<Backlog> counted = index.CountDue(container, rule, now_seconds, kMaxBacklog);
+  if (counted.ok()) return {*counted, ""};
+  BacklogView view = {SureBacklog(due, tally), std::string(counted.status().message())};
+  if (const auto oldest = index.OldestDueTime(container, rule, now_seconds); oldest.ok()) {
+    view.known.oldest_due_time = *oldest;
+  }
+  return view;
 }
 
 }  // namespace ttl

@@ -76,6 +76,11 @@ class ExpiryService final : public RpcService {
  private:
   using Snapshot = ExpiryView::Snapshot;
 
+  struct BacklogView {
+    Backlog known;
+    std::string problem;  // why the index could not be read; empty if it was
+  };
+
   absl::Status Report(const v1::ReportUsageRequest& request, v1::ReportUsageResponse& response);
   absl::Status Accept(const v1::AcceptClockRequest& request, v1::AcceptClockResponse& response);
   void HandlePause(const std::string& author, const v1::PauseDeletesRequest& request,
@@ -94,12 +99,12 @@ class ExpiryService final : public RpcService {
   void NotifyChange() const;
 
   v1::SidecarStatus SidecarStatusAt(const Snapshot& snapshot) const;
-  absl::StatusOr<v1::ContainerExpiryStatus> ContainerStatusAt(const Snapshot& snapshot,
-                                                              const Container& container) const;
+  v1::ContainerExpiryStatus ContainerStatusAt(const Snapshot& snapshot,
+                                              const Container& container) const;
   void AddForecast(const Snapshot& snapshot, const Container& container,
                    absl::Span<const int64_t> times, Forecast& forecast) const;
-  absl::StatusOr<Backlog> BacklogAt(const Snapshot& snapshot, const Container& container,
-                                    const TallyView& tally) const;
+  BacklogView BacklogAt(const Snapshot& snapshot, const Container& container,
+                        const TallyView& tally) const;
 
   const Parts parts_;
   const ExpiryServiceOptions options_;

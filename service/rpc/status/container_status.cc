@@ -148,6 +148,7 @@ v1::ContainerExpiryStatus MakeContainerStatus(const ContainerSnapshot& snapshot)
   status.set_container(snapshot.container.id);
   status.set_backlog(snapshot.backlog.count);
   status.set_backlog_is_lower_bound(snapshot.backlog.is_lower_bound);
+  status.set_backlog_problem(std::string(snapshot.backlog_problem));
   if (const auto& oldest = snapshot.backlog.oldest_due_time; oldest.has_value()) {
     *status.mutable_oldest_due_age() = ToProto(AgeOf(*oldest, snapshot.now));
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "service/core/container.h"
 #include "service/core/delete_holds.h"
@@ -22,6 +23,7 @@ struct ContainerSnapshot {
   const Container& container;
   const TallyView& tally;
   const Backlog& backlog;
+  absl::string_view backlog_problem = "";  // why the index could not be read
   const ContainerSweepView& sweep;
   const std::vector<DeleteHold>& holds;
   const DeleteRates& rates;

@@ -211,7 +211,8 @@ function backlogText(status) {
 
 function oldestText(status) {
   const age = ageOf(status);
-  return age < 0 ? "-" : spanText(age) + (age > LATE_SECONDS ? ", late" : "");
+  if (age < 0) return status.backlog_problem === "" ? "-" : "not known";
+  return spanText(age) + (age > LATE_SECONDS ? ", late" : "");
 }
 
 function sentText(status) {
@@ -407,10 +408,14 @@ function indexText(progress) {
 }
 
 function detailFacts(status) {
-  const list = [
+  const list = [];
+  if (status.backlog_problem !== "") {
+    list.push(["backlog", `${backlogText(status)}; the expiry index cannot be read: ` +
+        shownText(status.backlog_problem)]);
+  }
+  list.push(
     ["items", itemsText(status.items)],
-    ["will expire", forecastText(status.items.expiring_per_hour ?? [])],
-  ];
+    ["will expire", forecastText(status.items.expiring_per_hour ?? [])]);
   if (status.budget !== undefined) list.push(["budget", budgetText(status.budget)]);
   if (status.push_back_deletes_per_second !== undefined) {
     list.push(["push-back",
@@ -556,11 +561,15 @@ async function explain() {
 
 // --- Reading ---
 
+const REFUSAL = "RefusalError";  // the name of an error that the sidecar answered with
+
 async function read(target) {
   const signal = AbortSignal.timeout(TIMEOUT_MILLISECONDS);
   const response = await fetch(target, {cache: "no-store", signal});
-  if (!response.ok) throw new Error((await response.text()).trim());
-  return response.json();
+  if (response.ok) return response.json();
+  const error = new Error((await response.text()).trim());
+  error.name = REFUSAL;
+  throw error;
 }
 
 // Reads the statuses of all containers; shows them as they come if there are none yet.
@@ -641,7 +650,8 @@ function showTrouble(error) {
   const trouble = find("trouble");
   trouble.hidden = error === undefined;
   if (error === undefined) return setText(trouble, "");
-  setText(trouble, `The sidecar does not answer: ${whyNot(error)}. ` +
+  const what = error.name === REFUSAL ? "answers with an error" : "does not answer";
+  setText(trouble, `The sidecar ${what}: ${whyNot(error)}. ` +
       (readAt === undefined ? "There are no data yet." : "What is shown is old."));
   setText(find("health-state"), "Not known");
   find("health-state").className = "badge warn";

@@ -455,6 +455,17 @@ TEST(StatusTextTest, CountThatStoppedAtItsLimitIsALowerBound) {
   EXPECT_THAT(ContainerStatusText(status), HasSubstr("at least 10,000"));
 }
 
+TEST(StatusTextTest, AnIndexThatCannotBeReadIsNotTakenForOneWithNothingDue) {
+  v1::ContainerExpiryStatus status = StatusOf("c", 60);
+  status.clear_oldest_due_age();
+  status.set_backlog_is_lower_bound(true);
+  status.set_backlog_problem("Corruption: a block");
+  EXPECT_THAT(ContainerStatusText(status),
+              HasSubstr("oldest due    not known\nbacklog       at least "));
+  EXPECT_THAT(ContainerStatusText(status),
+              HasSubstr("\nproblem       the expiry index cannot be read: Corruption: a block\n"));
+}
+
 TEST(StatusTextTest, SidecarTellsAgesByItsOwnClock) {
   v1::SidecarStatus sidecar;
   sidecar.mutable_clock()->set_state(v1::CLOCK_STATE_SOUND);

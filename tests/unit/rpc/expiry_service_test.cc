@@ -350,6 +350,39 @@ TEST_F(ExpiryServiceTest, CountingABacklogIsBoundedPerContainerAndPerPage) {
   EXPECT_EQ(second->next_page_token(), "");
 }
 
+TEST_F(ExpiryServiceTest, AContainerWhoseIndexCannotBeReadHidesNothingElse) {
+  std::vector<ItemReport> reports;
+  for (int i = 0; i < 3000; ++i) reports.push_back({KeyOf(absl::StrCat(i)), {}});
+  for (ItemReport& report : reports) report.version.times.ts = sidecar_.Now();
+  ASSERT_THAT(sidecar_.storage().Track("c", reports), IsOk());
+  ASSERT_THAT(Call(sidecar_.containers(), &v1::ContainerService::Stub::CreateContainer,
+                   Proto<v1::CreateContainerRequest>("container { id: 'd' default_ttl: 60 }")),
+              IsOk());
+  Advance(absl::Seconds(100));
+  sidecar_.Restart();  // into a table, which is read from the file
+  sidecar_.storage().FinishHousekeeping();
+  sidecar_.storage().env().FailReads(true);
+  const auto list =
+      Call(sidecar_.expiry(), &ExpiryStub::ListExpiryStatuses, v1::ListExpiryStatusesRequest());
+  const auto get = GetStatus("c");
+  sidecar_.storage().env().FailReads(false);
+  ASSERT_THAT(list, IsOk());
+  EXPECT_TRUE(list->sidecar().has_health());
+  ASSERT_THAT(list->containers(), SizeIs(2));
+  EXPECT_EQ(list->containers(1).backlog_problem(), "");
+  ASSERT_THAT(get, IsOk());
+  for (const v1::ContainerExpiryStatus& c : {list->containers(0), get->container()}) {
+    EXPECT_EQ(c.backlog(), 3000);
+    EXPECT_TRUE(c.backlog_is_lower_bound());
+    EXPECT_FALSE(c.has_oldest_due_age());
+    EXPECT_THAT(c.backlog_problem(), HasSubstr("read fails"));
+  }
+  const v1::ContainerExpiryStatus again = StatusOfC();
+  EXPECT_EQ(again.backlog_problem(), "");
+  EXPECT_FALSE(again.backlog_is_lower_bound());
+  EXPECT_EQ(again.oldest_due_age().seconds(), 40);
+}
+
 TEST_F(ExpiryServiceTest, TalliesComeFromThePublishedSweep) {
   const uint64_t number = sidecar_.storage().Find("c")->number;
   DeleteRecord record;
