@@ -341,6 +341,24 @@ class Backlog(PageTest):
             {"sent": 20, "cleared": 20}, "none", "none", "caught up", "about 1m", "at least 1m",
             "measuring", "nothing is deleted", "falls behind"])
 
+    def test_a_rate_is_known_however_long_a_refresh_takes(self):
+        self.start()
+        self.create("c", "--default-ttl", "60")
+        self.open()
+        browser.click("#pause")
+        browser.wait("!refreshing")
+        texts = browser.run("""
+          const pass = (seconds, sent) => {
+            const now = Date.parse(data.sidecar.clock.now) + 1000 * seconds;
+            data.sidecar.clock = {now: new Date(now).toISOString()};
+            data.containers[0].deletes.sent = String(sent);
+            takeSamples();
+            return sentText(data.containers[0]);
+          };
+          takeSamples();
+          return [pass(60, 120), pass(8, 120), pass(8, 200), pass(60, 200)];""")
+        self.assertEqual(texts, ["2/s", "0/s", "10/s", "0/s"])
+
     def test_what_was_deleted_is_shown_by_its_lateness(self):
         self.with_store()
         now = int(time.time())
@@ -765,6 +783,21 @@ class Use(PageTest):
           }
           return times;""")
         print(f"milliseconds for 1,000 containers: {took}")
+
+    def test_a_table_that_leaves_containers_out_says_so(self):
+        self.start()
+        self.create("c", "--default-ttl", "60")
+        self.open()
+        browser.click("#pause")
+        browser.wait("!refreshing")
+        browser.run("""const {sidecar, containers: [status]} = data;
+          let asked = 0;
+          window.read = async (target) => target.startsWith("/status.json") ?
+              {sidecar, containers: [{...status, container: `c${++asked}`}], next_page_token: "t"} :
+              {};
+          return refresh();""")
+        self.assertEqual(self.text("shown"), "1 to 100 of 1,000 containers; others are left out: a "
+                         "refresh ends after 1,000 requests, ttlctl status shows all")
 
     def test_every_control_is_reached_by_keyboard_and_shows_its_focus(self):
         self.start()

@@ -33,6 +33,8 @@ namespace {
 // Bounds of counting, for one container and for one page of a list: handlers share their thread.
 constexpr int64_t kMaxBacklog = 10000;
 constexpr int64_t kMaxCountedPerPage = 20000;
+// For each container of a page that has counted so many.
+constexpr int64_t kMaxBrieflyCounted = 80;
 
 // Longest text of a caller in a log line.
 constexpr size_t kMaxLoggedBytes = 512;
@@ -149,7 +151,7 @@ absl::Status ExpiryService::Get(const v1::GetExpiryStatusRequest& request,
   if (request.container().empty()) return absl::OkStatus();
   TTL_ASSIGN_OR_RETURN(const ContainerPtr container,
                        FindContainer(parts_.storage.containers(), request.container()));
-  *response.mutable_container() = ContainerStatusAt(snapshot, *container);
+  *response.mutable_container() = ContainerStatusAt(snapshot, *container, kMaxBacklog);
   return absl::OkStatus();
 }
 
@@ -163,11 +165,12 @@ absl::Status ExpiryService::List(const v1::ListExpiryStatusesRequest& request,
   // One more than the page holds, to tell whether it is the last page.
   for (const ContainerPtr& container : parts_.storage.containers().List(last, page_size + 1)) {
     const size_t size = response.containers_size();
-    if (size == page_size || counted >= kMaxCountedPerPage) {
+    if (size == page_size) {
       response.set_next_page_token(ContainerPageToken(last));
       break;
     }
-    *response.add_containers() = ContainerStatusAt(snapshot, *container);
+    const int64_t limit = counted < kMaxCountedPerPage ? kMaxBacklog : kMaxBrieflyCounted;
+    *response.add_containers() = ContainerStatusAt(snapshot, *container, limit);
     counted += response.containers().rbegin()->backlog();
     last = container->id;
   }
@@ -416,9 +419,10 @@ v1::SidecarStatus ExpiryService::SidecarStatusAt(const Snapshot& snapshot) const
 }
 
 v1::ContainerExpiryStatus ExpiryService::ContainerStatusAt(const Snapshot& snapshot,
-                                                           const Container& container) const {
+                                                           const Container& container,
+                                                           int64_t max_counted) const {
   const TallyView tally = parts_.storage.tallies().View(container.number);
-  const BacklogView backlog = BacklogAt(snapshot, container, tally);
+  const BacklogView backlog = BacklogAt(snapshot, container, tally, max_counted);
   const ExpiryView::Freedom freedom = view_.FreedomAt(snapshot, container);
   return MakeContainerStatus({.container = container,
                               .tally = tally,
@@ -433,7 +437,8 @@ v1::ContainerExpiryStatus ExpiryService::ContainerStatusAt(const Snapshot& snaps
 
 ExpiryService::BacklogView ExpiryService::BacklogAt(const Snapshot& snapshot,
                                                     const Container& container,
-                                                    const TallyView& tally) const {
+                                                    const TallyView& tally,
+                                                    int64_t max_counted) const {
   const absl::Time now = snapshot.clock.time.now;
   const int64_t now_seconds = absl::ToUnixSeconds(now);
   const DueRule rule = ComputeDueRule(container.settings.policy, container.replaced_policies, now);
@@ -441,9 +446,12 @@ ExpiryService::BacklogView ExpiryService::BacklogAt(const Snapshot& snapshot,
   const ItemEstimate due = tally.histogram.CountDue(rule, now_seconds);
   if (tally.complete && due.sum.items == 0 && due.error_bound_items == 0) return {};
   const ExpiryIndex& index = parts_.storage.expiry_index();
-  const absl::StatusOr<Backlog> counted = index.CountDue(container, rule, now_seconds, kMaxBacklog);
-  if (counted.ok()) return {*counted, ""};
+  const absl::StatusOr<Backlog> counted = index.CountDue(container, rule, now_seconds, max_counted);
+  if (counted.ok() && (max_counted == kMaxBacklog || !counted->is_lower_bound)) {
+    return {*counted, ""};
+  }
   BacklogView view = {SureBacklog(due, tally), std::string(counted.status().message())};
+  if (counted.ok()) view.known.count = std::max(view.known.count, counted->count);
   if (const auto oldest = index.OldestDueTime(container, rule, now_seconds); oldest.ok()) {
     view.known.oldest_due_time = *oldest;
   }

@@ -99,12 +99,14 @@ class ExpiryService final : public RpcService {
   void NotifyChange() const;
 
   v1::SidecarStatus SidecarStatusAt(const Snapshot& snapshot) const;
-  v1::ContainerExpiryStatus ContainerStatusAt(const Snapshot& snapshot,
-                                              const Container& container) const;
+  // Counts at most `max_counted` entries of the index; a larger backlog is what is sure by the
+  // tallies.
+  v1::ContainerExpiryStatus ContainerStatusAt(const Snapshot& snapshot, const Container& container,
+                                              int64_t max_counted) const;
   void AddForecast(const Snapshot& snapshot, const Container& container,
                    absl::Span<const int64_t> times, Forecast& forecast) const;
   BacklogView BacklogAt(const Snapshot& snapshot, const Container& container,
-                        const TallyView& tally) const;
+                        const TallyView& tally, int64_t max_counted) const;
 
   const Parts parts_;
   const ExpiryServiceOptions options_;

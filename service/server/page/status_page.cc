@@ -151,7 +151,11 @@ absl::StatusOr<StatusPage::Text> StatusPage::Json(const HttpRequest& request) {
   TTL_ASSIGN_OR_RETURN(std::string json, JsonOf(request.path, fields));
   Text text = std::make_shared<const std::string>(std::move(json));
   if (!is_status) return text;
-  if (kept_.size() >= kMaxKept) kept_.clear();
+  if (kept_.size() >= kMaxKept && !kept_.contains(request.query)) {
+    kept_.erase(std::min_element(kept_.begin(), kept_.end(), [](const auto& a, const auto& b) {
+      return a.second.made < b.second.made;
+    }));
+  }
   kept_[request.query] = {text, now};
   return text;
 }

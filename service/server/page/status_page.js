@@ -3,15 +3,15 @@
 
 const REFRESH_MILLISECONDS = 2000;
 const TIMEOUT_MILLISECONDS = 10000;
-const RATE_SECONDS = 10;     // rates are those of this time
+const RATE_SECONDS = 10;     // rates are those of this time, or since the last refresh
 const ROWS = 100;            // on one page of the table
 const MAX_REQUESTS = 1000;   // of one refresh; the API may return few containers at a time
 
 const find = (id) => document.getElementById(id);
 
 // What was read last, and what the reader has chosen.
-const data = {sidecar: undefined, containers: [], reconciliation: undefined, complete: false};
-const samples = new Map();  // of container: its samples of the last RATE_SECONDS, oldest first
+const data = {sidecar: undefined, containers: [], reconciliation: undefined, complete: false, cut: false};
+const samples = new Map();  // of container: its samples that rates are of, oldest first
 const view = {sort: "oldest", descending: true, first: 0, open: undefined, stuck: undefined,
   forecast: undefined};
 let readAt;                 // when the data were asked for, by performance.now()
@@ -341,7 +341,8 @@ function showCount(chosen, onPage) {
   const of = chosen < all ? ` of ${countText(all)}` : "";
   setText(find("shown"), all === 0 ? (data.complete ? "no containers" : "") :
       `${range}${plural(chosen, "container", "containers")}${of}` +
-      (data.complete ? "" : "; more are being read"));
+      (data.cut ? `; others are left out: a refresh ends after ${countText(MAX_REQUESTS)} ` +
+          "requests, ttlctl status shows all" : data.complete ? "" : "; more are being read"));
   find("pages").hidden = chosen <= ROWS;
   find("previous").disabled = view.first === 0;
   find("next").disabled = view.first + ROWS >= chosen;
@@ -586,8 +587,15 @@ async function readStatuses() {
     if (token === "") break;
     if (!data.complete) showAll();
   }
-  data.complete = token === "";
+  data.complete = true;
+  data.cut = token !== "";
   data.containers = containers;
+}
+
+// Those of the last RATE_SECONDS, and at least the last one: a refresh may take longer.
+function recentSamples(known, at) {
+  const recent = known.filter((one) => at - one.at <= RATE_SECONDS);
+  return recent.length > 0 ? recent : known.slice(-1);
 }
 
 // Keeps what rates are computed from.
@@ -600,7 +608,7 @@ function takeSamples() {
   samples.clear();
   for (const {container, deletes} of data.containers) {
     const cleared = Number(deletes.deleted) + Number(deletes.not_found) + Number(deletes.modified);
-    const known = (old.get(container) ?? []).filter((one) => at - one.at <= RATE_SECONDS);
+    const known = recentSamples(old.get(container) ?? [], at);
     samples.set(container, [...known, {at, sent: Number(deletes.sent), cleared}]);
   }
 }

@@ -321,8 +321,8 @@ TEST_F(ExpiryServiceTest, ListsTheStatusOfAllContainersPageByPage) {
               IsInvalid("page_size is -1"));
 }
 
-TEST_F(ExpiryServiceTest, CountingABacklogIsBoundedPerContainerAndPerPage) {
-  for (const char* id : {"d", "e"}) {
+TEST_F(ExpiryServiceTest, CountingIsBoundedAndNeitherEndsAPageNorHidesABacklog) {
+  for (const char* id : {"d", "e", "f"}) {
     ASSERT_THAT(Call(sidecar_.containers(), &v1::ContainerService::Stub::CreateContainer,
                      Proto<v1::CreateContainerRequest>(
                          absl::StrCat("container { id: '", id, "' default_ttl: 60 }"))),
@@ -331,23 +331,31 @@ TEST_F(ExpiryServiceTest, CountingABacklogIsBoundedPerContainerAndPerPage) {
   std::vector<ItemReport> reports;
   for (int i = 0; i < 10001; ++i) reports.push_back({KeyOf(absl::StrCat(i)), {}});
   for (ItemReport& report : reports) report.version.times.ts = sidecar_.Now();
-  for (const char* id : {"c", "d", "e"}) {
-    ASSERT_THAT(sidecar_.storage().Track(id, reports), IsOk());
-  }
-  Advance(absl::Seconds(60));
+  for (const char* id : {"c", "d"}) ASSERT_THAT(sidecar_.storage().Track(id, reports), IsOk());
+  reports.resize(500);
+  for (size_t i = 0; i < 450; ++i) reports[i].version.times.ts -= 30;
+  ASSERT_THAT(sidecar_.storage().Track("e", reports), IsOk());
+  reports.resize(80);
+  ASSERT_THAT(sidecar_.storage().Track("f", reports), IsOk());
+  Advance(absl::Seconds(45));
+  const auto one = GetStatus("e");
+  ASSERT_THAT(one, IsOk());
+  EXPECT_EQ(one->container().backlog(), 450);
+  EXPECT_FALSE(one->container().backlog_is_lower_bound());
+  Advance(absl::Seconds(15));
   EXPECT_EQ(StatusOfC().backlog(), 10000);
   EXPECT_TRUE(StatusOfC().backlog_is_lower_bound());
   const auto first =
       Call(sidecar_.expiry(), &ExpiryStub::ListExpiryStatuses, v1::ListExpiryStatusesRequest());
   ASSERT_THAT(first, IsOk());
-  EXPECT_THAT(first->containers(), SizeIs(2));
-  v1::ListExpiryStatusesRequest next;
-  next.set_page_token(first->next_page_token());
-  const auto second = Call(sidecar_.expiry(), &ExpiryStub::ListExpiryStatuses, next);
-  ASSERT_THAT(second, IsOk());
-  ASSERT_THAT(second->containers(), SizeIs(1));
-  EXPECT_EQ(second->containers(0).container(), "e");
-  EXPECT_EQ(second->next_page_token(), "");
+  EXPECT_EQ(first->next_page_token(), "");
+  ASSERT_THAT(first->containers(), SizeIs(4));
+  const v1::ContainerExpiryStatus& e = first->containers(2);
+  EXPECT_EQ(e.backlog(), 500);
+  EXPECT_TRUE(e.backlog_is_lower_bound());
+  EXPECT_EQ(e.oldest_due_age().seconds(), 30);
+  EXPECT_EQ(e.backlog_problem(), "");
+  EXPECT_EQ(first->containers(3).backlog(), 80);
 }
 
 TEST_F(ExpiryServiceTest, AContainerWhoseIndexCannotBeReadHidesNothingElse) {

@@ -307,6 +307,12 @@ TEST_F(StatusPageTest, ManyPagesCostNoMoreThanOne) {
     EXPECT_THAT(Get("/status.json?page_token=t"), StartsWith("HTTP/1.1 200 "));
   }
   EXPECT_LE(asked_.size(), 2 * ((absl::Now() - start) / StatusPage::kMaxAge + 1));
+  // What is asked for as the list goes on ends only the oldest.
+  const absl::Time turn = absl::Now();
+  for (int i = 0; i < 12; ++i) Get(absl::StrCat("/status.json?page_token=", i));
+  const size_t turned = asked_.size();
+  for (int i = 5; i < 12; ++i) Get(absl::StrCat("/status.json?page_token=", i));
+  EXPECT_LE(asked_.size(), turned + 7 * ((absl::Now() - turn) / StatusPage::kMaxAge));
   // Not for ever, whatever is asked.
   const size_t before = asked_.size();
   for (int i = 0; i < 50; ++i) Get(absl::StrCat("/status.json?container=", i));
