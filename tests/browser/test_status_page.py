@@ -597,6 +597,19 @@ class Held(PageTest):
         self.assertTrue(browser.run("return find('holds-of-all').hidden"))
 
 
+    def test_a_limit_of_0_over_all_containers_is_not_lifted_by_removing_every_limit(self):
+        self.start("--max-deletes-per-second=0")
+        self.create("c", "--default-ttl", "60")
+        self.open()
+        [command] = self.commands("#holds-of-all")
+        self.assertEqual(command, "ttlctl limits set --max-deletes-per-second 100")
+        self.assertIn("100 stands for the rate that you choose.", self.text("holds-of-all-list"))
+        self.detail("c")
+        self.assertIn(command, self.commands(".detail"))
+        self.sidecar.ttlctl(*command.split()[1:])
+        browser.wait("find('holds-of-all').hidden")
+
+
 class Hostile(PageTest):
     def test_names_of_others_are_text(self):
         self.with_store()

@@ -151,12 +151,11 @@ function toLift(command) {
 }
 
 function limitHold(container, sidecar) {
-  if (sidecar.max_deletes_per_second === 0) {
-    return {commands: toLift("ttlctl limits set --max-deletes-per-second none")};
-  }
-  const id = idArgument(container.container);
+  const command = sidecar.max_deletes_per_second === 0 ? "ttlctl limits set" :
+      "ttlctl containers set";
+  const id = sidecar.max_deletes_per_second === 0 ? "" : ` ${idArgument(container.container)}`;
   return {
-    commands: toLift(`ttlctl containers set --max-deletes-per-second 100 ${id}`),
+    commands: toLift(`${command} --max-deletes-per-second 100${id}`),
     note: "100 stands for the rate that you choose.",
   };
 }
