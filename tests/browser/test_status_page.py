@@ -888,6 +888,45 @@ class Use(PageTest):
         self.sidecar.start(f"127.0.0.1:{self.sidecar.port}")
         browser.wait("find('trouble').hidden")
 
+    def test_a_container_that_was_just_deleted_says_so_in_its_details(self):
+        self.start()
+        self.create("c", "--default-ttl", "60")
+        self.create("d", "--default-ttl", "60")
+        self.open()
+        browser.click("#pause")
+        browser.wait("!refreshing")
+        self.sidecar.ttlctl("containers", "delete", "--yes", "c")
+        browser.run("toggle('c')")
+        browser.wait("parts.stuck.textContent.includes('cannot be read')")
+        self.assertIn('"c"', browser.run("return parts.stuck.textContent"))
+        self.assertTrue(browser.run("return find('trouble').hidden"))
+        self.assertEqual(self.text("health-state"), "Healthy")
+        self.assertEqual(browser.run(LOW_CONTRAST), [])
+        browser.click("#pause")
+        browser.wait("!data.containers.some((status) => status.container === 'c')")
+        browser.wait("!refreshing")
+        self.assertEqual(self.names(), ["d"])
+        self.assertIsNone(browser.run("return view.open"))
+
+    def test_details_whose_stuck_items_cannot_be_read_stay_open_and_say_so(self):
+        self.start()
+        self.create("c", "--default-ttl", "60")
+        self.open()
+        browser.click("#pause")
+        browser.wait("!refreshing")
+        self.detail("c")
+        refresh = """const reallyRead = window.read;
+          window.read = (target) => target.startsWith("/stuck.json") && arguments[0] ?
+              Promise.reject(new Error("Corruption: a <b>block</b>")) : reallyRead(target);
+          return refresh().finally(() => { window.read = reallyRead; });"""
+        browser.run(refresh, True)
+        self.assertEqual(browser.run("return view.open"), "c")
+        self.assertEqual(browser.run("return parts.stuck.textContent"),
+                         "They cannot be read: Corruption: a <b>block</b>.")
+        self.assertTrue(browser.run("return find('trouble').hidden"))
+        browser.run(refresh, False)
+        self.assertEqual(browser.run("return parts.stuck.textContent"), "None.")
+
     def test_an_error_is_not_taken_for_silence(self):
         self.start()
         self.create("c", "--default-ttl", "60")

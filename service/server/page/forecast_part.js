@@ -170,15 +170,16 @@ function showSteps(forecast) {
   setText(forecastParts.legend, legendText(steps, scale));
 }
 
-// Shows a GetForecastResponse; undefined: none has been read yet.
-function showForecast(forecast) {
+// Shows a GetForecastResponse; undefined: none has been read yet, or `problem` says why not.
+function showForecast(forecast, problem) {
   forecastParts.doubt.hidden = !forecast?.data_in_doubt;
   forecastParts.legend.hidden = true;
   const list = forecast === undefined ? [] : forecastFacts(forecast);
   rebuild(forecastParts.facts, list,
       () => facts(list.map(([name, text]) => [name, isolated(text)])));
   if (forecast !== undefined) return showSteps(forecast);
-  rebuild(forecastParts.steps, "", () => [make("p", {class: "muted"}, "Being read.")]);
+  rebuild(forecastParts.steps, ["", problem], () => [problem === undefined ?
+      make("p", {class: "muted"}, "Being read.") : cannotBeRead("It", problem)]);
 }
 
 function forecastQuery(container, range) {

@@ -13,7 +13,7 @@ const find = (id) => document.getElementById(id);
 const data = {sidecar: undefined, containers: [], reconciliation: undefined, complete: false, cut: false};
 const samples = new Map();  // of container: its samples that rates are of, oldest first
 const view = {sort: "oldest", descending: true, first: 0, open: undefined, stuck: undefined,
-  forecast: undefined};
+  forecast: undefined, problems: {}};
 let readAt;                 // when the data were asked for, by performance.now()
 let startTime;              // of the sidecar's process
 let timer;
@@ -369,8 +369,9 @@ function toggle(container) {
   view.open = view.open === container ? undefined : container;
   view.stuck = undefined;
   view.forecast = undefined;
+  view.problems = {};
   showContainers();
-  refreshDetail().catch(showTrouble);
+  refreshDetail();
 }
 
 // --- The details of one container ---
@@ -476,7 +477,12 @@ function stuckTable(items) {
       make("tbody", {role: "rowgroup"}, ...items.map(stuckRow)));
 }
 
+function cannotBeRead(what, problem) {
+  return make("p", {class: "bad note"}, `${what} cannot be read: `, isolated(problem), ".");
+}
+
 function stuckBlock(status) {
+  if (view.problems.stuck !== undefined) return [cannotBeRead("They", view.problems.stuck)];
   if (status.failing_items === "0") return [make("p", {class: "muted"}, "None.")];
   if (view.stuck === undefined) return [make("p", {class: "muted"}, "Being read.")];
   const more = Number(status.failing_items) > view.stuck.length ?
@@ -507,9 +513,9 @@ function detailOf(status) {
   const list = detailFacts(status);
   rebuild(parts.facts, list, () => facts(list.map(([name, text]) => [name, isolated(text)])));
   rebuild(parts.lateness, status.lateness, () => latenessBlock(status.lateness));
-  rebuild(parts.stuck, [status.container, status.failing_items, view.stuck],
+  rebuild(parts.stuck, [status.container, status.failing_items, view.stuck, view.problems.stuck],
       () => stuckBlock(status));
-  showForecast(view.forecast?.answer);
+  showForecast(view.forecast?.answer, view.problems.forecast);
   return detail;
 }
 
@@ -613,29 +619,30 @@ function takeSamples() {
   }
 }
 
-// Reads what only the details of the open container show.
+// Reads what only the details of the open container show. What fails is said there, and is no
+// trouble of the sidecar.
 async function refreshDetail() {
   const container = view.open;
   if (container === undefined) return;
   const range = forecastParts.range.value;
+  const problems = {};
+  const readOr = (name, path) =>
+      read(path).catch((error) => { problems[name] = whyNot(error); });
   const [stuck, answer] = await Promise.all([
-    read(`/stuck.json?container=${encodeURIComponent(container)}`),
-    read(`/forecast.json?${forecastQuery(container, range)}`)]);
+    readOr("stuck", `/stuck.json?container=${encodeURIComponent(container)}`),
+    readOr("forecast", `/forecast.json?${forecastQuery(container, range)}`)]);
   if (view.open !== container || forecastParts.range.value !== range) return;
-  view.stuck = stuck.items;
-  view.forecast = {range, answer};
+  view.stuck = stuck?.items;
+  view.forecast = answer === undefined ? undefined : {range, answer};
+  view.problems = problems;
   showContainers();
 }
 
 async function chooseRange() {
-  try {
-    await refreshDetail();
-    if (view.forecast === undefined) return;
-    const {range, answer} = view.forecast;
-    announce(`For the next ${range}: ${itemsInAllText(answer)}`);
-  } catch (error) {
-    showTrouble(error);
-  }
+  await refreshDetail();
+  if (view.forecast === undefined) return;
+  const {range, answer} = view.forecast;
+  announce(`For the next ${range}: ${itemsInAllText(answer)}`);
 }
 
 function showAll() {
@@ -681,7 +688,8 @@ async function refresh() {
     data.reconciliation = (await read("/reconciliation.json")).reconciliation;
     readAt = begun;
     takeSamples();
-    await refreshDetail().catch(() => { view.open = undefined; });
+    if (!data.containers.some(({container}) => container === view.open)) view.open = undefined;
+    await refreshDetail();
     showAll();
     showTrouble(undefined);
   } catch (error) {
