@@ -745,6 +745,35 @@ class Explain(PageTest):
             self.assertEqual(facts["attempts"], "0")
         self.assert_sound("explain")
 
+    def test_only_the_last_question_is_answered(self):
+        self.start()
+        self.create("c", "--default-ttl", "60")
+        for item in ("a", "b"):
+            self.sidecar.ttlctl("items", "track", "c", item, "--ts", str(int(time.time())))
+        self.open()
+        browser.run("""const reallyRead = window.read;
+          window.held = [];
+          window.read = async (target) => {
+            const answer = await reallyRead(target).catch((error) => ({error}));
+            if (!target.startsWith("/explain.json")) return answer;
+            await new Promise((resolve) => held.push([target, resolve]));
+            if (answer.error) throw answer.error;
+            return {...answer, explanation: target};
+          };
+          window.ask = (item) => {
+            find("explain-container").value = "c";
+            find("explain-id").value = item;
+            return explain();
+          };
+          window.answer = (item) => held.find(([target]) => target.endsWith(`id=${item}`))[1]();""")
+        for first in ("a", "unknown"):
+            browser.run("held.length = 0; window.asked = [ask(arguments[0]), ask('b')];", first)
+            browser.wait("held.length === 2")
+            browser.run("answer('b'); return asked[1]")
+            browser.run("answer(arguments[0]); return asked[0]", first)
+            self.assertTrue(browser.run("return find('explanation').firstChild.textContent")
+                            .endswith("id=b"))
+
     def test_mistakes_are_told(self):
         self.start()
         self.create("c", "--default-ttl", "60")

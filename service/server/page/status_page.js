@@ -553,16 +553,20 @@ function showExplainError(error) {
       make("p", {class: "bad note"}, isolated(shownText(error.message))));
 }
 
+let explained = 0;  // the number of the last question
+
+// An answer that comes after a later question is dropped.
 async function explain() {
+  const number = ++explained;
   const container = find("explain-container").value;
   try {
     const partition = encodedKey(find("explain-partition").value);
     const id = encodedKey(find("explain-id").value);
     const answer = await read(`/explain.json?container=${encodeURIComponent(container)}` +
         `&partition_key=${partition}&id=${id}`);
-    showExplanation(answer, container);
+    if (number === explained) showExplanation(answer, container);
   } catch (error) {
-    showExplainError(error);
+    if (number === explained) showExplainError(error);
   }
 }
 
