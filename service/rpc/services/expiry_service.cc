@@ -11,6 +11,7 @@
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/base/time_text.h"
+#include "service/core/adoption.h"
 #include "service/core/delete_holds.h"
 #include "service/core/due_rules.h"
 #include "service/core/forecast.h"
@@ -72,10 +73,16 @@ v1::SweepStatus MakeSweepStatus(const SweeperView& sweeper, bool stalled, absl::
   return status;
 }
 
-// What the tallies tell of the backlog. Adopted items are not due before their grace has ended, of
-// which the histogram does not know.
-Backlog SureBacklog(const ItemEstimate& due, const TallyView& tally) {
-  const int64_t sure = due.sum.items - due.error_bound_items - tally.adopted.left;
+// The adopted items that may still wait for their grace, of which the histogram does not know.
+int64_t MayWait(const Container& container, const AdoptionTally& adopted, absl::Time now) {
+  const int64_t end = AdoptionEnd(container, adopted.last_adopted_until);
+  const bool waits = AdoptionIsBraked(container, now) || absl::FromUnixSeconds(end) > now;
+  return waits ? adopted.left : 0;
+}
+
+// What the tallies tell of the backlog.
+Backlog SureBacklog(const ItemEstimate& due, int64_t may_wait) {
+  const int64_t sure = due.sum.items - due.error_bound_items - may_wait;
   Backlog backlog;
   backlog.count = std::clamp<int64_t>(sure, 0, kMaxBacklog);
   backlog.is_lower_bound = true;
@@ -450,7 +457,8 @@ ExpiryService::BacklogView ExpiryService::BacklogAt(const Snapshot& snapshot,
   if (counted.ok() && (max_counted == kMaxBacklog || !counted->is_lower_bound)) {
     return {*counted, ""};
   }
-  BacklogView view = {SureBacklog(due, tally), std::string(counted.status().message())};
+  BacklogView view = {SureBacklog(due, MayWait(container, tally.adopted, now)),
+                      std::string(counted.status().message())};
   if (counted.ok()) view.known.count = std::max(view.known.count, counted->count);
   if (const auto oldest = index.OldestDueTime(container, rule, now_seconds); oldest.ok()) {
     view.known.oldest_due_time = *oldest;

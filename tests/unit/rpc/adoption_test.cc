@@ -1,5 +1,6 @@
 // Adopted items (TrackItemsRequest.adopted) as callers and operators see them.
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -64,6 +65,31 @@ class AdoptionServiceTest : public testing::Test {
 
   RpcSidecar sidecar_{Options()};
 };
+
+// Behind what one page of the list counts.
+TEST_F(AdoptionServiceTest, ABacklogByTheTalliesLeavesOutWhatStillWaits) {
+  std::vector<ItemReport> reports;
+  for (int i = 0; i < 10000; ++i) reports.push_back({KeyOf(absl::StrCat(i)), {}});
+  for (ItemReport& report : reports) report.version.times.ts = sidecar_.Now();
+  for (const char* id : {"a", "b"}) {
+    ASSERT_THAT(Call(sidecar_.containers(), &v1::ContainerService::Stub::CreateContainer,
+                     Proto<v1::CreateContainerRequest>(
+                         absl::StrCat("container { id: '", id, "' default_ttl: 60 }"))),
+                IsOk());
+    ASSERT_THAT(sidecar_.storage().Track(id, reports), IsOk());
+  }
+  Advance(absl::Hours(1));
+  for (int i = 0; i < 190; ++i) TrackOld(absl::StrCat(i), /*adopted=*/i < 100);
+  for (const int64_t backlog : {90, 190}) {
+    const auto list =
+        Call(sidecar_.expiry(), &Stub::ListExpiryStatuses, v1::ListExpiryStatusesRequest());
+    ASSERT_THAT(list, IsOk());
+    ASSERT_EQ(list->containers_size(), 3);
+    EXPECT_EQ(list->containers(2).backlog(), backlog);
+    EXPECT_TRUE(list->containers(2).backlog_is_lower_bound());
+    Advance(absl::Seconds(61));
+  }
+}
 
 TEST_F(AdoptionServiceTest, AnAdoptedItemIsHiddenAtOnceAndSaysWhatItWaitsFor) {
   Advance(absl::Hours(1));
