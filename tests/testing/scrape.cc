@@ -57,12 +57,14 @@ HttpConnection::~HttpConnection() {
   if (fd_ >= 0) close(fd_);
 }
 
-void HttpConnection::Send(absl::string_view bytes) const {
+size_t HttpConnection::Send(absl::string_view bytes) const {
+  const size_t all = bytes.size();
   while (!bytes.empty()) {
     const ssize_t size = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (size <= 0) return;
+    if (size <= 0) break;
     bytes.remove_prefix(static_cast<size_t>(size));
   }
+  return all - bytes.size();
 }
 
 std::string HttpConnection::ReadAll() const {

@@ -1,6 +1,7 @@
 #ifndef TTL_TESTS_TESTING_SCRAPE_H_
 #define TTL_TESTS_TESTING_SCRAPE_H_
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,7 +20,8 @@ class HttpConnection {
   HttpConnection(HttpConnection&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
   ~HttpConnection();
 
-  void Send(absl::string_view bytes) const;
+  // Returns how many bytes were sent: fewer if the server has closed the connection.
+  size_t Send(absl::string_view bytes) const;
   // Reads until the server closes the connection, or until five times MetricsServer::kPatience has
   // passed.
   std::string ReadAll() const;

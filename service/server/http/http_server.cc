@@ -28,6 +28,9 @@ using WaitClock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kAcceptPause{1};
 
+// Bytes that are read after the answer; a client that sends more would keep the thread busy.
+constexpr size_t kMaxDiscardedBytes = size_t{64} << 10;
+
 // Listens on the first of the host's addresses.
 absl::StatusOr<Fd> ListenOnFirst(absl::string_view flag, const std::string& address) {
   absl::StatusOr<std::vector<Fd>> listening = ListenOnTcp(address);
@@ -99,11 +102,13 @@ class Connection {
     return absl::string_view(*answer_.body).substr(sent_ - head_size);
   }
 
-  // Reads what the client still sends, until it closes the connection.
+  // Reads what the client still sends, until it closes the connection or has sent too much.
   bool Discard() {
     char buffer[4096];
     const ssize_t size = recv(fd(), buffer, sizeof(buffer), 0);
-    return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
+    if (size > 0) discarded_ += static_cast<size_t>(size);
+    return (size > 0 && discarded_ <= kMaxDiscardedBytes) ||
+           (size < 0 && (errno == EAGAIN || errno == EINTR));
   }
 
   Fd fd_;
@@ -111,7 +116,8 @@ class Connection {
   State state_ = State::kReading;
   std::string received_;
   HttpAnswer answer_;
-  size_t sent_ = 0;  // of head and body
+  size_t sent_ = 0;       // of head and body
+  size_t discarded_ = 0;  // after the answer
 };
 
 }  // namespace

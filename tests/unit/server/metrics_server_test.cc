@@ -99,6 +99,17 @@ TEST_F(MetricsServerTest, AHeadWithoutEndIsNotReadForEver) {
   EXPECT_EQ(made_, 1);
 }
 
+TEST_F(MetricsServerTest, WhoGoesOnSendingAfterTheAnswerIsDropped) {
+  Start();
+  const auto connection = HttpConnection::Open(port_);
+  ASSERT_TRUE(connection.ok());
+  connection->Send(kGet);
+  EXPECT_THAT(connection->ReadAll(), EndsWith("x 1\n"));
+  // More than the buffers of both sockets hold.
+  constexpr size_t kEndless = size_t{64} << 20;
+  EXPECT_LT(connection->Send(std::string(kEndless, 'x')), kEndless / 2);
+}
+
 TEST_F(MetricsServerTest, HundredsWhoHangKeepNobodyOut) {
   Start();
   std::vector<HttpConnection> hanging;
