@@ -17,21 +17,23 @@ namespace ttl {
 namespace {
 
 constexpr absl::string_view kEndOfHead = "\r\n\r\n";
+constexpr absl::string_view kHttpScheme = "http://";
 
-absl::Status ReadRequestLine(absl::string_view line, HttpRequest& request) {
+// Also sets `authority`, which is empty unless the target is absolute.
+absl::Status ReadRequestLine(absl::string_view line, HttpRequest& request, std::string& authority) {
   const std::vector<absl::string_view> words = absl::StrSplit(line, ' ');
   if (words.size() != 3 || (words[2] != "HTTP/1.1" && words[2] != "HTTP/1.0")) {
     return absl::InvalidArgumentError("the request is not one of HTTP/1.1");
   }
-  if (!absl::StartsWith(words[1], "/")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the target is ", Quoted(words[1]), ": must be a path, such as /"));
+  const std::optional<HttpTarget> target = ReadHttpTarget(words[1]);
+  if (!target.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat("the target is ", Quoted(words[1]),
+                                                   ": must be a path, such as /, or http://"));
   }
-  const std::pair<absl::string_view, absl::string_view> target =
-      absl::StrSplit(words[1], absl::MaxSplits('?', 1));
   request.method = std::string(words[0]);
-  request.path = std::string(target.first);
-  request.query = std::string(target.second);
+  request.path = std::string(target->path);
+  request.query = std::string(target->query);
+  authority = std::string(target->authority);
   return absl::OkStatus();
 }
 
@@ -79,6 +81,24 @@ absl::string_view HttpRequest::Header(absl::string_view name) const {
   return found == headers.end() ? absl::string_view() : found->second;
 }
 
+std::optional<HttpTarget> ReadHttpTarget(absl::string_view target) {
+  HttpTarget read;
+  if (absl::StartsWithIgnoreCase(target, kHttpScheme)) {
+    target.remove_prefix(kHttpScheme.size());
+    read.authority = target.substr(0, target.find_first_of("/?"));
+    if (read.authority.empty()) return std::nullopt;
+    target.remove_prefix(read.authority.size());
+    if (!absl::StartsWith(target, "/")) read.path = "/";
+  } else if (!absl::StartsWith(target, "/")) {
+    return std::nullopt;
+  }
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(target, absl::MaxSplits('?', 1));
+  if (read.path.empty()) read.path = parts.first;
+  read.query = parts.second;
+  return read;
+}
+
 absl::StatusOr<std::optional<HttpRequest>> ReadHttpRequest(absl::string_view received) {
   const size_t end = received.find(kEndOfHead);
   if (std::min(end, received.size()) >= kMaxHttpHeadBytes) {
@@ -88,11 +108,13 @@ absl::StatusOr<std::optional<HttpRequest>> ReadHttpRequest(absl::string_view rec
   if (end == absl::string_view::npos) return std::nullopt;
   const std::vector<absl::string_view> lines = absl::StrSplit(received.substr(0, end), "\r\n");
   HttpRequest request;
-  TTL_RETURN_IF_ERROR(ReadRequestLine(lines[0], request));
+  std::string authority;
+  TTL_RETURN_IF_ERROR(ReadRequestLine(lines[0], request, authority));
   for (size_t i = 1; i < lines.size(); ++i) TTL_RETURN_IF_ERROR(ReadHeader(lines[i], request));
   if (!request.headers.contains("host") && absl::EndsWith(lines[0], "1.1")) {
     return absl::InvalidArgumentError("the header Host is not given");
   }
+  if (!authority.empty()) request.headers["host"] = std::move(authority);
   return request;
 }
 

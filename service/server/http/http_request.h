@@ -14,19 +14,31 @@ namespace ttl {
 // Maximum length of a request's head, in bytes: enough for the longest keys, percent-encoded.
 inline constexpr size_t kMaxHttpHeadBytes = size_t{16} << 10;
 
+// The target of a request: a path, or an absolute http:// URI, as proxies are sent.
+struct HttpTarget {
+  absl::string_view authority;  // of the URI; empty for a path
+  absl::string_view path;       // up to the question mark; not empty
+  absl::string_view query;      // after it; still encoded
+};
+
+// Absent if `target` is none. The result refers to `target`. Pure.
+std::optional<HttpTarget> ReadHttpTarget(absl::string_view target);
+
 // The head of a request of HTTP/1.0 or 1.1. The body is not read.
 struct HttpRequest {
   std::string method;
-  std::string path;                            // up to the question mark
-  std::string query;                           // after it; still encoded
-  std::map<std::string, std::string> headers;  // by name in lower case; the first of each name
+  std::string path;   // as in HttpTarget
+  std::string query;  // as in HttpTarget
+  // By name in lower case; the first of each name. The authority of an absolute target replaces
+  // Host, as RFC 9112 demands.
+  std::map<std::string, std::string> headers;
 
   // The value of a header; empty if there is none. `name` is in lower case.
   absl::string_view Header(absl::string_view name) const;
 };
 
 // Reads what a client has sent so far; absent: the head is not complete yet. INVALID_ARGUMENT if it
-// is not HTTP/1.x, if its target is not a path, or if it does not have exactly one Host (none will
+// is not HTTP/1.x, if its target is none, or if it does not have exactly one Host (none will
 // do in HTTP/1.0); RESOURCE_EXHAUSTED if it is longer than kMaxHttpHeadBytes. Pure.
 absl::StatusOr<std::optional<HttpRequest>> ReadHttpRequest(absl::string_view received);
 

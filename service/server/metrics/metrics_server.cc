@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "service/base/status_macros.h"
 #include "service/server/http/http_answer.h"
@@ -11,6 +12,8 @@
 
 namespace ttl {
 namespace {
+
+constexpr absl::string_view kEndOfHead = "\r\n\r\n";
 
 // For the age of a text only.
 using AgeClock = std::chrono::steady_clock;
@@ -24,7 +27,12 @@ class Scrapes {
     const ScrapeRequest request = ReadScrapeRequest(received);
     if (request == ScrapeRequest::kIncomplete) return std::nullopt;
     const bool has_text = request == ScrapeRequest::kText || request == ScrapeRequest::kHead;
-    return HttpAnswer{MakeScrapeAnswer(request, has_text ? Text() : std::string())};
+    HttpAnswer answer{MakeScrapeAnswer(request, has_text ? Text() : std::string())};
+    // Refusals too have no body then.
+    if (absl::StartsWith(received, "HEAD ")) {
+      answer.head.resize(absl::string_view(answer.head).find(kEndOfHead) + kEndOfHead.size());
+    }
+    return answer;
   }
 
  private:

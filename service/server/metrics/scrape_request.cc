@@ -1,10 +1,12 @@
 #include "service/server/metrics/scrape_request.h"
 
+#include <optional>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "service/server/http/http_request.h"
 
 namespace ttl {
 namespace {
@@ -32,8 +34,8 @@ ScrapeRequest ReadScrapeRequest(absl::string_view received) {
   const absl::string_view line = received.substr(0, received.find("\r\n"));
   const std::vector<absl::string_view> words = absl::StrSplit(line, ' ');
   if (words.size() != 3 || !absl::StartsWith(words[2], "HTTP/1.")) return ScrapeRequest::kBad;
-  const absl::string_view path = words[1].substr(0, words[1].find('?'));
-  if (path != kPath) return ScrapeRequest::kNotFound;
+  const std::optional<HttpTarget> target = ReadHttpTarget(words[1]);
+  if (!target.has_value() || target->path != kPath) return ScrapeRequest::kNotFound;
   if (words[0] == "GET") return ScrapeRequest::kText;
   if (words[0] == "HEAD") return ScrapeRequest::kHead;
   return ScrapeRequest::kNotAllowed;

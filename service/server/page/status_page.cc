@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -115,10 +116,12 @@ StatusPage::StatusPage(Calls calls, Hosts hosts)
 
 std::optional<HttpAnswer> StatusPage::Answer(absl::string_view received) {
   const absl::StatusOr<std::optional<HttpRequest>> request = ReadHttpRequest(received);
-  if (!request.ok()) return Refusal(HttpStatus(request.status()), request.status().message());
-  if (!request->has_value()) return std::nullopt;
-  HttpAnswer answer = AnswerRequest(**request);
-  if ((*request)->method == "HEAD") answer.body.reset();
+  if (request.ok() && !request->has_value()) return std::nullopt;
+  HttpAnswer answer = request.ok()
+                          ? AnswerRequest(**request)
+                          : Refusal(HttpStatus(request.status()), request.status().message());
+  // Also if the request is refused before its method is read.
+  if (absl::StartsWith(received, "HEAD ")) answer.body.reset();
   return answer;
 }
 

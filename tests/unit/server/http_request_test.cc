@@ -49,7 +49,10 @@ TEST(HttpRequestTest, OnlyPathsOverHttp1WithOneHostAreRead) {
       {WithHost("GET /"), "HTTP/1.1"},
       {WithHost("GET  / HTTP/1.1"), "HTTP/1.1"},
       {WithHost("PRI * HTTP/2.0"), "HTTP/1.1"},
-      {WithHost("GET http://evil.example/ HTTP/1.1"), "must be a path"},
+      {WithHost("GET https://localhost/ HTTP/1.1"), "must be a path"},
+      {WithHost("GET http:/// HTTP/1.1"), "must be a path"},
+      {WithHost("GET http://?a HTTP/1.1"), "must be a path"},
+      {"GET http://localhost/ HTTP/1.1\r\n\r\n", "Host is not given"},
       {WithHost("OPTIONS * HTTP/1.1"), "must be a path"},
       {"GET / HTTP/1.1\r\n\r\n", "Host is not given"},
       {"GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n", "Host is given twice"},
@@ -63,6 +66,27 @@ TEST(HttpRequestTest, OnlyPathsOverHttp1WithOneHostAreRead) {
     EXPECT_THAT(std::string(request.status().message()), HasSubstr(c.complaint));
   }
   EXPECT_TRUE(ReadHttpRequest("GET / HTTP/1.0\r\n\r\n").ok());
+}
+
+TEST(HttpRequestTest, TheAuthorityOfAnAbsoluteTargetReplacesHost) {
+  const struct {
+    std::string target;
+    std::string host;
+    std::string path;
+    std::string query;
+  } kCases[] = {{"http://127.0.0.1/", "127.0.0.1", "/", ""},
+                {"http://evil.example:80/a.json?b=/c?d", "evil.example:80", "/a.json", "b=/c?d"},
+                {"HTTP://[::1]:1", "[::1]:1", "/", ""},
+                {"http://a?b/c", "a", "/", "b/c"},
+                {"http://localhost@b/", "localhost@b", "/", ""},
+                {"/http://a/", "localhost", "/http://a/", ""}};
+  for (const auto& c : kCases) {
+    const auto request = ReadHttpRequest(WithHost(absl::StrCat("GET ", c.target, " HTTP/1.1")));
+    ASSERT_TRUE(request.ok()) << request.status();
+    EXPECT_EQ((*request)->Header("host"), c.host) << c.target;
+    EXPECT_EQ((*request)->path, c.path) << c.target;
+    EXPECT_EQ((*request)->query, c.query) << c.target;
+  }
 }
 
 TEST(HttpRequestTest, ALongHeadIsRefusedCompleteOrNot) {

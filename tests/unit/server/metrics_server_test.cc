@@ -110,6 +110,15 @@ TEST_F(MetricsServerTest, WhoGoesOnSendingAfterTheAnswerIsDropped) {
   EXPECT_LT(connection->Send(std::string(kEndless, 'x')), kEndless / 2);
 }
 
+TEST_F(MetricsServerTest, ARefusedHeadIsAnsweredWithoutBody) {
+  Start();
+  for (const absl::string_view request : {"HEAD / HTTP/1.1\r\n\r\n", "HEAD /metrics\r\n\r\n"}) {
+    const std::string answer = Exchange(request);
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 40")) << request;
+    EXPECT_THAT(answer, EndsWith("\r\n\r\n")) << request;
+  }
+}
+
 TEST_F(MetricsServerTest, HundredsWhoHangKeepNobodyOut) {
   Start();
   std::vector<HttpConnection> hanging;

@@ -277,6 +277,27 @@ TEST_F(StatusPageTest, AHostThatIsNotLoopbackIsRefusedBeforeAnythingElse) {
   EXPECT_TRUE(asked_.empty());
 }
 
+TEST_F(StatusPageTest, AnAbsoluteTargetIsServedByItsOwnHost) {
+  const auto ask = [this](absl::string_view target, absl::string_view host) {
+    return Exchange(page_, absl::StrCat("GET ", target, " HTTP/1.1\r\nHost: ", host, "\r\n\r\n"));
+  };
+  EXPECT_THAT(ask("http://127.0.0.1/", "127.0.0.1"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(ask("http://localhost:1/status.json", "proxy"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(ask("http://evil.example/", "127.0.0.1"), StartsWith("HTTP/1.1 421 "));
+  EXPECT_THAT(ask("http://localhost@evil.example/", "127.0.0.1"), StartsWith("HTTP/1.1 421 "));
+}
+
+TEST_F(StatusPageTest, ARefusedHeadIsAnsweredWithoutBody) {
+  for (const absl::string_view request :
+       {"HEAD / HTTP/1.1\r\n\r\n", "HEAD x HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "HEAD / HTTP/1.1\r\nHost: evil.example\r\n\r\n"}) {
+    const auto answer = page_.Answer(request);
+    ASSERT_TRUE(answer.has_value()) << request;
+    EXPECT_THAT(answer->head, StartsWith("HTTP/1.1 4")) << request;
+    EXPECT_EQ(answer->body, nullptr) << request;
+  }
+}
+
 TEST_F(StatusPageTest, OnAUnixSocketAnyHostWillDo) {
   StatusPage page(Calls(), StatusPage::Hosts::kAny);
   EXPECT_THAT(Exchange(page, "GET / HTTP/1.1\r\nHost: any\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
