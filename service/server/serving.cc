@@ -74,10 +74,11 @@ absl::Status Serving::ServePage() {
   const bool is_socket = absl::StartsWith(address, "unix:");
   const auto page = std::make_shared<StatusPage>(
       services_.page_calls(), is_socket ? StatusPage::Hosts::kAny : StatusPage::Hosts::kLoopback);
-  TTL_ASSIGN_OR_RETURN(
-      page_server_, HttpServer::Start("--status-page", address, [page](absl::string_view received) {
-        return page->Answer(received);
-      }));
+  TTL_ASSIGN_OR_RETURN(page_server_,
+                       HttpServer::Start(
+                           "--status-page", address,
+                           [page](absl::string_view received) { return page->Answer(received); },
+                           HttpServer::Reach::kLoopback));
   spdlog::info("status page: address={}{}", Quoted(address, 256),
                is_socket ? "" : absl::StrCat(" port=", page_server_->port()));
   return absl::OkStatus();

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/transport/connections/fd.h"
 #include "service/transport/connections/listening_socket.h"
@@ -206,7 +207,7 @@ class HttpServer::Loop {
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(absl::string_view flag,
                                                               const std::string& address,
-                                                              Answerer answer) {
+                                                              Answerer answer, Reach reach) {
   std::unique_ptr<UnixSocket> socket;
   Fd listener;
   if (absl::string_view path = address; absl::ConsumePrefix(&path, "unix:")) {
@@ -217,6 +218,11 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(absl::string_view 
     }));
   } else {
     TTL_ASSIGN_OR_RETURN(listener, ListenOnFirst(flag, address));
+    if (reach == Reach::kLoopback && !IsOnLoopback(listener)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(flag, ": ", Quoted(address),
+                       " leads to an address that is not of loopback: use 127.0.0.1 or [::1]"));
+    }
   }
   const int port = PortOf(listener);
   auto loop = std::make_unique<Loop>(socket.get(), std::move(listener), std::move(answer));

@@ -32,13 +32,18 @@ class HttpServer {
   // Called on the server's thread.
   using Answerer = std::function<std::optional<HttpAnswer>(absl::string_view received)>;
 
+  // Who may reach a server on TCP. The name localhost leads to whatever the system says, so
+  // kLoopback is about the address that the host is resolved to.
+  enum class Reach { kAny, kLoopback };
+
   // `address` is HOST:PORT, where port 0 picks a free port, or unix:PATH. INVALID_ARGUMENT if the
-  // host cannot be resolved, UNAVAILABLE if the address cannot be listened on, both named by
-  // `flag`; for a path the errors of UnixSocket. A socket file that is removed is recreated
-  // (SocketKeeper).
+  // host cannot be resolved or `reach` does not allow its address, UNAVAILABLE if the address
+  // cannot be listened on, both named by `flag`; for a path the errors of UnixSocket. A socket file
+  // that is removed is recreated (SocketKeeper).
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(absl::string_view flag,
                                                            const std::string& address,
-                                                           Answerer answer);
+                                                           Answerer answer,
+                                                           Reach reach = Reach::kAny);
 
   // Closes all connections.
   ~HttpServer();

@@ -107,6 +107,17 @@ absl::StatusOr<Fd> ListenOnPath(const std::string& path) {
   return ListenAt(path, reinterpret_cast<const sockaddr*>(&name), sizeof(name));
 }
 
+bool IsOnLoopback(const Fd& socket) {
+  sockaddr_storage name = {};
+  socklen_t size = sizeof(name);
+  if (getsockname(socket.get(), reinterpret_cast<sockaddr*>(&name), &size) != 0) return false;
+  if (name.ss_family == AF_INET6) {
+    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<sockaddr_in6*>(&name)->sin6_addr);
+  }
+  if (name.ss_family != AF_INET) return false;
+  return ntohl(reinterpret_cast<sockaddr_in*>(&name)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
 int PortOf(const Fd& socket) {
   sockaddr_storage name = {};
   socklen_t size = sizeof(name);

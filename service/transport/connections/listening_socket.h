@@ -18,6 +18,9 @@ absl::StatusOr<std::vector<Fd>> ListenOnTcp(const std::string& host_port);
 // REQUIRES: the path is short enough for a Unix socket.
 absl::StatusOr<Fd> ListenOnPath(const std::string& path);
 
+// Whether a TCP socket listens on an address of loopback: 127.0.0.0/8 or ::1. Unix sockets do not.
+bool IsOnLoopback(const Fd& socket);
+
 // The port of a TCP socket; 0 for others.
 int PortOf(const Fd& socket);
 
