@@ -56,44 +56,64 @@ CommitQueue::~CommitQueue() {
   writer_.join();
 }
 
-absl::Status CommitQueue::FloorRefusal(Kind kind) const {
-  const bool is_report = kind == Kind::kReport;
-  const int64_t floor = is_report ? options_.report_floor_bytes : options_.outcome_floor_bytes;
-  const int64_t free = free_bytes_;
-  if (free >= floor) return absl::OkStatus();
-  return MakeError(Reason::kVolumeFull,
-                   absl::StrCat("the volume of the data directory has ", free, " bytes free, ",
-                                is_report ? "reports need " : "changes need ", floor),
-                   {{"free_bytes", absl::StrCat(free)}, {"needed_bytes", absl::StrCat(floor)}});
+int64_t CommitQueue::FloorOf(Kind kind) const {
+  return kind == Kind::kReport ? options_.report_floor_bytes : options_.outcome_floor_bytes;
 }
 
-absl::Status CommitQueue::Refusal(Kind kind, size_t bytes) {
-  if (stopping_) return MakeError(Reason::kShuttingDown, "the sidecar is shutting down");
-  const bool is_report = kind == Kind::kReport;
-  if (absl::Status too_full = FloorRefusal(kind); !too_full.ok()) {
+absl::Status CommitQueue::FloorRefusal(Kind kind) const {
+  const int64_t free = free_bytes_;
+  if (free >= FloorOf(kind)) return absl::OkStatus();
+  return StatusOf({.cause = Refusal::Cause::kVolumeFull, .free_bytes = free}, kind);
+}
+
+std::optional<CommitQueue::Refusal> CommitQueue::FindRefusal(Kind kind, size_t bytes) {
+  using Cause = Refusal::Cause;
+  if (stopping_) return Refusal{.cause = Cause::kStopping};
+  if (const int64_t free = free_bytes_; free < FloorOf(kind)) {
     ++refused_disk_;
-    return too_full;
+    return Refusal{.cause = Cause::kVolumeFull, .free_bytes = free};
   }
+  const bool is_report = kind == Kind::kReport;
   if (is_report && (reports_.size() >= options_.max_queued_writes ||
                     queued_report_bytes_ + bytes > options_.max_queued_bytes)) {
     ++refused_full_;
-    return MakeError(Reason::kQueueFull,
-                     absl::StrCat("the commit queue is full (", reports_.size(), " writes, ",
-                                  queued_report_bytes_, " bytes): retry later"));
+    return Refusal{
+        .cause = Cause::kReportsFull, .writes = reports_.size(), .bytes = queued_report_bytes_};
   }
   if (!is_report && changes_.size() >= kMaxChanges) {
     ++refused_full_;
-    return MakeError(Reason::kQueueFull, "too many writes are queued: retry later");
+    return Refusal{.cause = Cause::kChangesFull};
   }
-  return absl::OkStatus();
+  return std::nullopt;
+}
+
+absl::Status CommitQueue::StatusOf(const Refusal& refusal, Kind kind) const {
+  switch (refusal.cause) {
+    case Refusal::Cause::kStopping:
+      break;
+    case Refusal::Cause::kVolumeFull:
+      return MakeError(
+          Reason::kVolumeFull,
+          absl::StrCat("the volume of the data directory has ", refusal.free_bytes, " bytes free, ",
+                       kind == Kind::kReport ? "reports need " : "changes need ", FloorOf(kind)),
+          {{"free_bytes", absl::StrCat(refusal.free_bytes)},
+           {"needed_bytes", absl::StrCat(FloorOf(kind))}});
+    case Refusal::Cause::kReportsFull:
+      return MakeError(Reason::kQueueFull,
+                       absl::StrCat("the commit queue is full (", refusal.writes, " writes, ",
+                                    refusal.bytes, " bytes): retry later"));
+    case Refusal::Cause::kChangesFull:
+      return MakeError(Reason::kQueueFull, "too many writes are queued: retry later");
+  }
+  return MakeError(Reason::kShuttingDown, "the sidecar is shutting down");
 }
 
 void CommitQueue::Enqueue(Kind kind, size_t bytes, Apply&& apply, DoneStatus&& done) {
-  absl::Status refusal;
+  std::optional<Refusal> refusal;
   {
     MutexLock lock(mutex_);
-    refusal = Refusal(kind, bytes);
-    if (refusal.ok()) {
+    refusal = FindRefusal(kind, bytes);
+    if (!refusal.has_value()) {
       auto& queue = kind == Kind::kReport ? reports_ : changes_;
       queue.push_back({std::move(apply), std::move(done), bytes, absl::OkStatus()});
       if (kind == Kind::kReport) queued_report_bytes_ += bytes;
@@ -101,7 +121,7 @@ void CommitQueue::Enqueue(Kind kind, size_t bytes, Apply&& apply, DoneStatus&& d
       return;
     }
   }
-  done(refusal);
+  done(StatusOf(*refusal, kind));
 }
 
 void CommitQueue::Gather() {

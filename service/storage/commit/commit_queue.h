@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -151,7 +152,19 @@ class CommitQueue {
   }
   // By reference, because each move of these costs a call.
   void Enqueue(Kind kind, size_t bytes, Apply&& apply, DoneStatus&& done);
-  absl::Status Refusal(Kind kind, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Why an operation is refused. Found under the lock; the status is made after it, because that
+  // takes much longer, and under overload every operation is refused.
+  struct Refusal {
+    enum class Cause { kStopping, kVolumeFull, kReportsFull, kChangesFull };
+    Cause cause;
+    int64_t free_bytes = 0;  // of kVolumeFull
+    size_t writes = 0;       // of kReportsFull
+    size_t bytes = 0;        // of kReportsFull
+  };
+  // Absent: the operation is not refused.
+  std::optional<Refusal> FindRefusal(Kind kind, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status StatusOf(const Refusal& refusal, Kind kind) const;
+  int64_t FloorOf(Kind kind) const;
 
   const StorageOptions options_;
   const Parts parts_;
