@@ -27,7 +27,8 @@ using documentstore::v1::DocumentService;
 
 template <typename T>
 T ValueOf(absl::string_view call, absl::StatusOr<T> result) {
-  if (!result.ok()) Fail(call, result.status().ToString());
+  if (!result.ok())
+    Fail(call, result.status().ToString(absl::StatusToStringMode::kWithNoExtraData));
   return *std::move(result);
 }
 

@@ -53,6 +53,8 @@ int main(int argc, char** argv) {
   options.wait_for_sidecar = false;
   ttl::TtlClient client(options);
   const absl::Status status = Run(client);
-  if (!status.ok()) std::cerr << status << "\n";
+  // Without the details, which are for programs; see ttl/error_details.h.
+  if (!status.ok())
+    std::cerr << status.ToString(absl::StatusToStringMode::kWithNoExtraData) << "\n";
   return status.ok() ? 0 : 1;
 }

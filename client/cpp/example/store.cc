@@ -107,6 +107,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   const absl::Status status = Run(argv[1], argv[2]);
-  if (!status.ok()) std::cerr << status << "\n";
+  // Without the details, which are for programs; see ttl/error_details.h.
+  if (!status.ok())
+    std::cerr << status.ToString(absl::StatusToStringMode::kWithNoExtraData) << "\n";
   return status.ok() ? 0 : 1;
 }

@@ -121,7 +121,8 @@ std::shared_ptr<grpc::Channel> ConnectTo(const std::string& address) {
 }
 
 int Fail(const absl::Status& status) {
-  spdlog::error("not started: reason=\"{}\"", absl::CHexEscape(status.ToString()));
+  spdlog::error("not started: reason=\"{}\"",
+                absl::CHexEscape(status.ToString(absl::StatusToStringMode::kWithNoExtraData)));
   return EXIT_FAILURE;
 }
 

@@ -65,7 +65,8 @@ class StorePreview {
     }
     if (!read.ok()) {
       return MakeError(Reason::kStoreUnavailable,
-                       absl::StrCat("cannot preview: the store's scan failed: ", read.ToString()));
+                       absl::StrCat("cannot preview: the store's scan failed: ",
+                                    read.ToString(absl::StatusToStringMode::kWithNoExtraData)));
     }
     return taken;
   }

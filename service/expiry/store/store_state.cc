@@ -67,7 +67,7 @@ void StoreState::TakeInfoError(const absl::Status& error, const Moment& now) {
   has_info_ = false;
   reachable_ =
       !absl::IsUnavailable(error) && !absl::IsDeadlineExceeded(error) && !absl::IsCancelled(error);
-  last_error_ = error.ToString();
+  last_error_ = error.ToString(absl::StatusToStringMode::kWithNoExtraData);
 }
 
 absl::Status StoreState::TakeAnswer(const v1::DeleteItemsResponse& response, const Moment& sent,
@@ -91,11 +91,11 @@ absl::Status StoreState::TakeAnswer(const v1::DeleteItemsResponse& response, con
 void StoreState::TakeCallError(const absl::Status& error, bool answered) {
   if (!answered) reachable_ = false;
   if (!answered || absl::IsFailedPrecondition(error)) return AskAgain(error);
-  last_error_ = error.ToString();
+  last_error_ = error.ToString(absl::StatusToStringMode::kWithNoExtraData);
 }
 
 void StoreState::AskAgain(const absl::Status& error) {
-  last_error_ = error.ToString();
+  last_error_ = error.ToString(absl::StatusToStringMode::kWithNoExtraData);
   has_info_ = false;
   next_probe_ = -absl::InfiniteDuration();
 }

@@ -195,9 +195,10 @@ void DeleteOutcomes::TakeError(const DeleteCall& call, const absl::Status& error
                         now);
   if (!absl::IsCancelled(error)) {
     log_.Log(spdlog::level::warn, absl::StrCat(id, "/", absl::StatusCodeToString(error.code())),
-             absl::StrCat("batch of deletes failed: container=", Quoted(id), " items=", count,
-                          " error=", Quoted(error.ToString(), kMaxErrorBytes),
-                          " trace_id=", call.trace.trace_id),
+             absl::StrCat(
+                 "batch of deletes failed: container=", Quoted(id), " items=", count, " error=",
+                 Quoted(error.ToString(absl::StatusToStringMode::kWithNoExtraData), kMaxErrorBytes),
+                 " trace_id=", call.trace.trace_id),
              now.steady);
   }
   if (count > 1 || !may_be_an_item) {
@@ -208,8 +209,8 @@ void DeleteOutcomes::TakeError(const DeleteCall& call, const absl::Status& error
   }
   kept.suspects.Clear(items);
   TakeAnswers(call,
-              BlameItem(items.front(), error.ToString(), now.steady - call.sent.steady,
-                        store_.JudgeTime(now)),
+              BlameItem(items.front(), error.ToString(absl::StatusToStringMode::kWithNoExtraData),
+                        now.steady - call.sent.steady, store_.JudgeTime(now)),
               kept.pace, now);
 }
 

@@ -39,6 +39,17 @@ StoreState MakeKnown(absl::Duration store_clock_offset = absl::ZeroDuration()) {
   return state;
 }
 
+TEST(StoreStateTest, ErrorsAreShownWithoutTheirPayloads) {
+  absl::Status error = absl::ResourceExhaustedError("busy");
+  error.SetPayload("a.type/x", absl::Cord("y"));
+  StoreState state = MakeKnown();
+  state.TakeCallError(error, /*answered=*/true);
+  EXPECT_EQ(state.View(true, After(absl::Seconds(1))).last_error, "RESOURCE_EXHAUSTED: busy");
+  state.TakeCallError(absl::UnavailableError("down"), /*answered=*/false);
+  state.TakeInfoError(error, After(absl::Seconds(1)));
+  EXPECT_EQ(state.View(true, After(absl::Seconds(1))).last_error, "RESOURCE_EXHAUSTED: busy");
+}
+
 TEST(StoreStateTest, InfoIsDueAtFirstAfterErrorsAndNowAndThen) {
   StoreState fresh(absl::Seconds(60));
   EXPECT_TRUE(fresh.IsInfoDue(kSteady));
