@@ -209,9 +209,9 @@ TEST_F(AsOfTest, AllPagesAreJudgedAsOfTheFirst) {
   const auto third = List("page_size: 1" + AsOf(begin), second->next_page_token());
   ASSERT_THAT(third, IsOk());
   EXPECT_THAT(Ids(*third), ElementsAre("c"));
-  EXPECT_THAT(List("page_size: 1" + AsOf(begin + absl::Seconds(6)), second->next_page_token()),
-              IsInvalid("as_of is 2027-01-15T08:00:06Z", "2027-01-15T08:00:00Z",
-                        "same for all pages"));
+  EXPECT_THAT(
+      List("page_size: 1" + AsOf(begin + absl::Seconds(6)), second->next_page_token()),
+      IsInvalid("as_of is 2027-01-15T08:00:06Z", "2027-01-15T08:00:00Z", "same for all pages"));
 }
 
 TEST_F(AsOfTest, ARangeOfExpireTimesIsListed) {
