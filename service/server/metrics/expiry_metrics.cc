@@ -226,6 +226,8 @@ void ExpiryMetrics::Add(MetricSheet& sheet) const {
   AddContainers(snapshot, sheet);
   sheet.Set(metric::kOverdueContainers, static_cast<int64_t>(parts_.overdue.count()));
   sheet.Set(metric::kPaused, snapshot.all_paused.has_value());
+  sheet.Set(metric::kMaxRate,
+            snapshot.limit_per_second.value_or(std::numeric_limits<double>::infinity()));
   AddCalls(parts_.published.Calls(), sheet);
   sheet.Set(metric::kDeleteCallsUnderWay, snapshot.sweeper.calls_under_way);
   if (snapshot.steady.has_value()) {

@@ -18,6 +18,7 @@ constexpr const MetricInfo* kAll[] = {
     &metric::kDeletesSent,
     &metric::kDeletes,
     &metric::kAllowedRate,
+    &metric::kMaxRate,
     &metric::kRequestUnits,
     &metric::kHold,
     &metric::kPaused,

@@ -60,6 +60,9 @@ inline constexpr MetricInfo kAllowedRate = {
     "ttl_sidecar_allowed_deletes_per_second", MetricType::Gauge, "container",
     "Maximum rate of deletes now: the lowest of the limits, of what requests leave over, and of "
     "the rate that the store accepts after push-back. +Inf: no limit."};
+inline constexpr MetricInfo kMaxRate = {
+    "ttl_sidecar_max_deletes_per_second", MetricType::Gauge, "",
+    "Limit on the deletes of all containers together. +Inf: no limit."};
 inline constexpr MetricInfo kRequestUnits = {
     "ttl_sidecar_request_units_per_second", MetricType::Gauge, "container,kind",
     "Throughput of containers that set it: provisioned, and used by requests as reported. After "

@@ -221,8 +221,10 @@ TEST_F(ExpiryMetricsTest, RatesAllowedFollowTheLimits) {
   settings.max_deletes_per_second = 50;
   ASSERT_TRUE(harness_.storage.Update("c", settings).ok());
   EXPECT_EQ(Of("allowed_deletes_per_second", "c"), 50);
+  EXPECT_EQ(Value("max_deletes_per_second"), std::numeric_limits<double>::infinity());
   harness_.SetLimit(20);
   EXPECT_EQ(Of("allowed_deletes_per_second", "c"), 20);
+  EXPECT_EQ(Value("max_deletes_per_second"), 20);
 }
 
 TEST_F(ExpiryMetricsTest, RequestUnitsAreThoseReported) {
