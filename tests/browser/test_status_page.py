@@ -984,7 +984,7 @@ class Use(PageTest):
         self.assertEqual((row["backlog"], row["oldest"]), ("at least 7", "not known"))
         self.assertEqual(self.text("health-state"), "Healthy")
         browser.run("toggle('c')")
-        self.assertEqual(dict(browser.run(FACTS, ".detail"))["backlog"],
+        self.assertEqual(dict(browser.run(FACTS, ".detail .columns"))["backlog"],
                          "at least 7; the expiry index cannot be read: Corruption: a <b>block</b>")
 
     def test_nothing_is_read_while_the_page_is_hidden_or_paused(self):
