@@ -9,9 +9,9 @@
 #include "absl/types/span.h"
 #include "service/base/reason.h"
 
-// Errors that also tell programs why. The details are payloads of the status, under the type URLs
-// of google.rpc and in its wire format, until transport/calls/status_mapping.h sends them. Pure
-// functions; only errors cost anything.
+// Errors with details for programs: reason, invalid fields, retry delay. The details are payloads
+// of the status, under the type URLs of google.rpc and in its wire format, until
+// transport/calls/status_mapping.h sends them. Pure functions. An OK status has no cost.
 namespace ttl {
 
 inline constexpr char kErrorInfoType[] = "type.googleapis.com/google.rpc.ErrorInfo";

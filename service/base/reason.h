@@ -46,7 +46,7 @@ enum class Reason {
   kStoreAnswerInvalid,
 };
 
-// What the API tells of a reason.
+// The name and the code of a reason.
 struct ReasonEntry {
   Reason reason;
   absl::string_view name;  // in ErrorInfo; never changed

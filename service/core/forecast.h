@@ -9,21 +9,21 @@
 #include "service/core/container.h"
 #include "service/core/item_histogram.h"
 
-// When the items of a container expire, and when deletes have caught up with them. Pure functions;
-// times are Unix seconds.
+// When the items of a container expire, and when the backlog will be deleted. Pure functions; times
+// are Unix seconds.
 namespace ttl {
 
 // The rule by which items expire at each of `times`: `policy` without its delay.
 std::vector<DueMoment> ExpiryMoments(const Policy& policy, absl::Span<const int64_t> times);
 
-// The rule by which they become due for deletion: after the delay, and while a policy of `replaced`
-// is respected, by that one too.
+// The rule by which they become due for deletion: after the delay and, during the grace of a
+// replaced policy, under that policy too.
 std::vector<DueMoment> DueMoments(const Policy& policy, const std::vector<ReplacedPolicy>& replaced,
                                   absl::Span<const int64_t> times);
 
 // The first second at which a backlog is deleted. `due[0]` items wait at `times[0]`; `due[i]` more
 // become due between times[i - 1] and times[i], evenly spread; and from `begin` on, `per_second` of
-// them are deleted. times[0] if nothing waits; absent if some items are still left at the last of
+// them are deleted. times[0] if due[0] is 0; absent if some items are still left at the last of
 // `times`. REQUIRES: both lists have the same length, at least 1; times ascend.
 std::optional<int64_t> FindBacklogEnd(absl::Span<const int64_t> times,
                                       absl::Span<const int64_t> due, double per_second,

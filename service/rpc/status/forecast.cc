@@ -12,7 +12,7 @@
 namespace ttl {
 namespace {
 
-// Which end decides over all containers: one that never comes before one that is far.
+// Precedence of the ends of several containers: the later end wins, HELD first.
 int RankOf(v1::BacklogEnd kind) {
   switch (kind) {
     case v1::BACKLOG_END_HELD:

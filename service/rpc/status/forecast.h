@@ -16,7 +16,7 @@ namespace ttl {
 // A forecast over one container or several, which are added one by one. Not thread-safe.
 class Forecast {
  public:
-  // How fast the items of a container may be deleted.
+  // Delete rate of a container.
   struct Pace {
     std::optional<double> per_second;  // absent: no limit
     std::optional<absl::Time> begin;   // absent: nothing is deleted until something changes
@@ -47,7 +47,7 @@ class Forecast {
 
   const std::vector<int64_t> times_;
   const std::optional<double> limit_of_all_;
-  std::vector<ItemEstimate> expiring_;  // the first is what is expired now
+  std::vector<ItemEstimate> expiring_;  // element 0: items that are expired now
   std::vector<int64_t> due_;            // of containers with a begin
   std::optional<absl::Time> begin_;     // the first of theirs
   ItemEstimate backlog_;
