@@ -207,8 +207,9 @@ class PageTest(unittest.TestCase):
             self.refresh()
             page = browser.run("return {sidecar: data.sidecar, containers: data.containers}")
             holds = {row["container"]: row["holds"] for row in browser.run(ROWS)}
-            told = {shown(one["container"]): self.fact(one["container"], "held back by")
-                    for one in before["containers"]}
+            facts = {shown(one["container"]): self.fact(one["container"], "held back by")
+                     for one in before["containers"]}
+            told = {name: "none" if fact == "nothing" else fact for name, fact in facts.items()}
             after = self.statuses()
             pairs = [(page[part], before[part]) for part in page] + [(holds, told), (before, after)]
             if all(without_moving(one) == without_moving(other) for one, other in pairs):
@@ -339,7 +340,7 @@ class Backlog(PageTest):
               catchUpText(status("5"), {sent: 1, cleared: 0.5})];""")
         self.assertEqual(texts, [
             {"sent": 20, "cleared": 20}, "none", "none", "caught up", "about 1m", "at least 1m",
-            "measuring", "nothing is deleted", "falls behind"])
+            "measuring", "no deletes", "backlog grows"])
 
     def test_a_rate_is_known_however_long_a_refresh_takes(self):
         self.start()
@@ -603,7 +604,7 @@ class Held(PageTest):
         self.open()
         [command] = self.commands("#holds-of-all")
         self.assertEqual(command, "ttlctl limits set --max-deletes-per-second 100")
-        self.assertIn("100 stands for the rate that you choose.", self.text("holds-of-all-list"))
+        self.assertIn("Replace 100 by the rate you want.", self.text("holds-of-all-list"))
         self.detail("c")
         self.assertIn(command, self.commands(".detail"))
         self.sidecar.ttlctl(*command.split()[1:])
@@ -908,8 +909,8 @@ class Use(PageTest):
         browser.wait("!find('trouble').hidden")
         trouble = self.text("trouble")
         self.assertEqual(trouble, "The sidecar does not answer: it cannot be reached. "
-                                  "What is shown is old.")
-        self.assertEqual(self.text("health-state"), "Not known")
+                                  "The data shown is out of date.")
+        self.assertEqual(self.text("health-state"), "Unknown")
         self.assertEqual(browser.role("#trouble"), "alert")
         self.assertEqual(self.names(), ["c"])
         self.assertEqual(browser.run(LOW_CONTRAST), [])
@@ -964,7 +965,7 @@ class Use(PageTest):
         browser.run("""window.fetch = async () => new Response("Corruption: a block\\n", {status: 500});
           return refresh();""")
         self.assertEqual(self.text("trouble"), "The sidecar answers with an error: "
-                                               "Corruption: a block. What is shown is old.")
+                                               "Corruption: a block. The data shown is out of date.")
         self.assertEqual(self.names(), ["c"])
 
     def test_a_container_whose_index_cannot_be_read_says_so(self):

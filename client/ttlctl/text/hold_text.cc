@@ -36,11 +36,11 @@ std::string HoldText(int hold) {
     case v1::DELETE_HOLD_NO_STORE:
       return "no store configured";
     case v1::DELETE_HOLD_BUDGET:
-      return "requests use all of the throughput";
+      return "no request units left for deletes";
     case v1::DELETE_HOLD_BRAKE:
       return "brake: a policy change or an adoption waits for confirmation";
     case v1::DELETE_HOLD_STORE_UNCONFIRMED:
-      return "the store has to be confirmed";
+      return "store not confirmed";
     case v1::DELETE_HOLD_PUSH_BACK:
       return "the store pushes back";
     case v1::DELETE_HOLD_BACKOFF:

@@ -46,7 +46,7 @@ std::string SweepText(const v1::SweepStatus& sweep, absl::Time now) {
 
 std::string StoreText(const v1::StoreStatus& store, absl::Time now) {
   const bool nothing_is_known = store.ByteSizeLong() == 0;
-  if (nothing_is_known) return "not called yet, or none is configured";
+  if (nothing_is_known) return "no call yet, or no store configured";
   std::string text = store.reachable() ? "reachable" : "NOT REACHABLE";
   if (!store.store_id().empty()) absl::StrAppend(&text, ", id ", store.store_id());
   if (store.has_last_success_time()) {
@@ -54,7 +54,7 @@ std::string StoreText(const v1::StoreStatus& store, absl::Time now) {
                     " ago");
   }
   if (store.has_clock_skew()) {
-    absl::StrAppend(&text, ", our clock minus its clock ",
+    absl::StrAppend(&text, ", clock skew (sidecar minus store) ",
                     SignedSpan(ToDuration(store.clock_skew())));
   }
   if (store.has_held_until()) {
@@ -101,8 +101,8 @@ std::string SidecarText(const v1::SidecarStatus& sidecar, absl::string_view addr
       {"clock", ClockText(sidecar.clock())},
       {"store", StoreText(sidecar.store(), now)},
       {"storage", sidecar.storage_writable()
-                      ? "takes writes"
-                      : absl::StrCat("REFUSES WRITES: ", sidecar.storage_problem())},
+                      ? "writable"
+                      : absl::StrCat("NOT WRITABLE: ", sidecar.storage_problem())},
       {"deletes", absl::StrCat(LimitText(sidecar.has_max_deletes_per_second(),
                                          sidecar.max_deletes_per_second()),
                                " over all containers")},

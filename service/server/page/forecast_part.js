@@ -179,7 +179,7 @@ function showForecast(forecast, problem) {
       () => facts(list.map(([name, text]) => [name, isolated(text)])));
   if (forecast !== undefined) return showSteps(forecast);
   rebuild(forecastParts.steps, ["", problem], () => [problem === undefined ?
-      make("p", {class: "muted"}, "Being read.") : cannotBeRead("It", problem)]);
+      make("p", {class: "muted"}, "Loading.") : cannotBeRead("It", problem)]);
 }
 
 function forecastQuery(container, range) {

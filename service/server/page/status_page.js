@@ -102,7 +102,7 @@ function clockText(clock) {
 
 function storeText(store, now) {
   if (store.store_id === "" && store.last_error === "" && store.last_success_time === undefined) {
-    return "not called yet, or none is configured";
+    return "no call yet, or no store configured";
   }
   const parts = [store.reachable ? "reachable" : "NOT REACHABLE"];
   if (store.store_id !== "") parts.push(`id ${shownText(store.store_id)}`);
@@ -110,7 +110,7 @@ function storeText(store, now) {
     parts.push(`last answer ${spanText(secondsBetween(store.last_success_time, now))} ago`);
   }
   if (store.clock_skew !== undefined) {
-    parts.push(`our clock minus its clock ${signedSpanText(seconds(store.clock_skew))}`);
+    parts.push(`clock skew (sidecar minus store) ${signedSpanText(seconds(store.clock_skew))}`);
   }
   if (store.held_until !== undefined) parts.push(`no calls until ${timeText(store.held_until)}`);
   if (store.last_error !== "") parts.push(`last error: ${shownText(store.last_error)}`);
@@ -136,8 +136,8 @@ function showSidecar(sidecar) {
         timeText(sidecar.start_time)],
     ["clock", clockText(sidecar.clock)],
     ["store", storeText(sidecar.store, now)],
-    ["storage", sidecar.storage_writable ? "takes writes" :
-        `REFUSES WRITES: ${shownText(sidecar.storage_problem)}`],
+    ["storage", sidecar.storage_writable ? "writable" :
+        `NOT WRITABLE: ${shownText(sidecar.storage_problem)}`],
     ["limit", `${limit === undefined ? "no limit" : rateText(limit)} over all containers`],
     ["sweep", sweepText(sidecar.sweep, now)],
     ["data", sidecar.data.in_doubt ? `IN DOUBT: ${shownText(sidecar.data.reason)}` : "trusted"],
@@ -181,7 +181,7 @@ function showRebuild(it) {
   find("rebuild").hidden = it === undefined;
   if (it === undefined) return;
   setText(find("rebuild-title"),
-      it.rebuild ? "Rebuild from the store" : "Comparison with the store");
+      it.rebuild ? "Rebuild from the store" : "Reconciliation");
   const share = it.state === "RECONCILIATION_STATE_DONE" ? 1 : doneShare(it);
   const state = RECONCILIATION_STATES[it.state] ?? shownText(it.state);
   setText(find("rebuild-state"), `${state}${it.dry_run ? ", dry run" : ""}, ` +
@@ -236,7 +236,7 @@ const COLUMNS = [
     text: (status) => catchUpText(status, ratesOf(status))},
   {name: "stuck", title: "Stuck", key: (status) => Number(status.failing_items),
     text: (status) => countText(status.failing_items)},
-  {name: "holds", title: "Held back by", key: (status) => status.holds.length,
+  {name: "holds", title: "Holds", key: (status) => status.holds.length,
     text: (status) => holdsText(status.holds), isText: true},
 ];
 const NAME = {name: "container", title: "Container", key: (status) => status.container};
@@ -342,7 +342,7 @@ function showCount(chosen, onPage) {
   setText(find("shown"), all === 0 ? (data.complete ? "no containers" : "") :
       `${range}${plural(chosen, "container", "containers")}${of}` +
       (data.cut ? `; others are left out: a refresh ends after ${countText(MAX_REQUESTS)} ` +
-          "requests, ttlctl status shows all" : data.complete ? "" : "; more are being read"));
+          "requests, ttlctl status shows all" : data.complete ? "" : "; loading more"));
   find("pages").hidden = chosen <= ROWS;
   find("previous").disabled = view.first === 0;
   find("next").disabled = view.first + ROWS >= chosen;
@@ -484,7 +484,7 @@ function cannotBeRead(what, problem) {
 function stuckBlock(status) {
   if (view.problems.stuck !== undefined) return [cannotBeRead("They", view.problems.stuck)];
   if (status.failing_items === "0") return [make("p", {class: "muted"}, "None.")];
-  if (view.stuck === undefined) return [make("p", {class: "muted"}, "Being read.")];
+  if (view.stuck === undefined) return [make("p", {class: "muted"}, "Loading.")];
   const more = Number(status.failing_items) > view.stuck.length ?
       [make("p", {}, `The first ${view.stuck.length} of ${countText(status.failing_items)}. All: `,
           make("code", {}, `ttlctl stuck --limit 0 ${idArgument(status.container)}`))] : [];
@@ -499,7 +499,7 @@ const parts = {
   stuck: make("div", {}),
 };
 detail.append(make("td", {role: "cell", colspan: COLUMNS.length + 1},
-    make("h3", {}, "Held back by"), parts.holds,
+    make("h3", {}, "Holds"), parts.holds,
     make("div", {class: "columns"},
         make("div", {}, make("h3", {}, "Figures"), parts.facts),
         make("div", {}, make("h3", {}, "Lateness of deletes"), parts.lateness)),
@@ -509,7 +509,7 @@ detail.append(make("td", {role: "cell", colspan: COLUMNS.length + 1},
 function detailOf(status) {
   const described = status.holds.map((hold) => describeHold(hold, status, data.sidecar));
   rebuild(parts.holds, described,
-      () => described.length === 0 ? [make("li", {}, "Nothing.")] : described.map(holdItem));
+      () => described.length === 0 ? [make("li", {}, "None.")] : described.map(holdItem));
   const list = detailFacts(status);
   rebuild(parts.facts, list, () => facts(list.map(([name, text]) => [name, isolated(text)])));
   rebuild(parts.lateness, status.lateness, () => latenessBlock(status.lateness));
@@ -662,7 +662,7 @@ function ageText() {
 
 function showFreshness() {
   if (readAt === undefined) return;
-  setText(find("freshness"), `Data are ${ageText()} old${isPaused ? "; updates are paused" : ""}.`);
+  setText(find("freshness"), `Last update ${ageText()} ago${isPaused ? "; updates paused" : ""}.`);
 }
 
 function showTrouble(error) {
@@ -671,8 +671,8 @@ function showTrouble(error) {
   if (error === undefined) return setText(trouble, "");
   const what = error.name === REFUSAL ? "answers with an error" : "does not answer";
   setText(trouble, `The sidecar ${what}: ${whyNot(error)}. ` +
-      (readAt === undefined ? "There are no data yet." : "What is shown is old."));
-  setText(find("health-state"), "Not known");
+      (readAt === undefined ? "No data has been received." : "The data shown is out of date."));
+  setText(find("health-state"), "Unknown");
   find("health-state").className = "badge warn";
 }
 

@@ -143,7 +143,7 @@ function idArgument(text) {
 
 // --- What holds deletes back ---
 
-const BY_ITSELF = "It ends by itself.";
+const AUTOMATICALLY = "The hold ends automatically.";
 
 // Commands, each with its purpose.
 function toLift(command) {
@@ -156,7 +156,7 @@ function limitHold(container, sidecar) {
   const id = sidecar.max_deletes_per_second === 0 ? "" : ` ${idArgument(container.container)}`;
   return {
     commands: toLift(`${command} --max-deletes-per-second 100${id}`),
-    note: "100 stands for the rate that you choose.",
+    note: "Replace 100 by the rate you want.",
   };
 }
 
@@ -180,50 +180,51 @@ const HOLDS = {
     commands: toLift("ttlctl clock accept"),
     note: "Only if the wall clock is right.",
   })],
-  DELETE_HOLD_STORE: ["store", () => ({note: "It ends when the store answers again."})],
+  DELETE_HOLD_STORE: ["store", () => ({note: "Ends when the store responds."})],
   DELETE_HOLD_CLOCK_SKEW: ["clock skew to the store", () => ({
-    note: "It ends when the clocks of sidecar and store agree.",
+    note: "Ends when the clocks of the sidecar and the store agree.",
   })],
   DELETE_HOLD_GRACE: ["grace of a stricter policy or of adopted items", (container) => ({
-    note: container.grace_until === undefined ? BY_ITSELF :
-        `It ends by itself at ${timeText(container.grace_until)}.`,
+    note: container.grace_until === undefined ? AUTOMATICALLY :
+        `The hold ends automatically at ${timeText(container.grace_until)}.`,
   })],
   DELETE_HOLD_STORAGE: ["storage refuses writes", (container, sidecar) => ({
     note: sidecar.storage_problem && shownText(sidecar.storage_problem),
   })],
-  DELETE_HOLD_CHANGE_UNDER_WAY: ["change in progress", () => ({note: BY_ITSELF})],
+  DELETE_HOLD_CHANGE_UNDER_WAY: ["change in progress", () => ({note: AUTOMATICALLY})],
   DELETE_HOLD_INDEX_BUILDING: ["index is being built", (container) => ({
-    note: `${container.index_progress?.percent ?? 0} % are built. ${BY_ITSELF}`,
+    note: `${container.index_progress?.percent ?? 0} % built. ${AUTOMATICALLY}`,
   })],
   DELETE_HOLD_NO_STORE: ["no store configured", () => ({
     note: "Start ttl-sidecar with --store.",
   })],
-  DELETE_HOLD_BUDGET: ["requests use all of the throughput", () => ({
-    note: "It ends when requests leave throughput over.",
+  DELETE_HOLD_BUDGET: ["no request units left for deletes", () => ({
+    note: "Ends when requests use less throughput.",
   })],
   DELETE_HOLD_BRAKE: ["brake: a policy change or an adoption waits for confirmation",
     (container) => ({
       commands: toLift(`ttlctl containers confirm ${idArgument(container.container)}`),
       note: container.brake && `${plural(container.brake.newly_due_items, "item", "items")} ` +
-          `became due and wait until ${timeText(container.brake.until)}. Only if that is intended.`,
+          `became due and wait until ${timeText(container.brake.until)}. ` +
+          "Confirm only if this is intended.",
     })],
-  DELETE_HOLD_STORE_UNCONFIRMED: ["the store has to be confirmed", (container, sidecar) => ({
+  DELETE_HOLD_STORE_UNCONFIRMED: ["store not confirmed", (container, sidecar) => ({
     commands: toLift(`ttlctl store confirm ${idArgument(sidecar.store.store_id)}`),
-    note: `${shownText(sidecar.store.unconfirmed)}. Only if it is the right store.`,
+    note: `${shownText(sidecar.store.unconfirmed)}. Confirm only if it is the right store.`,
   })],
-  DELETE_HOLD_PUSH_BACK: ["the store pushes back", () => ({note: BY_ITSELF})],
+  DELETE_HOLD_PUSH_BACK: ["the store pushes back", () => ({note: AUTOMATICALLY})],
   DELETE_HOLD_BACKOFF: ["delay after failed calls, or as the store asked", (container) => ({
-    note: container.held_until === undefined ? BY_ITSELF :
-        `It ends by itself at ${timeText(container.held_until)}.`,
+    note: container.held_until === undefined ? AUTOMATICALLY :
+        `The hold ends automatically at ${timeText(container.held_until)}.`,
   })],
   DELETE_HOLD_DATA_IN_DOUBT: ["the tracked items may be incomplete", () => ({
-    note: "It ends when a rebuild from the store is done.",
+    note: "Ends when a rebuild from the store is done.",
     commands: [["To start or follow one", "ttlctl rebuild"],
       ["If they are complete", "ttlctl data trust"]],
   })],
   DELETE_HOLD_RETRY: ["failed items wait for their retry", (container) => ({
     commands: [["To list them", `ttlctl stuck ${idArgument(container.container)}`]],
-    note: BY_ITSELF,
+    note: AUTOMATICALLY,
   })],
 };
 
@@ -236,7 +237,7 @@ function holdText(hold) {
 }
 
 function holdsText(holds) {
-  return holds.length === 0 ? "nothing" : holds.map(holdText).join(", ");
+  return holds.length === 0 ? "none" : holds.map(holdText).join(", ");
 }
 
 // The text of a hold, and how it is lifted: {text, commands, note}, the latter two if there are
@@ -286,7 +287,7 @@ function catchUpText(status, rates) {
   const length = catchUpSeconds(status, rates);
   if (length === 0) return "caught up";
   if (length === undefined) return "measuring";
-  if (length === Infinity) return rates.cleared === 0 ? "nothing is deleted" : "falls behind";
+  if (length === Infinity) return rates.cleared === 0 ? "no deletes" : "backlog grows";
   return (status.backlog_is_lower_bound ? "at least " : "about ") + spanText(Math.ceil(length));
 }
 

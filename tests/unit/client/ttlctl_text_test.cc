@@ -479,14 +479,15 @@ TEST(StatusTextTest, SidecarTellsAgesByItsOwnClock) {
   sidecar.mutable_health()->set_state(v1::HEALTH_STATE_HEALTHY);
   sidecar.mutable_sweep()->mutable_last_step_time()->set_seconds(99999);
   sidecar.mutable_sweep()->set_calls_under_way(2);
-  EXPECT_EQ(SidecarText(sidecar, "unix:/s"),
-            "sidecar  unix:/s, up 1h 1m\n"
-            "health   healthy\n"
-            "clock    sound, now 1970-01-02T03:46:40Z\n"
-            "store    reachable, id s1, last answer 2s ago, our clock minus its clock -0.3s\n"
-            "storage  takes writes\n"
-            "deletes  no limit over all containers\n"
-            "sweep    last step 1s ago, 2 calls to the store in flight\n");
+  EXPECT_EQ(
+      SidecarText(sidecar, "unix:/s"),
+      "sidecar  unix:/s, up 1h 1m\n"
+      "health   healthy\n"
+      "clock    sound, now 1970-01-02T03:46:40Z\n"
+      "store    reachable, id s1, last answer 2s ago, clock skew (sidecar minus store) -0.3s\n"
+      "storage  writable\n"
+      "deletes  no limit over all containers\n"
+      "sweep    last step 1s ago, 2 calls to the store in flight\n");
 }
 
 TEST(StatusTextTest, TroubleIsInCapitals) {
@@ -507,23 +508,24 @@ TEST(StatusTextTest, TroubleIsInCapitals) {
             HasSubstr("NOT REACHABLE"), HasSubstr("last error: refused"),
             HasSubstr("DEGRADED\n         The sweeper stands still."),
             HasSubstr("STALLED, no step"), HasSubstr("NO DELETES UNTIL CONFIRMED: its id changed"),
-            HasSubstr("ttlctl store confirm s2"), HasSubstr("REFUSES WRITES: disk full"),
+            HasSubstr("ttlctl store confirm s2"), HasSubstr("NOT WRITABLE: disk full"),
             HasSubstr("ALL PAUSED: \"restore\"")));
 }
 
 TEST(StatusTextTest, AStoreThatWasNeverCalledIsNoTrouble) {
   v1::SidecarStatus sidecar;
-  EXPECT_THAT(SidecarText(sidecar, "a"), HasSubstr("store    not called yet"));
+  EXPECT_THAT(SidecarText(sidecar, "a"), HasSubstr("store    no call yet"));
 }
 
 TEST(StatusTextTest, SkewThatRoundsToNothingHasNoSign) {
   v1::SidecarStatus sidecar;
   for (const int nanos : {-50'000'000, 50'000'000, 0}) {
     sidecar.mutable_store()->mutable_clock_skew()->set_nanos(nanos);
-    EXPECT_THAT(SidecarText(sidecar, "a"), HasSubstr("minus its clock 0s\n")) << nanos;
+    EXPECT_THAT(SidecarText(sidecar, "a"), HasSubstr("clock skew (sidecar minus store) 0s\n"))
+        << nanos;
   }
   sidecar.mutable_store()->mutable_clock_skew()->set_nanos(200'000'000);
-  EXPECT_THAT(SidecarText(sidecar, "a"), HasSubstr("minus its clock +0.2s\n"));
+  EXPECT_THAT(SidecarText(sidecar, "a"), HasSubstr("clock skew (sidecar minus store) +0.2s\n"));
 }
 
 TEST(StatusTextTest, AContainerInWords) {
