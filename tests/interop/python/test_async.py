@@ -13,7 +13,7 @@ import unittest
 from async_facade import LOOP
 from harness import PATIENCE, Code, SidecarTestCase, TempDirTestCase, wait_until
 from scripted_sidecar import ScriptedSidecar, serve_script
-from ttl.v1 import item_service_pb2 as pb
+from ttl.v1 import expiry_service_pb2 as expiry_pb, item_service_pb2 as pb
 from ttl_sidecar import AsyncClient, Check, Client, Item, SidecarError
 
 
@@ -88,6 +88,16 @@ class Blocked(TempDirTestCase):
             self.assertEqual([error.code for error in errors], [Code.DEADLINE_EXCEEDED] * 4)
             self.assertLess(time.monotonic() - begin, PATIENCE / 2)
 
+    @in_loop
+    async def test_reports_go_on_after_their_task_was_cancelled(self):
+        self.script.answer = lambda request, context: expiry_pb.ReportUsageResponse()
+        async with AsyncClient(self.address) as client:
+            client.add_usage("c", 1)
+            client._usage._task.cancel()
+            await asyncio.wait([client._usage._task])
+            client.add_usage("c", 1)
+            await self.until(lambda: self.script.calls)
+
 
 class Streams(SidecarTestCase):
     def setUp(self):
@@ -149,6 +159,17 @@ class Streams(SidecarTestCase):
             with self.assertRaises(asyncio.CancelledError):
                 await task
 
+    @in_loop
+    async def test_a_cancelled_error_of_batches_reaches_the_reader(self):
+        async def batches():
+            yield [Check(id=b"a")]
+            raise asyncio.CancelledError("of the batches")
+
+        async with AsyncClient(self.sidecar.address) as client:
+            with self.assertRaisesRegex(asyncio.CancelledError, "of the batches"):
+                async for reply in client.check_stream("c", batches()):
+                    reply.results()
+
 
 class Close(SidecarTestCase):
     @in_loop
@@ -203,3 +224,5 @@ class Parity(unittest.TestCase):
 
     def test_the_methods_are_documented_alike(self):
         self.assertIn("One result per item", AsyncClient.track.__doc__)
+        self.assertIn("did not take", AsyncClient.usage_failures.__doc__)
+        self.assertNotIn("thread", AsyncClient.add_usage.__doc__)

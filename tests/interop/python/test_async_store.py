@@ -152,6 +152,50 @@ class Batches(TempDirTestCase):
         LOOP.run(asyncio.wait_for(done.wait(), PATIENCE))
         self.assertEqual(store.items.items("c"), [])
 
+    def test_stop_waits_for_batches_whose_call_it_cancelled(self):
+        for error in (None, OSError("no space")):
+            with self.subTest(error=error):
+                self.stop_while_deleting(error)
+
+    def stop_while_deleting(self, error):
+        began, go_on = (LOOP.run(self.event()) for _ in range(2))
+
+        class Slow(PlainStore):
+            async def delete(self, container, keys):
+                began.set()
+                await go_on.wait()
+                if error is not None:
+                    raise error
+                self.items.delete(container, keys)
+
+        store = Slow()
+        store.items.write("c", Item(id=b"a", ts=1, ttl=1))
+
+        async def serve_and_stop():
+            server = await serve_async_store(store, self.address)
+            async with grpc.aio.insecure_channel(self.address) as channel:
+                stub = primary_store_service_pb2_grpc.PrimaryStoreServiceStub(channel)
+                call = stub.DeleteItems(self.request, timeout=PATIENCE)
+                await began.wait()
+                self.assertTrue(await server.wait_for_termination(0))
+                stopping = asyncio.create_task(server.stop(0))
+                with self.assertRaises(grpc.aio.AioRpcError):
+                    await call
+                with self.assertRaisesRegex(OSError, "in use"):
+                    await serve_async_store(PlainStore(), self.address)
+                self.assertFalse(stopping.done())
+                go_on.set()
+                await asyncio.wait_for(stopping, PATIENCE)
+                self.assertFalse(await server.wait_for_termination(0))
+
+        if error is None:
+            LOOP.run(serve_and_stop())
+            self.assertEqual(store.items.items("c"), [])
+        else:
+            with self.assertLogs("ttl_sidecar", "ERROR") as logs:
+                LOOP.run(serve_and_stop())
+            self.assertIn("no space", logs.output[0])
+
     async def event(self):
         return asyncio.Event()
 

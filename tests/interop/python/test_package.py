@@ -2,6 +2,7 @@
 type hints in the eyes of `mypy --strict`."""
 
 import pathlib
+import py_compile
 import re
 import subprocess
 import sys
@@ -33,10 +34,14 @@ class Package(SidecarTestCase):
         folder = tempfile.TemporaryDirectory(prefix="ttl-")
         cls.addClassCleanup(folder.cleanup)
         cls.root = pathlib.Path(folder.name)
+        # As after a run of the example.
+        compiled = py_compile.compile(ROOT / "client/python/examples/note_store.py")
+        cls.addClassCleanup(pathlib.Path(compiled).unlink)
         run(sys.executable, "-W", "ignore", "setup.py", "-q", "egg_info", "--egg-base", cls.root,
             "sdist", "--dist-dir", cls.root, cwd=ROOT / "client/python")
         [cls.archive] = cls.root.glob("*.tar.gz")
         with tarfile.open(cls.archive) as archive:
+            cls.packed = archive.getnames()
             archive.extractall(cls.root)
         cls.source = cls.root / cls.archive.name.removesuffix(".tar.gz")
         run(sys.executable, "-m", "venv", "--system-site-packages", cls.root / "venv")
@@ -68,6 +73,7 @@ class Package(SidecarTestCase):
         self.assertLessEqual(
             {"protos/ttl/v1/item.proto", "protos/ttl/errors/v1/error_details.proto", "README.md",
              "asyncio.md", "examples/note_store.py"}, names)
+        self.assertEqual([name for name in self.packed if name.endswith(".pyc")], [])
 
     def mypy(self, path, hints=None):
         """(line, message) of what --strict finds in a user's file, with a folder of further hints.

@@ -253,14 +253,24 @@ class Containers(SidecarTestCase):
     def test_pauses_show_in_the_status(self):
         self.client.create_container("c", 60)
         self.client.pause_deletes("one", "c")
-        self.client.pause_deletes("all of them")
+        self.client.pause_deletes("all of them", all_containers=True)
         status = self.client.status("c")
         self.assertEqual((status.container.pause.reason, status.sidecar.pause.reason),
                          ("one", "all of them"))
         self.client.resume_deletes("c")
-        self.client.resume_deletes()
+        self.client.resume_deletes(all_containers=True)
         [status] = self.client.list_statuses()
         self.assertFalse(status.HasField("pause"))
+
+    def test_a_pause_of_all_containers_is_not_meant_by_mistake(self):
+        self.client.pause_deletes("all of them", all_containers=True)
+        for arguments, options in (((None,), {}), ((), {}), (("c",), {"all_containers": True}),
+                                   ((), {"all_containers": 1})):
+            with self.assertRaisesRegex(TypeError, "all_containers=True"):
+                self.client.resume_deletes(*arguments, **options)
+            with self.assertRaisesRegex(TypeError, "all_containers=True"):
+                self.client.pause_deletes("why", *arguments, **options)
+        self.assertEqual(self.client.status().sidecar.pause.reason, "all of them")
 
     def test_usage_shows_in_the_status(self):
         self.client.create_container("c", 60, delete_policy={"request_units_per_second": 100})

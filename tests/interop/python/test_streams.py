@@ -2,7 +2,9 @@
 
 import time
 
-from harness import PATIENCE, Code, SidecarTestCase
+from harness import PATIENCE, Code, SidecarTestCase, TempDirTestCase
+from scripted_sidecar import ScriptedSidecar, serve_script
+from ttl.v1 import item_pb2, item_service_pb2 as pb
 from ttl_sidecar import Check, Client, Item, TrackResult, Visibility
 
 
@@ -106,3 +108,16 @@ class Streams(SidecarTestCase):
         with self.assert_refused(Code.UNAVAILABLE, self.sidecar.address):
             for reply in self.client.check_stream("c", batches()):
                 reply.results()
+
+
+class AnswerWithoutMessage(TempDirTestCase):
+    def test_it_is_an_error(self):
+        script = ScriptedSidecar()
+        script.answer = lambda requests, context: (
+            pb.StreamCheckVisibilityResponse(response=pb.CheckVisibilityResponse(
+                visibilities=[item_pb2.VISIBILITY_VISIBLE], expire_times=[0])) for _ in range(2))
+        client = self.enterContext(Client(serve_script(self, script)))
+        stream = client.check_stream("c", [[Check(id=b"1")]])
+        next(stream).results()
+        with self.assert_refused(Code.INTERNAL, "more answers than messages"):
+            next(stream)

@@ -84,6 +84,14 @@ class Tally(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, error):
                 self.tally.add(container, units)
 
+    def test_usage_beyond_the_range_of_a_float_is_no_error(self):
+        self.tally.add("c", 10**400)
+        self.assertEqual(self.settle_all(), [])
+        for _ in range(10):
+            self.tally.add("c", 10**308)
+        self.now += 1
+        self.assertEqual(self.settle_all(), [("c", float("inf"), 1)])
+
     def test_further_containers_are_not_reported(self):
         for n in range(usage.MAX_CONTAINERS + 1):
             self.tally.add(f"{n}", 1)
@@ -137,6 +145,16 @@ class Unanswered(TempDirTestCase):
         client.add_usage("c", 1)
         wait_until(lambda: client.usage_failures == 1, "the failure is counted")
         self.assertEqual(self.script.calls, {"ReportUsage": 1})
+
+    def test_an_unexpected_error_does_not_end_the_reports(self):
+        self.script.answer = lambda request, context: pb.ReportUsageResponse()
+        client = self.enterContext(Client(self.address))
+        tally = client._usage.tally
+        take = unittest.mock.Mock(side_effect=[OverflowError("told so"), tally.take()])
+        with unittest.mock.patch.object(tally, "take", take), self.assertLogs("ttl_sidecar"):
+            client.add_usage("c", 1)
+            wait_until(lambda: take.call_count == 1, "the error")
+        wait_until(lambda: self.script.calls, "the next report")
 
     def test_a_report_does_not_wait_for_a_sidecar_that_is_away(self):
         client = self.enterContext(Client(f"unix:{self.folder}/nobody.sock"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import time
 
+from ttl_sidecar import errors
+
 
 class AnswerClock:
     """The time that is left for the answer that somebody waits for: `timeout` seconds from when
@@ -19,6 +21,9 @@ class AnswerClock:
         self._sent.append(time.monotonic())
 
     def answered(self) -> None:
+        """INTERNAL if every message has been answered already."""
+        if not self._sent:
+            raise errors.unasked()
         self._sent.popleft()
 
     @property

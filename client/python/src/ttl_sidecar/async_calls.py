@@ -82,7 +82,7 @@ class AsyncCalls:
     def _cancelled_error(self) -> SidecarError:
         if self.ends.is_closed:
             return self.ends.closed_error()
-        return SidecarError(grpc.StatusCode.CANCELLED, "an interceptor has cancelled the call")
+        return SidecarError(grpc.StatusCode.CANCELLED, "the call was cancelled")
 
     async def _sleep(self, seconds: float) -> None:
         with contextlib.suppress(asyncio.TimeoutError):

@@ -185,12 +185,13 @@ class AsyncClient(requests.Stubs):
     async def is_serving(self, health_service: str = "") -> bool:
         return await self._run(requests.is_serving(health_service))
 
-    async def pause_deletes(self, reason: str,
-                            container: str | None = None) -> expiry_service_pb2.PauseState:
-        return await self._run(requests.pause_deletes(reason, container))
+    async def pause_deletes(self, reason: str, container: str | None = None, *,
+                            all_containers: bool = False) -> expiry_service_pb2.PauseState:
+        return await self._run(requests.pause_deletes(reason, container, all_containers))
 
-    async def resume_deletes(self, container: str | None = None) -> None:
-        await self._run(requests.resume_deletes(container))
+    async def resume_deletes(self, container: str | None = None, *,
+                             all_containers: bool = False) -> None:
+        await self._run(requests.resume_deletes(container, all_containers))
 
     async def accept_clock(self) -> clock_pb2.ClockStatus:
         return await self._run(requests.accept_clock())
@@ -262,5 +263,5 @@ class AsyncClient(requests.Stubs):
 
 
 for _name, _method in vars(Client).items():
-    if not _name.startswith("_") and callable(_method):
+    if not _name.startswith("_") and (callable(_method) or isinstance(_method, property)):
         getattr(AsyncClient, _name).__doc__ = _method.__doc__

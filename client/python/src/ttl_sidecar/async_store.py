@@ -6,6 +6,7 @@ import abc
 import asyncio
 import contextlib
 import inspect
+import logging
 from typing import Any, AsyncContextManager, AsyncIterator, Awaitable, ContextManager, Sequence
 
 import grpc
@@ -19,15 +20,17 @@ from ttl_sidecar.store import SERVER_OPTIONS, bind, hold
 from ttl_sidecar.store_rules import Found, Refusal, StoreBusy
 from ttl_sidecar.values import Item, Key
 
-# The loop itself keeps no task alive.
+_log = logging.getLogger(__name__)
+
+# The event loop holds only weak references to tasks.
 _tasks: set[asyncio.Task[Any]] = set()
 
 
 class AsyncPrimaryStore(primary_store_service_pb2_grpc.PrimaryStoreServiceServicer,
                         store_rules.StoreFeatures):
     """Base class of stores for asyncio. The contracts of its methods are those of PrimaryStore; all
-    run in the loop of serve_async_store(), which none of them may hold up. A batch that has been
-    begun is finished also if the sidecar has stopped waiting for it."""
+    run in the loop of serve_async_store(), which they must not block. A batch that has started is
+    completed even if the sidecar cancels the call."""
 
     @abc.abstractmethod
     def exclusive(self, container: str,
@@ -58,10 +61,14 @@ class AsyncPrimaryStore(primary_store_service_pb2_grpc.PrimaryStoreServiceServic
             batch = store_rules.Batch(self, request)
         except Refusal as refusal:
             await context.abort(refusal.code, refusal.message)
+        deletes = _keep(self._delete(request.container, batch), self._batches())
         try:
-            await asyncio.shield(_keep(self._delete(request.container, batch)))
+            await asyncio.shield(deletes)
         except StoreBusy as busy:
             return batch.busy_response(busy)
+        except asyncio.CancelledError:
+            deletes.add_done_callback(_log_failure)
+            raise
         return batch.response()
 
     async def ScanItems(self, request: pb.ScanItemsRequest,
@@ -73,6 +80,11 @@ class AsyncPrimaryStore(primary_store_service_pb2_grpc.PrimaryStoreServiceServic
                 yield scan.message(items)
         except Refusal as refusal:
             await context.abort(refusal.code, refusal.message)
+
+    def _batches(self) -> set[asyncio.Task[Any]]:
+        """Those under way. Made here because the constructor of a store need not call this one's."""
+        batches: set[asyncio.Task[Any]] = vars(self).setdefault("_started_batches", set())
+        return batches
 
     def _can_scan(self) -> bool:
         return type(self).scan is not AsyncPrimaryStore.scan
@@ -94,8 +106,9 @@ class AsyncPrimaryStore(primary_store_service_pb2_grpc.PrimaryStoreServiceServic
 
 async def serve_async_store(store: AsyncPrimaryStore, address: str, *,
                             credentials: grpc.ServerCredentials | None = None) -> Any:
-    """Serves `store` in the running event loop as serve_store() does; returns the grpc.aio.Server,
-    whose stop() is awaited."""
+    """Serves `store` in the running event loop as serve_store() does; returns the grpc.aio.Server.
+    Its stop() and wait_for_termination() also wait for the batches that have started: await one of
+    them before the loop ends."""
     held = await asyncio.to_thread(hold, address)
     try:
         server = grpc.aio.server(options=SERVER_OPTIONS)
@@ -106,24 +119,51 @@ async def serve_async_store(store: AsyncPrimaryStore, address: str, *,
         if held is not None:
             held.release()
         raise
-    if held is not None:
-        _keep(_release_at_end(server, held))
-    return server
+    return _StoreServer(server, _keep(_end(server, store, held), _tasks))
 
 
-async def _release_at_end(server: Any, held: SocketPath) -> None:
+class _StoreServer:
+    """A grpc.aio.Server that has ended when `end` has."""
+
+    def __init__(self, server: Any, end: asyncio.Task[None]):
+        self._server = server
+        self._end = end
+
+    async def stop(self, grace: float | None) -> None:
+        await self._server.stop(grace)
+        await asyncio.shield(self._end)
+
+    async def wait_for_termination(self, timeout: float | None = None) -> bool:
+        """Whether `timeout` passed before the end."""
+        ended, _ = await asyncio.wait([self._end], timeout=timeout)
+        return not ended
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._server, name)
+
+
+async def _end(server: Any, store: AsyncPrimaryStore, held: SocketPath | None) -> None:
     # gRPC removes the socket at the path when it ends; until then nobody else may bind there.
     try:
         await server.wait_for_termination()
+        while batches := store._batches():
+            await asyncio.wait(batches)
     finally:
-        held.release()
+        if held is not None:
+            held.release()
 
 
-def _keep(work: Any) -> asyncio.Task[Any]:
+def _keep(work: Any, tasks: set[asyncio.Task[Any]]) -> asyncio.Task[Any]:
     task = asyncio.get_running_loop().create_task(work)
-    _tasks.add(task)
-    task.add_done_callback(_tasks.discard)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
     return task
+
+
+def _log_failure(deletes: asyncio.Task[Any]) -> None:
+    error = None if deletes.cancelled() else deletes.exception()
+    if error is not None and not isinstance(error, StoreBusy):
+        _log.error("a batch of deletes failed after its call had been cancelled", exc_info=error)
 
 
 async def _settled(result: Any) -> Any:

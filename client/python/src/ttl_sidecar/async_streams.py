@@ -9,7 +9,7 @@ from typing import (
 
 from ttl_sidecar import errors
 from ttl_sidecar.answer_clock import AnswerClock
-from ttl_sidecar.async_calls import AsyncCalls
+from ttl_sidecar.async_calls import AsyncCalls, is_being_cancelled
 from ttl_sidecar.requests import Download
 
 T = TypeVar("T")
@@ -94,8 +94,12 @@ async def exchange(method: Any, requests: Iterable[Any] | AsyncIterable[Any],
                 message = make_message(request)
                 watchdog.sent()
                 yield message
-        except Exception as error:
-            raised.append(error)
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            # gRPC cancels the task that reads the batches when the call ends.
+            if not (isinstance(error, asyncio.CancelledError) and is_being_cancelled()):
+                raised.append(error)
             raise
 
     watchdog = AsyncWatchdog(timeout, lambda: call.cancel())

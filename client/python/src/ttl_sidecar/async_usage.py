@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Awaitable, Callable
 
 from ttl.v1 import expiry_service_pb2 as pb
 from ttl_sidecar.usage import REPORT_INTERVAL, UsageReport, UsageTally
+
+
+_log = logging.getLogger(__name__)
 
 
 class AsyncUsageReporter:
@@ -22,7 +26,7 @@ class AsyncUsageReporter:
 
     def add(self, container: str, request_units: float) -> None:
         self.tally.add(container, request_units)
-        if self._task is None and not self._stopped:
+        if (self._task is None or self._task.done()) and not self._stopped:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     def stop(self) -> None:
@@ -39,9 +43,15 @@ class AsyncUsageReporter:
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(self._interval)
-            reports = self.tally.take()
-            while reports:
-                reports = self.tally.settle(reports, await self._outcome(reports[0]))
+            try:
+                await self._report()
+            except Exception:  # the next report is due all the same
+                _log.exception("the usage of this second was not reported")
+
+    async def _report(self) -> None:
+        reports = self.tally.take()
+        while reports:
+            reports = self.tally.settle(reports, await self._outcome(reports[0]))
 
     async def _outcome(self, report: UsageReport) -> Exception | None:
         try:

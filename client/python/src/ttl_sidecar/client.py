@@ -123,9 +123,10 @@ class Client(requests.Stubs):
 
     def add_usage(self, container: str, request_units: float) -> None:
         """Adds to what requests have used of the container's throughput; to be called for every
-        request that the store serves. Takes no time: a thread reports the sum once a second, from
-        the first use on also if it is zero. Never fails: what could not be reported is added to the
-        next report, and `usage_failures` counts it. Usage after close() is not counted."""
+        request that the store serves. Does not block. The sum is reported in the background once a
+        second, from the first use on also if it is zero. Never fails: what could not be reported is
+        added to the next report, and `usage_failures` counts it. Usage after close() is not
+        counted."""
         if not calls.was_forked_after_use():
             self._usage.add(container, request_units)
 
@@ -225,14 +226,16 @@ class Client(requests.Stubs):
         for a sidecar that is away."""
         return self._run(requests.is_serving(health_service))
 
-    def pause_deletes(self, reason: str,
-                      container: str | None = None) -> expiry_service_pb2.PauseState:
-        """Of one container, or of all."""
-        return self._run(requests.pause_deletes(reason, container))
+    def pause_deletes(self, reason: str, container: str | None = None, *,
+                      all_containers: bool = False) -> expiry_service_pb2.PauseState:
+        """Of one container, or of all with `all_containers`; TypeError unless one of them is given.
+        """
+        return self._run(requests.pause_deletes(reason, container, all_containers))
 
-    def resume_deletes(self, container: str | None = None) -> None:
-        """Lifts a pause of the same target."""
-        self._run(requests.resume_deletes(container))
+    def resume_deletes(self, container: str | None = None, *,
+                       all_containers: bool = False) -> None:
+        """Lifts the pause of the same target, given as to pause_deletes()."""
+        self._run(requests.resume_deletes(container, all_containers))
 
     def accept_clock(self) -> clock_pb2.ClockStatus:
         """Takes the wall clock to be right."""

@@ -99,6 +99,11 @@ def unanswered(messages: int) -> SidecarError:
                         f"the stream ended with {messages} messages unanswered")
 
 
+def unasked() -> SidecarError:
+    """An answer on a stream for which there is no message."""
+    return SidecarError(grpc.StatusCode.INTERNAL, "the stream has more answers than messages")
+
+
 def _pushback(metadata: Iterable[tuple[str, Any]] | None) -> float | None:
     for key, value in metadata or ():
         if key == _PUSHBACK and value.removeprefix("-").isdigit():

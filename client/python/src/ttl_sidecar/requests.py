@@ -350,15 +350,18 @@ def is_serving(health_service: str) -> Call[bool]:
                 lambda response: response.value == _SERVING, Kind.NOW)
 
 
-def pause_deletes(reason: str, container: str | None) -> Call[expiry_pb.PauseState]:
+def pause_deletes(reason: str, container: str | None,
+                  all_containers: bool) -> Call[expiry_pb.PauseState]:
+    target = _named_target(container, all_containers)
     return _change(lambda stubs: stubs.expiry_service.PauseDeletes,
-                   expiry_pb.PauseDeletesRequest(reason=reason, **_target(container)),
+                   expiry_pb.PauseDeletesRequest(reason=reason, **target),
                    lambda response: response.pause)
 
 
-def resume_deletes(container: str | None) -> Call[None]:
+def resume_deletes(container: str | None, all_containers: bool) -> Call[None]:
+    target = _named_target(container, all_containers)
     return _change(lambda stubs: stubs.expiry_service.ResumeDeletes,
-                   expiry_pb.ResumeDeletesRequest(**_target(container)), _nothing)
+                   expiry_pb.ResumeDeletesRequest(**target), _nothing)
 
 
 def accept_clock() -> Call[clock_pb2.ClockStatus]:
@@ -503,6 +506,14 @@ def _check_request(container: str, checks: Iterable[Check],
 
 def _target(container: str | None) -> dict[str, Any]:
     return {"all_containers": True} if container is None else {"container": container}
+
+
+def _named_target(container: str | None, all_containers: bool) -> dict[str, Any]:
+    """As _target(), where a container that is None by mistake must not mean all of them."""
+    if not isinstance(all_containers, bool) or all_containers != (container is None):
+        raise TypeError(f"container = {container!r}, all_containers = {all_containers!r}: the id of "
+                        "a container is required, or all_containers=True")
+    return _target(container)
 
 
 def _duration(seconds: float) -> duration_pb2.Duration:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import math
 import secrets
 import threading
@@ -21,6 +22,8 @@ MAX_CONTAINERS = 10_000
 
 # Longest period of a report. Usage that had to wait longer is reported at its average rate.
 _MAX_PERIOD = 60.0
+
+_log = logging.getLogger(__name__)
 
 _UNWANTED = (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.INVALID_ARGUMENT)
 
@@ -62,20 +65,20 @@ class UsageTally:
             return self._failures
 
     def add(self, container: str, request_units: float) -> None:
-        """Negative, infinite and NaN units are not counted."""
-        _require_usage(container, request_units)
-        if not (math.isfinite(request_units) and request_units >= 0):
+        """Negative, infinite and NaN units, and those above the range of a float, are not counted."""
+        units = _require_usage(container, request_units)
+        if not (math.isfinite(units) and units >= 0):
             return
         with self._lock:
             known = self._containers.get(container)
             if known is not None:
-                known.units += request_units
+                known.units += units
             elif len(self._containers) < MAX_CONTAINERS:
                 container.encode()  # a lone surrogate is the caller's error
                 if self._last_report is None:
                     self._last_report = time.monotonic()
                 # It was not used between the last report and now.
-                self._containers[container] = _Usage(request_units, self._last_report)
+                self._containers[container] = _Usage(units, self._last_report)
 
     def take(self) -> list[UsageReport]:
         """What is to be reported now, each to be settled."""
@@ -149,9 +152,15 @@ class UsageReporter:
 
     def _run(self) -> None:
         while not self._stopped.wait(self._interval):
-            reports = self.tally.take()
-            while reports and not self._stopped.is_set():
-                reports = self.tally.settle(reports, self._outcome(reports[0]))
+            try:
+                self._report()
+            except Exception:  # the next report is due all the same
+                _log.exception("the usage of this second was not reported")
+
+    def _report(self) -> None:
+        reports = self.tally.take()
+        while reports and not self._stopped.is_set():
+            reports = self.tally.settle(reports, self._outcome(reports[0]))
 
     def _outcome(self, report: UsageReport) -> Exception | None:
         try:
@@ -161,8 +170,13 @@ class UsageReporter:
         return None
 
 
-def _require_usage(container: str, request_units: float) -> None:
+def _require_usage(container: str, request_units: float) -> float:
+    """`request_units` as a float, infinite if they are too large for one."""
     if not isinstance(container, str):
         raise TypeError(f"container = {container!r}: a string is required")
     if isinstance(request_units, bool) or not isinstance(request_units, (int, float)):
         raise TypeError(f"request_units = {request_units!r}: a number is required")
+    try:
+        return float(request_units)
+    except OverflowError:
+        return math.inf
