@@ -61,6 +61,15 @@ function target(container) {
   return container === undefined ? { allContainers: true } : { container };
 }
 
+// As target(), where a container that is undefined by mistake must not mean all of them.
+function namedTarget(container) {
+  if (typeof container === 'string') return { container };
+  if (container?.all === true && Object.keys(container).length === 1) return target();
+  throw new TypeError(
+    `container = ${container}: the id of a container is required, or { all: true }`,
+  );
+}
+
 const CLIENT_OPTIONS = [
   'address',
   'credentials',
@@ -289,12 +298,12 @@ export class Client {
     return (await this.#calls.unary(HEALTH_CHECK, bytes, timeout, Kind.NOW)).status === SERVING;
   }
 
-  async pauseDeletes(reason, container = undefined) {
-    return (await this.#call('PauseDeletes', { ...target(container), reason })).pause;
+  async pauseDeletes(reason, container) {
+    return (await this.#call('PauseDeletes', { ...namedTarget(container), reason })).pause;
   }
 
-  async resumeDeletes(container = undefined) {
-    await this.#call('ResumeDeletes', target(container));
+  async resumeDeletes(container) {
+    await this.#call('ResumeDeletes', namedTarget(container));
   }
 
   async acceptClock() {

@@ -204,10 +204,10 @@ export class Client {
    * or "" for the whole. NOT_FOUND for a name that it does not know. Does not wait for a sidecar that
    * is away. */
   isServing(healthService?: string): Promise<boolean>;
-  /** Of one container, or of all. */
-  pauseDeletes(reason: string, container?: string): Promise<v1.PauseState>;
-  /** Lifts a pause of the same target. */
-  resumeDeletes(container?: string): Promise<void>;
+  /** Of one container, or of all; TypeError if `container` is neither. */
+  pauseDeletes(reason: string, container: string | { all: true }): Promise<v1.PauseState>;
+  /** Lifts the pause of the same target, given as to pauseDeletes(). */
+  resumeDeletes(container: string | { all: true }): Promise<void>;
   /** Takes the wall clock to be right. */
   acceptClock(): Promise<v1.ClockStatus>;
   /** Releases the brake. ABORTED if `etag` is neither empty nor the current one. */

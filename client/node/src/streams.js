@@ -31,6 +31,8 @@ class Watchdog extends EventEmitter {
   }
 
   answered() {
+    if (this.#sent.length === 0)
+      throw new SidecarError(status.INTERNAL, 'the stream has more answers than messages');
     this.#sent.shift();
     this.emit('answered');
   }

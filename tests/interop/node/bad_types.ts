@@ -42,6 +42,9 @@ export async function misuse(client: Client, error: SidecarError): Promise<void>
   (await client.status('c')).container?.items?.liveItms; // refused
   (await client.status('c')).sidecar?.health?.state === 'HEALTH_STATE_OK'; // refused
   await client.pauseDeletes(); // refused
+  await client.pauseDeletes('why'); // refused
+  await client.resumeDeletes(); // refused
+  await client.resumeDeletes({ all: false }); // refused
   await client.setMaxDeletesPerSecond(); // refused
   await client.setMaxDeletesPerSecond('5'); // refused
   await client.startReconciliation('c', true); // refused

@@ -339,11 +339,11 @@ test('pauses and usage show in the status', async (t) => {
     deletePolicy: { requestUnitsPerSecond: 100 },
   });
   await client.pauseDeletes('one', 'c');
-  await client.pauseDeletes('all of them');
+  await client.pauseDeletes('all of them', { all: true });
   const { container, sidecar } = await client.status('c');
   assert.deepEqual([container.pause.reason, sidecar.pause.reason], ['one', 'all of them']);
   await client.resumeDeletes('c');
-  await client.resumeDeletes();
+  await client.resumeDeletes({ all: true });
   await client.reportUsage('c', 30, { periodMs: 2000, reporter: 'test' });
   await waitUntil(async () => {
     const [status] = await toArray(client.listStatuses());

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Client } from 'ttl-sidecar';
 import { PATIENCE_MS, Sidecar, assertRefused, now, toArray } from './harness.js';
+import { ScriptedSidecar } from './scripted_sidecar.js';
 
 async function start(t) {
   const sidecar = await Sidecar.start(t);
@@ -134,4 +135,17 @@ test('streams end with an error when the sidecar dies', async (t) => {
     'UNAVAILABLE',
     sidecar.address,
   );
+});
+
+test('an answer without a message is an error', async (t) => {
+  const script = await ScriptedSidecar.start(t);
+  script.answer = (call) => {
+    call.once('data', () => {
+      const response = { visibilities: [1], expireTimes: [0] };
+      for (let n = 0; n < 2; n += 1) call.write({ response });
+    });
+  };
+  const stream = script.newClient().checkStream('c', [[{ id: '1' }]]);
+  assert.equal((await stream.next()).value.results.length, 1);
+  await assertRefused(stream.next(), 'INTERNAL', 'more answers than messages');
 });

@@ -80,6 +80,13 @@ test('what does not fit its field is refused, and not rounded or replaced', asyn
     () => client.createContainer('c', { indexingMode: 'toString' }),
     () => client.updateContainer({ id: 'c' }, 'default_ttl'),
     () => client.pauseDeletes({ why: 'x' }, 'c'),
+    () => client.pauseDeletes('why'),
+    () => client.pauseDeletes('why', null),
+    () => client.resumeDeletes(),
+    () => client.resumeDeletes(undefined),
+    () => client.resumeDeletes(null),
+    () => client.resumeDeletes({ all: false }),
+    () => client.resumeDeletes({ all: true, container: 'c' }),
     () => client.watchContainers({ heartbeatMs: '300' }).next(),
   ]) {
     await assert.rejects(call(), TypeError);
