@@ -1,7 +1,7 @@
 """Type hints of the service stubs, which grpc_python_plugin does not write.
 
 A stub on a channel of grpc.aio has the same methods with other results: that is the class
-...AsyncStub, which only type checkers see.
+...AsyncStub, which exists only in the type hints.
 """
 
 from google.protobuf import descriptor_pb2

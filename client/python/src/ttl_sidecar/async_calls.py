@@ -57,7 +57,7 @@ class AsyncCalls:
 
     @contextlib.contextmanager
     def ending_with_client(self, call: Any) -> Iterator[Any]:
-        """Within it close() ends `call`, and what gRPC raises becomes a SidecarError."""
+        """While open, close() cancels `call`, and errors of gRPC are raised as SidecarError."""
         self._under_way.add(call)
         try:
             yield call

@@ -36,7 +36,7 @@ class AsyncPrimaryStore(primary_store_service_pb2_grpc.PrimaryStoreServiceServic
     def exclusive(self, container: str,
                   keys: Sequence[Key]) -> AsyncContextManager[Any] | ContextManager[Any]:
         """While it is held, nobody else changes the items under `keys`. A context manager that is
-        not asynchronous may wait for nothing."""
+        not asynchronous must not block."""
 
     @abc.abstractmethod
     def read(self, container: str, key: Key) -> Item | None | Awaitable[Item | None]:
@@ -82,7 +82,7 @@ class AsyncPrimaryStore(primary_store_service_pb2_grpc.PrimaryStoreServiceServic
             await context.abort(refusal.code, refusal.message)
 
     def _batches(self) -> set[asyncio.Task[Any]]:
-        """Those under way. Made here because the constructor of a store need not call this one's."""
+        """Those under way. Made here, as a store need not call the constructor of this class."""
         batches: set[asyncio.Task[Any]] = vars(self).setdefault("_started_batches", set())
         return batches
 

@@ -56,6 +56,6 @@ class AsyncUsageReporter:
     async def _outcome(self, report: UsageReport) -> Exception | None:
         try:
             await self._send(report.request)
-        except Exception as error:  # of the sidecar, or of an interceptor: nobody waits for it
+        except Exception as error:  # of the sidecar or an interceptor: counted in usage_failures
             return error
         return None

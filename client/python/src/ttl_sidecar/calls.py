@@ -64,7 +64,7 @@ class Ends:
                             f"the client of the sidecar at {self.address} is closed")
 
     def timeout_error(self, timeout: float, is_disconnected: bool) -> SidecarError:
-        """What a caller is told whose time is over. gRPC does not say why."""
+        """The error of a call whose deadline has passed."""
         if self.is_closed:
             return self.closed_error()
         code, what = grpc.StatusCode.DEADLINE_EXCEEDED, "no answer"
@@ -73,12 +73,12 @@ class Ends:
         return SidecarError(code, f"sidecar at {self.address}: {what} within {timeout:g} s")
 
     def ended_error(self) -> SidecarError:
-        """What the reader of a stream is told that should never have ended."""
+        """The error of a stream that the server ended."""
         return SidecarError(grpc.StatusCode.UNAVAILABLE,
                             f"sidecar at {self.address}: the stream has ended")
 
     def translate(self, error: BaseException) -> SidecarError | None:
-        """What a failure of gRPC is to the caller; None if it is none of gRPC's."""
+        """The SidecarError for an error of gRPC; None for other exceptions."""
         if self.is_closed and isinstance(error, (grpc.RpcError, ValueError)):
             return self.closed_error()
         if isinstance(error, grpc.RpcError):

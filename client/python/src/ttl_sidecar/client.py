@@ -26,12 +26,12 @@ class Client(requests.Stubs):
     cannot take is a TypeError or a ValueError, and nothing is sent.
 
     Every call has a deadline, repeats included: `check_timeout` for checks and look-ups of one
-    item, `report_timeout` for reports, `admin_timeout` for the rest; in seconds, of any size. On
-    streams it is the time until a message is answered. Until then a call waits for a sidecar that
-    is away or restarts: reads, and reports in which every entry has a sequence, are sent again when
-    their fate is not known; other reports when the sidecar refused them; changes, and usage, only
-    if nothing was sent. Reports that its full queue refused have 4 attempts. A stream that breaks
-    is an error: what was answered on it stands.
+    item, `report_timeout` for reports, `admin_timeout` for other calls; in seconds. On streams it
+    is the time until a message is answered. Until then a call waits for a sidecar that is away or
+    restarts: reads, and reports in which every entry has a sequence, are sent again when their fate
+    is not known; other reports when the sidecar refused them; changes, and usage, only if nothing
+    was sent. Reports that its full queue refused have 4 attempts. A stream that breaks is an error.
+    Messages that were answered have taken effect.
 
     Items, checks and answers are values of this package, containers and status the messages of
     ttl.v1. `item_service`, `container_service`, `expiry_service` and `maintenance_service` are the
@@ -137,8 +137,8 @@ class Client(requests.Stubs):
 
     def report_usage(self, container: str, request_units: float, *, period: float = 1.0,
                      reporter: str = "") -> None:
-        """What requests have used in the last `period` seconds, told at once; a store that does not
-        add up by itself calls add_usage()."""
+        """What requests have used in the last `period` seconds, reported immediately; to have usage
+        summed up, call add_usage()."""
         self._run(requests.report_usage(container, request_units, period, reporter))
 
     # Containers.
@@ -189,8 +189,8 @@ class Client(requests.Stubs):
             self, heartbeat: float = 1.0, *, expire_at: bool = False
     ) -> Iterator[container_service_pb2.WatchContainersResponse]:
         """A snapshot of all containers, then every change. DEADLINE_EXCEEDED after a silence of
-        five heartbeats (in seconds). `expire_at`: the caller, if it judges items by what it is
-        told, knows expire_at; otherwise containers with such items are left out."""
+        five heartbeats (in seconds). `expire_at`: the caller evaluates expire_at; if false,
+        containers with such items are omitted."""
         watch = requests.watch_containers(heartbeat, expire_at)
         return streams.follow(watch.method(self), watch.request, watch.longest_silence, self._calls)
 
@@ -209,7 +209,7 @@ class Client(requests.Stubs):
         return self._run(requests.explain_item(container, id, partition_key))
 
     def list_stuck_items(self, container: str) -> Iterator[expiry_service_pb2.StuckItem]:
-        """Items whose delete fails again and again."""
+        """Items whose delete has failed."""
         return self._pages(requests.list_stuck_items(container))
 
     def forecast(self, container: str | None = None, *, until: datetime.datetime | None = None,
@@ -222,8 +222,8 @@ class Client(requests.Stubs):
 
     def is_serving(self, health_service: str = "") -> bool:
         """Whether a service of the sidecar's health service is SERVING: "startup", "readiness",
-        "liveness", or "" for the whole. NOT_FOUND for a name that it does not know. Does not wait
-        for a sidecar that is away."""
+        "liveness", or "" for the whole server. NOT_FOUND for a name that it does not know. Does
+        not wait for a sidecar that is away."""
         return self._run(requests.is_serving(health_service))
 
     def pause_deletes(self, reason: str, container: str | None = None, *,
@@ -238,7 +238,7 @@ class Client(requests.Stubs):
         self._run(requests.resume_deletes(container, all_containers))
 
     def accept_clock(self) -> clock_pb2.ClockStatus:
-        """Takes the wall clock to be right."""
+        """Declares the wall clock correct."""
         return self._run(requests.accept_clock())
 
     def confirm_policy(self, container: str, etag: str = "") -> container_pb2.Container:
@@ -246,7 +246,7 @@ class Client(requests.Stubs):
         return self._run(requests.confirm_policy(container, etag))
 
     def confirm_store(self, store_id: str) -> None:
-        """Lets deletes go on in the store of that id."""
+        """Confirms the store with this id; deletes resume after a reconciliation."""
         self._run(requests.confirm_store(store_id))
 
     def set_max_deletes_per_second(self, limit: float | None) -> float | None:
@@ -255,7 +255,7 @@ class Client(requests.Stubs):
         return self._run(requests.set_max_deletes_per_second(limit))
 
     def reset_max_deletes_per_second(self) -> float | None:
-        """Back to the limit that the sidecar was started with, which is returned."""
+        """Restores the limit of the command line and returns it."""
         return self._run(requests.reset_max_deletes_per_second())
 
     # Maintenance.
@@ -272,7 +272,7 @@ class Client(requests.Stubs):
         return self._run(requests.cancel_reconciliation())
 
     def trust_data(self) -> None:
-        """Ends the doubt about the tracked data."""
+        """Declares the tracked data complete."""
         self._run(requests.trust_data())
 
     def verify_data(self) -> Iterator[maintenance_service_pb2.VerifyDataResponse]:

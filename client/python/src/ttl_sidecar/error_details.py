@@ -36,8 +36,7 @@ class ErrorDetails:
 
 def read_details(serialized: bytes) -> ErrorDetails:
     """What the details of an error, a serialized google.rpc.Status, tell. Those that are missing,
-    unknown or cannot be read are left out: an error is never worse to read for what came with it.
-    """
+    unknown or cannot be read are left out: invalid details never hide the error."""
     status = _parse(pb.ErrorStatus(), serialized)
     details = status.details if status else ()
     info = _find(details, "ErrorInfo", pb.ErrorInfo())

@@ -19,12 +19,12 @@ class SidecarError(Exception):
     """A call, or one message of a stream, that was refused or not answered.
 
     code              what kind of error; see the comments of the method in protos/ttl/v1
-    message           names the field, the value and what would be right
+    message           names the field, its value and the allowed values
     retry_after       seconds to wait at least before trying again, if the sidecar says so
-    reason            the cause, as a name that does not change (google.rpc.ErrorInfo); None if the
-                      sidecar gives none
-    domain            whose name the reason is: "ttl-sidecar"
-    metadata          further facts about the error, by name
+    reason            the cause, as a stable name (google.rpc.ErrorInfo); None if the sidecar gives
+                      none
+    domain            the domain of the reason: "ttl-sidecar"
+    metadata          additional data about the error, by name
     field_violations  the fields that were refused (google.rpc.BadRequest)
     """
 

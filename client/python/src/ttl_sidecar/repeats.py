@@ -34,7 +34,7 @@ class Kind(enum.Enum):
     REPORT = enum.auto()
     # A second one could undo somebody else's: never sent again.
     CHANGE = enum.auto()
-    # Of use only at once: never sent again, and does not wait for a connection.
+    # Useful only immediately: never sent again, and does not wait for a connection.
     NOW = enum.auto()
 
 

@@ -65,7 +65,7 @@ class UsageTally:
             return self._failures
 
     def add(self, container: str, request_units: float) -> None:
-        """Negative, infinite and NaN units, and those above the range of a float, are not counted."""
+        """Units that are negative, infinite, NaN or above the range of a float are not counted."""
         units = _require_usage(container, request_units)
         if not (math.isfinite(units) and units >= 0):
             return
@@ -165,7 +165,7 @@ class UsageReporter:
     def _outcome(self, report: UsageReport) -> Exception | None:
         try:
             self._send(report.request)
-        except Exception as error:  # of the sidecar, or of an interceptor: nobody waits for it
+        except Exception as error:  # of the sidecar or an interceptor: counted in usage_failures
             return error
         return None
 
