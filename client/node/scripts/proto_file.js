@@ -1,5 +1,5 @@
-// Reads the .proto files of ttl.v1, without a package that the one who packs this one may lack. What
-// it does not know is an error.
+// Reads the .proto files of ttl.v1 without a dependency, since npm pack must work without node_modules.
+// What it does not know is an error.
 
 // Statements: what stands before a ";", a "{" or a "}", with the comment lines above it.
 function* statementsOf(text) {

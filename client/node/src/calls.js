@@ -72,7 +72,7 @@ export class Calls {
     return fromCall(error, this.#address);
   }
 
-  // What a caller is told whose time is over. gRPC does not say why.
+  // The error of a call whose deadline has passed.
   timeoutError(timeoutMs) {
     if (this.#closed.signal.aborted) return this.#closedError();
     const state = this.#client.getChannel().getConnectivityState(false);

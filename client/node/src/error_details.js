@@ -20,7 +20,7 @@ function find(details, name) {
 }
 
 // The details of an error, by the bytes of its google.rpc.Status. Those that are missing, unknown or
-// cannot be read are left out: an error is never worse to read for what came with it.
+// cannot be read are left out: invalid details never hide the error.
 export function readDetails(bytes) {
   const details = ((bytes && parse('ErrorStatus', bytes))?.details ?? []).map(anyOf);
   const info = find(details, 'ErrorInfo');

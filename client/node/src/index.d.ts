@@ -80,11 +80,11 @@ export interface ClientOptions {
   /** Of grpc-js, the first one outermost. They see every attempt of a call, every stream, and the
    * reports of usage. */
   interceptors?: Interceptor[];
-  /** Longest time, of any size, for checks and look-ups of one item, 1000 by default. */
+  /** Deadline of checks and look-ups of one item, 1000 by default. */
   checkTimeoutMs?: number;
-  /** Longest time for reports, 5000 by default. */
+  /** Deadline of reports, 5000 by default. */
   reportTimeoutMs?: number;
-  /** Longest time for the rest, 15000 by default. */
+  /** Deadline of other calls, 15000 by default. */
   adminTimeoutMs?: number;
 }
 
@@ -96,7 +96,7 @@ export interface ClientOptions {
  * Until then a call waits for a sidecar that is away or restarts: reads, and reports in which every
  * entry has a sequence, are sent again when their fate is not known; other reports when the sidecar
  * refused them; changes, and usage, only if nothing was sent. Reports that its full queue refused have
- * 4 attempts. A stream that breaks is an error: what was answered on it stands.
+ * 4 attempts. A stream that breaks is an error. Messages that were answered have taken effect.
  *
  * track, untrack and check take any number of entries, which are sent in order, 1000 at a time. The
  * first call that fails ends the method: what came before is applied.
@@ -136,14 +136,14 @@ export class Client {
   listItems(container: string, options?: ItemFilters): AsyncGenerator<ItemView>;
 
   /** Adds to what requests have used of the container's throughput; to be called for every request
-   * that the store serves. Takes no time: the sum is reported once a second, from the first use on
-   * also if it is zero. Never fails: what could not be reported is added to the next report, and
-   * `usageFailures` counts it. Usage after close() is not counted. */
+   * that the store serves. Does not block. The sum is reported in the background once a second, from
+   * the first use on also if it is zero. Never fails: what could not be reported is added to the next
+   * report, and `usageFailures` counts it. Usage after close() is not counted. */
   addUsage(container: string, requestUnits: number): void;
   /** Reports of addUsage() that the sidecar did not take. */
   readonly usageFailures: number;
-  /** What requests have used in the last `periodMs`, told at once; a store that does not add up by
-   * itself calls addUsage(). */
+  /** What requests have used in the last `periodMs`, reported immediately; to have usage summed up,
+   * call addUsage(). */
   reportUsage(
     container: string,
     requestUnits: number,
@@ -175,8 +175,8 @@ export class Client {
   /** ABORTED if `etag` is neither empty nor the current one. */
   deleteContainer(id: string, etag?: string): Promise<void>;
   /** A snapshot of all containers, then every change. DEADLINE_EXCEEDED after a silence of five
-   * heartbeats. `expireAt`: the caller, if it judges items by what it is told, knows expireAt; otherwise
-   * containers with such items are left out. */
+   * heartbeats. `expireAt`: the caller evaluates expireAt; if false, containers with such items are
+   * omitted. */
   watchContainers(options?: {
     heartbeatMs?: number;
     expireAt?: boolean;
@@ -191,7 +191,7 @@ export class Client {
     id: v1.Bytes,
     partitionKey?: v1.Bytes,
   ): Promise<v1.ExplainItemResponse>;
-  /** Items whose delete fails again and again. */
+  /** Items whose delete has failed. */
   listStuckItems(container: string): AsyncGenerator<v1.StuckItem>;
   /** How many items of one container, or of all, will expire until `until`, in steps of `stepMs`,
    * and when the backlog of deletes ends: for a day, in 24 steps, if not given. `defaultTtl`: as if
@@ -201,23 +201,23 @@ export class Client {
     options?: { until?: Date; stepMs?: number; defaultTtl?: Seconds },
   ): Promise<v1.GetForecastResponse>;
   /** Whether a service of the sidecar's health service is SERVING: "startup", "readiness", "liveness",
-   * or "" for the whole. NOT_FOUND for a name that it does not know. Does not wait for a sidecar that
-   * is away. */
+   * or "" for the whole server. NOT_FOUND for a name that it does not know. Does not wait for a
+   * sidecar that is away. */
   isServing(healthService?: string): Promise<boolean>;
   /** Of one container, or of all; TypeError if `container` is neither. */
   pauseDeletes(reason: string, container: string | { all: true }): Promise<v1.PauseState>;
   /** Lifts the pause of the same target, given as to pauseDeletes(). */
   resumeDeletes(container: string | { all: true }): Promise<void>;
-  /** Takes the wall clock to be right. */
+  /** Declares the wall clock correct. */
   acceptClock(): Promise<v1.ClockStatus>;
   /** Releases the brake. ABORTED if `etag` is neither empty nor the current one. */
   confirmPolicy(container: string, etag?: string): Promise<Container>;
-  /** Lets deletes go on in the store of that id. */
+  /** Confirms the store with this id; deletes resume after a reconciliation. */
   confirmStore(storeId: string): Promise<void>;
   /** Sets the limit of all containers together, 0: no deletes, null: no limit. Gives the one in
    * force. */
   setMaxDeletesPerSecond(limit: number | null): Promise<number | undefined>;
-  /** Back to the limit that the sidecar was started with, which is given. */
+  /** Restores the limit of the command line and returns it. */
   resetMaxDeletesPerSecond(): Promise<number | undefined>;
 
   /** Of one container, or of all. */
@@ -227,7 +227,7 @@ export class Client {
   ): Promise<v1.Reconciliation>;
   getReconciliation(): Promise<v1.Reconciliation>;
   cancelReconciliation(): Promise<v1.Reconciliation>;
-  /** Ends the doubt about the tracked data. */
+  /** Declares the tracked data complete. */
   trustData(): Promise<void>;
   /** The last message has `finished` set. Without a deadline, as all that lasts as long as there are
    * data to read. */
@@ -257,7 +257,7 @@ export interface ErrorDetails {
 }
 
 /** A call, or one message of a stream, that was refused or not answered. `message` names the field,
- * the value and what would be right. */
+ * its value and the allowed values. */
 export class SidecarError extends Error {
   constructor(code: status, message: string, retryAfterMs?: number, details?: ErrorDetails);
   readonly code: status;
@@ -265,11 +265,11 @@ export class SidecarError extends Error {
   readonly codeName: string;
   /** How long to wait at least before trying again, if the sidecar says so. */
   readonly retryAfterMs: number | undefined;
-  /** The cause, as a name that does not change (google.rpc.ErrorInfo), if the sidecar gives one. */
+  /** The cause, as a stable name (google.rpc.ErrorInfo), if the sidecar gives one. */
   readonly reason: string | undefined;
-  /** Whose name the reason is: "ttl-sidecar". */
+  /** The domain of the reason: "ttl-sidecar". */
   readonly domain: string | undefined;
-  /** Further facts about the error, by name. */
+  /** Additional data about the error, by name. */
   readonly metadata: Readonly<Record<string, string>>;
   /** The fields that were refused (google.rpc.BadRequest). */
   readonly fieldViolations: readonly FieldViolation[];

@@ -58,7 +58,7 @@ function loadProtos() {
 
 const root = loadProtos();
 
-// The methods of a service as grpc-js wants them, by name.
+// The methods of a service as a grpc-js service definition.
 export function serviceDefinition(service) {
   const methods = root.lookupService(`ttl.v1.${service}`).methodsArray;
   return Object.fromEntries(

@@ -14,7 +14,7 @@ export const Kind = {
   REPORT: 'report',
   // A second one could undo somebody else's: never sent again.
   CHANGE: 'change',
-  // Of use only at once: never sent again, and does not wait for a connection.
+  // Useful only immediately: never sent again, and does not wait for a connection.
   NOW: 'now',
 };
 

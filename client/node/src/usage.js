@@ -85,7 +85,7 @@ export class UsageReporter {
       await this.#send({ container, requestUnits, period, reporter: this.#reporter });
       return true;
     } catch (error) {
-      // Of the sidecar, or of an interceptor: nobody waits for it.
+      // Of the sidecar, or of an interceptor: counted in usageFailures.
       this.failures += 1;
       if (!(error instanceof SidecarError && UNWANTED.includes(error.code))) return false;
       this.#containers.delete(container);
@@ -103,7 +103,7 @@ export class UsageReporter {
       await this.reportAll();
       if (!this.#isStopped) this.#arm();
     }, this.#intervalMs);
-    // What keeps a process is its client, until that is closed.
+    // The timer does not keep the process running.
     this.#timer.unref();
   }
 }
