@@ -1,5 +1,5 @@
 # Completion for ttl-sidecar and ttl-postgres; ttlctl prints its own. It reads the options and
-# subcommands from the program's own --help, so it knows every one that the program does.
+# subcommands from the program's own --help.
 
 # __ttl_subcommands: the subcommands in the help text of the standard input.
 __ttl_subcommands() {
