@@ -1,5 +1,6 @@
 #include <grpc/grpc.h>
 #include <grpc/support/log.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -9,6 +10,15 @@
 
 #include "absl/synchronization/mutex.h"
 #include "client/ttlctl/ttlctl.h"
+
+namespace {
+
+int RowsOfOutput() {
+  winsize size = {};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   // Debian's abseil checks the lock order of every gRPC mutex and may abort on
@@ -23,7 +33,8 @@ int main(int argc, char** argv) {
                                std::cerr,
                                isatty(STDERR_FILENO) == 1,
                                isatty(STDIN_FILENO) == 1,
-                               isatty(STDOUT_FILENO) == 1};
+                               isatty(STDOUT_FILENO) == 1,
+                               RowsOfOutput};
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   return static_cast<int>(ttl::RunTtlctl(arguments, terminal));
 }

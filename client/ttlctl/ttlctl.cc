@@ -14,6 +14,7 @@
 #include "client/ttlctl/commands/help/help_commands.h"
 #include "client/ttlctl/commands/items/import_command.h"
 #include "client/ttlctl/commands/items/item_commands.h"
+#include "client/ttlctl/commands/key_help.h"
 #include "client/ttlctl/commands/operations/expiry_commands.h"
 #include "client/ttlctl/commands/operations/forecast_command.h"
 #include "client/ttlctl/commands/operations/health_command.h"
@@ -56,14 +57,10 @@ ExitCode Delivered(const Terminal& terminal) {
 }  // namespace
 
 ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& terminal) {
-  CLI::App app("Command line of ttl-sidecar", "ttlctl");
+  CLI::App app("Controls a ttl-sidecar", "ttlctl");
   app.require_subcommand(1);
   app.fallthrough();
   app.set_version_flag("--version", "ttlctl " TTL_SIDECAR_VERSION);
-  app.footer(absl::StrCat(
-      "Ids of items, partition keys and etags are bytes: write \\\\ for a backslash and \\xHH for "
-      "any\nbyte; tables show them the same way, JSON and YAML as base64.\n\n",
-      ExitCodeHelp()));
   GlobalOptions options;
   AddGlobalOptions(app, options);
   TlsOptions tls;
@@ -73,6 +70,8 @@ ExitCode RunTtlctl(const std::vector<std::string>& arguments, const Terminal& te
   AddOutputOptions(app, options);
   OfflineCommand offline;
   AddHelpCommands(app, offline);
+  // After the subcommands, which would take it over as theirs.
+  app.footer(absl::StrCat(kKeyHelp, "\n", ExitCodeHelp()));
   if (!arguments.empty() && arguments.front() == kCompleteCall) {
     PrintCompletions(app, {arguments.begin() + 1, arguments.end()}, terminal, RunTtlctl);
     return Delivered(terminal);

@@ -52,7 +52,9 @@ double ParseTimeout(const std::string& text) {
         ParseDuration("--timeout-seconds", text, "a number above 0, such as 0.5"));
   }
   if (std::isfinite(seconds) && seconds > 0) return seconds;
-  throw CLI::ValidationError("--timeout-seconds", absl::StrCat("\"", text, "\" must be above 0"));
+  throw CLI::ValidationError(
+      "--timeout-seconds",
+      absl::StrCat("\"", text, "\" must be a finite number above 0, or a duration such as 90s"));
 }
 
 OutputFormat FormatOf(const std::string& name) {
@@ -63,8 +65,8 @@ OutputFormat FormatOf(const std::string& name) {
 void AddOutputOption(CLI::App& command, GlobalOptions& options) {
   AddChoiceOption(
       command, "-o,--output",
-      "Format of the output; json: protobuf JSON with the field names of the protos, one object "
-      "per line; yaml: the same in YAML, one document per object; default: table",
+      "json: one JSON object per line (protobuf JSON, proto field names); yaml: one YAML document "
+      "per object; default: table",
       "table|json|yaml", [&options](const std::string& name) { options.format = FormatOf(name); });
 }
 
@@ -78,7 +80,7 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
   AddParsedOption(
       app, "--timeout-seconds",
       "Deadline of each call, in seconds or as 90s, 2m; default: 1 for checks, 5 for reports, 15 "
-      "for the rest",
+      "for other calls",
       "DURATION",
       [&options](const std::string& text) { options.timeout_seconds = ParseTimeout(text); });
   AddOutputOption(app, options);

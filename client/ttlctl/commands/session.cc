@@ -74,6 +74,7 @@ void Session::PrintObject(const nlohmann::ordered_json& object) {
 void Session::PrintText(absl::string_view text) { terminal_.out << TerminalText(text); }
 
 ExitCode Session::Fail(const absl::Status& status) {
+  failure_ = status.code();
   return Fail(ExitCodeFor(status), absl::StrCat(status.message(), Advice(status)));
 }
 

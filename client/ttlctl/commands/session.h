@@ -51,6 +51,9 @@ class Session {
   // reason of a pause or an error of the store, cannot control the terminal.
   void PrintText(absl::string_view text);
 
+  // The code of the last status that Fail() was given; kOk if there was none.
+  absl::StatusCode failure() const { return failure_; }
+
   // Writes the error as one line to the error stream and returns its exit code.
   ExitCode Fail(const absl::Status& status);
   ExitCode Fail(ExitCode code, absl::string_view message);
@@ -59,6 +62,7 @@ class Session {
   const Terminal terminal_;
   const OutputFormat format_;
   const std::shared_ptr<TtlClient> client_;
+  absl::StatusCode failure_ = absl::StatusCode::kOk;
 };
 
 // `message` in the JSON mapping of protobuf, on one line, with the field names of the protos.

@@ -17,9 +17,11 @@ void AddWatchOption(CLI::App& command, std::optional<absl::Duration>& interval);
 // Calls `show` with a session that has the client of `session`, again after each `interval`, and
 // prints its output: at a terminal in place of the one before, unless it is for programs.
 //
-// Ends with the code of the first call that fails, except that after a first success it goes on as
-// long as the server cannot be reached. Also ends if the output cannot be written. An interrupt
-// (SIGINT) ends the process as it does by default.
+// At a terminal the output is cut to its rows.
+//
+// Ends with the code of the first call that fails, except that unreachability and
+// RESOURCE_EXHAUSTED after a first success do not end it. Also ends if the output cannot be
+// written. An interrupt (SIGINT) ends the process as it does by default.
 ExitCode Watch(Session& session, absl::Duration interval,
                const std::function<ExitCode(Session&)>& show);
 

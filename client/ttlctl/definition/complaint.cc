@@ -67,7 +67,7 @@ std::string ComplaintText(const CLI::App& root, const CLI::ParseError& error,
   }
   const auto option = std::find_if(left.begin(), left.end(), IsOptionWord);
   if (option != left.end()) return NoOptionText(command, *option);
-  return absl::StrCat("\"", left.front(), "\" is one argument too many", SeeText(command));
+  return absl::StrCat("unexpected argument \"", left.front(), "\"", SeeText(command));
 }
 
 }  // namespace ttl

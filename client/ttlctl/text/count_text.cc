@@ -40,8 +40,8 @@ std::string ItemsText(const v1::ItemCounts& items) {
                                   AboutText(items.expired_items(), bound), " expired");
   if (bound != 0) absl::StrAppend(&text, " (off by ", FormatCount(bound), " at most)");
   if (!items.complete()) {
-    absl::StrAppend(&text, "\nSTILL COUNTING after the start: ", FormatCount(items.tracked_items()),
-                    " tracked");
+    absl::StrAppend(&text, "\nitems are still being counted after the start: ",
+                    FormatCount(items.tracked_items()), " tracked");
   }
   return text;
 }

@@ -74,16 +74,16 @@ std::string EndText(const v1::GetForecastResponse& forecast) {
   const absl::Time end = ToTime(forecast.backlog_end_time());
   switch (forecast.backlog_end()) {
     case v1::BACKLOG_END_NO_BACKLOG:
-      return "nothing is due now";
+      return "no backlog";
     case v1::BACKLOG_END_AT_TIME:
       return absl::StrCat("about ", FormatUnixSeconds(absl::ToUnixSeconds(end)), ", in ",
                           FormatSpan(end - ToTime(forecast.judged_at())));
     case v1::BACKLOG_END_AFTER_FORECAST:
-      return "not within this forecast at the present rate";
+      return "after the end of the forecast, at the current rate";
     case v1::BACKLOG_END_HELD:
-      return "not while deletes are held: see ttlctl status";
+      return "unknown: deletes are held (see ttlctl status)";
     case v1::BACKLOG_END_UNLIMITED:
-      return "as soon as the store has deleted it: there is no limit";
+      return "as fast as the store deletes (no limit)";
     default:
       return "not known";
   }
@@ -102,7 +102,8 @@ std::string ItemsInAll(const v1::GetForecastResponse& forecast) {
   }
   std::string text = absl::StrCat(is_exact ? "" : "about ", FormatCount(items), " items");
   if (has_bytes) absl::StrAppend(&text, ", ", FormatCount(bytes), " bytes");
-  if (!forecast.complete()) absl::StrAppend(&text, "\nSTILL COUNTING after the start");
+  if (!forecast.complete())
+    absl::StrAppend(&text, "\nitems are still being counted after the start");
   return text;
 }
 
@@ -113,7 +114,7 @@ std::string ForecastBars(const v1::GetForecastResponse& forecast) {
   std::string text = StepLines(forecast, is_beyond);
   std::string rate =
       LimitText(forecast.has_allowed_deletes_per_second(), forecast.allowed_deletes_per_second());
-  if (is_beyond) absl::StrAppend(&rate, "; ! is more than can be deleted in its step");
+  if (is_beyond) absl::StrAppend(&rate, "; !: exceeds what can be deleted in the step");
   absl::StrAppend(
       &text, "\n",
       FormatFields({{"expiring", ItemsInAll(forecast)},

@@ -1,6 +1,7 @@
 #ifndef TTL_CLIENT_TTLCTL_TEXT_TERMINAL_H_
 #define TTL_CLIENT_TTLCTL_TEXT_TERMINAL_H_
 
+#include <functional>
 #include <iosfwd>
 
 namespace ttl {
@@ -16,6 +17,8 @@ struct Terminal {
   bool in_is_terminal = false;
   // Whether out is a terminal, so that it can be redrawn.
   bool out_is_terminal = false;
+  // The rows of the terminal that out is, 0 if they are not known. Null if out is none.
+  std::function<int()> out_rows = nullptr;
 };
 
 }  // namespace ttl

@@ -52,10 +52,15 @@ uint32_t CodePointOf(absl::string_view character) {
 }
 
 // Whether some reader refuses or changes the character even in double quotes: controls, separators
-// of lines, the byte order mark and noncharacters.
+// of lines, the byte order mark and noncharacters. Or whether a terminal shows the text around it
+// in another order, or not the character itself: marks of direction and characters without width.
 bool NeedsEscape(uint32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029 ||
-         code == 0xFEFF || (code & 0xFFFE) == 0xFFFE;
+  const auto is_within = [code](uint32_t first, uint32_t last) {
+    return code >= first && code <= last;
+  };
+  return code < 0x20 || is_within(0x7F, 0x9F) || is_within(0x200B, 0x200F) ||
+         is_within(0x2028, 0x202E) || is_within(0x2060, 0x206F) || code == 0xFEFF ||
+         (code & 0xFFFE) == 0xFFFE;
 }
 
 std::string InQuotes(absl::string_view text) {
@@ -79,8 +84,19 @@ std::string TextOf(const std::string& text) { return IsPlainText(text) ? text : 
 // What fits on one line: a value that is not a list or a map, or an empty one.
 bool IsScalar(const ordered_json& value) { return !value.is_structured() || value.empty(); }
 
+// YAML 1.1 takes 1e-05 for text.
+std::string FloatOf(const ordered_json& value) {
+  std::string text = value.dump();
+  const size_t exponent = text.find('e');
+  if (exponent != std::string::npos && text.find('.') == std::string::npos) {
+    text.insert(exponent, ".0");
+  }
+  return text;
+}
+
 std::string ScalarOf(const ordered_json& value) {
-  return value.is_string() ? TextOf(value.get<std::string>()) : value.dump();
+  if (value.is_string()) return TextOf(value.get<std::string>());
+  return value.is_number_float() ? FloatOf(value) : value.dump();
 }
 
 // The lines of a list or map that is not empty. The first one begins where the caller stands.

@@ -39,7 +39,7 @@ TEST(ForecastBarsTest, ABarForEachStep) {
             "expiring      1,801 items\n"
             "backlog       0 items\n"
             "allowed       no limit\n"
-            "backlog ends  nothing is due now\n");
+            "backlog ends  no backlog\n");
 }
 
 TEST(ForecastBarsTest, WhatCannotBeDeletedInItsStepIsMarked) {
@@ -50,7 +50,7 @@ TEST(ForecastBarsTest, WhatCannotBeDeletedInItsStepIsMarked) {
       << lines[0];
   EXPECT_THAT(lines[1], Not(HasSubstr("!")));
   EXPECT_TRUE(absl::EndsWith(lines[2], "#!")) << lines[2];
-  EXPECT_THAT(ForecastBars(forecast), HasSubstr("1/s; ! is more than can be deleted"));
+  EXPECT_THAT(ForecastBars(forecast), HasSubstr("1/s; !: exceeds what can be deleted in the step"));
 }
 
 TEST(ForecastBarsTest, AtAZeroRateNothingIsDeleted) {
@@ -80,7 +80,7 @@ TEST(ForecastBarsTest, SaysWhatIsNotExact) {
   const std::string text = ForecastBars(forecast);
   EXPECT_THAT(text, HasSubstr("  ~10  #"));
   EXPECT_THAT(text, HasSubstr("expiring      about 10 items, 1,500 bytes\n"));
-  EXPECT_THAT(text, HasSubstr("STILL COUNTING"));
+  EXPECT_THAT(text, HasSubstr("items are still being counted after the start"));
   EXPECT_THAT(text, HasSubstr("backlog       about 7 items\n"));
 }
 
@@ -93,7 +93,7 @@ TEST(ForecastBarsTest, SaysWhenTheBacklogEnds) {
   };
   forecast.mutable_backlog_end_time()->set_seconds(90);
   EXPECT_EQ(end(v1::BACKLOG_END_AT_TIME), "backlog ends  about 1970-01-01T00:01:30Z, in 1m 30s\n");
-  EXPECT_THAT(end(v1::BACKLOG_END_AFTER_FORECAST), HasSubstr("not within this forecast"));
+  EXPECT_THAT(end(v1::BACKLOG_END_AFTER_FORECAST), HasSubstr("after the end of the forecast"));
   EXPECT_THAT(end(v1::BACKLOG_END_HELD), HasSubstr("held"));
   EXPECT_THAT(end(v1::BACKLOG_END_UNLIMITED), HasSubstr("no limit"));
   EXPECT_THAT(end(v1::BACKLOG_END_UNSPECIFIED), HasSubstr("not known"));

@@ -45,6 +45,21 @@ Outcome Ttlctl(const Words& arguments) {
   return {code, out.str(), err.str()};
 }
 
+// Help
+
+TEST(HelpTest, NotesAreWithTheCommandsThatTheyAreAbout) {
+  const auto has_keys = HasSubstr("\\xHH");
+  const auto has_codes = HasSubstr("Exit codes");
+  EXPECT_THAT(Ttlctl({"--help"}).out, AllOf(has_keys, has_codes));
+  EXPECT_THAT(Ttlctl({"items", "check", "--help"}).out, AllOf(has_keys, has_codes));
+  for (const Words& command : {Words{"items", "list", "--help"}, {"stuck", "--help"}}) {
+    EXPECT_THAT(Ttlctl(command).out, AllOf(has_keys, Not(has_codes))) << command.front();
+  }
+  for (const char* command : {"help", "completion", "clock", "limits", "store", "status"}) {
+    EXPECT_THAT(Ttlctl({command, "--help"}).out, AllOf(Not(has_keys), Not(has_codes))) << command;
+  }
+}
+
 // Suggestions
 
 TEST(SuggestionTest, NearWordsAreProposedTheNearestAlone) {
@@ -106,7 +121,7 @@ TEST(ComplaintTest, AWrongWordIsNamedWithWhatWasProbablyMeant) {
        "--output: \"yml\" must be table, json or yaml; did you mean \"yaml\"? (see ttlctl status "
        "--help)"},
       {{"containers", "list", "extra"},
-       "\"extra\" is one argument too many (see ttlctl containers list --help)"},
+       "unexpected argument \"extra\" (see ttlctl containers list --help)"},
       {{"help", "containers", "lst"},
        "\"lst\" is not a subcommand or option; did you mean \"list\"? (see ttlctl containers "
        "--help)"},

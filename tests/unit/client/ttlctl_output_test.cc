@@ -27,6 +27,7 @@ namespace {
 
 using nlohmann::ordered_json;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 // YAML
 
@@ -154,6 +155,14 @@ RC_GTEST_PROP(YamlTextTest, WhatIsPrintedReadsBackAsTheSame, (unsigned seed)) {
   RC_ASSERT(is_same);
 }
 
+TEST(YamlTextTest, WhatATerminalWouldReorderOrHideIsEscaped) {
+  EXPECT_EQ(ToYaml("a\u202Eb"), "\"a\\u202Eb\"\n");
+  for (const char* text : {"\u200B", "\u200F", "\u202A", "\u2060", "\u2066", "\u206F"}) {
+    EXPECT_THAT(ToYaml(text), StartsWith("\"\\u20")) << text;
+  }
+  EXPECT_EQ(ToYaml("\u200A\u2010"), "\"\u200A\u2010\"\n");
+}
+
 // PyYAML follows YAML 1.1, yaml-cpp 1.2.
 TEST(YamlTextTest, PythonReadsTheSame) {
   const TempDir directory;
@@ -165,6 +174,7 @@ TEST(YamlTextTest, PythonReadsTheSame) {
     json << value.dump() << "\n";
   };
   for (const char* trap : kTraps) write({{trap, trap}});
+  for (const double number : {1e-05, 2.5e-07, 1e20, -3e+100, 1.0}) write({{"number", number}});
   for (int i = 0; i < 500; ++i) write(RandomValue(random, 3));
   yaml.close();
   json.close();

@@ -422,7 +422,7 @@ TEST_F(TtlctlTest, ListSaysOnceThatTheDataAreInDoubt) {
   page.clear_next_page_token();
   sidecar_.Answer("ListItems", page);
   EXPECT_EQ(Run({"items", "list", "c", "--limit", "0"}).err,
-            "the tracked items may be incomplete: see ttlctl status\n");
+            "ttlctl: warning: the tracked data is in doubt (see ttlctl status)\n");
   page.set_data_in_doubt(false);
   sidecar_.Answer("ListItems", page);
   EXPECT_EQ(Run({"items", "list", "c"}).err, "");
@@ -659,6 +659,8 @@ TEST_F(TtlctlTest, WhatIsNoDurationIsNamedWithWhatWouldBeRight) {
               HasSubstr("--ttl: \"5 m\" must be seconds, or a duration such as "));
   EXPECT_THAT(Run({"status", "--timeout-seconds", "soon"}).err,
               HasSubstr("--timeout-seconds: \"soon\" must be a number above 0"));
+  EXPECT_THAT(Run({"status", "--timeout-seconds", "inf"}).err,
+              HasSubstr("\"inf\" must be a finite number above 0, or a duration such as 90s"));
 }
 
 TEST_F(TtlctlTest, ServerWithoutAPortIsRefused) {
@@ -744,7 +746,7 @@ TEST_F(TtlctlTest, ForecastIsOfAllContainersForADayBySidecarsClock) {
   const Outcome outcome = Run({"forecast"});
   EXPECT_EQ(outcome.code, ExitCode::kOk);
   EXPECT_THAT(outcome.out, HasSubstr("backlog"));
-  EXPECT_THAT(outcome.err, HasSubstr("may be incomplete"));
+  EXPECT_THAT(outcome.err, HasSubstr("is in doubt"));
   const auto request = OnlyRequest<v1::GetForecastRequest>("GetForecast");
   EXPECT_TRUE(request.all_containers());
   EXPECT_EQ(request.until().seconds(), 1000 + 86400);

@@ -598,7 +598,8 @@ TEST(CountTextTest, WhatIsNotExactSaysSo) {
   EXPECT_EQ(ItemsText(items), "about 1,000 live, about 5 expired (off by 12 at most)");
   items.set_complete(false);
   items.set_tracked_items(7000);
-  EXPECT_THAT(ItemsText(items), HasSubstr("STILL COUNTING after the start: 7,000 tracked"));
+  EXPECT_THAT(ItemsText(items),
+              HasSubstr("items are still being counted after the start: 7,000 tracked"));
 }
 
 TEST(CountTextTest, LatenessNamesTheBoundsThatHalfAndAlmostAllKeptTo) {

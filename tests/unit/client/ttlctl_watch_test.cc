@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "client/ttlctl/commands/watch.h"
@@ -28,6 +29,7 @@ struct Step {
   ExitCode code;
   std::string out;
   std::string err;
+  absl::Status failure = absl::OkStatus();  // if not OK, Fail() prints it and gives the code
 };
 
 class WatchTest : public testing::Test {
@@ -37,13 +39,14 @@ class WatchTest : public testing::Test {
                       OutputFormat format = OutputFormat::kTable) {
     GlobalOptions options;
     options.format = format;
-    Session session(options, {in_, out_, err_, at_terminal, at_terminal, at_terminal});
+    Session session(options, {in_, out_, err_, at_terminal, at_terminal, at_terminal,
+                              [this] { return rows_; }});
     const ExitCode code = Watch(session, absl::Milliseconds(1), [&steps](Session& inner) {
       const Step step = steps.front();
       steps.pop_front();
       inner.terminal().out << step.out;
       inner.terminal().err << step.err;
-      return step.code;
+      return step.failure.ok() ? step.code : inner.Fail(step.failure);
     });
     EXPECT_TRUE(steps.empty()) << steps.size() << " steps were left";
     return code;
@@ -52,6 +55,7 @@ class WatchTest : public testing::Test {
   std::istringstream in_;
   std::ostringstream out_;
   std::ostringstream err_;
+  int rows_ = 0;
 };
 
 TEST_F(WatchTest, AFailureAtOnceIsTheEnd) {
@@ -68,6 +72,31 @@ TEST_F(WatchTest, ASidecarThatIsAwayForAWhileIsAwaited) {
             ExitCode::kNotFound);
   EXPECT_EQ(out_.str(), "one\n\ntwo\n");
   EXPECT_EQ(err_.str(), "away\naway\ngone\n");
+}
+
+TEST_F(WatchTest, ASidecarWithTooManyCallsIsAwaitedAfterASuccess) {
+  const absl::Status too_many = absl::ResourceExhaustedError("too many calls");
+  EXPECT_EQ(WatchSteps({{ExitCode::kOk, "", "", too_many}}), ExitCode::kRefused);
+  EXPECT_EQ(WatchSteps({{ExitCode::kOk, "one\n", ""},
+                        {ExitCode::kOk, "", "", too_many},
+                        {ExitCode::kOk, "two\n", ""},
+                        {ExitCode::kOk, "", "", absl::PermissionDeniedError("no")}}),
+            ExitCode::kRefused);
+  EXPECT_EQ(out_.str(), "one\n\ntwo\n");
+}
+
+TEST_F(WatchTest, WhatATerminalHasNoRowsForIsCounted) {
+  const auto drawn = [this](int rows) {
+    out_.str("");
+    rows_ = rows;
+    WatchSteps({{ExitCode::kRefused, "one\ntwo\nthree\n", ""}}, /*at_terminal=*/true);
+    return out_.str();
+  };
+  for (const int rows : {0, 6}) {  // the first two lines are "Every" and an empty one
+    EXPECT_THAT(drawn(rows), AllOf(HasSubstr("three"), Not(HasSubstr("more lines")))) << rows;
+  }
+  EXPECT_THAT(drawn(5), AllOf(HasSubstr("\033[K\none\033[K\n... 2 more lines\033[K\n\033[J")));
+  EXPECT_THAT(drawn(1), HasSubstr("\033[H... 5 more lines\033[K\n\033[J"));
 }
 
 TEST_F(WatchTest, DocumentsFollowEachOtherWithNothingBetween) {
@@ -134,6 +163,7 @@ TEST(WatchOptionTest, EveryCommandThatShowsStateHasIt) {
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"status"},
                                              {"stuck"},
+                                             {"forecast"},
                                              {"containers", "get"},
                                              {"containers", "list"},
                                              {"items", "list"},
@@ -155,7 +185,9 @@ TEST(WatchOptionTest, AnIntervalThatIsWrongIsNamed) {
                 HasSubstr(absl::StrCat("--watch: \"", interval, "\" must be from 1s to 1d")));
   }
   EXPECT_THAT(Ttlctl({"status", "--watch", "orders"}).err,
-              HasSubstr("--watch: \"orders\" must be seconds, or a duration such as"));
+              AllOf(HasSubstr("--watch: \"orders\" must be seconds, or a duration such as"),
+                    HasSubstr("; put CONTAINER before --watch, or write --watch=2")));
+  EXPECT_THAT(Ttlctl({"limits", "show", "--watch=soon"}).err, Not(HasSubstr("; put")));
   EXPECT_EQ(Ttlctl({"status", "--watch", "--server", "127.0.0.1:1"}).code, ExitCode::kUnreachable)
       << "the interval may be missing";
 }

@@ -60,9 +60,9 @@ void AddExportCommand(CLI::App& app, Command& chosen) {
   command->footer(
       "  ttlctl export > containers.yaml\n"
       "  ttlctl apply -f containers.yaml\n\n"
-      "Without -o the format is YAML. apply takes JSON too. Pauses, brakes that are pulled and "
-      "the\n"
-      "limit over all containers are not part of it.\n");
+      "Without -o the format is YAML. apply takes JSON too. The file does not include pauses, "
+      "pulled\n"
+      "brakes or the limit on all deletes.\n");
 }
 
 }  // namespace ttl

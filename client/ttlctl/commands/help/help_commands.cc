@@ -33,7 +33,7 @@ ExitCode ShowHelp(const CLI::App& app, const std::vector<std::string>& names,
 }
 
 void AddHelp(CLI::App& app, OfflineCommand& chosen) {
-  CLI::App* help = app.add_subcommand("help", "Describe a command, as COMMAND --help does");
+  CLI::App* help = app.add_subcommand("help", "Show the help of a command");
   auto names = std::make_shared<std::vector<std::string>>();
   help->add_option_function<std::vector<std::string>>(
           "COMMAND",
@@ -48,12 +48,11 @@ void AddHelp(CLI::App& app, OfflineCommand& chosen) {
 }
 
 void AddCompletion(CLI::App& app, OfflineCommand& chosen) {
-  CLI::App* completion =
-      app.add_subcommand("completion", "Print the script by which a shell completes ttlctl");
+  CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");
   auto shell = std::make_shared<std::string>();
-  AddChoiceOption(*completion, "SHELL", "The shell", kShells, [shell](const std::string& name) {
-    *shell = name;
-  })->required();
+  AddChoiceOption(*completion, "SHELL", "Name of the shell", kShells,
+                  [shell](const std::string& name) { *shell = name; })
+      ->required();
   completion->callback([&chosen, shell] {
     chosen = [shell](const Terminal& terminal) {
       terminal.out << CompletionScript(*shell);
@@ -65,7 +64,7 @@ void AddCompletion(CLI::App& app, OfflineCommand& chosen) {
       "  zsh:   source <(ttlctl completion zsh), after compinit\n"
       "  fish:  ttlctl completion fish | source\n\n"
       "Put that line into ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish. The package ttlctl\n"
-      "installs all three. Ids of containers are asked from the sidecar, for a second at most.\n");
+      "installs all three. Container ids are read from the sidecar, with a deadline of 1 s.\n");
 }
 
 void AddManPage(CLI::App& app, OfflineCommand& chosen) {

@@ -9,6 +9,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "client/ttlctl/commands/key_help.h"
 #include "client/ttlctl/commands/state_command.h"
 #include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/item_text.h"
@@ -155,7 +156,7 @@ ExitCode List(Session& session, const ListArguments& arguments) {
     session.terminal().err << "more may follow: --limit 0 lists all\n";
   }
   if (is_in_doubt) {
-    session.terminal().err << "the tracked items may be incomplete: see ttlctl status\n";
+    session.terminal().err << "ttlctl: warning: the tracked data is in doubt (see ttlctl status)\n";
   }
   return ExitCode::kOk;
 }
@@ -232,19 +233,18 @@ void AddCheck(CLI::App& items, Command& chosen) {
   v1::VisibilityCheck& shared = arguments->shared;
   AddKeyOption(*command, "--partition-key", "Partition key of the items; none if not given",
                [&shared](std::string key) { shared.set_partition_key(std::move(key)); });
-  CLI::Option* ts =
-      AddIntegerOption(*command, "--ts", "ts of the items as their store has just read them",
-                       [&shared](int64_t value) { shared.set_ts(value); });
-  AddDurationOption(*command, "--ttl", "Their own ttl as their store has just read it",
+  CLI::Option* ts = AddIntegerOption(*command, "--ts", "Their ts, as just read from the store",
+                                     [&shared](int64_t value) { shared.set_ts(value); });
+  AddDurationOption(*command, "--ttl", "Their ttl, as just read from the store",
                     [&shared](int64_t value) { shared.set_ttl(value); })
       ->needs(ts);
-  AddIntegerOption(*command, "--expire-at", "Their expire_at as their store has just read it",
+  AddIntegerOption(*command, "--expire-at", "Their expire_at, as just read from the store",
                    [&shared](int64_t value) { shared.set_expire_at(value); })
       ->needs(ts);
   AddIntegerOption(*command, "--as-of",
-                   "Judge as of this time in Unix seconds, at most an hour back",
+                   "Evaluate at this time (Unix seconds), at most one hour ago",
                    [arguments = arguments.get()](int64_t value) { arguments->as_of = value; });
-  command->footer(std::string(ExitCodeHelp()));
+  command->footer(absl::StrCat(kKeyHelp, "\n", ExitCodeHelp()));
 }
 
 void AddExplain(CLI::App& items, Command& chosen) {
@@ -295,7 +295,7 @@ void AddList(CLI::App& items, Command& chosen) {
                      arguments->request.set_expire_time_to(value);
                    });
   AddIntegerOption(*command, "--as-of",
-                   "Judge as of this time in Unix seconds, at most an hour back",
+                   "Evaluate at this time (Unix seconds), at most one hour ago",
                    [arguments = arguments.get()](int64_t value) {
                      arguments->request.mutable_as_of()->set_seconds(value);
                    });
@@ -311,6 +311,7 @@ void AddList(CLI::App& items, Command& chosen) {
 void AddItemCommands(CLI::App& app, Command& chosen) {
   CLI::App* items = app.add_subcommand("items", "Show, check or report single items");
   items->require_subcommand(1);
+  items->footer(kKeyHelp);  // also that of the subcommands
   AddTrack(*items, chosen);
   AddUntrack(*items, chosen);
   AddCheck(*items, chosen);

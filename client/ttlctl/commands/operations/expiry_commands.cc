@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/ttlctl/commands/key_help.h"
 #include "client/ttlctl/commands/state_command.h"
 #include "client/ttlctl/definition/command_tree.h"
 #include "client/ttlctl/text/container_status_text.h"
@@ -155,6 +156,7 @@ void AddStuck(CLI::App& app, Command& chosen) {
   CLI::App* stuck =
       AddStateCommand(app, "stuck", "List items whose delete failed, ordered by their next attempt",
                       arguments, ListStuck, chosen);
+  stuck->footer(kKeyHelp);
   AddContainerId(*stuck, "CONTAINER", [arguments = arguments.get()](std::string id) {
     arguments->container = std::move(id);
   });
@@ -165,10 +167,10 @@ void AddStuck(CLI::App& app, Command& chosen) {
                    });
 }
 
-void AddTarget(CLI::App& command, TargetArguments& arguments) {
+void AddTarget(CLI::App& command, const std::string& all, TargetArguments& arguments) {
   AddTextOption(command, "CONTAINER", "Id of the container", arguments.container)
       ->type_name(kContainerType);
-  command.add_flag("--all", arguments.all, "All containers, also those created later");
+  command.add_flag("--all", arguments.all, all);
 }
 
 }  // namespace
@@ -186,14 +188,14 @@ void AddExpiryCommands(CLI::App& app, Command& chosen) {
   CLI::App* pause =
       AddCommand(app, "pause", "Suspend deletes until they are resumed; visibility is not affected",
                  pause_arguments, PauseExpiry, chosen);
-  AddTarget(*pause, *pause_arguments);
+  AddTarget(*pause, "All containers, also those created later", *pause_arguments);
   AddTextOption(*pause, "--reason", "Reason, shown to whoever finds the pause",
                 pause_arguments->reason)
       ->required();
 
   auto resume_arguments = std::make_shared<TargetArguments>();
   AddTarget(*AddCommand(app, "resume", "Lift a pause", resume_arguments, ResumeExpiry, chosen),
-            *resume_arguments);
+            "Lift the pause of all containers", *resume_arguments);
 
   AddStuck(app, chosen);
 

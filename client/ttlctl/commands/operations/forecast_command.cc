@@ -41,7 +41,7 @@ ExitCode ShowForecast(Session& session, const ForecastArguments& arguments) {
   if (!forecast.ok()) return session.Fail(forecast.status());
   session.Print(*forecast, ForecastBars(*forecast));
   if (forecast->data_in_doubt()) {
-    session.terminal().err << "the tracked items may be incomplete: see ttlctl status\n";
+    session.terminal().err << "ttlctl: warning: the tracked data is in doubt (see ttlctl status)\n";
   }
   return ExitCode::kOk;
 }
@@ -51,9 +51,9 @@ ExitCode ShowForecast(Session& session, const ForecastArguments& arguments) {
 void AddForecastCommand(CLI::App& app, Command& chosen) {
   auto arguments = std::make_shared<ForecastArguments>();
   CLI::App* command = AddStateCommand(
-      app, "forecast", "Show how many items will expire, and when the backlog of deletes ends",
+      app, "forecast", "Show how many items will expire, and when the backlog will be deleted",
       arguments, ShowForecast, chosen);
-  AddTextOption(*command, "CONTAINER", "Id of one container; all together if absent",
+  AddTextOption(*command, "CONTAINER", "Id of a container; default: all containers",
                 arguments->container)
       ->type_name(kContainerType);
   AddDurationOption(*command, "--for", "Length of the forecast; default: a day",
@@ -62,7 +62,7 @@ void AddForecastCommand(CLI::App& app, Command& chosen) {
                     [arguments = arguments.get()](int64_t value) { arguments->step = value; });
   AddDurationOption(
       *command, "--default-ttl",
-      "Forecast as if this were the container's default_ttl; -1: never expires",
+      "Forecast as if this were the container's default_ttl; -1: items without a ttl never expire",
       [arguments = arguments.get()](int64_t value) { arguments->default_ttl = value; });
 }
 

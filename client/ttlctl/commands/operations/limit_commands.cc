@@ -97,7 +97,7 @@ ExitCode ConfirmStore(Session& session, const StoreArguments& arguments) {
 }  // namespace
 
 void AddLimitCommands(CLI::App& app, Command& chosen) {
-  CLI::App* limits = app.add_subcommand("limits", "Limits over all containers");
+  CLI::App* limits = app.add_subcommand("limits", "Limit on deletes of all containers");
   limits->require_subcommand(1);
   AddStateCommand(*limits, "show",
                   "Show the limit over all containers, and what each container may delete now",
