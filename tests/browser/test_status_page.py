@@ -506,7 +506,7 @@ class Forecast(PageTest):
                            "3,600,000,000,000,000"], ["2", "3,600,000,000,000,000"]])
         self.assertEqual(dict(browser.run(FACTS, "#forecast-facts")), {
             "expiring": "about 9,007,199,254,740,995 items, 9,223,372,036,854,775,807 bytes; "
-                        "STILL COUNTING after the start",
+                        "items are still being counted after the start",
             "backlog": "about 9,223,372,036,854,775,807 items, "
                        "off by 9,223,372,036,854,775,806 at most",
             "allowed": "1,000,000,000,000/s",

@@ -39,14 +39,14 @@ function scaleOf(steps) {
 
 function endText(forecast) {
   switch (forecast.backlog_end) {
-    case "BACKLOG_END_NO_BACKLOG": return "nothing is due now";
+    case "BACKLOG_END_NO_BACKLOG": return "no backlog";
     case "BACKLOG_END_AT_TIME":
       return `about ${timeText(forecast.backlog_end_time)}, in ` +
           spanText(secondsBetween(forecast.judged_at, forecast.backlog_end_time));
-    case "BACKLOG_END_AFTER_FORECAST": return "not within this forecast at the present rate";
-    case "BACKLOG_END_HELD": return "not while deletes are held: see ttlctl status";
+    case "BACKLOG_END_AFTER_FORECAST": return "after the end of the forecast, at the current rate";
+    case "BACKLOG_END_HELD": return "unknown: deletes are held (see ttlctl status)";
     case "BACKLOG_END_UNLIMITED":
-      return "as soon as the store has deleted it: there is no limit";
+      return "as fast as the store deletes (no limit)";
     default: return "not known";
   }
 }
@@ -60,7 +60,7 @@ function itemsInAllText({steps, complete}) {
   const sizes = steps.filter(({bytes}) => bytes !== undefined).map(({bytes}) => bytes);
   return `${isExact ? "" : "about "}${sumText(steps.map(({items}) => items))} items` +
       (sizes.length === 0 ? "" : `, ${sumText(sizes)} bytes`) +
-      (complete ? "" : "; STILL COUNTING after the start");
+      (complete ? "" : "; items are still being counted after the start");
 }
 
 function forecastFacts(forecast) {

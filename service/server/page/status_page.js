@@ -391,7 +391,7 @@ function itemsText(items) {
   const bound = items.error_bound_items;
   return `${countText(items.tracked_items)} tracked` +
       (bound === "0" ? "" : `; live and expired are off by ${countText(bound)} at most`) +
-      (items.complete ? "" : "; STILL COUNTING after the start");
+      (items.complete ? "" : "; items are still being counted after the start");
 }
 
 function forecastText(hours) {
