@@ -214,6 +214,95 @@ TEST_F(DeleteGroupsTest, WritersThatCannotBeSeenByTheLockStopTheDeletes) {
   EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "DELETED DELETED DELETED DELETED");
 }
 
+// The same tables in another order have other locks, which a store of the former order does not
+// see.
+TEST_F(DeleteGroupsTest, TriggersOfAnotherConfigurationStopTheDeletes) {
+  OpenThreads();
+  TableConfig turned = MemberOf(Threads(), "checkpoint_blobs");
+  turned.ts_column = "ttl_written_at";
+  for (const char* table : {"checkpoints", "checkpoint_writes"}) {
+    turned.members.push_back(MemberOf(turned, table));
+    turned.members.back().ts_column = "ttl_written_at";
+  }
+  Config other = db_.config();
+  other.tables = {turned};
+  const auto connection = db_.Connect();
+  ASSERT_TRUE(connection->Execute(Connection::kSystemNamesOnly).ok());
+  const auto report = CheckCatalog(*connection, other);
+  ASSERT_TRUE(report.ok() && report->tables.size() == 1);
+  db_.Sql(InstallSql(other, report->tables));
+  const auto writer = db_.Connect();
+  ASSERT_TRUE(writer
+                  ->Execute("BEGIN; INSERT INTO checkpoints (thread_id, checkpoint_id, "
+                            "checkpoint) VALUES ('b', '3', '{}')")
+                  .ok());
+  const v1::DeleteItemsResponse response = db_.DeleteAll("threads");
+  EXPECT_EQ(Outcomes(response), "FAILED FAILED FAILED FAILED");
+  EXPECT_THAT(response.results(1).reason(), HasSubstr("as this configuration needs it"));
+  ASSERT_TRUE(writer->Execute("COMMIT").ok());
+  EXPECT_EQ(ThreadsIn("checkpoints"), "aabbbccdd");
+}
+
+// Each makes the trigger miss writers, or lets them hold another lock.
+TEST_F(DeleteGroupsTest, ChangedTriggersStopTheDeletes) {
+  OpenThreads();
+  const std::string drop = "DROP TRIGGER zz_ttl_postgres_lock_group ON checkpoints;";
+  const std::string create = "CREATE TRIGGER zz_ttl_postgres_lock_group ";
+  const std::string enable =
+      ";ALTER TABLE checkpoints ENABLE ALWAYS TRIGGER zz_ttl_postgres_lock_group";
+  const std::string function = db_.Value(
+      "SELECT tgfoid::regproc FROM pg_trigger WHERE tgrelid = 'checkpoints'::regclass AND tgname = "
+      "'zz_ttl_postgres_lock_group'");
+  const std::string execute = absl::StrCat(" FOR EACH ROW EXECUTE FUNCTION ", function, "()");
+  const std::string executes_other = " FOR EACH ROW EXECUTE FUNCTION locks_nothing()";
+  db_.Sql(
+      "CREATE FUNCTION locks_nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; "
+      "END'");
+  const std::string ons[] = {
+      "BEFORE INSERT ON checkpoints" + execute,
+      "BEFORE UPDATE ON checkpoints" + execute,
+      "AFTER INSERT OR UPDATE ON checkpoints" + execute,
+      "BEFORE INSERT OR UPDATE OF thread_id ON checkpoints" + execute,
+      "BEFORE INSERT OR UPDATE ON checkpoints FOR EACH ROW WHEN (NEW.type = 'x') EXECUTE "
+      "FUNCTION " +
+          function + "()",
+      "BEFORE INSERT OR UPDATE ON checkpoints" + executes_other,
+  };
+  for (const std::string& on : ons) {
+    db_.Sql(absl::StrCat(drop, create, on, enable));
+    EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "FAILED FAILED FAILED FAILED") << on;
+  }
+  db_.Sql(absl::StrCat(drop, create, "BEFORE INSERT OR UPDATE ON checkpoints", execute, enable));
+  EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "DELETED DELETED DELETED DELETED");
+}
+
+TEST_F(DeleteGroupsTest, TableThatHasTakenTheNameOfACheckedOneStopsTheDeletes) {
+  OpenThreads();
+  const v1::DeleteItemsRequest request = StoreForTest::Judged("threads", db_.Items("threads"));
+  db_.Sql(
+      "BEGIN; CREATE TABLE copied (LIKE checkpoints INCLUDING ALL); INSERT INTO copied SELECT * "
+      "FROM checkpoints; ALTER TABLE checkpoints RENAME TO former; ALTER TABLE copied RENAME TO "
+      "checkpoints; COMMIT");
+  const v1::DeleteItemsResponse response = db_.Delete(request);
+  EXPECT_EQ(Outcomes(response), "FAILED FAILED FAILED FAILED");
+  EXPECT_THAT(response.results(0).reason(), HasSubstr("was replaced by another of its name"));
+  EXPECT_EQ(ThreadsIn("checkpoints"), "aabbccdd");
+  EXPECT_EQ(ThreadsIn("checkpoint_writes"), "aaabbbcccddd");
+}
+
+TEST_F(DeleteGroupsTest, TriggerThatFiresAfterTheLockStopsTheDeletes) {
+  OpenThreads();
+  db_.Sql(
+      "CREATE FUNCTION moves() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN NEW.thread_id := 'b'; "
+      "RETURN NEW; END$$; CREATE TRIGGER zzz BEFORE UPDATE ON checkpoint_writes FOR EACH ROW "
+      "EXECUTE FUNCTION moves()");
+  const v1::DeleteItemsResponse response = db_.DeleteAll("threads");
+  EXPECT_EQ(Outcomes(response), "FAILED FAILED FAILED FAILED");
+  EXPECT_THAT(response.results(0).reason(), HasSubstr("fires after the one that locks groups"));
+  db_.Sql("ALTER TABLE checkpoint_writes DISABLE TRIGGER zzz");
+  EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "DELETED DELETED DELETED DELETED");
+}
+
 TEST_F(DeleteGroupsTest, WritersOfReplicationLockTheirGroupsToo) {
   OpenThreads();
   const v1::DeleteItemsRequest request = StoreForTest::Judged("threads", db_.Items("threads"));

@@ -130,6 +130,26 @@ TEST_F(GroupCheckTest, PartitionedTablesOtherOwnersCirclesAndForcedRowSecurityAr
   EXPECT_THAT(ProblemsOf(group), ElementsAre(HasSubstr("NO FORCE ROW LEVEL SECURITY")));
 }
 
+// It may change the group after the lock was taken; others cannot.
+TEST_F(GroupCheckTest, TriggerThatFiresAfterTheLockIsRefused) {
+  db_.Sql(kCreateOrders);
+  db_.Sql(
+      "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';"
+      "CREATE TRIGGER zz_ttl_postgres_lock BEFORE INSERT ON lines FOR EACH ROW EXECUTE FUNCTION "
+      "f();"
+      "CREATE TRIGGER zza BEFORE DELETE ON lines FOR EACH ROW EXECUTE FUNCTION f();"
+      "CREATE TRIGGER zzb AFTER INSERT ON lines FOR EACH ROW EXECUTE FUNCTION f();"
+      "CREATE TRIGGER zzc BEFORE INSERT ON lines EXECUTE FUNCTION f();"
+      "CREATE TRIGGER \"{\" BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION f();"
+      "CREATE TRIGGER zz_z BEFORE UPDATE OF part ON lines FOR EACH ROW EXECUTE FUNCTION f()");
+  EXPECT_THAT(ProblemsOf(Orders()),
+              ElementsAre(HasSubstr("table public.orders: trigger { fires after"),
+                          HasSubstr("table public.lines: trigger zz_z fires after the one that "
+                                    "locks the group of a written row, and may change the group")));
+  db_.Sql("ALTER TABLE orders DISABLE TRIGGER ALL; ALTER TRIGGER zz_z ON lines RENAME TO a");
+  EXPECT_THAT(ProblemsOf(Orders()), IsEmpty());
+}
+
 // A foreign key among the tables of a group keeps no row of it.
 TEST_F(GroupCheckTest, ForeignKeysOfTheGroupAreNoWarning) {
   db_.Sql(kCreateOrders);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/group.h"
+#include "client/postgres/sql/install/group_objects.h"
 
 namespace ttl::postgres {
 namespace {
@@ -53,6 +54,23 @@ absl::Status CompareOwners(Connection& connection, const TableDefinition& group,
     report.problems.push_back(absl::StrCat(
         "table ", others->Text(row, 0), " is owned by ", others->Text(row, 1), "; must be ",
         others->Text(row, 2), ", as ", NameOfTable(group), ", the first table of its group"));
+  }
+  return absl::OkStatus();
+}
+
+// Such a trigger may move a row to a group that its writer has not locked.
+absl::Status FindTriggersAfterLocking(Connection& connection, const TableDefinition& group,
+                                      CatalogReport& report) {
+  for (const TableDefinition* table : TablesOf(group)) {
+    const auto after =
+        connection.Query(absl::StrCat(TriggersAfterLocking(*table), " ORDER BY g.tgname"));
+    if (!after.ok()) return after.status();
+    for (int row = 0; row < after->rows(); ++row) {
+      report.problems.push_back(absl::StrCat(
+          NameOfTable(*table), ": trigger ", after->Text(row, 0),
+          " fires after the one that locks the group of a written row, and may change the group; "
+          "give it a name that sorts before zz_ttl_postgres_lock_group"));
+    }
   }
   return absl::OkStatus();
 }
@@ -104,6 +122,9 @@ absl::Status JoinGroup(Connection& connection, const TableConfig& config, Catalo
   for (TableDefinition& member : group.members) member.group = group.oid;
   CompareColumns(group, report);
   if (absl::Status status = CompareOwners(connection, group, report); !status.ok()) return status;
+  if (absl::Status status = FindTriggersAfterLocking(connection, group, report); !status.ok()) {
+    return status;
+  }
   if (absl::Status status = OrderDeletes(connection, group, report); !status.ok()) return status;
   if (report.problems.empty()) report.tables.push_back(std::move(group));
   return absl::OkStatus();

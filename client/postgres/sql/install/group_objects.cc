@@ -82,21 +82,23 @@ std::string GroupIsLiveTarget(const TableDefinition& table, absl::string_view sc
 }
 
 // Names are qualified: a SET clause would cost each written row more than the lock.
-InstalledObject LockingFunction(const TableDefinition& table, absl::string_view schema) {
+std::string LockingBody(const TableDefinition& table) {
   std::vector<std::string> key;
   for (const ColumnDefinition& column : table.id) {
     key.push_back(absl::StrCat("NEW.", QuoteName(column.name)));
   }
-  const std::string body =
-      absl::StrCat("\nBEGIN\n  PERFORM ", LockGroup(table, "pg_advisory_xact_lock_shared", key),
-                   ";\n  RETURN NEW;\nEND ");
+  return absl::StrCat("\nBEGIN\n  PERFORM ", LockGroup(table, "pg_advisory_xact_lock_shared", key),
+                      ";\n  RETURN NEW;\nEND ");
+}
+
+InstalledObject LockingFunction(const TableDefinition& table, absl::string_view schema) {
   InstalledObject function;
   function.target = absl::StrCat(
       "FUNCTION ", QuoteQualified(schema, absl::StrCat("lock_group_", table.oid)), "()");
   function.name = absl::StrCat("function lock_group_", table.oid);
-  function.definition =
-      absl::StrCat("CREATE ", function.target, " RETURNS trigger LANGUAGE plpgsql AS ",
-                   QuoteBody(body), ";\nREVOKE ALL ON ", function.target, " FROM PUBLIC");
+  function.definition = absl::StrCat(
+      "CREATE ", function.target, " RETURNS trigger LANGUAGE plpgsql AS ",
+      QuoteBody(LockingBody(table)), ";\nREVOKE ALL ON ", function.target, " FROM PUBLIC");
   function.comment = MarkedComment(schema, LocksGroup(NameOf(table)), function.definition);
   return function;
 }
@@ -142,10 +144,22 @@ std::vector<InstalledObject> LockingTrigger(const TableDefinition& table,
 }
 
 std::string LockingTriggerIsOn(const TableDefinition& table) {
+  constexpr int kBeforeInsertOrUpdateOfRow = 1 | 2 | 4 | 16;  // pg_trigger.tgtype
   return absl::Substitute(
-      "EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid OPERATOR(pg_catalog.=) "
-      "$0::pg_catalog.oid AND g.tgname OPERATOR(pg_catalog.=) $1 AND g.tgenabled "
-      "OPERATOR(pg_catalog.=) 'A')",
+      "EXISTS (SELECT FROM pg_catalog.pg_trigger AS g JOIN pg_catalog.pg_proc AS p ON p.oid = "
+      "g.tgfoid JOIN pg_catalog.pg_language AS l ON l.oid = p.prolang WHERE g.tgrelid = $0 AND "
+      "g.tgname = $1 AND g.tgenabled = 'A' AND g.tgtype = $2 AND g.tgqual IS NULL AND "
+      "g.tgattr::text = '' AND l.lanname = 'plpgsql' AND p.proconfig IS NULL AND "
+      "p.prosrc = $3)",
+      table.oid, QuoteText(kLockingTrigger), kBeforeInsertOrUpdateOfRow,
+      QuoteText(LockingBody(table)));
+}
+
+std::string TriggersAfterLocking(const TableDefinition& table) {
+  // PostgreSQL fires triggers in the order of their names, which are of type name.
+  return absl::Substitute(
+      "SELECT g.tgname FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = $0 AND g.tgname > "
+      "$1::pg_catalog.name AND g.tgtype & 67 = 3 AND g.tgtype & 20 <> 0 AND g.tgenabled <> 'D'",
       table.oid, QuoteText(kLockingTrigger));
 }
 

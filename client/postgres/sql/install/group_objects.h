@@ -23,8 +23,13 @@ InstalledObject GroupIsLive(const TableDefinition& table, absl::string_view sche
 // fires whatever session_replication_role is.
 std::vector<InstalledObject> LockingTrigger(const TableDefinition& table, absl::string_view schema);
 
-// A condition with qualified names: the locking trigger of the table exists and always fires.
+// A condition: the table has the locking trigger, as installed for this group, and it always fires.
+// A trigger of another configuration takes other locks. Run it with the system's search path.
 std::string LockingTriggerIsOn(const TableDefinition& table);
+
+// A query of the names of the triggers that may change the group of a written row after it was
+// locked. Run it with the system's search path.
+std::string TriggersAfterLocking(const TableDefinition& table);
 
 // All of the above that the table has.
 std::vector<InstalledObject> GroupObjects(const TableDefinition& table, absl::string_view schema);

@@ -315,14 +315,12 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplainGroups(
   const GroupSql& sql = *table_.group_sql;
   std::vector<v1::DeleteResult> results(items.size());
   if (auto locked = connection_.Execute(sql.lock_tables()); !locked.ok()) return locked.status();
-  const auto is_guarded = connection_.Query(sql.is_guarded());
-  if (!is_guarded.ok()) return is_guarded.status();
-  if (!is_guarded->Bool(0, 0)) {
+  const auto unguarded = QueryBySystemNames(sql.why_unguarded(), {});
+  if (!unguarded.ok()) return unguarded.status();
+  if (unguarded->Value(0, 0).has_value()) {
     for (v1::DeleteResult& result : results) {
       result.set_outcome(v1::DELETE_OUTCOME_FAILED);
-      result.set_reason(
-          "a table of the group lacks the trigger that locks groups, or it is "
-          "disabled; run ttl-postgres install");
+      result.set_reason(std::string(unguarded->Text(0, 0)));
     }
     return results;
   }

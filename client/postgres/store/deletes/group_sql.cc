@@ -44,22 +44,54 @@ std::string DeleteRows(const TableDefinition& table, const std::string& asked) {
       asked, OnlyTable(table), DeleteSql::HasAskedKey(table.id), IsInAskedGroup(table));
 }
 
+// Another table may have taken the name: nobody locks the groups of its rows.
+std::string HasItsName(const TableDefinition& table) {
+  const std::string name = QuoteQualified(table.config.schema, table.config.table);
+  return absl::StrCat("pg_catalog.to_regclass(", QuoteText(name),
+                      ")::pg_catalog.oid = ", table.oid);
+}
+
+std::string When(const std::vector<std::string>& conditions, absl::string_view otherwise) {
+  return absl::StrCat(" WHEN (", absl::StrJoin(conditions, " AND "), ") IS NOT TRUE THEN ",
+                      QuoteText(otherwise));
+}
+
+std::string WhyUnguarded(const std::vector<const TableDefinition*>& tables) {
+  std::vector<std::string> named;
+  std::vector<std::string> locked;
+  std::vector<std::string> last;
+  for (const TableDefinition* table : tables) {
+    named.push_back(HasItsName(*table));
+    locked.push_back(LockingTriggerIsOn(*table));
+    last.push_back(absl::StrCat("NOT EXISTS (", TriggersAfterLocking(*table), ")"));
+  }
+  return absl::StrCat(
+      "SELECT CASE",
+      When(named,
+           "a table of the group was replaced by another of its name; run ttl-postgres install"),
+      When(locked,
+           "a table of the group lacks the trigger that locks groups as this configuration needs "
+           "it, or it is disabled; run ttl-postgres install"),
+      When(last,
+           "a table of the group has a trigger that fires after the one that locks groups, and "
+           "may change the group; run ttl-postgres check"),
+      " END");
+}
+
 }  // namespace
 
 GroupSql::GroupSql(const TableDefinition& table, const DeleteSql& sql)
     : judge_(sql.judge_statement()) {
   const std::vector<const TableDefinition*> tables = TablesOf(table);
   std::vector<std::string> names;
-  std::vector<std::string> guards;
   std::vector<std::string> exists;
   for (const TableDefinition* one : tables) {
     names.push_back(OnlyTable(*one));
-    guards.push_back(LockingTriggerIsOn(*one));
     exists.push_back(absl::StrCat("EXISTS (SELECT FROM ", OnlyTable(*one), " AS t WHERE ",
                                   DeleteSql::HasAskedKey(one->id), ")"));
   }
   lock_tables_ = absl::StrCat("LOCK TABLE ", absl::StrJoin(names, ", "), " IN ROW EXCLUSIVE MODE");
-  is_guarded_ = absl::StrCat("SELECT ", absl::StrJoin(guards, " AND "));
+  why_unguarded_ = WhyUnguarded(tables);
   remains_ = absl::StrCat(sql.Asked(), "\nSELECT a.__n FROM asked AS a WHERE ",
                           absl::StrJoin(exists, " OR "));
   for (const size_t place : table.delete_order) {

@@ -19,8 +19,9 @@ class GroupSql {
 
   // Locks the tables, so that their triggers stay as they are. Without parameters.
   const std::string& lock_tables() const { return lock_tables_; }
-  // Whether each table has the trigger by which writers lock their groups. Without parameters.
-  const std::string& is_guarded() const { return is_guarded_; }
+  // Why writers might not lock their groups, or the tables are others than the checked ones; NULL:
+  // all is well. Without parameters. Run it with the system's search path.
+  const std::string& why_unguarded() const { return why_unguarded_; }
   // Locks groups that no transaction writes. Column: n, of the locked ones.
   const std::string& lock_groups() const { return lock_groups_; }
   // DeleteSql::judge_statement(). Column: n.
@@ -33,7 +34,7 @@ class GroupSql {
 
  private:
   std::string lock_tables_;
-  std::string is_guarded_;
+  std::string why_unguarded_;
   std::string lock_groups_;
   std::string judge_;
   std::vector<std::string> deletes_;
