@@ -438,6 +438,38 @@ TEST_F(DeleteGroupsTest, LargeGroupGoesWithinTheUsualTimeout) {
   EXPECT_EQ(db_.Value("SELECT count(*) FROM checkpoint_writes"), "0");
 }
 
+// The trigger and the delete must compute the same lock of each type of a key.
+TEST_F(DeleteGroupsTest, KeyOfEveryTypeHasOneLock) {
+  db_.Sql(
+      "CREATE TYPE kind AS ENUM ('x', 'y'); CREATE DOMAIN label AS text;"
+      "CREATE TABLE keys (a bool, b int2, c int4, d int8, e oid, f text, g varchar, h varchar(9), "
+      "i char(5), j numeric(9, 2), k uuid, l bytea, m date, n time, o timetz, p timestamp, q "
+      "timestamptz, r inet, s cidr, t macaddr, u macaddr8, v kind, w label, at timestamptz NOT "
+      "NULL);"
+      "CREATE INDEX ON keys (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, "
+      "at);"
+      "ALTER TABLE keys REPLICA IDENTITY FULL;"
+      "INSERT INTO keys VALUES (true, -2, -4, -8, 4000000000, 't', 'v', 'v', 'c', 1.50, "
+      "gen_random_uuid(), '\\x0001', '2001-01-01', '12:00:00.5', '12:00:00+05:30', '2001-01-01', "
+      "'2001-01-01 12:00:00+05', '10.0.0.1/8', '10.0.0.0/8', '08:00:2b:01:02:03', "
+      "'08:00:2b:01:02:03:04:05', 'y', 'w', '2001-01-01')");
+  TableConfig keys;
+  keys.container = keys.table = "keys";
+  keys.is_group = true;
+  keys.ts_column = "at";
+  for (char name = 'a'; name <= 'w'; ++name) {
+    keys.id.emplace_back(1, name);
+    db_.Sql(absl::StrCat("ALTER TABLE keys ALTER ", keys.id.back(), " SET NOT NULL"));
+  }
+  Open(keys);
+  const v1::DeleteItemsRequest request = StoreForTest::Judged("keys", db_.Items("keys"));
+  const auto writer = db_.Connect();
+  ASSERT_TRUE(writer->Execute("BEGIN; UPDATE keys SET at = at").ok());
+  EXPECT_EQ(Outcomes(db_.Delete(request)), "FAILED");
+  ASSERT_TRUE(writer->Execute("ROLLBACK").ok());
+  EXPECT_EQ(Outcomes(db_.Delete(request)), "DELETED");
+}
+
 TEST_F(DeleteGroupsTest, KeysThatNoRowCanHaveAreNotFound) {
   db_.Sql(kCreateOrders);
   db_.Sql("INSERT INTO orders VALUES (1, 1, '2001-01-01')");

@@ -92,6 +92,24 @@ TEST_F(GroupCheckTest, ColumnsOfOtherTypesThatMayBeNullOrAreNotThereAreRefused) 
   EXPECT_THAT(ProblemsOf(group), Contains(HasSubstr("has no column nothing")));
 }
 
+TEST_F(GroupCheckTest, ColumnThatCannotBeHashedIsRefused) {
+  for (const char* type : {"bit(4)", "bit varying"}) {
+    db_.Sql(absl::StrCat("CREATE TABLE bits (k ", type,
+                         " NOT NULL, at timestamptz NOT NULL); CREATE INDEX ON bits (k, at); ALTER "
+                         "TABLE bits REPLICA IDENTITY FULL"));
+    TableConfig bits;
+    bits.container = bits.table = "bits";
+    bits.id = {"k"};
+    bits.is_group = true;
+    bits.ts_column = "at";
+    EXPECT_THAT(
+        ProblemsOf(bits),
+        ElementsAre(absl::StrCat("table public.bits: column k of its group_by is of type ", type,
+                                 ", which PostgreSQL cannot hash; each write would fail")));
+    db_.Sql("DROP TABLE bits");
+  }
+}
+
 TEST_F(GroupCheckTest, ReplicaIdentityWithoutTheColumnsIsRefused) {
   db_.Sql(kCreateOrders);
   db_.Sql(

@@ -37,6 +37,11 @@ bool IsKeyType(const BaseType& type) {
   return std::find(std::begin(kTypes), std::end(kTypes), type.name) != std::end(kTypes);
 }
 
+bool IsGroupKeyType(const BaseType& type) {
+  // These have no hash operator class.
+  return IsKeyType(type) && type.name != "bit" && type.name != "varbit";
+}
+
 absl::string_view KeyTypes() {
   return "boolean, integers, oid, text, varchar, char(n), numeric(p, s), uuid, bytea, bit strings, "
          "dates and times, addresses and enums";

@@ -20,6 +20,9 @@ struct BaseType {
 // values have an order.
 bool IsKeyType(const BaseType& type);
 
+// Whether PostgreSQL can hash values of a key type, as the lock of a group needs it.
+bool IsGroupKeyType(const BaseType& type);
+
 // Names the key types for a message.
 absl::string_view KeyTypes();
 

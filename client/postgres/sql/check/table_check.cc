@@ -200,6 +200,9 @@ class TableCheck {
     if (!IsKeyType(column.base)) {
       Problem(": column ", column.name, " of its ", role, " is of type ", column.type,
               ", which has several texts for one value, or no order; a key takes ", KeyTypes());
+    } else if (config_.is_group && !IsGroupKeyType(column.base)) {
+      Problem(": column ", column.name, " of its group_by is of type ", column.type,
+              ", which PostgreSQL cannot hash; each write would fail");
     }
     if (!column.is_deterministic) {
       Problem(": column ", column.name, " of its ", role,
