@@ -303,6 +303,16 @@ TEST_F(DeleteGroupsTest, TriggerThatFiresAfterTheLockStopsTheDeletes) {
   EXPECT_EQ(Outcomes(db_.DeleteAll("threads")), "DELETED DELETED DELETED DELETED");
 }
 
+TEST_F(DeleteGroupsTest, ForeignKeyThatCascadesToOtherGroupsStopsTheDeletes) {
+  OpenThreads();
+  db_.Sql(
+      "ALTER TABLE checkpoints ADD COLUMN n int UNIQUE, ADD COLUMN parent int REFERENCES "
+      "checkpoints (n) ON DELETE CASCADE");
+  const v1::DeleteItemsResponse response = db_.DeleteAll("threads");
+  EXPECT_EQ(Outcomes(response), "FAILED FAILED FAILED FAILED");
+  EXPECT_THAT(response.results(0).reason(), HasSubstr("changes rows of other groups"));
+}
+
 TEST_F(DeleteGroupsTest, WritersOfReplicationLockTheirGroupsToo) {
   OpenThreads();
   const v1::DeleteItemsRequest request = StoreForTest::Judged("threads", db_.Items("threads"));

@@ -168,6 +168,66 @@ TEST_F(GroupCheckTest, TriggerThatFiresAfterTheLockIsRefused) {
   EXPECT_THAT(ProblemsOf(Orders()), IsEmpty());
 }
 
+// It would delete or change rows of a group that is not locked.
+TEST_F(GroupCheckTest, ForeignKeyThatCascadesToOtherGroupsIsRefused) {
+  db_.Sql(kCreateOrders);
+  db_.Sql("ALTER TABLE orders ADD COLUMN n int UNIQUE; ALTER TABLE lines ADD COLUMN n int");
+  for (const char* action : {"CASCADE", "SET NULL", "SET DEFAULT"}) {
+    db_.Sql(
+        absl::StrCat("ALTER TABLE lines ADD CONSTRAINT k FOREIGN KEY (n) REFERENCES orders (n) "
+                     "ON DELETE ",
+                     action));
+    EXPECT_THAT(ProblemsOf(Orders()),
+                ElementsAre(HasSubstr("table lines: foreign key k to orders would delete or change "
+                                      "rows of other groups")))
+        << action;
+    db_.Sql("ALTER TABLE lines DROP CONSTRAINT k");
+  }
+  db_.Sql("ALTER TABLE lines ADD CONSTRAINT k FOREIGN KEY (n) REFERENCES orders (n)");
+  EXPECT_THAT(ProblemsOf(Orders()), IsEmpty());
+  db_.Sql(
+      "ALTER TABLE orders ADD CONSTRAINT self FOREIGN KEY (n) REFERENCES orders (n) ON DELETE "
+      "CASCADE");
+  EXPECT_THAT(ProblemsOf(Orders()), ElementsAre(HasSubstr("foreign key self to orders")));
+}
+
+// The columns of the group may be there, but swapped: rows of one group refer to another.
+TEST_F(GroupCheckTest, ForeignKeyThatCascadesWithinTheGroupIsAllowed) {
+  db_.Sql(
+      "CREATE TABLE a (g int, h int, n int, at timestamptz NOT NULL, parent int, PRIMARY KEY (g, "
+      "h, n), FOREIGN KEY (h, g, parent) REFERENCES a (h, g, n) ON DELETE CASCADE);"
+      "CREATE INDEX ON a (g, h, at)");
+  TableConfig group;
+  group.container = group.table = "a";
+  group.id = {"g", "h"};
+  group.is_group = true;
+  group.ts_column = "at";
+  EXPECT_THAT(ProblemsOf(group), IsEmpty());
+  db_.Sql(
+      "ALTER TABLE a ADD CONSTRAINT swapped FOREIGN KEY (h, g, parent) REFERENCES a (g, h, n) "
+      "ON DELETE CASCADE");
+  EXPECT_THAT(ProblemsOf(group), ElementsAre(HasSubstr("foreign key swapped to a")));
+}
+
+TEST_F(GroupCheckTest, ForeignKeysThatLeadBackThroughOtherTablesAreRefused) {
+  db_.Sql(kCreateOrders);
+  db_.Sql(
+      "ALTER TABLE orders ADD COLUMN n int UNIQUE;"
+      "CREATE TABLE outer1 (id int PRIMARY KEY, n int UNIQUE, FOREIGN KEY (id) REFERENCES orders "
+      "(n) ON DELETE CASCADE, FOREIGN KEY (n) REFERENCES orders (n) ON DELETE SET NULL);"
+      "ALTER TABLE lines ADD COLUMN by_id int REFERENCES outer1 (id), ADD COLUMN by_n int "
+      "REFERENCES outer1 (n)");
+  EXPECT_THAT(ProblemsOf(Orders()), IsEmpty());
+  db_.Sql(
+      "ALTER TABLE lines ADD CONSTRAINT k FOREIGN KEY (by_id) REFERENCES outer1 (id) ON DELETE "
+      "CASCADE");
+  EXPECT_THAT(ProblemsOf(Orders()), ElementsAre(HasSubstr("lines: foreign key k to outer1")));
+  db_.Sql(
+      "ALTER TABLE lines DROP CONSTRAINT k, ADD CONSTRAINT u FOREIGN KEY (by_n) REFERENCES "
+      "outer1 (n) ON UPDATE CASCADE");
+  EXPECT_THAT(ProblemsOf(Orders()), ElementsAre(HasSubstr("lines: foreign key u to outer1")));
+}
+
 // A foreign key among the tables of a group keeps no row of it.
 TEST_F(GroupCheckTest, ForeignKeysOfTheGroupAreNoWarning) {
   db_.Sql(kCreateOrders);

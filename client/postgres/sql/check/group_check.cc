@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/group.h"
+#include "client/postgres/sql/group_cascades.h"
 #include "client/postgres/sql/install/group_objects.h"
 
 namespace ttl::postgres {
@@ -75,6 +76,23 @@ absl::Status FindTriggersAfterLocking(Connection& connection, const TableDefinit
   return absl::OkStatus();
 }
 
+// The delete of a group holds the lock of that group alone.
+absl::Status FindCascades(Connection& connection, const TableDefinition& group,
+                          CatalogReport& report) {
+  const auto keys =
+      connection.Query(absl::StrCat(CascadesToOtherGroups(group), " ORDER BY 2, 1, 3"));
+  if (!keys.ok()) return keys.status();
+  for (int row = 0; row < keys->rows(); ++row) {
+    report.problems.push_back(absl::StrCat(
+        "table ", keys->Text(row, 1), ": foreign key ", keys->Text(row, 0), " to ",
+        keys->Text(row, 2), " would delete or change rows of other groups when a group of ",
+        NameOfTable(group),
+        " is deleted; its columns and those that it refers to must have the columns "
+        "of group_by, or it must be ON DELETE NO ACTION"));
+  }
+  return absl::OkStatus();
+}
+
 // Orders the tables so that each comes before those to which its foreign keys refer.
 absl::Status OrderDeletes(Connection& connection, TableDefinition& group, CatalogReport& report) {
   const std::vector<const TableDefinition*> tables = TablesOf(group);
@@ -125,6 +143,7 @@ absl::Status JoinGroup(Connection& connection, const TableConfig& config, Catalo
   if (absl::Status status = FindTriggersAfterLocking(connection, group, report); !status.ok()) {
     return status;
   }
+  if (absl::Status status = FindCascades(connection, group, report); !status.ok()) return status;
   if (absl::Status status = OrderDeletes(connection, group, report); !status.ok()) return status;
   if (report.problems.empty()) report.tables.push_back(std::move(group));
   return absl::OkStatus();

@@ -222,7 +222,8 @@ class InstallationCheck {
   // Without its trigger no group is deleted.
   void ExpectOfGroup(const TableDefinition& table, std::map<std::string, std::string>& conditions) {
     const std::string name = absl::StrCat("table ", table.config.schema, ".", table.config.table);
-    conditions[absl::StrCat("the trigger of ", name, " that locks groups is disabled, or not as installed")] =
+    conditions[absl::StrCat("the trigger of ", name,
+                            " that locks groups is disabled, or not as installed")] =
         LockingTriggerIsOn(table);
     if (table.oid != table.group) return;
     const std::string function = GroupIsLive(table, config_.schema).target;

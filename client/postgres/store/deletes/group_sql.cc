@@ -5,6 +5,7 @@
 #include "absl/strings/substitute.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/group.h"
+#include "client/postgres/sql/group_cascades.h"
 #include "client/postgres/sql/install/group_objects.h"
 
 namespace ttl::postgres {
@@ -56,11 +57,11 @@ std::string When(const std::vector<std::string>& conditions, absl::string_view o
                       QuoteText(otherwise));
 }
 
-std::string WhyUnguarded(const std::vector<const TableDefinition*>& tables) {
+std::string WhyUnguarded(const TableDefinition& group) {
   std::vector<std::string> named;
   std::vector<std::string> locked;
   std::vector<std::string> last;
-  for (const TableDefinition* table : tables) {
+  for (const TableDefinition* table : TablesOf(group)) {
     named.push_back(HasItsName(*table));
     locked.push_back(LockingTriggerIsOn(*table));
     last.push_back(absl::StrCat("NOT EXISTS (", TriggersAfterLocking(*table), ")"));
@@ -75,6 +76,9 @@ std::string WhyUnguarded(const std::vector<const TableDefinition*>& tables) {
       When(last,
            "a table of the group has a trigger that fires after the one that locks groups, and "
            "may change the group; run ttl-postgres check"),
+      When({absl::StrCat("NOT EXISTS (", CascadesToOtherGroups(group), ")")},
+           "a foreign key between tables of the group deletes or changes rows of other groups; run "
+           "ttl-postgres check"),
       " END");
 }
 
@@ -91,7 +95,7 @@ GroupSql::GroupSql(const TableDefinition& table, const DeleteSql& sql)
                                   DeleteSql::HasAskedKey(one->id), ")"));
   }
   lock_tables_ = absl::StrCat("LOCK TABLE ", absl::StrJoin(names, ", "), " IN ROW EXCLUSIVE MODE");
-  why_unguarded_ = WhyUnguarded(tables);
+  why_unguarded_ = WhyUnguarded(table);
   remains_ = absl::StrCat(sql.Asked(), "\nSELECT a.__n FROM asked AS a WHERE ",
                           absl::StrJoin(exists, " OR "));
   for (const size_t place : table.delete_order) {

@@ -1,0 +1,47 @@
+#include "client/postgres/sql/group_cascades.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
+#include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/group.h"
+
+namespace ttl::postgres {
+
+std::string CascadesToOtherGroups(const TableDefinition& group) {
+  std::vector<std::string> columns;  // table, place in group_by, name
+  for (const TableDefinition* table : TablesOf(group)) {
+    for (size_t i = 0; i < table->id.size(); ++i) {
+      columns.push_back(
+          absl::StrCat("(", table->oid, "::oid, ", i, ", ", QuoteText(table->id[i].name), ")"));
+    }
+  }
+  // `changed` has what a delete of a group deletes or updates, in tables outside of the group too.
+  return absl::Substitute(
+      R"(WITH RECURSIVE own(relation, place, number) AS (
+  SELECT v.relation, v.place, a.attnum
+  FROM (VALUES $0) AS v(relation, place, name) JOIN pg_catalog.pg_attribute AS a
+    ON a.attrelid = v.relation AND a.attname = v.name),
+keys AS (
+  SELECT f.conname, f.conrelid, f.confrelid, f.confdeltype, f.confupdtype,
+         (SELECT count(*) FROM unnest(f.conkey, f.confkey) AS u(here, there)
+            JOIN own AS h ON h.relation = f.conrelid AND h.number = u.here
+            JOIN own AS t ON t.relation = f.confrelid AND t.number = u.there
+          WHERE h.place = t.place) = $1 AS is_within_group
+  FROM pg_catalog.pg_constraint AS f WHERE f.contype = 'f'),
+changed(relation, is_deleted) AS (
+  SELECT DISTINCT relation, true FROM own
+  UNION
+  SELECT k.conrelid, c.is_deleted AND k.confdeltype = 'c'
+  FROM changed AS c JOIN keys AS k ON k.confrelid = c.relation
+    AND CASE WHEN c.is_deleted THEN k.confdeltype ELSE k.confupdtype END IN ('c', 'n', 'd'))
+SELECT DISTINCT k.conname::text, k.conrelid::regclass::text, k.confrelid::regclass::text
+FROM changed AS c JOIN keys AS k ON k.confrelid = c.relation
+  AND CASE WHEN c.is_deleted THEN k.confdeltype ELSE k.confupdtype END IN ('c', 'n', 'd')
+WHERE k.conrelid IN (SELECT relation FROM own) AND NOT k.is_within_group)",
+      absl::StrJoin(columns, ", "), group.id.size());
+}
+
+}  // namespace ttl::postgres
