@@ -32,9 +32,9 @@ std::vector<const TableDefinition*> TablesOf(const TableDefinition& table);
 // Copies of the real tables of all items.
 std::vector<TableDefinition> AllTables(absl::Span<const TableDefinition> tables);
 
-// Takes the lock of a group, as a call of `function`: of pg_advisory_xact_lock_shared or of
-// pg_try_advisory_xact_lock. `key` has the SQL of the columns of the group, each of the type of the
-// column.
+// Takes the lock of a group, as a call of `function`: of pg_advisory_xact_lock_shared,
+// pg_try_advisory_xact_lock or pg_advisory_xact_lock. `key` has the SQL of the columns of the
+// group, each of the type of the column.
 std::string LockGroup(const TableDefinition& table, absl::string_view function,
                       absl::Span<const std::string> key);
 

@@ -58,9 +58,7 @@ v1::DeleteResult WhyLeft(const v1::ExpiredItem& asked, const RowState& row,
     return Outcome(v1::DELETE_OUTCOME_NOT_EXPIRED);
   }
   if (times.looked >= times.not_after) return Outcome(v1::DELETE_OUTCOME_THROTTLED);
-  if (!row.was_held && row.is_group) {
-    return Failed("an open transaction has written to the group, or to one that shares its lock");
-  }
+  if (!row.was_held && row.is_group) return Outcome(v1::DELETE_OUTCOME_THROTTLED);
   if (!row.was_held) return Failed("row is locked by another transaction");
   return Failed("row is still there after its delete: a trigger of the table may keep it");
 }

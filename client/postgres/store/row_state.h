@@ -55,6 +55,9 @@ struct StoreTimes {
 //   exists, and a burst of NOT_FOUND would make the sidecar suspect the store. The row never
 //   expires, so the result has that state under the judged _ts; the report that untracks the row
 //   follows. FAILED would keep the row hidden until then.
+// - A group that was not locked is THROTTLED: its lock is shared by many groups, so that says
+// little
+//   of this one.
 // - A change that a trigger made instead of the delete is not committed, so there is nothing to
 //   adopt.
 v1::DeleteResult WhyLeft(const v1::ExpiredItem& asked, const RowState& row,

@@ -1,6 +1,7 @@
 #include "client/postgres/store/deletes/delete_run.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -26,6 +27,8 @@ constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 // Groups that one transaction locks at most: writers of these and of others that share a lock wait
 // for its end.
 constexpr size_t kMaxGroups = 100;
+// Groups whose lock a call waits for, each for lock_timeout at most.
+constexpr size_t kMaxTurns = 5;
 // Cost of each row in the statistics: it is found by the index, and then deleted or read.
 constexpr int64_t kTouchedByDelete = 2;
 constexpr int64_t kTouchedOtherwise = 2;
@@ -100,9 +103,25 @@ absl::StatusOr<v1::DeleteItemsResponse> DeleteRun::Run() {
     if (absl::Status status = Delete(next); !status.ok()) return status;
     left.remove_prefix(next.size());
   }
+  if (absl::Status status = AwaitTurns(); !status.ok()) return status;
   if (store_now_.has_value()) *response_.mutable_store_now() = ToTimestamp(*store_now_);
   response_.set_request_charge(static_cast<double>(rows_touched_));
   return std::move(response_);
+}
+
+// Where writers hold all locks all the time, none is free when it is tried. Each call begins at
+// another group, so that a transaction that stays open holds up only its own.
+absl::Status DeleteRun::AwaitTurns() {
+  if (contended_.empty()) return absl::OkStatus();
+  awaits_lock_ = true;
+  const size_t first = static_cast<size_t>(absl::ToUnixMicros(absl::Now())) % contended_.size();
+  for (size_t i = 0; i < std::min(kMaxTurns, contended_.size()); ++i) {
+    const size_t place = (first + i) % contended_.size();
+    if (absl::Status status = Delete(Items(contended_).subspan(place, 1)); !status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status DeleteRun::Delete(Items items) {
@@ -188,6 +207,7 @@ absl::Status DeleteRun::Attempt(Items items) {
   is_rewritten_ = false;
   is_archive_changed_ = false;
   refused_.clear();
+  unlocked_.clear();
   auto results = table_.group_sql.has_value() ? DeleteAndExplainGroups(items, deleted)
                                               : DeleteAndExplain(items, deleted);
   if (!results.ok()) return results.status();
@@ -203,6 +223,12 @@ absl::Status DeleteRun::Attempt(Items items) {
                                                : DeleteHalves(items, absl::OkStatus());
   }
   if (absl::Status status = Finish(*results, deleted); !status.ok()) return status;
+  if (!awaits_lock_) {
+    for (const size_t place : unlocked_) {
+      const bool is_throttled = (*results)[place].outcome() == v1::DELETE_OUTCOME_THROTTLED;
+      if (is_throttled) contended_.push_back(items[place]);
+    }
+  }
   for (size_t i = 0; i < items.size(); ++i) ResultOf(items[i]) = std::move((*results)[i]);
   return absl::OkStatus();
 }
@@ -324,9 +350,11 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplainGroups(
     }
     return results;
   }
-  std::vector<size_t> all(items.size());
-  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-  const auto locked = ChosenBy(sql.lock_groups(), items, all);
+  const auto locked = LockGroups(items);
+  if (awaits_lock_ && !locked.ok() && FaultOf(locked.status()) == DeleteFault::kLock) {
+    results.front().set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+    return results;
+  }
   if (!locked.ok()) return locked.status();
   const auto judged = ChosenBy(sql.judge(), items, *locked);
   if (!judged.ok()) return judged.status();
@@ -337,6 +365,18 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplainGroups(
   for (const size_t place : *judged) held[place] = true;
   if (absl::Status status = Explain(items, held, results); !status.ok()) return status;
   return results;
+}
+
+absl::StatusOr<std::vector<size_t>> DeleteRun::LockGroups(Items items) {
+  std::vector<size_t> all(items.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+  const GroupSql& sql = *table_.group_sql;
+  const auto locked = ChosenBy(awaits_lock_ ? sql.await_group() : sql.lock_groups(), items, all);
+  if (!locked.ok()) return locked.status();
+  const std::set<size_t> chosen(locked->begin(), locked->end());
+  std::copy_if(all.begin(), all.end(), std::back_inserter(unlocked_),
+               [&](size_t place) { return !chosen.contains(place); });
+  return std::vector<size_t>(chosen.begin(), chosen.end());
 }
 
 absl::Status DeleteRun::DeleteGroups(Items items, const std::vector<size_t>& places,

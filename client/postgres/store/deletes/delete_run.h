@@ -54,6 +54,8 @@ class DeleteRun {
   using Items = absl::Span<const AskedItem>;
 
   absl::Status Delete(Items items);
+  // Waits for the locks of a few of the groups that others had locked, each in its own transaction.
+  absl::Status AwaitTurns();
   absl::Status DeleteHalves(Items items, const absl::Status& error);
   // Fails the items that the last transaction refused, and deletes the others.
   absl::Status DeleteOthers(Items items);
@@ -73,6 +75,8 @@ class DeleteRun {
   absl::StatusOr<std::vector<v1::DeleteResult>> DeleteAndExplain(Items items, int& deleted);
   // The same for groups.
   absl::StatusOr<std::vector<v1::DeleteResult>> DeleteAndExplainGroups(Items items, int& deleted);
+  // Returns the indexes of the groups that are locked.
+  absl::StatusOr<std::vector<size_t>> LockGroups(Items items);
   // Deletes the rows of the groups at `places` in `items`, which are locked and judged.
   absl::Status DeleteGroups(Items items, const std::vector<size_t>& places,
                             std::vector<v1::DeleteResult>& results, int& deleted);
@@ -134,6 +138,12 @@ class DeleteRun {
   bool is_probed_ = false;
   // The remaining items are THROTTLED.
   bool is_given_up_ = false;
+  // The transaction waits for the lock of its one group.
+  bool awaits_lock_ = false;
+  // Indexes of the items of the transaction whose group it could not lock.
+  std::vector<size_t> unlocked_;
+  // The items of earlier transactions that were THROTTLED for that.
+  std::vector<AskedItem> contended_;
   // A trigger changed or moved a row of the transaction instead of deleting it.
   bool is_rewritten_ = false;
   // Indexes of the items that a transaction moved or marked without effect, as far as known, and

@@ -107,6 +107,8 @@ GroupSql::GroupSql(const TableDefinition& table, const DeleteSql& sql)
   }
   lock_groups_ = absl::StrCat(sql.Asked(), "\nSELECT a.__n FROM asked AS a WHERE ",
                               LockGroup(table, "pg_try_advisory_xact_lock", key));
+  await_group_ = absl::StrCat(sql.Asked(), "\nSELECT a.__n, ",
+                              LockGroup(table, "pg_advisory_xact_lock", key), " FROM asked AS a");
 }
 
 }  // namespace ttl::postgres

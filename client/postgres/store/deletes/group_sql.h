@@ -24,6 +24,10 @@ class GroupSql {
   const std::string& why_unguarded() const { return why_unguarded_; }
   // Locks groups that no transaction writes. Column: n, of the locked ones.
   const std::string& lock_groups() const { return lock_groups_; }
+  // Locks one group, and waits for that: writers that come later wait behind it. Column: n.
+  // REQUIRES: one item, and that the transaction has no other lock of a group, for which a writer
+  // may wait.
+  const std::string& await_group() const { return await_group_; }
   // DeleteSql::judge_statement(). Column: n.
   const std::string& judge() const { return judge_; }
   // Each deletes the rows of one table, in the order of the foreign keys. Column: the number of
@@ -36,6 +40,7 @@ class GroupSql {
   std::string lock_tables_;
   std::string why_unguarded_;
   std::string lock_groups_;
+  std::string await_group_;
   std::string judge_;
   std::vector<std::string> deletes_;
   std::string remains_;
