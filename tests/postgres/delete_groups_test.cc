@@ -324,6 +324,24 @@ TEST_F(DeleteGroupsTest, TableThatHasTakenTheNameOfACheckedOneStopsTheDeletes) {
   EXPECT_EQ(ThreadsIn("checkpoint_writes"), "aaabbbcccddd");
 }
 
+// The schema gives its name to another while the group is being deleted.
+TEST_F(DeleteGroupsTest, TableOfASchemaThatTakesTheNameMeanwhileKeepsItsRows) {
+  OpenThreads();
+  const v1::DeleteItemsRequest request = StoreForTest::Judged("threads", db_.Items("threads"));
+  db_.Sql(
+      "CREATE SCHEMA other; CREATE TABLE other.checkpoints AS TABLE checkpoints; CREATE TABLE "
+      "other.checkpoint_blobs AS TABLE checkpoint_blobs; CREATE TABLE other.checkpoint_writes AS "
+      "TABLE checkpoint_writes; DELETE FROM other.checkpoints;"
+      "CREATE FUNCTION swap() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN IF to_regnamespace("
+      "'other') IS NOT NULL THEN ALTER SCHEMA public RENAME TO former; ALTER SCHEMA other RENAME "
+      "TO public; END IF; RETURN OLD; END$$;"
+      "CREATE TRIGGER swap BEFORE DELETE ON checkpoints FOR EACH ROW EXECUTE FUNCTION swap()");
+  const v1::DeleteItemsResponse response = db_.Delete(request);
+  EXPECT_EQ(Outcomes(response), "FAILED FAILED FAILED FAILED");
+  EXPECT_THAT(response.results(0).reason(), HasSubstr("was replaced by another of its name"));
+  EXPECT_EQ(ThreadsIn("other.checkpoint_writes"), "aaabbbcccddd");
+}
+
 TEST_F(DeleteGroupsTest, TriggerThatFiresAfterTheLockStopsTheDeletes) {
   OpenThreads();
   db_.Sql(

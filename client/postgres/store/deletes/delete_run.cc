@@ -341,12 +341,12 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplainGroups(
   const GroupSql& sql = *table_.group_sql;
   std::vector<v1::DeleteResult> results(items.size());
   if (auto locked = connection_.Execute(sql.lock_tables()); !locked.ok()) return locked.status();
-  const auto unguarded = QueryBySystemNames(sql.why_unguarded(), {});
+  const auto unguarded = WhyUnguarded();
   if (!unguarded.ok()) return unguarded.status();
-  if (unguarded->Value(0, 0).has_value()) {
+  if (!unguarded->empty()) {
     for (v1::DeleteResult& result : results) {
       result.set_outcome(v1::DELETE_OUTCOME_FAILED);
-      result.set_reason(std::string(unguarded->Text(0, 0)));
+      result.set_reason(*unguarded);
     }
     return results;
   }
@@ -365,6 +365,12 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplainGroups(
   for (const size_t place : *judged) held[place] = true;
   if (absl::Status status = Explain(items, held, results); !status.ok()) return status;
   return results;
+}
+
+absl::StatusOr<std::string> DeleteRun::WhyUnguarded() {
+  const auto why = QueryBySystemNames(table_.group_sql->why_unguarded(), {});
+  if (!why.ok()) return why.status();
+  return why->Value(0, 0).has_value() ? std::string(why->Text(0, 0)) : "";
 }
 
 absl::StatusOr<std::vector<size_t>> DeleteRun::LockGroups(Items items) {
@@ -402,6 +408,13 @@ absl::Status DeleteRun::DeleteGroups(Items items, const std::vector<size_t>& pla
 
 absl::Status DeleteRun::ConfirmGroups(Items items, std::vector<v1::DeleteResult>& results,
                                       int& deleted) {
+  // The locks of the tables do not keep their schema from being renamed.
+  const auto unguarded = WhyUnguarded();
+  if (!unguarded.ok()) return unguarded.status();
+  if (!unguarded->empty()) {
+    Refuse(*unguarded, results, deleted);
+    return absl::OkStatus();
+  }
   const auto remaining = ChosenBy(table_.group_sql->remains(), items, PlacesOfDeleted(results));
   if (!remaining.ok()) return remaining.status();
   if (remaining->empty()) return absl::OkStatus();
@@ -515,7 +528,8 @@ absl::Status DeleteRun::ConfirmMarked(Items items, std::vector<v1::DeleteResult>
   return absl::OkStatus();
 }
 
-void DeleteRun::Refuse(const char* reason, std::vector<v1::DeleteResult>& results, int& deleted) {
+void DeleteRun::Refuse(const std::string& reason, std::vector<v1::DeleteResult>& results,
+                       int& deleted) {
   is_rewritten_ = true;
   refusal_ = reason;
   deleted = 0;

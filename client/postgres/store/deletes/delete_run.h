@@ -75,12 +75,15 @@ class DeleteRun {
   absl::StatusOr<std::vector<v1::DeleteResult>> DeleteAndExplain(Items items, int& deleted);
   // The same for groups.
   absl::StatusOr<std::vector<v1::DeleteResult>> DeleteAndExplainGroups(Items items, int& deleted);
+  // GroupSql::why_unguarded(); empty: nothing.
+  absl::StatusOr<std::string> WhyUnguarded();
   // Returns the indexes of the groups that are locked.
   absl::StatusOr<std::vector<size_t>> LockGroups(Items items);
   // Deletes the rows of the groups at `places` in `items`, which are locked and judged.
   absl::Status DeleteGroups(Items items, const std::vector<size_t>& places,
                             std::vector<v1::DeleteResult>& results, int& deleted);
-  // Makes FAILED the deleted groups that still have rows, since a trigger has kept or made them.
+  // Makes FAILED the deleted groups that still have rows, since a trigger has kept or made them;
+  // all if another table has taken a name meanwhile.
   absl::Status ConfirmGroups(Items items, std::vector<v1::DeleteResult>& results, int& deleted);
   // Returns the indexes among `places` of the items that a statement of GroupSql returns.
   absl::StatusOr<std::vector<size_t>> ChosenBy(const std::string& statement, Items items,
@@ -97,7 +100,7 @@ class DeleteRun {
   absl::Status ConfirmMoved(const Moved& moved, std::vector<v1::DeleteResult>& results,
                             int& deleted);
   absl::Status ConfirmMarked(Items items, std::vector<v1::DeleteResult>& results, int& deleted);
-  void Refuse(const char* reason, std::vector<v1::DeleteResult>& results, int& deleted);
+  void Refuse(const std::string& reason, std::vector<v1::DeleteResult>& results, int& deleted);
   // Handles a table or archive that differs from the checked one: sets the reason, or gives up if
   // the new definition is valid and will be followed soon.
   absl::Status ExplainArchive(const absl::Status& error);
