@@ -281,6 +281,21 @@ TEST_F(GroupCheckTest, InstallIsWholeAndRepeatableAndUninstallLeavesNothing) {
   EXPECT_EQ(db_.Dump(), before);
 }
 
+TEST_F(GroupCheckTest, FunctionOfAFormerOwnerIsNamedAndInstallingAgainGivesItToTheNewOne) {
+  db_.Sql(kCreateOrders);
+  const Config config = db_.ConfigFor({Orders()});
+  const std::vector<TableDefinition> tables = db_.Install(config);
+  const std::string owner = db_.CreateRole();
+  db_.Sql(
+      absl::StrCat("ALTER TABLE orders OWNER TO ", owner, "; ALTER TABLE lines OWNER TO ", owner));
+  EXPECT_THAT(std::string(CheckInstalled(db_.connection(), config, tables).message()),
+              HasSubstr(absl::StrCat("reads of expired rows fail; ALTER FUNCTION "
+                                     "\"ttl\".\"group_is_live_",
+                                     tables[0].oid, "\"(bigint) OWNER TO")));
+  db_.Install(config);
+  EXPECT_TRUE(CheckInstalled(db_.connection(), config, tables).ok());
+}
+
 TEST_F(GroupCheckTest, ViewsShowAllRowsOfAGroupUntilItsLatestEnd) {
   db_.Sql(kCreateCheckpoints);
   TableConfig threads = Threads();

@@ -227,7 +227,10 @@ class InstallationCheck {
         LockingTriggerIsOn(table);
     if (table.oid != table.group) return;
     const std::string function = GroupIsLive(table, config_.schema).target;
-    conditions[absl::StrCat("the function of ", name, " for groups acts for a former owner")] =
+    conditions[absl::StrCat(
+        "the function of ", name,
+        " for groups acts for a former owner, so that reads of expired rows fail; ALTER ", function,
+        " OWNER TO the owner of the table")] =
         absl::StrCat(
             "SELECT p.proowner = c.relowner FROM pg_class AS c, pg_proc AS p WHERE c.oid = ",
             table.oid, " AND p.oid = to_regprocedure(",
