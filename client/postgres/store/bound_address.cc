@@ -7,7 +7,8 @@
 namespace ttl::postgres {
 
 std::string BoundAddress(absl::string_view address, int port) {
-  const bool is_socket = absl::StartsWith(address, "unix");  // also unix-abstract
+  const bool is_socket =
+      absl::StartsWith(address, "unix:") || absl::StartsWith(address, "unix-abstract:");
   if (is_socket || !absl::ConsumeSuffix(&address, ":0")) return std::string(address);
   return absl::StrCat(address, ":", port);
 }
