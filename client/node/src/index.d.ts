@@ -194,7 +194,7 @@ export class Client {
   /** Items whose delete has failed. */
   listStuckItems(container: string): AsyncGenerator<v1.StuckItem>;
   /** How many items of one container, or of all, will expire until `until`, in steps of `stepMs`,
-   * and when the backlog of deletes ends: for a day, in 24 steps, if not given. `defaultTtl`: as if
+   * and when the backlog will be deleted: for a day, in 24 steps, if not given. `defaultTtl`: as if
    * it were that of the one container. Nothing is changed. */
   forecast(
     container?: string,

@@ -216,7 +216,7 @@ class Client(requests.Stubs):
                  step: int | None = None,
                  default_ttl: int | None = None) -> expiry_service_pb2.GetForecastResponse:
         """How many items of one container, or of all, will expire until `until`, in steps of `step`
-        seconds, and when the backlog of deletes ends: for a day, in 24 steps, if not given.
+        seconds, and when the backlog will be deleted: for a day, in 24 steps, if not given.
         `default_ttl`: as if it were that of the one container. Nothing is changed."""
         return self._run(requests.forecast(container, until, step, default_ttl))
 
