@@ -14,7 +14,7 @@
 namespace ttl::postgres {
 namespace {
 
-constexpr char kApplicationName[] = "ttl-postgres capture";
+constexpr char kStreamApplicationName[] = "ttl-postgres capture";
 constexpr absl::Duration kLongestInterval = absl::Seconds(10);
 constexpr absl::Duration kShortestInterval = absl::Milliseconds(20);
 // Microseconds from 1970 to 2000, PostgreSQL's epoch.
@@ -49,7 +49,8 @@ std::string StatusUpdate(uint64_t received, uint64_t flushed, absl::Time now) {
 
 absl::StatusOr<std::unique_ptr<ReplicationStream>> ReplicationStream::Start(
     const std::string& database, const std::string& slot, const std::string& publication) {
-  auto connection = Connection::Open(database, kApplicationName, Connection::Kind::kReplication);
+  auto connection =
+      Connection::Open(database, kStreamApplicationName, Connection::Kind::kReplication);
   if (!connection.ok()) return connection.status();
   auto started = (*connection)->Query(StartCommand(slot, publication));
   if (!started.ok()) return started.status();

@@ -46,7 +46,7 @@ struct ExplainArguments {
   std::string id;
 };
 
-struct ListArguments {
+struct ListItemsArguments {
   v1::ListItemsRequest request;
   int64_t limit = kDefaultListLimit;
 };
@@ -136,7 +136,7 @@ void PrintPage(Session& session, const v1::ListItemsResponse& page, Table& table
   if (!session.structured()) session.PrintText(text);
 }
 
-ExitCode List(Session& session, const ListArguments& arguments) {
+ExitCode ListItems(Session& session, const ListItemsArguments& arguments) {
   v1::ListItemsRequest request = arguments.request;
   Table table = ItemTable();
   int64_t listed = 0;
@@ -264,10 +264,10 @@ void AddExplain(CLI::App& items, Command& chosen) {
                });
 }
 
-void AddList(CLI::App& items, Command& chosen) {
-  auto arguments = std::make_shared<ListArguments>();
-  CLI::App* command =
-      AddStateCommand(items, "list", "List the live items of a container", arguments, List, chosen);
+void AddListItems(CLI::App& items, Command& chosen) {
+  auto arguments = std::make_shared<ListItemsArguments>();
+  CLI::App* command = AddStateCommand(items, "list", "List the live items of a container",
+                                      arguments, ListItems, chosen);
   AddContainerId(*command, "CONTAINER", [arguments = arguments.get()](std::string id) {
     arguments->request.set_container(std::move(id));
   });
@@ -316,7 +316,7 @@ void AddItemCommands(CLI::App& app, Command& chosen) {
   AddUntrack(*items, chosen);
   AddCheck(*items, chosen);
   AddExplain(*items, chosen);
-  AddList(*items, chosen);
+  AddListItems(*items, chosen);
 }
 
 }  // namespace ttl
