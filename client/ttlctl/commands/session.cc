@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "client/ttlctl/input/key_text.h"
-#include "client/ttlctl/text/yaml_text.h"
+#include "client/ttlctl/text/yaml/yaml_text.h"
 #include "google/protobuf/util/json_util.h"
 
 namespace ttl {

@@ -11,7 +11,7 @@
 #include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
-#include "service/core/unconfirmed_store.h"
+#include "service/core/state/unconfirmed_store.h"
 #include "service/expiry/pace/retry_delay.h"
 #include "service/expiry/store/scanned_page.h"
 

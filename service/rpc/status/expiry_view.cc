@@ -1,7 +1,7 @@
 #include "service/rpc/status/expiry_view.h"
 
 #include "service/core/due_rules.h"
-#include "service/core/unconfirmed_store.h"
+#include "service/core/state/unconfirmed_store.h"
 #include "service/rpc/status/container_status.h"
 
 namespace ttl {

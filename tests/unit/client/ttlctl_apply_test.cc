@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/ttlctl/input/container_change.h"
-#include "client/ttlctl/text/containers_file.h"
-#include "client/ttlctl/text/yaml_text.h"
+#include "client/ttlctl/text/yaml/containers_file.h"
+#include "client/ttlctl/text/yaml/yaml_text.h"
 #include "client/ttlctl/ttlctl.h"
 #include "nlohmann/json.hpp"
 #include "service/yaml/container_entries.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/ttlctl/text/yaml_text.h"
+#include "client/ttlctl/text/yaml/yaml_text.h"
 #include "client/ttlctl/ttlctl.h"
 #include "nlohmann/json.hpp"
 #include "tests/testing/fake_sidecar.h"

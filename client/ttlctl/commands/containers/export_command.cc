@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "client/ttlctl/definition/command_tree.h"
-#include "client/ttlctl/text/containers_file.h"
-#include "client/ttlctl/text/yaml_text.h"
+#include "client/ttlctl/text/yaml/containers_file.h"
+#include "client/ttlctl/text/yaml/yaml_text.h"
 #include "ttl/container_client.h"
 
 namespace ttl {

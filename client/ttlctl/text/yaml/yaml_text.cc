@@ -1,4 +1,4 @@
-#include "client/ttlctl/text/yaml_text.h"
+#include "client/ttlctl/text/yaml/yaml_text.h"
 
 #include <algorithm>
 #include <array>

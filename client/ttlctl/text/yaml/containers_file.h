@@ -1,5 +1,5 @@
-#ifndef TTL_CLIENT_TTLCTL_TEXT_CONTAINERS_FILE_H_
-#define TTL_CLIENT_TTLCTL_TEXT_CONTAINERS_FILE_H_
+#ifndef TTL_CLIENT_TTLCTL_TEXT_YAML_CONTAINERS_FILE_H_
+#define TTL_CLIENT_TTLCTL_TEXT_YAML_CONTAINERS_FILE_H_
 
 #include <vector>
 
@@ -14,4 +14,4 @@ nlohmann::ordered_json ContainersFile(const std::vector<v1::Container>& containe
 
 }  // namespace ttl
 
-#endif  // TTL_CLIENT_TTLCTL_TEXT_CONTAINERS_FILE_H_
+#endif  // TTL_CLIENT_TTLCTL_TEXT_YAML_CONTAINERS_FILE_H_

@@ -1,4 +1,4 @@
-#include "client/ttlctl/text/containers_file.h"
+#include "client/ttlctl/text/yaml/containers_file.h"
 
 #include <cmath>
 #include <cstdint>

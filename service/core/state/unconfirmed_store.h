@@ -1,5 +1,5 @@
-#ifndef TTL_SERVICE_CORE_UNCONFIRMED_STORE_H_
-#define TTL_SERVICE_CORE_UNCONFIRMED_STORE_H_
+#ifndef TTL_SERVICE_CORE_STATE_UNCONFIRMED_STORE_H_
+#define TTL_SERVICE_CORE_STATE_UNCONFIRMED_STORE_H_
 
 #include <string>
 
@@ -18,4 +18,4 @@ inline std::string UnconfirmedReason(const StoreTrust& trust, const StoreView& s
 
 }  // namespace ttl
 
-#endif  // TTL_SERVICE_CORE_UNCONFIRMED_STORE_H_
+#endif  // TTL_SERVICE_CORE_STATE_UNCONFIRMED_STORE_H_

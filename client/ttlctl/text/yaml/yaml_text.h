@@ -1,5 +1,5 @@
-#ifndef TTL_CLIENT_TTLCTL_TEXT_YAML_TEXT_H_
-#define TTL_CLIENT_TTLCTL_TEXT_YAML_TEXT_H_
+#ifndef TTL_CLIENT_TTLCTL_TEXT_YAML_YAML_TEXT_H_
+#define TTL_CLIENT_TTLCTL_TEXT_YAML_YAML_TEXT_H_
 
 #include <string>
 
@@ -14,4 +14,4 @@ std::string ToYaml(const nlohmann::ordered_json& value);
 
 }  // namespace ttl
 
-#endif  // TTL_CLIENT_TTLCTL_TEXT_YAML_TEXT_H_
+#endif  // TTL_CLIENT_TTLCTL_TEXT_YAML_YAML_TEXT_H_
