@@ -119,6 +119,9 @@ expect_ring fail cpp/include/ttl/a.h:ttl/b.h cpp/include/ttl/b.h:ttl/a.h
 
 expect pass client/postgres/capture/a.cc '"client/postgres/row/b.h"'
 expect pass client/postgres/row/a.cc '"service/core/ttl_rules.h"'
+expect pass client/postgres/row/a.cc '"service/base/status_macros.h"'
+expect fail client/postgres/row/a.cc '"service/base/status_macros.cc"'
+expect fail client/postgres/row/a.cc '"service/core/clock.h"'
 expect pass client/postgres/sql/a.h '<libpq-fe.h>'
 expect fail client/postgres/sql/a.cc '"client/postgres/row/b.h"'
 expect fail client/postgres/sql/connect/a.cc '"client/postgres/sql/check/b.h"'
