@@ -9,6 +9,7 @@
 #include "client/postgres/capture/stream/patient_query.h"
 #include "client/postgres/capture/stream/slot_keeper.h"
 #include "client/postgres/sql/connect/connection.h"
+#include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -79,11 +80,9 @@ absl::Status Capture::WatchSlot() {
   const absl::Time now = absl::Now();
   if (now - last_watch_ < options_.catalog_interval) return absl::OkStatus();
   last_watch_ = now;
-  auto connection = Connection::Open(config_.database, "ttl-postgres capture");
-  if (!connection.ok()) return connection.status();
-  const auto set = (*connection)->Execute(Connection::kSystemNamesOnly);
-  if (!set.ok()) return set.status();
-  PatientQuery database(**connection, kStopPoll, [this] {
+  TTL_ASSIGN_OR_RETURN(auto connection, Connection::Open(config_.database, "ttl-postgres capture"));
+  TTL_RETURN_IF_ERROR(connection->Execute(Connection::kSystemNamesOnly).status());
+  PatientQuery database(*connection, kStopPoll, [this] {
     return stop_ ? absl::CancelledError("stopping") : absl::OkStatus();
   });
   absl::Status status = slot_.Check(database);

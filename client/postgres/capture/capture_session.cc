@@ -14,6 +14,7 @@
 #include "client/postgres/row/observe_snapshot.h"
 #include "client/postgres/sql/group.h"
 #include "client/postgres/sql/group_rows.h"
+#include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -130,11 +131,10 @@ absl::Status CaptureSession::Prepare() {
   if (status.ok()) status = OpenDatabase();
   if (status.ok()) status = ReadTableTypes();
   if (status.ok()) status = LoadTables();
-  if (!status.ok()) return status;
-  const auto start = OpenSlot();
-  if (!start.ok()) return start.status();
+  TTL_RETURN_IF_ERROR(status);
+  TTL_ASSIGN_OR_RETURN(const auto start, OpenSlot());
   status = StartStream();
-  return status.ok() ? StartReading(*start) : status;
+  return status.ok() ? StartReading(start) : status;
 }
 
 absl::Status CaptureSession::ChooseTables() {
@@ -146,7 +146,7 @@ absl::Status CaptureSession::ChooseTables() {
       missing.Update(time.status());
       continue;
     }
-    if (!time.ok()) return time.status();
+    TTL_RETURN_IF_ERROR(time.status());
     tables_.push_back(table);
     create_times_.push_back(*std::move(time));
   }
@@ -175,15 +175,14 @@ void CaptureSession::AwaitSidecar() {
 }
 
 absl::Status CaptureSession::OpenDatabase() {
-  auto connection = Connection::Open(parts_.config.database, kApplicationName);
-  if (!connection.ok()) return connection.status();
-  connection_ = *std::move(connection);
+  TTL_ASSIGN_OR_RETURN(connection_, Connection::Open(parts_.config.database, kApplicationName));
   const std::string settings = absl::StrCat(kSettings, Connection::kSystemNamesOnly);
-  if (const auto set = connection_->Execute(settings); !set.ok()) return set.status();
-  const auto timeout = connection_->Query(
-      "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'wal_sender_timeout'");
-  if (!timeout.ok()) return timeout.status();
-  interval_ = StatusInterval(absl::Milliseconds(timeout->Number(0, 0)));
+  TTL_RETURN_IF_ERROR(connection_->Execute(settings).status());
+  TTL_ASSIGN_OR_RETURN(
+      const auto timeout,
+      connection_->Query(
+          "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'wal_sender_timeout'"));
+  interval_ = StatusInterval(absl::Milliseconds(timeout.Number(0, 0)));
   database_ = std::make_unique<PatientQuery>(*connection_, std::min(interval_, kStatusPause),
                                              [this] { return Meanwhile(); });
   return absl::OkStatus();
@@ -191,9 +190,8 @@ absl::Status CaptureSession::OpenDatabase() {
 
 absl::Status CaptureSession::ReadTableTypes() {
   for (const TableDefinition& table : AllTables(tables_)) {
-    auto types = ReadColumnTypes(*database_, table);
-    if (!types.ok()) return types.status();
-    types_.push_back(*std::move(types));
+    TTL_ASSIGN_OR_RETURN(auto types, ReadColumnTypes(*database_, table));
+    types_.push_back(std::move(types));
   }
   return absl::OkStatus();
 }
@@ -214,11 +212,10 @@ absl::Status CaptureSession::LoadTables() {
     return absl::FailedPreconditionError(
         absl::StrCat(noted.status().message(), "; `ttl-postgres install` makes it"));
   }
-  if (!noted.ok()) return noted.status();
-  const auto published = ReadPublished(*database_, parts_.config.publication);
-  if (!published.ok()) return published.status();
+  TTL_RETURN_IF_ERROR(noted.status());
+  TTL_ASSIGN_OR_RETURN(const auto published, ReadPublished(*database_, parts_.config.publication));
   for (size_t i = 0; i < tables_.size(); ++i) {
-    places_.push_back(PlacesOf(tables_[i], *published));
+    places_.push_back(PlacesOf(tables_[i], published));
     const std::string& container = tables_[i].config.container;
     TableProgress progress = std::move((*noted)[container]);
     const std::string source = SourceOf(tables_[i], create_times_[i], places_[i]);
@@ -231,26 +228,21 @@ absl::Status CaptureSession::LoadTables() {
       }
       progress = TableProgress();
       progress.source = source;
-      const absl::Status stored =
-          StoreProgress(*database_, parts_.config.schema, container, progress);
-      if (!stored.ok()) return stored;
+      TTL_RETURN_IF_ERROR(StoreProgress(*database_, parts_.config.schema, container, progress));
     }
     progress_.push_back(std::move(progress));
     noted->erase(container);
   }
   // Changes of tables that are not followed are lost, so their progress is invalid.
   for (const auto& [container, progress] : *noted) {
-    absl::Status forgotten = ForgetProgress(*database_, parts_.config.schema, container);
-    if (!forgotten.ok()) return forgotten;
+    TTL_RETURN_IF_ERROR(ForgetProgress(*database_, parts_.config.schema, container));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<uint64_t> CaptureSession::OpenSlot() {
-  if (absl::Status status = AskKeeper(); !status.ok()) return status;
-  auto source = ReadSource(*database_);
-  if (!source.ok()) return source.status();
-  source_ = *std::move(source);
+  TTL_RETURN_IF_ERROR(AskKeeper());
+  TTL_ASSIGN_OR_RETURN(source_, ReadSource(*database_));
   parts_.board.Update([&](CaptureStatus& status) {
     status.state = absl::StrCat("opening replication slot \"", parts_.config.slot,
                                 "\"; a new one waits for the running transactions");
@@ -259,9 +251,9 @@ absl::StatusOr<uint64_t> CaptureSession::OpenSlot() {
   const auto start = parts_.slot.Open(*database_, [&]() -> absl::Status {
     is_new = true;
     // Do not create a slot that we cannot read: it would only retain WAL.
-    const auto reader = Connection::Open(parts_.config.replication_address(), kApplicationName,
-                                         Connection::Kind::kReplication);
-    if (!reader.ok()) return reader.status();
+    TTL_RETURN_IF_ERROR(Connection::Open(parts_.config.replication_address(), kApplicationName,
+                                         Connection::Kind::kReplication)
+                            .status());
     ShowWaiting(true);
     const auto is_loss = StartOver();
     if (!is_loss.ok() || !*is_loss) return is_loss.status();
@@ -272,10 +264,9 @@ absl::StatusOr<uint64_t> CaptureSession::OpenSlot() {
     return absl::OkStatus();
   });
   ShowWaiting(false);
-  if (!start.ok()) return start.status();
+  TTL_RETURN_IF_ERROR(start.status());
   if (is_new) keeper_.Keep({source_.system_identifier, source_.timeline, *start});
-  const absl::Status status = is_new ? AwaitKeeper() : FollowOn(*start, source_.lsn);
-  if (!status.ok()) return status;
+  TTL_RETURN_IF_ERROR(is_new ? AwaitKeeper() : FollowOn(*start, source_.lsn));
   return *start;
 }
 
@@ -302,9 +293,8 @@ absl::StatusOr<bool> CaptureSession::StartOver() {
     TableProgress fresh;
     fresh.source = progress_[i].source;
     is_loss = is_loss || progress_[i] != fresh;
-    const absl::Status stored =
-        StoreProgress(*database_, parts_.config.schema, tables_[i].config.container, fresh);
-    if (!stored.ok()) return stored;
+    TTL_RETURN_IF_ERROR(
+        StoreProgress(*database_, parts_.config.schema, tables_[i].config.container, fresh));
     progress_[i] = std::move(fresh);
   }
   // The LSNs may belong to a different WAL.
@@ -325,18 +315,16 @@ absl::Status CaptureSession::FollowOn(uint64_t start, uint64_t wal_end) {
         SourcePosition{source_.system_identifier, source_.timeline, acknowledged}, begin, wal_end);
   }
   if (why.empty()) return absl::OkStatus();
-  const auto is_loss = StartOver();
-  if (!is_loss.ok()) return is_loss.status();
-  if (*is_loss) spdlog::error("all tables are read again: {}", why);
+  TTL_ASSIGN_OR_RETURN(const auto is_loss, StartOver());
+  if (is_loss) spdlog::error("all tables are read again: {}", why);
   keeper_.Keep(begin);
   return AwaitKeeper();
 }
 
 absl::Status CaptureSession::StartStream() {
-  auto stream = ReplicationStream::Start(parts_.config.replication_address(), parts_.config.slot,
-                                         parts_.config.publication);
-  if (!stream.ok()) return stream.status();
-  stream_ = *std::move(stream);
+  TTL_ASSIGN_OR_RETURN(
+      stream_, ReplicationStream::Start(parts_.config.replication_address(), parts_.config.slot,
+                                        parts_.config.publication));
   stream_->set_interval(interval_);
   ReportPipeline::Options options;
   options.address = parts_.config.sidecar;
@@ -349,9 +337,8 @@ absl::Status CaptureSession::StartStream() {
 absl::Status CaptureSession::StartReading(uint64_t start) {
   positions_ = PositionTracker(start);
   wal_end_ = start;
-  const auto flushed = ReadFlushPosition(*database_);
-  if (!flushed.ok()) return flushed.status();
-  flushed_at_start_ = *flushed;
+  TTL_ASSIGN_OR_RETURN(const auto flushed, ReadFlushPosition(*database_));
+  flushed_at_start_ = flushed;
   if (start > 0) parts_.visible.Acknowledge(start - 1);
   for (const TableDefinition& table : tables_) items_.push_back(GroupsAsRows(table));
   for (const TableDefinition& items : items_) changed_.emplace_back(items);
@@ -369,7 +356,7 @@ absl::Status CaptureSession::StartReading(uint64_t start) {
     // The stream lacks earlier commits, or has them as of another publication, so a reading waits
     // until queries see them.
     readings_.push_back(
-        std::make_unique<TableReading>(items_[i], std::move(parts), progress_[i], *flushed - 1));
+        std::make_unique<TableReading>(items_[i], std::move(parts), progress_[i], flushed - 1));
   }
   spdlog::info("capturing {} tables from replication slot \"{}\" at {}", tables_.size(),
                parts_.config.slot, FormatLsn(start));
@@ -381,21 +368,19 @@ absl::Status CaptureSession::Work() {
     absl::Time now = absl::Now();
     absl::Status status = pipeline_->status();
     if (status.ok()) status = CheckContainers();
-    if (!status.ok()) return status;
-    const absl::StatusOr<bool> took = TakeFromStream();
-    if (!took.ok()) return took.status();
+    TTL_RETURN_IF_ERROR(status);
+    TTL_ASSIGN_OR_RETURN(const bool took, TakeFromStream());
     status = LookUpChanged(now);
     if (status.ok()) status = Acknowledge(now);
     if (status.ok()) status = LookAtCatalog(now);
     if (status.ok()) status = LookAtSnapshots(now);
-    if (!status.ok()) return status;
-    const absl::StatusOr<bool> read = ReadTables(now);
-    if (!read.ok()) return read.status();
+    TTL_RETURN_IF_ERROR(status);
+    TTL_ASSIGN_OR_RETURN(const bool read, ReadTables(now));
     now = absl::Now();
     pipeline_->Flush(now);
     stream_->KeepAlive(Confirmed(), now);
     ShowStatus(now);
-    if (*took || *read) continue;
+    if (took || read) continue;
     parts_.wake.Wait(MayTake() ? stream_->socket() : -1, LongestWait(now));
   }
   // Reduce the changes that the next session captures again.
@@ -419,11 +404,10 @@ bool CaptureSession::MayTake() const {
 absl::StatusOr<bool> CaptureSession::TakeFromStream() {
   int taken = 0;
   while (taken < kMessagesPerTurn && MayTake()) {
-    const auto message = stream_->Next();
-    if (!message.ok()) return message.status();
-    if (message->kind == ReplicationStream::Message::Kind::kNone) break;
+    TTL_ASSIGN_OR_RETURN(const auto message, stream_->Next());
+    if (message.kind == ReplicationStream::Message::Kind::kNone) break;
     ++taken;
-    if (absl::Status status = Handle(*message); !status.ok()) return status;
+    TTL_RETURN_IF_ERROR(Handle(message));
   }
   return taken > 0;
 }
@@ -436,9 +420,8 @@ absl::Status CaptureSession::Handle(const ReplicationStream::Message& message) {
     }
     return absl::OkStatus();
   }
-  const auto parsed = ParsePgoutput(message.data);
-  if (!parsed.ok()) return parsed.status();
-  return std::visit([this](const auto& one) { return Handle(one); }, *parsed);
+  TTL_ASSIGN_OR_RETURN(const auto parsed, ParsePgoutput(message.data));
+  return std::visit([this](const auto& one) { return Handle(one); }, parsed);
 }
 
 absl::Status CaptureSession::Handle(const BeginMessage& message) {
@@ -468,7 +451,7 @@ absl::Status CaptureSession::Handle(const RelationMessage& message) {
   const StreamedTable& table = *relations_->Find(message.oid);
   const auto types = ReadColumnTypes(*database_, *table.definition);
   if (absl::IsFailedPrecondition(types.status())) return types.status();
-  if (!types.ok()) return types.status();
+  TTL_RETURN_IF_ERROR(types.status());
   if (*types != types_[table.types]) return fit;
   spdlog::warn("{}; as it is what it should be now, it is read again", std::string(fit.message()));
   return absl::OkStatus();
@@ -483,8 +466,7 @@ absl::StatusOr<const StreamedTable*> CaptureSession::TableOf(uint32_t relation) 
   ++row_changes_;
   if (table->fit.ok()) return table;
   if (!absl::IsFailedPrecondition(table->fit)) return table->fit;
-  const absl::Status again = readings_[table->number]->ReadAgain(transaction_->lsn);
-  if (!again.ok()) return again;
+  TTL_RETURN_IF_ERROR(readings_[table->number]->ReadAgain(transaction_->lsn));
   return nullptr;
 }
 
@@ -517,10 +499,8 @@ absl::Status CaptureSession::Handle(const TruncateMessage& message) {
     if (table == nullptr) continue;
     // Groups may have rows in other tables, and end earlier now.
     TableReading& reading = *readings_[table->number];
-    const absl::Status noted = IsGroup(*table->definition)
-                                   ? reading.ReadAgain(transaction_->lsn)
-                                   : reading.SearchGhosts(transaction_->lsn);
-    if (!noted.ok()) return noted;
+    TTL_RETURN_IF_ERROR(IsGroup(*table->definition) ? reading.ReadAgain(transaction_->lsn)
+                                                    : reading.SearchGhosts(transaction_->lsn));
   }
   return absl::OkStatus();
 }
@@ -528,7 +508,7 @@ absl::Status CaptureSession::Handle(const TruncateMessage& message) {
 // The row says nothing of the others of its group, not even that they are there.
 absl::Status CaptureSession::NoteGroups(const StreamedTable& table,
                                         absl::StatusOr<RowReports> row) {
-  if (!row.ok()) return row.status();
+  TTL_RETURN_IF_ERROR(row.status());
   for (Report& report : row->reports) {
     changed_[table.number].Add(
         {std::move(*report.item.mutable_partition_key()), std::move(*report.item.mutable_id())},
@@ -551,7 +531,7 @@ absl::Status CaptureSession::SendWritten(const StreamedTable& table,
 }
 
 absl::Status CaptureSession::Send(const StreamedTable& table, absl::StatusOr<RowReports> row) {
-  if (!row.ok()) return row.status();
+  TTL_RETURN_IF_ERROR(row.status());
   AddReports(table.number, *std::move(row));
   return absl::OkStatus();
 }
@@ -580,7 +560,7 @@ absl::Status CaptureSession::LookUpChanged(absl::Time now) {
       look_up_at_ = now + kLookUpPause;
       return absl::OkStatus();
     }
-    if (!looked_up.ok()) return looked_up;
+    TTL_RETURN_IF_ERROR(looked_up);
   }
   if (ended_.has_value()) {
     positions_.Commit(ended_->end_lsn, pipeline_->added(), ended_->first_commit);
@@ -591,7 +571,7 @@ absl::Status CaptureSession::LookUpChanged(absl::Time now) {
 
 absl::StatusOr<bool> CaptureSession::ReadTables(absl::Time now) {
   for (const auto& reading : readings_) {
-    if (absl::Status noted = reading->Note(now); !noted.ok()) return noted;
+    TTL_RETURN_IF_ERROR(reading->Note(now));
   }
   const auto did = StepTables(now);
   ShowScan(now);
@@ -622,11 +602,10 @@ void CaptureSession::ShowScan(absl::Time now) {
 }
 
 absl::StatusOr<bool> CaptureSession::SeesAll() {
-  const auto text = database_->Query("SELECT pg_catalog.pg_current_snapshot()::text");
-  if (!text.ok()) return text.status();
-  const auto snapshot = ParseTransactionSnapshot(text->Text(0, 0));
-  if (!snapshot.ok()) return snapshot.status();
-  return unseen_.Observe(*snapshot);
+  TTL_ASSIGN_OR_RETURN(const auto text,
+                       database_->Query("SELECT pg_catalog.pg_current_snapshot()::text"));
+  TTL_ASSIGN_OR_RETURN(const auto snapshot, ParseTransactionSnapshot(text.Text(0, 0)));
+  return unseen_.Observe(snapshot);
 }
 
 absl::Status CaptureSession::Acknowledge(absl::Time now) {
@@ -635,7 +614,7 @@ absl::Status CaptureSession::Acknowledge(absl::Time now) {
     parts_.visible.Acknowledge(positions_.acknowledged() - 1);
     has_worked_ = true;
   }
-  if (absl::Status status = KeepPosition(now); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(KeepPosition(now));
   if (!has_news_ || now - last_status_ < kStatusPause) return absl::OkStatus();
   stream_->SendStatus(Confirmed(), now);
   last_status_ = now;
@@ -675,7 +654,7 @@ absl::Status CaptureSession::LookAtSnapshots(absl::Time now) {
   last_snapshot_ = now;
   // Forget transactions that queries see by now.
   if (unseen_.size() > 0) {
-    if (const auto seen = SeesAll(); !seen.ok()) return seen.status();
+    TTL_RETURN_IF_ERROR(SeesAll().status());
   }
   if (!is_behind) return absl::OkStatus();
   return ObserveSnapshot([this](const char* query) { return database_->Query(query); },
@@ -692,10 +671,9 @@ absl::Status CaptureSession::LookAtCatalog(absl::Time now) {
     const absl::Status dropped = parts_.slot.Drop(*database_);
     return dropped.ok() ? status : dropped;
   }
-  const auto published = ReadPublished(*database_, parts_.config.publication);
-  if (!published.ok()) return published.status();
+  TTL_ASSIGN_OR_RETURN(const auto published, ReadPublished(*database_, parts_.config.publication));
   for (size_t i = 0; i < tables_.size(); ++i) {
-    const absl::Status status = LookAtTable(i, PlacesOf(tables_[i], *published));
+    const absl::Status status = LookAtTable(i, PlacesOf(tables_[i], published));
     // The table is locked: check again later.
     if (!status.ok() && !absl::IsAborted(status)) return status;
   }
@@ -705,8 +683,7 @@ absl::Status CaptureSession::LookAtCatalog(absl::Time now) {
 absl::Status CaptureSession::LookAtTable(size_t number, const Places& places) {
   const std::vector<const TableDefinition*> tables = TablesOf(tables_[number]);
   for (const TableDefinition* table : tables) {
-    const auto types = ReadColumnTypes(*database_, *table);
-    if (!types.ok()) return types.status();
+    TTL_RETURN_IF_ERROR(ReadColumnTypes(*database_, *table).status());
   }
   const auto missing = std::find(places.begin(), places.end(), 0u);
   if (missing == places.end() && places == places_[number]) return readings_[number]->CheckFiles();
@@ -722,7 +699,7 @@ absl::Status CaptureSession::LookAtTable(size_t number, const Places& places) {
                                                       "\" for a time; it is read again"));
   }
   // Changes made until the table is published again are missing from the stream.
-  if (absl::Status again = readings_[number]->ReadAgain(0); !again.ok()) return again;
+  TTL_RETURN_IF_ERROR(readings_[number]->ReadAgain(0));
   return absl::FailedPreconditionError(
       absl::StrCat("publication \"", parts_.config.publication, "\" does not have table ", name,
                    ", whose changes are lost: `ttl-postgres install` makes it"));
@@ -742,7 +719,7 @@ absl::Status CaptureSession::CheckContainers() {
     const auto time = parts_.containers.CreateTime(container);
     // If the sidecar is unavailable, the report pipeline returns the error.
     if (absl::IsUnavailable(time.status())) return absl::OkStatus();
-    if (!time.ok()) return time.status();
+    TTL_RETURN_IF_ERROR(time.status());
     if (*time != create_times_[i]) {
       return absl::AbortedError(
           absl::StrCat("container \"", container, "\" was created again: its table is read again"));

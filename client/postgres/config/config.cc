@@ -18,6 +18,7 @@
 #include "absl/strings/str_replace.h"
 #include "client/postgres/config/yaml_reader.h"
 #include "service/base/small_file.h"
+#include "service/base/status_macros.h"
 #include "service/yaml/yaml_document.h"
 
 namespace ttl::postgres {
@@ -626,13 +627,12 @@ absl::StatusOr<Config> ReadDocument(const YAML::Node& document) {
 
 absl::StatusOr<Config> ParseConfig(absl::string_view yaml) {
   Config config;
-  const absl::Status read =
+  TTL_RETURN_IF_ERROR(
       ReadYamlDocument(std::string(yaml), "line ", [&](const YAML::Node& document) -> absl::Status {
         absl::StatusOr<Config> found = ReadDocument(document);
         if (found.ok()) config = *std::move(found);
         return found.status();
-      });
-  if (!read.ok()) return read;
+      }));
   return config;
 }
 

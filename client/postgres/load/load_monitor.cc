@@ -7,6 +7,7 @@
 #include "absl/time/clock.h"
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/group.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -91,16 +92,14 @@ void LoadMonitor::Run() {
 }
 
 absl::Status LoadMonitor::TakeSample() {
-  auto lease = pool_.Take(absl::Now() + kSampleTimeout);
-  if (!lease.ok()) return lease.status();
-  const auto activity = AskActivity(**lease);
-  if (!activity.ok()) return activity.status();
+  TTL_ASSIGN_OR_RETURN(auto lease, pool_.Take(absl::Now() + kSampleTimeout));
+  TTL_ASSIGN_OR_RETURN(const auto activity, AskActivity(*lease));
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    judge_.Add(activity->sample, SteadyNow());
+    judge_.Add(activity.sample, SteadyNow());
   }
-  if (absl::Status status = AskUsage(**lease); !status.ok()) return status;
-  if (!counts_backends_ || !activity->is_partly_hidden) return absl::OkStatus();
+  TTL_RETURN_IF_ERROR(AskUsage(*lease));
+  if (!counts_backends_ || !activity.is_partly_hidden) return absl::OkStatus();
   return absl::PermissionDeniedError(
       "max_active_backends counts only some: backends of other roles are hidden from us; "
       "GRANT pg_read_all_stats to our role shows them");
@@ -109,12 +108,11 @@ absl::Status LoadMonitor::TakeSample() {
 absl::StatusOr<LoadMonitor::Activity> LoadMonitor::AskActivity(Connection& connection) {
   Activity activity;
   const absl::Duration asked = SteadyNow();
-  if (const auto answer = connection.Query("SELECT 1"); !answer.ok()) return answer.status();
+  TTL_RETURN_IF_ERROR(connection.Query("SELECT 1").status());
   activity.sample.latency = SteadyNow() - asked;
-  const auto counted = connection.Query(kActivityStatement);
-  if (!counted.ok()) return counted.status();
-  activity.sample.active_backends = counted->Number(0, 0);
-  activity.is_partly_hidden = counted->Number(0, 1) > 0;
+  TTL_ASSIGN_OR_RETURN(const auto counted, connection.Query(kActivityStatement));
+  activity.sample.active_backends = counted.Number(0, 0);
+  activity.is_partly_hidden = counted.Number(0, 1) > 0;
   return activity;
 }
 
@@ -127,13 +125,13 @@ absl::Status LoadMonitor::AskUsage(Connection& connection) {
       numbers.Add(static_cast<int64_t>(i));
     }
   }
-  const auto answer = connection.Query(kUsageStatement, {oids.Take(), numbers.Take()});
-  if (!answer.ok()) return answer.status();
+  TTL_ASSIGN_OR_RETURN(const auto answer,
+                       connection.Query(kUsageStatement, {oids.Take(), numbers.Take()}));
   for (size_t i = 0; i < tables_.size(); ++i) {
     Watched& table = tables_[i];
     const absl::Duration now = SteadyNow();
     // Read our count after the statistics, so that it has all of our rows that are in them.
-    const int64_t used = table.meter.Read(answer->Number(static_cast<int>(i), 0),
+    const int64_t used = table.meter.Read(answer.Number(static_cast<int>(i), 0),
                                           parts_.own_rows(table.container), now - table.read);
     table.read = now;
     parts_.add_usage(table.container, static_cast<double>(used));

@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "client/cpp/container_watcher.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "service/base/status_macros.h"
 #include "service/base/time_text.h"
 #include "spdlog/spdlog.h"
 
@@ -165,23 +166,24 @@ absl::Status PolicyMirror::RunSession() {
     const std::lock_guard<std::mutex> lock(mutex_);
     waiting_since_ = absl::Now();
   }
-  absl::StatusOr<std::unique_ptr<Connection>> connection =
-      Connection::Open(database_, "ttl-postgres policies");
-  if (!connection.ok()) return connection.status();
-  if (!AllowBreak(**connection)) return absl::OkStatus();
-  absl::Status status = Lock(**connection);
-  if (status.ok()) status = Mirror(**connection);
+  TTL_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
+                       Connection::Open(database_, "ttl-postgres policies"));
+  if (!AllowBreak(*connection)) return absl::OkStatus();
+  absl::Status status = Lock(*connection);
+  if (status.ok()) status = Mirror(*connection);
   EndBreak();
   return status;
 }
 
 absl::Status PolicyMirror::Lock(Connection& connection) const {
   const std::string settings = absl::StrCat(kLimits, Connection::kSystemNamesOnly);
-  if (auto set = connection.Execute(settings); !set.ok()) return set.status();
-  absl::StatusOr<QueryResult> locked = connection.Query(
-      "SELECT pg_try_advisory_lock(hashtext('ttl-postgres policies'), hashtext($1))", {schema_});
-  if (!locked.ok()) return locked.status();
-  if (locked->Bool(0, 0)) return absl::OkStatus();
+  TTL_RETURN_IF_ERROR(connection.Execute(settings).status());
+  TTL_ASSIGN_OR_RETURN(
+      QueryResult locked,
+      connection.Query(
+          "SELECT pg_try_advisory_lock(hashtext('ttl-postgres policies'), hashtext($1))",
+          {schema_}));
+  if (locked.Bool(0, 0)) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("another ttl-postgres mirrors them into schema ", schema_,
                    "; this one takes over when that one has ended"));
@@ -222,7 +224,7 @@ absl::Status PolicyMirror::Write(Connection& connection, const WatchedPolicySet&
     return absl::NotFoundError(
         absl::StrCat(changes.status().message(), ". Run: ttl-postgres install"));
   }
-  if (!changes.ok()) return changes.status();
+  TTL_RETURN_IF_ERROR(changes.status());
   LogChanges(*changes);
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -33,8 +34,7 @@ bool IsSamePlace(const std::string& one, const std::string& other) {
 }  // namespace
 
 absl::StatusOr<Config> ReadChangedConfig(const std::string& path, const Config& current) {
-  absl::StatusOr<Config> config = ReadConfig(path);
-  if (!config.ok()) return config;
+  TTL_ASSIGN_OR_RETURN(Config config, ReadConfig(path));
   std::vector<std::string> fixed;
   for (const auto& [name, field] :
        std::map<std::string, std::string Config::*>{{"health_listen", &Config::health_listen},
@@ -42,7 +42,7 @@ absl::StatusOr<Config> ReadChangedConfig(const std::string& path, const Config& 
                                                     {"publication", &Config::publication},
                                                     {"schema", &Config::schema},
                                                     {"slot", &Config::slot}}) {
-    if ((*config).*field != current.*field) fixed.push_back(name);
+    if (config.*field != current.*field) fixed.push_back(name);
   }
   if (fixed.empty()) return config;
   return absl::FailedPreconditionError(

@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/check/slot_state.h"
+#include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 #include "ttl/client_channel.h"
 
@@ -56,7 +57,7 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Config& config, Foll
                   absl::CHexEscape(why));
   }
   std::unique_ptr<Daemon> daemon(new Daemon(config, std::move(followed), server));
-  if (absl::Status status = daemon->ListenForScrapes(config); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(daemon->ListenForScrapes(config));
   daemon->server_.Serve(daemon->store_);
   daemon->readiness_ = std::thread(&Daemon::WatchReadiness, daemon.get());
   return daemon;

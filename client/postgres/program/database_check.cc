@@ -11,6 +11,7 @@
 #include "client/postgres/sql/check/times_check.h"
 #include "client/postgres/sql/check/where_check.h"
 #include "client/postgres/sql/group.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -31,26 +32,22 @@ bool HasTable(const Config* config, const TableDefinition& table) {
 }  // namespace
 
 absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const CheckOptions& options) {
-  absl::StatusOr<std::unique_ptr<Connection>> connection = Connection::Open(
-      config.database, "ttl-postgres", Connection::Kind::kQueries, options.breaker);
-  if (!connection.ok()) return connection.status();
-  const auto set = (*connection)->Execute(Connection::kSystemNamesOnly);
-  if (!set.ok()) return set.status();
-  absl::StatusOr<CatalogReport> report = CheckCatalog(**connection, config);
-  if (!report.ok()) return report.status();
-  if (report->is_server_fit) {
+  TTL_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
+                       Connection::Open(config.database, "ttl-postgres", Connection::Kind::kQueries,
+                                        options.breaker));
+  TTL_RETURN_IF_ERROR(connection->Execute(Connection::kSystemNamesOnly).status());
+  TTL_ASSIGN_OR_RETURN(CatalogReport report, CheckCatalog(*connection, config));
+  if (report.is_server_fit) {
     const bool is_other_address =
         options.running != nullptr &&
         options.running->replication_address() != config.replication_address();
-    absl::Status status =
-        CheckReplication(**connection, config, is_other_address, options.breaker, *report);
-    if (!status.ok()) return status;
+    TTL_RETURN_IF_ERROR(
+        CheckReplication(*connection, config, is_other_address, options.breaker, report));
   }
-  absl::Status status = CheckTables(**connection, *report, [&](const TableDefinition& table) {
+  TTL_RETURN_IF_ERROR(CheckTables(*connection, report, [&](const TableDefinition& table) {
     return !HasTable(options.checked, table);
-  });
-  if (!status.ok()) return status;
-  return DatabaseCheck{*std::move(connection), *std::move(report)};
+  }));
+  return DatabaseCheck{std::move(connection), std::move(report)};
 }
 
 absl::Status CheckTables(Connection& connection, CatalogReport& report,
@@ -58,7 +55,7 @@ absl::Status CheckTables(Connection& connection, CatalogReport& report,
   for (const TableDefinition& table : std::vector<TableDefinition>(report.tables)) {
     if (!is_due(table)) continue;
     absl::Status status = CheckWhere(connection, table, report);
-    if (!status.ok()) return status;
+    TTL_RETURN_IF_ERROR(status);
     // The following checks read the rows that satisfy `where`, so it must be usable.
     if (report.left_out.contains(table.config.container)) continue;
     for (const TableDefinition* one : TablesOf(table)) {
@@ -68,7 +65,7 @@ absl::Status CheckTables(Connection& connection, CatalogReport& report,
     }
     if (status.ok()) status = CheckArchive(connection, table, report);
     if (status.ok()) status = CheckMark(connection, table, report);
-    if (!status.ok()) return status;
+    TTL_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/install/installation.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -23,27 +24,27 @@ std::string WhyLeftOut(const InstallationState& installed, const std::string& co
 
 absl::StatusOr<FollowedTables> FindFollowedTables(Connection& connection, const Config& config,
                                                   const CatalogReport& report) {
-  absl::StatusOr<InstallationState> installed = ReadInstallation(connection, config, report.tables);
-  if (!installed.ok()) return installed.status();
-  if (!installed->problems.empty()) {
+  TTL_ASSIGN_OR_RETURN(InstallationState installed,
+                       ReadInstallation(connection, config, report.tables));
+  if (!installed.problems.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "not installed for this configuration: ", absl::StrJoin(installed->problems, "; "), kCure));
+        "not installed for this configuration: ", absl::StrJoin(installed.problems, "; "), kCure));
   }
   FollowedTables followed;
   followed.left_out = report.left_out;
   for (const TableDefinition& table : report.tables) {
-    std::string why = WhyLeftOut(*installed, table.config.container);
+    std::string why = WhyLeftOut(installed, table.config.container);
     if (why.empty()) {
       followed.tables.push_back(table);
     } else {
       followed.left_out[table.config.container] = std::move(why);
     }
   }
-  std::vector<std::string> faults = std::move(installed->faults);
-  faults.insert(faults.end(), installed->leftovers.begin(), installed->leftovers.end());
+  std::vector<std::string> faults = std::move(installed.faults);
+  faults.insert(faults.end(), installed.leftovers.begin(), installed.leftovers.end());
   // A left-out table may be published, also under another name, so an entry may only seem unneeded.
   if (followed.left_out.empty()) {
-    faults.insert(faults.end(), installed->unneeded.begin(), installed->unneeded.end());
+    faults.insert(faults.end(), installed.unneeded.begin(), installed.unneeded.end());
   }
   if (!faults.empty()) followed.fault = absl::StrCat(absl::StrJoin(faults, "; "), kCure);
   return followed;

@@ -16,6 +16,7 @@
 #include "client/postgres/sql/held_times.h"
 #include "client/postgres/sql/install/installation.h"
 #include "service/base/small_file.h"
+#include "service/base/status_macros.h"
 #include "service/process/child_command.h"
 #include "service/process/held_signals.h"
 
@@ -58,13 +59,12 @@ std::set<std::string> Chosen(const Config& config, const MigrateOptions& options
 
 // Takes the migration lock. FAILED_PRECONDITION if another migration holds it.
 absl::Status TakeLock(Connection& connection, const Config& config) {
-  const auto settings =
-      connection.Execute("SET idle_session_timeout = 0; SET search_path = pg_catalog");
-  if (!settings.ok()) return settings.status();
-  const auto lock = connection.Query(
-      absl::StrCat("SELECT pg_try_advisory_lock(", MigrationLock(config.schema), ")"));
-  if (!lock.ok()) return lock.status();
-  if (lock->Bool(0, 0)) return absl::OkStatus();
+  TTL_RETURN_IF_ERROR(
+      connection.Execute("SET idle_session_timeout = 0; SET search_path = pg_catalog").status());
+  TTL_ASSIGN_OR_RETURN(const auto lock,
+                       connection.Query(absl::StrCat("SELECT pg_try_advisory_lock(",
+                                                     MigrationLock(config.schema), ")")));
+  if (lock.Bool(0, 0)) return absl::OkStatus();
   return absl::FailedPreconditionError(
       "another migration is running; nothing was changed, and the command was not run");
 }
@@ -80,10 +80,9 @@ absl::Status WarnOfRewrites(DatabaseCheck& database, const Config& config,
     names.push_back(absl::StrCat(table.config.schema, ".", table.config.table));
   }
   if (names.empty()) return absl::OkStatus();
-  const auto are_on =
-      database.connection->Query(absl::StrCat("SELECT ", EventTriggersAreOn(config.schema)));
-  if (!are_on.ok()) return are_on.status();
-  if (are_on->Bool(0, 0)) return absl::OkStatus();
+  TTL_ASSIGN_OR_RETURN(const auto are_on, database.connection->Query(absl::StrCat(
+                                              "SELECT ", EventTriggersAreOn(config.schema))));
+  if (are_on.Bool(0, 0)) return absl::OkStatus();
   output.err << "warning: no event triggers hold the commit times of " << absl::StrJoin(names, ", ")
              << ": if the command runs an ALTER TABLE with a rewrite, the whole ttl of every row "
                 "starts again, and expired rows are visible again. A superuser creates the "
@@ -96,31 +95,29 @@ absl::Status TakeAway(DatabaseCheck& database, const Config& config,
                       const std::set<std::string>& containers, const std::string& command,
                       Output output) {
   Connection& connection = *database.connection;
-  const auto former = ReadMigration(connection, config.schema);
-  if (!former.ok()) return former.status();
-  if (absl::Status locked = TakeLock(connection, config); !locked.ok()) return locked;
-  const auto state = ReadInstallation(connection, config, database.report.tables);
-  if (!state.ok()) return state.status();
-  if (!state->problems.empty()) {
+  TTL_ASSIGN_OR_RETURN(const auto former, ReadMigration(connection, config.schema));
+  TTL_RETURN_IF_ERROR(TakeLock(connection, config));
+  TTL_ASSIGN_OR_RETURN(const auto state,
+                       ReadInstallation(connection, config, database.report.tables));
+  if (!state.problems.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("not installed as configured: ", absl::StrJoin(state->problems, "; "),
+        absl::StrCat("not installed as configured: ", absl::StrJoin(state.problems, "; "),
                      "; the command was not run"));
   }
-  if (former->has_value()) {
-    PrintError(output, absl::StrCat(Describe(**former), "; this one brings that back, too"));
+  if (former.has_value()) {
+    PrintError(output, absl::StrCat(Describe(*former), "; this one brings that back, too"));
   }
   return connection.Execute(TakeAwaySql(config, database.report.tables, containers, command))
       .status();
 }
 
 absl::Status TryToPutBack(const Config& config, Output output) {
-  const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
-  if (!database.ok()) return database.status();
-  PrintReport(database->report, output);
-  if (!database->report.problems.empty()) {
+  TTL_ASSIGN_OR_RETURN(const DatabaseCheck database, CheckDatabase(config));
+  PrintReport(database.report, output);
+  if (!database.report.problems.empty()) {
     return absl::FailedPreconditionError("the table is not what the configuration says");
   }
-  return database->connection->Execute(InstallSql(config, database->report.tables)).status();
+  return database.connection->Execute(InstallSql(config, database.report.tables)).status();
 }
 
 // Restores the installed objects; kOk: all are restored. Retries, because another session may lock

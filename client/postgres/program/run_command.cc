@@ -19,6 +19,7 @@
 #include "client/postgres/program/database_check.h"
 #include "client/postgres/program/followed_tables.h"
 #include "client/postgres/store/store_server.h"
+#include "service/base/status_macros.h"
 #include "service/process/daemon_signals.h"
 #include "spdlog/spdlog.h"
 
@@ -42,16 +43,14 @@ struct Found {
 };
 
 absl::StatusOr<Found> Prepare(const Config& config, const CheckOptions& options) {
-  absl::StatusOr<DatabaseCheck> database = CheckDatabase(config, options);
-  if (!database.ok()) return database.status();
-  if (const std::string& why = database->report.unreachable; !why.empty()) {
+  TTL_ASSIGN_OR_RETURN(DatabaseCheck database, CheckDatabase(config, options));
+  if (const std::string& why = database.report.unreachable; !why.empty()) {
     return absl::UnavailableError(why);
   }
-  Found found{std::move(database->report), {}};
+  Found found{std::move(database.report), {}};
   if (!found.report.is_server_fit) return found;
-  auto followed = FindFollowedTables(*database->connection, config, found.report);
-  if (!followed.ok()) return followed.status();
-  found.followed = *std::move(followed);
+  TTL_ASSIGN_OR_RETURN(found.followed,
+                       FindFollowedTables(*database.connection, config, found.report));
   return found;
 }
 
@@ -211,12 +210,11 @@ struct End {
 // followed.
 absl::StatusOr<End> FollowTables(Source& source, FollowedTables followed, StoreServer& server,
                                  DaemonSignals& signals) {
-  const absl::StatusOr<std::unique_ptr<Daemon>> daemon =
-      Daemon::Start(source.config, std::move(followed), server);
-  if (!daemon.ok()) return daemon.status();
+  TTL_ASSIGN_OR_RETURN(const std::unique_ptr<Daemon> daemon,
+                       Daemon::Start(source.config, std::move(followed), server));
   absl::Time next_look = absl::Now() + kPasswordPoll;
   std::string said;  // the last logged reason for refusing a configuration
-  while (!(*daemon)->has_changed()) {
+  while (!daemon->has_changed()) {
     const std::optional<Request> request = NextRequest(source, signals, kChangePoll);
     if (request == Request::kStop) return End{true, std::nullopt};
     std::optional<Config> changed;

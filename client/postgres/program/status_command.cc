@@ -19,6 +19,7 @@
 #include "client/postgres/sql/connect/connection.h"
 #include "client/postgres/sql/group.h"
 #include "client/postgres/store/adapter_state.h"
+#include "service/base/status_macros.h"
 #include "service/base/time_text.h"
 #include "ttl/client.h"
 #include "ttl/container_client.h"
@@ -46,30 +47,24 @@ std::string SinceText(const FaultTimes& faults, const std::string& fault) {
 }
 
 absl::Status ReadTables(Connection& connection, const Config& config, Seen& seen) {
-  absl::StatusOr<CatalogReport> report = CheckCatalog(connection, config);
-  if (!report.ok()) return report.status();
-  if (!report->is_server_fit) {
-    seen.problems = std::move(report->problems);
+  TTL_ASSIGN_OR_RETURN(CatalogReport report, CheckCatalog(connection, config));
+  if (!report.is_server_fit) {
+    seen.problems = std::move(report.problems);
     return absl::OkStatus();
   }
-  absl::Status checked = CheckTables(connection, *report);
-  if (!checked.ok()) return checked;
-  absl::StatusOr<FollowedTables> followed = FindFollowedTables(connection, config, *report);
+  TTL_RETURN_IF_ERROR(CheckTables(connection, report));
+  absl::StatusOr<FollowedTables> followed = FindFollowedTables(connection, config, report);
   if (absl::IsFailedPrecondition(followed.status())) {
     seen.problems.emplace_back(followed.status().message());
-    seen.followed.left_out = std::move(report->left_out);
+    seen.followed.left_out = std::move(report.left_out);
     return absl::OkStatus();
   }
-  if (!followed.ok()) return followed.status();
+  TTL_RETURN_IF_ERROR(followed.status());
   seen.followed = *std::move(followed);
-  seen.problems = std::move(report->archive_problems);
+  seen.problems = std::move(report.archive_problems);
   PatientQuery query(connection, kAnswerDeadline, [] { return absl::OkStatus(); });
-  auto progress = LoadProgress(query, config.schema);
-  if (!progress.ok()) return progress.status();
-  seen.progress = *std::move(progress);
-  auto faults = ReadFaults(connection, config.schema);
-  if (!faults.ok()) return faults.status();
-  seen.faults = *std::move(faults);
+  TTL_ASSIGN_OR_RETURN(seen.progress, LoadProgress(query, config.schema));
+  TTL_ASSIGN_OR_RETURN(seen.faults, ReadFaults(connection, config.schema));
   if (!seen.followed.fault.empty()) {
     seen.problems.push_back(
         absl::StrCat(seen.followed.fault, SinceText(seen.faults, kInstallationFault)));
@@ -78,19 +73,13 @@ absl::Status ReadTables(Connection& connection, const Config& config, Seen& seen
 }
 
 absl::StatusOr<Seen> ReadDatabase(const Config& config) {
-  const auto connection = Connection::Open(config.database, "ttl-postgres status");
-  if (!connection.ok()) return connection.status();
-  const auto set = (*connection)->Execute(Connection::kSystemNamesOnly);
-  if (!set.ok()) return set.status();
+  TTL_ASSIGN_OR_RETURN(const auto connection,
+                       Connection::Open(config.database, "ttl-postgres status"));
+  TTL_RETURN_IF_ERROR(connection->Execute(Connection::kSystemNamesOnly).status());
   Seen seen;
-  absl::Status read = ReadTables(**connection, config, seen);
-  if (!read.ok()) return read;
-  auto slot = ReadSlotState(**connection, config.slot);
-  if (!slot.ok()) return slot.status();
-  seen.slot = *std::move(slot);
-  auto holders = ReadSlotHolders(**connection);
-  if (!holders.ok()) return holders.status();
-  seen.holders = *std::move(holders);
+  TTL_RETURN_IF_ERROR(ReadTables(*connection, config, seen));
+  TTL_ASSIGN_OR_RETURN(seen.slot, ReadSlotState(*connection, config.slot));
+  TTL_ASSIGN_OR_RETURN(seen.holders, ReadSlotHolders(*connection));
   return seen;
 }
 

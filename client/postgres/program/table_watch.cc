@@ -11,6 +11,7 @@
 #include "client/postgres/sql/check/catalog.h"
 #include "client/postgres/sql/connect/connection.h"
 #include "client/postgres/sql/held_times.h"
+#include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -92,24 +93,21 @@ void TableWatch::Run() {
 }
 
 absl::Status TableWatch::Look() {
-  auto lease = pool_.Take(absl::Now() + kMaxLook);
-  if (!lease.ok()) return lease.status();
-  absl::StatusOr<std::vector<SlotHolder>> holders = ReadSlotHolders(**lease);
-  if (!holders.ok()) return holders.status();
-  SetHolders(*std::move(holders));
-  auto report = CheckCatalog(**lease, config_);
-  if (report.ok()) report = CheckLeftOut(**lease, *std::move(report));
-  if (!report.ok()) return report.status();
+  TTL_ASSIGN_OR_RETURN(auto lease, pool_.Take(absl::Now() + kMaxLook));
+  TTL_ASSIGN_OR_RETURN(std::vector<SlotHolder> holders, ReadSlotHolders(*lease));
+  SetHolders(std::move(holders));
+  auto report = CheckCatalog(*lease, config_);
+  if (report.ok()) report = CheckLeftOut(*lease, *std::move(report));
+  TTL_RETURN_IF_ERROR(report.status());
   // Capture continues as far as it can, and keeps the slot from filling the disk.
   if (!report->is_server_fit) return absl::OkStatus();
-  const auto found = FindFollowedTables(**lease, config_, *report);
-  if (!found.ok()) return found.status();
-  if (absl::Status status = SetFaults(**lease, *found); !status.ok()) return status;
+  TTL_ASSIGN_OR_RETURN(const auto found, FindFollowedTables(*lease, config_, *report));
+  TTL_RETURN_IF_ERROR(SetFaults(*lease, found));
   {
     const std::lock_guard lock(mutex_);
-    has_changed_ = !IsSame(*found, followed_);
+    has_changed_ = !IsSame(found, followed_);
   }
-  return RemoveHeldTimes(**lease, config_.schema);
+  return RemoveHeldTimes(*lease, config_.schema);
 }
 
 // The catalogue does not show every reason for which these tables were left out. The check reads
@@ -125,10 +123,9 @@ absl::StatusOr<CatalogReport> TableWatch::CheckLeftOut(Connection& connection,
       report.LeaveOut(container, entry.second);
       continue;
     }
-    absl::Status status = CheckTables(connection, report, [&](const TableDefinition& table) {
+    TTL_RETURN_IF_ERROR(CheckTables(connection, report, [&](const TableDefinition& table) {
       return table.config.container == container;
-    });
-    if (!status.ok()) return status;
+    }));
     if (report.left_out.contains(container)) next_check_[container] = now + kCalmInterval;
   }
   return report;
@@ -141,9 +138,7 @@ absl::Status TableWatch::SetFaults(Connection& connection, const FollowedTables&
     return recorded_.contains(fault);
   });
   if (!has_recorded_ || !is_same || faults.size() != recorded_.size()) {
-    absl::StatusOr<FaultTimes> recorded = RecordFaults(connection, config_.schema, faults);
-    if (!recorded.ok()) return recorded.status();
-    recorded_ = *std::move(recorded);
+    TTL_ASSIGN_OR_RETURN(recorded_, RecordFaults(connection, config_.schema, faults));
     has_recorded_ = true;
   }
   const auto since = recorded_.find(kInstallationFault);

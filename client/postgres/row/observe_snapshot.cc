@@ -1,5 +1,7 @@
 #include "client/postgres/row/observe_snapshot.h"
 
+#include "service/base/status_macros.h"
+
 namespace ttl::postgres {
 namespace {
 
@@ -20,10 +22,9 @@ FROM seen)";
 absl::Status ObserveSnapshot(absl::FunctionRef<absl::StatusOr<QueryResult>(const char*)> ask,
                              VisiblePosition& position) {
   const uint64_t acknowledged = position.acknowledged();
-  const absl::StatusOr<QueryResult> seen = ask(kQuery);
-  if (!seen.ok()) return seen.status();
-  position.ObserveSnapshot(acknowledged, static_cast<uint64_t>(seen->Number(0, 0)),
-                           static_cast<uint64_t>(seen->Number(0, 1)));
+  TTL_ASSIGN_OR_RETURN(const QueryResult seen, ask(kQuery));
+  position.ObserveSnapshot(acknowledged, static_cast<uint64_t>(seen.Number(0, 0)),
+                           static_cast<uint64_t>(seen.Number(0, 1)));
   return absl::OkStatus();
 }
 

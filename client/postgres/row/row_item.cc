@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/civil_time.h"
 #include "client/postgres/row/row_key.h"
+#include "service/base/status_macros.h"
 #include "service/core/ttl_rules.h"
 
 namespace ttl::postgres {
@@ -73,9 +74,7 @@ absl::StatusOr<int64_t> ReadTs(const TableDefinition& table, const RowTexts& row
       return absl::InvalidArgumentError("the time of the row's commit is no longer known");
     }
     const int64_t ts = absl::ToUnixSeconds(*version.commit_time);
-    if (absl::Status valid = ValidateTs("the time of the row's commit", ts, now); !valid.ok()) {
-      return valid;
-    }
+    TTL_RETURN_IF_ERROR(ValidateTs("the time of the row's commit", ts, now));
     return ts;
   }
   const absl::StatusOr<int64_t> ts = ReadTsColumn(table, row.ts);
@@ -83,8 +82,7 @@ absl::StatusOr<int64_t> ReadTs(const TableDefinition& table, const RowTexts& row
     return absl::InvalidArgumentError(
         absl::StrCat(ColumnName(table.ts), " (_ts) ", ts.status().message()));
   }
-  absl::Status valid = ValidateTs(absl::StrCat(ColumnName(table.ts), " (_ts)"), *ts, now);
-  if (!valid.ok()) return valid;
+  TTL_RETURN_IF_ERROR(ValidateTs(absl::StrCat(ColumnName(table.ts), " (_ts)"), *ts, now));
   return *ts;
 }
 
@@ -180,20 +178,17 @@ absl::StatusOr<int64_t> ParseDay(const TableDefinition& table, absl::string_view
 absl::StatusOr<std::optional<int64_t>> ReadEndColumn(const TableDefinition& table,
                                                      absl::string_view text) {
   if (table.end_source == EndSource::kEpochNumber) {
-    const absl::StatusOr<int64_t> number = ParseWhole(text);
-    if (!number.ok()) return number.status();
-    return table.config.expires_unit == EpochUnit::kSeconds ? *number : CeilToSeconds(*number);
+    TTL_ASSIGN_OR_RETURN(const int64_t number, ParseWhole(text));
+    return table.config.expires_unit == EpochUnit::kSeconds ? number : CeilToSeconds(number);
   }
   if (text == "infinity") return std::nullopt;
   if (absl::EndsWith(text, kUtcSuffix)) {
-    const absl::StatusOr<ParsedSecond> parsed = ParseSecond(text, kUtcSuffix);
-    if (!parsed.ok()) return parsed.status();
-    return parsed->second - absl::CivilSecond(1970) + (parsed->has_fraction ? 1 : 0);
+    TTL_ASSIGN_OR_RETURN(const ParsedSecond parsed, ParseSecond(text, kUtcSuffix));
+    return parsed.second - absl::CivilSecond(1970) + (parsed.has_fraction ? 1 : 0);
   }
   if (table.end_source == EndSource::kDate) return ParseDay(table, text);
-  const absl::StatusOr<ParsedSecond> parsed = ParseSecond(text, "");
-  if (!parsed.ok()) return parsed.status();
-  return table.expires_zone->InstantOf(parsed->second) + (parsed->has_fraction ? 1 : 0);
+  TTL_ASSIGN_OR_RETURN(const ParsedSecond parsed, ParseSecond(text, ""));
+  return table.expires_zone->InstantOf(parsed.second) + (parsed.has_fraction ? 1 : 0);
 }
 
 absl::StatusOr<std::optional<int64_t>> ReadEnd(const TableDefinition& table, const RowTexts& row) {
@@ -203,23 +198,21 @@ absl::StatusOr<std::optional<int64_t>> ReadEnd(const TableDefinition& table, con
   if (!end.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(name, " ", end.status().message()));
   }
-  if (absl::Status valid = ValidateExpireAt(name, *end); !valid.ok()) return valid;
+  TTL_RETURN_IF_ERROR(ValidateExpireAt(name, *end));
   return end;
 }
 
 // Sets the item's ttl and expire time. A row that never expires by its expires_column does not
 // inherit a ttl.
 absl::Status SetEnd(const TableDefinition& table, const RowTexts& row, v1::Item& item) {
-  const absl::StatusOr<std::optional<int64_t>> ttl = ReadTtl(table, row);
-  if (!ttl.ok()) return ttl.status();
-  if (ttl->has_value()) item.set_ttl(**ttl);
+  TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> ttl, ReadTtl(table, row));
+  if (ttl.has_value()) item.set_ttl(*ttl);
   if (!table.expires.has_value()) return absl::OkStatus();
-  const absl::StatusOr<std::optional<int64_t>> end = ReadEnd(table, row);
-  if (!end.ok()) return end.status();
+  TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> end, ReadEnd(table, row));
   const bool inherits = !row.expires.has_value() && table.config.expires_null == NullEnd::kInherits;
-  if (end->has_value()) {
-    item.set_expire_at(**end);
-  } else if (!ttl->has_value() && !inherits) {
+  if (end.has_value()) {
+    item.set_expire_at(*end);
+  } else if (!ttl.has_value() && !inherits) {
     item.set_ttl(kNeverExpires);
   }
   return absl::OkStatus();
@@ -252,19 +245,16 @@ Exemption ExemptionOf(const TableDefinition& table, const RowTexts& row) {
 absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts& row,
                                    const RowVersion& version, absl::Time now) {
   if (!row.is_taken_in) return absl::InvalidArgumentError("the table's where does not take it in");
-  absl::StatusOr<std::string> partition_key =
-      ReadKey("partition key", row.partition_key, kMaxPartitionKeyBytes);
-  if (!partition_key.ok()) return partition_key.status();
-  absl::StatusOr<std::string> id = ReadKey("id", row.id, kMaxIdBytes);
-  if (!id.ok()) return id.status();
-  const absl::StatusOr<int64_t> ts = ReadTs(table, row, version, now);
-  if (!ts.ok()) return ts.status();
+  TTL_ASSIGN_OR_RETURN(std::string partition_key,
+                       ReadKey("partition key", row.partition_key, kMaxPartitionKeyBytes));
+  TTL_ASSIGN_OR_RETURN(std::string id, ReadKey("id", row.id, kMaxIdBytes));
+  TTL_ASSIGN_OR_RETURN(const int64_t ts, ReadTs(table, row, version, now));
 
   v1::Item item;
-  item.set_partition_key(*std::move(partition_key));
-  item.set_id(*std::move(id));
-  item.set_ts(*ts);
-  if (absl::Status status = SetEnd(table, row, item); !status.ok()) return status;
+  item.set_partition_key(std::move(partition_key));
+  item.set_id(std::move(id));
+  item.set_ts(ts);
+  TTL_RETURN_IF_ERROR(SetEnd(table, row, item));
   item.set_etag(version.xmin.data(), version.xmin.size());
   if (version.lsn > 0) item.set_sequence(version.lsn);
   item.set_size_bytes(ReadSize(row.size));
@@ -272,15 +262,13 @@ absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts&
 }
 
 absl::StatusOr<int64_t> ParseTimestamp(absl::string_view text) {
-  const absl::StatusOr<ParsedSecond> parsed = ParseSecond(text, kUtcSuffix);
-  if (!parsed.ok()) return parsed.status();
-  return parsed->second - absl::CivilSecond(1970);
+  TTL_ASSIGN_OR_RETURN(const ParsedSecond parsed, ParseSecond(text, kUtcSuffix));
+  return parsed.second - absl::CivilSecond(1970);
 }
 
 absl::StatusOr<int64_t> ParseReading(absl::string_view text, const StatedZone& zone) {
-  const absl::StatusOr<ParsedSecond> parsed = ParseSecond(text, "");
-  if (!parsed.ok()) return parsed.status();
-  return zone.InstantOf(parsed->second);
+  TTL_ASSIGN_OR_RETURN(const ParsedSecond parsed, ParseSecond(text, ""));
+  return zone.InstantOf(parsed.second);
 }
 
 }  // namespace ttl::postgres

@@ -12,6 +12,7 @@
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/expiry_action.h"
 #include "client/postgres/sql/table_facts.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -88,10 +89,9 @@ constexpr absl::string_view kNeededColumns = R"(
 
 absl::StatusOr<Names> Column(Connection& connection, absl::string_view query,
                              const std::vector<Connection::Parameter>& parameters) {
-  const auto found = connection.Query(std::string(query), parameters);
-  if (!found.ok()) return found.status();
+  TTL_ASSIGN_OR_RETURN(const auto found, connection.Query(std::string(query), parameters));
   Names names;
-  for (int row = 0; row < found->rows(); ++row) names.emplace_back(found->Text(row, 0));
+  for (int row = 0; row < found.rows(); ++row) names.emplace_back(found.Text(row, 0));
   return names;
 }
 
@@ -141,7 +141,7 @@ class ArchiveCheck {
 
   absl::StatusOr<Names> Run(std::initializer_list<Step> steps) {
     for (const Step step : steps) {
-      if (absl::Status status = (this->*step)(); !status.ok()) return status;
+      TTL_RETURN_IF_ERROR((this->*step)());
       // The later steps need a table.
       if (!is_table_) break;
     }
@@ -161,15 +161,13 @@ class ArchiveCheck {
 
   absl::Status FindBoth() {
     const TableConfig& config = table_;
-    auto source = Find(config.schema, config.table);
-    if (!source.ok()) return source.status();
-    auto archive = Find(config.schema_of_archive(), config.archive_table);
-    if (!archive.ok()) return archive.status();
-    if (!source->has_value()) return absl::OkStatus();  // reported elsewhere
-    source_ = **std::move(source);
-    is_table_ = archive->has_value();
+    TTL_ASSIGN_OR_RETURN(auto source, Find(config.schema, config.table));
+    TTL_ASSIGN_OR_RETURN(auto archive, Find(config.schema_of_archive(), config.archive_table));
+    if (!source.has_value()) return absl::OkStatus();  // reported elsewhere
+    source_ = *std::move(source);
+    is_table_ = archive.has_value();
     if (is_table_) {
-      archive_ = **std::move(archive);
+      archive_ = *std::move(archive);
       return absl::OkStatus();
     }
     const std::string added =
@@ -192,19 +190,19 @@ class ArchiveCheck {
       Problem(" is unlogged or temporary, so that a crash of the server empties it: ALTER TABLE ",
               name_, " SET LOGGED");
     }
-    if (absl::Status status = CheckPartitions(); !status.ok()) return status;
-    const auto related = connection_.Query(std::string(kAreRelated),
-                                           {absl::StrCat(source_.oid), absl::StrCat(archive_.oid)});
-    if (!related.ok()) return related.status();
-    if (related->Bool(0, 0)) Problem(" is the table itself, or a partition of the same table");
+    TTL_RETURN_IF_ERROR(CheckPartitions());
+    TTL_ASSIGN_OR_RETURN(const auto related,
+                         connection_.Query(std::string(kAreRelated), {absl::StrCat(source_.oid),
+                                                                      absl::StrCat(archive_.oid)}));
+    if (related.Bool(0, 0)) Problem(" is the table itself, or a partition of the same table");
     return absl::OkStatus();
   }
 
   absl::Status CheckPartitions() {
-    const auto unfit = Column(connection_, absl::Substitute(kUnfitPartitions, PartitionsOf("$1")),
-                              {absl::StrCat(archive_.oid)});
-    if (!unfit.ok()) return unfit.status();
-    for (const std::string& partition : *unfit) {
+    TTL_ASSIGN_OR_RETURN(const auto unfit,
+                         Column(connection_, absl::Substitute(kUnfitPartitions, PartitionsOf("$1")),
+                                {absl::StrCat(archive_.oid)}));
+    for (const std::string& partition : unfit) {
       Problem(": its partition ", partition,
               " is unlogged, or not a table, so that rows in it may be lost: ALTER TABLE ",
               partition, " SET LOGGED, or detach it");
@@ -213,20 +211,20 @@ class ArchiveCheck {
   }
 
   absl::Status CheckRights() {
-    const auto rights = connection_.Query(std::string(kMayInsert),
-                                          {absl::StrCat(archive_.oid), absl::StrCat(source_.oid),
-                                           table_.replace_expired ? "t" : "f"});
-    if (!rights.ok()) return rights.status();
-    for (int row = 0; row < rights->rows(); ++row) {
-      const std::string role = QuoteName(rights->Text(row, 0));
-      if (!rights->Bool(row, 1)) {
+    TTL_ASSIGN_OR_RETURN(const auto rights,
+                         connection_.Query(std::string(kMayInsert),
+                                           {absl::StrCat(archive_.oid), absl::StrCat(source_.oid),
+                                            table_.replace_expired ? "t" : "f"}));
+    for (int row = 0; row < rights.rows(); ++row) {
+      const std::string role = QuoteName(rights.Text(row, 0));
+      if (!rights.Bool(row, 1)) {
         Problem(": role ", role, " may not use its schema: GRANT USAGE ON SCHEMA ",
-                QuoteName(rights->Text(row, 3)), " TO ", role);
+                QuoteName(rights.Text(row, 3)), " TO ", role);
       }
-      if (!rights->Bool(row, 2)) {
+      if (!rights.Bool(row, 2)) {
         Problem(": role ", role, " lacks a right: GRANT INSERT ON ", name_, " TO ", role);
       }
-      if (rights->Bool(row, 4)) {
+      if (rights.Bool(row, 4)) {
         Problem(": row-level security binds role ", role, ": ALTER ROLE ", role, " BYPASSRLS");
       }
     }
@@ -237,14 +235,14 @@ class ArchiveCheck {
     ArrayText given;
     for (const ColumnFacts& column : source_.columns) given.Add(column.name);
     if (!table_.archived_at.empty()) given.Add(table_.archived_at);
-    const auto lacking = connection_.Query(std::string(kSequences),
+    TTL_ASSIGN_OR_RETURN(const auto lacking,
+                         connection_.Query(std::string(kSequences),
                                            {absl::StrCat(archive_.oid), absl::StrCat(source_.oid),
-                                            table_.replace_expired ? "t" : "f", given.Take()});
-    if (!lacking.ok()) return lacking.status();
-    for (int row = 0; row < lacking->rows(); ++row) {
-      Problem(": role ", lacking->Text(row, 2), " may not use the sequence of its column ",
-              lacking->Text(row, 0), ": GRANT USAGE ON SEQUENCE ", lacking->Text(row, 1), " TO ",
-              lacking->Text(row, 2));
+                                            table_.replace_expired ? "t" : "f", given.Take()}));
+    for (int row = 0; row < lacking.rows(); ++row) {
+      Problem(": role ", lacking.Text(row, 2), " may not use the sequence of its column ",
+              lacking.Text(row, 0), ": GRANT USAGE ON SEQUENCE ", lacking.Text(row, 1), " TO ",
+              lacking.Text(row, 2));
     }
     return absl::OkStatus();
   }
@@ -287,9 +285,9 @@ class ArchiveCheck {
   }
 
   absl::Status CheckNeeded() {
-    const auto needed = Column(connection_, kNeededColumns, {absl::StrCat(archive_.oid)});
-    if (!needed.ok()) return needed.status();
-    for (const std::string& name : *needed) {
+    TTL_ASSIGN_OR_RETURN(const auto needed,
+                         Column(connection_, kNeededColumns, {absl::StrCat(archive_.oid)}));
+    for (const std::string& name : needed) {
       if (source_.Find(name) != nullptr || name == table_.archived_at) continue;
       Problem(": column ", name,
               ", which the table does not have, may not be NULL and has no default: ALTER TABLE ",
@@ -302,10 +300,10 @@ class ArchiveCheck {
   absl::Status CheckIndexes() {
     ArrayText moved;
     for (const ColumnFacts& column : source_.columns) moved.Add(column.name);
-    const auto indexes = Column(connection_, absl::Substitute(kRefusingIndexes, PartitionsOf("$1")),
-                                {absl::StrCat(archive_.oid), moved.Take()});
-    if (!indexes.ok()) return indexes.status();
-    for (const std::string& index : *indexes) {
+    TTL_ASSIGN_OR_RETURN(const auto indexes,
+                         Column(connection_, absl::Substitute(kRefusingIndexes, PartitionsOf("$1")),
+                                {absl::StrCat(archive_.oid), moved.Take()}));
+    for (const std::string& index : indexes) {
       Problem(": ", index,
               " refuses a second row of the same values, so that a key that is used again stays in "
               "the table when it ends again; drop it, or add a column that the table does not "
@@ -315,11 +313,11 @@ class ArchiveCheck {
   }
 
   absl::Status CheckRules() {
-    const auto rules = Column(connection_, kInsertRules, {absl::StrCat(archive_.oid)});
-    if (!rules.ok()) return rules.status();
-    if (rules->empty()) return absl::OkStatus();
+    TTL_ASSIGN_OR_RETURN(const auto rules,
+                         Column(connection_, kInsertRules, {absl::StrCat(archive_.oid)}));
+    if (rules.empty()) return absl::OkStatus();
     Problem(": rules rewrite each INSERT into it, so that it cannot be told what became of a row: ",
-            absl::StrJoin(*rules, ", "), "; make them triggers: DROP RULE ", rules->front(), " ON ",
+            absl::StrJoin(rules, ", "), "; make them triggers: DROP RULE ", rules.front(), " ON ",
             name_);
     return absl::OkStatus();
   }
@@ -346,22 +344,22 @@ absl::StatusOr<std::vector<std::string>> WhyArchiveMayRefuse(Connection& connect
 }
 
 absl::StatusOr<ArchiveDefinition> ReadArchive(Connection& connection, const TableConfig& table) {
-  const auto found = connection.Query(
-      absl::StrCat("SELECT ", ArchiveSignature(table),
-                   ", c.attname FROM pg_attribute AS c JOIN pg_class AS t ON t.oid = c.attrelid "
-                   "JOIN pg_namespace AS n ON n.oid = t.relnamespace WHERE n.nspname = $1 AND "
-                   "t.relname = $2 AND c.attnum > 0 AND NOT c.attisdropped ORDER BY c.attnum"),
-      {table.schema, table.table});
-  if (!found.ok()) return found.status();
+  TTL_ASSIGN_OR_RETURN(
+      const auto found,
+      connection.Query(
+          absl::StrCat(
+              "SELECT ", ArchiveSignature(table),
+              ", c.attname FROM pg_attribute AS c JOIN pg_class AS t ON t.oid = c.attrelid "
+              "JOIN pg_namespace AS n ON n.oid = t.relnamespace WHERE n.nspname = $1 AND "
+              "t.relname = $2 AND c.attnum > 0 AND NOT c.attisdropped ORDER BY c.attnum"),
+          {table.schema, table.table}));
   ArchiveDefinition archive;
-  for (int row = 0; row < found->rows(); ++row) {
-    archive.signature = std::string(found->Text(row, 0));
-    archive.columns.emplace_back(found->Text(row, 1));
+  for (int row = 0; row < found.rows(); ++row) {
+    archive.signature = std::string(found.Text(row, 0));
+    archive.columns.emplace_back(found.Text(row, 1));
   }
   // Must follow the signature, which would otherwise be that of a later definition.
-  auto unfit = WhyArchiveIsUnfit(connection, table);
-  if (!unfit.ok()) return unfit.status();
-  archive.unfit = *std::move(unfit);
+  TTL_ASSIGN_OR_RETURN(archive.unfit, WhyArchiveIsUnfit(connection, table));
   return archive;
 }
 

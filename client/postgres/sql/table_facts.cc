@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -201,7 +202,7 @@ class LookUp {
       FindDeleteRules();
       FindView(lookup);
     }
-    if (!status_.ok()) return status_;
+    TTL_RETURN_IF_ERROR(status_);
     return found ? std::make_optional(std::move(facts_)) : std::nullopt;
   }
 
@@ -376,7 +377,7 @@ absl::StatusOr<bool> CanReadOwnTable(Connection& connection, const std::string& 
       "= $1 AND c.relname = $2 AND has_schema_privilege(n.oid, 'USAGE') AND "
       "has_table_privilege(c.oid, 'SELECT')",
       {own_schema, table});
-  if (!readable.ok()) return readable.status();
+  TTL_RETURN_IF_ERROR(readable.status());
   return readable->rows() > 0;
 }
 
@@ -384,15 +385,14 @@ absl::StatusOr<std::optional<std::string>> LookUpRenamed(Connection& connection,
                                                          const std::string& own_schema,
                                                          const std::string& schema,
                                                          const std::string& table) {
-  const auto readable = CanReadOwnTable(connection, own_schema, "renamed");
-  if (!readable.ok()) return readable.status();
-  if (!*readable) return std::nullopt;
+  TTL_ASSIGN_OR_RETURN(const auto readable, CanReadOwnTable(connection, own_schema, "renamed"));
+  if (!readable) return std::nullopt;
   const auto name = connection.Query(
       absl::StrCat("SELECT c.relname FROM ", QuoteQualified(own_schema, "renamed"),
                    " AS r JOIN pg_class AS c ON c.oid = r.relation JOIN pg_namespace AS n ON n.oid "
                    "= c.relnamespace WHERE n.nspname = $1 AND r.name = $2"),
       {schema, table});
-  if (!name.ok()) return name.status();
+  TTL_RETURN_IF_ERROR(name.status());
   if (name->rows() == 0) return std::nullopt;
   return std::string(name->Text(0, 0));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/postgres/row/lsn.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -28,14 +29,14 @@ bool HasMissing(const v1::DeleteItemsResponse& response) {
 }
 
 absl::StatusOr<uint64_t> FlushMissing(Connection& connection) {
-  const auto positions = connection.Query(
-      "SELECT inserted, pg_catalog.pg_current_wal_flush_lsn() < inserted "
-      "FROM pg_catalog.pg_current_wal_insert_lsn() AS inserted");
-  if (!positions.ok()) return positions.status();
-  if (positions->Bool(0, 1)) {
-    if (const auto flushed = connection.Execute(kFlush); !flushed.ok()) return flushed.status();
+  TTL_ASSIGN_OR_RETURN(
+      const auto positions,
+      connection.Query("SELECT inserted, pg_catalog.pg_current_wal_flush_lsn() < inserted "
+                       "FROM pg_catalog.pg_current_wal_insert_lsn() AS inserted"));
+  if (positions.Bool(0, 1)) {
+    TTL_RETURN_IF_ERROR(connection.Execute(kFlush).status());
   }
-  return ParseLsn(positions->Text(0, 0));
+  return ParseLsn(positions.Text(0, 0));
 }
 
 void PutOffMissing(v1::DeleteItemsResponse& response) {

@@ -14,6 +14,7 @@
 #include "client/postgres/store/deletes/delete_run.h"
 #include "client/postgres/store/missing_rows.h"
 #include "client/postgres/store/table_scan.h"
+#include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 #include "ttl/proto_time.h"
 
@@ -158,9 +159,9 @@ PrimaryStore::PrimaryStore(const Config& config, const std::vector<TableDefiniti
 }
 
 absl::StatusOr<v1::GetStoreInfoResponse> PrimaryStore::GetStoreInfo(absl::Time deadline) {
-  auto lease = deletes_.Take(std::min(deadline, absl::Now() + kMaxDelete) + kCutMargin);
-  if (!lease.ok()) return lease.status();
-  const auto answer = (*lease)->Query(
+  TTL_ASSIGN_OR_RETURN(auto lease,
+                       deletes_.Take(std::min(deadline, absl::Now() + kMaxDelete) + kCutMargin));
+  const auto answer = lease->Query(
       absl::StrCat("SELECT ", kStoreIdColumns,
                    ", floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint "
                    "FROM pg_control_system()"));
@@ -179,16 +180,15 @@ absl::StatusOr<v1::GetStoreInfoResponse> PrimaryStore::GetStoreInfo(absl::Time d
 
 absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::DeleteItems(
     const v1::DeleteItemsRequest& request, absl::Time deadline) {
-  const absl::StatusOr<Served*> served = Find(request.container());
-  if (!served.ok()) return served.status();
-  if (absl::Status status = Validate(request); !status.ok()) return status;
-  StoreCounters& counters = (*served)->counters;
-  auto response = DeleteFrom(**served, request, deadline);
+  TTL_ASSIGN_OR_RETURN(Served* const served, Find(request.container()));
+  TTL_RETURN_IF_ERROR(Validate(request));
+  StoreCounters& counters = served->counters;
+  auto response = DeleteFrom(*served, request, deadline);
   if (!response.ok()) {
     ++counters.failed_calls;
     return response;
   }
-  Count(**served, *response);
+  Count(*served, *response);
   return response;
 }
 
@@ -228,11 +228,10 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::DeleteFrom(
 
 absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
     Served& served, const v1::DeleteItemsRequest& request, absl::Time deadline, uint64_t& gone_by) {
-  auto lease = deletes_.Take(deadline + kCutMargin);
-  if (!lease.ok()) return lease.status();
-  if (absl::Status status = CheckStoreId(**lease, request.store_id()); !status.ok()) return status;
+  TTL_ASSIGN_OR_RETURN(auto lease, deletes_.Take(deadline + kCutMargin));
+  TTL_RETURN_IF_ERROR(CheckStoreId(*lease, request.store_id()));
   DeleteRun run(
-      **lease, served.table,
+      *lease, served.table,
       {lock_timeout_, statement_timeout_, deadline, ToTime(request.not_after()), position_.Get()},
       request, served.fit);
   const absl::Time began = absl::Now();
@@ -244,12 +243,12 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
     SetRetryAfter(DeletePause(absl::Now() - began), *response);
   }
   if (response.ok() && HasMissing(*response)) {
-    const auto position = FlushMissing(**lease);
+    const auto position = FlushMissing(*lease);
     gone_by = position.value_or(kNeverReported);
-    if (!position.ok()) lease->Drop();
+    if (!position.ok()) lease.Drop();
   }
   // The connection may be inside a transaction.
-  if (!response.ok()) lease->Drop();
+  if (!response.ok()) lease.Drop();
   return response;
 }
 
@@ -265,18 +264,15 @@ bool PrimaryStore::AwaitReported(uint64_t lsn, absl::Time deadline) const {
 absl::Status PrimaryStore::ScanItems(const v1::ScanItemsRequest& request, absl::Time deadline,
                                      absl::FunctionRef<bool()> is_cancelled,
                                      absl::FunctionRef<bool(const v1::ScanItemsResponse&)> take) {
-  const absl::StatusOr<Served*> served = Find(request.container());
-  if (!served.ok()) return served.status();
+  TTL_ASSIGN_OR_RETURN(Served* const served, Find(request.container()));
   deadline = std::min(deadline, absl::Now() + kMaxScan);
-  auto lease = scans_.Take(deadline + kCutMargin);
-  if (!lease.ok()) return lease.status();
-  const absl::Status visible =
-      AwaitVisible(**lease, LeastPosition((*served)->table.definition), deadline, is_cancelled);
-  if (!visible.ok()) return visible;
-  TableScan scan(**lease, (*served)->table, position_);
+  TTL_ASSIGN_OR_RETURN(auto lease, scans_.Take(deadline + kCutMargin));
+  TTL_RETURN_IF_ERROR(
+      AwaitVisible(*lease, LeastPosition(served->table.definition), deadline, is_cancelled));
+  TableScan scan(*lease, served->table, position_);
   absl::Status status = scan.Run(request, take);
-  (*served)->counters.rows_scanned += scan.rows();
-  (*served)->counters.rows_untrackable += scan.untrackable();
+  served->counters.rows_scanned += scan.rows();
+  served->counters.rows_untrackable += scan.untrackable();
   return status;
 }
 

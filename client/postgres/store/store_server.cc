@@ -9,6 +9,7 @@
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/resource_quota.h"
 #include "grpcpp/server_builder.h"
+#include "service/base/status_macros.h"
 #include "ttl/v1/primary_store_service.grpc.pb.h"
 
 namespace ttl::postgres {
@@ -86,10 +87,9 @@ StoreServer::StoreServer()
 
 absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::string& address,
                                                                 const std::string& health_address) {
-  absl::StatusOr<SocketClaim> claim = SocketClaim::Take(address);
-  if (!claim.ok()) return claim.status();
+  TTL_ASSIGN_OR_RETURN(SocketClaim claim, SocketClaim::Take(address));
   std::unique_ptr<StoreServer> server(new StoreServer());
-  server->claim_ = *std::move(claim);
+  server->claim_ = std::move(claim);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   int port = 0;
@@ -110,9 +110,7 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::strin
   }
   server->address_ = BoundAddress(address, port);
   if (!health_address.empty()) {
-    absl::StatusOr<std::unique_ptr<HealthServer>> health = HealthServer::Start(health_address);
-    if (!health.ok()) return health.status();
-    server->health_ = *std::move(health);
+    TTL_ASSIGN_OR_RETURN(server->health_, HealthServer::Start(health_address));
   }
   server->SetServing("startup", true);
   server->SetServing("liveness", true);

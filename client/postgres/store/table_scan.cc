@@ -12,6 +12,7 @@
 #include "client/postgres/sql/group.h"
 #include "client/postgres/sql/held_times.h"
 #include "client/postgres/store/page_token.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -26,38 +27,34 @@ absl::Status TableScan::Run(const v1::ScanItemsRequest& request, Take take) {
   if (request.max_items() < 1) return absl::InvalidArgumentError("max_items must be 1 or more");
   std::optional<Key> after;
   if (!request.page_token().empty()) {
-    auto key = DecodePageToken(request.page_token(), table_.select.key_columns());
-    if (!key.ok()) return key.status();
-    after = *std::move(key);
+    TTL_ASSIGN_OR_RETURN(after, DecodePageToken(request.page_token(), table_.select.key_columns()));
   }
-  const auto estimate = EstimateItems();
-  if (!estimate.ok()) return estimate.status();
+  TTL_ASSIGN_OR_RETURN(const auto estimate, EstimateItems());
 
   // Read before and after each page: if the files are unchanged, so are the held times.
   auto files = FilesOfKnownTimes();
-  if (!files.ok()) return files.status();
+  TTL_RETURN_IF_ERROR(files.status());
   int left = request.max_items();
   bool is_last = false;
   while (left > 0 && !is_last) {
     int limit = std::min(left, kMaxItems);
     // Read before the query, whose result then has every change up to this LSN.
     const uint64_t sequence = position_.Get();
-    const auto page = ReadPage(after, limit);
-    if (!page.ok()) return page.status();
+    TTL_ASSIGN_OR_RETURN(const auto page, ReadPage(after, limit));
     auto files_after = FilesOfKnownTimes();
-    if (!files_after.ok()) return files_after.status();
+    TTL_RETURN_IF_ERROR(files_after.status());
     if (*files != *files_after) {
       files = std::move(files_after);
       continue;
     }
     v1::ScanItemsResponse message;
-    Read(*page, limit, sequence, message);
-    is_last = page->rows() < limit;
-    if (page->rows() > 0) after = table_.select.KeyOf(*page, page->rows() - 1);
+    Read(page, limit, sequence, message);
+    is_last = page.rows() < limit;
+    if (page.rows() > 0) after = table_.select.KeyOf(page, page.rows() - 1);
     // A message without a token would mean that nothing follows.
     if (!is_last && message.next_page_token().empty()) continue;
-    if (estimate->has_value()) message.set_estimated_items(**estimate);
-    left -= page->rows();  // with `where`, most rows of a page may be excluded
+    if (estimate.has_value()) message.set_estimated_items(*estimate);
+    left -= page.rows();  // with `where`, most rows of a page may be excluded
     if (!take(message)) return absl::OkStatus();
   }
   return absl::OkStatus();

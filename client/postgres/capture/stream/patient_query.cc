@@ -12,6 +12,7 @@
 
 #include "absl/time/clock.h"
 #include "client/postgres/sql/connect/sql_status.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -55,7 +56,7 @@ absl::StatusOr<QueryResult> PatientQuery::Query(
                         values.data(), nullptr, nullptr, /*resultFormat=*/0) == 0) {
     return StatusOfResult(nullptr, raw);
   }
-  if (absl::Status status = AwaitAnswer(); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(AwaitAnswer());
   Result answer(PQgetResult(raw));
   while (Result more{PQgetResult(raw)}) {
   }

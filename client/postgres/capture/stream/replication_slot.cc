@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/postgres/row/lsn.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -25,16 +26,15 @@ constexpr char kDrop[] =
 
 absl::StatusOr<std::optional<ReplicationSlot>> FindSlot(PatientQuery& database,
                                                         const std::string& name) {
-  const auto found = database.Query(kFind, {name});
-  if (!found.ok()) return found.status();
-  if (found->rows() == 0) return std::nullopt;
+  TTL_ASSIGN_OR_RETURN(const auto found, database.Query(kFind, {name}));
+  if (found.rows() == 0) return std::nullopt;
   ReplicationSlot slot;
-  slot.plugin = std::string(found->Text(0, 0));
-  slot.is_of_this_database = found->Bool(0, 1);
-  slot.is_lost = found->Bool(0, 2);
-  slot.confirmed = ParseLsn(found->Text(0, 3)).value_or(0);
-  if (found->Value(0, 4).has_value()) slot.active_pid = found->Number(0, 4);
-  slot.retained_bytes = found->Number(0, 5);
+  slot.plugin = std::string(found.Text(0, 0));
+  slot.is_of_this_database = found.Bool(0, 1);
+  slot.is_lost = found.Bool(0, 2);
+  slot.confirmed = ParseLsn(found.Text(0, 3)).value_or(0);
+  if (found.Value(0, 4).has_value()) slot.active_pid = found.Number(0, 4);
+  slot.retained_bytes = found.Number(0, 5);
   return slot;
 }
 
@@ -49,9 +49,8 @@ absl::Status CheckSlot(const ReplicationSlot& slot, const std::string& name) {
 }
 
 absl::StatusOr<uint64_t> CreateSlot(PatientQuery& database, const std::string& name) {
-  const auto created = database.Query(kCreate, {name});
-  if (!created.ok()) return created.status();
-  return ParseLsn(created->Text(0, 0));
+  TTL_ASSIGN_OR_RETURN(const auto created, database.Query(kCreate, {name}));
+  return ParseLsn(created.Text(0, 0));
 }
 
 absl::Status DropSlot(PatientQuery& database, const std::string& name) {

@@ -10,6 +10,7 @@
 #include "client/postgres/capture/stream/wire_cursor.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/connect/sql_status.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -49,15 +50,13 @@ std::string StatusUpdate(uint64_t received, uint64_t flushed, absl::Time now) {
 
 absl::StatusOr<std::unique_ptr<ReplicationStream>> ReplicationStream::Start(
     const std::string& database, const std::string& slot, const std::string& publication) {
-  auto connection =
-      Connection::Open(database, kStreamApplicationName, Connection::Kind::kReplication);
-  if (!connection.ok()) return connection.status();
-  auto started = (*connection)->Query(StartCommand(slot, publication));
-  if (!started.ok()) return started.status();
-  if (PQsetnonblocking((*connection)->raw(), 1) != 0) {
+  TTL_ASSIGN_OR_RETURN(auto connection, Connection::Open(database, kStreamApplicationName,
+                                                         Connection::Kind::kReplication));
+  TTL_RETURN_IF_ERROR(connection->Query(StartCommand(slot, publication)).status());
+  if (PQsetnonblocking(connection->raw(), 1) != 0) {
     return absl::UnavailableError("the connection for replication cannot be made non-blocking");
   }
-  return std::unique_ptr<ReplicationStream>(new ReplicationStream(*std::move(connection)));
+  return std::unique_ptr<ReplicationStream>(new ReplicationStream(std::move(connection)));
 }
 
 ReplicationStream::ReplicationStream(std::unique_ptr<Connection> connection)

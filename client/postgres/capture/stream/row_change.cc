@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/postgres/row/row_key.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -80,10 +81,9 @@ class RowReader {
                             std::vector<absl::string_view>& texts) const {
     bool complete = true;
     for (const StreamedTable::Place& place : places) {
-      const auto text = Read(place);
-      if (!text.ok()) return text.status();
-      complete = complete && text->has_value();
-      texts.push_back(text->value_or(absl::string_view()));
+      TTL_ASSIGN_OR_RETURN(const auto text, Read(place));
+      complete = complete && text.has_value();
+      texts.push_back(text.value_or(absl::string_view()));
     }
     return complete;
   }
@@ -98,18 +98,16 @@ class RowReader {
 absl::StatusOr<std::optional<RowTexts>> ReadRow(const StreamedTable& table,
                                                 const RowReader& reader) {
   RowTexts texts;
-  const auto has_partition_key = reader.Read(table.partition_key, texts.partition_key);
-  if (!has_partition_key.ok()) return has_partition_key.status();
-  const auto has_id = reader.Read(table.id, texts.id);
-  if (!has_id.ok()) return has_id.status();
-  if (!*has_partition_key || !*has_id) return std::nullopt;
+  TTL_ASSIGN_OR_RETURN(const auto has_partition_key,
+                       reader.Read(table.partition_key, texts.partition_key));
+  TTL_ASSIGN_OR_RETURN(const auto has_id, reader.Read(table.id, texts.id));
+  if (!has_partition_key || !has_id) return std::nullopt;
   for (const auto& [place, text] : {std::pair{&table.ts, &texts.ts},
                                     {&table.ttl, &texts.ttl},
                                     {&table.expires, &texts.expires},
                                     {&table.size, &texts.size}}) {
-    auto read = reader.Read(*place);
-    if (!read.ok()) return read.status();
-    *text = *read;
+    TTL_ASSIGN_OR_RETURN(auto read, reader.Read(*place));
+    *text = read;
   }
   return texts;
 }
@@ -119,14 +117,13 @@ absl::StatusOr<std::optional<RowTexts>> ReadRow(const StreamedTable& table,
 absl::StatusOr<std::optional<Key>> OldKey(const StreamedTable& table, const Tuple& old_row,
                                           const char* why) {
   const RowReader reader(table, old_row, nullptr);
-  if (absl::Status width = reader.CheckWidth(); !width.ok()) return width;
+  TTL_RETURN_IF_ERROR(reader.CheckWidth());
   std::vector<absl::string_view> partition_key;
   std::vector<absl::string_view> id;
   for (const auto& [places, texts] :
        {std::pair{&table.partition_key, &partition_key}, {&table.id, &id}}) {
-    const auto complete = reader.Read(*places, *texts);
-    if (!complete.ok()) return complete.status();
-    if (*complete) continue;
+    TTL_ASSIGN_OR_RETURN(const auto complete, reader.Read(*places, *texts));
+    if (complete) continue;
     // With FULL the column is NULL; otherwise the identity lacks it.
     if (table.definition->publishes_all_columns) return std::nullopt;
     for (const StreamedTable::Place& place : *places) {
@@ -140,13 +137,12 @@ absl::StatusOr<std::optional<Key>> OldKey(const StreamedTable& table, const Tupl
 
 absl::StatusOr<RowReports> ReportNewRow(const StreamedTable& table, const RowReader& reader,
                                         const StreamedTransaction& transaction, absl::Time now) {
-  if (absl::Status width = reader.CheckWidth(); !width.ok()) return width;
-  const auto texts = ReadRow(table, reader);
-  if (!texts.ok()) return texts.status();
-  if (!texts->has_value())
+  TTL_RETURN_IF_ERROR(reader.CheckWidth());
+  TTL_ASSIGN_OR_RETURN(const auto texts, ReadRow(table, reader));
+  if (!texts.has_value())
     return RowReports{{}, absl::InvalidArgumentError("its key is NULL"), Exemption::kNone};
   return ReportRow(
-      *table.definition, **texts,
+      *table.definition, *texts,
       {.xmin = transaction.xid, .lsn = transaction.lsn, .commit_time = transaction.commit_time},
       now);
 }
@@ -182,17 +178,15 @@ absl::StatusOr<RowReports> ReportUpdate(const StreamedTable& table, const Update
   absl::StatusOr<RowReports> reports =
       ReportNewRow(table, RowReader(table, message.row, old_row), transaction, now);
   if (!reports.ok() || old_row == nullptr) return reports;
-  absl::StatusOr<std::optional<Key>> old_key = OldKey(table, *old_row, "updated");
-  if (!old_key.ok()) return old_key.status();
-  if (!old_key->has_value()) return reports;
+  TTL_ASSIGN_OR_RETURN(std::optional<Key> old_key, OldKey(table, *old_row, "updated"));
+  if (!old_key.has_value()) return reports;
   for (const Report& report : reports->reports) {
-    if ((*old_key)->partition_key == report.item.partition_key() &&
-        (*old_key)->id == report.item.id()) {
+    if (old_key->partition_key == report.item.partition_key() && old_key->id == report.item.id()) {
       return reports;
     }
   }
   RowReports with_old;
-  AddGone(**std::move(old_key), transaction.lsn, with_old.reports);
+  AddGone(*std::move(old_key), transaction.lsn, with_old.reports);
   for (Report& report : reports->reports) with_old.reports.push_back(std::move(report));
   with_old.untrackable = reports->untrackable;
   with_old.exemption = reports->exemption;
@@ -201,10 +195,9 @@ absl::StatusOr<RowReports> ReportUpdate(const StreamedTable& table, const Update
 
 absl::StatusOr<RowReports> ReportDelete(const StreamedTable& table, const DeleteMessage& message,
                                         const StreamedTransaction& transaction) {
-  absl::StatusOr<std::optional<Key>> key = OldKey(table, message.old_row, "deleted");
-  if (!key.ok()) return key.status();
+  TTL_ASSIGN_OR_RETURN(std::optional<Key> key, OldKey(table, message.old_row, "deleted"));
   RowReports result;
-  if (key->has_value()) AddGone(**std::move(key), transaction.lsn, result.reports);
+  if (key.has_value()) AddGone(*std::move(key), transaction.lsn, result.reports);
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include "absl/time/clock.h"
 #include "client/postgres/row/lsn.h"
 #include "client/postgres/sql/connect/connection.h"
+#include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -16,16 +17,15 @@ constexpr absl::Duration kDropDeadline = absl::Seconds(5);
 
 absl::StatusOr<uint64_t> SlotKeeper::Open(PatientQuery& database,
                                           const std::function<absl::Status()>& start_over) {
-  auto slot = FindSlot(database, config_.slot);
-  if (!slot.ok()) return slot.status();
-  if (slot->has_value()) {
-    if (absl::Status status = CheckSlot(**slot, config_.slot); !status.ok()) return status;
-    if (!(*slot)->is_lost && !is_useless_) return (*slot)->confirmed;
+  TTL_ASSIGN_OR_RETURN(auto slot, FindSlot(database, config_.slot));
+  if (slot.has_value()) {
+    TTL_RETURN_IF_ERROR(CheckSlot(*slot, config_.slot));
+    if (!slot->is_lost && !is_useless_) return slot->confirmed;
     spdlog::error("replication slot \"{}\" {}; it is dropped, and all tables are read again",
                   config_.slot,
-                  (*slot)->is_lost ? "has lost WAL that it needs (max_slot_wal_keep_size?)"
-                                   : "is older than the publication");
-    if (absl::Status status = Drop(database); !status.ok()) return status;
+                  slot->is_lost ? "has lost WAL that it needs (max_slot_wal_keep_size?)"
+                                : "is older than the publication");
+    TTL_RETURN_IF_ERROR(Drop(database));
   }
   return Create(database, start_over);
 }
@@ -33,26 +33,24 @@ absl::StatusOr<uint64_t> SlotKeeper::Open(PatientQuery& database,
 absl::StatusOr<uint64_t> SlotKeeper::Create(PatientQuery& database,
                                             const std::function<absl::Status()>& start_over) {
   // Call start_over() before the slot exists: its changes must not pass for all changes.
-  if (absl::Status status = start_over(); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(start_over());
   // Creating the slot waits for other transactions, however long they take.
   const auto set_timeout = [&](const char* value) {
     return database.Query(absl::StrCat("SET lock_timeout = ", value)).status();
   };
-  if (absl::Status status = set_timeout("0"); !status.ok()) return status;
-  const auto start = CreateSlot(database, config_.slot);
-  if (!start.ok()) return start.status();
-  if (absl::Status status = set_timeout("'2s'"); !status.ok()) return status;
-  spdlog::info("replication slot \"{}\" is made, at {}", config_.slot, FormatLsn(*start));
+  TTL_RETURN_IF_ERROR(set_timeout("0"));
+  TTL_ASSIGN_OR_RETURN(const auto start, CreateSlot(database, config_.slot));
+  TTL_RETURN_IF_ERROR(set_timeout("'2s'"));
+  spdlog::info("replication slot \"{}\" is made, at {}", config_.slot, FormatLsn(start));
   is_useless_ = false;
-  return *start;
+  return start;
 }
 
 absl::Status SlotKeeper::Check(PatientQuery& database) {
-  const auto slot = FindSlot(database, config_.slot);
-  if (!slot.ok()) return slot.status();
+  TTL_ASSIGN_OR_RETURN(const auto slot, FindSlot(database, config_.slot));
   retained_bytes_.reset();
-  if (!slot->has_value()) return absl::OkStatus();
-  retained_bytes_ = (*slot)->retained_bytes;
+  if (!slot.has_value()) return absl::OkStatus();
+  retained_bytes_ = slot->retained_bytes;
   if (config_.max_slot_bytes <= 0 || *retained_bytes_ <= config_.max_slot_bytes) {
     return absl::OkStatus();
   }
@@ -67,12 +65,10 @@ absl::Status SlotKeeper::Drop(PatientQuery& database) {
   absl::Status status = DropSlot(database, config_.slot);
   // object_in_use
   while (SqlState(status) == "55006" && absl::Now() < deadline) {
-    if (const auto waited = database.Query("SELECT pg_catalog.pg_sleep(0.05)"); !waited.ok()) {
-      return waited.status();
-    }
+    TTL_RETURN_IF_ERROR(database.Query("SELECT pg_catalog.pg_sleep(0.05)").status());
     status = DropSlot(database, config_.slot);
   }
-  if (!status.ok()) return status;
+  TTL_RETURN_IF_ERROR(status);
   retained_bytes_.reset();
   return status;
 }

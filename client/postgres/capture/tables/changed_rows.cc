@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/connect/sql_error.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 absl::Status ChangedRows::LookUp(PatientQuery& database, absl::Time now, Take take) {
@@ -50,7 +51,7 @@ absl::Status ChangedRows::LookUp(PatientQuery& database, absl::Span<const ItemKe
     asked = LookUp(database, keys.subspan(0, half), now, take);
     return asked.ok() ? LookUp(database, keys.subspan(half), now, take) : asked;
   }
-  if (!asked.ok()) return asked;
+  TTL_RETURN_IF_ERROR(asked);
   for (const ItemKeyText& key : keys) {
     const auto place = found.find(key);
     take(place == found.end() ? Gone(key, absl::OkStatus()) : std::move(place->second));

@@ -7,6 +7,7 @@
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/visibility.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -78,17 +79,16 @@ KeyLookup::KeyLookup(const TableDefinition& table)
 absl::StatusOr<absl::flat_hash_set<ItemKeyText>> KeyLookup::Existing(
     PatientQuery& database, absl::Span<const ItemKeyText> keys) const {
   absl::flat_hash_set<ItemKeyText> existing;
-  if (absl::Status status = Ask(database, Split(keys), existing); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(Ask(database, Split(keys), existing));
   return existing;
 }
 
 absl::Status KeyLookup::Read(PatientQuery& database, absl::Span<const ItemKeyText> keys,
                              Take take) const {
-  const auto rows = database.Query(read_statement_, Parameters(Split(keys)));
-  if (!rows.ok()) return rows.status();
+  TTL_ASSIGN_OR_RETURN(const auto rows, database.Query(read_statement_, Parameters(Split(keys))));
   SelectedRow row;
-  for (int i = 0; i < rows->rows(); ++i) {
-    select_.Read(*rows, i, row);
+  for (int i = 0; i < rows.rows(); ++i) {
+    select_.Read(rows, i, row);
     take({JoinKey(row.texts.partition_key), JoinKey(row.texts.id)}, row);
   }
   return absl::OkStatus();
@@ -126,12 +126,10 @@ absl::Status KeyLookup::Ask(PatientQuery& database, absl::Span<const Texts> keys
     // A key is not a valid value of its type and so has no row, or `where` fails for its row.
     if (keys.size() == 1) return absl::OkStatus();
     const size_t half = keys.size() / 2;
-    if (absl::Status status = Ask(database, keys.subspan(0, half), existing); !status.ok()) {
-      return status;
-    }
+    TTL_RETURN_IF_ERROR(Ask(database, keys.subspan(0, half), existing));
     return Ask(database, keys.subspan(half), existing);
   }
-  if (!rows.ok()) return rows.status();
+  TTL_RETURN_IF_ERROR(rows.status());
   // Use the row's texts: a different text may be an equal value.
   for (int row = 0; row < rows->rows(); ++row) {
     existing.insert({Join(*rows, row, 0, partition_key_columns_),

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -32,7 +33,7 @@ KnownContainers::KnownContainers(const std::shared_ptr<grpc::Channel>& channel, 
 
 absl::StatusOr<std::string> KnownContainers::CreateTime(const std::string& container) const {
   const std::lock_guard lock(mutex_);
-  if (!problem_.ok()) return problem_;
+  TTL_RETURN_IF_ERROR(problem_);
   const auto found = create_times_.find(container);
   if (found != create_times_.end()) return found->second;
   return absl::NotFoundError(absl::StrCat("the sidecar at ", address_, " has no container \"",

@@ -13,6 +13,7 @@
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/connect/sql_error.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -121,24 +122,25 @@ std::string RewrittenRows::state() const {
 absl::Status RewrittenRows::Look(PatientQuery& database,
                                  absl::FunctionRef<bool(uint32_t)> is_to_be_read) {
   if (hold_statement_.empty()) return absl::OkStatus();
-  const auto rows = database.Query(
-      absl::Substitute(kChangedFiles, QuoteQualified(table_.own_schema, "known_files")),
-      {absl::StrCat(table_.oid)});
-  if (!rows.ok()) return rows.status();
+  TTL_ASSIGN_OR_RETURN(
+      const auto rows,
+      database.Query(
+          absl::Substitute(kChangedFiles, QuoteQualified(table_.own_schema, "known_files")),
+          {absl::StrCat(table_.oid)}));
   std::vector<File> changed;
   std::vector<File> others;  // files without known times
-  for (int row = 0; row < rows->rows(); ++row) {
-    File file{static_cast<uint32_t>(rows->Number(row, 0)),
-              static_cast<uint32_t>(rows->Number(row, 1)), std::string(rows->Text(row, 2))};
-    if (rows->Bool(row, 3)) {
+  for (int row = 0; row < rows.rows(); ++row) {
+    File file{static_cast<uint32_t>(rows.Number(row, 0)),
+              static_cast<uint32_t>(rows.Number(row, 1)), std::string(rows.Text(row, 2))};
+    if (rows.Bool(row, 3)) {
       changed.push_back(std::move(file));
     } else if (!is_to_be_read(file.relation)) {
       others.push_back(std::move(file));
     }
   }
-  if (absl::Status status = Know(database, others); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(Know(database, others));
   Note(std::move(changed));
-  if (absl::Status status = LookAgain(database); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(LookAgain(database));
   if (chosen_.empty()) Choose();
   return absl::OkStatus();
 }
@@ -168,13 +170,14 @@ absl::Status RewrittenRows::LookAgain(PatientQuery& database) {
     is_any_seen = is_any_seen || changed.stage == Stage::kSeen;
   }
   if (!is_any_seen) return absl::OkStatus();
-  const auto snapshot = database.Query(
-      "SELECT pg_snapshot_xmin(s), pg_snapshot_xmax(s) FROM pg_current_snapshot() AS s");
-  if (!snapshot.ok()) return snapshot.status();
+  TTL_ASSIGN_OR_RETURN(
+      const auto snapshot,
+      database.Query(
+          "SELECT pg_snapshot_xmin(s), pg_snapshot_xmax(s) FROM pg_current_snapshot() AS s"));
   uint64_t ended = 0;
   uint64_t horizon = 0;
-  if (!absl::SimpleAtoi(snapshot->Text(0, 0), &ended) ||
-      !absl::SimpleAtoi(snapshot->Text(0, 1), &horizon)) {
+  if (!absl::SimpleAtoi(snapshot.Text(0, 0), &ended) ||
+      !absl::SimpleAtoi(snapshot.Text(0, 1), &horizon)) {
     return absl::InternalError("a snapshot of the server cannot be read");
   }
   for (ChangedFile& changed : changed_) {
@@ -260,15 +263,13 @@ absl::StatusOr<int64_t> RewrittenRows::Hold(PatientQuery& database,
   if (!IsFaultOfRow(held.status())) return held.status();
   if (items.size() == 1) return 0;
   const size_t half = items.size() / 2;
-  const auto first = Hold(database, items.subspan(0, half));
-  if (!first.ok()) return first;
-  const auto second = Hold(database, items.subspan(half));
-  if (!second.ok()) return second;
-  return *first + *second;
+  TTL_ASSIGN_OR_RETURN(const auto first, Hold(database, items.subspan(0, half)));
+  TTL_ASSIGN_OR_RETURN(const auto second, Hold(database, items.subspan(half)));
+  return first + second;
 }
 
 absl::Status RewrittenRows::Finish(PatientQuery& database) {
-  if (absl::Status known = Know(database, chosen_); !known.ok()) return known;
+  TTL_RETURN_IF_ERROR(Know(database, chosen_));
   const auto is_known = [this](const ChangedFile& changed) {
     return std::find(chosen_.begin(), chosen_.end(), changed.file) != chosen_.end();
   };

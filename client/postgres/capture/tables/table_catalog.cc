@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "client/postgres/row/lsn.h"
 #include "client/postgres/sql/connect/array_text.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -99,20 +100,19 @@ std::string FindProblems(const std::vector<ColumnDefinition>& used,
 }  // namespace
 
 absl::StatusOr<ColumnTypes> ReadColumnTypes(PatientQuery& database, const TableDefinition& table) {
-  const auto rows = database.Query(kColumns, {absl::StrCat(table.oid)});
-  if (!rows.ok()) return rows.status();
-  if (rows->rows() == 0) return Refuse(table, absl::StrCat("oid ", table.oid, " is gone"));
-  const std::string name = absl::StrCat(rows->Text(0, 0), ".", rows->Text(0, 1));
+  TTL_ASSIGN_OR_RETURN(const auto rows, database.Query(kColumns, {absl::StrCat(table.oid)}));
+  if (rows.rows() == 0) return Refuse(table, absl::StrCat("oid ", table.oid, " is gone"));
+  const std::string name = absl::StrCat(rows.Text(0, 0), ".", rows.Text(0, 1));
   if (name != absl::StrCat(table.config.schema, ".", table.config.table)) {
     return Refuse(table, absl::StrCat("its name is ", name));
   }
   std::map<std::string, CurrentColumn> current;
   ColumnTypes types;
-  for (int row = 0; row < rows->rows(); ++row) {
-    const ColumnType type{static_cast<uint32_t>(rows->Number(row, 3)),
-                          static_cast<int32_t>(rows->Number(row, 4))};
-    types[rows->Text(row, 2)] = type;
-    current[std::string(rows->Text(row, 2))] = {type, std::string(rows->Text(row, 5))};
+  for (int row = 0; row < rows.rows(); ++row) {
+    const ColumnType type{static_cast<uint32_t>(rows.Number(row, 3)),
+                          static_cast<int32_t>(rows.Number(row, 4))};
+    types[rows.Text(row, 2)] = type;
+    current[std::string(rows.Text(row, 2))] = {type, std::string(rows.Text(row, 5))};
   }
   const std::string problems = FindProblems(UsedColumns(table), current);
   if (!problems.empty()) return Refuse(table, problems);
@@ -121,12 +121,10 @@ absl::StatusOr<ColumnTypes> ReadColumnTypes(PatientQuery& database, const TableD
 
 absl::StatusOr<absl::flat_hash_map<uint32_t, uint32_t>> ReadPublished(
     PatientQuery& database, const std::string& publication) {
-  const auto rows = database.Query(kPublished, {publication});
-  if (!rows.ok()) return rows.status();
+  TTL_ASSIGN_OR_RETURN(const auto rows, database.Query(kPublished, {publication}));
   absl::flat_hash_map<uint32_t, uint32_t> tables;
-  for (int row = 0; row < rows->rows(); ++row) {
-    tables[static_cast<uint32_t>(rows->Number(row, 0))] =
-        static_cast<uint32_t>(rows->Number(row, 1));
+  for (int row = 0; row < rows.rows(); ++row) {
+    tables[static_cast<uint32_t>(rows.Number(row, 0))] = static_cast<uint32_t>(rows.Number(row, 1));
   }
   return tables;
 }
@@ -135,23 +133,23 @@ absl::StatusOr<std::vector<Partition>> ReadPartitions(PatientQuery& database,
                                                       const TableDefinition& table) {
   ArrayText names;
   for (const ColumnDefinition& column : UsedColumns(table)) names.Add(column.name);
-  const auto rows = database.Query(kPartitions, {absl::StrCat(table.oid), names.Take()});
-  if (!rows.ok()) return rows.status();
+  TTL_ASSIGN_OR_RETURN(const auto rows,
+                       database.Query(kPartitions, {absl::StrCat(table.oid), names.Take()}));
   std::vector<Partition> partitions;
-  for (int row = 0; row < rows->rows(); ++row) {
-    partitions.push_back({.oid = static_cast<uint32_t>(rows->Number(row, 0)),
-                          .mark = static_cast<uint32_t>(rows->Number(row, 3)),
-                          .schema = std::string(rows->Text(row, 1)),
-                          .name = std::string(rows->Text(row, 2))});
+  for (int row = 0; row < rows.rows(); ++row) {
+    partitions.push_back({.oid = static_cast<uint32_t>(rows.Number(row, 0)),
+                          .mark = static_cast<uint32_t>(rows.Number(row, 3)),
+                          .schema = std::string(rows.Text(row, 1)),
+                          .name = std::string(rows.Text(row, 2))});
   }
   return partitions;
 }
 
 absl::StatusOr<std::string> ReadBounds(PatientQuery& database, const Partition& partition) {
-  const auto bounds = database.Query("SELECT pg_catalog.pg_get_partition_constraintdef($1::oid)",
-                                     {absl::StrCat(partition.oid)});
-  if (!bounds.ok()) return bounds.status();
-  return std::string(bounds->Text(0, 0));
+  TTL_ASSIGN_OR_RETURN(const auto bounds,
+                       database.Query("SELECT pg_catalog.pg_get_partition_constraintdef($1::oid)",
+                                      {absl::StrCat(partition.oid)}));
+  return std::string(bounds.Text(0, 0));
 }
 
 PartitionChanges ComparePartitions(const std::vector<uint32_t>& noted,
@@ -182,34 +180,31 @@ std::vector<uint32_t> NotePartitions(const std::vector<Partition>& partitions) {
 }
 
 absl::StatusOr<int64_t> EstimateRows(PatientQuery& database, const TableDefinition& table) {
-  const auto rows = database.Query(kEstimate, {absl::StrCat(table.oid)});
-  if (!rows.ok()) return rows.status();
-  return rows->Number(0, 0);
+  TTL_ASSIGN_OR_RETURN(const auto rows, database.Query(kEstimate, {absl::StrCat(table.oid)}));
+  return rows.Number(0, 0);
 }
 
 absl::StatusOr<uint64_t> ReadFlushPosition(PatientQuery& database) {
-  const auto rows = database.Query("SELECT pg_catalog.pg_current_wal_flush_lsn()");
-  if (!rows.ok()) return rows.status();
-  return ParseLsn(rows->Text(0, 0));
+  TTL_ASSIGN_OR_RETURN(const auto rows,
+                       database.Query("SELECT pg_catalog.pg_current_wal_flush_lsn()"));
+  return ParseLsn(rows.Text(0, 0));
 }
 
 absl::StatusOr<uint64_t> ReadInsertPosition(PatientQuery& database) {
-  const auto rows = database.Query("SELECT pg_catalog.pg_current_wal_insert_lsn()");
-  if (!rows.ok()) return rows.status();
-  return ParseLsn(rows->Text(0, 0));
+  TTL_ASSIGN_OR_RETURN(const auto rows,
+                       database.Query("SELECT pg_catalog.pg_current_wal_insert_lsn()"));
+  return ParseLsn(rows.Text(0, 0));
 }
 
 absl::StatusOr<SourcePosition> ReadSource(PatientQuery& database) {
   // The control file has the timeline of the last checkpoint, which may be an earlier one. The name
   // of a WAL file begins with the current timeline.
-  const auto rows = database.Query(
-      "SELECT (pg_catalog.pg_control_system()).system_identifier, "
-      "left(pg_catalog.pg_walfile_name(lsn), 8), lsn "
-      "FROM pg_catalog.pg_current_wal_flush_lsn() AS lsn");
-  if (!rows.ok()) return rows.status();
-  const auto lsn = ParseLsn(rows->Text(0, 2));
-  if (!lsn.ok()) return lsn.status();
-  return SourcePosition{std::string(rows->Text(0, 0)), std::string(rows->Text(0, 1)), *lsn};
+  TTL_ASSIGN_OR_RETURN(const auto rows,
+                       database.Query("SELECT (pg_catalog.pg_control_system()).system_identifier, "
+                                      "left(pg_catalog.pg_walfile_name(lsn), 8), lsn "
+                                      "FROM pg_catalog.pg_current_wal_flush_lsn() AS lsn"));
+  TTL_ASSIGN_OR_RETURN(const auto lsn, ParseLsn(rows.Text(0, 2)));
+  return SourcePosition{std::string(rows.Text(0, 0)), std::string(rows.Text(0, 1)), lsn};
 }
 
 }  // namespace ttl::postgres

@@ -5,6 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -43,13 +44,12 @@ TableProgress Read(const QueryResult& rows, int row) {
 
 absl::StatusOr<std::map<std::string, TableProgress>> LoadProgress(PatientQuery& database,
                                                                   const std::string& schema) {
-  const auto rows = database.Query(LoadStatement(schema));
-  if (!rows.ok()) return rows.status();
+  TTL_ASSIGN_OR_RETURN(const auto rows, database.Query(LoadStatement(schema)));
   std::map<std::string, TableProgress> all;
-  for (int row = 0; row < rows->rows(); ++row) {
-    const auto [progress, is_new] = all.try_emplace(std::string(rows->Text(row, 0)));
-    if (is_new) progress->second = Read(*rows, row);
-    if (const auto text = rows->Value(row, 7); text.has_value()) {
+  for (int row = 0; row < rows.rows(); ++row) {
+    const auto [progress, is_new] = all.try_emplace(std::string(rows.Text(row, 0)));
+    if (is_new) progress->second = Read(rows, row);
+    if (const auto text = rows.Value(row, 7); text.has_value()) {
       progress->second.scan_after.emplace_back(*text);
     }
   }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/group.h"
+#include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -81,17 +82,17 @@ absl::StatusOr<bool> TableReading::HoldPage(absl::Time now) {
   }
   const auto page = lister_.Take();
   if (!page.has_value()) return false;
-  if (!page->ok()) return page->status();
+  TTL_RETURN_IF_ERROR(page->status());
   const auto held = rewritten_.Hold(parts_.database, **page);
   if (absl::IsAborted(held.status())) {
     retry_at_ = now + kRetryPause;
     return false;
   }
-  if (!held.ok()) return held;
+  TTL_RETURN_IF_ERROR(held.status());
   held_ += *held;
   hold_after_ = (*page)->next_page_token();
   if (!hold_after_.empty()) return true;
-  if (absl::Status status = rewritten_.Finish(parts_.database); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(rewritten_.Finish(parts_.database));
   spdlog::info("table {}.{} was rewritten: the times of {} rows are held", table_.config.schema,
                table_.config.table, held_);
   return true;
@@ -105,13 +106,13 @@ absl::StatusOr<bool> TableReading::SweepPage(absl::Time now) {
   }
   const auto page = lister_.Take();
   if (!page.has_value()) return false;
-  if (!page->ok()) return page->status();
+  TTL_RETURN_IF_ERROR(page->status());
   const absl::Status untracked = Untrack(**page);
   if (absl::IsAborted(untracked)) {
     retry_at_ = now + kRetryPause;
     return false;
   }
-  if (!untracked.ok()) return untracked;
+  TTL_RETURN_IF_ERROR(untracked);
   read_.ghosts_after = (*page)->next_page_token();
   read_.ghosts_done = read_.ghosts_after.empty();
   Advanced();
@@ -126,16 +127,14 @@ absl::Status TableReading::Untrack(const v1::ListItemsResponse& page) {
   for (const v1::ItemView& view : page.items()) {
     keys.emplace_back(view.item().partition_key(), view.item().id());
   }
-  const auto existing = lookup_.Existing(parts_.database, keys);
-  if (!existing.ok()) return existing.status();
-  const auto flushed = ReadFlushPosition(parts_.database);
-  if (!flushed.ok()) return flushed.status();
+  TTL_ASSIGN_OR_RETURN(const auto existing, lookup_.Existing(parts_.database, keys));
+  TTL_ASSIGN_OR_RETURN(const auto flushed, ReadFlushPosition(parts_.database));
   for (size_t i = 0; i < keys.size(); ++i) {
     // A sequence beyond the flush LSN is from a different WAL, as after a restore. Changes of this
     // WAL would look older, so the item is untracked, and its row, if any, will be read.
     const uint64_t known = page.items(static_cast<int>(i)).item().sequence();
-    const bool is_of_another_wal = known > *flushed;
-    if (existing->contains(keys[i]) && !is_of_another_wal) continue;
+    const bool is_of_another_wal = known > flushed;
+    if (existing.contains(keys[i]) && !is_of_another_wal) continue;
     ++ghosts_;
     parts_.pipeline.Add(table_.config.container,
                         Report::Gone(std::move(keys[i].first), std::move(keys[i].second),
@@ -152,7 +151,7 @@ absl::StatusOr<bool> TableReading::ScanPage(const TableScan& scan, std::vector<s
     retry_at_ = now + kRetryPause;
     return false;
   }
-  if (!page.ok()) return page.status();
+  TTL_RETURN_IF_ERROR(page.status());
   read_.scanned += page->rows;
   if (page->rows > 0) after = std::move(page->last_key);
   finished = page->is_last;
@@ -165,7 +164,7 @@ absl::StatusOr<bool> TableReading::ScanTable(absl::Time now) {
   }
   // Partitions that are attached later are read separately.
   if (!read_.partitions.has_value()) {
-    if (absl::Status status = CheckPartitions(); !status.ok()) return status;
+    TTL_RETURN_IF_ERROR(CheckPartitions());
   }
   bool finished = false;
   const auto did = ScanPage(scan_, read_.scan_after, now, finished);
@@ -180,11 +179,10 @@ absl::StatusOr<bool> TableReading::ScanTable(absl::Time now) {
 
 absl::StatusOr<bool> TableReading::ScanAddedPartition(absl::Time now) {
   const Partition& partition = added_.front();
-  const auto bounds = ReadBounds(parts_.database, partition);
-  if (!bounds.ok()) return bounds.status();
+  TTL_ASSIGN_OR_RETURN(const auto bounds, ReadBounds(parts_.database, partition));
   bool finished = false;
   const auto did =
-      ScanPage(TableScan::OfPartition(table_, partition.oid, *bounds), added_after_, now, finished);
+      ScanPage(TableScan::OfPartition(table_, partition.oid, bounds), added_after_, now, finished);
   if (!did.ok() || !*did) return did;
   if (finished) {
     if (!read_.partitions.has_value()) read_.partitions.emplace();
@@ -240,7 +238,7 @@ absl::Status TableReading::SearchGhosts(uint64_t lsn) {
 }
 
 absl::Status TableReading::CheckFiles() {
-  if (absl::Status status = CheckPartitions(); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(CheckPartitions());
   return CheckRewrites();
 }
 
@@ -284,19 +282,18 @@ absl::Status TableReading::CheckPartitions() {
   // Tables of groups are not partitioned, and each change of a column type is noticed.
   if (IsGroup(table_)) return absl::OkStatus();
   if (!table_.is_partitioned && !table_.publishes_all_columns) return absl::OkStatus();
-  const auto partitions = ReadPartitions(parts_.database, table_);
-  if (!partitions.ok()) return partitions.status();
+  TTL_ASSIGN_OR_RETURN(const auto partitions, ReadPartitions(parts_.database, table_));
   const bool is_fresh = !read_.scan_done && read_.scan_after.empty();
   if (!read_.partitions.has_value() && is_fresh) {
     // The scan that starts now reads all of them.
     return Change(
-        [&](TableProgress& progress) { progress.partitions = NotePartitions(*partitions); });
+        [&](TableProgress& progress) { progress.partitions = NotePartitions(partitions); });
   }
   PartitionChanges changes =
-      ComparePartitions(read_.partitions.value_or(std::vector<uint32_t>()), *partitions);
-  changes.has_lost_rows = ForgetLostAdditions(*partitions) || changes.has_lost_rows;
+      ComparePartitions(read_.partitions.value_or(std::vector<uint32_t>()), partitions);
+  changes.has_lost_rows = ForgetLostAdditions(partitions) || changes.has_lost_rows;
   if (changes.has_lost_rows) {
-    if (absl::Status status = PartitionsLost(*partitions); !status.ok()) return status;
+    TTL_RETURN_IF_ERROR(PartitionsLost(partitions));
   }
   return PartitionsAdded(changes.added);
 }
@@ -335,23 +332,21 @@ absl::Status TableReading::PartitionsAdded(const std::vector<Partition>& partiti
     spdlog::info("table {}.{}: reading partition {}.{}, which is new", table_.config.schema,
                  table_.config.table, partition.schema, partition.name);
     added_.push_back(partition);
-    if (absl::Status status = NeedPresent(); !status.ok()) return status;
+    TTL_RETURN_IF_ERROR(NeedPresent());
   }
   return absl::OkStatus();
 }
 
 absl::Status TableReading::NeedPresent() {
-  const auto flushed = ReadFlushPosition(parts_.database);
-  if (!flushed.ok()) return flushed.status();
+  TTL_ASSIGN_OR_RETURN(const auto flushed, ReadFlushPosition(parts_.database));
   // A commit that ends at the flush LSN is acknowledged as the LSN before it.
-  needed_ = std::max(needed_, *flushed - 1);
+  needed_ = std::max(needed_, flushed - 1);
   return absl::OkStatus();
 }
 
 absl::Status TableReading::NeedAllCommitted() {
-  const auto inserted = ReadInsertPosition(parts_.database);
-  if (!inserted.ok()) return inserted.status();
-  needed_ = std::max(needed_, *inserted - 1);
+  TTL_ASSIGN_OR_RETURN(const auto inserted, ReadInsertPosition(parts_.database));
+  needed_ = std::max(needed_, inserted - 1);
   return absl::OkStatus();
 }
 

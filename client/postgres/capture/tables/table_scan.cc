@@ -7,6 +7,7 @@
 #include "absl/types/span.h"
 #include "client/postgres/row/row_key.h"
 #include "client/postgres/sql/connect/sql_error.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 
@@ -29,7 +30,7 @@ absl::StatusOr<TableScan::Page> TableScan::ReadPage(
     return limit > 1 ? ReadPage(database, after, limit / 2, lsn, now, take)
                      : PassRow(database, key, lsn, rows.status(), take);
   }
-  if (!rows.ok()) return rows.status();
+  TTL_RETURN_IF_ERROR(rows.status());
   Page page{.rows = rows->rows(), .is_last = rows->rows() < limit, .last_key = {}};
   if (page.rows == 0) return page;
   for (Connection::Parameter& text : select_.KeyOf(*rows, page.rows - 1)) {
@@ -55,15 +56,16 @@ absl::StatusOr<TableScan::Page> TableScan::PassRow(PatientQuery& database,
                                                    const std::vector<Connection::Parameter>& after,
                                                    uint64_t lsn, const absl::Status& why,
                                                    absl::FunctionRef<void(RowReports)> take) const {
-  const auto found = database.Query(after.empty() ? select_.FirstKey() : select_.NextKey(), after);
-  if (!found.ok()) return found.status();
-  Page page{.rows = found->rows(), .is_last = found->rows() == 0, .last_key = {}};
+  TTL_ASSIGN_OR_RETURN(
+      const auto found,
+      database.Query(after.empty() ? select_.FirstKey() : select_.NextKey(), after));
+  Page page{.rows = found.rows(), .is_last = found.rows() == 0, .last_key = {}};
   if (page.is_last) return page;
-  for (Connection::Parameter& text : select_.KeyOf(*found, 0)) {
+  for (Connection::Parameter& text : select_.KeyOf(found, 0)) {
     page.last_key.push_back(*std::move(text));
   }
   std::vector<absl::string_view> texts;
-  for (int i = 0; i < found->columns(); ++i) texts.push_back(found->Text(0, i));
+  for (int i = 0; i < found.columns(); ++i) texts.push_back(found.Text(0, i));
   const auto id = absl::MakeConstSpan(texts).subspan(table_.partition_key.size());
   const auto partition_key = absl::MakeConstSpan(texts).first(table_.partition_key.size());
   take({{Report::Gone(JoinKey(partition_key), JoinKey(id), lsn)},

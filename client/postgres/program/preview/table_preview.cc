@@ -10,6 +10,7 @@
 #include "client/postgres/sql/group.h"
 #include "client/postgres/sql/group_rows.h"
 #include "client/postgres/sql/visibility.h"
+#include "service/base/status_macros.h"
 #include "service/core/ttl_rules.h"
 
 namespace ttl::postgres {
@@ -123,25 +124,24 @@ absl::Status PrintTablePreview(Connection& connection, const TableDefinition& de
                                int64_t default_ttl, const DeleteLimit& limit, Output output) {
   const TableDefinition table = GroupsAsRows(definition);
   const char* const rows = IsGroup(table) ? " groups" : " rows";
-  const auto counts = connection.Query(PreviewQuery(table, default_ttl));
-  if (!counts.ok()) return counts.status();
+  TTL_ASSIGN_OR_RETURN(const auto counts, connection.Query(PreviewQuery(table, default_ttl)));
   const bool expects_nulls = table.config.null_means == NullMeans::kNever;
-  const int64_t expected_nulls = expects_nulls ? counts->Number(0, 6) : 0;
-  const int64_t outside = counts->Number(0, 7);
-  const int64_t expired = counts->Number(0, 2);
+  const int64_t expected_nulls = expects_nulls ? counts.Number(0, 6) : 0;
+  const int64_t outside = counts.Number(0, 7);
+  const int64_t expired = counts.Number(0, 2);
   const Action action = ActionOf(table.config);
-  output.out << table.config.container << ": " << counts->Text(0, 0) << rows << ", "
-             << (SaysWrittenAt(table) ? "written" : "ending") << " from " << counts->Text(0, 4)
-             << " to " << counts->Text(0, 5) << "\n"
+  output.out << table.config.container << ": " << counts.Text(0, 0) << rows << ", "
+             << (SaysWrittenAt(table) ? "written" : "ending") << " from " << counts.Text(0, 4)
+             << " to " << counts.Text(0, 5) << "\n"
              << "  with default_ttl " << default_ttl << ": " << expired << rows
              << " are hidden at once, and " << action.done << " after the grace of an adoption\n";
   if (expired > 0) {
-    output.out << "  the oldest of them expired at " << counts->Text(0, 8) << ", the newest at "
-               << counts->Text(0, 9) << "\n  " << DeletesTake(expired, limit, action.doing) << "\n";
+    output.out << "  the oldest of them expired at " << counts.Text(0, 8) << ", the newest at "
+               << counts.Text(0, 9) << "\n  " << DeletesTake(expired, limit, action.doing) << "\n";
   }
   output.out
-      << "  " << counts->Text(0, 3) << rows << " never expire; "
-      << counts->Number(0, 0) - counts->Number(0, 1) - expected_nulls - outside << rows
+      << "  " << counts.Text(0, 3) << rows << " never expire; "
+      << counts.Number(0, 0) - counts.Number(0, 1) - expected_nulls - outside << rows
       << (table.expires.has_value()
               ? " cannot be tracked (no _ts, or a _ts or an end that is impossible) and stay\n"
               : " cannot be tracked (no _ts, or an impossible one) and stay\n");

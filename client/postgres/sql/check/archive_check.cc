@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/archive_fit.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -33,21 +34,19 @@ absl::Status CheckArchive(Connection& connection, const TableDefinition& table,
       absl::StrCat("table ", table.config.schema, ".", table.configured_table, ": ");
   std::vector<std::string> problems = table.archive->unfit;
   if (problems.empty()) {
-    const auto refusals = WhyArchiveMayRefuse(connection, table.config);
-    if (!refusals.ok()) return refusals.status();
-    problems = *refusals;
+    TTL_ASSIGN_OR_RETURN(const auto refusals, WhyArchiveMayRefuse(connection, table.config));
+    problems = refusals;
   }
   for (const std::string& problem : problems) {
     report.archive_problems.push_back(absl::StrCat(name, problem));
   }
-  const auto keys = connection.Query(kDeletingKeys, {absl::StrCat(table.oid)});
-  if (!keys.ok()) return keys.status();
-  if (!keys->Value(0, 0).has_value()) return absl::OkStatus();
+  TTL_ASSIGN_OR_RETURN(const auto keys, connection.Query(kDeletingKeys, {absl::StrCat(table.oid)}));
+  if (!keys.Value(0, 0).has_value()) return absl::OkStatus();
   report.warnings.push_back(absl::StrCat(
       name,
       "rows that refer to one that expires are deleted with it, and not moved, by foreign "
       "keys with ON DELETE CASCADE: ",
-      keys->Text(0, 0), "; a trigger of those tables may keep them"));
+      keys.Text(0, 0), "; a trigger of those tables may keep them"));
   return absl::OkStatus();
 }
 

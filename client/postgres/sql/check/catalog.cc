@@ -11,6 +11,7 @@
 #include "client/postgres/sql/check/server_check.h"
 #include "client/postgres/sql/check/table_check.h"
 #include "client/postgres/sql/group.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -18,8 +19,7 @@ namespace {
 absl::Status AddTable(Connection& connection, const Config& config, const TableConfig& table,
                       CatalogReport& report) {
   CatalogReport of_table;
-  absl::Status status = CheckTable(connection, config, table, of_table);
-  if (!status.ok()) return status;
+  TTL_RETURN_IF_ERROR(CheckTable(connection, config, table, of_table));
   for (const std::string& problem : of_table.problems) report.LeaveOut(table.container, problem);
   std::move(of_table.tables.begin(), of_table.tables.end(), std::back_inserter(report.tables));
   std::move(of_table.warnings.begin(), of_table.warnings.end(),
@@ -35,20 +35,21 @@ absl::Status RefuseOverlaps(Connection& connection, CatalogReport& report) {
   const std::string oids = absl::StrJoin(
       tables, ",",
       [](std::string* out, const TableDefinition& table) { absl::StrAppend(out, table.oid); });
-  absl::StatusOr<QueryResult> overlaps = connection.Query(
-      "SELECT part::regclass, relid::regclass, part FROM unnest($1::oid[]) AS part, "
-      "pg_partition_ancestors(part::regclass) WHERE relid <> part AND relid = ANY ($1::oid[])",
-      {absl::StrCat("{", oids, "}")});
-  if (!overlaps.ok()) return overlaps.status();
-  for (int row = 0; row < overlaps->rows(); ++row) {
+  TTL_ASSIGN_OR_RETURN(
+      QueryResult overlaps,
+      connection.Query(
+          "SELECT part::regclass, relid::regclass, part FROM unnest($1::oid[]) AS part, "
+          "pg_partition_ancestors(part::regclass) WHERE relid <> part AND relid = ANY ($1::oid[])",
+          {absl::StrCat("{", oids, "}")}));
+  for (int row = 0; row < overlaps.rows(); ++row) {
     const auto part = std::find_if(tables.begin(), tables.end(), [&](const TableDefinition& table) {
-      return table.oid == overlaps->Number(row, 2);
+      return table.oid == overlaps.Number(row, 2);
     });
     if (part == tables.end()) continue;
     report.LeaveOut(
         std::string(part->config.container),
-        absl::StrCat("table ", overlaps->Text(row, 0), " is a partition of ",
-                     overlaps->Text(row, 1), ", which is a container too; leave one of them out"));
+        absl::StrCat("table ", overlaps.Text(row, 0), " is a partition of ", overlaps.Text(row, 1),
+                     ", which is a container too; leave one of them out"));
   }
   return absl::OkStatus();
 }
@@ -76,17 +77,14 @@ void RefuseRepeatedTables(const Config& config, CatalogReport& report) {
 
 absl::StatusOr<CatalogReport> CheckCatalog(Connection& connection, const Config& config) {
   CatalogReport report;
-  absl::StatusOr<bool> is_fit = CheckServer(connection, config, report);
-  if (!is_fit.ok()) return is_fit.status();
-  if (!*is_fit) return report;
+  TTL_ASSIGN_OR_RETURN(bool is_fit, CheckServer(connection, config, report));
+  if (!is_fit) return report;
   RefuseRepeatedTables(config, report);
   report.is_server_fit = report.problems.empty();
   for (const TableConfig& table : config.tables) {
-    if (absl::Status status = AddTable(connection, config, table, report); !status.ok()) {
-      return status;
-    }
+    TTL_RETURN_IF_ERROR(AddTable(connection, config, table, report));
   }
-  if (absl::Status status = RefuseOverlaps(connection, report); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(RefuseOverlaps(connection, report));
   return report;
 }
 

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 
@@ -16,25 +17,28 @@ absl::StatusOr<FaultTimes> RecordFaults(Connection& connection, const std::strin
   ArrayText names;
   for (const std::string& fault : faults) names.Add(fault);
   const std::string array = names.Take();
-  const auto ended = connection.Query(
-      absl::StrCat("DELETE FROM ", table, " WHERE NOT fault = ANY ($1::text[])"), {array});
-  if (!ended.ok()) return ended.status();
-  const auto begun =
-      connection.Query(absl::StrCat("INSERT INTO ", table, " SELECT fault, now() FROM unnest(",
-                                    "$1::text[]) AS fault ON CONFLICT DO NOTHING"),
-                       {array});
-  if (!begun.ok()) return begun.status();
+  TTL_RETURN_IF_ERROR(
+      connection
+          .Query(absl::StrCat("DELETE FROM ", table, " WHERE NOT fault = ANY ($1::text[])"),
+                 {array})
+          .status());
+  TTL_RETURN_IF_ERROR(
+      connection
+          .Query(absl::StrCat("INSERT INTO ", table, " SELECT fault, now() FROM unnest(",
+                              "$1::text[]) AS fault ON CONFLICT DO NOTHING"),
+                 {array})
+          .status());
   return ReadFaults(connection, schema);
 }
 
 absl::StatusOr<FaultTimes> ReadFaults(Connection& connection, const std::string& schema) {
-  const auto rows =
+  TTL_ASSIGN_OR_RETURN(
+      const auto rows,
       connection.Query(absl::StrCat("SELECT fault, floor(extract(epoch FROM since))::bigint FROM ",
-                                    QuoteQualified(schema, "faults")));
-  if (!rows.ok()) return rows.status();
+                                    QuoteQualified(schema, "faults"))));
   FaultTimes times;
-  for (int row = 0; row < rows->rows(); ++row) {
-    times[std::string(rows->Text(row, 0))] = absl::FromUnixSeconds(rows->Number(row, 1));
+  for (int row = 0; row < rows.rows(); ++row) {
+    times[std::string(rows.Text(row, 0))] = absl::FromUnixSeconds(rows.Number(row, 1));
   }
   return times;
 }

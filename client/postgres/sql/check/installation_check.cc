@@ -16,16 +16,16 @@
 #include "client/postgres/sql/install/installation.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/schema_layout.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
 
 // Returns the values of the first column of a query.
 absl::StatusOr<std::set<std::string>> Column(Connection& connection, const std::string& query) {
-  absl::StatusOr<QueryResult> result = connection.Query(query);
-  if (!result.ok()) return result.status();
+  TTL_ASSIGN_OR_RETURN(QueryResult result, connection.Query(query));
   std::set<std::string> values;
-  for (int row = 0; row < result->rows(); ++row) values.emplace(result->Text(row, 0));
+  for (int row = 0; row < result.rows(); ++row) values.emplace(result.Text(row, 0));
   return values;
 }
 
@@ -36,10 +36,9 @@ class InstallationCheck {
 
   absl::StatusOr<InstallationState> Read(absl::Span<const TableDefinition> definitions) {
     const std::vector<TableDefinition> tables = AllTables(definitions);
-    const auto migration = ReadMigration(connection_, config_.schema);
-    if (!migration.ok()) return migration.status();
-    if (migration->has_value()) {
-      state_.migration = Describe(**migration);
+    TTL_ASSIGN_OR_RETURN(const auto migration, ReadMigration(connection_, config_.schema));
+    if (migration.has_value()) {
+      state_.migration = Describe(*migration);
       // A migration that has not ended is a fault even if no object is missing.
       state_.faults.push_back(state_.migration);
     }
@@ -47,7 +46,7 @@ class InstallationCheck {
          {&InstallationCheck::CheckSchema, &InstallationCheck::CheckNames,
           &InstallationCheck::CheckObjects, &InstallationCheck::CheckRowSecurity,
           &InstallationCheck::CheckTriggers, &InstallationCheck::CheckPublication}) {
-      if (const absl::Status status = (this->*step)(tables); !status.ok()) return status;
+      TTL_RETURN_IF_ERROR((this->*step)(tables));
     }
     return std::move(state_);
   }
@@ -63,10 +62,9 @@ class InstallationCheck {
           absl::StrCat("SELECT ", QuoteText(problem), " WHERE (", condition, ") IS NOT TRUE"));
     }
     if (selects.empty()) return absl::OkStatus();
-    absl::StatusOr<std::set<std::string>> failed =
-        Column(connection_, absl::StrJoin(selects, " UNION ALL "));
-    if (!failed.ok()) return failed.status();
-    wrong.insert(wrong.end(), failed->begin(), failed->end());
+    TTL_ASSIGN_OR_RETURN(std::set<std::string> failed,
+                         Column(connection_, absl::StrJoin(selects, " UNION ALL ")));
+    wrong.insert(wrong.end(), failed.begin(), failed.end());
     return absl::OkStatus();
   }
 
@@ -114,12 +112,12 @@ class InstallationCheck {
 
   // Checks that exactly the expected objects exist.
   absl::Status CheckObjects(absl::Span<const TableDefinition> tables) {
-    absl::StatusOr<QueryResult> marked = connection_.Query(absl::StrCat(
-        "SELECT comment, command FROM (", MarkedObjectsQuery(config_.schema), ") AS m"));
-    if (!marked.ok()) return marked.status();
+    TTL_ASSIGN_OR_RETURN(QueryResult marked, connection_.Query(absl::StrCat(
+                                                 "SELECT comment, command FROM (",
+                                                 MarkedObjectsQuery(config_.schema), ") AS m")));
     std::map<std::string, std::string> leftovers;
-    for (int row = 0; row < marked->rows(); ++row) {
-      leftovers.emplace(marked->Text(row, 0), marked->Text(row, 1));
+    for (int row = 0; row < marked.rows(); ++row) {
+      leftovers.emplace(marked.Text(row, 0), marked.Text(row, 1));
     }
     std::vector<std::pair<std::string, InstalledObject>> missing;  // with the container
     std::set<std::string> wanted = {PublicationComment(config_.schema)};
@@ -240,15 +238,12 @@ class InstallationCheck {
   absl::Status CheckPublication(absl::Span<const TableDefinition> tables) {
     const std::string name = QuoteText(config_.publication);
     const std::string what = absl::StrCat("publication ", config_.publication);
-    if (const absl::Status status = Expect(
-            {{absl::StrCat(what, " is missing, or its options are others"),
-              absl::StrCat("SELECT pubinsert AND pubupdate AND pubdelete AND pubtruncate AND "
-                           "pubviaroot AND NOT puballtables FROM pg_publication WHERE pubname = ",
-                           name)}},
-            state_.problems);
-        !status.ok()) {
-      return status;
-    }
+    TTL_RETURN_IF_ERROR(Expect(
+        {{absl::StrCat(what, " is missing, or its options are others"),
+          absl::StrCat("SELECT pubinsert AND pubupdate AND pubdelete AND pubtruncate AND "
+                       "pubviaroot AND NOT puballtables FROM pg_publication WHERE pubname = ",
+                       name)}},
+        state_.problems));
     absl::StatusOr<std::set<std::string>> published = Column(
         connection_,
         absl::StrCat(
@@ -260,10 +255,10 @@ class InstallationCheck {
             "AS c ON c.oid = r.prrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE "
             "p.pubname = ",
             name));
-    if (!published.ok()) return published.status();
+    TTL_RETURN_IF_ERROR(published.status());
     for (const TableDefinition& table : tables) {
       if (published->erase(PublishedTables({table})) > 0) continue;
-      if (absl::Status status = CheckPublished(table); !status.ok()) return status;
+      TTL_RETURN_IF_ERROR(CheckPublished(table));
     }
     for (const std::string& table : *published) {
       state_.unneeded.push_back(absl::StrCat(what, " has ", table, " without need"));
@@ -282,7 +277,7 @@ class InstallationCheck {
         "WHERE p.pubname = $1 AND r.prrelid = $2::oid",
         {config_.publication, absl::StrCat(table.oid), table.publishes_all_columns ? "t" : "f",
          needed.Take()});
-    if (!enough.ok()) return enough.status();
+    TTL_RETURN_IF_ERROR(enough.status());
     std::string wrong = absl::StrCat("publication ", config_.publication, " does not have ",
                                      PublishedTables({table}));
     if (!state_.migration.empty()) absl::StrAppend(&wrong, ", since ", state_.migration);
@@ -313,13 +308,12 @@ absl::StatusOr<InstallationState> ReadInstallation(Connection& connection, const
 
 absl::Status CheckInstalled(Connection& connection, const Config& config,
                             absl::Span<const TableDefinition> tables) {
-  const absl::StatusOr<InstallationState> state = ReadInstallation(connection, config, tables);
-  if (!state.ok()) return state.status();
-  std::vector<std::string> wrong = state->problems;
-  for (const auto* more : {&state->faults, &state->leftovers, &state->unneeded}) {
+  TTL_ASSIGN_OR_RETURN(const InstallationState state, ReadInstallation(connection, config, tables));
+  std::vector<std::string> wrong = state.problems;
+  for (const auto* more : {&state.faults, &state.leftovers, &state.unneeded}) {
     wrong.insert(wrong.end(), more->begin(), more->end());
   }
-  for (const auto* tables_wrong : {&state->outdated, &state->unpublished}) {
+  for (const auto* tables_wrong : {&state.outdated, &state.unpublished}) {
     for (const auto& [container, why] : *tables_wrong) wrong.push_back(why);
   }
   if (wrong.empty()) return absl::OkStatus();

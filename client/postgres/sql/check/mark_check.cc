@@ -10,6 +10,7 @@
 #include "client/postgres/sql/connect/sql_error.h"
 #include "client/postgres/sql/expiry_action.h"
 #include "client/postgres/sql/visibility.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -67,26 +68,26 @@ class MarkCheck {
   }
 
   absl::Status ReadFacts() {
-    const auto facts =
-        connection_.Query(std::string(kMarkFacts), {absl::StrCat(table_.oid), table_.mark->name});
-    if (!facts.ok()) return facts.status();
-    others_ = std::string(facts->Text(0, 4));
-    declared_ = std::string(facts->Text(0, 5));
-    has_generated_ = facts->Bool(0, 6);
-    if (!facts->Bool(0, 0)) {
-      const std::string role = QuoteName(facts->Text(0, 1));
+    TTL_ASSIGN_OR_RETURN(
+        const auto facts,
+        connection_.Query(std::string(kMarkFacts), {absl::StrCat(table_.oid), table_.mark->name}));
+    others_ = std::string(facts.Text(0, 4));
+    declared_ = std::string(facts.Text(0, 5));
+    has_generated_ = facts.Bool(0, 6);
+    if (!facts.Bool(0, 0)) {
+      const std::string role = QuoteName(facts.Text(0, 1));
       Problem(": role ", role, " may not set its mark_column: GRANT UPDATE (", column_, ") ON ",
               sql_, " TO ", role);
     }
-    if (facts->Value(0, 2).has_value()) {
+    if (facts.Value(0, 2).has_value()) {
       Problem(
           ": rules rewrite each UPDATE of its rows, so that it cannot be told what became of "
           "them: ",
-          facts->Text(0, 2), "; make them triggers");
+          facts.Text(0, 2), "; make them triggers");
     }
-    if (facts->Value(0, 3).has_value()) {
+    if (facts.Value(0, 3).has_value()) {
       report_.warnings.push_back(
-          absl::StrCat(name_, ": its mark_column is in the unique index ", facts->Text(0, 3),
+          absl::StrCat(name_, ": its mark_column is in the unique index ", facts.Text(0, 3),
                        "; a row that would be the second with the same values there is not marked, "
                        "and stays hidden"));
     }
@@ -177,12 +178,10 @@ bool IsAboutTheServer(const absl::Status& status) {
 absl::Status CheckMark(Connection& connection, const TableDefinition& table,
                        CatalogReport& report) {
   if (!table.mark.has_value()) return absl::OkStatus();
-  const auto former = connection.Query(kFormerLimits);
-  if (!former.ok()) return former.status();
-  const absl::Status limited = SetLimits(connection, "1s", "10s");
-  if (!limited.ok()) return limited;
+  TTL_ASSIGN_OR_RETURN(const auto former, connection.Query(kFormerLimits));
+  TTL_RETURN_IF_ERROR(SetLimits(connection, "1s", "10s"));
   const absl::Status checked = MarkCheck(connection, table, report).Run();
-  const absl::Status reset = SetLimits(connection, former->Text(0, 0), former->Text(0, 1));
+  const absl::Status reset = SetLimits(connection, former.Text(0, 0), former.Text(0, 1));
   if (checked.ok()) return reset;
   if (IsAboutTheServer(checked)) return checked;
   report.warnings.push_back(

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/connect/sql_error.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -18,10 +19,10 @@ constexpr char kDirectAddress[] =
 constexpr char kTooManyConnections[] = "53300";
 
 absl::StatusOr<QueryResult> IdentifySystem(const Config& config, ConnectionBreaker* breaker) {
-  const auto reader = Connection::Open(config.replication_address(), "ttl-postgres check",
-                                       Connection::Kind::kReplication, breaker);
-  if (!reader.ok()) return reader.status();
-  return (*reader)->Query("IDENTIFY_SYSTEM");
+  TTL_ASSIGN_OR_RETURN(const auto reader,
+                       Connection::Open(config.replication_address(), "ttl-postgres check",
+                                        Connection::Kind::kReplication, breaker));
+  return reader->Query("IDENTIFY_SYSTEM");
 }
 
 // Returns the problem of the connection; empty: none.
@@ -37,14 +38,13 @@ std::string Fault(const absl::StatusOr<QueryResult>& there, absl::string_view sy
 
 absl::Status CheckReplication(Connection& connection, const Config& config, bool is_other_address,
                               ConnectionBreaker* breaker, CatalogReport& report) {
-  const auto here = connection.Query(kHere, {config.slot});
-  if (!here.ok()) return here.status();
-  const bool is_read = here->Bool(0, 2);
+  TTL_ASSIGN_OR_RETURN(const auto here, connection.Query(kHere, {config.slot}));
+  const bool is_read = here.Bool(0, 2);
   if (is_read && !is_other_address) return absl::OkStatus();
   const absl::StatusOr<QueryResult> there = IdentifySystem(config, breaker);
   // The session that reads the slot may hold the last walsender, which we will take over.
   if (is_read && SqlState(there.status()) == kTooManyConnections) return absl::OkStatus();
-  const std::string fault = Fault(there, here->Text(0, 0), here->Text(0, 1));
+  const std::string fault = Fault(there, here.Text(0, 0), here.Text(0, 1));
   if (fault.empty()) return absl::OkStatus();
   report.problems.push_back(absl::StrCat("a connection for replication, by ",
                                          config.replication.empty() ? "database" : "replication",

@@ -12,6 +12,7 @@
 #include "client/postgres/sql/held_times.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/schema_layout.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -30,13 +31,12 @@ class Facts {
     for (const auto& [name, expression] : queries) {
       expressions.push_back(absl::StrCat("(", expression, ")::text"));
     }
-    absl::StatusOr<QueryResult> result =
-        connection.Query(absl::StrCat("SELECT ", absl::StrJoin(expressions, ", ")));
-    if (!result.ok()) return result.status();
+    TTL_ASSIGN_OR_RETURN(QueryResult result, connection.Query(absl::StrCat(
+                                                 "SELECT ", absl::StrJoin(expressions, ", "))));
     Facts facts;
     int column = 0;
     for (const auto& [name, expression] : queries) {
-      facts.answers_[name] = std::string(result->Text(0, column++));
+      facts.answers_[name] = std::string(result.Text(0, column++));
     }
     return facts;
   }
@@ -201,30 +201,27 @@ void CheckCommitTimes(const Facts& facts, const Config& config, CatalogReport& r
 absl::StatusOr<bool> CheckServer(Connection& connection, const Config& config,
                                  CatalogReport& report) {
   // The first queries must work on older servers too.
-  absl::StatusOr<Facts> server =
-      Facts::Ask(connection, {{"version", Setting("server_version_num")},
-                              {"version_name", Setting("server_version")},
-                              {"is_standby", "pg_is_in_recovery()"}});
-  if (!server.ok()) return server.status();
-  if (server->Number("version") < kLeastVersion) {
-    report.problems.push_back(absl::StrCat("the server is PostgreSQL ",
-                                           server->Text("version_name"),
+  TTL_ASSIGN_OR_RETURN(Facts server,
+                       Facts::Ask(connection, {{"version", Setting("server_version_num")},
+                                               {"version_name", Setting("server_version")},
+                                               {"is_standby", "pg_is_in_recovery()"}}));
+  if (server.Number("version") < kLeastVersion) {
+    report.problems.push_back(absl::StrCat("the server is PostgreSQL ", server.Text("version_name"),
                                            "; column lists of publications need 15 or later"));
   }
-  if (server->Is("is_standby")) {
+  if (server.Is("is_standby")) {
     report.problems.push_back(
         "the server is a standby, where nothing can be deleted; give the primary, with "
         "target_session_attrs=read-write in database");
   }
   if (!report.problems.empty()) return false;
 
-  absl::StatusOr<Facts> facts = Facts::Ask(connection, Queries(config));
-  if (!facts.ok()) return facts.status();
-  CheckWal(*facts, report);
-  CheckRole(*facts, report);
-  CheckSlot(*facts, config, report);
-  CheckNames(*facts, config, report);
-  CheckCommitTimes(*facts, config, report);
+  TTL_ASSIGN_OR_RETURN(Facts facts, Facts::Ask(connection, Queries(config)));
+  CheckWal(facts, report);
+  CheckRole(facts, report);
+  CheckSlot(facts, config, report);
+  CheckNames(facts, config, report);
+  CheckCommitTimes(facts, config, report);
   return true;
 }
 

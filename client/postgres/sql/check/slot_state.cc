@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/status_macros.h"
 #include "service/base/time_text.h"
 
 namespace ttl::postgres {
@@ -63,10 +64,9 @@ std::string Describe(const SlotHolder& holder) {
 }
 
 absl::StatusOr<std::vector<SlotHolder>> ReadSlotHolders(Connection& connection) {
-  const absl::StatusOr<QueryResult> rows = connection.Query(kHolders);
-  if (!rows.ok()) return rows.status();
+  TTL_ASSIGN_OR_RETURN(const QueryResult rows, connection.Query(kHolders));
   std::vector<SlotHolder> holders;
-  for (int row = 0; row < rows->rows(); ++row) holders.push_back(HolderOf(*rows, row));
+  for (int row = 0; row < rows.rows(); ++row) holders.push_back(HolderOf(rows, row));
   return holders;
 }
 
@@ -91,15 +91,14 @@ const SlotHolder* OldHolder(const std::vector<SlotHolder>& holders, absl::Time n
 
 absl::StatusOr<std::optional<SlotState>> ReadSlotState(Connection& connection,
                                                        const std::string& slot) {
-  const absl::StatusOr<QueryResult> found = connection.Query(kSlot, {slot});
-  if (!found.ok()) return found.status();
-  if (found->rows() == 0) return std::nullopt;
+  TTL_ASSIGN_OR_RETURN(const QueryResult found, connection.Query(kSlot, {slot}));
+  if (found.rows() == 0) return std::nullopt;
   SlotState state;
-  if (found->Value(0, 0).has_value()) state.reader_pid = found->Number(0, 0);
-  state.confirmed = std::string(found->Text(0, 1));
-  state.lag_bytes = found->Number(0, 2);
-  state.retained_bytes = found->Number(0, 3);
-  state.wal_status = std::string(found->Text(0, 4));
+  if (found.Value(0, 0).has_value()) state.reader_pid = found.Number(0, 0);
+  state.confirmed = std::string(found.Text(0, 1));
+  state.lag_bytes = found.Number(0, 2);
+  state.retained_bytes = found.Number(0, 3);
+  state.wal_status = std::string(found.Text(0, 4));
   return state;
 }
 

@@ -18,6 +18,7 @@
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/key_type.h"
 #include "client/postgres/sql/table_facts.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -740,7 +741,7 @@ absl::StatusOr<std::string> WhyZoneIsUnfit(Connection& connection, const std::st
                         "\", though this machine does; its time zone database (package tzdata) is "
                         "older, or another one");
   }
-  if (!read.ok()) return read.status();
+  TTL_RETURN_IF_ERROR(read.status());
   if (read->Number(0, 0) == zone->InstantOf(absl::CivilSecond(2025, 1, 15)) &&
       read->Number(0, 1) == zone->InstantOf(absl::CivilSecond(2025, 7, 15))) {
     return std::string();
@@ -754,46 +755,41 @@ absl::StatusOr<std::string> WhyZoneIsUnfit(Connection& connection, const std::st
 // `group` has the tables of its group, if any, quoted and qualified.
 absl::Status CheckOneTable(Connection& connection, const Config& config, const TableConfig& table,
                            const Names& group, CatalogReport& report) {
-  const auto renamed = LookUpRenamed(connection, config.schema, table.schema, table.table);
-  if (!renamed.ok()) return renamed.status();
-  const std::string stored = renamed->value_or(table.table);
+  TTL_ASSIGN_OR_RETURN(const auto renamed,
+                       LookUpRenamed(connection, config.schema, table.schema, table.table));
+  const std::string stored = renamed.value_or(table.table);
   std::vector<std::string> key = table.partition_key;
   key.insert(key.end(), table.id.begin(), table.id.end());
-  absl::StatusOr<std::optional<TableFacts>> facts = LookUpTable(
-      connection, {table.schema, stored, table.live_view, table.live_view_schema(), std::move(key),
-                   config.publication, CommentMark(config.schema), group});
-  if (!facts.ok()) return facts.status();
+  TTL_ASSIGN_OR_RETURN(
+      std::optional<TableFacts> facts,
+      LookUpTable(connection,
+                  {table.schema, stored, table.live_view, table.live_view_schema(), std::move(key),
+                   config.publication, CommentMark(config.schema), group}));
   const std::string name = absl::StrCat(table.schema, ".", table.table);
-  if (!facts->has_value()) {
+  if (!facts.has_value()) {
     report.problems.push_back(absl::StrCat("table ", name,
                                            " does not exist in this database; case counts, and "
                                            "quotes do not belong into the name"));
     return absl::OkStatus();
   }
-  if (!table.where.empty() && (*facts)->may_use_schema && (*facts)->may_select) {
+  if (!table.where.empty() && facts->may_use_schema && facts->may_select) {
     TableConfig now = table;
     now.table = stored;
-    absl::StatusOr<std::string> unfit = WhyWhereIsUnfit(connection, now);
-    if (!unfit.ok()) return unfit.status();
-    (*facts)->unfit_where = *std::move(unfit);
+    TTL_ASSIGN_OR_RETURN(facts->unfit_where, WhyWhereIsUnfit(connection, now));
   }
-  for (const auto& [zone, unfit] : {std::pair{&table.ts_zone, &(*facts)->unfit_zone},
-                                    {&table.expires_zone, &(*facts)->unfit_expires_zone}}) {
+  for (const auto& [zone, unfit] : {std::pair{&table.ts_zone, &facts->unfit_zone},
+                                    {&table.expires_zone, &facts->unfit_expires_zone}}) {
     if (zone->empty()) continue;
-    absl::StatusOr<std::string> why = WhyZoneIsUnfit(connection, *zone);
-    if (!why.ok()) return why.status();
-    *unfit = *std::move(why);
+    TTL_ASSIGN_OR_RETURN(*unfit, WhyZoneIsUnfit(connection, *zone));
   }
   if (table.on_expiry == OnExpiry::kArchive) {
     TableConfig now = table;
     now.table = stored;
-    absl::StatusOr<ArchiveDefinition> archive = ReadArchive(connection, now);
-    if (!archive.ok()) return archive.status();
-    (*facts)->archive = *std::move(archive);
+    TTL_ASSIGN_OR_RETURN(facts->archive, ReadArchive(connection, now));
   }
-  const auto holds_times = CanReadOwnTable(connection, config.schema, "held_times");
-  if (!holds_times.ok()) return holds_times.status();
-  TableCheck(table, stored, *holds_times ? config.schema : "", **facts, report).Run();
+  TTL_ASSIGN_OR_RETURN(const auto holds_times,
+                       CanReadOwnTable(connection, config.schema, "held_times"));
+  TableCheck(table, stored, holds_times ? config.schema : "", *facts, report).Run();
   if (table.rename_table.empty() || stored == table.rename_table) return absl::OkStatus();
   return RefuseTakenName(connection, table, report);
 }
@@ -809,7 +805,7 @@ absl::Status CheckTable(Connection& connection, const Config& config, const Tabl
   }
   absl::Status status = CheckOneTable(connection, config, table, names, report);
   for (const TableConfig& member : table.members) {
-    if (!status.ok()) return status;
+    TTL_RETURN_IF_ERROR(status);
     status = CheckOneTable(connection, config, member, names, report);
   }
   return status.ok() ? JoinGroup(connection, table, report) : status;

@@ -7,6 +7,7 @@
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/end_column.h"
 #include "client/postgres/sql/visibility.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -80,26 +81,25 @@ std::string EndsQuery(const TableDefinition& table) {
 
 // Limits the query, so that a locked or slow table does not delay the others.
 absl::StatusOr<QueryResult> AskForTimes(Connection& connection, const std::string& query) {
-  const auto limited = connection.Execute("SET lock_timeout = '1s'; SET statement_timeout = '10s'");
-  if (!limited.ok()) return limited.status();
+  TTL_RETURN_IF_ERROR(
+      connection.Execute("SET lock_timeout = '1s'; SET statement_timeout = '10s'").status());
   auto answer = connection.Query(query);
   const auto reset = connection.Execute("RESET lock_timeout; RESET statement_timeout");
-  if (!answer.ok()) return answer.status();
-  if (!reset.ok()) return reset.status();
+  TTL_RETURN_IF_ERROR(answer.status());
+  TTL_RETURN_IF_ERROR(reset.status());
   return answer;
 }
 
 absl::StatusOr<SeenTimes> LookAtTimes(Connection& connection, const TableDefinition& table) {
-  const auto answer = AskForTimes(connection, SampleQuery(table));
-  if (!answer.ok()) return answer.status();
+  TTL_ASSIGN_OR_RETURN(const auto answer, AskForTimes(connection, SampleQuery(table)));
   SeenTimes seen;
-  seen.rows = answer->Number(0, 0);
-  seen.times = answer->Number(0, 1);
-  seen.future = answer->Number(0, 2);
-  seen.early = answer->Number(0, 3);
-  seen.oldest = Seconds(*answer, 4);
-  seen.median = Seconds(*answer, 5);
-  seen.newest = Seconds(*answer, 6);
+  seen.rows = answer.Number(0, 0);
+  seen.times = answer.Number(0, 1);
+  seen.future = answer.Number(0, 2);
+  seen.early = answer.Number(0, 3);
+  seen.oldest = Seconds(answer, 4);
+  seen.median = Seconds(answer, 5);
+  seen.newest = Seconds(answer, 6);
   return seen;
 }
 
@@ -172,7 +172,7 @@ absl::Status CheckTimes(Connection& connection, const TableDefinition& table,
   const absl::StatusOr<SeenTimes> seen = LookAtTimes(connection, table);
   const std::string column = ColumnOf(table, *table.ts, "ts_column");
   if (WasTooLong(seen.status(), column, report)) return absl::OkStatus();
-  if (!seen.ok()) return seen.status();
+  TTL_RETURN_IF_ERROR(seen.status());
   NoteNulls(table, *seen, column, report);
   const bool is_number = table.ts_source == TsSource::kEpochNumber;
   const EpochUnit unit = table.config.ts_unit;
@@ -191,7 +191,7 @@ absl::Status CheckEnds(Connection& connection, const TableDefinition& table,
   const std::string column = ColumnOf(table, *table.expires, "expires_column");
   const auto answer = AskForTimes(connection, EndsQuery(table));
   if (WasTooLong(answer.status(), column, report)) return absl::OkStatus();
-  if (!answer.ok()) return answer.status();
+  TTL_RETURN_IF_ERROR(answer.status());
   SeenTimes seen;
   seen.rows = answer->Number(0, 0);
   seen.times = answer->Number(0, 1);

@@ -5,6 +5,7 @@
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/connect/sql_error.h"
 #include "client/postgres/sql/visibility.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -27,10 +28,11 @@ constexpr char kBegin[] =
 // read all rows.
 absl::Status TryWhere(Connection& connection, const TableDefinition& table) {
   const TableConfig& config = table.config;
-  const auto made = connection.Execute(absl::StrCat("CREATE TEMPORARY TABLE ttl_where (LIKE ",
-                                                    QuoteQualified(config.schema, config.table),
-                                                    ") ON COMMIT DROP"));
-  if (!made.ok()) return made.status();
+  TTL_RETURN_IF_ERROR(
+      connection
+          .Execute(absl::StrCat("CREATE TEMPORARY TABLE ttl_where (LIKE ",
+                                QuoteQualified(config.schema, config.table), ") ON COMMIT DROP"))
+          .status());
   const std::string key = QuoteName(config.id.front());
   // Query() runs at most one statement, whatever the text is.
   const auto indexed = connection.Query(absl::StrCat("CREATE INDEX ON pg_temp.ttl_where (", key,
@@ -75,11 +77,9 @@ absl::StatusOr<std::string> ReadWhere(Connection& connection, const TableConfig&
 }  // namespace
 
 absl::StatusOr<std::string> WhyWhereIsUnfit(Connection& connection, const TableConfig& table) {
-  const auto begun = connection.Execute(kBegin);
-  if (!begun.ok()) return begun.status();
+  TTL_RETURN_IF_ERROR(connection.Execute(kBegin).status());
   absl::StatusOr<std::string> why = ReadWhere(connection, table);
-  const auto ended = connection.Execute("ROLLBACK");
-  if (!ended.ok()) return ended.status();
+  TTL_RETURN_IF_ERROR(connection.Execute("ROLLBACK").status());
   // A locked table is not a problem.
   return absl::IsAborted(why.status()) ? std::string() : why;
 }
@@ -87,8 +87,7 @@ absl::StatusOr<std::string> WhyWhereIsUnfit(Connection& connection, const TableC
 absl::Status CheckWhere(Connection& connection, const TableDefinition& table,
                         CatalogReport& report) {
   if (table.config.where.empty()) return absl::OkStatus();
-  const auto begun = connection.Execute(kBegin);
-  if (!begun.ok()) return begun.status();
+  TTL_RETURN_IF_ERROR(connection.Execute(kBegin).status());
   const absl::Status judged = Judge(connection, table, report);
   const auto ended = connection.Execute("ROLLBACK");
   if (absl::IsAborted(judged)) {

@@ -13,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/connect/sql_status.h"
+#include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -198,14 +199,13 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const std::string& 
                                                              const std::string& application_name,
                                                              Kind kind,
                                                              ConnectionBreaker* breaker) {
-  const absl::StatusOr<Parsed> parsed = Parse(database);
-  if (!parsed.ok()) return parsed.status();
-  if (absl::Status status = CheckUri(*parsed, database); !status.ok()) return status;
-  Handle handle(Begin(*parsed, database, application_name, kind == Kind::kReplication));
+  TTL_ASSIGN_OR_RETURN(const Parsed parsed, Parse(database));
+  TTL_RETURN_IF_ERROR(CheckUri(parsed, database));
+  Handle handle(Begin(parsed, database, application_name, kind == Kind::kReplication));
   if (handle == nullptr) return absl::ResourceExhaustedError("no memory for a connection");
   PQsetErrorVerbosity(handle.get(), PQERRORS_VERBOSE);
   PQsetNoticeProcessor(handle.get(), LogNotice, nullptr);
-  const int seconds = ConnectSeconds(*parsed) * CountHosts(*parsed);
+  const int seconds = ConnectSeconds(parsed) * CountHosts(parsed);
   if (PQstatus(handle.get()) != CONNECTION_BAD &&
       !Complete(handle.get(), std::chrono::seconds(seconds), breaker)) {
     return absl::UnavailableError(absl::StrCat("the database at ", PQhost(handle.get()), ":",
@@ -214,7 +214,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const std::string& 
   }
   if (PQstatus(handle.get()) != CONNECTION_OK) return WhyNotOpen(handle.get(), kind);
   if (breaker != nullptr) breaker->Add(PQsocket(handle.get()));
-  if (absl::Status status = CheckSettings(handle.get()); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(CheckSettings(handle.get()));
   // A SQL_ASCII database stores arbitrary bytes, which must not make a query fail.
   const char* encoding = PQparameterStatus(handle.get(), "server_encoding");
   if (encoding != nullptr && absl::string_view(encoding) == "SQL_ASCII" &&

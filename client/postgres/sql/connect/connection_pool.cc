@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 
@@ -80,10 +81,9 @@ ConnectionPool::~ConnectionPool() {
 }
 
 absl::StatusOr<ConnectionPool::Lease> ConnectionPool::Take(absl::Time cut_at) {
-  absl::StatusOr<Place*> place = TakePlace();
-  if (!place.ok()) return place.status();
-  Lease lease(this, *place);
-  if (absl::Status status = Fill(**place, cut_at); !status.ok()) return status;
+  TTL_ASSIGN_OR_RETURN(Place* const place, TakePlace());
+  Lease lease(this, place);
+  TTL_RETURN_IF_ERROR(Fill(*place, cut_at));
   return lease;
 }
 
@@ -109,12 +109,8 @@ absl::StatusOr<ConnectionPool::Place*> ConnectionPool::TakePlace() {
 absl::Status ConnectionPool::Fill(Place& place, absl::Time cut_at) {
   if (place.connection != nullptr && !IsAlive(*place.connection)) place.connection.reset();
   if (place.connection == nullptr) {
-    absl::StatusOr<std::unique_ptr<Connection>> opened = OpenOne();
-    if (!opened.ok()) return opened.status();
-    place.connection = *std::move(opened);
-    if (absl::Status status = EndBackend(*place.connection, place.backend_pid); !status.ok()) {
-      return status;
-    }
+    TTL_ASSIGN_OR_RETURN(place.connection, OpenOne());
+    TTL_RETURN_IF_ERROR(EndBackend(*place.connection, place.backend_pid));
     place.backend_pid = PQbackendPID(place.connection->raw());
   }
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -16,6 +16,7 @@
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/schema_layout.h"
 #include "client/postgres/sql/table_facts.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -381,16 +382,15 @@ std::string Describe(const Migration& migration) {
 
 absl::StatusOr<std::optional<Migration>> ReadMigration(Connection& connection,
                                                        const std::string& schema) {
-  const auto readable = CanReadOwnTable(connection, schema, "migration");
-  if (!readable.ok()) return readable.status();
-  if (!*readable) return std::nullopt;
+  TTL_ASSIGN_OR_RETURN(const auto readable, CanReadOwnTable(connection, schema, "migration"));
+  if (!readable) return std::nullopt;
   const auto noted = connection.Query(absl::StrCat(
       "SELECT command, to_char(started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC', "
       "EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM "
       "pg_database WHERE datname = current_database()) AND objsubid = 1 AND classid::bigint << 32 "
       "| objid::bigint = ",
       MigrationLock(schema), ") FROM ", QuoteQualified(schema, "migration")));
-  if (!noted.ok()) return noted.status();
+  TTL_RETURN_IF_ERROR(noted.status());
   if (noted->rows() == 0) return std::nullopt;
   return Migration{std::string(noted->Text(0, 0)), std::string(noted->Text(0, 1)),
                    noted->Bool(0, 2)};
