@@ -3,13 +3,14 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "service/base/mutex.h"
 
 namespace ttl::postgres {
 
@@ -73,17 +74,17 @@ struct CaptureStatus {
 class CaptureStatusBoard {
  public:
   CaptureStatus Read() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return status_;
   }
   void Update(absl::FunctionRef<void(CaptureStatus&)> change) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     change(status_);
   }
 
  private:
-  mutable std::mutex mutex_;
-  CaptureStatus status_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  CaptureStatus status_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace ttl::postgres

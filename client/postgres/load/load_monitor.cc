@@ -7,6 +7,7 @@
 #include "absl/time/clock.h"
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/group.h"
+#include "service/base/mutex.h"
 #include "service/base/status_macros.h"
 
 namespace ttl::postgres {
@@ -44,58 +45,54 @@ LoadMonitor::LoadMonitor(const Config& config, const std::vector<TableDefinition
                          Parts parts)
     : parts_(std::move(parts)),
       counts_backends_(config.max_active_backends > 0),
+      tables_(Watch(tables)),
       pool_({config.database, "ttl-postgres load", 1,
              absl::StrCat("SET statement_timeout = ", absl::ToInt64Milliseconds(kSampleTimeout),
                           "; SET jit = off; ", Connection::kSystemNamesOnly)}),
-      judge_({config.max_latency, config.max_active_backends}, SteadyNow()) {
+      judge_({config.max_latency, config.max_active_backends}, SteadyNow()),
+      loop_(wake_, [this] {
+        Step();
+        return parts_.interval;
+      }) {}
+
+// Ends a running sample.
+LoadMonitor::~LoadMonitor() { pool_.Close(); }
+
+std::vector<LoadMonitor::Watched> LoadMonitor::Watch(const std::vector<TableDefinition>& tables) {
+  std::vector<Watched> all;
   for (const TableDefinition& table : tables) {
-    Watched& watched = tables_.emplace_back();
+    Watched& watched = all.emplace_back();
     watched.container = table.config.container;
     for (const TableDefinition* one : TablesOf(table)) watched.oids.push_back(one->oid);
   }
-  thread_ = std::thread([this] { Run(); });
-}
-
-LoadMonitor::~LoadMonitor() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stop_ = true;
-  }
-  stopped_.notify_all();
-  pool_.Close();
-  thread_.join();
+  return all;
 }
 
 std::optional<absl::Duration> LoadMonitor::YieldFor() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!judge_.ShouldYield(SteadyNow())) return std::nullopt;
   return parts_.interval;  // until the next sample
 }
 
 LoadState LoadMonitor::state() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   const LoadSample median = judge_.Median();
   return {median.latency, median.active_backends, judge_.ShouldYield(SteadyNow()),
           samples_,       failed_samples_,        last_error_};
 }
 
-void LoadMonitor::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!stop_) {
-    lock.unlock();
-    const absl::Status status = TakeSample();
-    lock.lock();
-    ++(status.ok() ? samples_ : failed_samples_);
-    last_error_ = std::string(status.message());
-    stopped_.wait_for(lock, absl::ToChronoNanoseconds(parts_.interval), [this] { return stop_; });
-  }
+void LoadMonitor::Step() {
+  const absl::Status status = TakeSample();
+  const MutexLock lock(mutex_);
+  ++(status.ok() ? samples_ : failed_samples_);
+  last_error_ = std::string(status.message());
 }
 
 absl::Status LoadMonitor::TakeSample() {
   TTL_ASSIGN_OR_RETURN(auto lease, pool_.Take(absl::Now() + kSampleTimeout));
   TTL_ASSIGN_OR_RETURN(const auto activity, AskActivity(*lease));
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     judge_.Add(activity.sample, SteadyNow());
   }
   TTL_RETURN_IF_ERROR(AskUsage(*lease));

@@ -1,15 +1,13 @@
 #ifndef TTL_CLIENT_POSTGRES_LOAD_LOAD_MONITOR_H_
 #define TTL_CLIENT_POSTGRES_LOAD_LOAD_MONITOR_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -19,6 +17,9 @@
 #include "client/postgres/load/usage_meter.h"
 #include "client/postgres/sql/connect/connection_pool.h"
 #include "client/postgres/sql/table_definition.h"
+#include "service/base/background_loop.h"
+#include "service/base/mutex.h"
+#include "service/base/wake_signal.h"
 
 namespace ttl::postgres {
 
@@ -74,26 +75,26 @@ class LoadMonitor {
     bool is_partly_hidden = false;  // the state of some backends is hidden from us
   };
 
-  void Run();
+  static std::vector<Watched> Watch(const std::vector<TableDefinition>& tables);
+  // Takes a sample and notes how it went.
+  void Step();
   absl::Status TakeSample();
   absl::StatusOr<Activity> AskActivity(Connection& connection);
   absl::Status AskUsage(Connection& connection);
 
   const Parts parts_;
   const bool counts_backends_;
-  std::vector<Watched> tables_;  // used by thread_ only
+  std::vector<Watched> tables_;  // used by loop_ only
   ConnectionPool pool_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable stopped_;
-  // All guarded by mutex_.
-  bool stop_ = false;
-  LoadJudge judge_;
-  int64_t samples_ = 0;
-  int64_t failed_samples_ = 0;
-  std::string last_error_;
+  mutable Mutex mutex_;
+  LoadJudge judge_ ABSL_GUARDED_BY(mutex_);
+  int64_t samples_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t failed_samples_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::string last_error_ ABSL_GUARDED_BY(mutex_);
 
-  std::thread thread_;  // declared last: uses all other members
+  WakeSignal wake_;
+  BackgroundLoop loop_;  // declared last: uses all other members
 };
 
 }  // namespace ttl::postgres

@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "client/cpp/container_watcher.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "service/base/mutex.h"
 #include "service/base/status_macros.h"
 #include "service/base/time_text.h"
 #include "spdlog/spdlog.h"
@@ -112,17 +113,17 @@ PolicyMirror::PolicyMirror(const Config& config, std::shared_ptr<grpc::Channel> 
 
 PolicyMirror::~PolicyMirror() {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
     // Only this ends the wait for a server that hangs.
     if (socket_ >= 0) shutdown(socket_, SHUT_RDWR);
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
   thread_.join();
 }
 
 PolicyMirror::State PolicyMirror::state() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   State state;
   state.last_mirrored = last_mirrored_;
   if (!database_status_.ok()) {
@@ -163,7 +164,7 @@ void PolicyMirror::Run() {
 
 absl::Status PolicyMirror::RunSession() {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     waiting_since_ = absl::Now();
   }
   TTL_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
@@ -190,32 +191,40 @@ absl::Status PolicyMirror::Lock(Connection& connection) const {
 }
 
 absl::Status PolicyMirror::Mirror(Connection& connection) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  // Policies received before this mirror had the lock may be older than those in the table.
+  ForgetPolicies();
+  ContainerWatcher watcher(sidecar_, kHeartbeat, ContainerWatcher::ExpireAt::kTold,
+                           {[this](const auto& message) { TakeMessage(message); },
+                            [this](const grpc::Status& status) { TakeEnd(status); }});
+  while (const std::optional<WatchedPolicySet> policies = AwaitPolicies()) {
+    const absl::Status status = Write(connection, *policies);
+    NoteWritten(status);
+    TTL_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
+
+void PolicyMirror::ForgetPolicies() {
+  const MutexLock lock(mutex_);
   policies_.Disconnect();
   is_news_ = false;
   waiting_since_ = absl::InfiniteFuture();
   database_status_ = absl::OkStatus();
-  lock.unlock();
-  ContainerWatcher watcher(sidecar_, kHeartbeat, ContainerWatcher::ExpireAt::kTold,
-                           {[this](const auto& message) { TakeMessage(message); },
-                            [this](const grpc::Status& status) { TakeEnd(status); }});
-  absl::Status status;
-  for (lock.lock(); status.ok() && !stop_;) {
-    changed_.wait(lock, [this] { return stop_ || is_news_; });
-    if (stop_) break;
-    // Writes only the newest set; a set that arrives meanwhile is written next.
-    const WatchedPolicySet policies = *policies_.current();
-    is_news_ = false;
-    waiting_since_ = absl::Now();
-    lock.unlock();
-    status = Write(connection, policies);
-    lock.lock();
-    waiting_since_ = absl::InfiniteFuture();
-    if (status.ok()) last_mirrored_ = absl::Now();
-  }
-  lock.unlock();  // before ~ContainerWatcher(), whose thread may wait for the lock
-  return status;
+}
+
+std::optional<WatchedPolicySet> PolicyMirror::AwaitPolicies() {
+  const MutexLock lock(mutex_);
+  while (!stop_ && !is_news_) changed_.Wait(mutex_);
+  if (stop_) return std::nullopt;
+  // Only the newest set is written; one that arrives meanwhile is written next.
+  is_news_ = false;
+  waiting_since_ = absl::Now();
+  return *policies_.current();
+}
+
+void PolicyMirror::NoteWritten(const absl::Status& status) {
+  const MutexLock lock(mutex_);
+  waiting_since_ = absl::InfiniteFuture();
+  if (status.ok()) last_mirrored_ = absl::Now();
 }
 
 absl::Status PolicyMirror::Write(Connection& connection, const WatchedPolicySet& policies) const {
@@ -231,24 +240,24 @@ absl::Status PolicyMirror::Write(Connection& connection, const WatchedPolicySet&
 
 void PolicyMirror::TakeMessage(const v1::WatchContainersResponse& message) {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     last_message_ = absl::Now();
     stream_status_ = grpc::Status::OK;
     if (!policies_.Apply(message)) return;
     is_news_ = true;
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void PolicyMirror::TakeEnd(const grpc::Status& status) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   stream_status_ =
       status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the stream has ended") : status;
   policies_.Disconnect();
 }
 
 bool PolicyMirror::AllowBreak(Connection& connection) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stop_) return false;
   // libpq may close its own descriptor, whose number another file may then get.
   socket_ = dup(PQsocket(connection.raw()));
@@ -256,19 +265,25 @@ bool PolicyMirror::AllowBreak(Connection& connection) {
 }
 
 void PolicyMirror::EndBreak() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (socket_ >= 0) close(std::exchange(socket_, -1));
 }
 
 bool PolicyMirror::Pause(const absl::Status& status, absl::Duration pause) {
-  std::unique_lock<std::mutex> lock(mutex_);
+  auto left = absl::ToChronoNanoseconds(pause);
+  const auto deadline = std::chrono::steady_clock::now() + left;
+  const MutexLock lock(mutex_);
   if (stop_) return false;
   if (status != database_status_) {
     spdlog::warn("the policies are not mirrored: {}", std::string(status.message()));
   }
   database_status_ = status;
   waiting_since_ = absl::InfiniteFuture();
-  return !changed_.wait_for(lock, absl::ToChronoNanoseconds(pause), [this] { return stop_; });
+  while (!stop_ && left > left.zero()) {
+    changed_.WaitFor(mutex_, left);
+    left = deadline - std::chrono::steady_clock::now();
+  }
+  return !stop_;
 }
 
 }  // namespace ttl::postgres

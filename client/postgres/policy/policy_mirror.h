@@ -1,13 +1,13 @@
 #ifndef TTL_CLIENT_POSTGRES_POLICY_POLICY_MIRROR_H_
 #define TTL_CLIENT_POSTGRES_POLICY_POLICY_MIRROR_H_
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "client/postgres/config/config.h"
@@ -15,6 +15,7 @@
 #include "client/postgres/sql/connect/connection.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/support/status.h"
+#include "service/base/mutex.h"
 
 namespace ttl::postgres {
 
@@ -61,6 +62,11 @@ class PolicyMirror {
   absl::Status RunSession();
   absl::Status Lock(Connection& connection) const;
   absl::Status Mirror(Connection& connection);
+  // Policies received before this mirror had the lock may be older than those in the table.
+  void ForgetPolicies();
+  // Waits for policies to write; absent: stopped.
+  std::optional<WatchedPolicySet> AwaitPolicies();
+  void NoteWritten(const absl::Status& status);
   absl::Status Write(Connection& connection, const WatchedPolicySet& policies) const;
 
   void TakeMessage(const v1::WatchContainersResponse& message);
@@ -71,26 +77,27 @@ class PolicyMirror {
   void EndBreak();
   // Records that a session failed with `status`, then waits. Returns false if the mirror must stop.
   bool Pause(const absl::Status& status, absl::Duration pause);
-  std::string StreamProblem() const;
+  std::string StreamProblem() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string database_;
   const std::string schema_;
   const std::vector<std::string> containers_;
   const std::shared_ptr<grpc::Channel> sidecar_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  // All guarded by mutex_.
-  bool stop_ = false;
-  WatchedPolicies policies_;
-  bool is_news_ = false;  // policies_ must be written
-  absl::Time last_message_ = absl::InfinitePast();
-  grpc::Status stream_status_;    // why the stream ended, if no message came since
-  absl::Status database_status_;  // why the last session ended
-  absl::Time waiting_since_ = absl::InfiniteFuture();  // start of the wait for the database
-  absl::Time last_mirrored_ = absl::InfinitePast();
-  int socket_ = -1;     // duplicate descriptor of the connection
-  std::thread thread_;  // last: uses all the others
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  WatchedPolicies policies_ ABSL_GUARDED_BY(mutex_);
+  bool is_news_ ABSL_GUARDED_BY(mutex_) = false;  // policies_ must be written
+  absl::Time last_message_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  // Why the stream ended, if no message came since.
+  grpc::Status stream_status_ ABSL_GUARDED_BY(mutex_);
+  absl::Status database_status_ ABSL_GUARDED_BY(mutex_);  // why the last session ended
+  // Start of the wait for the database.
+  absl::Time waiting_since_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+  absl::Time last_mirrored_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  int socket_ ABSL_GUARDED_BY(mutex_) = -1;  // duplicate descriptor of the connection
+  std::thread thread_;                       // last: uses all the others
 };
 
 }  // namespace ttl::postgres

@@ -1,6 +1,5 @@
 #include "client/postgres/program/daemon.h"
 
-#include <chrono>
 #include <exception>
 #include <map>
 #include <utility>
@@ -15,7 +14,7 @@
 namespace ttl::postgres {
 namespace {
 
-constexpr auto kReadinessInterval = std::chrono::seconds(1);
+constexpr absl::Duration kReadinessInterval = absl::Seconds(1);
 constexpr absl::Duration kCaughtUpPause = absl::Milliseconds(200);
 
 TtlClientOptions SidecarOptions(const Config& config) {
@@ -59,7 +58,10 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Config& config, Foll
   std::unique_ptr<Daemon> daemon(new Daemon(config, std::move(followed), server));
   TTL_RETURN_IF_ERROR(daemon->ListenForScrapes(config));
   daemon->server_.Serve(daemon->store_);
-  daemon->readiness_ = std::thread(&Daemon::WatchReadiness, daemon.get());
+  daemon->readiness_.emplace(daemon->wake_, [daemon = daemon.get()] {
+    daemon->TellReadiness();
+    return kReadinessInterval;
+  });
   return daemon;
 }
 
@@ -88,12 +90,7 @@ Daemon::Daemon(const Config& config, FollowedTables followed, StoreServer& serve
 }
 
 Daemon::~Daemon() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  stopped_.notify_all();
-  if (readiness_.joinable()) readiness_.join();
+  readiness_.reset();
   exposer_.reset();
   server_.Withdraw();
   load_.reset();
@@ -141,22 +138,16 @@ std::string Daemon::Problem() const {
   return mirror.empty() ? watched.fault : mirror;
 }
 
-void Daemon::WatchReadiness() {
-  std::string told = "starting";
-  for (;;) {
-    const std::string problem = Problem();
-    if (problem != told) {
-      if (problem.empty()) {
-        spdlog::info("ready");
-      } else {
-        spdlog::warn("not ready: reason=\"{}\"", absl::CHexEscape(problem));
-      }
-      server_.SetProblem(problem);
-      told = problem;
-    }
-    std::unique_lock lock(mutex_);
-    if (stopped_.wait_for(lock, kReadinessInterval, [this] { return stop_; })) return;
+void Daemon::TellReadiness() {
+  const std::string problem = Problem();
+  if (problem == told_) return;
+  if (problem.empty()) {
+    spdlog::info("ready");
+  } else {
+    spdlog::warn("not ready: reason=\"{}\"", absl::CHexEscape(problem));
   }
+  server_.SetProblem(problem);
+  told_ = problem;
 }
 
 }  // namespace ttl::postgres

@@ -1,12 +1,9 @@
 #ifndef TTL_CLIENT_POSTGRES_PROGRAM_DAEMON_H_
 #define TTL_CLIENT_POSTGRES_PROGRAM_DAEMON_H_
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,6 +19,8 @@
 #include "client/postgres/store/primary_store.h"
 #include "client/postgres/store/store_server.h"
 #include "prometheus/exposer.h"
+#include "service/base/background_loop.h"
+#include "service/base/wake_signal.h"
 #include "ttl/client.h"
 
 namespace ttl::postgres {
@@ -52,7 +51,7 @@ class Daemon {
   // Why the daemon is not ready, for humans; empty: it is ready.
   std::string Problem() const;
   // Reports changes of Problem() to `server_` and the log.
-  void WatchReadiness();
+  void TellReadiness();
 
   const std::vector<TableDefinition> tables_;
   const std::vector<std::string> left_out_;  // containers
@@ -67,10 +66,9 @@ class Daemon {
   std::shared_ptr<Metrics> metrics_;
   std::unique_ptr<prometheus::Exposer> exposer_;  // null: metrics are off
 
-  std::mutex mutex_;
-  std::condition_variable stopped_;
-  bool stop_ = false;  // guarded by mutex_
-  std::thread readiness_;
+  std::string told_ = "starting";  // the problem that was told last; used by readiness_ only
+  WakeSignal wake_;
+  std::optional<BackgroundLoop> readiness_;  // calls TellReadiness()
 };
 
 }  // namespace ttl::postgres

@@ -11,6 +11,7 @@
 #include "client/postgres/sql/check/catalog.h"
 #include "client/postgres/sql/connect/connection.h"
 #include "client/postgres/sql/held_times.h"
+#include "service/base/mutex.h"
 #include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -46,25 +47,22 @@ TableWatch::TableWatch(const Config& config, FollowedTables followed,
              absl::StrCat("SET jit = off; SET statement_timeout = 0; SET lock_timeout = '1s'; ",
                           Connection::kSystemNamesOnly)}),
       state_{followed_.fault, followed_.fault.empty() ? absl::InfiniteFuture() : absl::Now(), {}},
-      thread_([this] { Run(); }) {}
+      last_look_(absl::Now()),
+      loop_(wake_, [this] {
+        Step();
+        return kTroubleInterval;
+      }) {}
 
-TableWatch::~TableWatch() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  stopped_.notify_all();
-  pool_.Close();
-  thread_.join();
-}
+// Ends a running check.
+TableWatch::~TableWatch() { pool_.Close(); }
 
 bool TableWatch::has_changed() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return has_changed_;
 }
 
 WatchedState TableWatch::state() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return state_;
 }
 
@@ -73,22 +71,13 @@ absl::Duration TableWatch::PauseBeforeLook() const {
   return is_urgent ? kTroubleInterval : kCalmInterval;
 }
 
-void TableWatch::Run() {
-  absl::Time last_look = absl::Now();
-  for (;;) {
-    {
-      std::unique_lock lock(mutex_);
-      if (stopped_.wait_for(lock, absl::ToChronoNanoseconds(kTroubleInterval),
-                            [this] { return stop_; })) {
-        return;
-      }
-    }
-    if (has_changed() || absl::Now() - last_look < PauseBeforeLook()) continue;
-    last_look = absl::Now();
-    // Other users of the database report that it is unavailable.
-    if (const absl::Status status = Look(); !status.ok()) {
-      spdlog::debug("the tables cannot be looked at: {}", status.ToString());
-    }
+void TableWatch::Step() {
+  const absl::Time now = absl::Now();
+  if (has_changed() || now - last_look_ < PauseBeforeLook()) return;
+  last_look_ = now;
+  // Other users of the database report that it is unavailable.
+  if (const absl::Status status = Look(); !status.ok()) {
+    spdlog::debug("the tables cannot be looked at: {}", std::string(status.message()));
   }
 }
 
@@ -104,7 +93,7 @@ absl::Status TableWatch::Look() {
   TTL_ASSIGN_OR_RETURN(const auto found, FindFollowedTables(*lease, config_, *report));
   TTL_RETURN_IF_ERROR(SetFaults(*lease, found));
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     has_changed_ = !IsSame(found, followed_);
   }
   return RemoveHeldTimes(*lease, config_.schema);
@@ -142,7 +131,7 @@ absl::Status TableWatch::SetFaults(Connection& connection, const FollowedTables&
     has_recorded_ = true;
   }
   const auto since = recorded_.find(kInstallationFault);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   state_.fault = found.fault;
   state_.fault_since = since == recorded_.end() ? absl::InfiniteFuture() : since->second;
   return absl::OkStatus();
@@ -151,7 +140,7 @@ absl::Status TableWatch::SetFaults(Connection& connection, const FollowedTables&
 void TableWatch::SetHolders(std::vector<SlotHolder> holders) {
   const absl::Time now = absl::Now();
   UseFirstSeen(now, first_seen_, holders);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   state_.holders = std::move(holders);
   const SlotHolder* const old = OldHolder(state_.holders, now);
   if (old != nullptr && old->xid != logged_xid_) {

@@ -1,14 +1,12 @@
 #ifndef TTL_CLIENT_POSTGRES_PROGRAM_TABLE_WATCH_H_
 #define TTL_CLIENT_POSTGRES_PROGRAM_TABLE_WATCH_H_
 
-#include <condition_variable>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "client/postgres/config/config.h"
@@ -16,6 +14,9 @@
 #include "client/postgres/sql/check/fault_times.h"
 #include "client/postgres/sql/check/slot_state.h"
 #include "client/postgres/sql/connect/connection_pool.h"
+#include "service/base/background_loop.h"
+#include "service/base/mutex.h"
+#include "service/base/wake_signal.h"
 
 namespace ttl::postgres {
 
@@ -44,7 +45,8 @@ class TableWatch {
   WatchedState state() const;
 
  private:
-  void Run();
+  // Looks if it is time to, and logs an error.
+  void Step();
   absl::Duration PauseBeforeLook() const;
   absl::Status Look();
   absl::StatusOr<CatalogReport> CheckLeftOut(Connection& connection, CatalogReport report);
@@ -57,24 +59,21 @@ class TableWatch {
   const std::function<bool()> is_in_trouble_;
   ConnectionPool pool_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable stopped_;
-  // All guarded by mutex_.
-  bool stop_ = false;
-  bool has_changed_ = false;
-  WatchedState state_;
-  std::string logged_xid_;  // xid of the old transaction that was logged last
+  mutable Mutex mutex_;
+  bool has_changed_ ABSL_GUARDED_BY(mutex_) = false;
+  WatchedState state_ ABSL_GUARDED_BY(mutex_);
 
-  std::map<std::string, absl::Time> first_seen_;  // for UseFirstSeen(); used by thread_ only
-
-  // When to check again a table that is left out because of its rows or its `where`, by container;
-  // used by thread_ only.
+  // The following are used by loop_ only.
+  std::string logged_xid_;                        // xid of the old transaction that was logged last
+  std::map<std::string, absl::Time> first_seen_;  // for UseFirstSeen()
+  // When to check again a table that is left out because of its rows or its `where`, by container.
   std::map<std::string, absl::Time> next_check_;
+  FaultTimes recorded_;  // as of the last check
+  bool has_recorded_ = false;
+  absl::Time last_look_;
 
-  FaultTimes recorded_;        // as of the last check; used by thread_ only
-  bool has_recorded_ = false;  // used by thread_ only
-
-  std::thread thread_;  // declared last: uses all other members
+  WakeSignal wake_;
+  BackgroundLoop loop_;  // declared last: uses all other members
 };
 
 }  // namespace ttl::postgres

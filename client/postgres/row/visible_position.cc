@@ -2,20 +2,22 @@
 
 #include <algorithm>
 
+#include "service/base/mutex.h"
+
 namespace ttl::postgres {
 
 void VisiblePosition::Acknowledge(uint64_t lsn) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   acknowledged_ = std::max(acknowledged_, lsn);
 }
 
 uint64_t VisiblePosition::acknowledged() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return acknowledged_;
 }
 
 void VisiblePosition::ObserveSnapshot(uint64_t acknowledged, uint64_t xmin, uint64_t end) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (candidate_.has_value() && xmin >= candidate_->end) {
     visible_ = candidate_->lsn;
     candidate_.reset();
@@ -25,14 +27,14 @@ void VisiblePosition::ObserveSnapshot(uint64_t acknowledged, uint64_t xmin, uint
 }
 
 void VisiblePosition::StartOver() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   acknowledged_ = 0;
   visible_ = 0;
   candidate_.reset();
 }
 
 uint64_t VisiblePosition::Get() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return visible_;
 }
 

@@ -2,8 +2,10 @@
 #define TTL_CLIENT_POSTGRES_ROW_VISIBLE_POSITION_H_
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
+
+#include "absl/base/thread_annotations.h"
+#include "service/base/mutex.h"
 
 namespace ttl::postgres {
 
@@ -40,11 +42,10 @@ class VisiblePosition {
     uint64_t end;
   };
 
-  mutable std::mutex mutex_;
-  // All guarded by mutex_.
-  uint64_t acknowledged_ = 0;
-  uint64_t visible_ = 0;
-  std::optional<Candidate> candidate_;
+  mutable Mutex mutex_;
+  uint64_t acknowledged_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t visible_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::optional<Candidate> candidate_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace ttl::postgres

@@ -5,20 +5,21 @@
 #include <unistd.h>
 
 #include "absl/time/clock.h"
+#include "service/base/mutex.h"
 
 namespace ttl::postgres {
 
 AdapterStateService::AdapterStateService() : state_{"starting", absl::Now(), getpid()} {}
 
 void AdapterStateService::SetProblem(const std::string& problem) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (problem == state_.problem) return;
   state_.problem = problem;
   state_.since = absl::Now();
 }
 
 AdapterState AdapterStateService::Get() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return state_;
 }
 

@@ -2,11 +2,12 @@
 #define TTL_CLIENT_POSTGRES_STORE_ADAPTER_STATE_H_
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "service/base/mutex.h"
 #include "ttlpostgres/v1/state_service.grpc.pb.h"
 
 namespace ttl::postgres {
@@ -31,8 +32,8 @@ class AdapterStateService final : public ttlpostgres::v1::StateService::Service 
                         ttlpostgres::v1::GetStateResponse* response) override;
 
  private:
-  mutable std::mutex mutex_;
-  AdapterState state_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  AdapterState state_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Asks the ttl-postgres that listens on `address`. UNIMPLEMENTED if it predates this service;

@@ -1,12 +1,12 @@
 #ifndef TTL_CLIENT_POSTGRES_STORE_SERVED_STORE_H_
 #define TTL_CLIENT_POSTGRES_STORE_SERVED_STORE_H_
 
-#include <condition_variable>
-#include <mutex>
 #include <set>
 
+#include "absl/base/thread_annotations.h"
 #include "client/postgres/store/primary_store.h"
 #include "grpcpp/server_context.h"
+#include "service/base/mutex.h"
 
 namespace ttl::postgres {
 
@@ -25,11 +25,14 @@ class ServedStore {
   void Release(grpc::ServerContext& context);
 
  private:
-  std::mutex mutex_;
-  std::condition_variable released_;
-  // Both guarded by mutex_.
-  PrimaryStore* store_ = nullptr;
-  std::set<grpc::ServerContext*> calls_;  // that use it
+  // Takes the store away, and cancels the calls that still use it after a second. Returns the store
+  // if there are any.
+  PrimaryStore* CancelCalls();
+
+  Mutex mutex_;
+  CondVar released_;
+  PrimaryStore* store_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  std::set<grpc::ServerContext*> calls_ ABSL_GUARDED_BY(mutex_);  // that use it
 };
 
 }  // namespace ttl::postgres

@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "service/base/mutex.h"
 #include "spdlog/spdlog.h"
 
 namespace ttl::postgres {
@@ -62,10 +63,10 @@ ReportPipeline::ReportPipeline(v1::ItemService::Stub& stub, Options options,
 }
 
 ReportPipeline::~ReportPipeline() {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   context_.TryCancel();
   Release();
-  done_cond_.wait(lock, [this] { return done_; });
+  while (!done_) done_cond_.Wait(mutex_);
 }
 
 void ReportPipeline::Add(const std::string& container, Report report) {
@@ -86,7 +87,7 @@ void ReportPipeline::Add(const std::string& container, Report report) {
 }
 
 bool ReportPipeline::HasRoom() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return messages_.size() < options_.max_in_flight + options_.max_waiting;
 }
 
@@ -108,13 +109,13 @@ absl::Time ReportPipeline::flush_due() const {
 }
 
 bool ReportPipeline::HasFewInFlight() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return messages_.size() < options_.few_in_flight;
 }
 
 void ReportPipeline::Send(OpenBatch& open) {
   std::vector<Request> requests = open.batch.Take();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Request& request : requests) {
     messages_.push_back({std::move(request), open.first_report});
   }
@@ -126,37 +127,37 @@ uint64_t ReportPipeline::durable() const {
   for (const auto& [container, open] : open_) {
     if (!open.batch.empty()) durable = std::min(durable, open.first_report);
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   // A batch that was started earlier may be sent later.
   for (const Message& message : messages_) durable = std::min(durable, message.first_report);
   return durable;
 }
 
 absl::Status ReportPipeline::status() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return status_;
 }
 
 absl::Duration ReportPipeline::waiting_for_answer(absl::Time now) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::max(now - waiting_since_, absl::ZeroDuration());
 }
 
 int64_t ReportPipeline::refused() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return refused_;
 }
 
 void ReportPipeline::OnWriteDone(bool) {
   // If the write failed, so does the read.
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   writing_ = false;
   Settle();
 }
 
 void ReportPipeline::OnReadDone(bool ok) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (ok && held_) {
       TakeAnswer();
       Settle();
@@ -169,7 +170,7 @@ void ReportPipeline::OnReadDone(bool ok) {
 
 void ReportPipeline::OnDone(const grpc::Status& status) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (status_.ok()) {
       const auto code = static_cast<absl::StatusCode>(status.error_code());
       status_ = absl::Status(
@@ -179,9 +180,9 @@ void ReportPipeline::OnDone(const grpc::Status& status) {
     }
   }
   on_change_();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   done_ = true;
-  done_cond_.notify_all();
+  done_cond_.NotifyAll();
 }
 
 void ReportPipeline::WriteNext() {

@@ -1,21 +1,21 @@
 #ifndef TTL_CLIENT_POSTGRES_CAPTURE_REPORTS_REPORT_PIPELINE_H_
 #define TTL_CLIENT_POSTGRES_CAPTURE_REPORTS_REPORT_PIPELINE_H_
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "client/postgres/capture/reports/report.h"
 #include "client/postgres/capture/reports/report_batch.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/support/client_callback.h"
+#include "service/base/mutex.h"
 #include "ttl/v1/item_service.grpc.pb.h"
 
 namespace ttl::postgres {
@@ -96,14 +96,13 @@ class ReportPipeline
   void Send(OpenBatch& open);
   bool HasFewInFlight() const;
 
-  // REQUIRES: mutex_ is held.
-  size_t in_flight() const { return written_ - answered_; }
-  void WriteNext();
-  void TakeAnswer();
-  void Settle();
-  void HalveRefused();
-  void Fail(absl::Status status);
-  void Release();
+  size_t in_flight() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return written_ - answered_; }
+  void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeAnswer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Settle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void HalveRefused() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Fail(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Release() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
   const std::function<void()> on_change_;
@@ -113,21 +112,24 @@ class ReportPipeline
   uint64_t added_ = 0;
   absl::Time last_flush_ = absl::InfinitePast();
 
-  mutable std::mutex mutex_;
-  std::condition_variable done_cond_;
-  // All guarded by mutex_, except that gRPC owns `context_` and `answer_` while it uses them.
-  std::deque<Message> messages_;  // in order; starts with the first not known to be durable
-  size_t written_ = 0;            // count in messages_; the last write may still be running
-  size_t answered_ = 0;  // count in messages_; nonzero only after a refusal, or while the write of
-                         // the first message is running
-  bool writing_ = false;
-  bool refused_first_ = false;  // the first of messages_ was refused as a whole
-  std::string refusal_;         // why
-  bool held_ = true;            // we may still start reads and writes
-  bool done_ = false;
-  absl::Status status_;
-  int64_t refused_ = 0;
-  absl::Time waiting_since_ = absl::InfiniteFuture();
+  mutable Mutex mutex_;
+  CondVar done_cond_;
+  // In order; starts with the first not known to be durable.
+  std::deque<Message> messages_ ABSL_GUARDED_BY(mutex_);
+  // Count in messages_; the last write may still be running.
+  size_t written_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Count in messages_; nonzero only after a refusal, or while the write of the first message is
+  // running.
+  size_t answered_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool refused_first_ ABSL_GUARDED_BY(mutex_) = false;  // the first of messages_, as a whole
+  std::string refusal_ ABSL_GUARDED_BY(mutex_);         // why
+  bool held_ ABSL_GUARDED_BY(mutex_) = true;            // we may still start reads and writes
+  bool done_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  int64_t refused_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Time waiting_since_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+  // gRPC owns both while it uses them.
   grpc::ClientContext context_;
   v1::StreamTrackItemsResponse answer_;
 };

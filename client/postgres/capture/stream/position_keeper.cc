@@ -1,12 +1,12 @@
 #include "client/postgres/capture/stream/position_keeper.h"
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "grpcpp/client_context.h"
+#include "service/base/mutex.h"
 
 namespace ttl::postgres {
 namespace {
@@ -23,9 +23,9 @@ struct PositionKeeper::Call {
   v1::SetSourcePositionResponse was_set;
   std::optional<SourcePosition> position;  // to be kept
 
-  std::mutex mutex;
-  std::condition_variable done_cond;
-  std::optional<grpc::Status> done;  // guarded by mutex
+  Mutex mutex;
+  CondVar done_cond;
+  std::optional<grpc::Status> done ABSL_GUARDED_BY(mutex);
 };
 
 PositionKeeper::PositionKeeper(const std::shared_ptr<grpc::Channel>& sidecar, std::string address,
@@ -37,8 +37,8 @@ PositionKeeper::PositionKeeper(const std::shared_ptr<grpc::Channel>& sidecar, st
 PositionKeeper::~PositionKeeper() {
   if (call_ == nullptr) return;
   call_->context.TryCancel();
-  std::unique_lock lock(call_->mutex);
-  call_->done_cond.wait(lock, [this] { return call_->done.has_value(); });
+  const MutexLock lock(call_->mutex);
+  while (!call_->done.has_value()) call_->done_cond.Wait(call_->mutex);
 }
 
 void PositionKeeper::Ask() {
@@ -57,10 +57,10 @@ void PositionKeeper::Keep(const SourcePosition& position) {
 
 std::function<void(grpc::Status)> PositionKeeper::Finish(Call& call) {
   return [this, &call](grpc::Status status) {
-    const std::lock_guard lock(call.mutex);
+    const MutexLock lock(call.mutex);
     call.done = std::move(status);
     on_change_();
-    call.done_cond.notify_all();
+    call.done_cond.NotifyAll();
   };
 }
 
@@ -68,7 +68,7 @@ std::optional<absl::Status> PositionKeeper::Take() {
   if (call_ == nullptr) return std::nullopt;
   grpc::Status status;
   {
-    const std::lock_guard lock(call_->mutex);
+    const MutexLock lock(call_->mutex);
     if (!call_->done.has_value()) return std::nullopt;
     status = *call_->done;
   }

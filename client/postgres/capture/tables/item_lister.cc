@@ -1,12 +1,12 @@
 #include "client/postgres/capture/tables/item_lister.h"
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "grpcpp/client_context.h"
+#include "service/base/mutex.h"
 
 namespace ttl::postgres {
 namespace {
@@ -21,9 +21,9 @@ struct ItemLister::Call {
   v1::ListItemsRequest request;
   v1::ListItemsResponse response;
 
-  std::mutex mutex;
-  std::condition_variable done_cond;
-  std::optional<grpc::Status> done;  // guarded by mutex
+  Mutex mutex;
+  CondVar done_cond;
+  std::optional<grpc::Status> done ABSL_GUARDED_BY(mutex);
 };
 
 ItemLister::ItemLister(v1::ItemService::Stub& stub, std::function<void()> on_change)
@@ -40,10 +40,10 @@ void ItemLister::Ask(const std::string& container, const std::string& page_token
   call_->request.set_show_expired(true);
   stub_.async()->ListItems(&call_->context, &call_->request, &call_->response,
                            [this, call = call_.get()](grpc::Status status) {
-                             const std::lock_guard lock(call->mutex);
+                             const MutexLock lock(call->mutex);
                              call->done = std::move(status);
                              on_change_();
-                             call->done_cond.notify_all();
+                             call->done_cond.NotifyAll();
                            });
 }
 
@@ -51,7 +51,7 @@ std::optional<absl::StatusOr<v1::ListItemsResponse>> ItemLister::Take() {
   if (call_ == nullptr) return std::nullopt;
   grpc::Status status;
   {
-    const std::lock_guard lock(call_->mutex);
+    const MutexLock lock(call_->mutex);
     if (!call_->done.has_value()) return std::nullopt;
     status = *call_->done;
   }
@@ -66,8 +66,8 @@ void ItemLister::Drop() {
   if (call_ == nullptr) return;
   call_->context.TryCancel();
   {
-    std::unique_lock lock(call_->mutex);
-    call_->done_cond.wait(lock, [this] { return call_->done.has_value(); });
+    const MutexLock lock(call_->mutex);
+    while (!call_->done.has_value()) call_->done_cond.Wait(call_->mutex);
   }
   call_.reset();
 }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "service/base/mutex.h"
 #include "service/base/status_macros.h"
 
 namespace ttl::postgres {
@@ -32,7 +33,7 @@ KnownContainers::KnownContainers(const std::shared_ptr<grpc::Channel>& channel, 
                 .on_end = [this](const grpc::Status& status) { End(status); }}) {}
 
 absl::StatusOr<std::string> KnownContainers::CreateTime(const std::string& container) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   TTL_RETURN_IF_ERROR(problem_);
   const auto found = create_times_.find(container);
   if (found != create_times_.end()) return found->second;
@@ -41,13 +42,13 @@ absl::StatusOr<std::string> KnownContainers::CreateTime(const std::string& conta
 }
 
 uint64_t KnownContainers::version() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return version_;
 }
 
 void KnownContainers::Take(const v1::WatchContainersResponse& message) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     switch (message.event()) {
       case v1::WATCH_EVENT_SNAPSHOT_PART:
         Add(message, arriving_);
@@ -71,7 +72,7 @@ void KnownContainers::Take(const v1::WatchContainersResponse& message) {
 
 void KnownContainers::End(const grpc::Status& status) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     problem_ = absl::UnavailableError(
         absl::StrCat("the sidecar at ", address_, " does not answer: ",
                      status.ok() ? std::string("it has ended the call") : status.error_message()));

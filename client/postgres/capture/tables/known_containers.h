@@ -5,13 +5,14 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/cpp/container_watcher.h"
 #include "grpcpp/channel.h"
+#include "service/base/mutex.h"
 #include "ttl/v1/container_service.pb.h"
 
 namespace ttl::postgres {
@@ -38,12 +39,12 @@ class KnownContainers {
   const std::string address_;
   const std::function<void()> on_change_;
 
-  mutable std::mutex mutex_;
-  // All guarded by mutex_.
-  absl::Status problem_;
-  uint64_t version_ = 0;
-  std::map<std::string, std::string> create_times_;  // by container
-  std::map<std::string, std::string> arriving_;      // the parts received of a snapshot
+  mutable Mutex mutex_;
+  absl::Status problem_ ABSL_GUARDED_BY(mutex_);
+  uint64_t version_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, std::string> create_times_ ABSL_GUARDED_BY(mutex_);  // by container
+  // The parts received of a snapshot.
+  std::map<std::string, std::string> arriving_ ABSL_GUARDED_BY(mutex_);
 
   ContainerWatcher watcher_;  // declared last: its thread uses all other members
 };

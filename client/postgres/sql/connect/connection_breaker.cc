@@ -4,6 +4,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "service/base/mutex.h"
+
 namespace ttl::postgres {
 
 ConnectionBreaker::~ConnectionBreaker() {
@@ -11,19 +13,19 @@ ConnectionBreaker::~ConnectionBreaker() {
 }
 
 void ConnectionBreaker::Break() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   is_broken_ = true;
   for (const int socket : sockets_) shutdown(socket, SHUT_RDWR);
 }
 
 bool ConnectionBreaker::is_broken() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return is_broken_;
 }
 
 void ConnectionBreaker::Add(int socket) {
   const int own = fcntl(socket, F_DUPFD_CLOEXEC, 0);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (own >= 0) sockets_.push_back(own);
   if (is_broken_) shutdown(socket, SHUT_RDWR);
 }

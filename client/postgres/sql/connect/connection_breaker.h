@@ -1,8 +1,10 @@
 #ifndef TTL_CLIENT_POSTGRES_SQL_CONNECT_CONNECTION_BREAKER_H_
 #define TTL_CLIENT_POSTGRES_SQL_CONNECT_CONNECTION_BREAKER_H_
 
-#include <mutex>
 #include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "service/base/mutex.h"
 
 namespace ttl::postgres {
 
@@ -23,9 +25,9 @@ class ConnectionBreaker {
   void Add(int socket);
 
  private:
-  mutable std::mutex mutex_;
-  bool is_broken_ = false;    // guarded by mutex_
-  std::vector<int> sockets_;  // guarded by mutex_; duplicates, which this object owns
+  mutable Mutex mutex_;
+  bool is_broken_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<int> sockets_ ABSL_GUARDED_BY(mutex_);  // duplicates, which this object owns
 };
 
 }  // namespace ttl::postgres

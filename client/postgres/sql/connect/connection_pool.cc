@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "service/base/mutex.h"
 #include "service/base/status_macros.h"
 
 namespace ttl::postgres {
@@ -88,22 +90,28 @@ absl::StatusOr<ConnectionPool::Lease> ConnectionPool::Take(absl::Time cut_at) {
 }
 
 absl::StatusOr<ConnectionPool::Place*> ConnectionPool::TakePlace() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  const auto free = [this] {
-    return std::find_if(places_.begin(), places_.end(),
-                        [](const auto& one) { return !one->taken; });
-  };
-  const bool in_time = changed_.wait_for(lock, absl::ToChronoNanoseconds(kMaxWait),
-                                         [&] { return closed_ || free() != places_.end(); });
+  auto left = absl::ToChronoNanoseconds(kMaxWait);
+  const auto deadline = std::chrono::steady_clock::now() + left;
+  const MutexLock lock(mutex_);
+  while (!closed_ && FreePlace() == nullptr && left > left.zero()) {
+    changed_.WaitFor(mutex_, left);
+    left = deadline - std::chrono::steady_clock::now();
+  }
   if (closed_) return absl::UnavailableError("ttl-postgres is stopping");
-  if (!in_time) {
+  Place* const place = FreePlace();
+  if (place == nullptr) {
     return absl::ResourceExhaustedError(absl::StrCat("all ", places_.size(), " connections of ",
                                                      options_.application_name,
                                                      " to the database are in use"));
   }
-  Place& place = **free();
-  place.taken = true;
-  return &place;
+  place->taken = true;
+  return place;
+}
+
+ConnectionPool::Place* ConnectionPool::FreePlace() const {
+  const auto free =
+      std::find_if(places_.begin(), places_.end(), [](const auto& place) { return !place->taken; });
+  return free == places_.end() ? nullptr : free->get();
 }
 
 absl::Status ConnectionPool::Fill(Place& place, absl::Time cut_at) {
@@ -113,18 +121,18 @@ absl::Status ConnectionPool::Fill(Place& place, absl::Time cut_at) {
     TTL_RETURN_IF_ERROR(EndBackend(*place.connection, place.backend_pid));
     place.backend_pid = PQbackendPID(place.connection->raw());
   }
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (closed_) return absl::UnavailableError("ttl-postgres is stopping");
   place.ForgetSocket();
   place.socket_copy = dup(PQsocket(place.connection->raw()));
   place.cut_at = cut_at;
-  changed_.notify_all();
+  changed_.NotifyAll();
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Connection>> ConnectionPool::OpenOne() {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     if (absl::Now() - last_failure_time_ < kRetryInterval) return last_failure_;
   }
   auto opened = Connection::Open(options_.database, options_.application_name);
@@ -136,7 +144,7 @@ absl::StatusOr<std::unique_ptr<Connection>> ConnectionPool::OpenOne() {
   // Every cause means the same to callers: no connection.
   status =
       absl::UnavailableError(absl::StrCat("no connection to the database: ", status.message()));
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   last_failure_ = status;
   last_failure_time_ = absl::Now();
   return status;
@@ -146,22 +154,22 @@ void ConnectionPool::GiveBack(Place& place, bool drop) {
   if (drop || (place.connection != nullptr && !place.connection->is_open())) {
     place.connection.reset();
   }
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   place.ForgetSocket();
   place.cut_at = absl::InfiniteFuture();
   place.taken = false;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void ConnectionPool::Close() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = true;
   for (const auto& place : places_) Cut(*place);
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void ConnectionPool::CutOverdue() {
-  std::unique_lock<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   while (!closed_) {
     absl::Time next = absl::InfiniteFuture();
     for (const auto& place : places_) {
@@ -171,7 +179,7 @@ void ConnectionPool::CutOverdue() {
     // Wakes at least once per second, since the clock may be set.
     const absl::Duration wait =
         std::clamp(next - absl::Now(), absl::Milliseconds(1), absl::Seconds(1));
-    changed_.wait_for(lock, absl::ToChronoNanoseconds(wait));
+    changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(wait));
   }
 }
 

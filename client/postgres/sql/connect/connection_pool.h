@@ -1,18 +1,18 @@
 #ifndef TTL_CLIENT_POSTGRES_SQL_CONNECT_CONNECTION_POOL_H_
 #define TTL_CLIENT_POSTGRES_SQL_CONNECT_CONNECTION_POOL_H_
 
-#include <condition_variable>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/postgres/sql/connect/connection.h"
+#include "service/base/mutex.h"
 
 namespace ttl::postgres {
 
@@ -78,6 +78,8 @@ class ConnectionPool {
 
  private:
   absl::StatusOr<Place*> TakePlace();
+  // Null if all are taken.
+  Place* FreePlace() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Fill(Place& place, absl::Time cut_at);
   absl::StatusOr<std::unique_ptr<Connection>> OpenOne();
   void GiveBack(Place& place, bool drop);
@@ -86,13 +88,13 @@ class ConnectionPool {
 
   const ConnectionPoolOptions options_;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  // All guarded by mutex_, except that the connection of a taken place belongs to its lease.
-  std::vector<std::unique_ptr<Place>> places_;
-  bool closed_ = false;
-  absl::Status last_failure_;
-  absl::Time last_failure_time_ = absl::InfinitePast();
+  Mutex mutex_;
+  CondVar changed_;
+  // The connection of a taken place belongs to its lease.
+  std::vector<std::unique_ptr<Place>> places_ ABSL_GUARDED_BY(mutex_);
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status last_failure_ ABSL_GUARDED_BY(mutex_);
+  absl::Time last_failure_time_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
 
   std::thread thread_;  // last: uses all the others
 };
