@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
 #include "client/postgres/row/lsn.h"
 #include "client/postgres/sql/check/catalog.h"
 #include "client/postgres/sql/install/installation.h"
@@ -142,7 +143,8 @@ void CaptureForTest::Begin(std::vector<TableConfig> tables) {
 void CaptureForTest::Start() {
   Stop();
   visible_ = std::make_unique<VisiblePosition>();
-  capture_ = std::make_unique<Capture>(config_, tables_, channel_, *visible_, options_);
+  capture_ = std::make_unique<Capture>(
+      config_, tables_, channel_, *visible_, [] { return absl::Now(); }, options_);
 }
 
 bool CaptureForTest::CatchUp(absl::Duration deadline) {

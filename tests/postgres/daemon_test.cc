@@ -49,11 +49,13 @@ class DaemonTest : public CaptureFixture {
   absl::Status TryStart() {
     daemon_.reset();
     store_server_.reset();
-    auto server = StoreServer::Start(absl::StrCat("unix:", dir_.File("store.sock")));
+    auto server = StoreServer::Start(absl::StrCat("unix:", dir_.File("store.sock")),
+                                     [] { return absl::Now(); });
     if (!server.ok()) return server.status();
     store_server_ = *std::move(server);
     channel_ = NewTestChannel(store_server_->address());
-    auto daemon = Daemon::Start(capture_.config(), {capture_.tables(), {}, ""}, *store_server_);
+    auto daemon = Daemon::Start(capture_.config(), {capture_.tables(), {}, ""}, *store_server_,
+                                [] { return absl::Now(); });
     if (daemon.ok()) daemon_ = *std::move(daemon);
     return daemon.status();
   }
@@ -181,7 +183,7 @@ TEST_F(DaemonTest, SecondOneOnTheSameSocketIsRefusedAndLeavesTheFirstAlone) {
   Prepare();
   Start();
   ASSERT_TRUE(WaitUntil([&] { return IsReady(); }, absl::Seconds(30)));
-  const auto second = StoreServer::Start(store_server_->address());
+  const auto second = StoreServer::Start(store_server_->address(), [] { return absl::Now(); });
   EXPECT_TRUE(absl::IsFailedPrecondition(second.status())) << second.status();
   EXPECT_THAT(second.status().message(), HasSubstr("another process listens on"));
   EXPECT_TRUE(CheckHealth(NewTestChannel(store_server_->address()), "readiness").ok());

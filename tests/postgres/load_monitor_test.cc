@@ -65,7 +65,8 @@ class LoadMonitorTest : public testing::Test {
   void Watch() {
     store_ = &db_.Open({Sessions()}, [this] { return monitor_->YieldFor(); });
     std::vector<TableDefinition> tables = {db_.Describe(Sessions())};
-    monitor_ = std::make_unique<LoadMonitor>(db_.config(), tables, Parts());
+    monitor_ =
+        std::make_unique<LoadMonitor>(db_.config(), tables, Parts(), [] { return absl::Now(); });
     ASSERT_TRUE(WaitUntil([&] { return reports_.count() > 0; }, kPatience));
   }
 
@@ -200,7 +201,8 @@ TEST(LoadMonitorDisasterTest, DatabaseThatDoesNotAnswerIsBusyAndThenFound) {
   std::vector<TableDefinition> tables = {db.Describe(Sessions())};
   LoadMonitor monitor(
       db.config(), tables,
-      {[](absl::string_view, double) {}, [](absl::string_view) { return 0; }, kInterval});
+      {[](absl::string_view, double) {}, [](absl::string_view) { return 0; }, kInterval},
+      [] { return absl::Now(); });
   ASSERT_TRUE(WaitUntil([&] { return monitor.state().samples > 5; }, kPatience));
   EXPECT_EQ(monitor.state().last_error, "");
   server.Kill();
@@ -219,7 +221,8 @@ TEST(LoadMonitorDisasterTest, EndsAtOnceWhileTheDatabaseHangs) {
     auto monitor = std::make_unique<LoadMonitor>(
         db.config(), std::vector<TableDefinition>(),
         LoadMonitor::Parts{[](absl::string_view, double) {}, [](absl::string_view) { return 0; },
-                           kInterval});
+                           kInterval},
+        [] { return absl::Now(); });
     EXPECT_TRUE(WaitUntil([&] { return monitor->state().samples > 0; }, kPatience));
     server.Suspend();
     // None ends any more: one waits for its answer, and would for 4 s.

@@ -14,6 +14,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "client/postgres/program/ttl_postgres.h"
 #include "client/postgres/sql/install/installation.h"
 #include "tests/testing/postgres_server.h"
@@ -51,7 +52,7 @@ struct Result {
 Result RunProgram(const std::vector<std::string>& arguments) {
   std::ostringstream out;
   std::ostringstream err;
-  const ExitCode code = postgres::RunTtlPostgres(arguments, {out, err});
+  const ExitCode code = postgres::RunTtlPostgres(arguments, {out, err}, [] { return absl::Now(); });
   return {static_cast<int>(code), out.str(), err.str()};
 }
 

@@ -66,7 +66,7 @@ class OnExpiryWaysTest : public testing::TestWithParam<Way> {
     const VisiblePosition position;
     PrimaryStore store(
         config, database_.Define(config), position, [] { return std::nullopt; },
-        [] { return UINT64_MAX; });
+        [] { return UINT64_MAX; }, [] { return absl::Now(); });
     v1::Item item;
     item.set_id("1");
     item.set_ts(kWritten);

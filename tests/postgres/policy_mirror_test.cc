@@ -49,7 +49,8 @@ class PolicyMirrorTest : public testing::Test {
   std::unique_ptr<PolicyMirror> NewMirror(const std::string& address) {
     TtlClientOptions options;
     options.address = address;
-    return std::make_unique<PolicyMirror>(config_, NewClientChannel(options));
+    return std::make_unique<PolicyMirror>(config_, NewClientChannel(options),
+                                          [] { return absl::Now(); });
   }
   std::unique_ptr<PolicyMirror> NewMirror() { return NewMirror(sidecar_.address()); }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "client/postgres/program/ttl_postgres.h"
 #include "tests/testing/ttl_postgres_fixture.h"
 #include "tests/testing/wait.h"
@@ -62,7 +63,9 @@ class PoolerTest : public TtlPostgresFixture {
                         << kConfig;
     std::ostringstream out;
     std::ostringstream err;
-    EXPECT_EQ(postgres::RunTtlPostgres({command, "--config", path}, {out, err}), ExitCode::kRefused)
+    EXPECT_EQ(postgres::RunTtlPostgres({command, "--config", path}, {out, err},
+                                       [] { return absl::Now(); }),
+              ExitCode::kRefused)
         << command;
     EXPECT_EQ(database_.Value("SELECT count(*) FROM pg_replication_slots"), "0") << command;
     EXPECT_EQ(database_.Value("SELECT count(*) FROM pg_publication"), "0") << command;

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "tests/testing/wait.h"
 
 namespace ttl::postgres {
@@ -136,10 +137,12 @@ class ReportPipelineTest : public testing::Test {
  protected:
   void Open(ReportPipeline::Options options = {}) {
     options.address = "here";
-    pipeline_ = std::make_unique<ReportPipeline>(sidecar_.stub(), options, [this] {
-      const std::lock_guard lock(mutex_);
-      ++changes_;
-    });
+    pipeline_ = std::make_unique<ReportPipeline>(
+        sidecar_.stub(), options, [] { return absl::Now(); },
+        [this] {
+          const std::lock_guard lock(mutex_);
+          ++changes_;
+        });
   }
   void Track(const std::string& id, uint64_t sequence, int64_t ts = 1) {
     v1::Item item;

@@ -236,7 +236,8 @@ TEST_F(ScanItemsTest, NamesTheTransactionInTheWay) {
 class StoreServerTest : public ScanItemsTest {
  protected:
   void Serve() {
-    auto server = StoreServer::Start(absl::StrCat("unix:", dir_.File("store.sock")));
+    auto server = StoreServer::Start(absl::StrCat("unix:", dir_.File("store.sock")),
+                                     [] { return absl::Now(); });
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     server_->Serve(db_.store());
@@ -251,7 +252,8 @@ class StoreServerTest : public ScanItemsTest {
 
 TEST(StoreServerWithoutStoreTest, IsLiveAndNotReadyAndSaysWhatItWaitsFor) {
   const TempDir dir;
-  const auto server = StoreServer::Start(absl::StrCat("unix:", dir.File("store.sock")));
+  const auto server =
+      StoreServer::Start(absl::StrCat("unix:", dir.File("store.sock")), [] { return absl::Now(); });
   ASSERT_TRUE(server.ok()) << server.status();
   const auto channel =
       grpc::CreateChannel((*server)->address(), grpc::InsecureChannelCredentials());
@@ -364,7 +366,8 @@ class RewrittenScanTest : public ScanItemsTest {
     table.own_schema = "own";
     store_.emplace(
         db_.config(), std::vector<TableDefinition>{table}, db_.position(),
-        [] { return std::nullopt; }, [] { return std::numeric_limits<uint64_t>::max(); });
+        [] { return std::nullopt; }, [] { return std::numeric_limits<uint64_t>::max(); },
+        [] { return absl::Now(); });
     db_.Sql(
         "INSERT INTO own.known_files VALUES ('public.rows'::regclass, "
         "pg_relation_filenode('public.rows'), '')");

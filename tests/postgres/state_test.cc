@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "client/postgres/program/ttl_postgres.h"
 #include "client/postgres/sql/check/slot_state.h"
 #include "client/postgres/sql/connect/connection.h"
@@ -59,8 +60,8 @@ class StateTest : public TtlPostgresFixture {
   Status ReadStatus() {
     std::ostringstream out;
     std::ostringstream err;
-    const ExitCode code =
-        postgres::RunTtlPostgres({"status", "--config", dir_.File("postgres.yaml")}, {out, err});
+    const ExitCode code = postgres::RunTtlPostgres(
+        {"status", "--config", dir_.File("postgres.yaml")}, {out, err}, [] { return absl::Now(); });
     return {code, out.str() + err.str()};
   }
 

@@ -108,13 +108,14 @@ PrimaryStore& StoreForTest::Open(const std::vector<TableConfig>& tables,
   std::vector<TableDefinition> definitions;
   for (const TableConfig& table : tables) definitions.push_back(Describe(table));
   store_ = std::make_unique<PrimaryStore>(config_, definitions, position_, std::move(yield_rule),
-                                          reported_);
+                                          reported_, [] { return absl::Now(); });
   return *store_;
 }
 
 PrimaryStore& StoreForTest::OpenDefined(const std::vector<TableDefinition>& definitions) {
   store_ = std::make_unique<PrimaryStore>(
-      config_, definitions, position_, [] { return std::nullopt; }, reported_);
+      config_, definitions, position_, [] { return std::nullopt; }, reported_,
+      [] { return absl::Now(); });
   return *store_;
 }
 

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "tests/testing/channel.h"
 #include "ttl/v1/primary_store_service.grpc.pb.h"
 
@@ -18,7 +19,7 @@ namespace {
 // A message that was inflated would be many times what was sent. Whether it is is decided before
 // there is a store.
 TEST(StoreServerTest, CompressedCallsAreRefusedBeforeTheyAreInflated) {
-  const auto server = StoreServer::Start("127.0.0.1:0");
+  const auto server = StoreServer::Start("127.0.0.1:0", [] { return absl::Now(); });
   ASSERT_TRUE(server.ok()) << server.status();
   const auto store = v1::PrimaryStoreService::NewStub(
       grpc::CreateChannel((*server)->address(), grpc::InsecureChannelCredentials()));
@@ -36,7 +37,8 @@ TEST(StoreServerTest, CompressedCallsAreRefusedBeforeTheyAreInflated) {
 }
 
 TEST(StoreServerTest, HealthAddressServesTheSameHealthAndNothingElse) {
-  const auto server = StoreServer::Start("127.0.0.1:0", "127.0.0.1:0");
+  const auto server = StoreServer::Start(
+      "127.0.0.1:0", [] { return absl::Now(); }, "127.0.0.1:0");
   ASSERT_TRUE(server.ok()) << server.status();
   const auto channel = NewTestChannel((*server)->health_address());
   const auto health_of = [&](const std::string& service) { return CheckHealth(channel, service); };
@@ -58,9 +60,11 @@ TEST(StoreServerTest, HealthAddressServesTheSameHealthAndNothingElse) {
 }
 
 TEST(StoreServerTest, HealthAddressThatIsTakenIsNamed) {
-  const auto first = StoreServer::Start("127.0.0.1:0", "127.0.0.1:0");
+  const auto first = StoreServer::Start(
+      "127.0.0.1:0", [] { return absl::Now(); }, "127.0.0.1:0");
   ASSERT_TRUE(first.ok()) << first.status();
-  const auto second = StoreServer::Start("127.0.0.1:0", (*first)->health_address());
+  const auto second = StoreServer::Start(
+      "127.0.0.1:0", [] { return absl::Now(); }, (*first)->health_address());
   EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
   EXPECT_EQ(second.status().message(),
             absl::StrCat("health_listen: cannot listen on ", (*first)->health_address()));

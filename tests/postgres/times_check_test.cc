@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "tests/postgres/database_for_test.h"
 
@@ -49,7 +50,7 @@ class TimesCheckTest : public testing::Test {
     const Config config = db_.ConfigFor({table});
     CatalogReport report;
     for (const TableDefinition& definition : db_.Define(config)) {
-      const absl::Status status = CheckTimes(db_.connection(), definition, report);
+      const absl::Status status = CheckTimes(db_.connection(), definition, absl::Now(), report);
       EXPECT_TRUE(status.ok()) << status;
     }
     return report;
@@ -113,7 +114,7 @@ class EndsCheckTest : public TimesCheckTest {
     }
     CatalogReport report;
     for (const TableDefinition& definition : db_.Define(db_.ConfigFor({table}))) {
-      const absl::Status status = CheckEnds(db_.connection(), definition, report);
+      const absl::Status status = CheckEnds(db_.connection(), definition, absl::Now(), report);
       EXPECT_TRUE(status.ok()) << status;
     }
     return report;

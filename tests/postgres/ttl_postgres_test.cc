@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "tests/postgres/groups_for_test.h"
 #include "tests/testing/postgres_server.h"
 #include "tests/testing/temp_dir.h"
@@ -33,7 +34,7 @@ struct Result {
 Result RunProgram(const std::vector<std::string>& arguments) {
   std::ostringstream out;
   std::ostringstream err;
-  const ExitCode code = RunTtlPostgres(arguments, {out, err});
+  const ExitCode code = RunTtlPostgres(arguments, {out, err}, [] { return absl::Now(); });
   return {code, out.str(), err.str()};
 }
 

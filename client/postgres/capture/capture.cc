@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "client/postgres/capture/capture_session.h"
 #include "client/postgres/capture/stream/patient_query.h"
 #include "client/postgres/capture/stream/slot_keeper.h"
@@ -20,12 +19,13 @@ constexpr absl::Duration kStopPoll = absl::Milliseconds(100);
 }  // namespace
 
 Capture::Capture(const Config& config, std::vector<TableDefinition> tables,
-                 std::shared_ptr<grpc::Channel> sidecar, VisiblePosition& visible,
+                 std::shared_ptr<grpc::Channel> sidecar, VisiblePosition& visible, WallClock clock,
                  CaptureOptions options)
     : config_(config),
       tables_(std::move(tables)),
       sidecar_(std::move(sidecar)),
       visible_(visible),
+      clock_(std::move(clock)),
       options_(options),
       slot_(config_),
       containers_(sidecar_, config_.sidecar, [this] { wake_.Notify(); }),
@@ -41,8 +41,8 @@ void Capture::Run() {
   absl::Duration pause = options_.first_pause;
   std::string last_problem;
   while (!stop_) {
-    CaptureSession session(
-        {config_, tables_, sidecar_, containers_, options_, visible_, board_, slot_, wake_, stop_});
+    CaptureSession session({config_, tables_, sidecar_, clock_, containers_, options_, visible_,
+                            board_, slot_, wake_, stop_});
     const absl::Status status = session.Run();
     if (stop_) return;
     if (session.has_worked()) pause = options_.first_pause;
@@ -65,19 +65,19 @@ void Capture::Run() {
 }
 
 void Capture::WaitBeforeRetry(absl::Duration pause) {
-  const absl::Time end = absl::Now() + pause;
+  const absl::Time end = clock_() + pause;
   if (const absl::Status status = WatchSlot(); !status.ok()) {
-    spdlog::debug("capture: the slot cannot be watched: {}", status.ToString());
+    spdlog::debug("capture: the slot cannot be watched: {}", std::string(status.message()));
   }
   const uint64_t version = containers_.version();
   // Retry early if the sidecar answers again.
-  while (!stop_ && absl::Now() < end && containers_.version() == version) {
-    wake_.Wait(-1, std::min(kStopPoll, end - absl::Now()));
+  while (!stop_ && clock_() < end && containers_.version() == version) {
+    wake_.Wait(-1, std::min(kStopPoll, end - clock_()));
   }
 }
 
 absl::Status Capture::WatchSlot() {
-  const absl::Time now = absl::Now();
+  const absl::Time now = clock_();
   if (now - last_watch_ < options_.catalog_interval) return absl::OkStatus();
   last_watch_ = now;
   TTL_ASSIGN_OR_RETURN(auto connection, Connection::Open(config_.database, "ttl-postgres capture"));

@@ -17,6 +17,7 @@
 #include "client/postgres/row/visible_position.h"
 #include "client/postgres/sql/table_definition.h"
 #include "grpcpp/channel.h"
+#include "service/base/wall_clock.h"
 
 namespace ttl::postgres {
 
@@ -31,7 +32,7 @@ class Capture {
   // `tables` are those that CheckCatalog() found; `sidecar` is a channel to Config::sidecar.
   // `visible` receives the acknowledged LSNs and the observed snapshots, and must outlive this.
   Capture(const Config& config, std::vector<TableDefinition> tables,
-          std::shared_ptr<grpc::Channel> sidecar, VisiblePosition& visible,
+          std::shared_ptr<grpc::Channel> sidecar, VisiblePosition& visible, WallClock clock,
           CaptureOptions options = {});
   // Stops promptly, or after the running statement if that ignores cancellation. The next Capture
   // captures unacknowledged changes again.
@@ -51,6 +52,7 @@ class Capture {
   const std::vector<TableDefinition> tables_;
   const std::shared_ptr<grpc::Channel> sidecar_;
   VisiblePosition& visible_;
+  const WallClock clock_;
   const CaptureOptions options_;
 
   CaptureStatusBoard board_;

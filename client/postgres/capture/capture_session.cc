@@ -9,7 +9,6 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "client/postgres/row/lsn.h"
 #include "client/postgres/row/observe_snapshot.h"
 #include "client/postgres/sql/group.h"
@@ -168,8 +167,8 @@ void CaptureSession::ShowLeftOut() {
 
 // The sidecar may take a moment to answer at the start; that is not a problem.
 void CaptureSession::AwaitSidecar() {
-  const absl::Time deadline = absl::Now() + kFirstAnswer;
-  while (parts_.containers.version() == 0 && !parts_.stop && absl::Now() < deadline) {
+  const absl::Time deadline = parts_.clock() + kFirstAnswer;
+  while (parts_.containers.version() == 0 && !parts_.stop && parts_.clock() < deadline) {
     parts_.wake.Wait(-1, kStatusPause);
   }
 }
@@ -328,7 +327,7 @@ absl::Status CaptureSession::StartStream() {
   stream_->set_interval(interval_);
   ReportPipeline::Options options;
   options.address = parts_.config.sidecar;
-  pipeline_ = std::make_unique<ReportPipeline>(*stub_, std::move(options),
+  pipeline_ = std::make_unique<ReportPipeline>(*stub_, std::move(options), parts_.clock,
                                                [this] { parts_.wake.Notify(); });
   relations_ = std::make_unique<RelationMap>(tables_, types_);
   return absl::OkStatus();
@@ -365,7 +364,7 @@ absl::Status CaptureSession::StartReading(uint64_t start) {
 
 absl::Status CaptureSession::Work() {
   while (!parts_.stop) {
-    absl::Time now = absl::Now();
+    absl::Time now = parts_.clock();
     absl::Status status = pipeline_->status();
     if (status.ok()) status = CheckContainers();
     TTL_RETURN_IF_ERROR(status);
@@ -376,7 +375,7 @@ absl::Status CaptureSession::Work() {
     if (status.ok()) status = LookAtSnapshots(now);
     TTL_RETURN_IF_ERROR(status);
     TTL_ASSIGN_OR_RETURN(const bool read, ReadTables(now));
-    now = absl::Now();
+    now = parts_.clock();
     pipeline_->Flush(now);
     stream_->KeepAlive(Confirmed(), now);
     ShowStatus(now);
@@ -384,8 +383,8 @@ absl::Status CaptureSession::Work() {
     parts_.wake.Wait(MayTake() ? stream_->socket() : -1, LongestWait(now));
   }
   // Reduce the changes that the next session captures again.
-  const absl::Status status = Acknowledge(absl::Now());
-  if (status.ok()) stream_->SendStatus(Confirmed(), absl::Now());
+  const absl::Status status = Acknowledge(parts_.clock());
+  if (status.ok()) stream_->SendStatus(Confirmed(), parts_.clock());
   return status;
 }
 
@@ -473,13 +472,13 @@ absl::StatusOr<const StreamedTable*> CaptureSession::TableOf(uint32_t relation) 
 absl::Status CaptureSession::Handle(const InsertMessage& message) {
   const auto table = TableOf(message.relation);
   if (!table.ok() || *table == nullptr) return table.status();
-  return SendWritten(**table, ReportInsert(**table, message, *transaction_, absl::Now()));
+  return SendWritten(**table, ReportInsert(**table, message, *transaction_, parts_.clock()));
 }
 
 absl::Status CaptureSession::Handle(const UpdateMessage& message) {
   const auto table = TableOf(message.relation);
   if (!table.ok() || *table == nullptr) return table.status();
-  return SendWritten(**table, ReportUpdate(**table, message, *transaction_, absl::Now()));
+  return SendWritten(**table, ReportUpdate(**table, message, *transaction_, parts_.clock()));
 }
 
 absl::Status CaptureSession::Handle(const DeleteMessage& message) {
@@ -731,12 +730,12 @@ absl::Status CaptureSession::CheckContainers() {
 absl::Status CaptureSession::Meanwhile() {
   if (parts_.stop) return absl::CancelledError("stopping");
   if (stream_ == nullptr) return absl::OkStatus();
-  stream_->KeepAlive(Confirmed(), absl::Now());
+  stream_->KeepAlive(Confirmed(), parts_.clock());
   return pipeline_ == nullptr ? absl::OkStatus() : pipeline_->status();
 }
 
 void CaptureSession::NoteUntrackable(const TableDefinition& table, const absl::Status& why) {
-  const absl::Time now = absl::Now();
+  const absl::Time now = parts_.clock();
   if (now - last_untrackable_ < kUntrackableLogInterval) {
     ++unlogged_;
     return;

@@ -36,6 +36,7 @@
 #include "client/postgres/sql/connect/connection.h"
 #include "client/postgres/sql/table_definition.h"
 #include "grpcpp/channel.h"
+#include "service/base/wall_clock.h"
 #include "ttl/v1/item_service.grpc.pb.h"
 
 namespace ttl::postgres {
@@ -49,6 +50,7 @@ class CaptureSession {
     const Config& config;
     const std::vector<TableDefinition>& tables;
     const std::shared_ptr<grpc::Channel>& sidecar;
+    const WallClock& clock;
     const KnownContainers& containers;
     const CaptureOptions& options;
     VisiblePosition& visible;

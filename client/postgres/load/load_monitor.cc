@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/group.h"
 #include "service/base/mutex.h"
@@ -42,13 +41,15 @@ constexpr char kActivityStatement[] =
 }  // namespace
 
 LoadMonitor::LoadMonitor(const Config& config, const std::vector<TableDefinition>& tables,
-                         Parts parts)
+                         Parts parts, WallClock clock)
     : parts_(std::move(parts)),
+      clock_(std::move(clock)),
       counts_backends_(config.max_active_backends > 0),
       tables_(Watch(tables)),
       pool_({config.database, "ttl-postgres load", 1,
              absl::StrCat("SET statement_timeout = ", absl::ToInt64Milliseconds(kSampleTimeout),
-                          "; SET jit = off; ", Connection::kSystemNamesOnly)}),
+                          "; SET jit = off; ", Connection::kSystemNamesOnly)},
+            clock_),
       judge_({config.max_latency, config.max_active_backends}, SteadyNow()),
       loop_(wake_, [this] {
         Step();
@@ -89,7 +90,7 @@ void LoadMonitor::Step() {
 }
 
 absl::Status LoadMonitor::TakeSample() {
-  TTL_ASSIGN_OR_RETURN(auto lease, pool_.Take(absl::Now() + kSampleTimeout));
+  TTL_ASSIGN_OR_RETURN(auto lease, pool_.Take(clock_() + kSampleTimeout));
   TTL_ASSIGN_OR_RETURN(const auto activity, AskActivity(*lease));
   {
     const MutexLock lock(mutex_);

@@ -20,6 +20,7 @@
 #include "service/base/background_loop.h"
 #include "service/base/mutex.h"
 #include "service/base/wake_signal.h"
+#include "service/base/wall_clock.h"
 
 namespace ttl::postgres {
 
@@ -51,7 +52,8 @@ class LoadMonitor {
   };
 
   // Starts sampling immediately.
-  LoadMonitor(const Config& config, const std::vector<TableDefinition>& tables, Parts parts);
+  LoadMonitor(const Config& config, const std::vector<TableDefinition>& tables, Parts parts,
+              WallClock clock);
   ~LoadMonitor();
 
   LoadMonitor(const LoadMonitor&) = delete;
@@ -83,6 +85,7 @@ class LoadMonitor {
   absl::Status AskUsage(Connection& connection);
 
   const Parts parts_;
+  const WallClock clock_;
   const bool counts_backends_;
   std::vector<Watched> tables_;  // used by loop_ only
   ConnectionPool pool_;

@@ -11,7 +11,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/clock.h"
 #include "client/cpp/container_watcher.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "service/base/mutex.h"
@@ -103,11 +102,13 @@ std::string MissingContainers(const WatchedPolicySet& policies) {
 
 }  // namespace
 
-PolicyMirror::PolicyMirror(const Config& config, std::shared_ptr<grpc::Channel> sidecar)
+PolicyMirror::PolicyMirror(const Config& config, std::shared_ptr<grpc::Channel> sidecar,
+                           WallClock clock)
     : database_(config.database),
       schema_(config.schema),
       containers_(ContainersOf(config)),
       sidecar_(std::move(sidecar)),
+      clock_(std::move(clock)),
       policies_(containers_),
       thread_([this] { Run(); }) {}
 
@@ -129,7 +130,7 @@ PolicyMirror::State PolicyMirror::state() const {
   if (!database_status_.ok()) {
     state.problem = absl::StrCat("the policies are not mirrored into the database: ",
                                  database_status_.message());
-  } else if (absl::Now() - waiting_since_ > kLongestAnswer) {
+  } else if (clock_() - waiting_since_ > kLongestAnswer) {
     state.problem = "the policies are not mirrored into the database: it does not answer";
   } else if (std::string problem = StreamProblem(); !problem.empty()) {
     state.problem = std::move(problem);
@@ -140,7 +141,7 @@ PolicyMirror::State PolicyMirror::state() const {
 }
 
 std::string PolicyMirror::StreamProblem() const {
-  const bool is_heard = absl::Now() - last_message_ <= kLongestSilence;
+  const bool is_heard = clock_() - last_message_ <= kLongestSilence;
   const bool is_mirrored = last_mirrored_ != absl::InfinitePast();
   if (is_heard && stream_status_.ok() && is_mirrored) return "";
   const std::string why =
@@ -155,9 +156,9 @@ std::string PolicyMirror::StreamProblem() const {
 void PolicyMirror::Run() {
   absl::Duration pause = kFirstPause;
   while (true) {
-    const absl::Time begin = absl::Now();
+    const absl::Time begin = clock_();
     const absl::Status status = RunSession();
-    if (absl::Now() - begin > kLongestPause) pause = kFirstPause;
+    if (clock_() - begin > kLongestPause) pause = kFirstPause;
     if (!Pause(status, std::exchange(pause, std::min(2 * pause, kLongestPause)))) return;
   }
 }
@@ -165,7 +166,7 @@ void PolicyMirror::Run() {
 absl::Status PolicyMirror::RunSession() {
   {
     const MutexLock lock(mutex_);
-    waiting_since_ = absl::Now();
+    waiting_since_ = clock_();
   }
   TTL_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
                        Connection::Open(database_, "ttl-postgres policies"));
@@ -217,14 +218,14 @@ std::optional<WatchedPolicySet> PolicyMirror::AwaitPolicies() {
   if (stop_) return std::nullopt;
   // Only the newest set is written; one that arrives meanwhile is written next.
   is_news_ = false;
-  waiting_since_ = absl::Now();
+  waiting_since_ = clock_();
   return *policies_.current();
 }
 
 void PolicyMirror::NoteWritten(const absl::Status& status) {
   const MutexLock lock(mutex_);
   waiting_since_ = absl::InfiniteFuture();
-  if (status.ok()) last_mirrored_ = absl::Now();
+  if (status.ok()) last_mirrored_ = clock_();
 }
 
 absl::Status PolicyMirror::Write(Connection& connection, const WatchedPolicySet& policies) const {
@@ -241,7 +242,7 @@ absl::Status PolicyMirror::Write(Connection& connection, const WatchedPolicySet&
 void PolicyMirror::TakeMessage(const v1::WatchContainersResponse& message) {
   {
     const MutexLock lock(mutex_);
-    last_message_ = absl::Now();
+    last_message_ = clock_();
     stream_status_ = grpc::Status::OK;
     if (!policies_.Apply(message)) return;
     is_news_ = true;

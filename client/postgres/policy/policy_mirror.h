@@ -16,6 +16,7 @@
 #include "grpcpp/channel.h"
 #include "grpcpp/support/status.h"
 #include "service/base/mutex.h"
+#include "service/base/wall_clock.h"
 
 namespace ttl::postgres {
 
@@ -47,7 +48,7 @@ class PolicyMirror {
   static constexpr absl::Duration kHeartbeat = absl::Seconds(1);
 
   // Mirrors the containers of `config` into its database and schema. Returns at once.
-  PolicyMirror(const Config& config, std::shared_ptr<grpc::Channel> sidecar);
+  PolicyMirror(const Config& config, std::shared_ptr<grpc::Channel> sidecar, WallClock clock);
   // Aborts the running statement, which then has either committed or had no effect. Waits for a
   // connection attempt to finish.
   ~PolicyMirror();
@@ -83,6 +84,7 @@ class PolicyMirror {
   const std::string schema_;
   const std::vector<std::string> containers_;
   const std::shared_ptr<grpc::Channel> sidecar_;
+  const WallClock clock_;
 
   mutable Mutex mutex_;
   CondVar changed_;

@@ -10,8 +10,8 @@ namespace {
 constexpr char kNeedsLimit[] =
     "; install needs max_slot_wal_keep_size on the server, or --accept-unlimited-wal";
 
-ExitCode Check(const Config& config, Output output) {
-  const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
+ExitCode Check(const Config& config, Output output, absl::Time now) {
+  const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config, now);
   if (!database.ok()) return Fail(output, database.status());
   const CatalogReport& report = database->report;
   PrintReport(report, output);
@@ -28,10 +28,14 @@ ExitCode Check(const Config& config, Output output) {
 
 }  // namespace
 
-void AddCheckCommand(CLI::App& app, Command& chosen) {
+void AddCheckCommand(CLI::App& app, const WallClock& clock, Command& chosen) {
   app.add_subcommand("check",
                      "Check the configuration against the database; list problems and warnings")
-      ->callback([&chosen] { chosen = Check; });
+      ->callback([clock, &chosen] {
+        chosen = [clock](const Config& config, Output output) {
+          return Check(config, output, clock());
+        };
+      });
 }
 
 }  // namespace ttl::postgres

@@ -3,12 +3,13 @@
 
 #include "CLI/CLI.hpp"
 #include "client/postgres/program/command.h"
+#include "service/base/wall_clock.h"
 
 namespace ttl::postgres {
 
 // Adds `check` to `app`. Parsing sets `chosen` if the command line has it; `chosen` must outlive
 // the parsing.
-void AddCheckCommand(CLI::App& app, Command& chosen);
+void AddCheckCommand(CLI::App& app, const WallClock& clock, Command& chosen);
 
 }  // namespace ttl::postgres
 

@@ -50,13 +50,13 @@ std::string OldestText(const std::vector<SlotHolder>& holders) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Config& config, FollowedTables followed,
-                                                      StoreServer& server) {
+                                                      StoreServer& server, const WallClock& clock) {
   for (const auto& [container, why] : followed.left_out) {
     spdlog::error("table left out: container=\"{}\" reason=\"{}\"", absl::CHexEscape(container),
                   absl::CHexEscape(why));
   }
-  std::unique_ptr<Daemon> daemon(new Daemon(config, std::move(followed), server));
-  TTL_RETURN_IF_ERROR(daemon->ListenForScrapes(config));
+  std::unique_ptr<Daemon> daemon(new Daemon(config, std::move(followed), server, clock));
+  TTL_RETURN_IF_ERROR(daemon->ListenForScrapes(config, clock));
   daemon->server_.Serve(daemon->store_);
   daemon->readiness_.emplace(daemon->wake_, [daemon = daemon.get()] {
     daemon->TellReadiness();
@@ -65,19 +65,20 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Config& config, Foll
   return daemon;
 }
 
-Daemon::Daemon(const Config& config, FollowedTables followed, StoreServer& server)
+Daemon::Daemon(const Config& config, FollowedTables followed, StoreServer& server,
+               const WallClock& clock)
     : tables_(followed.tables),
       left_out_(ContainersOf(followed.left_out)),
       sidecar_(SidecarOptions(config)),
       store_(
           config, tables_, visible_, [this] { return YieldFor(); },
           // acknowledged() is one less than the end LSN of the last commit.
-          [this] { return visible_.acknowledged() + 1; }),
-      mirror_(config, NewSidecarChannel(config)),
-      capture_(config, tables_, NewSidecarChannel(config), visible_),
+          [this] { return visible_.acknowledged() + 1; }, clock),
+      mirror_(config, NewSidecarChannel(config), clock),
+      capture_(config, tables_, NewSidecarChannel(config), visible_, clock),
       server_(server),
-      watch_(std::make_unique<TableWatch>(config, std::move(followed),
-                                          [this] { return IsInTrouble(capture_.status()); })) {
+      watch_(std::make_unique<TableWatch>(
+          config, std::move(followed), [this] { return IsInTrouble(capture_.status()); }, clock)) {
   load_ = std::make_unique<LoadMonitor>(
       config, tables_,
       LoadMonitor::Parts{[this](absl::string_view container, double units) {
@@ -86,7 +87,8 @@ Daemon::Daemon(const Config& config, FollowedTables followed, StoreServer& serve
                          [this](absl::string_view container) -> int64_t {
                            const StoreCounters* counters = store_.CountersOf(container);
                            return counters == nullptr ? 0 : counters->rows_touched.load();
-                         }});
+                         }},
+      clock);
 }
 
 Daemon::~Daemon() {
@@ -96,14 +98,14 @@ Daemon::~Daemon() {
   load_.reset();
 }
 
-absl::Status Daemon::ListenForScrapes(const Config& config) {
+absl::Status Daemon::ListenForScrapes(const Config& config, const WallClock& clock) {
   if (config.metrics_listen.empty()) return absl::OkStatus();
   metrics_ = std::make_shared<Metrics>(
       MetricSources{ContainersOf(tables_), left_out_, [this] { return Problem().empty(); },
                     [this] { return capture_.status(); }, [this] { return load_->state(); },
                     [this] { return mirror_.state(); }, [this] { return watch_->state(); },
                     [this](absl::string_view container) { return store_.CountersOf(container); },
-                    config.max_slot_bytes});
+                    config.max_slot_bytes, clock});
   try {
     exposer_ = std::make_unique<prometheus::Exposer>(config.metrics_listen);
   } catch (const std::exception& error) {

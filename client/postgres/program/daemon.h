@@ -21,6 +21,7 @@
 #include "prometheus/exposer.h"
 #include "service/base/background_loop.h"
 #include "service/base/wake_signal.h"
+#include "service/base/wall_clock.h"
 #include "ttl/client.h"
 
 namespace ttl::postgres {
@@ -31,8 +32,8 @@ class Daemon {
   // `server` must not serve a store; `server` and `config` must outlive the daemon. UNAVAILABLE if
   // listening on Config::metrics_listen fails.
   static absl::StatusOr<std::unique_ptr<Daemon>> Start(const Config& config,
-                                                       FollowedTables followed,
-                                                       StoreServer& server);
+                                                       FollowedTables followed, StoreServer& server,
+                                                       const WallClock& clock);
   // Stops all parts, within seconds.
   ~Daemon();
 
@@ -43,11 +44,12 @@ class Daemon {
   bool has_changed() const { return watch_->has_changed(); }
 
  private:
-  Daemon(const Config& config, FollowedTables followed, StoreServer& server);
+  Daemon(const Config& config, FollowedTables followed, StoreServer& server,
+         const WallClock& clock);
 
   // How long deletes must pause; absent: they need not.
   std::optional<absl::Duration> YieldFor() const;
-  absl::Status ListenForScrapes(const Config& config);
+  absl::Status ListenForScrapes(const Config& config, const WallClock& clock);
   // Why the daemon is not ready, for humans; empty: it is ready.
   std::string Problem() const;
   // Reports changes of Problem() to `server_` and the log.

@@ -29,9 +29,24 @@ bool HasTable(const Config* config, const TableDefinition& table) {
          config->tables.end();
 }
 
+absl::Status CheckTable(Connection& connection, const TableDefinition& table, absl::Time now,
+                        CatalogReport& report) {
+  TTL_RETURN_IF_ERROR(CheckWhere(connection, table, report));
+  // The following checks read the rows that satisfy `where`, so it must be usable.
+  if (report.left_out.contains(table.config.container)) return absl::OkStatus();
+  for (const TableDefinition* one : TablesOf(table)) {
+    if (report.left_out.contains(table.config.container)) break;
+    TTL_RETURN_IF_ERROR(CheckTimes(connection, *one, now, report));
+    TTL_RETURN_IF_ERROR(CheckEnds(connection, *one, now, report));
+  }
+  TTL_RETURN_IF_ERROR(CheckArchive(connection, table, report));
+  return CheckMark(connection, table, report);
+}
+
 }  // namespace
 
-absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const CheckOptions& options) {
+absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, absl::Time now,
+                                            const CheckOptions& options) {
   TTL_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
                        Connection::Open(config.database, "ttl-postgres", Connection::Kind::kQueries,
                                         options.breaker));
@@ -44,28 +59,16 @@ absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const CheckOpt
     TTL_RETURN_IF_ERROR(
         CheckReplication(*connection, config, is_other_address, options.breaker, report));
   }
-  TTL_RETURN_IF_ERROR(CheckTables(*connection, report, [&](const TableDefinition& table) {
+  TTL_RETURN_IF_ERROR(CheckTables(*connection, now, report, [&](const TableDefinition& table) {
     return !HasTable(options.checked, table);
   }));
   return DatabaseCheck{std::move(connection), std::move(report)};
 }
 
-absl::Status CheckTables(Connection& connection, CatalogReport& report,
+absl::Status CheckTables(Connection& connection, absl::Time now, CatalogReport& report,
                          absl::FunctionRef<bool(const TableDefinition&)> is_due) {
   for (const TableDefinition& table : std::vector<TableDefinition>(report.tables)) {
-    if (!is_due(table)) continue;
-    absl::Status status = CheckWhere(connection, table, report);
-    TTL_RETURN_IF_ERROR(status);
-    // The following checks read the rows that satisfy `where`, so it must be usable.
-    if (report.left_out.contains(table.config.container)) continue;
-    for (const TableDefinition* one : TablesOf(table)) {
-      if (report.left_out.contains(table.config.container)) break;
-      if (status.ok()) status = CheckTimes(connection, *one, report);
-      if (status.ok()) status = CheckEnds(connection, *one, report);
-    }
-    if (status.ok()) status = CheckArchive(connection, table, report);
-    if (status.ok()) status = CheckMark(connection, table, report);
-    TTL_RETURN_IF_ERROR(status);
+    if (is_due(table)) TTL_RETURN_IF_ERROR(CheckTable(connection, table, now, report));
   }
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "client/postgres/config/config.h"
 #include "client/postgres/program/command.h"
 #include "client/postgres/sql/check/catalog.h"
@@ -29,14 +30,15 @@ struct CheckOptions {
   ConnectionBreaker* breaker = nullptr;
 };
 
-// Connects and checks. Returns an error only if the database cannot be queried.
-absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, const CheckOptions& options = {});
+// Connects and checks, at the time `now`. Returns an error only if the database cannot be queried.
+absl::StatusOr<DatabaseCheck> CheckDatabase(const Config& config, absl::Time now,
+                                            const CheckOptions& options = {});
 
 // Checks the rows of each table that passed the catalogue check and that `is_due` selects. Leaves
 // out a table if its `where` cannot be used or its times seem to be in another unit. Also
 // checks the archive or the mark of its on_expiry.
 absl::Status CheckTables(
-    Connection& connection, CatalogReport& report,
+    Connection& connection, absl::Time now, CatalogReport& report,
     absl::FunctionRef<bool(const TableDefinition&)> is_due = [](const auto&) { return true; });
 
 // Prints each problem, warning and note on one line.

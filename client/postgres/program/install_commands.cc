@@ -60,13 +60,14 @@ void PreviewWhatIsOff(Connection& connection, const Config& config,
   }
 }
 
-ExitCode Install(const Config& config, Output output, const InstallOptions& options) {
+ExitCode Install(const Config& config, Output output, absl::Time now,
+                 const InstallOptions& options) {
   if (options.default_ttl == 0) {
     PrintError(output,
                "--default-ttl is 0: must be -1, or 1 to 2147483647 (see ttl-postgres --help)");
     return ExitCode::kUsage;
   }
-  const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
+  const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config, now);
   if (!database.ok()) return Fail(output, database.status());
   PrintReport(database->report, output);
   if (!database->report.problems.empty() || !database->report.archive_problems.empty()) {
@@ -93,7 +94,7 @@ ExitCode Install(const Config& config, Output output, const InstallOptions& opti
   return ExitCode::kOk;
 }
 
-ExitCode Uninstall(const Config& config, Output output, const InstallOptions& options) {
+ExitCode Uninstall(const Config& config, Output output, absl::Time, const InstallOptions& options) {
   const std::string sql = UninstallSql(config);
   if (options.only_print) {
     output.out << sql;
@@ -108,13 +109,14 @@ ExitCode Uninstall(const Config& config, Output output, const InstallOptions& op
 }
 
 CLI::App* Add(CLI::App& app, const char* name, const char* description,
-              ExitCode (*run)(const Config&, Output, const InstallOptions&),
-              const std::shared_ptr<InstallOptions>& options, Command& chosen) {
+              ExitCode (*run)(const Config&, Output, absl::Time, const InstallOptions&),
+              const std::shared_ptr<InstallOptions>& options, const WallClock& clock,
+              Command& chosen) {
   CLI::App* command = app.add_subcommand(name, description);
   command->add_flag("--print", options->only_print, "Print the SQL without running it");
-  command->callback([options, run, &chosen] {
-    chosen = [options, run](const Config& config, Output output) {
-      return run(config, output, *options);
+  command->callback([options, run, clock, &chosen] {
+    chosen = [options, run, clock](const Config& config, Output output) {
+      return run(config, output, clock(), *options);
     };
   });
   return command;
@@ -122,14 +124,14 @@ CLI::App* Add(CLI::App& app, const char* name, const char* description,
 
 }  // namespace
 
-void AddInstallCommands(CLI::App& app, Command& chosen) {
+void AddInstallCommands(CLI::App& app, const WallClock& clock, Command& chosen) {
   const auto options = std::make_shared<InstallOptions>();
   CLI::App* const install =
       Add(app, "install",
           "Create or update what ttl-postgres needs in the database, in one transaction. Run it "
           "again after every change of the configuration. Then preview the tables whose container "
           "has no default_ttl yet",
-          Install, options, chosen);
+          Install, options, clock, chosen);
   install
       ->add_option("--default-ttl", options->default_ttl,
                    "default_ttl to preview afterwards, in seconds; default: -1, by which only rows "
@@ -140,7 +142,7 @@ void AddInstallCommands(CLI::App& app, Command& chosen) {
                     "Install even if max_slot_wal_keep_size does not limit the WAL that an unused "
                     "slot retains");
   Add(app, "uninstall", "Remove everything that install created, and the replication slot",
-      Uninstall, options, chosen);
+      Uninstall, options, clock, chosen);
 }
 
 }  // namespace ttl::postgres

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "client/postgres/program/command.h"
 #include "client/postgres/program/ttl_postgres.h"
 #include "service/log/log.h"
@@ -26,5 +27,6 @@ int main(int argc, char** argv) {
   // A log line overwrites the progress bar that a scan may have drawn (capture/scan_display.h).
   const ttl::Log log(spdlog::level::info, isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "");
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  return static_cast<int>(ttl::postgres::RunTtlPostgres(arguments, output));
+  return static_cast<int>(
+      ttl::postgres::RunTtlPostgres(arguments, output, [] { return absl::Now(); }));
 }

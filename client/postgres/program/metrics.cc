@@ -4,7 +4,6 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/strip.h"
-#include "absl/time/clock.h"
 #include "service/log/log.h"
 #include "ttl/v1/primary_store_service.pb.h"
 
@@ -174,13 +173,13 @@ void AddMirror(const PolicyMirror::State& mirror, Families& families) {
                                                             : UnixSeconds(mirror.last_mirrored));
 }
 
-void AddWatch(const WatchedState& watched, Families& families) {
+void AddWatch(const WatchedState& watched, absl::Time now, Families& families) {
   families.Gauge("old_transaction_timestamp_seconds",
                  "When the oldest transaction of others began that has written and not ended "
                  "(without pg_read_all_stats: was first seen), if it is over a minute old; 0: "
                  "there is none. A new slot waits for it to end, and the server retains WAL from "
                  "its beginning.");
-  const SlotHolder* const old = OldHolder(watched.holders, absl::Now());
+  const SlotHolder* const old = OldHolder(watched.holders, now);
   const SlotHolder shown = old == nullptr ? SlotHolder() : *old;
   families.Add(UnixSeconds(shown.since.value_or(absl::UnixEpoch())),
                {{"holder", shown.holder},
@@ -204,7 +203,7 @@ std::vector<MetricFamily> Metrics::Collect() const {
   const CaptureStatus capture = sources_.capture();
   AddCapture(capture, families);
   AddSlot(capture, sources_.max_slot_bytes, families);
-  AddWatch(sources_.watch(), families);
+  AddWatch(sources_.watch(), sources_.clock(), families);
   AddTables(capture, families);
   AddLeftOut(sources_, capture, families);
   AddDeletes(sources_, families);

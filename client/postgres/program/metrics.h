@@ -13,6 +13,7 @@
 #include "client/postgres/store/store_counters.h"
 #include "prometheus/collectable.h"
 #include "prometheus/metric_family.h"
+#include "service/base/wall_clock.h"
 
 namespace ttl::postgres {
 
@@ -28,6 +29,7 @@ struct MetricSources {
   std::function<const StoreCounters*(absl::string_view container)> store;
   // WAL bytes beyond which the slot is dropped; 0: never.
   int64_t max_slot_bytes = 0;
+  WallClock clock;
 };
 
 // The metrics of ttl-postgres for Prometheus. The help texts document each name, unit and meaning.

@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/postgres/program/database_check.h"
 #include "client/postgres/sql/held_times.h"
@@ -111,8 +110,8 @@ absl::Status TakeAway(DatabaseCheck& database, const Config& config,
       .status();
 }
 
-absl::Status TryToPutBack(const Config& config, Output output) {
-  TTL_ASSIGN_OR_RETURN(const DatabaseCheck database, CheckDatabase(config));
+absl::Status TryToPutBack(const Config& config, absl::Time now, Output output) {
+  TTL_ASSIGN_OR_RETURN(const DatabaseCheck database, CheckDatabase(config, now));
   PrintReport(database.report, output);
   if (!database.report.problems.empty()) {
     return absl::FailedPreconditionError("the table is not what the configuration says");
@@ -122,13 +121,13 @@ absl::Status TryToPutBack(const Config& config, Output output) {
 
 // Restores the installed objects; kOk: all are restored. Retries, because another session may lock
 // a table briefly, as autovacuum does, and the server may come back.
-ExitCode PutBack(const Config& config, Output output) {
-  const absl::Time deadline = absl::Now() + kPutBackDeadline;
-  absl::Status status = TryToPutBack(config, output);
-  while ((absl::IsAborted(status) || absl::IsUnavailable(status)) && absl::Now() < deadline) {
+ExitCode PutBack(const Config& config, const WallClock& clock, Output output) {
+  const absl::Time deadline = clock() + kPutBackDeadline;
+  absl::Status status = TryToPutBack(config, clock(), output);
+  while ((absl::IsAborted(status) || absl::IsUnavailable(status)) && clock() < deadline) {
     PrintError(output, absl::StrCat(status.message(), "; trying again"));
     absl::SleepFor(kPutBackPause);
-    status = TryToPutBack(config, output);
+    status = TryToPutBack(config, clock(), output);
   }
   return status.ok() ? ExitCode::kOk : Fail(output, status);
 }
@@ -157,13 +156,14 @@ int RunWhatIsAsked(const Config& config, const MigrateOptions& options, const st
   return options.sql_file.empty() ? RunChildCommand(options.command) : RunSql(config, sql, output);
 }
 
-ExitCode Migrate(const Config& config, Output output, const MigrateOptions& options) {
+ExitCode Migrate(const Config& config, Output output, const WallClock& clock,
+                 const MigrateOptions& options) {
   const std::set<std::string> containers = Chosen(config, options, output);
   if (containers.empty()) return ExitCode::kUsage;
   absl::StatusOr<std::string> sql = std::string();
   if (!options.sql_file.empty()) sql = ReadSmallFile(options.sql_file);
   if (!sql.ok()) return Fail(output, sql.status());
-  absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
+  absl::StatusOr<DatabaseCheck> database = CheckDatabase(config, clock());
   if (!database.ok()) return Fail(output, database.status());
   if (!database->report.problems.empty()) {
     PrintReport(database->report, output);
@@ -181,7 +181,7 @@ ExitCode Migrate(const Config& config, Output output, const MigrateOptions& opti
   const int code = RunWhatIsAsked(config, options, *sql, signals, output);
   ReleaseLock(*database->connection, config);
   database->connection.reset();
-  const ExitCode back = PutBack(config, output);
+  const ExitCode back = PutBack(config, clock, output);
   const std::string ended = absl::StrCat("the command ended with exit code ", code, "; ", what);
   PrintError(output, absl::StrCat(ended, back == ExitCode::kOk
                                              ? " is restored"
@@ -192,7 +192,7 @@ ExitCode Migrate(const Config& config, Output output, const MigrateOptions& opti
 
 }  // namespace
 
-void AddMigrateCommand(CLI::App& app, Command& chosen) {
+void AddMigrateCommand(CLI::App& app, const WallClock& clock, Command& chosen) {
   const auto options = std::make_shared<MigrateOptions>();
   CLI::App* const migrate =
       app.add_subcommand("migrate",
@@ -214,12 +214,12 @@ void AddMigrateCommand(CLI::App& app, Command& chosen) {
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  migrate->callback([options, command, sql, &chosen] {
+  migrate->callback([options, command, sql, clock, &chosen] {
     if (command->empty() && sql->empty()) {
       throw CLI::RequiredError("a command after --, or --sql FILE,");
     }
-    chosen = [options](const Config& config, Output output) {
-      return Migrate(config, output, *options);
+    chosen = [options, clock](const Config& config, Output output) {
+      return Migrate(config, output, clock, *options);
     };
   });
 }

@@ -18,13 +18,14 @@ struct PreviewOptions {
   std::string container;  // empty: all
 };
 
-ExitCode Preview(const Config& config, Output output, const PreviewOptions& options) {
+ExitCode Preview(const Config& config, Output output, absl::Time now,
+                 const PreviewOptions& options) {
   if (options.default_ttl == 0) {
     PrintError(output,
                "--default-ttl is 0: must be -1, or 1 to 2147483647 (see ttl-postgres --help)");
     return ExitCode::kUsage;
   }
-  const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config);
+  const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config, now);
   if (!database.ok()) return Fail(output, database.status());
   PrintReport(database->report, output);
   if (!database->report.problems.empty()) return ExitCode::kRefused;
@@ -45,7 +46,7 @@ ExitCode Preview(const Config& config, Output output, const PreviewOptions& opti
 
 }  // namespace
 
-void AddPreviewCommand(CLI::App& app, Command& chosen) {
+void AddPreviewCommand(CLI::App& app, const WallClock& clock, Command& chosen) {
   const auto options = std::make_shared<PreviewOptions>();
   CLI::App* const command = app.add_subcommand(
       "preview", "Count the rows that a default_ttl would hide and delete, without changing it");
@@ -59,9 +60,9 @@ void AddPreviewCommand(CLI::App& app, Command& chosen) {
       ->add_option("--container", options->container,
                    "Preview only the table of this container; default: all tables")
       ->type_name("CONTAINER");
-  command->callback([options, &chosen] {
-    chosen = [options](const Config& config, Output output) {
-      return Preview(config, output, *options);
+  command->callback([options, clock, &chosen] {
+    chosen = [options, clock](const Config& config, Output output) {
+      return Preview(config, output, clock(), *options);
     };
   });
 }

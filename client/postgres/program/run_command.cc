@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/clock.h"
 #include "client/postgres/program/changed_config.h"
 #include "client/postgres/program/daemon.h"
 #include "client/postgres/program/database_check.h"
@@ -42,8 +41,8 @@ struct Found {
   FollowedTables followed;  // empty if the server is not fit
 };
 
-absl::StatusOr<Found> Prepare(const Config& config, const CheckOptions& options) {
-  TTL_ASSIGN_OR_RETURN(DatabaseCheck database, CheckDatabase(config, options));
+absl::StatusOr<Found> Prepare(const Config& config, absl::Time now, const CheckOptions& options) {
+  TTL_ASSIGN_OR_RETURN(DatabaseCheck database, CheckDatabase(config, now, options));
   if (const std::string& why = database.report.unreachable; !why.empty()) {
     return absl::UnavailableError(why);
   }
@@ -82,9 +81,10 @@ void LogRefused(absl::string_view reason) {
   spdlog::error("changed configuration refused: reason=\"{}\"", absl::CHexEscape(reason));
 }
 
-// The configuration of a daemon, and the file that it was read from.
+// The configuration of a daemon, the file that it was read from, and the daemon's clock.
 struct Source {
   const std::string path;
+  const WallClock clock;
   Config config;
   std::optional<Config> former = std::nullopt;   // the last one that worked
   std::optional<Config> checked = std::nullopt;  // CheckOptions::checked
@@ -106,7 +106,7 @@ absl::StatusOr<Found> PrepareUnlessStopped(Source& source, const Config& config,
   const CheckOptions options{running, source.checked.has_value() ? &*source.checked : nullptr,
                              &breaker};
   std::future<absl::StatusOr<Found>> ending =
-      std::async(std::launch::async, [&] { return Prepare(config, options); });
+      std::async(std::launch::async, [&] { return Prepare(config, source.clock(), options); });
   bool is_stop = false;
   bool is_reload_due = false;
   while (ending.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
@@ -159,14 +159,14 @@ bool AwaitStop(Source& source, DaemonSignals& signals, absl::Duration timeout) {
 // changed one cannot be used.
 absl::StatusOr<Found> AwaitDatabase(Source& source, DaemonSignals& signals, bool is_start,
                                     StoreServer& server) {
-  const absl::Time deadline = absl::Now() + kChangeDeadline;
+  const absl::Time deadline = source.clock() + kChangeDeadline;
   std::string said;
   for (;;) {
     absl::StatusOr<Found> found = PrepareUnlessStopped(source, source.config, nullptr, signals);
     if (absl::IsCancelled(found.status())) return found;
     const std::string why = Obstacle(found);
     if (why.empty() || (is_start && !IsWorthWaiting(found.status()))) return found;
-    if (source.former.has_value() && absl::Now() >= deadline) {
+    if (source.former.has_value() && source.clock() >= deadline) {
       GoBack(source, why);
       continue;
     }
@@ -211,8 +211,8 @@ struct End {
 absl::StatusOr<End> FollowTables(Source& source, FollowedTables followed, StoreServer& server,
                                  DaemonSignals& signals) {
   TTL_ASSIGN_OR_RETURN(const std::unique_ptr<Daemon> daemon,
-                       Daemon::Start(source.config, std::move(followed), server));
-  absl::Time next_look = absl::Now() + kPasswordPoll;
+                       Daemon::Start(source.config, std::move(followed), server, source.clock));
+  absl::Time next_look = source.clock() + kPasswordPoll;
   std::string said;  // the last logged reason for refusing a configuration
   while (!daemon->has_changed()) {
     const std::optional<Request> request = NextRequest(source, signals, kChangePoll);
@@ -222,9 +222,9 @@ absl::StatusOr<End> FollowTables(Source& source, FollowedTables followed, StoreS
       said.clear();
       changed = Reread(source);
     }
-    if (!changed.has_value() && absl::Now() >= next_look) {
+    if (!changed.has_value() && source.clock() >= next_look) {
       changed = ReadChangedPassword(source.path, source.config);
-      next_look = absl::Now() + kPasswordPoll;
+      next_look = source.clock() + kPasswordPoll;
       if (!changed.has_value()) said.clear();
     }
     if (!changed.has_value()) continue;
@@ -246,7 +246,7 @@ absl::StatusOr<End> FollowTables(Source& source, FollowedTables followed, StoreS
 
 ExitCode Serve(Source source, DaemonSignals& signals) {
   absl::StatusOr<std::unique_ptr<StoreServer>> server =
-      StoreServer::Start(source.config.listen, source.config.health_listen);
+      StoreServer::Start(source.config.listen, source.clock, source.config.health_listen);
   if (!server.ok()) return NotStarted(server.status());
   spdlog::info("listening: address=\"{}\"", absl::CHexEscape((*server)->address()));
   if (!source.config.health_listen.empty()) {
@@ -273,23 +273,26 @@ ExitCode Serve(Source source, DaemonSignals& signals) {
   return ExitCode::kOk;
 }
 
-ExitCode Run(const std::string& config_path, const Config& config) {
+ExitCode Run(const std::string& config_path, const WallClock& clock, const Config& config) {
   // Debian's abseil checks the lock order of every gRPC mutex and may abort on a false alarm.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   DaemonSignals signals(kStopDeadline);
   // Deliberately without grpc_shutdown(): gRPC 1.51 sometimes waits ten seconds for a poller when
   // its last object shuts it down.
   grpc_init();
-  return Serve({config_path, config}, signals);
+  return Serve({config_path, clock, config}, signals);
 }
 
 }  // namespace
 
-void AddRunCommand(CLI::App& app, const std::string& config_path, Command& chosen) {
+void AddRunCommand(CLI::App& app, const std::string& config_path, const WallClock& clock,
+                   Command& chosen) {
   app.add_subcommand("run",
                      "Capture changes, delete expired rows and mirror policies until stopped")
-      ->callback([&config_path, &chosen] {
-        chosen = [&config_path](const Config& config, Output) { return Run(config_path, config); };
+      ->callback([&config_path, clock, &chosen] {
+        chosen = [&config_path, clock](const Config& config, Output) {
+          return Run(config_path, clock, config);
+        };
       });
 }
 

@@ -5,6 +5,7 @@
 
 #include "CLI/CLI.hpp"
 #include "client/postgres/program/command.h"
+#include "service/base/wall_clock.h"
 
 namespace ttl::postgres {
 
@@ -13,7 +14,8 @@ namespace ttl::postgres {
 // until the database is up and everything is installed. It ends on SIGTERM or SIGINT, or if the
 // database does not match the configuration. On SIGHUP it applies the changed file, if that can be
 // followed; it applies a changed password without a signal.
-void AddRunCommand(CLI::App& app, const std::string& config_path, Command& chosen);
+void AddRunCommand(CLI::App& app, const std::string& config_path, const WallClock& clock,
+                   Command& chosen);
 
 }  // namespace ttl::postgres
 

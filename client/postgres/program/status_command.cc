@@ -46,13 +46,13 @@ std::string SinceText(const FaultTimes& faults, const std::string& fault) {
   return found == faults.end() ? "" : absl::StrCat(" since ", TimeText(found->second));
 }
 
-absl::Status ReadTables(Connection& connection, const Config& config, Seen& seen) {
+absl::Status ReadTables(Connection& connection, const Config& config, absl::Time now, Seen& seen) {
   TTL_ASSIGN_OR_RETURN(CatalogReport report, CheckCatalog(connection, config));
   if (!report.is_server_fit) {
     seen.problems = std::move(report.problems);
     return absl::OkStatus();
   }
-  TTL_RETURN_IF_ERROR(CheckTables(connection, report));
+  TTL_RETURN_IF_ERROR(CheckTables(connection, now, report));
   absl::StatusOr<FollowedTables> followed = FindFollowedTables(connection, config, report);
   if (absl::IsFailedPrecondition(followed.status())) {
     seen.problems.emplace_back(followed.status().message());
@@ -72,12 +72,12 @@ absl::Status ReadTables(Connection& connection, const Config& config, Seen& seen
   return absl::OkStatus();
 }
 
-absl::StatusOr<Seen> ReadDatabase(const Config& config) {
+absl::StatusOr<Seen> ReadDatabase(const Config& config, absl::Time now) {
   TTL_ASSIGN_OR_RETURN(const auto connection,
                        Connection::Open(config.database, "ttl-postgres status"));
   TTL_RETURN_IF_ERROR(connection->Execute(Connection::kSystemNamesOnly).status());
   Seen seen;
-  TTL_RETURN_IF_ERROR(ReadTables(*connection, config, seen));
+  TTL_RETURN_IF_ERROR(ReadTables(*connection, config, now, seen));
   TTL_ASSIGN_OR_RETURN(seen.slot, ReadSlotState(*connection, config.slot));
   TTL_ASSIGN_OR_RETURN(seen.holders, ReadSlotHolders(*connection));
   return seen;
@@ -113,8 +113,8 @@ void AskSidecar(const Config& config, Seen& seen) {
 }
 
 // Whether ttl-postgres is ready, and its state for humans.
-std::pair<bool, std::string> AskAdapter(const Config& config) {
-  const absl::StatusOr<AdapterState> state = AskAdapterState(config.listen, kAnswerDeadline);
+std::pair<bool, std::string> AskAdapter(const Config& config, absl::Time now) {
+  const absl::StatusOr<AdapterState> state = AskAdapterState(config.listen, now + kAnswerDeadline);
   if (absl::IsUnimplemented(state.status())) {
     return {false, absl::StrCat("of another version; its log says whether it is ready, at ",
                                 config.listen)};
@@ -180,23 +180,27 @@ bool IsCaptured(const Seen& seen) {
          seen.slot->reader_pid.has_value() && !seen.slot->confirmed.empty();
 }
 
-ExitCode ShowState(const Config& config, Output output) {
-  absl::StatusOr<Seen> seen = ReadDatabase(config);
+ExitCode ShowState(const Config& config, Output output, const WallClock& clock) {
+  absl::StatusOr<Seen> seen = ReadDatabase(config, clock());
   if (!seen.ok()) return Fail(output, seen.status());
   AskSidecar(config, *seen);
-  const auto [is_ready, adapter] = AskAdapter(config);
+  const auto [is_ready, adapter] = AskAdapter(config, clock());
   Print(config, *seen, adapter, output);
   return is_ready && IsCaptured(*seen) ? ExitCode::kOk : ExitCode::kRefused;
 }
 
 }  // namespace
 
-void AddStatusCommand(CLI::App& app, Command& chosen) {
+void AddStatusCommand(CLI::App& app, const WallClock& clock, Command& chosen) {
   app.add_subcommand("status",
                      "Show whether ttl-postgres is ready, the position of its replication slot and "
                      "what holds that back, and which tables are captured; exit code 1 if not all "
                      "are")
-      ->callback([&chosen] { chosen = ShowState; });
+      ->callback([clock, &chosen] {
+        chosen = [clock](const Config& config, Output output) {
+          return ShowState(config, output, clock);
+        };
+      });
 }
 
 }  // namespace ttl::postgres

@@ -3,12 +3,13 @@
 
 #include "CLI/CLI.hpp"
 #include "client/postgres/program/command.h"
+#include "service/base/wall_clock.h"
 
 namespace ttl::postgres {
 
 // Adds `status` to `app`. Parsing sets `chosen` if the command line has it; `chosen` must outlive
 // the parsing.
-void AddStatusCommand(CLI::App& app, Command& chosen);
+void AddStatusCommand(CLI::App& app, const WallClock& clock, Command& chosen);
 
 }  // namespace ttl::postgres
 

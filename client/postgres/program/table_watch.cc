@@ -6,7 +6,6 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "client/postgres/program/database_check.h"
 #include "client/postgres/sql/check/catalog.h"
 #include "client/postgres/sql/connect/connection.h"
@@ -39,15 +38,17 @@ std::vector<std::string> FaultsOf(const FollowedTables& followed) {
 }  // namespace
 
 TableWatch::TableWatch(const Config& config, FollowedTables followed,
-                       std::function<bool()> is_in_trouble)
+                       std::function<bool()> is_in_trouble, WallClock clock)
     : config_(config),
       followed_(std::move(followed)),
       is_in_trouble_(std::move(is_in_trouble)),
+      clock_(std::move(clock)),
       pool_({config.database, "ttl-postgres tables", 1,
              absl::StrCat("SET jit = off; SET statement_timeout = 0; SET lock_timeout = '1s'; ",
-                          Connection::kSystemNamesOnly)}),
-      state_{followed_.fault, followed_.fault.empty() ? absl::InfiniteFuture() : absl::Now(), {}},
-      last_look_(absl::Now()),
+                          Connection::kSystemNamesOnly)},
+            clock_),
+      state_{followed_.fault, followed_.fault.empty() ? absl::InfiniteFuture() : clock_(), {}},
+      last_look_(clock_()),
       loop_(wake_, [this] {
         Step();
         return kTroubleInterval;
@@ -72,7 +73,7 @@ absl::Duration TableWatch::PauseBeforeLook() const {
 }
 
 void TableWatch::Step() {
-  const absl::Time now = absl::Now();
+  const absl::Time now = clock_();
   if (has_changed() || now - last_look_ < PauseBeforeLook()) return;
   last_look_ = now;
   // Other users of the database report that it is unavailable.
@@ -82,7 +83,7 @@ void TableWatch::Step() {
 }
 
 absl::Status TableWatch::Look() {
-  TTL_ASSIGN_OR_RETURN(auto lease, pool_.Take(absl::Now() + kMaxLook));
+  TTL_ASSIGN_OR_RETURN(auto lease, pool_.Take(clock_() + kMaxLook));
   TTL_ASSIGN_OR_RETURN(std::vector<SlotHolder> holders, ReadSlotHolders(*lease));
   SetHolders(std::move(holders));
   auto report = CheckCatalog(*lease, config_);
@@ -103,7 +104,7 @@ absl::Status TableWatch::Look() {
 // their rows, so it does not run each time.
 absl::StatusOr<CatalogReport> TableWatch::CheckLeftOut(Connection& connection,
                                                        CatalogReport report) {
-  const absl::Time now = absl::Now();
+  const absl::Time now = clock_();
   for (const auto& entry : followed_.left_out) {
     const std::string& container = entry.first;
     if (report.left_out.contains(container)) continue;
@@ -112,7 +113,7 @@ absl::StatusOr<CatalogReport> TableWatch::CheckLeftOut(Connection& connection,
       report.LeaveOut(container, entry.second);
       continue;
     }
-    TTL_RETURN_IF_ERROR(CheckTables(connection, report, [&](const TableDefinition& table) {
+    TTL_RETURN_IF_ERROR(CheckTables(connection, now, report, [&](const TableDefinition& table) {
       return table.config.container == container;
     }));
     if (report.left_out.contains(container)) next_check_[container] = now + kCalmInterval;
@@ -138,7 +139,7 @@ absl::Status TableWatch::SetFaults(Connection& connection, const FollowedTables&
 }
 
 void TableWatch::SetHolders(std::vector<SlotHolder> holders) {
-  const absl::Time now = absl::Now();
+  const absl::Time now = clock_();
   UseFirstSeen(now, first_seen_, holders);
   const MutexLock lock(mutex_);
   state_.holders = std::move(holders);

@@ -17,6 +17,7 @@
 #include "service/base/background_loop.h"
 #include "service/base/mutex.h"
 #include "service/base/wake_signal.h"
+#include "service/base/wall_clock.h"
 
 namespace ttl::postgres {
 
@@ -33,7 +34,8 @@ class TableWatch {
  public:
   // `followed` are the tables followed now. `is_in_trouble` returns whether to check soon; another
   // thread calls it until the destructor returns.
-  TableWatch(const Config& config, FollowedTables followed, std::function<bool()> is_in_trouble);
+  TableWatch(const Config& config, FollowedTables followed, std::function<bool()> is_in_trouble,
+             WallClock clock);
   // Returns promptly, even if the database hangs.
   ~TableWatch();
   TableWatch(const TableWatch&) = delete;
@@ -57,6 +59,7 @@ class TableWatch {
   const Config& config_;
   const FollowedTables followed_;
   const std::function<bool()> is_in_trouble_;
+  const WallClock clock_;
   ConnectionPool pool_;
 
   mutable Mutex mutex_;

@@ -61,7 +61,8 @@ ExitCode RunCommand(const Command& command, const std::string& config_path, Outp
 
 }  // namespace
 
-ExitCode RunTtlPostgres(const std::vector<std::string>& arguments, Output output) {
+ExitCode RunTtlPostgres(const std::vector<std::string>& arguments, Output output,
+                        const WallClock& clock) {
   CLI::App app("Gives rows of a PostgreSQL database a time to live, with ttl-sidecar.",
                "ttl-postgres");
   app.require_subcommand(1);
@@ -70,12 +71,12 @@ ExitCode RunTtlPostgres(const std::vector<std::string>& arguments, Output output
   Options options;
   AddOptions(app, options);
   Command command;
-  AddCheckCommand(app, command);
-  AddInstallCommands(app, command);
-  AddPreviewCommand(app, command);
-  AddMigrateCommand(app, command);
-  AddRunCommand(app, options.config, command);
-  AddStatusCommand(app, command);
+  AddCheckCommand(app, clock, command);
+  AddInstallCommands(app, clock, command);
+  AddPreviewCommand(app, clock, command);
+  AddMigrateCommand(app, clock, command);
+  AddRunCommand(app, options.config, clock, command);
+  AddStatusCommand(app, clock, command);
   try {
     // CLI11 expects the arguments in reverse order.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -4,18 +4,20 @@
 #include <grpcpp/create_channel.h>
 #include <unistd.h>
 
-#include "absl/time/clock.h"
+#include <utility>
+
 #include "service/base/mutex.h"
 
 namespace ttl::postgres {
 
-AdapterStateService::AdapterStateService() : state_{"starting", absl::Now(), getpid()} {}
+AdapterStateService::AdapterStateService(WallClock clock)
+    : clock_(std::move(clock)), state_{"starting", clock_(), getpid()} {}
 
 void AdapterStateService::SetProblem(const std::string& problem) {
   const MutexLock lock(mutex_);
   if (problem == state_.problem) return;
   state_.problem = problem;
-  state_.since = absl::Now();
+  state_.since = clock_();
 }
 
 AdapterState AdapterStateService::Get() const {
@@ -33,11 +35,11 @@ grpc::Status AdapterStateService::GetState(grpc::ServerContext*,
   return grpc::Status::OK;
 }
 
-absl::StatusOr<AdapterState> AskAdapterState(const std::string& address, absl::Duration timeout) {
+absl::StatusOr<AdapterState> AskAdapterState(const std::string& address, absl::Time deadline) {
   const auto stub = ttlpostgres::v1::StateService::NewStub(
       grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
   grpc::ClientContext context;
-  context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
+  context.set_deadline(absl::ToChronoTime(deadline));
   ttlpostgres::v1::GetStateResponse response;
   const grpc::Status status =
       stub->GetState(&context, ttlpostgres::v1::GetStateRequest(), &response);

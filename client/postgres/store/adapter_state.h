@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "service/base/mutex.h"
+#include "service/base/wall_clock.h"
 #include "ttlpostgres/v1/state_service.grpc.pb.h"
 
 namespace ttl::postgres {
@@ -22,7 +23,7 @@ struct AdapterState {
 // Serves the AdapterState over gRPC. Thread-safe.
 class AdapterStateService final : public ttlpostgres::v1::StateService::Service {
  public:
-  AdapterStateService();
+  explicit AdapterStateService(WallClock clock);
 
   void SetProblem(const std::string& problem);
   AdapterState Get() const;
@@ -32,13 +33,14 @@ class AdapterStateService final : public ttlpostgres::v1::StateService::Service 
                         ttlpostgres::v1::GetStateResponse* response) override;
 
  private:
+  const WallClock clock_;
   mutable Mutex mutex_;
   AdapterState state_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Asks the ttl-postgres that listens on `address`. UNIMPLEMENTED if it predates this service;
-// UNAVAILABLE or DEADLINE_EXCEEDED if it does not answer within `timeout`.
-absl::StatusOr<AdapterState> AskAdapterState(const std::string& address, absl::Duration timeout);
+// UNAVAILABLE or DEADLINE_EXCEEDED if it does not answer by `deadline`.
+absl::StatusOr<AdapterState> AskAdapterState(const std::string& address, absl::Time deadline);
 
 }  // namespace ttl::postgres
 

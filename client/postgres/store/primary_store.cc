@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/substitute.h"
-#include "absl/time/clock.h"
 #include "client/postgres/store/deletes/delete_pause.h"
 #include "client/postgres/store/deletes/delete_run.h"
 #include "client/postgres/store/missing_rows.h"
@@ -142,14 +141,16 @@ std::string OldestTransaction(Connection& connection) {
 
 PrimaryStore::PrimaryStore(const Config& config, const std::vector<TableDefinition>& tables,
                            const VisiblePosition& position, YieldRule yield_rule,
-                           ReportedRule reported_rule)
+                           ReportedRule reported_rule, WallClock clock)
     : lock_timeout_(config.lock_timeout),
       statement_timeout_(config.statement_timeout),
       position_(position),
       yield_rule_(std::move(yield_rule)),
       reported_rule_(std::move(reported_rule)),
-      deletes_(PoolOptions(config, "deletes", kDeleteConnections, config.statement_timeout)),
-      scans_(ScanPoolOptions(config)) {
+      clock_(std::move(clock)),
+      deletes_(PoolOptions(config, "deletes", kDeleteConnections, config.statement_timeout),
+               clock_),
+      scans_(ScanPoolOptions(config), clock_) {
   for (const TableDefinition& table : tables) {
     tables_.emplace(table.config.container, std::make_unique<Served>(table));
   }
@@ -160,7 +161,7 @@ PrimaryStore::PrimaryStore(const Config& config, const std::vector<TableDefiniti
 
 absl::StatusOr<v1::GetStoreInfoResponse> PrimaryStore::GetStoreInfo(absl::Time deadline) {
   TTL_ASSIGN_OR_RETURN(auto lease,
-                       deletes_.Take(std::min(deadline, absl::Now() + kMaxDelete) + kCutMargin));
+                       deletes_.Take(std::min(deadline, clock_() + kMaxDelete) + kCutMargin));
   const auto answer = lease->Query(
       absl::StrCat("SELECT ", kStoreIdColumns,
                    ", floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint "
@@ -202,7 +203,7 @@ void PrimaryStore::Count(Served& served, const v1::DeleteItemsResponse& response
     }
   }
   served.counters.out_of_time += out_of_time;
-  const int64_t now = absl::ToUnixSeconds(absl::Now());
+  const int64_t now = absl::ToUnixSeconds(clock_());
   if (out_of_time == 0 || now - served.slow_said_at < kSlowSaidEvery) return;
   served.slow_said_at = now;
   spdlog::warn(
@@ -219,7 +220,7 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::DeleteFrom(
     ++served.counters.yielded_calls;
     return AllThrottled(request.items_size(), *retry_after);
   }
-  deadline = std::min(deadline, absl::Now() + kMaxDelete);
+  deadline = std::min(deadline, clock_() + kMaxDelete);
   uint64_t gone_by = 0;
   auto response = RunDeletes(served, request, deadline, gone_by);
   if (response.ok() && !AwaitReported(gone_by, deadline)) PutOffMissing(*response);
@@ -230,17 +231,17 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
     Served& served, const v1::DeleteItemsRequest& request, absl::Time deadline, uint64_t& gone_by) {
   TTL_ASSIGN_OR_RETURN(auto lease, deletes_.Take(deadline + kCutMargin));
   TTL_RETURN_IF_ERROR(CheckStoreId(*lease, request.store_id()));
-  DeleteRun run(
-      *lease, served.table,
-      {lock_timeout_, statement_timeout_, deadline, ToTime(request.not_after()), position_.Get()},
-      request, served.fit);
-  const absl::Time began = absl::Now();
+  DeleteRun run(*lease, served.table,
+                {lock_timeout_, statement_timeout_, deadline, ToTime(request.not_after()),
+                 position_.Get(), clock_},
+                request, served.fit);
+  const absl::Time began = clock_();
   auto response = run.Run();
   served.counters.rows_touched += run.rows_touched();
   served.counters.overruns += run.overruns();
   // The sidecar chooses the retry delay of throttled items: it backs off.
   if (response.ok() && !HasThrottled(*response)) {
-    SetRetryAfter(DeletePause(absl::Now() - began), *response);
+    SetRetryAfter(DeletePause(clock_() - began), *response);
   }
   if (response.ok() && HasMissing(*response)) {
     const auto position = FlushMissing(*lease);
@@ -253,9 +254,9 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
 }
 
 bool PrimaryStore::AwaitReported(uint64_t lsn, absl::Time deadline) const {
-  const absl::Time give_up = std::min(deadline - kAnswerTime, absl::Now() + kMaxReportWait);
+  const absl::Time give_up = std::min(deadline - kAnswerTime, clock_() + kMaxReportWait);
   while (reported_rule_() < lsn) {
-    if (absl::Now() >= give_up) return false;
+    if (clock_() >= give_up) return false;
     std::this_thread::sleep_for(absl::ToChronoNanoseconds(kVisiblePollInterval));
   }
   return true;
@@ -265,11 +266,11 @@ absl::Status PrimaryStore::ScanItems(const v1::ScanItemsRequest& request, absl::
                                      absl::FunctionRef<bool()> is_cancelled,
                                      absl::FunctionRef<bool(const v1::ScanItemsResponse&)> take) {
   TTL_ASSIGN_OR_RETURN(Served* const served, Find(request.container()));
-  deadline = std::min(deadline, absl::Now() + kMaxScan);
+  deadline = std::min(deadline, clock_() + kMaxScan);
   TTL_ASSIGN_OR_RETURN(auto lease, scans_.Take(deadline + kCutMargin));
   TTL_RETURN_IF_ERROR(
       AwaitVisible(*lease, LeastPosition(served->table.definition), deadline, is_cancelled));
-  TableScan scan(*lease, served->table, position_);
+  TableScan scan(*lease, served->table, position_, clock_);
   absl::Status status = scan.Run(request, take);
   served->counters.rows_scanned += scan.rows();
   served->counters.rows_untrackable += scan.untrackable();
@@ -279,10 +280,10 @@ absl::Status PrimaryStore::ScanItems(const v1::ScanItemsRequest& request, absl::
 absl::Status PrimaryStore::AwaitVisible(Connection& connection, uint64_t least, absl::Time deadline,
                                         absl::FunctionRef<bool()> is_cancelled) {
   const uint64_t known = std::max(position_.acknowledged(), least);
-  const absl::Time give_up = std::min(deadline, absl::Now() + kMaxVisibleWait);
+  const absl::Time give_up = std::min(deadline, clock_() + kMaxVisibleWait);
   while (position_.Get() < known) {
     if (is_cancelled()) return absl::CancelledError("the call was cancelled");
-    if (absl::Now() >= give_up) {
+    if (clock_() >= give_up) {
       return absl::UnavailableError(
           absl::StrCat("the database does not yet show all that the sidecar knows; in its way is ",
                        OldestTransaction(connection)));

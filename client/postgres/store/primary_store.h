@@ -23,6 +23,7 @@
 #include "client/postgres/store/deletes/batch_fit.h"
 #include "client/postgres/store/store_counters.h"
 #include "client/postgres/store/store_table.h"
+#include "service/base/wall_clock.h"
 #include "ttl/v1/primary_store_service.pb.h"
 
 namespace ttl::postgres {
@@ -49,7 +50,8 @@ class PrimaryStore {
   // `position` must outlive the store. Does not connect yet. Calls for a container of `config` that
   // is not among `tables` return FAILED_PRECONDITION.
   PrimaryStore(const Config& config, const std::vector<TableDefinition>& tables,
-               const VisiblePosition& position, YieldRule yield_rule, ReportedRule reported_rule);
+               const VisiblePosition& position, YieldRule yield_rule, ReportedRule reported_rule,
+               WallClock clock);
 
   PrimaryStore(const PrimaryStore&) = delete;
   PrimaryStore& operator=(const PrimaryStore&) = delete;
@@ -105,6 +107,7 @@ class PrimaryStore {
   const VisiblePosition& position_;
   const YieldRule yield_rule_;
   const ReportedRule reported_rule_;
+  const WallClock clock_;
   std::map<std::string, std::unique_ptr<Served>, std::less<>> tables_;  // by container
   std::set<std::string> left_out_;  // configured containers without a usable table
   ConnectionPool deletes_;

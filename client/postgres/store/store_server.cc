@@ -82,13 +82,16 @@ class Service final : public v1::PrimaryStoreService::Service {
 
 }  // namespace
 
-StoreServer::StoreServer()
-    : store_(std::make_unique<ServedStore>()), service_(std::make_unique<Service>(*store_)) {}
+StoreServer::StoreServer(const WallClock& clock)
+    : store_(std::make_unique<ServedStore>()),
+      service_(std::make_unique<Service>(*store_)),
+      state_(clock) {}
 
 absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::string& address,
+                                                                const WallClock& clock,
                                                                 const std::string& health_address) {
   TTL_ASSIGN_OR_RETURN(SocketClaim claim, SocketClaim::Take(address));
-  std::unique_ptr<StoreServer> server(new StoreServer());
+  std::unique_ptr<StoreServer> server(new StoreServer(clock));
   server->claim_ = std::move(claim);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;

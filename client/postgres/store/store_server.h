@@ -11,6 +11,7 @@
 #include "client/postgres/store/served_store.h"
 #include "client/postgres/store/socket_claim.h"
 #include "grpcpp/server.h"
+#include "service/base/wall_clock.h"
 
 namespace ttl::postgres {
 
@@ -24,6 +25,7 @@ class StoreServer {
   // FAILED_PRECONDITION if another process has claimed the Unix socket (SocketClaim), UNAVAILABLE
   // if listening fails. Store calls return UNAVAILABLE until Serve().
   static absl::StatusOr<std::unique_ptr<StoreServer>> Start(const std::string& address,
+                                                            const WallClock& clock,
                                                             const std::string& health_address = "");
   ~StoreServer();
 
@@ -48,7 +50,7 @@ class StoreServer {
   std::string health_address() const { return health_ == nullptr ? "" : health_->address(); }
 
  private:
-  StoreServer();
+  explicit StoreServer(const WallClock& clock);
 
   void SetServing(const std::string& service, bool is_serving);
 

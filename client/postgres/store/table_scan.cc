@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/postgres/row/row_item.h"
 #include "client/postgres/sql/connect/sql_error.h"
@@ -83,7 +82,7 @@ absl::StatusOr<QueryResult> TableScan::ReadPage(const std::optional<Key>& after,
 
 void TableScan::Read(const QueryResult& page, int limit, uint64_t sequence,
                      v1::ScanItemsResponse& message) {
-  const absl::Time now = absl::Now();
+  const absl::Time now = clock_();
   SelectedRow row;
   const bool has_keys_only = page.columns() < table_.select.width();
   for (int i = 0; i < page.rows(); ++i) {

@@ -13,6 +13,7 @@
 #include "client/postgres/sql/connect/connection.h"
 #include "client/postgres/sql/connect/query_result.h"
 #include "client/postgres/store/store_table.h"
+#include "service/base/wall_clock.h"
 #include "ttl/v1/primary_store_service.pb.h"
 
 namespace ttl::postgres {
@@ -28,8 +29,9 @@ class TableScan {
   using Take = absl::FunctionRef<bool(const v1::ScanItemsResponse&)>;
 
   // All must outlive the scan.
-  TableScan(Connection& connection, const StoreTable& table, const VisiblePosition& position)
-      : connection_(connection), table_(table), position_(position) {}
+  TableScan(Connection& connection, const StoreTable& table, const VisiblePosition& position,
+            const WallClock& clock)
+      : connection_(connection), table_(table), position_(position), clock_(clock) {}
 
   // Also OK if `take` ended the scan. INVALID_ARGUMENT for a bad token or limit, UNAVAILABLE if the
   // database cannot be read.
@@ -56,6 +58,7 @@ class TableScan {
   Connection& connection_;
   const StoreTable& table_;
   const VisiblePosition& position_;
+  const WallClock& clock_;
   int64_t rows_ = 0;
   int64_t untrackable_ = 0;
 };

@@ -6,7 +6,6 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "service/base/mutex.h"
 #include "spdlog/spdlog.h"
 
@@ -53,9 +52,9 @@ Request UntrackInstead(const Request& refused) {
 
 }  // namespace
 
-ReportPipeline::ReportPipeline(v1::ItemService::Stub& stub, Options options,
+ReportPipeline::ReportPipeline(v1::ItemService::Stub& stub, Options options, WallClock clock,
                                std::function<void()> on_change)
-    : options_(std::move(options)), on_change_(std::move(on_change)) {
+    : options_(std::move(options)), clock_(std::move(clock)), on_change_(std::move(on_change)) {
   stub.async()->StreamTrackItems(&context_, this);
   AddHold();
   StartRead(&answer_);
@@ -188,7 +187,7 @@ void ReportPipeline::OnDone(const grpc::Status& status) {
 void ReportPipeline::WriteNext() {
   const bool is_due = written_ < messages_.size() && in_flight() < options_.max_in_flight;
   if (!held_ || writing_ || refused_first_ || !is_due) return;
-  if (in_flight() == 0) waiting_since_ = absl::Now();
+  if (in_flight() == 0) waiting_since_ = clock_();
   writing_ = true;
   StartWrite(&messages_[written_++].request);
 }
@@ -200,7 +199,7 @@ void ReportPipeline::TakeAnswer() {
     return;
   }
   const bool is_first = answered_++ == 0;
-  waiting_since_ = in_flight() > 0 ? absl::Now() : absl::InfiniteFuture();
+  waiting_since_ = in_flight() > 0 ? clock_() : absl::InfiniteFuture();
   // After a refusal, all following messages are sent again anyway.
   if (!answer_.has_error() || refused_first_) return;
   const v1::MessageError& error = answer_.error();

@@ -16,6 +16,7 @@
 #include "grpcpp/client_context.h"
 #include "grpcpp/support/client_callback.h"
 #include "service/base/mutex.h"
+#include "service/base/wall_clock.h"
 #include "ttl/v1/item_service.grpc.pb.h"
 
 namespace ttl::postgres {
@@ -50,7 +51,8 @@ class ReportPipeline
 
   // Starts the call. `stub` must outlive the pipeline. Other threads call `on_change` when
   // durable(), HasRoom() or status() may have changed, but not after the destructor.
-  ReportPipeline(v1::ItemService::Stub& stub, Options options, std::function<void()> on_change);
+  ReportPipeline(v1::ItemService::Stub& stub, Options options, WallClock clock,
+                 std::function<void()> on_change);
   // Cancels the call without waiting for answers.
   ~ReportPipeline() override;
   ReportPipeline(const ReportPipeline&) = delete;
@@ -105,6 +107,7 @@ class ReportPipeline
   void Release() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
+  const WallClock clock_;
   const std::function<void()> on_change_;
 
   // Used only by the thread that adds.

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "client/postgres/sql/connect/sql_status.h"
 #include "service/base/status_macros.h"
 
@@ -42,7 +41,9 @@ void CancelStatement(PGconn* connection) {
 
 PatientQuery::PatientQuery(Connection& connection, absl::Duration interval,
                            std::function<absl::Status()> meanwhile)
-    : connection_(connection), interval_(interval), meanwhile_(std::move(meanwhile)) {}
+    : connection_(connection),
+      interval_(absl::ToChronoNanoseconds(interval)),
+      meanwhile_(std::move(meanwhile)) {}
 
 absl::StatusOr<QueryResult> PatientQuery::Query(
     const std::string& statement, absl::Span<const Connection::Parameter> parameters) {
@@ -67,19 +68,19 @@ absl::StatusOr<QueryResult> PatientQuery::Query(
 
 absl::Status PatientQuery::AwaitAnswer() {
   PGconn* const raw = connection_.raw();
-  absl::Time next = absl::Now() + interval_;
+  auto next = std::chrono::steady_clock::now() + interval_;
   while (PQisBusy(raw)) {
-    const absl::Duration left = next - absl::Now();
-    if (left <= absl::ZeroDuration()) {
+    const auto left = next - std::chrono::steady_clock::now();
+    if (left <= left.zero()) {
       if (absl::Status status = meanwhile_(); !status.ok()) {
         CancelStatement(raw);
         return status;
       }
-      next = absl::Now() + interval_;
+      next = std::chrono::steady_clock::now() + interval_;
       continue;
     }
     pollfd wait = {.fd = PQsocket(raw), .events = POLLIN, .revents = 0};
-    poll(&wait, 1, static_cast<int>(absl::ToInt64Milliseconds(left)) + 1);
+    poll(&wait, 1, static_cast<int>(left / std::chrono::milliseconds(1)) + 1);
     // The result shows a lost connection.
     if (wait.revents != 0 && PQconsumeInput(raw) == 0) return absl::OkStatus();
   }

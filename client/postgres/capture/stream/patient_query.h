@@ -1,6 +1,7 @@
 #ifndef TTL_CLIENT_POSTGRES_CAPTURE_STREAM_PATIENT_QUERY_H_
 #define TTL_CLIENT_POSTGRES_CAPTURE_STREAM_PATIENT_QUERY_H_
 
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -32,7 +33,7 @@ class PatientQuery {
   absl::Status AwaitAnswer();
 
   Connection& connection_;
-  const absl::Duration interval_;
+  const std::chrono::nanoseconds interval_;
   const std::function<absl::Status()> meanwhile_;
 };
 

@@ -1,7 +1,8 @@
 #include "client/postgres/capture/stream/slot_keeper.h"
 
+#include <chrono>
+
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "client/postgres/row/lsn.h"
 #include "client/postgres/sql/connect/connection.h"
 #include "service/base/status_macros.h"
@@ -11,7 +12,7 @@ namespace ttl::postgres {
 namespace {
 
 // A walsender soon notices that its client is gone.
-constexpr absl::Duration kDropDeadline = absl::Seconds(5);
+constexpr std::chrono::seconds kDropDeadline(5);
 
 }  // namespace
 
@@ -61,10 +62,10 @@ absl::Status SlotKeeper::Check(PatientQuery& database) {
 }
 
 absl::Status SlotKeeper::Drop(PatientQuery& database) {
-  const absl::Time deadline = absl::Now() + kDropDeadline;
+  const auto deadline = std::chrono::steady_clock::now() + kDropDeadline;
   absl::Status status = DropSlot(database, config_.slot);
   // object_in_use
-  while (SqlState(status) == "55006" && absl::Now() < deadline) {
+  while (SqlState(status) == "55006" && std::chrono::steady_clock::now() < deadline) {
     TTL_RETURN_IF_ERROR(database.Query("SELECT pg_catalog.pg_sleep(0.05)").status());
     status = DropSlot(database, config_.slot);
   }

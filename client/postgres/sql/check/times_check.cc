@@ -166,7 +166,7 @@ std::optional<EpochUnit> LikelyUnit(const SeenTimes& seen, EpochUnit configured,
   return configured == EpochUnit::kSeconds ? EpochUnit::kMilliseconds : EpochUnit::kSeconds;
 }
 
-absl::Status CheckTimes(Connection& connection, const TableDefinition& table,
+absl::Status CheckTimes(Connection& connection, const TableDefinition& table, absl::Time now,
                         CatalogReport& report) {
   if (!table.ts.has_value()) return absl::OkStatus();
   const absl::StatusOr<SeenTimes> seen = LookAtTimes(connection, table);
@@ -176,7 +176,7 @@ absl::Status CheckTimes(Connection& connection, const TableDefinition& table,
   NoteNulls(table, *seen, column, report);
   const bool is_number = table.ts_source == TsSource::kEpochNumber;
   const EpochUnit unit = table.config.ts_unit;
-  const auto likely = is_number ? LikelyUnit(*seen, unit, absl::Now()) : std::nullopt;
+  const auto likely = is_number ? LikelyUnit(*seen, unit, now) : std::nullopt;
   if (!likely.has_value()) {
     WarnOfOutliers(*seen, column, report);
     return absl::OkStatus();
@@ -185,7 +185,7 @@ absl::Status CheckTimes(Connection& connection, const TableDefinition& table,
   return absl::OkStatus();
 }
 
-absl::Status CheckEnds(Connection& connection, const TableDefinition& table,
+absl::Status CheckEnds(Connection& connection, const TableDefinition& table, absl::Time now,
                        CatalogReport& report) {
   if (!table.expires.has_value()) return absl::OkStatus();
   const std::string column = ColumnOf(table, *table.expires, "expires_column");
@@ -198,7 +198,7 @@ absl::Status CheckEnds(Connection& connection, const TableDefinition& table,
   seen.median = Seconds(*answer, 3);
   const EpochUnit unit = table.config.expires_unit;
   const auto likely = table.end_source == EndSource::kEpochNumber
-                          ? LikelyUnit(seen, unit, absl::Now() + kFarthestEnd)
+                          ? LikelyUnit(seen, unit, now + kFarthestEnd)
                           : std::nullopt;
   if (likely.has_value()) {
     RefuseUnit(table.config.container, column, "expires_unit", seen, unit, *likely, report);

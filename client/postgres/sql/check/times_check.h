@@ -33,12 +33,13 @@ std::optional<EpochUnit> LikelyUnit(const SeenTimes& seen, EpochUnit configured,
 // unit than configured, since all rows would then date from January 1970, or from a far future.
 // Warns of times in the far future or around 1970. With null_means: never, adds a note of the
 // number of NULLs. An error means that the database could not be queried.
-absl::Status CheckTimes(Connection& connection, const TableDefinition& table,
+absl::Status CheckTimes(Connection& connection, const TableDefinition& table, absl::Time now,
                         CatalogReport& report);
 
 // Checks the expires_column likewise: numbers in another unit are a problem; illegal expire times,
 // whose rows never expire, are a warning; the number of rows without one is a note.
-absl::Status CheckEnds(Connection& connection, const TableDefinition& table, CatalogReport& report);
+absl::Status CheckEnds(Connection& connection, const TableDefinition& table, absl::Time now,
+                       CatalogReport& report);
 
 // The `_ts` of the row t in seconds since 1970, in SQL; NULL if the row has none.
 std::string SecondsExpression(const TableDefinition& table);

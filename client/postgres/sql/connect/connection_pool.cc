@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "service/base/mutex.h"
 #include "service/base/status_macros.h"
 
@@ -72,7 +71,8 @@ Connection& ConnectionPool::Lease::operator*() const { return *place_->connectio
 
 void ConnectionPool::Lease::Drop() { drop_ = true; }
 
-ConnectionPool::ConnectionPool(ConnectionPoolOptions options) : options_(std::move(options)) {
+ConnectionPool::ConnectionPool(ConnectionPoolOptions options, WallClock clock)
+    : options_(std::move(options)), clock_(std::move(clock)) {
   for (size_t i = 0; i < options_.size; ++i) places_.push_back(std::make_unique<Place>());
   thread_ = std::thread([this] { CutOverdue(); });
 }
@@ -133,7 +133,7 @@ absl::Status ConnectionPool::Fill(Place& place, absl::Time cut_at) {
 absl::StatusOr<std::unique_ptr<Connection>> ConnectionPool::OpenOne() {
   {
     const MutexLock lock(mutex_);
-    if (absl::Now() - last_failure_time_ < kRetryInterval) return last_failure_;
+    if (clock_() - last_failure_time_ < kRetryInterval) return last_failure_;
   }
   auto opened = Connection::Open(options_.database, options_.application_name);
   absl::Status status = opened.status();
@@ -146,7 +146,7 @@ absl::StatusOr<std::unique_ptr<Connection>> ConnectionPool::OpenOne() {
       absl::UnavailableError(absl::StrCat("no connection to the database: ", status.message()));
   const MutexLock lock(mutex_);
   last_failure_ = status;
-  last_failure_time_ = absl::Now();
+  last_failure_time_ = clock_();
   return status;
 }
 
@@ -173,12 +173,12 @@ void ConnectionPool::CutOverdue() {
   while (!closed_) {
     absl::Time next = absl::InfiniteFuture();
     for (const auto& place : places_) {
-      if (place->cut_at <= absl::Now()) Cut(*place);
+      if (place->cut_at <= clock_()) Cut(*place);
       next = std::min(next, place->cut_at);
     }
     // Wakes at least once per second, since the clock may be set.
     const absl::Duration wait =
-        std::clamp(next - absl::Now(), absl::Milliseconds(1), absl::Seconds(1));
+        std::clamp(next - clock_(), absl::Milliseconds(1), absl::Seconds(1));
     changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(wait));
   }
 }

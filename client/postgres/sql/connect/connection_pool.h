@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "client/postgres/sql/connect/connection.h"
 #include "service/base/mutex.h"
+#include "service/base/wall_clock.h"
 
 namespace ttl::postgres {
 
@@ -61,7 +62,7 @@ class ConnectionPool {
     bool drop_ = false;
   };
 
-  explicit ConnectionPool(ConnectionPoolOptions options);
+  ConnectionPool(ConnectionPoolOptions options, WallClock clock);
   // REQUIRES: all leases have ended.
   ~ConnectionPool();
 
@@ -87,6 +88,7 @@ class ConnectionPool {
   static void Cut(Place& place);
 
   const ConnectionPoolOptions options_;
+  const WallClock clock_;
 
   Mutex mutex_;
   CondVar changed_;

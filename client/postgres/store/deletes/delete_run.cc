@@ -135,10 +135,10 @@ absl::Status DeleteRun::Delete(Items items) {
     FailAll(items, archive_fault_);
     return absl::OkStatus();
   }
-  const absl::Time began = absl::Now();
+  const absl::Time began = bounds_.clock();
   const absl::Status error = Attempt(items);
   if (error.ok()) {
-    if (absl::Now() - began < bounds_.statement_timeout / 2) fit_.FittedEasily(items.size());
+    if (bounds_.clock() - began < bounds_.statement_timeout / 2) fit_.FittedEasily(items.size());
     return absl::OkStatus();
   }
   if (!connection_.is_open() || FaultOf(error) == DeleteFault::kDatabase) return Unavailable(error);
@@ -637,7 +637,7 @@ void DeleteRun::SetRetryAfter() {
   response_.mutable_retry_after()->set_seconds(absl::ToInt64Seconds(kRetryAfter));
 }
 
-absl::Duration DeleteRun::TimeLeft() const { return bounds_.deadline - absl::Now(); }
+absl::Duration DeleteRun::TimeLeft() const { return bounds_.deadline - bounds_.clock(); }
 
 void DeleteRun::SetAllThrottled(Items items, v1::ThrottleReason reason) {
   for (const AskedItem& item : items) {

@@ -17,6 +17,7 @@
 #include "client/postgres/store/deletes/batch_fit.h"
 #include "client/postgres/store/deletes/delete_fault.h"
 #include "client/postgres/store/store_table.h"
+#include "service/base/wall_clock.h"
 #include "ttl/v1/primary_store_service.pb.h"
 
 namespace ttl::postgres {
@@ -29,6 +30,7 @@ struct DeleteBounds {
   absl::Time not_after;  // by the database's clock
   // The sequence of every row read: VisiblePosition::Get() from before the run; 0: unknown.
   uint64_t sequence = 0;
+  WallClock clock;  // ours
 };
 
 // DeleteRun executes one DeleteItems call, by transactions of as many items as fit. If a row makes
