@@ -40,16 +40,18 @@ Capture::~Capture() {
 void Capture::Run() {
   absl::Duration pause = options_.first_pause;
   std::string last_problem;
+  const CaptureParts parts{config_,  tables_, sidecar_, clock_, containers_, options_,
+                           visible_, board_,  slot_,    wake_,  stop_};
   while (!stop_) {
-    CaptureSession session({config_, tables_, sidecar_, clock_, containers_, options_, visible_,
-                            board_, slot_, wake_, stop_});
-    const absl::Status status = session.Run();
+    const absl::StatusOr<std::unique_ptr<CaptureSession>> session = CaptureSession::Start(parts);
+    const absl::Status status = session.ok() ? (*session)->Run() : session.status();
     if (stop_) return;
-    if (session.has_worked()) pause = options_.first_pause;
+    const bool has_worked = session.ok() && (*session)->has_worked();
+    if (has_worked) pause = options_.first_pause;
     const std::string problem(status.message());
     // Log a repeated problem once.
     if (problem != last_problem) spdlog::warn("capture: {}", problem);
-    last_problem = session.has_worked() ? "" : problem;
+    last_problem = has_worked ? "" : problem;
     board_.Update([&](CaptureStatus& shown) {
       shown.state = "waiting to try again";
       shown.problem = problem;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -27,6 +28,9 @@ class PatientQuery {
   absl::StatusOr<QueryResult> Query(const std::string& statement,
                                     absl::Span<const Connection::Parameter> parameters = {});
 
+  // Replaces the function that is called meanwhile.
+  void set_meanwhile(std::function<absl::Status()> meanwhile) { meanwhile_ = std::move(meanwhile); }
+
   Connection& connection() { return connection_; }
 
  private:
@@ -34,7 +38,7 @@ class PatientQuery {
 
   Connection& connection_;
   const std::chrono::nanoseconds interval_;
-  const std::function<absl::Status()> meanwhile_;
+  std::function<absl::Status()> meanwhile_;
 };
 
 }  // namespace ttl::postgres

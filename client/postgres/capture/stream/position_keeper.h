@@ -26,13 +26,13 @@ class PositionKeeper {
   PositionKeeper(const PositionKeeper&) = delete;
   PositionKeeper& operator=(const PositionKeeper&) = delete;
 
-  // Requests the kept position. REQUIRES: !is_under_way().
+  // Requests the kept position. REQUIRES: !is_pending().
   void Ask();
-  // Stores `position`. REQUIRES: !is_under_way().
+  // Stores `position`. REQUIRES: !is_pending().
   void Keep(const SourcePosition& position);
 
   // Whether a call was started whose answer was not taken.
-  bool is_under_way() const { return call_ != nullptr; }
+  bool is_pending() const { return call_ != nullptr; }
   // Returns the answer once it has arrived; a call takes at most 30 s. OK: kept() is up to date.
   std::optional<absl::Status> Take();
 

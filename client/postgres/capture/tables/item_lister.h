@@ -23,10 +23,10 @@ class ItemLister {
   ItemLister(const ItemLister&) = delete;
   ItemLister& operator=(const ItemLister&) = delete;
 
-  // Requests the page at `page_token`. REQUIRES: !is_under_way().
+  // Requests the page at `page_token`. REQUIRES: !is_pending().
   void Ask(const std::string& container, const std::string& page_token);
   // Whether a page was requested and not taken.
-  bool is_under_way() const { return call_ != nullptr; }
+  bool is_pending() const { return call_ != nullptr; }
   // Returns the page once it has arrived. Errors are those of the call, which takes at most 15 s.
   std::optional<absl::StatusOr<v1::ListItemsResponse>> Take();
   // Abandons the running call.

@@ -58,7 +58,7 @@ absl::StatusOr<bool> TableReading::Step(absl::FunctionRef<absl::StatusOr<bool>()
 // Alternates with the search for ghosts, because each may restart whenever a partition changes.
 bool TableReading::IsTurnToHold() const {
   if (!rewritten_.is_ready()) return false;
-  if (lister_.is_under_way()) return is_holding_;
+  if (lister_.is_pending()) return is_holding_;
   return read_.ghosts_done || !is_holding_;
 }
 
@@ -75,7 +75,7 @@ bool TableReading::ChooseAddition() {
 }
 
 absl::StatusOr<bool> TableReading::HoldPage(absl::Time now) {
-  if (!lister_.is_under_way()) {
+  if (!lister_.is_pending()) {
     is_holding_ = true;
     lister_.Ask(table_.config.container, hold_after_);
     return false;
@@ -99,7 +99,7 @@ absl::StatusOr<bool> TableReading::HoldPage(absl::Time now) {
 }
 
 absl::StatusOr<bool> TableReading::SweepPage(absl::Time now) {
-  if (!lister_.is_under_way()) {
+  if (!lister_.is_pending()) {
     is_holding_ = false;
     lister_.Ask(table_.config.container, read_.ghosts_after);
     return false;

@@ -377,7 +377,7 @@ int64_t MigrationLock(absl::string_view schema) {
 std::string Describe(const Migration& migration) {
   return absl::StrCat(
       "a migration (", migration.command, "), begun at ", migration.started_at,
-      migration.is_under_way ? ", is running" : ", was interrupted and has left objects removed");
+      migration.is_running ? ", is running" : ", was interrupted and has left objects removed");
 }
 
 absl::StatusOr<std::optional<Migration>> ReadMigration(Connection& connection,

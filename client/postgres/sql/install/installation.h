@@ -37,7 +37,7 @@ int64_t MigrationLock(absl::string_view schema);
 struct Migration {
   std::string command;  // name of the command, without arguments
   std::string started_at;
-  bool is_under_way = false;  // a session holds the lock; else it was interrupted
+  bool is_running = false;  // a session holds the lock; else it was interrupted
 };
 // Human-readable: "a migration (COMMAND), begun at TIME, is running".
 std::string Describe(const Migration& migration);
