@@ -236,7 +236,7 @@ int64_t ReadSize(std::optional<absl::string_view> text) {
 }  // namespace
 
 Exemption ExemptionOf(const TableDefinition& table, const RowTexts& row) {
-  if (!row.is_taken_in) return Exemption::kOutside;
+  if (!row.matches_where) return Exemption::kOutside;
   const bool is_null = table.ts.has_value() && !row.ts.has_value();
   if (is_null && table.config.null_means == NullMeans::kNever) return Exemption::kNullTime;
   return Exemption::kNone;
@@ -244,7 +244,7 @@ Exemption ExemptionOf(const TableDefinition& table, const RowTexts& row) {
 
 absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts& row,
                                    const RowVersion& version, absl::Time now) {
-  if (!row.is_taken_in) return absl::InvalidArgumentError("the table's where does not take it in");
+  if (!row.matches_where) return absl::InvalidArgumentError("the row does not match the table's where");
   TTL_ASSIGN_OR_RETURN(std::string partition_key,
                        ReadKey("partition key", row.partition_key, kMaxPartitionKeyBytes));
   TTL_ASSIGN_OR_RETURN(std::string id, ReadKey("id", row.id, kMaxIdBytes));

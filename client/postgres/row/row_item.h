@@ -26,7 +26,7 @@ struct RowTexts {
   std::optional<absl::string_view> expires;
   std::optional<absl::string_view> size;
   // Whether the row satisfies the table's `where`, if there is one. The stream does not tell.
-  bool is_taken_in = true;
+  bool matches_where = true;
 };
 
 // Metadata that the database keeps of a row version.

@@ -164,7 +164,7 @@ void RowSelect::Read(const QueryResult& result, int row, SelectedRow& selected) 
   selected.texts.ttl = next_if(has_ttl_);
   selected.texts.expires = next_if(has_expires_);
   selected.texts.size = next_if(has_size_);
-  selected.texts.is_taken_in = !has_where_ || result.Bool(row, column++);
+  selected.texts.matches_where = !has_where_ || result.Bool(row, column++);
   selected.xmin = result.Text(row, column++);
   selected.commit_time.reset();
   if (!has_commit_time_) return;

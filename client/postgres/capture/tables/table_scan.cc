@@ -45,7 +45,7 @@ absl::StatusOr<TableScan::Page> TableScan::ReadPage(
   SelectedRow row;
   for (int i = 0; i < page.rows; ++i) {
     select_.Read(*rows, i, row);
-    if (!row.texts.is_taken_in) continue;  // if tracked, the search for ghosts untracks it
+    if (!row.texts.matches_where) continue;  // if tracked, the search for ghosts untracks it
     take(ReportRow(table_, row.texts,
                    {.xmin = row.xmin, .lsn = lsn, .commit_time = row.commit_time}, now));
   }
