@@ -133,12 +133,14 @@ class FakeSidecar : public v1::ItemService::Service {
   std::unique_ptr<v1::ItemService::Stub> stub_;
 };
 
+constexpr absl::Time kSendTime = absl::FromUnixSeconds(1'700'000'000);
+
 class ReportPipelineTest : public testing::Test {
  protected:
   void Open(ReportPipeline::Options options = {}) {
     options.address = "here";
     pipeline_ = std::make_unique<ReportPipeline>(
-        sidecar_.stub(), options, [] { return absl::Now(); },
+        sidecar_.stub(), options, [] { return kSendTime; },
         [this] {
           const std::lock_guard lock(mutex_);
           ++changes_;
@@ -179,11 +181,11 @@ TEST_F(ReportPipelineTest, DurableIsWhatWasAnswered) {
   pipeline_->Flush(absl::Now());
   ASSERT_TRUE(WaitUntil([&] { return sidecar_.messages() == 1; }));
   EXPECT_EQ(pipeline_->durable(), 0u);
-  EXPECT_GT(pipeline_->waiting_for_answer(absl::Now() + absl::Seconds(5)), absl::Seconds(4));
+  EXPECT_EQ(pipeline_->waiting_for_answer(kSendTime + absl::Seconds(5)), absl::Seconds(5));
   sidecar_.Hold(false);
   EXPECT_TRUE(Settles());
   EXPECT_EQ(sidecar_.Sequence("a"), 1u);
-  EXPECT_EQ(pipeline_->waiting_for_answer(absl::Now() + absl::Seconds(5)), absl::ZeroDuration());
+  EXPECT_EQ(pipeline_->waiting_for_answer(kSendTime + absl::Seconds(5)), absl::ZeroDuration());
 }
 
 TEST_F(ReportPipelineTest, WhatIsNotSentIsNotDurable) {

@@ -36,6 +36,27 @@ TEST(StoreServerTest, CompressedCallsAreRefusedBeforeTheyAreInflated) {
   EXPECT_EQ(code_of(GRPC_COMPRESS_NONE), grpc::StatusCode::UNAVAILABLE);
 }
 
+TEST(StoreServerTest, StateTellsSinceWhenTheProblemIsTheSame) {
+  absl::Time now = absl::FromUnixSeconds(1000);
+  const auto server = StoreServer::Start("127.0.0.1:0", [&] { return now; });
+  ASSERT_TRUE(server.ok()) << server.status();
+  const auto expect_state = [&](const std::string& problem, int64_t since) {
+    const auto state = AskAdapterState((*server)->address(), absl::Now() + absl::Seconds(20));
+    ASSERT_TRUE(state.ok()) << state.status();
+    EXPECT_EQ(state->problem, problem);
+    EXPECT_EQ(absl::ToUnixSeconds(state->since), since);
+  };
+  expect_state("starting", 1000);
+  now += absl::Seconds(1000);
+  (*server)->SetProblem("no database");
+  expect_state("no database", 2000);
+  now += absl::Seconds(1000);
+  (*server)->SetProblem("no database");
+  expect_state("no database", 2000);
+  (*server)->SetProblem("");
+  expect_state("", 3000);
+}
+
 TEST(StoreServerTest, HealthAddressServesTheSameHealthAndNothingElse) {
   const auto server = StoreServer::Start(
       "127.0.0.1:0", [] { return absl::Now(); }, "127.0.0.1:0");
