@@ -405,20 +405,6 @@ TEST_F(DeleteGroupsTest, ForeignKeyFromOutsideKeepsTheWholeGroup) {
   EXPECT_EQ(db_.Value("SELECT count(*) FROM lines"), "1");
 }
 
-TEST_F(DeleteGroupsTest, GroupThatIsTooLargeForOneTransactionStaysWholeAndIsNamed) {
-  db_.config().statement_timeout = absl::Milliseconds(300);
-  OpenThreads();
-  db_.Sql(
-      "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN IF OLD.thread_id = "
-      "'b' THEN PERFORM pg_sleep(2); END IF; RETURN OLD; END$$;"
-      "CREATE TRIGGER slow BEFORE DELETE ON checkpoint_writes FOR EACH ROW EXECUTE FUNCTION "
-      "slow()");
-  const v1::DeleteItemsResponse response = db_.DeleteAll("threads");
-  EXPECT_EQ(Outcomes(response), "DELETED FAILED DELETED DELETED");
-  EXPECT_THAT(response.results(1).reason(), HasSubstr("raise statement_timeout"));
-  EXPECT_EQ(ThreadsIn("checkpoints"), "bb");
-}
-
 TEST_F(DeleteGroupsTest, RowThatIsLockedKeepsTheWholeGroup) {
   OpenThreads();
   const auto reader = db_.Connect();

@@ -1,5 +1,6 @@
 #include "client/postgres/program/daemon.h"
 
+#include <algorithm>
 #include <exception>
 #include <map>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/check/slot_state.h"
+#include "client/postgres/sql/group.h"
 #include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 #include "ttl/client_channel.h"
@@ -58,6 +60,10 @@ absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Config& config, Foll
   std::unique_ptr<Daemon> daemon(new Daemon(config, std::move(followed), server, clock));
   TTL_RETURN_IF_ERROR(daemon->ListenForScrapes(config, clock));
   daemon->server_.Serve(daemon->store_);
+  if (std::any_of(daemon->tables_.begin(), daemon->tables_.end(), IsGroup)) {
+    daemon->pieces_.emplace(daemon->pieces_wake_,
+                            [daemon = daemon.get()] { return daemon->store_.DeletePieces(); });
+  }
   daemon->readiness_.emplace(daemon->wake_, [daemon = daemon.get()] {
     daemon->TellReadiness();
     return kReadinessInterval;
@@ -94,6 +100,7 @@ Daemon::Daemon(const Config& config, FollowedTables followed, StoreServer& serve
 Daemon::~Daemon() {
   readiness_.reset();
   exposer_.reset();
+  pieces_.reset();
   server_.Withdraw();
   load_.reset();
 }

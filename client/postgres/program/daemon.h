@@ -71,6 +71,9 @@ class Daemon {
   std::string told_ = "starting";  // the problem that was told last; used by readiness_ only
   WakeSignal wake_;
   std::optional<BackgroundLoop> readiness_;  // calls TellReadiness()
+  WakeSignal pieces_wake_;
+  // Deletes condemned groups, see group_condemned.h; absent: no table has group_by.
+  std::optional<BackgroundLoop> pieces_;
 };
 
 }  // namespace ttl::postgres

@@ -154,6 +154,22 @@ void AddOverruns(const MetricSources& sources, Families& families) {
   }
 }
 
+void AddCondemned(const MetricSources& sources, Families& families) {
+  const auto each = [&](auto value) {
+    for (const std::string& container : sources.containers) {
+      const StoreCounters* const counters = sources.store(container);
+      if (counters == nullptr) continue;
+      families.Add(static_cast<double>(value(*counters)), {{"container", container}});
+    }
+  };
+  families.Gauge("condemned_groups",
+                 "Groups that were too large for one transaction and are being deleted in pieces. "
+                 "The log names those that cannot be deleted.");
+  each([](const StoreCounters& counters) { return counters.condemned_groups.load(); });
+  families.Counter("condemned_rows_deleted_total", "Rows of such groups that were deleted.");
+  each([](const StoreCounters& counters) { return counters.condemned_rows.load(); });
+}
+
 void AddLoad(const LoadState& load, Families& families) {
   families.Gauge("database_latency_seconds", "Latency of a trivial query, median of the last few.");
   families.Add(absl::ToDoubleSeconds(load.latency));
@@ -208,6 +224,7 @@ std::vector<MetricFamily> Metrics::Collect() const {
   AddLeftOut(sources_, capture, families);
   AddDeletes(sources_, families);
   AddOverruns(sources_, families);
+  AddCondemned(sources_, families);
   AddLoad(sources_.load(), families);
   AddMirror(sources_.mirror(), families);
   families.Counter("log_lines_lost_total",

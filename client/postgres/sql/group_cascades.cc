@@ -44,4 +44,25 @@ WHERE k.conrelid IN (SELECT relation FROM own) AND NOT k.is_within_group)",
       absl::StrJoin(columns, ", "), group.id.size());
 }
 
+std::string KeysWithinGroup(const TableDefinition& group) {
+  const std::string oids =
+      absl::StrJoin(TablesOf(group), ", ", [](std::string* out, const TableDefinition* table) {
+        absl::StrAppend(out, table->oid, "::oid");
+      });
+  return absl::Substitute(
+      R"(SELECT f.confrelid::bigint, format('NOT EXISTS (SELECT FROM ONLY %s AS r WHERE %s)',
+    f.conrelid::regclass, (
+      SELECT string_agg(format('t.%I OPERATOR(%I.%s) r.%I', p.attname, n.nspname, o.oprname,
+          c.attname), ' AND ')
+      FROM unnest(f.confkey, f.conkey, f.conpfeqop) AS u(there, here, equal)
+        JOIN pg_catalog.pg_attribute AS p ON p.attrelid = f.confrelid AND p.attnum = u.there
+        JOIN pg_catalog.pg_attribute AS c ON c.attrelid = f.conrelid AND c.attnum = u.here
+        JOIN pg_catalog.pg_operator AS o ON o.oid = u.equal
+        JOIN pg_catalog.pg_namespace AS n ON n.oid = o.oprnamespace)),
+  f.confrelid = f.conrelid
+FROM pg_catalog.pg_constraint AS f
+WHERE f.contype = 'f' AND f.conrelid IN ($0) AND f.confrelid IN ($0))",
+      oids);
+}
+
 }  // namespace ttl::postgres

@@ -14,6 +14,16 @@ namespace ttl::postgres {
 // REQUIRES: the first table of a group.
 std::string CascadesToOtherGroups(const TableDefinition& group);
 
+// A query of the foreign keys between tables of a group. Columns: oid of the table that is referred
+// to; a condition that no row of the other refers to row t of it; whether the two are the same
+// table. Run it with the system's search path.
+std::string KeysWithinGroup(const TableDefinition& group);
+
+// Why a group whose tables have a key of the last kind cannot be deleted in pieces.
+inline constexpr char kRefersToItself[] =
+    "the group is too large for one transaction, and cannot be deleted in pieces, since a table of "
+    "it has a foreign key to itself: raise statement_timeout";
+
 }  // namespace ttl::postgres
 
 #endif  // TTL_CLIENT_POSTGRES_SQL_GROUP_CASCADES_H_

@@ -9,6 +9,7 @@
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/end_column.h"
 #include "client/postgres/sql/group.h"
+#include "client/postgres/sql/group_condemned.h"
 #include "client/postgres/sql/visibility.h"
 
 namespace ttl::postgres {
@@ -32,18 +33,24 @@ std::string KeyColumns(const TableDefinition& table, const TableDefinition& grou
   return absl::StrJoin(columns, ", ");
 }
 
+// The rows of one table that are not condemned.
+std::string FromRows(const TableDefinition& table) {
+  std::string from =
+      absl::StrCat(" FROM ONLY ", QuoteQualified(table.config.schema, table.config.table), " AS t");
+  if (table.own_schema.empty()) return from;
+  return absl::StrCat(from, " WHERE ", IsNotCondemned(table, table.own_schema, "t"));
+}
+
 // The keys and times of the rows of one table. Only tables have a tableoid: if a rename has put a
 // view in place of the table, which may hide rows, the query fails.
 std::string RowsOf(const TableDefinition& table, const TableDefinition& group) {
   return absl::StrCat("SELECT ", KeyColumns(table, group), ", ", TimeOfRow(table),
-                      " AS __row_time, t.tableoid::bigint AS __part FROM ONLY ",
-                      QuoteQualified(table.config.schema, table.config.table), " AS t");
+                      " AS __row_time, t.tableoid::bigint AS __part", FromRows(table));
 }
 
 // The keys of the groups in one table, each as often as it has rows.
 std::string KeysOf(const TableDefinition& table, const TableDefinition& group) {
-  return absl::StrCat("SELECT ", KeyColumns(table, group), " FROM ONLY ",
-                      QuoteQualified(table.config.schema, table.config.table), " AS t");
+  return absl::StrCat("SELECT ", KeyColumns(table, group), FromRows(table));
 }
 
 std::string GroupsQuery(const TableDefinition& group) {

@@ -6,7 +6,8 @@
 namespace ttl::postgres {
 
 // The groups as rows: a definition that names a query instead of a table. Its one time is in whole
-// seconds, and NULL if the group never expires. The row has no xmin, so the item has no etag. A
+// seconds, and NULL if the group never expires. The row has no xmin, so the item has no etag. Rows
+// that are condemned are not part of a group. A
 // table without groups is returned as it is.
 TableDefinition GroupsAsRows(const TableDefinition& table);
 

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/group_condemned.h"
 #include "client/postgres/sql/held_times.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/visibility.h"
@@ -52,10 +53,10 @@ std::string Contents(absl::string_view schema) {
       " (\n  started_at timestamptz NOT NULL,\n  command text NOT NULL\n);\n"
       "CREATE TABLE IF NOT EXISTS ",
       QuoteQualified(schema, "faults"),
-      " (\n  fault text PRIMARY KEY,\n  since timestamptz NOT NULL\n);\n"
-      "GRANT USAGE ON SCHEMA ",
-      QuoteName(schema), " TO PUBLIC;\nGRANT SELECT ON ", QuoteQualified(schema, "policy"),
-      " TO PUBLIC;\n", Functions(schema), HeldTimesSql(schema));
+      " (\n  fault text PRIMARY KEY,\n  since timestamptz NOT NULL\n);\n",
+      CondemnedTableSql(schema), "GRANT USAGE ON SCHEMA ", QuoteName(schema),
+      " TO PUBLIC;\nGRANT SELECT ON ", QuoteQualified(schema, "policy"), " TO PUBLIC;\n",
+      Functions(schema), HeldTimesSql(schema));
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ std::string Contents(absl::string_view schema) {
 std::vector<std::string> SchemaTables(absl::string_view schema) {
   std::vector<std::string> tables = HeldTimesTables(schema);
   for (const absl::string_view name :
-       {"policy", "progress", "slots", "renamed", "migration", "faults"}) {
+       {"policy", "progress", "slots", "renamed", "migration", "faults", "condemned"}) {
     tables.push_back(QuoteQualified(schema, name));
   }
   return tables;

@@ -14,6 +14,7 @@
 //   renamed   tables whose name was given to their view, with these names.
 //   migration the command for which `ttl-postgres migrate` has removed views and other objects.
 //   faults    since when a table has been left out, or an installed object missing.
+//   condemned groups that are being deleted in pieces: see group_condemned.h.
 //   by_commit_time, rewritten, rewrites, held_times, known_files, and the functions that maintain
 //             them: see held_times.h.
 //   is_expired(container, ts, ttl)   by the policy, at statement_timestamp().

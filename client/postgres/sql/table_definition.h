@@ -52,7 +52,8 @@ struct ArchiveDefinition {
 struct TableDefinition {
   TableConfig config;            // `table` is the current name of the table
   std::string configured_table;  // name in the file; differs while the table is renamed
-  std::string own_schema;        // Config::schema; empty: no times are held
+  std::string own_schema;        // Config::schema; empty: it is not installed, so no times
+                                 // are held, and no group is condemned
   uint32_t oid = 0;
   bool is_partitioned = false;
 

@@ -6,6 +6,7 @@
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/end_column.h"
 #include "client/postgres/sql/group.h"
+#include "client/postgres/sql/group_condemned.h"
 
 namespace ttl::postgres {
 namespace {
@@ -200,8 +201,10 @@ std::string VisibleByGroup(const TableDefinition& table, absl::string_view schem
   for (const ColumnDefinition& column : table.id) key.push_back(Column(row, column.name));
   const std::string is_live =
       absl::StrCat(GroupIsLiveName(table, schema), "(", absl::StrJoin(key, ", "), ")");
-  if (!HasTimes(table)) return is_live;
-  return absl::StrCat("(", VisibleByTime(table, schema, row), " OR ", is_live, ")");
+  const std::string is_visible =
+      HasTimes(table) ? absl::StrCat("(", VisibleByTime(table, schema, row), " OR ", is_live, ")")
+                      : is_live;
+  return absl::StrCat("(", is_visible, " AND ", IsNotCondemnedForReaders(table, schema, row), ")");
 }
 
 }  // namespace

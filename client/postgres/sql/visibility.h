@@ -22,8 +22,8 @@ std::string WhereCondition(const TableConfig& table);
 // the `where` of the table is visible. Without a ttl column the stored time is compared, so that an
 // index on it can be used; in a zone whose offset changes the instant is compared, and an index on
 // that expression can be used. A row of a group is visible if any row of the group is live, for
-// which a function of `schema` is called. REQUIRES: the alias of a table without a `_ts` column is
-// t.
+// which a function of `schema` is called, and it is not condemned. REQUIRES: the alias of a table
+// without a `_ts` column is t.
 std::string VisibleCondition(const TableDefinition& table, absl::string_view schema,
                              absl::string_view row);
 

@@ -26,6 +26,9 @@ constexpr absl::Duration kCutMargin = absl::Seconds(1);
 // Maximum durations of calls, also without a deadline.
 constexpr absl::Duration kMaxDelete = absl::Seconds(60);
 constexpr absl::Duration kMaxScan = absl::Hours(1);
+constexpr absl::Duration kMaxPiece = absl::Seconds(20);
+// Pause between looks for condemned groups if there are none, or none can be deleted.
+constexpr absl::Duration kIdlePause = absl::Seconds(1);
 // A transaction of ours that is idle for this long belongs to a hung process.
 constexpr absl::Duration kIdleTimeout = absl::Seconds(10);
 constexpr absl::Duration kVisiblePollInterval = absl::Milliseconds(20);
@@ -139,6 +142,12 @@ std::string OldestTransaction(Connection& connection) {
 
 }  // namespace
 
+PrimaryStore::Served::Served(const TableDefinition& definition) : table(definition) {
+  if (table.group_sql.has_value() && !definition.own_schema.empty()) {
+    pieces.emplace(table.definition, *table.group_sql);
+  }
+}
+
 PrimaryStore::PrimaryStore(const Config& config, const std::vector<TableDefinition>& tables,
                            const VisiblePosition& position, YieldRule yield_rule,
                            ReportedRule reported_rule, WallClock clock)
@@ -251,6 +260,43 @@ absl::StatusOr<v1::DeleteItemsResponse> PrimaryStore::RunDeletes(
   // The connection may be inside a transaction.
   if (!response.ok()) lease.Drop();
   return response;
+}
+
+absl::Duration PrimaryStore::DeletePieces() {
+  if (const auto pause = yield_rule_(); pause.has_value()) return *pause;
+  absl::Duration wait = kIdlePause;
+  for (const auto& [container, served] : tables_) {
+    if (!served->pieces.has_value()) continue;
+    const absl::StatusOr<absl::Duration> next = DeletePiece(*served);
+    if (next.ok()) {
+      wait = std::min(wait, *next);
+      continue;
+    }
+    const int64_t now = absl::ToUnixSeconds(absl::Now());
+    if (now - pieces_said_at_ < kSlowSaidEvery) continue;
+    pieces_said_at_ = now;
+    spdlog::warn("pieces of condemned groups are not deleted: container=\"{}\" reason=\"{}\"",
+                 absl::CHexEscape(container), absl::CHexEscape(next.status().message()));
+  }
+  return wait;
+}
+
+absl::StatusOr<absl::Duration> PrimaryStore::DeletePiece(Served& served) {
+  auto lease = deletes_.Take(absl::Now() + kMaxPiece);
+  if (!lease.ok()) return lease.status();
+  const absl::Time began = absl::Now();
+  const auto piece =
+      served.pieces->DeleteOne(**lease, {lock_timeout_, statement_timeout_}, served.piece_fit);
+  if (!piece.ok()) {
+    lease->Drop();
+    return piece.status();
+  }
+  served.counters.condemned_groups = piece->groups - (piece->is_gone ? 1 : 0);
+  served.counters.condemned_rows += piece->rows;
+  served.counters.rows_touched += 2 * piece->rows;
+  served.counters.overruns += piece->is_over ? 1 : 0;
+  if (piece->groups == 0 || piece->is_stuck) return kIdlePause;
+  return DeletePause(absl::Now() - began);
 }
 
 bool PrimaryStore::AwaitReported(uint64_t lsn, absl::Time deadline) const {

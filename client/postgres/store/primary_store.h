@@ -21,6 +21,7 @@
 #include "client/postgres/sql/connect/connection_pool.h"
 #include "client/postgres/sql/table_definition.h"
 #include "client/postgres/store/deletes/batch_fit.h"
+#include "client/postgres/store/deletes/group_pieces.h"
 #include "client/postgres/store/store_counters.h"
 #include "client/postgres/store/store_table.h"
 #include "service/base/wall_clock.h"
@@ -70,6 +71,10 @@ class PrimaryStore {
                          absl::FunctionRef<bool()> is_cancelled,
                          absl::FunctionRef<bool(const v1::ScanItemsResponse&)> take);
 
+  // Deletes a piece of a condemned group of each container, see group_condemned.h. Returns how long
+  // to wait before the next call. Takes seconds at most.
+  absl::Duration DeletePieces();
+
   // Null for a container that is not configured. Valid as long as the store.
   const StoreCounters* CountersOf(absl::string_view container) const;
 
@@ -78,12 +83,17 @@ class PrimaryStore {
 
  private:
   struct Served {
-    explicit Served(const TableDefinition& definition) : table(definition) {}
+    explicit Served(const TableDefinition& definition);
     const StoreTable table;
+    std::optional<GroupPieces> pieces;  // of groups that can be condemned only
     BatchFit fit;
+    BatchFit piece_fit;
     StoreCounters counters;
     std::atomic<int64_t> slow_said_at = 0;  // Unix seconds
   };
+
+  // Returns how long to wait.
+  absl::StatusOr<absl::Duration> DeletePiece(Served& served);
 
   // Counts the outcomes of a call.
   void Count(Served& served, const v1::DeleteItemsResponse& response);
@@ -109,7 +119,8 @@ class PrimaryStore {
   const ReportedRule reported_rule_;
   const WallClock clock_;
   std::map<std::string, std::unique_ptr<Served>, std::less<>> tables_;  // by container
-  std::set<std::string> left_out_;  // configured containers without a usable table
+  std::set<std::string> left_out_;           // configured containers without a usable table
+  std::atomic<int64_t> pieces_said_at_ = 0;  // Unix seconds
   ConnectionPool deletes_;
   ConnectionPool scans_;
 };

@@ -9,7 +9,8 @@
 
 namespace ttl::postgres {
 
-// Counters of one container since the start. Thread-safe; they only grow.
+// Counters of one container since the start. Thread-safe; they only grow, except
+// condemned_groups.
 struct StoreCounters {
   // Items by outcome, indexed by the enum's number; excludes out_of_time.
   std::array<std::atomic<int64_t>, v1::DeleteOutcome_ARRAYSIZE> outcomes = {};
@@ -23,6 +24,10 @@ struct StoreCounters {
   std::atomic<int64_t> overruns = 0;
   // Rows that deletes read or wrote, as PostgreSQL's statistics count them.
   std::atomic<int64_t> rows_touched = 0;
+  // Rows of condemned groups that were deleted.
+  std::atomic<int64_t> condemned_rows = 0;
+  // Condemned groups that are not yet gone, as far as known.
+  std::atomic<int64_t> condemned_groups = 0;
   // Rows that scans read, and the number of those that cannot be tracked.
   std::atomic<int64_t> rows_scanned = 0;
   std::atomic<int64_t> rows_untrackable = 0;

@@ -224,15 +224,15 @@ class InstallationCheck {
                             " that locks groups is disabled, or not as installed")] =
         LockingTriggerIsOn(table);
     if (table.oid != table.group) return;
-    const std::string function = GroupIsLive(table, config_.schema).target;
-    conditions[absl::StrCat(
-        "the function of ", name,
-        " for groups acts for a former owner, so that reads of expired rows fail; ALTER ", function,
-        " OWNER TO the owner of the table")] =
-        absl::StrCat(
-            "SELECT p.proowner = c.relowner FROM pg_class AS c, pg_proc AS p WHERE c.oid = ",
-            table.oid, " AND p.oid = to_regprocedure(",
-            QuoteText(absl::StripPrefix(function, "FUNCTION ")), ")");
+    for (const InstalledObject& function : ReadersFunctions(table, config_.schema)) {
+      conditions[absl::StrCat("the ", function.name, " of ", name,
+                              " for groups acts for a former owner, so that reads of expired rows "
+                              "fail; run ttl-postgres install")] =
+          absl::StrCat(
+              "SELECT p.proowner = c.relowner FROM pg_class AS c, pg_proc AS p WHERE c.oid = ",
+              table.oid, " AND p.oid = to_regprocedure(",
+              QuoteText(absl::StripPrefix(function.target, "FUNCTION ")), ")");
+    }
   }
 
   absl::Status CheckPublication(absl::Span<const TableDefinition> tables) {

@@ -787,9 +787,10 @@ absl::Status CheckOneTable(Connection& connection, const Config& config, const T
     now.table = stored;
     TTL_ASSIGN_OR_RETURN(facts->archive, ReadArchive(connection, now));
   }
-  TTL_ASSIGN_OR_RETURN(const auto holds_times,
-                       CanReadOwnTable(connection, config.schema, "held_times"));
-  TableCheck(table, stored, holds_times ? config.schema : "", *facts, report).Run();
+  TTL_ASSIGN_OR_RETURN(
+      const auto is_installed,
+      CanReadOwnTable(connection, config.schema, table.is_group ? "condemned" : "held_times"));
+  TableCheck(table, stored, is_installed ? config.schema : "", *facts, report).Run();
   if (table.rename_table.empty() || stored == table.rename_table) return absl::OkStatus();
   return RefuseTakenName(connection, table, report);
 }

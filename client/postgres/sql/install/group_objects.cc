@@ -1,11 +1,14 @@
 #include "client/postgres/sql/install/group_objects.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/substitute.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/end_column.h"
 #include "client/postgres/sql/group.h"
+#include "client/postgres/sql/group_condemned.h"
 #include "client/postgres/sql/visibility.h"
 
 namespace ttl::postgres {
@@ -14,6 +17,7 @@ namespace {
 // The last trigger by name, since others may set the columns of the group.
 constexpr absl::string_view kLockingTrigger = "zz_ttl_postgres_lock_group";
 constexpr absl::string_view kTellsWhetherLive = "whether a group has a live row, of ";
+constexpr absl::string_view kTellsWhetherCondemned = "whether a row is condemned, of ";
 
 std::string NameOf(const TableDefinition& table) {
   return absl::StrCat(table.config.schema, ".", table.config.table);
@@ -28,8 +32,21 @@ std::string IsInGroup(const TableDefinition& table) {
   return absl::StrJoin(conditions, " AND ");
 }
 
-std::string FromTable(const TableDefinition& table) {
-  return absl::StrCat("FROM ONLY ", TableName(table), " AS t WHERE ", IsInGroup(table));
+// The rows of the group that the functions judge: all, or, while older rows of it are condemned,
+// those of the transactions from first_xid on.
+enum class Judged { kAll, kNotCondemned };
+
+std::string FromTable(const TableDefinition& table, Judged judged) {
+  std::string from = absl::StrCat("FROM ONLY ", TableName(table), " AS t WHERE ", IsInGroup(table));
+  if (judged == Judged::kAll) return from;
+  return absl::StrCat(from, " AND NOT ", IsWrittenBefore("t", "first_xid"));
+}
+
+// The arguments of a function that are the columns of the group.
+std::vector<std::string> KeyArguments(const TableDefinition& table) {
+  std::vector<std::string> key;
+  for (size_t i = 1; i <= table.id.size(); ++i) key.push_back(absl::StrCat("$", i));
+  return key;
 }
 
 // The time of row t as the visibility condition compares it.
@@ -46,18 +63,19 @@ std::string ComparedTime(const TableDefinition& table) {
 // those with illegal times, which are the earliest. So if one is visible, the last or the first row
 // is. An EXISTS over all rows would be a scan of the table where the statistics promise many such
 // rows.
-std::string HasLiveRow(const TableDefinition& table, absl::string_view schema) {
+std::string HasLiveRow(const TableDefinition& table, absl::string_view schema, Judged judged) {
   const std::string column = table.expires.has_value() ? table.expires->name : table.ts->name;
   const auto is_live = [&](absl::string_view order) {
-    return absl::StrCat("EXISTS (SELECT FROM (SELECT t.", QuoteName(column), " ", FromTable(table),
-                        " ORDER BY ", ComparedTime(table), order, " LIMIT 1) AS t WHERE ",
-                        OwnVisibleCondition(table, schema, "t"), ")");
+    return absl::StrCat("EXISTS (SELECT FROM (SELECT t.", QuoteName(column), " ",
+                        FromTable(table, judged), " ORDER BY ", ComparedTime(table), order,
+                        " LIMIT 1) AS t WHERE ", OwnVisibleCondition(table, schema, "t"), ")");
   };
   return absl::StrCat(is_live(" DESC"), "\n    OR ", is_live(""));
 }
 
 // A group of rows that have no times, because the others were never written or are gone, is live.
-std::string IsLiveExpression(const TableDefinition& table, absl::string_view schema) {
+std::string IsLiveExpression(const TableDefinition& table, absl::string_view schema,
+                             Judged judged) {
   std::vector<std::string> live;
   std::vector<std::string> any;
   bool has_followers = false;
@@ -66,19 +84,34 @@ std::string IsLiveExpression(const TableDefinition& table, absl::string_view sch
       has_followers = true;
       continue;
     }
-    live.push_back(HasLiveRow(*one, schema));
-    any.push_back(absl::StrCat("EXISTS (SELECT ", FromTable(*one), ")"));
+    live.push_back(HasLiveRow(*one, schema, judged));
+    any.push_back(absl::StrCat("EXISTS (SELECT ", FromTable(*one, judged), ")"));
   }
   if (has_followers) live.push_back(absl::StrCat("NOT (", absl::StrJoin(any, " OR "), ")"));
   return absl::StrJoin(live, "\n    OR ");
 }
 
-std::string GroupIsLiveTarget(const TableDefinition& table, absl::string_view schema) {
-  const auto type = [](std::string* out, const ColumnDefinition& column) {
+std::string KeyTypes(const TableDefinition& table) {
+  return absl::StrJoin(table.id, ", ", [](std::string* out, const ColumnDefinition& column) {
     absl::StrAppend(out, column.type);
-  };
-  return absl::StrCat("FUNCTION ", GroupIsLiveName(table, schema), "(",
-                      absl::StrJoin(table.id, ", ", type), ")");
+  });
+}
+
+// A function that views and policies call, with the rights of the tables' owner.
+InstalledObject ReadersFunction(const TableDefinition& table, absl::string_view schema,
+                                const std::string& name, const std::string& types,
+                                absl::string_view purpose, const std::string& body) {
+  InstalledObject function;
+  function.target = absl::StrCat("FUNCTION ", name, "(", types, ")");
+  function.name = absl::StrCat("function ", name);
+  function.definition = absl::StrCat(
+      "CREATE OR REPLACE ", function.target,
+      " RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = "
+      "pg_catalog, pg_temp AS ",
+      QuoteBody(body), ";\nGRANT EXECUTE ON ", function.target, " TO PUBLIC");
+  function.comment =
+      MarkedComment(schema, absl::StrCat(purpose, NameOf(table)), function.definition);
+  return function;
 }
 
 // Names are qualified: a SET clause would cost each written row more than the lock.
@@ -113,19 +146,28 @@ std::string LocksGroup(const std::string& table) {
   return absl::StrCat("a written row of ", table, " locks its group");
 }
 
+std::string TellsWhetherCondemned(const std::string& table) {
+  return absl::StrCat(kTellsWhetherCondemned, table);
+}
+
 InstalledObject GroupIsLive(const TableDefinition& table, absl::string_view schema) {
-  InstalledObject function;
-  function.target = GroupIsLiveTarget(table, schema);
-  function.name = absl::StrCat("function ", GroupIsLiveName(table, schema));
-  const std::string body =
-      absl::StrCat("\nBEGIN\n  RETURN ", IsLiveExpression(table, schema), ";\nEND ");
-  function.definition = absl::StrCat(
-      "CREATE OR REPLACE ", function.target,
-      " RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = "
-      "pg_catalog, pg_temp AS ",
-      QuoteBody(body), ";\nGRANT EXECUTE ON ", function.target, " TO PUBLIC");
-  function.comment = MarkedComment(schema, TellsWhetherLive(NameOf(table)), function.definition);
-  return function;
+  const std::string body = absl::StrCat(
+      "\nDECLARE\n  first_xid bigint;\nBEGIN\n  SELECT c.before_xid INTO first_xid FROM ",
+      CondemnedTable(schema), " AS c WHERE ", IsEntryOf(table, KeyArguments(table)),
+      ";\n  IF first_xid IS NOT NULL THEN\n    RETURN ",
+      IsLiveExpression(table, schema, Judged::kNotCondemned), ";\n  END IF;\n  RETURN ",
+      IsLiveExpression(table, schema, Judged::kAll), ";\nEND ");
+  return ReadersFunction(table, schema, GroupIsLiveName(table, schema), KeyTypes(table),
+                         kTellsWhetherLive, body);
+}
+
+InstalledObject IsCondemned(const TableDefinition& table, absl::string_view schema) {
+  const std::string writer = absl::StrCat("$", table.id.size() + 1);
+  const std::string body = absl::StrCat(
+      "\nBEGIN\n  RETURN EXISTS (SELECT FROM ", CondemnedTable(schema), " AS c WHERE ",
+      IsEntryOf(table, KeyArguments(table)), " AND ", IsBefore(writer, "c.before_xid"), ");\nEND ");
+  return ReadersFunction(table, schema, IsCondemnedName(table, schema),
+                         absl::StrCat(KeyTypes(table), ", xid"), kTellsWhetherCondemned, body);
 }
 
 std::vector<InstalledObject> LockingTrigger(const TableDefinition& table,
@@ -170,20 +212,30 @@ std::string EnableLockingTrigger(const TableDefinition& table) {
 
 std::vector<InstalledObject> GroupObjects(const TableDefinition& table, absl::string_view schema) {
   std::vector<InstalledObject> objects = LockingTrigger(table, schema);
-  if (table.oid == table.group) objects.push_back(GroupIsLive(table, schema));
+  for (InstalledObject& function : ReadersFunctions(table, schema)) {
+    objects.push_back(std::move(function));
+  }
   return objects;
 }
 
-std::string GroupIsLiveSql(const TableDefinition& table, absl::string_view schema,
-                           absl::string_view give) {
-  const InstalledObject function = GroupIsLive(table, schema);
-  return absl::StrCat(function.definition, ";\nCOMMENT ON ", function.target, " IS ",
-                      QuoteText(function.comment), ";\n", give);
+std::vector<InstalledObject> ReadersFunctions(const TableDefinition& table,
+                                              absl::string_view schema) {
+  if (table.oid != table.group) return {};
+  return {GroupIsLive(table, schema), IsCondemned(table, schema)};
 }
 
-std::string IsOfGroupIsLive(absl::string_view comment, absl::string_view schema) {
-  return absl::StrCat("starts_with(", comment, ", ",
-                      QuoteText(absl::StrCat(CommentMark(schema), kTellsWhetherLive)), ")");
+std::string GrantCondemned(absl::string_view schema) {
+  return absl::StrCat("EXECUTE format('GRANT SELECT ON %s TO %I', ",
+                      QuoteText(CondemnedTable(schema)), ", owner);\n");
+}
+
+std::string IsOfReadersFunction(absl::string_view comment, absl::string_view schema) {
+  const auto starts_with = [&](absl::string_view purpose) {
+    return absl::StrCat("starts_with(", comment, ", ",
+                        QuoteText(absl::StrCat(CommentMark(schema), purpose)), ")");
+  };
+  return absl::StrCat("(", starts_with(kTellsWhetherLive), " OR ",
+                      starts_with(kTellsWhetherCondemned), ")");
 }
 
 }  // namespace ttl::postgres

@@ -13,11 +13,21 @@ namespace ttl::postgres {
 
 // Purposes in the comments of these objects, by the plain name of the table: schema.table.
 std::string TellsWhetherLive(const std::string& table);
+std::string TellsWhetherCondemned(const std::string& table);
 std::string LocksGroup(const std::string& table);
 
 // The function that tells whether a group has a live row, with the rights of the tables' owner: a
 // reader of one table may lack the right to read the others. REQUIRES: the first table of a group.
 InstalledObject GroupIsLive(const TableDefinition& table, absl::string_view schema);
+
+// The function that tells whether a row is condemned, with the same rights. REQUIRES: the first
+// table of a group.
+InstalledObject IsCondemned(const TableDefinition& table, absl::string_view schema);
+
+// Both if the table is the first of a group, otherwise none. Views and policies depend on them, so
+// they are replaced, and dropped only after they are no longer called.
+std::vector<InstalledObject> ReadersFunctions(const TableDefinition& table,
+                                              absl::string_view schema);
 
 // The function of the trigger that locks the group of each written row, then the trigger, which
 // fires whatever session_replication_role is.
@@ -34,15 +44,13 @@ std::string TriggersAfterLocking(const TableDefinition& table);
 // All of the above that the table has.
 std::vector<InstalledObject> GroupObjects(const TableDefinition& table, absl::string_view schema);
 
-// The statements that install them. `give` makes the owner of the table the owner of the function
-// of the condition, in a block with the variable `owner`.
-std::string GroupIsLiveSql(const TableDefinition& table, absl::string_view schema,
-                           absl::string_view give);
+// The statement that lets the functions read the condemned groups, in a block with the variable
+// `owner`, that of the table.
+std::string GrantCondemned(absl::string_view schema);
 std::string EnableLockingTrigger(const TableDefinition& table);
 
-// Whether `comment`, SQL, is that of a function of GroupIsLive(). Views and policies depend on it,
-// so it is replaced, and dropped only after they no longer call it.
-std::string IsOfGroupIsLive(absl::string_view comment, absl::string_view schema);
+// Whether `comment`, SQL, is that of one of ReadersFunctions().
+std::string IsOfReadersFunction(absl::string_view comment, absl::string_view schema);
 
 }  // namespace ttl::postgres
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/group.h"
+#include "client/postgres/sql/group_condemned.h"
 #include "client/postgres/sql/held_times.h"
 #include "client/postgres/sql/install/group_objects.h"
 #include "client/postgres/sql/install/installed_objects.h"
@@ -184,9 +185,10 @@ std::string GroupSql(const TableDefinition& table, const std::string& schema) {
   }
   absl::StrAppend(&body, "IF NOT ", LockingTriggerIsOn(table), " THEN\n",
                   EnableLockingTrigger(table), ";\nEND IF;\n");
-  if (table.oid == table.group) {
-    const std::string target = GroupIsLive(table, schema).target;
-    absl::StrAppend(&body, GroupIsLiveSql(table, schema, GiveToOwner(target, schema)));
+  if (table.oid == table.group) absl::StrAppend(&body, GrantCondemned(schema));
+  for (const InstalledObject& function : ReadersFunctions(table, schema)) {
+    absl::StrAppend(&body, function.definition, ";\n", CommentOn(function),
+                    GiveToOwner(function.target, schema));
   }
   return Block(OwnerOf(table), body);
 }
@@ -235,7 +237,7 @@ enum class Leftovers {
 std::string IsInStep(Leftovers step, const std::string& schema) {
   if (step == Leftovers::kAll) return "";
   return absl::StrCat("\n  AND ", step == Leftovers::kBeforeObjects ? "NOT " : "",
-                      IsOfGroupIsLive("comment", schema));
+                      IsOfReadersFunction("comment", schema));
 }
 
 // Keeps views by name, since they are replaced and not dropped. `comments` are the comments, as
@@ -272,6 +274,20 @@ std::string PoliciesSql(const std::string& schema, absl::Span<const TableDefinit
   return absl::StrCat(Heading("Policies that nothing asks for any more"), "DELETE FROM ",
                       QuoteQualified(schema, "policy"), " WHERE container <> ALL (ARRAY[",
                       absl::StrJoin(tables, ", ", quote), "]::text[]);\n");
+}
+
+// Entries whose rows cannot be found any more, and those of another server, where a dump came from.
+std::string CondemnedSql(const std::string& schema, absl::Span<const TableDefinition> tables) {
+  std::vector<std::string> groups;
+  for (const TableDefinition& table : tables) groups.push_back(absl::StrCat(table.group));
+  return absl::StrCat(
+      Heading("Groups that were being deleted in pieces"),
+      Block("",
+            absl::StrCat("DELETE FROM ", CondemnedTable(schema), " WHERE relation <> ALL (ARRAY[",
+                         absl::StrJoin(groups, ", "), "]::oid[]) OR system <> ", SystemIdentifier(),
+                         ";\nIF FOUND THEN\nRAISE WARNING 'groups that are no longer "
+                         "configured were being deleted in pieces: their rows that are left "
+                         "are no longer hidden';\nEND IF;\n")));
 }
 
 // Our slots among `names`, an SQL array.
@@ -345,9 +361,10 @@ std::string InstallSql(const Config& config, absl::Span<const TableDefinition> d
     absl::StrAppend(&sql, TableSql(table, config.schema));
   }
   absl::StrAppend(&sql, LeftoversSql(config, tables, Leftovers::kAfterObjects));
-  return absl::StrCat(
-      sql, PoliciesSql(config.schema, tables), Heading("Times that rewrites would change"),
-      HoldTimesSql(config.schema, tables), PublicationSql(config, tables), SlotSql(config));
+  return absl::StrCat(sql, PoliciesSql(config.schema, tables), CondemnedSql(config.schema, tables),
+                      Heading("Times that rewrites would change"),
+                      HoldTimesSql(config.schema, tables), PublicationSql(config, tables),
+                      SlotSql(config));
 }
 
 std::string TakeAwaySql(const Config& config, absl::Span<const TableDefinition> tables,

@@ -182,7 +182,7 @@ std::vector<std::string> PurposesFor(absl::string_view table_schema, absl::strin
   std::vector<std::string> purposes;
   for (const std::string& purpose :
        {ShowsLiveRows(name), DecidesOnRows(name), Replaces(name), ReplacesExpired(name),
-        TellsWhetherLive(name), LocksGroup(name)}) {
+        TellsWhetherLive(name), TellsWhetherCondemned(name), LocksGroup(name)}) {
     purposes.push_back(PurposeOf(MarkedComment(schema, purpose, "")));
   }
   return purposes;

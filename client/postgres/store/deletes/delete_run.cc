@@ -13,7 +13,10 @@
 #include "client/postgres/sql/archive_fit.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/expiry_action.h"
+#include "client/postgres/sql/group_cascades.h"
 #include "client/postgres/store/deletes/delete_fault.h"
+#include "client/postgres/store/deletes/delete_sql.h"
+#include "client/postgres/store/deletes/system_names.h"
 #include "client/postgres/store/row_state.h"
 #include "ttl/proto_time.h"
 
@@ -35,13 +38,6 @@ constexpr int64_t kTouchedOtherwise = 2;
 
 absl::Status Unavailable(const absl::Status& error) {
   return absl::UnavailableError(absl::StrCat("the database: ", error.message()));
-}
-
-// Restores the session's settings, which triggers of earlier deletes may have changed: with others,
-// an existing row could look missing. row_security: a query that a policy would filter fails
-// instead.
-std::string ReadingSettings() {
-  return absl::StrCat(Connection::SetTextSettings(), "SET LOCAL row_security = off;");
 }
 
 // The column texts of an item's key; absent if no row of the table can have it.
@@ -187,11 +183,33 @@ absl::Status DeleteRun::Blame(const AskedItem& item, const absl::Status& error) 
   const absl::StatusOr<bool> can_be_key = CanBeKey(item);
   if (!can_be_key.ok()) return can_be_key.status();
   if (!*can_be_key) return absl::OkStatus();  // stays NOT_FOUND
+  if (fault == DeleteFault::kTimeout && CanCondemn()) return Condemn(item);
   result.set_outcome(v1::DELETE_OUTCOME_FAILED);
   result.set_reason(ReasonOf(error));
-  if (fault == DeleteFault::kTimeout && table_.group_sql.has_value()) {
-    result.mutable_reason()->append(
-        "; a group is deleted in one transaction: raise statement_timeout");
+  return absl::OkStatus();
+}
+
+bool DeleteRun::CanCondemn() const {
+  return table_.group_sql.has_value() && !table_.definition.own_schema.empty();
+}
+
+absl::Status DeleteRun::Condemn(const AskedItem& item) {
+  is_condemning_ = true;
+  const absl::Status error = Attempt(Items(&item, 1));
+  is_condemning_ = false;
+  if (error.ok()) return absl::OkStatus();
+  if (!connection_.is_open() || FaultOf(error) == DeleteFault::kDatabase) return Unavailable(error);
+  if (absl::Status status = Rollback(); !status.ok()) return status;
+  v1::DeleteResult& result = ResultOf(item);
+  const bool is_timeout = FaultOf(error) == DeleteFault::kTimeout;
+  if (FaultOf(error) == DeleteFault::kConflict || (is_timeout && is_cut_short_)) {
+    result.set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+    return absl::OkStatus();
+  }
+  result.set_outcome(v1::DELETE_OUTCOME_FAILED);
+  result.set_reason(ReasonOf(error));
+  if (is_timeout) {
+    result.mutable_reason()->append("; a group must be read within statement_timeout, or raise it");
   }
   return absl::OkStatus();
 }
@@ -208,6 +226,7 @@ absl::Status DeleteRun::Attempt(Items items) {
   is_archive_changed_ = false;
   refused_.clear();
   unlocked_.clear();
+  condemned_ = 0;
   auto results = table_.group_sql.has_value() ? DeleteAndExplainGroups(items, deleted)
                                               : DeleteAndExplain(items, deleted);
   if (!results.ok()) return results.status();
@@ -222,7 +241,7 @@ absl::Status DeleteRun::Attempt(Items items) {
     return refused_.size() * 2 >= items.size() ? DeleteOthers(items)
                                                : DeleteHalves(items, absl::OkStatus());
   }
-  if (absl::Status status = Finish(*results, deleted); !status.ok()) return status;
+  if (absl::Status status = Finish(*results, deleted + condemned_); !status.ok()) return status;
   if (!awaits_lock_) {
     for (const size_t place : unlocked_) {
       const bool is_throttled = (*results)[place].outcome() == v1::DELETE_OUTCOME_THROTTLED;
@@ -254,28 +273,14 @@ absl::StatusOr<bool> DeleteRun::Begin() {
   return now < bounds_.not_after;
 }
 
-absl::StatusOr<QueryResult> DeleteRun::QueryBySystemNames(
-    const std::string& statement, const std::vector<Connection::Parameter>& parameters) {
-  // OFFSET ensures that the old path is read before the new one is set.
-  const auto path = connection_.Execute(
-      "SELECT pg_catalog.set_config('search_path', 'pg_catalog', true), old.path FROM (SELECT "
-      "pg_catalog.current_setting('search_path') AS path OFFSET 0) AS old");
-  if (!path.ok()) return path.status();
-  auto answer = connection_.Query(statement, parameters);
-  if (!answer.ok()) return answer;
-  const auto reset = connection_.Execute(absl::StrCat(
-      "SELECT pg_catalog.set_config('search_path', ", QuoteText(path->Text(0, 1)), ", true)"));
-  return reset.ok() ? std::move(answer) : reset.status();
-}
-
 absl::StatusOr<std::vector<size_t>> DeleteRun::TakenIn(Items items) {
   std::vector<size_t> places;
   if (table_.sql.taken_in_statement().empty()) {
     for (size_t i = 0; i < items.size(); ++i) places.push_back(i);
     return places;
   }
-  const auto answer =
-      QueryBySystemNames(table_.sql.taken_in_statement(), table_.sql.StateParameters(items));
+  const auto answer = QueryBySystemNames(connection_, table_.sql.taken_in_statement(),
+                                         table_.sql.StateParameters(items));
   if (!answer.ok()) return answer.status();
   for (int row = 0; row < answer->rows(); ++row) {
     const size_t place = static_cast<size_t>(answer->Number(row, 0) - 1);
@@ -358,17 +363,76 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplainGroups(
   if (!locked.ok()) return locked.status();
   const auto judged = ChosenBy(sql.judge(), items, *locked);
   if (!judged.ok()) return judged.status();
-  if (absl::Status status = DeleteGroups(items, *judged, results, deleted); !status.ok()) {
+  const auto deletable = CondemnSome(items, *judged, results);
+  if (!deletable.ok()) return deletable.status();
+  if (absl::Status status = DeleteGroups(items, *deletable, results, deleted); !status.ok()) {
     return status;
   }
   std::vector<bool> held(items.size());
   for (const size_t place : *judged) held[place] = true;
   if (absl::Status status = Explain(items, held, results); !status.ok()) return status;
+  if (absl::Status status = ExplainCondemned(items, results); !status.ok()) return status;
   return results;
 }
 
+// A delete of a group of which older rows are condemned would delete these, too, and run out of
+// time again.
+absl::StatusOr<std::vector<size_t>> DeleteRun::CondemnSome(Items items,
+                                                           const std::vector<size_t>& judged,
+                                                           std::vector<v1::DeleteResult>& results) {
+  if (!CanCondemn() || judged.empty()) return judged;
+  const GroupSql& sql = *table_.group_sql;
+  const auto condemned = is_condemning_ ? absl::StatusOr<std::vector<size_t>>(judged)
+                                        : ChosenBy(sql.entries(), items, judged);
+  if (!condemned.ok() || condemned->empty()) return condemned.ok() ? judged : condemned;
+  const auto keys = QueryBySystemNames(connection_, sql.keys_to_itself(), {});
+  if (!keys.ok()) return keys.status();
+  for (const size_t place : *condemned) {
+    results[place].set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+    if (keys->rows() == 0) continue;
+    results[place].set_outcome(v1::DELETE_OUTCOME_FAILED);
+    results[place].set_reason(ReasonOf(kRefersToItself));
+  }
+  if (keys->rows() == 0) {
+    // Those of others would have rows that an open transaction may have written.
+    const auto chosen = ChosenBy(sql.condemn(), items, *condemned);
+    if (!chosen.ok()) return chosen.status();
+    condemned_ = static_cast<int>(chosen->size());
+  }
+  const std::set<size_t> excluded(condemned->begin(), condemned->end());
+  std::vector<size_t> others;
+  std::copy_if(judged.begin(), judged.end(), std::back_inserter(others),
+               [&](size_t place) { return !excluded.contains(place); });
+  return others;
+}
+
+// Condemned rows count as deleted, but a group is not found only once they are gone.
+absl::Status DeleteRun::ExplainCondemned(Items items, std::vector<v1::DeleteResult>& results) {
+  std::vector<size_t> places;
+  std::vector<AskedItem> missing;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].outcome() != v1::DELETE_OUTCOME_NOT_FOUND) continue;
+    places.push_back(i);
+    missing.push_back(items[i]);
+  }
+  if (!CanCondemn() || missing.empty()) return absl::OkStatus();
+  const auto entries =
+      connection_.Query(table_.group_sql->entries(), table_.sql.StateParameters(missing));
+  if (!entries.ok()) return entries.status();
+  for (int row = 0; row < entries->rows(); ++row) {
+    const size_t number = static_cast<size_t>(entries->Number(row, 0) - 1);
+    if (number >= places.size()) return absl::InternalError("an answer about no item");
+    v1::DeleteResult& result = results[places[number]];
+    result.set_outcome(v1::DELETE_OUTCOME_THROTTLED);
+    if (!entries->Value(row, 1).has_value()) continue;
+    result.set_outcome(v1::DELETE_OUTCOME_FAILED);
+    result.set_reason(std::string(entries->Text(row, 1)));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string> DeleteRun::WhyUnguarded() {
-  const auto why = QueryBySystemNames(table_.group_sql->why_unguarded(), {});
+  const auto why = QueryBySystemNames(connection_, table_.group_sql->why_unguarded(), {});
   if (!why.ok()) return why.status();
   return why->Value(0, 0).has_value() ? std::string(why->Text(0, 0)) : "";
 }
@@ -439,7 +503,8 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
   const auto state =
       table_.definition.config.where.empty()
           ? connection_.Query(table_.sql.state_statement(), table_.sql.StateParameters(left))
-          : QueryBySystemNames(table_.sql.state_statement(), table_.sql.StateParameters(left));
+          : QueryBySystemNames(connection_, table_.sql.state_statement(),
+                               table_.sql.StateParameters(left));
   if (!state.ok()) return state.status();
   const int width = table_.select.width();
   const auto snapshot = ParseTransactionSnapshot(state->Text(0, width + 3));
@@ -504,7 +569,7 @@ absl::Status DeleteRun::ConfirmMoved(const Moved& moved, std::vector<v1::DeleteR
 absl::StatusOr<int64_t> DeleteRun::RemovedFromArchive() {
   if (!table_.definition.archive.has_value()) return 0;
   const auto removed = QueryBySystemNames(
-      absl::StrCat("SELECT ", RemovedRowsOfArchive(table_.definition.config)), {});
+      connection_, absl::StrCat("SELECT ", RemovedRowsOfArchive(table_.definition.config)), {});
   if (!removed.ok()) return removed.status();
   return removed->Number(0, 0);
 }
@@ -515,8 +580,8 @@ absl::Status DeleteRun::ConfirmMarked(Items items, std::vector<v1::DeleteResult>
   const std::vector<size_t> places = PlacesOfDeleted(results);
   std::vector<AskedItem> marked;
   for (const size_t place : places) marked.push_back(items[place]);
-  const auto left_in =
-      QueryBySystemNames(table_.sql.left_in_statement(), table_.sql.StateParameters(marked));
+  const auto left_in = QueryBySystemNames(connection_, table_.sql.left_in_statement(),
+                                          table_.sql.StateParameters(marked));
   if (!left_in.ok()) return left_in.status();
   if (left_in->rows() == 0) return absl::OkStatus();
   for (int row = 0; row < left_in->rows(); ++row) {
@@ -542,8 +607,8 @@ void DeleteRun::Refuse(const std::string& reason, std::vector<v1::DeleteResult>&
 
 // REQUIRES: the statement has locked both tables against a change of their columns.
 absl::StatusOr<bool> DeleteRun::IsArchiveAsChecked() {
-  const auto signature =
-      QueryBySystemNames(absl::StrCat("SELECT ", ArchiveSignature(table_.definition.config)), {});
+  const auto signature = QueryBySystemNames(
+      connection_, absl::StrCat("SELECT ", ArchiveSignature(table_.definition.config)), {});
   if (!signature.ok()) return signature.status();
   return signature->Text(0, 0) == table_.definition.archive->signature;
 }
@@ -564,8 +629,8 @@ absl::Status DeleteRun::ExplainArchive(const absl::Status& error) {
   return absl::OkStatus();
 }
 
-absl::Status DeleteRun::Finish(std::vector<v1::DeleteResult>& results, int deleted) {
-  if (deleted == 0) return Rollback();
+absl::Status DeleteRun::Finish(std::vector<v1::DeleteResult>& results, int changed) {
+  if (changed == 0) return Rollback();
   // An acknowledged commit must survive a server crash.
   const auto checked = connection_.Execute(
       "SELECT pg_catalog.set_config('synchronous_commit', 'local', true) "
@@ -616,7 +681,8 @@ absl::Status DeleteRun::ProbeTable(DeleteFault fault) {
     error = of_source;
   }
   if (error.ok() && !table_.sql.taken_in_statement().empty()) {
-    error = QueryBySystemNames(table_.sql.taken_in_statement(), table_.sql.StateParameters({}))
+    error = QueryBySystemNames(connection_, table_.sql.taken_in_statement(),
+                               table_.sql.StateParameters({}))
                 .status();
   }
   if (error.ok()) return absl::OkStatus();

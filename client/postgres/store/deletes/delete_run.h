@@ -63,6 +63,11 @@ class DeleteRun {
   absl::Status DeleteOthers(Items items);
   absl::Status Blame(const AskedItem& item, const absl::Status& error);
 
+  // Whether groups that are too large for one transaction can be condemned: see
+  // group_condemned.h.
+  bool CanCondemn() const;
+  absl::Status Condemn(const AskedItem& item);
+
   // Runs one transaction. Sets results only if it returns OK.
   absl::Status Attempt(Items items);
   // Returns false if not_after has passed.
@@ -70,13 +75,15 @@ class DeleteRun {
   // Returns the indexes in `items` of those whose row satisfies the table's `where`; all if there
   // is none.
   absl::StatusOr<std::vector<size_t>> TakenIn(Items items);
-  // Runs a statement that contains the operator's text, with the system's search path. Its rows
-  // must not have triggers.
-  absl::StatusOr<QueryResult> QueryBySystemNames(
-      const std::string& statement, const std::vector<Connection::Parameter>& parameters);
   absl::StatusOr<std::vector<v1::DeleteResult>> DeleteAndExplain(Items items, int& deleted);
   // The same for groups.
   absl::StatusOr<std::vector<v1::DeleteResult>> DeleteAndExplainGroups(Items items, int& deleted);
+  // Condemns those of the groups at `judged` that are condemned already, or all while
+  // is_condemning_, sets their results, and returns the others.
+  absl::StatusOr<std::vector<size_t>> CondemnSome(Items items, const std::vector<size_t>& judged,
+                                                  std::vector<v1::DeleteResult>& results);
+  // Groups of which only condemned rows are left are THROTTLED, or FAILED with the reason.
+  absl::Status ExplainCondemned(Items items, std::vector<v1::DeleteResult>& results);
   // GroupSql::why_unguarded(); empty: nothing.
   absl::StatusOr<std::string> WhyUnguarded();
   // Returns the indexes of the groups that are locked.
@@ -110,7 +117,8 @@ class DeleteRun {
   absl::StatusOr<bool> IsArchiveAsChecked();
   // Rows that this session has deleted from the archive; comparable only within a transaction.
   absl::StatusOr<int64_t> RemovedFromArchive();
-  absl::Status Finish(std::vector<v1::DeleteResult>& results, int deleted);
+  // Commits if items were changed: deleted or condemned.
+  absl::Status Finish(std::vector<v1::DeleteResult>& results, int changed);
   absl::Status Rollback();
 
   // Runs the statements of a delete with no items.
@@ -145,6 +153,10 @@ class DeleteRun {
   bool is_given_up_ = false;
   // The transaction waits for the lock of its one group.
   bool awaits_lock_ = false;
+  // The transaction condemns its one group instead of deleting it.
+  bool is_condemning_ = false;
+  // Groups that the transaction has condemned.
+  int condemned_ = 0;
   // Indexes of the items of the transaction whose group it could not lock.
   std::vector<size_t> unlocked_;
   // The items of earlier transactions that were THROTTLED for that.

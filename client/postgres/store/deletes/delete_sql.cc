@@ -150,6 +150,11 @@ absl::string_view ComparedEtag(const std::string& etag) {
 
 }  // namespace
 
+// row_security: a query that a policy would filter fails instead.
+std::string ReadingSettings() {
+  return absl::StrCat(Connection::SetTextSettings(), "SET LOCAL row_security = off;");
+}
+
 std::string TimestampText(absl::Time time) {
   const absl::Time last = absl::FromUnixSeconds(253402300799);
   const absl::Time first = absl::UnixEpoch();

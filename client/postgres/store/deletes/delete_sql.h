@@ -89,6 +89,10 @@ class DeleteSql {
   std::string key_statement_;
 };
 
+// Statements that restore the settings of a transaction that reads rows, which triggers may have
+// changed: with others, an existing row could look missing.
+std::string ReadingSettings();
+
 // `time` as a literal of a timestamp with time zone, rounded down to a microsecond, and at most the
 // end of the year 9999.
 std::string TimestampText(absl::Time time);

@@ -6,6 +6,7 @@
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/group.h"
 #include "client/postgres/sql/group_cascades.h"
+#include "client/postgres/sql/group_condemned.h"
 #include "client/postgres/sql/install/group_objects.h"
 
 namespace ttl::postgres {
@@ -82,6 +83,15 @@ std::string WhyUnguarded(const TableDefinition& group) {
       " END");
 }
 
+// The columns of the group in the asked item a, each of its type.
+std::vector<std::string> AskedKey(const TableDefinition& table) {
+  std::vector<std::string> key;
+  for (size_t i = 0; i < table.id.size(); ++i) {
+    key.push_back(absl::StrCat("a.__k", i + 1, "::", table.id[i].type));
+  }
+  return key;
+}
+
 }  // namespace
 
 GroupSql::GroupSql(const TableDefinition& table, const DeleteSql& sql)
@@ -101,14 +111,47 @@ GroupSql::GroupSql(const TableDefinition& table, const DeleteSql& sql)
   for (const size_t place : table.delete_order) {
     deletes_.push_back(DeleteRows(*tables[place], sql.Asked()));
   }
-  std::vector<std::string> key;
-  for (size_t i = 0; i < table.id.size(); ++i) {
-    key.push_back(absl::StrCat("a.__k", i + 1, "::", table.id[i].type));
-  }
+  const std::vector<std::string> key = AskedKey(table);
+  if (!table.own_schema.empty()) SetCondemning(table, sql);
   lock_groups_ = absl::StrCat(sql.Asked(), "\nSELECT a.__n FROM asked AS a WHERE ",
                               LockGroup(table, "pg_try_advisory_xact_lock", key));
   await_group_ = absl::StrCat(sql.Asked(), "\nSELECT a.__n, ",
                               LockGroup(table, "pg_advisory_xact_lock", key), " FROM asked AS a");
+}
+
+void GroupSql::SetCondemning(const TableDefinition& table, const DeleteSql& sql) {
+  const std::string condemned = CondemnedTable(table.own_schema);
+  std::vector<std::string> texts;
+  for (size_t i = 1; i <= table.id.size(); ++i) texts.push_back(absl::StrCat("a.__k", i));
+  const std::string key = absl::StrCat("ARRAY[", absl::StrJoin(texts, ", "), "]");
+  std::vector<std::string> has_newer;
+  for (const TableDefinition* one : TablesOf(table)) {
+    has_newer.push_back(absl::StrCat("EXISTS (SELECT FROM ", OnlyTable(*one), " AS t WHERE ",
+                                     DeleteSql::HasAskedKey(one->id), " AND NOT ",
+                                     IsWrittenBefore("t", "h.xid"), ")"));
+  }
+  keys_to_itself_ = absl::StrCat("SELECT FROM (", KeysWithinGroup(table),
+                                 ") AS k(to_table, refers, is_own) "
+                                 "WHERE k.is_own");
+  entries_ = absl::Substitute(
+      "$0\nSELECT a.__n, c.fault FROM asked AS a JOIN $1 AS c ON c.relation = $2::oid AND c.key = "
+      "$3 AND c.system = $4",
+      sql.Asked(), condemned, table.group, key, SystemIdentifier());
+  condemn_ = absl::Substitute(
+      "$0,\n"
+      "oldest AS MATERIALIZED (SELECT "
+      "pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::text::bigint AS xid),\n"
+      "old AS MATERIALIZED (\n"
+      "  SELECT a.__n, pg_catalog.hash_record(ROW($1)) AS hash, $2 AS key, h.xid\n"
+      "  FROM asked AS a CROSS JOIN oldest AS h WHERE NOT ($3)),\n"
+      "entered AS (\n"
+      "  INSERT INTO $4 AS c (relation, hash, key, before_xid, system)\n"
+      "  SELECT $5::oid, o.hash, o.key, o.xid, $6 FROM old AS o\n"
+      "  ON CONFLICT (relation, hash, key) DO UPDATE\n"
+      "  SET before_xid = excluded.before_xid, system = excluded.system, fault = NULL)\n"
+      "SELECT o.__n FROM old AS o",
+      sql.Asked(), absl::StrJoin(AskedKey(table), ", "), key, absl::StrJoin(has_newer, " OR "),
+      condemned, table.group, SystemIdentifier());
 }
 
 }  // namespace ttl::postgres

@@ -30,6 +30,15 @@ class GroupSql {
   const std::string& await_group() const { return await_group_; }
   // DeleteSql::judge_statement(). Column: n.
   const std::string& judge() const { return judge_; }
+  // Returns those of the groups that are condemned. Columns: n, and why the last piece could not be
+  // deleted. The statements of condemnation are empty without an own_schema.
+  const std::string& entries() const { return entries_; }
+  // The foreign keys of tables of the groups that refer to the table itself. Run it with the
+  // system's search path.
+  const std::string& keys_to_itself() const { return keys_to_itself_; }
+  // Condemns the groups, which are locked and judged, unless an open transaction is older than one
+  // of their rows. Column: n, of those that it has condemned.
+  const std::string& condemn() const { return condemn_; }
   // Each deletes the rows of one table, in the order of the foreign keys. Column: the number of
   // rows.
   const std::vector<std::string>& deletes() const { return deletes_; }
@@ -37,11 +46,16 @@ class GroupSql {
   const std::string& remains() const { return remains_; }
 
  private:
+  void SetCondemning(const TableDefinition& table, const DeleteSql& sql);
+
   std::string lock_tables_;
   std::string why_unguarded_;
   std::string lock_groups_;
   std::string await_group_;
   std::string judge_;
+  std::string entries_;
+  std::string keys_to_itself_;
+  std::string condemn_;
   std::vector<std::string> deletes_;
   std::string remains_;
 };
