@@ -124,6 +124,32 @@ TEST_F(CaptureGroupsTest, GroupIsReadAgainWhenAMemberIsAdded) {
   EXPECT_THAT(Tracked("threads"), ElementsAre("|a|9|"));
 }
 
+// Its rows count as deleted from then on, and those that are written later are another group.
+TEST_F(CaptureGroupsTest, CondemnedRowsAreNotReported) {
+  Sql(kCreateCheckpoints);
+  Checkpoint("a", "1", 5);
+  Checkpoint("a", "2", 8);
+  Checkpoint("b", "1", 7);
+  Checkpoint("b", "3", 7);
+  Checkpoint("c", "1", 6);
+  capture_.Install({Threads()});
+  capture_.Begin({Threads()});  // with what is installed
+  ASSERT_TRUE(capture_.CatchUp());
+  EXPECT_THAT(Tracked("threads"), ElementsAre("|a|8|", "|b|7|", "|c|6|"));
+  Sql("INSERT INTO ttl.condemned SELECT 'checkpoints'::regclass, hash_record(ROW(thread)), "
+      "ARRAY[thread], pg_snapshot_xmax(pg_current_snapshot())::text::bigint, system_identifier "
+      "FROM pg_control_system(), unnest(ARRAY['a', 'b']) AS thread");
+  Blob("a", "1", 3);
+  Sql("DELETE FROM checkpoints WHERE checkpoint_id = '1' AND thread_id <> 'c'");
+  ASSERT_TRUE(capture_.CatchUp());
+  EXPECT_THAT(Tracked("threads"), ElementsAre("|a|3|", "|c|6|"));
+  // The tables are read again in pages of groups, of which one group has no row.
+  Sql("TRUNCATE checkpoint_writes");
+  Checkpoint("b", "2", 2);
+  ASSERT_TRUE(capture_.CatchUp());
+  EXPECT_THAT(Tracked("threads"), ElementsAre("|a|3|", "|b|2|", "|c|6|"));
+}
+
 // Whatever is written to the tables, and wherever the capture ends.
 TEST_F(CaptureGroupsTest, ManyChangesEndAsTheyAre) {
   Sql(kCreateCheckpoints);

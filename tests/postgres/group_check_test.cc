@@ -281,17 +281,18 @@ TEST_F(GroupCheckTest, InstallIsWholeAndRepeatableAndUninstallLeavesNothing) {
   EXPECT_EQ(db_.Dump(), before);
 }
 
-TEST_F(GroupCheckTest, FunctionOfAFormerOwnerIsNamedAndInstallingAgainGivesItToTheNewOne) {
+TEST_F(GroupCheckTest, FunctionsOfAFormerOwnerAreNamedAndInstallingAgainGivesItToTheNewOne) {
   db_.Sql(kCreateOrders);
   const Config config = db_.ConfigFor({Orders()});
   const std::vector<TableDefinition> tables = db_.Install(config);
   const std::string owner = db_.CreateRole();
   db_.Sql(
       absl::StrCat("ALTER TABLE orders OWNER TO ", owner, "; ALTER TABLE lines OWNER TO ", owner));
-  EXPECT_THAT(std::string(CheckInstalled(db_.connection(), config, tables).message()),
-              HasSubstr(absl::StrCat("reads of expired rows fail; ALTER FUNCTION "
-                                     "\"ttl\".\"group_is_live_",
-                                     tables[0].oid, "\"(bigint) OWNER TO")));
+  const std::string fault(CheckInstalled(db_.connection(), config, tables).message());
+  for (const char* function : {"group_is_live_", "is_condemned_"}) {
+    EXPECT_THAT(fault, HasSubstr(absl::StrCat("function \"ttl\".\"", function, tables[0].oid,
+                                              "\" of table public.orders")));
+  }
   db_.Install(config);
   EXPECT_TRUE(CheckInstalled(db_.connection(), config, tables).ok());
 }
@@ -399,10 +400,11 @@ TEST_F(GroupCheckTest, TablesWithoutGroupByHaveNoTriggerAndNoFunction) {
   plain.live_view = "plain_live";
   db_.Install(db_.ConfigFor({plain}));
   EXPECT_EQ(db_.Value("SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal"), "0");
-  EXPECT_EQ(db_.Value("SELECT count(*) FROM pg_proc WHERE proname LIKE '%group_%' AND "
+  EXPECT_EQ(db_.Value("SELECT count(*) FROM pg_proc WHERE proname ~ 'group_|condemned' AND "
                       "pronamespace = 'ttl'::regnamespace"),
             "0");
   EXPECT_FALSE(absl::StrContains(db_.Value("SELECT pg_get_viewdef('plain_live')"), "group"));
+  EXPECT_FALSE(absl::StrContains(db_.Value("SELECT pg_get_viewdef('plain_live')"), "condemned"));
 }
 
 }  // namespace

@@ -54,9 +54,17 @@ constexpr char kStep[] = R"sql(
   COMMIT
 )sql";
 
+std::string TablesOfPage() {
+  return absl::StrCat(postgres::kCheckpointTables, ";",
+                      BlockOfPage("ALTER TABLE checkpoints ADD COLUMN ttl_written_at timestamptz "
+                                  "NOT NULL DEFAULT now();"));
+}
+
 class ThreadGroupsTest : public KilledAdapterFixture {
  protected:
-  ThreadGroupsTest() : KilledAdapterFixture(BlockOfPage("tables:")) {}
+  // `settings` precede the tables in the configuration.
+  explicit ThreadGroupsTest(const std::string& settings = "")
+      : KilledAdapterFixture(absl::StrCat(settings, BlockOfPage("tables:"))) {}
 
   // Threads of which some of the six rows of a step are gone.
   std::string Broken() {
@@ -77,11 +85,7 @@ TEST_F(ThreadGroupsTest, ThreadGoesAsAWholeWhateverIsKilled) {
   container.set_default_ttl(3);
   // So that deletes last while all is killed.
   container.mutable_delete_policy()->set_max_deletes_per_second(kThreads / 10.0);
-  const std::string tables = absl::StrCat(
-      postgres::kCheckpointTables, ";",
-      BlockOfPage("ALTER TABLE checkpoints ADD COLUMN ttl_written_at timestamptz NOT NULL DEFAULT "
-                  "now();"));
-  ASSERT_NO_FATAL_FAILURE(StartAll(tables.c_str(), container));
+  ASSERT_NO_FATAL_FAILURE(StartAll(TablesOfPage().c_str(), container));
   // One row of this thread is not as old as the others: it keeps them.
   Step("1", "(SELECT 'kept' AS t) AS threads");
   database_.Sql(
@@ -116,6 +120,70 @@ TEST_F(ThreadGroupsTest, ThreadGoesAsAWholeWhateverIsKilled) {
   Step("2", "(SELECT 'thread 1' AS t) AS threads");
   EXPECT_EQ(CountOf("live.checkpoint_blobs WHERE thread_id = 'thread 1'"), "2");
   EXPECT_TRUE(WaitUntil([&] { return CountOf("checkpoint_writes") == "3"; }, absl::Minutes(2)));
+  EXPECT_TRUE(postgres_.Stop().ok());
+}
+
+// Of kLarge rows, whose delete takes longer than statement_timeout.
+constexpr int kLarge = 6000;
+
+class LargeThreadTest : public ThreadGroupsTest {
+ protected:
+  LargeThreadTest() : ThreadGroupsTest("statement_timeout: 300ms\n") {}
+
+  void Kill(bool is_server) {
+    if (is_server) {
+      database_.Kill();
+      ASSERT_TRUE(database_.Start().ok()) << database_.Log();
+    } else {
+      postgres_.Kill();
+      ASSERT_TRUE(postgres_.Launch().ok()) << postgres_.Log();
+    }
+  }
+
+  std::string Left() { return CountOf("checkpoint_writes WHERE task_id = 'large'"); }
+  std::string Shown() { return CountOf("live.checkpoint_writes"); }
+};
+
+TEST_F(LargeThreadTest, LargeThreadGoesInPiecesAndANewOneStaysWhateverIsKilled) {
+  v1::Container container;
+  container.set_id("threads");
+  container.set_default_ttl(3);
+  ASSERT_NO_FATAL_FAILURE(StartAll(TablesOfPage().c_str(), container));
+  database_.Sql(
+      "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN PERFORM pg_sleep(0.001); "
+      "RETURN OLD; END$$; CREATE TRIGGER slow BEFORE DELETE ON checkpoint_writes FOR EACH ROW "
+      "EXECUTE FUNCTION slow()");
+  database_.Sql(absl::StrCat(
+      "INSERT INTO checkpoint_writes (thread_id, checkpoint_id, task_id, idx, channel, blob) "
+      "SELECT 'thread', '1', 'large', i, 'c', '' FROM generate_series(1, ",
+      kLarge, ") AS i"));
+  ASSERT_TRUE(WaitUntil([&] { return CountOf("ttl.condemned") == "1"; }, absl::Minutes(2)))
+      << postgres_.Log();
+  std::string shown = "0";
+  for (int i = 0; i < kKills; ++i) {
+    const std::string before = Left();
+    EXPECT_NE(before, "0") << "nothing is left to be deleted at kill " << i;
+    EXPECT_TRUE(WaitUntil([&] { return Left() != before; }, absl::Minutes(2))) << postgres_.Log();
+    ASSERT_NO_FATAL_FAILURE(Kill(i % 3 == 2));
+    if (i == kKills / 3) {
+      Step("2", "(SELECT 'thread' AS t) AS threads");
+      database_.Sql(
+          "UPDATE checkpoint_writes SET ttl_written_at = now() + interval '1 hour' WHERE task_id = "
+          "'task'");
+      shown = "3";
+    }
+    if (i == kKills / 3 * 2) {
+      // The policy that would bring the rows back, were they not condemned.
+      container.set_default_ttl(86400);
+      ASSERT_TRUE(Client().containers().Update(container, {"default_ttl"}).ok());
+    }
+    EXPECT_EQ(Shown(), shown) << "after kill " << i;
+  }
+  EXPECT_TRUE(WaitUntil([&] { return CountOf("ttl.condemned") == "0"; }, absl::Minutes(5)))
+      << Left() << " are left; " << postgres_.Log();
+  EXPECT_EQ(Left(), "0");
+  EXPECT_EQ(Shown(), "3");
+  EXPECT_EQ(CountOf("live.checkpoint_blobs"), "2");
   EXPECT_TRUE(postgres_.Stop().ok());
 }
 

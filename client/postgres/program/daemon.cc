@@ -100,8 +100,10 @@ Daemon::Daemon(const Config& config, FollowedTables followed, StoreServer& serve
 Daemon::~Daemon() {
   readiness_.reset();
   exposer_.reset();
-  pieces_.reset();
   server_.Withdraw();
+  // Ends a piece that is being deleted, even if the database hangs.
+  store_.Close();
+  pieces_.reset();
   load_.reset();
 }
 

@@ -18,6 +18,7 @@
 #include "client/postgres/sql/check/slot_state.h"
 #include "client/postgres/sql/connect/connection.h"
 #include "client/postgres/sql/group.h"
+#include "client/postgres/sql/group_condemned.h"
 #include "client/postgres/store/adapter_state.h"
 #include "service/base/status_macros.h"
 #include "service/base/time_text.h"
@@ -35,6 +36,7 @@ struct Seen {
   std::vector<std::string> problems;
   FollowedTables followed;
   std::map<std::string, TableProgress> progress;  // by container
+  std::map<std::string, std::string> condemned;   // by container, for humans
   FaultTimes faults;                              // that a running ttl-postgres has recorded
   std::optional<SlotState> slot;
   std::vector<SlotHolder> holders;
@@ -44,6 +46,25 @@ struct Seen {
 std::string SinceText(const FaultTimes& faults, const std::string& fault) {
   const auto found = faults.find(fault);
   return found == faults.end() ? "" : absl::StrCat(" since ", TimeText(found->second));
+}
+
+// Groups that are being deleted in pieces.
+absl::Status ReadCondemned(Connection& connection, const Config& config, Seen& seen) {
+  for (const TableDefinition& table : seen.followed.tables) {
+    if (!IsGroup(table) || table.own_schema.empty()) continue;
+    TTL_ASSIGN_OR_RETURN(
+        const auto groups,
+        connection.Query(absl::StrCat(
+            "SELECT count(*), count(c.fault), min(c.fault) FROM ", CondemnedTable(config.schema),
+            " AS c WHERE c.relation = ", table.group, "::oid AND c.system = ", SystemIdentifier())));
+    if (groups.Number(0, 0) == 0) continue;
+    std::string& text = seen.condemned[table.config.container];
+    text = absl::StrCat("; condemned groups, which are deleted in pieces: ", groups.Number(0, 0));
+    if (groups.Number(0, 1) == 0) continue;
+    absl::StrAppend(&text, ", of which ", groups.Number(0, 1),
+                    " cannot be deleted now: ", groups.Text(0, 2));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ReadTables(Connection& connection, const Config& config, absl::Time now, Seen& seen) {
@@ -64,6 +85,7 @@ absl::Status ReadTables(Connection& connection, const Config& config, absl::Time
   seen.problems = std::move(report.archive_problems);
   PatientQuery query(connection, kAnswerDeadline, [] { return absl::OkStatus(); });
   TTL_ASSIGN_OR_RETURN(seen.progress, LoadProgress(query, config.schema));
+  TTL_RETURN_IF_ERROR(ReadCondemned(connection, config, seen));
   TTL_ASSIGN_OR_RETURN(seen.faults, ReadFaults(connection, config.schema));
   if (!seen.followed.fault.empty()) {
     seen.problems.push_back(
@@ -145,9 +167,11 @@ std::string TableText(const Seen& seen, const TableDefinition& table) {
   if (!seen.slot->reader_pid.has_value()) return "not captured: no session reads the slot";
   const auto found = seen.progress.find(table.config.container);
   const TableProgress progress = found == seen.progress.end() ? TableProgress() : found->second;
+  const auto condemned = seen.condemned.find(table.config.container);
   return absl::StrCat("captured; first scan: ", progress.scanned,
                       IsGroup(table) ? " groups, " : " rows, ",
-                      progress.scan_done ? "complete" : "not complete");
+                      progress.scan_done ? "complete" : "not complete",
+                      condemned == seen.condemned.end() ? "" : condemned->second);
 }
 
 std::string TableNames(const TableDefinition& item) {
