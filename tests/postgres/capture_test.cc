@@ -49,6 +49,19 @@ TEST_F(CaptureTest, RowsThatWereThereAndChangesAreTracked) {
   EXPECT_EQ(status.restarts, restarts);
 }
 
+// Such as those by which deletes are told from the application's.
+TEST_F(CaptureTest, LogicalMessagesAreNotStreamed) {
+  Sql(kCreateSessions);
+  capture_.Begin({Sessions()});
+  ASSERT_TRUE(capture_.WaitForStream());
+  const int64_t restarts = capture_.status().restarts;
+  Sql("BEGIN; SELECT pg_logical_emit_message(true, 'ttl-postgres', '{}'); INSERT INTO sessions "
+      "VALUES (1, 'x', now(), NULL); SELECT pg_logical_emit_message(false, 'other', 'x'); COMMIT");
+  ExpectSame();
+  EXPECT_THAT(Tracked(), SizeIs(1));
+  EXPECT_EQ(capture_.status().restarts, restarts);
+}
+
 TEST_F(CaptureTest, ItemsCarryTheTransactionAndItsPosition) {
   Sql(kCreateSessions);
   Sql("INSERT INTO sessions VALUES (1, 'scanned', now(), NULL)");

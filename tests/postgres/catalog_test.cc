@@ -536,6 +536,32 @@ TEST(CatalogTest, LacksOfTheRoleAreNamed) {
   EXPECT_THAT(report->warnings, Contains(Says({"is owned by postgres"})));
 }
 
+TEST(CatalogTest, RightToEmitMessagesIsThatOfTheRoleAndWhereItReplacesOfTheOwner) {
+  DatabaseForTest database;
+  database.Sql(kOrders);
+  const std::string owner = database.CreateRole();
+  database.Sql(absl::StrCat(
+      "REVOKE EXECUTE ON FUNCTION pg_logical_emit_message(boolean, text, text) FROM PUBLIC; ALTER "
+      "TABLE orders OWNER TO ",
+      owner));
+  const std::string role = database.CreateRole(absl::StrCat("REPLICATION IN ROLE ", owner));
+  database.Sql(absl::StrCat("GRANT CREATE ON DATABASE ", database.name(), " TO ", owner));
+  TableConfig table = Orders();
+  table.replace_expired = true;
+  const auto connection = database.Connect(role);
+  const auto problems = [&] {
+    return CheckCatalog(*connection, database.ConfigFor({table})).value().problems;
+  };
+  const std::string grant =
+      "GRANT EXECUTE ON FUNCTION pg_catalog.pg_logical_emit_message(boolean, text, text) TO ";
+  EXPECT_THAT(problems(), ElementsAre(Says({absl::StrCat("role ", role, " may not emit"),
+                                            absl::StrCat(grant, "\"", role, "\"")}),
+                                      Says({absl::StrCat("its owner ", owner, " may not emit"),
+                                            absl::StrCat(grant, "\"", owner, "\"")})));
+  database.Sql(absl::StrCat(grant, owner));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
 TEST(CatalogTest, RowSecurityIsNoProblemForWhoPassesIt) {
   DatabaseForTest database;
   database.Sql(kOrders);

@@ -10,6 +10,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "client/postgres/program/ttl_postgres.h"
 #include "client/postgres/sql/check/slot_state.h"
@@ -294,6 +296,26 @@ TEST_F(StateTest, ArchiveThatBecomesUnfitIsLoggedAndShown) {
   EXPECT_EQ(status.code, ExitCode::kRefused);
   EXPECT_THAT(status.text, HasSubstr("problem: table public.carts: archive_table "
                                      "\"public\".\"old\": column ts is of type"));
+}
+
+// Whatever the connection string says.
+class SessionsTest : public TtlPostgresFixture {
+ protected:
+  SessionsTest() : TtlPostgresFixture(kConfig, "ttl", " application_name=app") {}
+};
+
+TEST_F(SessionsTest, AllNameTheProgram) {
+  ASSERT_NO_FATAL_FAILURE(
+      StartServers(absl::StrCat(kTables, "CREATE ROLE ttl LOGIN SUPERUSER"), {"orders"}));
+  ASSERT_NO_FATAL_FAILURE(InstallAndStart());
+  ExpectTracked("orders", 2);
+  const std::string names = database_.Value(
+      "SELECT string_agg(DISTINCT application_name, ', ' ORDER BY application_name) FROM "
+      "pg_stat_activity WHERE usename = 'ttl'");
+  EXPECT_THAT(names, AllOf(HasSubstr("ttl-postgres capture"), HasSubstr("ttl-postgres policies")));
+  for (const absl::string_view name : absl::StrSplit(names, ", ")) {
+    EXPECT_TRUE(absl::StartsWith(name, "ttl-postgres ")) << names;
+  }
 }
 
 struct Loss {

@@ -44,6 +44,28 @@ constexpr char kArchiveKind[] =
     "FROM ($1) AS p JOIN pg_class AS c ON c.oid = p.oid WHERE c.relkind NOT IN ('r', 'p') OR "
     "c.relpersistence <> 'p')";
 
+constexpr absl::string_view NameOf(OnExpiry action) {
+  switch (action) {
+    case OnExpiry::kDelete:
+      return "delete";
+    case OnExpiry::kArchive:
+      return "archive";
+    case OnExpiry::kMark:
+      break;
+  }
+  return "mark";
+}
+
+// The server builds the JSON, so that it quotes any name.
+std::string Emit(const TableConfig& table, int64_t count, absl::string_view more) {
+  return absl::StrCat(
+      "pg_catalog.pg_logical_emit_message(true, 'ttl-postgres', pg_catalog.json_build_object("
+      "'container', ",
+      QuoteText(table.container), ", 'schema', ", QuoteText(table.schema), ", 'table', ",
+      QuoteText(table.table), ", 'count', ", count, ", 'on_expiry', '", NameOf(table.on_expiry),
+      "'", more, ")::text)");
+}
+
 }  // namespace
 
 std::string ArchiveName(const TableConfig& table) {
@@ -98,6 +120,12 @@ std::string RemovedRowsOfArchive(const TableConfig& table) {
 
 std::string MarkValue(const TableDefinition& table, absl::string_view text) {
   return absl::StrCat(text, "::text::", table.mark->type);
+}
+
+std::string EmitMessage(const TableConfig& table, int64_t count) { return Emit(table, count, ""); }
+
+std::string EmitReplacingMessage(const TableConfig& table) {
+  return Emit(table, 1, ", 'replace_expired', true");
 }
 
 }  // namespace ttl::postgres

@@ -1,13 +1,14 @@
 #ifndef TTL_CLIENT_POSTGRES_SQL_EXPIRY_ACTION_H_
 #define TTL_CLIENT_POSTGRES_SQL_EXPIRY_ACTION_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
 #include "client/postgres/config/table_config.h"
 #include "client/postgres/sql/table_definition.h"
 
-// SQL of the actions of on_expiry: archive and on_expiry: mark.
+// SQL of the actions of on_expiry, and of the message that tells them from the application's.
 namespace ttl::postgres {
 
 // Quoted and qualified name of the archive table.
@@ -35,6 +36,18 @@ std::string PartitionsOf(absl::string_view oid);
 
 // Casts `text`, an SQL text with the mark_value, to the type of the mark_column.
 std::string MarkValue(const TableDefinition& table, absl::string_view text);
+
+// The function of PostgreSQL that EmitMessage() calls, with its argument types.
+inline constexpr absl::string_view kEmitFunction =
+    "pg_catalog.pg_logical_emit_message(boolean, text, text)";
+
+// An SQL expression that writes a transactional logical message into the WAL: this transaction has
+// acted on `count` items of the table because they had expired. See client/postgres/wal.md. Names
+// do not depend on the search path.
+std::string EmitMessage(const TableConfig& table, int64_t count);
+
+// The same in the trigger of replace_expired, for one row.
+std::string EmitReplacingMessage(const TableConfig& table);
 
 }  // namespace ttl::postgres
 

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/expiry_action.h"
 #include "service/base/status_macros.h"
 
 namespace ttl::postgres {
@@ -21,7 +22,7 @@ std::string Name(const QueryResult& result, int row, int column) {
   return std::string(result.Text(row, column));
 }
 
-// Parameters: schema, table, publication.
+// Parameters: schema, table, publication, function of messages.
 constexpr absl::string_view kRelation = R"(
   SELECT c.oid, c.relkind, c.relpersistence,
          n.nspname = 'information_schema' OR starts_with(n.nspname, 'pg_'),
@@ -36,7 +37,7 @@ constexpr absl::string_view kRelation = R"(
                  AND NOT starts_with(p.polname, 'ttl_postgres_')),
          EXISTS (SELECT FROM pg_publication AS p JOIN pg_publication_rel AS m
                  ON m.prpubid = p.oid WHERE p.pubname = $3 AND m.prrelid = c.oid),
-         current_user
+         current_user, has_function_privilege(c.relowner, $4, 'EXECUTE')
   FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
        JOIN pg_roles AS r ON r.rolname = current_user
   WHERE n.nspname = $1 AND c.relname = $2)";
@@ -219,7 +220,8 @@ class LookUp {
   QueryResult AskOfTable(absl::string_view query) { return Ask(query, {absl::StrCat(facts_.oid)}); }
 
   bool FindRelation(const TableLookup& lookup) {
-    const QueryResult r = Ask(kRelation, {lookup.schema, lookup.table, lookup.publication});
+    const QueryResult r = Ask(
+        kRelation, {lookup.schema, lookup.table, lookup.publication, std::string(kEmitFunction)});
     if (r.rows() == 0) return false;
     facts_.oid = static_cast<uint32_t>(r.Number(0, 0));
     facts_.kind = Letter(r, 0, 1);
@@ -238,6 +240,7 @@ class LookUp {
     facts_.has_policies_of_others = r.Bool(0, 14);
     facts_.is_published = r.Bool(0, 15);
     facts_.role = Name(r, 0, 16);
+    facts_.owner_may_emit = r.Bool(0, 17);
     return true;
   }
 

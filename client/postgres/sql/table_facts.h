@@ -51,8 +51,9 @@ struct TableFacts {
   bool is_system = false;
   bool has_children = false;  // inheriting tables that are not partitions
   std::string owner;
-  bool is_owner = false;  // our role is the owner or a member of it
-  std::string role;       // our role
+  bool is_owner = false;        // our role is the owner or a member of it
+  bool owner_may_emit = false;  // logical messages
+  std::string role;             // our role
   bool may_use_schema = false;
   bool may_select = false;
   bool may_update = false;  // on at least one column

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/expiry_action.h"
 #include "client/postgres/sql/held_times.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/schema_layout.h"
@@ -78,6 +79,7 @@ std::map<std::string, std::string> Queries(const Config& config) {
       {"role", "current_user"},
       {"is_superuser", OfRole("rolsuper")},
       {"may_replicate", OfRole("rolreplication OR rolsuper")},
+      {"may_emit", absl::StrCat("has_function_privilege('", kEmitFunction, "', 'EXECUTE')")},
       {"database", "current_database()"},
       {"may_create", "has_database_privilege(current_database(), 'CREATE')"},
       {"has_schema",
@@ -124,6 +126,13 @@ void CheckRole(const Facts& facts, CatalogReport& report) {
         "role ", role,
         " is a superuser: triggers that owners of tables put on deletes act with its rights. "
         "Better a role with REPLICATION that is a member of the owner's"));
+  }
+  if (!facts.Is("may_emit")) {
+    report.problems.push_back(absl::StrCat(
+        "role ", role,
+        " may not emit the logical messages that mark its deletes in the WAL: GRANT EXECUTE ON "
+        "FUNCTION ",
+        kEmitFunction, " TO ", QuoteName(role)));
   }
   if (!facts.Is("may_create") && !(facts.Is("has_schema") && facts.Is("has_publication"))) {
     report.problems.push_back(absl::StrCat(

@@ -15,6 +15,7 @@
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/connect/sql_error.h"
 #include "client/postgres/sql/end_column.h"
+#include "client/postgres/sql/expiry_action.h"
 #include "client/postgres/sql/install/installed_objects.h"
 #include "client/postgres/sql/key_type.h"
 #include "client/postgres/sql/table_facts.h"
@@ -595,6 +596,12 @@ class TableCheck {
     if (makes_view && !facts_.may_make_view) {
       Problem(": role ", facts_.role, " may not make its live_view: GRANT CREATE ON SCHEMA ",
               QuoteName(config_.live_view_schema()), " TO ", QuoteName(facts_.role));
+    }
+    if (config_.replace_expired && !facts_.owner_may_emit) {
+      Problem(": its owner ", facts_.owner,
+              " may not emit logical messages, as the trigger of replace_expired does: GRANT "
+              "EXECUTE ON FUNCTION ",
+              kEmitFunction, " TO ", QuoteName(facts_.owner));
     }
     if (!facts_.is_owner && !facts_.is_published) {
       Warn(" is owned by ", facts_.owner,

@@ -64,13 +64,15 @@ std::string PathOfTriggers(const TableDefinition& table) {
   return absl::StrCat(QuoteName(table.config.schema), ", \"$user\", public, pg_temp");
 }
 
-// Removes the locked row. With on_expiry: archive the row is moved, or the INSERT fails.
+// Removes the locked row, and says so in the WAL. With on_expiry: archive the row is moved, or the
+// INSERT fails.
 std::string RemoveHeldRow(const TableDefinition& table) {
   const std::string remove =
       absl::StrCat("DELETE FROM ", TableName(table),
                    " AS t\n    WHERE t.ctid OPERATOR(pg_catalog.=) expired.place AND "
                    "t.tableoid OPERATOR(pg_catalog.=) expired.part");
-  if (!table.archive.has_value()) return absl::StrCat("    ", remove, ";\n");
+  const std::string emit = absl::StrCat("    PERFORM ", EmitReplacingMessage(table.config), ";\n");
+  if (!table.archive.has_value()) return absl::StrCat("    ", remove, ";\n", emit);
   return absl::StrCat(
       "    WITH gone AS (", remove, "\n    RETURNING ", MovedColumns(table), "),\n    moved AS (",
       InsertIntoArchive(table, "gone"),
@@ -78,7 +80,7 @@ std::string RemoveHeldRow(const TableDefinition& table) {
       "(SELECT count(*) FROM moved) INTO is_whole;\n    IF NOT is_whole THEN\n      RAISE "
       "EXCEPTION 'an expired row of %, whose key is used again, is kept out of its archive_table "
       "by a trigger', ",
-      QuoteText(PlainName(table)), ";\n    END IF;\n");
+      QuoteText(PlainName(table)), ";\n    END IF;\n", emit);
 }
 
 // With on_expiry: archive, a changed table or archive would lose a part of the row.

@@ -631,11 +631,14 @@ absl::Status DeleteRun::ExplainArchive(const absl::Status& error) {
 
 absl::Status DeleteRun::Finish(std::vector<v1::DeleteResult>& results, int changed) {
   if (changed == 0) return Rollback();
-  // An acknowledged commit must survive a server crash.
-  const auto checked = connection_.Execute(
+  // An acknowledged commit must survive a server crash. The message is the last change of the
+  // transaction, and costs no round trip of its own.
+  const auto checked = connection_.Execute(absl::StrCat(
       "SELECT pg_catalog.set_config('synchronous_commit', 'local', true) "
       "WHERE pg_catalog.current_setting('synchronous_commit') = 'off';"
-      "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint");
+      "SELECT ",
+      EmitMessage(table_.definition.config, changed),
+      ";SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint"));
   if (!checked.ok()) return checked.status();
   if (absl::FromUnixMicros(checked->Number(0, 0)) >= bounds_.not_after) {
     for (v1::DeleteResult& result : results) {
@@ -653,6 +656,10 @@ absl::Status DeleteRun::Rollback() {
 }
 
 absl::Status DeleteRun::TryDelete() {
+  // The server checks the right to emit a message, and emits none.
+  const auto may_emit = connection_.Execute(
+      absl::StrCat("SELECT ", EmitMessage(table_.definition.config, 0), " WHERE false"));
+  if (!may_emit.ok()) return may_emit.status();
   if (!table_.group_sql.has_value()) {
     return connection_
         .Query(table_.sql.delete_statement(), table_.sql.DeleteParameters({}, bounds_.not_after))
