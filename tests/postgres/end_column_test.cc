@@ -165,11 +165,13 @@ std::vector<Judged> FillRows(DatabaseForTest& database, const EndKind& kind, con
   return judged;
 }
 
+// `judged_at` is SQL of the instant.
 void ExpectSeen(Connection& connection, const std::string& relation,
-                const std::vector<Judged>& judged) {
-  const auto seen = connection.Query(absl::StrCat(
-      "SELECT array_to_string(ARRAY(SELECT id FROM ", relation,
-      " ORDER BY id), ' '), floor(extract(epoch FROM statement_timestamp()))::bigint"));
+                const std::vector<Judged>& judged,
+                const std::string& judged_at = "statement_timestamp()") {
+  const auto seen = connection.Query(
+      absl::StrCat("SELECT array_to_string(ARRAY(SELECT id FROM ", relation,
+                   " ORDER BY id), ' '), floor(extract(epoch FROM ", judged_at, "))::bigint"));
   ASSERT_TRUE(seen.ok()) << seen.status();
   std::vector<std::string> live;
   for (const Judged& row : judged) {
@@ -178,6 +180,16 @@ void ExpectSeen(Connection& connection, const std::string& relation,
     }
   }
   EXPECT_EQ(seen->Text(0, 0), absl::StrJoin(live, " "));
+}
+
+void ExpectSeenAsOfThreeSecondsAgo(Connection& connection, const std::string& relation,
+                                   const std::vector<Judged>& judged) {
+  ASSERT_TRUE(connection
+                  .Execute("SELECT set_config('ttl_postgres.as_of', (clock_timestamp() - interval "
+                           "'3 s')::text, false)")
+                  .ok());
+  ExpectSeen(connection, relation, judged, "current_setting('ttl_postgres.as_of')::timestamptz");
+  ASSERT_TRUE(connection.Execute("RESET ttl_postgres.as_of").ok());
 }
 
 TEST(EndColumnTest, ViewAndRowSecurityAgreeWithTheRules) {
@@ -205,6 +217,8 @@ TEST(EndColumnTest, ViewAndRowSecurityAgreeWithTheRules) {
         ASSERT_GT(judged.size(), 50u);
         ExpectSeen(database.connection(), "rows_live", judged);
         ExpectSeen(*connection, "rows", judged);
+        ExpectSeenAsOfThreeSecondsAgo(database.connection(), "rows_live", judged);
+        ExpectSeenAsOfThreeSecondsAgo(*connection, "rows", judged);
       }
     }
   }

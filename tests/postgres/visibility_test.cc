@@ -171,6 +171,17 @@ Seen Ask(Connection& connection, const std::string& relation) {
   return {std::string(result->Text(0, 0)), result->Number(0, 1)};
 }
 
+// The ids that a relation shows as of a moment within the second `as_of`.
+std::string AskAsOf(Connection& connection, const std::string& relation, int64_t as_of) {
+  const std::string text =
+      absl::FormatTime("%Y-%m-%d %H:%M:%S.7+00", absl::FromUnixSeconds(as_of), absl::UTCTimeZone());
+  const auto set = connection.Execute(absl::StrCat("SET ttl_postgres.as_of = '", text, "'"));
+  EXPECT_TRUE(set.ok()) << set.status();
+  const std::string ids = Ask(connection, relation).ids;
+  EXPECT_TRUE(connection.Execute("RESET ttl_postgres.as_of").ok());
+  return ids;
+}
+
 // What the rules say that is seen then.
 std::string Expected(const std::vector<Row>& rows, const std::string& policy, int64_t now) {
   std::vector<std::string> ids;
@@ -203,6 +214,10 @@ TEST(VisibilityTest, ViewAndRowSecurityAreExactToTheSecond) {
         EXPECT_EQ(by_view.ids, Expected(rows, policy, by_view.now));
         const Seen by_table = Ask(*connection, "rows");
         EXPECT_EQ(by_table.ids, Expected(rows, policy, by_table.now));
+        const int64_t as_of = by_table.now - 2;
+        EXPECT_EQ(AskAsOf(database.connection(), "rows_live", as_of),
+                  Expected(rows, policy, as_of));
+        EXPECT_EQ(AskAsOf(*connection, "rows", as_of), Expected(rows, policy, as_of));
         const Seen by_owner = Ask(database.connection(), "rows");
         EXPECT_EQ(by_owner.ids, Expected(rows, "none", by_owner.now));
       }
@@ -293,8 +308,11 @@ TEST(VisibilityTest, FunctionIsExactToTheSecond) {
   for (const std::string& policy : kPolicies) {
     SCOPED_TRACE(policy);
     SetPolicy(database, policy);
-    const Seen seen = Ask(database.connection(), "rows WHERE NOT ttl.is_expired('rows', ts, ttl)");
+    const std::string live = "rows WHERE NOT ttl.is_expired('rows', ts, ttl)";
+    const Seen seen = Ask(database.connection(), live);
     EXPECT_EQ(seen.ids, Expected(rows, policy, seen.now));
+    EXPECT_EQ(AskAsOf(database.connection(), live, seen.now - 2),
+              Expected(rows, policy, seen.now - 2));
   }
   EXPECT_EQ(database.Value("SELECT ttl.is_expired('unknown', '2001-01-01')"), "f");
 }

@@ -7,11 +7,8 @@
 namespace ttl::postgres {
 namespace {
 
-constexpr absl::string_view kSecond = "date_trunc('second', statement_timestamp())";
 constexpr absl::string_view kZero = "timestamptz '1970-01-01 00:00:00+00'";
 constexpr absl::string_view kLast = "timestamptz '9999-12-31 23:59:59+00'";
-constexpr absl::string_view kEpochSecond =
-    "floor(extract(epoch FROM statement_timestamp()))::bigint";
 constexpr absl::string_view kLastSecond = "253402300799";
 
 // Converts an instant to the date that a column of dates with the same DayEdge is compared with.
@@ -26,10 +23,12 @@ std::string AsStored(const TableDefinition& table, absl::string_view instant) {
                                               : table.expires_zone->At(instant);
 }
 
-EndScale ScaleOfNumber(const TableDefinition& table, absl::string_view column) {
+EndScale ScaleOfNumber(const TableDefinition& table, absl::string_view column,
+                       absl::string_view now) {
   const bool is_millis = table.config.expires_unit == EpochUnit::kMilliseconds;
   return {.value = std::string(column),
-          .second = is_millis ? absl::StrCat(kEpochSecond, " * 1000") : std::string(kEpochSecond),
+          .second = absl::StrCat("floor(extract(epoch FROM ", now, "))::bigint",
+                                 is_millis ? " * 1000" : ""),
           .zero = "0",
           .last = absl::StrCat(kLastSecond, is_millis ? "000" : ""),
           .always = "0",
@@ -45,10 +44,10 @@ std::string IsInfinite(const TableDefinition& table, absl::string_view column) {
 
 }  // namespace
 
-EndScale ScaleOfEnd(const TableDefinition& table, absl::string_view column) {
-  if (table.end_source == EndSource::kEpochNumber) return ScaleOfNumber(table, column);
+EndScale ScaleOfEnd(const TableDefinition& table, absl::string_view column, absl::string_view now) {
+  if (table.end_source == EndSource::kEpochNumber) return ScaleOfNumber(table, column, now);
   EndScale scale{.value = InstantOfEnd(table, column),
-                 .second = std::string(kSecond),
+                 .second = absl::StrCat("date_trunc('second', ", now, ")"),
                  .zero = std::string(kZero),
                  .last = std::string(kLast),
                  .always = "'-infinity'",
@@ -80,7 +79,7 @@ std::string ExpireAtOfRow(const TableDefinition& table, absl::string_view column
   if (table.end_source == EndSource::kEpochNumber) {
     const bool is_millis = table.config.expires_unit == EpochUnit::kMilliseconds;
     return absl::Substitute("CASE WHEN $0 > 0 AND $0 <= $1 THEN $2 WHEN $0 IS NOT NULL THEN 0 END",
-                            column, ScaleOfNumber(table, column).last,
+                            column, ScaleOfEnd(table, column).last,
                             is_millis ? absl::StrCat("ceil(", column,
                                                      "::numeric / 1000::numeric)"
                                                      "::bigint")

@@ -10,17 +10,19 @@
 // the statement. REQUIRES: the table has an expires_column.
 namespace ttl::postgres {
 
-// Operands for comparing the column. All are SQL of one type, which is that of the column unless
-// the offset of its zone changes. An index on `value` can be used.
+// Operands for comparing the column; `now` is SQL of the instant by which rows are judged. All are
+// SQL of one type, which is that of the column unless the offset of its zone changes. An index on
+// `value` can be used.
 struct EndScale {
   std::string value;   // of the row
-  std::string second;  // the current second; a later value is live
+  std::string second;  // that of `now`; a later value is live
   std::string zero;    // an equal or earlier value is illegal and never expires
   std::string last;    // a later value is illegal too
   std::string always;  // no later than any legal value
   bool has_infinity;   // the type has an infinity, which is legal and later than `last`
 };
-EndScale ScaleOfEnd(const TableDefinition& table, absl::string_view column);
+EndScale ScaleOfEnd(const TableDefinition& table, absl::string_view column,
+                    absl::string_view now = "statement_timestamp()");
 
 // The input of RowToItem(): the instant, or the stored number.
 std::string InstantOfEnd(const TableDefinition& table, absl::string_view column);

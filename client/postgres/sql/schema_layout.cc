@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/postgres/sql/as_of.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/group_condemned.h"
 #include "client/postgres/sql/held_times.h"
@@ -14,7 +15,8 @@ namespace {
 std::string Functions(absl::string_view schema) {
   const JudgedValues values = {
       .container = "is_expired.container", .ts = "is_expired.ts", .ttl = "is_expired.ttl"};
-  return absl::StrCat("CREATE OR REPLACE FUNCTION ", QuoteQualified(schema, "is_expired"),
+  return absl::StrCat(AsOfFunctionSql(schema), "CREATE OR REPLACE FUNCTION ",
+                      QuoteQualified(schema, "is_expired"),
                       "(container text, ts timestamptz, ttl bigint DEFAULT NULL)\n"
                       "  RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE\n  RETURN ",
                       ExpiredExpression(values, schema), ";\nCREATE OR REPLACE FUNCTION ",
@@ -75,6 +77,7 @@ std::vector<std::string> SchemaFunctions(absl::string_view schema) {
   functions.push_back(
       absl::StrCat(QuoteQualified(schema, "is_expired"), "(text, timestamptz, bigint)"));
   functions.push_back(absl::StrCat(QuoteQualified(schema, "first_visible_ts"), "(text)"));
+  functions.push_back(AsOfFunction(schema));
   return functions;
 }
 

@@ -17,7 +17,8 @@
 //   condemned groups that are being deleted in pieces: see group_condemned.h.
 //   by_commit_time, rewritten, rewrites, held_times, known_files, and the functions that maintain
 //             them: see held_times.h.
-//   is_expired(container, ts, ttl)   by the policy, at statement_timestamp().
+//   as_of()                          the instant that the session has set; see as_of.h.
+//   is_expired(container, ts, ttl)   by the policy, at statement_timestamp() or at that instant.
 //   first_visible_ts(container)      the earliest visible `_ts` of an item without its own ttl.
 namespace ttl::postgres {
 

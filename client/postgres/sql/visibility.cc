@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/substitute.h"
+#include "client/postgres/sql/as_of.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/end_column.h"
 #include "client/postgres/sql/group.h"
@@ -22,8 +23,9 @@ struct TimeScale {
   std::string always;    // no later than any legal _ts, even after a ttl is subtracted
 };
 
-TimeScale TimestampScale() {
-  return {.next_second = "date_trunc('second', statement_timestamp()) + interval '1 second'",
+// `now` is the instant by which rows are judged.
+TimeScale TimestampScale(absl::string_view now) {
+  return {.next_second = absl::StrCat("date_trunc('second', ", now, ") + interval '1 second'"),
           .second = "interval '1 second'",
           .ttl_type = "",
           .first = "timestamptz '1970-01-01 00:00:01+00'",
@@ -31,23 +33,23 @@ TimeScale TimestampScale() {
 }
 
 // Local times in a zone with a fixed offset keep the order and the distances of the instants.
-TimeScale ReadingScale(const StatedZone& zone) {
-  TimeScale scale = TimestampScale();
+TimeScale ReadingScale(const StatedZone& zone, absl::string_view now) {
+  TimeScale scale = TimestampScale(now);
   scale.next_second = zone.At(absl::StrCat("(", scale.next_second, ")"));
   scale.first = zone.At(scale.first);
   return scale;
 }
 
-TimeScale SecondsScale() {
-  return {.next_second = "floor(extract(epoch FROM statement_timestamp()))::bigint + 1",
+TimeScale SecondsScale(absl::string_view now) {
+  return {.next_second = absl::StrCat("floor(extract(epoch FROM ", now, "))::bigint + 1"),
           .second = "1",
           .ttl_type = "::bigint",
           .first = "1",
           .always = "0"};
 }
 
-TimeScale MillisecondsScale() {
-  return {.next_second = "(floor(extract(epoch FROM statement_timestamp()))::bigint + 1) * 1000",
+TimeScale MillisecondsScale(absl::string_view now) {
+  return {.next_second = absl::StrCat("(floor(extract(epoch FROM ", now, "))::bigint + 1) * 1000"),
           .second = "1000",
           .ttl_type = "::bigint",
           .first = "1000",
@@ -58,10 +60,11 @@ bool HasFixedReadings(const TableDefinition& table) {
   return table.ts_source == TsSource::kReading && table.zone->is_fixed();
 }
 
-TimeScale ScaleOf(const TableDefinition& table) {
-  if (HasFixedReadings(table)) return ReadingScale(*table.zone);
-  if (table.ts_source != TsSource::kEpochNumber) return TimestampScale();
-  return table.config.ts_unit == EpochUnit::kSeconds ? SecondsScale() : MillisecondsScale();
+TimeScale ScaleOf(const TableDefinition& table, absl::string_view schema) {
+  const std::string now = JudgedAt(schema);
+  if (HasFixedReadings(table)) return ReadingScale(*table.zone, now);
+  if (table.ts_source != TsSource::kEpochNumber) return TimestampScale(now);
+  return table.config.ts_unit == EpochUnit::kSeconds ? SecondsScale(now) : MillisecondsScale(now);
 }
 
 // Returns `limit` if the default_ttl of the container satisfies `condition`, else `always`. The
@@ -104,9 +107,9 @@ std::string TsOf(const TableDefinition& table, absl::string_view schema, absl::s
 // Whether a row that inherits its ttl is visible. A commit time may be NULL, but is never before
 // 1970; a column may be NULL or before 1970.
 std::string VisibleByPolicy(const TableDefinition& table, absl::string_view ts,
-                            absl::string_view limit) {
+                            absl::string_view limit, absl::string_view first) {
   if (!table.ts.has_value()) return absl::StrCat("coalesce(", ts, " >= ", limit, ", true)");
-  return absl::StrCat("(", ts, " >= ", limit, " OR ", ts, " < ", ScaleOf(table).first,
+  return absl::StrCat("(", ts, " >= ", limit, " OR ", ts, " < ", first,
                       table.ts->nullable ? absl::StrCat(" OR ", ts, " IS NULL") : "", ")");
 }
 
@@ -121,10 +124,10 @@ struct EndParts {
 EndParts PartsOf(const TableDefinition& table, absl::string_view schema, absl::string_view row) {
   const std::string container = QuoteText(table.config.container);
   EndParts parts;
-  parts.end = ScaleOfEnd(table, Column(row, table.expires->name));
+  parts.end = ScaleOfEnd(table, Column(row, table.expires->name), JudgedAt(schema));
   parts.limit = OfPolicy(parts.end.second, "IS NOT NULL", parts.end.always, container, schema);
   if (!table.ts.has_value()) return parts;
-  const TimeScale scale = ScaleOf(table);
+  const TimeScale scale = ScaleOf(table, schema);
   const std::string ts = TsOf(table, schema, row);
   parts.no_ts = absl::StrCat(ts, " < ", scale.first);
   if (table.ts->nullable) absl::StrAppend(&parts.no_ts, " OR ", ts, " IS NULL");
@@ -159,7 +162,8 @@ std::string VisibleByTtlAndEnd(const TableDefinition& table, absl::string_view s
   const EndParts parts = PartsOf(table, schema, row);
   const EndScale& end = parts.end;
   const std::string ttl = Column(row, table.ttl->name);
-  const std::string own = Own(ScaleOf(table), ttl, QuoteText(table.config.container), schema);
+  const std::string own =
+      Own(ScaleOf(table, schema), ttl, QuoteText(table.config.container), schema);
   const std::string inherits = parts.inherited.empty()
                                    ? ""
                                    : absl::StrCat("\n    WHEN ", ttl, " IS NULL AND ", end.value,
@@ -179,11 +183,11 @@ std::string VisibleByTime(const TableDefinition& table, absl::string_view schema
     return table.ttl.has_value() ? VisibleByTtlAndEnd(table, schema, row)
                                  : VisibleByEnd(table, schema, row);
   }
-  const TimeScale scale = ScaleOf(table);
+  const TimeScale scale = ScaleOf(table, schema);
   const std::string container = QuoteText(table.config.container);
   const std::string ts = TsOf(table, schema, row);
   const std::string inherited = Inherited(scale, container, schema);
-  if (!table.ttl.has_value()) return VisibleByPolicy(table, ts, inherited);
+  if (!table.ttl.has_value()) return VisibleByPolicy(table, ts, inherited, scale.first);
   // CASE and not OR: PostgreSQL may evaluate the operands of OR in any order, and an illegal ttl
   // would make the expression overflow.
   const std::string ttl = Column(row, table.ttl->name);
@@ -264,7 +268,7 @@ std::string CommitTimeOfRow(absl::string_view own_schema) {
 }
 
 std::string ExpiredExpression(const JudgedValues& values, absl::string_view schema) {
-  const TimeScale scale = TimestampScale();
+  const TimeScale scale = TimestampScale(JudgedAt(schema));
   return absl::StrCat("coalesce(CASE\n    WHEN ", values.ts, " < ", scale.first,
                       " THEN false\n    WHEN ", values.ttl, " IS NULL THEN ", values.ts, " < ",
                       Inherited(scale, values.container, schema), "\n    WHEN ", values.ttl, kLegal,
@@ -273,7 +277,7 @@ std::string ExpiredExpression(const JudgedValues& values, absl::string_view sche
 }
 
 std::string FirstVisibleTs(absl::string_view container, absl::string_view schema) {
-  return Inherited(TimestampScale(), container, schema);
+  return Inherited(TimestampScale(JudgedAt(schema)), container, schema);
 }
 
 }  // namespace ttl::postgres

@@ -7,7 +7,8 @@
 #include "client/postgres/sql/table_definition.h"
 
 // The TTL rules (service/core/ttl_rules.h) as SQL conditions. A row is visible at
-// statement_timestamp() up to the last microsecond before its expire time. The policy comes from
+// statement_timestamp(), or at the instant that the session has set (as_of.h), up to the last
+// microsecond before its expire time. The policy comes from
 // the table of policies in `schema`, in scalar subqueries that do not depend on the row, so
 // PostgreSQL evaluates them at most once per statement. Without a policy TTL is off. A row with
 // illegal values, above all a NULL or a time before 1970, is visible.
