@@ -63,8 +63,8 @@ class LocalEvaluator::State {
         stream_status_(absl::UnavailableError("the sidecar has not been reached yet")),
         watcher_(NewClientChannel(options_.client),
                  std::clamp(options_.max_staleness / 3, kMinHeartbeat, kMaxHeartbeat),
-                 options_.knows_expire_at ? ContainerWatcher::ExpireAt::kTold
-                                          : ContainerWatcher::ExpireAt::kLeftOut,
+                 options_.knows_expire_at ? ContainerWatcher::Rules{v1::JUDGING_RULE_EXPIRE_AT}
+                                          : ContainerWatcher::Rules(),
                  {.on_message = [this](const v1::WatchContainersResponse& m) { Apply(m); },
                   .on_end = [this](const grpc::Status& status) { Disconnect(status); }}) {}
 

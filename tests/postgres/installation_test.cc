@@ -158,6 +158,23 @@ TEST_F(InstallationTest, InstallingAgainChangesNothing) {
 }
 
 // Whatever was installed before, the same is there afterwards.
+// Of the version before holds: which containers have some is not known yet.
+TEST_F(InstallationTest, PoliciesOfAnOlderVersionCountAsHeldUntilTheyAreMirrored) {
+  const Config config = Configure({Full(Orders())});
+  database_.Install(config);
+  database_.Sql(
+      "ALTER TABLE ttl.policy DROP has_holds; INSERT INTO ttl.policy VALUES ('orders', "
+      "60, 1, now())");
+  database_.Install(config);
+  EXPECT_EQ(database_.Value("SELECT has_holds FROM ttl.policy"), "t");
+  database_.Sql("INSERT INTO ttl.policy VALUES ('more', 60, 1, now())");
+  EXPECT_EQ(database_.Value("SELECT has_holds FROM ttl.policy WHERE container = 'more'"), "f");
+  // From then on installing does not wait for the readers of views.
+  const auto reader = database_.Connect();
+  ASSERT_TRUE(reader->Execute("BEGIN; SELECT FROM ttl.policy").ok());
+  database_.Install(config);
+}
+
 TEST_F(InstallationTest, FormerConfigurationLeavesNoTrace) {
   std::vector<Config> configs = {
       Configure({Full(Orders()), Full(Events())}),

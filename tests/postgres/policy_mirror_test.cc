@@ -4,6 +4,7 @@
 #include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -122,6 +123,40 @@ TEST_F(PolicyMirrorTest, ContainerThatDoesNotExistIsOffAndSaid) {
   sidecar_.Send(Message("CHANGE", "deleted_containers: 'c'"));
   EXPECT_TRUE(Becomes("c off"));
   EXPECT_TRUE(ComesToSay(*mirror, "ttlctl containers create"));
+}
+
+TEST_F(PolicyMirrorTest, HoldsAreMirroredAsTheyComeAndGo) {
+  const auto mirror = NewMirror();
+  const auto becomes = [&](const std::string& held) {
+    return WaitUntil([&] { return database_.Value("SELECT has_holds FROM ttl.policy") == held; },
+                     kPatience);
+  };
+  SendSnapshot("containers { id: 'c' default_ttl: 60 }");
+  ASSERT_TRUE(Becomes("c 60"));
+  EXPECT_TRUE(becomes("f"));
+  sidecar_.Send(Message("CHANGE", "containers { id: 'c' default_ttl: 60 has_holds: true }"));
+  EXPECT_TRUE(becomes("t"));
+  // What others change is reverted, holds of a container that was lost stand.
+  database_.Sql("UPDATE ttl.policy SET has_holds = false");
+  sidecar_.Send(Message("HEARTBEAT"));
+  EXPECT_TRUE(becomes("t"));
+  SendSnapshot("");
+  EXPECT_TRUE(ComesToSay(*mirror, "the sidecar has no container \"c\""));
+  EXPECT_TRUE(becomes("t"));
+  sidecar_.Send(Message("CHANGE", "containers { id: 'c' default_ttl: 60 }"));
+  EXPECT_TRUE(becomes("f"));
+}
+
+// It would be left out, and look lost, for who does not say that he knows the rule.
+TEST_F(PolicyMirrorTest, ContainerThatShowsHeldItemsIsMirroredAndSaid) {
+  const auto mirror = NewMirror();
+  SendSnapshot("containers { id: 'c' default_ttl: 60 show_held: true }");
+  EXPECT_TRUE(Becomes("c 60"));
+  EXPECT_TRUE(ComesToSay(*mirror, "container \"c\" has show_held, but SQL hides"));
+  const auto rules = sidecar_.requests().at(0).rules();
+  EXPECT_EQ(std::count(rules.begin(), rules.end(), v1::JUDGING_RULE_SHOW_HELD), 1);
+  sidecar_.Send(Message("CHANGE", "containers { id: 'c' default_ttl: 60 }"));
+  EXPECT_TRUE(BecomesSound(*mirror));
 }
 
 // A sidecar that comes back with nothing says nothing about what is to be visible; who deletes a
@@ -259,7 +294,8 @@ TEST_F(PolicyMirrorTest, DatabaseThatWasAwayGetsTheNewestPolicy) {
   ASSERT_TRUE(server.Start().ok());
   server.Sql(
       "CREATE SCHEMA ttl; CREATE TABLE ttl.policy (container text PRIMARY KEY, default_ttl "
-      "bigint, revision bigint NOT NULL, mirrored_at timestamptz NOT NULL)");
+      "bigint, revision bigint NOT NULL, mirrored_at timestamptz NOT NULL, has_holds boolean NOT "
+      "NULL)");
   config_.database = server.Conninfo();
   RpcSidecar sidecar;
   ASSERT_TRUE(sidecar.Create(60).ok());
@@ -280,7 +316,8 @@ TEST_F(PolicyMirrorTest, DatabaseThatHangsIsSaidAndDoesNotHoldUpTheEnd) {
   ASSERT_TRUE(server.Start().ok());
   server.Sql(
       "CREATE SCHEMA ttl; CREATE TABLE ttl.policy (container text PRIMARY KEY, default_ttl "
-      "bigint, revision bigint NOT NULL, mirrored_at timestamptz NOT NULL)");
+      "bigint, revision bigint NOT NULL, mirrored_at timestamptz NOT NULL, has_holds boolean NOT "
+      "NULL)");
   config_.database = server.Conninfo();
   RpcSidecar sidecar;
   ASSERT_TRUE(sidecar.Create(60).ok());

@@ -1,9 +1,13 @@
 #include "client/postgres/program/ttl_postgres.h"
 
 #include <gmock/gmock.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -15,6 +19,8 @@
 #include "tests/testing/postgres_server.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
+#include "ttl/v1/container_service.grpc.pb.h"
+#include "ttl/v1/expiry_service.grpc.pb.h"
 
 namespace ttl::postgres {
 namespace {
@@ -73,6 +79,33 @@ TEST(TtlPostgresUsageTest, HelpNamesCommandsAndExitCodes) {
   EXPECT_THAT(RunProgram({"--version"}).out, HasSubstr("ttl-postgres "));
 }
 
+// A sidecar that has one container, and says nothing else.
+class OneContainer : public v1::ContainerService::Service, public v1::ExpiryService::Service {
+ public:
+  OneContainer(const std::string& address, v1::Container container)
+      : container_(std::move(container)) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort(address, grpc::InsecureServerCredentials());
+    builder.RegisterService(static_cast<v1::ContainerService::Service*>(this));
+    builder.RegisterService(static_cast<v1::ExpiryService::Service*>(this));
+    server_ = builder.BuildAndStart();
+  }
+
+ private:
+  grpc::Status ListContainers(grpc::ServerContext*, const v1::ListContainersRequest*,
+                              v1::ListContainersResponse* response) override {
+    *response->add_containers() = container_;
+    return grpc::Status::OK;
+  }
+  grpc::Status ListExpiryStatuses(grpc::ServerContext*, const v1::ListExpiryStatusesRequest*,
+                                  v1::ListExpiryStatusesResponse*) override {
+    return grpc::Status::OK;
+  }
+
+  const v1::Container container_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
 class TtlPostgresTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -114,6 +147,23 @@ TEST_F(TtlPostgresTest, CheckNamesEveryProblemOnALineOfItsOwn) {
   EXPECT_THAT(result.err, AllOf(testing::ContainsRegex("(^|\n)problem: [^\n]*keep"),
                                 testing::ContainsRegex("(^|\n)problem: [^\n]*bytes")));
   EXPECT_THAT(result.out, IsEmpty());
+}
+
+TEST_F(TtlPostgresTest, ContainerThatShowsHeldItemsIsRefused) {
+  const std::string address = absl::StrCat("unix:", dir_.File("sidecar.sock"));
+  const std::string config = WriteConfig(absl::StrCat("sidecar: ", address, "\n"));
+  EXPECT_EQ(RunProgram({"check", "--config", config}).code, ExitCode::kOk) << "it is not there";
+  v1::Container container;
+  container.set_id("shop/orders");
+  for (const bool shows_held : {true, false}) {
+    container.set_show_held(shows_held);
+    const OneContainer sidecar(address, container);
+    const Result checked = RunProgram({"check", "--config", config});
+    EXPECT_EQ(checked.code, shows_held ? ExitCode::kRefused : ExitCode::kOk);
+    EXPECT_EQ(checked.err.find("problem: container shop/orders has show_held") == std::string::npos,
+              !shows_held)
+        << checked.err;
+  }
 }
 
 TEST_F(TtlPostgresTest, InstallIsRefusedWhileThereAreProblems) {

@@ -723,6 +723,21 @@ TEST_F(WriteTest, NewRowReplacesAnExpiredOneAndNoOther) {
   EXPECT_EQ(Error("INSERT INTO rows (id) VALUES (2)"), kUniqueViolation);
 }
 
+// SQL does not know which rows the holds are on.
+TEST_F(WriteTest, NoRowIsReplacedWhileHoldsStand) {
+  TableConfig table = Rows(false);
+  table.replace_expired = true;
+  Prepare(table);
+  database_.Sql("UPDATE ttl.policy SET has_holds = true");
+  EXPECT_EQ(Error("INSERT INTO rows (id) VALUES (2)"), kUniqueViolation);
+  EXPECT_EQ(database_.Sql("INSERT INTO rows (id) VALUES (2) ON CONFLICT DO NOTHING").affected(), 0);
+  EXPECT_EQ(database_.Value("SELECT note || more FROM rows WHERE id = 2"), "oldkept");
+  EXPECT_EQ(Error("INSERT INTO rows (id) VALUES (3)"), "");
+  database_.Sql("UPDATE ttl.policy SET has_holds = false");
+  EXPECT_EQ(Error("INSERT INTO rows (id, note) VALUES (2, 'new')"), "");
+  EXPECT_EQ(database_.Value("SELECT note || more FROM rows WHERE id = 2"), "newfresh");
+}
+
 TEST_F(WriteTest, TriggerServesPartitionsAndAllKindsOfTimes) {
   for (const Kind& kind : Kinds()) {
     for (const bool has_ttl : {false, true}) {

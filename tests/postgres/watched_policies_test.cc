@@ -88,6 +88,18 @@ TEST_F(WatchedPoliciesTest, PolicyThatMakesNoSenseIsOff) {
   }
 }
 
+TEST_F(WatchedPoliciesTest, HoldsAreFollowed) {
+  const auto a = [&] { return policies_.current()->containers.at("a"); };
+  Apply("SNAPSHOT_END", "containers { id: 'a' has_holds: true }");
+  EXPECT_TRUE(a().has_holds);
+  EXPECT_FALSE(a().shows_held);
+  Apply("CHANGE", "containers { id: 'a' show_held: true }");
+  EXPECT_FALSE(a().has_holds);
+  EXPECT_TRUE(a().shows_held);
+  Apply("CHANGE", "deleted_containers: 'a'");
+  EXPECT_FALSE(a().shows_held);
+}
+
 TEST_F(WatchedPoliciesTest, OtherContainersAreNotKept) {
   for (int i = 0; i < 1000; ++i) {
     Apply("SNAPSHOT_PART", absl::StrCat("containers { id: 'other", i, "' default_ttl: 1 }"));

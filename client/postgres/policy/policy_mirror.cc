@@ -46,6 +46,7 @@ std::string Values(const WatchedPolicySet& policies) {
     const std::optional<int64_t>& ttl = entry.second.default_ttl;
     absl::StrAppend(out, "(", QuoteText(entry.first), ", ",
                     ttl.has_value() ? absl::StrCat(*ttl) : "NULL", "::bigint, ",
+                    entry.second.has_holds ? "true" : "false", ", ",
                     IsLost(entry.second) ? "true" : "false", ")");
   });
 }
@@ -58,22 +59,25 @@ std::string MirrorStatement(absl::string_view schema, const WatchedPolicySet& po
   const uint64_t revision =
       std::min<uint64_t>(policies.revision, std::numeric_limits<int64_t>::max());
   return absl::StrCat(
-      "WITH said(container, default_ttl, is_lost) AS (VALUES ", Values(policies), ") INSERT INTO ",
-      table,
-      " AS p (container, default_ttl, revision, mirrored_at) SELECT s.container, s.default_ttl, ",
+      "WITH said(container, default_ttl, has_holds, is_lost) AS (VALUES ", Values(policies),
+      ") INSERT INTO ", table,
+      " AS p (container, default_ttl, has_holds, revision, mirrored_at) SELECT s.container, "
+      "s.default_ttl, s.has_holds, ",
       revision, ", clock_timestamp() FROM said AS s WHERE NOT EXISTS (SELECT FROM ", table,
       " AS m WHERE m.container = s.container AND (s.is_lost OR m.default_ttl IS NOT DISTINCT "
-      "FROM s.default_ttl)) ON CONFLICT (container) DO UPDATE SET default_ttl = "
-      "excluded.default_ttl, "
-      "revision = excluded.revision, mirrored_at = excluded.mirrored_at RETURNING container, "
-      "default_ttl");
+      "FROM s.default_ttl AND m.has_holds = s.has_holds)) ON CONFLICT (container) DO UPDATE SET "
+      "default_ttl = excluded.default_ttl, has_holds = excluded.has_holds, revision = "
+      "excluded.revision, mirrored_at = excluded.mirrored_at RETURNING container, default_ttl, "
+      "has_holds");
 }
 
 void LogChanges(const QueryResult& changes) {
   for (int row = 0; row < changes.rows(); ++row) {
     const auto ttl = changes.Value(row, 1);
-    spdlog::info("container \"{}\": SQL now uses default_ttl {}", std::string(changes.Text(row, 0)),
-                 ttl.has_value() ? std::string(*ttl) : "absent (TTL is off)");
+    spdlog::info("container \"{}\": SQL now uses default_ttl {}{}",
+                 std::string(changes.Text(row, 0)),
+                 ttl.has_value() ? std::string(*ttl) : "absent (TTL is off)",
+                 changes.Bool(row, 2) ? ", and replaces no expired row while holds stand" : "");
   }
 }
 
@@ -98,6 +102,23 @@ std::string MissingContainers(const WatchedPolicySet& policies) {
   return absl::StrCat(
       absl::StrJoin(problems, "; "),
       "; make it with ttlctl containers create, with the default ttl it is to have");
+}
+
+std::string ContainersThatShowHeld(const WatchedPolicySet& policies) {
+  std::vector<std::string> showing;
+  for (const auto& [id, policy] : policies.containers) {
+    if (policy.shows_held) showing.push_back(absl::StrCat("\"", id, "\""));
+  }
+  if (showing.empty()) return "";
+  return absl::StrCat("container ", absl::StrJoin(showing, ", "),
+                      " has show_held, but SQL hides expired rows under a hold, since it does not "
+                      "know which they are: switch show_held off");
+}
+
+std::string ProblemsOf(const WatchedPolicySet& policies) {
+  const std::string missing = MissingContainers(policies);
+  const std::string showing = ContainersThatShowHeld(policies);
+  return absl::StrCat(missing, missing.empty() || showing.empty() ? "" : "; ", showing);
 }
 
 }  // namespace
@@ -135,7 +156,7 @@ PolicyMirror::State PolicyMirror::state() const {
   } else if (std::string problem = StreamProblem(); !problem.empty()) {
     state.problem = std::move(problem);
   } else {
-    state.problem = MissingContainers(*policies_.current());
+    state.problem = ProblemsOf(*policies_.current());
   }
   return state;
 }
@@ -193,7 +214,8 @@ absl::Status PolicyMirror::Lock(Connection& connection) const {
 
 absl::Status PolicyMirror::Mirror(Connection& connection) {
   ForgetPolicies();
-  ContainerWatcher watcher(sidecar_, kHeartbeat, ContainerWatcher::ExpireAt::kTold,
+  ContainerWatcher watcher(sidecar_, kHeartbeat,
+                           {v1::JUDGING_RULE_EXPIRE_AT, v1::JUDGING_RULE_SHOW_HELD},
                            {[this](const auto& message) { TakeMessage(message); },
                             [this](const grpc::Status& status) { TakeEnd(status); }});
   while (const std::optional<WatchedPolicySet> policies = AwaitPolicies()) {

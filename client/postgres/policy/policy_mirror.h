@@ -20,13 +20,13 @@
 
 namespace ttl::postgres {
 
-// Mirrors the sidecar's policies into the table `policy` of the database from construction to
-// destruction, in its own threads. SQL sees a change of a policy after one message and one small
-// transaction. While the sidecar is unreachable, the policies mirrored last stay in effect and rows
-// continue to expire. The same holds for a container that the sidecar does not have and never
-// reported as deleted: the sidecar may have lost its data, which must not make hidden rows visible
-// again. Policies of containers outside the configuration are left unchanged: InstallSql() removes
-// them after the views that read them.
+// Mirrors the sidecar's policies, and which containers have holds, into the table `policy` of the
+// database from construction to destruction, in its own threads. SQL sees a change of a policy
+// after one message and one small transaction. While the sidecar is unreachable, the policies
+// mirrored last stay in effect and rows continue to expire. The same holds for a container that the
+// sidecar does not have and never reported as deleted: the sidecar may have lost its data, which
+// must not make hidden rows visible again. Policies of containers outside the configuration are
+// left unchanged: InstallSql() removes them after the views that read them.
 //
 // One mirror per schema writes at a time: it holds an advisory lock, and starts to watch only once
 // it has the lock. So it never writes policies older than those its predecessor wrote, even if
@@ -38,8 +38,8 @@ class PolicyMirror {
   struct State {
     // Time at which the table last matched what the sidecar had just sent; infinite past: not yet.
     absl::Time last_mirrored = absl::InfinitePast();
-    // Why the table may differ from the sidecar, or which containers the sidecar does not have;
-    // empty: no problem.
+    // Why the table may differ from the sidecar, which containers the sidecar does not have, or
+    // which need what SQL cannot do; empty: no problem.
     std::string problem;
   };
 

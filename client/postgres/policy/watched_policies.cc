@@ -16,7 +16,10 @@ WatchedPolicySet NoneOf(const std::vector<std::string>& containers) {
 
 // An illegal default_ttl turns TTL off.
 WatchedPolicy PolicyOf(const v1::Container& container) {
-  WatchedPolicy policy = {.exists = true, .was_deleted = false, .default_ttl = std::nullopt};
+  WatchedPolicy policy;
+  policy.exists = true;
+  policy.has_holds = container.has_holds();
+  policy.shows_held = container.show_held();
   if (container.has_default_ttl() && IsLegalTtl(container.default_ttl())) {
     policy.default_ttl = container.default_ttl();
   }
@@ -72,8 +75,8 @@ void WatchedPolicies::Set(const v1::WatchContainersResponse& message, WatchedPol
   set.revision = message.revision();
   for (const std::string& id : message.deleted_containers()) {
     if (const auto known = set.containers.find(id); known != set.containers.end()) {
-      known->second =
-          WatchedPolicy{.exists = false, .was_deleted = true, .default_ttl = std::nullopt};
+      known->second = WatchedPolicy();
+      known->second.was_deleted = true;
     }
   }
   for (const v1::Container& container : message.containers()) {

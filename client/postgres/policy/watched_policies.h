@@ -16,6 +16,8 @@ struct WatchedPolicy {
   bool exists = false;                 // in the sidecar
   bool was_deleted = false;            // reported by the sidecar; else lost, or never there
   std::optional<int64_t> default_ttl;  // absent: TTL is off
+  bool has_holds = false;              // on any of its items
+  bool shows_held = false;             // Container.show_held
 
   friend bool operator==(const WatchedPolicy&, const WatchedPolicy&) = default;
 };

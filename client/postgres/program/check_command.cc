@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/postgres/program/database_check.h"
+#include "client/postgres/program/preview/sidecar_view.h"
 #include "client/postgres/sql/install/installation.h"
 
 namespace ttl::postgres {
@@ -10,10 +11,23 @@ namespace {
 constexpr char kNeedsLimit[] =
     "; install needs max_slot_wal_keep_size on the server, or --accept-unlimited-wal";
 
+// A sidecar that does not answer is not a problem: check runs before the sidecar does.
+void CheckContainers(const Config& config, CatalogReport& report) {
+  const SidecarView sidecar = SidecarView::Read(config.sidecar);
+  for (const TableConfig& table : config.tables) {
+    if (!sidecar.ShowsHeld(table.container)) continue;
+    report.problems.push_back(absl::StrCat(
+        "container ", table.container,
+        " has show_held: expired rows under a hold would have to stay visible, and SQL does not "
+        "know which they are: switch show_held off"));
+  }
+}
+
 ExitCode Check(const Config& config, Output output, absl::Time now) {
-  const absl::StatusOr<DatabaseCheck> database = CheckDatabase(config, now);
+  absl::StatusOr<DatabaseCheck> database = CheckDatabase(config, now);
   if (!database.ok()) return Fail(output, database.status());
-  const CatalogReport& report = database->report;
+  CatalogReport& report = database->report;
+  CheckContainers(config, report);
   PrintReport(report, output);
   if (!report.problems.empty() || !report.archive_problems.empty()) return ExitCode::kRefused;
   const absl::Status installed = CheckInstalled(*database->connection, config, report.tables);

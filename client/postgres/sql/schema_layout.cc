@@ -26,6 +26,18 @@ std::string Functions(absl::string_view schema) {
                       FirstVisibleTs("first_visible_ts.container", schema), ";\n");
 }
 
+// In a table of an earlier version each container counts as held until the mirror has written it.
+// The condition avoids the lock of ALTER TABLE, behind which every read of a view would wait.
+std::string AddHasHolds(absl::string_view schema) {
+  const std::string table = QuoteQualified(schema, "policy");
+  const std::string body = absl::StrCat(
+      "\nBEGIN\nIF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = ", QuoteText(table),
+      "::regclass AND attname = 'has_holds') THEN\n  ALTER TABLE ", table,
+      " ADD COLUMN has_holds boolean NOT NULL DEFAULT true;\n  ALTER TABLE ", table,
+      " ALTER COLUMN has_holds SET DEFAULT false;\nEND IF;\nEND ");
+  return absl::StrCat("DO ", QuoteBody(body), ";\n");
+}
+
 // PUBLIC may read the policies, since the views read them with the rights of the caller.
 std::string Contents(absl::string_view schema) {
   return absl::StrCat(
@@ -33,9 +45,9 @@ std::string Contents(absl::string_view schema) {
       " (\n  container text PRIMARY KEY,\n"
       "  default_ttl bigint CHECK (default_ttl = -1 OR default_ttl BETWEEN 1 AND 2147483647),\n"
       "  revision bigint NOT NULL,\n"
-      "  mirrored_at timestamptz NOT NULL\n);\n"
-      "CREATE TABLE IF NOT EXISTS ",
-      QuoteQualified(schema, "progress"),
+      "  mirrored_at timestamptz NOT NULL,\n"
+      "  has_holds boolean NOT NULL DEFAULT false\n);\n",
+      AddHasHolds(schema), "CREATE TABLE IF NOT EXISTS ", QuoteQualified(schema, "progress"),
       " (\n  container text PRIMARY KEY,\n"
       "  scan_after text[],\n"
       "  scan_done boolean NOT NULL DEFAULT false,\n"

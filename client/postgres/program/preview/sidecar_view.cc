@@ -39,6 +39,11 @@ bool SidecarView::IsOn(absl::string_view container) const {
   return found != containers_.end() && found->second.has_default_ttl();
 }
 
+bool SidecarView::ShowsHeld(absl::string_view container) const {
+  const auto found = containers_.find(container);
+  return found != containers_.end() && found->second.show_held();
+}
+
 DeleteLimit SidecarView::LimitOf(absl::string_view container) const {
   if (!problem_.empty()) {
     return {std::nullopt, absl::StrCat("assumed, as by default, because the sidecar at ", address_,

@@ -27,6 +27,8 @@ class SidecarView {
   // Whether the container is known to have a default_ttl, so that its TTL is on.
   bool IsOn(absl::string_view container) const;
   DeleteLimit LimitOf(absl::string_view container) const;
+  // Whether the container is known to show expired items under a hold, which SQL cannot do.
+  bool ShowsHeld(absl::string_view container) const;
 
  private:
   std::string address_;

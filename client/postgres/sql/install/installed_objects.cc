@@ -94,6 +94,14 @@ std::string RefuseChangedArchive(const TableDefinition& table) {
                       QuoteText(PlainName(table)), ";\n    END IF;\n");
 }
 
+// While holds stand, the expired row stays and the INSERT meets it: SQL does not know which rows
+// they are on. Asked only if there is such a row.
+std::string LeaveHeldRow(const TableDefinition& table, absl::string_view schema) {
+  return absl::StrCat("    IF EXISTS (SELECT FROM ", QuoteQualified(schema, "policy"),
+                      " AS p WHERE p.container = ", QuoteText(table.config.container),
+                      " AND p.has_holds) THEN\n      RETURN NEW;\n    END IF;\n");
+}
+
 // Runs with the rights of the owner of the table, since the inserting role may lack the right to
 // delete. No other role may use the function in a trigger: the column types of its table would
 // determine which operators are called.
@@ -106,9 +114,9 @@ std::string ReplacingBody(const TableDefinition& table, absl::string_view schema
                       "  SELECT t.ctid, t.tableoid INTO place, part FROM ", TableName(table),
                       " AS t\n  WHERE ", IsRowOfNew(table), "\n    AND NOT ",
                       VisibleCondition(table, schema, "t"), "\n  FOR UPDATE;\n  IF FOUND THEN\n",
-                      RefuseChangedArchive(table), "    PERFORM set_config('search_path', ",
-                      QuoteText(PathOfTriggers(table)), ", true);\n", RemoveHeldRow(table),
-                      "  END IF;\n  RETURN NEW;\nEND ");
+                      LeaveHeldRow(table, schema), RefuseChangedArchive(table),
+                      "    PERFORM set_config('search_path', ", QuoteText(PathOfTriggers(table)),
+                      ", true);\n", RemoveHeldRow(table), "  END IF;\n  RETURN NEW;\nEND ");
 }
 
 InstalledObject ReplacingFunction(const TableDefinition& table, absl::string_view schema) {
