@@ -63,7 +63,7 @@ std::string Emit(const TableConfig& table, int64_t count, absl::string_view more
       "'container', ",
       QuoteText(table.container), ", 'schema', ", QuoteText(table.schema), ", 'table', ",
       QuoteText(table.table), ", 'count', ", count, ", 'on_expiry', '", NameOf(table.on_expiry),
-      "'", more, ")::text)");
+      "'", more, ")::pg_catalog.text)");
 }
 
 }  // namespace
