@@ -69,8 +69,9 @@ absl::Status Sidecar::StartStages(Files files) {
 
 absl::Status Sidecar::StartMetrics() {
   if (config_.metrics_listen.empty()) return absl::OkStatus();
-  TTL_ASSIGN_OR_RETURN(metrics_server_, MetricsServer::Start(config_.metrics_listen,
-                                                             [this] { return metrics_.Text(); }));
+  TTL_ASSIGN_OR_RETURN(metrics_server_,
+                       MetricsServer::Start("--metrics-listen", config_.metrics_listen,
+                                            [this] { return metrics_.Text(); }));
   const std::string port =
       metrics_server_->port() == 0 ? "" : absl::StrCat(" port=", metrics_server_->port());
   spdlog::info("metrics: address={}{}", Quoted(config_.metrics_listen, 256), port);

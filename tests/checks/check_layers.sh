@@ -15,8 +15,8 @@
 #   server                http <- { config, metrics, page }, and the wiring on top
 # expiry and rpc do not know each other. Beside them:
 #   - client/ and deploy/ know the service by its protos only, but for what `shared_with` lists
-#     for client/cpp, client/postgres and client/ttlctl, all of base for client/postgres, and log and
-#     process for programs;
+#     for client/cpp, client/postgres and client/ttlctl, all of base for client/postgres, log and
+#     process for programs, and the server of the metrics for ttl-postgres;
 #   - client/cpp/include is what users of the C++ client see: it knows nothing of ours but itself;
 #   - in client/postgres: config, sql, row, then capture, store, policy and load side by side, then
 #     program; sql: tables, connect and install, check on top; capture: reports, stream and tables,
@@ -133,6 +133,7 @@ sources | xargs --no-run-if-empty awk '
     folder = from[1] "/" from[2] (in_postgres ? "/" from[3] : "")
     shared = from[1] == "client" && among(included, shared_with[from[2]])
     if (among(folder, programs) && among(to[2], "log process")) shared = 1
+    if (folder == "client/postgres/program" && included == "service/server/metrics/metrics_server.h") shared = 1
     if (in_postgres && included ~ /^service\/base\/[^\/]+\.h$/) shared = 1
     if (!in_service && to[1] == "service" && !shared) refuse("users know the service by its protos only")
 

@@ -1,7 +1,6 @@
 #include "client/postgres/program/daemon.h"
 
 #include <algorithm>
-#include <exception>
 #include <map>
 #include <utility>
 
@@ -99,7 +98,7 @@ Daemon::Daemon(const Config& config, FollowedTables followed, StoreServer& serve
 
 Daemon::~Daemon() {
   readiness_.reset();
-  exposer_.reset();
+  metrics_server_.reset();
   server_.Withdraw();
   // Ends a piece that is being deleted, even if the database hangs.
   store_.Close();
@@ -109,22 +108,16 @@ Daemon::~Daemon() {
 
 absl::Status Daemon::ListenForScrapes(const Config& config, const WallClock& clock) {
   if (config.metrics_listen.empty()) return absl::OkStatus();
-  metrics_ = std::make_shared<Metrics>(
-      MetricSources{ContainersOf(tables_), left_out_, [this] { return Problem().empty(); },
-                    [this] { return capture_.status(); }, [this] { return load_->state(); },
-                    [this] { return mirror_.state(); }, [this] { return watch_->state(); },
-                    [this](absl::string_view container) { return store_.CountersOf(container); },
-                    config.max_slot_bytes, clock});
-  try {
-    exposer_ = std::make_unique<prometheus::Exposer>(config.metrics_listen);
-  } catch (const std::exception& error) {
-    return absl::UnavailableError(absl::StrCat("metrics_listen: cannot listen on ",
-                                               config.metrics_listen, ": ", error.what()));
-  }
-  exposer_->RegisterCollectable(metrics_);
-  for (const int port : exposer_->GetListeningPorts()) {
-    spdlog::info("metrics: address=\"{}\" port={}", config.metrics_listen, port);
-  }
+  Metrics metrics({ContainersOf(tables_), left_out_, [this] { return Problem().empty(); },
+                   [this] { return capture_.status(); }, [this] { return load_->state(); },
+                   [this] { return mirror_.state(); }, [this] { return watch_->state(); },
+                   [this](absl::string_view container) { return store_.CountersOf(container); },
+                   config.max_slot_bytes, clock});
+  TTL_ASSIGN_OR_RETURN(
+      metrics_server_,
+      MetricsServer::Start("metrics_listen", config.metrics_listen,
+                           [metrics = std::move(metrics)] { return metrics.Text(); }));
+  spdlog::info("metrics: address=\"{}\" port={}", config.metrics_listen, metrics_server_->port());
   return absl::OkStatus();
 }
 

@@ -18,10 +18,10 @@
 #include "client/postgres/sql/table_definition.h"
 #include "client/postgres/store/primary_store.h"
 #include "client/postgres/store/store_server.h"
-#include "prometheus/exposer.h"
 #include "service/base/background_loop.h"
 #include "service/base/wake_signal.h"
 #include "service/base/wall_clock.h"
+#include "service/server/metrics/metrics_server.h"
 #include "ttl/client.h"
 
 namespace ttl::postgres {
@@ -29,8 +29,8 @@ namespace ttl::postgres {
 // Daemon runs all parts of ttl-postgres from Start() to its destruction.
 class Daemon {
  public:
-  // `server` must not serve a store; `server` and `config` must outlive the daemon. UNAVAILABLE if
-  // listening on Config::metrics_listen fails.
+  // `server` must not serve a store; `server` and `config` must outlive the daemon. Errors besides
+  // are those of MetricsServer::Start().
   static absl::StatusOr<std::unique_ptr<Daemon>> Start(const Config& config,
                                                        FollowedTables followed, StoreServer& server,
                                                        const WallClock& clock);
@@ -65,8 +65,7 @@ class Daemon {
   Capture capture_;
   StoreServer& server_;
   std::unique_ptr<TableWatch> watch_;
-  std::shared_ptr<Metrics> metrics_;
-  std::unique_ptr<prometheus::Exposer> exposer_;  // null: metrics are off
+  std::unique_ptr<MetricsServer> metrics_server_;  // null: metrics are off
 
   std::string told_ = "starting";  // the problem that was told last; used by readiness_ only
   WakeSignal wake_;

@@ -1,5 +1,8 @@
 #include "client/postgres/program/metrics.h"
 
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -210,7 +213,7 @@ void AddWatch(const WatchedState& watched, absl::Time now, Families& families) {
 
 }  // namespace
 
-std::vector<MetricFamily> Metrics::Collect() const {
+std::string Metrics::Text() const {
   Families families;
   families.Gauge(
       "ready",
@@ -231,7 +234,7 @@ std::vector<MetricFamily> Metrics::Collect() const {
                    "Log lines lost because standard error could not be written in time, for "
                    "example because the pipe is not read or the disk is full.");
   families.Add(static_cast<double>(Log::LostLines()));
-  return families.Take();
+  return prometheus::TextSerializer().Serialize(families.Take());
 }
 
 }  // namespace ttl::postgres

@@ -11,13 +11,11 @@
 #include "client/postgres/policy/policy_mirror.h"
 #include "client/postgres/program/table_watch.h"
 #include "client/postgres/store/store_counters.h"
-#include "prometheus/collectable.h"
-#include "prometheus/metric_family.h"
 #include "service/base/wall_clock.h"
 
 namespace ttl::postgres {
 
-// Sources of the metrics. Called at each scrape, by the scraping threads.
+// Sources of the metrics. Called at each scrape, by the thread that answers it.
 struct MetricSources {
   std::vector<std::string> containers;
   std::vector<std::string> left_out;  // containers whose tables cannot be followed
@@ -34,14 +32,15 @@ struct MetricSources {
 
 // The metrics of ttl-postgres for Prometheus. The help texts document each name, unit and meaning.
 // Thread-safe.
-class Metrics final : public prometheus::Collectable {
+class Metrics {
  public:
   explicit Metrics(MetricSources sources) : sources_(std::move(sources)) {}
 
-  std::vector<prometheus::MetricFamily> Collect() const override;
+  // In Prometheus's text format.
+  std::string Text() const;
 
  private:
-  const MetricSources sources_;
+  MetricSources sources_;
 };
 
 }  // namespace ttl::postgres

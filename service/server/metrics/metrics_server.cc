@@ -52,14 +52,14 @@ class Scrapes {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(const std::string& address,
+absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(absl::string_view flag,
+                                                                    const std::string& address,
                                                                     MakeText make_text) {
   auto scrapes = std::make_shared<Scrapes>(std::move(make_text));
-  TTL_ASSIGN_OR_RETURN(
-      std::unique_ptr<HttpServer> server,
-      HttpServer::Start("--metrics-listen", address, [scrapes](absl::string_view received) {
-        return scrapes->Answer(received);
-      }));
+  TTL_ASSIGN_OR_RETURN(std::unique_ptr<HttpServer> server,
+                       HttpServer::Start(flag, address, [scrapes](absl::string_view received) {
+                         return scrapes->Answer(received);
+                       }));
   return std::unique_ptr<MetricsServer>(new MetricsServer(std::move(server)));
 }
 

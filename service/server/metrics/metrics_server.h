@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "service/server/http/http_server.h"
 
@@ -24,7 +25,8 @@ class MetricsServer {
   using MakeText = std::function<std::string()>;
 
   // As HttpServer::Start().
-  static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(const std::string& address,
+  static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(absl::string_view flag,
+                                                              const std::string& address,
                                                               MakeText make_text);
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;

@@ -41,7 +41,7 @@ bool IsFaster(absl::Duration limit, const std::function<void()>& attempt) {
 class MetricsServerTest : public testing::Test {
  protected:
   void Start(std::string text = "x 1\n") {
-    auto server = MetricsServer::Start("127.0.0.1:0", [this, text] {
+    auto server = MetricsServer::Start("--metrics-listen", "127.0.0.1:0", [this, text] {
       ++made_;
       return text;
     });
@@ -184,18 +184,19 @@ TEST_F(MetricsServerTest, StopsAtOnceWhoeverIsThere) {
 TEST_F(MetricsServerTest, AnAddressInUseIsRefusedByName) {
   Start();
   const std::string address = absl::StrCat("127.0.0.1:", port_);
-  const auto second = MetricsServer::Start(address, [] { return ""; });
+  const auto second = MetricsServer::Start("--metrics-listen", address, [] { return ""; });
   EXPECT_TRUE(absl::IsUnavailable(second.status()));
   EXPECT_THAT(second.status().message(), HasSubstr(address));
 }
 
 TEST(MetricsServerAddressTest, AHostThatDoesNotExistIsRefused) {
-  const auto server = MetricsServer::Start("no.such.host.invalid:9", [] { return ""; });
+  const auto server =
+      MetricsServer::Start("--metrics-listen", "no.such.host.invalid:9", [] { return ""; });
   EXPECT_TRUE(absl::IsInvalidArgument(server.status())) << server.status();
 }
 
 TEST(MetricsServerAddressTest, ServesOnIpv6) {
-  const auto server = MetricsServer::Start("[::1]:0", [] { return "x 1\n"; });
+  const auto server = MetricsServer::Start("--metrics-listen", "[::1]:0", [] { return "x 1\n"; });
   ASSERT_TRUE(server.ok()) << server.status();
   EXPECT_GT((*server)->port(), 0);
 }
@@ -204,13 +205,15 @@ TEST(MetricsServerAddressTest, ServesOnAUnixSocketThatIsGoneAfterwards) {
   const TempDir directory;
   const std::string path = directory.File("metrics.sock");
   {
-    const auto server = MetricsServer::Start(absl::StrCat("unix:", path), [] { return "x 1\n"; });
+    const auto server = MetricsServer::Start("--metrics-listen", absl::StrCat("unix:", path),
+                                             [] { return "x 1\n"; });
     ASSERT_TRUE(server.ok()) << server.status();
     struct stat info = {};
     ASSERT_EQ(stat(path.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777, 0660u);
     EXPECT_THAT(HttpExchange(path, kGet).value_or(""), EndsWith("x 1\n"));
-    const auto second = MetricsServer::Start(absl::StrCat("unix:", path), [] { return ""; });
+    const auto second =
+        MetricsServer::Start("--metrics-listen", absl::StrCat("unix:", path), [] { return ""; });
     EXPECT_TRUE(absl::IsFailedPrecondition(second.status())) << second.status();
   }
   EXPECT_FALSE(std::filesystem::exists(path));
@@ -219,7 +222,8 @@ TEST(MetricsServerAddressTest, ServesOnAUnixSocketThatIsGoneAfterwards) {
 TEST(MetricsServerAddressTest, ASocketFileThatWasRemovedIsMadeAgain) {
   const TempDir directory;
   const std::string path = directory.File("metrics.sock");
-  const auto server = MetricsServer::Start(absl::StrCat("unix:", path), [] { return "x 1\n"; });
+  const auto server =
+      MetricsServer::Start("--metrics-listen", absl::StrCat("unix:", path), [] { return "x 1\n"; });
   ASSERT_TRUE(server.ok()) << server.status();
   std::filesystem::remove(path);
   const auto is_served = [&] {

@@ -159,7 +159,8 @@ TEST(SidecarMetricsTest, AScrapeDoesNotWalkOverItems) {
 
 TEST(SidecarMetricsTest, ScrapesGoOnWhileTheSidecarComesAndGoes) {
   SidecarMetrics metrics("1");
-  const auto server = MetricsServer::Start("127.0.0.1:0", [&metrics] { return metrics.Text(); });
+  const auto server = MetricsServer::Start("--metrics-listen", "127.0.0.1:0",
+                                           [&metrics] { return metrics.Text(); });
   ASSERT_TRUE(server.ok()) << server.status();
   const std::string port = absl::StrCat((*server)->port());
   std::atomic<bool> done = false;
