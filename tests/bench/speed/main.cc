@@ -18,6 +18,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "service/base/status_macros.h"
+#include "tests/bench/speed/machine_watch.h"
 #include "tests/bench/speed/rows.h"
 
 namespace {
@@ -88,11 +89,14 @@ absl::Status Run(const Flags& flags) {
     const auto wanted = std::find(flags.only.begin(), flags.only.end(), group.name);
     if (!flags.only.empty() && wanted == flags.only.end()) continue;
     absl::FPrintF(stderr, "measuring %s\n", group.name);
-    const absl::StatusOr<std::vector<Row>> measured = group.measure(options);
+    MachineWatch watch;
+    absl::StatusOr<std::vector<Row>> measured = group.measure(options);
+    const std::string disturbance = watch.Finish();
     if (!measured.ok()) {
       return absl::Status(measured.status().code(),
                           absl::StrCat(group.name, ": ", measured.status().message()));
     }
+    for (Row& row : *measured) row.disturbance = disturbance;
     rows.insert(rows.end(), measured->begin(), measured->end());
   }
   absl::PrintF("%s, %s\n\n%s", started, Machine(), ttl::bench::ToTable(rows));

@@ -30,8 +30,9 @@ std::string TargetText(const std::optional<Target>& target) {
                          target->kind == Target::Kind::kAtLeast ? ">=" : "<=", target->value);
 }
 
-std::string MetText(const std::optional<bool>& met) {
+std::string MetText(const Row& row, const std::optional<bool>& met) {
   if (!met.has_value()) return "";
+  if (!row.disturbance.empty()) return "busy";
   return *met ? "yes" : "NO";
 }
 
@@ -42,7 +43,7 @@ void AppendLines(const Row& row, std::vector<Line>& lines) {
   for (const Comparison& other : row.comparisons) {
     lines.push_back({row.name, row.work, row.unit, Number(row.ours.median), other.name,
                      Number(other.value.median), RatioText(other.ratio), TargetText(other.target),
-                     MetText(other.Met())});
+                     MetText(row, other.Met())});
   }
 }
 
@@ -69,12 +70,12 @@ nlohmann::json ToJson(const Spread& spread) {
   return {{"min", spread.min}, {"median", spread.median}, {"max", spread.max}};
 }
 
-nlohmann::json ToJson(const Comparison& other) {
+nlohmann::json ToJson(const Comparison& other, bool has_verdict) {
   nlohmann::json json = {
       {"name", other.name}, {"value", ToJson(other.value)}, {"ratio", ToJson(other.ratio)}};
   if (other.target.has_value()) {
     json["target"] = TargetText(other.target);
-    json["met"] = *other.Met();
+    if (has_verdict) json["met"] = *other.Met();
   }
   return json;
 }
@@ -85,8 +86,11 @@ nlohmann::json ToJson(const Row& row) {
                          {"unit", row.unit},
                          {"ours", ToJson(row.ours)},
                          {"comparisons", nlohmann::json::array()},
-                         {"note", row.note}};
-  for (const Comparison& other : row.comparisons) json["comparisons"].push_back(ToJson(other));
+                         {"note", row.note},
+                         {"disturbance", row.disturbance}};
+  for (const Comparison& other : row.comparisons) {
+    json["comparisons"].push_back(ToJson(other, row.disturbance.empty()));
+  }
   return json;
 }
 
@@ -105,6 +109,7 @@ std::string ToTable(const std::vector<Row>& rows) {
   std::string text = Layout(lines);
   for (const Row& row : rows) {
     if (!row.note.empty()) absl::StrAppend(&text, "\n", row.name, ": ", row.note);
+    if (!row.disturbance.empty()) absl::StrAppend(&text, "\n", row.name, ": ", row.disturbance);
   }
   return text + "\n";
 }

@@ -35,6 +35,9 @@ struct Row {
   Spread ours;
   std::vector<Comparison> comparisons;
   std::string note;  // what else was seen; may be empty
+  // Why there is no verdict, whatever the targets: the machine was busy with other things. Empty
+  // if it was not.
+  std::string disturbance = "";
 };
 
 // How and where the rows came to be.

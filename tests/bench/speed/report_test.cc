@@ -50,6 +50,14 @@ TEST(TableTest, HasOneLinePerComparison) {
   EXPECT_THAT(table, HasSubstr("check-1: the server saturates"));
 }
 
+TEST(TableTest, HasNoVerdictOnADisturbedRow) {
+  Row row = ExampleRow();
+  row.disturbance = "no verdict: a compiler ran";
+  const std::string table = ToTable({row});
+  EXPECT_THAT(table, HasSubstr("| >= 0.9 | busy |"));
+  EXPECT_THAT(table, HasSubstr("check-1: no verdict: a compiler ran"));
+}
+
 TEST(TableTest, ShowsARowThatIsComparedWithNothing) {
   Row row = ExampleRow();
   row.comparisons.clear();
@@ -69,6 +77,15 @@ TEST(JsonTest, HoldsAllThatTheTableHas) {
   EXPECT_EQ(row["comparisons"][0]["ratio"]["max"], 0.95);
   EXPECT_EQ(row["comparisons"][0]["target"], ">= 0.9");
   EXPECT_EQ(row["comparisons"][0]["met"], false);
+}
+
+TEST(JsonTest, HasNoVerdictOnADisturbedRow) {
+  Row row = ExampleRow();
+  row.disturbance = "no verdict: a compiler ran";
+  const nlohmann::json json = nlohmann::json::parse(ToJson({}, {row}))["rows"][0];
+  EXPECT_EQ(json["disturbance"], "no verdict: a compiler ran");
+  EXPECT_EQ(json["comparisons"][0]["target"], ">= 0.9");
+  EXPECT_FALSE(json["comparisons"][0].contains("met"));
 }
 
 TEST(JsonTest, SaysNothingOfATargetThatThereIsNot) {
