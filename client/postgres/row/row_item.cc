@@ -244,7 +244,8 @@ Exemption ExemptionOf(const TableDefinition& table, const RowTexts& row) {
 
 absl::StatusOr<v1::Item> RowToItem(const TableDefinition& table, const RowTexts& row,
                                    const RowVersion& version, absl::Time now) {
-  if (!row.matches_where) return absl::InvalidArgumentError("the row does not match the table's where");
+  if (!row.matches_where)
+    return absl::InvalidArgumentError("the row does not match the table's where");
   TTL_ASSIGN_OR_RETURN(std::string partition_key,
                        ReadKey("partition key", row.partition_key, kMaxPartitionKeyBytes));
   TTL_ASSIGN_OR_RETURN(std::string id, ReadKey("id", row.id, kMaxIdBytes));
