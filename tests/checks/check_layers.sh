@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fails if a file includes what its room must not know, or if includes run in a ring.
+# Fails if a file includes what its room must not know, if includes run in a ring, or if a folder has
+# more than thirty sources.
 #
 #   tests/checks/check_layers.sh [SOURCE_ROOT]
 #
@@ -9,7 +10,7 @@
 #   core, core/state      rules and values
 #   storage               format <- engine <- commit <- upkeep, and on top of them its faces, which
 #                         are all that others know, but for the values listed in `values`
-#   transport             connections; access <- calls <- the servers themselves
+#   transport             connections, tls; tls <- access <- calls <- the servers themselves
 #   expiry                pace <- store <- sweep
 #   rpc                   checks <- mapping <- status <- services
 #   server                http <- { config, metrics, page }, and the wiring on top
@@ -23,20 +24,29 @@
 #     the session on top. Nothing else knows PostgreSQL's headers;
 #   - the service knows neither client/ nor deploy/, and no product code knows tests/;
 #   - LevelDB's headers are for service/storage alone, and the messages it keeps on disk for it too.
-# In a ring a source counts as one with its header. Every build runs this (target layer_check).
+# In a ring a source counts as one with its header. The sources of a folder are those on its own level,
+# whatever the folder is. Every build runs this (target layer_check).
 set -euo pipefail
 
 root=${1:-$(cd "$(dirname "$0")/../.." && pwd)}
 cd "$root"
 
-sources() { find service client deploy -name '*.h' -o -name '*.cc' | sort; }
+sources() {
+  find service client deploy -name node_modules -prune -o \( -name '*.h' -o -name '*.cc' \) -print | sort
+}
+
+crowded=$(sources | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 30 { print $2 ": " $1 " sources on one level: at most 30" }')
+if [[ -n $crowded ]]; then
+  printf '%s\n' "$crowded"
+  exit 1
+fi
 
 sources | xargs --no-run-if-empty awk '
   BEGIN {
     core = "base core core/state"
     inner = "storage/format storage/engine storage/commit"
     values = "storage/format/index_entry storage/engine/storage_figures storage/engine/storage_options"
-    transport = "transport transport/access transport/calls transport/connections"
+    transport = "transport transport/access transport/calls transport/connections transport/tls"
     expiry = "expiry expiry/pace expiry/store expiry/sweep"
     rpc = "rpc/checks rpc/mapping rpc/status rpc/services"
     may["base"] = "base"
@@ -50,8 +60,9 @@ sources | xargs --no-run-if-empty awk '
     may["storage/upkeep"] = core " " inner " storage/upkeep"
     may["storage"] = core " " inner " storage/upkeep storage"
     may["transport/connections"] = "base transport/connections"
-    may["transport/access"] = "base transport/access"
-    may["transport/calls"] = "base transport/access transport/calls"
+    may["transport/tls"] = "base transport/tls"
+    may["transport/access"] = "base transport/tls transport/access"
+    may["transport/calls"] = "base transport/tls transport/access transport/calls"
     may["transport"] = "base " transport
     may["expiry"] = core " expiry"
     may["expiry/pace"] = core " expiry expiry/pace"
@@ -61,7 +72,7 @@ sources | xargs --no-run-if-empty awk '
     may["rpc/mapping"] = core " storage transport/calls rpc/checks rpc/mapping"
     may["rpc/status"] = core " storage rpc/mapping rpc/status"
     may["rpc/services"] = core " storage storage/commit storage/upkeep transport/access transport/calls " rpc
-    may["server/http"] = "base transport/connections server/http"
+    may["server/http"] = "base transport/connections transport/tls server/http"
     may["server/config"] = core " yaml storage " transport " server/http server/config"
     may["server/metrics"] = core " log storage " transport " " rpc " server/http server/metrics"
     may["server/page"] = "base server/http server/page"

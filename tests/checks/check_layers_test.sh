@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Proves that check_layers.sh lets every legal include pass and stops every other.
+# Proves that check_layers.sh lets every legal include and every folder of thirty sources pass, and
+# stops all others.
 set -euo pipefail
 
 check=$(cd "$(dirname "$0")" && pwd)/check_layers.sh
@@ -43,6 +44,26 @@ expect_ring() {
   else
     failed=$((failed + 1))
     echo "FAILED: ring of $*: expected $expected, got $actual"
+  fi
+}
+
+# expect_crowd pass|fail HEADERS SOURCES FOLDER: what it says of a folder with so many headers and
+# sources, whose names stand before and after that of a folder below it with as many headers.
+expect_crowd() {
+  local expected=$1 headers=$2 sources=$3 folder=$4 actual=pass i
+  rm -rf "${tree:?}"/*
+  mkdir -p "$tree/service" "$tree/client" "$tree/deploy" "$tree/$folder/below"
+  for ((i = 0; i < headers; i++)); do touch "$tree/$folder/a$i.h" "$tree/$folder/below/$i.h"; done
+  for ((i = 0; i < sources; i++)); do touch "$tree/$folder/z$i.cc"; done
+  "$check" "$tree" >"$tree/said" || actual=fail
+  if [[ $expected == fail ]] && ! grep -q "^$folder: $((headers + sources)) sources" "$tree/said"; then
+    actual="a message without the folder: $(cat "$tree/said")"
+  fi
+  if [[ $actual == "$expected" ]]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $folder with $headers headers and $sources sources: expected $expected, got $actual"
   fi
 }
 
@@ -158,6 +179,15 @@ expect fail client/ttlctl/a.cc '"ttl/storage/v1/record.pb.h"'
 expect fail client/cpp/a.h '"tests/testing/b.h"'
 expect pass deploy/quickstart/a.cc '"ttl/client.h"'
 expect fail deploy/quickstart/a.cc '"service/core/ttl_rules.h"'
+
+for folder in service service/base service/core service/core/state service/storage/commit service/server/page \
+  client client/cpp client/cpp/include/ttl client/examples client/postgres/program \
+  client/postgres/program/preview client/ttlctl/text deploy/quickstart; do
+  expect_crowd pass 15 15 "$folder"
+  expect_crowd fail 16 15 "$folder"
+  expect_crowd fail 15 16 "$folder"
+done
+expect_crowd pass 16 15 client/node/node_modules/package
 
 echo "layer check: $passed passed, $failed failed"
 ((failed == 0))
