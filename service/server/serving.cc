@@ -1,18 +1,12 @@
 #include "service/server/serving.h"
 
-#include <spdlog/spdlog.h>
-
 #include <memory>
 #include <utility>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/rpc/services/method_roles.h"
 #include "service/rpc/status/health.h"
-#include "service/server/page/status_page.h"
 #include "service/server/rebuild.h"
 
 namespace ttl {
@@ -24,10 +18,11 @@ constexpr absl::Duration kReadinessInterval = absl::Seconds(1);
 
 absl::StatusOr<std::unique_ptr<Serving>> Serving::Start(const Stages& stages,
                                                         const GrpcServerOptions& options,
-                                                        IdentityRoles identities) {
+                                                        IdentityRoles identities,
+                                                        std::unique_ptr<TlsServer> page_tls) {
   std::unique_ptr<Serving> serving(new Serving(stages, std::move(identities)));
   // First, so that no client was served if the page's address is in use.
-  TTL_RETURN_IF_ERROR(serving->ServePage());
+  TTL_RETURN_IF_ERROR(serving->ServePage(std::move(page_tls)));
   TTL_RETURN_IF_ERROR(serving->Listen(options));
   serving->AttachMetrics();
   return serving;
@@ -68,19 +63,13 @@ absl::Status Serving::Listen(const GrpcServerOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status Serving::ServePage() {
-  const std::string& address = stages_.config.status_page;
-  if (address.empty()) return absl::OkStatus();
-  const bool is_socket = absl::StartsWith(address, "unix:");
-  const auto page = std::make_shared<StatusPage>(
-      services_.page_calls(), is_socket ? StatusPage::Hosts::kAny : StatusPage::Hosts::kLoopback);
-  TTL_ASSIGN_OR_RETURN(page_server_,
-                       HttpServer::Start(
-                           "--status-page", address,
-                           [page](absl::string_view received) { return page->Answer(received); },
-                           HttpServer::Reach::kLoopback));
-  spdlog::info("status page: address={}{}", Quoted(address, 256),
-               is_socket ? "" : absl::StrCat(" port=", page_server_->port()));
+absl::Status Serving::ServePage(std::unique_ptr<TlsServer> tls) {
+  if (stages_.config.status_page.empty()) return absl::OkStatus();
+  TTL_ASSIGN_OR_RETURN(page_server_, PageServer::Start({.address = stages_.config.status_page,
+                                                        .calls = services_.page_calls(),
+                                                        .tls = std::move(tls),
+                                                        .identities = identities_,
+                                                        .counters = access_counters_}));
   return absl::OkStatus();
 }
 

@@ -13,16 +13,17 @@
 #include "service/server/data.h"
 #include "service/server/deleting.h"
 #include "service/server/grpc_services.h"
-#include "service/server/http/http_server.h"
 #include "service/server/loop_signals.h"
 #include "service/server/metrics/expiry_metrics.h"
 #include "service/server/metrics/sidecar_metrics.h"
+#include "service/server/page_server.h"
 #include "service/server/readiness.h"
 #include "service/server/sweep_health.h"
 #include "service/transport/access/access_counters.h"
 #include "service/transport/access/identity_roles.h"
 #include "service/transport/calls/call_counters.h"
 #include "service/transport/grpc_server.h"
+#include "service/transport/tls/tls_server.h"
 
 namespace ttl {
 
@@ -41,10 +42,12 @@ class Serving {
     SidecarMetrics& metrics;
   };
 
-  // Listens and serves. Errors are those of GrpcServer and HttpServer.
+  // Listens and serves. `page_tls` is that of the status page; null: it is served in plain text,
+  // if at all. Errors are those of GrpcServer and HttpServer.
   static absl::StatusOr<std::unique_ptr<Serving>> Start(const Stages& stages,
                                                         const GrpcServerOptions& options,
-                                                        IdentityRoles identities);
+                                                        IdentityRoles identities,
+                                                        std::unique_ptr<TlsServer> page_tls);
   ~Serving();
   Serving(const Serving&) = delete;
   Serving& operator=(const Serving&) = delete;
@@ -53,7 +56,7 @@ class Serving {
   Serving(const Stages& stages, IdentityRoles identities);
 
   absl::Status Listen(const GrpcServerOptions& options);
-  absl::Status ServePage();
+  absl::Status ServePage(std::unique_ptr<TlsServer> tls);
   void AttachMetrics();
   void UpdateHealth();
   absl::Status ReadinessNow() const;
@@ -67,7 +70,7 @@ class Serving {
   GrpcServices services_;
   const ExpiryView view_;
   const ExpiryMetrics expiry_metrics_;
-  std::unique_ptr<HttpServer> page_server_;  // null: --status-page is not given
+  std::unique_ptr<PageServer> page_server_;  // null: --status-page is not given
   std::unique_ptr<GrpcServer> server_;
   std::optional<Readiness> readiness_;
   std::optional<SweepHealth> sweep_health_;

@@ -46,6 +46,7 @@ absl::StatusOr<Sidecar::Files> Sidecar::ReadFiles(const ServerConfig& config) {
   Files files;
   TTL_ASSIGN_OR_RETURN(files.entries, ReadEntries(config));
   TTL_ASSIGN_OR_RETURN(files.server_options, ToGrpcServerOptions(config));
+  TTL_ASSIGN_OR_RETURN(files.page_tls, MakePageTls(config));
   if (!config.access_file.empty()) {
     TTL_ASSIGN_OR_RETURN(files.identities, ReadAccessFile(config.access_file));
   }
@@ -63,7 +64,8 @@ absl::Status Sidecar::StartStages(Files files) {
                                                  .data = *data_,
                                                  .deleting = *deleting_,
                                                  .metrics = metrics_},
-                                                files.server_options, std::move(files.identities)));
+                                                files.server_options, std::move(files.identities),
+                                                std::move(files.page_tls)));
   return absl::OkStatus();
 }
 

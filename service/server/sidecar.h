@@ -15,6 +15,7 @@
 #include "service/server/serving.h"
 #include "service/transport/access/identity_roles.h"
 #include "service/transport/grpc_server.h"
+#include "service/transport/tls/tls_server.h"
 #include "service/yaml/container_entries.h"
 
 namespace ttl {
@@ -48,6 +49,7 @@ class Sidecar {
     std::vector<ContainerEntry> entries;
     GrpcServerOptions server_options;
     IdentityRoles identities;
+    std::unique_ptr<TlsServer> page_tls;  // null: the status page has no TLS
   };
 
   explicit Sidecar(const ServerConfig& config);

@@ -1,18 +1,15 @@
 #include "service/transport/tls_server_credentials.h"
 
 #include <grpc/grpc.h>
-#include <spdlog/spdlog.h>
 
+#include <optional>
+#include <string>
 #include <utility>
 
-#include "service/base/quoted.h"
 #include "service/base/status_macros.h"
-#include "service/base/time_text.h"
 
 namespace ttl {
 namespace {
-
-constexpr size_t kMaxLoggedBytes = 4096;
 
 grpc_ssl_server_certificate_config* NewConfig(const TlsMaterial& material) {
   const grpc_ssl_pem_key_cert_pair pair = {material.key.c_str(), material.cert.c_str()};
@@ -33,8 +30,9 @@ TlsServerCredentials::TlsServerCredentials(TlsFiles files)
     : files_(std::move(files)),
       credentials_(grpc_ssl_server_credentials_create_with_options(
           grpc_ssl_server_credentials_create_options_using_config_fetcher(
-              files_.ca_file.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
-                                     : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY,
+              files_.files().ca_file.empty()
+                  ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                  : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY,
               &TlsServerCredentials::Fetch, this))) {}
 
 TlsServerCredentials::~TlsServerCredentials() { grpc_server_credentials_release(credentials_); }
@@ -42,7 +40,7 @@ TlsServerCredentials::~TlsServerCredentials() { grpc_server_credentials_release(
 int TlsServerCredentials::AddPortToServer(const std::string& address, grpc_server* server) {
   {
     const MutexLock lock(mutex_);
-    stamp_.clear();  // a new port has no certificates yet
+    files_.Forget();  // a new port has no certificates yet
   }
   return grpc_server_add_http2_port(server, address.c_str(), credentials_);
 }
@@ -54,18 +52,8 @@ grpc_ssl_certificate_config_reload_status TlsServerCredentials::Fetch(void* cred
 
 grpc_ssl_certificate_config_reload_status TlsServerCredentials::FetchChanged(Config** config) {
   const MutexLock lock(mutex_);
-  // Before reading, so that a change made meanwhile is noticed next time.
-  std::string stamp = StampOf(files_);
-  if (stamp == stamp_) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
-  stamp_ = std::move(stamp);
-  const absl::StatusOr<TlsMaterial> material = ReadTlsFiles(files_);
-  if (!material.ok()) {
-    spdlog::error("certificates not loaded, the previous ones stay in use: reason={}",
-                  Quoted(material.status().message(), kMaxLoggedBytes));
-    return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
-  }
-  spdlog::info("certificates loaded: cert={} expires={}", Quoted(files_.cert_file, kMaxLoggedBytes),
-               TimeText(material->expires));
+  const std::optional<TlsMaterial> material = files_.ReadChanged();
+  if (!material.has_value()) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
   *config = NewConfig(*material);
   return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
 }

@@ -10,7 +10,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "service/base/mutex.h"
-#include "service/transport/tls_files.h"
+#include "service/transport/tls/tls_files.h"
+#include "service/transport/tls/watched_tls_files.h"
 
 namespace ttl {
 
@@ -43,9 +44,8 @@ class TlsServerCredentials final : public grpc::ServerCredentials {
   static grpc_ssl_certificate_config_reload_status Fetch(void* credentials, Config** config);
   grpc_ssl_certificate_config_reload_status FetchChanged(Config** config);
 
-  const TlsFiles files_;
   Mutex mutex_;
-  std::string stamp_ ABSL_GUARDED_BY(mutex_);  // of the files as read last
+  WatchedTlsFiles files_ ABSL_GUARDED_BY(mutex_);
   grpc_server_credentials* const credentials_;
 };
 

@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 
 namespace ttl {
@@ -40,12 +42,11 @@ void AddExtension(X509* certificate, X509* issuer, int kind, const std::string& 
 }
 
 std::string AlternativeNames(const TestNames& names) {
-  std::string all;
-  for (const std::string& dns : names.dns)
-    absl::StrAppend(&all, all.empty() ? "" : ",", "DNS:", dns);
-  for (const std::string& uri : names.uri)
-    absl::StrAppend(&all, all.empty() ? "" : ",", "URI:", uri);
-  return all;
+  std::vector<std::string> all;
+  for (const std::string& dns : names.dns) all.push_back(absl::StrCat("DNS:", dns));
+  for (const std::string& uri : names.uri) all.push_back(absl::StrCat("URI:", uri));
+  for (const std::string& ip : names.ip) all.push_back(absl::StrCat("IP:", ip));
+  return absl::StrJoin(all, ",");
 }
 
 void SetTime(ASN1_TIME* target, absl::Duration from_now) {

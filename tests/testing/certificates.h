@@ -23,6 +23,7 @@ struct TestNames {
   std::string common_name = {};
   std::vector<std::string> dns = {};
   std::vector<std::string> uri = {};
+  std::vector<std::string> ip = {};
   absl::Duration valid_from = -absl::Hours(1);
   absl::Duration valid_until = absl::Hours(1);
 };

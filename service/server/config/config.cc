@@ -196,10 +196,8 @@ std::string ParseMetricsListen(const std::string& flag, const std::string& value
 std::string ParseStatusPage(const std::string& flag, const std::string& value) {
   if (absl::StartsWith(value, "unix:") && value != "unix:") return value;
   const absl::StatusOr<std::string> address = ParseHostPort(value);
-  if (address.ok() && IsLoopbackAuthority(*address)) return *address;
-  Refuse(flag, value,
-         "127.0.0.1:PORT, [::1]:PORT, localhost:PORT or unix:PATH: the page has no TLS, and is "
-         "reached from other machines by kubectl port-forward or ssh -L");
+  if (!address.ok()) Refuse(flag, value, "HOST:PORT, such as 127.0.0.1:9465, or unix:PATH");
+  return *address;
 }
 
 spdlog::level::level_enum ParseLogLevel(const std::string& flag, const std::string& value) {
@@ -369,8 +367,10 @@ void DeclareMetrics(Flags& flags, ServerConfig& config) {
       "",
       "Address that serves a read-only status page for browsers: a port of this machine's "
       "loopback, such as 127.0.0.1:9465 for http://127.0.0.1:9465/, or unix:PATH. Not "
-      "authenticated: whoever reaches it can read names and look up items. Port 0 picks a free "
-      "port and logs it; default: none");
+      "authenticated: whoever reaches it can read names and look up items. Any other HOST:PORT "
+      "is served over TLS to client certificates with the role reader or admin, and needs "
+      "--tls-client-ca-file and --access-file. Port 0 picks a free port and logs it; "
+      "default: none");
 }
 
 void DeclareProcess(Flags& flags, ServerConfig& config) {
@@ -499,6 +499,16 @@ absl::Status ValidateListening(const ServerConfig& config) {
   return absl::OkStatus();
 }
 
+absl::Status ValidateStatusPage(const ServerConfig& config) {
+  // An access file is given with the files of TLS only.
+  if (!IsPageOverTls(config.status_page) || !config.access_file.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--status-page: \"", config.status_page,
+      "\" is not of loopback, where clients need certificates with the role reader; give "
+      "--tls-cert-file, --tls-key-file, --tls-client-ca-file and --access-file, or listen on "
+      "127.0.0.1:PORT, which is reached from other machines by kubectl port-forward or ssh -L"));
+}
+
 absl::Status ValidateTls(const ServerConfig& config) {
   TTL_RETURN_IF_ERROR(ValidatePair(config.tls, "--tls-"));
   if (config.insecure_tcp && !config.tls.cert_file.empty()) {
@@ -557,6 +567,7 @@ std::set<std::string> KnownVariables(const CLI::App& app) {
 // Checks combinations of flags.
 absl::Status ValidateTogether(const ServerConfig& config) {
   TTL_RETURN_IF_ERROR(ValidateTls(config));
+  TTL_RETURN_IF_ERROR(ValidateStatusPage(config));
   TTL_RETURN_IF_ERROR(ValidateListening(config));
   TTL_RETURN_IF_ERROR(ValidateStore(config));
   TTL_RETURN_IF_ERROR(ValidateDataDir(config.data_dir));
@@ -581,6 +592,11 @@ absl::Status ValidateTogether(const ServerConfig& config) {
 }
 
 }  // namespace
+
+bool IsPageOverTls(const std::string& status_page) {
+  return !status_page.empty() && !absl::StartsWith(status_page, "unix:") &&
+         !IsLoopbackAuthority(status_page);
+}
 
 std::string Version() { return TTL_SIDECAR_VERSION; }
 

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "service/server/config/listen_options.h"
-#include "service/transport/tls_files.h"
+#include "service/transport/tls/tls_files.h"
 
 namespace ttl {
 
@@ -81,7 +81,7 @@ struct ServerConfig {
   std::string metrics_listen;  // HOST:PORT or unix:PATH; empty: no metrics
   int64_t metrics_containers = 50;
 
-  std::string status_page;  // HOST:PORT of loopback, or unix:PATH; empty: no page
+  std::string status_page;  // HOST:PORT or unix:PATH; empty: no page
 
   absl::Duration stop_deadline = absl::Seconds(10);
   spdlog::level::level_enum log_level = spdlog::level::info;
@@ -107,6 +107,10 @@ struct CommandLine {
 // that has a value wins. INVALID_ARGUMENT names the option, the value and what
 // is allowed; unknown flags and unknown keys in the file are errors too.
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
+
+// Whether a page at this address, a legal value of --status-page, is served over TLS, with `tls`
+// and to the identities of `access_file`: neither a Unix socket nor this machine's loopback.
+bool IsPageOverTls(const std::string& status_page);
 
 // Version of this program, as in "0.1.0".
 std::string Version();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -67,6 +68,14 @@ absl::StatusOr<GrpcServerOptions> ToGrpcServerOptions(const ServerConfig& config
                            .memory_bytes = config.rpc_memory_bytes,
                            .call_threads = CallThreads(config),
                            .drain = std::min(config.stop_deadline / 4, kMaxDrain)};
+}
+
+absl::StatusOr<std::unique_ptr<TlsServer>> MakePageTls(const ServerConfig& config) {
+  if (!IsPageOverTls(config.status_page)) return nullptr;
+  absl::StatusOr<std::unique_ptr<TlsServer>> tls = TlsServer::Make(config.tls);
+  if (tls.ok()) return tls;
+  return absl::Status(tls.status().code(),
+                      absl::StrCat("TLS of --status-page: ", tls.status().message()));
 }
 
 int ThreadsOf(const ServerConfig& config) {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "service/transport/tls_files.h"
+#include "service/transport/tls/tls_files.h"
 
 namespace ttl {
 

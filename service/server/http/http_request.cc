@@ -133,14 +133,18 @@ absl::StatusOr<std::map<std::string, std::string>> ReadHttpQuery(absl::string_vi
   return values;
 }
 
-bool IsLoopbackAuthority(absl::string_view authority) {
+absl::string_view HostOfAuthority(absl::string_view authority) {
   const size_t end = absl::EndsWith(authority, "]") ? authority.size() : authority.rfind(':');
   const absl::string_view host = authority.substr(0, end);
   const absl::string_view port = authority.substr(std::min(host.size() + 1, authority.size()));
   const bool is_port =
       port.size() <= 5 && std::all_of(port.begin(), port.end(), absl::ascii_isdigit);
-  return is_port &&
-         (host == "127.0.0.1" || host == "[::1]" || absl::EqualsIgnoreCase(host, "localhost"));
+  return is_port ? host : "";
+}
+
+bool IsLoopbackAuthority(absl::string_view authority) {
+  const absl::string_view host = HostOfAuthority(authority);
+  return host == "127.0.0.1" || host == "[::1]" || absl::EqualsIgnoreCase(host, "localhost");
 }
 
 }  // namespace ttl

@@ -46,6 +46,10 @@ absl::StatusOr<std::optional<HttpRequest>> ReadHttpRequest(absl::string_view rec
 // escape or a name that is given twice. Pure.
 absl::StatusOr<std::map<std::string, std::string>> ReadHttpQuery(absl::string_view query);
 
+// The host of `authority`, HOST or HOST:PORT as in a Host header; empty if the port is no number.
+// Refers to `authority`. Pure.
+absl::string_view HostOfAuthority(absl::string_view authority);
+
 // Whether `authority`, HOST or HOST:PORT as in a Host header, names this machine's loopback as a
 // browser does: 127.0.0.1, [::1] or localhost. Other names may lead to loopback by DNS rebinding.
 bool IsLoopbackAuthority(absl::string_view authority);

@@ -46,11 +46,15 @@ using PollEvents = decltype(pollfd::events);
 // connection that is closed with unread bytes would be reset, and the answer lost.
 class Connection {
  public:
-  Connection(Fd fd, WaitClock::time_point until) : fd_(std::move(fd)), until_(until) {}
+  // `tls` is the TLS connection over `fd`; null: plain text.
+  Connection(Fd fd, std::unique_ptr<TlsConnection> tls, WaitClock::time_point until)
+      : fd_(std::move(fd)), tls_(std::move(tls)), until_(until) {}
 
   int fd() const { return fd_.get(); }
   WaitClock::time_point until() const { return until_; }
-  PollEvents events() const { return state_ == State::kAnswering ? POLLOUT : POLLIN; }
+  PollEvents events() const { return events_; }
+  // With TLS: has presented a good certificate.
+  bool is_trusted() const { return tls_ == nullptr || tls_->is_established(); }
 
   // Does what the client is ready for. Returns false when the client has disconnected.
   bool Proceed(const HttpServer::Answerer& answer) {
@@ -69,30 +73,54 @@ class Connection {
   enum class State { kReading, kAnswering, kClosing };
 
   bool Read(const HttpServer::Answerer& answer) {
-    char buffer[4096];
-    const ssize_t size = recv(fd(), buffer, sizeof(buffer), 0);
-    if (size <= 0) return size < 0 && (errno == EAGAIN || errno == EINTR);
-    received_.append(buffer, static_cast<size_t>(size));
-    std::optional<HttpAnswer> made = answer(received_);
-    if (!made.has_value()) return true;
-    received_.clear();
-    received_.shrink_to_fit();
-    answer_ = *std::move(made);
-    state_ = State::kAnswering;
-    return Write();
+    while (true) {
+      char buffer[4096];
+      const ssize_t size = tls_ == nullptr ? recv(fd(), buffer, sizeof(buffer), 0)
+                                           : tls_->Receive(buffer, sizeof(buffer));
+      if (size <= 0) return ContinueAfter(size, POLLIN);
+      received_.append(buffer, static_cast<size_t>(size));
+      std::optional<HttpAnswer> made = answer(received_, tls_.get());
+      // TLS may have more of what it has read already, of which poll() knows nothing.
+      if (!made.has_value()) continue;
+      received_.clear();
+      received_.shrink_to_fit();
+      answer_ = *std::move(made);
+      state_ = State::kAnswering;
+      return Write();
+    }
   }
 
   // Sends as much as possible.
   bool Write() {
-    const absl::string_view rest = Unsent();
-    const ssize_t size = send(fd(), rest.data(), rest.size(), MSG_NOSIGNAL);
-    if (size < 0) return errno == EAGAIN || errno == EINTR;
-    sent_ += static_cast<size_t>(size);
-    if (!Unsent().empty()) return true;
-    answer_ = {};
-    state_ = State::kClosing;
-    shutdown(fd(), SHUT_WR);
+    while (!Unsent().empty()) {
+      const absl::string_view rest = Unsent();
+      const ssize_t size =
+          tls_ == nullptr ? send(fd(), rest.data(), rest.size(), MSG_NOSIGNAL) : tls_->Send(rest);
+      if (size <= 0) return ContinueAfter(size, POLLOUT);
+      sent_ += static_cast<size_t>(size);
+    }
+    if (tls_ != nullptr) tls_->EndSending();
+    StartClosing();
     return true;
+  }
+
+  // What follows on a `size` of recv() or send() that says that nothing was moved: to wait in
+  // `direction`, or for what TLS waits for, or to close the connection. TLS that has failed has
+  // told the client why, which must reach it.
+  bool ContinueAfter(ssize_t size, PollEvents direction) {
+    if (size == 0) return false;
+    events_ = tls_ == nullptr ? direction : tls_->events();
+    if (errno == EAGAIN || errno == EINTR) return true;
+    if (errno == EPROTO) StartClosing();
+    return state_ == State::kClosing;
+  }
+
+  void StartClosing() {
+    answer_ = {};
+    received_.clear();
+    state_ = State::kClosing;
+    events_ = POLLIN;
+    shutdown(fd(), SHUT_WR);
   }
 
   // The rest of the head or, once that is sent, of the body.
@@ -103,7 +131,8 @@ class Connection {
     return absl::string_view(*answer_.body).substr(sent_ - head_size);
   }
 
-  // Reads what the client still sends, until it closes the connection or has sent too much.
+  // Reads what the client still sends, as it comes, until it closes the connection or has sent too
+  // much.
   bool Discard() {
     char buffer[4096];
     const ssize_t size = recv(fd(), buffer, sizeof(buffer), 0);
@@ -113,8 +142,10 @@ class Connection {
   }
 
   Fd fd_;
+  const std::unique_ptr<TlsConnection> tls_;
   const WaitClock::time_point until_;
   State state_ = State::kReading;
+  PollEvents events_ = POLLIN;
   std::string received_;
   HttpAnswer answer_;
   size_t sent_ = 0;       // of head and body
@@ -126,9 +157,9 @@ class Connection {
 // The server's thread and its state.
 class HttpServer::Loop {
  public:
-  // `socket` is null for TCP.
-  Loop(UnixSocket* socket, Fd listener, Answerer answer)
-      : listener_(std::move(listener)), answer_(std::move(answer)) {
+  // `socket` is null for TCP, `tls` for plain text.
+  Loop(UnixSocket* socket, Fd listener, Answerer answer, std::unique_ptr<TlsServer> tls)
+      : listener_(std::move(listener)), answer_(std::move(answer)), tls_(std::move(tls)) {
     if (socket != nullptr) keeper_.emplace(*socket);
   }
 
@@ -190,10 +221,23 @@ class HttpServer::Loop {
         if (errno != EAGAIN && errno != EINTR) accept_after_ = WaitClock::now() + kAcceptPause;
         return;
       }
-      if (connections_.size() >= kMaxConnections) connections_.pop_front();
-      connections_.emplace_back(std::move(fd),
-                                WaitClock::now() + absl::ToChronoNanoseconds(kPatience));
+      if (connections_.size() >= kMaxConnections) EvictOne();
+      Add(std::move(fd));
     }
+  }
+
+  void EvictOne() {
+    const auto untrusted =
+        std::find_if(connections_.begin(), connections_.end(),
+                     [](const Connection& connection) { return !connection.is_trusted(); });
+    connections_.erase(untrusted == connections_.end() ? connections_.begin() : untrusted);
+  }
+
+  void Add(Fd fd) {
+    std::unique_ptr<TlsConnection> tls = tls_ == nullptr ? nullptr : tls_->Accept(fd.get());
+    if (tls_ != nullptr && tls == nullptr) return;
+    connections_.emplace_back(std::move(fd), std::move(tls),
+                              WaitClock::now() + absl::ToChronoNanoseconds(kPatience));
   }
 
   std::optional<SocketKeeper> keeper_;  // for a Unix socket
@@ -201,13 +245,15 @@ class HttpServer::Loop {
   Fd listener_;
   const Fd stop_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   const Answerer answer_;
-  WaitClock::time_point accept_after_;  // accepts no connection before
-  std::list<Connection> connections_;   // oldest first
+  const std::unique_ptr<TlsServer> tls_;  // null: plain text
+  WaitClock::time_point accept_after_;    // accepts no connection before
+  std::list<Connection> connections_;     // oldest first
 };
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(absl::string_view flag,
                                                               const std::string& address,
-                                                              Answerer answer, Reach reach) {
+                                                              Answerer answer, Reach reach,
+                                                              std::unique_ptr<TlsServer> tls) {
   std::unique_ptr<UnixSocket> socket;
   Fd listener;
   if (absl::string_view path = address; absl::ConsumePrefix(&path, "unix:")) {
@@ -225,7 +271,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(absl::string_view 
     }
   }
   const int port = PortOf(listener);
-  auto loop = std::make_unique<Loop>(socket.get(), std::move(listener), std::move(answer));
+  auto loop =
+      std::make_unique<Loop>(socket.get(), std::move(listener), std::move(answer), std::move(tls));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(socket), port, std::move(loop)));
 }
 

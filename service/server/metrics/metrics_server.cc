@@ -56,10 +56,11 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(absl::string
                                                                     const std::string& address,
                                                                     MakeText make_text) {
   auto scrapes = std::make_shared<Scrapes>(std::move(make_text));
-  TTL_ASSIGN_OR_RETURN(std::unique_ptr<HttpServer> server,
-                       HttpServer::Start(flag, address, [scrapes](absl::string_view received) {
-                         return scrapes->Answer(received);
-                       }));
+  TTL_ASSIGN_OR_RETURN(
+      std::unique_ptr<HttpServer> server,
+      HttpServer::Start(flag, address, [scrapes](absl::string_view received, const TlsConnection*) {
+        return scrapes->Answer(received);
+      }));
   return std::unique_ptr<MetricsServer>(new MetricsServer(std::move(server)));
 }
 

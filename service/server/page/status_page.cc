@@ -89,6 +89,8 @@ absl::string_view HttpStatus(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
       return "400 Bad Request";
+    case absl::StatusCode::kPermissionDenied:
+      return "403 Forbidden";
     case absl::StatusCode::kNotFound:
       return "404 Not Found";
     case absl::StatusCode::kResourceExhausted:
@@ -114,22 +116,36 @@ StatusPage::StatusPage(Calls calls, Hosts hosts)
       document_(MakePageDocument()),
       html_(std::make_shared<const std::string>(document_.html)) {}
 
-std::optional<HttpAnswer> StatusPage::Answer(absl::string_view received) {
+std::optional<HttpAnswer> StatusPage::Answer(absl::string_view received, const TlsPeer* peer) {
   const absl::StatusOr<std::optional<HttpRequest>> request = ReadHttpRequest(received);
   if (request.ok() && !request->has_value()) return std::nullopt;
   HttpAnswer answer = request.ok()
-                          ? AnswerRequest(**request)
+                          ? AnswerRequest(**request, peer)
                           : Refusal(HttpStatus(request.status()), request.status().message());
   // Also if the request is refused before its method is read.
   if (absl::StartsWith(received, "HEAD ")) answer.body.reset();
   return answer;
 }
 
-HttpAnswer StatusPage::AnswerRequest(const HttpRequest& request) {
-  if (hosts_ == Hosts::kLoopback && !IsLoopbackAuthority(request.Header("host"))) {
-    return Refusal("421 Misdirected Request",
-                   absl::StrCat("the header Host is ", Quoted(request.Header("host")),
-                                ": must be 127.0.0.1, [::1] or localhost, with any port"));
+std::optional<HttpAnswer> StatusPage::RefuseHost(const HttpRequest& request,
+                                                 const TlsPeer* peer) const {
+  const absl::string_view host = request.Header("host");
+  const bool is_right =
+      hosts_ == Hosts::kAny || (hosts_ == Hosts::kLoopback && IsLoopbackAuthority(host)) ||
+      (hosts_ == Hosts::kOfCertificate && peer != nullptr && peer->is_for(HostOfAuthority(host)));
+  if (is_right) return std::nullopt;
+  return Refusal("421 Misdirected Request",
+                 absl::StrCat("the header Host is ", Quoted(host), ": must be ",
+                              hosts_ == Hosts::kLoopback ? "127.0.0.1, [::1] or localhost"
+                                                         : "a name in the sidecar's certificate",
+                              ", with any port"));
+}
+
+HttpAnswer StatusPage::AnswerRequest(const HttpRequest& request, const TlsPeer* peer) {
+  if (std::optional<HttpAnswer> refusal = RefuseHost(request, peer)) return *std::move(refusal);
+  if (hosts_ == Hosts::kOfCertificate) {
+    const absl::Status admitted = peer->may_read();
+    if (!admitted.ok()) return Refusal(HttpStatus(admitted), admitted.message());
   }
   if (request.method != "GET" && request.method != "HEAD") {
     return Refusal("405 Method Not Allowed", "only GET and HEAD", "Allow: GET, HEAD\r\n");

@@ -42,20 +42,33 @@ class StatusPage {
     Call<v1::GetReconciliationRequest, v1::GetReconciliationResponse> reconciliation;
   };
 
-  // The hosts by which clients may call the page. On loopback a browser also sends what pages of
-  // others ask for by a name that leads to this machine.
-  enum class Hosts { kLoopback, kAny };
+  // What TLS says of a connection.
+  struct TlsPeer {
+    // Whether the certificate that the sidecar presented is for a host.
+    std::function<bool(absl::string_view host)> is_for;
+    // OK if the client's certificate may read the page; otherwise PERMISSION_DENIED, with the
+    // reason.
+    std::function<absl::Status()> may_read;
+  };
+
+  // The hosts by which clients may call the page. A browser also sends what pages of others ask for
+  // by a name that leads to this machine. kOfCertificate: those of the certificate that the sidecar
+  // presented, and only over TLS, where clients need the right to read.
+  enum class Hosts { kLoopback, kAny, kOfCertificate };
 
   StatusPage(Calls calls, Hosts hosts);
 
-  // Answers what a client has sent so far; absent: the request is not complete yet.
-  std::optional<HttpAnswer> Answer(absl::string_view received);
+  // Answers what a client has sent so far; absent: the request is not complete yet. `peer` is null
+  // in plain text.
+  std::optional<HttpAnswer> Answer(absl::string_view received, const TlsPeer* peer = nullptr);
 
  private:
   using Fields = std::map<std::string, std::string>;
   using Text = std::shared_ptr<const std::string>;
 
-  HttpAnswer AnswerRequest(const HttpRequest& request);
+  HttpAnswer AnswerRequest(const HttpRequest& request, const TlsPeer* peer);
+  // Absent if the request is for a host of the page, by a client that may read it.
+  std::optional<HttpAnswer> RefuseHost(const HttpRequest& request, const TlsPeer* peer) const;
   absl::StatusOr<Text> Json(const HttpRequest& request);
   absl::StatusOr<std::string> JsonOf(absl::string_view path, const Fields& fields) const;
   absl::StatusOr<std::string> StatusJson(const Fields& fields) const;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
@@ -21,12 +21,19 @@ namespace {
 
 constexpr size_t kMaxNameBytes = 256;
 
+std::vector<std::string> PropertyOf(const grpc::AuthContext& certificate, const char* property) {
+  std::vector<std::string> values;
+  for (const grpc::string_ref& value : certificate.FindPropertyValues(property)) {
+    values.emplace_back(value.data(), value.size());
+  }
+  return values;
+}
+
 // Adds the roles of the certificate's names of one kind. The caller is named by the first name that
 // has a role, or else by the first name.
-void AddNames(const grpc::AuthContext& certificate, const char* property, absl::string_view kind,
+void AddNames(const std::vector<std::string>& names, absl::string_view kind,
               const IdentityRoles::Map& known, ServerAccess::Caller& caller) {
-  for (const grpc::string_ref& value : certificate.FindPropertyValues(property)) {
-    const absl::string_view name(value.data(), value.size());
+  for (const std::string& name : names) {
     const auto it = known.find(name);
     const Roles roles = it == known.end() ? Roles() : it->second;
     if (caller.name.empty() || (caller.roles.empty() && !roles.empty())) {
@@ -39,13 +46,19 @@ void AddNames(const grpc::AuthContext& certificate, const char* property, absl::
 }  // namespace
 
 ServerAccess::Caller ServerAccess::CallerOf(const grpc::ServerContextBase& context) const {
+  if (!options_.has_client_certificates) return CallerOf(CertificateNames());
+  const std::shared_ptr<const grpc::AuthContext> certificate = context.auth_context();
+  return CallerOf(
+      CertificateNames{.uri = PropertyOf(*certificate, GRPC_PEER_URI_PROPERTY_NAME),
+                       .dns = PropertyOf(*certificate, GRPC_PEER_DNS_PROPERTY_NAME),
+                       .common_name = PropertyOf(*certificate, GRPC_X509_CN_PROPERTY_NAME)});
+}
+
+ServerAccess::Caller ServerAccess::CallerOf(const CertificateNames& names) const {
   Caller caller;
-  if (options_.has_client_certificates) {
-    const std::shared_ptr<const grpc::AuthContext> certificate = context.auth_context();
-    AddNames(*certificate, GRPC_PEER_URI_PROPERTY_NAME, "uri", identities_.uri, caller);
-    AddNames(*certificate, GRPC_PEER_DNS_PROPERTY_NAME, "dns", identities_.dns, caller);
-    AddNames(*certificate, GRPC_X509_CN_PROPERTY_NAME, "cn", identities_.common_name, caller);
-  }
+  AddNames(names.uri, "uri", identities_.uri, caller);
+  AddNames(names.dns, "dns", identities_.dns, caller);
+  AddNames(names.common_name, "cn", identities_.common_name, caller);
   if (caller.name.empty()) {
     caller.name = Quoted(absl::StrCat("address:", options_.address), kMaxNameBytes);
   }

@@ -17,6 +17,7 @@
 #include "service/transport/access/allowed_roles.h"
 #include "service/transport/access/identity_roles.h"
 #include "service/transport/access/role.h"
+#include "service/transport/tls/certificate_names.h"
 
 namespace ttl {
 
@@ -50,8 +51,10 @@ class ServerAccess {
   bool is_closed() const { return is_closed_.load(std::memory_order_relaxed); }
   AccessCounters& counters() const { return counters_; }
 
-  // The caller of a call. Allocates.
+  // The caller of a call, or of a connection whose client presented a verified certificate with
+  // these names. Allocates.
   Caller CallerOf(const grpc::ServerContextBase& context) const;
+  Caller CallerOf(const CertificateNames& names) const;
 
   // Who makes a call, for records that outlive it: the name of CallerOf() without quotes, and of a
   // caller without a certificate that connects by TCP also its address. Escaped, so it is UTF-8.

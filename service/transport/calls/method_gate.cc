@@ -66,11 +66,17 @@ absl::Status MethodGate::Closed() { return ShuttingDown(); }
 
 absl::Status MethodGate::AdmitCaller(const grpc::ServerContextBase& context) const {
   const ServerAccess::Caller caller = access_.CallerOf(context);
-  return caller.roles.Meets(allowed_.roles) ? absl::OkStatus() : Refuse(context, caller);
+  if (caller.roles.Meets(allowed_.roles)) return absl::OkStatus();
+  return Refuse(caller, absl::StrCat(" peer=", Quoted(context.peer(), kMaxMessageBytes),
+                                     TraceField(context)));
 }
 
-absl::Status MethodGate::Refuse(const grpc::ServerContextBase& context,
-                                const ServerAccess::Caller& caller) const {
+absl::Status MethodGate::Admit(const CertificateNames& names) const {
+  const ServerAccess::Caller caller = access_.CallerOf(names);
+  return caller.roles.Meets(allowed_.roles) ? absl::OkStatus() : Refuse(caller, "");
+}
+
+absl::Status MethodGate::Refuse(const ServerAccess::Caller& caller, const std::string& more) const {
   if (const std::optional<Role> role = FirstOf(allowed_.roles); role.has_value()) {
     ++access_.counters().RefusedFor(*role);
   }
@@ -78,9 +84,8 @@ absl::Status MethodGate::Refuse(const grpc::ServerContextBase& context,
   access_.LogRefusal(absl::StrCat(method_, caller.name),
                      absl::StrCat("call refused: method=", method_, " caller=", caller.name,
                                   " address=", Quoted(access_.options().address, kMaxMessageBytes),
-                                  " peer=", Quoted(context.peer(), kMaxMessageBytes),
                                   " needs=", Quoted(needed.empty() ? "none" : needed),
-                                  " has=", Describe(caller.roles), TraceField(context)));
+                                  " has=", Describe(caller.roles), more));
   return MakeError(Reason::kRoleMissing,
                    absl::StrCat(caller.name, " may not call ", method_, ": ",
                                 RefusalReason(needed, caller.roles)),

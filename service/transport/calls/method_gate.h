@@ -26,6 +26,10 @@ class MethodGate {
     return is_open_ ? absl::OkStatus() : AdmitCaller(context);
   }
 
+  // The same for a request over a connection whose client presented a verified certificate with
+  // these names, such as one for the status page, which answers as the method would.
+  absl::Status Admit(const CertificateNames& names) const;
+
   // To be called when a call has ended.
   void LogEnd(const grpc::ServerContextBase& context, const absl::Status& status) const {
     if (is_change_ || !status.ok()) LogEnded(context, status);
@@ -34,8 +38,8 @@ class MethodGate {
  private:
   static absl::Status Closed();
   absl::Status AdmitCaller(const grpc::ServerContextBase& context) const;
-  absl::Status Refuse(const grpc::ServerContextBase& context,
-                      const ServerAccess::Caller& caller) const;
+  // `more` are further fields of the log line.
+  absl::Status Refuse(const ServerAccess::Caller& caller, const std::string& more) const;
   bool IsNamedChange(const grpc::ServerContextBase& context, const absl::Status& status) const;
   void LogEnded(const grpc::ServerContextBase& context, const absl::Status& status) const;
 

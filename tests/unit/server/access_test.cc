@@ -114,6 +114,17 @@ TEST(MethodRolesTest, EveryMethodOfGrpcsOwnServicesIsListed) {
   }
 }
 
+// Over TLS whoever may call one of them reads the page (page_server.cc).
+TEST(MethodRolesTest, AllMethodsThatTheStatusPageCallsAreForTheSameRoles) {
+  const Roles of_page = RolesOfMethod("ExpiryService/ListExpiryStatuses").roles;
+  EXPECT_EQ(Describe(of_page), "reader+admin");
+  for (const char* method : {"ExpiryService/GetExpiryStatus", "ExpiryService/ListStuckItems",
+                             "ExpiryService/ExplainItem", "ExpiryService/GetForecast",
+                             "MaintenanceService/GetReconciliation"}) {
+    EXPECT_EQ(Describe(RolesOfMethod(method).roles), Describe(of_page)) << method;
+  }
+}
+
 TEST(MethodRolesTest, AMethodThatIsNotListedIsForNobody) {
   EXPECT_FALSE(IsMethodListed("ItemService/Frobnicate"));
   EXPECT_FALSE(RolesOfMethod("ItemService/Frobnicate").for_everyone);

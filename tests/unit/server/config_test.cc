@@ -240,9 +240,11 @@ const BadValue kBadValues[] = {
     {"--metrics-listen", {"", "9464", ":9464", "unix:", "http://localhost:1/metrics"}, "HOST:PORT"},
     {"--metrics-containers", {"-1", "1001", "all"}, "containers"},
     {"--status-page",
-     {"", "9465", "unix:", "localhost", "0.0.0.0:9465", "[::]:9465", "10.0.0.1:9465",
-      "page.example:9465", "http://localhost:1"},
-     "127.0.0.1:PORT, [::1]:PORT, localhost:PORT or unix:PATH: the page has no TLS"},
+     {"", "9465", "unix:", "localhost", "http://localhost:1"},
+     "HOST:PORT, such as 127.0.0.1:9465, or unix:PATH"},
+    {"--status-page",
+     {"0.0.0.0:9465", "[::]:9465", "10.0.0.1:9465", "page.example:9465"},
+     "clients need certificates with the role reader"},
     {"--stop-deadline-seconds", {"0", "-1", "10s"}, "without a unit"},
     {"--log-level", {"", "INFO", "warn", "0"}, "debug, info, warning or error"},
     {"--log-format", {"", "JSON", "text"}, "logfmt or json"},
@@ -531,6 +533,24 @@ TEST(ConfigTest, TheStatusPageIsOffUnlessAskedFor) {
     const absl::StatusOr<CommandLine> line = Parse({"--status-page", address});
     ASSERT_TRUE(line.ok()) << line.status();
     EXPECT_EQ(line->config.status_page, address);
+  }
+}
+
+TEST(ConfigTest, AStatusPageForOtherMachinesNeedsClientCertificatesWithRoles) {
+  const std::vector<std::string> tls = {"--tls-cert-file=c", "--tls-key-file=k"};
+  std::vector<std::string> all = tls;
+  all.insert(all.end(), {"--tls-client-ca-file=a", "--access-file=f"});
+  for (const char* address : {"0.0.0.0:9465", "[::]:0", "127.0.0.2:1", "page.example:443"}) {
+    for (const std::vector<std::string>& given : {std::vector<std::string>(), tls, all}) {
+      std::vector<std::string> arguments = given;
+      arguments.push_back(absl::StrCat("--status-page=", address));
+      const absl::StatusOr<CommandLine> line = Parse(arguments);
+      EXPECT_EQ(line.ok(), given == all) << address << " " << given.size();
+      if (line.ok()) continue;
+      EXPECT_THAT(std::string(line.status().message()),
+                  AllOf(HasSubstr("--status-page"), HasSubstr(address), HasSubstr("role reader"),
+                        HasSubstr("--tls-client-ca-file and --access-file")));
+    }
   }
 }
 

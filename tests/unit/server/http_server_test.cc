@@ -18,7 +18,8 @@ using ::testing::HasSubstr;
 
 absl::Status StartAt(const std::string& address, HttpServer::Reach reach) {
   return HttpServer::Start(
-             "--flag", address, [](absl::string_view) { return std::nullopt; }, reach)
+             "--flag", address,
+             [](absl::string_view, const TlsConnection*) { return std::nullopt; }, reach)
       .status();
 }
 

@@ -304,6 +304,39 @@ TEST_F(StatusPageTest, OnAUnixSocketAnyHostWillDo) {
   EXPECT_THAT(Exchange(page, "GET / HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
 }
 
+TEST_F(StatusPageTest, OverTlsTheCertificatesOfBothSidesDecide) {
+  StatusPage page(Calls(), StatusPage::Hosts::kOfCertificate);
+  const absl::Status denied = absl::PermissionDeniedError("\"cn:nobody\" may not");
+  const struct {
+    const char* host;
+    absl::Status may_read;
+    const char* status;
+  } kCases[] = {{"sidecar.test:8080", absl::OkStatus(), "HTTP/1.1 200 OK"},
+                {"sidecar.test", denied, "HTTP/1.1 403 Forbidden"},
+                {"localhost:8080", absl::OkStatus(), "HTTP/1.1 421 Misdirected Request"},
+                {"other.test", denied, "HTTP/1.1 421 Misdirected Request"}};
+  for (const char* target : {"/", "/status.json", "/nowhere"}) {
+    const std::string begin = absl::StrCat("GET ", target, " HTTP/1.1\r\nHost: ");
+    for (const auto& c : kCases) {
+      asked_.clear();
+      const StatusPage::TlsPeer peer = {
+          .is_for = [](absl::string_view host) { return host == "sidecar.test"; },
+          .may_read = [&c] { return c.may_read; }};
+      const auto answer = page.Answer(absl::StrCat(begin, c.host, "\r\n\r\n"), &peer);
+      ASSERT_TRUE(answer.has_value());
+      const bool is_nowhere = c.may_read.ok() && absl::StartsWith(c.host, "sidecar") &&
+                              absl::string_view(target) == "/nowhere";
+      EXPECT_THAT(answer->head, StartsWith(is_nowhere ? "HTTP/1.1 404 " : c.status))
+          << target << " " << c.host;
+      const bool may_ask = absl::StrContains(c.status, "200");
+      EXPECT_TRUE(may_ask || asked_.empty()) << target << " " << c.host;
+    }
+    // What came without TLS is refused whatever it asks for.
+    EXPECT_THAT(Exchange(page, absl::StrCat(begin, "sidecar.test\r\n\r\n")),
+                StartsWith("HTTP/1.1 421 "));
+  }
+}
+
 TEST_F(StatusPageTest, PagesOfOthersGetNoData) {
   for (const char* site : {"cross-site", "same-site"}) {
     const std::string header = absl::StrCat("Sec-Fetch-Site: ", site, "\r\n");

@@ -1,5 +1,5 @@
-#ifndef TTL_SERVICE_TRANSPORT_TLS_FILES_H_
-#define TTL_SERVICE_TRANSPORT_TLS_FILES_H_
+#ifndef TTL_SERVICE_TRANSPORT_TLS_TLS_FILES_H_
+#define TTL_SERVICE_TRANSPORT_TLS_TLS_FILES_H_
 
 #include <string>
 
@@ -34,4 +34,4 @@ std::string StampOf(const TlsFiles& files);
 
 }  // namespace ttl
 
-#endif  // TTL_SERVICE_TRANSPORT_TLS_FILES_H_
+#endif  // TTL_SERVICE_TRANSPORT_TLS_TLS_FILES_H_

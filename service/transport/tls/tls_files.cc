@@ -1,4 +1,4 @@
-#include "service/transport/tls_files.h"
+#include "service/transport/tls/tls_files.h"
 
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
