@@ -163,9 +163,21 @@ void DeleteOutcomes::TakeResponse(const DeleteCall& call, const Kept& kept, cons
   if (answer.throttled && answer.retry_after.has_value()) {
     published_.AddPushBack(PushBack::kRetryAfter);
   }
-  if (slow) published_.AddPushBack(PushBack::kSlow);
+  if (slow) TakeSlow(call, answer.took, now);
   LogDeletes(call, response, tally);
   TakeAnswers(call, std::move(answers), kept.pace, now);
+}
+
+void DeleteOutcomes::TakeSlow(const DeleteCall& call, absl::Duration took, const Moment& now) {
+  const Container& container = *call.container;
+  published_.AddPushBack(PushBack::kSlow);
+  log_.Log(spdlog::level::info, absl::StrCat(container.id, "/slow"),
+           absl::StrCat("deletes are slow: container=", Quoted(container.id),
+                        " items=", call.batch.items.size(), " took=", absl::FormatDuration(took),
+                        " reason=\"most of the last calls took more than twice as long as usual, "
+                        "so the rate was cut\" trace_id=",
+                        call.trace.trace_id),
+           now.steady);
 }
 
 void DeleteOutcomes::TakeOutOfTime(const DeleteCall& call, int64_t items, const Moment& now) {

@@ -44,6 +44,8 @@ class DeleteOutcomes {
 
  private:
   void TakeResponse(const DeleteCall& call, const Kept& kept, const Moment& now);
+  // `took` is the time of a call that made the store count as slow.
+  void TakeSlow(const DeleteCall& call, absl::Duration took, const Moment& now);
   void TakeOutOfTime(const DeleteCall& call, int64_t items, const Moment& now);
   void TakeError(const DeleteCall& call, const absl::Status& error, const Kept& kept,
                  const Moment& now);

@@ -1,6 +1,8 @@
 // The trace context of each DeleteItems call: as a store sees it, and when it is sampled.
 #include "service/expiry/sweep/call_traces.h"
 
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -70,6 +72,30 @@ TEST(CallTracesTest, TheLogOfAFailedBatchHasTheTraceId) {
   const auto received = h.store.ReceivedDeletes();
   ASSERT_FALSE(received.empty());
   EXPECT_THAT(log.text(), HasSubstr("trace_id=" + received[0].trace_parents.at(0).substr(3, 32)));
+}
+
+TEST(CallTracesTest, TheLogOfASlowStoreHasTheTraceIdOfACall) {
+  SweepHarness h;
+  h.storage.Create("c", -1);
+  h.SetLimit(1000);
+  h.WriteMany("c", "due", 20'000, kStart - 100, 10);
+  absl::Duration takes = absl::Milliseconds(30);
+  h.store.SetBeforeDelete([&](auto&, auto&) -> std::optional<grpc::Status> {
+    h.clock.Advance(takes);
+    return std::nullopt;
+  });
+  h.SweepFor(absl::Seconds(3));
+  const CapturedLog log;
+  takes = absl::Milliseconds(90);
+  h.SweepFor(absl::Seconds(1));
+  const std::string text = log.text();
+  const size_t line = text.find("deletes are slow: container=\"c\" items=");
+  ASSERT_NE(line, std::string::npos) << text;
+  const std::string trace_id = text.substr(text.find("trace_id=", line) + 9, 32);
+  const auto received = h.store.ReceivedDeletes();
+  EXPECT_TRUE(std::any_of(received.begin(), received.end(), [&](const auto& call) {
+    return call.trace_parents.at(0).substr(3, 32) == trace_id;
+  })) << text;
 }
 
 }  // namespace
