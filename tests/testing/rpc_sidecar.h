@@ -84,6 +84,7 @@ class RpcSidecar {
   GuardedClock& guarded_clock() { return *guarded_clock_; }
   PublishedSweep& published() { return published_; }
   UsageMeter& usage() { return usage_; }
+  PublishedReconciliation& reconciliations() { return reconciliations_; }
   const CheckCounters& check_counters() const { return counters_; }
   const AccessCounters& access_counters() const { return access_counters_; }
   const CallCounters& call_counters() const { return call_counters_; }

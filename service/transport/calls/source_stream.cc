@@ -39,7 +39,7 @@ class SourceMethod::Stream final : public AsyncWriteStream {
     void Proceed(bool ok) override {
       const std::shared_ptr<AsyncWriteStream> keep = std::move(keep_);
       if (!ok || stream_.ended_) return queue_.EndCall();
-      if (stream_.IsStalled()) stream_.EndStalled(limit_);
+      if (stream_.IsStalled()) stream_.TakeStall(limit_);
       Set();
     }
 
@@ -116,24 +116,28 @@ class SourceMethod::Stream final : public AsyncWriteStream {
     return is_sending_ && sent_ == seen;
   }
 
-  void EndStalled(absl::Duration limit) {
+  // Ends the stream, which frees what others may wait for. The status follows the message that the
+  // client has not read, so it needs time to read both; a second stall cuts it off.
+  void TakeStall(absl::Duration limit) {
+    if (std::exchange(is_told_, true)) return context().TryCancel();
     spdlog::warn("stream ended, its client does not read: method={} limit={}",
                  method_.method_.full_name(), absl::FormatDuration(limit));
     End(MakeError(Reason::kClientTooSlow,
                   absl::StrCat("the client read no message for ", absl::FormatDuration(limit))));
-    context().TryCancel();
+    Run([this] { source_ = nullptr; });
   }
 
   // Runs `task` on the worker and keeps the stream alive until then.
   void Run(std::function<void()> task) {
-    // Never refused: each stream has at most two tasks, and there are few streams.
+    // Never refused: each stream has at most three tasks, and there are few streams.
     worker_.Run([keep = shared_from_this(), task = std::move(task)] { task(); }).IgnoreError();
   }
 
   SourceMethod& method_;  // not after OnEnded()
   CallWorker& worker_;
   std::atomic<bool> ended_ = false;
-  ByteSource source_;  // for the worker
+  bool is_told_ = false;  // that it is too slow; for the queue's thread
+  ByteSource source_;     // for the worker
   Mutex next_mutex_;
   std::optional<grpc::ByteBuffer> next_ ABSL_GUARDED_BY(next_mutex_);
   bool is_sending_ ABSL_GUARDED_BY(next_mutex_) = false;

@@ -1,10 +1,13 @@
 #include "service/expiry/store/store_preview.h"
 
+#include <functional>
 #include <optional>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "service/expiry/store/scanned_page.h"
 #include "tests/testing/reason_matcher.h"
 #include "tests/testing/sweep_harness.h"
 
@@ -74,6 +77,34 @@ TEST_F(StorePreviewTest, AStoreThatFailsEndsIt) {
   const absl::Status status = Preview({100, 0}).status();
   EXPECT_THAT(status, HasReason(Reason::kStoreUnavailable));
   EXPECT_THAT(status.message(), HasSubstr("broken disk"));
+}
+
+TEST_F(StorePreviewTest, AnAnswerThatBreaksTheContractEndsIt) {
+  const struct {
+    const char* message;
+    std::function<void(const v1::ScanItemsRequest&, v1::ScanItemsResponse&)> change;
+  } kCases[] = {
+      {"returned the page_token of its request",
+       [](const auto& request, auto& response) {
+         response.set_next_page_token(request.page_token().empty() ? "t" : request.page_token());
+       }},
+      {"a token of 4097 bytes",
+       [](const auto&, auto& response) { response.set_next_page_token(std::string(4097, 't')); }},
+      {"1001 items in a message",
+       [](const auto&, auto& response) {
+         while (response.items_size() <= kMaxScannedItems) response.add_items();
+       }},
+  };
+  PutInStore("old", 1000);
+  for (const auto& c : kCases) {
+    harness.store.SetBeforeScanMessage([&c](const auto& request, auto& response) {
+      c.change(request, response);
+      return grpc::Status::OK;
+    });
+    const absl::Status status = Preview({100, 0}).status();
+    EXPECT_THAT(status, HasReason(Reason::kStoreAnswerInvalid)) << c.message;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(c.message));
+  }
 }
 
 }  // namespace

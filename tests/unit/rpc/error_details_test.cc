@@ -8,6 +8,7 @@
 #include <grpcpp/support/sync_stream.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -16,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -32,6 +34,7 @@
 #include "tests/testing/rpc_matchers.h"
 #include "tests/testing/rpc_sidecar.h"
 #include "tests/testing/status_details.h"
+#include "tests/testing/wait.h"
 #include "ttl/errors/v1/error_details.pb.h"
 
 namespace ttl {
@@ -140,6 +143,19 @@ void TrackMuch(RpcSidecar& sidecar) {
   }
   for (int batch = 0; batch < 8; ++batch) {
     for (ItemReport& report : reports) report.key.partition_key = absl::StrCat(batch);
+    ASSERT_THAT(sidecar.storage().Track("c", reports), IsOk());
+  }
+}
+
+// Changes more than the 64 MiB that a backup keeps of what is written meanwhile: 3 MB each time.
+void ChangeMuch(RpcSidecar& sidecar) {
+  std::vector<ItemReport> reports;
+  for (int i = 0; i < 1000; ++i) {
+    const ItemKey key = {std::string(2000, 'p'), absl::StrCat(i, std::string(1000, 'x'))};
+    reports.push_back({key, {{kT, {}}, "", {}, 0}});
+  }
+  for (int64_t change = 0; change < 24; ++change) {
+    for (ItemReport& report : reports) report.version.times.ts = kT + change;
     ASSERT_THAT(sidecar.storage().Track("c", reports), IsOk());
   }
 }
@@ -398,6 +414,15 @@ TEST_F(ErrorDetailsTest, OnlyOneReconciliationRuns) {
                Reason::kReconciliationRunning);
 }
 
+TEST_F(ErrorDetailsTest, ARebuildCannotBeCancelled) {
+  Reconciliation rebuild;
+  rebuild.rebuild = true;
+  sidecar_.reconciliations().Post(rebuild);
+  ASSERT_TRUE(sidecar_.reconciliations().View()->is_under_way());
+  ExpectReason(Refused(sidecar_, "MaintenanceService/CancelReconciliation", ""),
+               Reason::kRebuildRunning);
+}
+
 TEST_F(ErrorDetailsTest, OnlyTheStoreThatIsConnectedCanBeConfirmed) {
   ASSERT_THAT(sidecar_.levers().TakeFirstStore("ours"), IsOk());
   ASSERT_THAT(sidecar_.levers().DoubtStore("a test"), IsOk());
@@ -439,6 +464,32 @@ TEST_F(ErrorDetailsTest, AFailedWriteInterruptsABackup) {
   Refused(sidecar_, "ItemService/TrackItems", "container: 'c' items { id: 'a' ts: 1 }");
   ExpectReason(DetailsOfEnd(backup.End()), Reason::kBackupInterrupted);
   sidecar_.storage().env().FailWrites(false);
+}
+
+TEST_F(ErrorDetailsTest, ABackupThatIsReadMoreSlowlyThanDataChangeEnds) {
+  RpcSidecar::Options options;
+  options.stall_limit = absl::Minutes(5);
+  RpcSidecar sidecar(options);
+  ASSERT_THAT(sidecar.Create(60), IsOk());
+  ASSERT_NO_FATAL_FAILURE(TrackMuch(sidecar));
+  RawCall backup(sidecar, "MaintenanceService/BackUpData", "");
+  ASSERT_TRUE(backup.Started());
+  ASSERT_NO_FATAL_FAILURE(ChangeMuch(sidecar));
+  ExpectReason(DetailsOfEnd(backup.End()), Reason::kBackupTooSlow);
+}
+
+TEST_F(ErrorDetailsTest, AClientThatDidNotReadItsStreamLearnsIt) {
+  RpcSidecar::Options options;
+  options.stall_limit = absl::Seconds(3);
+  RpcSidecar sidecar(options);
+  ASSERT_THAT(sidecar.Create(60), IsOk());
+  ASSERT_NO_FATAL_FAILURE(TrackMuch(sidecar));
+  RawCall backup(sidecar, "MaintenanceService/BackUpData", "");
+  ASSERT_TRUE(backup.Started());
+  // Another one may begin as soon as this one has ended.
+  ASSERT_TRUE(
+      WaitUntil([&] { return RawCall(sidecar, "MaintenanceService/BackUpData", "").Started(); }));
+  ExpectReason(DetailsOfEnd(backup.End()), Reason::kClientTooSlow);
 }
 
 TEST_F(ErrorDetailsTest, AWatchThatEndsBecauseTheSidecarStopsSaysWhenToRetry) {
@@ -486,6 +537,45 @@ TEST(ErrorsPageTest, TheTableHasEachReasonWithItsCode) {
         absl::StrCat(" `", entry.name, "`  ", absl::StatusCodeToString(entry.code), " "));
   }
   EXPECT_THAT(RowsOfThePage(), UnorderedElementsAreArray(reasons));
+}
+
+// A reason by its name in code: Reason::kQueueFull for QUEUE_FULL.
+std::string Enumerator(absl::string_view name) {
+  std::string text = "Reason::k";
+  for (const absl::string_view word : absl::StrSplit(name, '_')) {
+    absl::StrAppend(&text, word.substr(0, 1), absl::AsciiStrToLower(word.substr(1)));
+  }
+  return text;
+}
+
+// All unit tests, one after the other.
+std::string TextOfTests() {
+  std::string text;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(UNIT_TESTS)) {
+    if (!absl::EndsWith(entry.path().string(), "_test.cc")) continue;
+    std::ifstream file(entry.path());
+    text.append(std::istreambuf_iterator<char>(file), {});
+  }
+  return text;
+}
+
+// Whether `word` is in `text`, and not as the beginning of a longer one.
+bool HasWord(const std::string& text, const std::string& word) {
+  size_t at = text.find(word);
+  while (at != std::string::npos && absl::ascii_isalpha(text[at + word.size()])) {
+    at = text.find(word, at + 1);
+  }
+  return at != std::string::npos;
+}
+
+TEST(ErrorsPageTest, EachReasonIsExpectedByATest) {
+  const std::string tests = TextOfTests();
+  for (const ReasonEntry& entry : AllReasons()) {
+    const std::string enumerator = Enumerator(entry.name);
+    const std::string text = absl::StrCat("\"", entry.name, "\"");
+    EXPECT_TRUE(HasWord(tests, enumerator) || HasWord(tests, text))
+        << "no test expects " << enumerator << " or " << text;
+  }
 }
 
 }  // namespace

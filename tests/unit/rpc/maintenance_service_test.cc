@@ -57,6 +57,23 @@ TEST(MaintenanceServiceTest, ABackupWhoseReaderStallsLosesItsPlace) {
   EXPECT_FALSE(stalled->Finish().ok());
 }
 
+TEST(MaintenanceServiceTest, AReaderThatDoesNotReadWhyItsBackupEndedIsCutOff) {
+  RpcSidecar::Options options;
+  options.stall_limit = absl::Milliseconds(200);
+  RpcSidecar sidecar(options);
+  ASSERT_NO_FATAL_FAILURE(TrackMuch(sidecar));
+  grpc::ClientContext context;
+  const auto stalled = sidecar.maintenance().BackUpData(&context, v1::BackUpDataRequest());
+  v1::BackUpDataResponse response;
+  ASSERT_TRUE(stalled->Read(&response));
+  EXPECT_TRUE(WaitUntil([&] {
+    return sidecar.call_counters().Get().at("MaintenanceService/BackUpData").open_streams == 0;
+  }));
+  while (stalled->Read(&response)) {
+  }
+  EXPECT_EQ(stalled->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
 TEST(MaintenanceServiceTest, ABackupThatIsReadSlowlyIsNotEnded) {
   RpcSidecar::Options options;
   options.stall_limit = absl::Seconds(3);
