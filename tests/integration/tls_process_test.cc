@@ -29,6 +29,7 @@
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/wait.h"
 #include "ttl/v1/container_service.grpc.pb.h"
+#include "ttl/v1/expiry_service.grpc.pb.h"
 #include "ttl/v1/item_service.grpc.pb.h"
 
 namespace ttl {
@@ -89,6 +90,19 @@ grpc::Status TrackItem(const std::shared_ptr<grpc::Channel>& channel) {
   item.set_ts(absl::ToUnixSeconds(absl::Now()));
   v1::TrackItemsResponse response;
   return v1::ItemService::NewStub(channel)->TrackItems(&context, request, &response);
+}
+
+// Pauses all deletes. Returns who has paused them, as the answer says; an error's message.
+std::string AuthorOfPause(const std::shared_ptr<grpc::Channel>& channel) {
+  grpc::ClientContext context;
+  SetDeadline(context);
+  v1::PauseDeletesRequest request;
+  request.set_all_containers(true);
+  request.set_reason("a test");
+  v1::PauseDeletesResponse response;
+  const grpc::Status paused =
+      v1::ExpiryService::NewStub(channel)->PauseDeletes(&context, request, &response);
+  return paused.ok() ? response.pause().author() : paused.error_message();
 }
 
 class TlsProcessTest : public testing::Test {
@@ -216,6 +230,31 @@ TEST_F(TlsProcessTest, AChangeIsLoggedWithWhoMadeIt) {
   ASSERT_TRUE(CreateContainer(admin).ok());
   EXPECT_SOON(sidecar_->Log(), HasSubstr("msg=\"admin call\" method=ContainerService/"
                                          "CreateContainer caller=\"cn:operator\" code=OK"));
+}
+
+TEST_F(TlsProcessTest, APauseKeepsTheNameInTheCertificateOfWhoMadeIt) {
+  WriteAccess(absl::StrCat(kAccess, "  - uri: spiffe://shop.example/ops\n    roles: [admin]\n"));
+  Start(TlsFlags());
+  const struct {
+    TestNames names;
+    const char* author;
+  } kCases[] = {
+      {{.common_name = "operator"}, "cn:operator"},
+      // The name that has a role, and not the first one.
+      {{.common_name = "operator", .dns = {"laptop.example"}}, "cn:operator"},
+      {{.uri = {"spiffe://shop.example/ops"}}, "uri:spiffe://shop.example/ops"},
+  };
+  for (const auto& c : kCases) {
+    const auto channel = Connect(clients_.Issue(c.names));
+    EXPECT_EQ(AuthorOfPause(channel), c.author);
+    // It survives the client.
+    grpc::ClientContext context;
+    SetDeadline(context);
+    v1::GetExpiryStatusResponse status;
+    const auto reader = v1::ExpiryService::NewStub(sidecar_->channel());
+    ASSERT_TRUE(reader->GetExpiryStatus(&context, {}, &status).ok());
+    EXPECT_EQ(status.sidecar().pause().author(), c.author);
+  }
 }
 
 TEST_F(TlsProcessTest, ClientsWithoutAGoodCertificateDoNotGetThroughAndOthersDo) {
