@@ -31,6 +31,8 @@ LINES = [
     ("ttlctl help contai", "ttlctl help containers "),
     ("ttlctl status salesdb/o", "ttlctl status salesdb/orders "),
     ("ttlctl items list sess", "ttlctl items list sessions:eu "),
+    ("ttlctl status my\\ na", "ttlctl status my\\ name "),
+    ("ttlctl status our\\ names:e", "ttlctl status our\\ names:eu "),
     ("ttlctl apply -f ./only-f", "ttlctl apply -f ./only-file.yaml "),
     ("ttlctl containers create no-such-", "ttlctl containers create no-such-"),
 ]
@@ -114,9 +116,10 @@ def fish(folder, environment):
         run = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C '{typed}'"], cwd=folder,
                              env=environment, capture_output=True, text=True, timeout=DEADLINE, check=True)
         words = [line.split("\t")[0] for line in run.stdout.splitlines()]
-        last = typed.rsplit(" ", 1)[1]
+        last = re.split(r"(?<!\\) ", typed)[-1]
         # fish itself adds the space after the only word.
-        line = typed[:len(typed) - len(last)] + (words[0] if len(words) == 1 else last if not words else str(words))
+        word = words[0].replace(" ", "\\ ") if len(words) == 1 else last if not words else str(words)
+        line = typed[:len(typed) - len(last)] + word
         check("fish", typed, line, expected.rstrip(" "))
 
 
@@ -147,7 +150,7 @@ def main():
             if time.monotonic() > end:
                 raise RuntimeError(pathlib.Path(folder, "log").read_text())
             time.sleep(0.1)
-        for container in ("salesdb/orders", "salesdb/carts", "sessions:eu"):
+        for container in ("salesdb/orders", "salesdb/carts", "sessions:eu", "our names:eu", "my name"):
             subprocess.run(["ttlctl", "containers", "create", container], env=environment, check=True,
                            capture_output=True)
         for name in ("bash", "zsh"):

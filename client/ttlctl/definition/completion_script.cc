@@ -5,8 +5,20 @@ namespace {
 
 constexpr absl::string_view kBash =
     R"script(# Completion of ttlctl for bash, from: ttlctl completion bash
+# Sets plain to what the shell makes of the word $1, whose quotes may still be open.
+_ttlctl_unquote() {
+  local rest=$1
+  plain=
+  while [[ -n $rest ]]; do
+    case $rest in
+      \\?*) plain+=${rest:1:1} rest=${rest:2} ;;
+      [\"\']*) rest=${rest:1} ;;
+      *) plain+=${rest:0:1} rest=${rest:1} ;;
+    esac
+  done
+}
 _ttlctl() {
-  local words=() lines=() word current before i
+  local words=() lines=() word plain current before is_quoted i
   # bash breaks words at = and : too.
   for ((i = 1; i <= COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
@@ -15,6 +27,12 @@ _ttlctl() {
     else
       words+=("$word")
     fi
+  done
+  is_quoted=
+  [[ ${words[-1]} != [\"\']* ]] || is_quoted=yes
+  for i in "${!words[@]}"; do
+    _ttlctl_unquote "${words[i]}"
+    words[i]=$plain
   done
   mapfile -t lines < <("$1" __complete "${words[@]}" 2>/dev/null)
   COMPREPLY=()
@@ -26,7 +44,9 @@ _ttlctl() {
   before=${current%"${current##*[=:]}"}
   for word in "${lines[@]}"; do
     word=${word%%$'\t'*}
-    printf -v word %q "${word#"$before"}"
+    word=${word#"$before"}
+    # bash closes a quote that is open.
+    [[ -n $is_quoted ]] || printf -v word %q "$word"
     COMPREPLY+=("$word")
   done
 }
@@ -60,7 +80,8 @@ constexpr absl::string_view kFish =
     R"script(# Completion of ttlctl for fish, from: ttlctl completion fish
 function __ttlctl_complete
     set -l words (commandline -opc)
-    set -l lines ($words[1] __complete $words[2..-1] "$(commandline -ct)" 2>/dev/null)
+    set -l typed "$(commandline -ct | string unescape)"
+    set -l lines ($words[1] __complete $words[2..-1] "$typed" 2>/dev/null)
     if test "$lines[1]" = :files
         __fish_complete_path "$(commandline -ct)"
     else if set -q lines[1]

@@ -454,6 +454,34 @@ TEST_F(ExportTest, IsAFileOfContainers) {
   EXPECT_EQ(Export({}).out, "containers: []\n");
 }
 
+TEST_F(ExportTest, AFileThatApplyDoesNotTakeIsWholeAndWarnedOf) {
+  const struct {
+    int containers;
+    bool is_too_long;
+  } kCases[] = {{15'000, false}, {36'000, true}};
+  for (const auto& c : kCases) {
+    for (const char* format : {"yaml", "json"}) {
+      for (int page = 0; page < 3; ++page) {
+        v1::ListContainersResponse list;
+        for (int i = 0; i < c.containers / 3; ++i) {
+          list.add_containers()->set_id(absl::StrCat(page, "/", i, "/", std::string(240, 'x')));
+        }
+        if (page < 2) list.set_next_page_token(absl::StrCat(page));
+        sidecar_.Answer("ListContainers", list);
+      }
+      const Outcome exported = Export({"-o", format});
+      EXPECT_EQ(exported.code, ExitCode::kOk);
+      EXPECT_THAT(exported.out, HasSubstr(absl::StrCat("2/", c.containers / 3 - 1, "/")));
+      EXPECT_EQ(exported.out.size() > kMaxContainersFileBytes, c.is_too_long);
+      EXPECT_THAT(exported.err,
+                  HasSubstr(c.is_too_long ? "and apply takes 8388608: export the containers into "
+                                            "several files"
+                                          : ""));
+      EXPECT_EQ(exported.err.empty(), !c.is_too_long) << exported.err;
+    }
+  }
+}
+
 TEST_F(ExportTest, ApplyFindsNothingToChange) {
   for (const std::vector<std::string>& format :
        {std::vector<std::string>{}, {"-o", "yaml"}, {"-o", "json"}}) {

@@ -245,6 +245,8 @@ TEST(CompletionTest, ContainersAreAskedFromTheSidecarOfTheCommandLine) {
     sidecar.Answer("ListContainers", list);
     EXPECT_THAT(Offered(line), ElementsAre("salesdb/orders", "salesdb/carts"))
         << absl::StrJoin(line, " ");
+    const auto asked = sidecar.Requests<v1::ListContainersRequest>("ListContainers");
+    EXPECT_EQ(asked.back().id_prefix(), "salesdb/");
   }
   sidecar.Answer("ListContainers", list);
   EXPECT_THAT(Offered({"--server", sidecar.address(), "status", ""}),

@@ -19,15 +19,13 @@
 #include "client/ttlctl/text/brake_notice.h"
 #include "client/ttlctl/text/preview_text.h"
 #include "client/ttlctl/text/table.h"
+#include "client/ttlctl/text/yaml/containers_file.h"
 #include "nlohmann/json.hpp"
 #include "service/yaml/container_entries.h"
 #include "ttl/container_client.h"
 
 namespace ttl {
 namespace {
-
-// Enough for some ten thousand entries with all keys.
-constexpr size_t kMaxFileBytes = 8 << 20;
 
 struct ApplyArguments {
   std::string file;
@@ -59,13 +57,13 @@ absl::Status About(const v1::Container& container, const absl::Status& status) {
 
 // Reads the whole input. INVALID_ARGUMENT if it cannot be read or is too long.
 absl::StatusOr<std::string> ReadAll(std::istream& in) {
-  std::string text(kMaxFileBytes + 1, '\0');
+  std::string text(kMaxContainersFileBytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad()) return absl::InvalidArgumentError("cannot be read to its end");
   text.resize(static_cast<size_t>(in.gcount()));
-  if (text.size() <= kMaxFileBytes) return text;
+  if (text.size() <= kMaxContainersFileBytes) return text;
   return absl::InvalidArgumentError(
-      absl::StrCat("is longer than ", kMaxFileBytes, " bytes; give several files"));
+      absl::StrCat("is longer than ", kMaxContainersFileBytes, " bytes; give several files"));
 }
 
 absl::StatusOr<std::string> ReadFile(Session& session, const std::string& path) {

@@ -1,5 +1,6 @@
 #include "client/ttlctl/commands/containers/export_command.h"
 
+#include <cstddef>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -30,6 +31,14 @@ absl::StatusOr<std::vector<v1::Container>> Containers(TtlClient& client,
   return containers;
 }
 
+// What was printed is whole; whoever wants to apply it has to know before.
+void WarnOfSize(Session& session, size_t bytes) {
+  if (bytes <= kMaxContainersFileBytes) return;
+  session.terminal().err << "ttlctl: warning: the file has " << bytes << " bytes, and apply takes "
+                         << kMaxContainersFileBytes
+                         << ": export the containers into several files\n";
+}
+
 // In YAML it is one document, so that it can stand as a file.
 ExitCode Export(Session& session, const ExportArguments& arguments) {
   const auto containers = Containers(session.client(), arguments.containers);
@@ -37,8 +46,11 @@ ExitCode Export(Session& session, const ExportArguments& arguments) {
   const nlohmann::ordered_json file = ContainersFile(*containers);
   if (session.format() == OutputFormat::kJson) {
     session.PrintObject(file);
+    WarnOfSize(session, file.dump().size());
   } else {
-    session.terminal().out << ToYaml(file);
+    const std::string text = ToYaml(file);
+    session.terminal().out << text;
+    WarnOfSize(session, text.size());
   }
   return ExitCode::kOk;
 }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "client/ttlctl/definition/completion.h"
 #include "nlohmann/json.hpp"
 
@@ -22,6 +23,9 @@ std::vector<std::string> ContainerIds(const CompletionChoices& choices, const Te
   std::vector<std::string> arguments = choices.global_arguments;
   arguments.insert(arguments.end(),
                    {"--timeout-seconds", "1", "containers", "list", "--output", "json"});
+  if (!choices.typed.empty()) {
+    arguments.push_back(absl::StrCat("--id-prefix=", choices.typed));
+  }
   std::stringstream lines;
   std::ostringstream errors;
   run(arguments, {terminal.in, lines, errors});
@@ -29,6 +33,7 @@ std::vector<std::string> ContainerIds(const CompletionChoices& choices, const Te
   for (std::string line; std::getline(lines, line);) {
     const auto container = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
     const std::string id = container.is_object() ? container.value("id", "") : "";
+    // An older sidecar does not know the filter.
     if (absl::StartsWith(id, choices.typed) && FitsALine(id)) ids.push_back(id);
   }
   return ids;
