@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -21,6 +22,7 @@
 #include "tests/testing/scrape.h"
 #include "tests/testing/sidecar_process.h"
 #include "tests/testing/temp_dir.h"
+#include "tests/testing/wait.h"
 
 namespace ttl {
 namespace {
@@ -75,8 +77,9 @@ class StatusPageTlsTest : public testing::Test {
     return sidecar_->Start();
   }
 
-  // The port that the page has logged.
+  // The port that the page has logged, which the log may show a moment after the start.
   int Port() const {
+    WaitUntil([&] { return absl::StrContains(sidecar_->Log(), " tls=true port="); });
     const std::string log = sidecar_->Log();
     const size_t line = log.find("msg=\"status page\"");
     const size_t port = log.find(" port=", line) + 6;
