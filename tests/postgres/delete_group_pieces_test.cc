@@ -459,7 +459,7 @@ TEST_F(DeleteGroupPiecesTest, NothingIsCalledForLiveRowsWhileNoGroupIsCondemned)
   for (int i = 0; i < lines->rows(); ++i) absl::StrAppend(&plan, lines->Text(i, 0), "\n");
   EXPECT_THAT(plan, HasSubstr("Index"));
   EXPECT_THAT(plan, Not(HasSubstr("Seq Scan on checkpoints")));
-  EXPECT_THAT(plan, HasSubstr("InitPlan"));
+  EXPECT_THAT(plan, HasSubstr("InitPlan"));  // whether a group is condemned
   EXPECT_THAT(plan, Not(HasSubstr("SubPlan")));
   const auto calls = connection->Query(
       "SELECT (SELECT count(*) FROM live.checkpoints), (SELECT count(*) FROM "

@@ -25,8 +25,8 @@ namespace {
 constexpr int kWriters = 3;
 constexpr int kThreadsOfWriter = 12;
 constexpr int kDeleted = 1500;
-constexpr int kOthers = 15;      // outcomes of other kinds
-constexpr int kCondemned = 300;  // rows that are deleted in pieces
+constexpr int kOthers = 15;     // outcomes of other kinds
+constexpr int kCondemned = 50;  // rows that are deleted in pieces
 
 // Writes of one row: $0 the thread, $1 a number of its own, $2 the time.
 constexpr const char* kInserts[] = {
@@ -232,13 +232,13 @@ TEST_F(DeleteGroupsRaceTest, CondemnedRowsNeverComeBackAndLaterOnesStay) {
   ASSERT_NO_FATAL_FAILURE(Open(threads));
   db_->Sql("INSERT INTO ttl.policy VALUES ('threads', 86400, 1, now())");
   db_->Sql(
-      "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN IF random() < 0.2 THEN "
+      "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN IF random() < 0.1 THEN "
       "PERFORM pg_sleep(10); END IF; RETURN OLD; END$$");
   for (const char* table : kTables) {
     db_->Sql(absl::StrCat("CREATE TRIGGER slow BEFORE DELETE ON ", table,
                           " FOR EACH ROW EXECUTE FUNCTION slow()"));
   }
-  db_->config().statement_timeout = absl::Milliseconds(100);
+  db_->config().statement_timeout = absl::Milliseconds(200);
   const StoreCounters& counters = *db_->OpenDefined(tables_).CountersOf("threads");
   Application application(*db_, "live");
   while (

@@ -208,7 +208,8 @@ std::string VisibleByGroup(const TableDefinition& table, absl::string_view schem
   const std::string is_visible =
       HasTimes(table) ? absl::StrCat("(", VisibleByTime(table, schema, row), " OR ", is_live, ")")
                       : is_live;
-  return absl::StrCat("(", is_visible, " AND ", IsNotCondemnedForReaders(table, schema, row), ")");
+  // First, since the function of the group would pass over all condemned rows for each of them.
+  return absl::StrCat("(", IsNotCondemnedForReaders(table, schema, row), " AND ", is_visible, ")");
 }
 
 }  // namespace
