@@ -469,6 +469,19 @@ TEST_F(DeleteGroupPiecesTest, NothingIsCalledForLiveRowsWhileNoGroupIsCondemned)
   EXPECT_EQ(calls->Text(0, 1), "0");
 }
 
+// It would pass over all condemned rows for each of them.
+TEST_F(DeleteGroupPiecesTest, FunctionOfTheGroupIsNotCalledForCondemnedRows) {
+  Condemn();
+  const auto connection = db_.Connect();
+  ASSERT_TRUE(connection->Execute("SET track_functions = 'all'").ok());
+  const auto calls = connection->Query(
+      "SELECT (SELECT count(*) FROM live.checkpoint_writes), (SELECT count(*) FROM "
+      "pg_stat_xact_user_functions WHERE funcname LIKE 'group_is_live%')");
+  ASSERT_TRUE(calls.ok()) << calls.status();
+  EXPECT_EQ(calls->Text(0, 0), "0");
+  EXPECT_EQ(calls->Text(0, 1), "0");
+}
+
 TEST_F(DeleteGroupPiecesTest, WritersAreComparedByAllOfTheirBits) {
   const auto is_before = [&](const std::string& xid, const std::string& before) {
     return db_.Value(absl::StrCat(

@@ -141,7 +141,7 @@ class LargeThreadTest : public ThreadGroupsTest {
     }
   }
 
-  std::string Left() { return CountOf("checkpoint_writes WHERE task_id = 'large'"); }
+  std::string Left() { return CountOf("public.checkpoint_writes WHERE task_id = 'large'"); }
   std::string Shown() { return CountOf("live.checkpoint_writes"); }
 };
 
@@ -163,7 +163,8 @@ TEST_F(LargeThreadTest, LargeThreadGoesInPiecesAndANewOneStaysWhateverIsKilled) 
   std::string shown = "0";
   for (int i = 0; i < kKillsOfLarge; ++i) {
     const std::string before = Left();
-    ASSERT_NE(before, "0") << "nothing is left to be deleted at kill " << i;
+    ASSERT_NE(before, "0") << "nothing is left to be deleted at kill " << i << "; "
+                           << postgres_.Log();
     EXPECT_TRUE(WaitUntil([&] { return Left() != before; }, absl::Minutes(2))) << postgres_.Log();
     ASSERT_NO_FATAL_FAILURE(Kill(i % 3 == 2));
     if (i == 1) {
