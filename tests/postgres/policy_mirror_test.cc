@@ -147,7 +147,7 @@ TEST_F(PolicyMirrorTest, HoldsAreMirroredAsTheyComeAndGo) {
   EXPECT_TRUE(becomes("f"));
 }
 
-// It would be left out, and look lost, for who does not say that he knows the rule.
+// The sidecar leaves such containers out unless the request lists the rule; they would look lost.
 TEST_F(PolicyMirrorTest, ContainerThatShowsHeldItemsIsMirroredAndSaid) {
   const auto mirror = NewMirror();
   SendSnapshot("containers { id: 'c' default_ttl: 60 show_held: true }");

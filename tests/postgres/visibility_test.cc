@@ -723,7 +723,7 @@ TEST_F(WriteTest, NewRowReplacesAnExpiredOneAndNoOther) {
   EXPECT_EQ(Error("INSERT INTO rows (id) VALUES (2)"), kUniqueViolation);
 }
 
-// SQL does not know which rows the holds are on.
+// Not even a row that no hold covers: SQL does not know which rows are held.
 TEST_F(WriteTest, NoRowIsReplacedWhileHoldsStand) {
   TableConfig table = Rows(false);
   table.replace_expired = true;
