@@ -54,9 +54,9 @@ absl::Status ReadCondemned(Connection& connection, const Config& config, Seen& s
     if (!IsGroup(table) || table.own_schema.empty()) continue;
     TTL_ASSIGN_OR_RETURN(
         const auto groups,
-        connection.Query(absl::StrCat(
-            "SELECT count(*), count(c.fault), min(c.fault) FROM ", CondemnedTable(config.schema),
-            " AS c WHERE c.relation = ", table.group, "::oid AND c.system = ", SystemIdentifier())));
+        connection.Query(absl::StrCat("SELECT count(*), count(c.fault), min(c.fault) FROM ",
+                                      CondemnedTable(config.schema), " AS c WHERE c.relation = ",
+                                      table.group, "::oid AND c.system = ", SystemIdentifier())));
     if (groups.Number(0, 0) == 0) continue;
     std::string& text = seen.condemned[table.config.container];
     text = absl::StrCat("; condemned groups, which are deleted in pieces: ", groups.Number(0, 0));
