@@ -272,7 +272,7 @@ absl::Duration PrimaryStore::DeletePieces() {
       wait = std::min(wait, *next);
       continue;
     }
-    const int64_t now = absl::ToUnixSeconds(absl::Now());
+    const int64_t now = absl::ToUnixSeconds(clock_());
     if (now - pieces_said_at_ < kSlowSaidEvery) continue;
     pieces_said_at_ = now;
     spdlog::warn("pieces of condemned groups are not deleted: container=\"{}\" reason=\"{}\"",
@@ -282,13 +282,12 @@ absl::Duration PrimaryStore::DeletePieces() {
 }
 
 absl::StatusOr<absl::Duration> PrimaryStore::DeletePiece(Served& served) {
-  auto lease = deletes_.Take(absl::Now() + kMaxPiece);
-  if (!lease.ok()) return lease.status();
-  const absl::Time began = absl::Now();
-  const auto piece =
-      served.pieces->DeleteOne(**lease, {lock_timeout_, statement_timeout_}, served.piece_fit);
+  TTL_ASSIGN_OR_RETURN(auto lease, deletes_.Take(clock_() + kMaxPiece));
+  const absl::Time began = clock_();
+  const auto piece = served.pieces->DeleteOne(*lease, {lock_timeout_, statement_timeout_, clock_},
+                                              served.piece_fit);
   if (!piece.ok()) {
-    lease->Drop();
+    lease.Drop();
     return piece.status();
   }
   served.counters.condemned_groups = piece->groups - (piece->is_gone ? 1 : 0);
@@ -296,7 +295,7 @@ absl::StatusOr<absl::Duration> PrimaryStore::DeletePiece(Served& served) {
   served.counters.rows_touched += 2 * piece->rows;
   served.counters.overruns += piece->is_over ? 1 : 0;
   if (piece->groups == 0 || piece->is_stuck) return kIdlePause;
-  return DeletePause(absl::Now() - began);
+  return DeletePause(clock_() - began);
 }
 
 bool PrimaryStore::AwaitReported(uint64_t lsn, absl::Time deadline) const {

@@ -11,6 +11,7 @@
 #include "client/postgres/sql/group.h"
 #include "client/postgres/sql/group_cascades.h"
 #include "client/postgres/sql/install/group_objects.h"
+#include "service/base/status_macros.h"
 
 namespace ttl::postgres {
 namespace {
@@ -45,16 +46,17 @@ void CompareColumns(const TableDefinition& group, CatalogReport& report) {
 // The function that tells whether a group is live reads all tables with the rights of one owner.
 absl::Status CompareOwners(Connection& connection, const TableDefinition& group,
                            CatalogReport& report) {
-  const auto others = connection.Query(
-      "SELECT c.oid::regclass, pg_get_userbyid(c.relowner), pg_get_userbyid(f.relowner) FROM "
-      "pg_class AS c, pg_class AS f WHERE f.oid = $1::oid AND c.oid = ANY ($2::oid[]) AND "
-      "c.relowner <> f.relowner ORDER BY 1",
-      {absl::StrCat(group.oid), OidsOf(TablesOf(group))});
-  if (!others.ok()) return others.status();
-  for (int row = 0; row < others->rows(); ++row) {
+  TTL_ASSIGN_OR_RETURN(
+      const auto others,
+      connection.Query(
+          "SELECT c.oid::regclass, pg_get_userbyid(c.relowner), pg_get_userbyid(f.relowner) FROM "
+          "pg_class AS c, pg_class AS f WHERE f.oid = $1::oid AND c.oid = ANY ($2::oid[]) AND "
+          "c.relowner <> f.relowner ORDER BY 1",
+          {absl::StrCat(group.oid), OidsOf(TablesOf(group))}));
+  for (int row = 0; row < others.rows(); ++row) {
     report.problems.push_back(absl::StrCat(
-        "table ", others->Text(row, 0), " is owned by ", others->Text(row, 1), "; must be ",
-        others->Text(row, 2), ", as ", NameOfTable(group), ", the first table of its group"));
+        "table ", others.Text(row, 0), " is owned by ", others.Text(row, 1), "; must be ",
+        others.Text(row, 2), ", as ", NameOfTable(group), ", the first table of its group"));
   }
   return absl::OkStatus();
 }
@@ -63,12 +65,12 @@ absl::Status CompareOwners(Connection& connection, const TableDefinition& group,
 absl::Status FindTriggersAfterLocking(Connection& connection, const TableDefinition& group,
                                       CatalogReport& report) {
   for (const TableDefinition* table : TablesOf(group)) {
-    const auto after =
-        connection.Query(absl::StrCat(TriggersAfterLocking(*table), " ORDER BY g.tgname"));
-    if (!after.ok()) return after.status();
-    for (int row = 0; row < after->rows(); ++row) {
+    TTL_ASSIGN_OR_RETURN(
+        const auto after,
+        connection.Query(absl::StrCat(TriggersAfterLocking(*table), " ORDER BY g.tgname")));
+    for (int row = 0; row < after.rows(); ++row) {
       report.problems.push_back(absl::StrCat(
-          NameOfTable(*table), ": trigger ", after->Text(row, 0),
+          NameOfTable(*table), ": trigger ", after.Text(row, 0),
           " fires after the one that locks the group of a written row, and may change the group; "
           "give it a name that sorts before zz_ttl_postgres_lock_group"));
     }
@@ -79,14 +81,12 @@ absl::Status FindTriggersAfterLocking(Connection& connection, const TableDefinit
 // The delete of a group holds the lock of that group alone.
 absl::Status FindCascades(Connection& connection, const TableDefinition& group,
                           CatalogReport& report) {
-  const auto keys =
-      connection.Query(absl::StrCat(CascadesToOtherGroups(group), " ORDER BY 2, 1, 3"));
-  if (!keys.ok()) return keys.status();
-  for (int row = 0; row < keys->rows(); ++row) {
+  TTL_ASSIGN_OR_RETURN(const auto keys, connection.Query(absl::StrCat(CascadesToOtherGroups(group),
+                                                                      " ORDER BY 2, 1, 3")));
+  for (int row = 0; row < keys.rows(); ++row) {
     report.problems.push_back(absl::StrCat(
-        "table ", keys->Text(row, 1), ": foreign key ", keys->Text(row, 0), " to ",
-        keys->Text(row, 2), " would delete or change rows of other groups when a group of ",
-        NameOfTable(group),
+        "table ", keys.Text(row, 1), ": foreign key ", keys.Text(row, 0), " to ", keys.Text(row, 2),
+        " would delete or change rows of other groups when a group of ", NameOfTable(group),
         " is deleted; its columns and those that it refers to must have the columns "
         "of group_by, or it must be ON DELETE NO ACTION"));
   }
@@ -96,14 +96,15 @@ absl::Status FindCascades(Connection& connection, const TableDefinition& group,
 // Orders the tables so that each comes before those to which its foreign keys refer.
 absl::Status OrderDeletes(Connection& connection, TableDefinition& group, CatalogReport& report) {
   const std::vector<const TableDefinition*> tables = TablesOf(group);
-  const auto keys = connection.Query(
-      "SELECT DISTINCT conrelid, confrelid FROM pg_constraint WHERE contype = 'f' AND conrelid = "
-      "ANY ($1::oid[]) AND confrelid = ANY ($1::oid[]) AND conrelid <> confrelid",
-      {OidsOf(tables)});
-  if (!keys.ok()) return keys.status();
+  TTL_ASSIGN_OR_RETURN(
+      const auto keys,
+      connection.Query(
+          "SELECT DISTINCT conrelid, confrelid FROM pg_constraint WHERE contype = 'f' AND "
+          "conrelid = ANY ($1::oid[]) AND confrelid = ANY ($1::oid[]) AND conrelid <> confrelid",
+          {OidsOf(tables)}));
   std::set<std::pair<int64_t, int64_t>> refers;
-  for (int row = 0; row < keys->rows(); ++row) {
-    refers.emplace(keys->Number(row, 0), keys->Number(row, 1));
+  for (int row = 0; row < keys.rows(); ++row) {
+    refers.emplace(keys.Number(row, 0), keys.Number(row, 1));
   }
   std::vector<size_t> left(tables.size());
   for (size_t i = 0; i < left.size(); ++i) left[i] = i;
@@ -139,12 +140,10 @@ absl::Status JoinGroup(Connection& connection, const TableConfig& config, Catalo
   group.members = std::move(tables);
   for (TableDefinition& member : group.members) member.group = group.oid;
   CompareColumns(group, report);
-  if (absl::Status status = CompareOwners(connection, group, report); !status.ok()) return status;
-  if (absl::Status status = FindTriggersAfterLocking(connection, group, report); !status.ok()) {
-    return status;
-  }
-  if (absl::Status status = FindCascades(connection, group, report); !status.ok()) return status;
-  if (absl::Status status = OrderDeletes(connection, group, report); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(CompareOwners(connection, group, report));
+  TTL_RETURN_IF_ERROR(FindTriggersAfterLocking(connection, group, report));
+  TTL_RETURN_IF_ERROR(FindCascades(connection, group, report));
+  TTL_RETURN_IF_ERROR(OrderDeletes(connection, group, report));
   if (report.problems.empty()) report.tables.push_back(std::move(group));
   return absl::OkStatus();
 }

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
-#include "absl/time/clock.h"
 #include "client/postgres/row/row_item.h"
 #include "client/postgres/row/row_key.h"
 #include "client/postgres/sql/archive_fit.h"
@@ -18,6 +17,7 @@
 #include "client/postgres/store/deletes/delete_sql.h"
 #include "client/postgres/store/deletes/system_names.h"
 #include "client/postgres/store/row_state.h"
+#include "service/base/status_macros.h"
 #include "ttl/proto_time.h"
 
 namespace ttl::postgres {
@@ -96,10 +96,10 @@ absl::StatusOr<v1::DeleteItemsResponse> DeleteRun::Run() {
   while (!left.empty()) {
     const size_t most = table_.group_sql.has_value() ? kMaxGroups : fit_.max_rows();
     const Items next = left.subspan(0, std::min(most, fit_.max_rows()));
-    if (absl::Status status = Delete(next); !status.ok()) return status;
+    TTL_RETURN_IF_ERROR(Delete(next));
     left.remove_prefix(next.size());
   }
-  if (absl::Status status = AwaitTurns(); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(AwaitTurns());
   if (store_now_.has_value()) *response_.mutable_store_now() = ToTimestamp(*store_now_);
   response_.set_request_charge(static_cast<double>(rows_touched_));
   return std::move(response_);
@@ -110,12 +110,10 @@ absl::StatusOr<v1::DeleteItemsResponse> DeleteRun::Run() {
 absl::Status DeleteRun::AwaitTurns() {
   if (contended_.empty()) return absl::OkStatus();
   awaits_lock_ = true;
-  const size_t first = static_cast<size_t>(absl::ToUnixMicros(absl::Now())) % contended_.size();
+  const size_t first = static_cast<size_t>(absl::ToUnixMicros(bounds_.clock())) % contended_.size();
   for (size_t i = 0; i < std::min(kMaxTurns, contended_.size()); ++i) {
     const size_t place = (first + i) % contended_.size();
-    if (absl::Status status = Delete(Items(contended_).subspan(place, 1)); !status.ok()) {
-      return status;
-    }
+    TTL_RETURN_IF_ERROR(Delete(Items(contended_).subspan(place, 1)));
   }
   return absl::OkStatus();
 }
@@ -138,8 +136,8 @@ absl::Status DeleteRun::Delete(Items items) {
     return absl::OkStatus();
   }
   if (!connection_.is_open() || FaultOf(error) == DeleteFault::kDatabase) return Unavailable(error);
-  if (absl::Status status = Rollback(); !status.ok()) return status;
-  if (absl::Status status = ProbeTable(FaultOf(error)); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(Rollback());
+  TTL_RETURN_IF_ERROR(ProbeTable(FaultOf(error)));
   if (!archive_fault_.empty()) return Delete(items);
   const bool is_blamed = items.size() == 1 && !is_given_up_;
   return is_blamed ? Blame(items.front(), error) : DeleteHalves(items, error);
@@ -152,7 +150,7 @@ absl::Status DeleteRun::DeleteHalves(Items items, const absl::Status& error) {
     if (items.size() == asked_.size()) SetRetryAfter();
   }
   const size_t half = items.size() / 2;
-  if (absl::Status status = Delete(items.subspan(0, half)); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(Delete(items.subspan(0, half)));
   return Delete(items.subspan(half));
 }
 
@@ -180,9 +178,8 @@ absl::Status DeleteRun::Blame(const AskedItem& item, const absl::Status& error) 
     }
     return absl::OkStatus();
   }
-  const absl::StatusOr<bool> can_be_key = CanBeKey(item);
-  if (!can_be_key.ok()) return can_be_key.status();
-  if (!*can_be_key) return absl::OkStatus();  // stays NOT_FOUND
+  TTL_ASSIGN_OR_RETURN(const bool can_be_key, CanBeKey(item));
+  if (!can_be_key) return absl::OkStatus();  // stays NOT_FOUND
   if (fault == DeleteFault::kTimeout && CanCondemn()) return Condemn(item);
   result.set_outcome(v1::DELETE_OUTCOME_FAILED);
   result.set_reason(ReasonOf(error));
@@ -199,7 +196,7 @@ absl::Status DeleteRun::Condemn(const AskedItem& item) {
   is_condemning_ = false;
   if (error.ok()) return absl::OkStatus();
   if (!connection_.is_open() || FaultOf(error) == DeleteFault::kDatabase) return Unavailable(error);
-  if (absl::Status status = Rollback(); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(Rollback());
   v1::DeleteResult& result = ResultOf(item);
   const bool is_timeout = FaultOf(error) == DeleteFault::kTimeout;
   if (FaultOf(error) == DeleteFault::kConflict || (is_timeout && is_cut_short_)) {
@@ -215,9 +212,8 @@ absl::Status DeleteRun::Condemn(const AskedItem& item) {
 }
 
 absl::Status DeleteRun::Attempt(Items items) {
-  const absl::StatusOr<bool> in_time = Begin();
-  if (!in_time.ok()) return in_time.status();
-  if (!*in_time) {
+  TTL_ASSIGN_OR_RETURN(const bool in_time, Begin());
+  if (!in_time) {
     SetAllThrottled(items, v1::THROTTLE_REASON_UNSPECIFIED);
     return Rollback();
   }
@@ -227,28 +223,28 @@ absl::Status DeleteRun::Attempt(Items items) {
   refused_.clear();
   unlocked_.clear();
   condemned_ = 0;
-  auto results = table_.group_sql.has_value() ? DeleteAndExplainGroups(items, deleted)
-                                              : DeleteAndExplain(items, deleted);
-  if (!results.ok()) return results.status();
+  TTL_ASSIGN_OR_RETURN(std::vector<v1::DeleteResult> results,
+                       table_.group_sql.has_value() ? DeleteAndExplainGroups(items, deleted)
+                                                    : DeleteAndExplain(items, deleted));
   if (is_archive_changed_) {
-    if (absl::Status status = Rollback(); !status.ok()) return status;
-    if (absl::Status status = ExplainArchive(absl::OkStatus()); !status.ok()) return status;
+    TTL_RETURN_IF_ERROR(Rollback());
+    TTL_RETURN_IF_ERROR(ExplainArchive(absl::OkStatus()));
     return Delete(items);
   }
   // Do not commit a trigger's change together with the deletes of other rows.
   if (is_rewritten_ && items.size() > 1) {
-    if (absl::Status status = Rollback(); !status.ok()) return status;
+    TTL_RETURN_IF_ERROR(Rollback());
     return refused_.size() * 2 >= items.size() ? DeleteOthers(items)
                                                : DeleteHalves(items, absl::OkStatus());
   }
-  if (absl::Status status = Finish(*results, deleted + condemned_); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(Finish(results, deleted + condemned_));
   if (!awaits_lock_) {
     for (const size_t place : unlocked_) {
-      const bool is_throttled = (*results)[place].outcome() == v1::DELETE_OUTCOME_THROTTLED;
+      const bool is_throttled = results[place].outcome() == v1::DELETE_OUTCOME_THROTTLED;
       if (is_throttled) contended_.push_back(items[place]);
     }
   }
-  for (size_t i = 0; i < items.size(); ++i) ResultOf(items[i]) = std::move((*results)[i]);
+  for (size_t i = 0; i < items.size(); ++i) ResultOf(items[i]) = std::move(results[i]);
   return absl::OkStatus();
 }
 
@@ -279,11 +275,11 @@ absl::StatusOr<std::vector<size_t>> DeleteRun::TakenIn(Items items) {
     for (size_t i = 0; i < items.size(); ++i) places.push_back(i);
     return places;
   }
-  const auto answer = QueryBySystemNames(connection_, table_.sql.taken_in_statement(),
-                                         table_.sql.StateParameters(items));
-  if (!answer.ok()) return answer.status();
-  for (int row = 0; row < answer->rows(); ++row) {
-    const size_t place = static_cast<size_t>(answer->Number(row, 0) - 1);
+  TTL_ASSIGN_OR_RETURN(const auto answer,
+                       QueryBySystemNames(connection_, table_.sql.taken_in_statement(),
+                                          table_.sql.StateParameters(items)));
+  for (int row = 0; row < answer.rows(); ++row) {
+    const size_t place = static_cast<size_t>(answer.Number(row, 0) - 1);
     if (place >= items.size()) return absl::InternalError("an answer about no item");
     places.push_back(place);
   }
@@ -292,37 +288,34 @@ absl::StatusOr<std::vector<size_t>> DeleteRun::TakenIn(Items items) {
 
 absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplain(Items items,
                                                                           int& deleted) {
-  const auto places = TakenIn(items);
-  if (!places.ok()) return places.status();
-  const auto removed_before = RemovedFromArchive();
-  if (!removed_before.ok()) return removed_before.status();
+  TTL_ASSIGN_OR_RETURN(const auto places, TakenIn(items));
+  TTL_ASSIGN_OR_RETURN(const int64_t removed_before, RemovedFromArchive());
   std::vector<AskedItem> taken_in;
-  for (const size_t place : *places) taken_in.push_back(items[place]);
-  const auto answer = connection_.Query(table_.sql.delete_statement(),
-                                        table_.sql.DeleteParameters(taken_in, bounds_.not_after));
-  if (!answer.ok()) return answer.status();
+  for (const size_t place : places) taken_in.push_back(items[place]);
+  TTL_ASSIGN_OR_RETURN(const auto answer,
+                       connection_.Query(table_.sql.delete_statement(),
+                                         table_.sql.DeleteParameters(taken_in, bounds_.not_after)));
   std::vector<bool> held(items.size());
   std::vector<v1::DeleteResult> results(items.size());
   int64_t moved = 0;
-  for (int row = 0; row < answer->rows(); ++row) {
-    if (!answer->Value(row, 1).has_value()) {
-      moved = answer->Number(row, 0);
+  for (int row = 0; row < answer.rows(); ++row) {
+    if (!answer.Value(row, 1).has_value()) {
+      moved = answer.Number(row, 0);
       continue;
     }
-    const size_t number = static_cast<size_t>(answer->Number(row, 0) - 1);
-    if (number >= places->size()) return absl::InternalError("an answer about no item");
-    const size_t item = (*places)[number];
+    const size_t number = static_cast<size_t>(answer.Number(row, 0) - 1);
+    if (number >= places.size()) return absl::InternalError("an answer about no item");
+    const size_t item = places[number];
     held[item] = true;
-    if (!answer->Bool(row, 1)) continue;
+    if (!answer.Bool(row, 1)) continue;
     results[item].set_outcome(v1::DELETE_OUTCOME_DELETED);
     ++deleted;
   }
   rows_touched_ += kTouchedByDelete * deleted;
-  if (absl::Status status = RunDeferredTriggers(deleted); !status.ok()) return status;
-  if (absl::Status status = ConfirmMoved({moved, *removed_before}, results, deleted); !status.ok())
-    return status;
-  if (absl::Status status = ConfirmMarked(items, results, deleted); !status.ok()) return status;
-  if (absl::Status status = Explain(items, held, results); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(RunDeferredTriggers(deleted));
+  TTL_RETURN_IF_ERROR(ConfirmMoved({moved, removed_before}, results, deleted));
+  TTL_RETURN_IF_ERROR(ConfirmMarked(items, results, deleted));
+  TTL_RETURN_IF_ERROR(Explain(items, held, results));
   return results;
 }
 
@@ -330,11 +323,11 @@ absl::StatusOr<std::vector<size_t>> DeleteRun::ChosenBy(const std::string& state
                                                         const std::vector<size_t>& places) {
   std::vector<AskedItem> asked;
   for (const size_t place : places) asked.push_back(items[place]);
-  const auto answer = connection_.Query(statement, table_.sql.StateParameters(asked));
-  if (!answer.ok()) return answer.status();
+  TTL_ASSIGN_OR_RETURN(const auto answer,
+                       connection_.Query(statement, table_.sql.StateParameters(asked)));
   std::vector<size_t> chosen;
-  for (int row = 0; row < answer->rows(); ++row) {
-    const size_t number = static_cast<size_t>(answer->Number(row, 0) - 1);
+  for (int row = 0; row < answer.rows(); ++row) {
+    const size_t number = static_cast<size_t>(answer.Number(row, 0) - 1);
     if (number >= places.size()) return absl::InternalError("an answer about no item");
     chosen.push_back(places[number]);
   }
@@ -345,13 +338,12 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplainGroups(
                                                                                 int& deleted) {
   const GroupSql& sql = *table_.group_sql;
   std::vector<v1::DeleteResult> results(items.size());
-  if (auto locked = connection_.Execute(sql.lock_tables()); !locked.ok()) return locked.status();
-  const auto unguarded = WhyUnguarded();
-  if (!unguarded.ok()) return unguarded.status();
-  if (!unguarded->empty()) {
+  TTL_RETURN_IF_ERROR(connection_.Execute(sql.lock_tables()).status());
+  TTL_ASSIGN_OR_RETURN(const std::string unguarded, WhyUnguarded());
+  if (!unguarded.empty()) {
     for (v1::DeleteResult& result : results) {
       result.set_outcome(v1::DELETE_OUTCOME_FAILED);
-      result.set_reason(*unguarded);
+      result.set_reason(unguarded);
     }
     return results;
   }
@@ -360,18 +352,14 @@ absl::StatusOr<std::vector<v1::DeleteResult>> DeleteRun::DeleteAndExplainGroups(
     results.front().set_outcome(v1::DELETE_OUTCOME_THROTTLED);
     return results;
   }
-  if (!locked.ok()) return locked.status();
-  const auto judged = ChosenBy(sql.judge(), items, *locked);
-  if (!judged.ok()) return judged.status();
-  const auto deletable = CondemnSome(items, *judged, results);
-  if (!deletable.ok()) return deletable.status();
-  if (absl::Status status = DeleteGroups(items, *deletable, results, deleted); !status.ok()) {
-    return status;
-  }
+  TTL_RETURN_IF_ERROR(locked.status());
+  TTL_ASSIGN_OR_RETURN(const auto judged, ChosenBy(sql.judge(), items, *locked));
+  TTL_ASSIGN_OR_RETURN(const auto deletable, CondemnSome(items, judged, results));
+  TTL_RETURN_IF_ERROR(DeleteGroups(items, deletable, results, deleted));
   std::vector<bool> held(items.size());
-  for (const size_t place : *judged) held[place] = true;
-  if (absl::Status status = Explain(items, held, results); !status.ok()) return status;
-  if (absl::Status status = ExplainCondemned(items, results); !status.ok()) return status;
+  for (const size_t place : judged) held[place] = true;
+  TTL_RETURN_IF_ERROR(Explain(items, held, results));
+  TTL_RETURN_IF_ERROR(ExplainCondemned(items, results));
   return results;
 }
 
@@ -382,24 +370,24 @@ absl::StatusOr<std::vector<size_t>> DeleteRun::CondemnSome(Items items,
                                                            std::vector<v1::DeleteResult>& results) {
   if (!CanCondemn() || judged.empty()) return judged;
   const GroupSql& sql = *table_.group_sql;
-  const auto condemned = is_condemning_ ? absl::StatusOr<std::vector<size_t>>(judged)
-                                        : ChosenBy(sql.entries(), items, judged);
-  if (!condemned.ok() || condemned->empty()) return condemned.ok() ? judged : condemned;
-  const auto keys = QueryBySystemNames(connection_, sql.keys_to_itself(), {});
-  if (!keys.ok()) return keys.status();
-  for (const size_t place : *condemned) {
+  std::vector<size_t> condemned = judged;
+  if (!is_condemning_) {
+    TTL_ASSIGN_OR_RETURN(condemned, ChosenBy(sql.entries(), items, judged));
+  }
+  if (condemned.empty()) return judged;
+  TTL_ASSIGN_OR_RETURN(const auto keys, QueryBySystemNames(connection_, sql.keys_to_itself(), {}));
+  for (const size_t place : condemned) {
     results[place].set_outcome(v1::DELETE_OUTCOME_THROTTLED);
-    if (keys->rows() == 0) continue;
+    if (keys.rows() == 0) continue;
     results[place].set_outcome(v1::DELETE_OUTCOME_FAILED);
     results[place].set_reason(ReasonOf(kRefersToItself));
   }
-  if (keys->rows() == 0) {
+  if (keys.rows() == 0) {
     // Those of others would have rows that an open transaction may have written.
-    const auto chosen = ChosenBy(sql.condemn(), items, *condemned);
-    if (!chosen.ok()) return chosen.status();
-    condemned_ = static_cast<int>(chosen->size());
+    TTL_ASSIGN_OR_RETURN(const auto chosen, ChosenBy(sql.condemn(), items, condemned));
+    condemned_ = static_cast<int>(chosen.size());
   }
-  const std::set<size_t> excluded(condemned->begin(), condemned->end());
+  const std::set<size_t> excluded(condemned.begin(), condemned.end());
   std::vector<size_t> others;
   std::copy_if(judged.begin(), judged.end(), std::back_inserter(others),
                [&](size_t place) { return !excluded.contains(place); });
@@ -416,34 +404,33 @@ absl::Status DeleteRun::ExplainCondemned(Items items, std::vector<v1::DeleteResu
     missing.push_back(items[i]);
   }
   if (!CanCondemn() || missing.empty()) return absl::OkStatus();
-  const auto entries =
-      connection_.Query(table_.group_sql->entries(), table_.sql.StateParameters(missing));
-  if (!entries.ok()) return entries.status();
-  for (int row = 0; row < entries->rows(); ++row) {
-    const size_t number = static_cast<size_t>(entries->Number(row, 0) - 1);
+  TTL_ASSIGN_OR_RETURN(const auto entries, connection_.Query(table_.group_sql->entries(),
+                                                             table_.sql.StateParameters(missing)));
+  for (int row = 0; row < entries.rows(); ++row) {
+    const size_t number = static_cast<size_t>(entries.Number(row, 0) - 1);
     if (number >= places.size()) return absl::InternalError("an answer about no item");
     v1::DeleteResult& result = results[places[number]];
     result.set_outcome(v1::DELETE_OUTCOME_THROTTLED);
-    if (!entries->Value(row, 1).has_value()) continue;
+    if (!entries.Value(row, 1).has_value()) continue;
     result.set_outcome(v1::DELETE_OUTCOME_FAILED);
-    result.set_reason(std::string(entries->Text(row, 1)));
+    result.set_reason(std::string(entries.Text(row, 1)));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> DeleteRun::WhyUnguarded() {
-  const auto why = QueryBySystemNames(connection_, table_.group_sql->why_unguarded(), {});
-  if (!why.ok()) return why.status();
-  return why->Value(0, 0).has_value() ? std::string(why->Text(0, 0)) : "";
+  TTL_ASSIGN_OR_RETURN(const auto why,
+                       QueryBySystemNames(connection_, table_.group_sql->why_unguarded(), {}));
+  return why.Value(0, 0).has_value() ? std::string(why.Text(0, 0)) : "";
 }
 
 absl::StatusOr<std::vector<size_t>> DeleteRun::LockGroups(Items items) {
   std::vector<size_t> all(items.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
   const GroupSql& sql = *table_.group_sql;
-  const auto locked = ChosenBy(awaits_lock_ ? sql.await_group() : sql.lock_groups(), items, all);
-  if (!locked.ok()) return locked.status();
-  const std::set<size_t> chosen(locked->begin(), locked->end());
+  TTL_ASSIGN_OR_RETURN(const auto locked,
+                       ChosenBy(awaits_lock_ ? sql.await_group() : sql.lock_groups(), items, all));
+  const std::set<size_t> chosen(locked.begin(), locked.end());
   std::copy_if(all.begin(), all.end(), std::back_inserter(unlocked_),
                [&](size_t place) { return !chosen.contains(place); });
   return std::vector<size_t>(chosen.begin(), chosen.end());
@@ -460,29 +447,27 @@ absl::Status DeleteRun::DeleteGroups(Items items, const std::vector<size_t>& pla
   deleted = static_cast<int>(places.size());
   const std::vector<Connection::Parameter> parameters = table_.sql.StateParameters(judged);
   for (const std::string& statement : table_.group_sql->deletes()) {
-    const auto rows = connection_.Query(statement, parameters);
-    if (!rows.ok()) return rows.status();
-    rows_touched_ += kTouchedByDelete * rows->Number(0, 0);
+    TTL_ASSIGN_OR_RETURN(const auto rows, connection_.Query(statement, parameters));
+    rows_touched_ += kTouchedByDelete * rows.Number(0, 0);
     // Triggers of the table may have changed the settings.
-    if (auto set = connection_.Execute(ReadingSettings()); !set.ok()) return set.status();
+    TTL_RETURN_IF_ERROR(connection_.Execute(ReadingSettings()).status());
   }
-  if (absl::Status status = RunDeferredTriggers(deleted); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(RunDeferredTriggers(deleted));
   return ConfirmGroups(items, results, deleted);
 }
 
 absl::Status DeleteRun::ConfirmGroups(Items items, std::vector<v1::DeleteResult>& results,
                                       int& deleted) {
   // The locks of the tables do not keep their schema from being renamed.
-  const auto unguarded = WhyUnguarded();
-  if (!unguarded.ok()) return unguarded.status();
-  if (!unguarded->empty()) {
-    Refuse(*unguarded, results, deleted);
+  TTL_ASSIGN_OR_RETURN(const std::string unguarded, WhyUnguarded());
+  if (!unguarded.empty()) {
+    Refuse(unguarded, results, deleted);
     return absl::OkStatus();
   }
-  const auto remaining = ChosenBy(table_.group_sql->remains(), items, PlacesOfDeleted(results));
-  if (!remaining.ok()) return remaining.status();
-  if (remaining->empty()) return absl::OkStatus();
-  refused_.insert(remaining->begin(), remaining->end());
+  TTL_ASSIGN_OR_RETURN(const auto remaining,
+                       ChosenBy(table_.group_sql->remains(), items, PlacesOfDeleted(results)));
+  if (remaining.empty()) return absl::OkStatus();
+  refused_.insert(remaining.begin(), remaining.end());
   Refuse("the group still has rows after its delete: a trigger keeps or creates them", results,
          deleted);
   return absl::OkStatus();
@@ -499,36 +484,35 @@ absl::Status DeleteRun::Explain(Items items, const std::vector<bool>& held,
   }
   if (left.empty()) return absl::OkStatus();
   // Triggers of the delete may have changed the settings.
-  if (auto set = connection_.Execute(ReadingSettings()); !set.ok()) return set.status();
-  const auto state =
+  TTL_RETURN_IF_ERROR(connection_.Execute(ReadingSettings()).status());
+  TTL_ASSIGN_OR_RETURN(
+      const auto state,
       table_.definition.config.where.empty()
           ? connection_.Query(table_.sql.state_statement(), table_.sql.StateParameters(left))
           : QueryBySystemNames(connection_, table_.sql.state_statement(),
-                               table_.sql.StateParameters(left));
-  if (!state.ok()) return state.status();
+                               table_.sql.StateParameters(left)));
   const int width = table_.select.width();
-  const auto snapshot = ParseTransactionSnapshot(state->Text(0, width + 3));
-  if (!snapshot.ok()) return snapshot.status();
+  TTL_ASSIGN_OR_RETURN(const auto snapshot, ParseTransactionSnapshot(state.Text(0, width + 3)));
 
   SelectedRow selected;
-  for (int row = 0; row < state->rows(); ++row) {
+  for (int row = 0; row < state.rows(); ++row) {
     const size_t place = places[static_cast<size_t>(row)];
-    const absl::Time clock = absl::FromUnixMicros(state->Number(row, width + 2));
+    const absl::Time clock = absl::FromUnixMicros(state.Number(row, width + 2));
     RowState found;
-    found.exists = state->Value(row, width).has_value();
-    found.is_same = state->Bool(row, width);
-    found.is_in_doubt = found.exists && state->Bool(row, width + 1);
+    found.exists = state.Value(row, width).has_value();
+    found.is_same = state.Bool(row, width);
+    found.is_in_doubt = found.exists && state.Bool(row, width + 1);
     found.was_held = held[place];
     found.is_group = table_.group_sql.has_value();
     if (found.exists && !found.is_same) {
-      table_.select.Read(*state, row, selected);
+      table_.select.Read(state, row, selected);
       found.xmin = selected.xmin;
       found.current = RowToItem(table_.definition, selected.texts,
                                 {selected.xmin, bounds_.sequence, selected.commit_time}, clock);
     }
     if (found.exists) rows_touched_ += kTouchedOtherwise;
     is_rewritten_ = is_rewritten_ || found.WasRewritten();
-    results[place] = WhyLeft(*items[place].item, found, *snapshot,
+    results[place] = WhyLeft(*items[place].item, found, snapshot,
                              {*store_now_, clock, bounds_.not_after}, bounds_.sequence);
   }
   return absl::OkStatus();
@@ -545,19 +529,17 @@ absl::Status DeleteRun::RunDeferredTriggers(int deleted) {
 absl::Status DeleteRun::ConfirmMoved(const Moved& moved, std::vector<v1::DeleteResult>& results,
                                      int& deleted) {
   if (!table_.definition.archive.has_value() || deleted == 0) return absl::OkStatus();
-  const auto is_as_checked = IsArchiveAsChecked();
-  if (!is_as_checked.ok()) return is_as_checked.status();
-  is_archive_changed_ = !*is_as_checked;
+  TTL_ASSIGN_OR_RETURN(const bool is_as_checked, IsArchiveAsChecked());
+  is_archive_changed_ = !is_as_checked;
   if (is_archive_changed_) return absl::OkStatus();
-  const auto removed = RemovedFromArchive();
-  if (!removed.ok()) return removed.status();
+  TTL_ASSIGN_OR_RETURN(const int64_t removed, RemovedFromArchive());
   if (moved.rows == 0) {
     const std::vector<size_t> places = PlacesOfDeleted(results);
     refused_.insert(places.begin(), places.end());
   }
   if (moved.rows != deleted) {
     Refuse("a trigger of the archive_table keeps the row out of it", results, deleted);
-  } else if (*removed != moved.removed_before) {
+  } else if (removed != moved.removed_before) {
     Refuse("a trigger deletes rows of the archive_table while the row is moved to it", results,
            deleted);
   }
@@ -568,10 +550,12 @@ absl::Status DeleteRun::ConfirmMoved(const Moved& moved, std::vector<v1::DeleteR
 // archive.
 absl::StatusOr<int64_t> DeleteRun::RemovedFromArchive() {
   if (!table_.definition.archive.has_value()) return 0;
-  const auto removed = QueryBySystemNames(
-      connection_, absl::StrCat("SELECT ", RemovedRowsOfArchive(table_.definition.config)), {});
-  if (!removed.ok()) return removed.status();
-  return removed->Number(0, 0);
+  TTL_ASSIGN_OR_RETURN(
+      const auto removed,
+      QueryBySystemNames(connection_,
+                         absl::StrCat("SELECT ", RemovedRowsOfArchive(table_.definition.config)),
+                         {}));
+  return removed.Number(0, 0);
 }
 
 absl::Status DeleteRun::ConfirmMarked(Items items, std::vector<v1::DeleteResult>& results,
@@ -580,12 +564,12 @@ absl::Status DeleteRun::ConfirmMarked(Items items, std::vector<v1::DeleteResult>
   const std::vector<size_t> places = PlacesOfDeleted(results);
   std::vector<AskedItem> marked;
   for (const size_t place : places) marked.push_back(items[place]);
-  const auto left_in = QueryBySystemNames(connection_, table_.sql.left_in_statement(),
-                                          table_.sql.StateParameters(marked));
-  if (!left_in.ok()) return left_in.status();
-  if (left_in->rows() == 0) return absl::OkStatus();
-  for (int row = 0; row < left_in->rows(); ++row) {
-    const size_t number = static_cast<size_t>(left_in->Number(row, 0) - 1);
+  TTL_ASSIGN_OR_RETURN(const auto left_in,
+                       QueryBySystemNames(connection_, table_.sql.left_in_statement(),
+                                          table_.sql.StateParameters(marked)));
+  if (left_in.rows() == 0) return absl::OkStatus();
+  for (int row = 0; row < left_in.rows(); ++row) {
+    const size_t number = static_cast<size_t>(left_in.Number(row, 0) - 1);
     if (number >= places.size()) return absl::InternalError("an answer about no item");
     refused_.insert(places[number]);
   }
@@ -607,17 +591,18 @@ void DeleteRun::Refuse(const std::string& reason, std::vector<v1::DeleteResult>&
 
 // REQUIRES: the statement has locked both tables against a change of their columns.
 absl::StatusOr<bool> DeleteRun::IsArchiveAsChecked() {
-  const auto signature = QueryBySystemNames(
-      connection_, absl::StrCat("SELECT ", ArchiveSignature(table_.definition.config)), {});
-  if (!signature.ok()) return signature.status();
-  return signature->Text(0, 0) == table_.definition.archive->signature;
+  TTL_ASSIGN_OR_RETURN(
+      const auto signature,
+      QueryBySystemNames(connection_,
+                         absl::StrCat("SELECT ", ArchiveSignature(table_.definition.config)), {}));
+  return signature.Text(0, 0) == table_.definition.archive->signature;
 }
 
 absl::Status DeleteRun::ExplainArchive(const absl::Status& error) {
   const auto begun = connection_.Execute("BEGIN; SET LOCAL search_path = pg_catalog");
   if (!begun.ok()) return Unavailable(begun.status());
   const auto problems = WhyArchiveIsUnfit(connection_, table_.definition.config);
-  if (absl::Status status = Rollback(); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(Rollback());
   if (problems.ok() && !problems->empty()) {
     archive_fault_ = ReasonOf(problems->front());
   } else if (!error.ok()) {
@@ -633,14 +618,14 @@ absl::Status DeleteRun::Finish(std::vector<v1::DeleteResult>& results, int chang
   if (changed == 0) return Rollback();
   // An acknowledged commit must survive a server crash. The message is the last change of the
   // transaction, and costs no round trip of its own.
-  const auto checked = connection_.Execute(absl::StrCat(
+  const std::string emit_and_read_clock = absl::StrCat(
       "SELECT pg_catalog.set_config('synchronous_commit', 'local', true) "
       "WHERE pg_catalog.current_setting('synchronous_commit') = 'off';"
       "SELECT ",
       EmitMessage(table_.definition.config, changed),
-      ";SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint"));
-  if (!checked.ok()) return checked.status();
-  if (absl::FromUnixMicros(checked->Number(0, 0)) >= bounds_.not_after) {
+      ";SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint");
+  TTL_ASSIGN_OR_RETURN(const auto checked, connection_.Execute(emit_and_read_clock));
+  if (absl::FromUnixMicros(checked.Number(0, 0)) >= bounds_.not_after) {
     for (v1::DeleteResult& result : results) {
       if (result.outcome() != v1::DELETE_OUTCOME_DELETED) continue;
       result.set_outcome(v1::DELETE_OUTCOME_THROTTLED);
@@ -657,9 +642,9 @@ absl::Status DeleteRun::Rollback() {
 
 absl::Status DeleteRun::TryDelete() {
   // The server checks the right to emit a message, and emits none.
-  const auto may_emit = connection_.Execute(
-      absl::StrCat("SELECT ", EmitMessage(table_.definition.config, 0), " WHERE false"));
-  if (!may_emit.ok()) return may_emit.status();
+  const std::string emit_none =
+      absl::StrCat("SELECT ", EmitMessage(table_.definition.config, 0), " WHERE false");
+  TTL_RETURN_IF_ERROR(connection_.Execute(emit_none).status());
   if (!table_.group_sql.has_value()) {
     return connection_
         .Query(table_.sql.delete_statement(), table_.sql.DeleteParameters({}, bounds_.not_after))
@@ -668,8 +653,7 @@ absl::Status DeleteRun::TryDelete() {
   std::vector<std::string> statements = table_.group_sql->deletes();
   statements.push_back(table_.group_sql->judge());
   for (const std::string& statement : statements) {
-    const auto answer = connection_.Query(statement, table_.sql.StateParameters({}));
-    if (!answer.ok()) return answer.status();
+    TTL_RETURN_IF_ERROR(connection_.Query(statement, table_.sql.StateParameters({})).status());
   }
   return absl::OkStatus();
 }

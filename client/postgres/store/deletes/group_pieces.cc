@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/substitute.h"
-#include "absl/time/clock.h"
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
 #include "client/postgres/sql/group.h"
@@ -16,6 +15,7 @@
 #include "client/postgres/store/deletes/delete_fault.h"
 #include "client/postgres/store/deletes/delete_sql.h"
 #include "client/postgres/store/deletes/system_names.h"
+#include "service/base/status_macros.h"
 #include "spdlog/spdlog.h"
 
 // A condemned row has a lower writer than any row of the new group, and no lock of the group is
@@ -106,11 +106,11 @@ absl::StatusOr<PieceOutcome> GroupPieces::DeleteOne(Connection& connection,
   outcome.groups = next->Number(0, width);
 
   const size_t limit = fit.max_rows();
-  const absl::Time began = absl::Now();
+  const absl::Time began = bounds.clock();
   auto fault = Attempt(connection, bounds, entry, limit, outcome);
   if (fault.ok() && fault->empty()) {
     const bool is_full = outcome.rows == static_cast<int64_t>(limit);
-    if (is_full && absl::Now() - began < bounds.statement_timeout / 2) fit.FittedEasily(limit);
+    if (is_full && bounds.clock() - began < bounds.statement_timeout / 2) fit.FittedEasily(limit);
     if (outcome.is_gone) {
       spdlog::info("condemned group is gone: container=\"{}\" key=\"{}\"",
                    absl::CHexEscape(table_.config.container), KeyText(entry));
@@ -131,35 +131,36 @@ absl::StatusOr<PieceOutcome> GroupPieces::DeleteOne(Connection& connection,
   outcome.is_stuck = true;
   if (kind == DeleteFault::kConflict || kind == DeleteFault::kLock) return outcome;
   const std::string reason = fault.ok() ? *fault : ReasonOf(fault.status());
-  if (absl::Status status = Blame(connection, entry, reason); !status.ok()) return status;
+  TTL_RETURN_IF_ERROR(Blame(connection, entry, reason));
   return outcome;
 }
 
 absl::StatusOr<std::string> GroupPieces::Attempt(Connection& connection, const PieceBounds& bounds,
                                                  const Entry& entry, size_t limit,
                                                  PieceOutcome& outcome) const {
-  const auto begun = connection.Execute(absl::Substitute(
+  const std::string begin = absl::Substitute(
       "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; $0 SET LOCAL lock_timeout = $1; SET LOCAL "
       "statement_timeout = $2; $3",
       ReadingSettings(), MillisecondsOf(bounds.lock_timeout),
-      MillisecondsOf(bounds.statement_timeout), sql_.lock_tables()));
-  if (!begun.ok()) return begun.status();
-  const auto unguarded = QueryBySystemNames(connection, sql_.why_unguarded(), {});
-  if (!unguarded.ok()) return unguarded.status();
-  if (unguarded->Value(0, 0).has_value()) return std::string(unguarded->Text(0, 0));
-  const auto keys = QueryBySystemNames(connection, KeysWithinGroup(table_), {});
-  if (!keys.ok()) return keys.status();
+      MillisecondsOf(bounds.statement_timeout), sql_.lock_tables());
+  TTL_RETURN_IF_ERROR(connection.Execute(begin).status());
+  TTL_ASSIGN_OR_RETURN(const auto unguarded,
+                       QueryBySystemNames(connection, sql_.why_unguarded(), {}));
+  if (unguarded.Value(0, 0).has_value()) return std::string(unguarded.Text(0, 0));
+  TTL_ASSIGN_OR_RETURN(const auto keys,
+                       QueryBySystemNames(connection, KeysWithinGroup(table_), {}));
   References references;
-  for (int row = 0; row < keys->rows(); ++row) {
-    if (keys->Bool(row, 2)) return std::string(kRefersToItself);
-    absl::StrAppend(&references[static_cast<uint32_t>(keys->Number(row, 0))], " AND ",
-                    keys->Text(row, 1));
+  for (int row = 0; row < keys.rows(); ++row) {
+    if (keys.Bool(row, 2)) return std::string(kRefersToItself);
+    absl::StrAppend(&references[static_cast<uint32_t>(keys.Number(row, 0))], " AND ",
+                    keys.Text(row, 1));
   }
-  auto fault = DeleteRows(connection, entry, limit, references, outcome);
-  if (!fault.ok() || !fault->empty()) return fault;
-  const auto committed = connection.Execute("SET CONSTRAINTS ALL IMMEDIATE; COMMIT");
-  if (!committed.ok()) return committed.status();
-  return std::string();
+  TTL_ASSIGN_OR_RETURN(std::string fault,
+                       DeleteRows(connection, entry, limit, references, outcome));
+  if (fault.empty()) {
+    TTL_RETURN_IF_ERROR(connection.Execute("SET CONSTRAINTS ALL IMMEDIATE; COMMIT").status());
+  }
+  return fault;
 }
 
 absl::StatusOr<std::string> GroupPieces::DeleteRows(Connection& connection, const Entry& entry,
@@ -170,13 +171,13 @@ absl::StatusOr<std::string> GroupPieces::DeleteRows(Connection& connection, cons
   for (const Rows& rows : rows_) {
     const auto found = references.find(rows.oid);
     const std::string unreferenced = found == references.end() ? "" : found->second;
-    const auto places =
+    TTL_ASSIGN_OR_RETURN(
+        const auto places,
         connection.Query(absl::StrCat(rows.select, unreferenced, " LIMIT $", parameters.size(),
                                       "::bigint FOR UPDATE OF t SKIP LOCKED"),
-                         parameters);
-    if (!places.ok()) return places.status();
-    if (places->rows() > 0) {
-      return DeleteLocked(connection, entry, rows, unreferenced, PlacesIn(*places), outcome);
+                         parameters));
+    if (places.rows() > 0) {
+      return DeleteLocked(connection, entry, rows, unreferenced, PlacesIn(places), outcome);
     }
   }
   return Conclude(connection, entry, references, outcome);
@@ -187,46 +188,44 @@ absl::StatusOr<std::string> GroupPieces::DeleteLocked(Connection& connection, co
                                                       const std::string& unreferenced,
                                                       const std::string& places,
                                                       PieceOutcome& outcome) const {
-  const auto still = connection.Query(absl::StrCat("SELECT t.ctid FROM ", rows.from,
-                                                   " WHERE t.ctid = ANY ($1::tid[])", unreferenced),
-                                      {places});
-  if (!still.ok()) return still.status();
-  const auto deleted = connection.Query(
-      absl::StrCat("WITH gone AS (DELETE FROM ", rows.from,
-                   " WHERE t.ctid = ANY ($1::tid[]) RETURNING 1) SELECT count(*) FROM gone"),
-      {PlacesIn(*still)});
-  if (!deleted.ok()) return deleted.status();
-  outcome.rows = deleted->Number(0, 0);
-  if (outcome.rows != still->rows()) {
-    return std::string("a trigger keeps or changes rows of the group instead of their delete");
+  TTL_ASSIGN_OR_RETURN(
+      const auto still,
+      connection.Query(absl::StrCat("SELECT t.ctid FROM ", rows.from,
+                                    " WHERE t.ctid = ANY ($1::tid[])", unreferenced),
+                       {places}));
+  TTL_ASSIGN_OR_RETURN(
+      const auto deleted,
+      connection.Query(
+          absl::StrCat("WITH gone AS (DELETE FROM ", rows.from,
+                       " WHERE t.ctid = ANY ($1::tid[]) RETURNING 1) SELECT count(*) FROM gone"),
+          {PlacesIn(still)}));
+  outcome.rows = deleted.Number(0, 0);
+  if (outcome.rows != still.rows()) {
+    return "a trigger keeps or changes rows of the group instead of their delete";
   }
-  const auto cleared = connection.Query(
-      absl::Substitute("UPDATE $0 AS c SET fault = NULL WHERE $1 AND c.fault IS NOT NULL",
-                       condemned_, is_entry_),
-      entry);
-  return cleared.ok() ? absl::StatusOr<std::string>("") : cleared.status();
+  const std::string clear = absl::Substitute(
+      "UPDATE $0 AS c SET fault = NULL WHERE $1 AND c.fault IS NOT NULL", condemned_, is_entry_);
+  TTL_RETURN_IF_ERROR(connection.Query(clear, entry).status());
+  return std::string();
 }
 
 absl::StatusOr<std::string> GroupPieces::Conclude(Connection& connection, const Entry& entry,
                                                   const References& references,
                                                   PieceOutcome& outcome) const {
-  const auto is_left = HasRow(connection, entry, nullptr);
-  if (!is_left.ok()) return is_left.status();
-  if (!*is_left) {
-    const auto removed = connection.Query(
-        absl::Substitute("DELETE FROM $0 AS c WHERE $1", condemned_, is_entry_), entry);
-    if (!removed.ok()) return removed.status();
+  TTL_ASSIGN_OR_RETURN(const bool is_left, HasRow(connection, entry, nullptr));
+  if (!is_left) {
+    const std::string remove =
+        absl::Substitute("DELETE FROM $0 AS c WHERE $1", condemned_, is_entry_);
+    TTL_RETURN_IF_ERROR(connection.Query(remove, entry).status());
     outcome.is_gone = true;
     return std::string();
   }
   outcome.is_stuck = true;
-  const auto is_unreferenced = HasRow(connection, entry, &references);
-  if (!is_unreferenced.ok()) return is_unreferenced.status();
+  TTL_ASSIGN_OR_RETURN(const bool is_unreferenced, HasRow(connection, entry, &references));
   // Others have locked such rows.
-  if (*is_unreferenced) return std::string();
-  return std::string(
-      "rows of the new group refer to rows of the condemned one by a foreign key: they must be "
-      "deleted, or refer to others");
+  if (is_unreferenced) return std::string();
+  return "rows of the new group refer to rows of the condemned one by a foreign key: they must be "
+         "deleted, or refer to others";
 }
 
 absl::StatusOr<bool> GroupPieces::HasRow(Connection& connection, const Entry& entry,
@@ -240,10 +239,10 @@ absl::StatusOr<bool> GroupPieces::HasRow(Connection& connection, const Entry& en
     }
     exists.push_back(absl::StrCat("EXISTS (", select, ")"));
   }
-  const auto has_row =
-      connection.Query(absl::StrCat("SELECT ", absl::StrJoin(exists, " OR ")), entry);
-  if (!has_row.ok()) return has_row.status();
-  return has_row->Bool(0, 0);
+  TTL_ASSIGN_OR_RETURN(
+      const auto has_row,
+      connection.Query(absl::StrCat("SELECT ", absl::StrJoin(exists, " OR ")), entry));
+  return has_row.Bool(0, 0);
 }
 
 absl::Status GroupPieces::Blame(Connection& connection, const Entry& entry,

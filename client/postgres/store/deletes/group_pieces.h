@@ -14,6 +14,7 @@
 #include "client/postgres/sql/table_definition.h"
 #include "client/postgres/store/deletes/batch_fit.h"
 #include "client/postgres/store/deletes/group_sql.h"
+#include "service/base/wall_clock.h"
 
 namespace ttl::postgres {
 
@@ -21,6 +22,7 @@ namespace ttl::postgres {
 struct PieceBounds {
   absl::Duration lock_timeout;
   absl::Duration statement_timeout;
+  WallClock clock;  // ours
 };
 
 struct PieceOutcome {
