@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "client/postgres/sql/check/catalog.h"
 #include "client/postgres/sql/install/installation.h"
@@ -27,14 +29,15 @@ using testing::Not;
 constexpr char kRevoke[] =
     "REVOKE EXECUTE ON FUNCTION pg_logical_emit_message(boolean, text, text) FROM PUBLIC";
 
-// "DELETE sessions" of a change, the content of a message, and other lines as they are.
+// "DELETE sessions" or "INSERT ttl.condemned" of a change, the content of a message, and other
+// lines as they are.
 std::string Short(absl::string_view line) {
   if (absl::StartsWith(line, "message: transactional: 1 prefix: ttl-postgres,")) {
     return std::string(line.substr(line.find("content:") + 8));
   }
-  if (!absl::StartsWith(line, "table public.")) return std::string(line);
+  if (!absl::ConsumePrefix(&line, "table ")) return std::string(line);
   const std::vector<std::string> parts = absl::StrSplit(line, ": ");
-  return absl::StrCat(parts[1], " ", parts[0].substr(13));
+  return absl::StrCat(parts[1], " ", absl::StripPrefix(parts[0], "public."));
 }
 
 class WalMessageTest : public testing::Test {
@@ -150,6 +153,42 @@ TEST_F(WalMessageTest, GroupsAreCountedAsItems) {
   EXPECT_THAT(Wal(), ElementsAre("BEGIN", "DELETE lines", "DELETE orders", "DELETE orders",
                                  "DELETE orders", "DELETE orders",
                                  HasSubstr(R"("table" : "orders", "count" : 2)"), "COMMIT"));
+}
+
+// Its rows take longer than statement_timeout together, and those of a piece do not.
+TEST_F(WalMessageTest, CondemnedGroupIsCountedOnceAndEachOfItsPiecesIsMarked) {
+  db_.ShowPosition(100);
+  db_.config().statement_timeout = absl::Milliseconds(400);
+  db_.Sql(kCreateOrders);
+  db_.Sql(
+      "CREATE INDEX ON lines (order_id); INSERT INTO orders VALUES (1, 1, '2020-01-01'); INSERT "
+      "INTO lines SELECT 1, 1, i FROM generate_series(1, 400) AS i; CREATE FUNCTION slow() RETURNS "
+      "trigger LANGUAGE plpgsql AS $$BEGIN PERFORM pg_sleep(0.005); RETURN OLD; END$$; CREATE "
+      "TRIGGER slow BEFORE DELETE ON lines FOR EACH ROW EXECUTE FUNCTION slow()");
+  Open(Orders());
+  ASSERT_EQ(Outcomes(db_.DeleteAll("orders")), "THROTTLED");
+  EXPECT_THAT(Wal(), ElementsAre("BEGIN", "INSERT ttl.condemned",
+                                 R"({"container" : "orders", "schema" : "public", "table" : )"
+                                 R"("orders", "count" : 1, "on_expiry" : "delete"})",
+                                 "COMMIT"));
+  for (int i = 0; i < 1000 && db_.Value("SELECT count(*) FROM ttl.condemned") != "0"; ++i) {
+    db_.store().DeletePieces();
+  }
+  std::vector<std::string> wal = Wal();
+  EXPECT_EQ(std::count(wal.begin(), wal.end(), "DELETE lines"), 400);
+  wal.erase(std::unique(wal.begin(), wal.end()), wal.end());
+  const std::string piece =
+      R"({"container" : "orders", "schema" : "public", "table" : "orders", "count" : 0, )"
+      R"("on_expiry" : "delete", "condemned" : true})";
+  std::vector<std::string> expected;
+  const auto pieces_of_lines = std::count(wal.begin(), wal.end(), "DELETE lines");
+  EXPECT_GT(pieces_of_lines, 1);
+  for (int i = 0; i < pieces_of_lines; ++i) {
+    expected.insert(expected.end(), {"BEGIN", "DELETE lines", piece, "COMMIT"});
+  }
+  expected.insert(expected.end(), {"BEGIN", "DELETE orders", piece, "COMMIT"});
+  expected.insert(expected.end(), {"BEGIN", "DELETE ttl.condemned", "COMMIT"});
+  EXPECT_EQ(wal, expected);
 }
 
 TEST_F(WalMessageTest, RowThatAnInsertReplacesIsMarkedRightAfterItsDelete) {

@@ -124,6 +124,10 @@ std::string MarkValue(const TableDefinition& table, absl::string_view text) {
 
 std::string EmitMessage(const TableConfig& table, int64_t count) { return Emit(table, count, ""); }
 
+std::string EmitPieceMessage(const TableConfig& table) {
+  return Emit(table, 0, ", 'condemned', true");
+}
+
 std::string EmitReplacingMessage(const TableConfig& table) {
   return Emit(table, 1, ", 'replace_expired', true");
 }

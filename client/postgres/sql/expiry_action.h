@@ -46,6 +46,10 @@ inline constexpr absl::string_view kEmitFunction =
 // do not depend on the search path.
 std::string EmitMessage(const TableConfig& table, int64_t count);
 
+// The same of a transaction that deletes rows of a condemned group, see group_condemned.h. Its
+// count is 0: the transaction that condemned the group has counted it.
+std::string EmitPieceMessage(const TableConfig& table);
+
 // The same in the trigger of replace_expired, for one row.
 std::string EmitReplacingMessage(const TableConfig& table);
 

@@ -11,11 +11,12 @@ namespace {
 constexpr int64_t kRetryAfterSeconds = 1;
 
 // A commit with synchronous_commit = off is visible before it is flushed; a commit that waits for
-// the flush flushes it too.
+// the flush flushes it too. The prefix is not that of the messages of deletes, which have a
+// content.
 constexpr char kFlush[] =
     "BEGIN READ WRITE; "
     "SELECT pg_catalog.set_config('synchronous_commit', 'local', true); "
-    "SELECT pg_catalog.pg_logical_emit_message(true, 'ttl-postgres', ''); "
+    "SELECT pg_catalog.pg_logical_emit_message(true, 'ttl-postgres flush', ''); "
     "COMMIT";
 
 bool IsMissing(const v1::DeleteResult& result) {

@@ -9,6 +9,7 @@
 #include "absl/strings/substitute.h"
 #include "client/postgres/sql/connect/array_text.h"
 #include "client/postgres/sql/connect/quoting.h"
+#include "client/postgres/sql/expiry_action.h"
 #include "client/postgres/sql/group.h"
 #include "client/postgres/sql/group_cascades.h"
 #include "client/postgres/sql/group_condemned.h"
@@ -158,7 +159,12 @@ absl::StatusOr<std::string> GroupPieces::Attempt(Connection& connection, const P
   TTL_ASSIGN_OR_RETURN(std::string fault,
                        DeleteRows(connection, entry, limit, references, outcome));
   if (fault.empty()) {
-    TTL_RETURN_IF_ERROR(connection.Execute("SET CONSTRAINTS ALL IMMEDIATE; COMMIT").status());
+    // Triggers that were deferred act before the message, which is the last change.
+    const std::string emit =
+        outcome.rows > 0 ? absl::StrCat("SELECT ", EmitPieceMessage(table_.config), "; ") : "";
+    TTL_RETURN_IF_ERROR(
+        connection.Execute(absl::StrCat("SET CONSTRAINTS ALL IMMEDIATE; ", emit, "COMMIT"))
+            .status());
   }
   return fault;
 }
