@@ -99,6 +99,10 @@ absl::string_view Describe(DeleteHold hold) {
       return "the tracked items may be incomplete until they have been compared with the store";
     case DeleteHold::kRetry:
       return "items whose delete failed wait for their next try";
+    case DeleteHold::kHeld:
+      return "a hold covers all items of the container";
+    case DeleteHold::kHoldsInDoubt:
+      return "the container requires holds, and they are not known to be complete";
   }
   return "of an unknown reason";
 }

@@ -116,6 +116,8 @@ void FillRecord(const ContainerSettings& settings, storage::v1::ContainerRecord&
     record.set_min_deletes_per_second(settings.min_deletes_per_second);
   }
   if (settings.brake.has_value()) *record.mutable_brake() = ToRecord(*settings.brake);
+  record.set_show_held(settings.show_held);
+  record.set_requires_holds(settings.requires_holds);
 }
 
 absl::StatusOr<ContainerSettings> SettingsFromRecord(const storage::v1::ContainerRecord& record) {
@@ -133,6 +135,8 @@ absl::StatusOr<ContainerSettings> SettingsFromRecord(const storage::v1::Containe
   }
   settings.min_deletes_per_second = record.min_deletes_per_second();
   if (record.has_brake()) settings.brake = FromRecord(record.brake());
+  settings.show_held = record.show_held();
+  settings.requires_holds = record.requires_holds();
   // Settings are validated before they are stored; what does not pass is damage.
   const absl::Status valid = ValidateSettings(settings);
   if (!valid.ok()) {
@@ -254,6 +258,8 @@ std::string EncodeContainer(const Container& container) {
     *record.mutable_adoption() = adoption;
   }
   record.set_has_expire_at(container.has_expire_at);
+  record.set_has_holds(container.has_holds);
+  record.set_accepted_holds_epoch(container.accepted_holds_epoch);
   return record.SerializeAsString();
 }
 
@@ -279,6 +285,8 @@ absl::StatusOr<Container> DecodeContainer(uint64_t number, absl::string_view byt
   if (record.has_index_build()) container.index_build = FromRecord(record.index_build());
   container.adoption = FromRecord(record.adoption());
   container.has_expire_at = record.has_expire_at();
+  container.has_holds = record.has_holds();
+  container.accepted_holds_epoch = record.accepted_holds_epoch();
   return container;
 }
 

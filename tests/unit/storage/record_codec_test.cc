@@ -66,6 +66,8 @@ Container FullContainer() {
   container.settings.request_units_per_delete = 5.5;
   container.settings.min_deletes_per_second = 0.1;
   container.settings.brake = PolicyBrake{1000, 12.5, 3600};
+  container.settings.show_held = true;
+  container.settings.requires_holds = true;
   container.index_number = 10;
   container.revision = 4;
   container.create_time = absl::FromUnixMicros(1'800'000'000'000'001);
@@ -75,6 +77,8 @@ Container FullContainer() {
                                  {{-1, 7}, absl::FromUnixMicros(6), std::nullopt}};
   container.adoption = {1'800'000'060, 6, 7, AdoptionBrake{8, absl::FromUnixMicros(9)}};
   container.index_build = IndexBuild{12, 0, "cursor"};
+  container.has_holds = true;
+  container.accepted_holds_epoch = 0xFEDCBA9876543210;
   return container;
 }
 
@@ -105,6 +109,8 @@ TEST(RecordCodecTest, AContainerComesBackWithEveryField) {
   EXPECT_EQ(decoded->adoption.brake->until, container.adoption.brake->until);
   EXPECT_EQ(decoded->index_build->cursor, "cursor");
   EXPECT_EQ(decoded->index_build->items_indexed, 12);
+  EXPECT_TRUE(decoded->has_holds);
+  EXPECT_EQ(decoded->accepted_holds_epoch, container.accepted_holds_epoch);
 }
 
 TEST(RecordCodecTest, SettingsThatAreAbsentStayAbsent) {
