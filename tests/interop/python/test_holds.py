@@ -111,13 +111,15 @@ class Holds(TempDirTestCase):
             self.seen.append(request)
             id, token = pages[request.page_token]
             if isinstance(request, pb.ListHoldsRequest):
-                return pb.ListHoldsResponse(holds=[hold_pb2.Hold(hold_id=id)], next_page_token=token)
+                return pb.ListHoldsResponse(holds=[hold_pb2.Hold(hold_id=id)],
+                                            next_page_token=token)
             return pb.ListHeldKeysResponse(keys=[hold_pb2.HeldKey(id=id.encode())],
                                            next_page_token=token)
 
         self.script.answer = answer
         self.assertEqual([hold.hold_id for hold in self.client.list_holds("c")], ["a", "b"])
-        self.assertEqual(list(self.client.list_held_keys("c", "h")), [Key(b"", b"a"), Key(b"", b"b")])
+        self.assertEqual(list(self.client.list_held_keys("c", "h")),
+                         [Key(b"", b"a"), Key(b"", b"b")])
         self.assertEqual([request.container for request in self.seen], ["c"] * 4)
         self.assertEqual(self.seen[-1].hold_id, "h")
         list(self.client.list_holds())

@@ -29,14 +29,15 @@ class Client(requests.Stubs):
     Every call has a deadline, repeats included: `check_timeout` for checks and look-ups of one
     item, `report_timeout` for reports, `admin_timeout` for other calls; in seconds. On streams it
     is the time until a message is answered. Until then a call waits for a sidecar that is away or
-    restarts: reads, holds, and reports in which every entry has a sequence, are sent again when their
-    fate is not known; other reports when the sidecar refused them; changes, and usage, only if nothing
-    was sent. Reports that its full queue refused have 4 attempts. A stream that breaks is an error.
-    Messages that were answered have taken effect.
+    restarts: reads, holds, and reports in which every entry has a sequence, are sent again when
+    their fate is not known; other reports when the sidecar refused them; changes, and usage, only
+    if nothing was sent. Reports that its full queue refused have 4 attempts. A stream that breaks
+    is an error. Messages that were answered have taken effect.
 
     Items, checks and answers are values of this package, containers and status the messages of
     ttl.v1. `item_service`, `container_service`, `expiry_service`, `hold_service` and
-    `maintenance_service` are the generated stubs, for whatever has no method here: no deadline, no repeats, gRPC's own errors.
+    `maintenance_service` are the generated stubs, for whatever has no method here: no deadline, no
+    repeats, gRPC's own errors.
 
     `interceptors` are gRPC's (grpc.UnaryUnaryClientInterceptor and its like), the first one
     outermost. They see every attempt of a call, every stream, and the reports of usage.
