@@ -15,24 +15,22 @@ constexpr milliseconds kFirstPause(100);
 constexpr milliseconds kLongestPause(2000);
 
 v1::WatchContainersRequest RequestFor(absl::Duration heartbeat_interval,
-                                      ContainerWatcher::ExpireAt expire_at) {
+                                      const ContainerWatcher::Rules& rules) {
   v1::WatchContainersRequest request;
   const int64_t nanos = absl::ToInt64Nanoseconds(heartbeat_interval);
   request.mutable_heartbeat_interval()->set_seconds(nanos / 1'000'000'000);
   request.mutable_heartbeat_interval()->set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
-  if (expire_at == ContainerWatcher::ExpireAt::kTold) {
-    request.add_rules(v1::JUDGING_RULE_EXPIRE_AT);
-  }
+  for (const v1::JudgingRule rule : rules) request.add_rules(rule);
   return request;
 }
 
 }  // namespace
 
 ContainerWatcher::ContainerWatcher(const std::shared_ptr<grpc::Channel>& channel,
-                                   absl::Duration heartbeat_interval, ExpireAt expire_at,
+                                   absl::Duration heartbeat_interval, const Rules& rules,
                                    Handlers handlers)
     : channel_(channel),
-      request_(RequestFor(heartbeat_interval, expire_at)),
+      request_(RequestFor(heartbeat_interval, rules)),
       handlers_(std::move(handlers)),
       thread_([this] { Run(); }) {}
 

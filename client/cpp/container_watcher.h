@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "grpcpp/channel.h"
@@ -26,12 +27,12 @@ class ContainerWatcher {
     std::function<void(const grpc::Status&)> on_end;  // before the next stream's first message
   };
 
-  // Whether the stream includes containers that have items with an expire_at: only a client that
-  // judges by expire_at, or does not judge at all, may ask for them.
-  enum class ExpireAt { kLeftOut, kTold };
+  // Containers that need other rules than these are left out. Only a client that judges by a rule,
+  // or does not judge at all, may list it.
+  using Rules = std::vector<v1::JudgingRule>;
 
   ContainerWatcher(const std::shared_ptr<grpc::Channel>& channel, absl::Duration heartbeat_interval,
-                   ExpireAt expire_at, Handlers handlers);
+                   const Rules& rules, Handlers handlers);
   // Cancels the stream and waits for a running handler.
   ~ContainerWatcher();
   ContainerWatcher(const ContainerWatcher&) = delete;

@@ -195,7 +195,7 @@ absl::Status PolicyMirror::Mirror(Connection& connection) {
   waiting_since_ = absl::InfiniteFuture();
   database_status_ = absl::OkStatus();
   lock.unlock();
-  ContainerWatcher watcher(sidecar_, kHeartbeat, ContainerWatcher::ExpireAt::kTold,
+  ContainerWatcher watcher(sidecar_, kHeartbeat, {v1::JUDGING_RULE_EXPIRE_AT},
                            {[this](const auto& message) { TakeMessage(message); },
                             [this](const grpc::Status& status) { TakeEnd(status); }});
   absl::Status status;

@@ -26,7 +26,7 @@ KnownContainers::KnownContainers(const std::shared_ptr<grpc::Channel>& channel, 
       on_change_(std::move(on_change)),
       problem_(absl::UnavailableError(
           absl::StrCat("the sidecar at ", address_, " has not answered yet"))),
-      watcher_(channel, kHeartbeat, ContainerWatcher::ExpireAt::kTold,
+      watcher_(channel, kHeartbeat, {v1::JUDGING_RULE_EXPIRE_AT, v1::JUDGING_RULE_SHOW_HELD},
                {.on_message = [this](const v1::WatchContainersResponse& message) { Take(message); },
                 .on_end = [this](const grpc::Status& status) { End(status); }}) {}
 
