@@ -95,6 +95,21 @@ TEST(ContainerChangeTest, EachFieldIsNamedWhenItAloneDiffers) {
   }
 }
 
+TEST(ContainerChangeTest, SettingsForHoldsAreComparedAndExported) {
+  ContainerEntry entry;
+  entry.id = "c";
+  const v1::Container without = ContainerOf(entry);
+  entry.settings.show_held = true;
+  entry.settings.requires_holds = true;
+  const v1::Container with = ContainerOf(entry);
+  EXPECT_EQ(ChangesText(Differences(without, with)),
+            "show_held false -> true, requires_holds false -> true");
+  EXPECT_EQ(ChangesText(Differences(with, without)),
+            "show_held true -> false, requires_holds true -> false");
+  EXPECT_EQ(ContainersFile({without, with}).dump(),
+            R"({"containers":[{"id":"c"},{"id":"c","show_held":true,"holds":true}]})");
+}
+
 TEST(ContainerChangeTest, AbsentAndDefaultAreTheSame) {
   v1::Container bare;  // as a server may send it
   EXPECT_THAT(Differences(bare, Described("")), IsEmpty());
