@@ -119,6 +119,8 @@ std::string NormalForm(const ContainerEntry& entry) {
       parts.push_back(absl::StrCat("brake.release_after_seconds=", brake->release_after_seconds));
     }
   }
+  if (settings.show_held) parts.push_back("show_held=true");
+  if (settings.requires_holds) parts.push_back("holds=true");
   return absl::StrJoin(parts, " ");
 }
 
