@@ -6,7 +6,7 @@
 # A room is a folder. Those of service/, lowest first:
 #   base, yaml            what everybody may use; the YAML reader
 #   log, process          for programs: the log; signals and threads
-#   core, core/state      rules and values
+#   core, hold, state      rules and values (core/hold, core/state)
 #   storage               format <- engine <- commit <- upkeep, and on top of them its faces, which
 #                         are all that others know, but for the values listed in `values`
 #   transport             connections; access <- calls <- the servers themselves
@@ -32,7 +32,7 @@ sources() { find service client deploy -name '*.h' -o -name '*.cc' | sort; }
 
 sources | xargs --no-run-if-empty awk '
   BEGIN {
-    core = "base core core/state"
+    core = "base core core/hold core/state"
     inner = "storage/format storage/engine storage/commit"
     values = "storage/format/index_entry storage/engine/storage_figures storage/engine/storage_options"
     transport = "transport transport/access transport/calls transport/connections"
@@ -42,7 +42,7 @@ sources | xargs --no-run-if-empty awk '
     may["yaml"] = core " yaml"
     may["log"] = "base log"
     may["process"] = "base log process"
-    may["core"] = may["core/state"] = core
+    may["core"] = may["core/hold"] = may["core/state"] = core
     may["storage/format"] = core " storage/format"
     may["storage/engine"] = core " storage/format storage/engine"
     may["storage/commit"] = core " " inner

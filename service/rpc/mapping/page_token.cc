@@ -8,7 +8,9 @@
 #include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
+#include "service/base/utf8.h"
 #include "service/core/container.h"
+#include "service/core/hold/hold.h"
 
 namespace ttl {
 namespace {
@@ -17,6 +19,8 @@ constexpr char kContainerKind = 'c';
 constexpr char kItemKind = 'j';
 constexpr char kItemWithoutTimeKind = 'i';  // of former versions, and still read
 constexpr char kStuckKind = 's';
+constexpr char kHoldKind = 'h';
+constexpr char kHeldKeyKind = 'k';
 // Length of the partition key, before an item key; big-endian.
 constexpr size_t kLengthBytes = 2;
 // A time, before that; big-endian.
@@ -76,6 +80,20 @@ std::optional<ItemKey> DecodeKey(absl::string_view encoded) {
   return ItemKey{std::string(encoded.substr(0, length)), std::string(encoded.substr(length))};
 }
 
+// Absent if `encoded` is not a valid position in a list of holds.
+std::optional<HoldPosition> DecodeHold(absl::string_view encoded) {
+  if (encoded.empty()) return std::nullopt;
+  const size_t length = static_cast<unsigned char>(encoded.front());
+  encoded.remove_prefix(1);
+  if (encoded.size() < length) return std::nullopt;
+  HoldPosition last = {std::string(encoded.substr(0, length)), std::string(encoded.substr(length))};
+  if (!ValidateContainerId(last.container).ok() ||
+      !UnmetByName(last.hold_id, kMaxHoldIdBytes).empty()) {
+    return std::nullopt;
+  }
+  return last;
+}
+
 }  // namespace
 
 absl::StatusOr<size_t> ReadPageSize(int32_t page_size) {
@@ -129,6 +147,31 @@ absl::StatusOr<std::optional<StuckPage::Position>> ReadStuckPageToken(absl::stri
   std::optional<ItemKey> key = DecodeKey(absl::string_view(encoded).substr(kTimeBytes));
   if (!key.has_value()) return BrokenToken(token);
   return StuckPage::Position{*time, *std::move(key)};
+}
+
+// The length of the container's id, one byte, then both ids.
+std::string HoldPageToken(const HoldPosition& last) {
+  const char length = static_cast<char>(last.container.size());
+  return Encode(kHoldKind,
+                absl::StrCat(absl::string_view(&length, 1), last.container, last.hold_id));
+}
+
+absl::StatusOr<HoldPosition> ReadHoldPageToken(absl::string_view token) {
+  if (token.empty()) return HoldPosition();
+  TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kHoldKind, token));
+  std::optional<HoldPosition> last = DecodeHold(encoded);
+  if (!last.has_value()) return BrokenToken(token);
+  return *std::move(last);
+}
+
+std::string HeldKeyPageToken(const ItemKey& last) { return Encode(kHeldKeyKind, EncodeKey(last)); }
+
+absl::StatusOr<std::optional<ItemKey>> ReadHeldKeyPageToken(absl::string_view token) {
+  if (token.empty()) return std::nullopt;
+  TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kHeldKeyKind, token));
+  std::optional<ItemKey> key = DecodeKey(encoded);
+  if (!key.has_value()) return BrokenToken(token);
+  return key;
 }
 
 }  // namespace ttl
