@@ -48,12 +48,21 @@ std::vector<ContainerPtr> ListMatching(const Containers& containers,
   return matching;
 }
 
+// Logs that a change of `container` was made although `holds` holds stand, because of `force`.
+void LogForce(const Container& container, int64_t holds, const std::string& author) {
+  constexpr size_t kMaxAuthorBytes = 512;
+  if (holds == 0) return;
+  spdlog::warn("holds disregarded because of force: container={} holds={} caller={}",
+               Quoted(container.id, kMaxContainerIdBytes), holds, Quoted(author, kMaxAuthorBytes));
+}
+
 }  // namespace
 
-ContainerService::ContainerService(Containers& containers, const Tallies& tallies,
-                                   const GuardedClock& clock, UsageMeter& usage,
-                                   const ContainerServiceOptions& options)
+ContainerService::ContainerService(Containers& containers, const Holds& holds,
+                                   const Tallies& tallies, const GuardedClock& clock,
+                                   UsageMeter& usage, const ContainerServiceOptions& options)
     : containers_(containers),
+      holds_(holds),
       tallies_(tallies),
       clock_(clock),
       usage_(usage),
@@ -111,7 +120,7 @@ absl::Status ContainerService::List(const v1::ListContainersRequest& request,
   return absl::OkStatus();
 }
 
-void ContainerService::Update(const v1::UpdateContainerRequest& request,
+void ContainerService::Update(const std::string& author, const v1::UpdateContainerRequest& request,
                               v1::UpdateContainerResponse& response, DoneStatus done) {
   if (request.validate_only()) return done(Preview(request, response));
   absl::StatusOr<ContainerUpdate> update = ReadUpdate(request);
@@ -126,13 +135,16 @@ void ContainerService::Update(const v1::UpdateContainerRequest& request,
         return ApplyUpdate(update, present);
       },
       // The grace must last by whichever clock turns out to be right.
-      now, options_.policy_grace + (time.latest - now),
-      [&response, old_settings, now,
+      now, options_.policy_grace + (time.latest - now), request.force(),
+      [this, &response, old_settings, now, author, force = request.force(),
        done = std::move(done)](absl::StatusOr<ContainerPtr> updated) mutable {
         if (updated.ok()) {
           spdlog::info("container updated: container={} old={} new={} brakes_pulled={}",
                        Quoted((*updated)->id, kMaxContainerIdBytes), Describe(*old_settings),
                        Describe((*updated)->settings), DescribePulledBrakes(**updated, now));
+          if (force && (*updated)->settings.indexing_mode == IndexingMode::kNone) {
+            LogForce(**updated, holds_.Counts((*updated)->number).holds, author);
+          }
           *response.mutable_container() = ToProto(**updated);
         }
         done(updated.status());
@@ -156,20 +168,23 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
   return absl::OkStatus();
 }
 
-void ContainerService::Delete(const v1::DeleteContainerRequest& request,
+void ContainerService::Delete(const std::string& author, const v1::DeleteContainerRequest& request,
                               v1::DeleteContainerResponse& /*response*/, DoneStatus done) {
   const absl::StatusOr<ContainerPtr> old = FindContainer(containers_, request.id());
   if (!old.ok()) return done(old.status());
-  containers_.Delete(
-      request.id(), request.etag(),
-      [this, old = *old, done = std::move(done)](const absl::Status& status) mutable {
-        if (status.ok()) {
-          spdlog::info("container deleted: container={} old={}",
-                       Quoted(old->id, kMaxContainerIdBytes), Describe(old->settings));
-          usage_.Forget(old->number);
-        }
-        done(status);
-      });
+  const int64_t holds = holds_.Counts((*old)->number).holds;
+  containers_.Delete(request.id(), request.etag(), request.force(),
+                     [this, old = *old, holds, author, force = request.force(),
+                      done = std::move(done)](const absl::Status& status) mutable {
+                       if (status.ok()) {
+                         if (force) LogForce(*old, holds, author);
+                         spdlog::info("container deleted: container={} old={}",
+                                      Quoted(old->id, kMaxContainerIdBytes),
+                                      Describe(old->settings));
+                         usage_.Forget(old->number);
+                       }
+                       done(status);
+                     });
 }
 
 }  // namespace ttl
