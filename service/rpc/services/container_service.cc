@@ -126,7 +126,7 @@ void ContainerService::Update(const v1::UpdateContainerRequest& request,
         return ApplyUpdate(update, present);
       },
       // The grace must last by whichever clock turns out to be right.
-      now, options_.policy_grace + (time.latest - now),
+      now, options_.policy_grace + (time.latest - now), /*force=*/false,
       [&response, old_settings, now,
        done = std::move(done)](absl::StatusOr<ContainerPtr> updated) mutable {
         if (updated.ok()) {
@@ -161,7 +161,7 @@ void ContainerService::Delete(const v1::DeleteContainerRequest& request,
   const absl::StatusOr<ContainerPtr> old = FindContainer(containers_, request.id());
   if (!old.ok()) return done(old.status());
   containers_.Delete(
-      request.id(), request.etag(),
+      request.id(), request.etag(), /*force=*/false,
       [this, old = *old, done = std::move(done)](const absl::Status& status) mutable {
         if (status.ok()) {
           spdlog::info("container deleted: container={} old={}",
