@@ -18,6 +18,7 @@
 #include "service/storage/engine/storage_figures.h"
 #include "service/storage/engine/storage_options.h"
 #include "service/storage/expiry_index.h"
+#include "service/storage/holds.h"
 #include "service/storage/items.h"
 #include "service/storage/scanned_items.h"
 #include "service/storage/sidecar_state.h"
@@ -45,6 +46,7 @@ class Storage {
   Items& items();
   ScannedItems& scanned_items();
   ExpiryIndex& expiry_index();
+  Holds& holds();
   SidecarState& sidecar_state();
   // Whether the tracked data is complete, as loaded from SidecarState.
   DataTrust& data_trust();
@@ -76,7 +78,8 @@ class Storage {
   absl::Status ReportHealth() const;
 
   // The damage found when the database was opened: one line for each container whose record is
-  // unreadable. Nothing of such a container is hidden or deleted; the others work.
+  // unreadable, and for each unreadable hold. Nothing of such a container is hidden or deleted,
+  // and nothing is deleted of the container of such a hold; the others work.
   std::vector<std::string> Problems() const;
 
   // One bounded step of background work: checks the free space, reopens the database after an

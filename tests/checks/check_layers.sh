@@ -7,7 +7,7 @@
 #   base, yaml            what everybody may use; the YAML reader
 #   log, process          for programs: the log; signals and threads
 #   core, hold, state      rules and values (core/hold, core/state)
-#   storage               format <- engine <- commit <- upkeep, and on top of them its faces, which
+#   storage               format <- engine <- holds <- commit <- upkeep, and on top of them its faces, which
 #                         are all that others know, but for the values listed in `values`
 #   transport             connections; access <- calls <- the servers themselves
 #   expiry                pace <- store <- sweep
@@ -33,7 +33,7 @@ sources() { find service client deploy -name '*.h' -o -name '*.cc' | sort; }
 sources | xargs --no-run-if-empty awk '
   BEGIN {
     core = "base core core/hold core/state"
-    inner = "storage/format storage/engine storage/commit"
+    inner = "storage/format storage/engine storage/holds storage/commit"
     values = "storage/format/index_entry storage/engine/storage_figures storage/engine/storage_options"
     transport = "transport transport/access transport/calls transport/connections"
     expiry = "expiry expiry/pace expiry/store expiry/sweep"
@@ -45,6 +45,7 @@ sources | xargs --no-run-if-empty awk '
     may["core"] = may["core/hold"] = may["core/state"] = core
     may["storage/format"] = core " storage/format"
     may["storage/engine"] = core " storage/format storage/engine"
+    may["storage/holds"] = core " storage/format storage/engine storage/holds"
     may["storage/commit"] = core " " inner
     may["storage/upkeep"] = core " " inner " storage/upkeep"
     may["storage"] = core " " inner " storage/upkeep storage"

@@ -48,7 +48,8 @@ absl::StatusOr<absl::string_view> ApplyEntry(const ContainerEntry& entry, bool w
     return absl::StatusOr<ContainerSettings>(entry.settings);
   };
   TTL_RETURN_IF_ERROR(Await<Changed>([&](auto done) {
-                        containers.Update(entry.id, set_all, now, grace, std::move(done));
+                        containers.Update(entry.id, set_all, now, grace, /*force=*/false,
+                                          std::move(done));
                       }).status());
   return "changed";
 }
