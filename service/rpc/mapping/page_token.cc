@@ -80,20 +80,6 @@ std::optional<ItemKey> DecodeKey(absl::string_view encoded) {
   return ItemKey{std::string(encoded.substr(0, length)), std::string(encoded.substr(length))};
 }
 
-// Absent if `encoded` is not a valid position in a list of holds.
-std::optional<HoldPosition> DecodeHold(absl::string_view encoded) {
-  if (encoded.empty()) return std::nullopt;
-  const size_t length = static_cast<unsigned char>(encoded.front());
-  encoded.remove_prefix(1);
-  if (encoded.size() < length) return std::nullopt;
-  HoldPosition last = {std::string(encoded.substr(0, length)), std::string(encoded.substr(length))};
-  if (!ValidateContainerId(last.container).ok() ||
-      !UnmetByName(last.hold_id, kMaxHoldIdBytes).empty()) {
-    return std::nullopt;
-  }
-  return last;
-}
-
 }  // namespace
 
 absl::StatusOr<size_t> ReadPageSize(int32_t page_size) {
@@ -149,19 +135,20 @@ absl::StatusOr<std::optional<StuckPage::Position>> ReadStuckPageToken(absl::stri
   return StuckPage::Position{*time, *std::move(key)};
 }
 
-// The length of the container's id, one byte, then both ids.
+// As the key of an item.
 std::string HoldPageToken(const HoldPosition& last) {
-  const char length = static_cast<char>(last.container.size());
-  return Encode(kHoldKind,
-                absl::StrCat(absl::string_view(&length, 1), last.container, last.hold_id));
+  return Encode(kHoldKind, EncodeKey({last.container, last.hold_id}));
 }
 
 absl::StatusOr<HoldPosition> ReadHoldPageToken(absl::string_view token) {
   if (token.empty()) return HoldPosition();
   TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kHoldKind, token));
-  std::optional<HoldPosition> last = DecodeHold(encoded);
-  if (!last.has_value()) return BrokenToken(token);
-  return *std::move(last);
+  const std::optional<ItemKey> key = DecodeKey(encoded);
+  if (!key.has_value() || !ValidateContainerId(key->partition_key).ok() ||
+      !UnmetByName(key->id, kMaxHoldIdBytes).empty()) {
+    return BrokenToken(token);
+  }
+  return HoldPosition{key->partition_key, key->id};
 }
 
 std::string HeldKeyPageToken(const ItemKey& last) { return Encode(kHeldKeyKind, EncodeKey(last)); }
