@@ -194,7 +194,9 @@ void Containers::Update(std::string id, Change change, absl::Time now, absl::Dur
     TTL_ASSIGN_OR_RETURN(Container container, FindAgain(transaction, *present));
     TTL_ASSIGN_OR_RETURN(const ContainerSettings settings, change(container));
     TTL_RETURN_IF_ERROR(ValidateSettings(settings));
-    if (settings.indexing_mode == IndexingMode::kNone && !force) {
+    const bool loses_index = settings.indexing_mode == IndexingMode::kNone &&
+                             container.settings.indexing_mode != IndexingMode::kNone;
+    if (loses_index && !force) {
       TTL_RETURN_IF_ERROR(CheckNoHoldStands(transaction, container));
     }
     NoteHoldSettings(transaction, settings);

@@ -91,8 +91,9 @@ class Storage {
   // Walks the whole database and returns INTERNAL with the first violation of an invariant: every
   // index entry belongs to an item that names it, every position in an existing index has its
   // entry, every item that can expire in a container with a complete index has an entry, no entry
-  // is later than the deadline of its item, and the tallies agree with the items. REQUIRES: nothing
-  // else uses the storage.
+  // is later than the deadline of its item, an item that is set aside names a hold, the keys of
+  // holds agree with the holds, and the tallies agree with the items. REQUIRES: nothing else uses
+  // the storage.
   absl::Status CheckInvariants() const;
 
   // A backup, and a verification of everything stored, while the storage is in use; see there.
