@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/rpc/mapping/container_mapping.h"
@@ -158,6 +160,7 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
                        FindContainer(containers_, request.container().id()));
   TTL_ASSIGN_OR_RETURN(ContainerSettings settings, ApplyUpdate(update, *present));
   TTL_RETURN_IF_ERROR(ValidateSettings(settings));
+  if (!request.force()) TTL_RETURN_IF_ERROR(CheckNoneIsHeld(*present, settings));
   *response.mutable_preview() = MakePreview(tallies_.View(present->number),
                                             present->settings.policy, settings, clock_.Read().now);
   // Returned with the present etag, so that the caller can make the change on condition that there
@@ -166,6 +169,19 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
   changed.settings = settings;
   *response.mutable_container() = ToProto(changed);
   return absl::OkStatus();
+}
+
+absl::Status ContainerService::CheckNoneIsHeld(const Container& present,
+                                               const ContainerSettings& next) const {
+  const bool keeps_index = next.indexing_mode != IndexingMode::kNone ||
+                           present.settings.indexing_mode == IndexingMode::kNone;
+  const int64_t holds = keeps_index ? 0 : holds_.Counts(present.number).holds;
+  if (holds == 0) return absl::OkStatus();
+  return MakeError(Reason::kHoldsStand,
+                   absl::StrCat("indexing_mode is NONE and ", holds,
+                                " holds stand on items of the container: release them, or set "
+                                "force"),
+                   {{"container", present.id}, {"holds", absl::StrCat(holds)}});
 }
 
 void ContainerService::Delete(const std::string& author, const v1::DeleteContainerRequest& request,

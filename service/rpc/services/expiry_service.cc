@@ -84,9 +84,9 @@ int64_t MayWait(const Container& container, const AdoptionTally& adopted, absl::
   return waits ? adopted.left : 0;
 }
 
-// What the tallies tell of the backlog.
-Backlog SureBacklog(const ItemEstimate& due, int64_t may_wait) {
-  const int64_t sure = due.sum.items - due.error_bound_items - may_wait;
+// What the tallies tell of the backlog, of which `not_in_it` due items may be no part.
+Backlog SureBacklog(const ItemEstimate& due, int64_t not_in_it) {
+  const int64_t sure = due.sum.items - due.error_bound_items - not_in_it;
   Backlog backlog;
   backlog.count = std::clamp<int64_t>(sure, 0, kMaxBacklog);
   backlog.is_lower_bound = true;
@@ -281,9 +281,13 @@ absl::Status ExpiryService::HandleForecast(const v1::GetForecastRequest& request
 void ExpiryService::AddForecast(const Snapshot& snapshot, const Container& container,
                                 absl::Span<const int64_t> times, Forecast& forecast) const {
   const Policy& policy = container.settings.policy;
-  const Tallies::Forecast tally =
+  Tallies::Forecast tally =
       parts_.storage.tallies().ForecastOf(container.number, ExpiryMoments(policy, times),
                                           DueMoments(policy, container.replaced_policies, times));
+  // The histogram counts items that a hold keeps as due.
+  int64_t& due = tally.due[0].sum.items;
+  const int64_t set_aside = parts_.storage.holds().Counts(container.number).items_set_aside;
+  due = std::max<int64_t>(due - set_aside, 0);
   const ExpiryView::Freedom freedom = view_.FreedomButRetries(snapshot, container);
   forecast.Add(container, tally, {freedom.allowed_per_second, freedom.deletes_begin});
 }
@@ -468,7 +472,8 @@ ExpiryService::BacklogView ExpiryService::BacklogAt(const Snapshot& snapshot,
   if (counted.ok() && (max_counted == kMaxBacklog || !counted->is_lower_bound)) {
     return {*counted, ""};
   }
-  BacklogView view = {SureBacklog(due, MayWait(container, tally.adopted, now)),
+  const int64_t set_aside = parts_.storage.holds().Counts(container.number).items_set_aside;
+  BacklogView view = {SureBacklog(due, MayWait(container, tally.adopted, now) + set_aside),
                       std::string(counted.status().message())};
   if (counted.ok()) view.known.count = std::max(view.known.count, counted->count);
   if (const auto oldest = index.OldestDueTime(container, rule, now_seconds); oldest.ok()) {

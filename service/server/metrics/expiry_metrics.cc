@@ -265,6 +265,8 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSh
     if (AdoptionEnd(*container, tally.adopted.last_adopted_until) > now_seconds) {
       tally.due.sum.items = std::max<int64_t>(tally.due.sum.items - tally.adopted.left, 0);
     }
+    const HoldCounts holds = parts_.storage.holds().Counts(container->number);
+    tally.due.sum.items = std::max<int64_t>(tally.due.sum.items - holds.items_set_aside, 0);
     if (!tally.complete) ++uncounted;
     const ExpiringItems forecast = ForecastAt(parts_.storage.tallies(), *container, now_seconds);
     const auto due_from = DueFrom(index, *container, rule, tally, now_seconds);
@@ -276,8 +278,7 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSh
       AddNamed(snapshot, *container, tally, oldest, forecast, sheet);
       continue;
     }
-    others.Add(container, tally, forecast, parts_.storage.holds().Counts(container->number),
-               due_from);
+    others.Add(container, tally, forecast, holds, due_from);
     if (tally.due.sum.items > 0) others.AddHolds(parts_.view.FreedomAt(snapshot, *container).holds);
   }
   if (breakdown.named.size() < containers.size() || breakdown.others.tally.sent > 0) {

@@ -220,6 +220,11 @@ TEST_F(HoldServiceTest, AnIndexWithHoldsIsTakenAwayByForceOnly) {
   ASSERT_THAT(Place("h", "all_items: true"), IsOk());
   const std::string none = "indexing_mode: INDEXING_MODE_NONE";
   EXPECT_THAT(Update(none, "*"), StatusIs(absl::StatusCode::kFailedPrecondition));
+  auto preview = Proto<v1::UpdateContainerRequest>(
+      "container { id: 'c' indexing_mode: INDEXING_MODE_NONE } update_mask { paths: '*' } "
+      "validate_only: true");
+  EXPECT_THAT(Call(sidecar_.containers(), &v1::ContainerService::Stub::UpdateContainer, preview),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(Update(none, "*", /*force=*/true), IsOk());
   EXPECT_THAT(List(""), ElementsAre("c/h")) << "the hold is kept";
 }
