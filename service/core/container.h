@@ -125,6 +125,9 @@ struct Container {
   // The epoch of the data in which its holds were stated to be complete; 0: never. Counts only if
   // it requires holds.
   uint64_t accepted_holds_epoch = 0;
+  // Unix second at which a hold on all its items ended last: nothing is late because of the time
+  // before. 0: none has.
+  int64_t held_until = 0;
 };
 
 using ContainerPtr = std::shared_ptr<const Container>;
