@@ -50,10 +50,10 @@ ordered_json EntryOf(const v1::Container& container) {
   if (container.has_default_ttl()) entry["default_ttl"] = container.default_ttl();
   if (container.indexing_mode() == v1::INDEXING_MODE_LAZY) entry["indexing_mode"] = "LAZY";
   if (container.indexing_mode() == v1::INDEXING_MODE_NONE) entry["indexing_mode"] = "NONE";
-  if (container.show_held()) entry["show_held"] = true;
-  if (container.requires_holds()) entry["holds"] = true;
   ordered_json policy = DeletePolicyOf(container.delete_policy());
   if (!policy.empty()) entry["delete_policy"] = std::move(policy);
+  if (container.show_held()) entry["show_held"] = true;
+  if (container.requires_holds()) entry["holds"] = true;
   return entry;
 }
 
