@@ -28,7 +28,8 @@ TtlClientOptions ClientOptions(const GlobalOptions& options) {
 }
 
 absl::string_view Advice(const absl::Status& status) {
-  if (ErrorReason(status) == "HOLDS_STAND") return " (ttlctl holds list shows them)";
+  if (ErrorReason(status) == "HOLDS_STAND")
+    return " (ttlctl holds list shows them; --force overrides them)";
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:
       return " (is the sidecar running, and is --server or TTL_SIDECAR_ADDRESS its address?)";
