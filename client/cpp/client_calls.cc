@@ -37,7 +37,7 @@ double RandomFraction() {
 }
 
 bool MayBeSentTwice(CallKind kind) {
-  return kind == CallKind::kRead || kind == CallKind::kOrderedReport;
+  return kind == CallKind::kRead || kind == CallKind::kOrderedReport || kind == CallKind::kHold;
 }
 
 }  // namespace
@@ -49,6 +49,7 @@ ClientCalls::ClientCalls(TtlClientOptions options)
       items_(v1::ItemService::NewStub(channel_)),
       containers_(v1::ContainerService::NewStub(channel_)),
       expiry_(v1::ExpiryService::NewStub(channel_)),
+      holds_(v1::HoldService::NewStub(channel_)),
       maintenance_(v1::MaintenanceService::NewStub(channel_)) {}
 
 absl::Status ClientCalls::CheckProcess() const {

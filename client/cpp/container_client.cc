@@ -81,8 +81,11 @@ absl::StatusOr<std::vector<v1::Container>> ContainerClient::List(
 
 absl::StatusOr<v1::Container> ContainerClient::Update(const v1::Container& container,
                                                       absl::Span<const std::string> update_mask) {
-  auto response = calls_.Change(calls_.containers(), &ContainerStub::UpdateContainer,
-                                UpdateOf(container, update_mask));
+  return Update(UpdateOf(container, update_mask));
+}
+
+absl::StatusOr<v1::Container> ContainerClient::Update(const v1::UpdateContainerRequest& request) {
+  auto response = calls_.Change(calls_.containers(), &ContainerStub::UpdateContainer, request);
   if (!response.ok()) return response.status();
   return std::move(*response->mutable_container());
 }
@@ -98,6 +101,10 @@ absl::Status ContainerClient::Delete(absl::string_view id, absl::string_view eta
   v1::DeleteContainerRequest request;
   request.set_id(std::string(id));
   request.set_etag(std::string(etag));
+  return Delete(request);
+}
+
+absl::Status ContainerClient::Delete(const v1::DeleteContainerRequest& request) {
   return calls_.Change(calls_.containers(), &ContainerStub::DeleteContainer, request).status();
 }
 

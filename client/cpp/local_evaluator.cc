@@ -35,6 +35,12 @@ LocalEvaluatorOptions WithClock(LocalEvaluatorOptions options) {
   return options;
 }
 
+ContainerWatcher::Rules RulesOf(const LocalEvaluatorOptions& options) {
+  ContainerWatcher::Rules rules = {v1::JUDGING_RULE_SHOW_HELD};
+  if (options.knows_expire_at) rules.push_back(v1::JUDGING_RULE_EXPIRE_AT);
+  return rules;
+}
+
 // The time by which to judge as of `as_of` at `now`.
 absl::StatusOr<PolicyMirror::JudgingTime> TimeAsOf(absl::Time as_of,
                                                    PolicyMirror::JudgingTime now) {
@@ -63,8 +69,7 @@ class LocalEvaluator::State {
         stream_status_(absl::UnavailableError("the sidecar has not been reached yet")),
         watcher_(NewClientChannel(options_.client),
                  std::clamp(options_.max_staleness / 3, kMinHeartbeat, kMaxHeartbeat),
-                 options_.knows_expire_at ? ContainerWatcher::Rules{v1::JUDGING_RULE_EXPIRE_AT}
-                                          : ContainerWatcher::Rules(),
+                 RulesOf(options_),
                  {.on_message = [this](const v1::WatchContainersResponse& m) { Apply(m); },
                   .on_end = [this](const grpc::Status& status) { Disconnect(status); }}) {}
 

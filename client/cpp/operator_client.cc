@@ -1,5 +1,6 @@
 #include "ttl/operator_client.h"
 
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace ttl {
 namespace {
 
 using ExpiryStub = v1::ExpiryService::Stub;
+using HoldStub = v1::HoldService::Stub;
 using MaintenanceStub = v1::MaintenanceService::Stub;
 
 // The reconciliation in the response to one of its methods.
@@ -156,6 +158,48 @@ absl::StatusOr<std::optional<double>> OperatorClient::SetLimit(
   if (!response.ok()) return response.status();
   if (!response->has_max_deletes_per_second()) return std::optional<double>();
   return std::optional<double>(response->max_deletes_per_second());
+}
+
+absl::StatusOr<v1::PlaceHoldResponse> OperatorClient::PlaceHold(
+    const v1::PlaceHoldRequest& request) {
+  return calls_.Call(calls_.holds(), &HoldStub::PlaceHold, request, calls_.options().admin_deadline,
+                     CallKind::kHold);
+}
+
+absl::Status OperatorClient::ReleaseHold(absl::string_view container, absl::string_view hold_id) {
+  v1::ReleaseHoldRequest request;
+  request.set_container(std::string(container));
+  request.set_hold_id(std::string(hold_id));
+  return calls_.Change(calls_.holds(), &HoldStub::ReleaseHold, request).status();
+}
+
+absl::StatusOr<std::vector<v1::Hold>> OperatorClient::ListHolds(absl::string_view container) {
+  std::vector<v1::Hold> holds;
+  v1::ListHoldsRequest request;
+  request.set_container(std::string(container));
+  request.set_page_size(kLargestPage);
+  const absl::Status status =
+      ForEachPage([&](const std::string& token) -> absl::StatusOr<std::string> {
+        request.set_page_token(token);
+        auto page = calls_.Read(calls_.holds(), &HoldStub::ListHolds, request);
+        if (!page.ok()) return page.status();
+        std::move(page->mutable_holds()->begin(), page->mutable_holds()->end(),
+                  std::back_inserter(holds));
+        return page->next_page_token();
+      });
+  if (!status.ok()) return status;
+  return holds;
+}
+
+absl::StatusOr<v1::ListHeldKeysResponse> OperatorClient::ListHeldKeys(
+    const v1::ListHeldKeysRequest& request) {
+  return calls_.Read(calls_.holds(), &HoldStub::ListHeldKeys, request);
+}
+
+absl::Status OperatorClient::AcceptHolds(absl::string_view container) {
+  v1::AcceptHoldsRequest request;
+  request.set_container(std::string(container));
+  return calls_.Change(calls_.holds(), &HoldStub::AcceptHolds, request).status();
 }
 
 absl::StatusOr<v1::Reconciliation> OperatorClient::StartReconciliation(absl::string_view container,

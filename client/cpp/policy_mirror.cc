@@ -77,61 +77,65 @@ PolicyMirror::JudgingTime PolicyMirror::At(Instant steady) const {
 
 LocalVerdict PolicyMirror::Judge(const Container& container, const ItemTimes& item,
                                  const JudgingTime& time) const {
-  const int64_t known_ttl = container.default_ttl_.load(std::memory_order_relaxed);
-  if (known_ttl == Container::kNotThere) return LocalVerdict::kUnknown;
+  const MirroredPolicy policy = container.policy_.load(std::memory_order_relaxed);
+  if (!policy.is_there) return LocalVerdict::kUnknown;
   if (!time.is_sure && when_unsure_ == WhenUnsure::kAsk) return LocalVerdict::kUnknown;
   if (!time.is_sure && when_unsure_ == WhenUnsure::kShow) return LocalVerdict::kVisible;
   if (!IsPossible(item, time.now)) return LocalVerdict::kVisible;
   std::optional<int64_t> default_ttl;
-  if (known_ttl != Container::kOff) default_ttl = known_ttl;
-  return IsExpiredAt(ExpireTime(default_ttl, item), time.judged_at) ? LocalVerdict::kExpired
-                                                                    : LocalVerdict::kVisible;
+  if (policy.default_ttl != 0) default_ttl = policy.default_ttl;
+  if (!IsExpiredAt(ExpireTime(default_ttl, item), time.judged_at)) return LocalVerdict::kVisible;
+  // A hold, of which nothing is known here, may keep it visible.
+  return policy.shows_held ? LocalVerdict::kUnknown : LocalVerdict::kExpired;
 }
 
-int64_t PolicyMirror::TtlOf(const v1::Container& container) {
-  const bool counts = container.has_default_ttl() && IsLegalTtl(container.default_ttl());
-  return counts ? container.default_ttl() : Container::kOff;
+MirroredPolicy PolicyMirror::PolicyOf(const v1::Container& container) {
+  MirroredPolicy policy = {.is_there = true, .shows_held = container.show_held()};
+  if (container.has_default_ttl() && IsLegalTtl(container.default_ttl())) {
+    policy.default_ttl = static_cast<int32_t>(container.default_ttl());
+  }
+  return policy;
 }
 
 void PolicyMirror::CollectSnapshot(const v1::WatchContainersResponse& message, Instant received) {
   is_in_step_ = false;
   if (!snapshot_begin_.has_value()) snapshot_begin_ = received;
   for (const v1::Container& container : message.containers()) {
-    if (snapshot_.size() < kMaxContainers) snapshot_[container.id()] = TtlOf(container);
+    if (snapshot_.size() < kMaxContainers) snapshot_[container.id()] = PolicyOf(container);
   }
 }
 
 void PolicyMirror::TakeSnapshot() {
-  const Ttls snapshot = std::exchange(snapshot_, {});
+  const Policies snapshot = std::exchange(snapshot_, {});
   std::vector<std::string> vanished;
   for (const auto& [id, container] : containers_) {
     if (!snapshot.contains(id)) vanished.push_back(id);
   }
   for (const std::string& id : vanished) Remove(id);
-  for (const auto& [id, default_ttl] : snapshot) Set(id, default_ttl);
+  for (const auto& [id, policy] : snapshot) Set(id, policy);
   is_in_step_ = true;
 }
 
 void PolicyMirror::ApplyChange(const v1::WatchContainersResponse& message) {
   for (const std::string& id : message.deleted_containers()) Remove(id);
   for (const v1::Container& container : message.containers()) {
-    Set(container.id(), TtlOf(container));
+    Set(container.id(), PolicyOf(container));
   }
 }
 
-void PolicyMirror::Set(const std::string& id, int64_t default_ttl) {
+void PolicyMirror::Set(const std::string& id, const MirroredPolicy& policy) {
   auto known = containers_.find(id);
   if (known == containers_.end()) {
     if (containers_.size() >= kMaxContainers) return;
     known = containers_.emplace(id, std::make_unique<Container>()).first;
   }
-  known->second->default_ttl_.store(default_ttl, std::memory_order_relaxed);
+  known->second->policy_.store(policy, std::memory_order_relaxed);
 }
 
 void PolicyMirror::Remove(const std::string& id) {
   const auto known = containers_.find(id);
   if (known == containers_.end()) return;
-  known->second->default_ttl_.store(Container::kNotThere, std::memory_order_relaxed);
+  known->second->policy_.store({}, std::memory_order_relaxed);
   if (!known->second->is_in_use_) containers_.erase(known);
 }
 

@@ -21,18 +21,24 @@
 
 namespace ttl {
 
+// What a verdict depends on in a container; small enough to be changed as a whole without a lock.
+struct MirroredPolicy {
+  int32_t default_ttl = 0;  // 0: none
+  bool is_there = false;
+  bool shows_held = false;
+};
+
 // One container of a PolicyMirror, whether it exists or not.
 class MirroredContainer {
  private:
   friend class PolicyMirror;
-  static constexpr int64_t kOff = 0;  // no default_ttl
-  static constexpr int64_t kNotThere = std::numeric_limits<int64_t>::min();
 
-  std::atomic<int64_t> default_ttl_ = kNotThere;
+  static_assert(std::atomic<MirroredPolicy>::is_always_lock_free);
+  std::atomic<MirroredPolicy> policy_ = MirroredPolicy();
   bool is_in_use_ = false;  // a handle exists; guarded by the mirror's mutex
 };
 
-// A copy of the containers' default_ttl and the sidecar's clock, from the messages of
+// A copy of the containers' policies and the sidecar's clock, from the messages of
 // WatchContainers, and the verdicts that follow. Independent of the transport; steady time is an
 // argument. One thread at a time applies messages; any number of threads judge meanwhile, without a
 // lock.
@@ -71,13 +77,13 @@ class PolicyMirror {
                      const JudgingTime& time) const;
 
  private:
-  using Ttls = absl::flat_hash_map<std::string, int64_t>;
+  using Policies = absl::flat_hash_map<std::string, MirroredPolicy>;
 
-  static int64_t TtlOf(const v1::Container& container);
+  static MirroredPolicy PolicyOf(const v1::Container& container);
   void CollectSnapshot(const v1::WatchContainersResponse& message, Instant received);
   void TakeSnapshot();
   void ApplyChange(const v1::WatchContainersResponse& message);
-  void Set(const std::string& id, int64_t default_ttl);
+  void Set(const std::string& id, const MirroredPolicy& policy);
   void Remove(const std::string& id);
   void RelyOn(const v1::WatchContainersResponse& message, Instant received, Instant known_since);
 
@@ -95,7 +101,7 @@ class PolicyMirror {
   Container too_many_;                     // stands for containers beyond kMaxContainers
   bool is_in_step_ = false;                // a snapshot of the present stream is complete
   std::optional<Instant> snapshot_begin_;  // absent: no snapshot is being received
-  Ttls snapshot_;
+  Policies snapshot_;
 };
 
 }  // namespace ttl

@@ -30,7 +30,7 @@ bool MayRepeat(CallKind kind, const FailedAttempt& failure, bool until_deadline)
   const bool is_among_first = failure.number < kMaxAttempts;
   switch (failure.code) {
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      return kind != CallKind::kRead && is_among_first;
+      return kind != CallKind::kRead && kind != CallKind::kHold && is_among_first;
     case grpc::StatusCode::UNAVAILABLE:
       if (kind == CallKind::kReport && !failure.hint.has_value()) return false;
       return until_deadline || is_among_first;

@@ -17,6 +17,9 @@ enum class CallKind {
   kOrderedReport,
   // The second report could override a later write of the same second.
   kReport,
+  // A hold: none, unless another caller released it in between. Then it stands again, which deletes
+  // nothing.
+  kHold,
   // The second change could undo another caller's.
   kChange,
   // Of use only at once: never retried, and does not wait for a connection.
@@ -38,12 +41,12 @@ FailedAttempt FailureOf(const grpc::ClientContext& context, const grpc::Status& 
 // How long to wait before the next attempt; absent if there is none. `left` is the time until the
 // call's deadline. `random`, from 0 to 1, is the jitter. Pure.
 //
-// - UNAVAILABLE: reads and ordered reports are retried, with `until_deadline` until the deadline,
+// - UNAVAILABLE: reads, ordered reports and holds are retried, with `until_deadline` until the
+// deadline,
 //   otherwise up to 4 attempts. Other reports are retried only with a retry delay, which says that
 //   the sidecar refused them. Other calls never.
 // - RESOURCE_EXHAUSTED: reports are retried, up to 4 attempts: the sidecar returns it before it
-// applies
-//   anything.
+//   applies anything.
 // - Other codes, or a retry delay beyond the deadline: never.
 std::optional<absl::Duration> PauseBeforeRepeat(CallKind kind, const FailedAttempt& failure,
                                                 bool until_deadline, absl::Duration left,

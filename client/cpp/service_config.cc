@@ -8,7 +8,7 @@
 namespace ttl {
 namespace {
 
-constexpr absl::string_view kReads = R"(
+constexpr absl::string_view kReadsAndHolds = R"(
     {"service": "ttl.v1.ItemService", "method": "CheckVisibility"},
     {"service": "ttl.v1.ItemService", "method": "GetItem"},
     {"service": "ttl.v1.ItemService", "method": "ListItems"},
@@ -18,7 +18,10 @@ constexpr absl::string_view kReads = R"(
     {"service": "ttl.v1.ExpiryService", "method": "ListExpiryStatuses"},
     {"service": "ttl.v1.ExpiryService", "method": "ExplainItem"},
     {"service": "ttl.v1.ExpiryService", "method": "GetForecast"},
-    {"service": "ttl.v1.ExpiryService", "method": "ListStuckItems"})";
+    {"service": "ttl.v1.ExpiryService", "method": "ListStuckItems"},
+    {"service": "ttl.v1.HoldService", "method": "PlaceHold"},
+    {"service": "ttl.v1.HoldService", "method": "ListHolds"},
+    {"service": "ttl.v1.HoldService", "method": "ListHeldKeys"})";
 
 constexpr absl::string_view kReports = R"(
     {"service": "ttl.v1.ItemService", "method": "TrackItems"},
@@ -34,8 +37,8 @@ std::string MethodConfig(absl::string_view names, absl::string_view codes) {
 }  // namespace
 
 std::string ServiceConfigJson() {
-  return absl::StrCat(R"({"methodConfig": [)", MethodConfig(kReads, R"("UNAVAILABLE")"), ", ",
-                      MethodConfig(kReports, R"("RESOURCE_EXHAUSTED")"),
+  return absl::StrCat(R"({"methodConfig": [)", MethodConfig(kReadsAndHolds, R"("UNAVAILABLE")"),
+                      ", ", MethodConfig(kReports, R"("RESOURCE_EXHAUSTED")"),
                       R"(], "retryThrottling": {"maxTokens": 100, "tokenRatio": 0.1}})");
 }
 

@@ -12,6 +12,7 @@
 #include "client/ttlctl/commands/global_options.h"
 #include "client/ttlctl/commands/help/completion_call.h"
 #include "client/ttlctl/commands/help/help_commands.h"
+#include "client/ttlctl/commands/holds/hold_commands.h"
 #include "client/ttlctl/commands/items/import_command.h"
 #include "client/ttlctl/commands/items/item_commands.h"
 #include "client/ttlctl/commands/key_help.h"
@@ -34,6 +35,7 @@ void AddCommands(CLI::App& app, Command& chosen) {
   AddExportCommand(app, chosen);
   AddItemCommands(app, chosen);
   AddImportCommand(app, chosen);
+  AddHoldCommands(app, chosen);
   AddExpiryCommands(app, chosen);
   AddForecastCommand(app, chosen);
   AddLimitCommands(app, chosen);

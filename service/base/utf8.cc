@@ -1,6 +1,6 @@
 #include "service/base/utf8.h"
 
-#include <cstddef>
+#include "absl/strings/str_cat.h"
 
 namespace ttl {
 namespace {
@@ -12,6 +12,10 @@ size_t SequenceLength(unsigned char lead) {
   if (lead >= 0xE0 && lead <= 0xEF) return 3;
   if (lead >= 0xF0 && lead <= 0xF4) return 4;
   return 0;
+}
+
+bool IsControl(int32_t code_point) {
+  return code_point < 0x20 || (code_point >= 0x7F && code_point <= 0x9F);
 }
 
 }  // namespace
@@ -39,6 +43,18 @@ bool IsValidUtf8(absl::string_view text) {
     if (TakeCodePoint(text) < 0) return false;
   }
   return true;
+}
+
+std::string UnmetByName(absl::string_view name, size_t max_bytes) {
+  if (name.empty() || name.size() > max_bytes) {
+    return absl::StrCat("must have 1 to ", max_bytes, " bytes");
+  }
+  while (!name.empty()) {
+    const int32_t code_point = TakeCodePoint(name);
+    if (code_point < 0) return "must be UTF-8";
+    if (IsControl(code_point)) return "must not have control characters";
+  }
+  return "";
 }
 
 }  // namespace ttl

@@ -1,7 +1,9 @@
 #ifndef TTL_SERVICE_BASE_UTF8_H_
 #define TTL_SERVICE_BASE_UTF8_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "absl/strings/string_view.h"
 
@@ -12,6 +14,10 @@ namespace ttl {
 int32_t TakeCodePoint(absl::string_view& text);
 
 bool IsValidUtf8(absl::string_view text);
+
+// The requirement of a name that `name` does not meet, such as "must be UTF-8": it must have 1 to
+// `max_bytes` bytes of UTF-8 without control characters. Empty if it meets all.
+std::string UnmetByName(absl::string_view name, size_t max_bytes);
 
 }  // namespace ttl
 

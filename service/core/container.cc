@@ -17,10 +17,6 @@
 namespace ttl {
 namespace {
 
-bool IsControl(int32_t code_point) {
-  return code_point < 0x20 || (code_point >= 0x7F && code_point <= 0x9F);
-}
-
 absl::Status InvalidId(const std::string& id, absl::string_view requirement) {
   constexpr size_t kMaxShownBytes = 64;
   return InvalidField("container.id", absl::StrCat("container id \"",
@@ -109,16 +105,8 @@ absl::Status ValidateBrake(const PolicyBrake& brake) {
 }  // namespace
 
 absl::Status ValidateContainerId(const std::string& id) {
-  if (id.empty() || id.size() > kMaxContainerIdBytes) {
-    return InvalidId(id, absl::StrCat("must have 1 to ", kMaxContainerIdBytes, " bytes"));
-  }
-  absl::string_view rest = id;
-  while (!rest.empty()) {
-    const int32_t code_point = TakeCodePoint(rest);
-    if (code_point < 0) return InvalidId(id, "must be UTF-8");
-    if (IsControl(code_point)) return InvalidId(id, "must not have control characters");
-  }
-  return absl::OkStatus();
+  const std::string unmet = UnmetByName(id, kMaxContainerIdBytes);
+  return unmet.empty() ? absl::OkStatus() : InvalidId(id, unmet);
 }
 
 absl::Status ValidateSettings(const ContainerSettings& settings) {

@@ -86,6 +86,8 @@ struct ContainerSettings {
   std::optional<double> request_units_per_delete;  // absent: 1, or as learned
   double min_deletes_per_second = 0;               // whatever requests use
   std::optional<PolicyBrake> brake;
+  bool show_held = false;       // expired items under a hold stay visible
+  bool requires_holds = false;  // nothing is deleted unless the holds are known to be complete
 
   friend bool operator==(const ContainerSettings&, const ContainerSettings&) = default;
 };
@@ -119,6 +121,13 @@ struct Container {
   AdoptionState adoption;
   std::optional<IndexBuild> index_build;  // absent: the index is complete
   bool has_expire_at = false;             // an item of it has, or has ever had, an expire_at
+  bool has_holds = false;                 // a hold on items of it stands
+  // The epoch of the data in which its holds were stated to be complete; 0: never. Counts only if
+  // it requires holds.
+  uint64_t accepted_holds_epoch = 0;
+  // Unix second at which a hold on all its items ended last: nothing is late because of the time
+  // before. 0: none has.
+  int64_t held_until = 0;
 };
 
 using ContainerPtr = std::shared_ptr<const Container>;

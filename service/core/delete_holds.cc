@@ -54,7 +54,9 @@ std::vector<DeleteHold> ComputeDeleteHolds(const HoldInputs& in) {
   add_if(!in.store.configured, DeleteHold::kNoStore);
   add_if(in.storage.all_paused, DeleteHold::kAllPaused);
   add_if(in.container.pause.has_value(), DeleteHold::kContainerPaused);
+  add_if(in.storage.holds_all, DeleteHold::kHeld);
   add_if(in.storage.data_in_doubt, DeleteHold::kDataInDoubt);
+  add_if(in.storage.holds_in_doubt, DeleteHold::kHoldsInDoubt);
   add_if(!in.time.deletes_allowed, DeleteHold::kClockSuspect);
   add_if(!in.store.unconfirmed.empty(), DeleteHold::kStoreUnconfirmed);
   add_if(in.store.skew_too_large, DeleteHold::kClockSkew);
@@ -105,6 +107,7 @@ bool IsChosen(DeleteHold hold) {
     case DeleteHold::kContainerPaused:
     case DeleteHold::kZeroRate:
     case DeleteHold::kBudget:
+    case DeleteHold::kHeld:
       return true;
     default:
       return false;

@@ -36,6 +36,8 @@ enum class DeleteHold {
   kBackoff = 18,
   kDataInDoubt = 19,
   kRetry = 20,
+  kHeld = 21,
+  kHoldsInDoubt = 22,
 };
 
 // What storage knows of whether items of a container may be deleted; see
@@ -45,6 +47,8 @@ struct StorageFacts {
   bool writable = true;           // the outcomes of deletes can be committed
   bool change_under_way = false;  // a change of the container waits for deletes in flight
   bool data_in_doubt = false;
+  bool holds_all = false;       // a hold (core/hold/hold.h) covers all items of the container
+  bool holds_in_doubt = false;  // the container requires holds, and some may be missing
 };
 
 // All that the decision looks at.

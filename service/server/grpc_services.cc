@@ -1,5 +1,7 @@
 #include "service/server/grpc_services.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "service/transport/reflection_service.h"
@@ -26,12 +28,15 @@ GrpcServices::GrpcServices(const ServerConfig& config, Data& data, Deleting& del
       deleting_(deleting),
       view_parts_(MakeViewParts(config, data, deleting)),
       overdue_(view_parts_, data.start_steady()),
-      container_(data.storage().containers(), data.storage().tallies(), data.clock(),
-                 deleting.usage(), ContainerServiceOptions{.policy_grace = config.policy_grace}),
-      item_calls_(data.storage().containers(), data.storage().items(), data.clock(),
-                  deleting.levers().store_trust(), check_counters_, config.policy_grace),
+      container_(data.storage().containers(), data.storage().holds(), data.storage().tallies(),
+                 data.clock(), deleting.usage(),
+                 ContainerServiceOptions{.policy_grace = config.policy_grace}),
+      item_calls_(data.storage().containers(), data.storage().items(), data.storage().holds(),
+                  data.clock(), deleting.levers().store_trust(), check_counters_,
+                  config.policy_grace),
       item_(item_calls_),
       expiry_(ExpiryParts(), ExpiryOptions()),
+      hold_(data.storage().containers(), data.storage().holds(), data.clock()),
       maintenance_(MaintenanceParts()) {
   if (!config.reflection) return;
   std::vector<std::string> names = {health_.descriptor().full_name()};
@@ -42,7 +47,7 @@ GrpcServices::GrpcServices(const ServerConfig& config, Data& data, Deleting& del
 }
 
 std::vector<RpcService*> GrpcServices::all_but_health() {
-  std::vector<RpcService*> all = {&container_, &item_, &expiry_, &maintenance_};
+  std::vector<RpcService*> all = {&container_, &item_, &expiry_, &hold_, &maintenance_};
   for (const auto& reflection : reflections_) all.push_back(reflection.get());
   return all;
 }
@@ -59,7 +64,9 @@ StatusPage::Calls GrpcServices::page_calls() const {
       .forecast = [this](const auto& request,
                          auto& response) { return expiry_.HandleForecast(request, response); },
       .reconciliation = [this](const auto& request,
-                               auto& response) { return maintenance_.Get(request, response); }};
+                               auto& response) { return maintenance_.Get(request, response); },
+      .holds = [this](const auto& request,
+                      auto& response) { return hold_.List(request, response); }};
 }
 
 ExpiryService::Parts GrpcServices::ExpiryParts() {
@@ -76,9 +83,16 @@ ExpiryServiceOptions GrpcServices::ExpiryOptions() {
   return {.container_max_deletes_per_second = config_.container_max_deletes_per_second,
           .start_time = data_.start_time(),
           .start_steady = data_.start_steady(),
-          .overdue = [this] { return overdue_.Reasons(); },
+          .troubles = [this] { return Troubles(); },
           .on_clock_accepted = [this] { data_.SaveClockSoon(); },
           .on_change = [this] { deleting_.OnChange(); }};
+}
+
+std::vector<std::string> GrpcServices::Troubles() const {
+  std::vector<std::string> troubles = overdue_.Reasons();
+  std::vector<std::string> in_doubt = overdue_.HoldsInDoubt();
+  std::move(in_doubt.begin(), in_doubt.end(), std::back_inserter(troubles));
+  return troubles;
 }
 
 MaintenanceService::Parts GrpcServices::MaintenanceParts() {

@@ -2,11 +2,13 @@
 #define TTL_SERVICE_SERVER_GRPC_SERVICES_H_
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "service/rpc/checks/check_counters.h"
 #include "service/rpc/services/container_service.h"
 #include "service/rpc/services/expiry_service.h"
+#include "service/rpc/services/hold_service.h"
 #include "service/rpc/services/item_calls.h"
 #include "service/rpc/services/item_service.h"
 #include "service/rpc/services/maintenance_service.h"
@@ -41,6 +43,8 @@ class GrpcServices {
  private:
   ExpiryService::Parts ExpiryParts();
   ExpiryServiceOptions ExpiryOptions();
+  // The troubles of single containers, one sentence each.
+  std::vector<std::string> Troubles() const;
   MaintenanceService::Parts MaintenanceParts();
 
   const ServerConfig& config_;
@@ -53,6 +57,7 @@ class GrpcServices {
   ItemCalls item_calls_;
   ItemService item_;
   ExpiryService expiry_;
+  HoldService hold_;
   MaintenanceService maintenance_;
   HealthService health_;
   std::vector<std::unique_ptr<RpcService>> reflections_;  // empty: not served

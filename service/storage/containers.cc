@@ -15,8 +15,10 @@
 #include "service/storage/commit/tallies.h"
 #include "service/storage/commit/transaction.h"
 #include "service/storage/delete_gate.h"
+#include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
+#include "service/storage/holds/hold_table.h"
 
 namespace ttl {
 namespace {
@@ -63,6 +65,20 @@ absl::Status CheckEtag(const Container& container, const std::string& etag) {
                    {{"container", container.id}, {"etag", current}});
 }
 
+absl::Status CheckNoHoldStands(const Transaction& transaction, const Container& container) {
+  const int64_t holds = transaction.holds().CountStanding(container.number);
+  if (holds == 0) return absl::OkStatus();
+  return MakeError(Reason::kHoldsStand,
+                   absl::StrCat("container \"", container.id, "\": ", holds,
+                                " holds stand on its items: release them, or set force"),
+                   {{"container", container.id}, {"holds", absl::StrCat(holds)}});
+}
+
+// An older program would delete what must be held.
+void NoteHoldSettings(Transaction& transaction, const ContainerSettings& settings) {
+  if (settings.show_held || settings.requires_holds) transaction.RaiseDataFormat(kHoldsDataFormat);
+}
+
 // The replaced policies that hold deletes back after `container` gets `settings`.
 std::vector<ReplacedPolicy> HoldsAfter(const Container& container,
                                        const ContainerSettings& settings, const Tallies& tallies,
@@ -97,8 +113,8 @@ DoneStatus AnswerWith(std::shared_ptr<ContainerPtr> result, Done<ContainerPtr> d
 }  // namespace
 
 Containers::Containers(Catalog& catalog, CommitQueue& queue, DeleteGate& gate,
-                       const Tallies& tallies)
-    : catalog_(catalog), queue_(queue), gate_(gate), tallies_(tallies) {}
+                       const Tallies& tallies, const HoldTable& holds)
+    : catalog_(catalog), queue_(queue), gate_(gate), tallies_(tallies), holds_(holds) {}
 
 ContainerPtr Containers::Find(absl::string_view id) const { return catalog_.Find(id); }
 
@@ -154,6 +170,7 @@ void Containers::Create(std::string id, ContainerSettings settings, absl::Time n
     container.revision = 1;
     container.create_time = container.update_time = now;
     TTL_RETURN_IF_ERROR(FitIndex(transaction, container));
+    NoteHoldSettings(transaction, settings);
     container.index_build.reset();  // there is nothing to index yet
     const uint64_t number = container.number;
     transaction.PutContainer(std::move(container));
@@ -164,7 +181,7 @@ void Containers::Create(std::string id, ContainerSettings settings, absl::Time n
 }
 
 void Containers::Update(std::string id, Change change, absl::Time now, absl::Duration grace,
-                        Done<ContainerPtr> done) {
+                        bool force, Done<ContainerPtr> done) {
   const ContainerPtr present = catalog_.Find(id);
   if (present == nullptr) return done(NoSuchContainer(id));
   // Refused here, a bad change need not wait for deletes on their way.
@@ -172,11 +189,20 @@ void Containers::Update(std::string id, Change change, absl::Time now, absl::Dur
   const absl::Status valid = preview.ok() ? ValidateSettings(*preview) : preview.status();
   if (!valid.ok()) return done(valid);
   auto updated = std::make_shared<ContainerPtr>();
-  auto update = [this, present, change = std::move(change), now, grace,
+  auto update = [this, present, change = std::move(change), now, grace, force,
                  updated](Transaction& transaction) mutable -> absl::Status {
     TTL_ASSIGN_OR_RETURN(Container container, FindAgain(transaction, *present));
     TTL_ASSIGN_OR_RETURN(const ContainerSettings settings, change(container));
     TTL_RETURN_IF_ERROR(ValidateSettings(settings));
+    const bool loses_index = settings.indexing_mode == IndexingMode::kNone &&
+                             container.settings.indexing_mode != IndexingMode::kNone;
+    if (loses_index && !force) {
+      TTL_RETURN_IF_ERROR(CheckNoHoldStands(transaction, container));
+    }
+    NoteHoldSettings(transaction, settings);
+    if (settings.requires_holds && !container.settings.requires_holds) {
+      container.accepted_holds_epoch = holds_.Epoch();
+    }
     container.replaced_policies = HoldsAfter(container, settings, tallies_, now, grace);
     container.settings = settings;
     container.update_time = now;
@@ -239,12 +265,13 @@ void Containers::PullBrakeIfTooManyAdopted(uint64_t number, absl::Time now, Done
                 });
 }
 
-void Containers::Delete(std::string id, std::string etag, DoneStatus done) {
+void Containers::Delete(std::string id, std::string etag, bool force, DoneStatus done) {
   const ContainerPtr present = catalog_.Find(id);
   if (present == nullptr) return done(NoSuchContainer(id));
-  auto erase = [present, etag = std::move(etag)](Transaction& transaction) -> absl::Status {
+  auto erase = [present, etag = std::move(etag), force](Transaction& transaction) -> absl::Status {
     TTL_ASSIGN_OR_RETURN(const Container container, FindAgain(transaction, *present));
     TTL_RETURN_IF_ERROR(CheckEtag(container, etag));
+    if (!force) TTL_RETURN_IF_ERROR(CheckNoHoldStands(transaction, container));
     transaction.EraseContainer(container);
     transaction.Put(PurgeKey(container.number), EncodePurge(/*is_container=*/true));
     PurgeIndex(container.index_number, transaction);

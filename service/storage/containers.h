@@ -19,6 +19,7 @@ namespace ttl {
 class Catalog;
 class CommitQueue;
 class DeleteGate;
+class HoldTable;
 class Tallies;
 class Transaction;
 class WakeSignal;
@@ -31,7 +32,8 @@ class WakeSignal;
 // queued.
 class Containers {
  public:
-  Containers(Catalog& catalog, CommitQueue& queue, DeleteGate& gate, const Tallies& tallies);
+  Containers(Catalog& catalog, CommitQueue& queue, DeleteGate& gate, const Tallies& tallies,
+             const HoldTable& holds);
 
   // Null if there is no such container.
   ContainerPtr Find(absl::string_view id) const;
@@ -63,8 +65,10 @@ class Containers {
 
   // NOT_FOUND, or the errors of `change` and of ValidateSettings(). A replaced policy holds deletes
   // back for `grace` (see due_rules.h); for longer if the change pulls the brake of the new
-  // settings, judged by the items committed until then.
-  void Update(std::string id, Change change, absl::Time now, absl::Duration grace,
+  // settings, judged by the items committed until then. FAILED_PRECONDITION if the new mode is NONE
+  // while holds stand, unless `force`. The holds of a container that is to require them from now on
+  // count as complete.
+  void Update(std::string id, Change change, absl::Time now, absl::Duration grace, bool force,
               Done<ContainerPtr> done);
 
   // Confirms the change that pulled the brake, and the adopted items that wait: their items are due
@@ -77,8 +81,9 @@ class Containers {
   // Answers whether it is pulled now, so that none may be deleted. NOT_FOUND.
   void PullBrakeIfTooManyAdopted(uint64_t number, absl::Time now, Done<bool> done);
 
-  // NOT_FOUND; ABORTED if `etag` is not empty and not the current one.
-  void Delete(std::string id, std::string etag, DoneStatus done);
+  // NOT_FOUND; ABORTED if `etag` is not empty and not the current one; FAILED_PRECONDITION if holds
+  // stand, unless `force`.
+  void Delete(std::string id, std::string etag, bool force, DoneStatus done);
 
   // Sets or, with nullopt, ends the pause of one container. NOT_FOUND.
   void SetPause(std::string id, std::optional<Pause> pause, Done<ContainerPtr> done);
@@ -97,6 +102,7 @@ class Containers {
   CommitQueue& queue_;
   DeleteGate& gate_;
   const Tallies& tallies_;
+  const HoldTable& holds_;
 };
 
 }  // namespace ttl

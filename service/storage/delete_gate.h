@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
 #include "service/base/mutex.h"
@@ -17,7 +18,8 @@ namespace ttl {
 // before it reads the policy, and leaves when the outcome of the deletes is known, or can no longer
 // change because their not_after has passed. A change first closes the gate and continues when the
 // last pass is given back. So whatever was judged inside the gate was judged by the policy in
-// force. Thread-safe.
+// force. A change that needs no more than that all deletes judged before it have ended leaves the
+// gate open and awaits the passes that are out. Thread-safe.
 class DeleteGate {
  public:
   // Permission to have deletes of one container in flight; given back when destroyed. Must not
@@ -25,21 +27,26 @@ class DeleteGate {
   class Pass {
    public:
     Pass(Pass&& other) noexcept
-        : gate_(std::exchange(other.gate_, nullptr)), container_(other.container_) {}
+        : gate_(std::exchange(other.gate_, nullptr)),
+          container_(other.container_),
+          ticket_(other.ticket_) {}
     Pass& operator=(Pass&& other) noexcept {
       std::swap(gate_, other.gate_);
       std::swap(container_, other.container_);
+      std::swap(ticket_, other.ticket_);
       return *this;
     }
     ~Pass() {
-      if (gate_ != nullptr) gate_->Leave(container_);
+      if (gate_ != nullptr) gate_->Leave(container_, ticket_);
     }
 
    private:
     friend class DeleteGate;
-    Pass(DeleteGate* gate, uint64_t container) : gate_(gate), container_(container) {}
+    Pass(DeleteGate* gate, uint64_t container, uint64_t ticket)
+        : gate_(gate), container_(container), ticket_(ticket) {}
     DeleteGate* gate_;
     uint64_t container_;
+    uint64_t ticket_;
   };
 
   // Means all containers, including those created later.
@@ -55,19 +62,29 @@ class DeleteGate {
   void Close(uint64_t container, absl::AnyInvocable<void()> drained);
   void Open(uint64_t container);
 
+  // Runs `done` once all passes of `container` that are out now have been given back, those for all
+  // containers included; later ones do not count. On the same threads as Close().
+  void AwaitPresent(uint64_t container, absl::AnyInvocable<void()> done);
+
  private:
+  // Waits until no pass with a lower ticket is out.
   struct Waiter {
     uint64_t container;
+    uint64_t before;
     absl::AnyInvocable<void()> drained;
   };
 
-  void Leave(uint64_t container);
-  bool IsDrained(uint64_t container) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Await(Waiter waiter);
+  void Leave(uint64_t container, uint64_t ticket);
+  bool IsDrained(const Waiter& waiter) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool HasBefore(uint64_t container, uint64_t ticket) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Waiter> TakeDrained() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
   absl::flat_hash_map<uint64_t, int> closings_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<uint64_t, int> passes_ ABSL_GUARDED_BY(mutex_);
+  // The tickets of the passes that are out, which grow.
+  absl::flat_hash_map<uint64_t, absl::btree_set<uint64_t>> passes_ ABSL_GUARDED_BY(mutex_);
+  uint64_t next_ticket_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);
 };
 

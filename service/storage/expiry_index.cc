@@ -35,8 +35,9 @@ namespace {
 // Entries whose items are read together.
 constexpr size_t kScannedTogether = 512;
 
-constexpr IndexFamily kFamilies[kIndexFamilies] = {IndexFamily::kExpireTime, IndexFamily::kTs,
-                                                   IndexFamily::kRetryTime, IndexFamily::kAdopted};
+// Those that are scanned: an item in kHeld is not due before its hold ends.
+constexpr IndexFamily kFamilies[] = {IndexFamily::kExpireTime, IndexFamily::kTs,
+                                     IndexFamily::kRetryTime, IndexFamily::kAdopted};
 
 // Entries of a family looked at for the oldest due item.
 constexpr int kMaxOldestExamined = 64;
@@ -54,6 +55,7 @@ std::optional<int64_t> WaitOf(const DueRule& rule, IndexFamily family) {
       return rule.inherited_wait;
     case IndexFamily::kRetryTime:
     case IndexFamily::kAdopted:
+    case IndexFamily::kHeld:
       if (rule.own_extra.has_value() || rule.inherited_wait.has_value()) return 0;
       return std::nullopt;
   }
@@ -86,6 +88,12 @@ std::optional<int64_t> DueTimeOf(const Container& container, const DueRule& rule
   const std::optional<int64_t> due = DueTime(rule, item.version.times);
   if (!due.has_value()) return std::nullopt;
   return std::max(*due, AdoptionEnd(container, item.adopted_until));
+}
+
+// Since when an item that is due since `due_time` could have been deleted: not before its holds
+// ended.
+int64_t FreeSince(const Container& container, const StoredItem& item, int64_t due_time) {
+  return std::max({due_time, item.held_until, container.held_until});
 }
 
 // Since when the item waits for its delete: one that was tried joins the end of the queue at the
@@ -313,7 +321,8 @@ size_t ExpiryIndex::JudgeEntries(const Container& container, const DueRule& rule
       continue;
     }
     ++due;
-    scan.due.push_back({std::move(entries[i].key), ToTracked(*item), *due_time});
+    scan.due.push_back(
+        {std::move(entries[i].key), ToTracked(*item), FreeSince(container, *item, *due_time)});
   }
   return due;
 }
@@ -350,14 +359,15 @@ absl::StatusOr<std::optional<int64_t>> ExpiryIndex::OldestOfFamily(const Contain
     const IndexEntry& entry = cursor.entry();
     if (!is_retry && entry.time > *last_time) break;
     if (++examined > kMaxOldestExamined) {
-      if (in_due_order) oldest = entry.time + *wait;
+      if (in_due_order) oldest = std::max(entry.time + *wait, container.held_until);
       break;
     }
     const absl::StatusOr<StoredItemPtr> item = ReadOwner(reader_, container, entry);
     if (!item.ok() || *item == nullptr) continue;
     const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
     if (!due_time.has_value() || *due_time > now_seconds || *due_time < kFirstSoundTime) continue;
-    oldest = std::min(oldest.value_or(*due_time), *due_time);
+    const int64_t free_since = FreeSince(container, **item, *due_time);
+    oldest = std::min(oldest.value_or(free_since), free_since);
     if (in_due_order) break;
   }
   TTL_RETURN_IF_ERROR(cursor.status());
@@ -427,7 +437,8 @@ absl::Status ExpiryIndex::CountFamily(const Container& container, const DueRule&
     const std::optional<int64_t> due_time = DueTimeOf(container, rule, **item);
     if (!due_time.has_value() || *due_time > now_seconds || *due_time < kFirstSoundTime) continue;
     oldest_found = true;
-    backlog.oldest_due_time = std::min(backlog.oldest_due_time.value_or(*due_time), *due_time);
+    const int64_t free_since = FreeSince(container, **item, *due_time);
+    backlog.oldest_due_time = std::min(backlog.oldest_due_time.value_or(free_since), free_since);
   }
   return cursor.status();
 }

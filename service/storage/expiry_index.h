@@ -26,7 +26,7 @@ struct StoredItem;
 struct DueItem {
   ItemKey key;
   TrackedItem item;
-  int64_t due_time = 0;
+  int64_t due_time = 0;  // or when the last of its holds ended, if that was later
 };
 
 // Bounds of one scan.

@@ -13,6 +13,7 @@
 #include "service/storage/commit/scan_marks.h"
 #include "service/storage/engine/database.h"
 #include "service/storage/engine/directory_mark.h"
+#include "service/storage/holds/hold_table.h"
 #include "service/storage/upkeep/backup.h"
 #include "service/storage/upkeep/housekeeper.h"
 #include "service/storage/upkeep/invariants.h"
@@ -29,18 +30,19 @@ struct Storage::Parts {
         database(std::move(opened)),
         cache(options.record_cache_bytes),
         reader(*database, cache),
-        queue(options, {*database, cache, catalog, marks, due_changes, tallies, tombstones, purges,
-                        reader, scan_marks, tap}),
-        containers(catalog, queue, gate, tallies),
+        queue(options, {*database, cache, catalog, hold_table, marks, due_changes, tallies,
+                        tombstones, purges, reader, scan_marks, tap}),
+        containers(catalog, queue, gate, tallies, hold_table),
         items(*database, queue, reader, data_trust),
         scanned_items(*database, queue, catalog, tallies, scan_marks),
         expiry_index(*database, reader, marks, queue),
+        holds({*database, queue, reader, catalog, hold_table, tallies, gate}),
         sidecar_state(*database, queue),
-        housekeeper(
-            {*database, cache, catalog, marks, due_changes, tallies, tombstones, purges, queue},
-            [log = options.log](absl::string_view line) {
-              if (log) log(StorageOptions::LogLevel::kWarning, line);
-            }) {}
+        housekeeper({*database, cache, catalog, hold_table, marks, due_changes, tallies, tombstones,
+                     purges, queue},
+                    [log = options.log](absl::string_view line) {
+                      if (log) log(StorageOptions::LogLevel::kWarning, line);
+                    }) {}
 
   // Marks the directory as soon as there is something to lose.
   void MarkOnceUsed() {
@@ -53,6 +55,7 @@ struct Storage::Parts {
   RecordCache cache;
   ItemReader reader;
   Catalog catalog;
+  HoldTable hold_table;
   LowWaterMarks marks;
   DueChanges due_changes;
   Tallies tallies;
@@ -67,6 +70,7 @@ struct Storage::Parts {
   Items items;
   ScannedItems scanned_items;
   ExpiryIndex expiry_index;
+  Holds holds;
   SidecarState sidecar_state;
   Housekeeper housekeeper;
 };
@@ -80,19 +84,22 @@ absl::StatusOr<std::unique_ptr<Storage>> Storage::Open(const StorageOptions& opt
   TTL_ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(options));
   auto parts = std::make_unique<Parts>(options, std::move(database));
   TTL_RETURN_IF_ERROR(parts->catalog.Load(*parts->database));
+  TTL_RETURN_IF_ERROR(parts->hold_table.Load(*parts->database, parts->catalog.All()));
   TTL_RETURN_IF_ERROR(parts->tallies.Load(*parts->database, parts->catalog));
   TTL_ASSIGN_OR_RETURN(const std::optional<DataDoubt> doubt, parts->sidecar_state.LoadDataDoubt());
   if (doubt.has_value()) parts->data_trust.Doubt(doubt->reason);
-  for (const std::string& problem : parts->catalog.Problems()) {
+  std::unique_ptr<Storage> storage(new Storage(std::move(parts)));
+  for (const std::string& problem : storage->Problems()) {
     if (options.log) options.log(StorageOptions::LogLevel::kError, problem);
   }
-  return std::unique_ptr<Storage>(new Storage(std::move(parts)));
+  return storage;
 }
 
 Containers& Storage::containers() { return parts_->containers; }
 Items& Storage::items() { return parts_->items; }
 ScannedItems& Storage::scanned_items() { return parts_->scanned_items; }
 ExpiryIndex& Storage::expiry_index() { return parts_->expiry_index; }
+Holds& Storage::holds() { return parts_->holds; }
 SidecarState& Storage::sidecar_state() { return parts_->sidecar_state; }
 DataTrust& Storage::data_trust() { return parts_->data_trust; }
 DeleteGate& Storage::delete_gate() { return parts_->gate; }
@@ -110,10 +117,13 @@ absl::Status Storage::OutcomeHealth() const {
 }
 
 StorageFacts Storage::FactsForDeletes(uint64_t container) const {
+  const ContainerPtr present = parts_->catalog.Find(container);
   return {.all_paused = parts_->containers.PauseOfAll().has_value(),
           .writable = OutcomeHealth().ok(),
           .change_under_way = parts_->gate.IsClosed(container),
-          .data_in_doubt = parts_->data_trust.in_doubt()};
+          .data_in_doubt = parts_->data_trust.in_doubt(),
+          .holds_all = parts_->holds.HoldsAll(container),
+          .holds_in_doubt = present != nullptr && parts_->holds.AreInDoubt(*present)};
 }
 
 absl::Status Storage::ReportHealth() const {
@@ -121,7 +131,11 @@ absl::Status Storage::ReportHealth() const {
   return parts_->queue.FloorRefusal(CommitQueue::Kind::kReport);
 }
 
-std::vector<std::string> Storage::Problems() const { return parts_->catalog.Problems(); }
+std::vector<std::string> Storage::Problems() const {
+  std::vector<std::string> problems = parts_->catalog.Problems();
+  for (std::string& problem : parts_->hold_table.Problems()) problems.push_back(std::move(problem));
+  return problems;
+}
 
 bool Storage::RunHousekeeping() {
   parts_->MarkOnceUsed();

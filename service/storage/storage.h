@@ -18,6 +18,7 @@
 #include "service/storage/engine/storage_figures.h"
 #include "service/storage/engine/storage_options.h"
 #include "service/storage/expiry_index.h"
+#include "service/storage/holds.h"
 #include "service/storage/items.h"
 #include "service/storage/scanned_items.h"
 #include "service/storage/sidecar_state.h"
@@ -45,6 +46,7 @@ class Storage {
   Items& items();
   ScannedItems& scanned_items();
   ExpiryIndex& expiry_index();
+  Holds& holds();
   SidecarState& sidecar_state();
   // Whether the tracked data is complete, as loaded from SidecarState.
   DataTrust& data_trust();
@@ -76,7 +78,8 @@ class Storage {
   absl::Status ReportHealth() const;
 
   // The damage found when the database was opened: one line for each container whose record is
-  // unreadable. Nothing of such a container is hidden or deleted; the others work.
+  // unreadable, and for each unreadable hold. Nothing of such a container is hidden or deleted,
+  // and nothing is deleted of the container of such a hold; the others work.
   std::vector<std::string> Problems() const;
 
   // One bounded step of background work: checks the free space, reopens the database after an
@@ -88,8 +91,9 @@ class Storage {
   // Walks the whole database and returns INTERNAL with the first violation of an invariant: every
   // index entry belongs to an item that names it, every position in an existing index has its
   // entry, every item that can expire in a container with a complete index has an entry, no entry
-  // is later than the deadline of its item, and the tallies agree with the items. REQUIRES: nothing
-  // else uses the storage.
+  // is later than the deadline of its item, an item that is set aside names a hold, the keys of
+  // holds agree with the holds, and the tallies agree with the items. REQUIRES: nothing else uses
+  // the storage.
   absl::Status CheckInvariants() const;
 
   // A backup, and a verification of everything stored, while the storage is in use; see there.

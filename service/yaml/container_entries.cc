@@ -83,6 +83,14 @@ absl::StatusOr<std::optional<int64_t>> ReadDefaultTtl(const NodePath& path) {
   return ttl;
 }
 
+absl::StatusOr<bool> ReadBool(const NodePath& path) {
+  if (path.node.IsNull()) return false;
+  const std::string text = IsPlain(path.node) ? path.node.Scalar() : std::string();
+  if (text == "true") return true;
+  if (text == "false") return false;
+  return Refused(path, "true or false");
+}
+
 absl::StatusOr<IndexingMode> ReadIndexingMode(const NodePath& path) {
   const std::string name =
       path.node.IsScalar() ? absl::AsciiStrToUpper(path.node.Scalar()) : std::string();
@@ -224,6 +232,10 @@ absl::Status ReadSetting(const std::string& name, const NodePath& value,
     TTL_ASSIGN_OR_RETURN(settings.indexing_mode, ReadIndexingMode(value));
   } else if (name == "delete_policy") {
     return ReadDeletePolicy(value, settings);
+  } else if (name == "show_held") {
+    TTL_ASSIGN_OR_RETURN(settings.show_held, ReadBool(value));
+  } else if (name == "holds") {
+    TTL_ASSIGN_OR_RETURN(settings.requires_holds, ReadBool(value));
   }
   return absl::OkStatus();
 }
@@ -246,10 +258,11 @@ absl::StatusOr<ContainerEntry> ReadEntry(NodePath path) {
   TTL_ASSIGN_OR_RETURN(entry.id, ReadId(path));
   path.container = absl::Utf8SafeCEscape(entry.id);
   path.key.clear();
-  TTL_RETURN_IF_ERROR(ReadMapping(path, {"id", "default_ttl", "indexing_mode", "delete_policy"},
-                                  [&](const std::string& name, const NodePath& value) {
-                                    return ReadSetting(name, value, entry.settings);
-                                  }));
+  TTL_RETURN_IF_ERROR(ReadMapping(
+      path, {"id", "default_ttl", "indexing_mode", "delete_policy", "show_held", "holds"},
+      [&](const std::string& name, const NodePath& value) {
+        return ReadSetting(name, value, entry.settings);
+      }));
   if (const absl::Status valid = ValidateSettings(entry.settings); !valid.ok()) {
     return path.Error(valid.message());
   }

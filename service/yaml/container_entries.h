@@ -34,6 +34,8 @@ struct ContainerEntry {
 //           max_newly_due_items: 10000
 //           max_newly_due_percent: 10
 //           release_after_seconds: 86400
+//       show_held: true
+//       holds: true                # requires_holds
 //
 // INVALID_ARGUMENT names file, line, container, key, value and what is allowed. Nothing is guessed:
 // "60s", "60" in quotes, 60.0 and unknown keys are errors. `file_name` is used in messages only.

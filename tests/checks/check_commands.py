@@ -66,7 +66,7 @@ FOREIGN_OPTIONS = {"--unix-socket"}
 
 # What stands for the names in capitals of client/ttlctl/README.md.
 NAMES = {"ID": "carts", "C": "carts", "N": "5", "X": "50", "FILE": "{dir}/file", "DIR": "{dir}/new",
-         "STORE_ID": "other", "ITEM": "no-such-item", "KEY": "p", "T": str(int(time.time()))}
+         "STORE_ID": "other", "ITEM": "no-such-item", "KEY": "p", "HOLD": "case-17", "TEXT": "test", "T": str(int(time.time()))}
 
 # The commands of client/ttlctl/README.md, in an order in which they work, and their exit codes.
 PLAYED = [
@@ -100,6 +100,16 @@ PLAYED = [
     ("reconcile C --dry-run", 0),
     ("reconcile C", 0),
     ("rebuild", 0),
+    ("containers set ID --requires-holds true", 0),
+    ("containers set ID --show-held true", 0),
+    ("holds place C HOLD --reason TEXT --key KEY", 0),
+    ("holds list", 0),
+    ("holds list C", 0),
+    ("holds keys C HOLD", 0),
+    ("holds export", 0),
+    ("holds apply FILE", 1),  # a file of containers is none of holds
+    ("holds release C HOLD", 0),
+    ("holds accept C", 0),
     ("verify", 0),
     ("import C FILE", 0),
     ("import C -", 0),

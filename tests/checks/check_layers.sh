@@ -7,8 +7,8 @@
 # A room is a folder. Those of service/, lowest first:
 #   base, yaml            what everybody may use; the YAML reader
 #   log, process          for programs: the log; signals and threads
-#   core, core/state      rules and values
-#   storage               format <- engine <- commit <- upkeep, and on top of them its faces, which
+#   core, hold, state      rules and values (core/hold, core/state)
+#   storage               format <- engine <- holds <- commit <- upkeep, and on top of them its faces, which
 #                         are all that others know, but for the values listed in `values`
 #   transport             connections, tls; tls <- access <- calls <- the servers themselves
 #   expiry                pace <- store <- sweep
@@ -43,8 +43,8 @@ fi
 
 sources | xargs --no-run-if-empty awk '
   BEGIN {
-    core = "base core core/state"
-    inner = "storage/format storage/engine storage/commit"
+    core = "base core core/hold core/state"
+    inner = "storage/format storage/engine storage/holds storage/commit"
     values = "storage/format/index_entry storage/engine/storage_figures storage/engine/storage_options"
     transport = "transport transport/access transport/calls transport/connections transport/tls"
     expiry = "expiry expiry/pace expiry/store expiry/sweep"
@@ -53,9 +53,10 @@ sources | xargs --no-run-if-empty awk '
     may["yaml"] = core " yaml"
     may["log"] = "base log"
     may["process"] = "base log process"
-    may["core"] = may["core/state"] = core
+    may["core"] = may["core/hold"] = may["core/state"] = core
     may["storage/format"] = core " storage/format"
     may["storage/engine"] = core " storage/format storage/engine"
+    may["storage/holds"] = core " storage/format storage/engine storage/holds"
     may["storage/commit"] = core " " inner
     may["storage/upkeep"] = core " " inner " storage/upkeep"
     may["storage"] = core " " inner " storage/upkeep storage"

@@ -11,7 +11,14 @@ void ReadToken(absl::string_view token) {
   const auto id = ReadContainerPageToken(token);
   const auto key = ReadItemPageToken(token);
   const auto position = ReadStuckPageToken(token);
-  if (!token.empty()) Require(id.ok() + key.ok() + position.ok() <= 1, "one kind of list");
+  const auto hold = ReadHoldPageToken(token);
+  const auto held = ReadHeldKeyPageToken(token);
+  if (!token.empty()) {
+    Require(id.ok() + key.ok() + position.ok() + hold.ok() + held.ok() <= 1, "one kind of list");
+    if (hold.ok()) Require(*ReadHoldPageToken(HoldPageToken(*hold)) == *hold, "the same hold");
+    if (held.ok())
+      Require(*ReadHeldKeyPageToken(HeldKeyPageToken(**held)) == *held, "the same key");
+  }
   if (id.ok() && !id->empty()) {
     Require(*ReadContainerPageToken(ContainerPageToken(*id)) == *id, "the same id");
   }
@@ -38,6 +45,8 @@ void MakeTokens(FuzzInput input) {
   Require(item.ok() && *item == position, "an item's token is read");
   const auto stuck = ReadStuckPageToken(StuckPageToken({time, key}));
   Require(stuck.ok() && stuck->has_value() && (*stuck)->key == key, "a stuck item's token is read");
+  const auto held = ReadHeldKeyPageToken(HeldKeyPageToken(key));
+  Require(held.ok() && *held == key, "a held key's token is read");
 }
 
 }  // namespace

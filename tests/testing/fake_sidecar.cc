@@ -11,6 +11,7 @@
 #include "grpcpp/server_context.h"
 #include "ttl/v1/container_service.grpc.pb.h"
 #include "ttl/v1/expiry_service.grpc.pb.h"
+#include "ttl/v1/hold_service.grpc.pb.h"
 #include "ttl/v1/item_service.grpc.pb.h"
 
 namespace ttl {
@@ -40,6 +41,15 @@ void FillDefault(const v1::StreamCheckVisibilityRequest& request,
   FillDefault(request.request(), response->mutable_response());
 }
 
+void FillDefault(const v1::PlaceHoldRequest& request, v1::PlaceHoldResponse* response) {
+  v1::Hold& hold = *response->mutable_hold();
+  hold.set_container(request.container());
+  hold.set_hold_id(request.hold_id());
+  for (int i = 0; i < request.keys().keys_size(); ++i) {
+    response->add_results(v1::PLACE_HOLD_RESULT_HELD);
+  }
+}
+
 void FillDefault(const google::protobuf::Message&, google::protobuf::Message*) {}
 
 }  // namespace
@@ -52,12 +62,14 @@ void FillDefault(const google::protobuf::Message&, google::protobuf::Message*) {
 
 class FakeSidecar::Services {
  public:
-  explicit Services(FakeSidecar& fake) : containers_(fake), items_(fake), expiry_(fake) {}
+  explicit Services(FakeSidecar& fake)
+      : containers_(fake), items_(fake), expiry_(fake), holds_(fake) {}
 
   void Register(grpc::ServerBuilder& builder) {
     builder.RegisterService(&containers_);
     builder.RegisterService(&items_);
     builder.RegisterService(&expiry_);
+    builder.RegisterService(&holds_);
   }
 
  private:
@@ -142,9 +154,23 @@ class FakeSidecar::Services {
     FakeSidecar& fake_;
   };
 
+  class Holds : public v1::HoldService::Service {
+   public:
+    explicit Holds(FakeSidecar& fake) : fake_(fake) {}
+    TTL_FAKE_METHOD(PlaceHold)
+    TTL_FAKE_METHOD(ReleaseHold)
+    TTL_FAKE_METHOD(ListHolds)
+    TTL_FAKE_METHOD(ListHeldKeys)
+    TTL_FAKE_METHOD(AcceptHolds)
+
+   private:
+    FakeSidecar& fake_;
+  };
+
   Containers containers_;
   Items items_;
   Expiry expiry_;
+  Holds holds_;
 };
 
 #undef TTL_FAKE_METHOD

@@ -17,13 +17,14 @@
 
 namespace ttl {
 
-// A stateless sidecar for tests of clients: serves ContainerService, ItemService and ExpiryService
-// of ttl.v1 on a Unix socket of its own, records every request, and gives scripted answers. Methods
-// are named as in the protos, without their service; names are unique.
+// A stateless sidecar for tests of clients: serves ContainerService, ItemService, ExpiryService and
+// HoldService of ttl.v1 on a Unix socket of its own, records every request, and gives scripted
+// answers. Methods are named as in the protos, without their service; names are unique.
 //
 // An unscripted method returns OK: TrackItems with all items tracked, UntrackItems with all
-// untracked, CheckVisibility with all visible, the others with an empty response. For
-// StreamCheckVisibility a call is one message; one that fails ends the stream.
+// untracked, CheckVisibility with all visible, PlaceHold with the hold's name and all keys held,
+// the others with an empty response. For StreamCheckVisibility a call is one message; one that
+// fails ends the stream.
 //
 // Thread-safe. Serves from construction to destruction.
 class FakeSidecar {

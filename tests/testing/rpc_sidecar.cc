@@ -52,16 +52,19 @@ void RpcSidecar::Start() {
   expiry_options.start_steady = clock_.Read().boot.value_or(absl::ZeroDuration());
   expiry_options.on_clock_accepted = [this] { ++clocks_accepted_; };
   expiry_options.on_change = [this] { ++changes_; };
-  container_service_ = std::make_unique<ContainerService>(
-      storage_->containers(), storage_->tallies(), *guarded_clock_, usage_, options_.containers);
-  item_calls_ =
-      std::make_unique<ItemCalls>(storage_->containers(), storage_->items(), *guarded_clock_,
-                                  levers_->store_trust(), counters_, options_.adoption_grace);
+  container_service_ = std::make_unique<ContainerService>(storage_->containers(), storage_->holds(),
+                                                          storage_->tallies(), *guarded_clock_,
+                                                          usage_, options_.containers);
+  item_calls_ = std::make_unique<ItemCalls>(
+      storage_->containers(), storage_->items(), storage_->holds(), *guarded_clock_,
+      levers_->store_trust(), counters_, options_.adoption_grace);
   item_service_ = std::make_unique<ItemService>(*item_calls_);
   expiry_service_ =
       std::make_unique<ExpiryService>(ExpiryService::Parts{*storage_, *guarded_clock_, clock_,
                                                            published_, counters_, usage_, *levers_},
                                       std::move(expiry_options));
+  hold_service_ =
+      std::make_unique<HoldService>(storage_->containers(), storage_->holds(), *guarded_clock_);
   maintenance_service_ = std::make_unique<MaintenanceService>(
       MaintenanceService::Parts{.storage = *storage_,
                                 .clock = *guarded_clock_,
@@ -75,8 +78,8 @@ void RpcSidecar::Start() {
 
   grpc::ServerBuilder builder;
   const std::initializer_list<RpcService*> services = {
-      container_service_.get(), item_service_.get(), expiry_service_.get(),
-      maintenance_service_.get(), health_service_.get()};
+      container_service_.get(), item_service_.get(),        expiry_service_.get(),
+      hold_service_.get(),      maintenance_service_.get(), health_service_.get()};
   for (RpcService* service : services) {
     served_.push_back(
         std::unique_ptr<Served>(new Served{*service, ByteService(service->descriptor()), nullptr}));
@@ -106,6 +109,7 @@ void RpcSidecar::Start() {
   containers_ = v1::ContainerService::NewStub(channel);
   items_ = v1::ItemService::NewStub(channel);
   expiry_ = v1::ExpiryService::NewStub(channel);
+  holds_ = v1::HoldService::NewStub(channel);
   maintenance_ = v1::MaintenanceService::NewStub(channel);
 }
 

@@ -23,6 +23,7 @@
 #include "service/rpc/checks/check_counters.h"
 #include "service/rpc/services/container_service.h"
 #include "service/rpc/services/expiry_service.h"
+#include "service/rpc/services/hold_service.h"
 #include "service/rpc/services/item_calls.h"
 #include "service/rpc/services/item_service.h"
 #include "service/rpc/services/maintenance_service.h"
@@ -41,12 +42,13 @@
 #include "tests/testing/temp_dir.h"
 #include "ttl/v1/container_service.grpc.pb.h"
 #include "ttl/v1/expiry_service.grpc.pb.h"
+#include "ttl/v1/hold_service.grpc.pb.h"
 #include "ttl/v1/item_service.grpc.pb.h"
 #include "ttl/v1/maintenance_service.grpc.pb.h"
 
 namespace ttl {
 
-// The four services, and that of gRPC's health protocol, on a real gRPC server over a Unix socket,
+// The five services, and that of gRPC's health protocol, on a real gRPC server over a Unix socket,
 // with storage in memory and a clock that the test moves. Nothing sweeps, so expired items stay
 // tracked. The destructor checks the invariants of storage.
 class RpcSidecar {
@@ -75,6 +77,7 @@ class RpcSidecar {
   v1::ContainerService::Stub& containers() { return *containers_; }
   v1::ItemService::Stub& items() { return *items_; }
   v1::ExpiryService::Stub& expiry() { return *expiry_; }
+  v1::HoldService::Stub& holds() { return *holds_; }
   v1::MaintenanceService::Stub& maintenance() { return *maintenance_; }
 
   // Ends streams, as a server does before it stops.
@@ -142,6 +145,7 @@ class RpcSidecar {
   std::unique_ptr<ItemCalls> item_calls_;
   std::unique_ptr<ItemService> item_service_;
   std::unique_ptr<ExpiryService> expiry_service_;
+  std::unique_ptr<HoldService> hold_service_;
   std::unique_ptr<MaintenanceService> maintenance_service_;
   std::unique_ptr<HealthService> health_service_;
   std::vector<std::unique_ptr<Served>> served_;
@@ -151,6 +155,7 @@ class RpcSidecar {
   std::unique_ptr<v1::ContainerService::Stub> containers_;
   std::unique_ptr<v1::ItemService::Stub> items_;
   std::unique_ptr<v1::ExpiryService::Stub> expiry_;
+  std::unique_ptr<v1::HoldService::Stub> holds_;
   std::unique_ptr<v1::MaintenanceService::Stub> maintenance_;
 };
 

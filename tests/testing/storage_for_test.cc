@@ -57,7 +57,8 @@ absl::StatusOr<ContainerPtr> StorageForTest::Update(const std::string& id,
                                                     absl::Duration grace) {
   return Await<absl::StatusOr<ContainerPtr>>([&](auto done) {
     storage_->containers().Update(
-        id, [settings](const Container&) { return settings; }, kTestNow, grace, std::move(done));
+        id, [settings](const Container&) { return settings; }, kTestNow, grace, /*force=*/false,
+        std::move(done));
   });
 }
 
@@ -71,7 +72,7 @@ ContainerPtr StorageForTest::SetDefaultTtl(const std::string& id,
 
 absl::Status StorageForTest::Delete(const std::string& id) {
   return Await<absl::Status>(
-      [&](auto done) { storage_->containers().Delete(id, "", std::move(done)); });
+      [&](auto done) { storage_->containers().Delete(id, "", /*force=*/false, std::move(done)); });
 }
 
 void StorageForTest::Pause(const std::string& id, bool paused) {

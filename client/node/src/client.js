@@ -12,7 +12,13 @@ const DEFAULT_ADDRESS = 'unix:/run/ttl-sidecar/sidecar.sock';
 const MAX_ENTRIES_PER_CALL = 1000;
 
 const READ = /^(Check|Explain|Get|List)/;
-const SERVICES = ['ItemService', 'ContainerService', 'ExpiryService', 'MaintenanceService'];
+const SERVICES = [
+  'ItemService',
+  'ContainerService',
+  'ExpiryService',
+  'HoldService',
+  'MaintenanceService',
+];
 const METHODS = Object.assign({}, ...SERVICES.map(serviceDefinition));
 
 // In doubt, keep: an answer that a later version invents hides nothing.
@@ -22,6 +28,12 @@ const UNTRACK_RESULTS = {
   UNTRACK_RESULT_UNTRACKED: 'untracked',
   UNTRACK_RESULT_STALE: 'stale',
   UNTRACK_RESULT_NOT_TRACKED: 'notTracked',
+};
+
+const PLACE_HOLD_RESULTS = {
+  PLACE_HOLD_RESULT_HELD: 'held',
+  PLACE_HOLD_RESULT_NOT_TRACKED: 'notTracked',
+  PLACE_HOLD_RESULT_ALREADY_DELETED: 'alreadyDeleted',
 };
 
 function readAnswers({ visibilities, expireTimes, judgedAt }, count) {
@@ -90,6 +102,15 @@ const ITEM_FILTERS = [
   'asOf',
 ];
 const CONTAINER_FILTERS = ['idPrefix', 'ttlOnOnly'];
+
+const HOLD_FIELDS = ['reason', 'until', 'keys', 'partitionKey', 'allItems'];
+
+function requireScope({ keys, partitionKey, allItems }) {
+  const given = [keys !== undefined, partitionKey !== undefined, allItems === true];
+  if (given.filter(Boolean).length !== 1 || (allItems !== undefined && allItems !== true)) {
+    throw new TypeError('placeHold(): one of keys, partitionKey and allItems: true is required');
+  }
+}
 
 function requireInterceptors(interceptors) {
   const isList = Array.isArray(interceptors) && interceptors.every((f) => typeof f === 'function');
@@ -228,8 +249,11 @@ export class Client {
     return this.#pages('ListContainers', { ...filters }, 'containers');
   }
 
-  async updateContainer(container, paths) {
-    return (await this.#call('UpdateContainer', { container, updateMask: { paths } })).container;
+  async updateContainer(container, paths, options = {}) {
+    const example = '{ force: true }';
+    const { force = false } = requireOptions('updateContainer()', options, ['force'], example);
+    const request = { container, updateMask: { paths }, force };
+    return (await this.#call('UpdateContainer', request)).container;
   }
 
   setDefaultTtl(id, defaultTtl) {
@@ -245,20 +269,23 @@ export class Client {
     return this.#call('UpdateContainer', request);
   }
 
-  async deleteContainer(id, etag = '') {
-    await this.#call('DeleteContainer', { id, etag });
+  async deleteContainer(id, etag = '', options = {}) {
+    const example = '{ force: true }';
+    const { force = false } = requireOptions('deleteContainer()', options, ['force'], example);
+    await this.#call('DeleteContainer', { id, etag, force });
   }
 
   async *watchContainers(options = {}) {
-    const { heartbeatMs = 1000, expireAt = false } = requireOptions(
+    const { heartbeatMs = 1000, expireAt = false, showHeld = false } = requireOptions(
       'watchContainers()',
       options,
-      ['heartbeatMs', 'expireAt'],
+      ['heartbeatMs', 'expireAt', 'showHeld'],
       '{ heartbeatMs: 1000 }',
     );
     const longestSilenceMs = requireTimeLimit('heartbeatMs', 5 * heartbeatMs);
     const method = METHODS.WatchContainers;
     const rules = expireAt ? ['JUDGING_RULE_EXPIRE_AT'] : [];
+    if (showHeld) rules.push('JUDGING_RULE_SHOW_HELD');
     const bytes = method.requestSerialize({ heartbeatInterval: heartbeatMs, rules });
     const call = this.#calls.serverStream(method, bytes, { waitForReady: true });
     yield* follow(call, longestSilenceMs, this.#calls);
@@ -325,6 +352,48 @@ export class Client {
   async resetMaxDeletesPerSecond() {
     const request = { serverDefault: true };
     return (await this.#call('SetMaxDeletesPerSecond', request)).maxDeletesPerSecond;
+  }
+
+  // Holds, which keep expired items from being deleted.
+
+  async placeHold(container, holdId, fields) {
+    const example = "{ reason: 'audit', allItems: true }";
+    const hold = requireOptions('placeHold()', fields, HOLD_FIELDS, example);
+    requireScope(hold);
+    const { reason, until, keys, partitionKey, allItems } = hold;
+    const place = (scope) => {
+      const request = { container, holdId, reason, until, ...scope };
+      return this.#call('PlaceHold', request, 'admin', Kind.HOLD);
+    };
+    if (keys === undefined) {
+      const response = await place({ partitionKey, allItems });
+      return { hold: response.hold, results: readResults(PLACE_HOLD_RESULTS, response, 0) };
+    }
+    const all = [...keys];
+    if (all.length === 0) throw new RangeError('placeHold(): keys: at least one is required');
+    let placed;
+    const results = await inParts(all, async (part) => {
+      const response = await place({ keys: { keys: part } });
+      placed = response.hold;
+      return readResults(PLACE_HOLD_RESULTS, response, part.length);
+    });
+    return { hold: placed, results };
+  }
+
+  async releaseHold(container, holdId) {
+    await this.#call('ReleaseHold', { container, holdId });
+  }
+
+  listHolds(container = '') {
+    return this.#pages('ListHolds', { container }, 'holds');
+  }
+
+  listHeldKeys(container, holdId) {
+    return this.#pages('ListHeldKeys', { container, holdId }, 'keys');
+  }
+
+  async acceptHolds(container) {
+    await this.#call('AcceptHolds', { container });
   }
 
   // Maintenance.

@@ -41,6 +41,29 @@ export interface Answer {
 export type TrackResult = 'tracked' | 'stale' | 'unknown';
 export type UntrackResult = 'untracked' | 'stale' | 'notTracked' | 'unknown';
 
+/** A hold and what it covers. */
+export type Hold = v1.Hold;
+
+/** An item that a hold names, tracked or not. */
+export type HeldKey = v1.HeldKeyInput;
+
+/** What a hold found under a key, which is held in each case; 'alreadyDeleted': by a delete that was in
+ * flight. */
+export type PlaceHoldResult = 'held' | 'notTracked' | 'alreadyDeleted' | 'unknown';
+
+/** A hold that stands, and one result per key, in the order of the keys. */
+export interface PlacedHold {
+  hold: Hold | undefined;
+  results: PlaceHoldResult[];
+}
+
+/** What a hold covers: the items with these keys, any number, all of a partition, or all of the
+ * container; what is tracked later is included. */
+export type HoldScope =
+  | { keys: Iterable<HeldKey>; partitionKey?: undefined; allItems?: undefined }
+  | { partitionKey: v1.Bytes; keys?: undefined; allItems?: undefined }
+  | { allItems: true; keys?: undefined; partitionKey?: undefined };
+
 /** The answer to one message of a stream. A refused message does not end the stream. */
 export type Reply<T> =
   { results: T[]; error?: undefined } | { error: SidecarError; results?: undefined };
@@ -93,8 +116,8 @@ export interface ClientOptions {
  * take is a TypeError or a RangeError, and nothing is sent.
  *
  * Every call has a deadline, repeats included; on streams it is the time until a message is answered.
- * Until then a call waits for a sidecar that is away or restarts: reads, and reports in which every
- * entry has a sequence, are sent again when their fate is not known; other reports when the sidecar
+ * Until then a call waits for a sidecar that is away or restarts: reads, holds, and reports in which
+ * every entry has a sequence, are sent again when their fate is not known; other reports when the sidecar
  * refused them; changes, and usage, only if nothing was sent. Reports that its full queue refused have
  * 4 attempts. A stream that breaks is an error. Messages that were answered have taken effect.
  *
@@ -155,10 +178,12 @@ export class Client {
   getContainer(id: string): Promise<Container>;
   /** In the order of ids. */
   listContainers(options?: ContainerFilters): AsyncGenerator<Container>;
-  /** Sets the fields named in `paths`, in snake_case; one that is absent in `container` is removed. */
+  /** Sets the fields named in `paths`, in snake_case; one that is absent in `container` is removed.
+   * `force`: also indexing mode NONE while holds stand. */
   updateContainer(
     container: v1.ContainerInput & { id: string },
     paths: v1.ContainerPath[],
+    options?: { force?: boolean },
   ): Promise<Container>;
   /** Acts on all items of the container at once. Absent: switches TTL off. */
   setDefaultTtl(id: string, defaultTtl: Seconds | null | undefined): Promise<Container>;
@@ -172,14 +197,17 @@ export class Client {
   previewContainer(
     container: v1.ContainerInput & { id: string },
   ): AsyncGenerator<v1.PreviewContainerResponse>;
-  /** ABORTED if `etag` is neither empty nor the current one. */
-  deleteContainer(id: string, etag?: string): Promise<void>;
+  /** ABORTED if `etag` is neither empty nor the current one. `force`: also while holds stand, which are
+   * deleted with it. */
+  deleteContainer(id: string, etag?: string, options?: { force?: boolean }): Promise<void>;
   /** A snapshot of all containers, then every change. DEADLINE_EXCEEDED after a silence of five
    * heartbeats. `expireAt`: the caller evaluates expireAt; if false, containers with such items are
-   * omitted. */
+   * omitted. `showHeld`: the caller checks items that are expired in containers with showHeld; if
+   * false, these are omitted. */
   watchContainers(options?: {
     heartbeatMs?: number;
     expireAt?: boolean;
+    showHeld?: boolean;
   }): AsyncGenerator<v1.WatchContainersResponse>;
 
   /** The status of the sidecar and, if one is named, of a container: GetExpiryStatusResponse. */
@@ -219,6 +247,25 @@ export class Client {
   setMaxDeletesPerSecond(limit: number | null): Promise<number | undefined>;
   /** Restores the limit of the command line and returns it. */
   resetMaxDeletesPerSecond(): Promise<number | undefined>;
+
+  /** Holds items: none of them is deleted until every hold on it has ended. Adds keys to the hold of this
+   * name if there is one, and replaces its reason and end. No delete can remove the items when it
+   * resolves; it waits for those in flight. If it fails, the hold may have been placed: call it again.
+   * Keys are sent 1000 at a time. */
+  placeHold(
+    container: string,
+    holdId: string,
+    hold: { reason: string; until?: Date } & HoldScope,
+  ): Promise<PlacedHold>;
+  /** Ends a hold: expired items that no other one covers will be deleted. NOT_FOUND if there is none,
+   * also because a call that failed without a response had ended it. */
+  releaseHold(container: string, holdId: string): Promise<void>;
+  /** Those of one container, or all, in the order of container and name. */
+  listHolds(container?: string): AsyncGenerator<Hold>;
+  /** The keys of a hold, in their order; none if it is not on keys. */
+  listHeldKeys(container: string, holdId: string): AsyncGenerator<v1.HeldKey>;
+  /** States that the holds of the container are complete; deletes that waited for it resume. */
+  acceptHolds(container: string): Promise<void>;
 
   /** Of one container, or of all. */
   startReconciliation(

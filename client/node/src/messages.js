@@ -20,6 +20,7 @@ import { REQUIRED_FIELDS } from './required_fields.js';
 const FILES = [
   'ttl/v1/container_service',
   'ttl/v1/expiry_service',
+  'ttl/v1/hold_service',
   'ttl/v1/item_service',
   'ttl/v1/maintenance_service',
   'ttl/v1/primary_store_service',

@@ -12,6 +12,9 @@ export const Kind = {
   // A second report could overrule a later write of the same second: sent again only if the sidecar
   // refused the first, which it says by a hint when to come back.
   REPORT: 'report',
+  // A hold. Sending it twice changes nothing, unless somebody released it in between: then it stands
+  // again, which deletes nothing.
+  HOLD: 'hold',
   // A second one could undo somebody else's: never sent again.
   CHANGE: 'change',
   // Useful only immediately: never sent again, and does not wait for a connection.
@@ -26,7 +29,9 @@ const MAX_PAUSE_MS = 500;
 
 function mayRepeat(kind, { code, retryAfterMs }, attempt) {
   if (kind === Kind.CHANGE || kind === Kind.NOW) return false;
-  if (code === status.RESOURCE_EXHAUSTED) return kind !== Kind.READ && attempt < MAX_ATTEMPTS;
+  if (code === status.RESOURCE_EXHAUSTED) {
+    return (kind === Kind.ORDERED_REPORT || kind === Kind.REPORT) && attempt < MAX_ATTEMPTS;
+  }
   if (code !== status.UNAVAILABLE) return false;
   return kind !== Kind.REPORT || retryAfterMs !== undefined;
 }

@@ -9,12 +9,12 @@ namespace ttl {
 // How a run of ttlctl ended. Scripts rely on the numbers: never change one.
 enum class ExitCode : int {
   kOk = 0,
-  // The server refused the request, a line of an import or a containers file is invalid, a number
-  // is too large for its field, or the output or a backup could not be written.
+  // The server refused the request, a line of a file is invalid, a number is too large for its field,
+  // or the output or a backup could not be written.
   kRefused = 1,
   // The command line is wrong; nothing was sent.
   kUsage = 2,
-  // The container or item does not exist.
+  // The container, item or hold does not exist.
   kNotFound = 3,
   // The server could not be reached, or did not respond in time.
   kUnreachable = 4,

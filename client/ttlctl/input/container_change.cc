@@ -13,6 +13,8 @@ std::string NumberOr(bool is_set, double number, absl::string_view word) {
   return is_set ? FormatRate(number) : std::string(word);
 }
 
+std::string TrueOrFalse(bool value) { return value ? "true" : "false"; }
+
 std::string BrakeSettings(const v1::DeletePolicy& policy) {
   if (!policy.has_brake()) return "none";
   const v1::PolicyBrake& brake = policy.brake();
@@ -69,6 +71,8 @@ const Field kFields[] = {
      [](const v1::Container& c) { return FormatRate(c.delete_policy().min_deletes_per_second()); }},
     {"delete_policy.brake",
      [](const v1::Container& c) { return BrakeSettings(c.delete_policy()); }},
+    {"show_held", [](const v1::Container& c) { return TrueOrFalse(c.show_held()); }},
+    {"requires_holds", [](const v1::Container& c) { return TrueOrFalse(c.requires_holds()); }},
 };
 
 v1::PolicyBrake ToProto(const PolicyBrake& brake) {
@@ -123,6 +127,8 @@ v1::Container ContainerOf(const ContainerEntry& entry) {
   }
   container.set_indexing_mode(ToProto(entry.settings.indexing_mode));
   *container.mutable_delete_policy() = DeletePolicyOf(entry.settings);
+  container.set_show_held(entry.settings.show_held);
+  container.set_requires_holds(entry.settings.requires_holds);
   return container;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
+#include "client/ttlctl/input/line_reader.h"
 #include "ttl/v1/item.pb.h"
 
 namespace ttl {
@@ -32,14 +32,7 @@ class ImportReader {
   absl::StatusOr<ImportBatch> Next();
 
  private:
-  // Reads the next line into buffer_. Returns false at the end.
-  absl::StatusOr<bool> ReadLine();
-  absl::string_view line() const { return {buffer_.data(), line_bytes_}; }
-
-  std::istream& in_;
-  std::vector<char> buffer_;
-  size_t line_bytes_ = 0;
-  int64_t line_number_ = 0;
+  LineReader lines_;
 };
 
 }  // namespace ttl

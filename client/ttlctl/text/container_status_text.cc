@@ -9,6 +9,7 @@
 #include "client/ttlctl/text/count_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/hold_text.h"
+#include "client/ttlctl/text/holds/placed_hold_text.h"
 #include "client/ttlctl/text/item_text.h"
 #include "client/ttlctl/text/status_text.h"
 #include "client/ttlctl/text/table.h"
@@ -99,6 +100,12 @@ void AddHolds(const v1::ContainerExpiryStatus& status, Fields& fields) {
   fields.emplace_back("held back by", HoldsText(status.holds()));
   if (status.has_held_until()) {
     fields.emplace_back("until", TimeText(ToTime(status.held_until())));
+  }
+  if (status.has_hold_counts()) {
+    fields.emplace_back("holds", HoldCountsText(status.container(), status.hold_counts()));
+  }
+  if (AreHoldsInDoubt(status.holds())) {
+    fields.emplace_back("holds in doubt", HoldsInDoubtText(status.container()));
   }
   if (status.has_pause()) fields.emplace_back("paused", PauseText(status.pause()));
   if (status.has_grace_until()) {

@@ -113,6 +113,13 @@ std::string ContainerText(const v1::Container& container) {
         absl::StrCat(FormatRate(policy.request_units_per_delete()), " until the store says it"));
   }
   if (policy.has_brake()) fields.emplace_back("brake", BrakeText(policy.brake()));
+  if (container.show_held()) fields.emplace_back("held items", "stay visible when they expire");
+  if (container.requires_holds()) {
+    fields.emplace_back("requires holds", "nothing is deleted while they may be incomplete");
+  }
+  if (container.has_holds()) {
+    fields.emplace_back("has holds", absl::StrCat("ttlctl holds list ", container.id()));
+  }
   fields.emplace_back("etag", container.etag());
   fields.emplace_back("created", TimeText(ToTime(container.create_time())));
   fields.emplace_back("updated", TimeText(ToTime(container.update_time())));

@@ -1,5 +1,7 @@
 #include "client/ttlctl/text/hold_text.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "ttl/v1/expiry_service.pb.h"
@@ -49,12 +51,27 @@ std::string HoldText(int hold) {
       return "the tracked items may be incomplete";
     case v1::DELETE_HOLD_RETRY:
       return "failed items wait for their retry";
+    case v1::DELETE_HOLD_HELD:
+      return "held";
+    case v1::DELETE_HOLD_HOLDS_IN_DOUBT:
+      return "holds may be missing";
     default:
       return absl::StrCat("reason ", hold, " (newer than this ttlctl)");
   }
 }
 
 }  // namespace
+
+bool AreHoldsInDoubt(const google::protobuf::RepeatedField<int>& holds) {
+  return std::find(holds.begin(), holds.end(), v1::DELETE_HOLD_HOLDS_IN_DOUBT) != holds.end();
+}
+
+std::string HoldsInDoubtText(absl::string_view container) {
+  return absl::StrCat(
+      "nothing is deleted until they are complete and accepted: ttlctl holds apply FILE, or\n"
+      "ttlctl holds accept ",
+      container);
+}
 
 std::string HoldsText(const google::protobuf::RepeatedField<int>& holds) {
   if (holds.empty()) return "nothing";

@@ -6,6 +6,7 @@
 #include "client/ttlctl/input/key_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/hold_text.h"
+#include "client/ttlctl/text/holds/placed_hold_text.h"
 #include "service/base/time_text.h"
 #include "ttl/proto_time.h"
 
@@ -93,7 +94,7 @@ void AddItemRow(const v1::ItemView& view, Table& table) {
                 ExpiresText(view), RemainingText(view)});
 }
 
-std::string ExplanationText(const v1::ExplainItemResponse& response) {
+std::string ExplanationText(absl::string_view container, const v1::ExplainItemResponse& response) {
   const v1::ItemView& view = response.item();
   const v1::Item& item = view.item();
   std::vector<std::pair<std::string, std::string>> fields = {
@@ -116,6 +117,10 @@ std::string ExplanationText(const v1::ExplainItemResponse& response) {
     fields.emplace_back("may be deleted", FormatUnixSeconds(response.due_time()));
   }
   if (response.holds_size() > 0) fields.emplace_back("held back by", HoldsText(response.holds()));
+  if (response.item_holds_size() > 0) fields.emplace_back("holds", ItemHoldsText(response));
+  if (AreHoldsInDoubt(response.holds())) {
+    fields.emplace_back("holds in doubt", HoldsInDoubtText(container));
+  }
   if (response.attempts() > 0) {
     fields.emplace_back("failed tries",
                         absl::StrCat(response.attempts(), ", last: ", response.last_error()));

@@ -30,7 +30,7 @@ Table ItemTable();
 void AddItemRow(const v1::ItemView& view, Table& table);
 
 // The response of ExplainItem, a line per field.
-std::string ExplanationText(const v1::ExplainItemResponse& response);
+std::string ExplanationText(absl::string_view container, const v1::ExplainItemResponse& response);
 
 }  // namespace ttl
 

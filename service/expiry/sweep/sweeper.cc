@@ -38,6 +38,10 @@
 // tokens becomes head of line, and while it waits nobody else takes tokens, so that a large batch
 // is not starved by smaller ones.
 //
+// Items under a hold on their key or partition are moved out of the families that are scanned,
+// once, so that no later slice meets them; housekeeping puts them back when the hold has ended. A
+// container that is held as a whole is like one that is paused.
+//
 // Every path either sends, in which case the end of the call wakes the container, or names the time
 // of the next slice. Whatever may change earlier wakes it: commits through DueChanges, a step of
 // the clock, and the store becoming ready. kMaxWait, kMaxSleep and the full scans are a fallback.
@@ -55,6 +59,7 @@ constexpr absl::Duration kClockStep = absl::Seconds(1);
 constexpr int kSlicesPerStep = 1000;
 constexpr int64_t kScansPerStep = 16;
 constexpr size_t kEntriesPerScan = 4096;
+// Due items read at least where some may be put off or set aside.
 constexpr int64_t kPutOffPage = 256;
 // Upkeep of a container whose deletes are held; the interval doubles while there is nothing to do.
 constexpr absl::Duration kUpkeepInterval = absl::Seconds(10);
@@ -95,6 +100,7 @@ Sweeper::StepResult Sweeper::RunOnce() {
   WakeAfterClockChange(now);
   calls_.ReleaseSettled(now.steady);
   store_.AskIfDue(now);
+  EndReachedHolds(now);
   RunSlices(now, step);
   const Moment end = parts_.moments.Read();
   Post(end);
@@ -331,7 +337,8 @@ Sweeper::NextSlice Sweeper::Find(const Slice& slice, DeleteGate::Pass pass, cons
   // Items that the store cannot compare are put off by the page, so that at a low rate they do not
   // take a commit each.
   const bool puts_off = container.has_expire_at && !store_.state().knows_expire_at();
-  if (puts_off) max_due = std::max(max_due, kPutOffPage);
+  const bool takes_pages = puts_off || container.has_holds;
+  if (takes_pages) max_due = std::max(max_due, kPutOffPage);
   std::optional<DueScan> scan = Scan(slice, max_due, now, step);
   if (!scan.has_value()) return {slice.pacing.pace.held_until()};
   const size_t due = scan->due.size();
@@ -340,6 +347,8 @@ Sweeper::NextSlice Sweeper::Find(const Slice& slice, DeleteGate::Pass pass, cons
   if (HasTooManyAdopted(container, scan->due, now)) return {now.steady + kMaxWait};
   if (puts_off) {
     step.tidied += outcomes_.PutOffExpireAt(container, scan->due, slice.pacing.pace, now);
+  }
+  if (takes_pages) {
     scan->more = scan->more || static_cast<int64_t>(scan->due.size()) > MaxItems(slice);
   }
   const bool tidied = step.tidied > tidied_before;
@@ -464,11 +473,65 @@ std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, const 
              now.steady);
   }
   if (slice.full_scan) slice.pacing.next_full_scan = now.steady + kFullScanInterval;
+  if (!TakeOutHeld(slice, *scan, now, step)) {
+    slice.pacing.pace.Hold(ContainerPace::kFirstSlowHold, ContainerPace::kMaxSlowHold, now);
+    return std::nullopt;
+  }
   if (!scan->early.empty()) {
     const int64_t tidied = Tidy(container, std::move(scan->early), now);
     step.tidied += tidied;
   }
   return *std::move(scan);
+}
+
+bool Sweeper::TakeOutHeld(const Slice& slice, DueScan& scan, const Moment& now, StepResult& step) {
+  const Container& container = *slice.container;
+  Holds& holds = parts_.storage.holds();
+  if (!holds.HasHolds(container.number) || holds.HoldsAll(container.number)) return true;
+  std::vector<HeldItem> held;
+  absl::Status unknown;
+  std::erase_if(scan.due, [&](const DueItem& item) {
+    const absl::StatusOr<bool> is_held = holds.IsHeld(container.number, item.key);
+    if (!is_held.ok()) {
+      ++scan.unreadable;
+      unknown = is_held.status();
+    } else if (*is_held) {
+      held.push_back({item.key, item.item.generation});
+    }
+    return !is_held.ok() || *is_held;
+  });
+  if (!unknown.ok()) {
+    log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/holds"),
+             absl::StrCat("holds cannot be read, so due items are not deleted: container=",
+                          Quoted(container.id), " error=", Quoted(TextOf(unknown), kMaxErrorBytes)),
+             now.steady);
+  }
+  if (held.empty()) return true;
+  const size_t count = held.size();
+  const auto moved = Await<absl::StatusOr<int64_t>>(
+      [&](auto done) { holds.SetAside(container.number, std::move(held), std::move(done)); });
+  if (!moved.ok()) {
+    log_.Log(spdlog::level::warn, absl::StrCat(container.id, "/set_aside"),
+             absl::StrCat("held items were not set aside: container=", Quoted(container.id),
+                          " error=", Quoted(TextOf(moved.status()), kMaxErrorBytes)),
+             now.steady);
+    return false;
+  }
+  step.tidied += *moved;
+  // The others have changed, or are no longer held: the next scan judges them.
+  scan.more = scan.more || *moved < static_cast<int64_t>(count);
+  return true;
+}
+
+// A hold ends late rather than early: by the earlier of the clocks.
+void Sweeper::EndReachedHolds(const Moment& now) {
+  const auto ended = Await<absl::StatusOr<int64_t>>(
+      [&](auto done) { parts_.storage.holds().EndReached(now.time.for_deletes, std::move(done)); });
+  if (ended.ok()) return;
+  log_.Log(spdlog::level::warn, "ends",
+           absl::StrCat("holds whose end has come stand on: error=",
+                        Quoted(TextOf(ended.status()), kMaxErrorBytes)),
+           now.steady);
 }
 
 int64_t Sweeper::Tidy(const Container& container, std::vector<IndexEntry> early,

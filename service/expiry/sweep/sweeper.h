@@ -69,6 +69,8 @@ struct SweeperOptions {
 // - A delete is not carried out later than it was judged for: the request carries a not_after, and
 //   nothing below the sweeper queues or retries it. If a call has no answer, its pass through the
 //   gate is kept until the not_after has surely passed.
+// - Whether an item is held is asked after the delete gate was entered, of every item and every
+//   time; placing a hold awaits the passes that are out (storage/holds.h).
 // - Tokens are taken when a batch is sent, whatever its outcome.
 // - Outcomes are committed before the next slice of the container.
 //
@@ -196,6 +198,10 @@ class Sweeper {
   std::optional<DueScan> Scan(const Slice& slice, int64_t max_due, const Moment& now,
                               StepResult& step);
   int64_t Tidy(const Container& container, std::vector<IndexEntry> early, const Moment& now);
+  // Takes the due items that are held out of the scan, and out of the way of later ones. Returns
+  // false if these could not be committed.
+  bool TakeOutHeld(const Slice& slice, DueScan& scan, const Moment& now, StepResult& step);
+  void EndReachedHolds(const Moment& now);
   void SendCall(const Slice& slice, JudgedBatch batch, DeleteGate::Pass pass, const Moment& now);
 
   void TakeEnded(DeleteCall& call, const Moment& now);

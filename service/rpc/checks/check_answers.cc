@@ -47,6 +47,12 @@ void CheckAnswers::Add(v1::Visibility visibility, std::optional<int64_t> expire_
   expire_times_bytes_ += VarintSize(static_cast<uint64_t>(time));
 }
 
+void CheckAnswers::SetVisibility(size_t position, v1::Visibility visibility) {
+  --counts_[visibilities_[position]];
+  visibilities_[position] = static_cast<uint8_t>(visibility);
+  ++counts_[visibility];
+}
+
 VerdictCounts CheckAnswers::Verdicts() const {
   return {counts_[v1::VISIBILITY_VISIBLE], counts_[v1::VISIBILITY_EXPIRED],
           counts_[v1::VISIBILITY_UNTRACKED]};

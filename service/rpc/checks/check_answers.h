@@ -23,6 +23,12 @@ class CheckAnswers {
 
   void Add(v1::Visibility visibility, std::optional<int64_t> expire_time);
 
+  // Replaces the visibility of an answer; its expire time stays.
+  void SetVisibility(size_t position, v1::Visibility visibility);
+  v1::Visibility VisibilityAt(size_t position) const {
+    return static_cast<v1::Visibility>(visibilities_[position]);
+  }
+
   size_t size() const { return visibilities_.size(); }
 
   // Number of answers by verdict.

@@ -111,6 +111,16 @@ const Field kFields[] = {
        TTL_ASSIGN_OR_RETURN(to.brake, ReadBrake(from.delete_policy().brake()));
        return absl::OkStatus();
      }},
+    {"show_held",
+     [](const v1::Container& from, ContainerSettings& to) {
+       to.show_held = from.show_held();
+       return absl::OkStatus();
+     }},
+    {"requires_holds",
+     [](const v1::Container& from, ContainerSettings& to) {
+       to.requires_holds = from.requires_holds();
+       return absl::OkStatus();
+     }},
 };
 
 // Whether a path of a mask covers `field`.
@@ -207,6 +217,9 @@ v1::Container ToProto(const Container& container) {
   *proto.mutable_create_time() = ToProto(container.create_time);
   *proto.mutable_update_time() = ToProto(container.update_time);
   *proto.mutable_index_progress() = IndexProgressOf(container);
+  proto.set_show_held(settings.show_held);
+  proto.set_requires_holds(settings.requires_holds);
+  proto.set_has_holds(container.has_holds);
   return proto;
 }
 
@@ -273,7 +286,8 @@ std::string Describe(const ContainerSettings& settings) {
                       " request_units_per_second=", OrAbsent(settings.request_units_per_second),
                       " request_units_per_delete=", OrAbsent(settings.request_units_per_delete),
                       " min_deletes_per_second=", settings.min_deletes_per_second,
-                      " brake=", Describe(settings.brake), "}");
+                      " brake=", Describe(settings.brake), " show_held=", settings.show_held,
+                      " requires_holds=", settings.requires_holds, "}");
 }
 
 std::string DescribePulledBrakes(const Container& container, absl::Time now) {

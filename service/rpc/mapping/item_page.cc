@@ -16,9 +16,10 @@ constexpr size_t kChunkItems = 256;
 // Builds one page.
 class PageBuilder {
  public:
-  PageBuilder(const Container& container, size_t page_size, const ItemFilter& filter,
-              absl::Time judged_at, v1::ListItemsResponse& response)
+  PageBuilder(const Container& container, ShowsExpired shows_expired, size_t page_size,
+              const ItemFilter& filter, absl::Time judged_at, v1::ListItemsResponse& response)
       : container_(container),
+        shows_expired_(shows_expired),
         page_size_(page_size),
         filter_(filter),
         judged_at_(judged_at),
@@ -27,7 +28,7 @@ class PageBuilder {
   // Takes the next item, shown or not. Returns false if it does not fit.
   bool Take(const ItemKey& key, const TrackedItem& item) {
     if (examined_ >= kMaxPageExamined) return false;
-    if (IsShown(item) && !Add(MakeItemView(container_, key, item.version, judged_at_)))
+    if (IsShown(key, item) && !Add(MakeItemView(container_, key, item.version, judged_at_)))
       return false;
     ++examined_;
     return true;
@@ -39,12 +40,15 @@ class PageBuilder {
   }
 
  private:
-  bool IsShown(const TrackedItem& item) const {
-    if (item.state_unknown) return false;
-    const bool is_shown =
-        filter_.shown == ShownItems::kBoth ||
-        IsLive(container_, item, judged_at_) == (filter_.shown == ShownItems::kLive);
-    return is_shown && IsInRange(item);
+  bool IsShown(const ItemKey& key, const TrackedItem& item) const {
+    return !item.state_unknown && IsInRange(item) && IsOfShownState(key, item);
+  }
+
+  bool IsOfShownState(const ItemKey& key, const TrackedItem& item) const {
+    if (filter_.shown == ShownItems::kBoth) return true;
+    const bool is_live = IsLive(container_, item, judged_at_);
+    if (filter_.shown == ShownItems::kExpired) return !is_live;
+    return is_live || shows_expired_(key);
   }
 
   bool IsInRange(const TrackedItem& item) const {
@@ -65,6 +69,7 @@ class PageBuilder {
   }
 
   const Container& container_;
+  const ShowsExpired shows_expired_;
   const size_t page_size_;
   const ItemFilter filter_;
   const absl::Time judged_at_;
@@ -76,10 +81,11 @@ class PageBuilder {
 }  // namespace
 
 absl::Status FillItemPage(const Container& container, ListItemsFrom list,
-                          std::optional<ItemKey> after, size_t page_size, const ItemFilter& filter,
-                          absl::Time judged_at, v1::ListItemsResponse& response) {
+                          ShowsExpired shows_expired, std::optional<ItemKey> after,
+                          size_t page_size, const ItemFilter& filter, absl::Time judged_at,
+                          v1::ListItemsResponse& response) {
   *response.mutable_judged_at() = ToProto(judged_at);
-  PageBuilder page(container, page_size, filter, judged_at, response);
+  PageBuilder page(container, shows_expired, page_size, filter, judged_at, response);
   while (true) {
     const size_t wanted = page.WantedItems();
     TTL_ASSIGN_OR_RETURN(const ItemPage chunk, list(after, wanted));

@@ -37,12 +37,16 @@ struct ItemFilter {
   std::optional<int64_t> expire_time_to = std::nullopt;    // exclusive
 };
 
+// Whether an expired item is shown among the live ones.
+using ShowsExpired = absl::FunctionRef<bool(const ItemKey& key)>;
+
 // Fills `response` with at most `page_size` items after `after` that `filter` shows, judged as of
 // `judged_at`. Unless the list ends, at least one item is returned, or kMaxPageExamined are
 // examined, so that paging always makes progress. Returns errors of `list`.
 absl::Status FillItemPage(const Container& container, ListItemsFrom list,
-                          std::optional<ItemKey> after, size_t page_size, const ItemFilter& filter,
-                          absl::Time judged_at, v1::ListItemsResponse& response);
+                          ShowsExpired shows_expired, std::optional<ItemKey> after,
+                          size_t page_size, const ItemFilter& filter, absl::Time judged_at,
+                          v1::ListItemsResponse& response);
 
 }  // namespace ttl
 

@@ -8,7 +8,9 @@
 #include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
+#include "service/base/utf8.h"
 #include "service/core/container.h"
+#include "service/core/hold/hold.h"
 
 namespace ttl {
 namespace {
@@ -17,6 +19,8 @@ constexpr char kContainerKind = 'c';
 constexpr char kItemKind = 'j';
 constexpr char kItemWithoutTimeKind = 'i';  // of former versions, and still read
 constexpr char kStuckKind = 's';
+constexpr char kHoldKind = 'h';
+constexpr char kHeldKeyKind = 'k';
 // Length of the partition key, before an item key; big-endian.
 constexpr size_t kLengthBytes = 2;
 // A time, before that; big-endian.
@@ -129,6 +133,32 @@ absl::StatusOr<std::optional<StuckPage::Position>> ReadStuckPageToken(absl::stri
   std::optional<ItemKey> key = DecodeKey(absl::string_view(encoded).substr(kTimeBytes));
   if (!key.has_value()) return BrokenToken(token);
   return StuckPage::Position{*time, *std::move(key)};
+}
+
+// As the key of an item.
+std::string HoldPageToken(const HoldPosition& last) {
+  return Encode(kHoldKind, EncodeKey({last.container, last.hold_id}));
+}
+
+absl::StatusOr<HoldPosition> ReadHoldPageToken(absl::string_view token) {
+  if (token.empty()) return HoldPosition();
+  TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kHoldKind, token));
+  const std::optional<ItemKey> key = DecodeKey(encoded);
+  if (!key.has_value() || !ValidateContainerId(key->partition_key).ok() ||
+      !UnmetByName(key->id, kMaxHoldIdBytes).empty()) {
+    return BrokenToken(token);
+  }
+  return HoldPosition{key->partition_key, key->id};
+}
+
+std::string HeldKeyPageToken(const ItemKey& last) { return Encode(kHeldKeyKind, EncodeKey(last)); }
+
+absl::StatusOr<std::optional<ItemKey>> ReadHeldKeyPageToken(absl::string_view token) {
+  if (token.empty()) return std::nullopt;
+  TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kHeldKeyKind, token));
+  std::optional<ItemKey> key = DecodeKey(encoded);
+  if (!key.has_value()) return BrokenToken(token);
+  return key;
 }
 
 }  // namespace ttl

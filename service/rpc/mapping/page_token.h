@@ -47,6 +47,22 @@ absl::StatusOr<std::optional<ItemPosition>> ReadItemPageToken(absl::string_view 
 std::string StuckPageToken(const StuckPage::Position& last);
 absl::StatusOr<std::optional<StuckPage::Position>> ReadStuckPageToken(absl::string_view token);
 
+// Where a page of holds ends.
+struct HoldPosition {
+  std::string container;  // id
+  std::string hold_id;
+
+  friend bool operator==(const HoldPosition&, const HoldPosition&) = default;
+};
+
+// For lists in the order of (container, hold_id). An empty token gives empty ids.
+std::string HoldPageToken(const HoldPosition& last);
+absl::StatusOr<HoldPosition> ReadHoldPageToken(absl::string_view token);
+
+// For lists of the keys of a hold, in their order. An empty token gives an absent key.
+std::string HeldKeyPageToken(const ItemKey& last);
+absl::StatusOr<std::optional<ItemKey>> ReadHeldKeyPageToken(absl::string_view token);
+
 }  // namespace ttl
 
 #endif  // TTL_SERVICE_RPC_MAPPING_PAGE_TOKEN_H_

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "service/base/error_details.h"
 #include "service/base/quoted.h"
 #include "service/base/status_macros.h"
 #include "service/rpc/mapping/container_mapping.h"
@@ -48,12 +50,21 @@ std::vector<ContainerPtr> ListMatching(const Containers& containers,
   return matching;
 }
 
+// Logs that a change of `container` was made although `holds` holds stand, because of `force`.
+void LogForce(const Container& container, int64_t holds, const std::string& author) {
+  constexpr size_t kMaxAuthorBytes = 512;
+  if (holds == 0) return;
+  spdlog::warn("holds disregarded because of force: container={} holds={} caller={}",
+               Quoted(container.id, kMaxContainerIdBytes), holds, Quoted(author, kMaxAuthorBytes));
+}
+
 }  // namespace
 
-ContainerService::ContainerService(Containers& containers, const Tallies& tallies,
-                                   const GuardedClock& clock, UsageMeter& usage,
-                                   const ContainerServiceOptions& options)
+ContainerService::ContainerService(Containers& containers, const Holds& holds,
+                                   const Tallies& tallies, const GuardedClock& clock,
+                                   UsageMeter& usage, const ContainerServiceOptions& options)
     : containers_(containers),
+      holds_(holds),
       tallies_(tallies),
       clock_(clock),
       usage_(usage),
@@ -111,7 +122,7 @@ absl::Status ContainerService::List(const v1::ListContainersRequest& request,
   return absl::OkStatus();
 }
 
-void ContainerService::Update(const v1::UpdateContainerRequest& request,
+void ContainerService::Update(const std::string& author, const v1::UpdateContainerRequest& request,
                               v1::UpdateContainerResponse& response, DoneStatus done) {
   if (request.validate_only()) return done(Preview(request, response));
   absl::StatusOr<ContainerUpdate> update = ReadUpdate(request);
@@ -126,13 +137,16 @@ void ContainerService::Update(const v1::UpdateContainerRequest& request,
         return ApplyUpdate(update, present);
       },
       // The grace must last by whichever clock turns out to be right.
-      now, options_.policy_grace + (time.latest - now),
-      [&response, old_settings, now,
+      now, options_.policy_grace + (time.latest - now), request.force(),
+      [this, &response, old_settings, now, author, force = request.force(),
        done = std::move(done)](absl::StatusOr<ContainerPtr> updated) mutable {
         if (updated.ok()) {
           spdlog::info("container updated: container={} old={} new={} brakes_pulled={}",
                        Quoted((*updated)->id, kMaxContainerIdBytes), Describe(*old_settings),
                        Describe((*updated)->settings), DescribePulledBrakes(**updated, now));
+          if (force && (*updated)->settings.indexing_mode == IndexingMode::kNone) {
+            LogForce(**updated, holds_.Counts((*updated)->number).holds, author);
+          }
           *response.mutable_container() = ToProto(**updated);
         }
         done(updated.status());
@@ -146,6 +160,7 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
                        FindContainer(containers_, request.container().id()));
   TTL_ASSIGN_OR_RETURN(ContainerSettings settings, ApplyUpdate(update, *present));
   TTL_RETURN_IF_ERROR(ValidateSettings(settings));
+  if (!request.force()) TTL_RETURN_IF_ERROR(CheckNoneIsHeld(*present, settings));
   *response.mutable_preview() = MakePreview(tallies_.View(present->number),
                                             present->settings.policy, settings, clock_.Read().now);
   // Returned with the present etag, so that the caller can make the change on condition that there
@@ -156,20 +171,36 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
   return absl::OkStatus();
 }
 
-void ContainerService::Delete(const v1::DeleteContainerRequest& request,
+absl::Status ContainerService::CheckNoneIsHeld(const Container& present,
+                                               const ContainerSettings& next) const {
+  const bool keeps_index = next.indexing_mode != IndexingMode::kNone ||
+                           present.settings.indexing_mode == IndexingMode::kNone;
+  const int64_t holds = keeps_index ? 0 : holds_.Counts(present.number).holds;
+  if (holds == 0) return absl::OkStatus();
+  return MakeError(Reason::kHoldsStand,
+                   absl::StrCat("indexing_mode is NONE and ", holds,
+                                " holds stand on items of the container: release them, or set "
+                                "force"),
+                   {{"container", present.id}, {"holds", absl::StrCat(holds)}});
+}
+
+void ContainerService::Delete(const std::string& author, const v1::DeleteContainerRequest& request,
                               v1::DeleteContainerResponse& /*response*/, DoneStatus done) {
   const absl::StatusOr<ContainerPtr> old = FindContainer(containers_, request.id());
   if (!old.ok()) return done(old.status());
-  containers_.Delete(
-      request.id(), request.etag(),
-      [this, old = *old, done = std::move(done)](const absl::Status& status) mutable {
-        if (status.ok()) {
-          spdlog::info("container deleted: container={} old={}",
-                       Quoted(old->id, kMaxContainerIdBytes), Describe(old->settings));
-          usage_.Forget(old->number);
-        }
-        done(status);
-      });
+  const int64_t holds = holds_.Counts((*old)->number).holds;
+  containers_.Delete(request.id(), request.etag(), request.force(),
+                     [this, old = *old, holds, author, force = request.force(),
+                      done = std::move(done)](const absl::Status& status) mutable {
+                       if (status.ok()) {
+                         if (force) LogForce(*old, holds, author);
+                         spdlog::info("container deleted: container={} old={}",
+                                      Quoted(old->id, kMaxContainerIdBytes),
+                                      Describe(old->settings));
+                         usage_.Forget(old->number);
+                       }
+                       done(status);
+                     });
 }
 
 }  // namespace ttl

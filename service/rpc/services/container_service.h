@@ -1,6 +1,8 @@
 #ifndef TTL_SERVICE_RPC_SERVICES_CONTAINER_SERVICE_H_
 #define TTL_SERVICE_RPC_SERVICES_CONTAINER_SERVICE_H_
 
+#include <string>
+
 #include "absl/time/time.h"
 #include "service/base/done.h"
 #include "service/core/guarded_clock.h"
@@ -8,6 +10,7 @@
 #include "service/rpc/services/container_watches.h"
 #include "service/storage/commit/tallies.h"
 #include "service/storage/containers.h"
+#include "service/storage/holds.h"
 #include "service/transport/calls/rpc_service.h"
 #include "ttl/v1/container_service.pb.h"
 
@@ -23,8 +26,9 @@ struct ContainerServiceOptions {
 class ContainerService final : public RpcService {
  public:
   // All arguments must outlive this. Deleted containers are removed from `usage`.
-  ContainerService(Containers& containers, const Tallies& tallies, const GuardedClock& clock,
-                   UsageMeter& usage, const ContainerServiceOptions& options);
+  ContainerService(Containers& containers, const Holds& holds, const Tallies& tallies,
+                   const GuardedClock& clock, UsageMeter& usage,
+                   const ContainerServiceOptions& options);
 
   const google::protobuf::ServiceDescriptor& descriptor() const override;
   void AddMethods(MethodTable& table) override;
@@ -37,16 +41,21 @@ class ContainerService final : public RpcService {
 
   void Create(const v1::CreateContainerRequest& request, v1::CreateContainerResponse& response,
               DoneStatus done);
-  void Update(const v1::UpdateContainerRequest& request, v1::UpdateContainerResponse& response,
-              DoneStatus done);
-  void Delete(const v1::DeleteContainerRequest& request, v1::DeleteContainerResponse& response,
-              DoneStatus done);
+  void Update(const std::string& author, const v1::UpdateContainerRequest& request,
+              v1::UpdateContainerResponse& response, DoneStatus done);
+  void Delete(const std::string& author, const v1::DeleteContainerRequest& request,
+              v1::DeleteContainerResponse& response, DoneStatus done);
 
   // The effect of an update with validate_only. Changes nothing and does not close the delete gate.
   absl::Status Preview(const v1::UpdateContainerRequest& request,
                        v1::UpdateContainerResponse& response) const;
 
+  // The refusal of an update that takes away the index of a container with holds, as the update
+  // itself is refused.
+  absl::Status CheckNoneIsHeld(const Container& present, const ContainerSettings& next) const;
+
   Containers& containers_;
+  const Holds& holds_;
   const Tallies& tallies_;
   const GuardedClock& clock_;
   UsageMeter& usage_;

@@ -41,6 +41,10 @@ absl::StatusOr<absl::Duration> ReadHeartbeat(const v1::WatchContainersRequest& r
                                    absl::FormatDuration(kMaxHeartbeat), ", or be left out"));
 }
 
+bool Knows(const v1::WatchContainersRequest& request, v1::JudgingRule rule) {
+  return std::count(request.rules().begin(), request.rules().end(), rule) > 0;
+}
+
 }  // namespace
 
 // One stream. Its messages are sent by the thread of ContainerWatches or that of the call queue.
@@ -128,9 +132,8 @@ void ContainerWatches::Stream::OnOpen(grpc::ByteBuffer& bytes) {
   const absl::StatusOr<absl::Duration> heartbeat = ReadHeartbeat(request);
   if (!heartbeat.ok()) return End(heartbeat.status());
   heartbeat_ = *heartbeat;
-  if (std::count(request.rules().begin(), request.rules().end(), v1::JUDGING_RULE_EXPIRE_AT) > 0) {
-    position_.TellExpireAt();
-  }
+  if (Knows(request, v1::JUDGING_RULE_EXPIRE_AT)) position_.TellExpireAt();
+  if (Knows(request, v1::JUDGING_RULE_SHOW_HELD)) position_.TellShowHeld();
   const absl::Status added = owner_.Add(std::static_pointer_cast<Stream>(shared_from_this()));
   if (!added.ok()) return End(added);
   SendDue();

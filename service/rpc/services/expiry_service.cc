@@ -18,6 +18,7 @@
 #include "service/rpc/mapping/container_mapping.h"
 #include "service/rpc/mapping/expiry_mapping.h"
 #include "service/rpc/mapping/forecast_query.h"
+#include "service/rpc/mapping/hold_mapping.h"
 #include "service/rpc/mapping/item_mapping.h"
 #include "service/rpc/mapping/page_token.h"
 #include "service/rpc/mapping/request_validation.h"
@@ -36,6 +37,9 @@ constexpr int64_t kMaxBacklog = 10000;
 constexpr int64_t kMaxCountedPerPage = 20000;
 // For each container of a page that has counted so many.
 constexpr int64_t kMaxBrieflyCounted = 80;
+
+// Maximum number of holds that ExplainItem lists.
+constexpr size_t kMaxShownHolds = 100;
 
 // Longest text of a caller in a log line.
 constexpr size_t kMaxLoggedBytes = 512;
@@ -80,9 +84,9 @@ int64_t MayWait(const Container& container, const AdoptionTally& adopted, absl::
   return waits ? adopted.left : 0;
 }
 
-// What the tallies tell of the backlog.
-Backlog SureBacklog(const ItemEstimate& due, int64_t may_wait) {
-  const int64_t sure = due.sum.items - due.error_bound_items - may_wait;
+// What the tallies tell of the backlog, of which `not_in_it` due items may be no part.
+Backlog SureBacklog(const ItemEstimate& due, int64_t not_in_it) {
+  const int64_t sure = due.sum.items - due.error_bound_items - not_in_it;
   Backlog backlog;
   backlog.count = std::clamp<int64_t>(sure, 0, kMaxBacklog);
   backlog.is_lower_bound = true;
@@ -196,7 +200,10 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
   const absl::Time now = snapshot.clock.time.now;
   const bool with_expire_at = item->version.times.expire_at.has_value();
   const ExpiryView::Freedom freedom = view_.FreedomAt(snapshot, *container, with_expire_at);
-  const DeleteExplanation explanation = ExplainDelete(*container, *item, freedom.holds, now);
+  TTL_ASSIGN_OR_RETURN(const std::vector<HoldPtr> item_holds,
+                       parts_.storage.holds().Covering(container->number, key, kMaxShownHolds));
+  const DeleteExplanation explanation =
+      ExplainDelete(*container, *item, freedom.holds, now, item_holds);
   *response.mutable_item() = MakeItemView(*container, key, item->version, now);
   *response.mutable_judged_at() = ToProto(now);
   if (explanation.due_time.has_value()) response.set_due_time(*explanation.due_time);
@@ -204,6 +211,9 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
   response.set_attempts(item->attempts);
   response.set_last_error(item->last_error);
   response.set_explanation(explanation.sentence);
+  for (const HoldPtr& hold : item_holds) {
+    *response.add_item_holds() = ToProto(*hold, container->id);
+  }
   return absl::OkStatus();
 }
 
@@ -271,9 +281,13 @@ absl::Status ExpiryService::HandleForecast(const v1::GetForecastRequest& request
 void ExpiryService::AddForecast(const Snapshot& snapshot, const Container& container,
                                 absl::Span<const int64_t> times, Forecast& forecast) const {
   const Policy& policy = container.settings.policy;
-  const Tallies::Forecast tally =
+  Tallies::Forecast tally =
       parts_.storage.tallies().ForecastOf(container.number, ExpiryMoments(policy, times),
                                           DueMoments(policy, container.replaced_policies, times));
+  // The histogram counts items that a hold keeps as due.
+  int64_t& due = tally.due[0].sum.items;
+  const int64_t set_aside = parts_.storage.holds().Counts(container.number).items_set_aside;
+  due = std::max<int64_t>(due - set_aside, 0);
   const ExpiryView::Freedom freedom = view_.FreedomButRetries(snapshot, container);
   forecast.Add(container, tally, {freedom.allowed_per_second, freedom.deletes_begin});
 }
@@ -409,8 +423,8 @@ v1::SidecarStatus ExpiryService::SidecarStatusAt(const Snapshot& snapshot) const
   if (snapshot.steady.has_value()) {
     stall = SweepStall(snapshot.sweeper, options_.start_steady, *snapshot.steady);
   }
-  std::vector<std::string> overdue;
-  if (options_.overdue) overdue = options_.overdue();
+  std::vector<std::string> troubles;
+  if (options_.troubles) troubles = options_.troubles();
   *status.mutable_health() =
       MakeHealth(DegradedReasons({.sweep_stall = stall,
                                   .write_health = snapshot.write_health,
@@ -419,7 +433,7 @@ v1::SidecarStatus ExpiryService::SidecarStatusAt(const Snapshot& snapshot) const
                                   .clock = snapshot.clock,
                                   .store = snapshot.store,
                                   .report_health = parts_.storage.ReportHealth(),
-                                  .overdue = std::move(overdue)}));
+                                  .troubles = std::move(troubles)}));
   *status.mutable_sweep() = MakeSweepStatus(snapshot.sweeper, stall.has_value(),
                                             snapshot.clock.time.now, snapshot.steady);
   return status;
@@ -439,7 +453,8 @@ v1::ContainerExpiryStatus ExpiryService::ContainerStatusAt(const Snapshot& snaps
                               .holds = freedom.holds,
                               .rates = freedom.rates,
                               .now = snapshot.clock.time.now,
-                              .failing_items = parts_.storage.tallies().Failing(container.number)});
+                              .failing_items = parts_.storage.tallies().Failing(container.number),
+                              .hold_counts = parts_.storage.holds().Counts(container.number)});
 }
 
 ExpiryService::BacklogView ExpiryService::BacklogAt(const Snapshot& snapshot,
@@ -457,7 +472,8 @@ ExpiryService::BacklogView ExpiryService::BacklogAt(const Snapshot& snapshot,
   if (counted.ok() && (max_counted == kMaxBacklog || !counted->is_lower_bound)) {
     return {*counted, ""};
   }
-  BacklogView view = {SureBacklog(due, MayWait(container, tally.adopted, now)),
+  const int64_t set_aside = parts_.storage.holds().Counts(container.number).items_set_aside;
+  BacklogView view = {SureBacklog(due, MayWait(container, tally.adopted, now) + set_aside),
                       std::string(counted.status().message())};
   if (counted.ok()) view.known.count = std::max(view.known.count, counted->count);
   if (const auto oldest = index.OldestDueTime(container, rule, now_seconds); oldest.ok()) {

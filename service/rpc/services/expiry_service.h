@@ -33,7 +33,7 @@ struct ExpiryServiceOptions {
   absl::Time start_time;
   absl::Duration start_steady;
   // Returns further reasons for degraded health, one sentence each; see OverdueWatch. May be empty.
-  std::function<std::vector<std::string>()> overdue;
+  std::function<std::vector<std::string>()> troubles;
   // Called after AcceptClock, so that the clock state is stored soon. Must not block. May be empty.
   std::function<void()> on_clock_accepted;
   // Called after a change that may allow deletes again, but for those of Levers. Must not block.

@@ -13,6 +13,7 @@
 #include "service/core/illegal_ttl.h"
 #include "service/core/state/data_trust.h"
 #include "service/core/ttl_rules.h"
+#include "service/rpc/checks/held_items.h"
 #include "service/rpc/mapping/item_mapping.h"
 #include "service/rpc/mapping/item_page.h"
 #include "service/rpc/mapping/page_token.h"
@@ -101,11 +102,12 @@ int64_t CountIllegalTtls(const std::vector<ItemReport>& reports) {
 
 }  // namespace
 
-ItemCalls::ItemCalls(const Containers& containers, Items& items, const GuardedClock& clock,
-                     const StoreTrust& store, CheckCounters& counters,
+ItemCalls::ItemCalls(const Containers& containers, Items& items, const Holds& holds,
+                     const GuardedClock& clock, const StoreTrust& store, CheckCounters& counters,
                      absl::Duration adoption_grace)
     : containers_(containers),
       items_(items),
+      holds_(holds),
       clock_(clock),
       store_(store),
       counters_(counters),
@@ -114,6 +116,12 @@ ItemCalls::ItemCalls(const Containers& containers, Items& items, const GuardedCl
 std::string ItemCalls::Doubt() const {
   if (items_.trust().in_doubt()) return items_.trust().doubt();
   return store_.is_unconfirmed() ? "the primary store has to be confirmed" : "";
+}
+
+v1::Visibility ItemCalls::VisibilityOf(const Container& container, const ItemKey& key,
+                                       const TrackedItem& item, absl::Time now) const {
+  if (IsLive(container, item, now)) return v1::VISIBILITY_VISIBLE;
+  return item.state_unknown ? v1::VISIBILITY_EXPIRED : JudgeExpired(holds_, container, key);
 }
 
 absl::Status ItemCalls::Check(const CheckRequest& request, CheckAnswers& answers,
@@ -132,6 +140,11 @@ absl::Status ItemCalls::Check(const CheckRequest& request, CheckAnswers& answers
   }
   absl::Status status = JudgeChecks(*container, find, times, request.checks(), answers, impossible);
   if (impossible.count > 0) counters_.impossible += impossible.count;
+  if (container->settings.show_held && status.ok()) {
+    JudgeExpiredAgain(
+        request.checks(), [&](const ItemKey& key) { return JudgeExpired(holds_, *container, key); },
+        answers);
+  }
   return status;
 }
 
@@ -142,9 +155,12 @@ absl::Status ItemCalls::Get(const v1::GetItemRequest& request,
                        FindContainer(containers_, request.container()));
   TTL_ASSIGN_OR_RETURN(const std::optional<TrackedItem> item, items_.Find(container->number, key));
   const absl::Time now = clock_.Read().now;
-  if (!item.has_value() || !IsLive(*container, *item, now)) {
-    return ItemNotFound(key, Doubt());
+  if (!item.has_value()) return ItemNotFound(key, Doubt());
+  const v1::Visibility visibility = VisibilityOf(*container, key, *item, now);
+  if (visibility == v1::VISIBILITY_UNTRACKED) {
+    return ItemNotFound(key, "whether a hold covers the item is not known");
   }
+  if (visibility != v1::VISIBILITY_VISIBLE) return ItemNotFound(key, Doubt());
   response.set_data_in_doubt(!Doubt().empty());
   *response.mutable_item() = MakeItemView(*container, key, item->version, now);
   *response.mutable_judged_at() = ToProto(now);
@@ -173,9 +189,15 @@ absl::Status ItemCalls::List(const v1::ListItemsRequest& request,
     return ListPartition(list_all, find, request.partition_key(), from, limit);
   };
   response.set_data_in_doubt(!Doubt().empty());
+  const auto shows_expired = [&](const ItemKey& key) {
+    const v1::Visibility visibility = JudgeExpired(holds_, *container, key);
+    if (visibility == v1::VISIBILITY_UNTRACKED) response.set_data_in_doubt(true);
+    return visibility == v1::VISIBILITY_VISIBLE;
+  };
   std::optional<ItemKey> after;
   if (position.has_value()) after = position->last;
-  return FillItemPage(*container, list, std::move(after), page_size, filter, judged_at, response);
+  return FillItemPage(*container, list, shows_expired, std::move(after), page_size, filter,
+                      judged_at, response);
 }
 
 void ItemCalls::Track(const v1::TrackItemsRequest& request, v1::TrackItemsResponse& response,

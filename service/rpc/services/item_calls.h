@@ -13,6 +13,7 @@
 #include "service/rpc/checks/check_request.h"
 #include "service/rpc/checks/visibility.h"
 #include "service/storage/containers.h"
+#include "service/storage/holds.h"
 #include "service/storage/items.h"
 #include "ttl/v1/item_service.pb.h"
 
@@ -25,8 +26,9 @@ class ItemCalls {
  public:
   // All arguments must outlive this. `adoption_grace`: how long an item that is already due when it
   // is adopted waits before it is deleted.
-  ItemCalls(const Containers& containers, Items& items, const GuardedClock& clock,
-            const StoreTrust& store, CheckCounters& counters, absl::Duration adoption_grace);
+  ItemCalls(const Containers& containers, Items& items, const Holds& holds,
+            const GuardedClock& clock, const StoreTrust& store, CheckCounters& counters,
+            absl::Duration adoption_grace);
 
   CheckCounters& counters() { return counters_; }
 
@@ -47,9 +49,13 @@ class ItemCalls {
  private:
   // Why the tracked data may be incomplete, or not of the connected store; empty if neither.
   std::string Doubt() const;
+  // How a reader sees `item`, which is UNTRACKED also if it is not known whether a hold shows it.
+  v1::Visibility VisibilityOf(const Container& container, const ItemKey& key,
+                              const TrackedItem& item, absl::Time now) const;
 
   const Containers& containers_;
   Items& items_;
+  const Holds& holds_;
   const GuardedClock& clock_;
   const StoreTrust& store_;
   CheckCounters& counters_;

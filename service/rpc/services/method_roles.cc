@@ -49,6 +49,12 @@ const Table& Methods() {
       {"ExpiryService/ConfirmStore", kAdmin},
       {"ExpiryService/SetMaxDeletesPerSecond", kAdmin},
 
+      {"HoldService/PlaceHold", kAdmin},
+      {"HoldService/ReleaseHold", kAdmin},
+      {"HoldService/ListHolds", kReader},
+      {"HoldService/ListHeldKeys", kReader},
+      {"HoldService/AcceptHolds", kAdmin},
+
       {"MaintenanceService/GetReconciliation", kReader},
       {"MaintenanceService/StartReconciliation", kAdmin},
       {"MaintenanceService/CancelReconciliation", kAdmin},

@@ -28,6 +28,10 @@ class WatchPosition {
   // does not know expire_at would hide live items. REQUIRES: nothing has been sent yet.
   void TellExpireAt() { tells_expire_at_ = true; }
 
+  // The same for show_held: without this a container with show_held is left out, because a watcher
+  // that does not know it would hide items that a hold keeps visible.
+  void TellShowHeld() { tells_show_held_ = true; }
+
   // Makes `message` the next part of a snapshot, at the start, or the next changes. Returns false
   // if there is nothing new.
   bool NextNews(v1::WatchContainersResponse& message);
@@ -37,7 +41,8 @@ class WatchPosition {
 
  private:
   bool MayTell(const Container& container) const {
-    return tells_expire_at_ || !container.has_expire_at;
+    return (tells_expire_at_ || !container.has_expire_at) &&
+           (tells_show_held_ || !container.settings.show_held);
   }
   void BeginSnapshot();
   void FillSnapshotPart(v1::WatchContainersResponse& message);
@@ -47,6 +52,7 @@ class WatchPosition {
   const Containers& containers_;
   const GuardedClock& clock_;
   bool tells_expire_at_ = false;
+  bool tells_show_held_ = false;
   // All changes up to this revision were sent, or are part of the present snapshot. Absent: none.
   std::optional<uint64_t> revision_;
   // The last container id sent of the present snapshot. Absent: no snapshot is being sent.

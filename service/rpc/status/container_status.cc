@@ -10,6 +10,7 @@
 #include "service/core/policy_effect.h"
 #include "service/rpc/mapping/container_mapping.h"
 #include "service/rpc/mapping/expiry_mapping.h"
+#include "service/rpc/mapping/hold_mapping.h"
 
 namespace ttl {
 namespace {
@@ -157,6 +158,8 @@ v1::ContainerExpiryStatus MakeContainerStatus(const ContainerSnapshot& snapshot)
   SetPace(snapshot, status);
   SetDeletes(snapshot.sweep, status);
   status.set_failing_items(snapshot.failing_items);
+  const v1::HoldCounts hold_counts = ToProto(snapshot.hold_counts);
+  if (hold_counts.ByteSizeLong() > 0) *status.mutable_hold_counts() = hold_counts;
   *status.mutable_index_progress() = IndexProgressOf(snapshot.container);
   *status.mutable_items() =
       MakeItemCounts(snapshot.tally, snapshot.container.settings.policy, snapshot.now);

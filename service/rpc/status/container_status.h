@@ -13,6 +13,7 @@
 #include "service/core/state/published_sweep.h"
 #include "service/core/tally_view.h"
 #include "service/storage/expiry_index.h"
+#include "service/storage/holds.h"
 #include "ttl/v1/expiry_service.pb.h"
 
 // The expiry status of one container, as in the API. Pure functions.
@@ -29,6 +30,7 @@ struct ContainerSnapshot {
   const DeleteRates& rates;
   absl::Time now;
   int64_t failing_items = 0;  // see Tallies::Failing()
+  HoldCounts hold_counts = {};
 };
 
 v1::ContainerExpiryStatus MakeContainerStatus(const ContainerSnapshot& snapshot);

@@ -99,6 +99,10 @@ absl::string_view Describe(DeleteHold hold) {
       return "the tracked items may be incomplete until they have been compared with the store";
     case DeleteHold::kRetry:
       return "items whose delete failed wait for their next try";
+    case DeleteHold::kHeld:
+      return "a hold covers all items of the container";
+    case DeleteHold::kHoldsInDoubt:
+      return "the container requires holds, and they are not known to be complete";
   }
   return "of an unknown reason";
 }
@@ -180,29 +184,61 @@ std::string WaitReason(const Container& container, const TrackedItem& item, int6
                       " s ends");
 }
 
+bool Contains(const std::vector<DeleteHold>& holds, DeleteHold hold) {
+  return std::find(holds.begin(), holds.end(), hold) != holds.end();
+}
+
+void AppendHold(std::string* out, const HoldPtr& hold) {
+  absl::StrAppend(out, Quoted(hold->hold_id, kMaxHoldIdBytes), " (reason ",
+                  Quoted(hold->reason, kMaxHoldReasonBytes), ", until ",
+                  hold->until.has_value() ? TimeText(*hold->until) : "it is released", ")");
+}
+
+// Says which holds cover an item: 'hold "a" (reason "audit", until it is released) covers it'.
+std::string DescribeItemHolds(const std::vector<HoldPtr>& holds) {
+  constexpr size_t kMaxNamed = 3;
+  const size_t named = std::min(holds.size(), kMaxNamed);
+  const std::string names = absl::StrJoin(holds.begin(), holds.begin() + named, ", ", AppendHold);
+  if (holds.size() == 1) return absl::StrCat("hold ", names, " covers it");
+  return absl::StrCat("holds ", names, named < holds.size() ? " and others" : "", " cover it");
+}
+
+// Why an item that is due is not deleted yet; its own holds are named instead of kHeld.
+std::string DescribeAll(std::vector<DeleteHold> holds, const std::vector<HoldPtr>& item_holds) {
+  if (item_holds.empty()) return DescribeHolds(holds);
+  std::erase(holds, DeleteHold::kHeld);
+  return absl::StrCat(DescribeItemHolds(item_holds), holds.empty() ? "" : "; ",
+                      DescribeHolds(holds));
+}
+
 std::string ExpiredSentence(const Container& container, const TrackedItem& item,
                             int64_t expire_time, const DeleteExplanation& explanation,
-                            absl::Time now) {
-  const std::string expired = absl::StrCat("The item expired at ", FormatSeconds(expire_time),
-                                           " and has been hidden since");
+                            const std::vector<HoldPtr>& item_holds, absl::Time now) {
+  const bool is_shown = container.settings.show_held && !item_holds.empty();
+  const std::string expired =
+      absl::StrCat("The item expired at ", FormatSeconds(expire_time),
+                   is_shown ? " and is shown because of a hold" : " and has been hidden since");
   const int64_t due_time = *explanation.due_time;
   if (due_time > absl::ToUnixSeconds(now)) {
-    return absl::StrCat(expired, "; it will be deleted from ", FormatSeconds(due_time),
-                        " on, when ", WaitReason(container, item, due_time, now), ".");
+    return absl::StrCat(
+        expired, "; it ", item_holds.empty() ? "will" : "would", " be deleted from ",
+        FormatSeconds(due_time), " on, when ", WaitReason(container, item, due_time, now),
+        item_holds.empty() ? "" : absl::StrCat(", but ", DescribeItemHolds(item_holds)), ".");
   }
   if (explanation.holds.empty()) return absl::StrCat(expired, "; its delete is next in line.");
-  return absl::StrCat(expired, "; it is not deleted yet because ", DescribeHolds(explanation.holds),
-                      ".");
+  return absl::StrCat(expired, "; it is not deleted yet because ",
+                      DescribeAll(explanation.holds, item_holds), ".");
 }
 
 std::string Sentence(const Container& container, const TrackedItem& item,
-                     const DeleteExplanation& explanation, absl::Time now) {
+                     const DeleteExplanation& explanation, const std::vector<HoldPtr>& item_holds,
+                     absl::Time now) {
   if (item.state_unknown) return StateUnknownSentence(item);
   const ItemTimes& times = item.version.times;
   const Expiry expiry = ComputeExpiry(container.settings.policy.default_ttl, times);
   if (!expiry.time.has_value()) return NeverExpiresSentence(container, times);
   if (!IsExpiredAt(expiry.time, now)) return LiveSentence(expiry, now);
-  return ExpiredSentence(container, item, *expiry.time, explanation, now);
+  return ExpiredSentence(container, item, *expiry.time, explanation, item_holds, now);
 }
 
 }  // namespace
@@ -221,10 +257,13 @@ std::optional<int64_t> ExpectedDueTime(const Container& container, const Tracked
 }
 
 DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& item,
-                                const std::vector<DeleteHold>& container_holds, absl::Time now) {
+                                const std::vector<DeleteHold>& container_holds, absl::Time now,
+                                const std::vector<HoldPtr>& item_holds) {
   DeleteExplanation explanation;
   explanation.due_time = ExpectedDueTime(container, item, now);
-  if (explanation.due_time.has_value() && *explanation.due_time <= absl::ToUnixSeconds(now)) {
+  const bool is_due =
+      explanation.due_time.has_value() && *explanation.due_time <= absl::ToUnixSeconds(now);
+  if (is_due) {
     explanation.holds = container_holds;
     // An item that is due is past its own grace, brake and retry delay.
     std::erase(explanation.holds, DeleteHold::kGrace);
@@ -233,13 +272,14 @@ DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& i
   } else if (explanation.due_time.has_value() && item.retry_time == explanation.due_time) {
     explanation.holds = {DeleteHold::kRetry};
     // That it waits for another try is then only how the sweeper holds it.
-    const bool by_store = std::find(container_holds.begin(), container_holds.end(),
-                                    DeleteHold::kStore) != container_holds.end();
-    if (by_store && item.version.times.expire_at.has_value()) {
+    if (Contains(container_holds, DeleteHold::kStore) && item.version.times.expire_at.has_value()) {
       explanation.holds = {DeleteHold::kStore};
     }
   }
-  explanation.sentence = Sentence(container, item, explanation, now);
+  if (is_due && !item_holds.empty() && !Contains(explanation.holds, DeleteHold::kHeld)) {
+    explanation.holds.push_back(DeleteHold::kHeld);
+  }
+  explanation.sentence = Sentence(container, item, explanation, item_holds, now);
   return explanation;
 }
 

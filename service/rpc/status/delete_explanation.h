@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "service/core/container.h"
 #include "service/core/delete_holds.h"
+#include "service/core/hold/hold.h"
 #include "service/core/item.h"
 
 namespace ttl {
@@ -29,9 +30,11 @@ std::optional<int64_t> ExpectedDueTime(const Container& container, const Tracked
 // `holds` in words, separated by "; "; empty if there are none.
 std::string DescribeHolds(const std::vector<DeleteHold>& holds);
 
-// Explains `item` of `container`, whose deletes are held by `container_holds`.
+// Explains `item` of `container`, whose deletes are held by `container_holds`, and which
+// `item_holds` cover.
 DeleteExplanation ExplainDelete(const Container& container, const TrackedItem& item,
-                                const std::vector<DeleteHold>& container_holds, absl::Time now);
+                                const std::vector<DeleteHold>& container_holds, absl::Time now,
+                                const std::vector<HoldPtr>& item_holds = {});
 
 }  // namespace ttl
 

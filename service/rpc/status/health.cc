@@ -44,7 +44,7 @@ std::vector<std::string> DegradedReasons(const HealthInputs& in) {
   if (in.clock.suspect) {
     reasons.push_back(absl::StrCat("The clock is suspect: ", in.clock.reason, "."));
   }
-  reasons.insert(reasons.end(), in.overdue.begin(), in.overdue.end());
+  reasons.insert(reasons.end(), in.troubles.begin(), in.troubles.end());
   if (!in.store.unconfirmed.empty()) {
     reasons.push_back(
         absl::StrCat("The primary store has to be confirmed: ", in.store.unconfirmed, "."));

@@ -32,7 +32,7 @@ struct HealthInputs {
   const StoreView& store;
   // Why reports are refused although storage accepts writes; OK if they are not.
   absl::Status report_health = {};
-  std::vector<std::string> overdue = {};  // see OverdueWatch
+  std::vector<std::string> troubles = {};  // of single containers; see OverdueWatch
 };
 
 // The problems, one sentence each; empty if the sidecar is healthy.

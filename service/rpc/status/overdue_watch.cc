@@ -27,6 +27,15 @@ bool IsHeldOnPurpose(const ExpiryView::Freedom& freedom) {
   return freedom.rates.limit.has_value() && *freedom.rates.limit * within < 2;
 }
 
+// Replaces what `all` has of the containers after `first` up to `last`, deleted ones included. An
+// empty `last` means the end.
+template <typename Set>
+void ReplaceRange(const std::string& first, const std::string& last, Set found, Set& all) {
+  const auto end = last.empty() ? all.end() : all.upper_bound(last);
+  all.erase(first.empty() ? all.begin() : all.upper_bound(first), end);
+  all.merge(found);
+}
+
 }  // namespace
 
 void OverdueWatch::RunOnce() {
@@ -37,15 +46,15 @@ void OverdueWatch::RunOnce() {
   const std::string first = last_looked_at_;
   last_looked_at_ = containers.size() < kContainersPerStep ? "" : containers.back()->id;
   std::map<std::string, std::string> found;
+  std::set<std::string> in_doubt;
   for (const ContainerPtr& container : containers) {
     std::string reason = ReasonOf(snapshot, *container);
     if (!reason.empty()) found.emplace(container->id, std::move(reason));
+    if (parts_.storage.holds().AreInDoubt(*container)) in_doubt.insert(container->id);
   }
   MutexLock lock(mutex_);
-  // Replaces the reasons in the range examined, deleted containers included.
-  const auto end = last_looked_at_.empty() ? reasons_.end() : reasons_.upper_bound(last_looked_at_);
-  reasons_.erase(first.empty() ? reasons_.begin() : reasons_.upper_bound(first), end);
-  reasons_.merge(found);
+  ReplaceRange(first, last_looked_at_, std::move(found), reasons_);
+  ReplaceRange(first, last_looked_at_, std::move(in_doubt), in_doubt_);
 }
 
 size_t OverdueWatch::count() const {
@@ -63,6 +72,29 @@ std::vector<std::string> OverdueWatch::Reasons() const {
       break;
     }
     reasons.push_back(reason);
+  }
+  return reasons;
+}
+
+std::vector<std::string> OverdueWatch::HoldsInDoubt() const {
+  MutexLock lock(mutex_);
+  std::vector<std::string> reasons;
+  size_t seen = 0;
+  for (const std::string& id : in_doubt_) {
+    const ContainerPtr container = parts_.storage.containers().Find(id);
+    if (container != nullptr && parts_.storage.holds().AreInDoubt(*container)) {
+      if (reasons.size() == kMaxReasons) {
+        reasons.push_back(absl::StrCat("The holds of up to ", in_doubt_.size() - seen,
+                                       " more containers are not known to be complete."));
+        break;
+      }
+      const std::string name = Quoted(id, kMaxContainerIdBytes);
+      reasons.push_back(absl::StrCat("The holds of container ", name,
+                                     " are not known to be complete, so nothing of it is deleted: "
+                                     "place them again, then run ttlctl holds accept ",
+                                     name, "."));
+    }
+    ++seen;
   }
   return reasons;
 }

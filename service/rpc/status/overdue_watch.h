@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,8 @@ namespace ttl {
 
 // Finds containers whose deletes make no progress: an item has been due for kOverdue, no operator
 // or policy holds it back, and no delete has succeeded for kNoSuccess. Computed outside of the
-// sweeper, so that a sweeper that makes no progress is noticed. Thread-safe, except that only one
-// thread may call RunOnce().
+// sweeper, so that a sweeper that makes no progress is noticed. Finds those whose holds are in
+// doubt, too. Thread-safe, except that only one thread may call RunOnce().
 class OverdueWatch {
  public:
   static constexpr absl::Duration kOverdue = absl::Minutes(15);
@@ -39,6 +40,9 @@ class OverdueWatch {
   static constexpr size_t kMaxReasons = 5;
   std::vector<std::string> Reasons() const;
 
+  // The same for the containers whose holds are in doubt, with the command that ends it.
+  std::vector<std::string> HoldsInDoubt() const;
+
  private:
   // Why deletes of the container make no progress; empty if they do.
   std::string ReasonOf(const ExpiryView::Snapshot& snapshot, const Container& container) const;
@@ -50,6 +54,7 @@ class OverdueWatch {
 
   mutable Mutex mutex_;
   std::map<std::string, std::string> reasons_ ABSL_GUARDED_BY(mutex_);  // by container
+  std::set<std::string> in_doubt_ ABSL_GUARDED_BY(mutex_);              // containers
 };
 
 }  // namespace ttl

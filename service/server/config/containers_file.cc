@@ -48,7 +48,8 @@ absl::StatusOr<absl::string_view> ApplyEntry(const ContainerEntry& entry, bool w
     return absl::StatusOr<ContainerSettings>(entry.settings);
   };
   TTL_RETURN_IF_ERROR(Await<Changed>([&](auto done) {
-                        containers.Update(entry.id, set_all, now, grace, std::move(done));
+                        containers.Update(entry.id, set_all, now, grace, /*force=*/false,
+                                          std::move(done));
                       }).status());
   return "changed";
 }
@@ -119,6 +120,8 @@ std::string NormalForm(const ContainerEntry& entry) {
       parts.push_back(absl::StrCat("brake.release_after_seconds=", brake->release_after_seconds));
     }
   }
+  if (settings.show_held) parts.push_back("show_held=true");
+  if (settings.requires_holds) parts.push_back("holds=true");
   return absl::StrJoin(parts, " ");
 }
 

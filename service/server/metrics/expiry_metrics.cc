@@ -107,6 +107,7 @@ struct Row {
   absl::Duration oldest_due_age;
   Tallies::Figures tally;
   ExpiringItems forecast;
+  HoldCounts holds;
   DeleteRecord deletes;
 };
 
@@ -118,6 +119,8 @@ void AddRow(const Row& row, MetricSheet& sheet) {
     sheet.Set(metric::kExpiring, row.forecast[i], {row.label, kForecastNames[i]});
   }
   sheet.Set(metric::kFailing, row.tally.failing, {row.label});
+  sheet.Set(metric::kHolds, row.holds.holds, {row.label});
+  sheet.Set(metric::kItemsSetAside, row.holds.items_set_aside, {row.label});
   sheet.Set(metric::kTrackedItems, row.tally.tracked.items, {row.label});
   sheet.Set(metric::kTrackedBytes, row.tally.tracked.bytes, {row.label});
   AddDeletes(row.deletes.tally, row.label, sheet);
@@ -168,11 +171,14 @@ class Others {
   Others(const ExpiryIndex& index, absl::Time now) : index_(index), now_(now) {}
 
   void Add(const ContainerPtr& container, const Tallies::Figures& tally,
-           const ExpiringItems& forecast, std::optional<int64_t> due_from) {
+           const ExpiringItems& forecast, const HoldCounts& holds,
+           std::optional<int64_t> due_from) {
     tally_.tracked += tally.tracked;
     tally_.due.sum += tally.due.sum;
     tally_.failing += tally.failing;
     for (size_t i = 0; i < forecast.size(); ++i) forecast_[i] += forecast[i];
+    hold_counts_.holds += holds.holds;
+    hold_counts_.items_set_aside += holds.items_set_aside;
     if (due_from.has_value()) candidates_.emplace_back(*due_from, container);
   }
 
@@ -183,6 +189,7 @@ class Others {
 
   const Tallies::Figures& tally() const { return tally_; }
   const ExpiringItems& forecast() const { return forecast_; }
+  const HoldCounts& hold_counts() const { return hold_counts_; }
 
   // The holds that apply to all containers with something due.
   std::vector<DeleteHold> CommonHolds() const {
@@ -214,6 +221,7 @@ class Others {
   const absl::Time now_;
   Tallies::Figures tally_;
   ExpiringItems forecast_ = {};
+  HoldCounts hold_counts_;
   std::vector<std::pair<int64_t, ContainerPtr>> candidates_;
   int64_t with_due_ = 0;
   std::map<DeleteHold, int64_t> holds_;
@@ -257,6 +265,8 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSh
     if (AdoptionEnd(*container, tally.adopted.last_adopted_until) > now_seconds) {
       tally.due.sum.items = std::max<int64_t>(tally.due.sum.items - tally.adopted.left, 0);
     }
+    const HoldCounts holds = parts_.storage.holds().Counts(container->number);
+    tally.due.sum.items = std::max<int64_t>(tally.due.sum.items - holds.items_set_aside, 0);
     if (!tally.complete) ++uncounted;
     const ExpiringItems forecast = ForecastAt(parts_.storage.tallies(), *container, now_seconds);
     const auto due_from = DueFrom(index, *container, rule, tally, now_seconds);
@@ -268,12 +278,12 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSh
       AddNamed(snapshot, *container, tally, oldest, forecast, sheet);
       continue;
     }
-    others.Add(container, tally, forecast, due_from);
+    others.Add(container, tally, forecast, holds, due_from);
     if (tally.due.sum.items > 0) others.AddHolds(parts_.view.FreedomAt(snapshot, *container).holds);
   }
   if (breakdown.named.size() < containers.size() || breakdown.others.tally.sent > 0) {
     AddRow({std::string(kOthers), AgeOf(others.FindOldest(), now), others.tally(),
-            others.forecast(), breakdown.others},
+            others.forecast(), others.hold_counts(), breakdown.others},
            sheet);
     for (const DeleteHold hold : others.CommonHolds()) {
       sheet.Set(metric::kHold, 1.0, {std::string(kOthers), NameOf(hold)});
@@ -288,7 +298,7 @@ void ExpiryMetrics::AddNamed(const ExpiryView::Snapshot& snapshot, const Contain
   const std::string label = LabelOf(container);
   ExpiryView::Freedom freedom = parts_.view.FreedomAt(snapshot, container);
   AddRow({label, AgeOf(oldest_due_time, snapshot.clock.time.now), tally, expiring,
-          std::move(freedom.sweep.deletes)},
+          parts_.storage.holds().Counts(container.number), std::move(freedom.sweep.deletes)},
          sheet);
   AddPace(freedom, label, sheet);
 }

@@ -21,6 +21,8 @@ constexpr const MetricInfo* kAll[] = {
     &metric::kMaxRate,
     &metric::kRequestUnits,
     &metric::kHold,
+    &metric::kHolds,
+    &metric::kItemsSetAside,
     &metric::kPaused,
     &metric::kDeleteCalls,
     &metric::kDeleteCallDuration,

@@ -71,6 +71,13 @@ inline constexpr MetricInfo kHold = {
     "ttl_sidecar_delete_hold", MetricType::Gauge, "container,hold",
     "1 for each hold on deletes of a container now; the names are those of the API. Under "
     "\"other\", only holds common to all those containers that have due items."};
+inline constexpr MetricInfo kHolds = {
+    "ttl_sidecar_holds", MetricType::Gauge, "container",
+    "Holds on items of a container that stand (service/holds.md). ttlctl holds list shows them."};
+inline constexpr MetricInfo kItemsSetAside = {
+    "ttl_sidecar_items_set_aside", MetricType::Gauge, "container",
+    "Due items that are not deleted because a hold covers them, as far as deletes have come to "
+    "them. They are not part of the backlog. Items of a container that is held as a whole are."};
 inline constexpr MetricInfo kPaused = {
     "ttl_sidecar_deletes_paused", MetricType::Gauge, "",
     "1 while an operator has paused the deletes of all containers."};

@@ -21,6 +21,7 @@ namespace {
 
 constexpr char kStatusPath[] = "/status.json";
 constexpr char kStuckPath[] = "/stuck.json";
+constexpr char kHoldsPath[] = "/holds.json";
 constexpr char kExplainPath[] = "/explain.json";
 constexpr char kForecastPath[] = "/forecast.json";
 constexpr char kReconciliationPath[] = "/reconciliation.json";
@@ -28,6 +29,7 @@ constexpr char kReconciliationPath[] = "/reconciliation.json";
 // A quarter of a MiB, which a slow link carries within HttpServer::kPatience.
 constexpr int kContainersPerPage = 250;
 constexpr int kStuckItems = 20;
+constexpr int kShownHolds = 20;
 constexpr int64_t kMaxForecastSeconds = std::numeric_limits<int32_t>::max();
 
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
@@ -182,6 +184,7 @@ absl::StatusOr<StatusPage::Text> StatusPage::Json(const HttpRequest& request) {
 absl::StatusOr<std::string> StatusPage::JsonOf(absl::string_view path, const Fields& fields) const {
   if (path == kStatusPath) return StatusJson(fields);
   if (path == kStuckPath) return StuckJson(fields);
+  if (path == kHoldsPath) return HoldsJson(fields);
   if (path == kExplainPath) return ExplainJson(fields);
   if (path == kForecastPath) return ForecastJson(fields);
   if (path == kReconciliationPath) {
@@ -189,8 +192,8 @@ absl::StatusOr<std::string> StatusPage::JsonOf(absl::string_view path, const Fie
     return ReconciliationJson();
   }
   return absl::NotFoundError(absl::StrCat("only /, ", kStatusPath, ", ", kStuckPath, ", ",
-                                          kExplainPath, ", ", kForecastPath, " and ",
-                                          kReconciliationPath, " are here"));
+                                          kHoldsPath, ", ", kExplainPath, ", ", kForecastPath,
+                                          " and ", kReconciliationPath, " are here"));
 }
 
 absl::StatusOr<std::string> StatusPage::StatusJson(const Fields& fields) const {
@@ -213,6 +216,14 @@ absl::StatusOr<std::string> StatusPage::StuckJson(const Fields& fields) const {
   request.set_container(ValueOf(fields, "container"));
   request.set_page_size(kStuckItems);
   return Called(calls_.stuck, request);
+}
+
+absl::StatusOr<std::string> StatusPage::HoldsJson(const Fields& fields) const {
+  TTL_RETURN_IF_ERROR(CheckFields(fields, {"container"}, {"container"}));
+  v1::ListHoldsRequest request;
+  request.set_container(ValueOf(fields, "container"));
+  request.set_page_size(kShownHolds);
+  return Called(calls_.holds, request);
 }
 
 absl::StatusOr<std::string> StatusPage::ExplainJson(const Fields& fields) const {

@@ -17,6 +17,7 @@
 #include "service/server/http/http_request.h"
 #include "service/server/page/page_document.h"
 #include "ttl/v1/expiry_service.pb.h"
+#include "ttl/v1/hold_service.pb.h"
 #include "ttl/v1/maintenance_service.pb.h"
 
 namespace ttl {
@@ -40,6 +41,7 @@ class StatusPage {
     Call<v1::ExplainItemRequest, v1::ExplainItemResponse> explain;
     Call<v1::GetForecastRequest, v1::GetForecastResponse> forecast;
     Call<v1::GetReconciliationRequest, v1::GetReconciliationResponse> reconciliation;
+    Call<v1::ListHoldsRequest, v1::ListHoldsResponse> holds;
   };
 
   // What TLS says of a connection.
@@ -73,6 +75,7 @@ class StatusPage {
   absl::StatusOr<std::string> JsonOf(absl::string_view path, const Fields& fields) const;
   absl::StatusOr<std::string> StatusJson(const Fields& fields) const;
   absl::StatusOr<std::string> StuckJson(const Fields& fields) const;
+  absl::StatusOr<std::string> HoldsJson(const Fields& fields) const;
   absl::StatusOr<std::string> ExplainJson(const Fields& fields) const;
   absl::StatusOr<std::string> ForecastJson(const Fields& fields) const;
   absl::StatusOr<std::string> ReconciliationJson() const;

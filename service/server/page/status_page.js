@@ -13,7 +13,7 @@ const find = (id) => document.getElementById(id);
 const data = {sidecar: undefined, containers: [], reconciliation: undefined, complete: false, cut: false};
 const samples = new Map();  // of container: its samples that rates are of, oldest first
 const view = {sort: "oldest", descending: true, first: 0, open: undefined, stuck: undefined,
-  forecast: undefined, problems: {}};
+  held: undefined, forecast: undefined, problems: {}};
 let readAt;                 // when the data were asked for, by performance.now()
 let startTime;              // of the sidecar's process
 let timer;
@@ -368,6 +368,7 @@ function sortBy(name, descending) {
 function toggle(container) {
   view.open = view.open === container ? undefined : container;
   view.stuck = undefined;
+  view.held = undefined;
   view.forecast = undefined;
   view.problems = {};
   showContainers();
@@ -487,8 +488,43 @@ function stuckBlock(status) {
   if (view.stuck === undefined) return [make("p", {class: "muted"}, "Loading.")];
   const more = Number(status.failing_items) > view.stuck.length ?
       [make("p", {}, `The first ${view.stuck.length} of ${countText(status.failing_items)}. All: `,
-          make("code", {}, `ttlctl stuck --limit 0 ${idArgument(status.container)}`))] : [];
+          make("code", {}, `ttlctl stuck --limit 0 ${idArguments(status.container)}`))] : [];
   return [stuckTable(view.stuck), ...more];
+}
+
+// --- Holds on items ---
+
+const HELD_TITLES = ["Hold", "Covers", "Until", "Reason", "Author", "To release it"];
+
+function heldRow(hold) {
+  const texts = [coverText(hold), untilText(hold), shownText(hold.reason), shownText(hold.author)];
+  return make("tr", {role: "row"},
+      make("th", {scope: "row", role: "rowheader"}, isolated(shownText(hold.hold_id))),
+      ...texts.map((text, i) => make("td", {role: "cell", "data-label": HELD_TITLES[i + 1],
+        class: ["", "time", "", ""][i]}, isolated(text))),
+      make("td", {role: "cell", "data-label": HELD_TITLES[5]},
+          make("code", {}, releaseCommand(hold))));
+}
+
+function heldTable(holds) {
+  const heads = HELD_TITLES.map((title) =>
+      make("th", {scope: "col", role: "columnheader"}, title));
+  return make("table", {class: "cards", role: "table"},
+      make("caption", {class: "unseen"}, "Holds on items"),
+      make("thead", {role: "rowgroup"}, make("tr", {role: "row"}, ...heads)),
+      make("tbody", {role: "rowgroup"}, ...holds.map(heldRow)));
+}
+
+function heldBlock(status) {
+  if (view.problems.held !== undefined) return [cannotBeRead("They", view.problems.held)];
+  if (status.hold_counts === undefined) return [make("p", {class: "muted"}, "None.")];
+  const counts = make("p", {}, `${holdCountsText(status.hold_counts)}.`);
+  if (view.held === undefined) return [counts, make("p", {class: "muted"}, "Loading.")];
+  if (view.held.length === 0) return [counts];
+  const more = Number(status.hold_counts.holds) > view.held.length ?
+      [make("p", {}, `The first ${view.held.length}. All: `,
+          make("code", {}, `ttlctl holds list ${idArguments(status.container)}`))] : [];
+  return [counts, heldTable(view.held), ...more];
 }
 
 // The parts of the row of details, each built again when its own data change.
@@ -496,6 +532,7 @@ const parts = {
   holds: make("ul", {class: "holds"}),
   facts: make("dl", {class: "facts"}),
   lateness: make("div", {}),
+  held: make("div", {}),
   stuck: make("div", {}),
 };
 detail.append(make("td", {role: "cell", colspan: COLUMNS.length + 1},
@@ -504,6 +541,7 @@ detail.append(make("td", {role: "cell", colspan: COLUMNS.length + 1},
         make("div", {}, make("h3", {}, "Figures"), parts.facts),
         make("div", {}, make("h3", {}, "Lateness of deletes"), parts.lateness)),
     forecastBlock,
+    make("h3", {}, "Holds on items"), parts.held,
     make("h3", {}, "Stuck items"), parts.stuck));
 
 function detailOf(status) {
@@ -513,6 +551,8 @@ function detailOf(status) {
   const list = detailFacts(status);
   rebuild(parts.facts, list, () => facts(list.map(([name, text]) => [name, isolated(text)])));
   rebuild(parts.lateness, status.lateness, () => latenessBlock(status.lateness));
+  rebuild(parts.held, [status.container, status.hold_counts, view.held, view.problems.held],
+      () => heldBlock(status));
   rebuild(parts.stuck, [status.container, status.failing_items, view.stuck, view.problems.stuck],
       () => stuckBlock(status));
   showForecast(view.forecast?.answer, view.problems.forecast);
@@ -541,10 +581,12 @@ function explainFacts(answer) {
 function showExplanation(answer, container) {
   const status = data.containers.find((one) => one.container === container) ?? {container};
   const holds = answer.holds.map((hold) => describeHold(hold, status, data.sidecar));
+  const held = answer.item_holds.length === 0 ? [] : [heldTable(answer.item_holds)];
   const list = explainFacts(answer).map(([name, text]) => [name, isolated(text)]);
   find("explanation").replaceChildren(
       make("p", {}, make("strong", {}, isolated(shownText(answer.explanation)))),
       make("ul", {class: "holds"}, ...holds.map(holdItem)),
+      ...held,
       make("dl", {class: "facts"}, ...facts(list)));
 }
 
@@ -632,11 +674,13 @@ async function refreshDetail() {
   const problems = {};
   const readOr = (name, path) =>
       read(path).catch((error) => { problems[name] = whyNot(error); });
-  const [stuck, answer] = await Promise.all([
+  const [stuck, held, answer] = await Promise.all([
     readOr("stuck", `/stuck.json?container=${encodeURIComponent(container)}`),
+    readOr("held", `/holds.json?container=${encodeURIComponent(container)}`),
     readOr("forecast", `/forecast.json?${forecastQuery(container, range)}`)]);
   if (view.open !== container || forecastParts.range.value !== range) return;
   view.stuck = stuck?.items;
+  view.held = held?.holds;
   view.forecast = answer === undefined ? undefined : {range, answer};
   view.problems = problems;
   showContainers();

@@ -136,9 +136,10 @@ function shellWord(text) {
   return `'${text.replace(/'/g, "'\\''")}'`;
 }
 
-// The id of a container as the last argument of a command line.
-function idArgument(text) {
-  return (text.startsWith("-") ? "-- " : "") + shellWord(text);
+// Ids, as that of a container, as the last arguments of a command line.
+function idArguments(...texts) {
+  return (texts.some((text) => text.startsWith("-")) ? "-- " : "") +
+      texts.map(shellWord).join(" ");
 }
 
 // --- What holds deletes back ---
@@ -153,7 +154,7 @@ function toLift(command) {
 function limitHold(container, sidecar) {
   const command = sidecar.max_deletes_per_second === 0 ? "ttlctl limits set" :
       "ttlctl containers set";
-  const id = sidecar.max_deletes_per_second === 0 ? "" : ` ${idArgument(container.container)}`;
+  const id = sidecar.max_deletes_per_second === 0 ? "" : ` ${idArguments(container.container)}`;
   return {
     commands: toLift(`${command} --max-deletes-per-second 100${id}`),
     note: "Replace 100 by the rate you want.",
@@ -163,11 +164,11 @@ function limitHold(container, sidecar) {
 // By name: its text as in ttlctl, and how it is lifted: commands, or a note that says what ends it.
 const HOLDS = {
   DELETE_HOLD_TTL_OFF: ["ttl is off", (container) => ({
-    commands: toLift(`ttlctl containers set --default-ttl -1 ${idArgument(container.container)}`),
+    commands: toLift(`ttlctl containers set --default-ttl -1 ${idArguments(container.container)}`),
     note: "With -1 only items with a ttl of their own expire.",
   })],
   DELETE_HOLD_CONTAINER_PAUSED: ["paused", (container) => ({
-    commands: toLift(`ttlctl resume ${idArgument(container.container)}`),
+    commands: toLift(`ttlctl resume ${idArguments(container.container)}`),
     note: container.pause && pauseText(container.pause),
   })],
   DELETE_HOLD_ALL_PAUSED: ["all paused", (container, sidecar) => ({
@@ -203,13 +204,13 @@ const HOLDS = {
   })],
   DELETE_HOLD_BRAKE: ["brake: a policy change or an adoption waits for confirmation",
     (container) => ({
-      commands: toLift(`ttlctl containers confirm ${idArgument(container.container)}`),
+      commands: toLift(`ttlctl containers confirm ${idArguments(container.container)}`),
       note: container.brake && `${plural(container.brake.newly_due_items, "item", "items")} ` +
           `became due and wait until ${timeText(container.brake.until)}. ` +
           "Confirm only if this is intended.",
     })],
   DELETE_HOLD_STORE_UNCONFIRMED: ["store not confirmed", (container, sidecar) => ({
-    commands: toLift(`ttlctl store confirm ${idArgument(sidecar.store.store_id)}`),
+    commands: toLift(`ttlctl store confirm ${idArguments(sidecar.store.store_id)}`),
     note: `${shownText(sidecar.store.unconfirmed)}. Confirm only if it is the right store.`,
   })],
   DELETE_HOLD_PUSH_BACK: ["the store pushes back", () => ({note: AUTOMATICALLY})],
@@ -223,10 +224,45 @@ const HOLDS = {
       ["If they are complete", "ttlctl data trust"]],
   })],
   DELETE_HOLD_RETRY: ["failed items wait for their retry", (container) => ({
-    commands: [["To list them", `ttlctl stuck ${idArgument(container.container)}`]],
+    commands: [["To list them", `ttlctl stuck ${idArguments(container.container)}`]],
     note: AUTOMATICALLY,
   })],
+  DELETE_HOLD_HELD: ["held", (container) => ({
+    commands: [["To list the holds", `ttlctl holds list ${idArguments(container.container)}`]],
+    note: "Ends when the last hold has ended.",
+  })],
+  DELETE_HOLD_HOLDS_IN_DOUBT: ["holds may be missing", (container) => ({
+    commands: [["Once they are placed again",
+      `ttlctl holds accept ${idArguments(container.container)}`]],
+  })],
 };
+
+// --- Holds on items ---
+
+// What a hold covers.
+function coverText(hold) {
+  if (hold.all_items) return "all items";
+  if (hold.partition_key !== undefined) {
+    return `partition ${keyText(bytesOfBase64(hold.partition_key)) || '""'}`;
+  }
+  return plural(hold.key_count, "key", "keys");
+}
+
+function untilText(hold) {
+  return hold.until === undefined ? "released" : timeText(hold.until);
+}
+
+function releaseCommand({container, hold_id: id}) {
+  return `ttlctl holds release ${idArguments(container, id)}`;
+}
+
+function holdCountsText(counts) {
+  const parts = [plural(counts.holds, "hold", "holds")];
+  if (counts.on_all_items !== "0") parts.push(`${countText(counts.on_all_items)} on all items`);
+  parts.push(`${plural(counts.items_set_aside, "due item", "due items")} set aside`);
+  if (counts.ending !== "0") parts.push(`${countText(counts.ending)} ending`);
+  return parts.join(", ");
+}
 
 function pauseText(pause) {
   return `"${shownText(pause.reason)}" since ${timeText(pause.since)}`;

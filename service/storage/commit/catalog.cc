@@ -7,6 +7,7 @@
 #include "service/base/status_macros.h"
 #include "service/base/wake_signal.h"
 #include "service/storage/engine/database.h"
+#include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 
@@ -16,6 +17,7 @@ namespace {
 // Whether readers of the log are to hear of it.
 bool IsChange(const Container& before, const Container& after) {
   return before.revision != after.revision || before.has_expire_at != after.has_expire_at ||
+         before.has_holds != after.has_holds ||
          before.index_build.has_value() != after.index_build.has_value();
 }
 
@@ -47,6 +49,8 @@ absl::Status Catalog::Load(const Database& database) {
     TTL_ASSIGN_OR_RETURN(const StoredStore stored, DecodeStore(*store));
     all.store_epoch = stored.epoch;
   }
+  TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> data_format, database.DataFormat());
+  all.data_format = data_format.value_or(kFirstDataFormat);
   Replace(all, std::move(problems));
   return absl::OkStatus();
 }
@@ -151,6 +155,7 @@ void Catalog::Publish(const Changes& changes) {
 
 void Catalog::PublishAll(const Changes& changes) {
   if (changes.store_epoch.has_value()) store_epoch_ = *changes.store_epoch;
+  if (changes.data_format.has_value()) data_format_ = *changes.data_format;
   for (const auto& [number, container] : changes.containers) {
     if (container != nullptr) {
       PublishContainer(number, container);

@@ -48,6 +48,9 @@ class Catalog {
   // The number of times that the primary store was confirmed.
   uint64_t StoreEpoch() const { return store_epoch_.load(std::memory_order_acquire); }
 
+  // The format of the data; see data_format.h.
+  int64_t DataFormat() const { return data_format_.load(std::memory_order_acquire); }
+
   // The version of the set of containers. Counts the changes that owners make: no pauses, no
   // confirmations, and of the build of an index only its start and its end.
   uint64_t Revision() const;
@@ -66,6 +69,7 @@ class Catalog {
     std::vector<std::pair<uint64_t, ContainerPtr>> containers;
     std::optional<std::optional<Pause>> pause_of_all;  // the inner one absent: lifted
     std::optional<uint64_t> store_epoch;
+    std::optional<int64_t> data_format;
   };
   void Publish(const Changes& changes);
 
@@ -78,6 +82,7 @@ class Catalog {
   void NotifyIfAfter(uint64_t revision) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   std::atomic<uint64_t> store_epoch_ = 0;
+  std::atomic<int64_t> data_format_ = 0;
   mutable Mutex mutex_;
   absl::flat_hash_map<uint64_t, ContainerPtr> by_number_ ABSL_GUARDED_BY(mutex_);
   absl::btree_map<std::string, ContainerPtr> by_id_ ABSL_GUARDED_BY(mutex_);

@@ -145,8 +145,9 @@ std::unique_ptr<CommitQueue::Commit> CommitQueue::Begin() {
   // A commit that cannot be written need not be gathered, and what is gathered
   // from a database that is being reopened would be nonsense.
   commit->health = parts_.database.WriteHealth();
-  commit->transaction = std::make_shared<Transaction>(
-      parts_.catalog, parts_.database, parts_.reader, parts_.scan_marks, erased_generation_, last_);
+  commit->transaction =
+      std::make_shared<Transaction>(parts_.catalog, parts_.holds, parts_.database, parts_.reader,
+                                    parts_.scan_marks, erased_generation_, last_);
   return commit;
 }
 
@@ -257,7 +258,8 @@ absl::Status CommitQueue::WriteAndPublish(Commit& commit, bool& earlier) {
   parts_.tombstones.AddErased(writes);
   parts_.purges.Update(writes);
   parts_.tallies.Publish(tally_changes);
-  earlier = transaction.Publish(parts_.cache, parts_.catalog, parts_.marks, parts_.due_changes);
+  earlier = transaction.Publish(parts_.cache, parts_.catalog, parts_.holds, parts_.marks,
+                                parts_.due_changes);
   return absl::OkStatus();
 }
 

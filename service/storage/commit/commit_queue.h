@@ -59,6 +59,7 @@ class CommitQueue {
     Database& database;
     RecordCache& cache;
     Catalog& catalog;
+    HoldTable& holds;
     LowWaterMarks& marks;
     DueChanges& due_changes;
     Tallies& tallies;

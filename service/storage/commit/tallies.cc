@@ -138,6 +138,12 @@ int64_t Tallies::Failing(uint64_t container) const {
   return it == entries_.end() ? 0 : it->second.failing;
 }
 
+int64_t Tallies::SetAside(uint64_t container) const {
+  MutexLock lock(mutex_);
+  const auto it = entries_.find(container);
+  return it == entries_.end() ? 0 : it->second.set_aside;
+}
+
 ItemSum Tallies::Tracked(uint64_t container) const {
   MutexLock lock(mutex_);
   const auto it = entries_.find(container);
@@ -199,6 +205,7 @@ void Tallies::Apply(const Change& change, Entry& entry) {
   if (change.step != nullptr) {
     entry.histogram.Add(change.step->items);
     entry.failing += change.step->failing;
+    entry.set_aside += change.step->set_aside;
     entry.walked = change.step->reached;
     if (change.step->finished) {
       entry.totals = entry.histogram.total();
@@ -212,10 +219,12 @@ void Tallies::Apply(const Change& change, Entry& entry) {
     if (item.before != nullptr) {
       entry.histogram.Remove(TimesOf(*item.before), BytesOf(*item.before));
       if (IsFailing(*item.before)) --entry.failing;
+      if (IsSetAside(*item.before)) --entry.set_aside;
     }
     if (item.after == nullptr) continue;
     AddTo(entry.histogram, *item.after);
     if (IsFailing(*item.after)) ++entry.failing;
+    if (IsSetAside(*item.after)) ++entry.set_aside;
   }
 }
 

@@ -70,6 +70,9 @@ class Tallies {
   // FiguresOf().failing alone.
   int64_t Failing(uint64_t container) const;
 
+  // The items of a container that are set aside because they are held, of those counted so far.
+  int64_t SetAside(uint64_t container) const;
+
   // View().tracked alone.
   ItemSum Tracked(uint64_t container) const;
 
@@ -85,6 +88,7 @@ class Tallies {
   struct WalkStep {
     ItemHistogram items;
     int64_t failing = 0;  // see Figures
+    int64_t set_aside = 0;
     std::string reached;
     bool finished = false;  // there are no more
   };
@@ -114,6 +118,9 @@ class Tallies {
   // Adds an item to the tally of its container.
   static void AddTo(ItemHistogram& tally, const StoredItem& item);
   static bool IsFailing(const StoredItem& item) { return item.attempts > 0; }
+  static bool IsSetAside(const StoredItem& item) {
+    return item.position.family == IndexFamily::kHeld && item.position.index != 0;
+  }
 
  private:
   struct Entry {
@@ -121,6 +128,7 @@ class Tallies {
     AdoptionTally adopted;
     ItemHistogram histogram;
     int64_t failing = 0;
+    int64_t set_aside = 0;
     std::optional<std::string> walked;  // absent: all
   };
   static void Apply(const Change& change, Entry& entry);

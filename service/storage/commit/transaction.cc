@@ -30,15 +30,17 @@
 // that.
 namespace ttl {
 
-Transaction::Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader,
-                         ScanMarks& scan_marks, uint64_t& erased_generation,
-                         std::shared_ptr<const Transaction> before)
+Transaction::Transaction(const Catalog& catalog, const HoldTable& holds, const Database& database,
+                         const ItemReader& reader, ScanMarks& scan_marks,
+                         uint64_t& erased_generation, std::shared_ptr<const Transaction> before)
     : catalog_(catalog),
+      hold_table_(holds),
       database_(database),
       reader_(reader),
       scan_marks_(scan_marks),
       erased_generation_(erased_generation),
-      before_(std::move(before)) {}
+      before_(std::move(before)),
+      holds_(holds) {}
 
 ContainerPtr Transaction::FindContainer(uint64_t number) const {
   for (const Transaction* transaction : {static_cast<const Transaction*>(this), before_.get()}) {
@@ -154,7 +156,60 @@ void Transaction::NoteExpireAt(const Container& container) {
   Container noted = *present;
   noted.has_expire_at = true;
   PutContainer(std::move(noted));
-  Put(MetaKey(kDataFormatFact), absl::StrCat(kExpireAtDataFormat));
+  RaiseDataFormat(kExpireAtDataFormat);
+}
+
+int64_t Transaction::DataFormat() const {
+  if (data_format_top_.has_value()) return *data_format_top_;
+  if (data_format_kept_.has_value()) return *data_format_kept_;
+  return before_ == nullptr ? catalog_.DataFormat() : before_->DataFormat();
+}
+
+void Transaction::RaiseDataFormat(int64_t format) {
+  if (DataFormat() >= format) return;
+  Put(MetaKey(kDataFormatFact), absl::StrCat(format));
+  data_format_top_ = format;
+}
+
+void Transaction::PutHold(StoredHold hold) {
+  RaiseDataFormat(kHoldsDataFormat);
+  Put(HoldKey(hold.hold.container, hold.hold.number), EncodeHold(hold));
+  holds_.Put(std::move(hold));
+}
+
+void Transaction::EraseHold(const StoredHold& hold) {
+  Erase(HoldKey(hold.hold.container, hold.hold.number));
+  holds_.Erase(hold.hold.number);
+}
+
+absl::StatusOr<std::vector<uint64_t>> Transaction::KeyHolds(uint64_t container,
+                                                            const ItemKey& key) const {
+  TTL_ASSIGN_OR_RETURN(const Bytes stored, Get(KeyHoldsKey(container, key)));
+  if (!stored.has_value()) return std::vector<uint64_t>();
+  return DecodeKeyHolds(*stored);
+}
+
+void Transaction::PutKeyHolds(uint64_t container, const ItemKey& key,
+                              const std::vector<uint64_t>& holds) {
+  std::string encoded = KeyHoldsKey(container, key);
+  if (holds.empty()) {
+    Erase(std::move(encoded));
+  } else {
+    Put(std::move(encoded), EncodeKeyHolds(holds));
+  }
+}
+
+absl::StatusOr<uint64_t> Transaction::FindHolder(uint64_t container, const ItemKey& key) const {
+  const auto stands = [this](uint64_t number) {
+    const StoredHoldPtr hold = holds_.Find(number);
+    return hold != nullptr && hold->stands();
+  };
+  const uint64_t on_partition = hold_table_.FindOnPartition(container, key.partition_key);
+  if (on_partition != 0 && stands(on_partition)) return on_partition;
+  if (hold_table_.CountsOf(container).by_key == 0) return uint64_t{0};
+  TTL_ASSIGN_OR_RETURN(const std::vector<uint64_t> by_key, KeyHolds(container, key));
+  const auto holder = std::find_if(by_key.begin(), by_key.end(), stands);
+  return holder == by_key.end() ? 0 : *holder;
 }
 
 void Transaction::EraseItem(const Container& container, const ItemKey& key,
@@ -217,9 +272,11 @@ void Transaction::Keep() {
   containers_.Keep();
   numbers_by_id_.Keep();
   walk_steps_.Keep();
+  holds_.Keep();
   if (pause_of_all_top_.has_value()) pause_of_all_kept_ = std::move(pause_of_all_top_);
   pause_of_all_top_.reset();
   if (store_epoch_top_.has_value()) store_epoch_kept_ = std::exchange(store_epoch_top_, {});
+  if (data_format_top_.has_value()) data_format_kept_ = std::exchange(data_format_top_, {});
 }
 
 void Transaction::Discard() {
@@ -228,8 +285,10 @@ void Transaction::Discard() {
   containers_.Discard();
   numbers_by_id_.Discard();
   walk_steps_.Discard();
+  holds_.Discard();
   pause_of_all_top_.reset();
   store_epoch_top_.reset();
+  data_format_top_.reset();
 }
 
 Tallies::Changes Transaction::TallyChanges() const {
@@ -262,18 +321,23 @@ WriteSet Transaction::Writes(const Tallies& tallies, const Tallies::Changes& tal
   return writes;
 }
 
-bool Transaction::Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& marks,
-                          DueChanges& due_changes) const {
+bool Transaction::Publish(RecordCache& cache, Catalog& catalog, HoldTable& holds,
+                          LowWaterMarks& marks, DueChanges& due_changes) const {
   for (const auto& [key, item] : items_.kept()) cache.Put(key, item.after);
   Catalog::Changes changes;
+  HoldTable::Changes hold_changes = holds_.kept();
   for (const auto& [number, container] : containers_.kept()) {
     changes.containers.emplace_back(number, container);
-    due_changes.Add(number);
+    if (container == nullptr) hold_changes.deleted_containers.push_back(number);
   }
+  // Before the sweep is told of what may be due earlier.
+  holds.Publish(hold_changes);
   changes.pause_of_all = pause_of_all_kept_;
   changes.store_epoch = store_epoch_kept_;
+  changes.data_format = data_format_kept_;
   bool earlier = !changes.containers.empty() || changes.pause_of_all.has_value();
   catalog.Publish(changes);
+  for (const auto& [number, container] : changes.containers) due_changes.Add(number);
   if (changes.pause_of_all.has_value()) due_changes.AddAll();
   for (const auto& [key, value] : others_.kept()) {
     if (!value.has_value()) continue;

@@ -5,21 +5,24 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "service/base/layered_map.h"
 #include "service/core/container.h"
 #include "service/storage/commit/catalog.h"
 #include "service/storage/commit/item_reader.h"
-#include "service/storage/commit/layered_map.h"
 #include "service/storage/commit/low_water_marks.h"
 #include "service/storage/commit/record_cache.h"
 #include "service/storage/commit/scan_marks.h"
 #include "service/storage/commit/tallies.h"
 #include "service/storage/engine/database.h"
 #include "service/storage/format/sidecar_facts.h"
+#include "service/storage/format/stored_hold.h"
 #include "service/storage/format/stored_item.h"
+#include "service/storage/holds/hold_changes.h"
 
 namespace ttl {
 
@@ -39,8 +42,8 @@ class Transaction {
   // `before` is the transaction that is being written meanwhile; null if there is none. If there is
   // one, use no more than ReportTransaction has. `erased_generation` is the highest generation of
   // an item that was erased, by any transaction since the start. All references must outlive this.
-  Transaction(const Catalog& catalog, const Database& database, const ItemReader& reader,
-              ScanMarks& scan_marks, uint64_t& erased_generation,
+  Transaction(const Catalog& catalog, const HoldTable& holds, const Database& database,
+              const ItemReader& reader, ScanMarks& scan_marks, uint64_t& erased_generation,
               std::shared_ptr<const Transaction> before = nullptr);
 
   // Releases `before`, which is committed now.
@@ -81,6 +84,20 @@ class Transaction {
   // Removes an index entry that no item's record names.
   void EraseEntry(uint64_t index, const IndexEntry& entry);
 
+  // The holds. A hold that has ended stays until it is erased.
+  const HoldChanges& holds() const { return holds_; }
+  void PutHold(StoredHold hold);
+  void EraseHold(const StoredHold& hold);
+  // The numbers of the holds that name a key, and a change of them.
+  absl::StatusOr<std::vector<uint64_t>> KeyHolds(uint64_t container, const ItemKey& key) const;
+  void PutKeyHolds(uint64_t container, const ItemKey& key, const std::vector<uint64_t>& holds);
+  // The number of a hold on the partition or the key of an item that stands; 0 if there is none,
+  // or none but one that this commit places.
+  absl::StatusOr<uint64_t> FindHolder(uint64_t container, const ItemKey& key) const;
+
+  // The data becomes such that a program must know this format to use it; see data_format.h.
+  void RaiseDataFormat(int64_t format);
+
   // Raw access to facts, purge records and keys of deleted containers. Not for items or entries of
   // existing containers.
   absl::StatusOr<std::optional<std::string>> Get(const std::string& key) const;
@@ -109,7 +126,7 @@ class Transaction {
 
   // Makes the kept changes visible to readers, after the write. Returns whether anything may have
   // become due earlier; adds the containers concerned to `due_changes`.
-  bool Publish(RecordCache& cache, Catalog& catalog, LowWaterMarks& marks,
+  bool Publish(RecordCache& cache, Catalog& catalog, HoldTable& holds, LowWaterMarks& marks,
                DueChanges& due_changes) const;
 
  private:
@@ -127,10 +144,12 @@ class Transaction {
   // Notes that an item of the container has an expire_at, with the first of them also the format
   // of the data.
   void NoteExpireAt(const Container& container);
+  int64_t DataFormat() const;
   void MoveEntry(uint64_t container, const ItemKey& key, const std::optional<EntryPosition>& from,
                  const std::optional<EntryPosition>& to);
 
   const Catalog& catalog_;
+  const HoldTable& hold_table_;
   const Database& database_;
   const ItemReader& reader_;
   ScanMarks& scan_marks_;
@@ -142,6 +161,7 @@ class Transaction {
   LayeredMap<uint64_t, ContainerPtr> containers_;    // null: deleted
   LayeredMap<std::string, uint64_t> numbers_by_id_;  // 0: deleted
   LayeredMap<uint64_t, Tallies::WalkStep> walk_steps_;
+  HoldChanges holds_;
   // Containers of the indexes that were written to.
   absl::flat_hash_map<uint64_t, uint64_t> owners_;
   mutable std::string encoded_;  // reused by GetItem()
@@ -149,6 +169,8 @@ class Transaction {
   std::optional<std::optional<Pause>> pause_of_all_top_;
   std::optional<uint64_t> store_epoch_kept_;
   std::optional<uint64_t> store_epoch_top_;
+  std::optional<int64_t> data_format_kept_;
+  std::optional<int64_t> data_format_top_;
 };
 
 }  // namespace ttl

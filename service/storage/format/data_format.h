@@ -17,8 +17,10 @@ inline constexpr absl::string_view kDataFormatFact = "format";
 inline constexpr int64_t kFirstDataFormat = 1;
 // Items may have an expire_at, which an older program would ignore.
 inline constexpr int64_t kExpireAtDataFormat = 2;
+// There may be holds, and containers that ask for them; an older program would delete held items.
+inline constexpr int64_t kHoldsDataFormat = 3;
 // The newest version that this program knows.
-inline constexpr int64_t kNewestDataFormat = kExpireAtDataFormat;
+inline constexpr int64_t kNewestDataFormat = kHoldsDataFormat;
 
 }  // namespace ttl
 

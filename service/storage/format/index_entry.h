@@ -16,14 +16,15 @@ enum class IndexFamily {
   kTs = 2,          // items that inherit, by ts
   kRetryTime = 3,   // items whose delete failed, by the time of the next try
   kAdopted = 4,     // items that wait because they were adopted, by the end of that
+  kHeld = 5,        // items set aside because they are held, by the number of one of their holds
 };
 
-inline constexpr size_t kIndexFamilies = 4;
+inline constexpr size_t kIndexFamilies = 5;
 
 // One entry of an expiry index.
 struct IndexEntry {
   IndexFamily family = IndexFamily::kExpireTime;
-  int64_t time = 0;  // Unix seconds
+  int64_t time = 0;  // Unix seconds; in kHeld the number of a hold
   ItemKey key;
 };
 

@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kNumberBytes = 8;
 constexpr size_t kTableAndNumber = 1 + kNumberBytes;
+constexpr size_t kTableAndTwoNumbers = kTableAndNumber + kNumberBytes;
 constexpr size_t kIndexHeader = kTableAndNumber + 1 + kNumberBytes;
 
 template <typename Integer>
@@ -27,6 +28,12 @@ uint64_t ReadBigEndian(absl::string_view bytes) {
 std::string NumberedKey(char table, uint64_t number) {
   std::string key(1, table);
   AppendBigEndian(number, key);
+  return key;
+}
+
+std::string TwiceNumberedKey(char table, uint64_t container, uint64_t hold) {
+  std::string key = NumberedKey(table, container);
+  AppendBigEndian(hold, key);
   return key;
 }
 
@@ -59,6 +66,30 @@ std::string TotalsKey(uint64_t number) { return NumberedKey(kTotalsTable, number
 std::string PurgeKey(uint64_t number) { return NumberedKey(kPurgeTable, number); }
 std::string ItemPrefix(uint64_t container) { return NumberedKey(kItemTable, container); }
 std::string IndexPrefix(uint64_t index) { return NumberedKey(kIndexTable, index); }
+
+std::string HoldPrefix(uint64_t container) { return NumberedKey(kHoldTable, container); }
+std::string KeyHoldsPrefix(uint64_t container) { return NumberedKey(kKeyHoldsTable, container); }
+std::string HoldKeysPrefix(uint64_t container) { return NumberedKey(kHoldKeysTable, container); }
+
+std::string HoldKeysPrefix(uint64_t container, uint64_t hold) {
+  return TwiceNumberedKey(kHoldKeysTable, container, hold);
+}
+
+std::string HoldKey(uint64_t container, uint64_t hold) {
+  return TwiceNumberedKey(kHoldTable, container, hold);
+}
+
+std::string KeyHoldsKey(uint64_t container, const ItemKey& key) {
+  std::string out = KeyHoldsPrefix(container);
+  AppendItem(key.partition_key, key.id, out);
+  return out;
+}
+
+std::string HoldKeysKey(uint64_t container, uint64_t hold, const ItemKey& key) {
+  std::string out = HoldKeysPrefix(container, hold);
+  AppendItem(key.partition_key, key.id, out);
+  return out;
+}
 
 std::string IndexFamilyPrefix(uint64_t index, IndexFamily family) {
   std::string prefix = IndexPrefix(index);
@@ -103,6 +134,22 @@ std::optional<uint64_t> DecodeNumber(absl::string_view encoded) {
 std::optional<ItemKey> DecodeItemKey(absl::string_view encoded) {
   if (encoded.size() < kTableAndNumber || encoded[0] != kItemTable) return std::nullopt;
   return DecodeItem(encoded.substr(kTableAndNumber));
+}
+
+std::optional<ItemKey> DecodeKeyHoldsKey(absl::string_view encoded) {
+  if (encoded.size() < kTableAndNumber || encoded[0] != kKeyHoldsTable) return std::nullopt;
+  return DecodeItem(encoded.substr(kTableAndNumber));
+}
+
+std::optional<uint64_t> DecodeHoldNumber(absl::string_view encoded) {
+  if (encoded.size() < kTableAndTwoNumbers) return std::nullopt;
+  if (encoded[0] != kHoldTable && encoded[0] != kHoldKeysTable) return std::nullopt;
+  return ReadBigEndian(encoded.substr(kTableAndNumber, kNumberBytes));
+}
+
+std::optional<ItemKey> DecodeHoldKeysKey(absl::string_view encoded) {
+  if (encoded.size() < kTableAndTwoNumbers || encoded[0] != kHoldKeysTable) return std::nullopt;
+  return DecodeItem(encoded.substr(kTableAndTwoNumbers));
 }
 
 std::optional<IndexEntry> DecodeIndexKey(absl::string_view encoded) {

@@ -20,6 +20,9 @@
 //   't' number:8                                  totals of a container's items
 //   'x' index:8 family:1 time:8 item              expiry index
 //   'p' number:8                                  what is being purged
+//   'h' container:8 hold:8                        holds of a container
+//   'k' container:8 item                          the holds by key that name an item
+//   'q' container:8 hold:8 item                   the items that a hold names
 //   'e'                                           reserved for events
 //
 // where item is: length of partition key:2, partition key, id.
@@ -32,6 +35,9 @@ inline constexpr char kItemTable = 'i';
 inline constexpr char kTotalsTable = 't';
 inline constexpr char kIndexTable = 'x';
 inline constexpr char kPurgeTable = 'p';
+inline constexpr char kHoldTable = 'h';
+inline constexpr char kKeyHoldsTable = 'k';
+inline constexpr char kHoldKeysTable = 'q';
 
 // Longest key of an index entry, and so of any key.
 inline constexpr size_t kMaxKeyBytes = 1 + 8 + 1 + 8 + 2 + kMaxPartitionKeyBytes + kMaxIdBytes;
@@ -58,11 +64,26 @@ std::string EncodeItemKey(uint64_t container, const ItemKey& key);
 std::string IndexSeekKey(uint64_t index, IndexFamily family, int64_t time);
 std::string EncodeIndexKey(uint64_t index, IndexFamily family, int64_t time, const ItemKey& key);
 
-// The number in a key of the tables 'c', 'i', 't', 'x' and 'p'; absent if too short.
+// A hold, the holds that name an item, and an item that a hold names.
+std::string HoldKey(uint64_t container, uint64_t hold);
+std::string KeyHoldsKey(uint64_t container, const ItemKey& key);
+std::string HoldKeysKey(uint64_t container, uint64_t hold, const ItemKey& key);
+
+// The prefixes of these: by container, and all items that one hold names.
+std::string HoldPrefix(uint64_t container);
+std::string KeyHoldsPrefix(uint64_t container);
+std::string HoldKeysPrefix(uint64_t container);
+std::string HoldKeysPrefix(uint64_t container, uint64_t hold);
+
+// The number in a key of the tables 'c', 'i', 't', 'x', 'p', 'h', 'k' and 'q'; absent if too short.
 std::optional<uint64_t> DecodeNumber(absl::string_view encoded);
 
 // Absent if `encoded` is not a key of that table.
 std::optional<ItemKey> DecodeItemKey(absl::string_view encoded);
+std::optional<ItemKey> DecodeKeyHoldsKey(absl::string_view encoded);
+// The number of the hold in a key of the tables 'h' and 'q', and the item in one of 'q'.
+std::optional<uint64_t> DecodeHoldNumber(absl::string_view encoded);
+std::optional<ItemKey> DecodeHoldKeysKey(absl::string_view encoded);
 std::optional<IndexEntry> DecodeIndexKey(absl::string_view encoded);
 
 // The position of an index entry, decoded without its item.

@@ -116,6 +116,8 @@ void FillRecord(const ContainerSettings& settings, storage::v1::ContainerRecord&
     record.set_min_deletes_per_second(settings.min_deletes_per_second);
   }
   if (settings.brake.has_value()) *record.mutable_brake() = ToRecord(*settings.brake);
+  record.set_show_held(settings.show_held);
+  record.set_requires_holds(settings.requires_holds);
 }
 
 absl::StatusOr<ContainerSettings> SettingsFromRecord(const storage::v1::ContainerRecord& record) {
@@ -133,6 +135,8 @@ absl::StatusOr<ContainerSettings> SettingsFromRecord(const storage::v1::Containe
   }
   settings.min_deletes_per_second = record.min_deletes_per_second();
   if (record.has_brake()) settings.brake = FromRecord(record.brake());
+  settings.show_held = record.show_held();
+  settings.requires_holds = record.requires_holds();
   // Settings are validated before they are stored; what does not pass is damage.
   const absl::Status valid = ValidateSettings(settings);
   if (!valid.ok()) {
@@ -186,6 +190,7 @@ void FillRecord(const StoredItem& item, storage::v1::ItemRecord& record) {
   record.set_state_unknown(item.state_unknown);
   record.set_adopted_until(item.adopted_until);
   record.set_store_epoch(item.store_epoch);
+  record.set_held_until(item.held_until);
   if (item.position.index == 0) return;
   if (item.position.family == IndexFamily::kAdopted) {
     record.set_adopted_index_number(item.position.index);
@@ -221,17 +226,20 @@ absl::StatusOr<StoredItem> DecodeStoredItem(absl::string_view bytes) {
   item.state_unknown = record.state_unknown();
   item.adopted_until = record.adopted_until();
   item.store_epoch = record.store_epoch();
+  item.held_until = record.held_until();
   if (record.adopted_index_number() != 0) {
     item.position = {record.adopted_index_number(), IndexFamily::kAdopted, item.adopted_until};
     return item;
   }
   if (record.index_number() == 0) return item;
-  if (record.index_family() < 1 || record.index_family() > 3) {
+  const auto family = static_cast<IndexFamily>(record.index_family());
+  const bool is_known =
+      (record.index_family() >= 1 && record.index_family() <= 3) || family == IndexFamily::kHeld;
+  if (!is_known) {
     return absl::DataLossError(
         absl::StrCat("item record names unknown index family ", record.index_family()));
   }
-  item.position = {record.index_number(), static_cast<IndexFamily>(record.index_family()),
-                   record.index_time()};
+  item.position = {record.index_number(), family, record.index_time()};
   return item;
 }
 
@@ -254,6 +262,9 @@ std::string EncodeContainer(const Container& container) {
     *record.mutable_adoption() = adoption;
   }
   record.set_has_expire_at(container.has_expire_at);
+  record.set_has_holds(container.has_holds);
+  record.set_accepted_holds_epoch(container.accepted_holds_epoch);
+  record.set_held_until(container.held_until);
   return record.SerializeAsString();
 }
 
@@ -279,7 +290,71 @@ absl::StatusOr<Container> DecodeContainer(uint64_t number, absl::string_view byt
   if (record.has_index_build()) container.index_build = FromRecord(record.index_build());
   container.adoption = FromRecord(record.adoption());
   container.has_expire_at = record.has_expire_at();
+  container.has_holds = record.has_holds();
+  container.accepted_holds_epoch = record.accepted_holds_epoch();
+  container.held_until = record.held_until();
   return container;
+}
+
+std::string EncodeHold(const StoredHold& stored) {
+  const Hold& hold = stored.hold;
+  storage::v1::HoldRecord record;
+  record.set_hold_id(hold.hold_id);
+  record.set_reason(hold.reason);
+  record.set_author(hold.author);
+  record.set_create_time_us(absl::ToUnixMicros(hold.create_time));
+  if (hold.until.has_value()) record.set_until(absl::ToUnixSeconds(*hold.until));
+  record.set_scope(static_cast<uint32_t>(hold.scope));
+  record.set_partition_key(hold.partition_key);
+  record.set_key_count(hold.key_count);
+  if (stored.end_time.has_value()) record.set_end_time(*stored.end_time);
+  return record.SerializeAsString();
+}
+
+absl::StatusOr<StoredHold> DecodeHold(uint64_t container, uint64_t number,
+                                      absl::string_view bytes) {
+  TTL_ASSIGN_OR_RETURN(const auto record, Parse<storage::v1::HoldRecord>("hold", bytes));
+  if (record.hold_id().empty() || record.scope() < 1 || record.scope() > 3) {
+    return absl::DataLossError(
+        absl::StrCat("hold record ", number, " is impossible: ", record.ShortDebugString()));
+  }
+  StoredHold stored;
+  Hold& hold = stored.hold;
+  hold.number = number;
+  hold.container = container;
+  hold.hold_id = record.hold_id();
+  hold.reason = record.reason();
+  hold.author = record.author();
+  hold.create_time = absl::FromUnixMicros(record.create_time_us());
+  if (record.has_until()) hold.until = absl::FromUnixSeconds(record.until());
+  hold.scope = static_cast<Hold::Scope>(record.scope());
+  hold.partition_key = record.partition_key();
+  hold.key_count = record.key_count();
+  if (record.has_end_time()) stored.end_time = record.end_time();
+  return stored;
+}
+
+std::string EncodeKeyHolds(const std::vector<uint64_t>& holds) {
+  storage::v1::KeyHoldsRecord record;
+  record.mutable_holds()->Add(holds.begin(), holds.end());
+  return record.SerializeAsString();
+}
+
+absl::StatusOr<std::vector<uint64_t>> DecodeKeyHolds(absl::string_view bytes) {
+  TTL_ASSIGN_OR_RETURN(const auto record, Parse<storage::v1::KeyHoldsRecord>("key holds", bytes));
+  return std::vector<uint64_t>(record.holds().begin(), record.holds().end());
+}
+
+std::string EncodeHoldsEpoch(uint64_t epoch) {
+  storage::v1::HoldsEpochRecord record;
+  record.set_epoch(epoch);
+  return record.SerializeAsString();
+}
+
+absl::StatusOr<uint64_t> DecodeHoldsEpoch(absl::string_view bytes) {
+  TTL_ASSIGN_OR_RETURN(const auto record, Parse<storage::v1::HoldsEpochRecord>("epoch", bytes));
+  if (record.epoch() == 0) return absl::DataLossError("stored epoch of the holds is 0");
+  return record.epoch();
 }
 
 std::string EncodePause(const Pause& pause) { return ToRecord(pause).SerializeAsString(); }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -10,6 +11,7 @@
 #include "service/core/guarded_clock.h"
 #include "service/core/tally_view.h"
 #include "service/storage/format/sidecar_facts.h"
+#include "service/storage/format/stored_hold.h"
 #include "service/storage/format/stored_item.h"
 
 // Encodes and decodes the values of the database: messages of ttl.storage.v1 to and from the types
@@ -22,6 +24,18 @@ absl::StatusOr<StoredItem> DecodeStoredItem(absl::string_view bytes);
 
 std::string EncodeContainer(const Container& container);
 absl::StatusOr<Container> DecodeContainer(uint64_t number, absl::string_view bytes);
+
+// Without the id of the container.
+std::string EncodeHold(const StoredHold& stored);
+absl::StatusOr<StoredHold> DecodeHold(uint64_t container, uint64_t number, absl::string_view bytes);
+
+// The numbers of the holds that name a key.
+std::string EncodeKeyHolds(const std::vector<uint64_t>& holds);
+absl::StatusOr<std::vector<uint64_t>> DecodeKeyHolds(absl::string_view bytes);
+
+// Never 0.
+std::string EncodeHoldsEpoch(uint64_t epoch);
+absl::StatusOr<uint64_t> DecodeHoldsEpoch(absl::string_view bytes);
 
 std::string EncodePause(const Pause& pause);
 absl::StatusOr<Pause> DecodePause(absl::string_view bytes);

@@ -12,6 +12,11 @@ namespace ttl {
 // Name of the fact that says why the tracked data may be incomplete.
 inline constexpr absl::string_view kDataDoubtFact = "data_doubt";
 
+// Name of the fact that tells this data from what it was before a restore, a repair or a loss: what
+// was said of its holds before then no longer counts. Absent: kFirstHoldsEpoch.
+inline constexpr absl::string_view kHoldsEpochFact = "holds_epoch";
+inline constexpr uint64_t kFirstHoldsEpoch = 1;
+
 // A limit on all deletes that was set at run time.
 struct StoredDeleteLimit {
   std::optional<double> max_deletes_per_second;  // absent: no limit

@@ -10,10 +10,16 @@ bool IsOlder(uint64_t epoch, int64_t ts, std::optional<uint64_t> sequence,
   return stored.store_epoch >= epoch && IsOlderReport(ts, sequence, stored.version);
 }
 
+bool IsReleased(const StoredItem& item) {
+  return item.held_until != 0 && item.position.family == IndexFamily::kRetryTime &&
+         item.position.time == item.held_until;
+}
+
 StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version) {
   StoredItem next;
   next.version = version;
   next.generation = before == nullptr ? 1 : before->generation + 1;
+  if (before != nullptr) next.held_until = before->held_until;
   return next;
 }
 
@@ -37,7 +43,9 @@ TrackedItem ToTracked(const StoredItem& stored) {
   item.state_unknown = stored.state_unknown;
   item.adopted_until = stored.adopted_until;
   item.store_epoch = stored.store_epoch;
-  if (stored.position.family == IndexFamily::kRetryTime && stored.position.index != 0) {
+  const bool waits =
+      stored.position.family == IndexFamily::kRetryTime && stored.position.index != 0;
+  if (waits && !IsReleased(stored)) {
     item.retry_time = stored.position.time;
   }
   return item;
@@ -66,6 +74,10 @@ std::optional<EntryPosition> BelongsAt(uint64_t index, const StoredItem& item) {
   return std::nullopt;
 }
 
+EntryPosition HeldPosition(uint64_t index, uint64_t hold) {
+  return {index, IndexFamily::kHeld, static_cast<int64_t>(hold)};
+}
+
 std::optional<EntryPosition> RetryPosition(uint64_t index, int64_t next_try) {
   if (index == 0) return std::nullopt;
   return EntryPosition{index, IndexFamily::kRetryTime, std::max<int64_t>(next_try, 0)};
@@ -75,7 +87,9 @@ std::optional<EntryPosition> ChoosePosition(const std::optional<EntryPosition>& 
                                             const std::optional<EntryPosition>& wanted,
                                             int64_t max_earliness) {
   if (!present.has_value() || !wanted.has_value()) return wanted;
-  if (present->index != wanted->index || present->family != wanted->family) return wanted;
+  if (present->index != wanted->index) return wanted;
+  if (present->family == IndexFamily::kHeld) return present;
+  if (present->family != wanted->family) return wanted;
   if (wanted->family == IndexFamily::kAdopted) return wanted;
   const int64_t earliness = wanted->time - present->time;
   return earliness >= 0 && earliness <= max_earliness ? present : wanted;

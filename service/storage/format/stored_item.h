@@ -33,6 +33,7 @@ struct StoredItem {
   bool state_unknown = false;
   int64_t adopted_until = 0;  // see TrackedItem
   uint64_t store_epoch = 0;   // in which the version was reported
+  int64_t held_until = 0;     // Unix seconds: it is not late because of the time before; 0: none
 };
 
 // Shared with the record cache; null: no such item.
@@ -43,6 +44,11 @@ using StoredItemPtr = std::shared_ptr<const StoredItem>;
 // state since.
 bool IsOlder(uint64_t epoch, int64_t ts, std::optional<uint64_t> sequence,
              const StoredItem& stored);
+
+// Whether the item is among those that wait for their next try only because its hold ended then. It
+// stands there, and not in the order of its due time, so that those that were due long before do
+// not count as overdue.
+bool IsReleased(const StoredItem& item);
 
 // The item after the next report, without its position; `before` may be null.
 StoredItem NextVersion(const StoredItemPtr& before, const ItemVersion& version);
@@ -64,6 +70,9 @@ std::optional<ItemTimes> TimesOf(const StoredItem* item);
 // never expire.
 std::optional<EntryPosition> BelongsAt(uint64_t index, const StoredItem& item);
 
+// The position in the index `index` of an item that is set aside under the hold with this number.
+EntryPosition HeldPosition(uint64_t index, uint64_t hold);
+
 // The position in the index `index` of an item whose next try is at `next_try`, Unix seconds;
 // absent without an index.
 std::optional<EntryPosition> RetryPosition(uint64_t index, int64_t next_try);
@@ -71,7 +80,8 @@ std::optional<EntryPosition> RetryPosition(uint64_t index, int64_t next_try);
 // The position of an item whose entry is at `present` (absent: it has none) and which belongs at
 // `wanted`. An entry may be early but never late: one that is too early by at most `max_earliness`
 // seconds stays where it is until a scan moves it, so that a frequently written item costs no index
-// writes. One that would be late, or in the wrong family or index, is moved.
+// writes. One that would be late, or in the wrong family or index, is moved. One that is set aside
+// stays so: its item is filed anew when its hold ends.
 std::optional<EntryPosition> ChoosePosition(const std::optional<EntryPosition>& present,
                                             const std::optional<EntryPosition>& wanted,
                                             int64_t max_earliness);

@@ -12,11 +12,13 @@
 #include "service/base/status_macros.h"
 #include "service/storage/commit/due_changes.h"
 #include "service/storage/commit/transaction.h"
+#include "service/storage/format/data_format.h"
 #include "service/storage/format/key_codec.h"
 #include "service/storage/format/record_codec.h"
 
-// A step first reopens the database if a write has failed, and then does one part each of three
-// tasks: purge keys of deleted containers and indexes, build an index, count items. Each part plans
+// A step first reopens the database if a write has failed, and then does one part each of four
+// tasks: purge keys of deleted containers and indexes, build an index, count items, clear away
+// holds that have ended (hold_ender.h). Each part plans
 // its work from what is committed, limited by a number of keys, and applies it as one operation of
 // the commit queue, which checks again what may have changed since. The progress of each task is
 // stored or can be found again, so that a restart continues it. Compactions come last, when nothing
@@ -69,6 +71,7 @@ absl::StatusOr<Tallies::WalkStep> CountItems(const Database& database, uint64_t 
     if (!item.ok()) continue;
     Tallies::AddTo(step.items, *item);
     if (Tallies::IsFailing(*item)) ++step.failing;
+    if (Tallies::IsSetAside(*item)) ++step.set_aside;
   }
   TTL_RETURN_IF_ERROR(cursor.status());
   step.finished = !cursor.Valid();
@@ -95,7 +98,8 @@ absl::Status IndexItems(Transaction& transaction, const Container& container,
 Housekeeper::Housekeeper(Parts parts, std::function<void(absl::string_view)> warn)
     : parts_(parts),
       warn_(std::move(warn)),
-      compactor_({parts.database, parts.catalog, parts.marks, parts.tallies, parts.tombstones}) {}
+      compactor_({parts.database, parts.catalog, parts.marks, parts.tallies, parts.tombstones}),
+      hold_ender_({parts.database, parts.catalog, parts.holds, parts.queue}) {}
 
 bool Housekeeper::RunOnce() {
   parts_.queue.SetFreeBytes(parts_.database.FreeBytes());
@@ -107,7 +111,8 @@ bool Housekeeper::RunOnce() {
   bool more = false;
   std::vector<std::string> troubles;
   // A task that fails, for example because of damaged data, does not block the others.
-  for (const absl::StatusOr<bool>& step : {PurgeSome(), BuildSome(), CountSome()}) {
+  for (const absl::StatusOr<bool>& step :
+       {PurgeSome(), BuildSome(), CountSome(), hold_ender_.RunOnce()}) {
     if (!step.ok()) troubles.emplace_back(step.status().message());
     more = more || step.value_or(false);
   }
@@ -129,6 +134,7 @@ absl::Status Housekeeper::Recover() {
     parts_.cache.Clear();
     parts_.marks.Clear();
     TTL_RETURN_IF_ERROR(parts_.catalog.Load(parts_.database));
+    TTL_RETURN_IF_ERROR(parts_.holds.Load(parts_.database, parts_.catalog.All()));
     TTL_RETURN_IF_ERROR(parts_.tallies.Load(parts_.database, parts_.catalog));
     // Last: a container that was not known before is among them.
     parts_.due_changes.AddAll();
@@ -152,11 +158,21 @@ absl::StatusOr<bool> Housekeeper::PurgeSome() {
       }));
   for (const Purged& purged : step.finished) {
     if (!purged.is_container) parts_.marks.Forget(purged.number);
-    parts_.tombstones.ForgetFew(purged.prefix, Compactor::kMinErased);
+    for (const std::string& prefix : purged.prefixes) {
+      parts_.tombstones.ForgetFew(prefix, Compactor::kMinErased);
+    }
   }
   purging_ = step.begun;
   if (!step.keys.empty()) purge_from_ = std::move(step.keys.back());
   return true;
+}
+
+// The prefixes of the keys of a deleted container or index, ascending. Holds have keys only where
+// there was ever one.
+std::vector<std::string> Housekeeper::PrefixesOf(uint64_t number, bool is_container) const {
+  if (!is_container) return {IndexPrefix(number)};
+  if (parts_.catalog.DataFormat() < kHoldsDataFormat) return {ItemPrefix(number)};
+  return {HoldPrefix(number), ItemPrefix(number), KeyHoldsPrefix(number), HoldKeysPrefix(number)};
 }
 
 // Plans one commit for many numbers, because most have few keys or none.
@@ -166,16 +182,19 @@ absl::StatusOr<Housekeeper::PurgeStep> Housekeeper::PlanPurge() const {
     Purged purged;
     purged.number = number;
     TTL_ASSIGN_OR_RETURN(purged.is_container, DecodePurge(record));
-    purged.prefix = purged.is_container ? ItemPrefix(purged.number) : IndexPrefix(purged.number);
-    const size_t left = kKeysPerStep - step.keys.size();
-    TTL_ASSIGN_OR_RETURN(std::vector<std::string> keys,
-                         TakeKeys(parts_.database, purged.prefix,
-                                  purging_ == purged.number ? purge_from_ : purged.prefix, left));
-    const bool is_finished = keys.size() < left;
-    std::move(keys.begin(), keys.end(), std::back_inserter(step.keys));
-    if (!is_finished) {
-      step.begun = purged.number;
-      return step;
+    purged.prefixes = PrefixesOf(purged.number, purged.is_container);
+    for (const std::string& prefix : purged.prefixes) {
+      const bool resumes = purging_ == purged.number && purge_from_ > prefix;
+      if (resumes && purge_from_ >= PrefixEnd(prefix)) continue;
+      const size_t left = kKeysPerStep - step.keys.size();
+      TTL_ASSIGN_OR_RETURN(std::vector<std::string> keys,
+                           TakeKeys(parts_.database, prefix, resumes ? purge_from_ : prefix, left));
+      const bool is_finished = keys.size() < left;
+      std::move(keys.begin(), keys.end(), std::back_inserter(step.keys));
+      if (!is_finished) {
+        step.begun = purged.number;
+        return step;
+      }
     }
     step.finished.push_back(std::move(purged));
   }

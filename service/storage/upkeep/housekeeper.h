@@ -17,7 +17,9 @@
 #include "service/storage/commit/tallies.h"
 #include "service/storage/commit/tombstone_counts.h"
 #include "service/storage/engine/database.h"
+#include "service/storage/holds/hold_table.h"
 #include "service/storage/upkeep/compactor.h"
+#include "service/storage/upkeep/hold_ender.h"
 
 namespace ttl {
 
@@ -29,6 +31,7 @@ class Housekeeper {
     Database& database;
     RecordCache& cache;
     Catalog& catalog;
+    HoldTable& holds;
     LowWaterMarks& marks;
     DueChanges& due_changes;
     Tallies& tallies;
@@ -48,7 +51,7 @@ class Housekeeper {
   struct Purged {
     uint64_t number = 0;
     bool is_container = false;
-    std::string prefix;  // of its keys
+    std::vector<std::string> prefixes;  // of its keys
   };
 
   // The keys that one step of the purge erases.
@@ -60,6 +63,7 @@ class Housekeeper {
 
   absl::Status Recover();
   absl::StatusOr<bool> PurgeSome();
+  std::vector<std::string> PrefixesOf(uint64_t number, bool is_container) const;
   absl::StatusOr<PurgeStep> PlanPurge() const;
   absl::StatusOr<bool> BuildSome();
   absl::StatusOr<bool> CountSome();
@@ -72,6 +76,7 @@ class Housekeeper {
   const std::function<void(absl::string_view)> warn_;
 
   Compactor compactor_;
+  HoldEnder hold_ender_;
   std::vector<std::string> troubles_;  // of the last step
 
   bool purges_loaded_ = false;  // the purge table of the database has been read

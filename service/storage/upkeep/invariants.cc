@@ -1,8 +1,10 @@
 #include "service/storage/upkeep/invariants.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -47,6 +49,7 @@ struct Expected {
   int64_t adopted = 0;
   ItemHistogram walked;  // the items that the walk has passed
   int64_t failing = 0;   // of those
+  int64_t set_aside = 0;
 };
 using ExpectedTallies = absl::flat_hash_map<uint64_t, Expected>;
 
@@ -60,6 +63,9 @@ absl::Status CheckTallies(const Database& database, const Numbers& numbers, cons
     const TallyView view = tallies.View(number);
     if (tallies.FiguresOf(number, {}, 0).failing != items.failing) {
       return Violation("failing items are miscounted", key);
+    }
+    if (tallies.SetAside(number) != items.set_aside) {
+      return Violation("items set aside are miscounted", key);
     }
     if (!view.histogram.Agrees(items.walked)) return Violation("a tally is not of its items", key);
     TTL_ASSIGN_OR_RETURN(const auto bytes, database.Get(key));
@@ -84,6 +90,7 @@ void Expect(const Tallies& tallies, uint64_t number, absl::string_view key, cons
   if (position.has_value() && key > *position) return;
   Tallies::AddTo(expected[number].walked, item);
   if (Tallies::IsFailing(item)) ++expected[number].failing;
+  if (Tallies::IsSetAside(item)) ++expected[number].set_aside;
 }
 
 absl::Status CheckItems(const Database& database, const Numbers& numbers, const Tallies& tallies) {
@@ -120,7 +127,75 @@ absl::Status CheckEntries(const Database& database, const Numbers& numbers) {
   return cursor.status();
 }
 
+// Each hold is in a container that exists, or is being purged, and has as many keys as it says
+// until it ends. A container says whether holds stand.
+absl::Status CheckHolds(const Database& database, const Numbers& numbers) {
+  absl::flat_hash_set<uint64_t> with_holds;
+  const std::string table(1, kHoldTable);
+  auto cursor = database.WalkPrefix(table, table);
+  for (; cursor.Valid(); cursor.Next()) {
+    const uint64_t number = DecodeNumber(cursor.key()).value_or(0);
+    if (!numbers.by_container.contains(number)) {
+      if (numbers.purged.contains(number)) continue;
+      return Violation("a hold is in a container that does not exist", cursor.key());
+    }
+    const uint64_t hold_number = DecodeHoldNumber(cursor.key()).value_or(0);
+    TTL_ASSIGN_OR_RETURN(const StoredHold hold, DecodeHold(number, hold_number, cursor.value()));
+    if (!hold.stands()) continue;
+    with_holds.insert(number);
+    int64_t keys = 0;
+    auto key = database.ReadPrefix(HoldKeysPrefix(number, hold_number));
+    for (; key.Valid(); key.Next()) ++keys;
+    TTL_RETURN_IF_ERROR(key.status());
+    if (keys != hold.hold.key_count) return Violation("keys are miscounted", cursor.key());
+  }
+  TTL_RETURN_IF_ERROR(cursor.status());
+  for (const auto& [number, container] : numbers.by_container) {
+    if (container->has_holds == with_holds.contains(number)) continue;
+    return Violation("a container is wrong about whether it has holds", ContainerKey(number));
+  }
+  return absl::OkStatus();
+}
+
+// The tables of the keys agree with each other and with the holds.
+absl::Status CheckHoldKeys(const Database& database, const Numbers& numbers) {
+  for (const char table : {kKeyHoldsTable, kHoldKeysTable}) {
+    const std::string prefix(1, table);
+    auto cursor = database.WalkPrefix(prefix, prefix);
+    for (; cursor.Valid(); cursor.Next()) {
+      const uint64_t number = DecodeNumber(cursor.key()).value_or(0);
+      if (!numbers.by_container.contains(number) && numbers.purged.contains(number)) continue;
+      TTL_RETURN_IF_ERROR(CheckHoldKey(database, cursor.key(), cursor.value()));
+    }
+    TTL_RETURN_IF_ERROR(cursor.status());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::Status CheckHoldKey(const Database& database, absl::string_view encoded,
+                          absl::string_view value) {
+  const uint64_t container = DecodeNumber(encoded).value_or(0);
+  if (const std::optional<ItemKey> key = DecodeHoldKeysKey(encoded)) {
+    const uint64_t number = DecodeHoldNumber(encoded).value_or(0);
+    TTL_ASSIGN_OR_RETURN(const auto hold, database.Get(HoldKey(container, number)));
+    if (!hold.has_value()) return Violation("a key is under a hold that does not exist", encoded);
+    TTL_ASSIGN_OR_RETURN(const auto back, database.Get(KeyHoldsKey(container, *key)));
+    if (!back.has_value()) return Violation("a key of a hold does not name it", encoded);
+    TTL_ASSIGN_OR_RETURN(const std::vector<uint64_t> holds, DecodeKeyHolds(*back));
+    if (std::binary_search(holds.begin(), holds.end(), number)) return absl::OkStatus();
+    return Violation("a key of a hold does not name it", encoded);
+  }
+  const std::optional<ItemKey> key = DecodeKeyHoldsKey(encoded);
+  if (!key.has_value()) return Violation("a key of a hold is truncated", encoded);
+  TTL_ASSIGN_OR_RETURN(const std::vector<uint64_t> holds, DecodeKeyHolds(value));
+  for (const uint64_t number : holds) {
+    TTL_ASSIGN_OR_RETURN(const auto back, database.Get(HoldKeysKey(container, number, *key)));
+    if (!back.has_value()) return Violation("a key names a hold that does not have it", encoded);
+  }
+  return absl::OkStatus();
+}
 
 // An item in an existing index has exactly the entry that it names, no later than its deadline. An
 // item without an entry can never expire.
@@ -141,6 +216,13 @@ absl::Status CheckItem(const Database& database, const Container& container,
   if (!entry.has_value())
     return Violation("an item names an index entry that does not exist", encoded);
   if (item.position.family == IndexFamily::kRetryTime) return absl::OkStatus();
+  if (item.position.family == IndexFamily::kHeld) {
+    const auto number = static_cast<uint64_t>(item.position.time);
+    TTL_ASSIGN_OR_RETURN(const auto hold, database.Get(HoldKey(container.number, number)));
+    if (!hold.has_value()) return Violation("an item is set aside under no hold", encoded);
+    if (wanted.has_value()) return absl::OkStatus();
+    return Violation("an item that can never expire is set aside", encoded);
+  }
   if (item.position.family == IndexFamily::kAdopted && item.position.time != item.adopted_until) {
     return Violation("an adopted item's entry is not at the end of its wait", encoded);
   }
@@ -173,6 +255,8 @@ absl::Status CheckInvariants(const Database& database, const Catalog& catalog,
     return absl::DataLossError(problems.front());
   }
   TTL_ASSIGN_OR_RETURN(const Numbers numbers, ReadNumbers(database, catalog));
+  TTL_RETURN_IF_ERROR(CheckHolds(database, numbers));
+  TTL_RETURN_IF_ERROR(CheckHoldKeys(database, numbers));
   TTL_RETURN_IF_ERROR(CheckItems(database, numbers, tallies));
   return CheckEntries(database, numbers);
 }

@@ -16,6 +16,11 @@ absl::Status CheckItem(const Database& database, const Container& container,
 absl::Status CheckEntry(const Database& database, const Container& container,
                         absl::string_view encoded);
 
+// INTERNAL unless the record with this key, which is about the keys of holds, agrees with its
+// counterpart.
+absl::Status CheckHoldKey(const Database& database, absl::string_view encoded,
+                          absl::string_view value);
+
 // See Storage::CheckInvariants.
 absl::Status CheckInvariants(const Database& database, const Catalog& catalog,
                              const Tallies& tallies);

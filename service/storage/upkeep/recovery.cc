@@ -12,6 +12,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
+#include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -47,6 +49,7 @@ constexpr char kLockFile[] = "LOCK";
 constexpr char kDamagedFolder[] = "damaged";
 constexpr size_t kKeysPerWrite = 2000;
 constexpr size_t kMaxLosses = 100;
+constexpr size_t kNumberedPrefixBytes = 9;  // bytes of a key
 
 absl::Status FileError(absl::string_view doing, const std::error_code& error) {
   return absl::UnavailableError(absl::StrCat(doing, ": ", error.message()));
@@ -87,11 +90,20 @@ absl::Status CheckEmpty(const std::string& directory) {
   return absl::OkStatus();
 }
 
-// Pauses deletes and puts the data in doubt, whatever is stored about them.
+// Unlike any that was before, whatever of it is left.
+uint64_t NewHoldsEpoch() {
+  std::random_device random;
+  std::uniform_int_distribution<uint64_t> numbers(kFirstHoldsEpoch + 1);
+  return numbers(random);
+}
+
+// Pauses deletes and puts the data in doubt, whatever is stored about them. Whether holds are
+// complete must be stated anew.
 absl::Status WriteDoubt(Database& database, const std::string& pause_reason,
                         const std::string& doubt_reason, absl::Time now) {
   return database.Write({{MetaKey(kPauseOfAllFact), EncodePause({pause_reason, now})},
-                         {MetaKey(kDataDoubtFact), EncodeDataDoubt({doubt_reason, "", ""})}});
+                         {MetaKey(kDataDoubtFact), EncodeDataDoubt({doubt_reason, "", ""})},
+                         {MetaKey(kHoldsEpochFact), EncodeHoldsEpoch(NewHoldsEpoch())}});
 }
 
 // Lets the database be used.
@@ -210,12 +222,15 @@ class RecordRepair {
     TTL_RETURN_IF_ERROR(ReadContainers());
     TTL_RETURN_IF_ERROR(DropDeleted());
     TTL_RETURN_IF_ERROR(NotePurged());
-    TTL_RETURN_IF_ERROR(PurgeUnknown(kItemTable, /*is_container=*/true));
+    for (const char table : {kItemTable, kHoldTable, kKeyHoldsTable, kHoldKeysTable}) {
+      TTL_RETURN_IF_ERROR(PurgeUnknown(table, /*is_container=*/true));
+    }
     TTL_RETURN_IF_ERROR(PurgeUnknown(kIndexTable, /*is_container=*/false));
     TTL_RETURN_IF_ERROR(CheckItems());
+    TTL_RETURN_IF_ERROR(RepairHolds());
     TTL_RETURN_IF_ERROR(EraseTable(kTotalsTable));
     GiveNewIndexes();
-    if (has_expire_at_) Change(MetaKey(kDataFormatFact), absl::StrCat(kExpireAtDataFormat));
+    TTL_RETURN_IF_ERROR(RaiseFormat());
     Change(MetaKey(kNextNumberFact), absl::StrCat(next_number_));
     TTL_RETURN_IF_ERROR(Flush());
     return std::move(report_);
@@ -316,7 +331,8 @@ class RecordRepair {
       if (!is_container || !IsContainer(*number)) {
         Change(PurgeKey(*number), EncodePurge(is_container));
       }
-      cursor.Seek(PrefixEnd(is_container ? ItemPrefix(*number) : IndexPrefix(*number)));
+      // Behind all keys of that number.
+      cursor.Seek(PrefixEnd(std::string(cursor.key().substr(0, kNumberedPrefixBytes))));
     }
     return cursor.status();
   }
@@ -348,6 +364,107 @@ class RecordRepair {
     has_expire_at_ = true;
   }
 
+  // The recovered fact may be older than what needs it.
+  absl::Status RaiseFormat() {
+    int64_t needed = has_expire_at_ ? kExpireAtDataFormat : kFirstDataFormat;
+    for (const Container& container : containers_) {
+      const ContainerSettings& settings = container.settings;
+      if (settings.show_held || settings.requires_holds || container.has_holds) {
+        needed = kHoldsDataFormat;
+      }
+    }
+    if (!holds_.empty()) needed = kHoldsDataFormat;
+    TTL_ASSIGN_OR_RETURN(const std::optional<int64_t> present, database_.DataFormat());
+    if (needed > present.value_or(kFirstDataFormat)) {
+      Change(MetaKey(kDataFormatFact), absl::StrCat(needed));
+    }
+    return absl::OkStatus();
+  }
+
+  // Drops the holds that cannot be read, and makes the records of their keys agree: a key that is
+  // in one of the two tables is held.
+  absl::Status RepairHolds() {
+    TTL_RETURN_IF_ERROR(ReadHolds());
+    EndReplacedHolds();
+    KeysByHold keys;
+    TTL_RETURN_IF_ERROR(ReadHoldKeys(keys));
+    TTL_RETURN_IF_ERROR(ReadKeyHolds(keys));
+    TTL_RETURN_IF_ERROR(EraseTable(kHoldKeysTable));
+    TTL_RETURN_IF_ERROR(EraseTable(kKeyHoldsTable));
+    std::map<std::string, std::vector<uint64_t>> holds_by_key;  // by encoded key
+    for (auto& [number, hold] : holds_) {
+      hold.hold.key_count = 0;
+      for (const ItemKey& key : keys[number]) {
+        Change(HoldKeysKey(hold.hold.container, number, key), "");
+        holds_by_key[KeyHoldsKey(hold.hold.container, key)].push_back(number);
+        ++hold.hold.key_count;
+      }
+      Change(HoldKey(hold.hold.container, number), EncodeHold(hold));
+    }
+    for (const auto& [key, holds] : holds_by_key) Change(key, EncodeKeyHolds(holds));
+    for (Container& container : containers_) container.has_holds = HasHolds(container.number);
+    return absl::OkStatus();
+  }
+
+  // A hold that had ended when another of its name was placed may be back as it stood before.
+  void EndReplacedHolds() {
+    std::set<std::pair<uint64_t, std::string>> names;
+    for (auto it = holds_.rbegin(); it != holds_.rend(); ++it) {
+      StoredHold& stored = it->second;
+      if (!stored.stands()) continue;
+      const bool is_newest = names.emplace(stored.hold.container, stored.hold.hold_id).second;
+      if (!is_newest) stored.end_time = absl::ToUnixSeconds(stored.hold.create_time);
+    }
+  }
+
+  bool HasHolds(uint64_t container) const {
+    return std::any_of(holds_.begin(), holds_.end(), [container](const auto& entry) {
+      return entry.second.hold.container == container && entry.second.stands();
+    });
+  }
+
+  absl::Status ReadHolds() {
+    auto cursor = database_.WalkPrefix(std::string(1, kHoldTable), {&kHoldTable, 1});
+    for (; cursor.Valid(); cursor.Next()) {
+      const uint64_t container = DecodeNumber(cursor.key()).value_or(0);
+      const uint64_t number = DecodeHoldNumber(cursor.key()).value_or(0);
+      NoteNumber(number);
+      if (!IsContainer(container)) continue;
+      absl::StatusOr<StoredHold> hold = DecodeHold(container, number, cursor.value());
+      if (hold.ok()) {
+        holds_.emplace(number, *std::move(hold));
+        continue;
+      }
+      Lose(absl::StrCat("hold number ", number,
+                        ", whose items may be deleted now: ", hold.status().message()));
+      Change(std::string(cursor.key()), std::nullopt);
+    }
+    return cursor.status();
+  }
+
+  using KeysByHold = std::map<uint64_t, std::set<ItemKey>>;
+
+  absl::Status ReadHoldKeys(KeysByHold& keys) {
+    auto cursor = database_.WalkPrefix(std::string(1, kHoldKeysTable), {&kHoldKeysTable, 1});
+    for (; cursor.Valid(); cursor.Next()) {
+      NoteNumber(DecodeHoldNumber(cursor.key()).value_or(0));
+      const std::optional<ItemKey> key = DecodeHoldKeysKey(cursor.key());
+      if (key.has_value()) keys[DecodeHoldNumber(cursor.key()).value_or(0)].insert(*key);
+    }
+    return cursor.status();
+  }
+
+  absl::Status ReadKeyHolds(KeysByHold& keys) {
+    auto cursor = database_.WalkPrefix(std::string(1, kKeyHoldsTable), {&kKeyHoldsTable, 1});
+    for (; cursor.Valid(); cursor.Next()) {
+      const std::optional<ItemKey> key = DecodeKeyHoldsKey(cursor.key());
+      const absl::StatusOr<std::vector<uint64_t>> holds = DecodeKeyHolds(cursor.value());
+      if (!key.has_value() || !holds.ok()) continue;  // the other table has them
+      for (const uint64_t number : *holds) keys[number].insert(*key);
+    }
+    return cursor.status();
+  }
+
   absl::Status EraseTable(char table) {
     const std::string prefix(1, table);
     auto cursor = database_.WalkPrefix(prefix, prefix);
@@ -371,7 +488,8 @@ class RecordRepair {
   WriteSet changes_;
   std::vector<Container> containers_;
   uint64_t next_number_ = 1;
-  bool has_expire_at_ = false;  // an item has one
+  bool has_expire_at_ = false;            // an item has one
+  std::map<uint64_t, StoredHold> holds_;  // by number
   RepairReport report_;
 };
 

@@ -82,6 +82,11 @@ absl::Status Verifier::Look(Record& record) {
       return LookAtItem(record);
     case kIndexTable:
       return LookAtEntry(record);
+    case kHoldTable:
+      return LookAtHold(record);
+    case kKeyHoldsTable:
+    case kHoldKeysTable:
+      return LookAtHoldKey(record);
     case kTotalsTable:
       return DecodeTotals(*record.value).status();
     default:
@@ -110,7 +115,7 @@ absl::Status Verifier::LookAtUnowned(Record& record) const {
   if (purged.has_value()) return absl::OkStatus();
   TTL_ASSIGN_OR_RETURN(record.value, database_.Get(record.key));
   if (!record.value.has_value()) return absl::OkStatus();
-  return absl::InternalError("an item is in a container that does not exist");
+  return absl::InternalError("an item or a hold is in a container that does not exist");
 }
 
 absl::Status Verifier::LookAtEntry(const Record& record) {
@@ -126,6 +131,25 @@ absl::Status Verifier::LookAtEntry(const Record& record) {
   }
   if (container != nullptr) return CheckEntry(database_, *container, record.key);
   return absl::InternalError("an entry is in an index that does not exist");
+}
+
+absl::Status Verifier::LookAtHold(Record& record) const {
+  TTL_ASSIGN_OR_RETURN(record.value, database_.Get(record.key));
+  if (!record.value.has_value()) return absl::OkStatus();
+  if (catalog_.Find(DecodeNumber(record.key).value_or(0)) == nullptr) {
+    return LookAtUnowned(record);
+  }
+  return DecodeHold(0, DecodeHoldNumber(record.key).value_or(0), *record.value).status();
+}
+
+absl::Status Verifier::LookAtHoldKey(Record& record) const {
+  TTL_ASSIGN_OR_RETURN(record.value, database_.Get(record.key));
+  if (!record.value.has_value()) return absl::OkStatus();
+  // The records of a container that is being purged go one by one.
+  if (catalog_.Find(DecodeNumber(record.key).value_or(0)) == nullptr) {
+    return LookAtUnowned(record);
+  }
+  return CheckHoldKey(database_, record.key, *record.value);
 }
 
 // Null if none is known to have this index.

@@ -62,6 +62,8 @@ class Verifier {
   absl::Status Look(Record& record);
   absl::Status LookAtItem(Record& record) const;
   absl::Status LookAtUnowned(Record& record) const;
+  absl::Status LookAtHold(Record& record) const;
+  absl::Status LookAtHoldKey(Record& record) const;
   absl::Status LookAtEntry(const Record& record);
   ContainerPtr OwnerOf(uint64_t index);
   void LearnOwners();

@@ -99,7 +99,8 @@ absl::StatusOr<int64_t> OperationsOfPolicyChange(Storage& storage, const std::st
   };
   const int64_t before = Operations(storage.Counts());
   const auto changed = Await<absl::StatusOr<ContainerPtr>>([&](auto done) {
-    storage.containers().Update(id, halve, absl::Now(), absl::ZeroDuration(), std::move(done));
+    storage.containers().Update(id, halve, absl::Now(), absl::ZeroDuration(), /*force=*/false,
+                                std::move(done));
   });
   TTL_RETURN_IF_ERROR(changed.status());
   return Operations(storage.Counts()) - before;

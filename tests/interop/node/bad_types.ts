@@ -35,6 +35,12 @@ export async function misuse(client: Client, error: SidecarError): Promise<void>
   await client.setDefaultTtl('c', true); // refused
   await client.setDefaultTtl('c'); // refused
   (await client.getContainer('c')).defalutTtl; // refused
+  await client.placeHold('c', 'h', { reason: 'r' }); // refused
+  await client.placeHold('c', 'h', { reason: 'r', allItems: false }); // refused
+  await client.placeHold('c', 'h', { reason: 'r', allItems: true, partitionKey: 'p' }); // refused
+  await client.placeHold('c', 'h', { allItems: true }); // refused
+  await client.placeHold('c', 'h', { reason: 'r', keys: [{ partitionKey: 'p' }] }); // refused
+  await client.deleteContainer('c', '', true); // refused
   await client.updateContainer({ defaultTtl: 5 }, ['default_ttl']); // refused
   await client.updateContainer({ id: 'c', defaultTtl: 5 }, ['defaultTtl']); // refused
   await client.updateContainer({ id: 'c' }, ['delete_policy.dealy']); // refused

@@ -14,7 +14,7 @@ const camelCase = (name) => name.replace(/_([a-z0-9])/g, (_, letter) => letter.t
 function loadApi() {
   const root = new protobuf.Root();
   root.resolvePath = (origin, target) => `${PACKAGE}/protos/${target}`;
-  const services = ['container', 'expiry', 'item', 'maintenance', 'primary_store'];
+  const services = ['container', 'expiry', 'hold', 'item', 'maintenance', 'primary_store'];
   root.loadSync(
     services.map((name) => `ttl/v1/${name}_service.proto`),
     { keepCase: true },

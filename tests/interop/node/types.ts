@@ -5,6 +5,7 @@ import {
   Item,
   Key,
   Mutex,
+  PlaceHoldResult,
   PrimaryStore,
   Reply,
   SidecarError,
@@ -70,6 +71,13 @@ export async function use(): Promise<void> {
   const stuck = await client.call('ListStuckItems', { container: 'c', pageSize: 5 });
   console.log(stuck.items.map(({ id, nextTryTime }) => [id.toString(), nextTryTime + 1]));
   for await (const { data } of client.backUpData()) console.log(data.byteLength);
+  const { hold, results } = await client.placeHold('c', 'h', { reason: 'r', keys: [{ id: 'a' }] });
+  await client.placeHold('c', 'h', { reason: 'r', partitionKey: '', until: new Date() });
+  const held: PlaceHoldResult = results[0];
+  for await (const { id } of client.listHeldKeys('c', hold?.holdId ?? held)) console.log(id.length);
+  for await (const { createTime, keyCount } of client.listHolds())
+    console.log(createTime, keyCount);
+  await client.updateContainer({ id: 'c', showHeld: true }, ['show_held'], { force: true });
   const limit: number | undefined = await client.setMaxDeletesPerSecond(null);
   client.addUsage('c', limit ?? 1);
   const server = await serveStore(new Store(), 'unix:/tmp/store.sock');

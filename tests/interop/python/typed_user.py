@@ -4,10 +4,10 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
-from ttl.v1 import container_pb2, expiry_service_pb2
+from ttl.v1 import container_pb2, expiry_service_pb2, hold_pb2, hold_service_pb2
 from ttl_sidecar import (
-    Answer, AsyncClient, AsyncPrimaryStore, Client, Check, Item, Key, PrimaryStore, SidecarError,
-    TrackResult, serve_async_store, serve_store)
+    Answer, AsyncClient, AsyncPrimaryStore, Client, Check, Item, Key, PlacedHold, PlaceHoldResult,
+    PrimaryStore, SidecarError, TrackResult, serve_async_store, serve_store)
 
 
 class Store(PrimaryStore):
@@ -60,6 +60,12 @@ def use(client: Client) -> list[TrackResult]:
     except SidecarError as error:
         reason: str | None = error.reason
         print(reason, [violation.field for violation in error.field_violations])
+    placed: PlacedHold = client.place_hold("c", "h", "audit", keys=[Key(b"", b"a")])
+    result: PlaceHoldResult = placed.results[0]
+    holds: list[hold_pb2.Hold] = list(client.list_holds())
+    print(result, holds, [key.id for key in client.list_held_keys("c", "h")])
+    hold = hold_service_pb2.ReleaseHoldRequest(container="c", hold_id="h")
+    client.hold_service.ReleaseHold(hold, timeout=1.0)
     serve_store(Store(), "unix:/run/my-store/store.sock")
     return client.track("c", [Item(id=b"a", ts=1)])
 
@@ -68,6 +74,9 @@ async def use_async(client: AsyncClient) -> bool:
     results: list[TrackResult] = await client.track("c", [Item(id=b"a", ts=1)])
     async for reply in client.check_stream("c", [[Check(id=b"a")]]):
         print(reply.results()[0].expire_time, results)
+    print((await client.place_hold("c", "h", "audit", all_items=True)).hold.create_time)
+    async for key in client.list_held_keys("c", "h"):
+        print(key.partition_key)
     async for view in client.list_items("c", expired_only=True, partition_key=b"p"):
         print(view.item.sequence)
     request = expiry_service_pb2.ListStuckItemsRequest(container="c")

@@ -128,6 +128,17 @@ TEST_F(LocalEvaluatorTest, WhileItIsUnsureAnInstantIsJudgedAsNowIs) {
             LocalVerdict::kVisible);
 }
 
+TEST_F(LocalEvaluatorTest, LeavesExpiredItemsThatAHoldMayShowToTheSidecar) {
+  const auto evaluator = NewEvaluator();
+  sidecar_.Send(
+      Snapshot("containers { id: 'c' default_ttl: 60 }"
+               "containers { id: 'shows held' default_ttl: 60 show_held: true }"));
+  ASSERT_TRUE(Becomes(*evaluator, "c", LocalVerdict::kExpired));
+  const LocalEvaluator::Container& container = evaluator->Find("shows held");
+  EXPECT_EQ(evaluator->Judge(container, kExpired), LocalVerdict::kUnknown);
+  EXPECT_EQ(evaluator->Judge(container, {kT, 1000}), LocalVerdict::kVisible);
+}
+
 TEST_F(LocalEvaluatorTest, JudgesByExpireAt) {
   const auto evaluator = NewEvaluator({.client = {}, .knows_expire_at = true});
   sidecar_.Send(Snapshot("containers { id: 'c' default_ttl: 60 }"));
@@ -141,12 +152,16 @@ TEST_F(LocalEvaluatorTest, JudgesByExpireAt) {
   EXPECT_EQ(judge({kT - 1, std::nullopt, 0}), LocalVerdict::kVisible) << "not legal";
 }
 
-TEST_F(LocalEvaluatorTest, SaysThatItKnowsExpireAtOnlyIfItsCallerDoes) {
+TEST_F(LocalEvaluatorTest, SaysThatItKnowsOfHoldsAndOfExpireAtOnlyIfItsCallerDoes) {
   for (const bool knows_expire_at : {false, true}) {
     const size_t before = sidecar_.requests().size();
     const auto evaluator = NewEvaluator({.client = {}, .knows_expire_at = knows_expire_at});
     ASSERT_TRUE(WaitUntil([&] { return sidecar_.requests().size() > before; }));
-    EXPECT_EQ(sidecar_.requests().back().rules_size(), knows_expire_at ? 1 : 0);
+    const auto request = sidecar_.requests().back();
+    EXPECT_EQ(
+        std::count(request.rules().begin(), request.rules().end(), v1::JUDGING_RULE_EXPIRE_AT),
+        knows_expire_at ? 1 : 0);
+    EXPECT_THAT(request.rules(), testing::Contains(v1::JUDGING_RULE_SHOW_HELD));
   }
 }
 

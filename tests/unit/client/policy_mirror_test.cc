@@ -119,6 +119,19 @@ TEST_F(PolicyMirrorTest, AChangeOfPolicyCountsAtOnce) {
   EXPECT_EQ(JudgeExpired("d"), LocalVerdict::kExpired);
 }
 
+TEST_F(PolicyMirrorTest, WhatMayBeHeldAndShownIsUnknownOnceItIsExpired) {
+  for (const char* default_ttl : {"", "default_ttl: 60", "default_ttl: -1"}) {
+    Snapshot(absl::StrCat("containers { id: 'c' ", default_ttl, " show_held: true }"));
+    const bool expires = *default_ttl != '\0';
+    EXPECT_EQ(JudgeExpired(), expires ? LocalVerdict::kUnknown : LocalVerdict::kVisible);
+    EXPECT_EQ(Judge({kT, 1000}, kStart), LocalVerdict::kVisible) << default_ttl;
+  }
+  Change("containers { id: 'c' default_ttl: 60 }");
+  EXPECT_EQ(JudgeExpired(), LocalVerdict::kExpired);
+  Change("containers { id: 'c' default_ttl: 60 show_held: true }");
+  EXPECT_EQ(JudgeExpired(), LocalVerdict::kUnknown);
+}
+
 TEST_F(PolicyMirrorTest, ANewContainerIsKnownFromItsChangeOn) {
   const PolicyMirror::Container& asked_before = mirror_.Find("new");
   Snapshot("");
@@ -326,6 +339,11 @@ LocalVerdict ByTheRules(std::optional<int64_t> default_ttl, const ItemTimes& ite
                                                          : LocalVerdict::kVisible;
 }
 
+// That of a container where a hold may keep an expired item visible.
+LocalVerdict IfHeldIsShown(LocalVerdict verdict) {
+  return verdict == LocalVerdict::kExpired ? LocalVerdict::kUnknown : verdict;
+}
+
 RC_GTEST_PROP(PolicyMirrorProperty, AgreesWithTheRules, ()) {
   const auto default_ttl = *generators::MaybeTtl(generators::LegalTtl());
   const ItemTimes item = *generators::Item(generators::AnyTtl());
@@ -339,10 +357,40 @@ RC_GTEST_PROP(PolicyMirrorProperty, AgreesWithTheRules, ()) {
   snapshot.add_containers()->set_id("c");
   if (default_ttl.has_value()) snapshot.mutable_containers(0)->set_default_ttl(*default_ttl);
   RC_PRE(snapshot.server_time().seconds() >= 0);
+  *snapshot.add_containers() = snapshot.containers(0);
+  snapshot.mutable_containers(1)->set_id("shows held");
+  snapshot.mutable_containers(1)->set_show_held(true);
   mirror.Apply(snapshot, kStart - sent_before);
 
-  RC_ASSERT(mirror.Judge(mirror.Find("c"), item, mirror.At(kStart)) ==
-            ByTheRules(default_ttl, item, now));
+  const LocalVerdict verdict = ByTheRules(default_ttl, item, now);
+  RC_ASSERT(mirror.Judge(mirror.Find("c"), item, mirror.At(kStart)) == verdict);
+  RC_ASSERT(mirror.Judge(mirror.Find("shows held"), item, mirror.At(kStart)) ==
+            IfHeldIsShown(verdict));
+}
+
+// A container whose default_ttl is changed together with show_held, while another comes and goes: a
+// judge never sees one change without the other.
+TEST(PolicyMirrorThreadsTest, APolicyChangesAsAWhole) {
+  PolicyMirror mirror(absl::Hours(1), WhenUnsure::kAsk);
+  const PolicyMirror::Container& container = mirror.Find("c");
+  std::atomic<bool> stop = false;
+  std::atomic<int64_t> hidden = 0;
+  std::thread judge([&] {
+    while (!stop) {
+      const LocalVerdict verdict =
+          mirror.Judge(container, {kT - 60, std::nullopt}, mirror.At(kStart));
+      if (verdict == LocalVerdict::kExpired) ++hidden;
+    }
+  });
+  for (int round = 0; round < 20'000; ++round) {
+    mirror.Apply(SentAt(kStart, v1::WATCH_EVENT_SNAPSHOT_END,
+                        round % 2 == 0 ? "containers { id: 'c' default_ttl: 60 show_held: true }"
+                                       : "containers { id: 'c' default_ttl: -1 }"),
+                 kStart);
+  }
+  stop = true;
+  judge.join();
+  EXPECT_EQ(hidden, 0);
 }
 
 // Two policies of which each gives one of two verdicts, while both containers come and go:

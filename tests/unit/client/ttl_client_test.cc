@@ -499,6 +499,101 @@ TEST_F(TtlClientTest, UpdateSendsOnlyTheNamedFields) {
   EXPECT_EQ(request.container().etag(), "e1");
 }
 
+TEST_F(TtlClientTest, ADeleteOrUpdateIsForcedOnlyIfTheRequestSaysSo) {
+  ASSERT_TRUE(client_.containers().Delete("c", "etag").ok());
+  v1::DeleteContainerRequest remove;
+  remove.set_id("c");
+  remove.set_force(true);
+  ASSERT_TRUE(client_.containers().Delete(remove).ok());
+  const auto deletes = sidecar_.Requests<v1::DeleteContainerRequest>("DeleteContainer");
+  EXPECT_FALSE(deletes[0].force());
+  EXPECT_TRUE(deletes[1].force());
+
+  ASSERT_TRUE(client_.containers().Update(v1::Container(), {"indexing_mode"}).ok());
+  v1::UpdateContainerRequest update;
+  update.mutable_update_mask()->add_paths("indexing_mode");
+  update.set_force(true);
+  ASSERT_TRUE(client_.containers().Update(update).ok());
+  const auto updates = sidecar_.Requests<v1::UpdateContainerRequest>("UpdateContainer");
+  EXPECT_FALSE(updates[0].force());
+  EXPECT_TRUE(updates[1].force());
+}
+
+v1::PlaceHoldRequest HoldOf(const std::string& id) {
+  v1::PlaceHoldRequest request;
+  request.set_container("c");
+  request.set_hold_id("audit");
+  request.mutable_keys()->add_keys()->set_id(id);
+  return request;
+}
+
+TEST_F(TtlClientTest, APlacedHoldIsRepeatedUntilItIsAnswered) {
+  for (int i = 0; i < 5; ++i) sidecar_.Fail("PlaceHold", kUnavailable);
+  const auto placed = client_.operations().PlaceHold(HoldOf("a"));
+  ASSERT_TRUE(placed.ok()) << placed.status();
+  EXPECT_EQ(placed->hold().hold_id(), "audit");
+  EXPECT_THAT(placed->results(), ElementsAre(v1::PLACE_HOLD_RESULT_HELD));
+  const auto requests = sidecar_.Requests<v1::PlaceHoldRequest>("PlaceHold");
+  ASSERT_THAT(requests, SizeIs(6));
+  EXPECT_EQ(requests[5].SerializeAsString(), HoldOf("a").SerializeAsString());
+}
+
+TEST_F(TtlClientTest, AHoldThatIsRefusedIsNotRepeated) {
+  sidecar_.Fail("PlaceHold", {grpc::StatusCode::RESOURCE_EXHAUSTED, "100000 holds"});
+  EXPECT_EQ(client_.operations().PlaceHold(HoldOf("a")).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(sidecar_.Calls("PlaceHold"), 1);
+}
+
+// In between, somebody may have placed a hold of that name, or restored other data.
+TEST_F(TtlClientTest, WhatEndsAHoldIsNotRepeated) {
+  for (const char* method : {"ReleaseHold", "AcceptHolds"}) sidecar_.Fail(method, kUnavailable);
+  EXPECT_EQ(client_.operations().ReleaseHold("c", "audit").code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(client_.operations().AcceptHolds("c").code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(sidecar_.Calls("ReleaseHold"), 1);
+  EXPECT_EQ(sidecar_.Calls("AcceptHolds"), 1);
+  const auto release = sidecar_.Requests<v1::ReleaseHoldRequest>("ReleaseHold")[0];
+  EXPECT_EQ(release.container(), "c");
+  EXPECT_EQ(release.hold_id(), "audit");
+  EXPECT_EQ(sidecar_.Requests<v1::AcceptHoldsRequest>("AcceptHolds")[0].container(), "c");
+}
+
+TEST_F(TtlClientTest, ListHoldsJoinsThePagesOfOneContainerOrAll) {
+  v1::ListHoldsResponse page;
+  page.add_holds()->set_hold_id("a");
+  page.set_next_page_token("next");
+  sidecar_.Answer("ListHolds", page);
+  page.mutable_holds(0)->set_hold_id("b");
+  page.clear_next_page_token();
+  sidecar_.Answer("ListHolds", page);
+
+  const auto holds = client_.operations().ListHolds("c");
+  ASSERT_TRUE(holds.ok());
+  ASSERT_THAT(*holds, SizeIs(2));
+  EXPECT_EQ((*holds)[1].hold_id(), "b");
+  ASSERT_TRUE(client_.operations().ListHolds().ok());
+  const auto requests = sidecar_.Requests<v1::ListHoldsRequest>("ListHolds");
+  EXPECT_EQ(requests[1].container(), "c");
+  EXPECT_EQ(requests[1].page_token(), "next");
+  EXPECT_EQ(requests[2].container(), "");
+}
+
+TEST_F(TtlClientTest, HeldKeysAreListedPageByPage) {
+  v1::ListHeldKeysResponse page;
+  page.add_keys()->set_id("a");
+  page.set_next_page_token("next");
+  sidecar_.Answer("ListHeldKeys", page);
+  v1::ListHeldKeysRequest request;
+  request.set_container("c");
+  request.set_hold_id("audit");
+  request.set_page_token("before");
+  const auto keys = client_.operations().ListHeldKeys(request);
+  ASSERT_TRUE(keys.ok());
+  EXPECT_EQ(keys->SerializeAsString(), page.SerializeAsString());
+  EXPECT_EQ(sidecar_.Requests<v1::ListHeldKeysRequest>("ListHeldKeys")[0].SerializeAsString(),
+            request.SerializeAsString());
+}
+
 TEST_F(TtlClientTest, PausesNameOneContainerOrAll) {
   ASSERT_TRUE(client_.operations().PauseDeletes("c", "restore").ok());
   ASSERT_TRUE(client_.operations().PauseAllDeletes("restore").ok());

@@ -48,7 +48,9 @@ const char* const kEveryKey =
     "      request_units_per_second: 400\n"
     "      request_units_per_delete: 2.5\n"
     "      min_deletes_per_second: 1\n"
-    "      brake: {max_newly_due_items: 7, max_newly_due_percent: 5, release_after_seconds: 600}\n";
+    "      brake: {max_newly_due_items: 7, max_newly_due_percent: 5, release_after_seconds: 600}\n"
+    "    show_held: true\n"
+    "    holds: true\n";
 
 TEST(ContainerChangeTest, EveryKeyOfTheFileArrivesInTheContainer) {
   const v1::Container container = Described(kEveryKey);
@@ -64,6 +66,8 @@ TEST(ContainerChangeTest, EveryKeyOfTheFileArrivesInTheContainer) {
   EXPECT_EQ(policy.brake().max_newly_due_items(), 7);
   EXPECT_EQ(policy.brake().max_newly_due_percent(), 5);
   EXPECT_EQ(policy.brake().release_after().seconds(), 600);
+  EXPECT_TRUE(container.show_held());
+  EXPECT_TRUE(container.requires_holds());
 }
 
 TEST(ContainerChangeTest, EachFieldIsNamedWhenItAloneDiffers) {
@@ -87,6 +91,8 @@ TEST(ContainerChangeTest, EachFieldIsNamedWhenItAloneDiffers) {
        "delete_policy.brake none -> {items 0, percent none, release after 86400s}"},
       {"    delete_policy: {brake: {max_newly_due_percent: 0, release_after_seconds: 60}}\n",
        "delete_policy.brake none -> {items none, percent 0, release after 60s}"},
+      {"    show_held: true\n", "show_held false -> true"},
+      {"    holds: true\n", "requires_holds false -> true"},
   };
   for (const auto& c : kCases) {
     EXPECT_EQ(ChangesText(Differences(Described(""), Described(c.lines))), c.expected);
@@ -390,6 +396,8 @@ ContainerSettings AnySettings() {
   settings.request_units_per_delete = Maybe(AnyNumber);
   if (*rc::gen::arbitrary<bool>()) settings.min_deletes_per_second = AnyNumber();
   if (*rc::gen::arbitrary<bool>()) settings.brake = AnyBrake();
+  settings.show_held = *rc::gen::arbitrary<bool>();
+  settings.requires_holds = *rc::gen::arbitrary<bool>();
   return settings;
 }
 
@@ -450,6 +458,8 @@ TEST_F(ExportTest, IsAFileOfContainers) {
             "        max_newly_due_items: 7\n"
             "        max_newly_due_percent: 5\n"
             "        release_after_seconds: 600\n"
+            "    show_held: true\n"
+            "    holds: true\n"
             "  - id: \"on\"\n");
   EXPECT_EQ(Export({}).out, "containers: []\n");
 }

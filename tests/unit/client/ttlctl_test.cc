@@ -122,6 +122,35 @@ TEST_F(TtlctlTest, SetNamesExactlyTheGivenFields) {
   EXPECT_EQ(request.container().etag(), "e1");
 }
 
+TEST_F(TtlctlTest, SettingsForHoldsAreTrueOrFalse) {
+  Run({"containers", "create", "c", "--show-held", "true", "--requires-holds", "true"});
+  const auto created = OnlyRequest<v1::CreateContainerRequest>("CreateContainer").container();
+  EXPECT_TRUE(created.show_held());
+  EXPECT_TRUE(created.requires_holds());
+  Run({"containers", "set", "c", "--requires-holds", "false", "--show-held", "true"});
+  const auto request = OnlyRequest<v1::UpdateContainerRequest>("UpdateContainer");
+  EXPECT_THAT(request.update_mask().paths(),
+              testing::UnorderedElementsAre("requires_holds", "show_held"));
+  EXPECT_TRUE(request.container().show_held());
+  EXPECT_FALSE(request.container().requires_holds());
+  EXPECT_EQ(Run({"containers", "set", "c", "--show-held", "yes"}).code, ExitCode::kUsage);
+}
+
+TEST_F(TtlctlTest, OnlyForceOverridesHolds) {
+  for (const bool force : {false, true}) {
+    std::vector<std::string> set = {"containers", "set", "c", "--indexing-mode", "none"};
+    std::vector<std::string> remove = {"containers", "delete", "c", "--yes"};
+    if (force) set.push_back("--force");
+    if (force) remove.push_back("--force");
+    EXPECT_EQ(Run(set).code, ExitCode::kOk);
+    EXPECT_EQ(Run(remove).code, ExitCode::kOk);
+    EXPECT_EQ(sidecar_.Requests<v1::UpdateContainerRequest>("UpdateContainer").back().force(),
+              force);
+    EXPECT_EQ(sidecar_.Requests<v1::DeleteContainerRequest>("DeleteContainer").back().force(),
+              force);
+  }
+}
+
 TEST_F(TtlctlTest, SetWithoutASettingIsAUsageError) {
   const Outcome outcome = Run({"containers", "set", "c"});
   EXPECT_EQ(outcome.code, ExitCode::kUsage);
@@ -306,6 +335,16 @@ TEST_F(TtlctlTest, DeleteWhereNobodyCanBeAskedNeedsYes) {
   EXPECT_EQ(Run({"containers", "delete", "c", "--yes"}).out,
             "deleted container c and its 7 tracked items; nothing is deleted in the store\n");
   EXPECT_EQ(sidecar_.Calls("DeleteContainer"), 1);
+}
+
+TEST_F(TtlctlTest, DeleteSaysHowManyHoldsItForgets) {
+  v1::GetExpiryStatusResponse status;
+  status.mutable_container()->mutable_items()->set_tracked_items(7);
+  status.mutable_container()->mutable_hold_counts()->set_holds(2);
+  sidecar_.Answer("GetExpiryStatus", status);
+  EXPECT_EQ(Run({"containers", "delete", "c", "--yes", "--force"}).out,
+            "deleted container c and its 7 tracked items and 2 holds; nothing is deleted in the "
+            "store\n");
 }
 
 TEST_F(TtlctlTest, DeleteSendsTheEtag) {

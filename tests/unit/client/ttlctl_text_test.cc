@@ -16,6 +16,7 @@
 #include "client/ttlctl/text/count_text.h"
 #include "client/ttlctl/text/format.h"
 #include "client/ttlctl/text/hold_text.h"
+#include "client/ttlctl/text/holds/placed_hold_text.h"
 #include "client/ttlctl/text/item_text.h"
 #include "client/ttlctl/text/preview_text.h"
 #include "client/ttlctl/text/progress_text.h"
@@ -313,6 +314,29 @@ std::string LargeSamples(const std::string& name) {
   return text.substr(text.find("\n\n") + 2);
 }
 
+std::string LargeHolds(const std::string& name) {
+  Table table = PlacedHoldTable();
+  v1::Hold hold;
+  hold.set_container("orders");
+  hold.set_hold_id(name);
+  hold.set_reason("the court asked for everything about this customer, " + std::string(200, 'r'));
+  hold.mutable_until()->set_seconds(253402300799);
+  hold.set_key_count(123456789);
+  AddPlacedHoldRow(hold, table);
+  hold.set_partition_key(std::string(2048, 'p'));
+  AddPlacedHoldRow(hold, table);
+  return table.Render();
+}
+
+std::string LargeHeldKeys(const std::string& name) {
+  Table table = HeldKeyTable();
+  v1::HeldKey key;
+  key.set_partition_key(name);
+  key.set_id(std::string(1023, 'i'));
+  AddHeldKeyRow(key, table);
+  return table.Render();
+}
+
 TEST(TableTest, AllTablesFitATerminalOf80Columns) {
   for (const std::string name :
        {"a", "salesdb/orders", "customer-invoices-2026", "0190c2a4-7b1e-7c3d-9f00-1234567890ab"}) {
@@ -324,6 +348,8 @@ TEST(TableTest, AllTablesFitATerminalOf80Columns) {
                                   LargeStuckItems(name),
                                   LargeAnswers(name),
                                   LargeSamples(name),
+                                  LargeHolds(name),
+                                  LargeHeldKeys(name),
                                   LimitsText(limits)};
     for (const std::string& table : tables) {
       EXPECT_THAT(table, HasSubstr(name)) << "nothing is cut off";
@@ -350,6 +376,19 @@ TEST(ContainerTextTest, RateOfZeroIsNotTheDefault) {
   EXPECT_THAT(ContainerText(container), HasSubstr("server default"));
   container.mutable_delete_policy()->set_max_deletes_per_second(0);
   EXPECT_THAT(ContainerText(container), HasSubstr("0 (no deletes)"));
+}
+
+TEST(ContainerTextTest, SettingsForHoldsAreShownIfSet) {
+  v1::Container container;
+  container.set_id("c");
+  EXPECT_THAT(ContainerText(container), Not(HasSubstr("held")));
+  container.set_show_held(true);
+  container.set_requires_holds(true);
+  container.set_has_holds(true);
+  EXPECT_THAT(ContainerText(container),
+              AllOf(HasSubstr("held items      stay visible when they expire\n"),
+                    HasSubstr("requires holds  nothing is deleted while they may be incomplete\n"),
+                    HasSubstr("has holds       ttlctl holds list c\n")));
 }
 
 TEST(ContainerTextTest, ThroughputAndBrakeAreShownIfSet) {
@@ -385,7 +424,7 @@ TEST(ItemTextTest, AnEndOfTheItemIsShown) {
   view.mutable_item()->set_expire_at(1060);
   view.set_ttl_source(v1::TTL_SOURCE_ITEM_EXPIRE_AT);
   view.set_expire_time(1060);
-  EXPECT_THAT(ExplanationText(response),
+  EXPECT_THAT(ExplanationText("c", response),
               AllOf(HasSubstr("1970-01-01T00:17:40Z (1060)"), HasSubstr("none: expire_at counts")));
   Table table = ItemTable();
   AddItemRow(view, table);
@@ -409,10 +448,39 @@ TEST(ItemTextTest, ExplanationShowsWhatHoldsTheDeleteBack) {
   response.set_attempts(2);
   response.set_last_error("disk");
   response.set_explanation("deletes are paused");
-  EXPECT_THAT(ExplanationText(response),
+  EXPECT_THAT(ExplanationText("c", response),
               AllOf(HasSubstr("p / a"), HasSubstr("60 s (the container's default)"),
                     HasSubstr("1970-01-01T00:17:40Z (1060)"), HasSubstr("held back by   paused"),
                     HasSubstr("2, last: disk"), HasSubstr("deletes are paused")));
+}
+
+TEST(ItemTextTest, ExplanationShowsTheHoldsAndWhatEndsOne) {
+  v1::ExplainItemResponse response;
+  response.add_holds(v1::DELETE_HOLD_HELD);
+  v1::Hold& hold = *response.add_item_holds();
+  hold.set_container("c");
+  hold.set_hold_id("case-17");
+  hold.set_reason("court");
+  hold.set_key_count(3);
+  hold.mutable_until()->set_seconds(1'900'000'000);
+  *response.add_item_holds() = hold;
+  response.mutable_item_holds(1)->set_hold_id("incident");
+  response.mutable_item_holds(1)->set_all_items(true);
+  response.mutable_item_holds(1)->clear_until();
+  EXPECT_THAT(ExplanationText("c", response),
+              AllOf(HasSubstr("held back by   held\n"),
+                    HasSubstr("case-17 (3 keys), until 2030-03-17T17:46:40Z: court\n"),
+                    HasSubstr("incident (all items), until released: court\n"),
+                    HasSubstr("ttlctl holds release c case-17 ends the first\n"),
+                    Not(HasSubstr("accept"))));
+}
+
+TEST(ItemTextTest, ExplanationSaysWhatEndsTheDoubtAboutHolds) {
+  v1::ExplainItemResponse response;
+  response.add_holds(v1::DELETE_HOLD_HOLDS_IN_DOUBT);
+  EXPECT_THAT(ExplanationText("c", response),
+              AllOf(HasSubstr("held back by    holds may be missing\n"),
+                    HasSubstr("ttlctl holds apply FILE"), HasSubstr("ttlctl holds accept c\n")));
 }
 
 TEST(HoldTextTest, EveryHoldHasItsWords) {
@@ -578,6 +646,23 @@ TEST(StatusTextTest, AContainerInWords) {
       "lateness      -\n"
       "caught up     1970-01-01T00:15:00Z\n"
       "index         ready, 0 early entries moved\n");
+}
+
+TEST(StatusTextTest, HoldsAreCountedAndWhatEndsTheirDoubtIsNamed) {
+  v1::ContainerExpiryStatus status = StatusOf("c", 0);
+  EXPECT_THAT(ContainerStatusText(status), Not(HasSubstr("holds")));
+  status.mutable_hold_counts()->set_holds(1);
+  EXPECT_THAT(ContainerStatusText(status),
+              HasSubstr("holds         1 hold\n              ttlctl holds list c shows them\n"));
+  status.mutable_hold_counts()->set_holds(1234);
+  status.mutable_hold_counts()->set_on_all_items(2);
+  status.mutable_hold_counts()->set_items_set_aside(5678);
+  status.mutable_hold_counts()->set_ending(3);
+  EXPECT_THAT(ContainerStatusText(status),
+              HasSubstr("1,234 holds, 2 on all items; 5,678 due items set aside; items of 3 that "
+                        "ended are being put back\n"));
+  status.add_holds(v1::DELETE_HOLD_HOLDS_IN_DOUBT);
+  EXPECT_THAT(ContainerStatusText(status), HasSubstr("ttlctl holds accept c\n"));
 }
 
 TEST(StatusTextTest, UsageThatIsNotReportedIsInCapitals) {

@@ -42,6 +42,8 @@ containers:
         max_newly_due_items: 1000
         max_newly_due_percent: 5
         release_after_seconds: 7200
+    show_held: true
+    holds: true
   - default_ttl: -1
     id: "sessions"
 )");
@@ -55,6 +57,8 @@ containers:
   orders.settings.min_deletes_per_second = 0.25;
   orders.settings.brake = PolicyBrake{
       .max_newly_due_items = 1000, .max_newly_due_percent = 5, .release_after_seconds = 7200};
+  orders.settings.show_held = true;
+  orders.settings.requires_holds = true;
   ContainerEntry sessions = {.id = "sessions", .settings = {}};
   sessions.settings.policy.default_ttl = -1;
   EXPECT_THAT(*entries, testing::ElementsAre(orders, sessions));
@@ -130,6 +134,10 @@ TEST(ContainerEntriesTest, BadValueNamesFileLineContainerKeyAndValue) {
       {"indexing_mode: SOMETIMES", "indexing_mode", "\"SOMETIMES\""},
       {"indexing_mode: null", "indexing_mode", "nothing"},
       {"indexing_mode: 1", "indexing_mode", "\"1\""},
+      {"show_held: yes", "show_held", "\"yes\""},
+      {"show_held: 'true'", "show_held", "\"true\""},
+      {"holds: 1", "holds", "\"1\""},
+      {"holds: [true]", "holds", "a list"},
       {"delete_policy: 50", "delete_policy", "\"50\""},
       {"delete_policy: []", "delete_policy", "a list"},
       {"delete_policy: {max_deletes_per_second: -1}", "delete_policy.max_deletes_per_second",

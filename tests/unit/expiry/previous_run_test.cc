@@ -18,6 +18,7 @@ class PreviousRunTest : public testing::Test {
     auto promise = std::make_shared<std::promise<absl::Status>>();
     storage_->containers().Update(
         "c", [](const Container&) { return ContainerSettings(); }, kTestNow, absl::ZeroDuration(),
+        /*force=*/false,
         [promise](const absl::StatusOr<ContainerPtr>& c) { promise->set_value(c.status()); });
     return promise->get_future();
   }

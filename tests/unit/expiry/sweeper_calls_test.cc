@@ -118,7 +118,7 @@ TEST(SweeperCallsTest, AChangeWaitsForTheCallsOfItsOwnContainerOnly) {
         settings.policy.default_ttl = std::nullopt;
         return settings;
       },
-      kTestNow, absl::ZeroDuration(),
+      kTestNow, absl::ZeroDuration(), /*force=*/false,
       [&](const absl::StatusOr<ContainerPtr>& result) { changed = result.ok(); });
   h.RunOnce();
   EXPECT_FALSE(changed);

@@ -34,7 +34,7 @@ void Start(Loosening loosening, SweepHarness& h, std::atomic<bool>& acknowledged
       settings.policy.default_ttl = default_ttl;
       return absl::StatusOr<ContainerSettings>(settings);
     };
-    containers.Update("c", change, kTestNow, absl::ZeroDuration(), done);
+    containers.Update("c", change, kTestNow, absl::ZeroDuration(), /*force=*/false, done);
   };
   switch (loosening) {
     case Loosening::kRemoveTtl:
@@ -46,7 +46,7 @@ void Start(Loosening loosening, SweepHarness& h, std::atomic<bool>& acknowledged
     case Loosening::kPauseAll:
       return containers.SetPauseOfAll(Pause{"test", kTestNow}, done);
     case Loosening::kDeleteContainer:
-      return containers.Delete("c", "", done);
+      return containers.Delete("c", "", /*force=*/false, done);
   }
 }
 

@@ -42,7 +42,8 @@ void SetOwnLimit(SweepHarness& h, double per_second) {
         settings.max_deletes_per_second = per_second;
         return settings;
       },
-      kTestNow, absl::ZeroDuration(), [](const auto& updated) { EXPECT_TRUE(updated.ok()); });
+      kTestNow, absl::ZeroDuration(), /*force=*/false,
+      [](const auto& updated) { EXPECT_TRUE(updated.ok()); });
 }
 
 // Those behind the delete gate are not acknowledged while a batch is found, and need not wait for

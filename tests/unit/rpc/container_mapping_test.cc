@@ -32,6 +32,8 @@ ContainerSettings FullSettings() {
   settings.brake->max_newly_due_items = 1000;
   settings.brake->max_newly_due_percent = 5;
   settings.brake->release_after_seconds = 7200;
+  settings.show_held = true;
+  settings.requires_holds = true;
   return settings;
 }
 
@@ -41,7 +43,7 @@ constexpr char kFullContainer[] =
     "delete_policy { max_deletes_per_second: 10 delay { seconds: 5 } "
     "request_units_per_second: 400 request_units_per_delete: 2.5 min_deletes_per_second: 0.5 "
     "brake { max_newly_due_items: 1000 max_newly_due_percent: 5 release_after { seconds: 7200 } } "
-    "}";
+    "} show_held: true requires_holds: true";
 
 Container MakeContainer(ContainerSettings settings) {
   Container container;
@@ -76,7 +78,7 @@ TEST(ReadSettingsTest, AbsentFieldsHaveTheirDefaults) {
 TEST(ReadSettingsTest, FieldsSetByTheServerAreIgnored) {
   EXPECT_EQ(ReadSettings(Proto<v1::Container>(
                              "etag: 'x' create_time { seconds: 1 } update_time { seconds: 2 } "
-                             "index_progress { percent: 5 }"))
+                             "index_progress { percent: 5 } has_holds: true"))
                 .value(),
             ContainerSettings());
 }
@@ -139,7 +141,7 @@ TEST(ReadSettingsTest, ValuesOutOfRangeAreRefusedByTheSettingsCheck) {
 
 TEST(UpdateTest, AMaskIsRequiredAndNamesWhatCanBeChanged) {
   EXPECT_THAT(Update("container { id: 'c' default_ttl: 5 }"), IsInvalid("update_mask is empty"));
-  for (const char* path : {"id", "etag", "create_time", "index_progress",
+  for (const char* path : {"id", "etag", "create_time", "index_progress", "has_holds",
                            "delete_policy.delay.seconds", "defaultTtl", "delete_policy.", "",
                            " default_ttl", "delete_policy.brake.release_after", "*.", "delete"}) {
     EXPECT_THAT(Update(absl::StrCat("update_mask { paths: 'default_ttl' paths: '", path, "' }")),
@@ -199,7 +201,7 @@ absl::StatusOr<ContainerSettings> SetOnly(const std::string& path) {
   return ApplyUpdate(*update, MakeContainer(ContainerSettings()));
 }
 
-TEST(UpdateTest, EveryFieldOfTheDeletePolicyHasAPath) {
+TEST(UpdateTest, EverySettingHasAPath) {
   const ContainerSettings full = FullSettings();
   const struct {
     const char* path;
@@ -223,7 +225,11 @@ TEST(UpdateTest, EveryFieldOfTheDeletePolicyHasAPath) {
          to = full;
          to.policy.default_ttl = default_ttl;
          to.indexing_mode = mode;
+         to.show_held = to.requires_holds = false;
        }},
+      {"show_held", [](const auto& full, auto& to) { to.show_held = full.show_held; }},
+      {"requires_holds",
+       [](const auto& full, auto& to) { to.requires_holds = full.requires_holds; }},
       {"*", [](const auto& full, auto& to) { to = full; }},
   };
   for (const auto& c : kCases) {
@@ -283,6 +289,10 @@ TEST(ContainerToProtoTest, ServerFieldsAreSet) {
   EXPECT_EQ(proto.etag(), ContainerEtag(kPresent));
   EXPECT_EQ(proto.create_time().seconds(), 1'800'000'000);
   EXPECT_EQ(proto.update_time().seconds(), 1'800'000'100);
+  EXPECT_FALSE(proto.has_holds());
+  Container held = kPresent;
+  held.has_holds = true;
+  EXPECT_TRUE(ToProto(held).has_holds());
 }
 
 TEST(IndexProgressTest, Table) {
@@ -306,11 +316,12 @@ TEST(DescribeTest, SaysEverySettingAndWhichAreAbsent) {
             "{default_ttl=60 indexing_mode=INDEXING_MODE_LAZY max_deletes_per_second=10 "
             "delay_seconds=5 request_units_per_second=400 request_units_per_delete=2.5 "
             "min_deletes_per_second=0.5 brake={max_newly_due_items=1000 max_newly_due_percent=5 "
-            "release_after_seconds=7200}}");
+            "release_after_seconds=7200} show_held=true requires_holds=true}");
   EXPECT_EQ(Describe(ContainerSettings()),
             "{default_ttl=absent indexing_mode=INDEXING_MODE_CONSISTENT "
             "max_deletes_per_second=absent delay_seconds=0 request_units_per_second=absent "
-            "request_units_per_delete=absent min_deletes_per_second=0 brake=absent}");
+            "request_units_per_delete=absent min_deletes_per_second=0 brake=absent "
+            "show_held=false requires_holds=false}");
 }
 
 }  // namespace

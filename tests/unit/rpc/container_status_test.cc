@@ -22,7 +22,8 @@ struct Situation {
                                 .sweep = sweep,
                                 .holds = holds,
                                 .rates = rates,
-                                .now = now});
+                                .now = now,
+                                .hold_counts = hold_counts});
   }
 
   void Replace(absl::Duration until, std::optional<int64_t> braked_items) {
@@ -36,6 +37,7 @@ struct Situation {
   std::vector<DeleteHold> holds;
   DeleteRates rates;
   absl::Time now = kNow;
+  HoldCounts hold_counts;
 };
 
 TEST(ContainerStatusTest, WhatIsNotThereIsAbsent) {
@@ -49,7 +51,20 @@ TEST(ContainerStatusTest, WhatIsNotThereIsAbsent) {
   EXPECT_FALSE(status.has_push_back_deletes_per_second());
   EXPECT_FALSE(status.has_allowed_deletes_per_second());
   EXPECT_FALSE(status.has_last_complete_pass_time());
+  EXPECT_FALSE(status.has_hold_counts());
   EXPECT_THAT(status.failures(), IsEmpty());
+}
+
+TEST(ContainerStatusTest, HoldsAreCounted) {
+  Situation situation;
+  situation.hold_counts = {.holds = 4, .on_all_items = 1, .items_set_aside = 30, .ending = 2};
+  const v1::HoldCounts counts = situation.Status().hold_counts();
+  EXPECT_EQ(counts.holds(), 4);
+  EXPECT_EQ(counts.on_all_items(), 1);
+  EXPECT_EQ(counts.items_set_aside(), 30);
+  EXPECT_EQ(counts.ending(), 2);
+  situation.hold_counts = {.ending = 1};
+  EXPECT_TRUE(situation.Status().has_hold_counts()) << "its items are not put back yet";
 }
 
 TEST(ContainerStatusTest, BacklogHoldsPauseAndIndex) {

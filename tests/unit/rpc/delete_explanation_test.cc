@@ -1,8 +1,10 @@
 #include "service/rpc/status/delete_explanation.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/rpc/test_now.h"
@@ -14,6 +16,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 const absl::Time kTime = absl::FromUnixSeconds(kNowSeconds);
 
@@ -186,6 +189,66 @@ TEST(ExplainDeleteTest, AnItemOfUnknownState) {
   EXPECT_THAT(SentenceOf(WithPolicy(60), item),
               HasSubstr("counts as untracked until it is reported again or retried at "
                         "2027-01-15T09:00:00Z."));
+}
+
+HoldPtr HoldNamed(const std::string& id, std::optional<absl::Time> until = std::nullopt) {
+  Hold hold;
+  hold.hold_id = id;
+  hold.reason = absl::StrCat("case ", id);
+  hold.until = until;
+  return std::make_shared<const Hold>(hold);
+}
+
+TEST(ExplainHeldItemTest, AnItemThatIsDueNamesItsHoldsWithReasonAndEnd) {
+  const TrackedItem due = Item(kNowSeconds - 60);
+  const DeleteExplanation one =
+      ExplainDelete(WithPolicy(60), due, {}, kTime, {HoldNamed("a", kTime + absl::Hours(1))});
+  EXPECT_THAT(one.holds, ElementsAre(DeleteHold::kHeld));
+  EXPECT_EQ(one.sentence,
+            "The item expired at 2027-01-15T08:00:00Z and has been hidden since; it is not deleted "
+            "yet because hold \"a\" (reason \"case a\", until 2027-01-15T09:00:00Z) covers it.");
+  const DeleteExplanation two =
+      ExplainDelete(WithPolicy(60), due, {DeleteHold::kContainerPaused, DeleteHold::kHeld}, kTime,
+                    {HoldNamed("a"), HoldNamed("b")});
+  EXPECT_THAT(two.holds, ElementsAre(DeleteHold::kContainerPaused, DeleteHold::kHeld));
+  EXPECT_THAT(two.sentence,
+              HasSubstr("because holds \"a\" (reason \"case a\", until it is released), \"b\" "
+                        "(reason \"case b\", until it is released) cover it; deletes of the "
+                        "container are paused by an operator."));
+  EXPECT_THAT(ExplainDelete(WithPolicy(60), due, {}, kTime,
+                            {HoldNamed("a"), HoldNamed("b"), HoldNamed("c"), HoldNamed("d")})
+                  .sentence,
+              AllOf(HasSubstr("\"c\" (reason \"case c\", until it is released) and others cover"),
+                    Not(HasSubstr("\"d\""))));
+}
+
+TEST(ExplainHeldItemTest, AnItemThatIsNotDueYetSaysThatItsHoldsKeepItThen) {
+  const DeleteExplanation waits =
+      ExplainDelete(WithPolicy(60, 300), Item(kNowSeconds - 60), {}, kTime, {HoldNamed("a")});
+  EXPECT_THAT(waits.holds, IsEmpty());
+  EXPECT_THAT(waits.sentence,
+              HasSubstr("it would be deleted from 2027-01-15T08:05:00Z on, when the container's "
+                        "delay of 300 s ends, but hold \"a\" (reason \"case a\", until it is "
+                        "released) covers it."));
+  EXPECT_THAT(
+      ExplainDelete(WithPolicy(60), Item(kNowSeconds), {}, kTime, {HoldNamed("a")}).sentence,
+      HasSubstr("The item is live"));
+}
+
+TEST(ExplainHeldItemTest, AnItemThatAHoldKeepsVisibleIsNotCalledHidden) {
+  Container container = WithPolicy(60);
+  container.settings.show_held = true;
+  const TrackedItem due = Item(kNowSeconds - 60);
+  EXPECT_THAT(ExplainDelete(container, due, {}, kTime, {HoldNamed("a")}).sentence,
+              HasSubstr("expired at 2027-01-15T08:00:00Z and is shown because of a hold; it is"));
+  EXPECT_THAT(ExplainDelete(container, due, {}, kTime).sentence, HasSubstr("has been hidden"));
+}
+
+TEST(ExplainHeldItemTest, WhatHoldsAContainerIsSaidWithoutTheHoldsOfTheItem) {
+  EXPECT_THAT(SentenceOf(WithPolicy(60), Item(kNowSeconds - 60), {DeleteHold::kHeld}),
+              HasSubstr("because a hold covers all items of the container."));
+  EXPECT_THAT(SentenceOf(WithPolicy(60), Item(kNowSeconds - 60), {DeleteHold::kHoldsInDoubt}),
+              HasSubstr("requires holds, and they are not known to be complete."));
 }
 
 }  // namespace

@@ -271,6 +271,20 @@ TEST_F(ErrorDetailsTest, AnInvalidFieldIsNamed) {
       {"ExpiryService/SetMaxDeletesPerSecond", "unlimited: false", "unlimited"},
       {"ExpiryService/SetMaxDeletesPerSecond", "server_default: false", "server_default"},
       {"ExpiryService/ConfirmStore", "", "store_id"},
+      {"HoldService/PlaceHold", "container: 'c' reason: 'r' all_items: true", "hold_id"},
+      {"HoldService/PlaceHold", "container: 'c' hold_id: 'h' all_items: true", "reason"},
+      {"HoldService/PlaceHold", "container: 'c' hold_id: 'h' reason: 'r'", "scope"},
+      {"HoldService/PlaceHold",
+       "container: 'c' hold_id: 'h' reason: 'r' all_items: true until { seconds: 1 }", "until"},
+      {"HoldService/PlaceHold", "container: 'c' hold_id: 'h' reason: 'r' keys {}", "keys.keys"},
+      {"HoldService/PlaceHold",
+       absl::StrCat("container: 'c' hold_id: 'h' reason: 'r' keys { keys { id: '", long_id,
+                    "' } }"),
+       "keys.keys[0].id"},
+      {"HoldService/ReleaseHold", "container: 'c'", "hold_id"},
+      {"HoldService/ListHolds", "page_size: -1", "page_size"},
+      {"HoldService/ListHolds", "page_token: '!'", "page_token"},
+      {"HoldService/ListHeldKeys", "container: 'c' hold_id: 'h' page_token: '!'", "page_token"},
       {"MaintenanceService/SetSourcePosition", "", "position"},
       {"MaintenanceService/PreviewContainer", "container { id: '' }", "container.id"},
   };
@@ -313,6 +327,23 @@ TEST_F(ErrorDetailsTest, EachRefusalHasItsReason) {
        Reason::kContainerNotFound,
        {{"container", "x"}}},
       {"ItemService/GetItem", "container: 'c' id: 'x'", Reason::kItemNotFound, {}},
+      {"HoldService/PlaceHold",
+       "container: 'x' hold_id: 'h' reason: 'r' all_items: true",
+       Reason::kContainerNotFound,
+       {{"container", "x"}}},
+      {"HoldService/AcceptHolds",
+       "container: 'x'",
+       Reason::kContainerNotFound,
+       {{"container", "x"}}},
+      {"HoldService/ListHolds", "container: 'x'", Reason::kContainerNotFound, {{"container", "x"}}},
+      {"HoldService/ReleaseHold",
+       "container: 'c' hold_id: 'h'",
+       Reason::kHoldNotFound,
+       {{"container", "c"}, {"hold_id", "h"}}},
+      {"HoldService/ListHeldKeys",
+       "container: 'c' hold_id: 'h'",
+       Reason::kHoldNotFound,
+       {{"container", "c"}, {"hold_id", "h"}}},
       {"ContainerService/CreateContainer",
        "container { id: 'c' }",
        Reason::kContainerExists,
@@ -365,6 +396,34 @@ TEST_F(ErrorDetailsTest, AnOldEtagIsAnsweredWithThePresentOne) {
     ExpectReason(details, Reason::kEtagMismatch);
     EXPECT_EQ(details.metadata.at("etag"), present);
   }
+}
+
+TEST_F(ErrorDetailsTest, HoldsThatStandKeepAContainerAndItsIndex) {
+  ASSERT_TRUE(RawCall(sidecar_, "HoldService/PlaceHold",
+                      "container: 'c' hold_id: 'h' reason: 'r' all_items: true")
+                  .End()
+                  .ok());
+  const std::map<std::string, std::string> metadata = {{"container", "c"}, {"holds", "1"}};
+  const StatusDetails deleted = Refused(sidecar_, "ContainerService/DeleteContainer", "id: 'c'");
+  ExpectReason(deleted, Reason::kHoldsStand);
+  EXPECT_EQ(deleted.metadata, metadata);
+  const StatusDetails updated = Refused(sidecar_, "ContainerService/UpdateContainer",
+                                        "container { id: 'c' indexing_mode: INDEXING_MODE_NONE } "
+                                        "update_mask { paths: '*' }");
+  ExpectReason(updated, Reason::kHoldsStand);
+  EXPECT_EQ(updated.metadata, metadata);
+}
+
+TEST_F(ErrorDetailsTest, AHoldKeepsItsScope) {
+  ASSERT_TRUE(RawCall(sidecar_, "HoldService/PlaceHold",
+                      "container: 'c' hold_id: 'h' reason: 'r' all_items: true")
+                  .End()
+                  .ok());
+  const StatusDetails details =
+      Refused(sidecar_, "HoldService/PlaceHold",
+              "container: 'c' hold_id: 'h' reason: 'r' partition_key: 'p'");
+  ExpectReason(details, Reason::kHoldScopeDiffers);
+  EXPECT_EQ(details.metadata.at("hold_id"), "h");
 }
 
 TEST_F(ErrorDetailsTest, WhoLacksTheRoleLearnsWhichOne) {

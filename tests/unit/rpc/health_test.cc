@@ -38,7 +38,7 @@ struct HealthSituation {
                             .clock = clock,
                             .store = store,
                             .report_health = report_health,
-                            .overdue = overdue});
+                            .troubles = troubles});
   }
 
   std::optional<absl::Duration> sweep_stall;
@@ -47,7 +47,7 @@ struct HealthSituation {
   ClockStatus clock;
   StoreView store;
   absl::Status report_health;
-  std::vector<std::string> overdue;
+  std::vector<std::string> troubles;
 };
 
 TEST(HealthTest, AllIsWellAtRest) { EXPECT_THAT(HealthSituation().Reasons(), IsEmpty()); }
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
                s.report_health = absl::ResourceExhaustedError("5 bytes free");
              },
              "Reports are refused: 5 bytes free."},
-        Case{"Overdue", [](HealthSituation& s) { s.overdue = {"Deletes make no progress."}; },
+        Case{"Overdue", [](HealthSituation& s) { s.troubles = {"Deletes make no progress."}; },
              "Deletes make no progress."},
         Case{"AllWritesRefused",
              [](HealthSituation& s) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ class ItemList {
     items_.back().second.state_unknown = true;
   }
 
+  // Shows the item even if it is expired, as one under a hold.
+  void Show(const std::string& id) { shown_expired_.insert(id); }
+
   v1::ListItemsResponse Page(const std::string& token, size_t page_size,
                              ShownItems shown = ShownItems::kLive) {
     return Page(token, page_size, ItemFilter{.shown = shown});
@@ -50,7 +54,8 @@ class ItemList {
     if (position.has_value()) after = position->last;
     EXPECT_THAT(FillItemPage(
                     TtlOn(), [this](const auto& after, size_t limit) { return From(after, limit); },
-                    after, page_size, filter, absl::FromUnixSeconds(kNowSeconds), response),
+                    [this](const ItemKey& key) { return shown_expired_.contains(key.id); }, after,
+                    page_size, filter, absl::FromUnixSeconds(kNowSeconds), response),
                 IsOk());
     return response;
   }
@@ -87,6 +92,7 @@ class ItemList {
   }
 
   ItemPage items_;
+  std::set<std::string> shown_expired_;
   size_t examined_ = 0;
 };
 
@@ -101,6 +107,19 @@ TEST(ItemPageTest, LiveItemsOnlyUnlessExpiredOnesAreAskedFor) {
   EXPECT_THAT(list.AllIds(10, ShownItems::kLive), ElementsAre("b", "c"));
   EXPECT_THAT(list.AllIds(10, ShownItems::kBoth), ElementsAre("a", "b", "c", "d"));
   EXPECT_THAT(list.AllIds(10, ShownItems::kExpired), ElementsAre("a", "d"));
+}
+
+TEST(ItemPageTest, ExpiredItemsThatAreShownAreAmongTheLiveOnesAndStillExpired) {
+  ItemList list;
+  list.Add("a", 1);
+  list.Add("b", 1000);
+  list.Add("c", 1);
+  list.AddStateUnknown("d");
+  list.Show("c");
+  list.Show("d");
+  EXPECT_THAT(list.AllIds(10, ShownItems::kLive), ElementsAre("b", "c"));
+  EXPECT_THAT(list.AllIds(10, ShownItems::kBoth), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(list.AllIds(10, ShownItems::kExpired), ElementsAre("a", "c"));
 }
 
 TEST(ItemPageTest, AnItemOfUnknownStateCountsAsUntracked) {
@@ -209,7 +228,8 @@ TEST(ItemPageTest, FailsAsTheListDoes) {
                   [](const auto&, size_t) -> absl::StatusOr<ItemPage> {
                     return absl::DataLossError("a damaged block");
                   },
-                  std::nullopt, 10, {}, absl::FromUnixSeconds(kNowSeconds), response),
+                  [](const ItemKey&) { return false; }, std::nullopt, 10, {},
+                  absl::FromUnixSeconds(kNowSeconds), response),
               StatusIs(absl::StatusCode::kDataLoss));
 }
 

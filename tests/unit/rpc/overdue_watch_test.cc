@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "service/base/done.h"
 #include "tests/testing/sweep_harness.h"
 
 namespace ttl {
@@ -35,6 +36,16 @@ class OverdueWatchTest : public testing::Test {
   }
   void FailAll(grpc::StatusCode code) {
     harness_.store.SetBeforeDelete([code](auto&, auto&) { return grpc::Status(code, "scripted"); });
+  }
+
+  void Hold(const std::string& container) {
+    HoldRequest hold = {
+        .hold_id = "h", .reason = "r", .author = "", .until = {}, .scope = AllItems{}};
+    const auto placed = Await<absl::StatusOr<PlacedHold>>([&](auto done) {
+      harness_.storage->holds().Place(container, hold, absl::FromUnixSeconds(harness_.Now()),
+                                      std::move(done));
+    });
+    EXPECT_TRUE(placed.ok()) << placed.status();
   }
 
   SweepHarness harness_;
@@ -93,6 +104,40 @@ TEST_F(OverdueWatchTest, WhatAnOperatorOrAPolicyChoseIsNoTrouble) {
     Pass(absl::Minutes(1));
     EXPECT_THAT(watch_.Reasons(), SizeIs(1));
   }
+}
+
+TEST_F(OverdueWatchTest, AHoldOnTheContainerIsNoTrouble) {
+  Hold("c");
+  WriteDue("c");
+  Pass(absl::Minutes(30));
+  EXPECT_THAT(watch_.Reasons(), IsEmpty());
+}
+
+TEST_F(OverdueWatchTest, HoldsInDoubtAreToldUntilTheyAreAccepted) {
+  for (int i = 0; i < 8; ++i) {
+    ContainerSettings settings;
+    settings.policy.default_ttl = -1;
+    settings.requires_holds = true;
+    const auto created = Await<absl::StatusOr<ContainerPtr>>([&](auto done) {
+      harness_.storage->containers().Create(absl::StrCat("h", i), settings,
+                                            absl::FromUnixSeconds(harness_.Now()), std::move(done));
+    });
+    ASSERT_TRUE(created.ok()) << created.status();
+  }
+  watch_.RunOnce();
+  ASSERT_THAT(watch_.HoldsInDoubt(), SizeIs(OverdueWatch::kMaxReasons + 1));
+  EXPECT_THAT(watch_.HoldsInDoubt()[0],
+              AllOf(HasSubstr("The holds of container \"h0\" are not known to be complete"),
+                    HasSubstr("ttlctl holds accept \"h0\".")));
+  EXPECT_THAT(watch_.HoldsInDoubt().back(), HasSubstr("up to 3 more containers"));
+  EXPECT_EQ(watch_.count(), 0u) << "none is overdue yet";
+  for (int i = 0; i < 8; ++i) {
+    const auto accepted = Await<absl::Status>([&](auto done) {
+      harness_.storage->holds().Accept(absl::StrCat("h", i), std::move(done));
+    });
+    ASSERT_TRUE(accepted.ok()) << accepted;
+  }
+  EXPECT_THAT(watch_.HoldsInDoubt(), IsEmpty()) << "at once";
 }
 
 TEST_F(OverdueWatchTest, AfterAStartDeletesHaveTheirTime) {

@@ -29,6 +29,8 @@ TEST(ReadPageSizeTest, Table) {
 TEST(PageTokenTest, EmptyIsTheFirstPage) {
   EXPECT_EQ(ReadContainerPageToken("").value(), "");
   EXPECT_EQ(ReadItemPageToken("").value(), std::nullopt);
+  EXPECT_EQ(ReadHoldPageToken("").value(), HoldPosition());
+  EXPECT_EQ(ReadHeldKeyPageToken("").value(), std::nullopt);
 }
 
 TEST(PageTokenTest, ContainerIdsComeBack) {
@@ -45,6 +47,33 @@ TEST(PageTokenTest, ItemKeysComeBackWhateverTheyHold) {
         ItemKey{"pi", ""}, ItemKey{std::string(2048, '\xff'), std::string(1023, '/')}}) {
     const ItemPosition position = {key, kNow + absl::Nanoseconds(123456789)};
     EXPECT_EQ(ReadItemPageToken(ItemPageToken(key, *position.judged_at)).value(), position);
+    EXPECT_EQ(ReadHeldKeyPageToken(HeldKeyPageToken(key)).value(), key);
+  }
+}
+
+TEST(PageTokenTest, PlacesInTheListOfHoldsComeBack) {
+  for (const HoldPosition& position :
+       {HoldPosition{"c", "h"}, HoldPosition{"salesdb/orders", "Fall 17-Ä"},
+        HoldPosition{std::string(255, 'c'), std::string(255, 'h')}}) {
+    EXPECT_EQ(ReadHoldPageToken(HoldPageToken(position)).value(), position);
+  }
+}
+
+TEST(PageTokenTest, BrokenTokensOfHoldsAreRefused) {
+  for (const std::string& token :
+       {std::string("?"), absl::WebSafeBase64Escape("h"),
+        absl::WebSafeBase64Escape("h\x05"
+                                  "c"),
+        HoldPageToken({"c", ""}), HoldPageToken({"", "h"}), HoldPageToken({"c", "a\nb"}),
+        HoldPageToken({"c", std::string(256, 'h')}), ContainerPageToken("c"),
+        HeldKeyPageToken({"p", "i"})}) {
+    EXPECT_THAT(ReadHoldPageToken(token), IsInvalid("page_token", "next_page_token")) << token;
+  }
+  for (const std::string& token :
+       {std::string("?"), absl::WebSafeBase64Escape("k"), absl::WebSafeBase64Escape("k1"),
+        HeldKeyPageToken({"p", std::string(1024, 'i')}), ItemPageToken({"p", "i"}, kNow),
+        HoldPageToken({"c", "h"})}) {
+    EXPECT_THAT(ReadHeldKeyPageToken(token), IsInvalid("page_token", "next_page_token")) << token;
   }
 }
 

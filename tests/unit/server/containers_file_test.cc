@@ -58,7 +58,8 @@ TEST(ContainersFileTest, NormalFormLooksThroughSpelling) {
             NormalForm(ParseOne("    default_ttl: off\n"
                                 "    indexing_mode: consistent\n"
                                 "    delete_policy: {delay_seconds: 0, "
-                                "min_deletes_per_second: 0, brake: null}\n")));
+                                "min_deletes_per_second: 0, brake: null}\n"
+                                "    show_held: false\n    holds: null\n")));
   EXPECT_EQ(NormalForm(ParseOne("    delete_policy: {max_deletes_per_second: 10}\n")),
             NormalForm(ParseOne("    delete_policy: {max_deletes_per_second: 1e1}\n")));
 }
@@ -86,6 +87,8 @@ TEST(ContainersFileTest, NormalFormTellsSettingsApart) {
       "    delete_policy: {brake: {max_newly_due_items: 60}}\n",
       "    delete_policy: {brake: {max_newly_due_percent: 60}}\n",
       "    delete_policy: {brake: {max_newly_due_percent: 60, release_after_seconds: 60}}\n",
+      "    show_held: true\n",
+      "    holds: true\n",
   };
   std::set<std::string> forms;
   for (const char* lines : kDifferent) {

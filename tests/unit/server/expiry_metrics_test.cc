@@ -203,6 +203,23 @@ TEST_F(ExpiryMetricsTest, FailingItemsAreCountedAnewAfterARestart) {
   EXPECT_EQ(Of("failing_items", "c"), 1);
 }
 
+TEST_F(ExpiryMetricsTest, HeldItemsAreCountedAndAreNoBacklog) {
+  harness_.storage.Create("c", kTtl);
+  const HoldRequest hold = {
+      .hold_id = "h", .reason = "r", .author = "", .until = {}, .scope = ItemsByKey{{KeyOf("a")}}};
+  const auto placed = Await<absl::StatusOr<PlacedHold>>([&](auto done) {
+    harness_.storage->holds().Place("c", hold, absl::FromUnixSeconds(harness_.Now()),
+                                    std::move(done));
+  });
+  ASSERT_TRUE(placed.ok()) << placed.status();
+  harness_.Write("c", "a", harness_.Now() - kTtl);
+  harness_.SweepNow();
+  EXPECT_EQ(Of("holds", "c"), 1);
+  EXPECT_EQ(Of("items_set_aside", "c"), 1);
+  EXPECT_EQ(Of("backlog_items", "c"), 0);
+  EXPECT_EQ(Of("oldest_due_age_seconds", "c"), 0);
+}
+
 TEST_F(ExpiryMetricsTest, HoldsAreThereWhileTheyHold) {
   harness_.storage.Create("c", kTtl);
   harness_.SweepNow();

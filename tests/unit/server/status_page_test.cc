@@ -69,6 +69,13 @@ class StatusPageTest : public testing::Test {
               if (!reconciliation_.ok()) return reconciliation_;
               answer.mutable_reconciliation()->set_containers_total(7);
               return absl::OkStatus();
+            },
+        .holds =
+            [this](const v1::ListHoldsRequest& request, v1::ListHoldsResponse& answer) {
+              asked_.push_back(absl::StrCat("holds ", request.container(), " ", request.page_size(),
+                                            request.page_token()));
+              answer.add_holds()->set_all_items(true);
+              return status_;
             }};
   }
 
@@ -155,7 +162,8 @@ TEST_F(StatusPageTest, StatusesAreListedInPages) {
 TEST_F(StatusPageTest, OneContainerIsAskedForByName) {
   EXPECT_THAT(Get("/status.json?container=a%2Fb%26c"), HasSubstr("\"container\":\"a/b&c\""));
   Get("/stuck.json?container=c");
-  EXPECT_THAT(asked_, ElementsAre("get a/b&c", "stuck c"));
+  Get("/holds.json?container=c");
+  EXPECT_THAT(asked_, ElementsAre("get a/b&c", "stuck c", "holds c 20"));
 }
 
 TEST_F(StatusPageTest, KeysOfItemsAreBytes) {
@@ -207,6 +215,7 @@ TEST_F(StatusPageTest, WrongFieldsAreRefusedByName) {
       {"/status.json?container=", "container is not given"},
       {"/status.json?container=c&page_token=t", "\"page_token\" is not known: give container"},
       {"/stuck.json", "container is not given"},
+      {"/holds.json", "container is not given"},
       {"/explain.json?container=c", "id is not given"},
       {"/explain.json?id=i", "container is not given"},
       {"/explain.json?container=c&id=i&x=",

@@ -147,8 +147,9 @@ TEST(CommitQueueReopenTest, NothingBuildsOnAFailedWriteAfterTheDatabaseIsReopene
 TEST_F(CommitQueueTest, AChangeOfPolicyWaitsForTheWriteAndGoesBeforeLaterReports) {
   auto held = StartHeldTrack({Report("a", kT, std::nullopt)});
   auto deleted = std::make_shared<std::promise<absl::Status>>();
-  storage_->containers().Delete(
-      "c", "", [deleted](const absl::Status& status) { deleted->set_value(status); });
+  storage_->containers().Delete("c", "", /*force=*/false, [deleted](const absl::Status& status) {
+    deleted->set_value(status);
+  });
   auto late = StartTrack({Report("b", kT, std::nullopt)});
   storage_.env().HoldSyncs(false);
   EXPECT_TRUE(held.get().ok());

@@ -146,8 +146,9 @@ TEST(ContainersTest, DeleteWithAnEtagThatIsNotCurrentIsAborted) {
   const std::string etag = ContainerEtag(*storage.Create("c", 60));
   storage.SetDefaultTtl("c", 61);
   const auto remove = [&](const std::string& with) {
-    return Await<absl::Status>(
-        [&](auto done) { storage->containers().Delete("c", with, std::move(done)); });
+    return Await<absl::Status>([&](auto done) {
+      storage->containers().Delete("c", with, /*force=*/false, std::move(done));
+    });
   };
   EXPECT_EQ(remove(etag).code(), absl::StatusCode::kAborted);
   EXPECT_THAT(std::string(remove(etag).message()), HasSubstr("read it again"));
@@ -219,7 +220,7 @@ TEST(ContainersTest, AChangeWaitsForDeletesOnTheirWay) {
   auto updated = promise.get_future();
   storage->containers().Update(
       "c", [](const Container&) { return Settings(std::nullopt); }, kTestNow, absl::ZeroDuration(),
-      [&](absl::StatusOr<ContainerPtr> c) { promise.set_value(std::move(c)); });
+      /*force=*/false, [&](absl::StatusOr<ContainerPtr> c) { promise.set_value(std::move(c)); });
   // Nothing more is sent, and the change is not yet made.
   EXPECT_FALSE(storage->delete_gate().TryEnter(number).has_value());
   EXPECT_EQ(storage.Find("c")->settings.policy.default_ttl, 60);

@@ -49,6 +49,23 @@ TEST(DeleteGateTest, AChangeOfAllWaitsForEveryContainer) {
   EXPECT_TRUE(gate.TryEnter(8).has_value());
 }
 
+TEST(DeleteGateTest, ThePassesThatAreOutAreAwaitedWithoutClosing) {
+  DeleteGate gate;
+  bool ended = false;
+  auto first = gate.TryEnter(1);
+  auto of_all = gate.TryEnter(DeleteGate::kAllContainers);
+  const auto other = gate.TryEnter(2);
+  gate.AwaitPresent(1, [&] { ended = true; });
+  const auto later = gate.TryEnter(1);
+  EXPECT_TRUE(later.has_value());
+  first.reset();
+  EXPECT_FALSE(ended);
+  of_all.reset();
+  EXPECT_TRUE(ended);
+  gate.AwaitPresent(3, [&] { ended = false; });
+  EXPECT_FALSE(ended) << "at once if there are none";
+}
+
 TEST(DeleteGateTest, ClosingsAddUp) {
   DeleteGate gate;
   gate.Close(1, [] {});

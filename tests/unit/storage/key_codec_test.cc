@@ -38,6 +38,9 @@ TEST(KeyCodecTest, UnusualKeysRoundTripAndStayDistinct) {
       EXPECT_EQ(entry->key, key);
       EXPECT_EQ(entry->time, 1234);
       EXPECT_EQ(entry->family, IndexFamily::kTs);
+      EXPECT_EQ(DecodeKeyHoldsKey(KeyHoldsKey(7, key)), key);
+      EXPECT_EQ(DecodeHoldKeysKey(HoldKeysKey(7, 8, key)), key);
+      EXPECT_EQ(DecodeHoldNumber(HoldKeysKey(7, 8, key)), 8u);
     }
   }
   std::sort(encoded.begin(), encoded.end());

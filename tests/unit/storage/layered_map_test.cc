@@ -1,4 +1,4 @@
-#include "service/storage/commit/layered_map.h"
+#include "service/base/layered_map.h"
 
 #include <map>
 #include <optional>

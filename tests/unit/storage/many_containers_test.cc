@@ -76,7 +76,7 @@ class ManyContainers {
 
   void DeleteAll() {
     ForAll(containers_, [&](int i, auto done) {
-      (*storage_)->containers().Delete(IdOf(i), "", std::move(done));
+      (*storage_)->containers().Delete(IdOf(i), "", /*force=*/false, std::move(done));
     });
   }
 
@@ -89,7 +89,8 @@ class ManyContainers {
     for (int from = 0; from < containers_; from += kTogether) {
       const int count = std::min(kTogether, containers_ - from);
       ForAll(count, [&](int i, auto done) {
-        (*storage_)->containers().Delete(IdOf(order[from + i]), "", std::move(done));
+        (*storage_)->containers().Delete(IdOf(order[from + i]), "", /*force=*/false,
+                                         std::move(done));
       });
       (*storage_)->RunHousekeeping();
     }

@@ -20,6 +20,7 @@ TEST(RecordCodecTest, AnItemComesBackWithEveryField) {
   item.state_unknown = true;
   item.adopted_until = 1'800'000'060;
   item.store_epoch = 2;
+  item.held_until = 1'800'000'050;
   const auto decoded = DecodeStoredItem(EncodeItem(item));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(decoded->version, item.version);
@@ -30,6 +31,7 @@ TEST(RecordCodecTest, AnItemComesBackWithEveryField) {
   EXPECT_TRUE(decoded->state_unknown);
   EXPECT_EQ(decoded->adopted_until, 1'800'000'060);
   EXPECT_EQ(decoded->store_epoch, 2u);
+  EXPECT_EQ(decoded->held_until, 1'800'000'050);
 }
 
 // A program from before there was that family reads it as an item without an entry.
@@ -55,6 +57,46 @@ TEST(RecordCodecTest, AbsentTtlMinusOneAndLargestTtlStayApart) {
   }
 }
 
+TEST(RecordCodecTest, AnItemThatIsSetAsideNamesItsHold) {
+  StoredItem item;
+  item.version.times = {1'700'000'000, 60};
+  item.position = HeldPosition(5, 77);
+  EXPECT_EQ(DecodeStoredItem(EncodeItem(item))->position, item.position);
+}
+
+TEST(RecordCodecTest, AHoldComesBackWithEveryField) {
+  StoredHold stored;
+  stored.hold.hold_id = "audit";
+  stored.hold.reason = "case 7";
+  stored.hold.author = "ops";
+  stored.hold.until = absl::FromUnixSeconds(1'800'000'060);
+  stored.hold.create_time = absl::FromUnixMicros(1'800'000'000'000'001);
+  stored.hold.scope = Hold::Scope::kPartition;
+  stored.hold.partition_key = std::string("p\0", 2);
+  stored.hold.key_count = 3;
+  stored.end_time = 1'800'000'050;
+  const absl::StatusOr<StoredHold> decoded = DecodeHold(9, 77, EncodeHold(stored));
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(decoded->hold.container, 9u);
+  EXPECT_EQ(decoded->hold.number, 77u);
+  EXPECT_EQ(decoded->hold.hold_id, "audit");
+  EXPECT_EQ(decoded->hold.reason, "case 7");
+  EXPECT_EQ(decoded->hold.author, "ops");
+  EXPECT_EQ(decoded->hold.until, stored.hold.until);
+  EXPECT_EQ(decoded->hold.create_time, stored.hold.create_time);
+  EXPECT_EQ(decoded->hold.scope, Hold::Scope::kPartition);
+  EXPECT_EQ(decoded->hold.partition_key, stored.hold.partition_key);
+  EXPECT_EQ(decoded->hold.key_count, 3);
+  EXPECT_EQ(decoded->end_time, 1'800'000'050);
+  EXPECT_FALSE(decoded->stands());
+}
+
+TEST(RecordCodecTest, AnUnreadableHoldIsDataLoss) {
+  EXPECT_TRUE(absl::IsDataLoss(DecodeHold(9, 77, "\xff").status()));
+  EXPECT_TRUE(absl::IsDataLoss(DecodeHold(9, 77, "").status())) << "no id and no scope";
+  EXPECT_TRUE(absl::IsDataLoss(DecodeKeyHolds("\xff").status()));
+}
+
 Container FullContainer() {
   Container container;
   container.number = 9;
@@ -66,6 +108,8 @@ Container FullContainer() {
   container.settings.request_units_per_delete = 5.5;
   container.settings.min_deletes_per_second = 0.1;
   container.settings.brake = PolicyBrake{1000, 12.5, 3600};
+  container.settings.show_held = true;
+  container.settings.requires_holds = true;
   container.index_number = 10;
   container.revision = 4;
   container.create_time = absl::FromUnixMicros(1'800'000'000'000'001);
@@ -75,6 +119,8 @@ Container FullContainer() {
                                  {{-1, 7}, absl::FromUnixMicros(6), std::nullopt}};
   container.adoption = {1'800'000'060, 6, 7, AdoptionBrake{8, absl::FromUnixMicros(9)}};
   container.index_build = IndexBuild{12, 0, "cursor"};
+  container.has_holds = true;
+  container.accepted_holds_epoch = 0xFEDCBA9876543210;
   return container;
 }
 
@@ -105,6 +151,8 @@ TEST(RecordCodecTest, AContainerComesBackWithEveryField) {
   EXPECT_EQ(decoded->adoption.brake->until, container.adoption.brake->until);
   EXPECT_EQ(decoded->index_build->cursor, "cursor");
   EXPECT_EQ(decoded->index_build->items_indexed, 12);
+  EXPECT_TRUE(decoded->has_holds);
+  EXPECT_EQ(decoded->accepted_holds_epoch, container.accepted_holds_epoch);
 }
 
 TEST(RecordCodecTest, SettingsThatAreAbsentStayAbsent) {

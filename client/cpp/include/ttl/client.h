@@ -29,10 +29,10 @@ class OperatorClient;
 // does not respond in time, and INTERNAL if its response violates the API.
 //
 // Until its deadline a call waits for a sidecar that is down or restarts (see
-// TtlClientOptions::wait_for_sidecar). The client retries reads, and reports in which every entry
-// has a sequence, also if it does not know whether they were applied; other reports only if the
-// sidecar refused them, at most 4 attempts in all; operators' changes only if nothing was sent,
-// because a repeated change could undo another operator's. Streams are not retried.
+// TtlClientOptions::wait_for_sidecar). The client retries reads, holds, and reports in which every
+// entry has a sequence, also if it does not know whether they were applied; other reports only if
+// the sidecar refused them, at most 4 attempts in all; operators' other changes only if nothing was
+// sent, because a repeated change could undo another operator's. Streams are not retried.
 //
 // The plural data-path methods take any number of entries. They send them in order, at most
 // kMaxEntriesPerCall per call; the server validates each call as a whole and applies all of it or

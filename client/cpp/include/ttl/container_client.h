@@ -44,12 +44,18 @@ class ContainerClient {
   absl::StatusOr<v1::Container> Update(const v1::Container& container,
                                        absl::Span<const std::string> update_mask);
 
+  // The same with the other fields of the request, such as `force`.
+  absl::StatusOr<v1::Container> Update(const v1::UpdateContainerRequest& request);
+
   // Returns what that update would do, without applying it.
   absl::StatusOr<v1::UpdateContainerResponse> PreviewUpdate(
       const v1::Container& container, absl::Span<const std::string> update_mask);
 
   // ABORTED if `etag` is neither empty nor the current one.
   absl::Status Delete(absl::string_view id, absl::string_view etag = "");
+
+  // The same with the other fields of the request: `force` deletes a container with holds.
+  absl::Status Delete(const v1::DeleteContainerRequest& request);
 
  private:
   friend class TtlClient;

@@ -33,6 +33,8 @@ class MirroredContainer;
 //   for about a millisecond longer, or more if this process gets no CPU time. Two errors
 //   are not corrected until the next message: the difference in rate of the two clocks,
 //   and a wall clock that was set back by less than 5 s, which the sidecar follows.
+// - Holds. It does not know which items are held: in a container with show_held, where a
+//   hold keeps an expired item visible, the verdict is kUnknown instead of kExpired.
 // - Doubt. After `max_staleness` without a message, and while the sidecar's clock is
 //   suspect, WhenUnsure decides the verdict. For a container that does not exist or is
 //   not known yet, the verdict is always kUnknown.

@@ -2,6 +2,7 @@
 #define TTL_OPERATOR_CLIENT_H_
 
 #include <optional>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -9,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "ttl/v1/container.pb.h"
 #include "ttl/v1/expiry_service.pb.h"
+#include "ttl/v1/hold_service.pb.h"
 #include "ttl/v1/maintenance_service.pb.h"
 
 namespace ttl {
@@ -16,8 +18,8 @@ namespace ttl {
 class ClientCalls;
 
 // The status of a sidecar and what its operators do; see TtlClient::operations(), whose rules for
-// deadlines, retries and errors apply. A change is sent at most once. Streams have no deadline:
-// they last as long as there is data to read. Thread-safe.
+// deadlines, retries and errors apply. A change is sent at most once, except PlaceHold(). Streams
+// have no deadline: they last as long as there is data to read. Thread-safe.
 class OperatorClient {
  public:
   OperatorClient(const OperatorClient&) = delete;
@@ -66,6 +68,24 @@ class OperatorClient {
   absl::StatusOr<std::optional<double>> SetUnlimitedDeletes();
   // Resets the limit to the server's option.
   absl::StatusOr<std::optional<double>> ResetMaxDeletesPerSecond();
+
+  // Holds; see HoldService.
+
+  // Retried as a read, because holding twice is harmless. It waits for the deletes that are in
+  // flight: if the sidecar's --delete-deadline-seconds is longer than admin_deadline, it may fail
+  // with DEADLINE_EXCEEDED although the hold is placed. Call it again until it returns OK.
+  absl::StatusOr<v1::PlaceHoldResponse> PlaceHold(const v1::PlaceHoldRequest& request);
+
+  // If an earlier call failed without a response, NOT_FOUND may mean that it released the hold.
+  absl::Status ReleaseHold(absl::string_view container, absl::string_view hold_id);
+
+  // Returns the holds of a container, or all holds, in the order of (container, hold_id).
+  absl::StatusOr<std::vector<v1::Hold>> ListHolds(absl::string_view container = "");
+
+  // One page, of up to 1000 keys; the next one starts at next_page_token of the response.
+  absl::StatusOr<v1::ListHeldKeysResponse> ListHeldKeys(const v1::ListHeldKeysRequest& request);
+
+  absl::Status AcceptHolds(absl::string_view container);
 
   // Maintenance.
 

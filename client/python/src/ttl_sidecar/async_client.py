@@ -11,14 +11,15 @@ import grpc
 
 from ttl.v1 import (
     clock_pb2, container_pb2, container_service_pb2, container_service_pb2_grpc,
-    expiry_service_pb2, expiry_service_pb2_grpc, item_pb2, item_service_pb2_grpc,
-    maintenance_service_pb2, maintenance_service_pb2_grpc)
-from ttl_sidecar import async_streams, calls, requests
+    expiry_service_pb2, expiry_service_pb2_grpc, hold_pb2, hold_service_pb2_grpc, item_pb2,
+    item_service_pb2_grpc, maintenance_service_pb2, maintenance_service_pb2_grpc)
+from ttl_sidecar import async_streams, calls, requests, values
 from ttl_sidecar.async_calls import AsyncCalls
 from ttl_sidecar.async_usage import AsyncUsageReporter
 from ttl_sidecar.client import Client
 from ttl_sidecar.requests import Call, Exchange, Page, Reply
-from ttl_sidecar.values import Answer, Check, Deletion, Item, TrackResult, UntrackResult
+from ttl_sidecar.values import (
+    Answer, Check, Deletion, Item, Key, PlacedHold, TrackResult, UntrackResult)
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -39,6 +40,7 @@ class AsyncClient(requests.Stubs):
     item_service: item_service_pb2_grpc.ItemServiceAsyncStub
     container_service: container_service_pb2_grpc.ContainerServiceAsyncStub
     expiry_service: expiry_service_pb2_grpc.ExpiryServiceAsyncStub
+    hold_service: hold_service_pb2_grpc.HoldServiceAsyncStub
     maintenance_service: maintenance_service_pb2_grpc.MaintenanceServiceAsyncStub
 
     def __init__(self, address: str = requests.DEFAULT_ADDRESS, *,
@@ -120,10 +122,11 @@ class AsyncClient(requests.Stubs):
     async def create_container(
             self, id: str, default_ttl: int | None = None, *,
             indexing_mode: int | str | None = None,
-            delete_policy: container_pb2.DeletePolicy | Mapping[str, Any] | None = None
+            delete_policy: container_pb2.DeletePolicy | Mapping[str, Any] | None = None,
+            show_held: bool = False, requires_holds: bool = False
     ) -> container_pb2.Container:
-        return await self._run(requests.create_container(
-            requests.new_container(id, default_ttl, indexing_mode, delete_policy)))
+        return await self._run(requests.create_container(requests.new_container(
+            id, default_ttl, indexing_mode, delete_policy, show_held, requires_holds)))
 
     def preview_container(
             self, container: container_pb2.Container
@@ -137,9 +140,9 @@ class AsyncClient(requests.Stubs):
                         ) -> AsyncGenerator[container_pb2.Container, None]:
         return self._pages(requests.list_containers(id_prefix, ttl_on_only))
 
-    async def update_container(self, container: container_pb2.Container,
-                               paths: Iterable[str]) -> container_pb2.Container:
-        return await self._run(requests.update_container(container, paths))
+    async def update_container(self, container: container_pb2.Container, paths: Iterable[str], *,
+                               force: bool = False) -> container_pb2.Container:
+        return await self._run(requests.update_container(container, paths, force))
 
     async def preview_update(self, container: container_pb2.Container,
                              paths: Iterable[str]) -> container_service_pb2.UpdateContainerResponse:
@@ -148,13 +151,13 @@ class AsyncClient(requests.Stubs):
     async def set_default_ttl(self, id: str, default_ttl: int | None) -> container_pb2.Container:
         return await self._run(requests.set_default_ttl(id, default_ttl))
 
-    async def delete_container(self, id: str, etag: str = "") -> None:
-        await self._run(requests.delete_container(id, etag))
+    async def delete_container(self, id: str, etag: str = "", *, force: bool = False) -> None:
+        await self._run(requests.delete_container(id, etag, force))
 
     def watch_containers(
-            self, heartbeat: float = 1.0, *, expire_at: bool = False
+            self, heartbeat: float = 1.0, *, expire_at: bool = False, show_held: bool = False
     ) -> AsyncGenerator[container_service_pb2.WatchContainersResponse, None]:
-        watch = requests.watch_containers(heartbeat, expire_at)
+        watch = requests.watch_containers(heartbeat, expire_at, show_held)
         return async_streams.follow(watch.method(self), watch.request, watch.longest_silence,
                                     self._calls)
 
@@ -207,6 +210,28 @@ class AsyncClient(requests.Stubs):
 
     async def reset_max_deletes_per_second(self) -> float | None:
         return await self._run(requests.reset_max_deletes_per_second())
+
+    # Holds, which keep expired items from being deleted (HoldService).
+
+    async def place_hold(self, container: str, hold_id: str, reason: str, *,
+                         keys: Iterable[Key] | None = None, partition_key: bytes | None = None,
+                         all_items: bool = False,
+                         until: datetime.datetime | None = None) -> PlacedHold:
+        parts = requests.place_hold(container, hold_id, reason, keys, partition_key, all_items,
+                                    until)
+        return values.joined([await self._run(part) for part in parts])
+
+    async def release_hold(self, container: str, hold_id: str) -> None:
+        await self._run(requests.release_hold(container, hold_id))
+
+    def list_holds(self, container: str = "") -> AsyncGenerator[hold_pb2.Hold, None]:
+        return self._pages(requests.list_holds(container))
+
+    def list_held_keys(self, container: str, hold_id: str) -> AsyncGenerator[Key, None]:
+        return self._pages(requests.list_held_keys(container, hold_id))
+
+    async def accept_holds(self, container: str) -> None:
+        await self._run(requests.accept_holds(container))
 
     # Maintenance.
 

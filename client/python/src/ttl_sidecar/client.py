@@ -10,12 +10,13 @@ import grpc
 
 from ttl.v1 import (
     clock_pb2, container_pb2, container_service_pb2, container_service_pb2_grpc,
-    expiry_service_pb2, expiry_service_pb2_grpc, item_pb2, item_service_pb2_grpc,
-    maintenance_service_pb2, maintenance_service_pb2_grpc)
-from ttl_sidecar import calls, requests, streams
+    expiry_service_pb2, expiry_service_pb2_grpc, hold_pb2, hold_service_pb2_grpc, item_pb2,
+    item_service_pb2_grpc, maintenance_service_pb2, maintenance_service_pb2_grpc)
+from ttl_sidecar import calls, requests, streams, values
 from ttl_sidecar.requests import Call, Exchange, Page, Reply
 from ttl_sidecar.usage import UsageReporter
-from ttl_sidecar.values import Answer, Check, Deletion, Item, TrackResult, UntrackResult
+from ttl_sidecar.values import (
+    Answer, Check, Deletion, Item, Key, PlacedHold, TrackResult, UntrackResult)
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -28,14 +29,15 @@ class Client(requests.Stubs):
     Every call has a deadline, repeats included: `check_timeout` for checks and look-ups of one
     item, `report_timeout` for reports, `admin_timeout` for other calls; in seconds. On streams it
     is the time until a message is answered. Until then a call waits for a sidecar that is away or
-    restarts: reads, and reports in which every entry has a sequence, are sent again when their fate
-    is not known; other reports when the sidecar refused them; changes, and usage, only if nothing
-    was sent. Reports that its full queue refused have 4 attempts. A stream that breaks is an error.
-    Messages that were answered have taken effect.
+    restarts: reads, holds, and reports in which every entry has a sequence, are sent again when
+    their fate is not known; other reports when the sidecar refused them; changes, and usage, only
+    if nothing was sent. Reports that its full queue refused have 4 attempts. A stream that breaks
+    is an error. Messages that were answered have taken effect.
 
     Items, checks and answers are values of this package, containers and status the messages of
-    ttl.v1. `item_service`, `container_service`, `expiry_service` and `maintenance_service` are the
-    generated stubs, for whatever has no method here: no deadline, no repeats, gRPC's own errors.
+    ttl.v1. `item_service`, `container_service`, `expiry_service`, `hold_service` and
+    `maintenance_service` are the generated stubs, for whatever has no method here: no deadline, no
+    repeats, gRPC's own errors.
 
     `interceptors` are gRPC's (grpc.UnaryUnaryClientInterceptor and its like), the first one
     outermost. They see every attempt of a call, every stream, and the reports of usage.
@@ -48,6 +50,7 @@ class Client(requests.Stubs):
     item_service: item_service_pb2_grpc.ItemServiceStub
     container_service: container_service_pb2_grpc.ContainerServiceStub
     expiry_service: expiry_service_pb2_grpc.ExpiryServiceStub
+    hold_service: hold_service_pb2_grpc.HoldServiceStub
     maintenance_service: maintenance_service_pb2_grpc.MaintenanceServiceStub
 
     def __init__(self, address: str = requests.DEFAULT_ADDRESS, *,
@@ -145,11 +148,14 @@ class Client(requests.Stubs):
 
     def create_container(self, id: str, default_ttl: int | None = None, *,
                          indexing_mode: int | str | None = None,
-                         delete_policy: container_pb2.DeletePolicy | Mapping[str, Any] | None = None
-                         ) -> container_pb2.Container:
-        """ALREADY_EXISTS if there is one. `indexing_mode` is one of container_pb2 or its name."""
-        return self._run(requests.create_container(
-            requests.new_container(id, default_ttl, indexing_mode, delete_policy)))
+                         delete_policy: container_pb2.DeletePolicy | Mapping[str, Any] | None = None,
+                         show_held: bool = False,
+                         requires_holds: bool = False) -> container_pb2.Container:
+        """ALREADY_EXISTS if there is one. `indexing_mode` is one of container_pb2 or its name.
+        `show_held`: expired items under a hold stay visible. `requires_holds`: nothing is deleted
+        before accept_holds()."""
+        return self._run(requests.create_container(requests.new_container(
+            id, default_ttl, indexing_mode, delete_policy, show_held, requires_holds)))
 
     def preview_container(
             self, container: container_pb2.Container
@@ -167,10 +173,11 @@ class Client(requests.Stubs):
         those that have a default_ttl."""
         return self._pages(requests.list_containers(id_prefix, ttl_on_only))
 
-    def update_container(self, container: container_pb2.Container,
-                         paths: Iterable[str]) -> container_pb2.Container:
-        """Sets the fields named in `paths`; one that is absent in `container` is removed."""
-        return self._run(requests.update_container(container, paths))
+    def update_container(self, container: container_pb2.Container, paths: Iterable[str], *,
+                         force: bool = False) -> container_pb2.Container:
+        """Sets the fields named in `paths`; one that is absent in `container` is removed. `force`:
+        also indexing mode NONE while holds stand."""
+        return self._run(requests.update_container(container, paths, force))
 
     def preview_update(self, container: container_pb2.Container,
                        paths: Iterable[str]) -> container_service_pb2.UpdateContainerResponse:
@@ -181,17 +188,19 @@ class Client(requests.Stubs):
         """Acts on all items of the container at once. None switches TTL off."""
         return self._run(requests.set_default_ttl(id, default_ttl))
 
-    def delete_container(self, id: str, etag: str = "") -> None:
-        """ABORTED if `etag` is neither empty nor the current one."""
-        self._run(requests.delete_container(id, etag))
+    def delete_container(self, id: str, etag: str = "", *, force: bool = False) -> None:
+        """ABORTED if `etag` is neither empty nor the current one. `force`: also while holds stand,
+        which are deleted with it."""
+        self._run(requests.delete_container(id, etag, force))
 
     def watch_containers(
-            self, heartbeat: float = 1.0, *, expire_at: bool = False
+            self, heartbeat: float = 1.0, *, expire_at: bool = False, show_held: bool = False
     ) -> Iterator[container_service_pb2.WatchContainersResponse]:
         """A snapshot of all containers, then every change. DEADLINE_EXCEEDED after a silence of
         five heartbeats (in seconds). `expire_at`: the caller evaluates expire_at; if false,
-        containers with such items are omitted."""
-        watch = requests.watch_containers(heartbeat, expire_at)
+        containers with such items are omitted. `show_held`: the caller checks items that are
+        expired in containers with show_held; if false, these are omitted."""
+        watch = requests.watch_containers(heartbeat, expire_at, show_held)
         return streams.follow(watch.method(self), watch.request, watch.longest_silence, self._calls)
 
     # Operators: status, and what holds deletes back.
@@ -257,6 +266,40 @@ class Client(requests.Stubs):
     def reset_max_deletes_per_second(self) -> float | None:
         """Restores the limit of the command line and returns it."""
         return self._run(requests.reset_max_deletes_per_second())
+
+    # Holds, which keep expired items from being deleted (HoldService).
+
+    def place_hold(self, container: str, hold_id: str, reason: str, *,
+                   keys: Iterable[Key] | None = None, partition_key: bytes | None = None,
+                   all_items: bool = False,
+                   until: datetime.datetime | None = None) -> PlacedHold:
+        """Holds the items with these keys, which are sent MAX_ENTRIES_PER_CALL at a time, or all of
+        a partition key, or all of the container; TypeError unless one of them is given. Adds keys
+        to the hold of this name if there is one, and replaces its reason and end. No delete can
+        remove the items when it returns; it waits for those in flight. If it fails, the hold may
+        have been placed: call it again. Sent again as reads are, since holding twice is harmless.
+        """
+        parts = requests.place_hold(container, hold_id, reason, keys, partition_key, all_items,
+                                    until)
+        return values.joined([self._run(part) for part in parts])
+
+    def release_hold(self, container: str, hold_id: str) -> None:
+        """Ends a hold: expired items that no other one covers will be deleted. NOT_FOUND if there
+        is none, also because a call that failed without a response had ended it."""
+        self._run(requests.release_hold(container, hold_id))
+
+    def list_holds(self, container: str = "") -> Iterator[hold_pb2.Hold]:
+        """Those of one container, or all, in the order of container and name."""
+        return self._pages(requests.list_holds(container))
+
+    def list_held_keys(self, container: str, hold_id: str) -> Iterator[Key]:
+        """The keys of a hold, in their order; none if it is not on keys."""
+        return self._pages(requests.list_held_keys(container, hold_id))
+
+    def accept_holds(self, container: str) -> None:
+        """States that the holds of the container are complete; deletes that waited for it resume.
+        """
+        self._run(requests.accept_holds(container))
 
     # Maintenance.
 

@@ -32,6 +32,9 @@ class Kind(enum.Enum):
     # A second report could overrule a later write of the same second: sent again only if the
     # sidecar refused the first, which it says by a hint when to come back.
     REPORT = enum.auto()
+    # A hold. Nothing, unless somebody released it in between: then it stands again, which deletes
+    # nothing.
+    HOLD = enum.auto()
     # A second one could undo somebody else's: never sent again.
     CHANGE = enum.auto()
     # Useful only immediately: never sent again, and does not wait for a connection.
@@ -42,7 +45,7 @@ def _may_repeat(kind: Kind, error: SidecarError, attempt: int) -> bool:
     if kind in (Kind.CHANGE, Kind.NOW):
         return False
     if error.code is grpc.StatusCode.RESOURCE_EXHAUSTED:
-        return kind is not Kind.READ and attempt < _MAX_ATTEMPTS
+        return kind in (Kind.ORDERED_REPORT, Kind.REPORT) and attempt < _MAX_ATTEMPTS
     if error.code is not grpc.StatusCode.UNAVAILABLE:
         return False
     return kind is not Kind.REPORT or error.retry_after is not None

@@ -17,14 +17,15 @@ from google.protobuf.message import Message
 
 from ttl.v1 import (
     clock_pb2, container_pb2, container_service_pb2 as containers_pb,
-    container_service_pb2_grpc, expiry_service_pb2 as expiry_pb, expiry_service_pb2_grpc, item_pb2,
-    item_service_pb2 as items_pb, item_service_pb2_grpc, maintenance_service_pb2 as maintenance_pb,
-    maintenance_service_pb2_grpc)
+    container_service_pb2_grpc, expiry_service_pb2 as expiry_pb, expiry_service_pb2_grpc, hold_pb2,
+    hold_service_pb2 as holds_pb, hold_service_pb2_grpc, item_pb2, item_service_pb2 as items_pb,
+    item_service_pb2_grpc, maintenance_service_pb2 as maintenance_pb, maintenance_service_pb2_grpc)
 from ttl_sidecar import errors, values
 from ttl_sidecar.errors import SidecarError
 from ttl_sidecar.repeats import Kind
 from ttl_sidecar.time_limits import require_time_limit
-from ttl_sidecar.values import Answer, Check, Deletion, Item, TrackResult, UntrackResult
+from ttl_sidecar.values import (
+    Answer, Check, Deletion, Item, Key, PlacedHold, TrackResult, UntrackResult)
 
 DEFAULT_ADDRESS = "unix:/run/ttl-sidecar/sidecar.sock"
 MAX_ENTRIES_PER_CALL = 1000
@@ -42,12 +43,14 @@ class Stubs:
     item_service: Any
     container_service: Any
     expiry_service: Any
+    hold_service: Any
     maintenance_service: Any
 
     def __init__(self, channel: Any):
         self.item_service = item_service_pb2_grpc.ItemServiceStub(channel)
         self.container_service = container_service_pb2_grpc.ContainerServiceStub(channel)
         self.expiry_service = expiry_service_pb2_grpc.ExpiryServiceStub(channel)
+        self.hold_service = hold_service_pb2_grpc.HoldServiceStub(channel)
         self.maintenance_service = maintenance_service_pb2_grpc.MaintenanceServiceStub(channel)
         # With messages of the same wire format: grpc.health.v1 belongs to another package.
         self.check_health = channel.unary_unary(
@@ -259,13 +262,15 @@ def preview_container(container: container_pb2.Container) -> Download:
                     maintenance_pb.PreviewContainerRequest(container=container), "preview")
 
 
-def new_container(id: str, default_ttl: int | None, indexing_mode: int | str | None,
-                  delete_policy: container_pb2.DeletePolicy | Mapping[str, Any] | None
-                  ) -> container_pb2.Container:
+def new_container(id: str, default_ttl: int | None, indexing_mode: int | str | None = None,
+                  delete_policy: container_pb2.DeletePolicy | Mapping[str, Any] | None = None,
+                  show_held: bool = False,
+                  requires_holds: bool = False) -> container_pb2.Container:
     values.require_seconds("default_ttl", default_ttl)
     mode: Any = indexing_mode
     return container_pb2.Container(id=id, default_ttl=default_ttl, indexing_mode=mode,
-                                   delete_policy=delete_policy)
+                                   delete_policy=delete_policy, show_held=show_held,
+                                   requires_holds=requires_holds)
 
 
 def get_container(id: str) -> Call[container_pb2.Container]:
@@ -278,10 +283,10 @@ def list_containers(id_prefix: str, ttl_on_only: bool) -> Call[Page[container_pb
     return _pages(lambda stubs: stubs.container_service.ListContainers, request, "containers")
 
 
-def update_container(container: container_pb2.Container,
-                     paths: Iterable[str]) -> Call[container_pb2.Container]:
+def update_container(container: container_pb2.Container, paths: Iterable[str],
+                     force: bool = False) -> Call[container_pb2.Container]:
     request = containers_pb.UpdateContainerRequest(
-        container=container, update_mask=field_mask_pb2.FieldMask(paths=paths))
+        container=container, update_mask=field_mask_pb2.FieldMask(paths=paths), force=force)
     return _change(lambda stubs: stubs.container_service.UpdateContainer, request,
                    lambda response: response.container)
 
@@ -294,17 +299,19 @@ def preview_update(container: container_pb2.Container,
 
 
 def set_default_ttl(id: str, default_ttl: int | None) -> Call[container_pb2.Container]:
-    return update_container(new_container(id, default_ttl, None, None), ["default_ttl"])
+    return update_container(new_container(id, default_ttl), ["default_ttl"])
 
 
-def delete_container(id: str, etag: str) -> Call[None]:
+def delete_container(id: str, etag: str, force: bool) -> Call[None]:
     return _change(lambda stubs: stubs.container_service.DeleteContainer,
-                   containers_pb.DeleteContainerRequest(id=id, etag=etag), _nothing)
+                   containers_pb.DeleteContainerRequest(id=id, etag=etag, force=force), _nothing)
 
 
-def watch_containers(heartbeat: float, expire_at: bool) -> Watch:
+def watch_containers(heartbeat: float, expire_at: bool, show_held: bool) -> Watch:
     longest_silence = require_time_limit("heartbeat", 5 * heartbeat)
     rules = [containers_pb.JUDGING_RULE_EXPIRE_AT] if expire_at else []
+    if show_held:
+        rules.append(containers_pb.JUDGING_RULE_SHOW_HELD)
     request = containers_pb.WatchContainersRequest(
         heartbeat_interval=_duration(longest_silence / 5), rules=rules)
     return Watch(lambda stubs: stubs.container_service.WatchContainers, request, longest_silence)
@@ -403,6 +410,54 @@ def report_usage_now(request: expiry_pb.ReportUsageRequest) -> Call[None]:
                 Limit.CHECK)
 
 
+# Holds.
+
+
+def place_hold(container: str, hold_id: str, reason: str, keys: Iterable[Key] | None,
+               partition_key: bytes | None, all_items: bool,
+               until: datetime.datetime | None) -> Iterator[Call[PlacedHold]]:
+    """The calls that place it: several for more than MAX_ENTRIES_PER_CALL keys."""
+    if [keys is not None, partition_key is not None, bool(all_items)].count(True) != 1:
+        raise TypeError("one of keys, partition_key and all_items=True is required")
+    hold: dict[str, Any] = {"container": container, "hold_id": hold_id, "reason": reason,
+                            "until": _timestamp("until", until)}
+
+    def call(part: list[hold_pb2.HeldKey], **scope: Any) -> Call[PlacedHold]:
+        return Call(lambda stubs: stubs.hold_service.PlaceHold,
+                    holds_pb.PlaceHoldRequest(**hold, **scope),
+                    lambda response: values.placed_hold(response, len(part)), Kind.HOLD)
+    if keys is not None:
+        held = [values.held_key(key) for key in keys]
+        if not held:
+            raise ValueError("keys: at least one is required")
+        return _in_parts(held, lambda part: call(part, keys=hold_pb2.HeldKeys(keys=part)))
+    if partition_key is not None:
+        values.require_bytes("partition_key", partition_key)
+        return iter([call([], partition_key=partition_key)])
+    return iter([call([], all_items=True)])
+
+
+def release_hold(container: str, hold_id: str) -> Call[None]:
+    return _change(lambda stubs: stubs.hold_service.ReleaseHold,
+                   holds_pb.ReleaseHoldRequest(container=container, hold_id=hold_id), _nothing)
+
+
+def list_holds(container: str) -> Call[Page[hold_pb2.Hold]]:
+    return _pages(lambda stubs: stubs.hold_service.ListHolds,
+                  holds_pb.ListHoldsRequest(container=container), "holds")
+
+
+def list_held_keys(container: str, hold_id: str) -> Call[Page[Key]]:
+    return _pages(lambda stubs: stubs.hold_service.ListHeldKeys,
+                  holds_pb.ListHeldKeysRequest(container=container, hold_id=hold_id), "keys",
+                  lambda key: Key(key.partition_key, key.id))
+
+
+def accept_holds(container: str) -> Call[None]:
+    return _change(lambda stubs: stubs.hold_service.AcceptHolds,
+                   holds_pb.AcceptHoldsRequest(container=container), _nothing)
+
+
 # Maintenance.
 
 
@@ -465,15 +520,18 @@ def _set_limit(request: expiry_pb.SetMaxDeletesPerSecondRequest) -> Call[float |
     return _change(lambda stubs: stubs.expiry_service.SetMaxDeletesPerSecond, request, read)
 
 
-def _pages(method: Method, request: Any, field: str) -> Call[Page[Any]]:
+def _pages(method: Method, request: Any, field: str,
+           convert: Callable[[Any], Any] | None = None) -> Call[Page[Any]]:
     def read(response: Any) -> Page[Any]:
         entries = getattr(response, field)
+        if convert is not None:
+            entries = [convert(entry) for entry in entries]
         if not response.next_page_token:
             return Page(entries, None)
         following = type(request)()
         following.CopyFrom(request)
         following.page_token = response.next_page_token
-        return Page(entries, _pages(method, following, field))
+        return Page(entries, _pages(method, following, field, convert))
     return _read(method, request, read)
 
 

@@ -12,7 +12,7 @@ import enum
 import operator
 from typing import NamedTuple
 
-from ttl.v1 import item_pb2, item_service_pb2
+from ttl.v1 import hold_pb2, hold_service_pb2, item_pb2, item_service_pb2
 from ttl_sidecar import errors
 
 
@@ -185,6 +185,29 @@ class UntrackResult(enum.Enum):
         return cls.UNKNOWN
 
 
+class PlaceHoldResult(enum.Enum):
+    """What a hold found under a key, which is held in each case."""
+
+    UNKNOWN = 0
+    HELD = hold_service_pb2.PLACE_HOLD_RESULT_HELD
+    # Nothing is tracked under the key; what is tracked there later is held.
+    NOT_TRACKED = hold_service_pb2.PLACE_HOLD_RESULT_NOT_TRACKED
+    # By a delete that was in flight.
+    ALREADY_DELETED = hold_service_pb2.PLACE_HOLD_RESULT_ALREADY_DELETED
+
+    @classmethod
+    def _missing_(cls, value):
+        return cls.UNKNOWN
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PlacedHold:
+    """A hold that stands, and one result per key, in the order of the keys."""
+
+    hold: hold_pb2.Hold
+    results: list[PlaceHoldResult]
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to one check.
@@ -225,3 +248,20 @@ def untrack_results(response: item_service_pb2.UntrackItemsResponse,
     if len(response.results) != count:
         raise errors.wrong_length(len(response.results), count)
     return [UntrackResult(result) for result in response.results]
+
+
+def placed_hold(response: hold_service_pb2.PlaceHoldResponse, count: int) -> PlacedHold:
+    if len(response.results) != count:
+        raise errors.wrong_length(len(response.results), count)
+    return PlacedHold(response.hold, [PlaceHoldResult(result) for result in response.results])
+
+
+def held_key(key: Key) -> hold_pb2.HeldKey:
+    partition_key, id = key
+    require_key(id, partition_key)
+    return hold_pb2.HeldKey(partition_key=partition_key, id=id)
+
+
+def joined(parts: list[PlacedHold]) -> PlacedHold:
+    """Those of one hold, which the last one shows as it is now."""
+    return PlacedHold(parts[-1].hold, [result for part in parts for result in part.results])

@@ -25,10 +25,12 @@ namespace {
 // Arguments of commands with --dry-run.
 struct ChangeArguments : ContainerArguments {
   bool dry_run = false;
+  bool force = false;
 };
 
 struct DeleteArguments : ContainerArguments {
   bool yes = false;
+  bool force = false;
 };
 
 struct ListArguments {
@@ -115,7 +117,11 @@ ExitCode Set(Session& session, const ChangeArguments& arguments) {
     session.Print(*preview, PreviewText(*preview));
     return ExitCode::kOk;
   }
-  const auto updated = session.client().containers().Update(container, fields);
+  v1::UpdateContainerRequest request;
+  *request.mutable_container() = std::move(container);
+  for (const std::string& path : fields) request.mutable_update_mask()->add_paths(path);
+  request.set_force(arguments.force);
+  const auto updated = session.client().containers().Update(request);
   if (!updated.ok()) return session.Fail(updated.status());
   session.Print(*updated, absl::StrCat(ContainerText(*updated), BrakeNotice(session, *updated)));
   return ExitCode::kOk;
@@ -139,12 +145,21 @@ bool Confirmed(Session& session, absl::string_view question) {
   return answer == "y" || answer == "yes";
 }
 
+// "1,234 tracked items", and the holds, if there are any.
+std::string TrackedText(const v1::ContainerExpiryStatus& status) {
+  std::string text = absl::StrCat(FormatCount(status.items().tracked_items()), " tracked items");
+  const int64_t holds = status.hold_counts().holds();
+  if (holds > 0) {
+    absl::StrAppend(&text, " and ", FormatCount(holds), holds == 1 ? " hold" : " holds");
+  }
+  return text;
+}
+
 ExitCode Delete(Session& session, const DeleteArguments& arguments) {
   const std::string& id = arguments.container.id();
   const auto status = session.client().operations().GetExpiryStatus(id);
   if (!status.ok()) return session.Fail(status.status());
-  const std::string items =
-      absl::StrCat(FormatCount(status->container().items().tracked_items()), " tracked items");
+  const std::string items = TrackedText(status->container());
   if (!arguments.yes && !session.terminal().in_is_terminal) {
     return session.Fail(ExitCode::kUsage,
                         absl::StrCat("this would remove container \"", id, "\" and its ", items,
@@ -156,7 +171,11 @@ ExitCode Delete(Session& session, const DeleteArguments& arguments) {
   if (!arguments.yes && !Confirmed(session, question)) {
     return session.Fail(ExitCode::kRefused, "not confirmed; nothing was changed");
   }
-  const absl::Status deleted = session.client().containers().Delete(id, arguments.container.etag());
+  v1::DeleteContainerRequest request;
+  request.set_id(id);
+  request.set_etag(arguments.container.etag());
+  request.set_force(arguments.force);
+  const absl::Status deleted = session.client().containers().Delete(request);
   if (!deleted.ok()) return session.Fail(deleted);
   session.Print(v1::DeleteContainerResponse(),
                 absl::StrCat("deleted container ", id, " and its ", items,
@@ -234,6 +253,8 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
   AddEtag(*set, *set_arguments);
   set->add_flag("--dry-run", set_arguments->dry_run,
                 "Change nothing; show what the change would hide and delete");
+  set->add_flag("--force", set_arguments->force,
+                "Set indexing mode none although holds stand; they are kept");
 
   AddConfirm(*containers, chosen);
 
@@ -246,6 +267,8 @@ void AddContainerCommands(CLI::App& app, Command& chosen) {
   AddEtag(*remove, *delete_arguments);
   remove->add_flag("--yes", delete_arguments->yes,
                    "Do not ask; required if standard input is not a terminal");
+  remove->add_flag("--force", delete_arguments->force,
+                   "Remove the container although holds stand, and them with it");
 }
 
 }  // namespace ttl

@@ -84,6 +84,32 @@ void AddNumberOption(CLI::App& command, const NumberOption& option, ContainerArg
                   });
 }
 
+// An option for a field of the container that is true or false.
+struct SwitchOption {
+  const char* name;
+  const char* path;
+  const char* help;
+  void (v1::Container::*set)(bool);
+};
+
+constexpr SwitchOption kSwitchOptions[] = {
+    {"--show-held", "show_held",
+     "Whether expired items under a hold stay visible; default: a hold stops the delete only",
+     &v1::Container::set_show_held},
+    {"--requires-holds", "requires_holds",
+     "Whether nothing is deleted while holds may be missing: at first, and after a restore or a "
+     "repair, until holds accept or holds apply",
+     &v1::Container::set_requires_holds},
+};
+
+void AddSwitchOption(CLI::App& command, const SwitchOption& option, ContainerArguments& arguments) {
+  AddChoiceOption(command, option.name, option.help, "true|false",
+                  [&arguments, &option](const std::string& text) {
+                    arguments.named_fields.push_back(option.path);
+                    (arguments.container.*option.set)(text == "true");
+                  });
+}
+
 void AddBrakeOptions(CLI::App& command, BrakeEdit& edit) {
   AddParsedOption(command, "--brake-items",
                   "Hold deletes for confirmation if a policy change makes more items due than "
@@ -153,12 +179,15 @@ void AddPolicyOptions(CLI::App& command, ContainerArguments& arguments) {
       });
   for (const NumberOption& option : kNumberOptions) AddNumberOption(command, option, arguments);
   AddBrakeOptions(command, arguments.brake);
+  for (const SwitchOption& option : kSwitchOptions) AddSwitchOption(command, option, arguments);
 }
 
 std::string PolicyOptionNames() {
   std::string names = "--default-ttl, --indexing-mode, --delay-seconds";
   for (const NumberOption& option : kNumberOptions) absl::StrAppend(&names, ", ", option.name);
-  return names + ", --brake-items, --brake-percent, --brake-release-seconds";
+  absl::StrAppend(&names, ", --brake-items, --brake-percent, --brake-release-seconds");
+  for (const SwitchOption& option : kSwitchOptions) absl::StrAppend(&names, ", ", option.name);
+  return names;
 }
 
 }  // namespace ttl

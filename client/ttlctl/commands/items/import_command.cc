@@ -1,7 +1,6 @@
 #include "client/ttlctl/commands/items/import_command.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "client/ttlctl/commands/refusal.h"
 #include "client/ttlctl/definition/command_tree.h"
 #include "client/ttlctl/input/import_reader.h"
+#include "client/ttlctl/input/input_file.h"
 #include "client/ttlctl/text/format.h"
 #include "nlohmann/json.hpp"
 
@@ -144,11 +144,11 @@ void PrintSummary(Session& session, const ImportTally& tally) {
 
 ExitCode ImportFrom(Session& session, const ImportArguments& arguments, std::istream& in,
                     int64_t total_bytes) {
-  const std::string name = arguments.file == "-" ? "standard input" : arguments.file;
   Importer importer(session, arguments.container, total_bytes);
   const absl::Status status = importer.Run(in);
   if (!status.ok()) {
-    return session.Fail(absl::Status(status.code(), absl::StrCat(name, ": ", status.message())));
+    return session.Fail(absl::Status(
+        status.code(), absl::StrCat(InputName(arguments.file), ": ", status.message())));
   }
   PrintSummary(session, importer.tally());
   return ExitCode::kOk;
@@ -157,26 +157,17 @@ ExitCode ImportFrom(Session& session, const ImportArguments& arguments, std::ist
 ExitCode Import(Session& session, const ImportArguments& arguments) {
   if (arguments.file == "-") return ImportFrom(session, arguments, session.terminal().in, 0);
 
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(arguments.file, error)) {
-    return session.Fail(
-        ExitCode::kUsage,
-        absl::StrCat(arguments.file, ": ", error ? error.message() : "is not a regular file",
-                     "; give a file of JSON lines, or - for standard input"));
-  }
-  std::ifstream file(arguments.file, std::ios::binary);
-  if (!file.is_open()) {
-    return session.Fail(ExitCode::kUsage, absl::StrCat(arguments.file, ": cannot be opened: ",
-                                                       std::generic_category().message(errno)));
-  }
-  const absl::Status checked = CheckAll(file);
+  auto file = OpenInputFile(arguments.file, "a file of JSON lines");
+  if (!file.ok()) return session.Fail(ExitCode::kUsage, file.status().message());
+  const absl::Status checked = CheckAll(*file);
   if (!checked.ok()) {
     return session.Fail(
         absl::Status(checked.code(), absl::StrCat(arguments.file, ": ", checked.message())));
   }
-  file.clear();
-  file.seekg(0);
-  return ImportFrom(session, arguments, file,
+  file->clear();
+  file->seekg(0);
+  std::error_code error;
+  return ImportFrom(session, arguments, *file,
                     static_cast<int64_t>(std::filesystem::file_size(arguments.file, error)));
 }
 

@@ -123,7 +123,7 @@ ExitCode Explain(Session& session, const ExplainArguments& arguments) {
   const auto response = session.client().operations().ExplainItem(
       arguments.container, arguments.partition_key, arguments.id);
   if (!response.ok()) return session.Fail(response.status());
-  session.Print(*response, ExplanationText(*response));
+  session.Print(*response, ExplanationText(arguments.container, *response));
   return ExitCode::kOk;
 }
 

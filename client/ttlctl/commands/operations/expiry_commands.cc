@@ -138,7 +138,7 @@ ExitCode ListStuck(Session& session, const StuckArguments& arguments) {
   do {
     request.set_page_size(static_cast<int32_t>(
         arguments.limit == 0 ? kMaxStuckPageSize
-                             : std::min(kMaxPageSize, arguments.limit - listed)));
+                             : std::min(kMaxStuckPageSize, arguments.limit - listed)));
     const auto page = session.client().operations().ListStuckItems(request);
     if (!page.ok()) return session.Fail(page.status());
     PrintPage(session, *page, table);

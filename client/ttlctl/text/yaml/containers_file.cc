@@ -52,6 +52,8 @@ ordered_json EntryOf(const v1::Container& container) {
   if (container.indexing_mode() == v1::INDEXING_MODE_NONE) entry["indexing_mode"] = "NONE";
   ordered_json policy = DeletePolicyOf(container.delete_policy());
   if (!policy.empty()) entry["delete_policy"] = std::move(policy);
+  if (container.show_held()) entry["show_held"] = true;
+  if (container.requires_holds()) entry["holds"] = true;
   return entry;
 }
 

@@ -1,5 +1,5 @@
-#ifndef TTL_SERVICE_STORAGE_COMMIT_LAYERED_MAP_H_
-#define TTL_SERVICE_STORAGE_COMMIT_LAYERED_MAP_H_
+#ifndef TTL_SERVICE_BASE_LAYERED_MAP_H_
+#define TTL_SERVICE_BASE_LAYERED_MAP_H_
 
 #include <optional>
 #include <utility>
@@ -53,4 +53,4 @@ class LayeredMap {
 
 }  // namespace ttl
 
-#endif  // TTL_SERVICE_STORAGE_COMMIT_LAYERED_MAP_H_
+#endif  // TTL_SERVICE_BASE_LAYERED_MAP_H_
