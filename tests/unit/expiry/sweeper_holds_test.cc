@@ -106,7 +106,7 @@ TEST(SweeperHoldsTest, APausedContainerSetsAsideToo) {
 
 // The sweep meets each of them once, however long they stay and however often it runs.
 TEST(SweeperHoldsTest, HeldItemsCostTheSweepNothingOnceTheyAreSetAside) {
-  constexpr int64_t kItems = 20'000;
+  constexpr int64_t kItems = 100'000;
   SweepHarness h;
   h.storage.Create("c", -1);
   h.WriteMany("c", "i", kItems, kStart - 100, 10);
