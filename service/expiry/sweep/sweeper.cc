@@ -487,7 +487,14 @@ std::optional<DueScan> Sweeper::Scan(const Slice& slice, int64_t max_due, const 
 bool Sweeper::TakeOutHeld(const Slice& slice, DueScan& scan, const Moment& now, StepResult& step) {
   const Container& container = *slice.container;
   Holds& holds = parts_.storage.holds();
-  if (!holds.HasHolds(container.number) || holds.HoldsAll(container.number)) return true;
+  if (!holds.HasHolds(container.number)) return true;
+  if (holds.HoldsAll(container.number)) {
+    // Not asked about one by one, and not left in either: this hold may end before the batch is
+    // sent, while others stand.
+    scan.more = scan.more || !scan.due.empty();
+    scan.due.clear();
+    return true;
+  }
   std::vector<HeldItem> held;
   absl::Status unknown;
   std::erase_if(scan.due, [&](const DueItem& item) {

@@ -178,6 +178,8 @@ std::string OrAbsent(const std::optional<Value>& value) {
   return value.has_value() ? absl::StrCat(*value) : "absent";
 }
 
+absl::string_view TrueOrFalse(bool value) { return value ? "true" : "false"; }
+
 std::string Describe(const std::optional<PolicyBrake>& brake) {
   if (!brake.has_value()) return "absent";
   return absl::StrCat("{max_newly_due_items=", OrAbsent(brake->max_newly_due_items),
@@ -286,8 +288,9 @@ std::string Describe(const ContainerSettings& settings) {
                       " request_units_per_second=", OrAbsent(settings.request_units_per_second),
                       " request_units_per_delete=", OrAbsent(settings.request_units_per_delete),
                       " min_deletes_per_second=", settings.min_deletes_per_second,
-                      " brake=", Describe(settings.brake), " show_held=", settings.show_held,
-                      " requires_holds=", settings.requires_holds, "}");
+                      " brake=", Describe(settings.brake),
+                      " show_held=", TrueOrFalse(settings.show_held),
+                      " requires_holds=", TrueOrFalse(settings.requires_holds), "}");
 }
 
 std::string DescribePulledBrakes(const Container& container, absl::Time now) {

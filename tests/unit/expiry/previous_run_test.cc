@@ -79,6 +79,24 @@ TEST_F(PreviousRunTest, ALooseningWaitsForWhatAKilledRunMayHaveSent) {
   EXPECT_TRUE(IsOff());
 }
 
+TEST_F(PreviousRunTest, AHoldWaitsForWhatAKilledRunMayHaveSent) {
+  storage_.Create("c", 60);
+  PreviousRun previous_run = Begin(absl::Seconds(5));
+  HoldRequest request;
+  request.hold_id = "h";
+  request.reason = "audit";
+  request.scope = AllItems();
+  bool placed = false;
+  storage_->holds().Place("c", request, kTestNow,
+                          [&](const absl::StatusOr<PlacedHold>& hold) { placed = hold.ok(); });
+  storage_.TrackOne("c", "a", kT);  // what was submitted before is committed
+  EXPECT_TRUE(storage_->holds().HoldsAll(storage_.Find("c")->number));
+  EXPECT_FALSE(placed);
+  clock_.Advance(absl::Seconds(6));
+  EXPECT_EQ(previous_run.Settle(), absl::InfiniteDuration());
+  EXPECT_TRUE(placed);
+}
+
 TEST_F(PreviousRunTest, ContainersCreatedSinceDoNotWait) {
   const PreviousRun previous_run = Begin(absl::Seconds(5));
   storage_.Create("c", 60);
