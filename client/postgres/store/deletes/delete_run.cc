@@ -206,7 +206,8 @@ absl::Status DeleteRun::Condemn(const AskedItem& item) {
   result.set_outcome(v1::DELETE_OUTCOME_FAILED);
   result.set_reason(ReasonOf(error));
   if (is_timeout) {
-    result.mutable_reason()->append("; a group must be read within statement_timeout, or raise it");
+    result.mutable_reason()->append(
+        "; the rows of a group must be read within statement_timeout: raise it");
   }
   return absl::OkStatus();
 }
@@ -383,7 +384,7 @@ absl::StatusOr<std::vector<size_t>> DeleteRun::CondemnSome(Items items,
     results[place].set_reason(ReasonOf(kRefersToItself));
   }
   if (keys.rows() == 0) {
-    // Those of others would have rows that an open transaction may have written.
+    // The others have rows that are newer than an open transaction, and are tried again.
     TTL_ASSIGN_OR_RETURN(const auto chosen, ChosenBy(sql.condemn(), items, condemned));
     condemned_ = static_cast<int>(chosen.size());
   }
