@@ -215,26 +215,60 @@ TEST_F(AsOfTest, HoldsInParallelQueries) {
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("must be a time"));
 }
 
-TEST_F(AsOfTest, GroupIsJudgedAsOfTheInstant) {
-  DatabaseForTest database;
-  database.Sql(
-      "CREATE TABLE rows (id int PRIMARY KEY, thread int NOT NULL, ts timestamptz NOT NULL); "
-      "CREATE INDEX ON rows (thread, ts); ALTER TABLE rows REPLICA IDENTITY FULL");
-  TableConfig table;
-  table.container = table.table = "rows";
-  table.id = {"thread"};
-  table.is_group = true;
-  table.ts_column = "ts";
-  table.live_view = "rows_live";
-  database.Install(database.ConfigFor({table}));
-  database.Sql(
-      "INSERT INTO rows VALUES (1, 7, now() - interval '1 d'), (2, 7, now() - interval '660 s'); "
-      "INSERT INTO ttl.policy VALUES ('rows', 60, 1, now())");
-  EXPECT_EQ(database.Value("SELECT count(*) FROM rows_live"), "0");
-  database.Sql(
-      "SELECT set_config('ttl_postgres.as_of', (statement_timestamp() - interval '20 "
-      "min')::text, false)");
-  EXPECT_EQ(database.Value("SELECT count(*) FROM rows_live"), "2");
+class AsOfGroupsTest : public testing::Test {
+ protected:
+  // With a default_ttl of 60, the group of thread 7 expired 10 minutes ago.
+  AsOfGroupsTest() {
+    database_.Sql(
+        "CREATE TABLE rows (id int PRIMARY KEY, thread int NOT NULL, ts timestamptz NOT NULL); "
+        "CREATE INDEX ON rows (thread, ts); ALTER TABLE rows REPLICA IDENTITY FULL");
+    TableConfig table;
+    table.container = table.table = "rows";
+    table.id = {"thread"};
+    table.is_group = true;
+    table.ts_column = "ts";
+    table.live_view = "rows_live";
+    database_.Install(database_.ConfigFor({table}));
+    database_.Sql(
+        "INSERT INTO rows VALUES (1, 7, now() - interval '1 d'), (2, 7, now() - interval '660 s'); "
+        "INSERT INTO ttl.policy VALUES ('rows', 60, 1, now())");
+  }
+
+  void SetAgo(const std::string& interval) {
+    database_.Sql(
+        absl::StrCat("SELECT set_config('ttl_postgres.as_of', (statement_timestamp() - interval '",
+                     interval, "')::text, false)"));
+  }
+
+  std::string Ids() {
+    return database_.Value(
+        "SELECT coalesce(string_agg(id::text, ' ' ORDER BY id), '') FROM rows_live");
+  }
+
+  DatabaseForTest database_;
+};
+
+TEST_F(AsOfGroupsTest, GroupIsJudgedAsOfTheInstant) {
+  EXPECT_EQ(Ids(), "");
+  SetAgo("20 min");
+  EXPECT_EQ(Ids(), "1 2");
+}
+
+// Condemned rows count as deleted, and a delete is not taken back. The rows that are left are
+// judged without them.
+TEST_F(AsOfGroupsTest, CondemnedRowIsHiddenWhateverTheInstant) {
+  database_.Sql(
+      "INSERT INTO ttl.condemned SELECT 'rows'::regclass, hash_record(ROW(7)), ARRAY['7'], "
+      "pg_snapshot_xmax(pg_current_snapshot())::text::bigint, system_identifier FROM "
+      "pg_control_system()");
+  SetAgo("20 min");
+  EXPECT_EQ(Ids(), "");
+  database_.Sql("INSERT INTO rows VALUES (3, 7, now() - interval '1 d')");
+  EXPECT_EQ(Ids(), "");
+  database_.Sql("INSERT INTO rows VALUES (4, 7, now() - interval '660 s')");
+  EXPECT_EQ(Ids(), "3 4");
+  SetAgo("5 min");
+  EXPECT_EQ(Ids(), "");
 }
 
 }  // namespace
