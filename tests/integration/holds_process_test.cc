@@ -256,9 +256,9 @@ TEST_F(HoldsProcessTest, EachChangeIsLoggedWithItsCaller) {
   v1::AcceptHoldsRequest accept;
   accept.set_container("c");
   ASSERT_TRUE(CallHolds(*holds_, &v1::HoldService::Stub::AcceptHolds, accept).ok());
-  for (const char* line : {"hold placed: container=\"c\" hold=\"hold-a\"",
-                           "hold released: container=\"c\" hold=\"hold-a\"",
-                           "holds accepted as complete: container=\"c\""}) {
+  for (const char* line : {"msg=\"hold placed\" container=\"c\" hold=\"hold-a\"",
+                           "msg=\"hold released\" container=\"c\" hold=\"hold-a\"",
+                           "msg=\"holds accepted as complete\" container=\"c\""}) {
     EXPECT_TRUE(WaitUntil([&] { return absl::StrContains(sidecar_->Log(), line); })) << line;
   }
 }
