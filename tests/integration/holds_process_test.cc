@@ -290,8 +290,8 @@ class AcknowledgedHolds {
 class HoldsRaceTest : public HoldsProcessTest {
  protected:
   static constexpr int kWorkers = 4;
-  static constexpr int kItemsPerRound = 200;
-  static constexpr int kHoldsPerRound = 50;
+  static constexpr int kItemsPerRound = 400;
+  static constexpr int kHoldsPerRound = 200;
 
   // Looks at each delete when it is applied and before it is answered. A hold is acknowledged only
   // after that, so what is acknowledged by then is deleted in spite of it.
