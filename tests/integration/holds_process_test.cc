@@ -256,9 +256,9 @@ TEST_F(HoldsProcessTest, EachChangeIsLoggedWithItsCaller) {
   v1::AcceptHoldsRequest accept;
   accept.set_container("c");
   ASSERT_TRUE(CallHolds(*holds_, &v1::HoldService::Stub::AcceptHolds, accept).ok());
-  for (const char* line : {"hold placed: container=\"c\" hold=\"hold-a\"",
-                           "hold released: container=\"c\" hold=\"hold-a\"",
-                           "holds accepted as complete: container=\"c\""}) {
+  for (const char* line : {"msg=\"hold placed\" container=\"c\" hold=\"hold-a\"",
+                           "msg=\"hold released\" container=\"c\" hold=\"hold-a\"",
+                           "msg=\"holds accepted as complete\" container=\"c\""}) {
     EXPECT_TRUE(WaitUntil([&] { return absl::StrContains(sidecar_->Log(), line); })) << line;
   }
 }
@@ -290,8 +290,8 @@ class AcknowledgedHolds {
 class HoldsRaceTest : public HoldsProcessTest {
  protected:
   static constexpr int kWorkers = 4;
-  static constexpr int kItemsPerRound = 200;
-  static constexpr int kHoldsPerRound = 50;
+  static constexpr int kItemsPerRound = 400;
+  static constexpr int kHoldsPerRound = 200;
 
   // Looks at each delete when it is applied and before it is answered. A hold is acknowledged only
   // after that, so what is acknowledged by then is deleted in spite of it.
