@@ -9,8 +9,8 @@ namespace ttl {
 // How a run of ttlctl ended. Scripts rely on the numbers: never change one.
 enum class ExitCode : int {
   kOk = 0,
-  // The server refused the request, a line of a file is invalid, a number is too large for its field,
-  // or the output or a backup could not be written.
+  // The server refused the request, a line of a file is invalid, a number is too large for its
+  // field, or the output or a backup could not be written.
   kRefused = 1,
   // The command line is wrong; nothing was sent.
   kUsage = 2,
