@@ -204,7 +204,7 @@ v1::IndexProgress IndexProgressOf(const Container& container) {
   return progress;
 }
 
-v1::Container ToProto(const Container& container) {
+v1::Container ToProto(const Container& container, bool holds_in_doubt) {
   const ContainerSettings& settings = container.settings;
   v1::Container proto;
   proto.set_id(container.id);
@@ -221,7 +221,7 @@ v1::Container ToProto(const Container& container) {
   *proto.mutable_index_progress() = IndexProgressOf(container);
   proto.set_show_held(settings.show_held);
   proto.set_requires_holds(settings.requires_holds);
-  proto.set_has_holds(container.has_holds);
+  proto.set_has_holds(container.has_holds || holds_in_doubt);
   return proto;
 }
 

@@ -14,7 +14,8 @@
 // Conversions between containers of the API and ours. Pure functions.
 namespace ttl {
 
-v1::Container ToProto(const Container& container);
+// `holds_in_doubt`: see Holds::AreInDoubt(); the container then counts as one with holds.
+v1::Container ToProto(const Container& container, bool holds_in_doubt);
 
 v1::IndexProgress IndexProgressOf(const Container& container);
 

@@ -69,7 +69,7 @@ ContainerService::ContainerService(Containers& containers, const Holds& holds,
       clock_(clock),
       usage_(usage),
       options_(options),
-      watches_(containers, clock) {}
+      watches_(containers, holds, clock) {}
 
 const google::protobuf::ServiceDescriptor& ContainerService::descriptor() const {
   return *v1::CreateContainerRequest::descriptor()->file()->service(0);
@@ -84,18 +84,22 @@ void ContainerService::AddMethods(MethodTable& table) {
   watches_.AddMethod(table);
 }
 
+v1::Container ContainerService::View(const Container& container) const {
+  return ToProto(container, holds_.AreInDoubt(container));
+}
+
 void ContainerService::Create(const v1::CreateContainerRequest& request,
                               v1::CreateContainerResponse& response, DoneStatus done) {
   absl::StatusOr<ContainerSettings> settings = ReadSettings(request.container());
   if (!settings.ok()) return done(settings.status());
   containers_.Create(
       request.container().id(), *std::move(settings), clock_.Read().now,
-      [&response, done = std::move(done)](absl::StatusOr<ContainerPtr> created) mutable {
+      [this, &response, done = std::move(done)](absl::StatusOr<ContainerPtr> created) mutable {
         if (created.ok()) {
           spdlog::info("container created: container={} new={}",
                        Quoted((*created)->id, kMaxContainerIdBytes),
                        Describe((*created)->settings));
-          *response.mutable_container() = ToProto(**created);
+          *response.mutable_container() = View(**created);
         }
         done(created.status());
       });
@@ -104,7 +108,7 @@ void ContainerService::Create(const v1::CreateContainerRequest& request,
 absl::Status ContainerService::Get(const v1::GetContainerRequest& request,
                                    v1::GetContainerResponse& response) const {
   TTL_ASSIGN_OR_RETURN(const ContainerPtr container, FindContainer(containers_, request.id()));
-  *response.mutable_container() = ToProto(*container);
+  *response.mutable_container() = View(*container);
   return absl::OkStatus();
 }
 
@@ -118,7 +122,7 @@ absl::Status ContainerService::List(const v1::ListContainersRequest& request,
     found.pop_back();
     response.set_next_page_token(ContainerPageToken(found.back()->id));
   }
-  for (const ContainerPtr& container : found) *response.add_containers() = ToProto(*container);
+  for (const ContainerPtr& container : found) *response.add_containers() = View(*container);
   return absl::OkStatus();
 }
 
@@ -147,7 +151,7 @@ void ContainerService::Update(const std::string& author, const v1::UpdateContain
           if (force && (*updated)->settings.indexing_mode == IndexingMode::kNone) {
             LogForce(**updated, holds_.Counts((*updated)->number).holds, author);
           }
-          *response.mutable_container() = ToProto(**updated);
+          *response.mutable_container() = View(**updated);
         }
         done(updated.status());
       });
@@ -167,7 +171,7 @@ absl::Status ContainerService::Preview(const v1::UpdateContainerRequest& request
   // was no other meanwhile.
   Container changed = *present;
   changed.settings = settings;
-  *response.mutable_container() = ToProto(changed);
+  *response.mutable_container() = View(changed);
   return absl::OkStatus();
 }
 

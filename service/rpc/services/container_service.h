@@ -34,6 +34,9 @@ class ContainerService final : public RpcService {
   void AddMethods(MethodTable& table) override;
 
  private:
+  // What callers see of `container`.
+  v1::Container View(const Container& container) const;
+
   absl::Status Get(const v1::GetContainerRequest& request,
                    v1::GetContainerResponse& response) const;
   absl::Status List(const v1::ListContainersRequest& request,

@@ -120,7 +120,7 @@ class ContainerWatches::Method final : public QueuedMethod {
 ContainerWatches::Stream::Stream(Method& method)
     : method_(method),
       owner_(method.owner()),
-      position_(method.owner().containers_, method.owner().clock_) {}
+      position_(method.owner().containers_, method.owner().holds_, method.owner().clock_) {}
 
 void ContainerWatches::Stream::OnOpen(grpc::ByteBuffer& bytes) {
   method_.Accept();
@@ -140,8 +140,12 @@ void ContainerWatches::Stream::OnOpen(grpc::ByteBuffer& bytes) {
   owner_.signal_.Notify();  // the loop has a new heartbeat to wait for
 }
 
-ContainerWatches::ContainerWatches(Containers& containers, const GuardedClock& clock)
-    : containers_(containers), clock_(clock), loop_(signal_, [this] { return SendAllDue(); }) {
+ContainerWatches::ContainerWatches(Containers& containers, const Holds& holds,
+                                   const GuardedClock& clock)
+    : containers_(containers),
+      holds_(holds),
+      clock_(clock),
+      loop_(signal_, [this] { return SendAllDue(); }) {
   containers_.AddListener(signal_);
 }
 

@@ -13,6 +13,7 @@
 #include "service/base/wake_signal.h"
 #include "service/core/guarded_clock.h"
 #include "service/storage/containers.h"
+#include "service/storage/holds.h"
 #include "service/transport/calls/method_table.h"
 
 namespace ttl {
@@ -25,8 +26,8 @@ class ContainerWatches {
  public:
   static constexpr size_t kMaxWatches = 256;
 
-  // Both must outlive this.
-  ContainerWatches(Containers& containers, const GuardedClock& clock);
+  // All must outlive this.
+  ContainerWatches(Containers& containers, const Holds& holds, const GuardedClock& clock);
   // REQUIRES: the server's Shutdown() has returned, so that no stream is open.
   ~ContainerWatches();
   ContainerWatches(const ContainerWatches&) = delete;
@@ -50,6 +51,7 @@ class ContainerWatches {
   absl::Duration SendAllDue();
 
   Containers& containers_;
+  const Holds& holds_;
   const GuardedClock& clock_;
   WakeSignal signal_;
   mutable Mutex mutex_;

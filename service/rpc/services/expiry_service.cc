@@ -341,7 +341,8 @@ void ExpiryService::HandleConfirmPolicy(const v1::ConfirmPolicyRequest& request,
           spdlog::info("policy confirmed: container={} old={} new={}",
                        Quoted((*confirmed)->id, kMaxContainerIdBytes),
                        DescribePulledBrakes(*old, now), DescribePulledBrakes(**confirmed, now));
-          *response.mutable_container() = ToProto(**confirmed);
+          *response.mutable_container() =
+              ToProto(**confirmed, parts_.storage.holds().AreInDoubt(**confirmed));
           NotifyChange();
         }
         done(confirmed.status());

@@ -7,8 +7,9 @@
 
 namespace ttl {
 
-WatchPosition::WatchPosition(const Containers& containers, const GuardedClock& clock)
-    : containers_(containers), clock_(clock) {}
+WatchPosition::WatchPosition(const Containers& containers, const Holds& holds,
+                             const GuardedClock& clock)
+    : containers_(containers), holds_(holds), clock_(clock) {}
 
 bool WatchPosition::NextNews(v1::WatchContainersResponse& message) {
   if (!snapshot_position_.has_value()) {
@@ -49,7 +50,7 @@ void WatchPosition::FillSnapshotPart(v1::WatchContainersResponse& message) {
     snapshot_position_ = part.back()->id;
   }
   for (const ContainerPtr& container : part) {
-    if (MayTell(*container)) *message.add_containers() = ToProto(*container);
+    if (MayTell(*container)) Tell(*container, message);
   }
   Stamp(is_last ? v1::WATCH_EVENT_SNAPSHOT_END : v1::WATCH_EVENT_SNAPSHOT_PART, message);
 }
@@ -60,13 +61,17 @@ void WatchPosition::FillChanges(const ContainerChanges& changes,
   message.Clear();
   for (const ContainerPtr& container : changes.containers) {
     if (MayTell(*container)) {
-      *message.add_containers() = ToProto(*container);
+      Tell(*container, message);
     } else {
       message.add_deleted_containers(container->id);
     }
   }
   for (const std::string& id : changes.deleted) message.add_deleted_containers(id);
   Stamp(v1::WATCH_EVENT_CHANGE, message);
+}
+
+void WatchPosition::Tell(const Container& container, v1::WatchContainersResponse& message) const {
+  *message.add_containers() = ToProto(container, holds_.AreInDoubt(container));
 }
 
 void WatchPosition::Stamp(v1::WatchEvent event, v1::WatchContainersResponse& message) const {

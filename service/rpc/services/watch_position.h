@@ -8,6 +8,7 @@
 
 #include "service/core/guarded_clock.h"
 #include "service/storage/containers.h"
+#include "service/storage/holds.h"
 #include "ttl/v1/container_service.pb.h"
 
 namespace ttl {
@@ -20,8 +21,8 @@ class WatchPosition {
  public:
   static constexpr size_t kMaxChangesPerMessage = 500;
 
-  // Both must outlive this.
-  WatchPosition(const Containers& containers, const GuardedClock& clock);
+  // All must outlive this.
+  WatchPosition(const Containers& containers, const Holds& holds, const GuardedClock& clock);
 
   // The watcher judges by expire_at, too. Without this, a container that has items with an
   // expire_at is left out, and one that gets its first is sent as deleted, because a watcher that
@@ -44,12 +45,14 @@ class WatchPosition {
     return (tells_expire_at_ || !container.has_expire_at) &&
            (tells_show_held_ || !container.settings.show_held);
   }
+  void Tell(const Container& container, v1::WatchContainersResponse& message) const;
   void BeginSnapshot();
   void FillSnapshotPart(v1::WatchContainersResponse& message);
   void FillChanges(const ContainerChanges& changes, v1::WatchContainersResponse& message);
   void Stamp(v1::WatchEvent event, v1::WatchContainersResponse& message) const;
 
   const Containers& containers_;
+  const Holds& holds_;
   const GuardedClock& clock_;
   bool tells_expire_at_ = false;
   bool tells_show_held_ = false;

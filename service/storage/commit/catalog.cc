@@ -18,6 +18,7 @@ namespace {
 bool IsChange(const Container& before, const Container& after) {
   return before.revision != after.revision || before.has_expire_at != after.has_expire_at ||
          before.has_holds != after.has_holds ||
+         before.accepted_holds_epoch != after.accepted_holds_epoch ||
          before.index_build.has_value() != after.index_build.has_value();
 }
 

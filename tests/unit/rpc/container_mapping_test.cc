@@ -279,20 +279,28 @@ TEST(ContainerToProtoTest, SettingsComeBack) {
        {ContainerSettings(), FullSettings(), Settings(-1, 0, IndexingMode::kConsistent, 0.0),
         Settings(2147483647, 1, IndexingMode::kLazy, 0.1),
         Settings(std::nullopt, 0, IndexingMode::kNone, std::nullopt)}) {
-    EXPECT_EQ(ReadSettings(ToProto(MakeContainer(settings))).value(), settings);
+    EXPECT_EQ(ReadSettings(ToProto(MakeContainer(settings), /*holds_in_doubt=*/false)).value(),
+              settings);
   }
 }
 
 TEST(ContainerToProtoTest, ServerFieldsAreSet) {
-  const v1::Container proto = ToProto(kPresent);
+  const v1::Container proto = ToProto(kPresent, /*holds_in_doubt=*/false);
   EXPECT_EQ(proto.id(), "c");
   EXPECT_EQ(proto.etag(), ContainerEtag(kPresent));
   EXPECT_EQ(proto.create_time().seconds(), 1'800'000'000);
   EXPECT_EQ(proto.update_time().seconds(), 1'800'000'100);
-  EXPECT_FALSE(proto.has_holds());
-  Container held = kPresent;
-  held.has_holds = true;
-  EXPECT_TRUE(ToProto(held).has_holds());
+}
+
+TEST(ContainerToProtoTest, HoldsThatStandOrMayStandAreTold) {
+  for (const bool stand : {false, true}) {
+    for (const bool in_doubt : {false, true}) {
+      Container container = kPresent;
+      container.has_holds = stand;
+      EXPECT_EQ(ToProto(container, in_doubt).has_holds(), stand || in_doubt)
+          << stand << " " << in_doubt;
+    }
+  }
 }
 
 TEST(IndexProgressTest, Table) {

@@ -301,7 +301,7 @@ class WatchPositionTest : public testing::Test {
   FakeClock clock_;
   GuardedClock guarded_clock_{clock_, std::nullopt};
   StorageForTest storage_;
-  WatchPosition position_{storage_->containers(), guarded_clock_};
+  WatchPosition position_{storage_->containers(), storage_->holds(), guarded_clock_};
 };
 
 TEST_F(WatchPositionTest, OneWhoIsAskedRarelyTellsEachContainerOnceAsItIs) {

@@ -24,6 +24,16 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 using HoldStub = v1::HoldService::Stub;
+using Watch = grpc::ClientReader<v1::WatchContainersResponse>;
+
+// Reads the next change of a watch, skipping heartbeats for at most about 20 s.
+bool ReadChange(Watch& watch, v1::WatchContainersResponse& message) {
+  for (int i = 0; i < 20; ++i) {
+    if (!watch.Read(&message)) return false;
+    if (message.event() == v1::WATCH_EVENT_CHANGE) return true;
+  }
+  return false;
+}
 
 // A sidecar with the container "c", whose items live for 10 s.
 class HoldServiceTest : public testing::Test {
@@ -310,9 +320,29 @@ TEST_F(HoldServiceTest, AWatcherHearsThatAContainerHasHolds) {
   ASSERT_EQ(message.containers_size(), 1);
   EXPECT_FALSE(message.containers(0).has_holds());
   ASSERT_THAT(Place("h", "all_items: true"), IsOk());
-  while (message.event() != v1::WATCH_EVENT_CHANGE) ASSERT_TRUE(stream->Read(&message));
+  ASSERT_TRUE(ReadChange(*stream, message));
   ASSERT_EQ(message.containers_size(), 1);
   EXPECT_TRUE(message.containers(0).has_holds());
+  context.TryCancel();
+}
+
+TEST_F(HoldServiceTest, AContainerHasHoldsForItsWatchersUntilItsHoldsAreAccepted) {
+  ASSERT_THAT(Call(sidecar_.containers(), &v1::ContainerService::Stub::CreateContainer,
+                   Proto<v1::CreateContainerRequest>("container { id: 'd' requires_holds: true }")),
+              IsOk());
+  grpc::ClientContext context;
+  const auto stream = sidecar_.containers().WatchContainers(&context, v1::WatchContainersRequest());
+  v1::WatchContainersResponse message;
+  ASSERT_TRUE(stream->Read(&message));
+  ASSERT_EQ(message.containers_size(), 2);
+  EXPECT_FALSE(message.containers(0).has_holds());
+  EXPECT_TRUE(message.containers(1).has_holds()) << "it may have holds";
+  v1::AcceptHoldsRequest accept;
+  accept.set_container("d");
+  ASSERT_THAT(Call(sidecar_.holds(), &HoldStub::AcceptHolds, accept), IsOk());
+  ASSERT_TRUE(ReadChange(*stream, message));
+  ASSERT_EQ(message.containers_size(), 1);
+  EXPECT_FALSE(message.containers(0).has_holds()) << "none stands";
   context.TryCancel();
 }
 
