@@ -144,11 +144,14 @@ absl::StatusOr<HoldPosition> ReadHoldPageToken(absl::string_view token) {
   if (token.empty()) return HoldPosition();
   TTL_ASSIGN_OR_RETURN(const std::string encoded, Decode(kHoldKind, token));
   const std::optional<ItemKey> key = DecodeKey(encoded);
-  if (!key.has_value() || !ValidateContainerId(key->partition_key).ok() ||
-      !UnmetByName(key->id, kMaxHoldIdBytes).empty()) {
+  if (!key.has_value()) return BrokenToken(token);
+  HoldPosition position = {key->partition_key, key->id};
+  if (position.container.empty() && position.hold_id.empty()) return position;
+  if (!ValidateContainerId(position.container).ok() ||
+      !UnmetByName(position.hold_id, kMaxHoldIdBytes).empty()) {
     return BrokenToken(token);
   }
-  return HoldPosition{key->partition_key, key->id};
+  return position;
 }
 
 std::string HeldKeyPageToken(const ItemKey& last) { return Encode(kHeldKeyKind, EncodeKey(last)); }

@@ -129,19 +129,23 @@ absl::Status HoldService::List(const v1::ListHoldsRequest& request,
   }
   size_t bytes = 0;
   // One more than the page holds, to tell whether it is the last page.
-  for (const HoldPtr& hold : holds_.List(number, last.container, last.hold_id, page_size + 1)) {
+  const std::vector<HoldPtr> found =
+      holds_.List(number, last.container, last.hold_id, page_size + 1);
+  bool is_last = found.size() <= page_size;
+  for (const HoldPtr& hold : found) {
     const ContainerPtr container = containers_.Find(hold->container);
-    if (container == nullptr) continue;  // deleted meanwhile
+    if (container == nullptr) continue;  // deleted meanwhile, and its holds with it
     v1::Hold proto = ToProto(*hold, container->id);
     const size_t size = response.holds_size();
     bytes += proto.ByteSizeLong();
     if (size == page_size || (size > 0 && bytes > kMaxPageBytes)) {
-      response.set_next_page_token(HoldPageToken(last));
+      is_last = false;
       break;
     }
     last = {container->id, hold->hold_id};
     *response.add_holds() = std::move(proto);
   }
+  if (!is_last) response.set_next_page_token(HoldPageToken(last));
   return absl::OkStatus();
 }
 

@@ -132,6 +132,20 @@ class HoldServiceTest : public testing::Test {
   RpcSidecar sidecar_;
 };
 
+void PlaceOnAll(StorageForTest& storage, const std::string& container, const std::string& hold_id) {
+  const HoldRequest hold = {
+      .hold_id = hold_id, .reason = "r", .author = "", .until = {}, .scope = AllItems()};
+  const auto placed = Await<absl::StatusOr<PlacedHold>>(
+      [&](auto done) { storage->holds().Place(container, hold, kTestNow, std::move(done)); });
+  ASSERT_THAT(placed, IsOk());
+}
+
+absl::Status DeleteByForce(StorageForTest& storage, const std::string& container) {
+  return Await<absl::Status>([&](auto done) {
+    storage->containers().Delete(container, "", /*force=*/true, std::move(done));
+  });
+}
+
 TEST_F(HoldServiceTest, AHoldSaysWhatItCoversAndWhatItFound) {
   ASSERT_THAT(sidecar_.Track("a", sidecar_.Now()), IsOk());
   const auto placed = Place("h",
@@ -162,6 +176,34 @@ TEST_F(HoldServiceTest, HoldsAreListedInTheirOrderInPages) {
   EXPECT_THAT(List("page_size: 2"), ElementsAre("b/4", "c/1", "|", "c/2", "c/3"));
   EXPECT_THAT(List("container: 'c' page_size: 2"), ElementsAre("c/1", "c/2", "|", "c/3"));
   EXPECT_THAT(List("container: 'b'"), ElementsAre("b/4"));
+}
+
+// The containers are of another storage, in which "b" is deleted already.
+TEST(HoldListTest, APageThatLosesHoldsOfADeletedContainerIsNotTheLast) {
+  StorageForTest holds;
+  StorageForTest containers;
+  for (StorageForTest* storage : {&holds, &containers}) {
+    for (const char* id : {"a", "b", "c"}) storage->Create(id, 10);
+  }
+  for (const char* id : {"a", "b", "c"}) PlaceOnAll(holds, id, "1");
+  PlaceOnAll(holds, "b", "2");
+  ASSERT_THAT(containers.Delete("b"), IsOk());
+  FakeClock clock;
+  const GuardedClock guarded_clock(clock, std::nullopt);
+  const HoldService service(containers->containers(), holds->holds(), guarded_clock);
+  auto request = Proto<v1::ListHoldsRequest>("page_size: 2");
+  v1::ListHoldsResponse first;
+  ASSERT_THAT(service.List(request, first), IsOk());
+  ASSERT_EQ(first.holds_size(), 1);
+  EXPECT_EQ(first.holds(0).container(), "a");
+  ASSERT_NE(first.next_page_token(), "");
+  ASSERT_TRUE(DeleteByForce(holds, "b").ok());
+  request.set_page_token(first.next_page_token());
+  v1::ListHoldsResponse second;
+  ASSERT_THAT(service.List(request, second), IsOk());
+  ASSERT_EQ(second.holds_size(), 1);
+  EXPECT_EQ(second.holds(0).container(), "c");
+  EXPECT_EQ(second.next_page_token(), "");
 }
 
 TEST_F(HoldServiceTest, ATokenOfAnotherContainerIsRefused) {

@@ -53,7 +53,7 @@ TEST(PageTokenTest, ItemKeysComeBackWhateverTheyHold) {
 
 TEST(PageTokenTest, PlacesInTheListOfHoldsComeBack) {
   for (const HoldPosition& position :
-       {HoldPosition{"c", "h"}, HoldPosition{"salesdb/orders", "Fall 17-Ä"},
+       {HoldPosition(), HoldPosition{"c", "h"}, HoldPosition{"salesdb/orders", "Fall 17-Ä"},
         HoldPosition{std::string(255, 'c'), std::string(255, 'h')}}) {
     EXPECT_EQ(ReadHoldPageToken(HoldPageToken(position)).value(), position);
   }
