@@ -34,8 +34,9 @@ absl::StatusOr<std::optional<absl::Time>> ReadHoldEnd(const v1::PlaceHoldRequest
   if (!request.has_until()) return std::nullopt;
   const google::protobuf::Timestamp& until = request.until();
   const bool is_timestamp = until.nanos() >= 0 && until.nanos() < 1'000'000'000;
-  if (is_timestamp && until.seconds() < kMaxUntilSeconds && FromProto(until) > now) {
-    return absl::FromUnixSeconds(until.seconds() + (until.nanos() > 0 ? 1 : 0));
+  const int64_t round_up = until.nanos() > 0 ? 1 : 0;
+  if (is_timestamp && until.seconds() <= kMaxUntilSeconds - round_up && FromProto(until) > now) {
+    return absl::FromUnixSeconds(until.seconds() + round_up);
   }
   return InvalidField(
       "until", absl::StrCat("until is ", until.seconds(), " s and ", until.nanos(),

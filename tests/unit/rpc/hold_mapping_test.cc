@@ -52,6 +52,7 @@ TEST(ReadHoldRequestTest, AnEndIsRoundedUpToWholeSeconds) {
       {"seconds: 1800000001", kNow + absl::Seconds(1)},
       {"seconds: 1800000001 nanos: 999999999", kNow + absl::Seconds(2)},
       {"seconds: 253402300798 nanos: 1", absl::FromUnixSeconds(253402300799)},
+      {"seconds: 253402300799", absl::FromUnixSeconds(253402300799)},
   };
   for (const auto& c : kCases) {
     EXPECT_EQ(ReadHoldWith(absl::StrCat("all_items: true until { ", c.until, " }"))->until, c.want)
