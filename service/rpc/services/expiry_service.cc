@@ -284,12 +284,23 @@ void ExpiryService::AddForecast(const Snapshot& snapshot, const Container& conta
   Tallies::Forecast tally =
       parts_.storage.tallies().ForecastOf(container.number, ExpiryMoments(policy, times),
                                           DueMoments(policy, container.replaced_policies, times));
-  // The histogram counts items that a hold keeps as due.
   int64_t& due = tally.due[0].sum.items;
-  const int64_t set_aside = parts_.storage.holds().Counts(container.number).items_set_aside;
-  due = std::max<int64_t>(due - set_aside, 0);
+  due = FreeDueItems(container, due, times[0]);
   const ExpiryView::Freedom freedom = view_.FreedomButRetries(snapshot, container);
   forecast.Add(container, tally, {freedom.allowed_per_second, freedom.deletes_begin});
+}
+
+// The histogram counts items that are set aside as due. The index, which does not, says whether
+// others are.
+int64_t ExpiryService::FreeDueItems(const Container& container, int64_t due,
+                                    int64_t now_seconds) const {
+  const int64_t set_aside = parts_.storage.holds().Counts(container.number).items_set_aside;
+  if (set_aside == 0) return due;
+  const DueRule rule = ComputeDueRule(container.settings.policy, container.replaced_policies,
+                                      absl::FromUnixSeconds(now_seconds));
+  const auto oldest = parts_.storage.expiry_index().OldestDueTime(container, rule, now_seconds);
+  const bool some_are_due = oldest.ok() && oldest->has_value();
+  return std::max<int64_t>(due - set_aside, some_are_due ? 1 : 0);
 }
 
 absl::Status ExpiryService::ListStuck(const v1::ListStuckItemsRequest& request,

@@ -266,15 +266,16 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSh
       tally.due.sum.items = std::max<int64_t>(tally.due.sum.items - tally.adopted.left, 0);
     }
     const HoldCounts holds = parts_.storage.holds().Counts(container->number);
+    const auto due_from = DueFrom(index, *container, rule, tally, now_seconds);
     tally.due.sum.items = std::max<int64_t>(tally.due.sum.items - holds.items_set_aside, 0);
     if (!tally.complete) ++uncounted;
     const ExpiringItems forecast = ForecastAt(parts_.storage.tallies(), *container, now_seconds);
-    const auto due_from = DueFrom(index, *container, rule, tally, now_seconds);
     if (breakdown.named.contains(container->number)) {
       std::optional<int64_t> oldest;
       if (due_from.has_value()) {
         oldest = index.OldestDueTime(*container, rule, now_seconds).value_or(std::nullopt);
       }
+      if (oldest.has_value()) tally.due.sum.items = std::max<int64_t>(tally.due.sum.items, 1);
       AddNamed(snapshot, *container, tally, oldest, forecast, sheet);
       continue;
     }
@@ -282,8 +283,11 @@ void ExpiryMetrics::AddContainers(const ExpiryView::Snapshot& snapshot, MetricSh
     if (tally.due.sum.items > 0) others.AddHolds(parts_.view.FreedomAt(snapshot, *container).holds);
   }
   if (breakdown.named.size() < containers.size() || breakdown.others.tally.sent > 0) {
-    AddRow({std::string(kOthers), AgeOf(others.FindOldest(), now), others.tally(),
-            others.forecast(), others.hold_counts(), breakdown.others},
+    const std::optional<int64_t> oldest = others.FindOldest();
+    Tallies::Figures tally = others.tally();
+    if (oldest.has_value()) tally.due.sum.items = std::max<int64_t>(tally.due.sum.items, 1);
+    AddRow({std::string(kOthers), AgeOf(oldest, now), std::move(tally), others.forecast(),
+            others.hold_counts(), breakdown.others},
            sheet);
     for (const DeleteHold hold : others.CommonHolds()) {
       sheet.Set(metric::kHold, 1.0, {std::string(kOthers), NameOf(hold)});

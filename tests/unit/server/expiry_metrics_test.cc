@@ -55,6 +55,16 @@ class ExpiryMetricsTest : public testing::Test {
     });
   }
 
+  void HoldKey(const std::string& container, const std::string& id) {
+    const HoldRequest hold = {
+        .hold_id = "h", .reason = "r", .author = "", .until = {}, .scope = ItemsByKey{{KeyOf(id)}}};
+    const auto placed = Await<absl::StatusOr<PlacedHold>>([&](auto done) {
+      harness_.storage->holds().Place(container, hold, absl::FromUnixSeconds(harness_.Now()),
+                                      std::move(done));
+    });
+    ASSERT_TRUE(placed.ok()) << placed.status();
+  }
+
   virtual PublishedSweep& published() { return harness_.published; }
 
   ExpiryView::Parts ViewParts(PublishedSweep& published) {
@@ -205,19 +215,24 @@ TEST_F(ExpiryMetricsTest, FailingItemsAreCountedAnewAfterARestart) {
 
 TEST_F(ExpiryMetricsTest, HeldItemsAreCountedAndAreNoBacklog) {
   harness_.storage.Create("c", kTtl);
-  const HoldRequest hold = {
-      .hold_id = "h", .reason = "r", .author = "", .until = {}, .scope = ItemsByKey{{KeyOf("a")}}};
-  const auto placed = Await<absl::StatusOr<PlacedHold>>([&](auto done) {
-    harness_.storage->holds().Place("c", hold, absl::FromUnixSeconds(harness_.Now()),
-                                    std::move(done));
-  });
-  ASSERT_TRUE(placed.ok()) << placed.status();
+  HoldKey("c", "a");
   harness_.Write("c", "a", harness_.Now() - kTtl);
   harness_.SweepNow();
   EXPECT_EQ(Of("holds", "c"), 1);
   EXPECT_EQ(Of("items_set_aside", "c"), 1);
   EXPECT_EQ(Of("backlog_items", "c"), 0);
   EXPECT_EQ(Of("oldest_due_age_seconds", "c"), 0);
+}
+
+TEST_F(ExpiryMetricsTest, AnItemThatIsSetAsideAndLivesAgainHidesNoDueItem) {
+  harness_.storage.Create("c", kTtl);
+  HoldKey("c", "a");
+  harness_.Write("c", "a", harness_.Now() - kTtl);
+  harness_.SweepNow();
+  harness_.Write("c", "a", harness_.Now());
+  harness_.Write("c", "b", harness_.Now() - kTtl - 30);
+  EXPECT_EQ(Of("backlog_items", "c"), 1);
+  EXPECT_EQ(Of("oldest_due_age_seconds", "c"), 30);
 }
 
 TEST_F(ExpiryMetricsTest, HoldsAreThereWhileTheyHold) {
