@@ -31,9 +31,11 @@ RpcSidecar::RpcSidecar(Options options) : options_(std::move(options)), storage_
 
 RpcSidecar::~RpcSidecar() { Stop(); }
 
-void RpcSidecar::Restart() {
+void RpcSidecar::Restart(const std::function<void()>& meanwhile) {
   const ClockMemory memory = guarded_clock_->Memory();
   Stop();
+  storage_.Close();
+  if (meanwhile) meanwhile();
   storage_.Reopen();
   guarded_clock_ = std::make_unique<GuardedClock>(clock_, memory);
   Start();

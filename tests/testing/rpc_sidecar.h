@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,8 +69,9 @@ class RpcSidecar {
   RpcSidecar() : RpcSidecar(Options()) {}
   ~RpcSidecar();
 
-  // Restarts everything on the same files; the clock is kept.
-  void Restart();
+  // Restarts everything on the same files; the clock is kept. `meanwhile` runs while no file is
+  // open.
+  void Restart(const std::function<void()>& meanwhile = {});
 
   // The gRPC address of the server.
   std::string address() const { return absl::StrCat("unix:", directory_.File("ttl.sock")); }

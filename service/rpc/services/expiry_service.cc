@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "service/base/error_details.h"
@@ -91,6 +92,12 @@ Backlog SureBacklog(const ItemEstimate& due, int64_t not_in_it) {
   backlog.count = std::clamp<int64_t>(sure, 0, kMaxBacklog);
   backlog.is_lower_bound = true;
   return backlog;
+}
+
+void AddInDoubt(std::vector<DeleteHold>& holds) {
+  const bool has_it =
+      std::find(holds.begin(), holds.end(), DeleteHold::kHoldsInDoubt) != holds.end();
+  if (!has_it) holds.push_back(DeleteHold::kHoldsInDoubt);
 }
 
 std::optional<Pause> PauseOf(const Containers& containers, const PauseTarget& target) {
@@ -199,11 +206,12 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
   const Snapshot snapshot = view_.TakeSnapshot();
   const absl::Time now = snapshot.clock.time.now;
   const bool with_expire_at = item->version.times.expire_at.has_value();
-  const ExpiryView::Freedom freedom = view_.FreedomAt(snapshot, *container, with_expire_at);
-  TTL_ASSIGN_OR_RETURN(const std::vector<HoldPtr> item_holds,
-                       parts_.storage.holds().Covering(container->number, key, kMaxShownHolds));
-  const DeleteExplanation explanation =
-      ExplainDelete(*container, *item, freedom.holds, now, item_holds);
+  ExpiryView::Freedom freedom = view_.FreedomAt(snapshot, *container, with_expire_at);
+  const absl::StatusOr<std::vector<HoldPtr>> item_holds =
+      parts_.storage.holds().Covering(container->number, key, kMaxShownHolds);
+  if (!item_holds.ok()) AddInDoubt(freedom.holds);
+  const DeleteExplanation explanation = ExplainDelete(*container, *item, freedom.holds, now,
+                                                      item_holds.value_or(std::vector<HoldPtr>()));
   *response.mutable_item() = MakeItemView(*container, key, item->version, now);
   *response.mutable_judged_at() = ToProto(now);
   if (explanation.due_time.has_value()) response.set_due_time(*explanation.due_time);
@@ -211,7 +219,12 @@ absl::Status ExpiryService::Explain(const v1::ExplainItemRequest& request,
   response.set_attempts(item->attempts);
   response.set_last_error(item->last_error);
   response.set_explanation(explanation.sentence);
-  for (const HoldPtr& hold : item_holds) {
+  if (!item_holds.ok()) {  // then the sweep keeps the item
+    absl::StrAppend(response.mutable_explanation(), " Its holds cannot be read (",
+                    TextOf(item_holds.status()), "), so it is kept.");
+    return absl::OkStatus();
+  }
+  for (const HoldPtr& hold : *item_holds) {
     *response.add_item_holds() = ToProto(*hold, container->id);
   }
   return absl::OkStatus();

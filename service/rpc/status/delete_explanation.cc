@@ -102,7 +102,7 @@ absl::string_view Describe(DeleteHold hold) {
     case DeleteHold::kHeld:
       return "a hold covers all items of the container";
     case DeleteHold::kHoldsInDoubt:
-      return "the container requires holds, and they are not known to be complete";
+      return "holds are not known to be complete, or cannot be read";
   }
   return "of an unknown reason";
 }

@@ -248,7 +248,7 @@ TEST(ExplainHeldItemTest, WhatHoldsAContainerIsSaidWithoutTheHoldsOfTheItem) {
   EXPECT_THAT(SentenceOf(WithPolicy(60), Item(kNowSeconds - 60), {DeleteHold::kHeld}),
               HasSubstr("because a hold covers all items of the container."));
   EXPECT_THAT(SentenceOf(WithPolicy(60), Item(kNowSeconds - 60), {DeleteHold::kHoldsInDoubt}),
-              HasSubstr("requires holds, and they are not known to be complete."));
+              HasSubstr("because holds are not known to be complete, or cannot be read."));
 }
 
 }  // namespace

@@ -402,6 +402,22 @@ TEST_F(HoldServiceTest, AnItemThatIsSetAsideAndLivesAgainHidesNoDueItem) {
   EXPECT_EQ(Status().backlog(), 1);
 }
 
+TEST_F(HoldServiceTest, ExplainAnswersEvenIfTheHoldsOfTheItemCannotBeRead) {
+  ASSERT_THAT(sidecar_.Track("a", sidecar_.Now() - 20), IsOk());
+  ASSERT_THAT(Place("h", "keys { keys { partition_key: 'p' id: 'a' } }"), IsOk());
+  const std::string record = KeyHoldsKey(sidecar_.storage().Find("c")->number, KeyOf("a"));
+  std::string sound;
+  sidecar_.Restart([&] { sound = SwapRecord(record, "\xff"); });
+  const auto answer = Explain("a");
+  sidecar_.Restart([&] { SwapRecord(record, sound); });
+  ASSERT_THAT(answer, IsOk());
+  EXPECT_EQ(answer->item_holds_size(), 0);
+  EXPECT_THAT(answer->holds(), Contains(v1::DELETE_HOLD_HOLDS_IN_DOUBT));
+  EXPECT_THAT(answer->explanation(),
+              AllOf(HasSubstr("Its holds cannot be read ("), HasSubstr("), so it is kept.")));
+  EXPECT_EQ(Explain("a")->item_holds_size(), 1);
+}
+
 TEST_F(HoldServiceTest, AWatcherHearsThatAContainerHasHolds) {
   grpc::ClientContext context;
   v1::WatchContainersRequest request;
